@@ -1,0 +1,31 @@
+#pragma once
+
+// Descriptive statistics with one definition each (docs/metrics.md#statistics).
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace assay {
+
+// Quantile q in [0,1] by linear interpolation between order statistics at (n-1)q (NumPy's default,
+// Hyndman-Fan type 7). Sorted input; NaN when empty.
+double quantile_sorted(const std::vector<int64_t>& sorted, double q);
+double quantile_sorted(const std::vector<double>& sorted, double q);
+double median(std::vector<double> values);
+// Median absolute deviation from the median, unscaled.
+double median_abs_deviation(const std::vector<double>& values);
+
+// A mean over repeats with Student's 95 % interval; low = high = NaN when n < 2.
+struct MeanInterval {
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+  size_t n = 0;
+};
+MeanInterval mean_interval95(const std::vector<double>& values);
+
+// Two-sided 95 % quantile of Student's t with `df` degrees of freedom (df >= 1).
+double student_t95(size_t df);
+
+}  // namespace assay

@@ -1,0 +1,35 @@
+#pragma once
+
+// What a runtime or driver call does, from its name (CUDA, HIP, XPU, MTIA), decided once per name.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/string_pool.h"
+
+namespace assay {
+
+enum class ApiRole : uint8_t {
+  kOther,
+  kKernelLaunch,  // cudaLaunchKernel*, cuLaunchKernel*, hipLaunchKernel, hipExtModuleLaunchKernel, ...
+  kGraphLaunch,   // cudaGraphLaunch, cuGraphLaunch, hipGraphLaunch: one call, many kernels
+  kMemcpyAsync,   // returns before the copy is done
+  kMemcpySync,    // cudaMemcpy and kin: blocks the host
+  kMemset,
+  kSynchronize,   // *Synchronize*: blocks the host
+};
+
+ApiRole classify_api(std::string_view name);
+// Blocks the host until the device is done: kSynchronize and kMemcpySync.
+bool is_blocking(ApiRole role);
+
+// Role of every string of the pool when read as an API name: index by StringId.
+std::vector<ApiRole> api_roles(const StringPool& strings);
+
+// "void at::native::foo<float, (int)4>(args...)" -> "at::native::foo". Return type, template
+// arguments and parameters cut; names without such parts unchanged. Idempotent.
+std::string_view short_kernel_name(std::string_view name);
+
+}  // namespace assay

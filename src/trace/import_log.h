@@ -1,0 +1,111 @@
+#pragma once
+
+// Every way in which an input was odd, counted. Loading goes on; the user is told what was seen, how
+// often, and what it means for the numbers. Part of every report. The list of codes is closed and in
+// one place so that wording is reviewed as a set.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace assay {
+
+enum class Severity : uint8_t { kInfo, kRepaired, kDataLoss };
+std::string_view severity_name(Severity severity);
+
+// CODE(enumerator, key, severity, meaning)
+#define ASSAY_IMPORT_CODES(CODE)                                                                   \
+  CODE(kMissingDuration, "missing_duration", kRepaired,                                            \
+       "complete events without a duration; taken as 0 ns long, so busy time may be too small")    \
+  CODE(kNegativeDuration, "negative_duration", kRepaired,                                          \
+       "events with a negative duration; taken as 0 ns long, so busy time may be too small")       \
+  CODE(kMissingTimestamp, "missing_timestamp", kDataLoss,                                          \
+       "events without a usable timestamp; left out of every number")                              \
+  CODE(kNegativeTimestamp, "negative_timestamp", kInfo,                                            \
+       "events that start before the trace's time origin; kept as they are")                       \
+  CODE(kTimestampOverflow, "timestamp_overflow", kDataLoss,                                        \
+       "events whose time does not fit 64-bit nanoseconds; left out of every number")              \
+  CODE(kWrongType, "wrong_type", kRepaired,                                                        \
+       "fields of a type the format does not allow; the field was treated as absent")              \
+  CODE(kNumberAsString, "number_as_string", kRepaired,                                             \
+       "numbers written as JSON strings; read as numbers, no effect")                              \
+  CODE(kNanLiteral, "nan_literal", kRepaired,                                                      \
+       "NaN, Infinity or another bare word where a number belongs; the field was treated as absent") \
+  CODE(kInvalidUtf8, "invalid_utf8", kRepaired,                                                    \
+       "bytes that are not UTF-8 inside text; each replaced by U+FFFD, times unaffected")          \
+  CODE(kControlCharacter, "control_character", kRepaired,                                          \
+       "raw control characters inside text; each replaced by a space, times unaffected")           \
+  CODE(kInvalidEscape, "invalid_escape", kRepaired,                                                \
+       "backslashes that start no JSON escape (Windows paths); kept as backslashes")               \
+  CODE(kUnescapedQuote, "unescaped_quote", kRepaired,                                              \
+       "events with an unescaped quote inside a string; repaired where the line layout allows it") \
+  CODE(kDuplicateKey, "duplicate_key", kRepaired,                                                  \
+       "events that give a field twice; the last one counts")                                      \
+  CODE(kTrailingComma, "trailing_comma", kRepaired,                                                \
+       "commas before a closing bracket; ignored, no effect")                                      \
+  CODE(kUnterminatedArray, "unterminated_array", kRepaired,                                        \
+       "the event array is not closed (legal for chrome://tracing); all complete events were read") \
+  CODE(kTruncated, "truncated", kDataLoss,                                                         \
+       "the input ends in the middle; only what lies before the cut was read, so every total is a lower bound") \
+  CODE(kByteOrderMark, "byte_order_mark", kRepaired, "a UTF-8 byte order mark; skipped, no effect") \
+  CODE(kTimeUnitNanoseconds, "time_unit_nanoseconds", kRepaired,                                   \
+       "timestamps are integer nanoseconds instead of the format's microseconds; read as nanoseconds") \
+  CODE(kAmbiguousFraction, "ambiguous_fraction", kInfo,                                            \
+       "fractions of varying length and none with a leading zero, as a two-week Kineto build of 2024 wrote without zero padding (12.5 for 12.005); read as written") \
+  CODE(kWholeMicroseconds, "whole_microseconds", kInfo,                                            \
+       "all times are whole microseconds: each start and each end may be off by up to 1 us")        \
+  CODE(kBeginEndPair, "begin_end_pair", kInfo, "begin/end pairs joined into complete events")      \
+  CODE(kUnmatchedBegin, "unmatched_begin", kDataLoss,                                              \
+       "begin events without an end; left out of every number")                                    \
+  CODE(kUnmatchedEnd, "unmatched_end", kDataLoss, "end events without a begin; left out")          \
+  CODE(kUnknownPhase, "unknown_phase", kInfo, "events of a phase that carries no duration here; ignored") \
+  CODE(kUnknownCategory, "unknown_category", kInfo,                                                \
+       "events of a category Assay has no table for; kept aside, in no number")                    \
+  CODE(kNotAnObject, "not_an_object", kRepaired, "array elements that are no event objects or are empty; skipped") \
+  CODE(kDuplicateEvent, "duplicate_event", kRepaired,                                              \
+       "events that repeat another one exactly (same lane, time, name and id); counted once")      \
+  CODE(kIdOutOfRange, "id_out_of_range", kDataLoss,                                                \
+       "correlation or external ids beyond 32 bits; the event was kept unlinked")                  \
+  CODE(kBadDistributedInfo, "bad_distributed_info", kInfo,                                         \
+       "distributedInfo without a usable rank; the rank comes from the file name, if anywhere")    \
+  CODE(kBadBaseTime, "bad_base_time", kInfo,                                                       \
+       "baseTimeNanoseconds is present but the timestamps are already absolute; it was not added") \
+  CODE(kMissingProcess, "missing_process", kInfo,                                                  \
+       "events without pid or tid; filed under process or thread 0")                               \
+  CODE(kUnlinkedFlow, "unlinked_flow", kInfo, "forward-backward flow ends without their other end")
+
+enum class ImportCode : uint8_t {
+#define ASSAY_ENUMERATOR(name, key, severity, meaning) name,
+  ASSAY_IMPORT_CODES(ASSAY_ENUMERATOR)
+#undef ASSAY_ENUMERATOR
+      kCount
+};
+constexpr size_t kImportCodes = static_cast<size_t>(ImportCode::kCount);
+
+struct ImportCodeInfo {
+  std::string_view key;
+  Severity severity;
+  std::string_view meaning;
+};
+const ImportCodeInfo& import_code_info(ImportCode code);
+
+class ImportLog {
+ public:
+  struct Entry {
+    uint64_t count = 0;
+    int64_t first_offset = -1;  // byte in the uncompressed input; -1 = not tied to a place
+  };
+
+  // offset: where the oddity was seen; the smallest one is kept.
+  void add(ImportCode code, int64_t offset = -1, uint64_t count = 1);
+  const Entry& entry(ImportCode code) const { return entries_[static_cast<size_t>(code)]; }
+  void merge(const ImportLog& other);
+  // True when anything of severity kDataLoss was counted (exit code 3 under --strict).
+  bool data_lost() const;
+
+ private:
+  std::array<Entry, kImportCodes> entries_{};
+};
+
+}  // namespace assay

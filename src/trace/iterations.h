@@ -1,0 +1,34 @@
+#pragma once
+
+// Iteration windows: the repeated unit of work. Taken from ProfilerStep#n annotations, else from
+// repeating root operators, else the trace is one window.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+enum class WindowSource : uint8_t { kProfilerStep, kRepeatedRoot, kWholeTrace };
+std::string_view window_source_name(WindowSource source);
+
+struct Window {
+  std::string name;  // "ProfilerStep#3", "model_inference [2]", "whole trace"
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;  // host work that starts in [start_ns, end_ns) belongs to the window
+};
+
+struct Windows {
+  WindowSource source = WindowSource::kWholeTrace;
+  std::vector<Window> windows;  // ordered by start, disjoint
+};
+
+// Launches belong to the window in which their host call starts, whatever thread made it; device
+// work without a call belongs to the window in which it starts on the device.
+Windows find_iterations(const Trace& trace, const Links& links);
+
+}  // namespace assay

@@ -1,0 +1,95 @@
+#pragma once
+
+// A Trace: what one profiled process did, as columns. Built once by a TraceBuilder, never changed.
+// Every table is sorted by (lane, start, longer first, input order), where the lane is the thread or
+// the stream; side tables are sorted by the row they belong to. Row ids are positions in that order.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/string_pool.h"
+#include "trace/import_log.h"
+#include "trace/table.h"
+
+namespace assay {
+
+struct Thread {
+  std::string pid;   // as written: usually a number
+  std::string tid;
+  std::string name;  // thread_name metadata; may be empty
+};
+
+struct Stream {
+  int64_t device = 0;  // device index as recorded
+  int64_t stream = 0;  // stream or queue id; -1 = none
+  std::string name;    // thread_name metadata; may be empty
+};
+
+// One entry of deviceProperties: the devices of the machine, not those that were traced.
+struct DeviceProperties {
+  int64_t id = 0;
+  std::string name;  // may be empty on ROCm
+  int64_t total_memory_bytes = 0;
+  int64_t multiprocessors = 0;
+  int64_t warp_size = 0;
+  int64_t compute_major = 0;
+  int64_t compute_minor = 0;
+};
+
+struct DistributedInfo {
+  std::optional<int64_t> rank;
+  std::optional<int64_t> world_size;
+  std::string backend;
+};
+
+// A string-valued or number-valued header key, as text. Environment-like objects are not kept.
+struct MetadataEntry {
+  std::string key;
+  std::string value;
+};
+
+// Rows as the file had them, before any table: what the import read, by what it was.
+struct RowCounts {
+  uint64_t events = 0;     // elements of the event array
+  uint64_t flow_starts = 0;  // ac2g and its older names
+  uint64_t flow_ends = 0;
+  uint64_t metadata = 0;
+  uint64_t instants = 0;
+  uint64_t spans = 0;  // cat Trace: the profiler's own whole-window rows, ignored for busy time
+};
+
+struct Trace {
+  std::string source;          // file name as given, "-" for stdin
+  uint64_t source_bytes = 0;   // bytes on disk
+  uint64_t content_bytes = 0;  // bytes after decompression
+
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc) Row##Table member;
+  ASSAY_TABLES(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+
+  StringPool strings;
+  std::vector<Thread> threads;
+  std::vector<Stream> streams;
+  std::vector<DeviceProperties> devices;
+  DistributedInfo distributed;
+  std::vector<MetadataEntry> metadata;
+  RowCounts counts;
+  ImportLog log;
+  bool whole_microseconds = false;  // no time in the file has a fraction: resolution is 1 us
+  int64_t base_time_ns = 0;         // baseTimeNanoseconds, already added to every time
+
+  std::string_view text(StringId id) const { return strings.view(id); }
+  int64_t end_ns(OpId id) const { return ops.start_ns[id.index()] + ops.dur_ns[id.index()]; }
+  int64_t end_ns(ApiCallId id) const {
+    return api_calls.start_ns[id.index()] + api_calls.dur_ns[id.index()];
+  }
+  int64_t end_ns(ActivityId id) const {
+    return activities.start_ns[id.index()] + activities.dur_ns[id.index()];
+  }
+};
+
+}  // namespace assay
