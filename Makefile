@@ -1,0 +1,58 @@
+# Everything a person types. The build itself is CMake (CMakePresets.json); this file only says it
+# in one word. Binary: build/release/assay.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+.PHONY: build demo test check bench format clean
+
+EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
+CCACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+CONFIGURE = cmake --preset
+BUILD = cmake --build --preset
+
+# Release binary at build/release/assay. Installs nothing: `tools/install_deps.sh build` does.
+build:
+	@tools/install_deps.sh --check build
+	@$(CONFIGURE) release $(CCACHE) --log-level=NOTICE
+	@$(BUILD) release --target assay
+
+# From a fresh clone to the answer: packages, Release build, report on a real trace.
+demo:
+	@tools/install_deps.sh build
+	@$(MAKE) --no-print-directory build
+	build/release/assay report $(EXAMPLE)
+
+# The same, then every test. The closing lines are ctest's.
+test: demo
+	@tools/install_deps.sh build test
+	@$(CONFIGURE) release $(CCACHE) --log-level=NOTICE
+	@$(BUILD) release
+	tools/fuzz_smoke.sh
+	ctest --preset release
+
+# What a change must pass before review: format, tidy, layers, fresh docs, and the tests again under
+# ASan and UBSan. `make check ALL=1` runs clang-tidy over all files and not only the changed ones.
+check:
+	@tools/install_deps.sh build test check
+	tools/check_format.sh
+	python3 tools/check_layers.py
+	python3 tools/gen_schema_docs.py --check
+	$(CONFIGURE) dev $(CCACHE)
+	$(BUILD) dev
+	tools/check_tidy.sh $(if $(ALL),--all)
+	ctest --preset dev
+
+# The speed claims of bench/README.md, measured here (about five minutes).
+bench:
+	@tools/install_deps.sh build bench
+	@$(MAKE) --no-print-directory build
+	@$(CONFIGURE) bench $(CCACHE)
+	@$(BUILD) bench
+	python3 bench/run.py
+
+format:
+	@tools/install_deps.sh check
+	tools/check_format.sh --fix
+
+clean:
+	rm -rf build

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Checks that includes under src/ and collect/ follow the house (docs/decisions, README).
+
+Data flows file -> ingest -> Trace -> Links -> analysis -> Document -> writer, and includes point
+only against it:
+
+    base <- trace <- ingest, rooms <- report <- cli
+
+Rooms never include each other, writers never include rooms, collectors share one wire header with
+ingest and nothing else. A third-party header is included by as few .cc files as its line below
+says, and by no header: what one costs to compile is paid once.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOMS = ["launch", "tax", "levels", "power", "throughput"]
+WIRE = "collect/wire.h"
+
+ALLOWED = {
+    "base": {"base"},
+    "trace": {"base", "trace"},
+    "ingest": {"base", "trace", "ingest"},
+    "report": {"base", "trace", "report", *ROOMS},
+    "cli": {"base", "trace", "ingest", "report", "cli", *ROOMS},
+    "collect": {"collect"},
+    **{room: {"base", "trace", room} for room in ROOMS},
+}
+
+# What a header's include path looks like, and how many .cc files may have it.
+THIRD_PARTY = [
+    ("simdjson", r"simdjson(\.h|/)", 1),
+    ("ISA-L", r"(isa-l|igzip_lib|crc)(\.h|/)", 1),
+    ("zstd", r"zstd\w*\.h", 1),
+    ("SQLite", r"sqlite3\w*\.h", 2),
+    ("nlohmann-json", r"nlohmann/", 2),
+    ("CLI11", r"CLI/", 1),
+]
+
+# Slow to compile and rarely needed: fine in a .cc file, not in a header that everyone pays for.
+NOT_IN_HEADERS = {"iostream", "regex", "filesystem"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+def room_of(path):
+    parts = path.relative_to(ROOT).parts
+    return "collect" if parts[0] == "collect" else parts[1]
+
+
+def main():
+    problems = []
+    users = {name: [] for name, _, _ in THIRD_PARTY}
+    files = sorted(
+        path
+        for top in ("src", "collect")
+        for path in (ROOT / top).rglob("*")
+        if path.suffix in (".cc", ".h", ".cu")
+    )
+    for path in files:
+        name = str(path.relative_to(ROOT))
+        room = room_of(path)
+        is_header = path.suffix == ".h"
+        if room not in ALLOWED:
+            problems.append(f"{name}: the folder '{room}' has no place in the house")
+            continue
+        for quote, target in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            for library, pattern, _ in THIRD_PARTY:
+                if re.match(pattern, target):
+                    users[library].append(name)
+                    if is_header:
+                        problems.append(f"{name}: a header includes <{target}>")
+            if quote == "<":
+                if is_header and target in NOT_IN_HEADERS:
+                    problems.append(f"{name}: a header includes <{target}>")
+                continue
+            if target == WIRE and room == "ingest":
+                continue
+            other = target.split("/")[0]
+            if other not in ALLOWED[room]:
+                problems.append(f'{name}: {room} must not include "{target}"')
+            elif other in ROOMS and room == "report" and not path.name.startswith("section"):
+                problems.append(f'{name}: only report/section_*.cc know a room, not "{target}"')
+            if not any((ROOT / base / target).exists() for base in ("src", ".")):
+                problems.append(f'{name}: "{target}" does not exist (paths start at src/)')
+    for library, _, limit in THIRD_PARTY:
+        sources = sorted(set(users[library]))
+        if len(sources) > limit:
+            problems.append(
+                f"{library} is included by {len(sources)} files, at most {limit} may: "
+                + ", ".join(sources)
+            )
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        return 1
+    print(f"layers: {len(files)} files fine")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# A short libFuzzer run of every fuzz target from the corpus in the repository. Where clang or its
+# libFuzzer runtime is missing, the corpus is still replayed by the ctest test fuzz/corpus.
+#   tools/fuzz_smoke.sh [SECONDS]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-20}
+
+if ! echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+  clang++ -x c++ -fsanitize=fuzzer -o /dev/null - 2>/dev/null; then
+  echo "fuzz smoke: no clang with libFuzzer here; the corpus is replayed by fuzz/corpus instead"
+  exit 0
+fi
+
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+cmake --preset fuzz "${launcher[@]}" >/dev/null
+cmake --build --preset fuzz
+
+# New inputs go to the build folder; the corpus in the repository is only read.
+found=build/fuzz/found/kineto
+mkdir -p "$found"
+build/fuzz/fuzz_kineto -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+  -dict=tests/fuzz/kineto.dict -print_final_stats=1 -verbosity=0 \
+  -artifact_prefix=build/fuzz/ "$found" tests/fuzz/corpus/kineto
+echo "fuzz smoke: ${seconds} s of fuzz_kineto without a finding"

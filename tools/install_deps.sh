@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Installs what building, testing, checking or benchmarking Assay needs, on Debian 12, Ubuntu 22.04
+# and Ubuntu 24.04, from the distribution's packages only.
+#
+#   tools/install_deps.sh [--check] SET...      SET: build test check bench
+#
+# dpkg is asked first: when nothing is missing this takes no time and needs no network. --check
+# installs nothing and fails with the command that would.
+set -euo pipefail
+
+check_only=0
+sets=()
+for arg in "$@"; do
+  case "$arg" in
+    --check) check_only=1 ;;
+    build | test | check | bench) sets+=("$arg") ;;
+    *)
+      echo "usage: tools/install_deps.sh [--check] build|test|check|bench ..." >&2
+      exit 2
+      ;;
+  esac
+done
+[ ${#sets[@]} -gt 0 ] || sets=(build)
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "No dpkg here: install by hand what docs/decisions/0001-dependencies.md lists." >&2
+  exit 0
+fi
+
+sudo=()
+[ "$(id -u)" = 0 ] || sudo=(sudo)
+updated=0
+
+installed() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+update_lists() {
+  [ $updated = 0 ] || return 0
+  updated=1
+  echo "Reading the package lists ..."
+  "${sudo[@]}" apt-get update -qq
+}
+
+available() {
+  apt-cache show --no-all-versions "$1" >/dev/null 2>&1
+}
+
+install() {
+  update_lists
+  echo "Installing: $*"
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "$@" >/dev/null
+}
+
+# require PACKAGE...: all of them, or the run fails.
+require() {
+  local missing=() package
+  for package in "$@"; do
+    installed "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ $check_only = 1 ]; then
+    echo "Missing packages: ${missing[*]}" >&2
+    echo "Install them with: tools/install_deps.sh ${sets[*]}" >&2
+    exit 1
+  fi
+  install "${missing[@]}"
+}
+
+# prefer WHAT PACKAGE...: the first of them that the distribution has; none is not an error.
+prefer() {
+  local what=$1 package
+  shift
+  for package in "$@"; do
+    installed "$package" && return 0
+  done
+  [ $check_only = 0 ] || return 0
+  update_lists
+  for package in "$@"; do
+    if available "$package" && install "$package"; then
+      return 0
+    fi
+  done
+  echo "No package for $what here (tried: $*); going on without it." >&2
+}
+
+# libFuzzer is part of clang's runtime, which Debian and newer Ubuntus package apart from clang.
+libfuzzer_found() {
+  compgen -G "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*.a" >/dev/null
+}
+
+for set in "${sets[@]}"; do
+  case "$set" in
+    build)
+      require g++ make cmake ninja-build pkg-config libsimdjson-dev libisal-dev libzstd-dev \
+        libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev
+      ;;
+    test)
+      require libgtest-dev libgmock-dev python3 zstd
+      prefer "fuzzing" clang
+      if command -v clang >/dev/null && ! libfuzzer_found; then
+        prefer "libFuzzer" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+      fi
+      ;;
+    check)
+      require python3 git
+      prefer "formatting" clang-format-19 clang-format
+      prefer "linting" clang-tidy-19 clang-tidy
+      ;;
+    bench)
+      require libbenchmark-dev python3
+      ;;
+  esac
+done
