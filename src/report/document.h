@@ -1,0 +1,214 @@
+#pragma once
+
+// A Document: what an analysis has to say, before anyone decides how it looks. Plain data that knows
+// no analysis and no output format; section_*.cc fill it, the writers (writers.h) print it. Values
+// are raw and in base units (ns, bytes, W, J, shares 0..1): only the writers scale and round.
+//
+// How it becomes JSON (keys in the order given, integers stay integers):
+//   Document  {"schema_version", "tool": {"name", "version"}, "inputs": [...],
+//              "import_log": [...], "verdict": [...], <sections>, <parts_key>: [...] if any parts}
+//   Section   an object under its key; with an empty key its blocks merge into the parent. Sections
+//             with the same key merge.
+//   Facts     an object under its key; with an empty key the items merge into the section's object
+//   Table     an array of objects under its key, one key per column
+//   Tree      an array of objects under its key: "depth", label_key, then one key per column
+//   Prose     a list of strings under its key
+//   A Table, Tree or Prose with an empty key is for readers only: not in JSON, not in CSV.
+//   Keys are unique within an object; a later one replaces an earlier one.
+// So {"trust": [...]} at top level is a Section with an empty key holding a Table with key "trust".
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace assay {
+
+// What a number counts. Kept with the column or the item, never per cell.
+enum class Unit : uint8_t {
+  kNone,         // a number as it is: ids, batch sizes, chain lengths
+  kText,         // strings
+  kNanoseconds,  // shown in ns, us, ms or s
+  kCount,        // shown with thousands separators
+  kShare,        // 0..1 in the data, shown in %
+  kRatio,        // speedups, coefficients: three significant digits
+  kBytes,        // shown in B, KiB, MiB, ...
+  kPerSecond,
+  kWatts,
+  kJoules,
+};
+
+// One cell: missing, bool, integer, double, string, or a list of strings. Missing and non-finite
+// doubles are null in JSON, "-" on screen and empty in CSV. Strings may be hostile: every writer
+// cleans them. A string in a numeric column is allowed ("refused") and shown as it is.
+class Value {
+ public:
+  using List = std::vector<std::string>;
+  using Storage = std::variant<std::monostate, bool, int64_t, double, std::string, List>;
+
+  Value() = default;
+  Value(std::same_as<bool> auto value) : storage_(value) {}
+  // Unsigned values beyond int64_t saturate: no count of ours gets there.
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  Value(T value)
+      : storage_(std::in_place_type<int64_t>,
+                 std::in_range<int64_t>(value) ? static_cast<int64_t>(value)
+                                               : std::numeric_limits<int64_t>::max()) {}
+  Value(std::floating_point auto value) : storage_(static_cast<double>(value)) {}
+  Value(std::string value) : storage_(std::move(value)) {}
+  Value(std::string_view value) : storage_(std::string(value)) {}
+  Value(const char* value) : storage_(std::string(value)) {}
+  Value(List value) : storage_(std::move(value)) {}
+  template <typename T>
+  Value(const std::optional<T>& value) {
+    if (value) *this = Value(*value);
+  }
+
+  const Storage& storage() const { return storage_; }
+  // The alternative T, or nullptr when the value is something else.
+  template <typename T>
+  const T* get() const {
+    return std::get_if<T>(&storage_);
+  }
+  bool missing() const { return std::holds_alternative<std::monostate>(storage_); }
+  // The value as double when it is a finite number.
+  std::optional<double> number() const;
+
+  friend bool operator==(const Value&, const Value&) = default;
+
+ private:
+  Storage storage_;
+};
+
+// Who gets to see a block, a column or an item.
+enum class Show : uint8_t {
+  kEverywhere,
+  kReadersOnly,  // terminal and Markdown
+  kDataOnly,     // JSON and CSV
+};
+
+// One named value. The key carries the unit (tklqt_ns), the label does not (TKLQT).
+struct Item {
+  std::string key;
+  std::string label;
+  Value value = {};
+  Unit unit = Unit::kNone;
+  std::string note = {};  // short remark after the value, for readers only
+  Show show = Show::kEverywhere;
+};
+
+enum class Align : uint8_t { kAuto, kLeft, kRight };  // kAuto: text left, everything else right
+
+struct Column {
+  std::string key;
+  std::string title;
+  Unit unit = Unit::kNone;
+  Align align = Align::kAuto;
+  bool elastic = false;  // may be shortened in the middle when the screen is narrow
+  Show show = Show::kEverywhere;
+};
+
+// A row has one value per column; values missing at its end count as missing, surplus is ignored.
+using Row = std::vector<Value>;
+
+// Rows that a reader format shows when the author says nothing else.
+constexpr size_t kDefaultRowLimit = 20;
+
+struct Prose {
+  std::string key = {};
+  std::vector<std::string> paragraphs = {};
+  bool bullets = false;
+  Show show = Show::kEverywhere;
+};
+
+struct Facts {
+  std::string key = {};
+  std::string title = {};
+  std::vector<Item> items = {};
+  Show show = Show::kEverywhere;
+};
+
+struct Table {
+  std::string key = {};
+  std::string title = {};
+  std::vector<Column> columns = {};
+  std::vector<Row> rows = {};
+  size_t terminal_limit = kDefaultRowLimit;  // rows shown to readers; 0 = all
+  Show show = Show::kEverywhere;
+};
+
+struct TreeNode {
+  uint32_t depth = 0;  // 0 = root; children follow their parent
+  std::string label = {};
+  Row values = {};
+};
+
+struct Tree {
+  std::string key = {};
+  std::string title = {};
+  std::string label_key = "name";
+  std::string label_title = "name";
+  std::vector<Column> columns = {};
+  std::vector<TreeNode> nodes = {};
+  size_t terminal_limit = 0;  // nodes shown to readers; 0 = all
+  Show show = Show::kEverywhere;
+};
+
+using Block = std::variant<Prose, Facts, Table, Tree>;
+
+struct Section {
+  std::string key = {};
+  std::string title = {};
+  std::vector<Block> blocks = {};
+};
+
+struct Tool {
+  std::string name = "assay";
+  std::string version = {};
+};
+
+// One input file. JSON: the name alone, or {"name", <items>} when there are items.
+struct Input {
+  std::string name;
+  std::vector<Item> items = {};
+};
+
+// One line of the import log. first_offset: byte in the uncompressed input, -1 = no place (null).
+struct ImportNote {
+  std::string code;
+  std::string severity;
+  uint64_t count = 0;
+  std::string meaning = {};
+  int64_t first_offset = -1;
+};
+
+// One rank, one batch size, one configuration of a document about several inputs. JSON: {"name",
+// <items>, "import_log", "verdict", <sections>}, an element of the document's parts_key array.
+struct Part {
+  std::string name;
+  std::vector<Item> items = {};
+  std::vector<ImportNote> import_log = {};
+  std::vector<std::string> verdict = {};
+  std::vector<Section> sections = {};
+};
+
+struct Document {
+  int64_t schema_version = 1;
+  Tool tool = {};
+  std::string title = {};  // readers only
+  std::vector<Input> inputs = {};
+  std::vector<ImportNote> import_log = {};
+  std::vector<std::string> verdict = {};  // sentences; the first one is the answer
+  std::vector<Section> sections = {};
+  std::string parts_key = "parts";  // e.g. "ranks"
+  std::vector<Part> parts = {};
+};
+
+}  // namespace assay
