@@ -1,0 +1,188 @@
+#pragma once
+
+// The metrics of SKIP (Vellaisamy et al., equations 1 to 5) on one trace: how long launches take to
+// reach the device (TKLQT), how long kernels run (AKD), how long inference lasts (IL), and how long
+// GPU and CPU stand idle in it; for the whole trace and for every iteration.
+//
+// Assumes that host and device times share one clock; what that assumption, unlinked rows and
+// coarse timestamps may do to each number is told in the trust notes and in the brackets. Launch
+// metrics do not describe work that a CUDA graph replays: a graph has one launch, whatever it
+// contains.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/stats.h"
+#include "trace/iterations.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+struct LaunchOptions {
+  // F, the launch time of a kernel that does nothing, from the user: a null-kernel run, a published
+  // floor, the plateau of a batch sweep. Absent: estimated from the trace.
+  std::optional<double> floor_ns;
+  std::string floor_source;   // where floor_ns is from, in words, repeated in the report
+  bool count_copies = false;  // memcpy and memset also make the GPU busy (union only, never Eq. 5)
+  size_t top_kernels = 10;    // rows of LaunchReport::top_kernels; 0 = all
+};
+
+// Which event is p_1, the start of the inference-latency window.
+enum class OriginSource : uint8_t {
+  kRootOpWithKernel,  // earliest outermost operator that has a kernel below it (spec 2)
+  kEarliestOp,        // no operator has a kernel: earliest outermost operator
+  kEarliestLaunch,    // no operators at all: earliest host call with a kernel
+  kEarliestKernel,    // device rows only: earliest kernel
+  kNone,              // no kernels
+};
+std::string_view origin_source_name(OriginSource source);
+
+// Where F of the launch/queue decomposition is from.
+enum class FloorSource : uint8_t {
+  kUser,         // LaunchOptions::floor_ns
+  kEmptyStream,  // p5 of t_l over launches issued while their stream had nothing left to do
+  kNone,         // no such launch: no decomposition
+};
+std::string_view floor_source_name(FloorSource source);
+
+struct LaunchFloor {
+  FloorSource source = FloorSource::kNone;
+  int64_t floor_ns = 0;  // rounded to whole nanoseconds, so that floor and queue add up exactly
+  uint64_t samples = 0;  // launches behind an estimate
+  std::string text;      // the source in words
+};
+
+// The range in which a number lies once the trust notes are taken into account.
+struct Bracket {
+  int64_t low_ns = 0;
+  int64_t high_ns = 0;
+  bool refused = false;  // the trace cannot support the number at all; low = high = 0
+  std::string reasons;   // keys of the trust notes that widen or refuse it, comma separated
+};
+
+// Distribution of t_l over the launches that have one. Quantiles are type 7; NaN when n = 0.
+struct LaunchTimeStats {
+  uint64_t n = 0;
+  double mean_ns = 0;
+  double p5_ns = 0;
+  double p50_ns = 0;
+  double p95_ns = 0;
+  double p99_ns = 0;
+};
+
+// What the dispatching thread was doing while no kernel ran. The parts sum to gpu_idle_union_ns.
+struct IdleBlame {
+  int64_t host_busy_ns = 0;       // in an operator or a call that does not block
+  int64_t host_blocked_ns = 0;    // in a blocking call
+  int64_t host_input_ns = 0;      // in a data-loader operator or annotation
+  int64_t host_gap_short_ns = 0;  // nothing recorded, in gaps under 1 ms: interpreter, profiler
+  int64_t host_gap_long_ns = 0;  // nothing recorded, in gaps of 1 ms and more: waiting, unseen work
+};
+
+// Everything about one window. Parts that sum to wholes, exactly:
+//   gpu_idle_eq5_ns = il_ns - kernel_sum_ns                                  (SKIP Eq. 5)
+//   gpu_idle_union_ns = il_ns - busy_in_window_ns
+//   cpu_idle_ns = il_ns - cpu_busy_ns = cpu_blocked_ns + cpu_unrecorded_ns
+//   tklqt_ns = floor_sum_ns + queue_sum_ns
+struct LaunchMetrics {
+  std::string name;         // of the window
+  int64_t origin_ns = 0;    // start of p_1
+  int64_t last_end_ns = 0;  // largest end of a kernel of the window
+  OriginSource origin = OriginSource::kNone;
+
+  uint64_t kernels = 0;  // n: kernels whose launch call starts in the window; without a call, those
+                         // that start in it on the device
+  uint64_t linked = 0;   // of those, with a launch call in the trace
+  uint64_t launches = 0;       // n_launch: host calls with at least one of these kernels
+  uint64_t graph_kernels = 0;  // of the kernels, launched by a graph
+  int64_t graph_kernel_sum_ns = 0;
+  uint64_t graph_launches = 0;  // of the launches, of a graph
+
+  int64_t tklqt_ns = 0;  // Eq. 2: sum of t_l over launches that have one
+  Bracket tklqt_bracket;
+  LaunchTimeStats launch_time;  // Eq. 1
+  uint64_t clamped = 0;         // launches with -10 us < t_l < 0, taken as 0
+  int64_t clamped_ns = 0;       // what they lacked to 0, summed (positive)
+  int64_t clamped_max_ns = 0;   // the most that one lacked
+  uint64_t dropped = 0;         // launches with t_l <= -10 us, left out
+  int64_t dropped_ns = 0;       // what they lacked to 0, summed (positive)
+
+  double akd_ns = 0;              // Eq. 3: kernel_sum_ns / kernels; NaN without kernels
+  int64_t il_ns = 0;              // Eq. 4: last_end_ns - origin_ns, never below 0
+  int64_t kernel_sum_ns = 0;      // sum of t_k over the n kernels
+  int64_t kernel_union_ns = 0;    // time in which at least one of them ran, wherever it lies
+  int64_t busy_in_window_ns = 0;  // the part of that union in [origin, last end); with
+                                  // count_copies, copies and fills of the window included
+  int64_t gpu_idle_eq5_ns = 0;    // Eq. 5; negative when kernels overlap enough
+  int64_t gpu_idle_union_ns = 0;  // never negative
+  Bracket gpu_idle_bracket;       // of gpu_idle_union_ns
+
+  bool cpu_idle_known = false;  // false: no thread dispatched anything
+  ThreadId dispatching_thread;  // most launches in the window; ties: the smaller id
+  uint64_t other_thread_launches = 0;
+  int64_t cpu_busy_ns = 0;  // in root operators and calls, less blocking calls
+  int64_t cpu_idle_ns = 0;
+  int64_t cpu_blocked_ns = 0;     // in synchronising calls, and in launch calls beyond 100 us
+  int64_t cpu_unrecorded_ns = 0;  // neither operator nor call
+  double cpu_blocking_share = 0;  // cpu_blocked_ns / cpu_idle_ns; NaN when idle is 0
+
+  IdleBlame idle_blame;                // zero when cpu_idle_known is false
+  int64_t gpu_idle_after_sync_ns = 0;  // idle gaps that began while the host sat in a blocking call
+
+  int64_t floor_sum_ns = 0;  // sum of min(t_l, F)
+  int64_t queue_sum_ns = 0;  // sum of t_l - min(t_l, F)
+  double queue_share = 0;    // queue_sum_ns / tklqt_ns; NaN without F or with TKLQT 0
+};
+
+// Means over iterations with Student's 95 % interval. Iterations without kernels are left out.
+struct LaunchMeans {
+  MeanInterval kernels;
+  MeanInterval launches;
+  MeanInterval tklqt_ns;
+  MeanInterval akd_ns;
+  MeanInterval il_ns;
+  MeanInterval kernel_sum_ns;
+  MeanInterval kernel_union_ns;
+  MeanInterval gpu_idle_eq5_ns;
+  MeanInterval gpu_idle_union_ns;
+  MeanInterval cpu_idle_ns;
+  MeanInterval launch_time_mean_ns;
+  MeanInterval queue_share;
+};
+
+// One kernel name. Ordered by count, then launch_queue_sum_ns, then name (spec 2).
+struct TopKernel {
+  std::string name;
+  uint64_t count = 0;  // kernels of that name, linked or not
+  uint64_t timed = 0;  // of those, with a t_l: the base of launch_queue_mean_ns
+  int64_t launch_queue_sum_ns = 0;
+  double launch_queue_mean_ns = 0;  // over `timed`; NaN when 0
+  int64_t dur_sum_ns = 0;
+  double dur_mean_ns = 0;  // over `count`
+};
+
+struct LaunchReport {
+  LaunchMetrics whole;
+  WindowSource window_source = WindowSource::kWholeTrace;
+  std::vector<LaunchMetrics> iterations;  // one per window, in order
+  LaunchMeans means;
+  uint64_t iterations_without_kernels = 0;
+  uint64_t kernels_outside_iterations = 0;
+  LaunchFloor floor;
+  size_t kernel_names = 0;  // distinct, before the cut to top_kernels
+  std::vector<TopKernel> top_kernels;
+  TrustNotes trust;
+};
+
+// Fails on a negative or non-finite floor. A trace without kernels gives zeros and refusals, not an
+// error.
+Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, const Windows& windows,
+                                    const LaunchOptions& options);
+
+}  // namespace assay
