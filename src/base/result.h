@@ -17,6 +17,7 @@ namespace assay {
 enum class ErrorCode : uint8_t {
   kIo,               // the file could not be opened, read or written
   kFormat,           // the bytes are not what the format promises
+  kTruncated,        // the input ends too early; what lies before the cut can be offered
   kUnsupported,      // understood, but not something Assay can use
   kInvalidArgument,  // the user asked for something that makes no sense
   kInternal,         // our bug

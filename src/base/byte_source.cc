@@ -1,0 +1,130 @@
+#include "base/byte_source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace assay {
+namespace {
+
+Error system_error(const char* what) {
+  return Error{ErrorCode::kIo, std::string(what) + ": " + std::strerror(errno), "", -1};
+}
+
+Result<size_t> read_some(int fd, char* dst, size_t n) {
+  for (;;) {
+    const ssize_t got = ::read(fd, dst, n);
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno != EINTR) return system_error("cannot read");
+  }
+}
+
+Result<size_t> pread_some(int fd, char* dst, size_t n, uint64_t offset) {
+  for (;;) {
+    const ssize_t got = ::pread(fd, dst, n, static_cast<off_t>(offset));
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno != EINTR) return system_error("cannot read");
+  }
+}
+
+Compression compression_of(const std::string& head) {
+  if (head.size() >= 2 && head[0] == '\x1f' && head[1] == '\x8b') return Compression::kGzip;
+  if (head.size() >= 4 && std::memcmp(head.data(), "\x28\xb5\x2f\xfd", 4) == 0) {
+    return Compression::kZstd;
+  }
+  return Compression::kNone;
+}
+
+}  // namespace
+
+struct ByteSource::Handle {
+  int fd = -1;
+  bool owned = false;
+  bool regular = false;
+  uint64_t bytes = 0;
+  std::string head;  // first bytes of a pipe, taken to tell the compression, given back first
+
+  ~Handle() {
+    if (owned) ::close(fd);
+  }
+};
+
+ByteSource::ByteSource(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
+ByteSource::ByteSource(ByteSource&&) noexcept = default;
+ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
+ByteSource::~ByteSource() = default;
+
+Result<ByteSource> ByteSource::open(const std::string& path) {
+  auto handle = std::make_unique<Handle>();
+  if (path == "-") {
+    handle->fd = STDIN_FILENO;
+  } else {
+    handle->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (handle->fd < 0) return system_error("cannot open");
+    handle->owned = true;
+  }
+  struct stat info {};
+  if (::fstat(handle->fd, &info) != 0) return system_error("cannot stat");
+  if (S_ISDIR(info.st_mode)) {
+    return Error{ErrorCode::kInvalidArgument, "is a directory", "", -1};
+  }
+  handle->regular = S_ISREG(info.st_mode);
+  // A redirected file may have been read up to some point already; then it is a pipe to us.
+  if (handle->regular && ::lseek(handle->fd, 0, SEEK_CUR) != 0) handle->regular = false;
+  if (handle->regular) handle->bytes = static_cast<uint64_t>(info.st_size);
+  handle->head.resize(4);
+  size_t filled = 0;
+  while (filled < handle->head.size()) {
+    char* dst = handle->head.data() + filled;
+    const size_t want = handle->head.size() - filled;
+    auto got = handle->regular ? pread_some(handle->fd, dst, want, filled)
+                               : read_some(handle->fd, dst, want);
+    if (!got) return got.take_error();
+    if (*got == 0) break;
+    filled += *got;
+  }
+  handle->head.resize(filled);
+  const Compression compression = compression_of(handle->head);
+  const bool seekable = handle->regular && compression == Compression::kNone;
+  if (handle->regular) handle->head.clear();
+  ByteSource source(std::move(handle));
+  source.compression_ = compression;
+  source.seekable_ = seekable;
+  return source;
+}
+
+uint64_t ByteSource::stored_bytes() const { return handle_->bytes; }
+
+ReadFn ByteSource::range(uint64_t begin, uint64_t end) const {
+  return [fd = handle_->fd, at = begin, end](char* dst, size_t n) mutable -> Result<size_t> {
+    const size_t want = static_cast<size_t>(std::min<uint64_t>(n, end - at));
+    if (want == 0) return size_t{0};
+    auto got = pread_some(fd, dst, want, at);
+    if (got) at += *got;
+    return got;
+  };
+}
+
+ReadFn ByteSource::stream(bool ahead) {
+  Handle* handle = handle_.get();
+  ReadFn stored = [handle, given = size_t{0}](char* dst, size_t n) mutable -> Result<size_t> {
+    if (given < handle->head.size()) {
+      const size_t take = std::min(n, handle->head.size() - given);
+      std::memcpy(dst, handle->head.data() + given, take);
+      given += take;
+      return take;
+    }
+    return read_some(handle->fd, dst, n);
+  };
+  ReadFn decoded = compression_ == Compression::kGzip   ? gunzip(std::move(stored))
+                   : compression_ == Compression::kZstd ? unzstd(std::move(stored))
+                                                        : std::move(stored);
+  const bool worthwhile = ahead && compression_ != Compression::kNone;
+  return worthwhile ? read_ahead(std::move(decoded)) : decoded;
+}
+
+}  // namespace assay

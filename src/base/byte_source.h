@@ -1,0 +1,60 @@
+#pragma once
+
+// Where input bytes come from: a plain file (any range of it, by several threads), a compressed file
+// or a pipe (one stream, decoded by a thread of its own beside the consumer). Decoding is streaming,
+// so memory is bounded whatever the file claims to hold.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace assay {
+
+// Reads the next bytes, 1..n of them, into dst; 0 at the end of the input.
+using ReadFn = std::function<Result<size_t>(char* dst, size_t n)>;
+
+enum class Compression : uint8_t { kNone, kGzip, kZstd };
+
+class ByteSource {
+ public:
+  // path: file name, or "-" for standard input. Compression is told by content, never by name.
+  static Result<ByteSource> open(const std::string& path);
+
+  ByteSource(ByteSource&&) noexcept;
+  ByteSource& operator=(ByteSource&&) noexcept;
+  ~ByteSource();
+
+  Compression compression() const { return compression_; }
+  // True when range() works: a regular, uncompressed file.
+  bool seekable() const { return seekable_; }
+  // Bytes as stored; 0 when unknown (pipe).
+  uint64_t stored_bytes() const;
+
+  // The whole input, decoded, once. With `ahead`, decoding runs in its own thread (useless for plain
+  // files, where reading is a copy). The source must outlive the function.
+  ReadFn stream(bool ahead);
+  // Bytes [begin, end) of a seekable source. Independent of other ranges; thread-safe.
+  ReadFn range(uint64_t begin, uint64_t end) const;
+
+ private:
+  struct Handle;
+  explicit ByteSource(std::unique_ptr<Handle> handle);
+  std::unique_ptr<Handle> handle_;
+  Compression compression_ = Compression::kNone;
+  bool seekable_ = false;
+};
+
+// Decoders over any stored bytes, several members or frames in a row included. Damage is kFormat, a
+// stream that ends early kTruncated: everything before it has been delivered by then. Output that
+// dwarfs its input beyond any trace (a decompression bomb) is kUnsupported.
+ReadFn gunzip(ReadFn stored);
+ReadFn unzstd(ReadFn stored);
+
+// Runs `read` in a thread of its own, at most a few MiB ahead of the consumer. The thread ends when
+// the returned function is destroyed.
+ReadFn read_ahead(ReadFn read);
+
+}  // namespace assay

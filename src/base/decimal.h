@@ -1,0 +1,34 @@
+#pragma once
+
+// Decimal text to integers, exactly. Epoch microseconds with a fraction have up to 19 digits; going
+// through double would move them by up to 256 ns (spec/formats 1.2), which is more than a launch.
+
+#include <cstdint>
+#include <string_view>
+
+namespace assay {
+
+enum class DecimalStatus : uint8_t {
+  kOk,
+  kNotANumber,  // NaN, Infinity, hex, a bare word, nothing
+  kOverflow,    // does not fit int64 after scaling
+};
+
+// What the digits of one number told, for detecting the resolution of a file.
+struct DecimalShape {
+  uint8_t fraction_digits = 0;  // as written
+  bool fraction_leading_zero = false;
+};
+
+// Value of a JSON number times 10^scale, rounded half away from zero to an integer.
+// parse_decimal("12.0056", 3, ...) = 12006. Accepts a leading '+' and exponents. 0 <= scale <= 9.
+DecimalStatus parse_decimal(std::string_view text, int scale, int64_t& value, DecimalShape& shape);
+
+// Integer text without fraction or exponent; false when it is anything else or does not fit.
+bool parse_int64(std::string_view text, int64_t& value);
+bool parse_uint64(std::string_view text, uint64_t& value);
+
+// Any JSON number as a double; false for NaN, Infinity and bare words.
+bool parse_double(std::string_view text, double& value);
+
+}  // namespace assay

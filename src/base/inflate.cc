@@ -1,0 +1,186 @@
+// Gzip by ISA-L and Zstandard by libzstd, both streaming (docs/decisions/0004-gzip.md).
+
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/byte_source.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kStoredBlock = 256 << 10;
+
+// A trace shrinks 10 to 60 times. Far beyond that, and large, it is no trace but a bomb.
+constexpr uint64_t kBombBytes = 2ull << 30;
+constexpr uint64_t kBombRatio = 500;
+
+bool looks_like_bomb(uint64_t stored, uint64_t decoded) {
+  return decoded > kBombBytes && decoded / kBombRatio > stored;
+}
+
+Error bomb_error() {
+  return Error{ErrorCode::kUnsupported,
+               "expands more than 500-fold beyond 2 GiB: refused as a decompression bomb; "
+               "decompress it yourself if it is meant",
+               "", -1};
+}
+
+// Stored bytes in blocks, shared by both decoders.
+struct StoredInput {
+  ReadFn read;
+  std::vector<char> block = std::vector<char>(kStoredBlock);
+  uint64_t total = 0;
+
+  // The next block; 0 bytes at the end.
+  Result<size_t> next() {
+    auto got = read(block.data(), block.size());
+    if (got) total += *got;
+    return got;
+  }
+};
+
+const char* gzip_error_text(int code) {
+  switch (code) {
+    case ISAL_INCORRECT_CHECKSUM:
+      return "gzip checksum does not match: the file is damaged";
+    case ISAL_INVALID_WRAPPER:
+    case ISAL_UNSUPPORTED_METHOD:
+      return "not a gzip member where one should begin";
+    default:
+      return "gzip data is damaged";
+  }
+}
+
+struct GzipDecoder {
+  explicit GzipDecoder(ReadFn read) : stored{std::move(read)} {
+    isal_inflate_init(&state);
+    state.crc_flag = ISAL_GZIP;
+  }
+
+  Result<size_t> decode(char* dst, size_t n) {
+    state.next_out = reinterpret_cast<uint8_t*>(dst);
+    state.avail_out = static_cast<uint32_t>(n);
+    while (state.avail_out == n) {
+      if (state.block_state == ISAL_BLOCK_FINISH) {
+        ASSAY_TRY_ASSIGN(const bool more, begin_member());
+        if (!more) return size_t{0};
+      }
+      if (state.avail_in == 0) {
+        ASSAY_TRY_ASSIGN(const bool more, refill());
+        if (!more && !holds_output()) return truncated();
+      }
+      const int code = isal_inflate(&state);
+      if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT) {
+        return Error{ErrorCode::kFormat, gzip_error_text(code), "", static_cast<int64_t>(decoded)};
+      }
+    }
+    const size_t produced = n - state.avail_out;
+    decoded += produced;
+    if (looks_like_bomb(stored.total, decoded)) return bomb_error();
+    return produced;
+  }
+
+ private:
+  // ISA-L may hold decoded bytes back until asked again, also when all input is consumed.
+  bool holds_output() const { return state.tmp_out_valid > state.tmp_out_processed; }
+
+  Result<bool> refill() {
+    ASSAY_TRY_ASSIGN(const size_t got, stored.next());
+    state.next_in = reinterpret_cast<uint8_t*>(stored.block.data());
+    state.avail_in = static_cast<uint32_t>(got);
+    return got != 0;
+  }
+
+  // After a member: another one, or the end. Zero padding after the last one is allowed, as in gzip.
+  Result<bool> begin_member() {
+    for (;;) {
+      if (state.avail_in == 0) {
+        ASSAY_TRY_ASSIGN(const bool more, refill());
+        if (!more) return false;
+      }
+      if (*state.next_in != 0) break;
+      ++state.next_in;
+      --state.avail_in;
+    }
+    uint8_t* const next_in = state.next_in;
+    const uint32_t avail_in = state.avail_in;
+    uint8_t* const next_out = state.next_out;
+    const uint32_t avail_out = state.avail_out;
+    isal_inflate_reset(&state);
+    state.crc_flag = ISAL_GZIP;
+    state.next_in = next_in;
+    state.avail_in = avail_in;
+    state.next_out = next_out;
+    state.avail_out = avail_out;
+    return true;
+  }
+
+  Error truncated() const {
+    return Error{ErrorCode::kTruncated, "the gzip stream ends too early", "",
+                 static_cast<int64_t>(decoded)};
+  }
+
+  StoredInput stored;
+  inflate_state state;
+  uint64_t decoded = 0;
+};
+
+struct ZstdDecoder {
+  explicit ZstdDecoder(ReadFn read) : stored{std::move(read)}, stream(ZSTD_createDStream()) {}
+
+  Result<size_t> decode(char* dst, size_t n) {
+    ZSTD_outBuffer out{dst, n, 0};
+    while (out.pos == 0) {
+      if (in.pos == in.size) {
+        ASSAY_TRY_ASSIGN(const size_t got, stored.next());
+        in = {stored.block.data(), got, 0};
+        if (got == 0) return end_of_input();
+      }
+      const size_t code = ZSTD_decompressStream(stream.get(), &out, &in);
+      if (ZSTD_isError(code)) {
+        return Error{ErrorCode::kFormat,
+                     std::string("zstd data is damaged: ") + ZSTD_getErrorName(code), "",
+                     static_cast<int64_t>(decoded)};
+      }
+      frame_open = code != 0;
+    }
+    decoded += out.pos;
+    if (looks_like_bomb(stored.total, decoded)) return bomb_error();
+    return out.pos;
+  }
+
+ private:
+  struct FreeStream {
+    void operator()(ZSTD_DStream* s) const { ZSTD_freeDStream(s); }
+  };
+
+  Result<size_t> end_of_input() const {
+    if (!frame_open) return size_t{0};
+    return Error{ErrorCode::kTruncated, "the zstd stream ends too early", "",
+                 static_cast<int64_t>(decoded)};
+  }
+
+  StoredInput stored;
+  std::unique_ptr<ZSTD_DStream, FreeStream> stream;
+  ZSTD_inBuffer in{nullptr, 0, 0};
+  bool frame_open = false;
+  uint64_t decoded = 0;
+};
+
+}  // namespace
+
+ReadFn gunzip(ReadFn stored) {
+  auto decoder = std::make_shared<GzipDecoder>(std::move(stored));
+  return [decoder](char* dst, size_t n) { return decoder->decode(dst, n); };
+}
+
+ReadFn unzstd(ReadFn stored) {
+  auto decoder = std::make_shared<ZstdDecoder>(std::move(stored));
+  return [decoder](char* dst, size_t n) { return decoder->decode(dst, n); };
+}
+
+}  // namespace assay

@@ -1,0 +1,22 @@
+#pragma once
+
+// JSON string contents to clean UTF-8 text.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+struct TextRepairs {
+  uint64_t invalid_escapes = 0;
+  uint64_t invalid_bytes = 0;
+};
+
+// Resolves escapes of `raw` (a JSON string without its quotes) and, with check_utf8, replaces each
+// byte that is no UTF-8 by U+FFFD. Returns `raw` itself when nothing had to be done, else `scratch`.
+// An escape that JSON does not know keeps its backslash, as Windows paths mean it.
+std::string_view clean_json_text(std::string_view raw, bool check_utf8, std::string& scratch,
+                                 TextRepairs& repairs);
+
+}  // namespace assay

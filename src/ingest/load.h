@@ -1,0 +1,26 @@
+#pragma once
+
+// From what the user typed to Traces: files, folders, globs and "-"; the format told by content.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ingest/chrome_reader.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// Files behind the arguments, in order: a folder gives the traces in it (sorted by name), a pattern
+// with * ? [ gives its matches, "-" is standard input. Errors name the argument that gave nothing.
+Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments);
+
+// Loads one input. Errors carry the file name. Formats that Assay does not read are named, with what
+// to do about them.
+Result<Trace> load_trace(const std::string& path, const ReadOptions& options);
+
+// Rank told by a file name: the number after "rank", else the last number before the extensions;
+// -1 when there is none. Used only where the trace itself does not say.
+int64_t rank_from_name(const std::string& path);
+
+}  // namespace assay

@@ -1,0 +1,367 @@
+#include "trace/builder.h"
+
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+
+namespace assay {
+namespace {
+
+// ---- merging -------------------------------------------------------------------------------------
+
+template <typename T>
+void append_mapped(std::vector<T>& to, const std::vector<T>& from, const std::vector<T>& map) {
+  for (const T id : from) to.push_back(id ? map[id.value] : T());
+}
+
+template <typename T>
+void append_shifted(std::vector<Id<T>>& to, const std::vector<Id<T>>& from, size_t shift) {
+  for (const Id<T> id : from) to.push_back(id ? Id<T>(id.index() + shift) : Id<T>());
+}
+
+// How ids of the later builder read in the earlier one.
+struct IdMaps {
+  std::vector<StringId> strings;
+  std::vector<ThreadId> threads;
+  std::vector<StreamId> streams;
+  size_t ops = 0;         // rows before
+  size_t activities = 0;  // rows before
+
+  template <typename T>
+  void append(std::vector<T>& to, const std::vector<T>& from) const {
+    if constexpr (std::is_same_v<T, StringId>) {
+      append_mapped(to, from, strings);
+    } else if constexpr (std::is_same_v<T, ThreadId>) {
+      append_mapped(to, from, threads);
+    } else if constexpr (std::is_same_v<T, StreamId>) {
+      append_mapped(to, from, streams);
+    } else if constexpr (std::is_same_v<T, OpId>) {
+      append_shifted(to, from, ops);
+    } else if constexpr (std::is_same_v<T, ActivityId>) {
+      append_shifted(to, from, activities);
+    } else {
+      to.insert(to.end(), from.begin(), from.end());
+    }
+  }
+};
+
+// ---- sorting -------------------------------------------------------------------------------------
+
+// New order of a table: order[new row] = old row. Empty means "already in order".
+using Order = std::vector<uint32_t>;
+
+struct SortKey {
+  int64_t start_ns;
+  uint32_t row;
+};
+
+// Sorts rows of one lane. Recorded lanes are mostly sorted already, often as a few interleaved runs,
+// so the sorted case is recognised before any work is done.
+void sort_lane(std::vector<SortKey>& keys, const std::vector<int64_t>& dur_ns) {
+  const auto before = [&dur_ns](const SortKey& a, const SortKey& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    if (dur_ns[a.row] != dur_ns[b.row]) return dur_ns[a.row] > dur_ns[b.row];
+    return a.row < b.row;
+  };
+  if (!std::is_sorted(keys.begin(), keys.end(), before)) std::sort(keys.begin(), keys.end(), before);
+}
+
+template <typename LaneId>
+Order order_by_lane(const std::vector<LaneId>& lane, const std::vector<int64_t>& start_ns,
+                    const std::vector<int64_t>& dur_ns) {
+  const size_t rows = start_ns.size();
+  bool sorted = true;
+  for (size_t i = 1; i < rows && sorted; ++i) {
+    if (lane[i] != lane[i - 1]) {
+      sorted = lane[i - 1] < lane[i];
+    } else {
+      sorted = start_ns[i - 1] < start_ns[i] ||
+               (start_ns[i - 1] == start_ns[i] && dur_ns[i - 1] >= dur_ns[i]);
+    }
+  }
+  if (sorted) return {};
+  // Counting sort by lane, stable, then each lane on its own.
+  size_t lanes = 0;
+  for (const LaneId id : lane) lanes = std::max<size_t>(lanes, id.index() + 1);
+  std::vector<uint32_t> first(lanes + 1, 0);
+  for (const LaneId id : lane) ++first[id.index() + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  Order order(rows);
+  std::vector<uint32_t> next(first.begin(), first.end() - 1);
+  for (size_t i = 0; i < rows; ++i) order[next[lane[i].index()]++] = static_cast<uint32_t>(i);
+  std::vector<SortKey> keys;
+  for (size_t l = 0; l < lanes; ++l) {
+    keys.clear();
+    for (uint32_t i = first[l]; i < first[l + 1]; ++i) keys.push_back({start_ns[order[i]], order[i]});
+    sort_lane(keys, dur_ns);
+    for (uint32_t i = first[l]; i < first[l + 1]; ++i) order[i] = keys[i - first[l]].row;
+  }
+  return order;
+}
+
+Order order_by_time(const std::vector<int64_t>& time_ns) {
+  if (std::is_sorted(time_ns.begin(), time_ns.end())) return {};
+  Order order(time_ns.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&time_ns](uint32_t a, uint32_t b) { return time_ns[a] < time_ns[b]; });
+  return order;
+}
+
+template <typename Table>
+void reorder(Table& table, const Order& order) {
+  if (order.empty()) return;
+  table.for_each_column([&order](auto, auto, auto, auto& column) {
+    std::remove_reference_t<decltype(column)> sorted;
+    sorted.reserve(order.size());
+    for (const uint32_t row : order) sorted.push_back(column[row]);
+    column = std::move(sorted);
+  });
+}
+
+// Marks rows that repeat an earlier row exactly; `same(i, j)` compares. Rows are sorted, so repeats
+// have equal start and duration and lie close together.
+template <typename Table, typename Same>
+std::vector<uint32_t> duplicate_rows(const Table& table, Same same) {
+  std::vector<uint32_t> repeats;
+  const auto& start = table.start_ns;
+  const auto& dur = table.dur_ns;
+  for (size_t i = 1; i < start.size(); ++i) {
+    // Zero-length rows are left alone: with whole-microsecond times two real ones may look alike.
+    for (size_t j = i; dur[i] > 0 && j-- > 0 && start[j] == start[i] && dur[j] == dur[i];) {
+      if (!same(i, j)) continue;
+      repeats.push_back(static_cast<uint32_t>(i));
+      break;
+    }
+  }
+  return repeats;
+}
+
+// order without the given (new) rows.
+Order keep_others(size_t rows, const std::vector<uint32_t>& dropped) {
+  Order keep;
+  keep.reserve(rows - dropped.size());
+  size_t d = 0;
+  for (uint32_t i = 0; i < rows; ++i) {
+    if (d < dropped.size() && dropped[d] == i) {
+      ++d;
+    } else {
+      keep.push_back(i);
+    }
+  }
+  return keep;
+}
+
+// new row of every old row, or kNone for dropped ones, when `order` is applied to `old_rows` rows.
+template <typename RowId>
+std::vector<RowId> inverse(const Order& order, size_t old_rows) {
+  std::vector<RowId> where(old_rows);
+  for (size_t i = 0; i < order.size(); ++i) where[order[i]] = RowId(i);
+  return where;
+}
+
+// Repoints the owner column of a side table after its owner was reordered, and sorts it by owner.
+template <typename Table, typename RowId>
+void follow_owner(Table& side, std::vector<RowId> Table::*owner, const std::vector<RowId>& where) {
+  auto& column = side.*owner;
+  for (RowId& id : column) id = where[id.index()];
+  Order order;
+  order.reserve(column.size());
+  for (uint32_t i = 0; i < column.size(); ++i) {
+    if (column[i]) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&column](uint32_t a, uint32_t b) { return column[a] < column[b]; });
+  if (order.empty()) {
+    side.release();
+    return;
+  }
+  reorder(side, order);
+}
+
+std::string lane_key(std::string_view pid, std::string_view tid) {
+  std::string key(pid);
+  key += '\n';
+  key += tid;
+  return key;
+}
+
+template <typename Table>
+void shift_times(Table& table, int64_t base_time_ns) {
+  if constexpr (requires { table.start_ns; }) {
+    for (int64_t& t : table.start_ns) t += base_time_ns;
+  } else if constexpr (requires { table.time_ns; }) {
+    for (int64_t& t : table.time_ns) t += base_time_ns;
+  }
+}
+
+}  // namespace
+
+void TimeShape::merge(const TimeShape& other) {
+  max_start_ns = std::max(max_start_ns, other.max_start_ns);
+  fraction_lengths |= other.fraction_lengths;
+  fraction_leading_zero |= other.fraction_leading_zero;
+  times += other.times;
+}
+
+ThreadId TraceBuilder::thread(std::string_view pid, std::string_view tid) {
+  if (last_thread_ && thread_key_.size() == pid.size() + 1 + tid.size() &&
+      thread_key_.compare(0, pid.size(), pid) == 0 &&
+      thread_key_.compare(pid.size() + 1, tid.size(), tid) == 0) {
+    return last_thread_;
+  }
+  thread_key_ = lane_key(pid, tid);
+  const auto [found, added] = thread_ids_.try_emplace(thread_key_, ThreadId(threads_.size()));
+  if (added) threads_.push_back({std::string(pid), std::string(tid), ""});
+  last_thread_ = found->second;
+  return last_thread_;
+}
+
+StreamId TraceBuilder::stream(int64_t device, int64_t stream) {
+  if (last_stream_ && streams_[last_stream_.index()].device == device &&
+      streams_[last_stream_.index()].stream == stream) {
+    return last_stream_;
+  }
+  const auto [found, added] =
+      stream_ids_.try_emplace({device, stream}, StreamId(streams_.size()));
+  if (added) streams_.push_back({device, stream, ""});
+  last_stream_ = found->second;
+  return last_stream_;
+}
+
+void TraceBuilder::name_lane(std::string_view pid, std::string_view tid, std::string_view name) {
+  lane_names_.insert_or_assign(lane_key(pid, tid), std::string(name));
+}
+
+void TraceBuilder::reserve_times(double factor) {
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
+  member.reserve(static_cast<size_t>(static_cast<double>(member.size()) * factor));
+  ASSAY_TABLES(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+}
+
+void TraceBuilder::merge(TraceBuilder&& other) {
+  IdMaps maps;
+  maps.strings = strings.merge(other.strings);
+  for (const Thread& t : other.threads_) maps.threads.push_back(thread(t.pid, t.tid));
+  for (const Stream& s : other.streams_) maps.streams.push_back(stream(s.device, s.stream));
+  maps.ops = ops.size();
+  maps.activities = activities.size();
+#define ASSAY_COLUMN(type, name, unit, doc) maps.append(to.name, from.name);
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
+  {                                             \
+    Row##Table& to = member;                    \
+    Row##Table& from = other.member;            \
+    COLUMNS(ASSAY_COLUMN)                       \
+    from.release();                             \
+  }
+  ASSAY_TABLES(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+#undef ASSAY_COLUMN
+  for (SpanMark mark : other.marks) {
+    mark.thread = maps.threads[mark.thread.index()];
+    mark.name = maps.strings[mark.name.value];
+    mark.category = maps.strings[mark.category.value];
+    mark.stream = maps.streams[mark.stream.index()];
+    marks.push_back(mark);
+  }
+  for (auto& [lane, name] : other.lane_names_) lane_names_.insert_or_assign(lane, std::move(name));
+  counts.events += other.counts.events;
+  counts.flow_starts += other.counts.flow_starts;
+  counts.flow_ends += other.counts.flow_ends;
+  counts.metadata += other.counts.metadata;
+  counts.instants += other.counts.instants;
+  counts.spans += other.counts.spans;
+  log.merge(other.log);
+  time_shape.merge(other.time_shape);
+}
+
+Trace TraceBuilder::finish(int64_t base_time_ns) && {
+  Trace trace;
+  // Owners first, with their side tables repointed; then the tables nobody refers to.
+  const auto sort_owner = [this](auto& table, const auto& lane, auto same, auto repoint) {
+    const size_t rows = table.size();
+    Order order = order_by_lane(lane, table.start_ns, table.dur_ns);
+    reorder(table, order);
+    const std::vector<uint32_t> repeats = duplicate_rows(table, same);
+    if (!repeats.empty()) {
+      log.add(ImportCode::kDuplicateEvent, -1, repeats.size());
+      const Order keep = keep_others(rows, repeats);
+      reorder(table, keep);
+      if (order.empty()) {
+        order = keep;
+      } else {
+        Order kept;
+        for (const uint32_t row : keep) kept.push_back(order[row]);
+        order = std::move(kept);
+      }
+    }
+    if (!order.empty()) repoint(order, rows);
+  };
+  sort_owner(
+      ops, ops.thread,
+      [this](size_t i, size_t j) {
+        return ops.external_id[i] != 0 && ops.external_id[i] == ops.external_id[j] &&
+               ops.name[i] == ops.name[j] && ops.thread[i] == ops.thread[j];
+      },
+      [this](const Order& order, size_t rows) {
+        if (op_sequences.empty()) return;
+        follow_owner(op_sequences, &OpSequenceTable::op, inverse<OpId>(order, rows));
+      });
+  sort_owner(
+      api_calls, api_calls.thread,
+      [this](size_t i, size_t j) {
+        return api_calls.correlation[i] != 0 &&
+               api_calls.correlation[i] == api_calls.correlation[j] &&
+               api_calls.name[i] == api_calls.name[j] && api_calls.thread[i] == api_calls.thread[j];
+      },
+      [](const Order&, size_t) {});
+  sort_owner(
+      activities, activities.stream,
+      [this](size_t i, size_t j) {
+        return activities.correlation[i] != 0 &&
+               activities.correlation[i] == activities.correlation[j] &&
+               activities.name[i] == activities.name[j] &&
+               activities.stream[i] == activities.stream[j] &&
+               activities.kind[i] == activities.kind[j];
+      },
+      [this](const Order& order, size_t rows) {
+        const std::vector<ActivityId> where = inverse<ActivityId>(order, rows);
+        follow_owner(kernel_shapes, &KernelShapeTable::activity, where);
+        follow_owner(transfers, &TransferTable::activity, where);
+        follow_owner(collectives, &CollectiveTable::activity, where);
+      });
+  reorder(frames, order_by_lane(frames.thread, frames.start_ns, frames.dur_ns));
+  reorder(annotations, order_by_lane(annotations.thread, annotations.start_ns, annotations.dur_ns));
+  reorder(gpu_annotations, order_by_lane(gpu_annotations.stream, gpu_annotations.start_ns,
+                                         gpu_annotations.dur_ns));
+  reorder(other_events,
+          order_by_lane(other_events.thread, other_events.start_ns, other_events.dur_ns));
+  reorder(overheads, order_by_time(overheads.start_ns));
+  reorder(counters, order_by_time(counters.time_ns));
+  reorder(memory_events, order_by_time(memory_events.time_ns));
+  reorder(forward_backward_flows, order_by_time(forward_backward_flows.time_ns));
+
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
+  shift_times(member, base_time_ns);            \
+  trace.member = std::move(member);
+  ASSAY_TABLES(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+  trace.base_time_ns = base_time_ns;
+
+  const auto name_of = [this](const std::string& pid, const std::string& tid) -> std::string {
+    const auto found = lane_names_.find(lane_key(pid, tid));
+    return found == lane_names_.end() ? std::string() : found->second;
+  };
+  for (Thread& t : threads_) t.name = name_of(t.pid, t.tid);
+  for (Stream& s : streams_) s.name = name_of(std::to_string(s.device), std::to_string(s.stream));
+  trace.threads = std::move(threads_);
+  trace.streams = std::move(streams_);
+  trace.strings = std::move(strings);
+  trace.counts = counts;
+  trace.log = log;
+  trace.whole_microseconds = time_shape.times > 0 && (time_shape.fraction_lengths & ~1u) == 0;
+  return trace;
+}
+
+}  // namespace assay

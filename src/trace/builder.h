@@ -1,0 +1,83 @@
+#pragma once
+
+// Collects rows in input order, then turns them into a Trace. A reader that works on several pieces of
+// the input at once gives each piece a builder and merges them in input order: the ids, and so the
+// Trace, come out the same however the input was cut.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace assay {
+
+// What the time texts of an input looked like; decides how far its times can be believed.
+struct TimeShape {
+  int64_t max_start_ns = INT64_MIN;
+  uint32_t fraction_lengths = 0;  // bit k: a time with k fraction digits was seen (k <= 31)
+  bool fraction_leading_zero = false;
+  uint64_t times = 0;
+
+  void merge(const TimeShape& other);
+};
+
+// A begin or end event (ph B, E) waiting for its other half.
+struct SpanMark {
+  bool begin = false;
+  int64_t time_ns = 0;
+  ThreadId thread;
+  StringId name;
+  StringId category;
+  StreamId stream;
+  uint32_t correlation = 0;
+  uint32_t external_id = 0;
+  int64_t offset = -1;
+};
+
+class TraceBuilder {
+ public:
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc) Row##Table member;
+  ASSAY_TABLES(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+
+  StringPool strings;
+  RowCounts counts;
+  ImportLog log;
+  TimeShape time_shape;
+  std::vector<SpanMark> marks;
+
+  StringId text(std::string_view value) { return strings.intern(value); }
+  // pid and tid as written in the input, numbers or not.
+  ThreadId thread(std::string_view pid, std::string_view tid);
+  StreamId stream(int64_t device, int64_t stream);
+  // thread_name metadata; files repeat it tens of thousands of times, the last one counts.
+  void name_lane(std::string_view pid, std::string_view tid, std::string_view name);
+
+  // Room for about `factor` times the rows seen so far, so that growing does not copy. Memory that
+  // is never written is never touched.
+  void reserve_times(double factor);
+  // Appends everything of `other`, which saw the input right after this one. Consumes it.
+  void merge(TraceBuilder&& other);
+
+  // Sorts the tables, drops exact duplicates, adds `base_time_ns` to every time. After this line the
+  // trace is immutable.
+  Trace finish(int64_t base_time_ns) &&;
+
+ private:
+  std::vector<Thread> threads_;
+  std::vector<Stream> streams_;
+  std::unordered_map<std::string, std::string> lane_names_;  // by "pid\ntid"
+  std::unordered_map<std::string, ThreadId> thread_ids_;
+  std::map<std::pair<int64_t, int64_t>, StreamId> stream_ids_;
+  // The last lookups: one lane usually follows itself thousands of times.
+  std::string thread_key_;
+  ThreadId last_thread_;
+  StreamId last_stream_;
+};
+
+}  // namespace assay
