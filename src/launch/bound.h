@@ -5,6 +5,7 @@
 // trace: a verdict on queue share and GPU idle share. From two sweeps: where one platform overtakes
 // the other (SKIP Figs. 10 and 11).
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -4,6 +4,7 @@
 // section III-C, equations 6 to 8; spec 3). Speed-ups are ideal: launches only, each of equal cost,
 // nothing else changes. They mean something where the run is CPU-bound (launch/bound.h).
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

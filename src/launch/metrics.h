@@ -9,6 +9,7 @@
 // metrics do not describe work that a CUDA graph replays: a graph has one launch, whatever it
 // contains.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
