@@ -105,7 +105,11 @@ Walk read_args(JsonCursor& cursor, RawEvent& event) {
     const Arg arg = arg_of(key);
     if (arg == Arg::kCount) {
       JsonValue skipped;
-      return read_value(at, skipped);
+      const Walk walk = read_value(at, skipped);
+      if (walk == Walk::kOk && skipped.kind == JsonKind::kScalar) {
+        event.bare_words += is_bare_word(skipped.text);
+      }
+      return walk;
     }
     const uint32_t bit = 1u << static_cast<int>(arg);
     event.repeated_key |= (event.seen_args & bit) != 0;
@@ -135,6 +139,7 @@ Walk read_event(JsonCursor& cursor, RawEvent& event) {
   event.seen_args = 0;
   event.repeated_key = false;
   event.trailing_commas = 0;
+  event.bare_words = 0;
   return read_object(cursor, event.trailing_commas, [&event](std::string_view key, JsonCursor& at) {
     const Field field = field_of(key);
     if (field == Field::kCount) {

@@ -69,6 +69,7 @@ struct RawEvent {
   uint32_t seen_args = 0;    // bit per Arg
   bool repeated_key = false;
   uint64_t trailing_commas = 0;
+  uint64_t bare_words = 0;  // NaN, inf, ... in arguments that no table has a column for
 
   bool has(Field field) const { return seen_fields >> static_cast<int>(field) & 1; }
   bool has(Arg arg) const { return seen_args >> static_cast<int>(arg) & 1; }
@@ -100,6 +101,15 @@ enum class Category : uint8_t {
   kUnknown,
 };
 Category category_of(std::string_view name);
+
+// NaN, Infinity, hex, an identifier: a scalar that JSON does not know.
+inline bool is_bare_word(std::string_view scalar) {
+  const char c = scalar.front();
+  const char digit = (c == '-' || c == '+') && scalar.size() > 1 ? scalar[1] : c;
+  const bool hex = scalar.size() > 1 && (scalar[1] == 'x' || scalar[1] == 'X');
+  if (digit >= '0' && digit <= '9') return hex;
+  return scalar != "null" && scalar != "true" && scalar != "false";
+}
 
 // Reads the object at the cursor. Arguments of Python frames and flows are stepped over: no table has
 // a column for them, and they are most of the events.

@@ -16,10 +16,13 @@ constexpr std::array<std::string_view, 14> kKeptKeys = {
     "cuda_driver_version", "roctracer_version", "hip_runtime_version",  "hip_driver_version",
     "trace_id",            "displayTimeUnit"};
 
-std::string plain_text(const JsonValue& value) {
+std::string plain_text(const JsonValue& value, ImportLog& log) {
   std::string scratch;
   TextRepairs repairs;
-  return std::string(clean_json_text(value.text, true, scratch, repairs));
+  std::string text(clean_json_text(value.text, true, scratch, repairs));
+  if (repairs.invalid_escapes != 0) log.add(ImportCode::kInvalidEscape, -1, repairs.invalid_escapes);
+  if (repairs.invalid_bytes != 0) log.add(ImportCode::kInvalidUtf8, -1, repairs.invalid_bytes);
+  return text;
 }
 
 int64_t integer_or(const JsonValue& value, int64_t fallback) {
@@ -41,11 +44,11 @@ void for_each_member(const JsonValue& object, JsonCursor cursor, Member&& member
   });
 }
 
-DeviceProperties read_device(const JsonValue& object, const JsonCursor& cursor) {
+DeviceProperties read_device(const JsonValue& object, const JsonCursor& cursor, ImportLog& log) {
   DeviceProperties device;
-  for_each_member(object, cursor, [&device](std::string_view key, const JsonValue& value) {
+  for_each_member(object, cursor, [&device, &log](std::string_view key, const JsonValue& value) {
     if (key == "id") device.id = integer_or(value, 0);
-    if (key == "name") device.name = plain_text(value);
+    if (key == "name") device.name = plain_text(value, log);
     if (key == "totalGlobalMem") device.total_memory_bytes = integer_or(value, 0);
     if (key == "numSms") device.multiprocessors = integer_or(value, 0);
     if (key == "warpSize") device.warp_size = integer_or(value, 0);
@@ -79,7 +82,7 @@ void ChromeHeader::take(std::string_view key, const JsonValue& value, JsonCursor
     const JsonCursor outer = cursor;
     cursor.at = value.position;
     (void)read_array(cursor, [&](const JsonValue& element) {
-      if (element.kind == JsonKind::kObject) devices.push_back(read_device(element, outer));
+      if (element.kind == JsonKind::kObject) devices.push_back(read_device(element, outer, log));
     });
     return;
   }
@@ -87,16 +90,16 @@ void ChromeHeader::take(std::string_view key, const JsonValue& value, JsonCursor
     if (value.kind != JsonKind::kObject) return;
     has_distributed = true;
     distributed = {};
-    for_each_member(value, cursor, [this](std::string_view name, const JsonValue& member) {
+    for_each_member(value, cursor, [this, &log](std::string_view name, const JsonValue& member) {
       if (name == "rank") distributed.rank = optional_integer(member);
       if (name == "world_size") distributed.world_size = optional_integer(member);
-      if (name == "backend") distributed.backend = plain_text(member);
+      if (name == "backend") distributed.backend = plain_text(member, log);
     });
     return;
   }
   if (std::find(kKeptKeys.begin(), kKeptKeys.end(), key) == kKeptKeys.end()) return;
   if (value.kind == JsonKind::kArray || value.kind == JsonKind::kObject) return;
-  metadata.push_back({std::string(key), plain_text(value)});
+  metadata.push_back({std::string(key), plain_text(value, log)});
 }
 
 void ChromeHeader::merge(ChromeHeader&& later) {

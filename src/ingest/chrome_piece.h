@@ -36,6 +36,7 @@ class ChromePiece {
   Status run(uint64_t stop_at);
 
   uint64_t offset() const { return window_offset_ + begin_; }  // first byte not yet consumed
+  uint64_t input_end() const { return window_offset_ + end_; }     // first byte not yet read
   Stage stage() const { return stage_; }
   bool root_is_array() const { return root_is_array_; }
   void set_root_is_array(bool value) { root_is_array_ = value; }

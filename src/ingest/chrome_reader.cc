@@ -202,10 +202,13 @@ Status judge_end(ChromePiece& document, const ReadOptions& options) {
     document.builder.log.add(ImportCode::kTruncated, static_cast<int64_t>(offset));
     return Ok{};
   }
-  std::string message = document.source_truncated() ? document.source_truncated()->message
-                                                    : "the JSON ends in the middle of the document";
-  message += "; complete events end here. --allow-truncated reads what lies before the cut";
-  return Error{ErrorCode::kTruncated, std::move(message), "", static_cast<int64_t>(offset)};
+  std::string message = "truncated: ";
+  message += document.source_truncated() ? document.source_truncated()->message
+                                         : "the JSON ends in the middle of the document";
+  message += "; events are complete up to byte " + std::to_string(offset) +
+             ". --allow-truncated reads what lies before the cut";
+  return Error{ErrorCode::kTruncated, std::move(message), "",
+               static_cast<int64_t>(document.input_end())};
 }
 
 // Baseline of the times: added only when the timestamps are relative to it (spec/formats 1.2).

@@ -24,10 +24,7 @@ NumberText number_text(const JsonValue& value) {
   if (value.kind != JsonKind::kScalar) return NumberText::kWrongType;
   if (value.text == "null") return NumberText::kAbsent;
   if (value.text == "true" || value.text == "false") return NumberText::kWrongType;
-  const char c = value.text.front();
-  const char second = value.text.size() > 1 ? value.text[1] : '0';
-  const bool digits = (c >= '0' && c <= '9') || ((c == '-' || c == '+') && second >= '0' && second <= '9');
-  return digits ? NumberText::kNumber : NumberText::kBareWord;
+  return is_bare_word(value.text) ? NumberText::kBareWord : NumberText::kNumber;
 }
 
 // API names of one function carry the CUDA version they were introduced in: cudaLaunchKernel_v7000.
@@ -137,6 +134,7 @@ void KinetoRows::add(const RawEvent& event, JsonCursor cursor, int64_t offset, b
   check_utf8_ = check_utf8;
   ++builder_.counts.events;
   if (event.repeated_key) log(ImportCode::kDuplicateKey);
+  if (event.bare_words != 0) log(ImportCode::kNanLiteral, event.bare_words);
   if (event.trailing_commas != 0) log(ImportCode::kTrailingComma, event.trailing_commas);
   const std::string_view phase = event.has(Field::kPhase) ? event[Field::kPhase].text : "";
   if (phase.size() != 1) {

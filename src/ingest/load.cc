@@ -73,13 +73,13 @@ struct ForeignFormat {
   const char* message;
 };
 constexpr ForeignFormat kForeignFormats[] = {
-    {"SQLite format 3", "a SQLite file (Nsight Systems or rocpd export): not supported by this version; "
+    {"SQLite format 3", "unsupported: a SQLite file (Nsight Systems or rocpd export); "
                         "give the PyTorch profiler's JSON"},
-    {"NVIDIA", "a raw Nsight Systems report; no open tool reads it: run "
+    {"NVIDIA", "unsupported: a raw Nsight Systems report; no open tool reads it: run "
                "'nsys export --type sqlite FILE'"},
-    {"PK", "a zip archive: unpack it first"},
-    {"\xFD" "7zXZ", "xz-compressed: decompress it first (xz -d)"},
-    {"BZh", "bzip2-compressed: decompress it first (bunzip2)"},
+    {"PK", "unsupported: a zip archive; unpack it first"},
+    {"\xFD" "7zXZ", "unsupported: xz-compressed; decompress it first (xz -d)"},
+    {"BZh", "unsupported: bzip2-compressed; decompress it first (bunzip2)"},
 };
 
 // What the first decoded bytes are, when they are no JSON.
@@ -96,7 +96,7 @@ Status refuse_foreign(ByteSource& source) {
   const bool binary = text.find('\0') != std::string_view::npos;
   if (binary) {
     return Error{ErrorCode::kUnsupported,
-                 "a binary file of no format Assay knows; it reads Chrome-trace JSON "
+                 "unsupported: a binary file of no format Assay knows; it reads Chrome-trace JSON "
                  "(.json, .json.gz, .json.zst)",
                  "", -1};
   }
@@ -104,7 +104,7 @@ Status refuse_foreign(ByteSource& source) {
   const bool json = first == std::string_view::npos || text[first] == '{' || text[first] == '[';
   if (!json) {
     return Error{ErrorCode::kUnsupported,
-                 "not JSON (a table or a text?): Assay reads Chrome-trace JSON (.json, .json.gz, "
+                 "unsupported: not JSON (a table or a text?); Assay reads Chrome-trace JSON (.json, .json.gz, "
                  ".json.zst)",
                  "", static_cast<int64_t>(first)};
   }
