@@ -22,8 +22,8 @@ struct PublishedFloor {
 std::span<const PublishedFloor> published_floors();
 
 // The row whose platform or GPU name is `text`, or whose GPU name `text` contains ("NVIDIA
-// A100-SXM4 -80GB"), letter case ignored; nullptr when there is none. "GH200" is tried before
-// "H100".
+// A100-SXM4-80GB"), letter case ignored; nullptr when there is none. Same GPU, not same host: say
+// so when it is used for another machine.
 const PublishedFloor* find_published_floor(std::string_view text);
 
 // One column of SKIP Table I: Gemma-2B, batch 1, 1024 tokens, Intel+H100.

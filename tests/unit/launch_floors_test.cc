@@ -1,0 +1,49 @@
+// The published constants, against what the papers say about them (spec 5, facts 1 to 4).
+
+#include "launch/floors.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+TEST(Floors, TableFive) {
+  const PublishedFloor* a100 = find_published_floor("AMD+A100");
+  const PublishedFloor* h100 = find_published_floor("Intel+H100");
+  const PublishedFloor* gh200 = find_published_floor("GH200");
+  ASSERT_NE(a100, nullptr);
+  ASSERT_NE(h100, nullptr);
+  ASSERT_NE(gh200, nullptr);
+  EXPECT_EQ(published_floors().size(), 3u);
+  EXPECT_EQ(a100->launch_ns, 2260.5);
+  EXPECT_EQ(h100->launch_ns, 2374.6);
+  EXPECT_EQ(gh200->launch_ns, 2771.6);
+  // "roughly 400-500 ns more than other platforms"
+  EXPECT_NEAR(gh200->launch_ns - a100->launch_ns, 511.1, 1e-9);
+  EXPECT_NEAR(gh200->launch_ns - h100->launch_ns, 397.0, 1e-9);
+  EXPECT_GT(a100->duration_ns, h100->duration_ns);
+  EXPECT_GT(h100->duration_ns, gh200->duration_ns);
+}
+
+TEST(Floors, FoundByTheNameThatATraceGives) {
+  EXPECT_EQ(find_published_floor("NVIDIA A100-SXM4-80GB")->platform, "AMD+A100");
+  EXPECT_EQ(find_published_floor("nvidia h100 pcie")->platform, "Intel+H100");
+  EXPECT_EQ(find_published_floor("NVIDIA GH200 480GB")->platform, "GH200");
+  EXPECT_EQ(find_published_floor("AMD Instinct MI300X"), nullptr);
+  EXPECT_EQ(find_published_floor(""), nullptr);
+}
+
+TEST(Floors, TableOne) {
+  const auto modes = published_compile_modes();
+  ASSERT_EQ(modes.size(), 4u);
+  EXPECT_NEAR(modes[1].compile_s / modes[0].compile_s, 15.46, 5e-3);
+  EXPECT_NEAR(modes[2].compile_s / modes[0].compile_s, 31.36, 5e-3);
+  EXPECT_NEAR(modes[3].compile_s / modes[0].compile_s, 952.9, 5e-2);
+  // The text's 15.3 and 944.6 come from the base rounded to 0.41 s.
+  EXPECT_NEAR(modes[1].compile_s / 0.41, 15.33, 5e-3);
+  EXPECT_NEAR(modes[3].compile_s / 0.41, 944.63, 5e-3);
+  for (size_t i = 1; i < modes.size(); ++i) EXPECT_GT(modes[i].speedup, modes[i - 1].speedup);
+}
+
+}  // namespace
+}  // namespace assay
