@@ -32,7 +32,7 @@ def locate(name):
 
 def value_at(summary, path):
     for key in path.split("."):
-        summary = summary[key]
+        summary = summary.get(key, {})
     return summary
 
 
@@ -41,7 +41,7 @@ def compare(conditions, lookup):
     for condition in conditions.split():
         key, relation, wanted = re.fullmatch(r"([\w.]+)(=|>=)(\w+)", condition).groups()
         got = lookup(key)
-        wanted = None if wanted == "null" else int(wanted)
+        wanted = json.loads(wanted)
         if not (got == wanted if relation == "=" else got is not None and got >= wanted):
             yield f"{key} is {got}, must be {relation} {wanted}"
 

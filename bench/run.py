@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Measures what bench/README.md claims: `assay launch` end to end against a bare simdjson pass.
+
+    bench/run.py [--quick] [--repeats N] [--bench-dir build/bench] [--assay build/release/assay]
+
+Every number is the median of interleaved repeats (assay, yardstick, assay, yardstick, ...) of fresh
+processes over files in the page cache. Time is wall time around the process; memory is the largest
+RssAnon (what the process allocated, without the mapped file) seen while it ran. Traces are made once
+and kept in build/bench-data. --quick leaves out the 1 GB file.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CORPUS = pathlib.Path(os.environ.get("ASSAY_DATA") or ROOT.parent / "shared/data")
+DATA = ROOT / "build/bench-data"
+
+# The trace that is replicated: an LLM forward pass on an H100, 474 bytes an event, with frames,
+# allocator events and both kinds of launches. The fallback is in the repository.
+BASE = CORPUS / "kineto/llm/h100_qwen1.5-0.5b.json.gz"
+FALLBACK = ROOT / "examples/h100_vit_inference.json.gz"
+LARGEST = CORPUS / "perf/DERIVED_concat4.json.gz"
+
+MB = 1_000_000
+
+
+def inflate(source, target):
+    if not target.exists():
+        partial = target.with_suffix(".part")
+        with gzip.open(source) as packed, open(partial, "wb") as plain:
+            shutil.copyfileobj(packed, plain, 1 << 20)
+        partial.rename(target)
+    return target
+
+
+def pack(source, target):
+    if not target.exists():
+        partial = target.with_suffix(".part")
+        with open(partial, "wb") as packed:
+            subprocess.run(["gzip", "-1", "-c", str(source)], stdout=packed, check=True)
+        partial.rename(target)
+    return target
+
+
+def make_trace(maker, base, name, size, steps=0):
+    target = DATA / name
+    if not target.exists():
+        partial = target.with_suffix(".part")
+        subprocess.run([maker, base, partial, "--bytes", str(size), "--steps", str(steps)],
+                       check=True)
+        partial.rename(target)
+    return target
+
+
+def rss_anon_bytes(pid):
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            for line in status:
+                if line.startswith("RssAnon:"):
+                    return int(line.split()[1]) * 1024
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return 0
+
+
+def run_once(command, watch_memory=False):
+    """(wall seconds, peak RssAnon, stdout) of one process."""
+    start = time.perf_counter()
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    peak = 0
+    if watch_memory:
+        while process.poll() is None:
+            peak = max(peak, rss_anon_bytes(process.pid))
+            time.sleep(0.001)
+    output, error = process.communicate()
+    wall = time.perf_counter() - start
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\nleft with {process.returncode}: "
+                 f"{error.decode(errors='replace')[:500]}")
+    return wall, peak, output
+
+
+def interleaved(commands, repeats):
+    """Median wall seconds of each command, runs taken in turns."""
+    walls = {name: [] for name in commands}
+    for _ in range(repeats):
+        for name, command in commands.items():
+            walls[name].append(run_once(command)[0])
+    return {name: statistics.median(times) for name, times in walls.items()}
+
+
+def table(title, head, rows):
+    print(f"\n### {title}\n")
+    print("| " + " | ".join(head) + " |")
+    print("|" + "|".join("---" if i == 0 else "--:" for i in range(len(head))) + "|")
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |")
+    sys.stdout.flush()
+
+
+def events_in(assay, path):
+    summary = json.loads(run_once([assay, "info", "--format", "json", path])[2])
+    return summary["rows"]["events"], summary["links"]["kernels_linked"]
+
+
+class Bench:
+    def __init__(self, options):
+        self.assay = pathlib.Path(options.assay).resolve()
+        self.bare = pathlib.Path(options.bench_dir).resolve() / "bare_pass"
+        self.maker = pathlib.Path(options.bench_dir).resolve() / "make_trace"
+        self.repeats = options.repeats
+        self.one_core = ["taskset", "-c", "0"] if shutil.which("taskset") else []
+
+    def launch(self, path, threads):
+        return [*(self.one_core if threads == 1 else []), self.assay, "launch", path, "--threads",
+                str(threads), "--format", "json", "-o", os.devnull]
+
+    def speed(self, path):
+        size = path.stat().st_size
+        seconds = interleaved({
+            "assay": self.launch(path, 1),
+            "bare": [*self.one_core, self.bare, path],
+            "tokens": [*self.one_core, self.bare, path, "--tokens"],
+            "assay 2": self.launch(path, 2),
+        }, self.repeats)
+        events, linked = events_in(self.assay, path)
+        peak = max(run_once(self.launch(path, 1), watch_memory=True)[1] for _ in range(3))
+        rate = {name: size / MB / wall for name, wall in seconds.items()}
+        return [path.name, f"{size / MB:.1f}", f"{events:,}", f"{linked:,}",
+                f"{rate['assay']:.0f}", f"{rate['bare']:.0f}",
+                f"**{rate['assay'] / rate['bare']:.2f}**", f"{rate['tokens']:.0f}",
+                f"{events / seconds['assay'] / 1e6:.2f}", f"{peak / size:.3f}",
+                f"{seconds['assay'] / seconds['assay 2']:.2f}"]
+
+    def packed(self, plain, packed):
+        size = plain.stat().st_size
+        seconds = interleaved({
+            "plain 1": self.launch(plain, 1), "packed 1": self.launch(packed, 1),
+            "plain 2": self.launch(plain, 2), "packed 2": self.launch(packed, 2),
+            "gzip -dc": ["gzip", "-dc", packed],
+        }, max(3, self.repeats // 2))
+        peak = run_once(self.launch(packed, 2), watch_memory=True)[1]
+        return [packed.name, f"{packed.stat().st_size / MB:.1f}", f"{size / MB:.1f}",
+                *(f"{size / MB / seconds[name]:.0f}" for name in
+                  ("plain 1", "packed 1", "plain 2", "packed 2", "gzip -dc")),
+                f"{peak / size:.3f}"]
+
+
+def machine():
+    model = "unknown processor"
+    for line in open("/proc/cpuinfo", encoding="ascii", errors="replace"):
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    return f"{model}, {len(os.sched_getaffinity(0))} cores, Linux {platform.release()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--assay", default=ROOT / "build/release/assay")
+    parser.add_argument("--bench-dir", default=ROOT / "build/bench")
+    options = parser.parse_args()
+    bench = Bench(options)
+    DATA.mkdir(parents=True, exist_ok=True)
+
+    base = inflate(BASE if BASE.exists() else FALLBACK, DATA / "base.json")
+    sizes = [10, 100] if options.quick else [10, 100, 1000]
+    plain = [make_trace(bench.maker, base, f"replicated_{n}MB.json", n * MB) for n in sizes]
+    if LARGEST.exists():
+        plain.append(inflate(LARGEST, DATA / "largest_real.json"))
+    for path in plain:
+        run_once(["cat", path])  # into the page cache
+
+    print(f"{machine()}; medians of {options.repeats}, base {base.stat().st_size / MB:.1f} MB"
+          f"{'' if BASE.exists() else ' (the example: the corpus is not here)'}")
+    table("One core, plain JSON",
+          ["trace", "MB", "events", "kernels linked", "assay launch MB/s", "bare pass MB/s",
+           "ratio", "tokens only MB/s", "M events/s", "RssAnon / byte", "2 threads"],
+          [bench.speed(path) for path in plain])
+
+    packed = [(plain[1], pack(plain[1], DATA / "replicated_100MB.json.gz"))]
+    if LARGEST.exists():
+        packed.append((plain[-1], LARGEST))
+    table("gzip: MB of JSON per second, on one core and with two threads",
+          ["trace", "MB packed", "MB plain", "plain, 1", "gz, 1", "plain, 2", "gz, 2",
+           "`gzip -dc`", "RssAnon / byte"],
+          [bench.packed(*pair) for pair in packed])
+
+    rows = []
+    for steps in (10, 1000):
+        path = make_trace(bench.maker, base, f"steps_{steps}_100MB.json", 100 * MB, steps)
+        seconds = interleaved({"assay": bench.launch(path, 1)}, bench.repeats)["assay"]
+        rows.append([f"{steps:,}", f"{path.stat().st_size / MB:.1f}", f"{seconds * 1000:.0f}",
+                     f"{path.stat().st_size / MB / seconds:.0f}"])
+    table("Iterations: the same 100 MB in 10 and in 1,000 ProfilerSteps",
+          ["steps", "MB", "ms", "MB/s"], rows)
+
+
+if __name__ == "__main__":
+    main()
