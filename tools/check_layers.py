@@ -7,8 +7,8 @@ only against it:
     base <- trace <- ingest, rooms <- report <- cli
 
 Rooms never include each other, writers never include rooms, collectors share one wire header with
-ingest and nothing else. A third-party header is included by as few .cc files as its line below
-says, and by no header: what one costs to compile is paid once.
+ingest and nothing else. A third-party header stays in the folder and in as few .cc files as its line
+below says, and out of every header: what one costs to compile is paid once.
 """
 
 import pathlib
@@ -29,14 +29,15 @@ ALLOWED = {
     **{room: {"base", "trace", room} for room in ROOMS},
 }
 
-# What a header's include path looks like, and how many .cc files may have it.
+# What a library's include path looks like, the folder it belongs to (None: any), and how many .cc
+# files there may have it.
 THIRD_PARTY = [
-    ("simdjson", r"simdjson(\.h|/)", 1),
-    ("ISA-L", r"(isa-l|igzip_lib|crc)(\.h|/)", 1),
-    ("zstd", r"zstd\w*\.h", 1),
-    ("SQLite", r"sqlite3\w*\.h", 2),
-    ("nlohmann-json", r"nlohmann/", 2),
-    ("CLI11", r"CLI/", 1),
+    ("simdjson", r"simdjson(\.h|/)", "ingest", 1),
+    ("ISA-L", r"(isa-l|igzip_lib|crc)(\.h|/)", "base", 1),
+    ("zstd", r"zstd\w*\.h", "base", 1),
+    ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
+    ("nlohmann-json", r"nlohmann/", None, 2),
+    ("CLI11", r"CLI/", "cli", 20),
 ]
 
 # Slow to compile and rarely needed: fine in a .cc file, not in a header that everyone pays for.
@@ -52,7 +53,7 @@ def room_of(path):
 
 def main():
     problems = []
-    users = {name: [] for name, _, _ in THIRD_PARTY}
+    users = {library: [] for library, *_ in THIRD_PARTY}
     files = sorted(
         path
         for top in ("src", "collect")
@@ -67,9 +68,11 @@ def main():
             problems.append(f"{name}: the folder '{room}' has no place in the house")
             continue
         for quote, target in INCLUDE.findall(path.read_text(encoding="utf-8")):
-            for library, pattern, _ in THIRD_PARTY:
+            for library, pattern, home, _ in THIRD_PARTY:
                 if re.match(pattern, target):
                     users[library].append(name)
+                    if home not in (None, room):
+                        problems.append(f"{name}: <{target}> belongs to {home}/")
                     if is_header:
                         problems.append(f"{name}: a header includes <{target}>")
             if quote == "<":
@@ -85,7 +88,7 @@ def main():
                 problems.append(f'{name}: only report/section_*.cc know a room, not "{target}"')
             if not any((ROOT / base / target).exists() for base in ("src", ".")):
                 problems.append(f'{name}: "{target}" does not exist (paths start at src/)')
-    for library, _, limit in THIRD_PARTY:
+    for library, _, _, limit in THIRD_PARTY:
         sources = sorted(set(users[library]))
         if len(sources) > limit:
             problems.append(
