@@ -1,8 +1,9 @@
 #pragma once
 
-// A Document: what an analysis has to say, before anyone decides how it looks. Plain data that knows
-// no analysis and no output format; section_*.cc fill it, the writers (writers.h) print it. Values
-// are raw and in base units (ns, bytes, W, J, shares 0..1): only the writers scale and round.
+// A Document: what an analysis has to say, before anyone decides how it looks. Plain data that
+// knows no analysis and no output format; section_*.cc fill it, the writers (writers.h) print it.
+// Values are raw and in base units (ns, bytes, W, J, shares 0..1): only the writers scale and
+// round.
 //
 // How it becomes JSON (keys in the order given, integers stay integers):
 //   Document  {"schema_version", "tool": {"name", "version"}, "inputs": [...],
@@ -58,9 +59,9 @@ class Value {
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   Value(T value)
-      : storage_(std::in_place_type<int64_t>,
-                 std::in_range<int64_t>(value) ? static_cast<int64_t>(value)
-                                               : std::numeric_limits<int64_t>::max()) {}
+      : storage_(std::in_place_type<int64_t>, std::in_range<int64_t>(value)
+                                                  ? static_cast<int64_t>(value)
+                                                  : std::numeric_limits<int64_t>::max()) {}
   Value(std::floating_point auto value) : storage_(static_cast<double>(value)) {}
   Value(std::string value) : storage_(std::move(value)) {}
   Value(std::string_view value) : storage_(std::string(value)) {}

@@ -1,0 +1,54 @@
+#pragma once
+
+// Text from a trace is hostile: kernel names reach a terminal, a spreadsheet and a web page. Here
+// is the one place that makes it harmless and measures it: UTF-8 decoding, cleaning, display width,
+// shortening and wrapping. What a format must escape beyond that lies with its writer.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+enum class Charset { kUtf8, kAscii };
+
+struct CodePoint {
+  char32_t value = 0;
+  size_t bytes = 0;  // bytes it took; at least 1
+};
+
+// The code point that starts at offset, which must be inside text. Bytes that are not UTF-8
+// (overlong, surrogate, cut short, out of range) come out as U+FFFD, one per maximal invalid part.
+CodePoint decode_utf8(std::string_view text, size_t offset);
+void append_utf8(char32_t value, std::string& out);
+
+// C0, DEL, C1, and the line and paragraph separators.
+bool is_control(char32_t value);
+// Characters that draw nothing but change what is drawn: zero-width, bidi, tags, fillers.
+bool is_invisible(char32_t value);
+
+// Columns that a terminal needs: 0 for combining marks, 2 for wide East Asian characters and emoji,
+// 1 for the rest. The ranges are approximate on purpose; an error costs alignment, not safety.
+size_t display_width(char32_t value);
+size_t display_width(std::string_view cleaned);
+
+// Text that is safe on one line of a terminal: line breaks and tabs become a space, other control
+// characters and invalid bytes U+FFFD, invisible characters disappear. With kAscii, known symbols
+// are spelled out (us, ->, ...) and everything else becomes '?'.
+std::string clean_text(std::string_view text, Charset charset = Charset::kUtf8);
+
+// At most width columns of cleaned text, head and tail kept around an ellipsis: kernel names differ
+// at both ends.
+std::string shorten_middle(std::string_view cleaned, size_t width,
+                           Charset charset = Charset::kUtf8);
+
+// Lines of at most width columns, broken at spaces; a longer word is shortened in the middle. Empty
+// text gives one empty line.
+std::vector<std::string> wrap_text(std::string_view cleaned, size_t width,
+                                   Charset charset = Charset::kUtf8);
+
+// Spaces up to width columns, before (right = true) or after the text; longer text stays as it is.
+std::string pad_text(std::string_view cleaned, size_t width, bool right);
+
+}  // namespace assay
