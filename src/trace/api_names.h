@@ -3,6 +3,7 @@
 // What a runtime or driver call does, from its name (CUDA, HIP, XPU, MTIA), decided once per name.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,7 +30,13 @@ bool is_blocking(ApiRole role);
 std::vector<ApiRole> api_roles(const StringPool& strings);
 
 // "void at::native::foo<float, (int)4>(args...)" -> "at::native::foo". Return type, template
-// arguments and parameters cut; names without such parts unchanged. Idempotent.
+// arguments and parameters cut; names without such parts, and copies and fills ("Memcpy HtoD (Pinned
+// -> Device)"), unchanged. A view into `name`. Idempotent.
 std::string_view short_kernel_name(std::string_view name);
+
+// The short name, and for generic wrappers what they wrap: "vectorized_elementwise_kernel" alone says
+// nothing, so "vectorized_elementwise_kernel[CUDAFunctor_add]". For display: two kernels that differ
+// only in element type, vector width or launch policy get the same text.
+std::string describe_kernel(std::string_view name);
 
 }  // namespace assay

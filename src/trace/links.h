@@ -31,13 +31,18 @@ struct LinkStats {
   uint64_t graph_kernels = 0;   // kernels that belong to a graph launch
   uint64_t shared_correlations = 0;  // non-graph calls with more than one kernel
   // Host side
-  uint64_t launch_calls = 0;            // kernel or graph launch calls
+  // Kernel or graph launch calls; duplicates are the same launch and counted apart.
+  uint64_t launch_calls = 0;
   uint64_t launch_calls_unlinked = 0;   // of those, without any device row (e.g. graph capture)
   uint64_t duplicate_calls = 0;         // calls sharing a correlation with an earlier-starting one
   uint64_t calls_without_op = 0;        // launch calls that no operator encloses
   // Operator nesting
   uint64_t overlap_tolerated = 0;  // child ends at most 1 us beyond its parent (whole-us traces)
   uint64_t overlap_split = 0;      // child ends further out: made a sibling
+  // Where activity_op came from, over all device rows
+  uint64_t activity_ops_by_call = 0;
+  uint64_t activity_ops_by_external_id = 0;
+  uint64_t external_ids_ignored = 0;  // needed, but equal to the row's own correlation id
 };
 
 struct Links {
@@ -46,6 +51,12 @@ struct Links {
   std::vector<ActivityId> call_activities;  // activities per call by device start
   std::vector<OpId> op_parent;              // per op: enclosing op on the same thread, or kNone
   std::vector<OpId> call_op;                // per call: innermost enclosing op, or kNone
+  // Per activity: the operator that caused it, or kNone. It is the op of the linked call; else the
+  // op that bears the External id of the activity or of its call. An External id that equals the
+  // correlation id of its row is no operator's (Kineto wrote those for rows it could not attribute
+  // until 2024-10) and is ignored. If several ops bear the id (it restarts with every profiling
+  // session), the last one that starts before the row does.
+  std::vector<OpId> activity_op;
   std::vector<ApiRole> role;                // per StringId
   LinkStats stats;
 
@@ -63,9 +74,17 @@ struct Links {
   }
 };
 
-// Parent rule (SKIP section IV-A, spec/launch 1): p is the parent of a child that starts inside p on
-// the same thread. Equal start: the longer one is the parent. Children that outlive the parent by
-// more than 1 us become siblings and are counted.
+// Parent rule (SKIP section IV-A, spec/launch 1): the parent of an op c is the innermost op p of the
+// same thread that is open when c starts, p.start <= c.start < p.end, and that c does not outlive by
+// more than 1 us. Half-open: what starts when p ends is not inside it, and a zero-length op encloses
+// nothing. Equal start: the longer one is the parent; equal duration too: the one first in the input.
+// An op that outlives the innermost open op by more than 1 us becomes its sibling and is counted.
+//
+// A call belongs to the innermost op open when it starts, however long it runs: its times come from
+// another clock (CUPTI, roctracer) than those of the operators.
+//
+// Several calls with one correlation id (runtime and driver row of one launch): the one that starts
+// first is the launch, the others have no activities.
 Links link_trace(const Trace& trace);
 
 }  // namespace assay
