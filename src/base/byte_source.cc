@@ -46,6 +46,7 @@ struct ByteSource::Handle {
   bool owned = false;
   bool regular = false;
   uint64_t bytes = 0;
+  std::atomic<uint64_t>* counter = nullptr;
   std::string head;  // first bytes of a pipe, taken to tell the compression, given back first
 
   ~Handle() {
@@ -97,14 +98,17 @@ Result<ByteSource> ByteSource::open(const std::string& path) {
   return source;
 }
 
+void ByteSource::count_reads(std::atomic<uint64_t>* counter) { handle_->counter = counter; }
+
 uint64_t ByteSource::stored_bytes() const { return handle_->bytes; }
 
 ReadFn ByteSource::range(uint64_t begin, uint64_t end) const {
-  return [fd = handle_->fd, at = begin, end](char* dst, size_t n) mutable -> Result<size_t> {
+  return [handle = handle_.get(), at = begin, end](char* dst, size_t n) mutable -> Result<size_t> {
     const size_t want = static_cast<size_t>(std::min<uint64_t>(n, end - at));
     if (want == 0) return size_t{0};
-    auto got = pread_some(fd, dst, want, at);
+    auto got = pread_some(handle->fd, dst, want, at);
     if (got) at += *got;
+    if (got && handle->counter != nullptr) handle->counter->fetch_add(*got, std::memory_order_relaxed);
     return got;
   };
 }
@@ -118,7 +122,9 @@ ReadFn ByteSource::stream(bool ahead) {
       given += take;
       return take;
     }
-    return read_some(handle->fd, dst, n);
+    auto got = read_some(handle->fd, dst, n);
+    if (got && handle->counter != nullptr) handle->counter->fetch_add(*got, std::memory_order_relaxed);
+    return got;
   };
   ReadFn decoded = compression_ == Compression::kGzip   ? gunzip(std::move(stored))
                    : compression_ == Compression::kZstd ? unzstd(std::move(stored))

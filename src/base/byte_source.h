@@ -4,6 +4,7 @@
 // or a pipe (one stream, decoded by a thread of its own beside the consumer). Decoding is streaming,
 // so memory is bounded whatever the file claims to hold.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,6 +33,9 @@ class ByteSource {
   bool seekable() const { return seekable_; }
   // Bytes as stored; 0 when unknown (pipe).
   uint64_t stored_bytes() const;
+
+  // Adds every stored byte read from here on to *counter, which must outlive the source.
+  void count_reads(std::atomic<uint64_t>* counter);
 
   // The whole input, decoded, once. With `ahead`, decoding runs in its own thread (useless for plain
   // files, where reading is a copy). The source must outlive the function.

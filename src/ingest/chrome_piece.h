@@ -43,6 +43,7 @@ class ChromePiece {
   int time_scale() const { return time_scale_; }
   void set_time_scale(int scale);
   bool saw_events_key() const { return saw_events_key_; }
+  void set_saw_events_key(bool value) { saw_events_key_ = value; }
   bool at_end_of_input() const { return input_ended_ && begin_ == end_; }
   // Set when the input stopped early: what the decoder said.
   const std::optional<Error>& source_truncated() const { return source_truncated_; }

@@ -20,7 +20,6 @@
 namespace assay {
 namespace {
 
-constexpr uint64_t kStretchBytes = 8 << 20;
 constexpr size_t kGuessBytes = 64 << 10;
 
 // First place at or after `from` that looks like the start of an event; `end` when there is none in
@@ -54,9 +53,10 @@ struct Stretch {
   uint64_t end = 0;  // begin of the next one
 };
 
-Result<std::vector<Stretch>> plan_stretches(const ByteSource& source, uint64_t first, uint64_t end) {
+Result<std::vector<Stretch>> plan_stretches(const ByteSource& source, uint64_t first, uint64_t end,
+                                            uint64_t stretch_bytes) {
   std::vector<uint64_t> starts = {first};
-  for (uint64_t at = first + kStretchBytes; at < end; at += kStretchBytes) {
+  for (uint64_t at = first + stretch_bytes; at < end; at += stretch_bytes) {
     ASSAY_TRY_ASSIGN(const uint64_t start, guess_event_start(source, at, end));
     if (start < end && start > starts.back()) starts.push_back(start);
   }
@@ -251,32 +251,49 @@ Trace finish_document(ChromePiece& document) {
   return trace;
 }
 
+Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options) {
+  ASSAY_TRY(document.run(UINT64_MAX));
+  const bool has_events = document.saw_events_key() || document.root_is_array();
+  const bool is_whole = document.stage() == Stage::kEnd && document.at_end_of_input();
+  if (is_whole && !has_events) {
+    return not_a_trace("JSON, but no trace: there is no \"traceEvents\" array");
+  }
+  ASSAY_TRY(judge_end(document, options));
+  if (document.builder.ops.size() + document.builder.frames.size() >= UINT32_MAX) {
+    return Error{ErrorCode::kUnsupported, "more than 2^32 rows in one table", "", -1};
+  }
+  return finish_document(document);
+}
+
 }  // namespace
+
+Result<Trace> read_chrome_stream(ReadFn read, const ReadOptions& options) {
+  ChromePiece document(std::move(read), 0, Stage::kStart);
+  ASSAY_TRY(document.read_header());
+  return finish_if_whole(document, options);
+}
 
 Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) {
   const unsigned threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   const uint64_t bytes = source.stored_bytes();
-  ReadFn read = source.seekable() ? source.range(0, bytes) : source.stream(threads > 1);
-  auto document = std::make_unique<ChromePiece>(std::move(read), 0, Stage::kStart);
+  if (options.progress != nullptr) {
+    options.progress->stored_bytes = bytes;
+    source.count_reads(&options.progress->stored_bytes_read);
+  }
+  if (!source.seekable()) return read_chrome_stream(source.stream(threads > 1), options);
+  auto document = std::make_unique<ChromePiece>(source.range(0, bytes), 0, Stage::kStart);
   ASSAY_TRY(document->read_header());
-  const bool in_events = document->stage() == Stage::kEvents;
-  const bool parallel = in_events && source.seekable() && threads > 1 &&
-                        bytes > document->offset() + 2 * kStretchBytes;
+  const bool parallel = document->stage() == Stage::kEvents && threads > 1 &&
+                        bytes > document->offset() + 2 * options.stretch_bytes;
   if (parallel) {
-    ASSAY_TRY_ASSIGN(const auto stretches, plan_stretches(source, document->offset(), bytes));
+    const bool events_key = document->saw_events_key();
+    ASSAY_TRY_ASSIGN(const auto stretches,
+                     plan_stretches(source, document->offset(), bytes, options.stretch_bytes));
     ASSAY_TRY(merge_stretches(source, document, stretches, threads));
+    document->set_saw_events_key(events_key);
   }
-  ASSAY_TRY(document->run(UINT64_MAX));
-  ASSAY_TRY(judge_end(*document, options));
-  if (document->builder.counts.events == 0 && !document->saw_events_key() &&
-      !document->root_is_array() && !in_events) {
-    return not_a_trace("JSON, but no trace: there is no \"traceEvents\" array");
-  }
-  if (document->builder.ops.size() + document->builder.frames.size() >= UINT32_MAX) {
-    return Error{ErrorCode::kUnsupported, "more than 2^32 rows in one table", "", -1};
-  }
-  return finish_document(*document);
+  return finish_if_whole(*document, options);
 }
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 // writes the same shape. Bounded memory: the input passes through a window of about 1 MiB, cut at
 // event boundaries; what stays are the rows.
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -13,14 +14,26 @@
 
 namespace assay {
 
+// How far reading has come, for whoever watches from another thread.
+struct ReadProgress {
+  std::atomic<uint64_t> stored_bytes_read = 0;
+  std::atomic<uint64_t> stored_bytes = 0;  // 0 = unknown
+};
+
 struct ReadOptions {
   bool allow_truncated = false;  // offer what lies before the cut instead of refusing
   unsigned threads = 0;          // 0 = as many as there are processors; the result is the same
+  ReadProgress* progress = nullptr;
+  // A plain file larger than two stretches is parsed in stretches of this size, several at once.
+  uint64_t stretch_bytes = 8 << 20;
 };
 
 // Reads the whole source. Errors: kFormat (not JSON, or JSON that is no trace; with the byte offset in
 // the decompressed input), kTruncated, kUnsupported (one event beyond 64 MiB, more than 2^32 rows),
 // kIo.
 Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options);
+
+// The same from any decoded bytes, in one thread.
+Result<Trace> read_chrome_stream(ReadFn read, const ReadOptions& options);
 
 }  // namespace assay

@@ -1,0 +1,274 @@
+#include "cli/common.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "cli/progress.h"
+#include "cli/version.h"
+#include "ingest/load.h"
+#include "launch/floors.h"
+#include "report/import_notes.h"
+#include "report/sections.h"
+#include "report/text.h"
+#include "report/writers.h"
+
+namespace assay {
+namespace {
+
+int terminal_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  if (const char* columns = std::getenv("COLUMNS")) {
+    if (const int width = std::atoi(columns); width > 0) return width;
+  }
+  return 100;
+}
+
+bool wants_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    return std::strstr(value, "UTF-8") != nullptr || std::strstr(value, "utf8") != nullptr;
+  }
+  // No locale at all, as in containers: terminals of this century show UTF-8.
+  return true;
+}
+
+TerminalOptions terminal_options(const CommonOptions& options) {
+  TerminalOptions terminal;
+  const bool to_screen = options.output == "-" && ::isatty(STDOUT_FILENO) != 0;
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool refused = no_color != nullptr && *no_color != '\0';
+  terminal.width = options.width > 0 ? options.width : terminal_width();
+  terminal.color = options.color == "always" || (options.color == "auto" && to_screen && !refused);
+  terminal.utf8 = wants_utf8();
+  return terminal;
+}
+
+// Ranks that a set should have by its own word and does not, or has twice.
+std::vector<std::string> rank_oddities(const std::vector<Trace>& heads) {
+  std::set<int64_t> seen;
+  std::set<int64_t> twice;
+  int64_t world_size = 0;
+  for (const Trace& head : heads) {
+    if (head.distributed.world_size) world_size = std::max(world_size, *head.distributed.world_size);
+    if (!head.distributed.rank) continue;
+    if (!seen.insert(*head.distributed.rank).second) twice.insert(*head.distributed.rank);
+  }
+  std::vector<std::string> words;
+  std::string missing;
+  uint64_t missing_count = 0;
+  for (int64_t rank = 0; rank < world_size && !seen.empty(); ++rank) {
+    if (seen.count(rank) != 0) continue;
+    if (++missing_count <= 16) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
+  }
+  if (missing_count > 0) {
+    words.push_back(fmt::format("{} of {} ranks are missing from this set ({}{}): nothing here says "
+                                "how they ran.",
+                                missing_count, world_size, missing, missing_count > 16 ? ", ..." : ""));
+  }
+  for (const int64_t rank : twice) {
+    words.push_back(fmt::format("Rank {} is there more than once: are these different runs?", rank));
+  }
+  return words;
+}
+
+// What remains of a trace for the head of a set, once its rows are released.
+Trace head_of(Trace&& trace) {
+  Trace head;
+  head.source = std::move(trace.source);
+  head.distributed = std::move(trace.distributed);
+  return head;
+}
+
+Status write_text(const std::string& text, const std::string& path) {
+  const bool to_stdout = path == "-";
+  std::FILE* file = to_stdout ? stdout : std::fopen(path.c_str(), "wb");
+  if (file == nullptr) {
+    return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)), path, -1};
+  }
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
+                       std::fflush(file) == 0;
+  const int error = errno;
+  if (!to_stdout) std::fclose(file);
+  // The reader of a pipe may stop early, as `head` does: that is no failure.
+  if (written || (to_stdout && error == EPIPE)) return Ok{};
+  return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(error)),
+               to_stdout ? "standard output" : path, -1};
+}
+
+// Found out before the work starts, not after.
+Status check_output(const CommonOptions& options) {
+  ASSAY_TRY(parse_format(options.format));
+  if (options.output == "-") return Ok{};
+  std::FILE* file = std::fopen(options.output.c_str(), "ab");
+  if (file == nullptr) {
+    return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)), options.output, -1};
+  }
+  std::fclose(file);
+  return Ok{};
+}
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// A "Key:  123 kB" line of /proc/self/status; 0 where there is none.
+long status_kb(const char* key) {
+  std::FILE* file = std::fopen("/proc/self/status", "r");
+  if (file == nullptr) return 0;
+  char line[256];
+  long value = 0;
+  const size_t length = std::strlen(key);
+  while (std::fgets(line, sizeof(line), file) != nullptr) {
+    if (std::strncmp(line, key, length) == 0) value = std::atol(line + length + 1);
+  }
+  std::fclose(file);
+  return value;
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
+  if (takes_inputs) {
+    verb.add_option("traces", options.inputs,
+                    "PyTorch profiler JSON (.json, .json.gz, .json.zst), a folder or pattern of "
+                    "them, or - for standard input")
+        ->required();
+  }
+  verb.add_option("--format", options.format, "terminal, json, csv or md")->capture_default_str();
+  verb.add_option("-o,--output", options.output, "write to this file instead of standard output")
+      ->type_name("FILE");
+  verb.add_option("--color", options.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  verb.add_option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
+      ->check(CLI::Range(0, 10000));
+  verb.add_option("--threads", options.threads, "threads for reading; 0 = all processors")
+      ->check(CLI::Range(0, 1024));
+  verb.add_flag("--allow-truncated", options.allow_truncated,
+                "read what lies before the cut of a truncated file instead of refusing it");
+  verb.add_flag("--strict", options.strict, "leave with 3 when data was lost on import");
+  verb.add_flag("--perf", options.perf, "time and memory per phase on standard error")->group("");
+}
+
+Result<FloorChoice> parse_floor(const std::string& text) {
+  if (text.empty()) return FloorChoice{};
+  char* end = nullptr;
+  const double ns = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() && *end == '\0') {
+    if (ns >= 0 && ns < 1e9) return FloorChoice{ns, "given with --floor"};
+    return Error{ErrorCode::kInvalidArgument, "--floor: nanoseconds between 0 and 1e9", "", -1};
+  }
+  if (const PublishedFloor* floor = find_published_floor(text)) {
+    return FloorChoice{floor->launch_ns, fmt::format("published for {}: {}", floor->platform, floor->source)};
+  }
+  std::string known;
+  for (const PublishedFloor& floor : published_floors()) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", floor.platform);
+  }
+  return Error{ErrorCode::kInvalidArgument,
+               fmt::format("--floor {}: neither nanoseconds nor a published platform ({})", text, known),
+               "", -1};
+}
+
+PhaseClock::PhaseClock(bool enabled) : enabled_(enabled), last_s_(now_s()) {}
+
+void PhaseClock::mark(const char* phase, uint64_t bytes) {
+  if (!enabled_) return;
+  const double now = now_s();
+  const double took = now - last_s_;
+  const std::string rate = bytes > 0 ? fmt::format(" {:.0f} MB/s", static_cast<double>(bytes) / took / 1e6)
+                                     : std::string();
+  fmt::print(stderr, "perf {} {:.6f} s{} anon {} kB peak {} kB\n", phase, took, rate,
+             status_kb("RssAnon"), status_kb("VmHWM"));
+  last_s_ = now_s();
+}
+
+Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& options) {
+  PhaseClock clock(options.perf);
+  ReadProgress progress;
+  ReadOptions read{.allow_truncated = options.allow_truncated,
+                   .threads = options.threads,
+                   .progress = &progress};
+  LoadedTrace loaded;
+  {
+    ProgressBar bar(path, progress);
+    ASSAY_TRY_ASSIGN(loaded.trace, load_trace(path, read));
+  }
+  clock.mark("read", loaded.trace.content_bytes);
+  loaded.links = link_trace(loaded.trace);
+  clock.mark("link");
+  loaded.windows = find_iterations(loaded.trace, loaded.links);
+  clock.mark("windows");
+  return loaded;
+}
+
+Document new_document(std::string title) {
+  Document document;
+  document.tool = {"assay", kVersion};
+  document.title = std::move(title);
+  return document;
+}
+
+int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze) {
+  if (Status status = check_output(options); !status) return fail(status.error());
+  auto files = expand_inputs(options.inputs);
+  if (!files) return fail(files.error());
+  Document document = new_document(title);
+  document.parts_key = "ranks";
+  std::vector<Trace> heads;
+  bool data_lost = false;
+  for (const std::string& file : *files) {
+    auto loaded = load_input(file, options);
+    if (!loaded) return fail(loaded.error());
+    auto content = analyze(*loaded);
+    if (!content) return fail(content.error());
+    const Trace& trace = loaded->trace;
+    data_lost |= trace.log.data_lost();
+    document.inputs.push_back({trace.source, trace_items(trace)});
+    if (files->size() == 1) {
+      document.import_log = import_notes(trace.log);
+      document.verdict = std::move(content->verdict);
+      document.sections = std::move(content->sections);
+    } else {
+      document.parts.push_back({trace.source, trace_items(trace), import_notes(trace.log),
+                                std::move(content->verdict), std::move(content->sections)});
+    }
+    heads.push_back(head_of(std::move(loaded->trace)));
+  }
+  if (heads.size() > 1) {
+    for (std::string& words : rank_oddities(heads)) document.verdict.push_back(std::move(words));
+  }
+  return write_document(document, options, data_lost);
+}
+
+int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
+  const auto format = parse_format(options.format);
+  if (!format) return fail(format.error());
+  const std::string text = render(document, *format, terminal_options(options));
+  if (Status status = write_text(text, options.output); !status) return fail(status.error());
+  if (data_lost && options.strict) {
+    fmt::print(stderr, "assay: data was lost on import (see the import log); --strict\n");
+    return kExitDataLost;
+  }
+  return kExitFine;
+}
+
+int fail(const Error& error) {
+  fmt::print(stderr, "assay: {}\n", clean_text(error.describe()));
+  return kExitError;
+}
+
+}  // namespace assay

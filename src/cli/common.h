@@ -1,0 +1,92 @@
+#pragma once
+
+// What every verb shares: the options that say what to read and where to write, loading with
+// progress, and the way out. Only this folder prints and exits.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "launch/metrics.h"
+#include "report/document.h"
+#include "trace/iterations.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace CLI {
+class App;
+}
+
+namespace assay {
+
+enum ExitCode : int {
+  kExitFine = 0,
+  kExitGateCrossed = 1,
+  kExitError = 2,
+  kExitDataLost = 3,  // only with --strict
+};
+
+struct CommonOptions {
+  std::vector<std::string> inputs;
+  std::string format = "terminal";
+  std::string output = "-";
+  std::string color = "auto";
+  int width = 0;  // 0 = the terminal's, else 100
+  unsigned threads = 0;
+  bool allow_truncated = false;
+  bool strict = false;
+  bool perf = false;
+};
+
+// One input with everything that analyses start from.
+struct LoadedTrace {
+  Trace trace;
+  Links links;
+  Windows windows;
+};
+
+// Adds the options above to a verb. takes_inputs: whether it has positional inputs.
+void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs);
+
+// `--floor` as typed: nanoseconds, or the name of a published platform; absent when empty.
+struct FloorChoice {
+  std::optional<double> floor_ns;
+  std::string source;
+};
+Result<FloorChoice> parse_floor(const std::string& text);
+
+// Time and memory per phase on stderr, for --perf.
+class PhaseClock {
+ public:
+  explicit PhaseClock(bool enabled);
+  void mark(const char* phase, uint64_t bytes = 0);
+
+ private:
+  bool enabled_;
+  double last_s_ = 0;
+};
+
+Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& options);
+
+// A document with the head filled in: tool, title, inputs.
+Document new_document(std::string title);
+// The part of a document that one trace gives: import log, verdict, sections, facts.
+struct TraceContent {
+  std::vector<std::string> verdict;
+  std::vector<Section> sections;
+};
+using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
+
+// Loads every input in turn, analyses it and writes one document: flat for one input, with one part
+// per input ("ranks") for several. Returns the process's exit code; errors go to stderr.
+int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze);
+
+// Writes the document where the options say. data_lost: an import log had losses.
+int write_document(const Document& document, const CommonOptions& options, bool data_lost);
+// Says what went wrong on stderr; returns kExitError.
+int fail(const Error& error);
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+#include <CLI/CLI.hpp>
+#include <csignal>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+
+int main(int argc, char** argv) {
+  // A reader that stops early (| head) must not kill us before we can call it success.
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app(
+      "assay takes a GPU run apart: where its time went, whose fault that is, what would change it, "
+      "and how sure we are.",
+      "assay");
+  app.set_version_flag("--version", std::string("assay ") + assay::kVersion);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 fine, 1 a gate was crossed, 2 error, 3 data was lost and --strict was given.\n"
+      "Every number is defined in docs/metrics.md.");
+  int exit_code = assay::kExitFine;
+  assay::add_report_verb(app, exit_code);
+  assay::add_launch_verb(app, exit_code);
+  assay::add_bound_verb(app, exit_code);
+  assay::add_fuse_verb(app, exit_code);
+  assay::add_info_verb(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? assay::kExitFine : assay::kExitError;
+  }
+  return exit_code;
+}

@@ -1,0 +1,44 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "report/text.h"
+
+namespace assay {
+
+ProgressBar::ProgressBar(std::string name, const ReadProgress& progress)
+    : name_(std::move(name)), progress_(progress) {
+  if (::isatty(STDERR_FILENO) != 0) painter_ = std::thread([this] { draw_until_stopped(); });
+}
+
+ProgressBar::~ProgressBar() {
+  if (!painter_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stopping_.notify_all();
+  painter_.join();
+}
+
+void ProgressBar::draw_until_stopped() {
+  std::unique_lock lock(mutex_);
+  const auto stopped = [this] { return stop_; };
+  if (stopping_.wait_for(lock, std::chrono::seconds(1), stopped)) return;
+  do {
+    const uint64_t read = progress_.stored_bytes_read.load(std::memory_order_relaxed);
+    const uint64_t total = progress_.stored_bytes.load(std::memory_order_relaxed);
+    const std::string done =
+        total > 0 ? fmt::format("{:3.0f} %", 100.0 * static_cast<double>(read) / static_cast<double>(total))
+                  : fmt::format("{} MB", read / 1000000);
+    fmt::print(stderr, "\rreading {} {}\x1b[K", clean_text(name_), done);
+    std::fflush(stderr);
+  } while (!stopping_.wait_for(lock, std::chrono::milliseconds(200), stopped));
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
+
+}  // namespace assay

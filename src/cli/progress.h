@@ -1,0 +1,32 @@
+#pragma once
+
+// A progress line on stderr while a file is read: only on a terminal, only after a second.
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "ingest/chrome_reader.h"
+
+namespace assay {
+
+class ProgressBar {
+ public:
+  // progress must outlive the bar. Draws nothing when stderr is no terminal.
+  ProgressBar(std::string name, const ReadProgress& progress);
+  // Takes the line away again.
+  ~ProgressBar();
+
+ private:
+  void draw_until_stopped();
+
+  std::string name_;
+  const ReadProgress& progress_;
+  std::mutex mutex_;
+  std::condition_variable stopping_;
+  bool stop_ = false;
+  std::thread painter_;
+};
+
+}  // namespace assay

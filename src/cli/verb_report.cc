@@ -1,0 +1,69 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <set>
+
+#include "cli/common.h"
+#include "cli/fusion_flags.h"
+#include "cli/verbs.h"
+#include "report/sections.h"
+
+namespace assay {
+namespace {
+
+struct ReportVerb {
+  CommonOptions common;
+  std::string floor;
+  FusionFlags flags;
+  size_t top = 10;
+};
+
+// Both rooms tell about the same links; one line each is enough.
+TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
+  std::set<std::string> known;
+  for (const TrustNote& note : notes) known.insert(note.what);
+  for (const TrustNote& note : more) {
+    if (known.insert(note.what).second) notes.push_back(note);
+  }
+  return notes;
+}
+
+Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) {
+  PhaseClock clock(verb.common.perf);
+  ASSAY_TRY_ASSIGN(const FusionOptions fusion_flags, fusion_options(verb.flags, verb.floor));
+  const LaunchOptions launch_options{.floor_ns = fusion_flags.floor_ns,
+                                     .floor_source = fusion_flags.floor_source,
+                                     .top_kernels = 0};
+  ASSAY_TRY_ASSIGN(const LaunchReport launch,
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows, launch_options));
+  ASSAY_TRY_ASSIGN(const FusionReport fusion,
+                   analyze_fusion(loaded.trace, loaded.links, loaded.windows, fusion_flags));
+  clock.mark("analyse");
+  const TraceVerdict verdict = judge_trace(launch.whole);
+  VerdictWords words = verdict_words(loaded.trace, launch, fusion, verdict);
+  TraceContent content;
+  content.verdict = std::move(words.sentences);
+  content.sections.push_back(verdict_section(verdict, words.levers));
+  content.sections.push_back(launch_section(launch, verb.top));
+  content.sections.push_back(fusion_section(fusion));
+  content.sections.push_back(trust_section(joined(launch.trust, fusion.trust)));
+  return content;
+}
+
+}  // namespace
+
+void add_report_verb(CLI::App& app, int& exit_code) {
+  auto verb = std::make_shared<ReportVerb>();
+  CLI::App* sub =
+      app.add_subcommand("report", "The verdict in words, the numbers behind it, and what they rest on");
+  add_common_options(*sub, verb->common, true);
+  sub->add_option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+  sub->add_option("--top", verb->top, "kernels listed; 0 = all")->capture_default_str();
+  add_fusion_flags(*sub, verb->flags);
+  sub->callback([verb, &exit_code] {
+    exit_code = run_over_inputs(verb->common, "Report", [verb](const LoadedTrace& loaded) {
+      return analyze(*verb, loaded);
+    });
+  });
+}
+
+}  // namespace assay

@@ -1,0 +1,18 @@
+#pragma once
+
+// One function per verb: adds the subcommand with its flags and help to the app; the callback leaves
+// the process's exit code in `exit_code`.
+
+namespace CLI {
+class App;
+}
+
+namespace assay {
+
+void add_report_verb(CLI::App& app, int& exit_code);
+void add_launch_verb(CLI::App& app, int& exit_code);
+void add_bound_verb(CLI::App& app, int& exit_code);
+void add_fuse_verb(CLI::App& app, int& exit_code);
+void add_info_verb(CLI::App& app, int& exit_code);
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+#pragma once
+
+// Kernels by name, the most frequent first.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "launch/metrics.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// All kernel names of the trace: by count descending, then summed t_l descending, then name (spec
+// 2).
+std::vector<TopKernel> rank_kernels(const Trace& trace,
+                                    const std::vector<int64_t>& raw_launch_times);
+
+}  // namespace assay

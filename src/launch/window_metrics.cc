@@ -1,0 +1,301 @@
+#include "launch/window_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "launch/facts.h"
+#include "launch/queue.h"
+
+namespace assay {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// Between operators an eager program spends microseconds; a millisecond without a single operator
+// or call is something else than dispatching.
+constexpr int64_t kLongGapNs = 1'000'000;
+constexpr int64_t kMicrosecondNs = 1'000;
+
+double ratio(int64_t part, int64_t whole) {
+  return whole == 0 ? kNan : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void add_reason(Bracket& bracket, std::string_view key) {
+  if (!bracket.reasons.empty()) bracket.reasons += ',';
+  bracket.reasons += key;
+}
+
+std::vector<Interval> intervals_of(const Trace& trace, const std::vector<ActivityId>& activities) {
+  std::vector<Interval> intervals;
+  intervals.reserve(activities.size());
+  for (ActivityId activity : activities) intervals.push_back(interval_of(trace, activity));
+  return intervals;
+}
+
+// Unlinked kernels that were over before the first linked one began: queued before the profiler
+// ran.
+struct UnlinkedSplit {
+  uint64_t carried_over = 0;
+  uint64_t other = 0;
+};
+
+UnlinkedSplit split_unlinked(const Trace& trace, const Links& links,
+                             const std::vector<ActivityId>& kernels) {
+  int64_t first_linked_ns = std::numeric_limits<int64_t>::max();
+  for (ActivityId kernel : kernels) {
+    if (!links.activity_call[kernel.index()]) continue;
+    first_linked_ns = std::min(first_linked_ns, trace.activities.start_ns[kernel.index()]);
+  }
+  UnlinkedSplit split;
+  for (ActivityId kernel : kernels) {
+    if (links.activity_call[kernel.index()]) continue;
+    ++(trace.end_ns(kernel) <= first_linked_ns ? split.carried_over : split.other);
+  }
+  return split;
+}
+
+}  // namespace
+
+WindowMeter::WindowMeter(const Trace& trace, const Links& links, const LaunchFloor& floor,
+                         const std::vector<int64_t>& raw_launch_times,
+                         const std::vector<OpId>& roots, std::vector<Interval> device_busy)
+    : trace_(trace),
+      links_(links),
+      floor_(floor),
+      raw_(raw_launch_times),
+      roots_(roots),
+      device_busy_(std::move(device_busy)) {}
+
+LaunchMetrics WindowMeter::measure(const WindowRows& rows) {
+  LaunchMetrics metrics;
+  metrics.name = rows.window.name;
+  count_launches(rows, metrics);
+  sum_kernels(rows, metrics);
+  find_origin(rows, metrics);
+  measure_gpu(rows, metrics);
+  measure_cpu(metrics);
+  blame_idle(metrics);
+  bracket_launches(rows, metrics);
+  bracket_idle(rows, metrics);
+  return metrics;
+}
+
+void WindowMeter::count_launches(const WindowRows& rows, LaunchMetrics& metrics) const {
+  std::vector<uint64_t> per_thread(trace_.threads.size(), 0);
+  std::vector<int64_t> times;
+  metrics.kernels = rows.kernels.size();
+  for (ActivityId kernel : rows.kernels) {
+    const ApiCallId call = links_.activity_call[kernel.index()];
+    if (!call) continue;
+    ++metrics.linked;
+    const bool graph = links_.role_of(trace_, call) == ApiRole::kGraphLaunch;
+    if (graph) {
+      ++metrics.graph_kernels;
+      metrics.graph_kernel_sum_ns += trace_.activities.dur_ns[kernel.index()];
+    }
+    const int64_t raw = raw_[kernel.index()];
+    if (raw == kNoLaunchTime) continue;  // not the first kernel of its call
+    ++metrics.launches;
+    metrics.graph_launches += graph ? 1 : 0;
+    ++per_thread[trace_.api_calls.thread[call.index()].index()];
+    if (is_dropped(raw)) {
+      ++metrics.dropped;
+      metrics.dropped_ns -= raw;
+      continue;
+    }
+    if (is_clamped(raw)) {
+      ++metrics.clamped;
+      metrics.clamped_ns -= raw;
+      metrics.clamped_max_ns = std::max(metrics.clamped_max_ns, -raw);
+    }
+    times.push_back(launch_time(raw));
+  }
+  metrics.dispatching_thread = busiest_thread(per_thread);
+  metrics.cpu_idle_known = static_cast<bool>(metrics.dispatching_thread);
+  if (metrics.cpu_idle_known) {
+    metrics.other_thread_launches =
+        metrics.launches - per_thread[metrics.dispatching_thread.index()];
+  }
+  const bool floor_known = floor_.source != FloorSource::kNone;
+  for (int64_t time : times) {
+    metrics.tklqt_ns += time;
+    if (floor_known) metrics.floor_sum_ns += std::min(time, floor_.floor_ns);
+  }
+  metrics.queue_sum_ns = floor_known ? metrics.tklqt_ns - metrics.floor_sum_ns : 0;
+  metrics.queue_share = floor_known ? ratio(metrics.queue_sum_ns, metrics.tklqt_ns) : kNan;
+  metrics.launch_time = launch_time_stats(times);
+}
+
+void WindowMeter::sum_kernels(const WindowRows& rows, LaunchMetrics& metrics) const {
+  for (ActivityId kernel : rows.kernels) {
+    metrics.kernel_sum_ns += trace_.activities.dur_ns[kernel.index()];
+  }
+  metrics.akd_ns = ratio(metrics.kernel_sum_ns, static_cast<int64_t>(metrics.kernels));
+}
+
+// p_1 and the end of k_n, the kernel that ends last (spec 2).
+void WindowMeter::find_origin(const WindowRows& rows, LaunchMetrics& metrics) const {
+  if (rows.kernels.empty()) return;
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  int64_t first_root = kNever;
+  int64_t first_launch = kNever;
+  int64_t first_kernel = kNever;
+  metrics.last_end_ns = std::numeric_limits<int64_t>::min();
+  for (ActivityId kernel : rows.kernels) {
+    metrics.last_end_ns = std::max(metrics.last_end_ns, trace_.end_ns(kernel));
+    first_kernel = std::min(first_kernel, trace_.activities.start_ns[kernel.index()]);
+    const ApiCallId call = links_.activity_call[kernel.index()];
+    if (call) first_launch = std::min(first_launch, trace_.api_calls.start_ns[call.index()]);
+    const OpId op = links_.activity_op[kernel.index()];
+    const OpId root = op ? roots_[op.index()] : OpId();
+    if (!root) continue;
+    const int64_t start = trace_.ops.start_ns[root.index()];
+    if (start >= rows.window.start_ns) first_root = std::min(first_root, start);
+  }
+  if (first_root != kNever) {
+    metrics.origin = OriginSource::kRootOpWithKernel;
+    metrics.origin_ns = first_root;
+  } else if (rows.earliest_root) {
+    metrics.origin = OriginSource::kEarliestOp;
+    metrics.origin_ns = trace_.ops.start_ns[rows.earliest_root.index()];
+  } else if (first_launch != kNever) {
+    metrics.origin = OriginSource::kEarliestLaunch;
+    metrics.origin_ns = first_launch;
+  } else {
+    metrics.origin = OriginSource::kEarliestKernel;
+    metrics.origin_ns = first_kernel;
+  }
+  metrics.il_ns = std::max<int64_t>(0, metrics.last_end_ns - metrics.origin_ns);
+}
+
+void WindowMeter::measure_gpu(const WindowRows& rows, LaunchMetrics& metrics) {
+  const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
+  std::vector<Interval> busy = merge_intervals(intervals_of(trace_, rows.kernels));
+  metrics.kernel_union_ns = length_ns(busy);
+  if (!rows.copies.empty()) {
+    const std::vector<Interval> copies = intervals_of(trace_, rows.copies);
+    busy.insert(busy.end(), copies.begin(), copies.end());
+    busy = merge_intervals(std::move(busy));
+  }
+  busy = slice(busy, window);
+  idle_gaps_ = metrics.il_ns > 0 ? subtract({window}, busy) : std::vector<Interval>();
+  metrics.busy_in_window_ns = length_ns(busy);
+  metrics.gpu_idle_union_ns = metrics.il_ns - metrics.busy_in_window_ns;
+  metrics.gpu_idle_eq5_ns = metrics.il_ns - metrics.kernel_sum_ns;
+}
+
+void WindowMeter::measure_cpu(LaunchMetrics& metrics) {
+  metrics.cpu_blocking_share = kNan;
+  if (!metrics.cpu_idle_known) return;
+  const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
+  const HostTimeline& host = timeline_of(metrics.dispatching_thread);
+  const int64_t recorded = length_ns(slice(host.recorded, window));
+  metrics.cpu_blocked_ns = length_ns(slice(host.blocked, window));
+  metrics.cpu_busy_ns = recorded - metrics.cpu_blocked_ns;
+  metrics.cpu_idle_ns = metrics.il_ns - metrics.cpu_busy_ns;
+  metrics.cpu_unrecorded_ns = metrics.il_ns - recorded;
+  metrics.cpu_blocking_share = ratio(metrics.cpu_blocked_ns, metrics.cpu_idle_ns);
+}
+
+// Every nanosecond of GPU idle time goes to the first of: blocked, input, busy, gap.
+void WindowMeter::blame_idle(LaunchMetrics& metrics) {
+  if (!metrics.cpu_idle_known || metrics.il_ns == 0) return;
+  const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
+  const HostTimeline& host = timeline_of(metrics.dispatching_thread);
+  const std::vector<Interval> recorded = slice(host.recorded, window);
+  const std::vector<Interval> blocked = slice(host.blocked, window);
+  const std::vector<Interval> input = slice(host.input, window);
+
+  IdleBlame& blame = metrics.idle_blame;
+  blame.host_blocked_ns = length_ns(intersect(idle_gaps_, blocked));
+  std::vector<Interval> rest = subtract(idle_gaps_, blocked);
+  blame.host_input_ns = length_ns(intersect(rest, input));
+  rest = subtract(rest, input);
+  blame.host_busy_ns = length_ns(intersect(rest, recorded));
+  rest = subtract(rest, recorded);
+
+  std::vector<Interval> long_gaps = subtract(subtract({window}, recorded), input);
+  std::erase_if(long_gaps,
+                [](const Interval& gap) { return gap.end_ns - gap.start_ns < kLongGapNs; });
+  blame.host_gap_long_ns = length_ns(intersect(rest, long_gaps));
+  blame.host_gap_short_ns = length_ns(rest) - blame.host_gap_long_ns;
+
+  auto wait = host.waits.begin();
+  for (const Interval& gap : idle_gaps_) {
+    wait = std::partition_point(wait, host.waits.end(), [&](const Interval& candidate) {
+      return candidate.end_ns <= gap.start_ns;
+    });
+    const bool began_in_wait = wait != host.waits.end() && wait->start_ns <= gap.start_ns;
+    if (began_in_wait) metrics.gpu_idle_after_sync_ns += gap.end_ns - gap.start_ns;
+  }
+}
+
+void WindowMeter::bracket_launches(const WindowRows& rows, LaunchMetrics& metrics) const {
+  Bracket& bracket = metrics.tklqt_bracket;
+  if (metrics.kernels == 0) return;
+  if (metrics.launch_time.n == 0) {
+    bracket.refused = true;
+    add_reason(bracket, metrics.linked == 0 ? "unlinked_kernels" : "dropped_launches");
+    return;
+  }
+  const auto timed = static_cast<int64_t>(metrics.launch_time.n);
+  bracket.low_ns = metrics.tklqt_ns;
+  bracket.high_ns = metrics.tklqt_ns;
+  if (trace_.whole_microseconds) {
+    bracket.low_ns -= timed * kMicrosecondNs;
+    bracket.high_ns += timed * kMicrosecondNs;
+    add_reason(bracket, "whole_microseconds");
+  }
+  if (metrics.clamped > 0) {
+    // Without clamping the sum is smaller; if a clock offset made them negative, every launch lacks
+    // it.
+    bracket.low_ns -= metrics.clamped_ns;
+    bracket.high_ns += timed * metrics.clamped_max_ns;
+    add_reason(bracket, "clamped_launches");
+  }
+  const uint64_t unlinked = split_unlinked(trace_, links_, rows.kernels).other;
+  const auto untimed = static_cast<double>(unlinked + metrics.dropped);
+  bracket.high_ns += std::llround(untimed * metrics.launch_time.p95_ns);
+  if (unlinked > 0) add_reason(bracket, "unlinked_kernels");
+  if (metrics.dropped > 0) add_reason(bracket, "dropped_launches");
+  bracket.low_ns = std::max<int64_t>(0, bracket.low_ns);
+}
+
+void WindowMeter::bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) const {
+  Bracket& bracket = metrics.gpu_idle_bracket;
+  if (metrics.kernels == 0) return;
+  if (metrics.il_ns == 0) {
+    bracket.refused = true;
+    add_reason(bracket, "inverted_window");
+    return;
+  }
+  const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
+  bracket.low_ns = metrics.il_ns - length_ns(slice(device_busy_, window));
+  bracket.high_ns = metrics.gpu_idle_union_ns;
+  if (bracket.low_ns < metrics.gpu_idle_union_ns) add_reason(bracket, "neighbour_kernels");
+  if (metrics.linked < metrics.kernels) {
+    std::vector<ActivityId> linked = rows.copies;
+    for (ActivityId kernel : rows.kernels) {
+      if (links_.activity_call[kernel.index()]) linked.push_back(kernel);
+    }
+    const auto busy = merge_intervals(intervals_of(trace_, linked));
+    bracket.high_ns = metrics.il_ns - length_ns(slice(busy, window));
+    if (bracket.high_ns > metrics.gpu_idle_union_ns) add_reason(bracket, "unlinked_kernels");
+  }
+  if (trace_.whole_microseconds) {
+    const int64_t resolution = static_cast<int64_t>(metrics.kernels) * kMicrosecondNs;
+    bracket.low_ns = std::max<int64_t>(0, bracket.low_ns - resolution);
+    bracket.high_ns = std::min(metrics.il_ns, bracket.high_ns + resolution);
+    add_reason(bracket, "whole_microseconds");
+  }
+}
+
+const HostTimeline& WindowMeter::timeline_of(ThreadId thread) {
+  const auto known = timelines_.find(thread);
+  if (known != timelines_.end()) return known->second;
+  return timelines_.emplace(thread, host_timeline(trace_, links_, roots_, thread)).first->second;
+}
+
+}  // namespace assay

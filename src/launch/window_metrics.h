@@ -1,0 +1,57 @@
+#pragma once
+
+// LaunchMetrics of one window of a trace, the whole trace being the widest one.
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/intervals.h"
+#include "launch/host_time.h"
+#include "launch/metrics.h"
+#include "trace/iterations.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// Which rows belong to a window. Ids ascend.
+struct WindowRows {
+  Window window;
+  std::vector<ActivityId> kernels;
+  std::vector<ActivityId> copies;  // memcpy and memset; left empty unless they count as busy
+  OpId earliest_root;  // outermost operator of the window that starts first; kNone = none
+};
+
+// Computes windows of one trace; what they share is computed once.
+class WindowMeter {
+ public:
+  // device_busy: merged intervals in which anything that counts as busy ran, in the whole trace.
+  WindowMeter(const Trace& trace, const Links& links, const LaunchFloor& floor,
+              const std::vector<int64_t>& raw_launch_times, const std::vector<OpId>& roots,
+              std::vector<Interval> device_busy);
+
+  LaunchMetrics measure(const WindowRows& rows);
+
+ private:
+  void count_launches(const WindowRows& rows, LaunchMetrics& metrics) const;
+  void sum_kernels(const WindowRows& rows, LaunchMetrics& metrics) const;
+  void find_origin(const WindowRows& rows, LaunchMetrics& metrics) const;
+  void measure_gpu(const WindowRows& rows, LaunchMetrics& metrics);
+  void measure_cpu(LaunchMetrics& metrics);
+  void blame_idle(LaunchMetrics& metrics);
+  void bracket_launches(const WindowRows& rows, LaunchMetrics& metrics) const;
+  void bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) const;
+  const HostTimeline& timeline_of(ThreadId thread);
+
+  const Trace& trace_;
+  const Links& links_;
+  const LaunchFloor& floor_;
+  const std::vector<int64_t>& raw_;
+  const std::vector<OpId>& roots_;
+  const std::vector<Interval> device_busy_;
+  std::map<ThreadId, HostTimeline> timelines_;
+  std::vector<Interval> idle_gaps_;  // of the window being measured
+};
+
+}  // namespace assay

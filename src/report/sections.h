@@ -1,0 +1,71 @@
+#pragma once
+
+// From analysis results to sections of a Document: the only files that know both. Keys of facts and
+// columns are the contract of the JSON and CSV output (docs/metrics.md defines every one).
+
+#include <string>
+#include <vector>
+
+#include "launch/bound.h"
+#include "launch/fuse.h"
+#include "launch/metrics.h"
+#include "launch/tree.h"
+#include "report/document.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+// ---- trace: what was read (section_trace.cc) ----
+// Facts about the file for the head of a document: device, rank, events, duration.
+std::vector<Item> trace_items(const Trace& trace);
+// Rows per table, kinds, times, links and launch numbers: docs/formats/summary.md.
+std::vector<Section> import_summary_sections(const Trace& trace, const Links& links,
+                                             const LaunchReport& launch);
+// "trust" at the top level of the document; empty notes give an empty array.
+Section trust_section(const TrustNotes& notes);
+
+// ---- launch room (section_launch.cc) ----
+// "launch": whole, iterations, means, distribution, floor, top_kernels. top: rows of top_kernels.
+Section launch_section(const LaunchReport& report, size_t top);
+// "tree": the collapsed call tree.
+Section tree_section(const CallTree& tree);
+// "kernels": the uncollapsed graph, one row per kernel.
+Section kernel_rows_section(const Trace& trace, const Windows& windows,
+                            const std::vector<KernelRow>& rows);
+
+// ---- fusion (section_fusion.cc) ----
+// "fusion": segment, chains, plan, recommended.
+Section fusion_section(const FusionReport& report);
+
+// ---- bound (section_bound.cc) ----
+struct PlatformBound {
+  std::string name;
+  BoundReport report;
+};
+// "bound": one object per platform, and the crossover of the first two when there is one.
+std::vector<Section> bound_sections(const std::vector<PlatformBound>& platforms,
+                                    const Crossover* crossover);
+std::vector<std::string> bound_verdict_words(const std::vector<PlatformBound>& platforms,
+                                             const Crossover* crossover);
+
+// ---- the words (verdict.cc) ----
+// A way to make the run faster and what it can give at most.
+struct Lever {
+  std::string key;   // stable: "fewer_launches", "cuda_graph", "remove_syncs", ...
+  std::string what;  // one sentence: what to do
+  int64_t at_most_ns = 0;
+  double share_of_il = 0;
+  std::string basis;  // which measured number bounds it
+};
+struct VerdictWords {
+  std::vector<std::string> sentences;  // the first one is the answer
+  std::vector<Lever> levers;           // largest first
+};
+VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
+                           const FusionReport& fusion, const TraceVerdict& verdict);
+// "verdict_numbers" and "levers".
+Section verdict_section(const TraceVerdict& verdict, const std::vector<Lever>& levers);
+
+}  // namespace assay

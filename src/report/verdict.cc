@@ -1,0 +1,214 @@
+// The words a report opens with. Every sentence is a rule over measured numbers; a lever's gain is
+// an upper bound ("at most") that names the number which bounds it.
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/sections.h"
+#include "report/units.h"
+#include "trace/api_names.h"
+
+namespace assay {
+namespace {
+
+double share_of(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
+std::string plural(uint64_t count, const char* one, const char* many) {
+  return format_count(static_cast<int64_t>(count)) + " " + (count == 1 ? one : many);
+}
+
+std::string idle_text(const LaunchMetrics& m) {
+  return "the GPU is idle " + format_share(share_of(m.gpu_idle_union_ns, m.il_ns)) + " of " +
+         format_ns(m.il_ns);
+}
+
+std::string launches_text(const LaunchMetrics& m) {
+  std::string text = plural(m.launches, "launch", "launches");
+  if (m.launch_time.n == 0) return text;
+  text += ", " + format_ns(std::llround(m.launch_time.p50_ns)) + " (median) from call to start";
+  if (std::isfinite(m.queue_share)) {
+    text += ", of which queueing is " + format_share(m.queue_share);
+  }
+  return text;
+}
+
+std::string graph_text(const LaunchMetrics& m) {
+  if (m.graph_kernels == 0) return "";
+  return plural(m.graph_launches, "graph launch", "graph launches") + " (one call each) " +
+         (m.graph_launches == 1 ? "replays " : "replay ") +
+         plural(m.graph_kernels, "kernel", "kernels") + ", " +
+         format_share(share_of(m.graph_kernel_sum_ns, m.kernel_sum_ns)) + " of device time.";
+}
+
+std::string answer(const LaunchMetrics& m, const TraceVerdict& verdict) {
+  const std::string idle = idle_text(m);
+  switch (verdict.bound) {
+    case TraceBound::kCpu:
+      return "Host-bound: " + idle + " while the host prepares and launches work; " +
+             launches_text(m) + ".";
+    case TraceBound::kGpu:
+      return "GPU-bound: " + idle + "; " + launches_text(m) + ".";
+    case TraceBound::kGraph:
+      return "Bound by graph replay and what surrounds it: " + idle +
+             " although most device time is graph replay; the waits lie between launches.";
+    case TraceBound::kSync:
+      return "Bound by synchronisation: " + idle +
+             ", most of it after the host had waited for the "
+             "GPU and then had to start over; " +
+             launches_text(m) + ".";
+    case TraceBound::kInput:
+      return "Starved: " + idle +
+             ", mostly while the host loads input or does something the trace "
+             "does not show; " +
+             launches_text(m) + ".";
+    case TraceBound::kTransition:
+      return "Between host- and GPU-bound: " + idle + "; " + launches_text(m) + ".";
+    case TraceBound::kUnknown:
+      break;
+  }
+  return "Undecided: " + idle +
+         ", but the trace does not show what launched the kernels; record "
+         "CPU activity too (ProfilerActivity.CPU).";
+}
+
+void add_lever(std::vector<Lever>& levers, const LaunchMetrics& m, const char* key,
+               std::string what, int64_t at_most_ns, std::string basis) {
+  if (at_most_ns <= 0 || m.il_ns <= 0) return;
+  levers.push_back(
+      {key, std::move(what), at_most_ns, share_of(at_most_ns, m.il_ns), std::move(basis)});
+}
+
+void add_device_lever(std::vector<Lever>& levers, const LaunchReport& launch) {
+  const LaunchMetrics& m = launch.whole;
+  const auto longest = std::max_element(
+      launch.top_kernels.begin(), launch.top_kernels.end(),
+      [](const TopKernel& a, const TopKernel& b) { return a.dur_sum_ns < b.dur_sum_ns; });
+  if (longest == launch.top_kernels.end()) return;
+  add_lever(levers, m, "device_work",
+            "make device work cheaper, first " + describe_kernel(longest->name) + " (" +
+                format_share(share_of(longest->dur_sum_ns, m.kernel_sum_ns)) + " of kernel time)",
+            std::min(longest->dur_sum_ns, m.busy_in_window_ns),
+            "summed duration of that kernel's " + plural(longest->count, "run", "runs"));
+}
+
+std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& fusion) {
+  const LaunchMetrics& m = launch.whole;
+  std::vector<Lever> levers;
+  if (m.cpu_idle_known) {
+    const int64_t host_ns = m.idle_blame.host_busy_ns + m.idle_blame.host_gap_short_ns;
+    add_lever(levers, m, "cheaper_host",
+              "take the host off the path: CUDA graphs, torch.compile, or a faster CPU core",
+              host_ns, "GPU idle while the dispatching thread runs operators, calls and Python");
+    const bool priced =
+        launch.floor.source != FloorSource::kNone && fusion.plan_min.launches_saved > 0;
+    if (priced) {
+      const double saved = static_cast<double>(fusion.plan_min.launches_saved) *
+                           static_cast<double>(launch.floor.floor_ns);
+      add_lever(levers, m, "fusion",
+                "fuse recurring kernel chains: " +
+                    plural(fusion.plan_min.launches_saved, "launch", "launches") + " of " +
+                    format_count(static_cast<int64_t>(fusion.k_eager)) + " less",
+                std::min(static_cast<int64_t>(saved), host_ns),
+                "launches saved x launch floor, capped by the idle time above");
+    }
+    add_lever(levers, m, "remove_syncs",
+              "remove blocking calls (.item(), .cpu(), synchronize) from the loop",
+              m.gpu_idle_after_sync_ns,
+              "GPU idle that began while the host sat in a blocking call");
+    add_lever(levers, m, "input",
+              "look at what the host does unseen: input loading, logging, other code",
+              m.idle_blame.host_input_ns + m.idle_blame.host_gap_long_ns,
+              "GPU idle in data loading and in unrecorded gaps of 1 ms and more");
+  }
+  add_device_lever(levers, launch);
+  std::stable_sort(levers.begin(), levers.end(),
+                   [](const Lever& a, const Lever& b) { return a.at_most_ns > b.at_most_ns; });
+  return levers;
+}
+
+std::string levers_text(const std::vector<Lever>& levers) {
+  if (levers.empty()) return "";
+  constexpr size_t kShown = 3;
+  std::string text = levers.size() == 1 ? "The lever: " : "The biggest levers: ";
+  for (size_t i = 0; i < levers.size() && i < kShown; ++i) {
+    if (i > 0) text += "; ";
+    text += "(" + std::to_string(i + 1) + ") " + levers[i].what + ", at most " +
+            format_ns(levers[i].at_most_ns) + " (" + format_share(levers[i].share_of_il) + ")";
+  }
+  return text + ". They overlap: do not add them up.";
+}
+
+std::string iterations_text(const LaunchReport& launch) {
+  const MeanInterval& il = launch.means.il_ns;
+  if (launch.window_source == WindowSource::kWholeTrace || il.n < 2) return "";
+  return "Per iteration (" + std::to_string(il.n) +
+         " of them): " + format_ns(std::llround(il.mean)) + ", 95 % interval " +
+         format_ns(std::llround(il.low)) + " to " + format_ns(std::llround(il.high)) + ".";
+}
+
+}  // namespace
+
+VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
+                           const FusionReport& fusion, const TraceVerdict& verdict) {
+  VerdictWords words;
+  const LaunchMetrics& m = launch.whole;
+  if (m.kernels == 0) {
+    const bool device_rows = !trace.activities.empty();
+    words.sentences.push_back(
+        device_rows
+            ? "No kernels: the trace has device rows, but none is a kernel, so there is no "
+              "launch to judge."
+            : "No GPU work in this trace: " + plural(trace.ops.size(), "operator", "operators") +
+                  " on the host and no kernel. Record with ProfilerActivity.CUDA.");
+    return words;
+  }
+  words.sentences.push_back(answer(m, verdict));
+  if (verdict.borderline)
+    words.sentences.push_back("Borderline: " + verdict.borderline_reason + ".");
+  for (std::string text : {graph_text(m), iterations_text(launch)}) {
+    if (!text.empty()) words.sentences.push_back(std::move(text));
+  }
+  words.levers = find_levers(launch, fusion);
+  std::string levers = levers_text(words.levers);
+  if (!levers.empty()) words.sentences.push_back(std::move(levers));
+  return words;
+}
+
+Section verdict_section(const TraceVerdict& verdict, const std::vector<Lever>& levers) {
+  Table table{
+      .key = "levers",
+      .title = "What would change it (upper bounds; they overlap)",
+      .columns = {{.key = "key", .title = "lever", .unit = Unit::kText, .show = Show::kDataOnly},
+                  {.key = "what", .title = "lever", .unit = Unit::kText, .elastic = true},
+                  {.key = "at_most_ns", .title = "at most", .unit = Unit::kNanoseconds},
+                  {.key = "share_of_il", .title = "of IL", .unit = Unit::kShare},
+                  {.key = "basis", .title = "bounded by", .unit = Unit::kText, .elastic = true}},
+      .terminal_limit = 0};
+  for (const Lever& lever : levers) {
+    table.rows.push_back({lever.key, lever.what, lever.at_most_ns, lever.share_of_il, lever.basis});
+  }
+  Facts numbers{
+      .key = "verdict_numbers",
+      .title = "Behind the verdict",
+      .items = {{"bound", "bound", std::string(trace_bound_name(verdict.bound)), Unit::kText,
+                 verdict.borderline ? "borderline" : ""},
+                {"borderline", "borderline", verdict.borderline, Unit::kNone, "", Show::kDataOnly},
+                {"gpu_idle_share", "GPU idle share", verdict.gpu_idle_share, Unit::kShare},
+                {"gpu_idle_share_low", "at least", verdict.gpu_idle_share_low, Unit::kShare, "",
+                 Show::kDataOnly},
+                {"gpu_idle_share_high", "at most", verdict.gpu_idle_share_high, Unit::kShare, "",
+                 Show::kDataOnly},
+                {"queue_share", "queueing share of TKLQT", verdict.queue_share, Unit::kShare},
+                {"cpu_idle_share", "CPU idle share", verdict.cpu_idle_share, Unit::kShare},
+                {"graph_share", "graph replay, of device time", verdict.graph_share, Unit::kShare},
+                {"idle_host_share", "GPU idle: host busy", verdict.idle_host_share, Unit::kShare},
+                {"idle_after_sync_share", "GPU idle: after a sync", verdict.idle_after_sync_share,
+                 Unit::kShare},
+                {"idle_input_share", "GPU idle: input or unseen", verdict.idle_input_share,
+                 Unit::kShare}}};
+  return {.key = "", .title = "", .blocks = {std::move(numbers), std::move(table)}};
+}
+
+}  // namespace assay
