@@ -7,7 +7,9 @@ src/trace/links.h, sharing no code with Assay; slow and obvious on purpose. Numb
 until they are needed, so that times are exact.
 
     tests/golden/reference.py TRACE          prints the summary
-    tests/golden/reference.py --update       rewrites tests/golden/summaries from the data folders
+    tests/golden/reference.py --update [PART...]
+                                             rewrites tests/golden/summaries from the data folders,
+                                             or only those whose name contains one of the PARTs
 """
 
 import collections
@@ -17,6 +19,8 @@ import json
 import pathlib
 import re
 import sys
+
+import datasets
 
 TABLES = [
     "ops", "frames", "api_calls", "activities", "annotations", "gpu_annotations", "overheads",
@@ -51,7 +55,8 @@ LOG_CODES = [
     "whole_microseconds", "time_unit_nanoseconds", "bad_base_time", "ambiguous_fraction",
 ]
 
-KERNEL_LAUNCH = re.compile(r"^(cuda|cu|hip)\w*Launch\w*Kernel|^(cuda|cu|hip)\w*LaunchKernel")
+KERNEL_LAUNCH = re.compile(
+    r"^(cuda|cu|hip)\w*Launch\w*Kernel|^ur\w*KernelLaunch|job_prep_and_submit_for_execution$")
 GRAPH_LAUNCH = re.compile(r"^(cuda|cu|hip)GraphLaunch")
 
 
@@ -323,7 +328,7 @@ def link(tables):
     for call in sorted(calls, key=lambda call: (call.start, -call.dur)):
         call.activities = []
         call.is_graph = bool(GRAPH_LAUNCH.match(call.name))
-        call.is_launch = call.is_graph or bool(KERNEL_LAUNCH.match(call.name))
+        call.is_launch = call.is_graph or bool(KERNEL_LAUNCH.search(call.name))
         if call.correlation == 0:
             continue
         if call.correlation in by_correlation:
@@ -467,9 +472,10 @@ def summarize(path):
     }
 
 
-def update():
-    import datasets
+def update(parts):
     for name, path in datasets.golden_traces():
+        if parts and not any(part in name for part in parts):
+            continue
         target = datasets.SUMMARIES / f"{name}.json"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(summarize(path), indent=1) + "\n")
@@ -477,8 +483,8 @@ def update():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--update"]:
-        update()
+    if sys.argv[1:2] == ["--update"]:
+        update(sys.argv[2:])
     elif len(sys.argv) == 2:
         print(json.dumps(summarize(sys.argv[1]), indent=1))
     else:
