@@ -314,10 +314,18 @@ def nest(ops, calls):
     return tolerated, split
 
 
+def is_step(op):
+    """In 2021 the profiler wrote its steps as operators; they are windows, not work."""
+    return op.name.startswith("ProfilerStep#")
+
+
 def root_of(op):
-    while op.parent is not None:
+    """Outermost operator around op, itself included; None inside nothing but a step."""
+    root = None
+    while op is not None:
+        root = root if is_step(op) else op
         op = op.parent
-    return op
+    return root
 
 
 def link(tables):
@@ -432,10 +440,11 @@ def launch(tables):
         "gpu_idle_eq5_ns": None,
         "gpu_idle_union_ns": None,
     }
-    roots = [root_of(call.op) for call in calls if call.op is not None]
+    roots = [root_of(call.op) for call in calls if root_of(call.op) is not None]
+    ops = [op for op in tables["ops"] if not is_step(op)]
     if kernels:
         # p_1: a root operator with a kernel below it; else any operator, launch call or kernel.
-        candidates = roots or tables["ops"] or calls or kernels
+        candidates = roots or ops or calls or kernels
         origin = min(row.start for row in candidates)
         il = max(0, max(k.end for k in kernels) - origin)
         inside = [(max(k.start, origin), k.end) for k in kernels if k.end > origin]

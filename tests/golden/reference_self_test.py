@@ -49,6 +49,12 @@ class ByHand(unittest.TestCase):
         self.assertEqual(got["gpu_idle_eq5_ns"], 10_000)
         self.assertEqual(got["gpu_idle_union_ns"], 10_000)
 
+    def test_a_step_written_as_operator_is_no_work(self):
+        got = summarize([
+            op("ProfilerStep#16", 0, 100), op("aten::mm", 10, 30),
+            call("cudaLaunchKernel", 12, 4, 1), kernel("a", 20, 10, 1)])["launch"]
+        self.assertEqual(got["il_ns"], 20_000)          # 30 - 10
+
     def test_closed_form_model(self):
         # The CPU issues N kernels every d us, latency t0, each runs e us (spec of the launch room).
         for e, tklqt, il in ((2, 450, 501.5), (5, 450, 504.5), (8, 15300, 804.5), (20, 74700, 2004.5)):
