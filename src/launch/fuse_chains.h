@@ -1,0 +1,37 @@
+#pragma once
+
+// From planned chains to recommendations: how often, where in the program, what it would save, how.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launch/fuse.h"
+#include "launch/fuse_mining.h"
+#include "launch/fuse_segments.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+struct Advice {
+  Remedy remedy = Remedy::kCudaGraph;
+  std::string reason;
+};
+// What fits a chain of kernels of these kinds.
+Advice advise(const std::vector<KernelKind>& kinds);
+
+struct Recommendations {
+  uint64_t distinct = 0;                 // chains before the cut to max_chains
+  std::vector<RecommendedChain> chains;  // by launches saved descending, then first position
+};
+
+// Groups the plan by chain (its first kernel and length determine the rest, PS being 1).
+Recommendations recommend(const Trace& trace, const Links& links,
+                          const std::vector<int64_t>& raw_launch_times,
+                          const std::vector<OpId>& roots, const KernelSegments& segments,
+                          const std::vector<PlannedChain>& plan, const LaunchFloor& floor,
+                          size_t max_chains);
+
+}  // namespace assay
