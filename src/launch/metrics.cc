@@ -140,6 +140,7 @@ Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, cons
                    find_floor(trace, links, raw, options.floor_ns, options.floor_source));
   const std::vector<OpId> roots = root_ops(trace, links);
 
+  report.copies_counted = options.count_copies;
   const WindowRows whole = whole_rows(trace, roots, options.count_copies);
   WindowMeter meter(trace, links, report.floor, raw, roots, device_busy(trace, whole));
   report.whole = meter.measure(whole);

@@ -176,7 +176,8 @@ struct LaunchReport {
   uint64_t iterations_without_kernels = 0;
   uint64_t kernels_outside_iterations = 0;
   LaunchFloor floor;
-  size_t kernel_names = 0;  // distinct, before the cut to top_kernels
+  bool copies_counted = false;  // LaunchOptions::count_copies
+  size_t kernel_names = 0;      // distinct, before the cut to top_kernels
   std::vector<TopKernel> top_kernels;
   TrustNotes trust;
 };

@@ -91,7 +91,7 @@ uint64_t best_saving(const Segments& segments, uint64_t min_count) {
   return total;
 }
 
-class RandomSegments : public ::testing::TestWithParam<int> {
+class RandomKernelSegments : public ::testing::TestWithParam<int> {
  protected:
   // Repeats of a few random phrases, with noise: plain random letters hardly ever repeat.
   Segments next() {
@@ -116,7 +116,7 @@ class RandomSegments : public ::testing::TestWithParam<int> {
   uint32_t distinct_ = 0;
 };
 
-TEST_P(RandomSegments, MatchBruteForce) {
+TEST_P(RandomKernelSegments, MatchBruteForce) {
   for (int round = 0; round < 200; ++round) {
     const Segments segments = next();
     const KernelSequences input = flatten(segments, distinct_);
@@ -150,7 +150,7 @@ TEST_P(RandomSegments, MatchBruteForce) {
   }
 }
 
-TEST_P(RandomSegments, PlanSavesWhatBruteForceSaves) {
+TEST_P(RandomKernelSegments, PlanSavesWhatBruteForceSaves) {
   for (int round = 0; round < 100; ++round) {
     const Segments segments = next();
     const ChainIndex index = index_chains(flatten(segments, distinct_));
@@ -168,7 +168,7 @@ TEST_P(RandomSegments, PlanSavesWhatBruteForceSaves) {
   }
 }
 
-TEST_P(RandomSegments, KeepTheInvariants) {
+TEST_P(RandomKernelSegments, KeepTheInvariants) {
   for (int round = 0; round < 100; ++round) {
     const Segments segments = next();
     const KernelSequences input = flatten(segments, distinct_);
@@ -223,7 +223,7 @@ TEST_P(RandomSegments, KeepTheInvariants) {
   }
 }
 
-TEST_P(RandomSegments, SplittingASegmentOnlyLowersCounts) {
+TEST_P(RandomKernelSegments, SplittingASegmentOnlyLowersCounts) {
   for (int round = 0; round < 100; ++round) {
     const Segments segments = next();
     Segments split = segments;
@@ -245,7 +245,7 @@ TEST_P(RandomSegments, SplittingASegmentOnlyLowersCounts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomSegments, ::testing::Range(1, 31));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomKernelSegments, ::testing::Range(1, 31));
 
 TEST(SuffixArray, SortsAllSuffixesAndMeasuresWhatNeighboursShare) {
   std::mt19937 rng(7);

@@ -164,26 +164,26 @@ TEST(FuseMining, ThePlanMixesLengths) {
 }
 
 // Naive early-exit comparison is quadratic on these.
-TEST(FuseMining, AMillionKernelsOfOneNameAndOfOnePeriod) {
+TEST(FuseMining, ManyKernelsOfOneNameAndOfOnePeriod) {
   KernelSequences same;
-  same.ids.assign(1'000'000, 0);
-  same.offsets = {0, 1'000'000};
+  same.ids.assign(400'000, 0);
+  same.offsets = {0, 400'000};
   same.distinct = 1;
   const ChainIndex index = index_chains(same);
   EXPECT_EQ(index.longest[0], 1u);
   EXPECT_EQ(count_windows(index, 256, 0.5, 10).unique, 1u);
-  EXPECT_EQ(count_windows(index, 256, 0.5, 10).total, 999'745u);
+  EXPECT_EQ(count_windows(index, 256, 0.5, 10).total, 399'745u);
 
   KernelSequences periodic;
   constexpr uint32_t kPeriod = 1000;
-  for (uint32_t i = 0; i < 1'000'000; ++i) periodic.ids.push_back(i % kPeriod);
-  periodic.offsets = {0, 1'000'000};
+  for (uint32_t i = 0; i < 400'000; ++i) periodic.ids.push_back(i % kPeriod);
+  periodic.offsets = {0, 400'000};
   periodic.distinct = kPeriod;
   const ChainIndex period_index = index_chains(periodic);
   EXPECT_EQ(period_index.longest[0], 1000u);
   EXPECT_EQ(period_index.longest[999], 1u);
-  EXPECT_EQ(count_fused(period_index, 1000, 2), 1000u);
-  EXPECT_EQ(best_plan(period_index, 2).size(), 1000u);
+  EXPECT_EQ(count_fused(period_index, 1000, 2), 400u);
+  EXPECT_EQ(best_plan(period_index, 2).size(), 400u);
 }
 
 }  // namespace
