@@ -13,7 +13,7 @@ BUILD = cmake --build --preset
 # Release binary at build/release/assay. Installs nothing: `tools/install_deps.sh build` does.
 build:
 	@tools/install_deps.sh --check build
-	@$(CONFIGURE) release $(CCACHE) --log-level=NOTICE
+	@$(CONFIGURE) release $(CCACHE) >/dev/null
 	@$(BUILD) release --target assay
 
 # From a fresh clone to the answer: packages, Release build, report on a real trace.
@@ -25,7 +25,7 @@ demo:
 # The same, then every test. The closing lines are ctest's.
 test: demo
 	@tools/install_deps.sh build test
-	@$(CONFIGURE) release $(CCACHE) --log-level=NOTICE
+	@$(CONFIGURE) release $(CCACHE) >/dev/null
 	@$(BUILD) release
 	tools/fuzz_smoke.sh
 	ctest --preset release

@@ -20,7 +20,11 @@ cmake --build --preset fuzz
 # New inputs go to the build folder; the corpus in the repository is only read.
 found=build/fuzz/found/kineto
 mkdir -p "$found"
-build/fuzz/fuzz_kineto -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
-  -dict=tests/fuzz/kineto.dict -print_final_stats=1 -verbosity=0 \
-  -artifact_prefix=build/fuzz/ "$found" tests/fuzz/corpus/kineto
-echo "fuzz smoke: ${seconds} s of fuzz_kineto without a finding"
+log=build/fuzz/fuzz_kineto.log
+if ! build/fuzz/fuzz_kineto -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  -max_len=65536 -dict=tests/fuzz/kineto.dict -artifact_prefix=build/fuzz/ "$found" \
+  tests/fuzz/corpus/kineto >"$log" 2>&1; then
+  tail -n 60 "$log"
+  exit 1
+fi
+echo "fuzz smoke: $(grep '^Done ' "$log"), no finding"
