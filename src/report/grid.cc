@@ -20,14 +20,14 @@ bool is_text(const Value& value) {
 template <typename RowValues>
 void add_column(const Column& column, size_t index, size_t rows, Charset charset,
                 const RowValues& row_values, Grid& grid) {
-  static const Value missing;
+  static const Value kMissing;
   std::vector<const Value*> cells;
   cells.reserve(rows);
   bool any_text = false;
   bool any_other = false;
   for (size_t i = 0; i < rows; ++i) {
     const Row& row = row_values(i);
-    const Value& cell = index < row.size() ? row[index] : missing;
+    const Value& cell = index < row.size() ? row[index] : kMissing;
     cells.push_back(&cell);
     any_text = any_text || is_text(cell);
     any_other = any_other || (!cell.missing() && !is_text(cell));

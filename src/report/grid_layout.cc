@@ -145,6 +145,7 @@ GridLines layout_grid(const Grid& grid, size_t width, Charset charset) {
   }
   for (size_t line = 0; line < title_lines; ++line) {
     std::vector<std::string> cells;
+    cells.reserve(fits.size());
     for (const auto& title : titles) {
       const size_t above = title_lines - title.size();
       cells.push_back(line < above ? std::string() : title[line - above]);
@@ -154,6 +155,7 @@ GridLines layout_grid(const Grid& grid, size_t width, Charset charset) {
   lines.header.push_back(join_cells(grid, fits, rule));
   for (const auto& row : grid.rows) {
     std::vector<std::string> cells;
+    cells.reserve(fits.size());
     for (const Fit& fit : fits) {
       cells.push_back(fit.shrinks ? shorten_cell(row[fit.index], fit.width, charset)
                                   : row[fit.index]);

@@ -66,23 +66,24 @@ std::string group_digits(std::string number) {
   return number;
 }
 
-std::string fixed(double value, int decimals) {
-  if (std::abs(value) >= kScientificFrom) return fmt::format("{:.3g}", value);
-  return group_digits(fmt::format("{:.{}f}", value, decimals));
-}
-
+// Half away from zero, as people round.
 double rounded(double value, int decimals) {
   const double scale = std::pow(10.0, decimals);
   return std::round(value * scale) / scale;
+}
+
+std::string fixed(double value, int decimals) {
+  if (std::abs(value) >= kScientificFrom) return fmt::format("{:.3g}", value);
+  return group_digits(fmt::format("{:.{}f}", rounded(value, decimals), decimals));
 }
 
 // Three significant digits, but never fewer than all digits before the point.
 std::string significant(double value) {
   const double magnitude = std::abs(value);
   if (magnitude == 0) return "0";
-  if (magnitude < 1) return fmt::format("{:.3g}", value);
-  if (rounded(magnitude, 2) < 10) return fixed(rounded(value, 2), 2);
-  if (rounded(magnitude, 1) < 100) return fixed(rounded(value, 1), 1);
+  if (rounded(magnitude, 3) < 1) return fmt::format("{:.3g}", value);
+  if (rounded(magnitude, 2) < 10) return fixed(value, 2);
+  if (rounded(magnitude, 1) < 100) return fixed(value, 1);
   return fixed(value, 0);
 }
 
