@@ -103,7 +103,7 @@ double noise_of(const std::vector<SweepPoint>& sweep) {
   return relative.empty() ? 0 : median(relative);
 }
 
-// What the algorithm of spec 4 says about one set of per-launch times.
+// What the algorithm of spec/launch 4 says about one set of per-launch times.
 struct Knee {
   BoundVerdict verdict = BoundVerdict::kTransition;
   std::string reason;
@@ -139,7 +139,7 @@ Knee gpu_bound_at_min(Knee knee, std::string reason) {
   return knee;
 }
 
-// b* of a transition at batch index g > 0 (spec 4, step 4).
+// b* of a transition at batch index g > 0 (spec/launch 4, step 4).
 void place_inflection(std::span<const double> batch, std::span<const double> q, Knee& knee) {
   const size_t g = knee.gpu_index;
   const double slope = g + 1 < q.size() ? (q[g + 1] - q[g]) / (batch[g + 1] - batch[g]) : 0;

@@ -1,9 +1,9 @@
 #pragma once
 
 // Who limits the run, CPU or GPU. From a sweep over batch sizes: the batch at which queueing takes
-// over from launching (SKIP section V-B; the algorithm is spec 4, the paper prints none). From one
-// trace: a verdict on queue share and GPU idle share. From two sweeps: where one platform overtakes
-// the other (SKIP Figs. 10 and 11).
+// over from launching (SKIP section V-B; the algorithm is spec/launch 4, the paper prints none).
+// From one trace: a verdict on queue share and GPU idle share. From two sweeps: where one platform
+// overtakes the other (SKIP Figs. 10 and 11).
 
 #include <cstddef>
 #include <cstdint>

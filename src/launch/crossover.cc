@@ -1,4 +1,4 @@
-// Where one platform overtakes another (SKIP Figs. 10 and 11, "crossover point"; spec 4).
+// Where one platform overtakes another (SKIP Figs. 10 and 11, "crossover point"; spec/launch 4).
 
 #include <cmath>
 

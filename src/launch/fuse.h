@@ -1,8 +1,9 @@
 #pragma once
 
 // Which runs of kernels always occur together, and how many launches fusing them would save (SKIP
-// section III-C, equations 6 to 8; spec 3). Speed-ups are ideal: launches only, each of equal cost,
-// nothing else changes. They mean something where the run is CPU-bound (launch/bound.h).
+// section III-C, equations 6 to 8; spec/launch 3). Speed-ups are ideal: launches only, each of
+// equal cost, nothing else changes. They mean something where the run is CPU-bound
+// (launch/bound.h).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Chain mining on bare kernel sequences (SKIP equations 6 to 8, spec 3): which windows of L kernels
-// there are, how surely the first kernel predicts the rest (proximity score, PS), and how many
-// windows with PS = 1 fit side by side. Exact: one suffix array over all segments answers every
-// length, no hashing. Knows nothing of traces.
+// Chain mining on bare kernel sequences (SKIP equations 6 to 8, spec/launch 3): which windows of L
+// kernels there are, how surely the first kernel predicts the rest (proximity score, PS), and how
+// many windows with PS = 1 fit side by side. Exact: one suffix array over all segments answers
+// every length, no hashing. Knows nothing of traces.
 //
 // The key fact: the window of length L at position i has PS = 1 if and only if L <= longest[k_i],
 // where longest[k] is the longest common extension of all occurrences of kernel k inside their
@@ -67,7 +67,7 @@ struct PlannedChain {
   uint32_t position = 0;
   uint32_t length = 0;
 };
-// Non-overlapping chains with PS = 1 of any lengths that save the most launches (spec 3,
+// Non-overlapping chains with PS = 1 of any lengths that save the most launches (spec/launch 3,
 // best_plan), in position order. O(n log n).
 std::vector<PlannedChain> best_plan(const ChainIndex& index, uint32_t min_count);
 

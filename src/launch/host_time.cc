@@ -57,6 +57,10 @@ void add_annotations(const Trace& trace, ThreadId thread, HostTimeline& timeline
   }
 }
 
+void append(const std::vector<Interval>& from, std::vector<Interval>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
 }  // namespace
 
 HostTimeline host_timeline(const Trace& trace, const Links& links, const std::vector<OpId>& roots,
@@ -67,10 +71,29 @@ HostTimeline host_timeline(const Trace& trace, const Links& links, const std::ve
   add_annotations(trace, thread, timeline);
   timeline.recorded = merge_intervals(std::move(timeline.recorded));
   timeline.blocked = merge_intervals(std::move(timeline.blocked));
-  timeline.waits.insert(timeline.waits.end(), timeline.blocked.begin(), timeline.blocked.end());
+  append(timeline.blocked, timeline.waits);
   timeline.waits = merge_intervals(std::move(timeline.waits));
   timeline.input = merge_intervals(std::move(timeline.input));
   return timeline;
+}
+
+LaunchingHost launching_host(const std::vector<HostTimeline>& threads) {
+  LaunchingHost host;
+  std::vector<Interval> active;
+  for (const HostTimeline& thread : threads) {
+    append(subtract(subtract(thread.recorded, thread.blocked), thread.input), host.busy);
+    append(thread.blocked, host.blocked);
+    append(thread.input, host.input);
+    append(thread.waits, host.waiting);
+    append(subtract(thread.recorded, thread.waits), active);
+  }
+  host.busy = merge_intervals(std::move(host.busy));
+  host.blocked = subtract(merge_intervals(std::move(host.blocked)), host.busy);
+  host.input = subtract(merge_intervals(std::move(host.input)), host.busy);
+  host.input = subtract(host.input, host.blocked);
+  host.waiting =
+      subtract(merge_intervals(std::move(host.waiting)), merge_intervals(std::move(active)));
+  return host;
 }
 
 std::vector<Interval> slice(const std::vector<Interval>& merged, Interval window) {

@@ -36,7 +36,7 @@ struct LaunchOptions {
 
 // Which event is p_1, the start of the inference-latency window.
 enum class OriginSource : uint8_t {
-  kRootOpWithKernel,  // earliest outermost operator that has a kernel below it (spec 2)
+  kRootOpWithKernel,  // earliest outermost operator around a launch call with a kernel (SKIP Eq. 4)
   kEarliestOp,        // no operator has a kernel: earliest outermost operator
   kEarliestLaunch,    // no operators at all: earliest host call with a kernel
   kEarliestKernel,    // device rows only: earliest kernel
@@ -77,11 +77,13 @@ struct LaunchTimeStats {
   double p99_ns = 0;
 };
 
-// What the dispatching thread was doing while no kernel ran. The parts sum to gpu_idle_union_ns.
+// What the threads that launch kernels were doing while none ran, all of them together: the
+// backward pass has a thread of its own, and while it launches, the dispatching thread's silence is
+// no excuse. The parts sum to gpu_idle_union_ns.
 struct IdleBlame {
-  int64_t host_busy_ns = 0;       // in an operator or a call that does not block
-  int64_t host_blocked_ns = 0;    // in a blocking call
-  int64_t host_input_ns = 0;      // in a data-loader operator or annotation
+  int64_t host_busy_ns = 0;     // some thread in an operator or a call that does not block
+  int64_t host_blocked_ns = 0;  // none of those, some thread in a blocking call
+  int64_t host_input_ns = 0;  // none of those, some thread in a data-loader operator or annotation
   int64_t host_gap_short_ns = 0;  // nothing recorded, in gaps under 1 ms: interpreter, profiler
   int64_t host_gap_long_ns = 0;  // nothing recorded, in gaps of 1 ms and more: waiting, unseen work
 };
@@ -133,8 +135,10 @@ struct LaunchMetrics {
   int64_t cpu_unrecorded_ns = 0;  // neither operator nor call
   double cpu_blocking_share = 0;  // cpu_blocked_ns / cpu_idle_ns; NaN when idle is 0
 
-  IdleBlame idle_blame;                // zero when cpu_idle_known is false
-  int64_t gpu_idle_after_sync_ns = 0;  // idle gaps that began while the host sat in a blocking call
+  IdleBlame idle_blame;  // zero when cpu_idle_known is false
+  int64_t gpu_idle_after_sync_ns =
+      0;  // idle gaps that began while the launching threads only waited
+  // for the device, in a blocking call or a copy to the host
 
   int64_t floor_sum_ns = 0;  // sum of min(t_l, F)
   int64_t queue_sum_ns = 0;  // sum of t_l - min(t_l, F)
@@ -157,7 +161,7 @@ struct LaunchMeans {
   MeanInterval queue_share;
 };
 
-// One kernel name. Ordered by count, then launch_queue_sum_ns, then name (spec 2).
+// One kernel name. Ordered by count, then launch_queue_sum_ns, then name (spec/launch 2).
 struct TopKernel {
   std::string name;
   uint64_t count = 0;  // kernels of that name, linked or not

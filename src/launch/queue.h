@@ -16,9 +16,9 @@
 namespace assay {
 
 // F from the user when given, else from the trace: p5 of t_l over kernel launches issued when their
-// stream had finished everything before (spec 2). Graph launches, which cost more than a kernel's,
-// and times that had to be clamped are no samples. Fails on a floor that is not positive and
-// finite.
+// stream had finished everything before (spec/launch 2). Graph launches, which cost more than a
+// kernel's, and times that had to be clamped are no samples. Fails on a floor that is not positive
+// and finite.
 Result<LaunchFloor> find_floor(const Trace& trace, const Links& links,
                                const std::vector<int64_t>& raw_launch_times,
                                const std::optional<double>& floor_ns,

@@ -135,7 +135,7 @@ void WindowMeter::sum_kernels(const WindowRows& rows, LaunchMetrics& metrics) co
   metrics.akd_ns = ratio(metrics.kernel_sum_ns, static_cast<int64_t>(metrics.kernels));
 }
 
-// p_1 and the end of k_n, the kernel that ends last (spec 2).
+// p_1 and the end of k_n, the kernel that ends last (spec/launch 2).
 void WindowMeter::find_origin(const WindowRows& rows, LaunchMetrics& metrics) const {
   if (rows.kernels.empty()) return;
   constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
@@ -147,8 +147,9 @@ void WindowMeter::find_origin(const WindowRows& rows, LaunchMetrics& metrics) co
     metrics.last_end_ns = std::max(metrics.last_end_ns, trace_.end_ns(kernel));
     first_kernel = std::min(first_kernel, trace_.activities.start_ns[kernel.index()]);
     const ApiCallId call = links_.activity_call[kernel.index()];
-    if (call) first_launch = std::min(first_launch, trace_.api_calls.start_ns[call.index()]);
-    const OpId op = links_.activity_op[kernel.index()];
+    if (!call) continue;
+    first_launch = std::min(first_launch, trace_.api_calls.start_ns[call.index()]);
+    const OpId op = links_.call_op[call.index()];
     const OpId root = op ? roots_[op.index()] : OpId();
     if (!root) continue;
     const int64_t start = trace_.ops.start_ns[root.index()];
@@ -199,35 +200,32 @@ void WindowMeter::measure_cpu(LaunchMetrics& metrics) {
   metrics.cpu_blocking_share = ratio(metrics.cpu_blocked_ns, metrics.cpu_idle_ns);
 }
 
-// Every nanosecond of GPU idle time goes to the first of: blocked, input, busy, gap.
 void WindowMeter::blame_idle(LaunchMetrics& metrics) {
   if (!metrics.cpu_idle_known || metrics.il_ns == 0) return;
   const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
-  const HostTimeline& host = timeline_of(metrics.dispatching_thread);
-  const std::vector<Interval> recorded = slice(host.recorded, window);
-  const std::vector<Interval> blocked = slice(host.blocked, window);
-  const std::vector<Interval> input = slice(host.input, window);
+  const std::vector<Interval> busy = slice(host().busy, window);
+  const std::vector<Interval> blocked = slice(host().blocked, window);
+  const std::vector<Interval> input = slice(host().input, window);
 
   IdleBlame& blame = metrics.idle_blame;
+  blame.host_busy_ns = length_ns(intersect(idle_gaps_, busy));
   blame.host_blocked_ns = length_ns(intersect(idle_gaps_, blocked));
-  std::vector<Interval> rest = subtract(idle_gaps_, blocked);
-  blame.host_input_ns = length_ns(intersect(rest, input));
-  rest = subtract(rest, input);
-  blame.host_busy_ns = length_ns(intersect(rest, recorded));
-  rest = subtract(rest, recorded);
+  blame.host_input_ns = length_ns(intersect(idle_gaps_, input));
 
-  std::vector<Interval> long_gaps = subtract(subtract({window}, recorded), input);
-  std::erase_if(long_gaps,
-                [](const Interval& gap) { return gap.end_ns - gap.start_ns < kLongGapNs; });
-  blame.host_gap_long_ns = length_ns(intersect(rest, long_gaps));
-  blame.host_gap_short_ns = length_ns(rest) - blame.host_gap_long_ns;
+  const std::vector<Interval> unseen = subtract(subtract(subtract({window}, busy), blocked), input);
+  for (const Interval& gap : unseen) {
+    const bool is_long = gap.end_ns - gap.start_ns >= kLongGapNs;
+    const int64_t idle_ns = length_ns(slice(idle_gaps_, gap));
+    (is_long ? blame.host_gap_long_ns : blame.host_gap_short_ns) += idle_ns;
+  }
 
-  auto wait = host.waits.begin();
+  const std::vector<Interval>& waiting = host().waiting;
+  auto wait = waiting.begin();
   for (const Interval& gap : idle_gaps_) {
-    wait = std::partition_point(wait, host.waits.end(), [&](const Interval& candidate) {
+    wait = std::partition_point(wait, waiting.end(), [&](const Interval& candidate) {
       return candidate.end_ns <= gap.start_ns;
     });
-    const bool began_in_wait = wait != host.waits.end() && wait->start_ns <= gap.start_ns;
+    const bool began_in_wait = wait != waiting.end() && wait->start_ns <= gap.start_ns;
     if (began_in_wait) metrics.gpu_idle_after_sync_ns += gap.end_ns - gap.start_ns;
   }
 }
@@ -296,6 +294,21 @@ const HostTimeline& WindowMeter::timeline_of(ThreadId thread) {
   const auto known = timelines_.find(thread);
   if (known != timelines_.end()) return known->second;
   return timelines_.emplace(thread, host_timeline(trace_, links_, roots_, thread)).first->second;
+}
+
+const LaunchingHost& WindowMeter::host() {
+  if (host_) return *host_;
+  std::vector<bool> launches(trace_.threads.size(), false);
+  for (size_t a = 0; a < raw_.size(); ++a) {
+    if (raw_[a] == kNoLaunchTime) continue;
+    launches[trace_.api_calls.thread[links_.activity_call[a].index()].index()] = true;
+  }
+  std::vector<HostTimeline> threads;
+  for (size_t t = 0; t < launches.size(); ++t) {
+    if (launches[t]) threads.push_back(timeline_of(ThreadId(t)));
+  }
+  host_ = launching_host(threads);
+  return *host_;
 }
 
 }  // namespace assay

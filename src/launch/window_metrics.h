@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/intervals.h"
@@ -43,6 +44,7 @@ class WindowMeter {
   void bracket_launches(const WindowRows& rows, LaunchMetrics& metrics) const;
   void bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) const;
   const HostTimeline& timeline_of(ThreadId thread);
+  const LaunchingHost& host();
 
   const Trace& trace_;
   const Links& links_;
@@ -51,7 +53,8 @@ class WindowMeter {
   const std::vector<OpId>& roots_;
   const std::vector<Interval> device_busy_;
   std::map<ThreadId, HostTimeline> timelines_;
-  std::vector<Interval> idle_gaps_;  // of the window being measured
+  std::optional<LaunchingHost> host_;  // of all threads that launch anything in the trace
+  std::vector<Interval> idle_gaps_;    // of the window being measured
 };
 
 }  // namespace assay

@@ -376,6 +376,29 @@ TEST(LaunchMetrics, ACopyToTheHostDrainsTheDeviceToo) {
   EXPECT_EQ(whole.gpu_idle_after_sync_ns, 300 + 0);
 }
 
+TEST(LaunchMetrics, TheBackwardThreadsWorkIsNoGap) {
+  // The main thread launches twice and then only waits for the backward thread, which launches
+  // once.
+  const LaunchMetrics whole = analyze(TraceMaker()
+                                          .op(1, "forward", 0, 1'000)
+                                          .call(1, "cudaLaunchKernel", 100, 10, 1)
+                                          .call(1, "cudaLaunchKernel", 200, 10, 2)
+                                          .call(1, "cudaStreamSynchronize", 1'000, 500, 0)
+                                          .op(2, "backward", 1'200, 5'000'000)
+                                          .call(2, "cudaLaunchKernel", 4'000'000, 10, 3)
+                                          .kernel(0, 7, "a", 300, 100, 1)
+                                          .kernel(0, 7, "b", 400, 900, 2)
+                                          .kernel(0, 7, "c", 5'000'000, 100, 3)
+                                          .build())
+                                  .whole;
+  EXPECT_EQ(whole.gpu_idle_union_ns, 300 + 4'998'700);
+  EXPECT_EQ(whole.idle_blame.host_busy_ns, 300 + 4'998'700);
+  EXPECT_EQ(whole.idle_blame.host_gap_long_ns, 0);
+  EXPECT_EQ(whole.gpu_idle_after_sync_ns, 0);  // the wait at 1300 was not all the host did
+  EXPECT_EQ(whole.cpu_blocked_ns, 500);
+  EXPECT_EQ(whole.cpu_unrecorded_ns, 5'000'100 - 1'500);
+}
+
 TEST(LaunchMetrics, FloorFromLaunchesToAnEmptyStream) {
   // Launches 1 and 3 find the stream empty (t_l 400 and 500), launch 2 queues behind 1.
   const Trace trace = TraceMaker()
