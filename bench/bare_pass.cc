@@ -1,6 +1,7 @@
-// The yardstick: simdjson's On-Demand parser over a trace, reading the fields that Assay has a column
-// for and nothing else. No rows, no interning, no links: what remains is the price of getting at the
-// values at all, the way simdjson's own documentation does it (strings unescaped, numbers parsed).
+// The yardstick: simdjson's On-Demand parser over a trace, reading the fields that Assay has a
+// column for and nothing else. No rows, no interning, no links: what remains is the price of
+// getting at the values at all, the way simdjson's own documentation does it (strings unescaped,
+// numbers parsed).
 //
 //   bare_pass TRACE.json [--passes N] [--tokens]
 //
@@ -59,9 +60,9 @@ std::string_view Reader::read(ondemand::value value) {
     }
     case ondemand::json_type::number: {
       const ondemand::number number = value.get_number();
-      add(number.is_double() ? static_cast<uint64_t>(double(number))
-                             : number.is_int64() ? static_cast<uint64_t>(int64_t(number))
-                                                 : uint64_t(number));
+      add(number.is_double()  ? static_cast<uint64_t>(double(number))
+          : number.is_int64() ? static_cast<uint64_t>(int64_t(number))
+                              : uint64_t(number));
       return {};
     }
     case ondemand::json_type::array:
@@ -153,7 +154,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int file = open(argv[1], O_RDONLY | O_CLOEXEC);
-  struct stat status {};
+  struct stat status{};
   if (file < 0 || fstat(file, &status) != 0) {
     std::fprintf(stderr, "%s: cannot be opened\n", argv[1]);
     return 2;

@@ -4,8 +4,8 @@
 //
 //   make_trace BASE.json OUT.json --bytes N [--steps K]
 //
-// --steps K hides the base's own ProfilerStep annotations and adds K that split the whole time range
-// evenly, so that the same bytes can be analysed in 10 or in 1,000 iterations.
+// --steps K hides the base's own ProfilerStep annotations and adds K that split the whole time
+// range evenly, so that the same bytes can be analysed in 10 or in 1,000 iterations.
 //
 // The base is searched once for the numbers to shift ("ts", "correlation", "External id", flow
 // "id"); a copy is then a sequence of memcpy and number printing, at memory speed. The scan is by
