@@ -22,7 +22,7 @@ DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, De
   if (i < text.size() && (text[i] == '-' || text[i] == '+')) negative = text[i++] == '-';
   Int128 digits = 0;
   int position = 0;  // power of ten of the last collected digit
-  bool any = false, dot = false, round_up = false, dropped = false;
+  bool any = false, dot = false;
   int fraction = 0;
   for (; i < text.size(); ++i) {
     const char c = text[i];
@@ -39,10 +39,9 @@ DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, De
     if (digits < static_cast<Int128>(std::numeric_limits<int64_t>::max()) * 1000) {
       digits = digits * 10 + (c - '0');
       if (dot) --position;
-    } else {
-      if (!dropped) round_up = c >= '5';
-      dropped = true;
-      if (!dot) ++position;
+    } else if (!dot) {
+      // Beyond int64 by three digits already: what follows is either shifted out or an overflow.
+      ++position;
     }
   }
   shape.fraction_digits = static_cast<uint8_t>(fraction > 255 ? 255 : fraction);
@@ -57,7 +56,6 @@ DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, De
     i = text.size();
   }
   if (i != text.size()) return DecimalStatus::kNotANumber;
-  if (round_up) digits += 1;
   // |exponent| beyond this either vanishes or overflows whatever the digits are.
   if (exponent > 100) exponent = 100;
   if (exponent < -100) exponent = -100;

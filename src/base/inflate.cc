@@ -14,9 +14,10 @@ namespace {
 
 constexpr size_t kStoredBlock = 256 << 10;
 
-// A trace shrinks 10 to 60 times. Far beyond that, and large, it is no trace but a bomb.
+// A trace shrinks 10 to 60 times. Far beyond that, and large, it is no trace but a bomb; deflate can
+// do 1,000.
 constexpr uint64_t kBombBytes = 2ull << 30;
-constexpr uint64_t kBombRatio = 500;
+constexpr uint64_t kBombRatio = 200;
 
 bool looks_like_bomb(uint64_t stored, uint64_t decoded) {
   return decoded > kBombBytes && decoded / kBombRatio > stored;
@@ -24,7 +25,7 @@ bool looks_like_bomb(uint64_t stored, uint64_t decoded) {
 
 Error bomb_error() {
   return Error{ErrorCode::kUnsupported,
-               "expands more than 500-fold beyond 2 GiB: refused as a decompression bomb; "
+               "expands more than 200-fold beyond 2 GiB: refused as a decompression bomb; "
                "decompress it yourself if it is meant",
                "", -1};
 }

@@ -9,6 +9,8 @@ namespace {
 // The window: large enough that its bookkeeping vanishes, small enough to stay in the cache between
 // the copy, simdjson's pass and the walk.
 constexpr size_t kWindowBytes = 1 << 20;
+// Where it starts, so that a small file costs little.
+constexpr size_t kFirstWindowBytes = 32 << 10;
 // No event of any known producer comes near this; a string that does is an attack or an accident.
 constexpr size_t kLargestItem = 64 << 20;
 // What may be read beyond the window's end by SIMD loads.
@@ -28,9 +30,9 @@ size_t skip_space(const char* text, size_t at, size_t end) {
 ChromePiece::ChromePiece(ReadFn read, uint64_t offset, Stage stage)
     : read_(std::move(read)),
       stage_(stage),
-      window_(kWindowBytes + kSlack),
+      window_(kFirstWindowBytes + kSlack),
       window_offset_(offset),
-      target_(kWindowBytes),
+      target_(kFirstWindowBytes),
       rows_(builder, 3) {}
 
 void ChromePiece::set_time_scale(int scale) {
@@ -201,7 +203,7 @@ Status ChromePiece::step(bool header_only, uint64_t stop_at, bool& stopped) {
     if (stopped) return Ok{};
   }
   if (offset() > before) {
-    target_ = kWindowBytes;
+    target_ = std::min(target_ * 2, kWindowBytes);
   } else if (input_ended_) {
     stopped = true;
   } else if (target_ >= kLargestItem) {

@@ -2,7 +2,7 @@
 
 #include <simdjson.h>
 
-#include <algorithm>
+#include <bit>
 
 namespace assay {
 
@@ -20,7 +20,7 @@ IndexOutcome JsonIndex::index(std::string_view json) {
   simdjson::dom::parser& parser = parser_->parser;
   if (json.size() > parser.capacity()) {
     // The depth is not used by stage 1: nesting is counted by the walk, without a stack.
-    const size_t capacity = std::max<size_t>(json.size(), size_t{1} << 20);
+    const size_t capacity = std::bit_ceil(json.size());
     if (parser.allocate(capacity, 1) != simdjson::SUCCESS) return IndexOutcome::kFailed;
   }
   const auto* bytes = reinterpret_cast<const uint8_t*>(json.data());

@@ -1,0 +1,171 @@
+#include "base/byte_source.h"
+
+#include <gtest/gtest.h>
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
+
+#include <vector>
+
+#include "support/bytes.h"
+
+namespace assay {
+namespace {
+
+using testing::bytes_of;
+using testing::read_all;
+using testing::TempFile;
+
+std::string gzip(std::string text) {
+  std::vector<uint8_t> out(text.size() + 4096);
+  isal_zstream stream;
+  isal_deflate_init(&stream);
+  stream.gzip_flag = IGZIP_GZIP;
+  stream.end_of_stream = 1;
+  stream.next_in = reinterpret_cast<uint8_t*>(text.data());
+  stream.avail_in = static_cast<uint32_t>(text.size());
+  stream.next_out = out.data();
+  stream.avail_out = static_cast<uint32_t>(out.size());
+  EXPECT_EQ(isal_deflate(&stream), COMP_OK);
+  return std::string(reinterpret_cast<char*>(out.data()), stream.total_out);
+}
+
+std::string zstd(const std::string& text) {
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
+  return out;
+}
+
+std::string sample() {
+  std::string text;
+  for (int i = 0; i < 50000; ++i) text += "event " + std::to_string(i * 7919 % 100003) + "\n";
+  return text;
+}
+
+TEST(ByteSource, GzipRoundTripInAnyCrumbs) {
+  const std::string text = sample();
+  for (const size_t crumb : {size_t{1}, size_t{13}, SIZE_MAX}) {
+    auto got = read_all(gunzip(bytes_of(gzip(text), crumb)));
+    ASSERT_TRUE(got.has_value()) << got.error().describe();
+    EXPECT_EQ(*got, text);
+  }
+}
+
+TEST(ByteSource, GzipMembersAreJoinedAndPaddingIgnored) {
+  auto got = read_all(gunzip(bytes_of(gzip("one,") + gzip("two") + std::string(512, '\0'), 5)));
+  ASSERT_TRUE(got.has_value()) << got.error().describe();
+  EXPECT_EQ(*got, "one,two");
+}
+
+TEST(ByteSource, CutGzipIsTruncatedNotDamaged) {
+  const std::string packed = gzip(sample());
+  for (const size_t keep : {packed.size() - 1, packed.size() / 2, size_t{12}}) {
+    auto got = read_all(gunzip(bytes_of(packed.substr(0, keep))));
+    ASSERT_FALSE(got.has_value());
+    EXPECT_EQ(got.error().code, ErrorCode::kTruncated);
+  }
+}
+
+TEST(ByteSource, DamagedGzipIsRefused) {
+  std::string packed = gzip(sample());
+  packed[packed.size() - 6] ^= 0x55;  // in the checksum
+  auto got = read_all(gunzip(bytes_of(packed)));
+  ASSERT_FALSE(got.has_value());
+  EXPECT_EQ(got.error().code, ErrorCode::kFormat);
+}
+
+TEST(ByteSource, ZstdRoundTripFramesAndTruncation) {
+  const std::string text = sample();
+  auto got = read_all(unzstd(bytes_of(zstd(text) + zstd("tail"), 11)));
+  ASSERT_TRUE(got.has_value()) << got.error().describe();
+  EXPECT_EQ(*got, text + "tail");
+  const std::string packed = zstd(text);
+  auto cut = read_all(unzstd(bytes_of(packed.substr(0, packed.size() - 3))));
+  ASSERT_FALSE(cut.has_value());
+  EXPECT_EQ(cut.error().code, ErrorCode::kTruncated);
+}
+
+TEST(ByteSource, DecompressionBombIsRefused) {
+  // 3 GiB of spaces in frames of 64 MiB each, more than 1000:1.
+  const std::string member = zstd(std::string(64 << 20, ' '));
+  size_t members = 0;
+  size_t at = 0;
+  ReadFn packed = [&](char* dst, size_t n) -> Result<size_t> {
+    if (at == member.size()) {
+      at = 0;
+      if (++members == 48) return size_t{0};
+    }
+    const size_t give = std::min(n, member.size() - at);
+    std::memcpy(dst, member.data() + at, give);
+    at += give;
+    return give;
+  };
+  const ReadFn plain = unzstd(packed);
+  std::vector<char> block(1 << 20);
+  uint64_t total = 0;
+  for (;;) {
+    auto got = plain(block.data(), block.size());
+    if (!got) {
+      EXPECT_EQ(got.error().code, ErrorCode::kUnsupported);
+      EXPECT_GT(total, 2ull << 30);
+      return;
+    }
+    ASSERT_GT(*got, 0u) << "the bomb went through";
+    total += *got;
+  }
+}
+
+TEST(ByteSource, ReadAheadDeliversEverythingInOrderAndPassesErrors) {
+  const std::string text = sample();
+  auto got = read_all(read_ahead(bytes_of(text, 777)));
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(*got, text);
+  int calls = 0;
+  auto failed = read_all(read_ahead([&calls](char* dst, size_t) -> Result<size_t> {
+    if (++calls > 3) return Error{ErrorCode::kIo, "gone", "", -1};
+    dst[0] = 'x';
+    return size_t{1};
+  }));
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().message, "gone");
+}
+
+TEST(ByteSource, ReadAheadStopsWhenDropped) {
+  ReadFn endless = [](char* dst, size_t n) -> Result<size_t> {
+    std::memset(dst, 'x', n);
+    return n;
+  };
+  char byte = 0;
+  {
+    const ReadFn ahead = read_ahead(std::move(endless));
+    ASSERT_TRUE(ahead(&byte, 1).has_value());
+  }
+  EXPECT_EQ(byte, 'x');
+}
+
+TEST(ByteSource, CompressionIsToldByContentNotByName) {
+  const TempFile packed(gzip("abc"), ".json");
+  auto source = ByteSource::open(packed.path());
+  ASSERT_TRUE(source.has_value());
+  EXPECT_EQ(source->compression(), Compression::kGzip);
+  EXPECT_FALSE(source->seekable());
+  EXPECT_EQ(*read_all(source->stream(true)), "abc");
+
+  const TempFile plain("abcdef", ".json.gz");
+  auto seekable = ByteSource::open(plain.path());
+  ASSERT_TRUE(seekable.has_value());
+  EXPECT_TRUE(seekable->seekable());
+  EXPECT_EQ(seekable->stored_bytes(), 6u);
+  EXPECT_EQ(*read_all(seekable->range(2, 5)), "cde");
+}
+
+TEST(ByteSource, MissingFilesAndFoldersAreErrors) {
+  auto missing = ByteSource::open("/nonexistent/trace.json");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code, ErrorCode::kIo);
+  auto folder = ByteSource::open("/tmp");
+  ASSERT_FALSE(folder.has_value());
+  EXPECT_EQ(folder.error().code, ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,365 @@
+// Every quirk of Kineto and its kin in a few lines of JSON each. Expected values are worked by hand.
+
+#include "ingest/chrome_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ingest/load.h"
+#include "support/bytes.h"
+
+namespace assay {
+namespace {
+
+using testing::bytes_of;
+using testing::TempFile;
+
+Result<Trace> read(const std::string& json, bool allow_truncated = false) {
+  return read_chrome_stream(bytes_of(json), {.allow_truncated = allow_truncated});
+}
+
+Trace must_read(const std::string& json, bool allow_truncated = false) {
+  auto trace = read(json, allow_truncated);
+  EXPECT_TRUE(trace.has_value()) << trace.error().describe();
+  return trace ? *std::move(trace) : Trace{};
+}
+
+uint64_t logged(const Trace& trace, ImportCode code) { return trace.log.entry(code).count; }
+
+std::string op(const std::string& ts, const std::string& dur, const std::string& more = "") {
+  return R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":)" + ts + R"(,"dur":)" + dur +
+         more + "}";
+}
+
+std::string events(const std::string& list) { return R"({"traceEvents":[)" + list + "]}"; }
+
+TEST(ChromeReader, BaseTimeIsAddedWhereverItStands) {
+  for (const char* json : {R"({"baseTimeNanoseconds":1759300074000000000,"traceEvents":[EVENT]})",
+                           R"({"traceEvents":[EVENT],"baseTimeNanoseconds":1759300074000000000})"}) {
+    std::string text = json;
+    text.replace(text.find("EVENT"), 5, op("573720832808.27", "2.5"));
+    const Trace trace = must_read(text);
+    ASSERT_EQ(trace.ops.size(), 1u);
+    EXPECT_EQ(trace.ops.start_ns[0], 1759300074000000000 + 573720832808270);
+    EXPECT_EQ(trace.ops.dur_ns[0], 2500);
+    EXPECT_EQ(trace.base_time_ns, 1759300074000000000);
+  }
+}
+
+TEST(ChromeReader, BaseTimeIsNotAddedToAbsoluteTimes) {
+  const Trace trace = must_read(R"({"baseTimeNanoseconds":1700000000000000000,"traceEvents":[)" +
+                                op("1759300074000000", "1") + "]}");
+  EXPECT_EQ(trace.ops.start_ns[0], 1759300074000000000);
+  EXPECT_EQ(logged(trace, ImportCode::kBadBaseTime), 1u);
+}
+
+TEST(ChromeReader, KernelsCallsAndCopiesWithTheirArguments) {
+  const Trace trace = must_read(events(
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":5,"args":{"External id":3,)"
+      R"("device":1,"stream":20,"correlation":42,"registers per thread":16,"shared memory":1024,)"
+      R"("grid":[4,2,1],"block":[128,1,1],"graph id":9,"graph node id":11}},)"
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel_v7000","pid":5,"tid":6,"ts":1,"dur":2,)"
+      R"("args":{"cbid":211,"correlation":42,"External id":3}},)"
+      R"({"ph":"X","cat":"cuda_driver","name":"cuLaunchKernelEx_v2","pid":5,"tid":6,"ts":4,"dur":2,)"
+      R"("args":{"correlation":43}},)"
+      R"#({"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pinned -> Device)","pid":0,"tid":7,"ts":20,)#"
+      R"("dur":1,"args":{"device":0,"stream":7,"correlation":44,"bytes":"2560"}})"));
+  ASSERT_EQ(trace.activities.size(), 2u);
+  ASSERT_EQ(trace.api_calls.size(), 2u);
+  EXPECT_EQ(trace.text(trace.api_calls.name[0]), "cudaLaunchKernel");
+  EXPECT_EQ(trace.text(trace.api_calls.name[1]), "cuLaunchKernelEx_v2");
+  EXPECT_EQ(trace.api_calls.kind[1], ApiKind::kDriver);
+  EXPECT_EQ(trace.api_calls.correlation[0], 42u);
+  const size_t kernel = trace.activities.kind[0] == ActivityKind::kKernel ? 0 : 1;
+  EXPECT_EQ(trace.streams[trace.activities.stream[kernel].index()].device, 1);
+  EXPECT_EQ(trace.streams[trace.activities.stream[kernel].index()].stream, 20);
+  ASSERT_EQ(trace.kernel_shapes.size(), 1u);
+  EXPECT_EQ(trace.kernel_shapes.activity[0].index(), kernel);
+  EXPECT_EQ(trace.kernel_shapes.grid_x[0], 4u);
+  EXPECT_EQ(trace.kernel_shapes.block_x[0], 128u);
+  EXPECT_EQ(trace.kernel_shapes.graph_node_id[0], 11u);
+  ASSERT_EQ(trace.transfers.size(), 1u);
+  EXPECT_EQ(trace.transfers.bytes[0], 2560);
+  EXPECT_EQ(trace.transfers.activity[0].index(), 1 - kernel);
+}
+
+TEST(ChromeReader, OldCategoriesAndStringLanes) {
+  const Trace trace = must_read(events(
+      R"({"ph":"X","cat":"Operator","name":"aten::empty","pid":1,"tid":"1890023232","ts":1,"dur":4},)"
+      R"({"ph":"X","cat":"Runtime","name":"cudaLaunchKernel","pid":1,"tid":"5","ts":2,"dur":1,)"
+      R"("args":{"correlation":9,"external id":"3"}},)"
+      R"({"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":"stream 7","ts":3,"dur":1,)"
+      R"("args":{"correlation":9,"external id":3}},)"
+      R"({"ph":"X","cat":"Memset","name":"m","pid":0,"tid":"stream 7","ts":5,"dur":1},)"
+      R"({"ph":"s","cat":"async","name":"launch","id":9,"pid":1,"tid":5,"ts":2},)"
+      R"({"ph":"X","cat":"Trace","name":"span","pid":"Spans","tid":"PyTorch Profiler","ts":0,"dur":9})"));
+  EXPECT_EQ(trace.ops.size(), 1u);
+  EXPECT_EQ(trace.api_calls.external_id[0], 3u);
+  ASSERT_EQ(trace.activities.size(), 2u);
+  EXPECT_EQ(trace.streams[trace.activities.stream[0].index()].stream, 7);
+  EXPECT_EQ(trace.activities.kind[1], ActivityKind::kMemset);
+  EXPECT_EQ(trace.counts.flow_starts, 1u);
+  EXPECT_EQ(trace.counts.spans, 1u);
+  EXPECT_EQ(trace.threads[trace.ops.thread[0].index()].tid, "1890023232");
+}
+
+TEST(ChromeReader, KeysInAnyOrderAndTwice) {
+  const Trace trace = must_read(events(
+      R"({"args":{"correlation":1,"correlation":2,"stream":3,"device":0},"dur":1,"ts":9,"ts":10,)"
+      R"("tid":3,"pid":0,"name":"k","cat":"kernel","ph":"X"})"));
+  ASSERT_EQ(trace.activities.size(), 1u);
+  EXPECT_EQ(trace.activities.correlation[0], 2u);
+  EXPECT_EQ(trace.activities.start_ns[0], 10000);
+  EXPECT_EQ(logged(trace, ImportCode::kDuplicateKey), 1u);
+}
+
+TEST(ChromeReader, BareArraysMayStayOpen) {
+  EXPECT_EQ(must_read("[" + op("1", "1") + "]").ops.size(), 1u);
+  const Trace open = must_read("[{},\n" + op("1", "1") + ",\n");
+  EXPECT_EQ(open.ops.size(), 1u);
+  EXPECT_EQ(logged(open, ImportCode::kUnterminatedArray), 1u);
+  EXPECT_EQ(logged(open, ImportCode::kNotAnObject), 1u);
+  auto object = read(R"({"traceEvents":[)" + op("1", "1"));
+  ASSERT_FALSE(object.has_value());
+  EXPECT_EQ(object.error().code, ErrorCode::kTruncated);
+}
+
+TEST(ChromeReader, BareWordsAreAbsentNumbers) {
+  const Trace trace = must_read(events(
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1,"args":{"stream":7,)"
+      R"("correlation":-nan,"blocks per SM":Infinity,"x":0x262ca50,"y":ncclFloat32}})"));
+  EXPECT_EQ(trace.activities.correlation[0], 0u);
+  EXPECT_EQ(logged(trace, ImportCode::kNanLiteral), 4u);
+}
+
+TEST(ChromeReader, BadTimesAreCountedNeverInvented) {
+  const Trace trace = must_read(events(op("null", "1") + "," + op("NaN", "1") + "," + op("[1]", "1") + "," +
+                                       op("1e300", "1") + "," + op("5", "-3") + "," + op("6", "null") + "," +
+                                       op("-7", "1") + "," + op("\"8.5\"", "\"1\"") + "," +
+                                       op("9223372036854775", "9223372036854775")));
+  EXPECT_EQ(trace.ops.size(), 4u);
+  EXPECT_EQ(logged(trace, ImportCode::kMissingTimestamp), 3u);
+  EXPECT_EQ(logged(trace, ImportCode::kTimestampOverflow), 2u);
+  EXPECT_EQ(logged(trace, ImportCode::kNegativeDuration), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kMissingDuration), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kNegativeTimestamp), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kNumberAsString), 2u);
+  EXPECT_TRUE(trace.log.data_lost());
+  EXPECT_EQ(trace.ops.start_ns[0], -7000);
+}
+
+TEST(ChromeReader, WrongTypesInEveryFieldAreSurvived) {
+  for (const char* wrong : {"null", "true", "[]", "{}", "[[1,{}]]", "{\"a\":[1]}", "\"x\"", "-1", "1.5"}) {
+    for (const char* field : {"ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args"}) {
+      const std::string json =
+          events(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":1,"ts":1,"dur":1,")" +
+                 std::string(field) + "\":" + wrong + "}");
+      EXPECT_TRUE(read(json).has_value()) << json;
+    }
+    for (const char* arg : {"correlation", "External id", "stream", "device", "grid", "bytes"}) {
+      const std::string json =
+          events(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":1,"ts":1,"dur":1,"args":{")" +
+                 std::string(arg) + "\":" + wrong + "}}");
+      EXPECT_TRUE(read(json).has_value()) << json;
+    }
+    for (const char* key : {"baseTimeNanoseconds", "deviceProperties", "distributedInfo"}) {
+      const std::string json =
+          "{\"" + std::string(key) + "\":" + wrong + ",\"traceEvents\":[" + op("1", "1") + "]}";
+      EXPECT_TRUE(read(json).has_value()) << json;
+    }
+  }
+}
+
+TEST(ChromeReader, TextRepairs) {
+  const Trace trace = must_read(events(
+      "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\\u00e9\\n\\ud83d\\ude00C:\\Users\",\"pid\":1,\"tid\":1,"
+      "\"ts\":1,\"dur\":1},"
+      "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\xFF\x01z\",\"pid\":1,\"tid\":1,\"ts\":2,\"dur\":1}"));
+  ASSERT_EQ(trace.ops.size(), 2u);
+  EXPECT_EQ(trace.text(trace.ops.name[0]), "a\xC3\xA9\n\xF0\x9F\x98\x80" "C:\\Users");
+  EXPECT_EQ(trace.text(trace.ops.name[1]), "b\xEF\xBF\xBD z");
+  EXPECT_EQ(logged(trace, ImportCode::kInvalidEscape), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kInvalidUtf8), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kControlCharacter), 1u);
+}
+
+TEST(ChromeReader, UnescapedQuotesInNames) {
+  const Trace trace = must_read(
+      "{\"traceEvents\": [\n  {\n    \"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"f {\"device\": "
+      "\"cpu\"}\", \"pid\": 1, \"tid\": 2,\n    \"ts\": 5, \"dur\": 6\n  },\n  " +
+      op("7", "1") + "\n]}");
+  ASSERT_EQ(trace.frames.size(), 1u);
+  EXPECT_EQ(trace.text(trace.frames.name[0]), "f {'device': 'cpu'}");
+  EXPECT_EQ(trace.ops.size(), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kUnescapedQuote), 1u);
+}
+
+TEST(ChromeReader, TrailingCommasAndByteOrderMark) {
+  const Trace trace = must_read("\xEF\xBB\xBF{\"traceEvents\":[" + op("1", "1", R"(,"args":{"x":1,})") + ",],}");
+  EXPECT_EQ(trace.ops.size(), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kTrailingComma), 2u);
+  EXPECT_EQ(logged(trace, ImportCode::kByteOrderMark), 1u);
+}
+
+TEST(ChromeReader, BeginAndEndArePairedInTimeOrder) {
+  const auto mark = [](const char* ph, const char* name, int ts) {
+    return std::string(R"({"ph":")") + ph + R"(","cat":"cpu_op","name":")" + name +
+           R"(","pid":1,"tid":1,"ts":)" + std::to_string(ts) + "}";
+  };
+  const Trace trace = must_read(events(mark("B", "outer", 1) + "," + mark("B", "inner", 2) + "," +
+                                       mark("E", "inner", 4) + "," + mark("E", "outer", 9) + "," +
+                                       mark("B", "lost", 10) + "," + mark("E", "stray", 0)));
+  ASSERT_EQ(trace.ops.size(), 2u);
+  EXPECT_EQ(trace.ops.dur_ns[0], 8000);
+  EXPECT_EQ(trace.ops.dur_ns[1], 2000);
+  EXPECT_EQ(logged(trace, ImportCode::kBeginEndPair), 2u);
+  EXPECT_EQ(logged(trace, ImportCode::kUnmatchedBegin), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kUnmatchedEnd), 1u);
+}
+
+TEST(ChromeReader, CountersMemoryFlowsSequencesCollectives) {
+  const Trace trace = must_read(events(
+      R"({"ph":"C","name":"power","pid":0,"ts":1,"args":{"W":"120.5","":7,"bad":NaN}},)"
+      R"({"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":2,"s":"t",)"
+      R"("args":{"Addr":281474976710655,"Bytes":-512,"Total Allocated":1024,"Device Type":1,"Device Id":0}},)"
+      R"({"ph":"s","id":4,"cat":"fwdbwd","name":"fwdbwd","pid":1,"tid":1,"ts":3},)"
+      R"({"ph":"f","id":4,"cat":"fwdbwd","name":"fwdbwd","pid":1,"tid":2,"ts":9,"bp":"e"},)"
+      R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":3,"dur":1,)"
+      R"("args":{"Sequence number":12,"Fwd thread id":0}},)"
+      R"({"ph":"X","cat":"kernel","name":"nccl","pid":0,"tid":7,"ts":5,"dur":1,"args":{"stream":7,"device":0,)"
+      R"("Collective name":"allreduce","In msg nelems":8,"Out msg nelems":8,"Group size":2,"dtype":"Float",)"
+      R"("Process Group Ranks":"[0, 1]","Seq":3}})"));
+  ASSERT_EQ(trace.counters.size(), 2u);
+  EXPECT_EQ(trace.counters.value[0], 120.5);
+  EXPECT_EQ(trace.text(trace.counters.series[1]), "");
+  ASSERT_EQ(trace.memory_events.size(), 1u);
+  EXPECT_EQ(trace.memory_events.bytes[0], -512);
+  EXPECT_EQ(trace.memory_events.addr[0], 281474976710655u);
+  EXPECT_EQ(trace.memory_events.total_reserved_bytes[0], -1);
+  ASSERT_EQ(trace.forward_backward_flows.size(), 2u);
+  EXPECT_EQ(trace.forward_backward_flows.is_end[1], 1);
+  ASSERT_EQ(trace.op_sequences.size(), 1u);
+  EXPECT_EQ(trace.op_sequences.sequence[0], 12);
+  ASSERT_EQ(trace.collectives.size(), 1u);
+  EXPECT_EQ(trace.text(trace.collectives.ranks[0]), "[0, 1]");
+  EXPECT_EQ(trace.collectives.seq[0], 3);
+}
+
+TEST(ChromeReader, HeaderFactsAndNothingOfTheEnvironment) {
+  const Trace trace = must_read(
+      R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100","totalGlobalMem":85,"numSms":132,)"
+      R"("warpSize":32,"computeMajor":9,"computeMinor":0}],"with_stack":1,"HF_TOKEN":"secret",)"
+      R"("environment":{"PASSWORD":"secret"},"distributedInfo":{"backend":"nccl","rank":3,"world_size":8,)"
+      R"("pg_config":[{"ranks":[0,1]}]},"traceEvents":[]})");
+  ASSERT_EQ(trace.devices.size(), 1u);
+  EXPECT_EQ(trace.devices[0].name, "NVIDIA H100");
+  EXPECT_EQ(trace.devices[0].multiprocessors, 132);
+  EXPECT_EQ(trace.distributed.rank, 3);
+  EXPECT_EQ(trace.distributed.world_size, 8);
+  for (const MetadataEntry& entry : trace.metadata) EXPECT_EQ(entry.value.find("secret"), std::string::npos);
+  EXPECT_EQ(trace.metadata.size(), 2u);
+}
+
+TEST(ChromeReader, ExactDuplicatesCountOnce) {
+  const std::string kernel =
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":5,"args":{"stream":7,"device":0,)"
+      R"("correlation":42,"grid":[1,1,1]}})";
+  const Trace trace = must_read(events(kernel + "," + op("1", "2") + "," + kernel));
+  EXPECT_EQ(trace.activities.size(), 1u);
+  EXPECT_EQ(trace.kernel_shapes.size(), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kDuplicateEvent), 1u);
+}
+
+TEST(ChromeReader, IntegerNanosecondFiles) {
+  const Trace trace =
+      must_read(R"({"displayTimeUnit":"ns","traceEvents":[)" + op("1712185898123456789", "242") + "]}");
+  EXPECT_EQ(trace.ops.start_ns[0], 1712185898123456789);
+  EXPECT_EQ(trace.ops.dur_ns[0], 242);
+  EXPECT_EQ(logged(trace, ImportCode::kTimeUnitNanoseconds), 1u);
+}
+
+// ---- refusals ------------------------------------------------------------------------------------
+
+TEST(ChromeReader, RefusesWithByteOffset) {
+  struct Case {
+    const char* json;
+    ErrorCode code;
+    int64_t offset;
+  };
+  for (const Case& c : {Case{"", ErrorCode::kFormat, -1}, Case{"  \n", ErrorCode::kFormat, -1},
+                        Case{"{}", ErrorCode::kFormat, -1}, Case{R"({"a":[1]})", ErrorCode::kFormat, -1},
+                        Case{R"({"traceEvents":{}})", ErrorCode::kFormat, -1},
+                        Case{R"({"traceEvents":[)", ErrorCode::kTruncated, 16},
+                        Case{R"({"traceEvents":[{"ph":"X")", ErrorCode::kTruncated, 25},
+                        Case{R"({"traceEvents":[{"ph" "X"}]})", ErrorCode::kFormat, 22},
+                        Case{R"({"traceEvents":[{"ph":"X"} {}]})", ErrorCode::kFormat, 27},
+                        Case{R"({"traceEvents":[]} x)", ErrorCode::kFormat, 19},
+                        Case{R"("traceEvents")", ErrorCode::kFormat, 0}}) {
+    auto trace = read(c.json);
+    ASSERT_FALSE(trace.has_value()) << c.json;
+    EXPECT_EQ(trace.error().code, c.code) << c.json << ": " << trace.error().describe();
+    EXPECT_EQ(trace.error().offset, c.offset) << c.json << ": " << trace.error().describe();
+  }
+}
+
+TEST(ChromeReader, TruncatedInputIsOfferedOnRequest) {
+  const std::string json = R"({"traceEvents":[)" + op("1", "1") + "," + op("2", "1") + R"(,{"ph":"X","cat)";
+  EXPECT_EQ(read(json).error().code, ErrorCode::kTruncated);
+  const Trace trace = must_read(json, true);
+  EXPECT_EQ(trace.ops.size(), 2u);
+  EXPECT_EQ(logged(trace, ImportCode::kTruncated), 1u);
+  EXPECT_TRUE(trace.log.data_lost());
+}
+
+TEST(ChromeReader, MillionDeepNestingCostsNothing) {
+  const std::string deep = std::string(1000000, '[') + std::string(1000000, ']');
+  const Trace trace = must_read(events(op("1", "1", ",\"args\":{\"x\":" + deep + "}")));
+  EXPECT_EQ(trace.ops.size(), 1u);
+  EXPECT_FALSE(read(std::string(1000000, '[')).has_value());
+  EXPECT_FALSE(read("{\"a\":" + std::string(1000000, '{')).has_value());
+}
+
+TEST(ChromeReader, EndlessStringIsRefusedInBoundedMemory) {
+  uint64_t given = 0;
+  ReadFn endless = [&given](char* dst, size_t n) -> Result<size_t> {
+    static const std::string head = R"({"traceEvents":[{"ph":"X","name":")";
+    if (given == 0) {
+      std::memcpy(dst, head.data(), head.size());
+      given = head.size();
+      return head.size();
+    }
+    std::memset(dst, 'a', n);
+    given += n;
+    if (given > (1ull << 30)) return size_t{0};
+    return n;
+  };
+  auto trace = read_chrome_stream(endless, {});
+  ASSERT_FALSE(trace.has_value());
+  EXPECT_EQ(trace.error().code, ErrorCode::kUnsupported);
+  EXPECT_LT(given, 256ull << 20) << "read far beyond the limit before refusing";
+}
+
+TEST(Load, RankFromFileName) {
+  EXPECT_EQ(rank_from_name("x/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz"), 34);
+  EXPECT_EQ(rank_from_name("profile_trace_rank_0.json.gz"), 0);
+  EXPECT_EQ(rank_from_name("megatron_kineto_7.json"), 7);
+  EXPECT_EQ(rank_from_name("trace.json"), -1);
+  EXPECT_EQ(rank_from_name("Rank12.json.zst"), 12);
+}
+
+TEST(Load, ForeignFilesAreNamed) {
+  const TempFile sqlite(std::string("SQLite format 3\0", 16) + std::string(100, '\0'), ".sqlite");
+  const TempFile table("Kernel,Start,End\na,1,2\n", ".csv");
+  for (const TempFile* file : {&sqlite, &table}) {
+    auto trace = load_trace(file->path(), {});
+    ASSERT_FALSE(trace.has_value());
+    EXPECT_EQ(trace.error().code, ErrorCode::kUnsupported);
+    EXPECT_EQ(trace.error().file, file->path());
+  }
+  auto folder = expand_inputs({"/nonexistent-folder/*.json"});
+  ASSERT_FALSE(folder.has_value());
+}
+
+}  // namespace
+}  // namespace assay
