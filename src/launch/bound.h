@@ -131,7 +131,9 @@ struct VerdictOptions {
 
 struct TraceVerdict {
   TraceBound bound = TraceBound::kUnknown;
-  bool borderline = false;        // a deciding share, or its bracket, is near or across its bound
+  // A deciding share, or its bracket, is near or across its bound; or queue share and idle share
+  // point different ways.
+  bool borderline = false;
   std::string borderline_reason;  // which one; empty when not borderline
   double queue_share = 0;         // NaN = unknown
   double gpu_idle_share = 0;      // gpu_idle_union / IL, and its bracket
@@ -154,8 +156,11 @@ struct TraceVerdict {
 //                            input and long gaps >= dominance of idle -> kInput
 //                            idle begun in a sync >= dominance of idle -> kSync
 //                            graph replay > half of device time      -> kGraph
-//                            queue share > queue_bound               -> kTransition
+//                            queue share > queue_bound, and host work and short gaps
+//                              make up less than dominance of idle   -> kTransition
 //                            else                                    -> kCpu
+// kCpu in spite of a high queue share is borderline: a few bursts of launches can make up most of
+// TKLQT while the GPU waits for the host the rest of the time.
 TraceVerdict judge_trace(const LaunchMetrics& metrics, const VerdictOptions& options = {});
 
 }  // namespace assay

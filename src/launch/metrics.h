@@ -136,9 +136,9 @@ struct LaunchMetrics {
   double cpu_blocking_share = 0;  // cpu_blocked_ns / cpu_idle_ns; NaN when idle is 0
 
   IdleBlame idle_blame;  // zero when cpu_idle_known is false
-  int64_t gpu_idle_after_sync_ns =
-      0;  // idle gaps that began while the launching threads only waited
-  // for the device, in a blocking call or a copy to the host
+  // Idle gaps that began while the launching threads did nothing but wait for the device, in a
+  // blocking call or in a copy to the host.
+  int64_t gpu_idle_after_sync_ns = 0;
 
   int64_t floor_sum_ns = 0;  // sum of min(t_l, F)
   int64_t queue_sum_ns = 0;  // sum of t_l - min(t_l, F)

@@ -43,7 +43,8 @@ TraceBound classify(const TraceVerdict& verdict, const VerdictOptions& options) 
   if (verdict.idle_input_share >= options.dominance) return TraceBound::kInput;
   if (verdict.idle_after_sync_share >= options.dominance) return TraceBound::kSync;
   if (graph) return TraceBound::kGraph;
-  return queues ? TraceBound::kTransition : TraceBound::kCpu;
+  const bool host = verdict.idle_host_share >= options.dominance;
+  return queues && !host ? TraceBound::kTransition : TraceBound::kCpu;
 }
 
 std::string borderline_reason(const TraceVerdict& verdict, const VerdictOptions& options) {
@@ -71,6 +72,9 @@ std::string borderline_reason(const TraceVerdict& verdict, const VerdictOptions&
     return "queue share is at its bound";
   }
   if (queue_decides && std::isnan(verdict.queue_share)) return "queue share is unknown";
+  if (verdict.bound == TraceBound::kCpu && verdict.queue_share > options.queue_bound) {
+    return "queue share points to the GPU: launches come in bursts";
+  }
   return "";
 }
 

@@ -324,7 +324,9 @@ TEST(Verdict, NamesWhoWaitsForWhom) {
   EXPECT_EQ(judge_trace(metrics_of(100, 0.9)).bound, TraceBound::kGpu);
   EXPECT_EQ(judge_trace(metrics_of(100, 0.1)).bound, TraceBound::kTransition);
   EXPECT_EQ(judge_trace(metrics_of(700, 0.1)).bound, TraceBound::kCpu);
-  EXPECT_EQ(judge_trace(metrics_of(700, 0.9)).bound, TraceBound::kTransition);
+  LaunchMetrics unexplained = metrics_of(700, 0.9);
+  unexplained.idle_blame = {300, 400, 0, 0, 0};
+  EXPECT_EQ(judge_trace(unexplained).bound, TraceBound::kTransition);
   EXPECT_EQ(judge_trace(LaunchMetrics{}).bound, TraceBound::kUnknown);
 }
 
@@ -355,6 +357,9 @@ TEST(Verdict, SaysWhenItIsBorderline) {
   EXPECT_FALSE(judge_trace(metrics_of(700, 0.1)).borderline);
   EXPECT_EQ(judge_trace(metrics_of(310, 0.1)).borderline_reason, "GPU idle share is at its bound");
   EXPECT_EQ(judge_trace(metrics_of(700, 0.52)).borderline_reason, "queue share is at its bound");
+  EXPECT_EQ(judge_trace(metrics_of(700, 0.9)).bound, TraceBound::kCpu);
+  EXPECT_EQ(judge_trace(metrics_of(700, 0.9)).borderline_reason,
+            "queue share points to the GPU: launches come in bursts");
   LaunchMetrics wide = metrics_of(500, 0.1);
   wide.gpu_idle_bracket.low_ns = 200;
   EXPECT_EQ(judge_trace(wide).borderline_reason,
