@@ -1,6 +1,7 @@
 #pragma once
 
-// What a runtime or driver call does, from its name (CUDA, HIP, XPU, MTIA), decided once per name.
+// What names tell: the role of a runtime or driver call (CUDA, HIP, XPU, MTIA), and a kernel's name
+// in a form that fits a table. Decided once per name, not per row.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +18,7 @@ enum class ApiRole : uint8_t {
   kKernelLaunch,  // cudaLaunchKernel*, cuLaunchKernel*, hipLaunchKernel, hipExtModuleLaunchKernel, ...
   kGraphLaunch,   // cudaGraphLaunch, cuGraphLaunch, hipGraphLaunch: one call, many kernels
   kMemcpyAsync,   // returns before the copy is done
-  kMemcpySync,    // cudaMemcpy and kin: blocks the host
+  kMemcpySync,    // cudaMemcpy and kin, hipMemcpyWithStream: blocks the host
   kMemset,
   kSynchronize,   // *Synchronize*: blocks the host
 };

@@ -24,7 +24,8 @@ struct Window {
 
 struct Windows {
   WindowSource source = WindowSource::kWholeTrace;
-  std::vector<Window> windows;  // ordered by start, disjoint
+  std::vector<Window> windows;  // ordered by start, disjoint, none empty but that of an empty trace
+  uint64_t overlaps_cut = 0;    // steps that reached into the next one and were cut at its start
 };
 
 // Launches belong to the window in which their host call starts, whatever thread made it; device

@@ -12,6 +12,11 @@ namespace {
 // nanosecond traces show children that end a few hundred ns late.
 constexpr int64_t kOutliveNs = 1000;
 
+// A sum that stays at the largest value instead of overflowing, for files with absurd durations.
+void add_clamped(int64_t& sum, int64_t more) {
+  if (__builtin_add_overflow(sum, more, &sum)) sum = std::numeric_limits<int64_t>::max();
+}
+
 // First call of every correlation id. Ids are a per-process counter, so the range in use is nearly
 // always a small multiple of the number of calls and a table of that range answers in one load,
 // sequentially; ids that are far apart (traces glued together) go through a sorted list.
@@ -133,7 +138,7 @@ void count_activities(const Trace& trace, Links& links) {
           ++stats.kernels_linked;
         } else {
           ++stats.kernels_unlinked;
-          stats.kernels_unlinked_ns += activities.dur_ns[i];
+          add_clamped(stats.kernels_unlinked_ns, activities.dur_ns[i]);
         }
         break;
       case ActivityKind::kMemcpy:
@@ -151,7 +156,7 @@ void count_activities(const Trace& trace, Links& links) {
     if (activities.kind[i] == ActivityKind::kKernel && !links.activity_call[i] &&
         trace.end_ns(ActivityId(i)) <= first_linked_ns) {
       ++stats.kernels_carried_over;
-      stats.kernels_carried_over_ns += activities.dur_ns[i];
+      add_clamped(stats.kernels_carried_over_ns, activities.dur_ns[i]);
     }
   }
 }

@@ -1,0 +1,355 @@
+// Three ways to find the repeated unit of work; the first that answers is taken.
+//
+// 1. ProfilerStep#n spans: one window per distinct n, the widest span of that number (every thread
+//    under the profiler may carry its own copy). A window that reaches into the next one is cut.
+//
+// 2. A user's span that repeats: among the outermost annotations of one thread, those whose names
+//    differ only in their digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two of them,
+//    that contain nearly all launches of the trace, none less than half or more than twice as many
+//    as the middle one. Each span is a window.
+//
+// 3. A sequence that repeats: the names of the outermost spans of a thread (root operators and
+//    annotations), in order, have a period, from the first to the last (the end may lack a part).
+//    Assumes that iterations run the same operators in the same order, and that what is not
+//    repeated (an embedding before the layers, a head behind them) tells a pass over layers from a
+//    loop over iterations. All windows must launch about as much as the middle one, and not too
+//    little. The windows start where the trace starts, which may be in the middle of an iteration:
+//    their length and content are right, their phase is not known.
+//
+// Otherwise the trace is one window. Wrong when a model is nothing but identical blocks (3 takes a
+// block for an iteration), or when spans of one name cover the work but are no iterations, as when
+// a user labels the layers and nothing else (2). Iterations that differ (warm-up, a dynamic batch)
+// are missed by 3, on purpose: a wrong period spoils every mean, one window spoils none.
+
+#include "trace/iterations.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <limits>
+
+namespace assay {
+
+namespace {
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+// torch.compile labels every compiled region, often one per layer: a span, but no iteration.
+constexpr std::string_view kCompiledRegion = "## Call CompiledFxGraph";
+
+// Repeats must hold this share of all launches, else they are not what the trace is about.
+constexpr double kCoveredShare = 0.9;
+// How far launches per window may lie from the middle window: spans named by the user may differ,
+// a period guessed from operator names may not.
+constexpr double kSpanSpread = 0.5;
+constexpr double kPeriodSpread = 0.1;
+// A shorter period is a loop over one operator rather than an iteration of a program.
+constexpr size_t kPeriodLaunches = 8;
+// A thread with a smaller share of the launches does not set the beat.
+constexpr double kThreadShare = 0.1;
+
+// Start times of launch calls, of all threads, sorted.
+class Launches {
+ public:
+  Launches(const Trace& trace, const Links& links) {
+    for (size_t i = 0; i < trace.api_calls.size(); ++i) {
+      const ApiRole role = links.role_of(trace, ApiCallId(i));
+      if (role != ApiRole::kKernelLaunch && role != ApiRole::kGraphLaunch) continue;
+      start_ns_.push_back(trace.api_calls.start_ns[i]);
+    }
+    std::sort(start_ns_.begin(), start_ns_.end());
+  }
+
+  size_t size() const { return start_ns_.size(); }
+  size_t count(int64_t start_ns, int64_t end_ns) const {
+    const auto first = std::lower_bound(start_ns_.begin(), start_ns_.end(), start_ns);
+    return static_cast<size_t>(std::lower_bound(first, start_ns_.end(), end_ns) - first);
+  }
+
+ private:
+  std::vector<int64_t> start_ns_;
+};
+
+// Whether the windows launch alike: each at least `least`, and within `spread` (or its inverse) of
+// the middle one.
+bool alike(std::vector<size_t> launches, double spread, size_t least) {
+  std::sort(launches.begin(), launches.end());
+  const double middle = static_cast<double>(launches[launches.size() / 2]);
+  return launches.front() >= least &&
+         static_cast<double>(launches.front()) >= middle * (1 - spread) &&
+         static_cast<double>(launches.back()) <= middle / (1 - spread);
+}
+
+struct Step {
+  uint64_t number;
+  Window window;
+};
+
+bool parse_step(std::string_view name, uint64_t& number) {
+  if (!name.starts_with(kStepPrefix)) return false;
+  name.remove_prefix(kStepPrefix.size());
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size();
+}
+
+template <typename Table>
+void add_steps(const Trace& trace, const Table& table, std::vector<Step>& steps) {
+  for (size_t i = 0; i < table.size(); ++i) {
+    const std::string_view name = trace.text(table.name[i]);
+    uint64_t number = 0;
+    if (table.dur_ns[i] > 0 && parse_step(name, number)) {
+      const int64_t start_ns = table.start_ns[i];
+      steps.push_back({number, {std::string(name), start_ns, start_ns + table.dur_ns[i]}});
+    }
+  }
+}
+
+Windows profiler_steps(const Trace& trace) {
+  std::vector<Step> steps;
+  add_steps(trace, trace.annotations, steps);
+  // Kineto filed these spans as operators before it had user annotations.
+  add_steps(trace, trace.ops, steps);
+
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    if (a.number != b.number) return a.number < b.number;
+    const int64_t a_width = a.window.end_ns - a.window.start_ns;
+    const int64_t b_width = b.window.end_ns - b.window.start_ns;
+    return a_width != b_width ? a_width > b_width : a.window.start_ns < b.window.start_ns;
+  });
+  const auto same = [](const Step& a, const Step& b) { return a.number == b.number; };
+  steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    return a.window.start_ns < b.window.start_ns;
+  });
+
+  Windows found{.source = WindowSource::kProfilerStep, .windows = {}};
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Window& window = steps[i].window;
+    if (i + 1 < steps.size() && window.end_ns > steps[i + 1].window.start_ns) {
+      window.end_ns = steps[i + 1].window.start_ns;
+      ++found.overlaps_cut;
+    }
+    if (window.end_ns > window.start_ns) found.windows.push_back(std::move(window));
+  }
+  return found;
+}
+
+// "step[DECODE bs=12]" -> "step[DECODE bs=#]".
+std::string without_digits(std::string_view name) {
+  std::string text;
+  for (char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) text.push_back(c);
+    if (digit && (text.empty() || text.back() != '#')) text.push_back('#');
+  }
+  return text;
+}
+
+// An outermost span of a thread.
+struct Span {
+  int64_t start_ns;
+  int64_t end_ns;
+  StringId name;   // in the trace
+  uint32_t label;  // same number, same name (for annotations: up to their digits)
+};
+
+struct ThreadSpans {
+  std::vector<Span> annotations;
+  std::vector<Span> all;  // root operators and annotations
+};
+
+// Keeps the spans that start in no earlier kept one.
+void keep_outermost(std::vector<Span>& spans) {
+  size_t kept = 0;
+  for (const Span& span : spans) {
+    if (kept == 0 || span.start_ns >= spans[kept - 1].end_ns) spans[kept++] = span;
+  }
+  spans.resize(kept);
+}
+
+std::vector<ThreadSpans> outermost_spans(const Trace& trace, const Links& links) {
+  std::vector<ThreadSpans> threads(trace.threads.size());
+  StringPool labels;
+  for (size_t i = 0; i < trace.annotations.size(); ++i) {
+    const StringId name = trace.annotations.name[i];
+    const int64_t start_ns = trace.annotations.start_ns[i];
+    // Even labels for annotations, odd ones for operators.
+    const uint32_t label = 2 * labels.intern(without_digits(trace.text(name))).value;
+    threads[trace.annotations.thread[i].index()].annotations.push_back(
+        {start_ns, start_ns + trace.annotations.dur_ns[i], name, label});
+  }
+  for (ThreadSpans& thread : threads) {
+    keep_outermost(thread.annotations);
+    thread.all = thread.annotations;
+  }
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    if (links.op_parent[i]) continue;
+    const StringId name = trace.ops.name[i];
+    threads[trace.ops.thread[i].index()].all.push_back(
+        {trace.ops.start_ns[i], trace.end_ns(OpId(i)), name, 2 * name.value + 1});
+  }
+  for (ThreadSpans& thread : threads) {
+    std::stable_sort(thread.all.begin(), thread.all.end(), [](const Span& a, const Span& b) {
+      return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+    });
+    keep_outermost(thread.all);
+  }
+  return threads;
+}
+
+std::string numbered(const Trace& trace, StringId name, size_t number) {
+  return std::string(trace.text(name)) + " [" + std::to_string(number) + "]";
+}
+
+Windows repeated_annotation(const Trace& trace, const std::vector<ThreadSpans>& threads,
+                            const Launches& launches) {
+  Windows best{.source = WindowSource::kRepeatedRoot, .windows = {}};
+  size_t best_covered = 0;
+  for (const ThreadSpans& thread : threads) {
+    std::vector<Span> spans = thread.annotations;
+    std::stable_sort(spans.begin(), spans.end(),
+                     [](const Span& a, const Span& b) { return a.label < b.label; });
+    for (size_t begin = 0, end = 0; begin < spans.size(); begin = end) {
+      while (end < spans.size() && spans[end].label == spans[begin].label) ++end;
+      if (end - begin < 2 || trace.text(spans[begin].name).starts_with(kCompiledRegion)) continue;
+      std::vector<size_t> counts;
+      size_t covered = 0;
+      for (size_t i = begin; i < end; ++i) {
+        counts.push_back(launches.count(spans[i].start_ns, spans[i].end_ns));
+        covered += counts.back();
+      }
+      if (static_cast<double>(covered) < kCoveredShare * static_cast<double>(launches.size()) ||
+          covered <= best_covered || !alike(std::move(counts), kSpanSpread, 1)) {
+        continue;
+      }
+      best_covered = covered;
+      best.windows.clear();
+      for (size_t i = begin; i < end; ++i) {
+        best.windows.push_back(
+            {numbered(trace, spans[i].name, i - begin + 1), spans[i].start_ns, spans[i].end_ns});
+      }
+    }
+  }
+  return best;
+}
+
+// Smallest p with label[i] = label[i + p] for all i: length minus the longest border (Knuth, Morris
+// and Pratt). The length itself when nothing repeats.
+size_t period(const std::vector<Span>& spans) {
+  std::vector<size_t> border(spans.size() + 1, 0);
+  for (size_t i = 1; i < spans.size(); ++i) {
+    size_t length = border[i];
+    while (length > 0 && spans[length].label != spans[i].label) length = border[length];
+    border[i + 1] = spans[length].label == spans[i].label ? length + 1 : 0;
+  }
+  return spans.size() - border[spans.size()];
+}
+
+// Threads that launch much, the one that launches first in front: in training it runs the forward
+// pass, so that windows start there and not with the backward pass of another thread.
+std::vector<size_t> leading_threads(const Trace& trace, const Links& links,
+                                    const Launches& launches) {
+  std::vector<size_t> count(trace.threads.size());
+  std::vector<int64_t> first_ns(trace.threads.size());
+  for (size_t i = 0; i < trace.api_calls.size(); ++i) {
+    const ApiRole role = links.role_of(trace, ApiCallId(i));
+    if (role != ApiRole::kKernelLaunch && role != ApiRole::kGraphLaunch) continue;
+    const size_t thread = trace.api_calls.thread[i].index();
+    if (count[thread]++ == 0) first_ns[thread] = trace.api_calls.start_ns[i];
+  }
+  std::vector<size_t> leading;
+  for (size_t i = 0; i < count.size(); ++i) {
+    if (count[i] > 0 &&
+        static_cast<double>(count[i]) >= kThreadShare * static_cast<double>(launches.size())) {
+      leading.push_back(i);
+    }
+  }
+  std::stable_sort(leading.begin(), leading.end(),
+                   [&](size_t a, size_t b) { return first_ns[a] < first_ns[b]; });
+  return leading;
+}
+
+Windows repeated_sequence(const Trace& trace, const Links& links,
+                          const std::vector<ThreadSpans>& threads, const Launches& launches,
+                          int64_t trace_end_ns) {
+  Windows found{.source = WindowSource::kRepeatedRoot, .windows = {}};
+  for (size_t thread : leading_threads(trace, links, launches)) {
+    const std::vector<Span>& spans = threads[thread].all;
+    if (spans.empty()) continue;
+    const size_t length = period(spans);
+    const size_t repeats = spans.size() / length;
+    if (repeats < 2) continue;
+    std::vector<Window> windows;
+    std::vector<size_t> counts;
+    for (size_t i = 0; i < repeats; ++i) {
+      const Span& first = spans[i * length];
+      const size_t next = (i + 1) * length;
+      const int64_t end_ns = next < spans.size() ? spans[next].start_ns : trace_end_ns;
+      windows.push_back({numbered(trace, first.name, i + 1), first.start_ns, end_ns});
+      counts.push_back(launches.count(first.start_ns, end_ns));
+    }
+    const size_t covered = launches.count(spans.front().start_ns, trace_end_ns);
+    if (static_cast<double>(covered) < kCoveredShare * static_cast<double>(launches.size()) ||
+        !alike(std::move(counts), kPeriodSpread, kPeriodLaunches)) {
+      continue;
+    }
+    found.windows = std::move(windows);
+    break;
+  }
+  return found;
+}
+
+struct Extent {
+  int64_t start_ns = std::numeric_limits<int64_t>::max();
+  int64_t end_ns = std::numeric_limits<int64_t>::min();
+
+  template <typename Table>
+  void add(const Table& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      const int64_t row_start_ns = table.start_ns[i];
+      start_ns = std::min(start_ns, row_start_ns);
+      end_ns = std::max(end_ns, row_start_ns + table.dur_ns[i]);
+      // A window is half-open: what starts at its end is not in it, however short.
+      if (row_start_ns == end_ns && end_ns < std::numeric_limits<int64_t>::max()) ++end_ns;
+    }
+  }
+};
+
+}  // namespace
+
+std::string_view window_source_name(WindowSource source) {
+  switch (source) {
+    case WindowSource::kProfilerStep:
+      return "profiler_step";
+    case WindowSource::kRepeatedRoot:
+      return "repeated_root";
+    case WindowSource::kWholeTrace:
+      return "whole_trace";
+  }
+  return "";
+}
+
+Windows find_iterations(const Trace& trace, const Links& links) {
+  Windows steps = profiler_steps(trace);
+  if (!steps.windows.empty()) return steps;
+
+  Extent extent;
+  extent.add(trace.ops);
+  extent.add(trace.frames);
+  extent.add(trace.api_calls);
+  extent.add(trace.activities);
+  extent.add(trace.annotations);
+  if (extent.start_ns > extent.end_ns) extent = {.start_ns = 0, .end_ns = 0};
+
+  const Launches launches(trace, links);
+  if (launches.size() > 0) {
+    const std::vector<ThreadSpans> threads = outermost_spans(trace, links);
+    Windows repeats = repeated_annotation(trace, threads, launches);
+    if (!repeats.windows.empty()) return repeats;
+    repeats = repeated_sequence(trace, links, threads, launches, extent.end_ns);
+    if (!repeats.windows.empty()) return repeats;
+  }
+  return {.source = WindowSource::kWholeTrace,
+          .windows = {{"whole trace", extent.start_ns, extent.end_ns}}};
+}
+
+}  // namespace assay
