@@ -68,6 +68,7 @@ std::vector<Interval> subtract(const std::vector<Interval>& a, const std::vector
 
 std::vector<Interval> clip(const std::vector<Interval>& intervals, Interval window) {
   std::vector<Interval> inside;
+  if (window.end_ns <= window.start_ns) return inside;
   auto it = std::partition_point(intervals.begin(), intervals.end(),
                                  [&](const Interval& i) { return i.end_ns <= window.start_ns; });
   for (; it != intervals.end() && it->start_ns < window.end_ns; ++it) {

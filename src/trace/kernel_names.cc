@@ -165,6 +165,8 @@ NameParts split_name(std::string_view name) {
   } else if (end > path_begin) {
     parts.path = name.substr(path_begin, end - path_begin);
   }
+  // "operator< <int>" leaves the space.
+  if (parts.path.ends_with(' ')) parts.path.remove_suffix(1);
   if (parts.path.empty()) return {name, {}};
   return parts;
 }

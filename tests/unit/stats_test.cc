@@ -1,0 +1,69 @@
+#include "base/stats.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace assay {
+namespace {
+
+TEST(Stats, QuantileInterpolatesBetweenOrderStatistics) {
+  const std::vector<int64_t> four = {10, 20, 40, 80};
+  EXPECT_DOUBLE_EQ(quantile_sorted(four, 0.0), 10);
+  EXPECT_DOUBLE_EQ(quantile_sorted(four, 0.25), 17.5);  // place 0.75
+  EXPECT_DOUBLE_EQ(quantile_sorted(four, 0.5), 30);     // place 1.5
+  EXPECT_DOUBLE_EQ(quantile_sorted(four, 0.95), 74);    // place 2.85
+  EXPECT_DOUBLE_EQ(quantile_sorted(four, 1.0), 80);
+  EXPECT_DOUBLE_EQ(quantile_sorted(std::vector<double>{7.5}, 0.99), 7.5);
+  EXPECT_TRUE(std::isnan(quantile_sorted(std::vector<double>{}, 0.5)));
+  EXPECT_TRUE(std::isnan(quantile_sorted(std::vector<int64_t>{}, 0.5)));
+}
+
+TEST(Stats, QuantileOfWideIntegersDoesNotOverflow) {
+  EXPECT_DOUBLE_EQ(quantile_sorted(std::vector<int64_t>{INT64_MIN, INT64_MAX}, 0.75),
+                   4611686018427387904.0);
+}
+
+TEST(Stats, MedianAndItsAbsoluteDeviation) {
+  EXPECT_DOUBLE_EQ(median({9, 1, 5}), 5);
+  EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
+  // median 2; deviations 1 1 0 0 2 4 7, sorted 0 0 1 1 2 4 7
+  EXPECT_DOUBLE_EQ(median_abs_deviation({1, 1, 2, 2, 4, 6, 9}), 1);
+  EXPECT_TRUE(std::isnan(median({})));
+  EXPECT_TRUE(std::isnan(median_abs_deviation({})));
+}
+
+TEST(Stats, StudentQuantilesMatchPrintedTables) {
+  EXPECT_NEAR(student_t95(1), 12.7062047, 1e-6);
+  EXPECT_NEAR(student_t95(2), 4.3026527, 1e-6);
+  EXPECT_NEAR(student_t95(9), 2.2621572, 1e-6);
+  EXPECT_NEAR(student_t95(30), 2.0422725, 1e-6);
+  EXPECT_NEAR(student_t95(31), 2.0395134, 1e-6);
+  EXPECT_NEAR(student_t95(40), 2.0210754, 1e-6);
+  EXPECT_NEAR(student_t95(120), 1.9799304, 1e-6);
+  EXPECT_NEAR(student_t95(1000000), 1.9599664, 1e-6);
+}
+
+TEST(Stats, MeanIntervalIsStudents) {
+  // mean 4, s^2 = (4 + 0 + 4) / 2 = 4, half width 4.302652730 * sqrt(4 / 3)
+  const MeanInterval three = mean_interval95({2, 4, 6});
+  EXPECT_DOUBLE_EQ(three.mean, 4);
+  EXPECT_NEAR(three.low, 4 - 4.968275, 1e-6);
+  EXPECT_NEAR(three.high, 4 + 4.968275, 1e-6);
+  EXPECT_EQ(three.n, 3u);
+}
+
+TEST(Stats, MeanIntervalNeedsTwoValues) {
+  const MeanInterval one = mean_interval95({5});
+  EXPECT_DOUBLE_EQ(one.mean, 5);
+  EXPECT_TRUE(std::isnan(one.low) && std::isnan(one.high));
+  EXPECT_EQ(one.n, 1u);
+  const MeanInterval none = mean_interval95({});
+  EXPECT_TRUE(std::isnan(none.mean) && std::isnan(none.low) && std::isnan(none.high));
+  EXPECT_EQ(none.n, 0u);
+}
+
+}  // namespace
+}  // namespace assay
