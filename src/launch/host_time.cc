@@ -22,8 +22,16 @@ std::pair<size_t, size_t> rows_of(const std::vector<ThreadId>& threads, ThreadId
   return {range.first - threads.begin(), range.second - threads.begin()};
 }
 
+// HostTimeline in the making.
+struct RawTimeline {
+  std::vector<Interval> recorded;
+  std::vector<Interval> blocked;
+  std::vector<Interval> waits;
+  std::vector<Interval> input;
+};
+
 void add_ops(const Trace& trace, const std::vector<OpId>& roots, ThreadId thread,
-             HostTimeline& timeline) {
+             RawTimeline& timeline) {
   const auto [first, last] = rows_of(trace.ops.thread, thread);
   for (size_t o = first; o < last; ++o) {
     const Interval span{trace.ops.start_ns[o], trace.end_ns(OpId(o))};
@@ -32,7 +40,7 @@ void add_ops(const Trace& trace, const std::vector<OpId>& roots, ThreadId thread
   }
 }
 
-void add_calls(const Trace& trace, const Links& links, ThreadId thread, HostTimeline& timeline) {
+void add_calls(const Trace& trace, const Links& links, ThreadId thread, RawTimeline& timeline) {
   const auto [first, last] = rows_of(trace.api_calls.thread, thread);
   for (size_t c = first; c < last; ++c) {
     const ApiCallId call(c);
@@ -48,7 +56,7 @@ void add_calls(const Trace& trace, const Links& links, ThreadId thread, HostTime
   }
 }
 
-void add_annotations(const Trace& trace, ThreadId thread, HostTimeline& timeline) {
+void add_annotations(const Trace& trace, ThreadId thread, RawTimeline& timeline) {
   const auto [first, last] = rows_of(trace.annotations.thread, thread);
   for (size_t a = first; a < last; ++a) {
     if (!is_input_name(trace.text(trace.annotations.name[a]))) continue;
@@ -61,52 +69,56 @@ void append(const std::vector<Interval>& from, std::vector<Interval>& to) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+IntervalIndex merged(std::vector<Interval> intervals) {
+  return IntervalIndex(merge_intervals(std::move(intervals)));
+}
+
 }  // namespace
 
 HostTimeline host_timeline(const Trace& trace, const Links& links, const std::vector<OpId>& roots,
                            ThreadId thread) {
+  RawTimeline raw;
+  add_ops(trace, roots, thread, raw);
+  add_calls(trace, links, thread, raw);
+  add_annotations(trace, thread, raw);
+  append(raw.blocked, raw.waits);
   HostTimeline timeline;
-  add_ops(trace, roots, thread, timeline);
-  add_calls(trace, links, thread, timeline);
-  add_annotations(trace, thread, timeline);
-  timeline.recorded = merge_intervals(std::move(timeline.recorded));
-  timeline.blocked = merge_intervals(std::move(timeline.blocked));
-  append(timeline.blocked, timeline.waits);
-  timeline.waits = merge_intervals(std::move(timeline.waits));
-  timeline.input = merge_intervals(std::move(timeline.input));
+  timeline.recorded = merged(std::move(raw.recorded));
+  timeline.blocked = merged(std::move(raw.blocked));
+  timeline.waits = merged(std::move(raw.waits));
+  timeline.input = merged(std::move(raw.input));
   return timeline;
 }
 
-LaunchingHost launching_host(const std::vector<HostTimeline>& threads) {
-  LaunchingHost host;
+LaunchingHost launching_host(const std::vector<const HostTimeline*>& threads, Interval span) {
+  std::vector<Interval> busy;
+  std::vector<Interval> blocked;
+  std::vector<Interval> input;
+  std::vector<Interval> waiting;
   std::vector<Interval> active;
-  for (const HostTimeline& thread : threads) {
-    append(subtract(subtract(thread.recorded, thread.blocked), thread.input), host.busy);
-    append(thread.blocked, host.blocked);
-    append(thread.input, host.input);
-    append(thread.waits, host.waiting);
-    append(subtract(thread.recorded, thread.waits), active);
+  for (const HostTimeline* thread : threads) {
+    const std::vector<Interval>& recorded = thread->recorded.intervals();
+    append(subtract(subtract(recorded, thread->blocked.intervals()), thread->input.intervals()),
+           busy);
+    append(thread->blocked.intervals(), blocked);
+    append(thread->input.intervals(), input);
+    append(thread->waits.intervals(), waiting);
+    append(subtract(recorded, thread->waits.intervals()), active);
   }
-  host.busy = merge_intervals(std::move(host.busy));
-  host.blocked = subtract(merge_intervals(std::move(host.blocked)), host.busy);
-  host.input = subtract(merge_intervals(std::move(host.input)), host.busy);
-  host.input = subtract(host.input, host.blocked);
-  host.waiting =
-      subtract(merge_intervals(std::move(host.waiting)), merge_intervals(std::move(active)));
-  return host;
-}
+  busy = merge_intervals(std::move(busy));
+  blocked = subtract(merge_intervals(std::move(blocked)), busy);
+  input = subtract(subtract(merge_intervals(std::move(input)), busy), blocked);
+  std::vector<Interval> gaps = subtract(subtract(subtract({span}, busy), blocked), input);
+  std::erase_if(gaps, [](const Interval& gap) { return gap.end_ns - gap.start_ns < kLongGapNs; });
 
-std::vector<Interval> slice(const std::vector<Interval>& merged, Interval window) {
-  std::vector<Interval> result;
-  if (window.start_ns >= window.end_ns) return result;
-  auto interval = std::partition_point(
-      merged.begin(), merged.end(),
-      [&](const Interval& candidate) { return candidate.end_ns <= window.start_ns; });
-  for (; interval != merged.end() && interval->start_ns < window.end_ns; ++interval) {
-    result.push_back(
-        {std::max(interval->start_ns, window.start_ns), std::min(interval->end_ns, window.end_ns)});
-  }
-  return result;
+  LaunchingHost host;
+  host.busy = IntervalIndex(std::move(busy));
+  host.blocked = IntervalIndex(std::move(blocked));
+  host.input = IntervalIndex(std::move(input));
+  host.long_gaps = IntervalIndex(std::move(gaps));
+  host.waiting = IntervalIndex(
+      subtract(merge_intervals(std::move(waiting)), merge_intervals(std::move(active))));
+  return host;
 }
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/intervals.h"
+#include "launch/interval_index.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
@@ -16,13 +17,16 @@ namespace assay {
 // (spec/launch 2).
 constexpr int64_t kLaunchBackPressureNs = 100'000;
 
-// Merged intervals over the whole trace.
+// Between operators an eager program spends microseconds; a millisecond without a single operator
+// or call is something else than dispatching.
+constexpr int64_t kLongGapNs = 1'000'000;
+
+// One thread over the whole trace.
 struct HostTimeline {
-  std::vector<Interval> recorded;  // root operators and API calls
-  std::vector<Interval>
-      blocked;                  // blocking calls, and launch calls beyond 100 us; part of recorded
-  std::vector<Interval> waits;  // blocked, and calls that copy to the host: both drain the device
-  std::vector<Interval> input;  // data-loader operators and annotations
+  IntervalIndex recorded;  // root operators and API calls
+  IntervalIndex blocked;   // blocking calls, and launch calls beyond 100 us; part of recorded
+  IntervalIndex waits;     // blocked, and calls that copy to the host: both drain the device
+  IntervalIndex input;     // data-loader operators and annotations
 };
 
 // roots: root_ops of the trace.
@@ -30,18 +34,15 @@ HostTimeline host_timeline(const Trace& trace, const Links& links, const std::ve
                            ThreadId thread);
 
 // What the threads that launch kernels did together: in a training step the forward pass is
-// launched by one thread and the backward pass by another, while the first only waits. Disjoint but
-// for `waiting`.
+// launched by one thread and the backward pass by another, while the first only waits. busy,
+// blocked, input and long_gaps are disjoint; what they leave are short gaps.
 struct LaunchingHost {
-  std::vector<Interval> busy;     // some thread works
-  std::vector<Interval> blocked;  // none works, some thread is blocked
-  std::vector<Interval> input;    // neither, some thread loads data
-  std::vector<Interval> waiting;  // some thread waits for the device and none does anything else
+  IntervalIndex busy;       // some thread works
+  IntervalIndex blocked;    // none works, some thread is blocked
+  IntervalIndex input;      // neither, some thread loads data
+  IntervalIndex long_gaps;  // none of these for kLongGapNs or more, within `span`
+  IntervalIndex waiting;    // some thread waits for the device and none does anything else
 };
-LaunchingHost launching_host(const std::vector<HostTimeline>& threads);
-
-// The part of merged intervals inside the window, found by bisection: a thousand windows over one
-// long timeline must not each walk all of it.
-std::vector<Interval> slice(const std::vector<Interval>& merged, Interval window);
+LaunchingHost launching_host(const std::vector<const HostTimeline*>& threads, Interval span);
 
 }  // namespace assay

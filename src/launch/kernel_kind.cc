@@ -66,12 +66,10 @@ KernelKind classify_kernel(std::string_view name) {
   if (name.substr(0, 7) == "triton_") return KernelKind::kGenerated;
   if (has_word(name, kCollectiveWords)) return KernelKind::kCollective;
   if (has_word(name, kLayoutWords)) return KernelKind::kCopy;
-  const bool native = name.find("at::native") != std::string_view::npos;
-  if (!native && has_word(name, kLibraryWords)) return KernelKind::kLibrary;
+  if (has_word(name, kLibraryWords)) return KernelKind::kLibrary;
   if (has_word(name, kReductionWords)) return KernelKind::kReduction;
   if (has_word(name, kCopyWords)) return KernelKind::kCopy;
   if (has_word(name, kElementwiseWords)) return KernelKind::kElementwise;
-  if (has_word(name, kLibraryWords)) return KernelKind::kLibrary;
   if (name.find("attention") != std::string_view::npos) return KernelKind::kLibrary;
   return KernelKind::kOther;
 }

@@ -34,6 +34,21 @@ std::vector<Interval> intervals_of(const Trace& trace, const std::vector<Activit
   return intervals;
 }
 
+// From the first start to the last end of an operator, call or kernel.
+Interval activity_span(const Trace& trace) {
+  Interval span{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  const auto extend = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      span.start_ns = std::min(span.start_ns, table.start_ns[i]);
+      span.end_ns = std::max(span.end_ns, table.start_ns[i] + table.dur_ns[i]);
+    }
+  };
+  extend(trace.ops);
+  extend(trace.api_calls);
+  extend(trace.activities);
+  return span;
+}
+
 // Unlinked kernels that were over before the first linked one began: queued before the profiler
 // ran.
 struct UnlinkedSplit {
@@ -66,7 +81,7 @@ WindowMeter::WindowMeter(const Trace& trace, const Links& links, const LaunchFlo
       floor_(floor),
       raw_(raw_launch_times),
       roots_(roots),
-      device_busy_(std::move(device_busy)) {}
+      device_busy_(IntervalIndex(std::move(device_busy))) {}
 
 LaunchMetrics WindowMeter::measure(const WindowRows& rows) {
   LaunchMetrics metrics;
@@ -180,7 +195,7 @@ void WindowMeter::measure_gpu(const WindowRows& rows, LaunchMetrics& metrics) {
     busy.insert(busy.end(), copies.begin(), copies.end());
     busy = merge_intervals(std::move(busy));
   }
-  busy = slice(busy, window);
+  busy = clip(busy, window);
   idle_gaps_ = metrics.il_ns > 0 ? subtract({window}, busy) : std::vector<Interval>();
   metrics.busy_in_window_ns = length_ns(busy);
   metrics.gpu_idle_union_ns = metrics.il_ns - metrics.busy_in_window_ns;
@@ -192,8 +207,8 @@ void WindowMeter::measure_cpu(LaunchMetrics& metrics) {
   if (!metrics.cpu_idle_known) return;
   const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
   const HostTimeline& host = timeline_of(metrics.dispatching_thread);
-  const int64_t recorded = length_ns(slice(host.recorded, window));
-  metrics.cpu_blocked_ns = length_ns(slice(host.blocked, window));
+  const int64_t recorded = host.recorded.length_in(window);
+  metrics.cpu_blocked_ns = host.blocked.length_in(window);
   metrics.cpu_busy_ns = recorded - metrics.cpu_blocked_ns;
   metrics.cpu_idle_ns = metrics.il_ns - metrics.cpu_busy_ns;
   metrics.cpu_unrecorded_ns = metrics.il_ns - recorded;
@@ -202,30 +217,15 @@ void WindowMeter::measure_cpu(LaunchMetrics& metrics) {
 
 void WindowMeter::blame_idle(LaunchMetrics& metrics) {
   if (!metrics.cpu_idle_known || metrics.il_ns == 0) return;
-  const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
-  const std::vector<Interval> busy = slice(host().busy, window);
-  const std::vector<Interval> blocked = slice(host().blocked, window);
-  const std::vector<Interval> input = slice(host().input, window);
-
   IdleBlame& blame = metrics.idle_blame;
-  blame.host_busy_ns = length_ns(intersect(idle_gaps_, busy));
-  blame.host_blocked_ns = length_ns(intersect(idle_gaps_, blocked));
-  blame.host_input_ns = length_ns(intersect(idle_gaps_, input));
-
-  const std::vector<Interval> unseen = subtract(subtract(subtract({window}, busy), blocked), input);
-  for (const Interval& gap : unseen) {
-    const bool is_long = gap.end_ns - gap.start_ns >= kLongGapNs;
-    const int64_t idle_ns = length_ns(slice(idle_gaps_, gap));
-    (is_long ? blame.host_gap_long_ns : blame.host_gap_short_ns) += idle_ns;
-  }
-
-  const std::vector<Interval>& waiting = host().waiting;
-  auto wait = waiting.begin();
+  blame.host_busy_ns = host().busy.length_in(idle_gaps_);
+  blame.host_blocked_ns = host().blocked.length_in(idle_gaps_);
+  blame.host_input_ns = host().input.length_in(idle_gaps_);
+  blame.host_gap_long_ns = host().long_gaps.length_in(idle_gaps_);
+  blame.host_gap_short_ns = metrics.gpu_idle_union_ns - blame.host_busy_ns - blame.host_blocked_ns -
+                            blame.host_input_ns - blame.host_gap_long_ns;
   for (const Interval& gap : idle_gaps_) {
-    wait = std::partition_point(wait, waiting.end(), [&](const Interval& candidate) {
-      return candidate.end_ns <= gap.start_ns;
-    });
-    const bool began_in_wait = wait != waiting.end() && wait->start_ns <= gap.start_ns;
+    const bool began_in_wait = host().waiting.covers(gap.start_ns);
     if (began_in_wait) metrics.gpu_idle_after_sync_ns += gap.end_ns - gap.start_ns;
   }
 }
@@ -270,7 +270,7 @@ void WindowMeter::bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) c
     return;
   }
   const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
-  bracket.low_ns = metrics.il_ns - length_ns(slice(device_busy_, window));
+  bracket.low_ns = metrics.il_ns - device_busy_.length_in(window);
   bracket.high_ns = metrics.gpu_idle_union_ns;
   if (bracket.low_ns < metrics.gpu_idle_union_ns) add_reason(bracket, "neighbour_kernels");
   if (metrics.linked < metrics.kernels) {
@@ -279,7 +279,7 @@ void WindowMeter::bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) c
       if (links_.activity_call[kernel.index()]) linked.push_back(kernel);
     }
     const auto busy = merge_intervals(intervals_of(trace_, linked));
-    bracket.high_ns = metrics.il_ns - length_ns(slice(busy, window));
+    bracket.high_ns = metrics.il_ns - length_ns(clip(busy, window));
     if (bracket.high_ns > metrics.gpu_idle_union_ns) add_reason(bracket, "unlinked_kernels");
   }
   if (trace_.whole_microseconds) {
@@ -303,11 +303,11 @@ const LaunchingHost& WindowMeter::host() {
     if (raw_[a] == kNoLaunchTime) continue;
     launches[trace_.api_calls.thread[links_.activity_call[a].index()].index()] = true;
   }
-  std::vector<HostTimeline> threads;
+  std::vector<const HostTimeline*> threads;
   for (size_t t = 0; t < launches.size(); ++t) {
-    if (launches[t]) threads.push_back(timeline_of(ThreadId(t)));
+    if (launches[t]) threads.push_back(&timeline_of(ThreadId(t)));
   }
-  host_ = launching_host(threads);
+  host_ = launching_host(threads, activity_span(trace_));
   return *host_;
 }
 

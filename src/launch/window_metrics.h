@@ -9,6 +9,7 @@
 
 #include "base/intervals.h"
 #include "launch/host_time.h"
+#include "launch/interval_index.h"
 #include "launch/metrics.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
@@ -51,7 +52,7 @@ class WindowMeter {
   const LaunchFloor& floor_;
   const std::vector<int64_t>& raw_;
   const std::vector<OpId>& roots_;
-  const std::vector<Interval> device_busy_;
+  const IntervalIndex device_busy_;
   std::map<ThreadId, HostTimeline> timelines_;
   std::optional<LaunchingHost> host_;  // of all threads that launch anything in the trace
   std::vector<Interval> idle_gaps_;    // of the window being measured

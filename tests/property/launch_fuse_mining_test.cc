@@ -37,6 +37,17 @@ std::map<Word, uint64_t> all_windows(const Segments& segments, size_t length) {
   return counts;
 }
 
+// Position of the first window with these kernels inside one segment.
+size_t first_position(const KernelSequences& input, const Word& window) {
+  for (size_t s = 0; s < input.segments(); ++s) {
+    const auto begin = input.ids.begin() + input.offsets[s];
+    const auto end = input.ids.begin() + input.offsets[s + 1];
+    const auto found = std::search(begin, end, window.begin(), window.end());
+    if (found != end) return found - input.ids.begin();
+  }
+  return input.ids.size();
+}
+
 std::map<uint32_t, uint64_t> all_kernels(const Segments& segments) {
   std::map<uint32_t, uint64_t> counts;
   for (const Word& segment : segments) {
@@ -140,6 +151,7 @@ TEST_P(RandomKernelSegments, MatchBruteForce) {
         const Word window(input.ids.begin() + group.position,
                           input.ids.begin() + group.position + length);
         ASSERT_EQ(group.count, expected.at(window));
+        ASSERT_EQ(group.position, first_position(input, window));
         ASSERT_GT(group.proximity, 0);
         ASSERT_LE(group.proximity, 1);
       }

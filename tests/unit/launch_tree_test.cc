@@ -202,5 +202,18 @@ TEST(KernelList, SaysWhatLaunchedEachKernel) {
   EXPECT_EQ(last.launch_queue_ns, -1);
 }
 
+TEST(KernelList, ADroppedTimeIsNone) {
+  const Trace trace = TraceMaker()
+                          .call(1, "cudaLaunchKernel", 50'000, 10, 1)
+                          .call(1, "cudaLaunchKernel", 60'000, 10, 2)
+                          .kernel(0, 7, "too_early", 40'000, 10, 1)
+                          .kernel(0, 7, "early", 59'000, 10, 2)
+                          .build();
+  const std::vector<KernelRow> rows = list_kernels(trace, link_trace(trace), {});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].launch_queue_ns, -1);
+  EXPECT_EQ(rows[1].launch_queue_ns, 0);
+}
+
 }  // namespace
 }  // namespace assay
