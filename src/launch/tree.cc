@@ -208,7 +208,7 @@ class TreeLayout {
         stack.push_back({children[k], self, next.depth + 1});
       }
     }
-    const auto kept = std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const TreeNode& node) {
+    const auto kept = std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const CallTreeNode& node) {
       return node.kind != TreeNodeKind::kRest;
     });
     tree.pruned_nodes = collapsed_ - static_cast<uint64_t>(kept);
@@ -250,9 +250,9 @@ class TreeLayout {
     children_.emplace_back();
   }
 
-  TreeNode finish(uint32_t index, int32_t parent, uint32_t depth) const {
+  CallTreeNode finish(uint32_t index, int32_t parent, uint32_t depth) const {
     const Draft& draft = drafts_[index];
-    TreeNode node;
+    CallTreeNode node;
     node.kind = draft.kind;
     node.name = draft.name;
     node.parent = parent;

@@ -39,7 +39,7 @@ struct TreeOptions {
 // device_ns, kernels: value = self + sum over children, exactly. Only kernel nodes (and kRest) have
 // launch+queue and device time of their own. host_self_ns can be negative where sibling operators
 // overlap, which a well-formed trace has none of (LinkStats::overlap_split, overlap_tolerated).
-struct TreeNode {
+struct CallTreeNode {
   TreeNodeKind kind = TreeNodeKind::kRoot;
   std::string name;
   int32_t parent = -1;  // index into CallTree::nodes; -1 = root
@@ -53,7 +53,7 @@ struct TreeNode {
 };
 
 struct CallTree {
-  std::vector<TreeNode> nodes;  // depth first, children by the ordering number, descending
+  std::vector<CallTreeNode> nodes;  // depth first, children by the ordering number, descending
   uint64_t pruned_nodes = 0;    // merged into kRest nodes, their descendants included
 };
 

@@ -16,34 +16,43 @@
 
 namespace assay {
 
+// What was linked and what was not, in the words of docs/formats/summary.md.
+// STAT(type, name, doc)
+#define ASSAY_LINK_STATS(STAT) \
+  STAT(uint64_t, kernels, "kernels on devices") \
+  STAT(uint64_t, kernels_linked, "of those, with a launch call in the trace") \
+  STAT(uint64_t, kernels_unlinked, "of those, without one") \
+  STAT(int64_t, kernels_unlinked_ns, "their summed duration") \
+  STAT(uint64_t, kernels_carried_over, "unlinked kernels that end before the first linked one starts: queued before the window") \
+  STAT(int64_t, kernels_carried_over_ns, "their summed duration") \
+  STAT(uint64_t, copies, "memcpy and memset rows") \
+  STAT(uint64_t, copies_linked, "of those, with a call in the trace") \
+  STAT(uint64_t, graph_launches, "graph launch calls with at least one kernel") \
+  STAT(uint64_t, graph_kernels, "kernels that belong to a graph launch") \
+  STAT(uint64_t, shared_correlations, "non-graph calls with more than one kernel") \
+  STAT(uint64_t, launch_calls, "kernel or graph launch calls; duplicates are the same launch and counted apart") \
+  STAT(uint64_t, launch_calls_unlinked, "of those, without any device row (e.g. graph capture)") \
+  STAT(uint64_t, duplicate_calls, "calls sharing a correlation with an earlier-starting one") \
+  STAT(uint64_t, calls_without_op, "launch calls that no operator encloses") \
+  STAT(uint64_t, overlap_tolerated, "operators that end at most 1 us beyond their parent (whole-us traces)") \
+  STAT(uint64_t, overlap_split, "operators that end further out: made siblings") \
+  STAT(uint64_t, activity_ops_by_call, "device rows whose operator came from the launch call") \
+  STAT(uint64_t, activity_ops_by_external_id, "device rows whose operator came from the External id") \
+  STAT(uint64_t, external_ids_ignored, "External ids needed, but equal to the row's own correlation id")
+
 struct LinkStats {
-  // Device work (kernels, copies, fills; not sync rows)
-  uint64_t kernels = 0;
-  uint64_t kernels_linked = 0;
-  uint64_t kernels_unlinked = 0;
-  int64_t kernels_unlinked_ns = 0;  // their summed duration
-  // Unlinked kernels that end before the first linked kernel starts: queued before the window.
-  uint64_t kernels_carried_over = 0;
-  int64_t kernels_carried_over_ns = 0;
-  uint64_t copies = 0;  // memcpy and memset
-  uint64_t copies_linked = 0;
-  uint64_t graph_launches = 0;  // graph launch calls with at least one kernel
-  uint64_t graph_kernels = 0;   // kernels that belong to a graph launch
-  uint64_t shared_correlations = 0;  // non-graph calls with more than one kernel
-  // Host side
-  // Kernel or graph launch calls; duplicates are the same launch and counted apart.
-  uint64_t launch_calls = 0;
-  uint64_t launch_calls_unlinked = 0;   // of those, without any device row (e.g. graph capture)
-  uint64_t duplicate_calls = 0;         // calls sharing a correlation with an earlier-starting one
-  uint64_t calls_without_op = 0;        // launch calls that no operator encloses
-  // Operator nesting
-  uint64_t overlap_tolerated = 0;  // child ends at most 1 us beyond its parent (whole-us traces)
-  uint64_t overlap_split = 0;      // child ends further out: made a sibling
-  // Where activity_op came from, over all device rows
-  uint64_t activity_ops_by_call = 0;
-  uint64_t activity_ops_by_external_id = 0;
-  uint64_t external_ids_ignored = 0;  // needed, but equal to the row's own correlation id
+#define ASSAY_FIELD(type, name, doc) type name = 0;
+  ASSAY_LINK_STATS(ASSAY_FIELD)
+#undef ASSAY_FIELD
 };
+
+// visit(name, value) for every statistic, in order.
+template <typename Visitor>
+void for_each_link_stat(const LinkStats& stats, Visitor&& visit) {
+#define ASSAY_VISIT(type, name, doc) visit(#name, stats.name);
+  ASSAY_LINK_STATS(ASSAY_VISIT)
+#undef ASSAY_VISIT
+}
 
 struct Links {
   std::vector<ApiCallId> activity_call;     // per activity; kNone = no call in the trace

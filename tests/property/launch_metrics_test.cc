@@ -122,6 +122,10 @@ void expect_parts_sum(const LaunchMetrics& m, bool copies, const std::string& wh
     EXPECT_EQ(b.host_busy_ns + b.host_blocked_ns + b.host_input_ns + b.host_gap_short_ns +
                   b.host_gap_long_ns,
               m.gpu_idle_union_ns);
+    for (int64_t part : {b.host_busy_ns, b.host_blocked_ns, b.host_input_ns, b.host_gap_short_ns,
+                         b.host_gap_long_ns}) {
+      EXPECT_GE(part, 0);
+    }
     EXPECT_LE(m.gpu_idle_after_sync_ns, m.gpu_idle_union_ns);
   }
   EXPECT_GE(m.queue_sum_ns, 0);
@@ -203,7 +207,7 @@ TEST_P(RandomLaunchTraces, TreeSumsAreExactPrunedOrNot) {
     for (double share : {0.0, 0.05, 0.5}) {
       const auto tree = build_call_tree(trace, links, {order, share});
       ASSERT_TRUE(tree);
-      const std::vector<TreeNode>& nodes = tree->nodes;
+      const std::vector<CallTreeNode>& nodes = tree->nodes;
       EXPECT_EQ(nodes[0].kernels, whole.kernels);
       EXPECT_EQ(nodes[0].device_ns, whole.kernel_sum_ns);
       EXPECT_EQ(nodes[0].launch_queue_ns, whole.tklqt_ns);

@@ -106,10 +106,10 @@ TEST(ByteSource, DecompressionBombIsRefused) {
     auto got = plain(block.data(), block.size());
     if (!got) {
       EXPECT_EQ(got.error().code, ErrorCode::kUnsupported);
-      EXPECT_GT(total, 2ull << 30);
+      EXPECT_GE(total, 2ull << 30);
       return;
     }
-    ASSERT_GT(*got, 0u) << "the bomb went through";
+    ASSERT_GT(*got, 0u) << "the bomb went through after " << total;
     total += *got;
   }
 }

@@ -86,6 +86,12 @@ TEST(Fuse, TheWorkedTableThroughATrace) {
   EXPECT_EQ(four.top_candidates[0].kernels, (std::vector<std::string>{"A", "B", "C", "D"}));
   EXPECT_EQ(four.top_candidates[0].count, 4u);
   EXPECT_EQ(four.top_candidates[0].proximity, 1);
+  // Y occurs once, so the 11 kernels from it to the end are one chain: 3 + 10 + 3 saved. Without
+  // kernels seen once, four ABCD: 12.
+  EXPECT_EQ(report.plan.launches_saved, 16u);
+  EXPECT_EQ(report.plan.k_fused, 5u);
+  EXPECT_EQ(report.plan_min.launches_saved, 12u);
+  EXPECT_EQ(report.plan_min.k_fused, 9u);
 }
 
 TEST(Fuse, OnlyTheSyncRuleCutsAtWaits) {
@@ -128,6 +134,14 @@ TEST(Fuse, AnotherThreadsWaitDoesNotCut) {
   Launcher launcher;
   launcher.launch("AB").sync("cudaEventSynchronize", 2).launch("AB");
   EXPECT_EQ(fuse(launcher.maker.build()).segments, 1u);
+}
+
+TEST(Fuse, WhereAStreamChangesHandsEitherThreadsWaitCuts) {
+  for (int64_t waiting : {1, 2, 3}) {
+    Launcher launcher;
+    launcher.launch("A", 7, 1).sync("cudaStreamSynchronize", waiting).launch("B", 7, 2);
+    EXPECT_EQ(fuse(launcher.maker.build()).segments, waiting == 3 ? 1u : 2u) << waiting;
+  }
 }
 
 TEST(Fuse, StreamsAndIterationsAreNeverMixed) {

@@ -393,6 +393,7 @@ TEST(LaunchMetrics, TheBackwardThreadsWorkIsNoGap) {
                                   .whole;
   EXPECT_EQ(whole.gpu_idle_union_ns, 300 + 4'998'700);
   EXPECT_EQ(whole.idle_blame.host_busy_ns, 300 + 4'998'700);
+  EXPECT_EQ(whole.idle_blame.host_blocked_ns, 0);
   EXPECT_EQ(whole.idle_blame.host_gap_long_ns, 0);
   EXPECT_EQ(whole.gpu_idle_after_sync_ns, 0);  // the wait at 1300 was not all the host did
   EXPECT_EQ(whole.cpu_blocked_ns, 500);

@@ -49,7 +49,7 @@ std::string path_of(const CallTree& tree, size_t index) {
   return path;
 }
 
-const TreeNode* find(const CallTree& tree, const std::string& path) {
+const CallTreeNode* find(const CallTree& tree, const std::string& path) {
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     if (path_of(tree, i) == path) return &tree.nodes[i];
   }
@@ -64,14 +64,14 @@ CallTree build(const Trace& trace, const TreeOptions& options = {}) {
 
 TEST(CallTree, CollapsesEqualPaths) {
   const CallTree tree = build(small_program());
-  const TreeNode& root = tree.nodes[0];
+  const CallTreeNode& root = tree.nodes[0];
   EXPECT_EQ(root.kind, TreeNodeKind::kRoot);
   EXPECT_EQ(root.kernels, 5u);
   EXPECT_EQ(root.device_ns, 1'010);
   EXPECT_EQ(root.launch_queue_ns, 100 + 100 + 130 + 100);
   EXPECT_EQ(root.host_ns, 1'200);
 
-  const TreeNode* model = find(tree, "dispatching thread/model");
+  const CallTreeNode* model = find(tree, "dispatching thread/model");
   ASSERT_NE(model, nullptr);
   EXPECT_EQ(model->count, 1u);
   EXPECT_EQ(model->host_ns, 1'000);
@@ -80,20 +80,20 @@ TEST(CallTree, CollapsesEqualPaths) {
   EXPECT_EQ(model->device_ns, 700);
   EXPECT_EQ(model->depth, 2u);
 
-  const TreeNode* linear = find(tree, "dispatching thread/model/linear");
+  const CallTreeNode* linear = find(tree, "dispatching thread/model/linear");
   ASSERT_NE(linear, nullptr);
   EXPECT_EQ(linear->count, 2u);
   EXPECT_EQ(linear->host_ns, 400);
   EXPECT_EQ(linear->host_self_ns, 300);
 
-  const TreeNode* call = find(tree, "dispatching thread/model/linear/cudaLaunchKernel");
+  const CallTreeNode* call = find(tree, "dispatching thread/model/linear/cudaLaunchKernel");
   ASSERT_NE(call, nullptr);
   EXPECT_EQ(call->host_ns, 100);
   EXPECT_EQ(call->host_self_ns, 70);  // cuLaunchKernel took 30 of it
   EXPECT_EQ(find(tree, "dispatching thread/model/linear/cudaLaunchKernel/cuLaunchKernel")->host_ns,
             30);
 
-  const TreeNode* gemm = find(tree, "dispatching thread/model/linear/cudaLaunchKernel/gemm");
+  const CallTreeNode* gemm = find(tree, "dispatching thread/model/linear/cudaLaunchKernel/gemm");
   ASSERT_NE(gemm, nullptr);
   EXPECT_EQ(gemm->kind, TreeNodeKind::kKernel);
   EXPECT_EQ(gemm->count, 2u);
@@ -107,7 +107,7 @@ TEST(CallTree, CollapsesEqualPaths) {
 std::vector<std::string> names_below(const CallTree& tree, const std::string& path) {
   std::vector<std::string> names;
   const auto parent = static_cast<int32_t>(find(tree, path) - tree.nodes.data());
-  for (const TreeNode& node : tree.nodes) {
+  for (const CallTreeNode& node : tree.nodes) {
     if (node.parent == parent) names.push_back(node.name);
   }
   return names;
@@ -138,7 +138,7 @@ TEST(CallTree, MergesWhatIsBelowTheShare) {
   // Device time 1010: relu has 100 and is below a fifth, memory_kernel too.
   const CallTree tree = build(small_program(), {TreeOrder::kDevice, 0.2});
   EXPECT_EQ(find(tree, "dispatching thread/model/relu"), nullptr);
-  const TreeNode* rest = find(tree, "dispatching thread/model/(smaller ones)");
+  const CallTreeNode* rest = find(tree, "dispatching thread/model/(smaller ones)");
   ASSERT_NE(rest, nullptr);
   EXPECT_EQ(rest->kind, TreeNodeKind::kRest);
   EXPECT_EQ(rest->count, 1u);

@@ -1,0 +1,214 @@
+#include "trace/iterations.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+
+struct Expected {
+  std::string name;
+  int64_t start_ns;
+  int64_t end_ns;
+};
+
+void expect_windows(const Windows& windows, WindowSource source,
+                    const std::vector<Expected>& expected) {
+  EXPECT_EQ(window_source_name(windows.source), window_source_name(source));
+  ASSERT_EQ(windows.windows.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(windows.windows[i].name, expected[i].name);
+    EXPECT_EQ(windows.windows[i].start_ns, expected[i].start_ns) << expected[i].name;
+    EXPECT_EQ(windows.windows[i].end_ns, expected[i].end_ns) << expected[i].name;
+  }
+}
+
+Windows find(const Trace& trace) { return find_iterations(trace, link_trace(trace)); }
+
+// n launches of 1 ns each from start_ns on.
+void launch(TraceMaker& maker, int64_t thread, int64_t start_ns, int n) {
+  for (int i = 0; i < n; ++i) maker.call(thread, "cudaLaunchKernel", start_ns + i, 1, 0);
+}
+
+TEST(Iterations, ProfilerStepsInTimeOrder) {
+  const Trace trace = TraceMaker()
+                          .annotation(1, "ProfilerStep#10", 200, 100)
+                          .annotation(1, "ProfilerStep#9", 100, 100)
+                          .annotation(1, "ProfilerStep#x", 0, 50)
+                          .annotation(1, "forward", 110, 20)
+                          .build();
+  const Windows windows = find(trace);
+  expect_windows(windows, WindowSource::kProfilerStep,
+                 {{"ProfilerStep#9", 100, 200}, {"ProfilerStep#10", 200, 300}});
+  EXPECT_EQ(windows.overlaps_cut, 0u);
+}
+
+TEST(Iterations, OneStepIsEnough) {
+  expect_windows(find(TraceMaker().annotation(1, "ProfilerStep#1", 5, 10).build()),
+                 WindowSource::kProfilerStep, {{"ProfilerStep#1", 5, 15}});
+}
+
+TEST(Iterations, StepsFiledAsOperators) {
+  expect_windows(find(TraceMaker().op(1, "ProfilerStep#1", 5, 10).build()),
+                 WindowSource::kProfilerStep, {{"ProfilerStep#1", 5, 15}});
+}
+
+TEST(Iterations, WidestSpanOfANumberCounts) {
+  const Trace trace = TraceMaker()
+                          .annotation(1, "ProfilerStep#1", 110, 50)
+                          .annotation(2, "ProfilerStep#1", 100, 100)
+                          .annotation(1, "ProfilerStep#2", 200, 90)
+                          .annotation(2, "ProfilerStep#2", 205, 40)
+                          .build();
+  expect_windows(find(trace), WindowSource::kProfilerStep,
+                 {{"ProfilerStep#1", 100, 200}, {"ProfilerStep#2", 200, 290}});
+}
+
+TEST(Iterations, OverlappingStepsAreCutAndCounted) {
+  const Trace trace = TraceMaker()
+                          .annotation(1, "ProfilerStep#1", 0, 105)
+                          .annotation(1, "ProfilerStep#2", 100, 100)
+                          .annotation(1, "ProfilerStep#3", 200, 50)
+                          .annotation(2, "ProfilerStep#4", 200, 60)
+                          .build();
+  const Windows windows = find(trace);
+  // 3 and 4 start together: nothing is left of 3.
+  expect_windows(
+      windows, WindowSource::kProfilerStep,
+      {{"ProfilerStep#1", 0, 100}, {"ProfilerStep#2", 100, 200}, {"ProfilerStep#4", 200, 260}});
+  EXPECT_EQ(windows.overlaps_cut, 2u);
+}
+
+TEST(Iterations, RepeatedSpanThatHoldsTheLaunches) {
+  TraceMaker maker;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t start = 1000 * i;
+    maker.annotation(1, "step[DECODE bs=" + std::to_string(7 + i) + "]", start, 500);
+    maker.annotation(1, "sample", start + 10, 20);  // inside: not outermost
+    maker.op(1, "aten::op" + std::to_string(i), start + 5, 100);
+    launch(maker, 1, start + 20, 20 + i);
+    launch(maker, 2, start + 600, 1);  // outside
+  }
+  expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
+                 {{"step[DECODE bs=7] [1]", 0, 500},
+                  {"step[DECODE bs=8] [2]", 1000, 1500},
+                  {"step[DECODE bs=9] [3]", 2000, 2500}});
+}
+
+TEST(Iterations, SpansThatHoldTooLittleOrDifferTooMuchAreNone) {
+  TraceMaker little;
+  for (int i = 0; i < 2; ++i) {
+    little.annotation(1, "optimizer", 1000 * i, 500);
+    launch(little, 1, 1000 * i + 20, 10);
+    launch(little, 1, 1000 * i + 600, 2);  // 4 of 24 outside
+  }
+  little.op(1, "aten::a", 600, 10).op(1, "aten::b", 1600, 10);
+  expect_windows(find(little.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 1610}});
+
+  TraceMaker uneven;
+  uneven.annotation(1, "step", 0, 500).annotation(1, "step", 1000, 500);
+  launch(uneven, 1, 20, 9);
+  launch(uneven, 1, 1020, 20);
+  expect_windows(find(uneven.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 1500}});
+}
+
+TEST(Iterations, CompiledRegionsAreNoIterations) {
+  TraceMaker maker;
+  for (int i = 0; i < 3; ++i) {
+    maker.annotation(1, "## Call CompiledFxGraph fabc ##", 1000 * i, 500);
+    launch(maker, 1, 1000 * i + 20, 4);
+  }
+  expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 2500}});
+}
+
+// Embedding, two layers, head; each root operator lasts 100 ns and launches 3 kernels.
+int64_t add_pass(TraceMaker& maker, int64_t start_ns) {
+  for (const char* name : {"embedding", "attention", "mlp", "attention", "mlp", "head"}) {
+    maker.op(1, name, start_ns, 100);
+    maker.op(1, "inner", start_ns + 10, 50);
+    launch(maker, 1, start_ns + 20, 3);
+    start_ns += 100;
+  }
+  return start_ns;
+}
+
+TEST(Iterations, PeriodOfTheRootOperators) {
+  TraceMaker maker;
+  int64_t end = 0;
+  for (int i = 0; i < 3; ++i) end = add_pass(maker, end + 50);
+  maker.call(1, "cudaDeviceSynchronize", end + 10, 90, 0);
+  expect_windows(
+      find(maker.build()), WindowSource::kRepeatedRoot,
+      {{"embedding [1]", 50, 700}, {"embedding [2]", 700, 1350}, {"embedding [3]", 1350, 2050}});
+}
+
+TEST(Iterations, PeriodMayEndInTheMiddle) {
+  TraceMaker maker;
+  int64_t end = 0;
+  for (int i = 0; i < 2; ++i) end = add_pass(maker, end);
+  maker.op(1, "embedding", end, 100).op(1, "attention", end + 100, 100);
+  launch(maker, 1, end + 20, 3);
+  expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
+                 {{"embedding [1]", 0, 600}, {"embedding [2]", 600, 1200}});
+}
+
+TEST(Iterations, LayersOfOnePassAreNoIterations) {
+  TraceMaker maker;
+  const int64_t end = add_pass(maker, 0);
+  expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, end}});
+}
+
+TEST(Iterations, LoopOverOneOperatorIsOneWindow) {
+  TraceMaker maker;
+  for (int i = 0; i < 50; ++i) {
+    maker.op(1, "aten::add", 100 * i, 50);
+    launch(maker, 1, 100 * i + 10, 1);
+  }
+  expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 4950}});
+}
+
+TEST(Iterations, WindowsFollowTheThreadThatLaunchesFirst) {
+  // Forward on thread 1, backward on thread 2, which launches more.
+  TraceMaker maker;
+  int64_t start = 0;
+  for (int i = 0; i < 2; ++i) {
+    maker.op(2, "backward of head", start + 650, 100).op(2, "backward of mlp", start + 750, 100);
+    launch(maker, 2, start + 660, 40);
+    add_pass(maker, start);
+    start += 1000;
+  }
+  expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
+                 {{"embedding [1]", 0, 1000}, {"embedding [2]", 1000, 1850}});
+}
+
+TEST(Iterations, WholeTraceSpansHostAndDevice) {
+  const Trace trace = TraceMaker()
+                          .op(1, "aten::mm", 100, 50)
+                          .frame(1, "main.py(1): f", 90, 200)
+                          .kernel(0, 7, "carried over", 20, 10, 1)
+                          .kernel(0, 7, "last", 500, 0, 2)
+                          .build();
+  expect_windows(find(trace), WindowSource::kWholeTrace, {{"whole trace", 20, 501}});
+}
+
+TEST(Iterations, TimesAtTheEndsOfTheirRange) {
+  const Trace trace = TraceMaker()
+                          .kernel(0, 7, "last", INT64_MAX, 0, 1)
+                          .call(1, "cudaLaunchKernel", INT64_MIN, 0, 1)
+                          .build();
+  expect_windows(find(trace), WindowSource::kWholeTrace, {{"whole trace", INT64_MIN, INT64_MAX}});
+}
+
+TEST(Iterations, EmptyTraceIsOneEmptyWindow) {
+  expect_windows(find(Trace()), WindowSource::kWholeTrace, {{"whole trace", 0, 0}});
+}
+
+}  // namespace
+}  // namespace assay
