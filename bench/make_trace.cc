@@ -44,7 +44,7 @@ std::string read_file(const char* path) {
   std::string text;
   std::fseek(file, 0, SEEK_END);
   text.resize(static_cast<size_t>(std::ftell(file)));
-  std::rewind(file);
+  std::fseek(file, 0, SEEK_SET);
   if (std::fread(text.data(), 1, text.size(), file) != text.size()) fail("short read");
   std::fclose(file);
   return text;
