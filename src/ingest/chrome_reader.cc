@@ -224,7 +224,7 @@ int64_t base_time_ns(ChromePiece& document) {
 void note_time_shape(TraceBuilder& builder) {
   const TimeShape& shape = builder.time_shape;
   if (shape.times == 0) return;
-  if ((shape.fraction_lengths & ~1u) == 0) {
+  if (shape.whole_microseconds()) {
     builder.log.add(ImportCode::kWholeMicroseconds);
     return;
   }

@@ -429,6 +429,7 @@ DecimalRead KinetoRows::read_time(const JsonValue& value, int64_t& ns) {
   ++seen.times;
   seen.fraction_lengths |= 1u << (shape.fraction_digits < 31 ? shape.fraction_digits : 31);
   seen.fraction_leading_zero |= shape.fraction_leading_zero;
+  seen.sub_microsecond |= (shape.fraction_digits > 0 || time_scale_ == 0) && ns % 1000 != 0;
   return DecimalRead::kOk;
 }
 

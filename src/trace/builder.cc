@@ -201,6 +201,7 @@ void TimeShape::merge(const TimeShape& other) {
   max_start_ns = std::max(max_start_ns, other.max_start_ns);
   fraction_lengths |= other.fraction_lengths;
   fraction_leading_zero |= other.fraction_leading_zero;
+  sub_microsecond |= other.sub_microsecond;
   times += other.times;
 }
 
@@ -360,7 +361,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   trace.strings = std::move(strings);
   trace.counts = counts;
   trace.log = log;
-  trace.whole_microseconds = time_shape.times > 0 && (time_shape.fraction_lengths & ~1u) == 0;
+  trace.whole_microseconds = time_shape.whole_microseconds();
   return trace;
 }
 

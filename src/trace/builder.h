@@ -21,8 +21,10 @@ struct TimeShape {
   int64_t max_start_ns = INT64_MIN;
   uint32_t fraction_lengths = 0;  // bit k: a time with k fraction digits was seen (k <= 31)
   bool fraction_leading_zero = false;
+  bool sub_microsecond = false;  // a time that is no whole number of microseconds was seen
   uint64_t times = 0;
 
+  bool whole_microseconds() const { return times > 0 && !sub_microsecond; }
   void merge(const TimeShape& other);
 };
 
