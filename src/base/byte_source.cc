@@ -68,7 +68,7 @@ Result<ByteSource> ByteSource::open(const std::string& path) {
     if (handle->fd < 0) return system_error("cannot open");
     handle->owned = true;
   }
-  struct stat info {};
+  struct stat info{};
   if (::fstat(handle->fd, &info) != 0) return system_error("cannot stat");
   if (S_ISDIR(info.st_mode)) {
     return Error{ErrorCode::kInvalidArgument, "is a directory", "", -1};
@@ -108,7 +108,8 @@ ReadFn ByteSource::range(uint64_t begin, uint64_t end) const {
     if (want == 0) return size_t{0};
     auto got = pread_some(handle->fd, dst, want, at);
     if (got) at += *got;
-    if (got && handle->counter != nullptr) handle->counter->fetch_add(*got, std::memory_order_relaxed);
+    if (got && handle->counter != nullptr)
+      handle->counter->fetch_add(*got, std::memory_order_relaxed);
     return got;
   };
 }
@@ -123,7 +124,8 @@ ReadFn ByteSource::stream(bool ahead) {
       return take;
     }
     auto got = read_some(handle->fd, dst, n);
-    if (got && handle->counter != nullptr) handle->counter->fetch_add(*got, std::memory_order_relaxed);
+    if (got && handle->counter != nullptr)
+      handle->counter->fetch_add(*got, std::memory_order_relaxed);
     return got;
   };
   ReadFn decoded = compression_ == Compression::kGzip   ? gunzip(std::move(stored))

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where input bytes come from: a plain file (any range of it, by several threads), a compressed file
-// or a pipe (one stream, decoded by a thread of its own beside the consumer). Decoding is streaming,
-// so memory is bounded whatever the file claims to hold.
+// Where input bytes come from: a plain file (any range of it, by several threads), a compressed
+// file or a pipe (one stream, decoded by a thread of its own beside the consumer). Decoding is
+// streaming, so memory is bounded whatever the file claims to hold.
 
 #include <atomic>
 #include <cstdint>
@@ -37,8 +37,8 @@ class ByteSource {
   // Adds every stored byte read from here on to *counter, which must outlive the source.
   void count_reads(std::atomic<uint64_t>* counter);
 
-  // The whole input, decoded, once. With `ahead`, decoding runs in its own thread (useless for plain
-  // files, where reading is a copy). The source must outlive the function.
+  // The whole input, decoded, once. With `ahead`, decoding runs in its own thread (useless for
+  // plain files, where reading is a copy). The source must outlive the function.
   ReadFn stream(bool ahead);
   // Bytes [begin, end) of a seekable source. Independent of other ranges; thread-safe.
   ReadFn range(uint64_t begin, uint64_t end) const;

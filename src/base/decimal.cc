@@ -11,8 +11,8 @@ __extension__ typedef __int128 Int128;
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-constexpr int64_t kPowersOfTen[] = {1,       10,       100,       1000,       10000,
-                                    100000,  1000000,  10000000,  100000000,  1000000000};
+constexpr int64_t kPowersOfTen[] = {1,      10,      100,      1000,      10000,
+                                    100000, 1000000, 10000000, 100000000, 1000000000};
 
 // The general case: digits, one dot, optional exponent, any length. Collects the significant digits
 // and the decimal position, then scales in 128 bits.
@@ -99,7 +99,8 @@ DecimalStatus parse_decimal(std::string_view text, int scale, int64_t& value, De
   if (*p != '.') return parse_general(text, scale, value, shape);
   ++p;
   const auto fraction_digits = end - p;
-  if (fraction_digits < 1 || fraction_digits > scale) return parse_general(text, scale, value, shape);
+  if (fraction_digits < 1 || fraction_digits > scale)
+    return parse_general(text, scale, value, shape);
   shape.fraction_digits = static_cast<uint8_t>(fraction_digits);
   shape.fraction_leading_zero = *p == '0';
   int64_t fraction = 0;

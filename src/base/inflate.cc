@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kStoredBlock = 256 << 10;
 
-// A trace shrinks 10 to 60 times. Far beyond that, and large, it is no trace but a bomb; deflate can
-// do 1,000.
+// A trace shrinks 10 to 60 times. Far beyond that, and large, it is no trace but a bomb; deflate
+// can do 1,000.
 constexpr uint64_t kBombBytes = 2ull << 30;
 constexpr uint64_t kBombRatio = 200;
 
@@ -96,7 +96,8 @@ struct GzipDecoder {
     return got != 0;
   }
 
-  // After a member: another one, or the end. Zero padding after the last one is allowed, as in gzip.
+  // After a member: another one, or the end. Zero padding after the last one is allowed, as in
+  // gzip.
   Result<bool> begin_member() {
     for (;;) {
       if (state.avail_in == 0) {

@@ -87,8 +87,8 @@ using Status = Result<Ok>;
   auto tmp = (expr);                            \
   if (!tmp) return tmp.take_error();            \
   decl = *std::move(tmp)
-#define ASSAY_TRY(expr)                                                  \
-  do {                                                                   \
+#define ASSAY_TRY(expr)                                                              \
+  do {                                                                               \
     if (auto assay_status = (expr); !assay_status) return assay_status.take_error(); \
   } while (0)
 

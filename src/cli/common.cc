@@ -62,7 +62,8 @@ std::vector<std::string> rank_oddities(const std::vector<Trace>& heads) {
   std::set<int64_t> twice;
   int64_t world_size = 0;
   for (const Trace& head : heads) {
-    if (head.distributed.world_size) world_size = std::max(world_size, *head.distributed.world_size);
+    if (head.distributed.world_size)
+      world_size = std::max(world_size, *head.distributed.world_size);
     if (!head.distributed.rank) continue;
     if (!seen.insert(*head.distributed.rank).second) twice.insert(*head.distributed.rank);
   }
@@ -74,12 +75,14 @@ std::vector<std::string> rank_oddities(const std::vector<Trace>& heads) {
     if (++missing_count <= 16) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
   }
   if (missing_count > 0) {
-    words.push_back(fmt::format("{} of {} ranks are missing from this set ({}{}): nothing here says "
-                                "how they ran.",
-                                missing_count, world_size, missing, missing_count > 16 ? ", ..." : ""));
+    words.push_back(
+        fmt::format("{} of {} ranks are missing from this set ({}{}): nothing here says "
+                    "how they ran.",
+                    missing_count, world_size, missing, missing_count > 16 ? ", ..." : ""));
   }
   for (const int64_t rank : twice) {
-    words.push_back(fmt::format("Rank {} is there more than once: are these different runs?", rank));
+    words.push_back(
+        fmt::format("Rank {} is there more than once: are these different runs?", rank));
   }
   return words;
 }
@@ -98,8 +101,8 @@ Status write_text(const std::string& text, const std::string& path) {
   if (file == nullptr) {
     return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)), path, -1};
   }
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
-                       std::fflush(file) == 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
   const int error = errno;
   if (!to_stdout) std::fclose(file);
   // The reader of a pipe may stop early, as `head` does: that is no failure.
@@ -114,7 +117,8 @@ Status check_output(const CommonOptions& options) {
   if (options.output == "-") return Ok{};
   std::FILE* file = std::fopen(options.output.c_str(), "ab");
   if (file == nullptr) {
-    return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)), options.output, -1};
+    return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)),
+                 options.output, -1};
   }
   std::fclose(file);
   return Ok{};
@@ -172,15 +176,17 @@ Result<FloorChoice> parse_floor(const std::string& text) {
     return Error{ErrorCode::kInvalidArgument, "--floor: nanoseconds between 0 and 1e9", "", -1};
   }
   if (const PublishedFloor* floor = find_published_floor(text)) {
-    return FloorChoice{floor->launch_ns, fmt::format("published for {}: {}", floor->platform, floor->source)};
+    return FloorChoice{floor->launch_ns,
+                       fmt::format("published for {}: {}", floor->platform, floor->source)};
   }
   std::string known;
   for (const PublishedFloor& floor : published_floors()) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", floor.platform);
   }
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("--floor {}: neither nanoseconds nor a published platform ({})", text, known),
-               "", -1};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      fmt::format("--floor {}: neither nanoseconds nor a published platform ({})", text, known), "",
+      -1};
 }
 
 PhaseClock::PhaseClock(bool enabled) : enabled_(enabled), last_s_(now_s()) {}
@@ -189,8 +195,9 @@ void PhaseClock::mark(const char* phase, uint64_t bytes) {
   if (!enabled_) return;
   const double now = now_s();
   const double took = now - last_s_;
-  const std::string rate = bytes > 0 ? fmt::format(" {:.0f} MB/s", static_cast<double>(bytes) / took / 1e6)
-                                     : std::string();
+  const std::string rate =
+      bytes > 0 ? fmt::format(" {:.0f} MB/s", static_cast<double>(bytes) / took / 1e6)
+                : std::string();
   fmt::print(stderr, "perf {} {:.6f} s{} anon {} kB peak {} kB\n", phase, took, rate,
              status_kb("RssAnon"), status_kb("VmHWM"));
   last_s_ = now_s();
@@ -222,7 +229,8 @@ Document new_document(std::string title) {
   return document;
 }
 
-int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze) {
+int run_over_inputs(const CommonOptions& options, const std::string& title,
+                    const Analyze& analyze) {
   if (Status status = check_output(options); !status) return fail(status.error());
   auto files = expand_inputs(options.inputs);
   if (!files) return fail(files.error());

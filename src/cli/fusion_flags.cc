@@ -12,7 +12,8 @@ void add_fusion_flags(CLI::App& verb, FusionFlags& flags) {
       ->capture_default_str();
   verb.add_option("--threshold", flags.threshold, "proximity score of a candidate, (0, 1]")
       ->capture_default_str();
-  verb.add_option("--segment", flags.segment, "where sequences are cut: none, sync, rootop, iteration")
+  verb.add_option("--segment", flags.segment,
+                  "where sequences are cut: none, sync, rootop, iteration")
       ->check(CLI::IsMember({"none", "sync", "rootop", "iteration"}))
       ->capture_default_str();
   verb.add_option("--identity", flags.identity, "what makes kernels equal: name, or name and shape")

@@ -9,7 +9,8 @@ int main(int argc, char** argv) {
   // A reader that stops early (| head) must not kill us before we can call it success.
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app(
-      "assay takes a GPU run apart: where its time went, whose fault that is, what would change it, "
+      "assay takes a GPU run apart: where its time went, whose fault that is, what would change "
+      "it, "
       "and how sure we are.",
       "assay");
   app.set_version_flag("--version", std::string("assay ") + assay::kVersion);

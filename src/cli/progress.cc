@@ -31,9 +31,10 @@ void ProgressBar::draw_until_stopped() {
   do {
     const uint64_t read = progress_.stored_bytes_read.load(std::memory_order_relaxed);
     const uint64_t total = progress_.stored_bytes.load(std::memory_order_relaxed);
-    const std::string done =
-        total > 0 ? fmt::format("{:3.0f} %", 100.0 * static_cast<double>(read) / static_cast<double>(total))
-                  : fmt::format("{} MB", read / 1000000);
+    const std::string done = total > 0
+                                 ? fmt::format("{:3.0f} %", 100.0 * static_cast<double>(read) /
+                                                                static_cast<double>(total))
+                                 : fmt::format("{} MB", read / 1000000);
     fmt::print(stderr, "\rreading {} {}\x1b[K", clean_text(name_), done);
     std::fflush(stderr);
   } while (!stopping_.wait_for(lock, std::chrono::milliseconds(200), stopped));

@@ -85,15 +85,16 @@ struct Sweep {
 };
 
 // Repeats of one trace are its iterations; a trace without iterations is one repeat.
-Status add_trace(const std::string& argument, const CommonOptions& common, std::vector<SweepRow>& rows,
-                 Sweep& sweep) {
+Status add_trace(const std::string& argument, const CommonOptions& common,
+                 std::vector<SweepRow>& rows, Sweep& sweep) {
   const size_t equals = argument.find('=');
   double batch = 0;
   char* end = nullptr;
   if (equals != std::string::npos) batch = std::strtod(argument.c_str(), &end);
   if (equals == std::string::npos || end != argument.c_str() + equals || equals == 0) {
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("--batch {}: write it as SIZE=TRACE, e.g. 8=b8.json.gz", argument), "", -1};
+                 fmt::format("--batch {}: write it as SIZE=TRACE, e.g. 8=b8.json.gz", argument), "",
+                 -1};
   }
   const std::string path = argument.substr(equals + 1);
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(path, common));
@@ -168,7 +169,8 @@ Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
   document.verdict = bound_verdict_words(platforms, between);
   document.sections = bound_sections(platforms, between);
   TrustNotes trust;
-  for (const Sweep& sweep : sweeps) trust.insert(trust.end(), sweep.trust.begin(), sweep.trust.end());
+  for (const Sweep& sweep : sweeps)
+    trust.insert(trust.end(), sweep.trust.begin(), sweep.trust.end());
   document.sections.push_back(trust_section(trust));
   return document;
 }
@@ -176,12 +178,14 @@ Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
 int run(const BoundVerb& verb) {
   if (!verb.platform.given()) {
     if (!verb.common.inputs.empty() && !verb.other.given()) {
-      return run_over_inputs(verb.common, "Bound",
-                             [&verb](const LoadedTrace& loaded) { return judge_one(verb, loaded); });
+      return run_over_inputs(verb.common, "Bound", [&verb](const LoadedTrace& loaded) {
+        return judge_one(verb, loaded);
+      });
     }
-    return fail({ErrorCode::kInvalidArgument,
-                 "bound needs a trace, or a sweep: --batch SIZE=TRACE (three or more) or --table FILE",
-                 "", -1});
+    return fail(
+        {ErrorCode::kInvalidArgument,
+         "bound needs a trace, or a sweep: --batch SIZE=TRACE (three or more) or --table FILE", "",
+         -1});
   }
   if (!verb.common.inputs.empty()) {
     return fail({ErrorCode::kInvalidArgument,
@@ -204,14 +208,18 @@ void add_bound_verb(CLI::App& app, int& exit_code) {
   add_common_options(*sub, verb->common, false);
   sub->add_option("traces", verb->common.inputs, "one trace: its verdict without a sweep");
   sub->add_option("--batch", verb->platform.batches, "SIZE=TRACE, once per batch size or repeat");
-  sub->add_option("--table", verb->platform.table,
-                  "CSV with batch, tklqt, launches and optional latency, gpu_idle_share, cpu_idle_share");
-  sub->add_option("--name", verb->platform.name, "what to call this platform")->capture_default_str();
+  sub->add_option(
+      "--table", verb->platform.table,
+      "CSV with batch, tklqt, launches and optional latency, gpu_idle_share, cpu_idle_share");
+  sub->add_option("--name", verb->platform.name, "what to call this platform")
+      ->capture_default_str();
   sub->add_option("--vs-batch", verb->other.batches, "the same of a second platform");
   sub->add_option("--vs-table", verb->other.table, "the same of a second platform");
   sub->add_option("--vs-name", verb->other.name, "what to call it")->capture_default_str();
-  sub->add_option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
-  sub->add_option("--tau", verb->options.tau, "GPU-bound above this many plateaus")->capture_default_str();
+  sub->add_option("--floor", verb->floor,
+                  "launch time of an empty kernel (see assay launch --help)");
+  sub->add_option("--tau", verb->options.tau, "GPU-bound above this many plateaus")
+      ->capture_default_str();
   sub->add_option("--rho", verb->options.rho, "tolerance of the plateau")->capture_default_str();
   sub->add_option("--balanced", verb->options.balanced_share,
                   "a batch is balanced when both idle shares are below this")

@@ -34,7 +34,8 @@ void add_fuse_verb(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand(
       "fuse", "Chains of kernels that always run together, and what fusing them would save");
   add_common_options(*sub, verb->common, true);
-  sub->add_option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+  sub->add_option("--floor", verb->floor,
+                  "launch time of an empty kernel (see assay launch --help)");
   add_fusion_flags(*sub, verb->flags);
   sub->callback([verb, &exit_code] {
     exit_code = run_over_inputs(verb->common, "Fusion", [verb](const LoadedTrace& loaded) {

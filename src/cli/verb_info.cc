@@ -20,9 +20,11 @@ Result<TraceContent> summarize(const LoadedTrace& loaded) {
 
 void add_info_verb(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App* verb = app.add_subcommand("info", "What is in a trace: rows per table, links, odd input");
+  CLI::App* verb =
+      app.add_subcommand("info", "What is in a trace: rows per table, links, odd input");
   add_common_options(*verb, *options, true);
-  verb->callback([options, &exit_code] { exit_code = run_over_inputs(*options, "Info", summarize); });
+  verb->callback(
+      [options, &exit_code] { exit_code = run_over_inputs(*options, "Info", summarize); });
 }
 
 }  // namespace assay

@@ -21,8 +21,9 @@ struct LaunchVerb {
   bool graph = false;
 };
 
-const std::map<std::string, TreeOrder> kTreeOrders = {
-    {"launch", TreeOrder::kLaunchQueue}, {"device", TreeOrder::kDevice}, {"host", TreeOrder::kHost}};
+const std::map<std::string, TreeOrder> kTreeOrders = {{"launch", TreeOrder::kLaunchQueue},
+                                                      {"device", TreeOrder::kDevice},
+                                                      {"host", TreeOrder::kHost}};
 
 Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) {
   PhaseClock clock(verb.common.perf);
@@ -54,7 +55,8 @@ Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) 
 void add_launch_verb(CLI::App& app, int& exit_code) {
   auto verb = std::make_shared<LaunchVerb>();
   CLI::App* sub = app.add_subcommand(
-      "launch", "How work reaches the GPU: launch and queue time, idle time, most launched kernels");
+      "launch",
+      "How work reaches the GPU: launch and queue time, idle time, most launched kernels");
   add_common_options(*sub, verb->common, true);
   sub->add_option("--floor", verb->floor,
                   "launch time of an empty kernel: nanoseconds, or a published platform such as "

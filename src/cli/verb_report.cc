@@ -46,6 +46,9 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
   content.sections.push_back(launch_section(launch, verb.top));
   content.sections.push_back(fusion_section(fusion));
   content.sections.push_back(trust_section(joined(launch.trust, fusion.trust)));
+  if (launch.whole.kernels == 0) {
+    for (Section& section : content.sections) hide_from_readers(section);
+  }
   return content;
 }
 
@@ -53,10 +56,11 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
 
 void add_report_verb(CLI::App& app, int& exit_code) {
   auto verb = std::make_shared<ReportVerb>();
-  CLI::App* sub =
-      app.add_subcommand("report", "The verdict in words, the numbers behind it, and what they rest on");
+  CLI::App* sub = app.add_subcommand(
+      "report", "The verdict in words, the numbers behind it, and what they rest on");
   add_common_options(*sub, verb->common, true);
-  sub->add_option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+  sub->add_option("--floor", verb->floor,
+                  "launch time of an empty kernel (see assay launch --help)");
   sub->add_option("--top", verb->top, "kernels listed; 0 = all")->capture_default_str();
   add_fusion_flags(*sub, verb->flags);
   sub->callback([verb, &exit_code] {

@@ -1,7 +1,7 @@
 #pragma once
 
-// One function per verb: adds the subcommand with its flags and help to the app; the callback leaves
-// the process's exit code in `exit_code`.
+// One function per verb: adds the subcommand with its flags and help to the app; the callback
+// leaves the process's exit code in `exit_code`.
 
 namespace CLI {
 class App;

@@ -1,8 +1,8 @@
 #pragma once
 
-// One element of a Chrome trace's event array, as views into the piece it was read from. Which fields
-// matter is decided here once, for every producer (Kineto of any year, ROCm, RPD, MTIA); what they
-// mean is decided in kineto_rows.cc.
+// One element of a Chrome trace's event array, as views into the piece it was read from. Which
+// fields matter is decided here once, for every producer (Kineto of any year, ROCm, RPD, MTIA);
+// what they mean is decided in kineto_rows.cc.
 
 #include <array>
 #include <cstdint>
@@ -25,36 +25,36 @@ namespace assay {
   FIELD(kArgs, "args")
 
 // ARG(enumerator, "key"): the keys of args that some table has a column for.
-#define ASSAY_EVENT_ARGS(ARG)                       \
-  ARG(kExternalId, "External id")                   \
-  ARG(kExternalIdOld, "external id")                \
-  ARG(kCorrelation, "correlation")                  \
-  ARG(kDevice, "device")                            \
-  ARG(kStream, "stream")                            \
-  ARG(kBytes, "bytes")                              \
-  ARG(kSize, "size")                                \
-  ARG(kGrid, "grid")                                \
-  ARG(kBlock, "block")                              \
-  ARG(kRegisters, "registers per thread")           \
-  ARG(kSharedMemory, "shared memory")               \
-  ARG(kGraphId, "graph id")                         \
-  ARG(kGraphNodeId, "graph node id")                \
-  ARG(kSequence, "Sequence number")                 \
-  ARG(kForwardThread, "Fwd thread id")              \
-  ARG(kCollective, "Collective name")               \
-  ARG(kInElements, "In msg nelems")                 \
-  ARG(kOutElements, "Out msg nelems")               \
-  ARG(kGroupSize, "Group size")                     \
-  ARG(kDtype, "dtype")                              \
-  ARG(kProcessGroup, "Process Group Name")          \
-  ARG(kProcessGroupRanks, "Process Group Ranks")    \
-  ARG(kCollectiveSeq, "Seq")                        \
-  ARG(kMemoryAddr, "Addr")                          \
-  ARG(kMemoryBytes, "Bytes")                        \
-  ARG(kTotalAllocated, "Total Allocated")           \
-  ARG(kTotalReserved, "Total Reserved")             \
-  ARG(kDeviceType, "Device Type")                   \
-  ARG(kDeviceId, "Device Id")                       \
+#define ASSAY_EVENT_ARGS(ARG)                    \
+  ARG(kExternalId, "External id")                \
+  ARG(kExternalIdOld, "external id")             \
+  ARG(kCorrelation, "correlation")               \
+  ARG(kDevice, "device")                         \
+  ARG(kStream, "stream")                         \
+  ARG(kBytes, "bytes")                           \
+  ARG(kSize, "size")                             \
+  ARG(kGrid, "grid")                             \
+  ARG(kBlock, "block")                           \
+  ARG(kRegisters, "registers per thread")        \
+  ARG(kSharedMemory, "shared memory")            \
+  ARG(kGraphId, "graph id")                      \
+  ARG(kGraphNodeId, "graph node id")             \
+  ARG(kSequence, "Sequence number")              \
+  ARG(kForwardThread, "Fwd thread id")           \
+  ARG(kCollective, "Collective name")            \
+  ARG(kInElements, "In msg nelems")              \
+  ARG(kOutElements, "Out msg nelems")            \
+  ARG(kGroupSize, "Group size")                  \
+  ARG(kDtype, "dtype")                           \
+  ARG(kProcessGroup, "Process Group Name")       \
+  ARG(kProcessGroupRanks, "Process Group Ranks") \
+  ARG(kCollectiveSeq, "Seq")                     \
+  ARG(kMemoryAddr, "Addr")                       \
+  ARG(kMemoryBytes, "Bytes")                     \
+  ARG(kTotalAllocated, "Total Allocated")        \
+  ARG(kTotalReserved, "Total Reserved")          \
+  ARG(kDeviceType, "Device Type")                \
+  ARG(kDeviceId, "Device Id")                    \
   ARG(kNameArg, "name")
 
 #define ASSAY_ENUMERATOR(name, key) name,
@@ -111,8 +111,8 @@ inline bool is_bare_word(std::string_view scalar) {
   return scalar != "null" && scalar != "true" && scalar != "false";
 }
 
-// Reads the object at the cursor. Arguments of Python frames and flows are stepped over: no table has
-// a column for them, and they are most of the events.
+// Reads the object at the cursor. Arguments of Python frames and flows are stepped over: no table
+// has a column for them, and they are most of the events.
 Walk read_event(JsonCursor& cursor, RawEvent& event);
 
 }  // namespace assay

@@ -11,16 +11,18 @@ namespace {
 
 // Keys that describe the profile. Everything else may hold a user's environment and stays unread.
 constexpr std::array<std::string_view, 14> kKeptKeys = {
-    "schemaVersion",       "record_shapes",     "with_stack",           "with_flops",
-    "with_modules",        "profile_memory",    "cupti_version",        "cuda_runtime_version",
-    "cuda_driver_version", "roctracer_version", "hip_runtime_version",  "hip_driver_version",
-    "trace_id",            "displayTimeUnit"};
+    "schemaVersion",     "record_shapes",        "with_stack",
+    "with_flops",        "with_modules",         "profile_memory",
+    "cupti_version",     "cuda_runtime_version", "cuda_driver_version",
+    "roctracer_version", "hip_runtime_version",  "hip_driver_version",
+    "trace_id",          "displayTimeUnit"};
 
 std::string plain_text(const JsonValue& value, ImportLog& log) {
   std::string scratch;
   TextRepairs repairs;
   std::string text(clean_json_text(value.text, true, scratch, repairs));
-  if (repairs.invalid_escapes != 0) log.add(ImportCode::kInvalidEscape, -1, repairs.invalid_escapes);
+  if (repairs.invalid_escapes != 0)
+    log.add(ImportCode::kInvalidEscape, -1, repairs.invalid_escapes);
   if (repairs.invalid_bytes != 0) log.add(ImportCode::kInvalidUtf8, -1, repairs.invalid_bytes);
   return text;
 }

@@ -80,8 +80,8 @@ Status ChromePiece::fill() {
   return Ok{};
 }
 
-// The start of the last event in the window, told by how events meet: `}` `,` `{`. A string may hold
-// that too; then the piece ends inside it, which the index tells.
+// The start of the last event in the window, told by how events meet: `}` `,` `{`. A string may
+// hold that too; then the piece ends inside it, which the index tells.
 size_t ChromePiece::find_cut() const {
   const char* const text = window_.data();
   size_t search_end = end_;
@@ -167,7 +167,8 @@ Result<bool> ChromePiece::index_window() {
         break;
       case IndexOutcome::kControlCharacters:
         if (blanked) {
-          return error_at(ErrorCode::kFormat, "control characters that cannot be repaired", offset());
+          return error_at(ErrorCode::kFormat, "control characters that cannot be repaired",
+                          offset());
         }
         blanked = true;
         blank_control_characters();
@@ -337,7 +338,8 @@ ChromePiece::Progress ChromePiece::consume_events(JsonCursor& cursor, bool heade
       rows_.add(event_, cursor, static_cast<int64_t>(at), check_utf8_);
       expect_value_ = false;
     } else if (c == ',') {
-      if (expect_value_) builder.log.add(ImportCode::kTrailingComma, static_cast<int64_t>(base + cursor.offset()));
+      if (expect_value_)
+        builder.log.add(ImportCode::kTrailingComma, static_cast<int64_t>(base + cursor.offset()));
       expect_value_ = true;
       ++cursor.at;
     } else if (c == ']') {
@@ -388,8 +390,8 @@ void ChromePiece::detect_time_scale(JsonCursor cursor) {
 }
 
 // Kineto before July 2026 did not escape quotes inside names. In its layout a name is followed by
-// `", "pid":` or ends its line with `",`: quotes between belong to the name. They become apostrophes,
-// so that offsets stay true. False: nothing to repair here.
+// `", "pid":` or ends its line with `",`: quotes between belong to the name. They become
+// apostrophes, so that offsets stay true. False: nothing to repair here.
 bool ChromePiece::repair_quotes() {
   if (stage_ != Stage::kEvents) return false;
   static constexpr std::string_view kName = "\"name\": \"";

@@ -26,7 +26,8 @@ enum class Stage : uint8_t {
 
 class ChromePiece {
  public:
-  // read delivers the bytes from `offset` on. stage: kStart, or kEvents with `offset` at an element.
+  // read delivers the bytes from `offset` on. stage: kStart, or kEvents with `offset` at an
+  // element.
   ChromePiece(ReadFn read, uint64_t offset, Stage stage);
 
   // Reads up to the first event and tells the file's time unit from what comes first. The piece can
@@ -35,8 +36,8 @@ class ChromePiece {
   // Reads on until an element begins at or after `stop_at`, or the document ends.
   Status run(uint64_t stop_at);
 
-  uint64_t offset() const { return window_offset_ + begin_; }  // first byte not yet consumed
-  uint64_t input_end() const { return window_offset_ + end_; }     // first byte not yet read
+  uint64_t offset() const { return window_offset_ + begin_; }   // first byte not yet consumed
+  uint64_t input_end() const { return window_offset_ + end_; }  // first byte not yet read
   Stage stage() const { return stage_; }
   bool root_is_array() const { return root_is_array_; }
   void set_root_is_array(bool value) { root_is_array_ = value; }
@@ -83,9 +84,9 @@ class ChromePiece {
   size_t target_ = 0;           // bytes wanted in the window
   bool input_ended_ = false;
   std::optional<Error> source_truncated_;
-  size_t index_begin_ = 0;      // window position of the indexed text
-  size_t committed_ = 0;        // window position up to which consume() is done
-  uint64_t malformed_at_ = 0;   // input offset of what is not JSON
+  size_t index_begin_ = 0;     // window position of the indexed text
+  size_t committed_ = 0;       // window position up to which consume() is done
+  uint64_t malformed_at_ = 0;  // input offset of what is not JSON
   bool check_utf8_ = false;
   JsonIndex index_;
   RawEvent event_;

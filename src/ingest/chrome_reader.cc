@@ -1,8 +1,9 @@
 // A plain file is cut into stretches that several threads parse at once. Where an event begins can
-// only be guessed from the middle of a file (`}` `,` `{` `"`), so every guess is verified: a stretch
-// counts only if the one before it, which started at a verified place, ends exactly where it begins.
-// A guess inside a string or an argument list fails that test and is parsed over. The rows are the
-// same as from one thread, byte for byte, because merging keeps the order of the input.
+// only be guessed from the middle of a file (`}` `,` `{` `"`), so every guess is verified: a
+// stretch counts only if the one before it, which started at a verified place, ends exactly where
+// it begins. A guess inside a string or an argument list fails that test and is parsed over. The
+// rows are the same as from one thread, byte for byte, because merging keeps the order of the
+// input.
 
 #include "ingest/chrome_reader.h"
 
@@ -72,7 +73,8 @@ struct Parsed {
   Status status = Ok{};
 };
 
-Parsed parse_stretch(const ByteSource& source, Stretch stretch, int time_scale, bool root_is_array) {
+Parsed parse_stretch(const ByteSource& source, Stretch stretch, int time_scale,
+                     bool root_is_array) {
   Parsed parsed;
   parsed.piece = std::make_unique<ChromePiece>(source.range(stretch.begin, source.stored_bytes()),
                                                stretch.begin, Stage::kEvents);
@@ -82,8 +84,8 @@ Parsed parse_stretch(const ByteSource& source, Stretch stretch, int time_scale, 
   return parsed;
 }
 
-// Hands out stretches to threads in order and gives the results back in order, never more than a few
-// ahead, so that memory stays bounded by the rows.
+// Hands out stretches to threads in order and gives the results back in order, never more than a
+// few ahead, so that memory stays bounded by the rows.
 class StretchPool {
  public:
   StretchPool(const ByteSource& source, const std::vector<Stretch>& stretches, int time_scale,
@@ -162,7 +164,8 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
     const uint64_t gap_end = next < stretches.size() ? stretches[next].begin : UINT64_MAX;
     const bool met = gap_end == at;
     const uint64_t stop = met ? stretches[next].end : gap_end;
-    Parsed parsed = met ? pool.take(next++) : parse_stretch(source, {at, stop}, scale, root_is_array);
+    Parsed parsed =
+        met ? pool.take(next++) : parse_stretch(source, {at, stop}, scale, root_is_array);
     if (!parsed.status) return parsed.status.take_error();
     at = parsed.piece->offset();
     const bool first = builder.counts.events == 0;

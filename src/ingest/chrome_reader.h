@@ -1,8 +1,8 @@
 #pragma once
 
-// The reader of Chrome-trace JSON: Kineto / PyTorch profiler files of every version, and whatever else
-// writes the same shape. Bounded memory: the input passes through a window of about 1 MiB, cut at
-// event boundaries; what stays are the rows.
+// The reader of Chrome-trace JSON: Kineto / PyTorch profiler files of every version, and whatever
+// else writes the same shape. Bounded memory: the input passes through a window of about 1 MiB, cut
+// at event boundaries; what stays are the rows.
 
 #include <atomic>
 #include <cstdint>
@@ -28,9 +28,9 @@ struct ReadOptions {
   uint64_t stretch_bytes = 8 << 20;
 };
 
-// Reads the whole source. Errors: kFormat (not JSON, or JSON that is no trace; with the byte offset in
-// the decompressed input), kTruncated, kUnsupported (one event beyond 64 MiB, more than 2^32 rows),
-// kIo.
+// Reads the whole source. Errors: kFormat (not JSON, or JSON that is no trace; with the byte offset
+// in the decompressed input), kTruncated, kUnsupported (one event beyond 64 MiB, more than 2^32
+// rows), kIo.
 Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options);
 
 // The same from any decoded bytes, in one thread.

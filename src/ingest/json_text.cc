@@ -86,7 +86,11 @@ void resolve_escapes(std::string_view raw, std::string& text, TextRepairs& repai
 // Length of the valid UTF-8 sequence at text[i]; 0 when there is none.
 size_t utf8_length(std::string_view text, size_t i) {
   const auto lead = static_cast<unsigned char>(text[i]);
-  const size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
+  const size_t length = lead < 0x80       ? 1
+                        : lead >> 5 == 6  ? 2
+                        : lead >> 4 == 14 ? 3
+                        : lead >> 3 == 30 ? 4
+                                          : 0;
   if (length == 0 || i + length > text.size()) return 0;
   return is_utf8(text.substr(i, length)) ? length : 0;
 }

@@ -14,8 +14,8 @@ struct TextRepairs {
 };
 
 // Resolves escapes of `raw` (a JSON string without its quotes) and, with check_utf8, replaces each
-// byte that is no UTF-8 by U+FFFD. Returns `raw` itself when nothing had to be done, else `scratch`.
-// An escape that JSON does not know keeps its backslash, as Windows paths mean it.
+// byte that is no UTF-8 by U+FFFD. Returns `raw` itself when nothing had to be done, else
+// `scratch`. An escape that JSON does not know keeps its backslash, as Windows paths mean it.
 std::string_view clean_json_text(std::string_view raw, bool check_utf8, std::string& scratch,
                                  TextRepairs& repairs);
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// A forward walk over the positions of a JsonIndex. Nothing is copied and nothing is built: values are
-// views into the piece. Nesting is counted, not recursed, so depth costs nothing. Scalars are taken as
-// written, which is what lets NaN, bare words and 19-digit decimals through to whoever wants them.
+// A forward walk over the positions of a JsonIndex. Nothing is copied and nothing is built: values
+// are views into the piece. Nesting is counted, not recursed, so depth costs nothing. Scalars are
+// taken as written, which is what lets NaN, bare words and 19-digit decimals through to whoever
+// wants them.
 
 #include <cstdint>
 #include <string_view>
@@ -30,7 +31,8 @@ struct JsonCursor {
   uint32_t at = 0;
 
   bool ended() const { return at >= count; }
-  // The structural character at the cursor; '\0' at the end. text[length] must be readable and '\0'.
+  // The structural character at the cursor; '\0' at the end. text[length] must be readable and
+  // '\0'.
   char peek() const { return text[positions[at]]; }
   uint32_t offset() const { return positions[at]; }
 };

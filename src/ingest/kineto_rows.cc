@@ -48,12 +48,12 @@ std::string_view trailing_digits(std::string_view text) {
 void file_span(TraceBuilder& builder, const SpanMark& begin, int64_t dur_ns) {
   const int64_t start_ns = begin.time_ns;
   const auto activity = [&](ActivityKind kind) {
-    builder.activities.push_back({start_ns, dur_ns, begin.name, begin.stream, begin.correlation,
-                                  begin.external_id, kind});
+    builder.activities.push_back(
+        {start_ns, dur_ns, begin.name, begin.stream, begin.correlation, begin.external_id, kind});
   };
   const auto call = [&](ApiKind kind) {
-    builder.api_calls.push_back({start_ns, dur_ns, begin.name, begin.thread, begin.correlation,
-                                 begin.external_id, kind});
+    builder.api_calls.push_back(
+        {start_ns, dur_ns, begin.name, begin.thread, begin.correlation, begin.external_id, kind});
   };
   switch (category_of(builder.strings.view(begin.category))) {
     case Category::kOp:
@@ -91,8 +91,7 @@ void file_span(TraceBuilder& builder, const SpanMark& begin, int64_t dur_ns) {
       return;
     default:
       builder.log.add(ImportCode::kUnknownCategory, begin.offset);
-      builder.other_events.push_back(
-          {start_ns, dur_ns, begin.name, begin.category, begin.thread});
+      builder.other_events.push_back({start_ns, dur_ns, begin.name, begin.category, begin.thread});
   }
 }
 
@@ -250,7 +249,7 @@ void KinetoRows::add_activity(const RawEvent& event, ActivityKind kind, JsonCurs
 }
 
 void KinetoRows::add_kernel_shape(const RawEvent& event, ActivityId activity, JsonCursor cursor) {
-  const auto read_triple = [&](Arg arg, uint32_t (&triple)[3]) {
+  const auto read_triple = [&](Arg arg, uint32_t(&triple)[3]) {
     if (!event.has(arg) || event[arg].kind != JsonKind::kArray) return;
     cursor.at = event[arg].position;
     size_t k = 0;
@@ -264,8 +263,9 @@ void KinetoRows::add_kernel_shape(const RawEvent& event, ActivityId activity, Js
   };
   const auto unsigned_of = [&](Arg arg) {
     const int64_t value = read_integer(event, arg, 0);
-    return value >= 0 && value <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(value)
-                                                                       : 0u;
+    return value >= 0 && value <= std::numeric_limits<uint32_t>::max()
+               ? static_cast<uint32_t>(value)
+               : 0u;
   };
   uint32_t grid[3] = {0, 0, 0};
   uint32_t block[3] = {0, 0, 0};

@@ -1,8 +1,8 @@
 #pragma once
 
-// From the events of a Chrome trace to the rows of a Trace: Kineto's categories and arguments in all
-// their versions (spec/formats 1.3-1.5, docs/formats/kineto.md). Every odd field is counted in the
-// import log; an event is left out only when it has no usable time.
+// From the events of a Chrome trace to the rows of a Trace: Kineto's categories and arguments in
+// all their versions (spec/formats 1.3-1.5, docs/formats/kineto.md). Every odd field is counted in
+// the import log; an event is left out only when it has no usable time.
 
 #include <cstdint>
 #include <string>
@@ -64,8 +64,8 @@ class KinetoRows {
   std::string scratch_;
 };
 
-// Joins the begin and end events collected in builder.marks, per thread in time order, into complete
-// ones and files them. Call once, after all pieces are merged.
+// Joins the begin and end events collected in builder.marks, per thread in time order, into
+// complete ones and files them. Call once, after all pieces are merged.
 void pair_marks(TraceBuilder& builder);
 
 }  // namespace assay

@@ -33,7 +33,7 @@ bool has_trace_extension(const std::string& name) {
 }
 
 bool is_directory(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
@@ -73,12 +73,16 @@ struct ForeignFormat {
   const char* message;
 };
 constexpr ForeignFormat kForeignFormats[] = {
-    {"SQLite format 3", "unsupported: a SQLite file (Nsight Systems or rocpd export); "
-                        "give the PyTorch profiler's JSON"},
-    {"NVIDIA", "unsupported: a raw Nsight Systems report; no open tool reads it: run "
-               "'nsys export --type sqlite FILE'"},
+    {"SQLite format 3",
+     "unsupported: a SQLite file (Nsight Systems or rocpd export); "
+     "give the PyTorch profiler's JSON"},
+    {"NVIDIA",
+     "unsupported: a raw Nsight Systems report; no open tool reads it: run "
+     "'nsys export --type sqlite FILE'"},
     {"PK", "unsupported: a zip archive; unpack it first"},
-    {"\xFD" "7zXZ", "unsupported: xz-compressed; decompress it first (xz -d)"},
+    {"\xFD"
+     "7zXZ",
+     "unsupported: xz-compressed; decompress it first (xz -d)"},
     {"BZh", "unsupported: bzip2-compressed; decompress it first (bunzip2)"},
 };
 
@@ -104,7 +108,8 @@ Status refuse_foreign(ByteSource& source) {
   const bool json = first == std::string_view::npos || text[first] == '{' || text[first] == '[';
   if (!json) {
     return Error{ErrorCode::kUnsupported,
-                 "unsupported: not JSON (a table or a text?); Assay reads Chrome-trace JSON (.json, .json.gz, "
+                 "unsupported: not JSON (a table or a text?); Assay reads Chrome-trace JSON "
+                 "(.json, .json.gz, "
                  ".json.zst)",
                  "", static_cast<int64_t>(first)};
   }

@@ -15,8 +15,8 @@ namespace assay {
 // with * ? [ gives its matches, "-" is standard input. Errors name the argument that gave nothing.
 Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments);
 
-// Loads one input. Errors carry the file name. Formats that Assay does not read are named, with what
-// to do about them.
+// Loads one input. Errors carry the file name. Formats that Assay does not read are named, with
+// what to do about them.
 Result<Trace> load_trace(const std::string& path, const ReadOptions& options);
 
 // Rank told by a file name: the number after "rank", else the last number before the extensions;

@@ -46,7 +46,8 @@ Result<std::vector<Record>> read_records(const std::string& path) {
   for (;;) {
     ASSAY_TRY_ASSIGN(const size_t got, read(block.data(), block.size()));
     if (got == 0) break;
-    const size_t parsed = csv_parse(&csv.parser, block.data(), got, end_field, end_record, &records);
+    const size_t parsed =
+        csv_parse(&csv.parser, block.data(), got, end_field, end_record, &records);
     if (parsed != got) {
       return Error{ErrorCode::kFormat, csv_strerror(csv_error(&csv.parser)), "",
                    offset + static_cast<int64_t>(parsed)};
@@ -98,7 +99,8 @@ Error line_error(size_t line, std::string message) {
 
 // The number of a cell; nullopt for an empty cell or a column that is not there.
 Result<std::optional<double>> cell(const Record& record, ColumnAt at, size_t line) {
-  if (at.column < 0 || static_cast<size_t>(at.column) >= record.size()) return std::optional<double>();
+  if (at.column < 0 || static_cast<size_t>(at.column) >= record.size())
+    return std::optional<double>();
   const std::string text = lower_trimmed(record[static_cast<size_t>(at.column)]);
   if (text.empty()) return std::optional<double>();
   double value = 0;
@@ -120,9 +122,10 @@ Result<std::vector<SweepRow>> read_rows(const std::string& path) {
   const ColumnAt tklqt = find_time(header, "tklqt");
   const ColumnAt launches = find_plain(header, "launches");
   if (batch.column < 0 || tklqt.column < 0 || launches.column < 0) {
-    return Error{ErrorCode::kFormat,
-                 "the header needs the columns batch, tklqt (with _ns, _us, _ms or _s) and launches",
-                 "", -1};
+    return Error{
+        ErrorCode::kFormat,
+        "the header needs the columns batch, tklqt (with _ns, _us, _ms or _s) and launches", "",
+        -1};
   }
   const ColumnAt latency = find_time(header, "latency");
   const ColumnAt gpu_idle = find_plain(header, "gpu_idle_share");

@@ -54,7 +54,7 @@ struct CallTreeNode {
 
 struct CallTree {
   std::vector<CallTreeNode> nodes;  // depth first, children by the ordering number, descending
-  uint64_t pruned_nodes = 0;    // merged into kRest nodes, their descendants included
+  uint64_t pruned_nodes = 0;        // merged into kRest nodes, their descendants included
 };
 
 // Roles: the dispatching thread, threads that run backward nodes, other threads, and kernels

@@ -86,6 +86,18 @@ std::string chain_label(const std::vector<std::string>& kernels) {
   return text;
 }
 
+std::string remedy_words(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::kTriton:
+      return "Triton kernel";
+    case Remedy::kTorchCompile:
+      return "torch.compile";
+    case Remedy::kCudaGraph:
+      break;
+  }
+  return "CUDA graph";
+}
+
 Table recommended_table(const FusionReport& report) {
   Table table{
       .key = "recommended",
@@ -96,7 +108,7 @@ Table recommended_table(const FusionReport& report) {
            {.key = "count", .title = "times", .unit = Unit::kCount},
            {.key = "launches_saved", .title = "saved", .unit = Unit::kCount},
            {.key = "saving_ns", .title = "host time ≤", .unit = Unit::kNanoseconds},
-           {.key = "remedy", .title = "use", .unit = Unit::kText},
+           {.key = "use", .title = "use", .unit = Unit::kText, .show = Show::kReadersOnly},
            {.key = "label",
             .title = "chain",
             .unit = Unit::kText,
@@ -116,6 +128,7 @@ Table recommended_table(const FusionReport& report) {
             .unit = Unit::kNanoseconds,
             .show = Show::kDataOnly},
            {.key = "speedup", .title = "speedup", .unit = Unit::kRatio, .show = Show::kDataOnly},
+           {.key = "remedy", .title = "use", .unit = Unit::kText, .show = Show::kDataOnly},
            {.key = "remedy_reason", .title = "why", .unit = Unit::kText, .show = Show::kDataOnly},
            {.key = "common_ops", .title = "in", .unit = Unit::kText, .show = Show::kDataOnly},
            {.key = "root_ops", .title = "under", .unit = Unit::kText, .show = Show::kDataOnly},
@@ -129,13 +142,31 @@ Table recommended_table(const FusionReport& report) {
     const std::string where = !chain.common_ops.empty() ? "in " + joined(chain.common_ops)
                               : !chain.root_ops.empty() ? "under " + joined(chain.root_ops)
                                                         : std::string();
-    table.rows.push_back(
-        {chain.length, chain.count, chain.launches_saved, whole_ns(chain.saving_ns),
-         std::string(remedy_name(chain.remedy)), chain_label(chain.kernels), where, chain.device_ns,
-         chain.launch_queue_ns, chain.speedup, chain.remedy_reason, joined(chain.common_ops),
-         joined(chain.root_ops), Value::List(chain.short_kernels), Value::List(chain.kernels)});
+    table.rows.push_back({chain.length, chain.count, chain.launches_saved,
+                          whole_ns(chain.saving_ns), remedy_words(chain.remedy),
+                          chain_label(chain.kernels), where, chain.device_ns, chain.launch_queue_ns,
+                          chain.speedup, std::string(remedy_name(chain.remedy)),
+                          chain.remedy_reason, joined(chain.common_ops), joined(chain.root_ops),
+                          Value::List(chain.short_kernels), Value::List(chain.kernels)});
   }
   return table;
+}
+
+// The chains in full, for those who will write the kernel; full names are in JSON and CSV.
+Prose chains_prose(const FusionReport& report) {
+  constexpr size_t kLongest = 16;
+  Prose prose{.bullets = true, .show = Show::kReadersOnly};
+  for (const RecommendedChain& chain : report.recommended) {
+    std::string line = std::to_string(chain.length) + " kernels, " +
+                       format_count(static_cast<int64_t>(chain.count)) + " times: ";
+    for (size_t i = 0; i < chain.kernels.size() && i < kLongest; ++i) {
+      if (i > 0) line += " → ";
+      line += describe_kernel(chain.kernels[i]);
+    }
+    if (chain.kernels.size() > kLongest) line += " → …";
+    prose.paragraphs.push_back(line + ". " + chain.remedy_reason);
+  }
+  return prose;
 }
 
 }  // namespace
@@ -175,6 +206,7 @@ Section fusion_section(const FusionReport& report) {
                                       "Best mix of lengths, kernels seen at least twice",
                                       report.plan_min, report.k_eager));
   section.blocks.push_back(recommended_table(report));
+  section.blocks.push_back(chains_prose(report));
   return section;
 }
 

@@ -36,6 +36,34 @@ double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::nan("");
 }
 
+std::string origin_words(OriginSource origin) {
+  switch (origin) {
+    case OriginSource::kRootOpWithKernel:
+      return "from the first operator with a kernel";
+    case OriginSource::kEarliestOp:
+      return "from the first operator; none has a kernel";
+    case OriginSource::kEarliestLaunch:
+      return "from the first launch call; no operators were recorded";
+    case OriginSource::kEarliestKernel:
+      return "from the first kernel; no host side was recorded";
+    case OriginSource::kNone:
+      break;
+  }
+  return "no kernels";
+}
+
+std::string window_words(WindowSource source) {
+  switch (source) {
+    case WindowSource::kProfilerStep:
+      return "ProfilerStep annotations";
+    case WindowSource::kRepeatedRoot:
+      return "told by repetition";
+    case WindowSource::kWholeTrace:
+      break;
+  }
+  return "the whole trace";
+}
+
 std::vector<Item> metric_items(const LaunchMetrics& m) {
   const bool any = m.kernels > 0;
   const Value il = any ? Value(m.il_ns) : Value();
@@ -48,8 +76,8 @@ std::vector<Item> metric_items(const LaunchMetrics& m) {
   };
   add_bracket(items, "tklqt_low_ns", "tklqt_high_ns", m.tklqt_bracket);
   items.push_back({"akd_ns", "AKD, mean kernel", whole_ns(m.akd_ns), Unit::kNanoseconds});
-  items.push_back({"il_ns", "IL, inference latency", il, Unit::kNanoseconds,
-                   "from the " + std::string(origin_source_name(m.origin))});
+  items.push_back(
+      {"il_ns", "IL, inference latency", il, Unit::kNanoseconds, origin_words(m.origin)});
   items.push_back({"kernel_sum_ns", "kernel time, summed", m.kernel_sum_ns, Unit::kNanoseconds});
   items.push_back({"kernel_union_ns", "kernel time, union", m.kernel_union_ns, Unit::kNanoseconds});
   items.push_back({"busy_in_window_ns", "GPU busy in IL", m.busy_in_window_ns, Unit::kNanoseconds});
@@ -104,7 +132,7 @@ bool is_iteration_column(const std::string& key) {
 // The same keys as "whole", one row per iteration.
 Table iterations_table(const LaunchReport& report) {
   Table table{.key = "iterations",
-              .title = "Iterations (" + std::string(window_source_name(report.window_source)) + ")",
+              .title = "Iterations (" + window_words(report.window_source) + ")",
               .columns = {{.key = "name", .title = "name", .unit = Unit::kText, .elastic = true}}};
   for (const Item& item : metric_items(report.whole)) {
     table.columns.push_back(
@@ -220,11 +248,16 @@ Section launch_section(const LaunchReport& report, size_t top) {
   Section section{.key = "launch", .title = "Launch: how work reaches the GPU"};
   section.blocks.push_back(Facts{.key = "whole", .title = "", .items = metric_items(report.whole)});
   section.blocks.push_back(distribution_facts(report.whole));
+  section.blocks.push_back(Facts{
+      .items = {{"window_source", "windows", std::string(window_source_name(report.window_source)),
+                 Unit::kText, "", Show::kDataOnly},
+                {"origin", "p_1", std::string(origin_source_name(report.whole.origin)), Unit::kText,
+                 "", Show::kDataOnly}}});
   section.blocks.push_back(floor_facts(report.floor));
   Table iterations = iterations_table(report);
   Table means = means_table(report.means);
   const bool repeated = report.window_source != WindowSource::kWholeTrace;
-  if (!repeated) iterations.show = Show::kDataOnly;
+  if (!repeated || report.iterations.size() < 2) iterations.show = Show::kDataOnly;
   if (!repeated || report.means.il_ns.n < 2) means.show = Show::kDataOnly;
   section.blocks.push_back(std::move(iterations));
   section.blocks.push_back(std::move(means));

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "report/sections.h"
+#include "report/units.h"
 
 namespace assay {
 namespace {
@@ -129,6 +130,16 @@ Section launch_summary(const LaunchReport& launch) {
                         ns_item("gpu_idle_union_ns", if_any(whole.gpu_idle_union_ns))}}}};
 }
 
+// "a,b" as "a, b", so that a long list can be wrapped.
+std::string spaced(const std::string& list) {
+  std::string text;
+  for (const char c : list) {
+    text += c;
+    if (c == ',') text += ' ';
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Item> trace_items(const Trace& trace) {
@@ -172,19 +183,32 @@ std::vector<Section> import_summary_sections(const Trace& trace, const Links& li
 }
 
 Section trust_section(const TrustNotes& notes) {
-  Table table{
-      .key = "trust",
-      .title = "Trust: what may move these numbers",
-      .columns = {{.key = "what", .title = "what", .unit = Unit::kText},
-                  {.key = "count", .title = "count", .unit = Unit::kCount},
-                  {.key = "time_ns", .title = "at stake", .unit = Unit::kNanoseconds},
-                  {.key = "affects", .title = "affects", .unit = Unit::kText, .elastic = true},
-                  {.key = "effect", .title = "effect", .unit = Unit::kText, .elastic = true}},
-      .terminal_limit = 0};
+  Table table{.key = "trust",
+              .title = "Trust",
+              .columns = {{.key = "what", .title = "what", .unit = Unit::kText},
+                          {.key = "count", .title = "count", .unit = Unit::kCount},
+                          {.key = "time_ns", .title = "at stake", .unit = Unit::kNanoseconds},
+                          {.key = "affects", .title = "affects", .unit = Unit::kText},
+                          {.key = "effect", .title = "effect", .unit = Unit::kText}},
+              .terminal_limit = 0,
+              .show = Show::kDataOnly};
+  // Sentences do not fit into cells: readers get them whole.
+  Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const TrustNote& note : notes) {
     table.rows.push_back({note.what, note.count, note.time_ns, note.affects, note.effect});
+    std::string line = note.what + ": " + format_count(static_cast<int64_t>(note.count));
+    if (note.time_ns != 0) line += ", " + format_ns(note.time_ns) + " at stake";
+    if (!note.affects.empty()) line += ", moves " + spaced(note.affects);
+    prose.paragraphs.push_back(line + ". " + note.effect);
   }
-  return {.key = "", .title = "", .blocks = {table}};
+  if (notes.empty()) prose.paragraphs.push_back("nothing found that would move a number");
+  return {.key = "", .title = "Trust: what may move these numbers", .blocks = {table, prose}};
+}
+
+void hide_from_readers(Section& section) {
+  for (Block& block : section.blocks) {
+    std::visit([](auto& b) { b.show = Show::kDataOnly; }, block);
+  }
 }
 
 }  // namespace assay

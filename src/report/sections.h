@@ -26,6 +26,9 @@ std::vector<Section> import_summary_sections(const Trace& trace, const Links& li
 // "trust" at the top level of the document; empty notes give an empty array.
 Section trust_section(const TrustNotes& notes);
 
+// Leaves a section to JSON and CSV: for rooms that have nothing to tell a reader of this trace.
+void hide_from_readers(Section& section);
+
 // ---- launch room (section_launch.cc) ----
 // "launch": whole, iterations, means, distribution, floor, top_kernels. top: rows of top_kernels.
 Section launch_section(const LaunchReport& report, size_t top);

@@ -128,16 +128,30 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
   return levers;
 }
 
+std::string no_kernels(const Trace& trace) {
+  if (!trace.activities.empty()) {
+    return "No kernels: the trace has " +
+           plural(trace.activities.size(), "device row", "device rows") +
+           ", but none is a kernel, so there is no launch to judge.";
+  }
+  if (!trace.other_events.empty()) {
+    return "No GPU work that Assay knows: " +
+           plural(trace.other_events.size(), "event is", "events are") +
+           " of categories it has no table for. It reads PyTorch profiler traces.";
+  }
+  return "No GPU work in this trace: " + plural(trace.ops.size(), "operator", "operators") +
+         " on the host and no kernel. Record with ProfilerActivity.CUDA.";
+}
+
 std::string levers_text(const std::vector<Lever>& levers) {
   if (levers.empty()) return "";
   constexpr size_t kShown = 3;
   std::string text = levers.size() == 1 ? "The lever: " : "The biggest levers: ";
   for (size_t i = 0; i < levers.size() && i < kShown; ++i) {
     if (i > 0) text += "; ";
-    text += "(" + std::to_string(i + 1) + ") " + levers[i].what + ", at most " +
-            format_ns(levers[i].at_most_ns) + " (" + format_share(levers[i].share_of_il) + ")";
+    text += levers[i].what + " (at most " + format_share(levers[i].share_of_il) + ")";
   }
-  return text + ". They overlap: do not add them up.";
+  return text + ".";
 }
 
 std::string iterations_text(const LaunchReport& launch) {
@@ -155,13 +169,7 @@ VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
   VerdictWords words;
   const LaunchMetrics& m = launch.whole;
   if (m.kernels == 0) {
-    const bool device_rows = !trace.activities.empty();
-    words.sentences.push_back(
-        device_rows
-            ? "No kernels: the trace has device rows, but none is a kernel, so there is no "
-              "launch to judge."
-            : "No GPU work in this trace: " + plural(trace.ops.size(), "operator", "operators") +
-                  " on the host and no kernel. Record with ProfilerActivity.CUDA.");
+    words.sentences.push_back(no_kernels(trace));
     return words;
   }
   words.sentences.push_back(answer(m, verdict));
@@ -177,38 +185,46 @@ VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
 }
 
 Section verdict_section(const TraceVerdict& verdict, const std::vector<Lever>& levers) {
-  Table table{
-      .key = "levers",
-      .title = "What would change it (upper bounds; they overlap)",
-      .columns = {{.key = "key", .title = "lever", .unit = Unit::kText, .show = Show::kDataOnly},
-                  {.key = "what", .title = "lever", .unit = Unit::kText, .elastic = true},
-                  {.key = "at_most_ns", .title = "at most", .unit = Unit::kNanoseconds},
-                  {.key = "share_of_il", .title = "of IL", .unit = Unit::kShare},
-                  {.key = "basis", .title = "bounded by", .unit = Unit::kText, .elastic = true}},
-      .terminal_limit = 0};
+  Table table{.key = "levers",
+              .title = "Levers",
+              .columns = {{.key = "key", .title = "lever", .unit = Unit::kText},
+                          {.key = "what", .title = "what", .unit = Unit::kText},
+                          {.key = "at_most_ns", .title = "at most", .unit = Unit::kNanoseconds},
+                          {.key = "share_of_il", .title = "of IL", .unit = Unit::kShare},
+                          {.key = "basis", .title = "bounded by", .unit = Unit::kText}},
+              .terminal_limit = 0,
+              .show = Show::kDataOnly};
+  Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const Lever& lever : levers) {
     table.rows.push_back({lever.key, lever.what, lever.at_most_ns, lever.share_of_il, lever.basis});
+    prose.paragraphs.push_back("at most " + format_ns(lever.at_most_ns) + " (" +
+                               format_share(lever.share_of_il) + "): " + lever.what +
+                               ". Bound: " + lever.basis + ".");
   }
   Facts numbers{
       .key = "verdict_numbers",
       .title = "Behind the verdict",
-      .items = {{"bound", "bound", std::string(trace_bound_name(verdict.bound)), Unit::kText,
-                 verdict.borderline ? "borderline" : ""},
-                {"borderline", "borderline", verdict.borderline, Unit::kNone, "", Show::kDataOnly},
-                {"gpu_idle_share", "GPU idle share", verdict.gpu_idle_share, Unit::kShare},
-                {"gpu_idle_share_low", "at least", verdict.gpu_idle_share_low, Unit::kShare, "",
-                 Show::kDataOnly},
-                {"gpu_idle_share_high", "at most", verdict.gpu_idle_share_high, Unit::kShare, "",
-                 Show::kDataOnly},
-                {"queue_share", "queueing share of TKLQT", verdict.queue_share, Unit::kShare},
-                {"cpu_idle_share", "CPU idle share", verdict.cpu_idle_share, Unit::kShare},
-                {"graph_share", "graph replay, of device time", verdict.graph_share, Unit::kShare},
-                {"idle_host_share", "GPU idle: host busy", verdict.idle_host_share, Unit::kShare},
-                {"idle_after_sync_share", "GPU idle: after a sync", verdict.idle_after_sync_share,
-                 Unit::kShare},
-                {"idle_input_share", "GPU idle: input or unseen", verdict.idle_input_share,
-                 Unit::kShare}}};
-  return {.key = "", .title = "", .blocks = {std::move(numbers), std::move(table)}};
+      .items = {
+          {"bound", "bound", std::string(trace_bound_name(verdict.bound)), Unit::kText, "",
+           Show::kDataOnly},
+          {"borderline", "borderline", verdict.borderline, Unit::kNone, "", Show::kDataOnly},
+          {"gpu_idle_share", "GPU idle, of IL", verdict.gpu_idle_share, Unit::kShare},
+          {"gpu_idle_share_low", "at least", verdict.gpu_idle_share_low, Unit::kShare, "",
+           Show::kDataOnly},
+          {"gpu_idle_share_high", "at most", verdict.gpu_idle_share_high, Unit::kShare, "",
+           Show::kDataOnly},
+          {"queue_share", "queueing, of TKLQT", verdict.queue_share, Unit::kShare},
+          {"cpu_idle_share", "CPU idle, of IL", verdict.cpu_idle_share, Unit::kShare},
+          {"graph_share", "graph replay, of device time", verdict.graph_share, Unit::kShare, "",
+           verdict.graph_share > 0 ? Show::kEverywhere : Show::kDataOnly},
+          {"idle_host_share", "of GPU idle: host busy", verdict.idle_host_share, Unit::kShare},
+          {"idle_after_sync_share", "of GPU idle: begun in a sync", verdict.idle_after_sync_share,
+           Unit::kShare},
+          {"idle_input_share", "of GPU idle: input or unseen", verdict.idle_input_share,
+           Unit::kShare}}};
+  return {.key = "",
+          .title = "What would change it (upper bounds; they overlap)",
+          .blocks = {std::move(prose), std::move(numbers), std::move(table)}};
 }
 
 }  // namespace assay

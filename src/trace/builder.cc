@@ -7,7 +7,8 @@
 namespace assay {
 namespace {
 
-// ---- merging -------------------------------------------------------------------------------------
+// ---- merging
+// -------------------------------------------------------------------------------------
 
 template <typename T>
 void append_mapped(std::vector<T>& to, const std::vector<T>& from, const std::vector<T>& map) {
@@ -45,7 +46,8 @@ struct IdMaps {
   }
 };
 
-// ---- sorting -------------------------------------------------------------------------------------
+// ---- sorting
+// -------------------------------------------------------------------------------------
 
 // New order of a table: order[new row] = old row. Empty means "already in order".
 using Order = std::vector<uint32_t>;
@@ -55,15 +57,16 @@ struct SortKey {
   uint32_t row;
 };
 
-// Sorts rows of one lane. Recorded lanes are mostly sorted already, often as a few interleaved runs,
-// so the sorted case is recognised before any work is done.
+// Sorts rows of one lane. Recorded lanes are mostly sorted already, often as a few interleaved
+// runs, so the sorted case is recognised before any work is done.
 void sort_lane(std::vector<SortKey>& keys, const std::vector<int64_t>& dur_ns) {
   const auto before = [&dur_ns](const SortKey& a, const SortKey& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
     if (dur_ns[a.row] != dur_ns[b.row]) return dur_ns[a.row] > dur_ns[b.row];
     return a.row < b.row;
   };
-  if (!std::is_sorted(keys.begin(), keys.end(), before)) std::sort(keys.begin(), keys.end(), before);
+  if (!std::is_sorted(keys.begin(), keys.end(), before))
+    std::sort(keys.begin(), keys.end(), before);
 }
 
 template <typename LaneId>
@@ -92,7 +95,8 @@ Order order_by_lane(const std::vector<LaneId>& lane, const std::vector<int64_t>&
   std::vector<SortKey> keys;
   for (size_t l = 0; l < lanes; ++l) {
     keys.clear();
-    for (uint32_t i = first[l]; i < first[l + 1]; ++i) keys.push_back({start_ns[order[i]], order[i]});
+    for (uint32_t i = first[l]; i < first[l + 1]; ++i)
+      keys.push_back({start_ns[order[i]], order[i]});
     sort_lane(keys, dur_ns);
     for (uint32_t i = first[l]; i < first[l + 1]; ++i) order[i] = keys[i - first[l]].row;
   }
@@ -162,7 +166,7 @@ std::vector<RowId> inverse(const Order& order, size_t old_rows) {
 
 // Repoints the owner column of a side table after its owner was reordered, and sorts it by owner.
 template <typename Table, typename RowId>
-void follow_owner(Table& side, std::vector<RowId> Table::*owner, const std::vector<RowId>& where) {
+void follow_owner(Table& side, std::vector<RowId> Table::* owner, const std::vector<RowId>& where) {
   auto& column = side.*owner;
   for (RowId& id : column) id = where[id.index()];
   Order order;
@@ -223,8 +227,7 @@ StreamId TraceBuilder::stream(int64_t device, int64_t stream) {
       streams_[last_stream_.index()].stream == stream) {
     return last_stream_;
   }
-  const auto [found, added] =
-      stream_ids_.try_emplace({device, stream}, StreamId(streams_.size()));
+  const auto [found, added] = stream_ids_.try_emplace({device, stream}, StreamId(streams_.size()));
   if (added) streams_.push_back({device, stream, ""});
   last_stream_ = found->second;
   return last_stream_;
@@ -334,8 +337,8 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
       });
   reorder(frames, order_by_lane(frames.thread, frames.start_ns, frames.dur_ns));
   reorder(annotations, order_by_lane(annotations.thread, annotations.start_ns, annotations.dur_ns));
-  reorder(gpu_annotations, order_by_lane(gpu_annotations.stream, gpu_annotations.start_ns,
-                                         gpu_annotations.dur_ns));
+  reorder(gpu_annotations,
+          order_by_lane(gpu_annotations.stream, gpu_annotations.start_ns, gpu_annotations.dur_ns));
   reorder(other_events,
           order_by_lane(other_events.thread, other_events.start_ns, other_events.dur_ns));
   reorder(overheads, order_by_time(overheads.start_ns));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Collects rows in input order, then turns them into a Trace. A reader that works on several pieces of
-// the input at once gives each piece a builder and merges them in input order: the ids, and so the
-// Trace, come out the same however the input was cut.
+// Collects rows in input order, then turns them into a Trace. A reader that works on several pieces
+// of the input at once gives each piece a builder and merges them in input order: the ids, and so
+// the Trace, come out the same however the input was cut.
 
 #include <cstdint>
 #include <map>
@@ -66,8 +66,8 @@ class TraceBuilder {
   // Appends everything of `other`, which saw the input right after this one. Consumes it.
   void merge(TraceBuilder&& other);
 
-  // Sorts the tables, drops exact duplicates, adds `base_time_ns` to every time. After this line the
-  // trace is immutable.
+  // Sorts the tables, drops exact duplicates, adds `base_time_ns` to every time. After this line
+  // the trace is immutable.
   Trace finish(int64_t base_time_ns) &&;
 
  private:

@@ -50,7 +50,7 @@ size_t skip_bracket(std::string_view text, size_t open);
 bool opens_template(std::string_view text, size_t at) {
   if (at == 0) return false;
   const char before = text[at - 1];
-  return is_name_char(before) || before == ')' || before == ']' || before == '\'';
+  return is_name_char(before) || before == ']';  // foo[abi:cxx11]<int>
 }
 
 // Calls visit(begin, end) for every bracket pair of `text` that lies in no other one, where end is
@@ -109,7 +109,7 @@ size_t skip_bracket(std::string_view text, size_t open) {
     const char c = text[i];
     if (c == '(' || c == '{' || c == '[' || (c == '<' && opens_template(text, i))) {
       expected.push_back(partner(c));
-    } else if (c == expected.back() && !(c == '>' && text[i - 1] == '-')) {
+    } else if (c == expected.back()) {
       expected.pop_back();
     }
     ++i;
@@ -117,18 +117,14 @@ size_t skip_bracket(std::string_view text, size_t open) {
   return i;
 }
 
-bool is_copy_or_fill(std::string_view name) {
-  return name.starts_with("Memcpy ") || name.starts_with("Memset ");
-}
-
-// A kernel name without return type and parameters, split before its last template list.
+// A kernel name without return type and parameters, split before its last template list. Text whose
+// bracket follows no name ("Memcpy HtoD (Pinned -> Device)") is a path as a whole.
 struct NameParts {
   std::string_view path;       // "at::native::foo"
   std::string_view arguments;  // "<float, 4>", or empty
 };
 
 NameParts split_name(std::string_view name) {
-  if (is_copy_or_fill(name)) return {name, {}};
   size_t parameters = kNone;  // where the parameter list starts
   size_t list_begin = kNone;  // the last template list before it
   size_t list_end = kNone;

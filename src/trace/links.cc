@@ -248,7 +248,7 @@ class Nester {
       links_.op_parent[op.index()] = open_.back().op;
       links_.stats.overlap_tolerated += end_ns > open_.back().end_ns;
     }
-    if (end_ns > start_ns) open_.push_back({end_ns, op});
+    open_.push_back({end_ns, op});  // one of no length is popped before anything can lie in it
   }
 
   void place_call(ApiCallId call) {
