@@ -196,28 +196,8 @@ void check(const Trace& trace) {
     expected.kernels_carried_over_ns += trace.activities.dur_ns[i];
   }
 
-  const LinkStats& got = links.stats;
-#define ASSAY_SAME(field) ASSERT_EQ(got.field, expected.field)
-  ASSAY_SAME(kernels);
-  ASSAY_SAME(kernels_linked);
-  ASSAY_SAME(kernels_unlinked);
-  ASSAY_SAME(kernels_unlinked_ns);
-  ASSAY_SAME(kernels_carried_over);
-  ASSAY_SAME(kernels_carried_over_ns);
-  ASSAY_SAME(copies);
-  ASSAY_SAME(copies_linked);
-  ASSAY_SAME(graph_launches);
-  ASSAY_SAME(graph_kernels);
-  ASSAY_SAME(shared_correlations);
-  ASSAY_SAME(launch_calls);
-  ASSAY_SAME(launch_calls_unlinked);
-  ASSAY_SAME(duplicate_calls);
-  ASSAY_SAME(calls_without_op);
-  ASSAY_SAME(overlap_tolerated);
-  ASSAY_SAME(overlap_split);
-  ASSAY_SAME(activity_ops_by_call);
-  ASSAY_SAME(activity_ops_by_external_id);
-  ASSAY_SAME(external_ids_ignored);
+#define ASSAY_SAME(type, name, doc) ASSERT_EQ(links.stats.name, expected.name);
+  ASSAY_LINK_STATS(ASSAY_SAME)
 #undef ASSAY_SAME
 }
 

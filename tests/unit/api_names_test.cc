@@ -256,6 +256,12 @@ constexpr Name kNames[] = {
     {"void foo(int) [clone .kd]", "foo", "foo"},
     {"foo(int)::{lambda(float)#1}::operator()(float) const",
      "foo(int)::{lambda(float)#1}::operator()", "foo(int)::{lambda(float)#1}::operator()"},
+    {"void foo(int)::{lambda()#1}::operator()() const::{lambda(int)#2}::operator()<int>(int) const",
+     "foo(int)::{lambda()#1}::operator()() const::{lambda(int)#2}::operator()",
+     "foo(int)::{lambda()#1}::operator()() const::{lambda(int)#2}::operator()"},
+    {"void foo[abi:cxx11]<int>(int)", "foo[abi:cxx11]", "foo[abi:cxx11]"},
+    {"void reduce_kernel<4, decltype(a->b), Op<float> >(int)", "reduce_kernel",
+     "reduce_kernel[Op]"},
     // Cut in the middle by whoever wrote it.
     {"void at::native::foo<float, at::nat", "at::native::foo", "at::native::foo"},
     {"void foo(int, lo", "foo", "foo"},

@@ -119,6 +119,16 @@ TEST(Iterations, SpansThatHoldTooLittleOrDifferTooMuchAreNone) {
   expect_windows(find(uneven.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 1500}});
 }
 
+TEST(Iterations, SpansInsideASpanAreNone) {
+  TraceMaker maker;
+  maker.annotation(1, "model_inference", 0, 4000);
+  for (int i = 0; i < 3; ++i) {
+    maker.annotation(1, "block", 1000 * i, 500);
+    launch(maker, 1, 1000 * i + 20, 4);
+  }
+  expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 4000}});
+}
+
 TEST(Iterations, CompiledRegionsAreNoIterations) {
   TraceMaker maker;
   for (int i = 0; i < 3; ++i) {
@@ -128,10 +138,12 @@ TEST(Iterations, CompiledRegionsAreNoIterations) {
   expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 2500}});
 }
 
-// Embedding, two layers, head; each root operator lasts 100 ns and launches 3 kernels.
-int64_t add_pass(TraceMaker& maker, int64_t start_ns) {
-  for (const char* name : {"embedding", "attention", "mlp", "attention", "mlp", "head"}) {
-    maker.op(1, name, start_ns, 100);
+// Embedding, two layers, head, or the first `ops` of them; each root operator lasts 100 ns and
+// launches 3 kernels. Returns the end.
+int64_t add_pass(TraceMaker& maker, int64_t start_ns, size_t ops = 6) {
+  constexpr const char* kOps[] = {"embedding", "attention", "mlp", "attention", "mlp", "head"};
+  for (size_t i = 0; i < ops; ++i) {
+    maker.op(1, kOps[i], start_ns, 100);
     maker.op(1, "inner", start_ns + 10, 50);
     launch(maker, 1, start_ns + 20, 3);
     start_ns += 100;
@@ -159,6 +171,17 @@ TEST(Iterations, PeriodMayEndInTheMiddle) {
                  {{"embedding [1]", 0, 600}, {"embedding [2]", 600, 1200}});
 }
 
+// The period shows only to a search that falls back to shorter borders.
+TEST(Iterations, PeriodThatBeginsLikeItsOwnMiddle) {
+  TraceMaker maker;
+  for (int i = 0; i < 8; ++i) {
+    maker.op(1, i % 4 == 2 ? "attention" : "mlp", 100 * i, 50);
+    launch(maker, 1, 100 * i, 3);
+  }
+  expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
+                 {{"mlp [1]", 0, 400}, {"mlp [2]", 400, 750}});
+}
+
 TEST(Iterations, LayersOfOnePassAreNoIterations) {
   TraceMaker maker;
   const int64_t end = add_pass(maker, 0);
@@ -175,17 +198,23 @@ TEST(Iterations, LoopOverOneOperatorIsOneWindow) {
 }
 
 TEST(Iterations, WindowsFollowTheThreadThatLaunchesFirst) {
-  // Forward on thread 1, backward on thread 2, which launches more.
+  // Forward on thread 1, backward on thread 2, which launches more and repeats as well. The trace
+  // ends within the sixth forward pass.
   TraceMaker maker;
   int64_t start = 0;
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 5; ++i) {
     maker.op(2, "backward of head", start + 650, 100).op(2, "backward of mlp", start + 750, 100);
     launch(maker, 2, start + 660, 40);
     add_pass(maker, start);
     start += 1000;
   }
+  add_pass(maker, start, 5);
   expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
-                 {{"embedding [1]", 0, 1000}, {"embedding [2]", 1000, 1850}});
+                 {{"embedding [1]", 0, 1000},
+                  {"embedding [2]", 1000, 2000},
+                  {"embedding [3]", 2000, 3000},
+                  {"embedding [4]", 3000, 4000},
+                  {"embedding [5]", 4000, 5000}});
 }
 
 TEST(Iterations, WholeTraceSpansHostAndDevice) {

@@ -49,7 +49,9 @@ TEST(StringPool, ViewsStayPutWhileItGrows) {
   const std::string_view first = pool.view(pool.intern("first of many"));
   const std::string long_text(100000, 'n');
   for (int i = 0; i < 50000; ++i) {
-    pool.intern("operator " + std::to_string(i));
+    const std::string text = "operator " + std::to_string(i);
+    const StringId id = pool.intern(text);
+    ASSERT_EQ(pool.find(text), id) << "lost while growing";
     if (i % 10000 == 0) pool.intern(long_text + std::to_string(i));
   }
   EXPECT_EQ(first, "first of many");
@@ -59,6 +61,15 @@ TEST(StringPool, ViewsStayPutWhileItGrows) {
     ASSERT_EQ(pool.view(pool.find(text)), text);
   }
   EXPECT_EQ(pool.view(pool.find(long_text + "40000")).size(), 100005u);
+}
+
+// The low 32 bits of XXH3 are the same for these two.
+TEST(StringPool, EqualHashesAreToldApart) {
+  StringPool pool;
+  const StringId one = pool.intern("aten::kernel_1032906");
+  EXPECT_FALSE(pool.find("aten::kernel_1078754"));
+  EXPECT_NE(pool.intern("aten::kernel_1078754"), one);
+  EXPECT_EQ(pool.intern("aten::kernel_1032906"), one);
 }
 
 TEST(StringPool, MergeMapsIdsAndKeepsOrder) {
