@@ -57,17 +57,16 @@ TerminalOptions terminal_options(const CommonOptions& options) {
 }
 
 // Ranks that a set should have by its own word and does not, or has twice.
-std::vector<std::string> rank_oddities(const std::vector<Trace>& heads) {
+TrustNotes rank_oddities(const std::vector<Trace>& heads) {
   std::set<int64_t> seen;
-  std::set<int64_t> twice;
+  uint64_t twice = 0;
   int64_t world_size = 0;
   for (const Trace& head : heads) {
     if (head.distributed.world_size)
       world_size = std::max(world_size, *head.distributed.world_size);
-    if (!head.distributed.rank) continue;
-    if (!seen.insert(*head.distributed.rank).second) twice.insert(*head.distributed.rank);
+    if (head.distributed.rank) twice += !seen.insert(*head.distributed.rank).second;
   }
-  std::vector<std::string> words;
+  TrustNotes notes;
   std::string missing;
   uint64_t missing_count = 0;
   for (int64_t rank = 0; rank < world_size && !seen.empty(); ++rank) {
@@ -75,16 +74,36 @@ std::vector<std::string> rank_oddities(const std::vector<Trace>& heads) {
     if (++missing_count <= 16) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
   }
   if (missing_count > 0) {
-    words.push_back(
-        fmt::format("{} of {} ranks are missing from this set ({}{}): nothing here says "
-                    "how they ran.",
-                    missing_count, world_size, missing, missing_count > 16 ? ", ..." : ""));
+    notes.push_back(
+        {"missing_ranks", missing_count, 0, "overview",
+         fmt::format("{} of {} ranks are not in this set ({}{}): nothing here says how "
+                     "they ran",
+                     missing_count, world_size, missing, missing_count > 16 ? ", ..." : "")});
   }
-  for (const int64_t rank : twice) {
-    words.push_back(
-        fmt::format("Rank {} is there more than once: are these different runs?", rank));
+  if (twice > 0) {
+    notes.push_back({"repeated_ranks", twice, 0, "overview",
+                     "the same rank occurs more than once: are these different runs?"});
   }
-  return words;
+  return notes;
+}
+
+// The traces of a set side by side.
+Section overview_section(const std::vector<std::vector<Item>>& overviews,
+                         const std::vector<Trace>& heads) {
+  Table table{.key = "overview",
+              .title = "Side by side",
+              .columns = {{.key = "rank", .title = "rank"},
+                          {.key = "name", .title = "trace", .unit = Unit::kText, .elastic = true}},
+              .terminal_limit = 0};
+  for (const Item& item : overviews.front()) {
+    table.columns.push_back({.key = item.key, .title = item.label, .unit = item.unit});
+  }
+  for (size_t i = 0; i < overviews.size(); ++i) {
+    Row row = {heads[i].distributed.rank, heads[i].source};
+    for (const Item& item : overviews[i]) row.push_back(item.value);
+    table.rows.push_back(std::move(row));
+  }
+  return {.key = "", .title = "", .blocks = {std::move(table)}};
 }
 
 // What remains of a trace for the head of a set, once its rows are released.
@@ -237,6 +256,7 @@ int run_over_inputs(const CommonOptions& options, const std::string& title,
   Document document = new_document(title);
   document.parts_key = "ranks";
   std::vector<Trace> heads;
+  std::vector<std::vector<Item>> overviews;
   bool data_lost = false;
   for (const std::string& file : *files) {
     auto loaded = load_input(file, options);
@@ -254,10 +274,13 @@ int run_over_inputs(const CommonOptions& options, const std::string& title,
       document.parts.push_back({trace.source, trace_items(trace), import_notes(trace.log),
                                 std::move(content->verdict), std::move(content->sections)});
     }
+    overviews.push_back(std::move(content->overview));
     heads.push_back(head_of(std::move(loaded->trace)));
   }
   if (heads.size() > 1) {
-    for (std::string& words : rank_oddities(heads)) document.verdict.push_back(std::move(words));
+    const TrustNotes notes = rank_oddities(heads);
+    for (const TrustNote& note : notes) document.verdict.push_back(note.effect + ".");
+    document.sections = {overview_section(overviews, heads), trust_section(notes)};
   }
   return write_document(document, options, data_lost);
 }

@@ -77,6 +77,7 @@ Document new_document(std::string title);
 struct TraceContent {
   std::vector<std::string> verdict;
   std::vector<Section> sections;
+  std::vector<Item> overview;  // this trace's row in the table that compares several
 };
 using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
 

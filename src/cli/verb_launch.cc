@@ -36,6 +36,7 @@ Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) 
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("launch");
   TraceContent content;
+  content.overview = launch_overview(launch.whole);
   content.sections.push_back(launch_section(launch, verb.top));
   if (verb.tree) {
     const TreeOptions tree{.order = kTreeOrders.at(verb.tree_order), .min_share = verb.min_share};

@@ -41,6 +41,7 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
   const TraceVerdict verdict = judge_trace(launch.whole);
   VerdictWords words = verdict_words(loaded.trace, launch, fusion, verdict);
   TraceContent content;
+  content.overview = launch_overview(launch.whole);
   content.verdict = std::move(words.sentences);
   content.sections.push_back(verdict_section(verdict, words.levers));
   content.sections.push_back(launch_section(launch, verb.top));

@@ -164,7 +164,7 @@ Prose chains_prose(const FusionReport& report) {
       line += describe_kernel(chain.kernels[i]);
     }
     if (chain.kernels.size() > kLongest) line += " → …";
-    prose.paragraphs.push_back(line + ". " + chain.remedy_reason);
+    prose.paragraphs.push_back(line + ". Why: " + chain.remedy_reason + ".");
   }
   return prose;
 }

@@ -265,6 +265,14 @@ Section launch_section(const LaunchReport& report, size_t top) {
   return section;
 }
 
+std::vector<Item> launch_overview(const LaunchMetrics& metrics) {
+  std::vector<Item> overview;
+  for (Item& item : metric_items(metrics)) {
+    if (is_iteration_column(item.key)) overview.push_back(std::move(item));
+  }
+  return overview;
+}
+
 Section tree_section(const CallTree& tree) {
   Tree block{
       .key = "tree",

@@ -32,6 +32,8 @@ void hide_from_readers(Section& section);
 // ---- launch room (section_launch.cc) ----
 // "launch": whole, iterations, means, distribution, floor, top_kernels. top: rows of top_kernels.
 Section launch_section(const LaunchReport& report, size_t top);
+// The few numbers by which traces are compared: a row of a set's overview.
+std::vector<Item> launch_overview(const LaunchMetrics& metrics);
 // "tree": the collapsed call tree.
 Section tree_section(const CallTree& tree);
 // "kernels": the uncollapsed graph, one row per kernel.

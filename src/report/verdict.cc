@@ -86,9 +86,14 @@ void add_device_lever(std::vector<Lever>& levers, const LaunchReport& launch) {
       launch.top_kernels.begin(), launch.top_kernels.end(),
       [](const TopKernel& a, const TopKernel& b) { return a.dur_sum_ns < b.dur_sum_ns; });
   if (longest == launch.top_kernels.end()) return;
-  add_lever(levers, m, "device_work",
-            "make device work cheaper, first " + describe_kernel(longest->name) + " (" +
-                format_share(share_of(longest->dur_sum_ns, m.kernel_sum_ns)) + " of kernel time)",
+  const bool collective = classify_kernel(longest->name) == KernelKind::kCollective;
+  const std::string what = collective
+                               ? "hide or shrink communication (its time includes waiting for "
+                                 "other ranks), first "
+                               : "make device work cheaper, first ";
+  add_lever(levers, m, collective ? "communication" : "device_work",
+            what + describe_kernel(longest->name) + ", " +
+                format_share(share_of(longest->dur_sum_ns, m.kernel_sum_ns)) + " of kernel time",
             std::min(longest->dur_sum_ns, m.busy_in_window_ns),
             "summed duration of that kernel's " + plural(longest->count, "run", "runs"));
 }
