@@ -17,11 +17,13 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=cc
 cmake --preset fuzz "${launcher[@]}" >/dev/null
 cmake --build --preset fuzz
 
-# New inputs go to the build folder; the corpus in the repository is only read.
+# A fixed seed and a fresh folder for what it finds, so that a run can be repeated; the corpus in the
+# repository is only read.
 found=build/fuzz/found/kineto
+rm -rf "$found"
 mkdir -p "$found"
 log=build/fuzz/fuzz_kineto.log
-if ! build/fuzz/fuzz_kineto -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+if ! build/fuzz/fuzz_kineto -seed=1 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
   -max_len=65536 -dict=tests/fuzz/kineto.dict -artifact_prefix=build/fuzz/ "$found" \
   tests/fuzz/corpus/kineto >"$log" 2>&1; then
   tail -n 60 "$log"
