@@ -13,13 +13,14 @@
 //    Assumes that iterations run the same operators in the same order, and that what is not
 //    repeated (an embedding before the layers, a head behind them) tells a pass over layers from a
 //    loop over iterations. All windows must launch about as much as the middle one, and not too
-//    little. The windows start where the trace starts, which may be in the middle of an iteration:
+//    little; of three or more, the first may differ (gradients that do not exist yet are not
+//    zeroed). Windows start where the trace starts, which may be in the middle of an iteration:
 //    their length and content are right, their phase is not known.
 //
 // Otherwise the trace is one window. Wrong when a model is nothing but identical blocks (3 takes a
 // block for an iteration), or when spans of one name cover the work but are no iterations, as when
-// a user labels the layers and nothing else (2). Iterations that differ (warm-up, a dynamic batch)
-// are missed by 3, on purpose: a wrong period spoils every mean, one window spoils none.
+// a user labels the layers and nothing else (2). Iterations whose operators differ (a dynamic
+// batch) are missed by 3, on purpose: a wrong period spoils every mean, one window spoils none.
 
 #include "trace/iterations.h"
 
@@ -92,22 +93,31 @@ bool parse_step(std::string_view name, uint64_t& number) {
 }
 
 template <typename Table>
-void add_steps(const Trace& trace, const Table& table, std::vector<Step>& steps) {
+void add_steps(const Trace& trace, const Table& table, const std::vector<uint8_t>& is_step,
+               std::vector<Step>& steps) {
   for (size_t i = 0; i < table.size(); ++i) {
+    if (!is_step[table.name[i].index()] || table.dur_ns[i] == 0) continue;
     const std::string_view name = trace.text(table.name[i]);
-    uint64_t number = 0;
-    if (table.dur_ns[i] > 0 && parse_step(name, number)) {
-      const int64_t start_ns = table.start_ns[i];
-      steps.push_back({number, {std::string(name), start_ns, start_ns + table.dur_ns[i]}});
-    }
+    Step step{0, {std::string(name), table.start_ns[i], table.start_ns[i] + table.dur_ns[i]}};
+    parse_step(name, step.number);
+    steps.push_back(std::move(step));
   }
 }
 
 Windows profiler_steps(const Trace& trace) {
+  // Once per name: there are far fewer names than rows.
+  std::vector<uint8_t> is_step(trace.strings.size());
+  bool any = false;
+  for (size_t i = 0; i < is_step.size(); ++i) {
+    uint64_t number = 0;
+    is_step[i] = parse_step(trace.text(StringId(i)), number);
+    any |= is_step[i] != 0;
+  }
+  if (!any) return {};
   std::vector<Step> steps;
-  add_steps(trace, trace.annotations, steps);
+  add_steps(trace, trace.annotations, is_step, steps);
   // Kineto filed these spans as operators before it had user annotations.
-  add_steps(trace, trace.ops, steps);
+  add_steps(trace, trace.ops, is_step, steps);
 
   std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
     if (a.number != b.number) return a.number < b.number;
@@ -154,7 +164,7 @@ struct Span {
 
 struct ThreadSpans {
   std::vector<Span> annotations;
-  std::vector<Span> all;  // root operators and annotations
+  std::vector<Span> all;  // root operators and annotations, of leading threads
 };
 
 // Keeps the spans that start in no earlier kept one.
@@ -166,7 +176,9 @@ void keep_outermost(std::vector<Span>& spans) {
   spans.resize(kept);
 }
 
-std::vector<ThreadSpans> outermost_spans(const Trace& trace, const Links& links) {
+// Annotations of all threads; root operators only of the threads in `leading`.
+std::vector<ThreadSpans> outermost_spans(const Trace& trace, const Links& links,
+                                         const std::vector<size_t>& leading) {
   std::vector<ThreadSpans> threads(trace.threads.size());
   StringPool labels;
   for (size_t i = 0; i < trace.annotations.size(); ++i) {
@@ -177,21 +189,26 @@ std::vector<ThreadSpans> outermost_spans(const Trace& trace, const Links& links)
     threads[trace.annotations.thread[i].index()].annotations.push_back(
         {start_ns, start_ns + trace.annotations.dur_ns[i], name, label});
   }
-  for (ThreadSpans& thread : threads) {
-    keep_outermost(thread.annotations);
-    thread.all = thread.annotations;
-  }
-  for (size_t i = 0; i < trace.ops.size(); ++i) {
-    if (links.op_parent[i]) continue;
-    const StringId name = trace.ops.name[i];
-    threads[trace.ops.thread[i].index()].all.push_back(
-        {trace.ops.start_ns[i], trace.end_ns(OpId(i)), name, 2 * name.value + 1});
-  }
-  for (ThreadSpans& thread : threads) {
-    std::stable_sort(thread.all.begin(), thread.all.end(), [](const Span& a, const Span& b) {
-      return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-    });
-    keep_outermost(thread.all);
+  for (ThreadSpans& thread : threads) keep_outermost(thread.annotations);
+
+  for (size_t thread : leading) {
+    const auto [first, last] =
+        std::equal_range(trace.ops.thread.begin(), trace.ops.thread.end(), ThreadId(thread));
+    std::vector<Span> roots;
+    for (auto it = first; it != last; ++it) {
+      const size_t op = static_cast<size_t>(it - trace.ops.thread.begin());
+      if (links.op_parent[op]) continue;
+      const StringId name = trace.ops.name[op];
+      roots.push_back({trace.ops.start_ns[op], trace.end_ns(OpId(op)), name, 2 * name.value + 1});
+    }
+    const std::vector<Span>& annotations = threads[thread].annotations;
+    std::vector<Span>& all = threads[thread].all;
+    all.resize(annotations.size() + roots.size());
+    std::merge(annotations.begin(), annotations.end(), roots.begin(), roots.end(), all.begin(),
+               [](const Span& a, const Span& b) {
+                 return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+               });
+    keep_outermost(all);
   }
   return threads;
 }
@@ -268,31 +285,33 @@ std::vector<size_t> leading_threads(const Trace& trace, const Links& links,
   return leading;
 }
 
-Windows repeated_sequence(const Trace& trace, const Links& links,
-                          const std::vector<ThreadSpans>& threads, const Launches& launches,
+Windows repeated_sequence(const Trace& trace, const std::vector<ThreadSpans>& threads,
+                          const std::vector<size_t>& leading, const Launches& launches,
                           int64_t trace_end_ns) {
   Windows found{.source = WindowSource::kRepeatedRoot, .windows = {}};
-  for (size_t thread : leading_threads(trace, links, launches)) {
+  for (size_t thread : leading) {
     const std::vector<Span>& spans = threads[thread].all;
     if (spans.empty()) continue;
     const size_t length = period(spans);
     const size_t repeats = spans.size() / length;
-    if (repeats < 2) continue;
-    std::vector<Window> windows;
-    std::vector<size_t> counts;
-    for (size_t i = 0; i < repeats; ++i) {
-      const Span& first = spans[i * length];
-      const size_t next = (i + 1) * length;
-      const int64_t end_ns = next < spans.size() ? spans[next].start_ns : trace_end_ns;
-      windows.push_back({numbered(trace, first.name, i + 1), first.start_ns, end_ns});
-      counts.push_back(launches.count(first.start_ns, end_ns));
-    }
+    if (repeats < 2 || launches.size() / repeats < kPeriodLaunches) continue;
     const size_t covered = launches.count(spans.front().start_ns, trace_end_ns);
-    if (static_cast<double>(covered) < kCoveredShare * static_cast<double>(launches.size()) ||
-        !alike(std::move(counts), kPeriodSpread, kPeriodLaunches)) {
+    if (static_cast<double>(covered) < kCoveredShare * static_cast<double>(launches.size())) {
       continue;
     }
-    found.windows = std::move(windows);
+    const auto end_of = [&](size_t repeat) {
+      const size_t next = (repeat + 1) * length;
+      return next < spans.size() ? spans[next].start_ns : trace_end_ns;
+    };
+    std::vector<size_t> counts;
+    for (size_t i = repeats > 2 ? 1 : 0; i < repeats; ++i) {
+      counts.push_back(launches.count(spans[i * length].start_ns, end_of(i)));
+    }
+    if (!alike(std::move(counts), kPeriodSpread, kPeriodLaunches)) continue;
+    for (size_t i = 0; i < repeats; ++i) {
+      const Span& first = spans[i * length];
+      found.windows.push_back({numbered(trace, first.name, i + 1), first.start_ns, end_of(i)});
+    }
     break;
   }
   return found;
@@ -342,10 +361,11 @@ Windows find_iterations(const Trace& trace, const Links& links) {
 
   const Launches launches(trace, links);
   if (launches.size() > 0) {
-    const std::vector<ThreadSpans> threads = outermost_spans(trace, links);
+    const std::vector<size_t> leading = leading_threads(trace, links, launches);
+    const std::vector<ThreadSpans> threads = outermost_spans(trace, links, leading);
     Windows repeats = repeated_annotation(trace, threads, launches);
     if (!repeats.windows.empty()) return repeats;
-    repeats = repeated_sequence(trace, links, threads, launches, extent.end_ns);
+    repeats = repeated_sequence(trace, threads, leading, launches, extent.end_ns);
     if (!repeats.windows.empty()) return repeats;
   }
   return {.source = WindowSource::kWholeTrace,

@@ -86,6 +86,16 @@ TEST(Iterations, OverlappingStepsAreCutAndCounted) {
   EXPECT_EQ(windows.overlaps_cut, 2u);
 }
 
+TEST(Iterations, StepsOfNoLengthCutNothing) {
+  const Trace trace = TraceMaker()
+                          .annotation(1, "ProfilerStep#1", 0, 100)
+                          .annotation(1, "ProfilerStep#2", 50, 0)
+                          .build();
+  const Windows windows = find(trace);
+  expect_windows(windows, WindowSource::kProfilerStep, {{"ProfilerStep#1", 0, 100}});
+  EXPECT_EQ(windows.overlaps_cut, 0u);
+}
+
 TEST(Iterations, RepeatedSpanThatHoldsTheLaunches) {
   TraceMaker maker;
   for (int i = 0; i < 3; ++i) {
@@ -161,6 +171,30 @@ TEST(Iterations, PeriodOfTheRootOperators) {
       {{"embedding [1]", 50, 700}, {"embedding [2]", 700, 1350}, {"embedding [3]", 1350, 2050}});
 }
 
+TEST(Iterations, AnnotationsStandForWhatTheyEnclose) {
+  TraceMaker maker;
+  for (int i = 0; i < 2; ++i) {
+    const int64_t start = 1000 * i;
+    maker.op(1, "aten::linear", start, 100).annotation(1, "forward", start, 400);
+    maker.op(1, "only " + std::to_string(i), start + 200, 100);
+    maker.op(1, "backward", start + 500, 100);
+    launch(maker, 1, start + 10, 20);
+    launch(maker, 1, start + 510, 20);
+  }
+  expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
+                 {{"forward [1]", 0, 1000}, {"forward [2]", 1000, 1600}});
+}
+
+TEST(Iterations, AnAnnotationIsNoOperator) {
+  TraceMaker maker;
+  for (int i = 0; i < 4; ++i) {
+    if (i == 0 || i == 3) maker.op(1, "a", 100 * i, 50);
+    if (i == 1 || i == 2) maker.annotation(1, "x", 100 * i, 50);
+    launch(maker, 1, 100 * i, 10);
+  }
+  expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 350}});
+}
+
 TEST(Iterations, PeriodMayEndInTheMiddle) {
   TraceMaker maker;
   int64_t end = 0;
@@ -180,6 +214,26 @@ TEST(Iterations, PeriodThatBeginsLikeItsOwnMiddle) {
   }
   expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
                  {{"mlp [1]", 0, 400}, {"mlp [2]", 400, 750}});
+}
+
+TEST(Iterations, FirstOfManyMayLaunchLess) {
+  TraceMaker maker;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t start = 1000 * i;
+    maker.op(1, "zero_grad", start, 100).op(1, "forward", start + 100, 400);
+    if (i > 0) launch(maker, 1, start, 30);
+    launch(maker, 1, start + 100, 30);
+  }
+  expect_windows(
+      find(maker.build()), WindowSource::kRepeatedRoot,
+      {{"zero_grad [1]", 0, 1000}, {"zero_grad [2]", 1000, 2000}, {"zero_grad [3]", 2000, 2500}});
+
+  TraceMaker two;
+  two.op(1, "zero_grad", 0, 100).op(1, "forward", 100, 400);
+  two.op(1, "zero_grad", 1000, 100).op(1, "forward", 1100, 400);
+  launch(two, 1, 100, 30);
+  launch(two, 1, 1000, 60);
+  expect_windows(find(two.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 1500}});
 }
 
 TEST(Iterations, LayersOfOnePassAreNoIterations) {
