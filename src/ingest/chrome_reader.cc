@@ -219,7 +219,8 @@ int64_t base_time_ns(ChromePiece& document) {
   if (!document.header.base_time_ns) return 0;
   const int64_t base = *document.header.base_time_ns;
   const int64_t latest = document.builder.time_shape.max_start_ns;
-  if (latest < base) return base;
+  const bool sane = base >= 0 && base <= int64_t{1} << 61;
+  if (sane && latest < base) return base;
   document.builder.log.add(ImportCode::kBadBaseTime);
   return 0;
 }

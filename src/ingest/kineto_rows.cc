@@ -10,6 +10,9 @@
 namespace assay {
 namespace {
 
+// Beyond the year 2043 in epoch nanoseconds: no sum or difference of two such times overflows.
+constexpr int64_t kLatestNs = int64_t{1} << 61;
+
 bool is_null(const JsonValue& value) {
   return value.kind == JsonKind::kScalar && value.text == "null";
 }
@@ -121,7 +124,9 @@ void pair_marks(TraceBuilder& builder) {
       continue;
     }
     builder.log.add(ImportCode::kBeginEndPair, open[i - 1].offset);
-    file_span(builder, open[i - 1], mark.time_ns - open[i - 1].time_ns);
+    const int64_t dur_ns = mark.time_ns - open[i - 1].time_ns;
+    builder.time_shape.max_dur_ns = std::max(builder.time_shape.max_dur_ns, dur_ns);
+    file_span(builder, open[i - 1], dur_ns);
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i - 1));
   }
   close_all();
@@ -175,7 +180,7 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
   int64_t start_ns = 0;
   if (!read_start(event, start_ns)) return;
   const int64_t dur_ns = read_duration(event);
-  if (start_ns > std::numeric_limits<int64_t>::max() - dur_ns) {
+  if (dur_ns > kLatestNs) {
     log(ImportCode::kTimestampOverflow);
     return;
   }
@@ -381,12 +386,13 @@ bool KinetoRows::read_start(const RawEvent& event, int64_t& start_ns) {
     log(ImportCode::kMissingTimestamp);
     return false;
   }
-  if (read == DecimalRead::kOverflow) {
+  if (read == DecimalRead::kOverflow || start_ns < -kLatestNs || start_ns > kLatestNs) {
     log(ImportCode::kTimestampOverflow);
     return false;
   }
   if (start_ns < 0) log(ImportCode::kNegativeTimestamp);
-  if (start_ns > builder_.time_shape.max_start_ns) builder_.time_shape.max_start_ns = start_ns;
+  builder_.time_shape.max_start_ns = std::max(builder_.time_shape.max_start_ns, start_ns);
+  builder_.time_shape.min_start_ns = std::min(builder_.time_shape.min_start_ns, start_ns);
   return true;
 }
 
@@ -397,6 +403,7 @@ int64_t KinetoRows::read_duration(const RawEvent& event) {
     log(ImportCode::kMissingDuration);
     return 0;
   }
+  builder_.time_shape.max_dur_ns = std::max(builder_.time_shape.max_dur_ns, dur_ns);
   if (dur_ns >= 0) return dur_ns;
   log(ImportCode::kNegativeDuration);
   return 0;

@@ -1,6 +1,7 @@
 #include "trace/builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <type_traits>
 
@@ -183,6 +184,55 @@ void follow_owner(Table& side, std::vector<RowId> Table::* owner, const std::vec
   reorder(side, order);
 }
 
+// ---- times that cannot belong to the run
+// ---------------------------------------------------------
+
+// Three days: no profile is longer, and a sum of tens of thousands of such times still fits.
+constexpr int64_t kReachNs = int64_t{1} << 48;
+
+// The stretch of time in which the rows must lie. All of it unless some time is days away from
+// others.
+struct Reach {
+  int64_t first_ns = INT64_MIN;
+  int64_t last_ns = INT64_MAX;
+  bool unlimited = true;
+
+  bool holds(int64_t start_ns, int64_t dur_ns) const {
+    return unlimited || (start_ns >= first_ns && start_ns <= last_ns && dur_ns <= kReachNs);
+  }
+};
+
+// Around the median start of the rows that carry the run.
+Reach find_reach(const TimeShape& shape, std::vector<int64_t> starts_ns) {
+  const bool close =
+      shape.max_start_ns < shape.min_start_ns ||
+      (shape.max_dur_ns <= kReachNs && shape.max_start_ns - shape.min_start_ns <= kReachNs);
+  if (close) return {};
+  int64_t center = 0;
+  if (!starts_ns.empty()) {
+    const auto middle = starts_ns.begin() + static_cast<std::ptrdiff_t>(starts_ns.size() / 2);
+    std::nth_element(starts_ns.begin(), middle, starts_ns.end());
+    center = *middle;
+  }
+  return {center - kReachNs, center + kReachNs, false};
+}
+
+template <typename Table>
+std::vector<uint32_t> far_rows(const Table& table, const Reach& reach) {
+  std::vector<uint32_t> far;
+  if (reach.unlimited) return far;
+  for (uint32_t i = 0; i < table.size(); ++i) {
+    bool held = true;
+    if constexpr (requires { table.dur_ns; }) {
+      held = reach.holds(table.start_ns[i], table.dur_ns[i]);
+    } else {
+      held = reach.holds(table.time_ns[i], 0);
+    }
+    if (!held) far.push_back(i);
+  }
+  return far;
+}
+
 std::string lane_key(std::string_view pid, std::string_view tid) {
   std::string key(pid);
   key += '\n';
@@ -203,6 +253,8 @@ void shift_times(Table& table, int64_t base_time_ns) {
 
 void TimeShape::merge(const TimeShape& other) {
   max_start_ns = std::max(max_start_ns, other.max_start_ns);
+  min_start_ns = std::min(min_start_ns, other.min_start_ns);
+  max_dur_ns = std::max(max_dur_ns, other.max_dur_ns);
   fraction_lengths |= other.fraction_lengths;
   fraction_leading_zero |= other.fraction_leading_zero;
   sub_microsecond |= other.sub_microsecond;
@@ -282,23 +334,48 @@ void TraceBuilder::merge(TraceBuilder&& other) {
 
 Trace TraceBuilder::finish(int64_t base_time_ns) && {
   Trace trace;
+  std::vector<int64_t> starts_ns;
+  for (const auto* column : {&ops.start_ns, &frames.start_ns, &api_calls.start_ns,
+                             &activities.start_ns, &annotations.start_ns}) {
+    const size_t step = column->size() / 4096 + 1;
+    for (size_t i = 0; i < column->size(); i += step) starts_ns.push_back((*column)[i]);
+  }
+  const Reach reach = find_reach(time_shape, std::move(starts_ns));
+  const auto drop_far = [this, &reach](auto& table) {
+    const std::vector<uint32_t> far = far_rows(table, reach);
+    if (far.empty()) return;
+    log.add(ImportCode::kTimestampOverflow, -1, far.size());
+    const Order keep = keep_others(table.size(), far);
+    if (keep.empty()) {
+      table.release();
+    } else {
+      reorder(table, keep);
+    }
+  };
   // Owners first, with their side tables repointed; then the tables nobody refers to.
-  const auto sort_owner = [this](auto& table, const auto& lane, auto same, auto repoint) {
+  const auto sort_owner = [this, &reach](auto& table, const auto& lane, auto same, auto repoint) {
     const size_t rows = table.size();
     Order order = order_by_lane(lane, table.start_ns, table.dur_ns);
     reorder(table, order);
     const std::vector<uint32_t> repeats = duplicate_rows(table, same);
-    if (!repeats.empty()) {
-      log.add(ImportCode::kDuplicateEvent, -1, repeats.size());
-      const Order keep = keep_others(rows, repeats);
-      reorder(table, keep);
-      if (order.empty()) {
-        order = keep;
+    const std::vector<uint32_t> far = far_rows(table, reach);
+    if (!repeats.empty()) log.add(ImportCode::kDuplicateEvent, -1, repeats.size());
+    if (!far.empty()) log.add(ImportCode::kTimestampOverflow, -1, far.size());
+    std::vector<uint32_t> dropped;
+    std::set_union(repeats.begin(), repeats.end(), far.begin(), far.end(),
+                   std::back_inserter(dropped));
+    if (!dropped.empty()) {
+      const Order keep = keep_others(rows, dropped);
+      if (keep.empty()) {
+        table.release();
       } else {
-        Order kept;
-        for (const uint32_t row : keep) kept.push_back(order[row]);
-        order = std::move(kept);
+        reorder(table, keep);
       }
+      Order kept;
+      kept.reserve(keep.size());
+      for (const uint32_t row : keep) kept.push_back(order.empty() ? row : order[row]);
+      repoint(kept, rows);
+      return;
     }
     if (!order.empty()) repoint(order, rows);
   };
@@ -335,6 +412,14 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
         follow_owner(transfers, &TransferTable::activity, where);
         follow_owner(collectives, &CollectiveTable::activity, where);
       });
+  drop_far(frames);
+  drop_far(annotations);
+  drop_far(gpu_annotations);
+  drop_far(other_events);
+  drop_far(overheads);
+  drop_far(counters);
+  drop_far(memory_events);
+  drop_far(forward_backward_flows);
   reorder(frames, order_by_lane(frames.thread, frames.start_ns, frames.dur_ns));
   reorder(annotations, order_by_lane(annotations.thread, annotations.start_ns, annotations.dur_ns));
   reorder(gpu_annotations,

@@ -19,6 +19,8 @@ namespace assay {
 // What the time texts of an input looked like; decides how far its times can be believed.
 struct TimeShape {
   int64_t max_start_ns = INT64_MIN;
+  int64_t min_start_ns = INT64_MAX;
+  int64_t max_dur_ns = 0;
   uint32_t fraction_lengths = 0;  // bit k: a time with k fraction digits was seen (k <= 31)
   bool fraction_leading_zero = false;
   bool sub_microsecond = false;  // a time that is no whole number of microseconds was seen

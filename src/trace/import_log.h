@@ -25,7 +25,7 @@ std::string_view severity_name(Severity severity);
   CODE(kNegativeTimestamp, "negative_timestamp", kInfo,                                            \
        "events that start before the trace's time origin; kept as they are")                       \
   CODE(kTimestampOverflow, "timestamp_overflow", kDataLoss,                                        \
-       "events whose time does not fit 64-bit nanoseconds; left out of every number")              \
+       "events whose time does not fit 64-bit nanoseconds or lies more than three days from all others; left out of every number")              \
   CODE(kWrongType, "wrong_type", kRepaired,                                                        \
        "fields of a type the format does not allow; the field was treated as absent")              \
   CODE(kNumberAsString, "number_as_string", kRepaired,                                             \
@@ -70,10 +70,9 @@ std::string_view severity_name(Severity severity);
   CODE(kBadDistributedInfo, "bad_distributed_info", kInfo,                                         \
        "distributedInfo without a usable rank; the rank comes from the file name, if anywhere")    \
   CODE(kBadBaseTime, "bad_base_time", kInfo,                                                       \
-       "baseTimeNanoseconds is present but the timestamps are already absolute; it was not added") \
+       "baseTimeNanoseconds is present but the timestamps are already absolute, or it is out of range; it was not added") \
   CODE(kMissingProcess, "missing_process", kInfo,                                                  \
-       "events without pid or tid; filed under process or thread 0")                               \
-  CODE(kUnlinkedFlow, "unlinked_flow", kInfo, "forward-backward flow ends without their other end")
+       "events without pid or tid; filed under process or thread 0")
 
 enum class ImportCode : uint8_t {
 #define ASSAY_ENUMERATOR(name, key, severity, meaning) name,

@@ -149,6 +149,24 @@ TEST(ChromeReader, BadTimesAreCountedNeverInvented) {
   EXPECT_EQ(trace.ops.start_ns[0], -7000);
 }
 
+// A single time of another age would make every sum meaningless, or overflow it.
+TEST(ChromeReader, TimesDaysAwayFromAllOthersAreLeftOut) {
+  std::string list;
+  for (int i = 0; i < 9; ++i) list += op(std::to_string(1759300074000000 + i * 10), "5") + ",";
+  const Trace trace = must_read(events(
+      list + op("12", "1", R"(,"args":{"Sequence number":7})") + "," +
+      op("1759300074000100", "5", R"(,"args":{"Sequence number":8})") + "," +
+      op("1759300074000200", "300000000000000") +
+      R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":3,"dur":1,"args":{"grid":[1,1,1]}})"));
+  EXPECT_EQ(trace.ops.size(), 10u);
+  EXPECT_EQ(trace.activities.size(), 0u);
+  EXPECT_EQ(trace.kernel_shapes.size(), 0u);
+  EXPECT_EQ(logged(trace, ImportCode::kTimestampOverflow), 3u);
+  ASSERT_EQ(trace.op_sequences.size(), 1u);
+  EXPECT_EQ(trace.op_sequences.sequence[0], 8);
+  EXPECT_EQ(trace.op_sequences.op[0].index(), 9u);
+}
+
 TEST(ChromeReader, WrongTypesInEveryFieldAreSurvived) {
   for (const char* wrong : {"null", "true", "[]", "{}", "[[1,{}]]", "{\"a\":[1]}", "\"x\"", "-1", "1.5"}) {
     for (const char* field : {"ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args"}) {
