@@ -87,10 +87,12 @@ void note_links(const Trace& trace, const Links& links, const LaunchMetrics& who
             "tklqt_ns,launches,gpu_idle_union_ns",
             "kernels without a launch call in the trace: not in TKLQT, which is too small by their "
             "launch times; counted as GPU busy, so idle is larger if they do not belong here");
-  notes.add("carried_over_kernels", stats.kernels_carried_over, stats.kernels_carried_over_ns,
-            "kernels,kernel_sum_ns,akd_ns,gpu_idle_eq5_ns",
-            "kernels queued before the trace began: counted as kernels, excluded from TKLQT and "
-            "from the idle window; equation 5 subtracts them, so it is too small by their time");
+  notes.add(
+      "carried_over_kernels", stats.kernels_carried_over, stats.kernels_carried_over_ns,
+      "kernels,kernel_sum_ns,akd_ns,gpu_idle_eq5_ns",
+      "kernels queued before the trace began: counted as kernels, not in TKLQT; GPU busy where "
+      "they lie in the inference window; equation 5 subtracts all of them, so it is too small "
+      "by what lies before it");
   notes.add("clamped_launches", whole.clamped, whole.clamped_ns, "tklqt_ns,queue_share",
             "kernels that start less than 10 us before their launch call: launch time taken as 0, "
             "so TKLQT is larger than the plain sum by this time");

@@ -208,9 +208,9 @@ class TreeLayout {
         stack.push_back({children[k], self, next.depth + 1});
       }
     }
-    const auto kept = std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const CallTreeNode& node) {
-      return node.kind != TreeNodeKind::kRest;
-    });
+    const auto kept =
+        std::count_if(tree.nodes.begin(), tree.nodes.end(),
+                      [](const CallTreeNode& node) { return node.kind != TreeNodeKind::kRest; });
     tree.pruned_nodes = collapsed_ - static_cast<uint64_t>(kept);
     return tree;
   }

@@ -49,26 +49,14 @@ Interval activity_span(const Trace& trace) {
   return span;
 }
 
-// Unlinked kernels that were over before the first linked one began: queued before the profiler
-// ran.
-struct UnlinkedSplit {
-  uint64_t carried_over = 0;
-  uint64_t other = 0;
-};
-
-UnlinkedSplit split_unlinked(const Trace& trace, const Links& links,
+// Kernels whose launch is lost, not just older than the trace.
+uint64_t count_lost_launches(const Trace& trace, const Links& links,
                              const std::vector<ActivityId>& kernels) {
-  int64_t first_linked_ns = std::numeric_limits<int64_t>::max();
+  uint64_t lost = 0;
   for (ActivityId kernel : kernels) {
-    if (!links.activity_call[kernel.index()]) continue;
-    first_linked_ns = std::min(first_linked_ns, trace.activities.start_ns[kernel.index()]);
+    lost += !links.activity_call[kernel.index()] && !links.carried_over(trace, kernel);
   }
-  UnlinkedSplit split;
-  for (ActivityId kernel : kernels) {
-    if (links.activity_call[kernel.index()]) continue;
-    ++(trace.end_ns(kernel) <= first_linked_ns ? split.carried_over : split.other);
-  }
-  return split;
+  return lost;
 }
 
 }  // namespace
@@ -253,7 +241,7 @@ void WindowMeter::bracket_launches(const WindowRows& rows, LaunchMetrics& metric
     bracket.high_ns += timed * metrics.clamped_max_ns;
     add_reason(bracket, "clamped_launches");
   }
-  const uint64_t unlinked = split_unlinked(trace_, links_, rows.kernels).other;
+  const uint64_t unlinked = count_lost_launches(trace_, links_, rows.kernels);
   const auto untimed = static_cast<double>(unlinked + metrics.dropped);
   bracket.high_ns += std::llround(untimed * metrics.launch_time.p95_ns);
   if (unlinked > 0) add_reason(bracket, "unlinked_kernels");

@@ -125,17 +125,19 @@ void link_activities(const Trace& trace, const CorrelationIndex& calls, Links& l
 void count_activities(const Trace& trace, Links& links) {
   const ActivityTable& activities = trace.activities;
   LinkStats& stats = links.stats;
-  int64_t first_linked_ns = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  links.first_linked_ns.assign(trace.streams.size(), kNever);
+  int64_t first_of_all_ns = kNever;
   for (size_t i = 0; i < activities.size(); ++i) {
     const bool linked = bool(links.activity_call[i]);
     switch (activities.kind[i]) {
       case ActivityKind::kKernel:
         ++stats.kernels;
         if (linked) {
-          if (stats.kernels_linked == 0 || activities.start_ns[i] < first_linked_ns) {
-            first_linked_ns = activities.start_ns[i];
-          }
           ++stats.kernels_linked;
+          int64_t& first_ns = links.first_linked_ns[activities.stream[i].index()];
+          first_ns = std::min(first_ns, activities.start_ns[i]);
+          first_of_all_ns = std::min(first_of_all_ns, activities.start_ns[i]);
         } else {
           ++stats.kernels_unlinked;
           add_clamped(stats.kernels_unlinked_ns, activities.dur_ns[i]);
@@ -151,13 +153,14 @@ void count_activities(const Trace& trace, Links& links) {
         break;
     }
   }
-  if (stats.kernels_linked == 0) return;
+  for (int64_t& first_ns : links.first_linked_ns) {
+    if (first_ns == kNever) first_ns = first_of_all_ns;
+  }
   for (size_t i = 0; i < activities.size(); ++i) {
-    if (activities.kind[i] == ActivityKind::kKernel && !links.activity_call[i] &&
-        trace.end_ns(ActivityId(i)) <= first_linked_ns) {
-      ++stats.kernels_carried_over;
-      add_clamped(stats.kernels_carried_over_ns, activities.dur_ns[i]);
-    }
+    if (activities.kind[i] != ActivityKind::kKernel) continue;
+    if (!links.carried_over(trace, ActivityId(i))) continue;
+    ++stats.kernels_carried_over;
+    add_clamped(stats.kernels_carried_over_ns, activities.dur_ns[i]);
   }
 }
 

@@ -23,7 +23,7 @@ namespace assay {
   STAT(uint64_t, kernels_linked, "of those, with a launch call in the trace") \
   STAT(uint64_t, kernels_unlinked, "of those, without one") \
   STAT(int64_t, kernels_unlinked_ns, "their summed duration") \
-  STAT(uint64_t, kernels_carried_over, "unlinked kernels that end before the first linked one starts: queued before the window") \
+  STAT(uint64_t, kernels_carried_over, "unlinked kernels that end before the first linked one of their stream starts (of the trace, if the stream has none): queued before the window") \
   STAT(int64_t, kernels_carried_over_ns, "their summed duration") \
   STAT(uint64_t, copies, "memcpy and memset rows") \
   STAT(uint64_t, copies_linked, "of those, with a call in the trace") \
@@ -67,11 +67,21 @@ struct Links {
   // session), the last one that starts before the row does.
   std::vector<OpId> activity_op;
   std::vector<ApiRole> role;                // per StringId
+  // Per stream: start of its first linked kernel (of the trace's first one, if the stream has none);
+  // INT64_MAX when no kernel of the trace is linked.
+  std::vector<int64_t> first_linked_ns;
   LinkStats stats;
 
   std::span<const ActivityId> activities_of(ApiCallId call) const {
     return {call_activities.data() + call_offsets[call.index()],
             call_activities.data() + call_offsets[call.index() + 1]};
+  }
+  // An unlinked kernel that was over before its stream ran anything linked. A stream runs in order,
+  // so it was queued before that, and so before the trace began.
+  bool carried_over(const Trace& trace, ActivityId kernel) const {
+    const int64_t first_ns = first_linked_ns[trace.activities.stream[kernel.index()].index()];
+    return !activity_call[kernel.index()] && first_ns != INT64_MAX &&
+           trace.end_ns(kernel) <= first_ns;
   }
   ApiRole role_of(const Trace& trace, ApiCallId call) const {
     return role[trace.api_calls.name[call.index()].value];

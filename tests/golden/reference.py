@@ -351,8 +351,12 @@ def link(tables):
     kernels = [a for a in tables["activities"] if a.kind == "kernel"]
     linked = [k for k in kernels if k.call is not None]
     unlinked = [k for k in kernels if k.call is None]
-    first_linked = min((k.start for k in linked), default=None)
-    carried = [k for k in unlinked if first_linked is not None and k.end <= first_linked]
+    first_linked = {}  # per stream; None is the trace
+    for kernel in linked:
+        for lane in (kernel.lane, None):
+            first_linked[lane] = min(first_linked.get(lane, kernel.start), kernel.start)
+    carried = [k for k in unlinked
+               if linked and k.end <= first_linked.get(k.lane, first_linked[None])]
     stats["kernels"] = len(kernels)
     stats["kernels_linked"] = len(linked)
     stats["kernels_unlinked"] = len(unlinked)

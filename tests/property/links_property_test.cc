@@ -148,7 +148,6 @@ void check(const Trace& trace) {
     expected.shared_correlations += !graph && kernels > 1;
   }
 
-  int64_t first_linked = INT64_MAX;
   for (size_t i = 0; i < trace.activities.size(); ++i) {
     const ApiCallId call = launch_of(trace, trace.activities.correlation[i]);
     ASSERT_EQ(links.activity_call[i], call) << "activity " << i;
@@ -159,7 +158,6 @@ void check(const Trace& trace) {
       expected.kernels_linked += bool(call);
       expected.kernels_unlinked += !call;
       expected.kernels_unlinked_ns += call ? 0 : dur;
-      if (call) first_linked = std::min(first_linked, trace.activities.start_ns[i]);
     }
     if (kind == ActivityKind::kMemcpy || kind == ActivityKind::kMemset) {
       ++expected.copies;
@@ -189,9 +187,22 @@ void check(const Trace& trace) {
       ASSERT_EQ(trace.ops.external_id[got.index()], trace.ops.external_id[op.index()]);
     }
   }
-  for (size_t i = 0; i < trace.activities.size() && first_linked != INT64_MAX; ++i) {
+  for (size_t i = 0; i < trace.activities.size(); ++i) {
     if (trace.activities.kind[i] != ActivityKind::kKernel || links.activity_call[i]) continue;
-    if (trace.end_ns(ActivityId(i)) > first_linked) continue;
+    int64_t first_of_stream = INT64_MAX;
+    int64_t first = INT64_MAX;
+    for (size_t k = 0; k < trace.activities.size(); ++k) {
+      if (trace.activities.kind[k] != ActivityKind::kKernel || !links.activity_call[k]) continue;
+      const int64_t start = trace.activities.start_ns[k];
+      first = std::min(first, start);
+      if (trace.activities.stream[k] == trace.activities.stream[i]) {
+        first_of_stream = std::min(first_of_stream, start);
+      }
+    }
+    if (first == INT64_MAX) continue;
+    if (trace.end_ns(ActivityId(i)) > (first_of_stream != INT64_MAX ? first_of_stream : first)) {
+      continue;
+    }
     ++expected.kernels_carried_over;
     expected.kernels_carried_over_ns += trace.activities.dur_ns[i];
   }

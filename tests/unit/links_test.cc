@@ -126,9 +126,14 @@ TEST(Links, GraphLaunchOwnsManyKernels) {
   EXPECT_EQ(links.stats.calls_without_op, 3u);
 }
 
-TEST(Links, CarriedOverIsWhatEndsBeforeTheFirstLinkedKernel) {
+TEST(Links, CarriedOverIsWhatEndsBeforeTheFirstLinkedKernelOfItsStream) {
+  // Stream 9 still works off its queue while stream 7 runs linked work; stream 8 has none linked.
   const Trace trace = TraceMaker()
                           .call(1, "cudaLaunchKernel", 0, 10, 7)
+                          .call(1, "cudaLaunchKernel", 20, 10, 8)
+                          .kernel(0, 9, "still queued", 300, 100, 6)
+                          .kernel(0, 9, "linked, later", 400, 10, 8)
+                          .kernel(0, 9, "after it", 410, 10, 9)
                           .kernel(0, 7, "queued before", 10, 30, 1)
                           .kernel(0, 7, "ends at its start", 40, 60, 2)
                           .kernel(0, 8, "ends after its start", 50, 51, 3)
@@ -137,12 +142,12 @@ TEST(Links, CarriedOverIsWhatEndsBeforeTheFirstLinkedKernel) {
                           .copy(0, 7, "Memcpy DtoD", 20, 5, 5)
                           .build();
   const LinkStats stats = link_trace(trace).stats;
-  EXPECT_EQ(stats.kernels, 5u);
-  EXPECT_EQ(stats.kernels_linked, 1u);
-  EXPECT_EQ(stats.kernels_unlinked, 4u);
-  EXPECT_EQ(stats.kernels_unlinked_ns, 30 + 60 + 51 + 7);
-  EXPECT_EQ(stats.kernels_carried_over, 2u);
-  EXPECT_EQ(stats.kernels_carried_over_ns, 90);
+  EXPECT_EQ(stats.kernels, 8u);
+  EXPECT_EQ(stats.kernels_linked, 2u);
+  EXPECT_EQ(stats.kernels_unlinked, 6u);
+  EXPECT_EQ(stats.kernels_unlinked_ns, 30 + 60 + 51 + 7 + 100 + 10);
+  EXPECT_EQ(stats.kernels_carried_over, 3u);
+  EXPECT_EQ(stats.kernels_carried_over_ns, 30 + 60 + 100);
   EXPECT_EQ(stats.copies, 1u);
   EXPECT_EQ(stats.copies_linked, 0u);
 }
