@@ -6,13 +6,25 @@
 namespace assay {
 namespace {
 
-#define ASSAY_COMPARE(name, text) \
-  if (key == text) return Field::name;
-Field field_of(std::string_view key) {
-  ASSAY_EVENT_FIELDS(ASSAY_COMPARE)
-  return Field::kCount;
+// Keys of up to four letters as one word, to tell them apart in one comparison.
+constexpr uint32_t word_of(std::string_view key) {
+  uint32_t word = 0;
+  for (const char c : key) word = word << 8 | static_cast<unsigned char>(c);
+  return word;
 }
-#undef ASSAY_COMPARE
+
+#define ASSAY_CASE(name, text) \
+  case word_of(text):          \
+    return Field::name;
+Field field_of(std::string_view key) {
+  if (key.size() > 4) return Field::kCount;
+  switch (word_of(key)) {
+    ASSAY_EVENT_FIELDS(ASSAY_CASE)
+    default:
+      return Field::kCount;
+  }
+}
+#undef ASSAY_CASE
 
 struct ArgEntry {
   std::string_view key;
@@ -137,6 +149,7 @@ Category category_of(std::string_view name) {
 Walk read_event(JsonCursor& cursor, RawEvent& event) {
   event.seen_fields = 0;
   event.seen_args = 0;
+  event.category = Category::kNone;
   event.repeated_key = false;
   event.trailing_commas = 0;
   event.bare_words = 0;
@@ -151,15 +164,18 @@ Walk read_event(JsonCursor& cursor, RawEvent& event) {
     event.seen_fields |= bit;
     JsonValue& value = event.fields[static_cast<size_t>(field)];
     if (field == Field::kArgs && !at.ended() && at.peek() == '{') {
-      const bool wanted =
-          !event.has(Field::kCategory) || wants_args(category_of(event[Field::kCategory].text));
-      if (wanted) {
+      if (wants_args(event.category)) {
         value.kind = JsonKind::kObject;
         value.position = at.at;
         return read_args(at, event);
       }
     }
-    return read_value(at, value);
+    const Walk walk = read_value(at, value);
+    if (field == Field::kCategory && walk == Walk::kOk) {
+      event.category =
+          value.kind == JsonKind::kString ? category_of(value.text) : Category::kUnknown;
+    }
+    return walk;
   });
 }
 

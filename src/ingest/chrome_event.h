@@ -62,22 +62,6 @@ enum class Field : uint8_t { ASSAY_EVENT_FIELDS(ASSAY_ENUMERATOR) kCount };
 enum class Arg : uint8_t { ASSAY_EVENT_ARGS(ASSAY_ENUMERATOR) kCount };
 #undef ASSAY_ENUMERATOR
 
-struct RawEvent {
-  std::array<JsonValue, static_cast<size_t>(Field::kCount)> fields;
-  std::array<JsonValue, static_cast<size_t>(Arg::kCount)> args;
-  uint32_t seen_fields = 0;  // bit per Field
-  uint32_t seen_args = 0;    // bit per Arg
-  bool repeated_key = false;
-  uint64_t trailing_commas = 0;
-  uint64_t bare_words = 0;  // NaN, inf, ... in arguments that no table has a column for
-
-  bool has(Field field) const { return seen_fields >> static_cast<int>(field) & 1; }
-  bool has(Arg arg) const { return seen_args >> static_cast<int>(arg) & 1; }
-  const JsonValue& operator[](Field field) const { return fields[static_cast<size_t>(field)]; }
-  const JsonValue& operator[](Arg arg) const { return args[static_cast<size_t>(arg)]; }
-};
-static_assert(static_cast<int>(Arg::kCount) <= 32);
-
 // What an event's category means. Names of every Kineto version, CUDA, ROCm, XPU and MTIA
 // (spec/formats 1.4); compared without regard to case.
 enum class Category : uint8_t {
@@ -100,6 +84,23 @@ enum class Category : uint8_t {
   kForwardBackwardFlow,  // fwdbwd
   kUnknown,
 };
+struct RawEvent {
+  std::array<JsonValue, static_cast<size_t>(Field::kCount)> fields;
+  std::array<JsonValue, static_cast<size_t>(Arg::kCount)> args;
+  uint32_t seen_fields = 0;  // bit per Field
+  uint32_t seen_args = 0;    // bit per Arg
+  Category category = Category::kNone;
+  bool repeated_key = false;
+  uint64_t trailing_commas = 0;
+  uint64_t bare_words = 0;  // NaN, inf, ... in arguments that no table has a column for
+
+  bool has(Field field) const { return seen_fields >> static_cast<int>(field) & 1; }
+  bool has(Arg arg) const { return seen_args >> static_cast<int>(arg) & 1; }
+  const JsonValue& operator[](Field field) const { return fields[static_cast<size_t>(field)]; }
+  const JsonValue& operator[](Arg arg) const { return args[static_cast<size_t>(arg)]; }
+};
+static_assert(static_cast<int>(Arg::kCount) <= 32);
+
 Category category_of(std::string_view name);
 
 // NaN, Infinity, hex, an identifier: a scalar that JSON does not know.

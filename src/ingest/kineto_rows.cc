@@ -168,11 +168,7 @@ void KinetoRows::add(const RawEvent& event, JsonCursor cursor, int64_t offset, b
 }
 
 void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
-  const std::string_view category_name =
-      event.has(Field::kCategory) && event[Field::kCategory].kind == JsonKind::kString
-          ? event[Field::kCategory].text
-          : std::string_view();
-  const Category category = category_of(category_name);
+  const Category category = event.category;
   if (category == Category::kSpan) {
     ++builder_.counts.spans;
     return;
@@ -224,7 +220,7 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
     default:
       log(ImportCode::kUnknownCategory);
       builder_.other_events.push_back(
-          {start_ns, dur_ns, name_of(event), builder_.text(category_name), thread_of(event)});
+          {start_ns, dur_ns, name_of(event), category_text(event), thread_of(event)});
   }
 }
 
@@ -298,7 +294,7 @@ void KinetoRows::add_mark(const RawEvent& event, bool begin) {
   if (!read_start(event, mark.time_ns)) return;
   mark.thread = thread_of(event);
   mark.name = name_of(event);
-  mark.category = event.has(Field::kCategory) ? text_of(event[Field::kCategory]) : StringId(0);
+  mark.category = category_text(event);
   mark.correlation = read_id(event, Arg::kCorrelation);
   mark.external_id = read_external_id(event);
   mark.stream = stream_of(event);
@@ -349,9 +345,7 @@ void KinetoRows::add_counter(const RawEvent& event, JsonCursor cursor) {
 }
 
 void KinetoRows::add_flow(const RawEvent& event, bool is_end) {
-  const Category category =
-      category_of(event.has(Field::kCategory) ? event[Field::kCategory].text : "");
-  if (category != Category::kForwardBackwardFlow) {
+  if (event.category != Category::kForwardBackwardFlow) {
     ++(is_end ? builder_.counts.flow_ends : builder_.counts.flow_starts);
     return;
   }
@@ -480,6 +474,12 @@ StringId KinetoRows::text_of(const JsonValue& value) {
   if (repairs.invalid_escapes != 0) log(ImportCode::kInvalidEscape, repairs.invalid_escapes);
   if (repairs.invalid_bytes != 0) log(ImportCode::kInvalidUtf8, repairs.invalid_bytes);
   return builder_.text(text);
+}
+
+StringId KinetoRows::category_text(const RawEvent& event) {
+  const bool given =
+      event.has(Field::kCategory) && event[Field::kCategory].kind == JsonKind::kString;
+  return given ? text_of(event[Field::kCategory]) : StringId(0);
 }
 
 StringId KinetoRows::read_text(const RawEvent& event, Arg arg) {

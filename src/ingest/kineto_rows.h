@@ -52,6 +52,7 @@ class KinetoRows {
   StringId read_text(const RawEvent& event, Arg arg);
   StringId name_of(const RawEvent& event);
   StringId text_of(const JsonValue& value);
+  StringId category_text(const RawEvent& event);
   ThreadId thread_of(const RawEvent& event);
   StreamId stream_of(const RawEvent& event);
   uint32_t read_external_id(const RawEvent& event);
