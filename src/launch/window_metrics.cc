@@ -13,8 +13,6 @@ namespace assay {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// Between operators an eager program spends microseconds; a millisecond without a single operator
-// or call is something else than dispatching.
 constexpr int64_t kMicrosecondNs = 1'000;
 
 double ratio(int64_t part, int64_t whole) {
