@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Checks that docs/metrics.md names, in backticks, every key that the verbs print as JSON.
+
+Runs report, launch (with its tree and kernel list), fuse, bound and info on the traces in the
+repository, and bound on a small sweep of two platforms. Collects the keys of all objects, and the
+words that come from a closed list: verdicts, levers, trust notes, sources, remedies, node kinds,
+import codes (those in docs/formats/kineto.md).
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+METRICS = ROOT / "docs/metrics.md"
+KINETO = ROOT / "docs/formats/kineto.md"
+IMPORT_CODES = ROOT / "src/trace/import_log.h"
+TIMEOUT_S = 120
+
+# Objects whose keys are names of the user's, not of Assay's.
+PLATFORMS = {"platform A", "platform B"}
+# Values that docs/metrics.md defines one by one, by the key they stand under.
+WORDS = {
+    "bound", "interval_source", "kind", "metric", "origin", "remedy", "segment", "severity", "source",
+    "what", "window_source",
+}
+# Where a key of that name carries free text instead.
+FREE_TEXT = {("levers", "what")}
+BATCH_BOUND = {"CPU", "GPU"}
+
+CPU_BOUND_FIRST = """batch,tklqt_us,launches,latency_us,gpu_idle_share,cpu_idle_share
+1,500,100,1000,0.8,0.1
+1,520,100,1010,0.8,0.1
+2,500,100,1000,0.6,0.1
+2,510,100,1000,0.6,0.1
+4,520,100,1100,0.2,0.2
+4,530,100,1100,0.2,0.2
+8,2000,100,1500,0.1,0.5
+8,2100,100,1500,0.1,0.5
+16,9000,100,3000,0.0,0.7
+16,9100,100,3000,0.0,0.7
+"""
+ALWAYS_FLAT = """batch,tklqt_us,launches,latency_us
+1,600,100,900
+2,600,100,950
+4,610,100,1200
+8,620,100,2500
+"""
+
+
+def run(assay, *arguments):
+    command = [assay, *map(str, arguments), "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[:300]}")
+    return json.loads(done.stdout)
+
+
+def traces():
+    found = sorted([*(ROOT / "examples").glob("*.json*"), *(ROOT / "tests/data/kineto").rglob("*.json*")])
+    if not found:
+        sys.exit("no traces in examples/ and tests/data/kineto/")
+    return found
+
+
+def documents(assay):
+    """(what was run, document) for every verb."""
+    files = traces()
+    for path in files:
+        for verb in (["report"], ["launch", "--tree", "--graph", "--top", "0"], ["fuse"], ["bound"], ["info"],
+                     ["fuse", "--segment", "iteration", "--threshold", "0.5"]):
+            yield f"assay {' '.join(verb)} {path.name}", run(assay, *verb, path)
+    yield "assay report, several traces", run(assay, "report", *files)
+    with tempfile.TemporaryDirectory() as folder:
+        a, b = pathlib.Path(folder, "a.csv"), pathlib.Path(folder, "b.csv")
+        a.write_text(CPU_BOUND_FIRST)
+        b.write_text(ALWAYS_FLAT)
+        name_a, name_b = sorted(PLATFORMS)
+        yield "assay bound, two tables", run(assay, "bound", "--table", a, "--name", name_a,
+                                             "--vs-table", b, "--vs-name", name_b)
+    batches = [flag for batch in (1, 2, 4) for flag in ("--batch", f"{batch}={files[0]}")]
+    yield "assay bound, traces by batch", run(assay, "bound", *batches, "--name", min(PLATFORMS))
+
+
+def collect(node, under, origin, keys):
+    """Adds to keys: name -> where it was first seen."""
+    if isinstance(node, list):
+        for element in node:
+            collect(element, under, origin, keys)
+    if not isinstance(node, dict):
+        return
+    for key, value in node.items():
+        if key not in PLATFORMS:
+            keys.setdefault(key, f"{origin}, under {under}" if under else origin)
+        is_word = key in WORDS or (key == "key" and under == "levers") or \
+            (key == "verdict" and isinstance(value, str))
+        if is_word and isinstance(value, str) and (under, key) not in FREE_TEXT and value not in BATCH_BOUND:
+            keys.setdefault(value, f"{origin}, value of {key}")
+        collect(value, key, origin, keys)
+
+
+def named_in(path):
+    return set(re.findall(r"`([^`]+)`", path.read_text()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", default=ROOT / "build/release/assay", type=pathlib.Path,
+                        help="the built binary")
+    assay = parser.parse_args().assay.resolve()
+    if not assay.exists():
+        sys.exit(f"{assay} is not built")
+
+    keys = {}
+    for origin, document in documents(assay):
+        collect(document, "", origin, keys)
+    defined = named_in(METRICS)
+    problems = [f"docs/metrics.md does not name `{key}` ({keys[key]})"
+                for key in sorted(keys) if key and key not in defined]
+    if "" in keys:
+        problems.append(f"an object has a key without a name: something meant for readers only got into "
+                        f"the data ({keys['']})")
+
+    codes = re.findall(r'CODE\(k\w+,\s*"(\w+)"', IMPORT_CODES.read_text())
+    problems += [f"docs/formats/kineto.md does not name the import code `{code}`"
+                 for code in codes if code not in named_in(KINETO)]
+    if not codes:
+        problems.append(f"no import codes found in {IMPORT_CODES.relative_to(ROOT)}")
+
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print(f"{len(keys)} keys and words and {len(codes)} import codes are defined")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
