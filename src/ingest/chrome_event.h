@@ -12,6 +12,7 @@
 
 namespace assay {
 
+// clang-format off: tables read best as tables
 // FIELD(enumerator, "key"): the top-level keys of an event.
 #define ASSAY_EVENT_FIELDS(FIELD) \
   FIELD(kPhase, "ph")             \
@@ -56,6 +57,7 @@ namespace assay {
   ARG(kDeviceType, "Device Type")                \
   ARG(kDeviceId, "Device Id")                    \
   ARG(kNameArg, "name")
+// clang-format on
 
 #define ASSAY_ENUMERATOR(name, key) name,
 enum class Field : uint8_t { ASSAY_EVENT_FIELDS(ASSAY_ENUMERATOR) kCount };

@@ -15,12 +15,13 @@ namespace assay {
 
 enum class ApiRole : uint8_t {
   kOther,
-  kKernelLaunch,  // cudaLaunchKernel*, cuLaunchKernel*, hipLaunchKernel, hipExtModuleLaunchKernel, ...
+  kKernelLaunch,  // cudaLaunchKernel*, cuLaunchKernel*, hipLaunchKernel, hipExtModuleLaunchKernel,
+                  // ...
   kGraphLaunch,   // cudaGraphLaunch, cuGraphLaunch, hipGraphLaunch: one call, many kernels
   kMemcpyAsync,   // returns before the copy is done
   kMemcpySync,    // cudaMemcpy and kin, hipMemcpyWithStream: blocks the host
   kMemset,
-  kSynchronize,   // *Synchronize*: blocks the host
+  kSynchronize,  // *Synchronize*: blocks the host
 };
 
 ApiRole classify_api(std::string_view name);
@@ -31,13 +32,14 @@ bool is_blocking(ApiRole role);
 std::vector<ApiRole> api_roles(const StringPool& strings);
 
 // "void at::native::foo<float, (int)4>(args...)" -> "at::native::foo". Return type, template
-// arguments and parameters cut; names without such parts, and copies and fills ("Memcpy HtoD (Pinned
+// arguments and parameters cut; names without such parts, and copies and fills ("Memcpy HtoD
+// (Pinned
 // -> Device)"), unchanged. A view into `name`. Idempotent.
 std::string_view short_kernel_name(std::string_view name);
 
-// The short name, and for generic wrappers what they wrap: "vectorized_elementwise_kernel" alone says
-// nothing, so "vectorized_elementwise_kernel[CUDAFunctor_add]". For display: two kernels that differ
-// only in element type, vector width or launch policy get the same text.
+// The short name, and for generic wrappers what they wrap: "vectorized_elementwise_kernel" alone
+// says nothing, so "vectorized_elementwise_kernel[CUDAFunctor_add]". For display: two kernels that
+// differ only in element type, vector width or launch policy get the same text.
 std::string describe_kernel(std::string_view name);
 
 }  // namespace assay

@@ -1,8 +1,8 @@
 #pragma once
 
-// Every way in which an input was odd, counted. Loading goes on; the user is told what was seen, how
-// often, and what it means for the numbers. Part of every report. The list of codes is closed and in
-// one place so that wording is reviewed as a set.
+// Every way in which an input was odd, counted. Loading goes on; the user is told what was seen,
+// how often, and what it means for the numbers. Part of every report. The list of codes is closed
+// and in one place so that wording is reviewed as a set.
 
 #include <array>
 #include <cstddef>
@@ -14,6 +14,7 @@ namespace assay {
 enum class Severity : uint8_t { kInfo, kRepaired, kDataLoss };
 std::string_view severity_name(Severity severity);
 
+// clang-format off: tables read best as tables
 // CODE(enumerator, key, severity, meaning)
 #define ASSAY_IMPORT_CODES(CODE)                                                                   \
   CODE(kMissingDuration, "missing_duration", kRepaired,                                            \
@@ -73,6 +74,7 @@ std::string_view severity_name(Severity severity);
        "baseTimeNanoseconds is present but the timestamps are already absolute, or it is out of range; it was not added") \
   CODE(kMissingProcess, "missing_process", kInfo,                                                  \
        "events without pid or tid; filed under process or thread 0")
+// clang-format on
 
 enum class ImportCode : uint8_t {
 #define ASSAY_ENUMERATOR(name, key, severity, meaning) name,

@@ -1,10 +1,12 @@
 #pragma once
 
-// Edges over a Trace: launch call -> device activities, operator -> child operator, operator -> call.
+// Edges over a Trace: launch call -> device activities, operator -> child operator, operator ->
+// call.
 //
 // A correlation id is not a key by itself: it is unique per process only, a graph launch shares one
-// among hundreds of kernels, runtime and driver rows of one launch may both carry it, and work queued
-// before the window has a kernel but no call. Each of these is counted below; nothing is dropped.
+// among hundreds of kernels, runtime and driver rows of one launch may both carry it, and work
+// queued before the window has a kernel but no call. Each of these is counted below; nothing is
+// dropped.
 
 #include <cstdint>
 #include <span>
@@ -16,6 +18,7 @@
 
 namespace assay {
 
+// clang-format off: tables read best as tables
 // What was linked and what was not, in the words of docs/formats/summary.md.
 // STAT(type, name, doc)
 #define ASSAY_LINK_STATS(STAT) \
@@ -39,6 +42,7 @@ namespace assay {
   STAT(uint64_t, activity_ops_by_call, "device rows whose operator came from the launch call") \
   STAT(uint64_t, activity_ops_by_external_id, "device rows whose operator came from the External id") \
   STAT(uint64_t, external_ids_ignored, "External ids needed, but equal to the row's own correlation id")
+// clang-format on
 
 struct LinkStats {
 #define ASSAY_FIELD(type, name, doc) type name = 0;
@@ -66,9 +70,9 @@ struct Links {
   // until 2024-10) and is ignored. If several ops bear the id (it restarts with every profiling
   // session), the last one that starts before the row does.
   std::vector<OpId> activity_op;
-  std::vector<ApiRole> role;                // per StringId
-  // Per stream: start of its first linked kernel (of the trace's first one, if the stream has none);
-  // INT64_MAX when no kernel of the trace is linked.
+  std::vector<ApiRole> role;  // per StringId
+  // Per stream: start of its first linked kernel (of the trace's first one, if the stream has
+  // none); INT64_MAX when no kernel of the trace is linked.
   std::vector<int64_t> first_linked_ns;
   LinkStats stats;
 
@@ -93,11 +97,12 @@ struct Links {
   }
 };
 
-// Parent rule (SKIP section IV-A, spec/launch 1): the parent of an op c is the innermost op p of the
-// same thread that is open when c starts, p.start <= c.start < p.end, and that c does not outlive by
-// more than 1 us. Half-open: what starts when p ends is not inside it, and a zero-length op encloses
-// nothing. Equal start: the longer one is the parent; equal duration too: the one first in the input.
-// An op that outlives the innermost open op by more than 1 us becomes its sibling and is counted.
+// Parent rule (SKIP section IV-A, spec/launch 1): the parent of an op c is the innermost op p of
+// the same thread that is open when c starts, p.start <= c.start < p.end, and that c does not
+// outlive by more than 1 us. Half-open: what starts when p ends is not inside it, and a zero-length
+// op encloses nothing. Equal start: the longer one is the parent; equal duration too: the one first
+// in the input. An op that outlives the innermost open op by more than 1 us becomes its sibling and
+// is counted.
 //
 // A call belongs to the innermost op open when it starts, however long it runs: its times come from
 // another clock (CUPTI, roctracer) than those of the operators.

@@ -21,6 +21,8 @@ enum class ActivityKind : uint8_t {
   kOther,  // device-side work that is no kernel (e.g. MTIA command packets)
 };
 
+// clang-format off: tables read best as tables
+
 // Host operators (cpu_op): aten::mm, autograd nodes, user ops.
 #define ASSAY_OPS(COL)                                                                \
   COL(int64_t, start_ns, "ns", "start of the operator")                               \
@@ -164,5 +166,6 @@ enum class ActivityKind : uint8_t {
   X(collectives, Collective, ASSAY_COLLECTIVES, "collective communication arguments") \
   X(op_sequences, OpSequence, ASSAY_OP_SEQUENCES, "autograd sequence numbers")        \
   X(forward_backward_flows, ForwardBackwardFlow, ASSAY_FORWARD_BACKWARD_FLOWS, "fwdbwd flow ends")
+// clang-format on
 
 }  // namespace assay

@@ -17,42 +17,44 @@ namespace assay {
 #define ASSAY_COLUMN(type, name, unit, doc) std::vector<type> name;
 #define ASSAY_PUSH(type, name, unit, doc) name.push_back(row.name);
 #define ASSAY_RESERVE(type, name, unit, doc) name.reserve(rows);
-#define ASSAY_APPEND(type, name, unit, doc) name.insert(name.end(), other.name.begin(), other.name.end());
-#define ASSAY_VISIT(type, name, unit, doc) visit(std::string_view(#name), std::string_view(unit), std::string_view(doc), name);
+#define ASSAY_APPEND(type, name, unit, doc) \
+  name.insert(name.end(), other.name.begin(), other.name.end());
+#define ASSAY_VISIT(type, name, unit, doc) \
+  visit(std::string_view(#name), std::string_view(unit), std::string_view(doc), name);
 #define ASSAY_ROW(type, name, unit, doc) row.name = name[i];
 #define ASSAY_CLEAR(type, name, unit, doc) std::vector<type>().swap(name);
-#define ASSAY_FIRST_SIZE(type, name, unit, doc) if (rows == SIZE_MAX) rows = name.size();
+#define ASSAY_FIRST_SIZE(type, name, unit, doc) \
+  if (rows == SIZE_MAX) rows = name.size();
 
-#define ASSAY_DEFINE_TABLE(member, Row, COLUMNS, doc)                              \
-  struct Row##Row {                                                                \
-    COLUMNS(ASSAY_FIELD)                                                           \
-  };                                                                               \
-  struct Row##Table {                                                              \
-    COLUMNS(ASSAY_COLUMN)                                                          \
-    size_t size() const {                                                          \
-      size_t rows = SIZE_MAX;                                                      \
-      COLUMNS(ASSAY_FIRST_SIZE)                                                    \
-      return rows;                                                                 \
-    }                                                                              \
-    bool empty() const { return size() == 0; }                                     \
-    void push_back(const Row##Row& row) { COLUMNS(ASSAY_PUSH) }                    \
-    void reserve(size_t rows) { COLUMNS(ASSAY_RESERVE) }                           \
-    void append(const Row##Table& other) { COLUMNS(ASSAY_APPEND) }                 \
-    void release() { COLUMNS(ASSAY_CLEAR) }                                        \
-    Row##Row row(size_t i) const {                                                 \
-      Row##Row row;                                                                \
-      COLUMNS(ASSAY_ROW)                                                           \
-      return row;                                                                  \
-    }                                                                              \
-    /* visit(name, unit, doc, std::vector<T>&) for every column, in order */       \
-    template <typename Visitor>                                                    \
-    void for_each_column(Visitor&& visit) {                                        \
-      COLUMNS(ASSAY_VISIT)                                                         \
-    }                                                                              \
-    template <typename Visitor>                                                    \
-    void for_each_column(Visitor&& visit) const {                                  \
-      COLUMNS(ASSAY_VISIT)                                                         \
-    }                                                                              \
+#define ASSAY_DEFINE_TABLE(member, Row, COLUMNS, doc)                        \
+  struct Row##Row {                                                          \
+    COLUMNS(ASSAY_FIELD)                                                     \
+  };                                                                         \
+  struct Row##Table {                                                        \
+    COLUMNS(ASSAY_COLUMN)                                                    \
+    size_t size() const {                                                    \
+      size_t rows = SIZE_MAX;                                                \
+      COLUMNS(ASSAY_FIRST_SIZE)                                              \
+      return rows;                                                           \
+    }                                                                        \
+    bool empty() const { return size() == 0; }                               \
+    void push_back(const Row##Row& row) { COLUMNS(ASSAY_PUSH) }              \
+    void reserve(size_t rows) { COLUMNS(ASSAY_RESERVE) }                     \
+    void append(const Row##Table& other) { COLUMNS(ASSAY_APPEND) }           \
+    void release(){COLUMNS(ASSAY_CLEAR)} Row##Row row(size_t i) const {      \
+      Row##Row row;                                                          \
+      COLUMNS(ASSAY_ROW)                                                     \
+      return row;                                                            \
+    }                                                                        \
+    /* visit(name, unit, doc, std::vector<T>&) for every column, in order */ \
+    template <typename Visitor>                                              \
+    void for_each_column(Visitor&& visit) {                                  \
+      COLUMNS(ASSAY_VISIT)                                                   \
+    }                                                                        \
+    template <typename Visitor>                                              \
+    void for_each_column(Visitor&& visit) const {                            \
+      COLUMNS(ASSAY_VISIT)                                                   \
+    }                                                                        \
   };
 
 ASSAY_TABLES(ASSAY_DEFINE_TABLE)

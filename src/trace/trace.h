@@ -1,8 +1,9 @@
 #pragma once
 
 // A Trace: what one profiled process did, as columns. Built once by a TraceBuilder, never changed.
-// Every table is sorted by (lane, start, longer first, input order), where the lane is the thread or
-// the stream; side tables are sorted by the row they belong to. Row ids are positions in that order.
+// Every table is sorted by (lane, start, longer first, input order), where the lane is the thread
+// or the stream; side tables are sorted by the row they belong to. Row ids are positions in that
+// order.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,7 @@
 namespace assay {
 
 struct Thread {
-  std::string pid;   // as written: usually a number
+  std::string pid;  // as written: usually a number
   std::string tid;
   std::string name;  // thread_name metadata; may be empty
 };
@@ -54,7 +55,7 @@ struct MetadataEntry {
 
 // Rows as the file had them, before any table: what the import read, by what it was.
 struct RowCounts {
-  uint64_t events = 0;     // elements of the event array
+  uint64_t events = 0;       // elements of the event array
   uint64_t flow_starts = 0;  // ac2g and its older names
   uint64_t flow_ends = 0;
   uint64_t metadata = 0;

@@ -16,19 +16,23 @@ using testing::TempFile;
 
 // Names that look like event boundaries, so that guesses at them must fail and be noticed.
 std::string random_name(std::mt19937& rng) {
-  static const char* names[] = {"aten::mm", "}, {\\\"ph\\\": \\\"X\\\"", "a },\\n  { \\\"b", "k<int, {x}>", "é", ""};
+  static const char* names[] = {
+      "aten::mm", "}, {\\\"ph\\\": \\\"X\\\"", "a },\\n  { \\\"b", "k<int, {x}>", "é", ""};
   return names[rng() % 6];
 }
 
 std::string random_event(std::mt19937& rng) {
-  static const char* cats[] = {"cpu_op", "kernel", "cuda_runtime", "python_function", "user_annotation", "odd"};
-  std::string event = R"({"ph":"X","cat":")" + std::string(cats[rng() % 6]) + R"(","name":")" + random_name(rng) +
-                      R"(","pid":)" + std::to_string(rng() % 3) + R"(,"tid":)" + std::to_string(rng() % 3) +
-                      R"(,"ts":)" + std::to_string(rng() % 100000) + "." + std::to_string(rng() % 1000) +
-                      R"(,"dur":)" + std::to_string(rng() % 50);
+  static const char* cats[] = {"cpu_op",          "kernel",          "cuda_runtime",
+                               "python_function", "user_annotation", "odd"};
+  std::string event = R"({"ph":"X","cat":")" + std::string(cats[rng() % 6]) + R"(","name":")" +
+                      random_name(rng) + R"(","pid":)" + std::to_string(rng() % 3) + R"(,"tid":)" +
+                      std::to_string(rng() % 3) + R"(,"ts":)" + std::to_string(rng() % 100000) +
+                      "." + std::to_string(rng() % 1000) + R"(,"dur":)" +
+                      std::to_string(rng() % 50);
   if (rng() % 2) {
     event += R"(,"args":{"correlation":)" + std::to_string(rng() % 40) + R"(,"stream":)" +
-             std::to_string(rng() % 3) + R"(,"nested":[{"a":1},{"b":[{},{"c":"}, {"}]}],"External id":)" +
+             std::to_string(rng() % 3) +
+             R"(,"nested":[{"a":1},{"b":[{},{"c":"}, {"}]}],"External id":)" +
              std::to_string(rng() % 60) + "}";
   }
   return event + "}";
@@ -37,7 +41,8 @@ std::string random_event(std::mt19937& rng) {
 std::string random_trace(uint32_t seed, size_t events) {
   std::mt19937 rng(seed);
   const char* joints[] = {",", ", ", ",\n  ", "\n,\n"};
-  std::string json = R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"x"},{"id":1}],"traceEvents":[)";
+  std::string json =
+      R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"x"},{"id":1}],"traceEvents":[)";
   for (size_t i = 0; i < events; ++i) {
     if (i > 0) json += joints[rng() % 4];
     json += random_event(rng);
@@ -93,7 +98,8 @@ TEST(ChromeReaderProperty, StretchesAndThreadsDoNotMatter) {
       for (const unsigned threads : {2u, 5u}) {
         auto source = ByteSource::open(file.path());
         ASSERT_TRUE(source.has_value());
-        expect_same(whole, must(read_chrome_trace(*source, {.threads = threads, .stretch_bytes = stretch})));
+        expect_same(whole, must(read_chrome_trace(*source,
+                                                  {.threads = threads, .stretch_bytes = stretch})));
       }
     }
   }
@@ -107,7 +113,8 @@ TEST(ChromeReaderProperty, EveryCutIsNoticed) {
   for (size_t cut = 0; cut < json.size(); ++cut) {
     const auto refused = read_chrome_stream(bytes_of(json.substr(0, cut)), {});
     EXPECT_FALSE(refused.has_value()) << "cut at " << cut;
-    const auto offered = read_chrome_stream(bytes_of(json.substr(0, cut)), {.allow_truncated = true});
+    const auto offered =
+        read_chrome_stream(bytes_of(json.substr(0, cut)), {.allow_truncated = true});
     if (offered) {
       EXPECT_LE(offered->counts.events, whole.counts.events);
       EXPECT_TRUE(offered->log.data_lost());

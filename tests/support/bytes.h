@@ -16,7 +16,8 @@ namespace assay::testing {
 
 // Delivers at most `crumb` bytes at a time.
 inline ReadFn bytes_of(std::string text, size_t crumb = SIZE_MAX) {
-  return [text = std::move(text), crumb, at = size_t{0}](char* dst, size_t n) mutable -> Result<size_t> {
+  return [text = std::move(text), crumb, at = size_t{0}](char* dst,
+                                                         size_t n) mutable -> Result<size_t> {
     const size_t give = std::min({n, crumb, text.size() - at});
     std::memcpy(dst, text.data() + at, give);
     at += give;

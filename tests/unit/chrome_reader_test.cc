@@ -1,4 +1,5 @@
-// Every quirk of Kineto and its kin in a few lines of JSON each. Expected values are worked by hand.
+// Every quirk of Kineto and its kin in a few lines of JSON each. Expected values are worked by
+// hand.
 
 #include "ingest/chrome_reader.h"
 
@@ -28,15 +29,16 @@ Trace must_read(const std::string& json, bool allow_truncated = false) {
 uint64_t logged(const Trace& trace, ImportCode code) { return trace.log.entry(code).count; }
 
 std::string op(const std::string& ts, const std::string& dur, const std::string& more = "") {
-  return R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":)" + ts + R"(,"dur":)" + dur +
-         more + "}";
+  return R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":)" + ts + R"(,"dur":)" +
+         dur + more + "}";
 }
 
 std::string events(const std::string& list) { return R"({"traceEvents":[)" + list + "]}"; }
 
 TEST(ChromeReader, BaseTimeIsAddedWhereverItStands) {
-  for (const char* json : {R"({"baseTimeNanoseconds":1759300074000000000,"traceEvents":[EVENT]})",
-                           R"({"traceEvents":[EVENT],"baseTimeNanoseconds":1759300074000000000})"}) {
+  for (const char* json :
+       {R"({"baseTimeNanoseconds":1759300074000000000,"traceEvents":[EVENT]})",
+        R"({"traceEvents":[EVENT],"baseTimeNanoseconds":1759300074000000000})"}) {
     std::string text = json;
     text.replace(text.find("EVENT"), 5, op("573720832808.27", "2.5"));
     const Trace trace = must_read(text);
@@ -134,10 +136,10 @@ TEST(ChromeReader, BareWordsAreAbsentNumbers) {
 }
 
 TEST(ChromeReader, BadTimesAreCountedNeverInvented) {
-  const Trace trace = must_read(events(op("null", "1") + "," + op("NaN", "1") + "," + op("[1]", "1") + "," +
-                                       op("1e300", "1") + "," + op("5", "-3") + "," + op("6", "null") + "," +
-                                       op("-7", "1") + "," + op("\"8.5\"", "\"1\"") + "," +
-                                       op("9223372036854775", "9223372036854775")));
+  const Trace trace = must_read(
+      events(op("null", "1") + "," + op("NaN", "1") + "," + op("[1]", "1") + "," +
+             op("1e300", "1") + "," + op("5", "-3") + "," + op("6", "null") + "," + op("-7", "1") +
+             "," + op("\"8.5\"", "\"1\"") + "," + op("9223372036854775", "9223372036854775")));
   EXPECT_EQ(trace.ops.size(), 4u);
   EXPECT_EQ(logged(trace, ImportCode::kMissingTimestamp), 3u);
   EXPECT_EQ(logged(trace, ImportCode::kTimestampOverflow), 2u);
@@ -168,7 +170,8 @@ TEST(ChromeReader, TimesDaysAwayFromAllOthersAreLeftOut) {
 }
 
 TEST(ChromeReader, WrongTypesInEveryFieldAreSurvived) {
-  for (const char* wrong : {"null", "true", "[]", "{}", "[[1,{}]]", "{\"a\":[1]}", "\"x\"", "-1", "1.5"}) {
+  for (const char* wrong :
+       {"null", "true", "[]", "{}", "[[1,{}]]", "{\"a\":[1]}", "\"x\"", "-1", "1.5"}) {
     for (const char* field : {"ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args"}) {
       const std::string json =
           events(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":1,"ts":1,"dur":1,")" +
@@ -190,12 +193,16 @@ TEST(ChromeReader, WrongTypesInEveryFieldAreSurvived) {
 }
 
 TEST(ChromeReader, TextRepairs) {
-  const Trace trace = must_read(events(
-      "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\\u00e9\\n\\ud83d\\ude00C:\\Users\",\"pid\":1,\"tid\":1,"
-      "\"ts\":1,\"dur\":1},"
-      "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\xFF\x01z\",\"pid\":1,\"tid\":1,\"ts\":2,\"dur\":1}"));
+  const Trace trace =
+      must_read(events("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\\u00e9\\n\\ud83d\\ude00C:"
+                       "\\Users\",\"pid\":1,\"tid\":1,"
+                       "\"ts\":1,\"dur\":1},"
+                       "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"b\xFF\x01z\",\"pid\":1,\"tid\":"
+                       "1,\"ts\":2,\"dur\":1}"));
   ASSERT_EQ(trace.ops.size(), 2u);
-  EXPECT_EQ(trace.text(trace.ops.name[0]), "a\xC3\xA9\n\xF0\x9F\x98\x80" "C:\\Users");
+  EXPECT_EQ(trace.text(trace.ops.name[0]),
+            "a\xC3\xA9\n\xF0\x9F\x98\x80"
+            "C:\\Users");
   EXPECT_EQ(trace.text(trace.ops.name[1]), "b\xEF\xBF\xBD z");
   EXPECT_EQ(logged(trace, ImportCode::kInvalidEscape), 1u);
   EXPECT_EQ(logged(trace, ImportCode::kInvalidUtf8), 1u);
@@ -204,7 +211,8 @@ TEST(ChromeReader, TextRepairs) {
 
 TEST(ChromeReader, UnescapedQuotesInNames) {
   const Trace trace = must_read(
-      "{\"traceEvents\": [\n  {\n    \"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"f {\"device\": "
+      "{\"traceEvents\": [\n  {\n    \"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"f "
+      "{\"device\": "
       "\"cpu\"}\", \"pid\": 1, \"tid\": 2,\n    \"ts\": 5, \"dur\": 6\n  },\n  " +
       op("7", "1") + "\n]}");
   ASSERT_EQ(trace.frames.size(), 1u);
@@ -214,7 +222,8 @@ TEST(ChromeReader, UnescapedQuotesInNames) {
 }
 
 TEST(ChromeReader, TrailingCommasAndByteOrderMark) {
-  const Trace trace = must_read("\xEF\xBB\xBF{\"traceEvents\":[" + op("1", "1", R"(,"args":{"x":1,})") + ",],}");
+  const Trace trace =
+      must_read("\xEF\xBB\xBF{\"traceEvents\":[" + op("1", "1", R"(,"args":{"x":1,})") + ",],}");
   EXPECT_EQ(trace.ops.size(), 1u);
   EXPECT_EQ(logged(trace, ImportCode::kTrailingComma), 2u);
   EXPECT_EQ(logged(trace, ImportCode::kByteOrderMark), 1u);
@@ -275,7 +284,8 @@ TEST(ChromeReader, HeaderFactsAndNothingOfTheEnvironment) {
   EXPECT_EQ(trace.devices[0].multiprocessors, 132);
   EXPECT_EQ(trace.distributed.rank, 3);
   EXPECT_EQ(trace.distributed.world_size, 8);
-  for (const MetadataEntry& entry : trace.metadata) EXPECT_EQ(entry.value.find("secret"), std::string::npos);
+  for (const MetadataEntry& entry : trace.metadata)
+    EXPECT_EQ(entry.value.find("secret"), std::string::npos);
   EXPECT_EQ(trace.metadata.size(), 2u);
 }
 
@@ -290,14 +300,15 @@ TEST(ChromeReader, ExactDuplicatesCountOnce) {
 }
 
 TEST(ChromeReader, IntegerNanosecondFiles) {
-  const Trace trace =
-      must_read(R"({"displayTimeUnit":"ns","traceEvents":[)" + op("1712185898123456789", "242") + "]}");
+  const Trace trace = must_read(R"({"displayTimeUnit":"ns","traceEvents":[)" +
+                                op("1712185898123456789", "242") + "]}");
   EXPECT_EQ(trace.ops.start_ns[0], 1712185898123456789);
   EXPECT_EQ(trace.ops.dur_ns[0], 242);
   EXPECT_EQ(logged(trace, ImportCode::kTimeUnitNanoseconds), 1u);
 }
 
-// ---- refusals ------------------------------------------------------------------------------------
+// ---- refusals
+// ------------------------------------------------------------------------------------
 
 TEST(ChromeReader, RefusesWithByteOffset) {
   struct Case {
@@ -305,15 +316,16 @@ TEST(ChromeReader, RefusesWithByteOffset) {
     ErrorCode code;
     int64_t offset;
   };
-  for (const Case& c : {Case{"", ErrorCode::kFormat, -1}, Case{"  \n", ErrorCode::kFormat, -1},
-                        Case{"{}", ErrorCode::kFormat, -1}, Case{R"({"a":[1]})", ErrorCode::kFormat, -1},
-                        Case{R"({"traceEvents":{}})", ErrorCode::kFormat, -1},
-                        Case{R"({"traceEvents":[)", ErrorCode::kTruncated, 16},
-                        Case{R"({"traceEvents":[{"ph":"X")", ErrorCode::kTruncated, 25},
-                        Case{R"({"traceEvents":[{"ph" "X"}]})", ErrorCode::kFormat, 22},
-                        Case{R"({"traceEvents":[{"ph":"X"} {}]})", ErrorCode::kFormat, 27},
-                        Case{R"({"traceEvents":[]} x)", ErrorCode::kFormat, 19},
-                        Case{R"("traceEvents")", ErrorCode::kFormat, 0}}) {
+  for (const Case& c :
+       {Case{"", ErrorCode::kFormat, -1}, Case{"  \n", ErrorCode::kFormat, -1},
+        Case{"{}", ErrorCode::kFormat, -1}, Case{R"({"a":[1]})", ErrorCode::kFormat, -1},
+        Case{R"({"traceEvents":{}})", ErrorCode::kFormat, -1},
+        Case{R"({"traceEvents":[)", ErrorCode::kTruncated, 16},
+        Case{R"({"traceEvents":[{"ph":"X")", ErrorCode::kTruncated, 25},
+        Case{R"({"traceEvents":[{"ph" "X"}]})", ErrorCode::kFormat, 22},
+        Case{R"({"traceEvents":[{"ph":"X"} {}]})", ErrorCode::kFormat, 27},
+        Case{R"({"traceEvents":[]} x)", ErrorCode::kFormat, 19},
+        Case{R"("traceEvents")", ErrorCode::kFormat, 0}}) {
     auto trace = read(c.json);
     ASSERT_FALSE(trace.has_value()) << c.json;
     EXPECT_EQ(trace.error().code, c.code) << c.json << ": " << trace.error().describe();
@@ -322,7 +334,8 @@ TEST(ChromeReader, RefusesWithByteOffset) {
 }
 
 TEST(ChromeReader, TruncatedInputIsOfferedOnRequest) {
-  const std::string json = R"({"traceEvents":[)" + op("1", "1") + "," + op("2", "1") + R"(,{"ph":"X","cat)";
+  const std::string json =
+      R"({"traceEvents":[)" + op("1", "1") + "," + op("2", "1") + R"(,{"ph":"X","cat)";
   EXPECT_EQ(read(json).error().code, ErrorCode::kTruncated);
   const Trace trace = must_read(json, true);
   EXPECT_EQ(trace.ops.size(), 2u);

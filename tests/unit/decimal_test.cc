@@ -58,7 +58,8 @@ TEST(Decimal, OverflowIsToldNotWrapped) {
 }
 
 TEST(Decimal, WhatIsNoNumberIsRefused) {
-  for (const char* text : {"", "-", ".", "NaN", "inf", "0x10", "1.2.3", "12a", "1e", "--1", "1 2"}) {
+  for (const char* text :
+       {"", "-", ".", "NaN", "inf", "0x10", "1.2.3", "12a", "1e", "--1", "1 2"}) {
     EXPECT_EQ(status(text), DecimalStatus::kNotANumber) << text;
   }
 }
