@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
@@ -131,9 +132,16 @@ Status write_text(const std::string& text, const std::string& path) {
 }
 
 // Found out before the work starts, not after.
-Status check_output(const CommonOptions& options) {
+Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs) {
   ASSAY_TRY(parse_format(options.format));
   if (options.output == "-") return Ok{};
+  for (const std::string& input : inputs) {
+    std::error_code failed;
+    if (std::filesystem::equivalent(input, options.output, failed)) {
+      return Error{ErrorCode::kInvalidArgument, "is an input: it would be overwritten",
+                   options.output, -1};
+    }
+  }
   std::FILE* file = std::fopen(options.output.c_str(), "ab");
   if (file == nullptr) {
     return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)),
@@ -191,8 +199,8 @@ Result<FloorChoice> parse_floor(const std::string& text) {
   char* end = nullptr;
   const double ns = std::strtod(text.c_str(), &end);
   if (end != text.c_str() && *end == '\0') {
-    if (ns >= 0 && ns < 1e9) return FloorChoice{ns, "given with --floor"};
-    return Error{ErrorCode::kInvalidArgument, "--floor: nanoseconds between 0 and 1e9", "", -1};
+    if (ns >= 1 && ns < 1e9) return FloorChoice{ns, "given with --floor"};
+    return Error{ErrorCode::kInvalidArgument, "--floor: from 1 to under 1e9 nanoseconds", "", -1};
   }
   if (const PublishedFloor* floor = find_published_floor(text)) {
     return FloorChoice{floor->launch_ns,
@@ -250,9 +258,9 @@ Document new_document(std::string title) {
 
 int run_over_inputs(const CommonOptions& options, const std::string& title,
                     const Analyze& analyze) {
-  if (Status status = check_output(options); !status) return fail(status.error());
   auto files = expand_inputs(options.inputs);
   if (!files) return fail(files.error());
+  if (Status status = check_output(options, *files); !status) return fail(status.error());
   Document document = new_document(title);
   document.parts_key = "ranks";
   std::vector<Trace> heads;

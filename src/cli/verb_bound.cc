@@ -162,17 +162,43 @@ Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
     sweeps.push_back(std::move(sweep));
   }
   std::optional<Crossover> crossover;
+  std::string no_crossover;
   if (sweeps.size() == 2) {
-    ASSAY_TRY_ASSIGN(crossover, find_crossover(sweeps[0].points, sweeps[1].points));
+    // Latency is optional in a sweep: without it each platform still has its verdict.
+    auto between = find_crossover(sweeps[0].points, sweeps[1].points);
+    if (between) {
+      crossover = *between;
+    } else {
+      no_crossover = "No crossover: " + between.error().message + ".";
+    }
   }
   const Crossover* between = crossover ? &*crossover : nullptr;
   document.verdict = bound_verdict_words(platforms, between);
+  if (!no_crossover.empty()) document.verdict.push_back(no_crossover);
   document.sections = bound_sections(platforms, between);
   TrustNotes trust;
   for (const Sweep& sweep : sweeps)
     trust.insert(trust.end(), sweep.trust.begin(), sweep.trust.end());
   document.sections.push_back(trust_section(trust));
   return document;
+}
+
+// A platform's name is its key in the document, beside the document's own.
+Status check_names(const BoundVerb& verb) {
+  for (const std::string& name : {verb.platform.name, verb.other.name}) {
+    for (const char* taken :
+         {"", "schema_version", "tool", "inputs", "import_log", "verdict", "crossover", "trust"}) {
+      if (name == taken) {
+        return Error{ErrorCode::kInvalidArgument,
+                     fmt::format("'{}' cannot be the name of a platform: the output uses it", name),
+                     "", -1};
+      }
+    }
+  }
+  if (verb.other.given() && verb.platform.name == verb.other.name) {
+    return Error{ErrorCode::kInvalidArgument, "the two platforms need different names", "", -1};
+  }
+  return Ok{};
 }
 
 int run(const BoundVerb& verb) {
@@ -191,6 +217,7 @@ int run(const BoundVerb& verb) {
     return fail({ErrorCode::kInvalidArgument,
                  "give either traces, or a sweep with --batch or --table, not both", "", -1});
   }
+  if (Status status = check_names(verb); !status) return fail(status.error());
   bool data_lost = false;
   auto document = judge_sweeps(verb, data_lost);
   if (!document) return fail(document.error());

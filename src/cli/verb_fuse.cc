@@ -23,7 +23,9 @@ Result<TraceContent> analyze(const FuseVerb& verb, const LoadedTrace& loaded) {
   clock.mark("fuse");
   TraceContent content;
   content.sections.push_back(fusion_section(fusion));
-  content.sections.push_back(trust_section(fusion.trust));
+  TrustNotes trust = import_trust(loaded.trace.log);
+  trust.insert(trust.end(), fusion.trust.begin(), fusion.trust.end());
+  content.sections.push_back(trust_section(trust));
   return content;
 }
 

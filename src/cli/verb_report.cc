@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <set>
 
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
@@ -17,13 +16,9 @@ struct ReportVerb {
   size_t top = 10;
 };
 
-// Both rooms tell about the same links; one line each is enough.
+// Both rooms may tell about the same rows; each says what they do to its own numbers.
 TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
-  std::set<std::string> known;
-  for (const TrustNote& note : notes) known.insert(note.what);
-  for (const TrustNote& note : more) {
-    if (known.insert(note.what).second) notes.push_back(note);
-  }
+  notes.insert(notes.end(), more.begin(), more.end());
   return notes;
 }
 
@@ -46,7 +41,8 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
   content.sections.push_back(verdict_section(verdict, words.levers));
   content.sections.push_back(launch_section(launch, verb.top));
   content.sections.push_back(fusion_section(fusion));
-  content.sections.push_back(trust_section(joined(launch.trust, fusion.trust)));
+  content.sections.push_back(
+      trust_section(joined(joined(import_trust(loaded.trace.log), launch.trust), fusion.trust)));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }

@@ -13,6 +13,8 @@ constexpr size_t kWindowBytes = 1 << 20;
 constexpr size_t kFirstWindowBytes = 32 << 10;
 // No event of any known producer comes near this; a string that does is an attack or an accident.
 constexpr size_t kLargestItem = 64 << 20;
+// How far to look for the first event that tells the time unit: metadata may stand before it.
+constexpr size_t kTimeUnitSearch = 16 << 20;
 // What may be read beyond the window's end by SIMD loads.
 constexpr size_t kSlack = 128;
 
@@ -206,7 +208,8 @@ Status ChromePiece::step(bool header_only, uint64_t stop_at, bool& stopped) {
   if (offset() > before) {
     target_ = std::min(target_ * 2, kWindowBytes);
   } else if (input_ended_) {
-    stopped = true;
+    // An odd number of unescaped quotes turns the rest of the input into one open string.
+    stopped = !repair_quotes();
   } else if (target_ >= kLargestItem) {
     return error_at(ErrorCode::kUnsupported,
                     "one event or value is longer than 64 MiB: not a trace Assay can read", before);
@@ -315,8 +318,8 @@ ChromePiece::Progress ChromePiece::consume_events(JsonCursor& cursor, bool heade
                                                   uint64_t stop_at) {
   if (header_only) {
     commit(cursor);
-    detect_time_scale(cursor);
-    return Progress::kStopped;
+    const bool search_on = !input_ended_ && target_ < kTimeUnitSearch;
+    return detect_time_scale(cursor) || !search_on ? Progress::kStopped : Progress::kMore;
   }
   const uint64_t base = window_offset_ + index_begin_;
   while (!cursor.ended()) {
@@ -372,7 +375,7 @@ ChromePiece::Progress ChromePiece::consume_events(JsonCursor& cursor, bool heade
 
 // Epoch microseconds have 16 digits until the year 2286; 18 or more are nanoseconds, as hand-made
 // exports write them. The first event that is not at time zero tells for the whole file.
-void ChromePiece::detect_time_scale(JsonCursor cursor) {
+bool ChromePiece::detect_time_scale(JsonCursor cursor) {
   while (!cursor.ended() && cursor.peek() == '{') {
     if (read_event(cursor, event_) != Walk::kOk) break;
     const std::string_view time = event_.has(Field::kTime) ? event_[Field::kTime].text : "";
@@ -382,11 +385,12 @@ void ChromePiece::detect_time_scale(JsonCursor cursor) {
           time.size() >= 18 && time.find_first_not_of("0123456789") == std::string_view::npos;
       set_time_scale(nanoseconds ? 0 : 3);
       if (nanoseconds) builder.log.add(ImportCode::kTimeUnitNanoseconds);
-      return;
+      return true;
     }
     if (!cursor.ended() && cursor.peek() == ',') ++cursor.at;
   }
   set_time_scale(3);
+  return false;
 }
 
 // Kineto before July 2026 did not escape quotes inside names. In its layout a name is followed by

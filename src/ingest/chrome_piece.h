@@ -66,7 +66,7 @@ class ChromePiece {
   Progress consume_events(JsonCursor& cursor, bool header_only, uint64_t stop_at);
   bool repair_quotes();
   void commit(const JsonCursor& cursor);
-  void detect_time_scale(JsonCursor cursor);
+  bool detect_time_scale(JsonCursor cursor);
   Error error_at(ErrorCode code, std::string message, uint64_t offset) const;
 
   ReadFn read_;

@@ -218,9 +218,9 @@ Status judge_end(ChromePiece& document, const ReadOptions& options) {
 int64_t base_time_ns(ChromePiece& document) {
   if (!document.header.base_time_ns) return 0;
   const int64_t base = *document.header.base_time_ns;
-  const int64_t latest = document.builder.time_shape.max_start_ns;
+  const int64_t typical = document.builder.typical_start_ns();
   const bool sane = base >= 0 && base <= int64_t{1} << 61;
-  if (sane && latest < base) return base;
+  if (sane && typical < base) return base;
   document.builder.log.add(ImportCode::kBadBaseTime);
   return 0;
 }
@@ -263,7 +263,7 @@ Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options)
     return not_a_trace("JSON, but no trace: there is no \"traceEvents\" array");
   }
   ASSAY_TRY(judge_end(document, options));
-  if (document.builder.ops.size() + document.builder.frames.size() >= UINT32_MAX) {
+  if (document.builder.longest_table() >= UINT32_MAX) {
     return Error{ErrorCode::kUnsupported, "more than 2^32 rows in one table", "", -1};
   }
   return finish_document(document);

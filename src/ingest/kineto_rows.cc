@@ -55,8 +55,9 @@ void file_span(TraceBuilder& builder, const SpanMark& begin, int64_t dur_ns) {
         {start_ns, dur_ns, begin.name, begin.stream, begin.correlation, begin.external_id, kind});
   };
   const auto call = [&](ApiKind kind) {
+    const StringId name = builder.text(without_version(builder.strings.view(begin.name)));
     builder.api_calls.push_back(
-        {start_ns, dur_ns, begin.name, begin.thread, begin.correlation, begin.external_id, kind});
+        {start_ns, dur_ns, name, begin.thread, begin.correlation, begin.external_id, kind});
   };
   switch (category_of(builder.strings.view(begin.category))) {
     case Category::kOp:
@@ -392,8 +393,10 @@ bool KinetoRows::read_start(const RawEvent& event, int64_t& start_ns) {
 
 int64_t KinetoRows::read_duration(const RawEvent& event) {
   int64_t dur_ns = 0;
-  if (!event.has(Field::kDuration) || is_null(event[Field::kDuration]) ||
-      read_time(event[Field::kDuration], dur_ns) != DecimalRead::kOk) {
+  const bool given = event.has(Field::kDuration) && !is_null(event[Field::kDuration]);
+  const DecimalRead read = given ? read_time(event[Field::kDuration], dur_ns) : DecimalRead::kNone;
+  if (read == DecimalRead::kOverflow) return std::numeric_limits<int64_t>::max();
+  if (read != DecimalRead::kOk) {
     log(ImportCode::kMissingDuration);
     return 0;
   }

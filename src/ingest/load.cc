@@ -169,11 +169,7 @@ int64_t rank_from_name(const std::string& path) {
     begin += 4;
     while (begin < name.size() && (name[begin] == '-' || name[begin] == '_')) ++begin;
   }
-  if (begin == std::string::npos || begin >= name.size() || !is_digit(name[begin])) {
-    if (name.empty() || !is_digit(name.back())) return -1;
-    begin = name.size();
-    while (begin > 0 && is_digit(name[begin - 1])) --begin;
-  }
+  if (begin == std::string::npos || begin >= name.size() || !is_digit(name[begin])) return -1;
   size_t end = begin;
   while (end < name.size() && is_digit(name[end])) ++end;
   int64_t rank = -1;

@@ -19,8 +19,8 @@ Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& a
 // what to do about them.
 Result<Trace> load_trace(const std::string& path, const ReadOptions& options);
 
-// Rank told by a file name: the number after "rank", else the last number before the extensions;
-// -1 when there is none. Used only where the trace itself does not say.
+// Rank told by a file name: the number after "rank"; -1 when there is none. Other numbers in names
+// are dates, sizes and batches. Used only where the trace itself does not say.
 int64_t rank_from_name(const std::string& path);
 
 }  // namespace assay

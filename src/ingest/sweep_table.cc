@@ -142,6 +142,11 @@ Result<std::vector<SweepRow>> read_rows(const std::string& path) {
     ASSAY_TRY_ASSIGN(row.latency_ns, cell(record, latency, i + 1));
     ASSAY_TRY_ASSIGN(row.gpu_idle_share, cell(record, gpu_idle, i + 1));
     ASSAY_TRY_ASSIGN(row.cpu_idle_share, cell(record, cpu_idle, i + 1));
+    for (const std::optional<double>& share : {row.gpu_idle_share, row.cpu_idle_share}) {
+      if (share && (*share < 0 || *share > 1)) {
+        return line_error(i + 1, "an idle share lies between 0 and 1");
+      }
+    }
     rows.push_back(row);
   }
   return rows;

@@ -143,8 +143,9 @@ struct TraceVerdict {
   double graph_share = 0;     // of the kernels' summed device time
   // Shares of GPU idle time; NaN when the GPU is never idle or no thread dispatched
   double idle_after_sync_share = 0;
-  double idle_input_share = 0;  // data loader plus unrecorded gaps of 1 ms and more
-  double idle_host_share = 0;   // operators, calls and short gaps
+  double idle_blocked_share = 0;  // while the host sat in a blocking call
+  double idle_input_share = 0;    // data loader plus unrecorded gaps of 1 ms and more
+  double idle_host_share = 0;     // operators, calls and short gaps
 };
 
 // Classifies metrics of a whole trace or of one iteration. Rules, first match wins:
@@ -154,7 +155,7 @@ struct TraceVerdict {
 //                            else                                    -> kTransition
 //   GPU idle > idle_bound:   no dispatching thread                   -> kUnknown
 //                            input and long gaps >= dominance of idle -> kInput
-//                            idle begun in a sync >= dominance of idle -> kSync
+//                            idle in or begun in a sync >= dominance of idle -> kSync
 //                            graph replay > half of device time      -> kGraph
 //                            queue share > queue_bound, and host work and short gaps
 //                              make up less than dominance of idle   -> kTransition

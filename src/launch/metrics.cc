@@ -71,6 +71,10 @@ std::vector<Interval> device_busy(const Trace& trace, const WindowRows& whole) {
   return merge_intervals(std::move(busy));
 }
 
+double unless_refused(const Bracket& bracket, int64_t value_ns) {
+  return bracket.refused ? kNan : static_cast<double>(value_ns);
+}
+
 // Iterations without kernels, and values that an iteration does not have (NaN), are left out.
 template <typename Value>
 MeanInterval mean_of(const std::vector<LaunchMetrics>& iterations, Value value) {
@@ -87,13 +91,18 @@ LaunchMeans means_of(const std::vector<LaunchMetrics>& iterations) {
   LaunchMeans means;
   means.kernels = mean_of(iterations, [](const M& m) { return m.kernels; });
   means.launches = mean_of(iterations, [](const M& m) { return m.launches; });
-  means.tklqt_ns = mean_of(iterations, [](const M& m) { return m.tklqt_ns; });
+  means.tklqt_ns =
+      mean_of(iterations, [](const M& m) { return unless_refused(m.tklqt_bracket, m.tklqt_ns); });
   means.akd_ns = mean_of(iterations, [](const M& m) { return m.akd_ns; });
-  means.il_ns = mean_of(iterations, [](const M& m) { return m.il_ns; });
+  means.il_ns =
+      mean_of(iterations, [](const M& m) { return unless_refused(m.gpu_idle_bracket, m.il_ns); });
   means.kernel_sum_ns = mean_of(iterations, [](const M& m) { return m.kernel_sum_ns; });
   means.kernel_union_ns = mean_of(iterations, [](const M& m) { return m.kernel_union_ns; });
-  means.gpu_idle_eq5_ns = mean_of(iterations, [](const M& m) { return m.gpu_idle_eq5_ns; });
-  means.gpu_idle_union_ns = mean_of(iterations, [](const M& m) { return m.gpu_idle_union_ns; });
+  means.gpu_idle_eq5_ns = mean_of(
+      iterations, [](const M& m) { return unless_refused(m.gpu_idle_bracket, m.gpu_idle_eq5_ns); });
+  means.gpu_idle_union_ns = mean_of(iterations, [](const M& m) {
+    return unless_refused(m.gpu_idle_bracket, m.gpu_idle_union_ns);
+  });
   means.cpu_idle_ns = mean_of(iterations, [](const M& m) {
     return m.cpu_idle_known ? static_cast<double>(m.cpu_idle_ns) : kNan;
   });

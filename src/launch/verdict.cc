@@ -22,6 +22,7 @@ void fill_shares(const LaunchMetrics& metrics, TraceVerdict& verdict) {
   verdict.graph_share = share(metrics.graph_kernel_sum_ns, metrics.kernel_sum_ns);
   verdict.cpu_idle_share = kNan;
   verdict.idle_after_sync_share = kNan;
+  verdict.idle_blocked_share = kNan;
   verdict.idle_input_share = kNan;
   verdict.idle_host_share = kNan;
   if (!metrics.cpu_idle_known) return;
@@ -29,6 +30,7 @@ void fill_shares(const LaunchMetrics& metrics, TraceVerdict& verdict) {
   const int64_t idle = metrics.gpu_idle_union_ns;
   verdict.cpu_idle_share = share(metrics.cpu_idle_ns, metrics.il_ns);
   verdict.idle_after_sync_share = share(metrics.gpu_idle_after_sync_ns, idle);
+  verdict.idle_blocked_share = share(metrics.idle_blame.host_blocked_ns, idle);
   verdict.idle_input_share = share(blame.host_input_ns + blame.host_gap_long_ns, idle);
   verdict.idle_host_share = share(blame.host_busy_ns + blame.host_gap_short_ns, idle);
 }
@@ -41,7 +43,9 @@ TraceBound classify(const TraceVerdict& verdict, const VerdictOptions& options) 
   }
   if (std::isnan(verdict.cpu_idle_share)) return TraceBound::kUnknown;
   if (verdict.idle_input_share >= options.dominance) return TraceBound::kInput;
-  if (verdict.idle_after_sync_share >= options.dominance) return TraceBound::kSync;
+  if (std::max(verdict.idle_after_sync_share, verdict.idle_blocked_share) >= options.dominance) {
+    return TraceBound::kSync;
+  }
   if (graph) return TraceBound::kGraph;
   const bool host = verdict.idle_host_share >= options.dominance;
   return queues && !host ? TraceBound::kTransition : TraceBound::kCpu;

@@ -9,9 +9,10 @@ namespace {
 
 std::string number_text(double value) { return format_value(Value(value), Unit::kRatio); }
 
-Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
+// A sweep may come from a table of means: its numbers are published as they are, unrounded.
+Value raw_ns(double ns) { return std::isfinite(ns) ? Value(ns) : Value(); }
 
-Value whole_ns(const std::optional<double>& ns) { return ns ? whole_ns(*ns) : Value(); }
+Value raw_ns(const std::optional<double>& ns) { return ns ? raw_ns(*ns) : Value(); }
 
 Table points_table(const BoundReport& report) {
   Table table{
@@ -29,8 +30,8 @@ Table points_table(const BoundReport& report) {
                   {.key = "balanced", .title = "balanced"}},
       .terminal_limit = 0};
   for (const BoundPoint& p : report.points) {
-    table.rows.push_back({p.batch, p.gpu_bound ? "GPU" : "CPU", whole_ns(p.tklqt_ns), p.launches,
-                          whole_ns(p.q_ns), p.queue_share, whole_ns(p.latency_ns), p.gpu_idle_share,
+    table.rows.push_back({p.batch, p.gpu_bound ? "GPU" : "CPU", raw_ns(p.tklqt_ns), p.launches,
+                          raw_ns(p.q_ns), p.queue_share, raw_ns(p.latency_ns), p.gpu_idle_share,
                           p.cpu_idle_share, p.balanced});
   }
   return table;
@@ -54,7 +55,7 @@ Section platform_section(const PlatformBound& platform) {
       .items = {
           {"verdict", "verdict", std::string(bound_verdict_name(r.verdict)), Unit::kText, r.reason},
           {"reason", "reason", r.reason, Unit::kText, "", Show::kDataOnly},
-          {"plateau_ns", "plateau c, per launch", whole_ns(r.plateau_ns), Unit::kNanoseconds},
+          {"plateau_ns", "plateau c, per launch", raw_ns(r.plateau_ns), Unit::kNanoseconds},
           {"plateau_points", "plateau batches", r.plateau_points, Unit::kCount},
           {"last_cpu_batch", "last CPU-bound batch b_c", r.last_cpu_batch, Unit::kRatio},
           {"first_gpu_batch", "first GPU-bound batch b_g", r.first_gpu_batch, Unit::kRatio},
@@ -87,7 +88,8 @@ Section crossover_section(const std::vector<PlatformBound>& platforms, const Cro
            Unit::kRatio},
           {"interpolated", "interpolated", crossover.found ? Value(crossover.interpolated) : none,
            Unit::kRatio},
-          {"faster_below", "faster below", below.name, Unit::kText}}});
+          {"faster_below", "faster below", crossover.found ? Value(below.name) : none,
+           Unit::kText}}});
   Table table{.key = "ratios",
               .title = "Latency of " + platforms[0].name + " over " + platforms[1].name,
               .columns = {{.key = "batch", .title = "batch"},
@@ -98,6 +100,10 @@ Section crossover_section(const std::vector<PlatformBound>& platforms, const Cro
   return section;
 }
 
+// A GPU that idles this much is not the limit, whatever TKLQT says (the bound of the one-trace
+// verdict).
+constexpr double kIdleContradicts = 0.3;
+
 std::string verdict_sentence(const PlatformBound& platform) {
   const BoundReport& r = platform.report;
   const std::string name = platform.name + ": ";
@@ -107,6 +113,14 @@ std::string verdict_sentence(const PlatformBound& platform) {
              "CPU-bound at every batch of the sweep; kernels never queue. Fewer or cheaper "
              "launches help, a faster GPU does not.";
     case BoundVerdict::kGpuBoundAtMin:
+      if (r.points.front().gpu_idle_share.value_or(0) > kIdleContradicts) {
+        return name +
+               "undecided. TKLQT per launch has no plateau, which reads as GPU-bound, but the "
+               "GPU idles " +
+               format_share(*r.points.front().gpu_idle_share) + " at batch " +
+               number_text(r.points.front().batch) +
+               ": the sweep has too few batches, or they are different programs.";
+      }
       return name + "GPU-bound from the smallest batch on; saving launches gains nothing.";
     case BoundVerdict::kTransition:
       break;

@@ -53,9 +53,9 @@ Table candidates_table(const FusionReport& report) {
   return table;
 }
 
-Facts plan_facts(const char* key, const char* title, const FusionPlan& plan, uint64_t k_eager) {
+Facts plan_facts(const char* key, std::string title, const FusionPlan& plan, uint64_t k_eager) {
   return {.key = key,
-          .title = title,
+          .title = std::move(title),
           .items = {{"chains", "chains", plan.chains, Unit::kCount},
                     {"launches_saved", "launches saved", plan.launches_saved, Unit::kCount,
                      "of " + format_count(static_cast<int64_t>(k_eager))},
@@ -197,14 +197,24 @@ Section fusion_section(const FusionReport& report) {
            Show::kDataOnly},
           {"unlinked_kernels", "left out: without a launch", report.unlinked_kernels, Unit::kCount,
            "", Show::kDataOnly},
+          {"identity", "kernels told apart by",
+           report.identity == KernelIdentity::kName ? "name" : "shape", Unit::kText, "",
+           Show::kDataOnly},
+          {"min_count", "occurrences needed", report.min_count, Unit::kCount, "", Show::kDataOnly},
+          {"recommended_total", "recommended chains", report.recommended_total, Unit::kCount, "",
+           Show::kDataOnly},
+          {"floor_ns", "launch floor F",
+           report.floor.source == FloorSource::kNone ? Value() : Value(report.floor.floor_ns),
+           Unit::kNanoseconds, report.floor.text},
           {"outside_kernels", "left out: outside iterations", report.outside_kernels, Unit::kCount,
            "", Show::kDataOnly}}});
   section.blocks.push_back(chains_table(report));
   section.blocks.push_back(candidates_table(report));
   section.blocks.push_back(plan_facts("plan", "Best mix of lengths", report.plan, report.k_eager));
-  section.blocks.push_back(plan_facts("plan_min",
-                                      "Best mix of lengths, kernels seen at least twice",
-                                      report.plan_min, report.k_eager));
+  section.blocks.push_back(plan_facts(
+      "plan_min",
+      "Best mix of lengths, kernels seen at least " + std::to_string(report.min_count) + " times",
+      report.plan_min, report.k_eager));
   section.blocks.push_back(recommended_table(report));
   section.blocks.push_back(chains_prose(report));
   return section;

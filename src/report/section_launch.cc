@@ -13,17 +13,18 @@ namespace {
 Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
 
 // A bracket is shown only where it says something: wider than the number itself, or a refusal.
-void add_bracket(std::vector<Item>& items, const char* low_key, const char* high_key,
-                 const Bracket& bracket) {
+void add_bracket(std::vector<Item>& items, const char* low_key, const char* low_label,
+                 const char* high_key, const char* high_label, const Bracket& bracket) {
   const Value low = bracket.refused ? Value() : Value(bracket.low_ns);
   const Value high = bracket.refused ? Value() : Value(bracket.high_ns);
-  items.push_back({low_key, low_key, low, Unit::kNanoseconds, "", Show::kDataOnly});
-  items.push_back({high_key, high_key, high, Unit::kNanoseconds, "", Show::kDataOnly});
+  items.push_back({low_key, low_label, low, Unit::kNanoseconds, "", Show::kDataOnly});
+  items.push_back({high_key, high_label, high, Unit::kNanoseconds, "", Show::kDataOnly});
 }
 
 std::string bracket_note(const Bracket& bracket, int64_t value_ns) {
   if (bracket.refused) return "refused: " + bracket.reasons;
   if (bracket.low_ns == value_ns && bracket.high_ns == value_ns) return "";
+  if (format_ns(bracket.low_ns) == format_ns(bracket.high_ns)) return "";
   return "between " + format_ns(bracket.low_ns) + " and " + format_ns(bracket.high_ns) + " (" +
          bracket.reasons + ")";
 }
@@ -66,7 +67,8 @@ std::string window_words(WindowSource source) {
 
 std::vector<Item> metric_items(const LaunchMetrics& m) {
   const bool any = m.kernels > 0;
-  const Value il = any ? Value(m.il_ns) : Value();
+  const bool has_window = any && !m.gpu_idle_bracket.refused;
+  const Value il = has_window ? Value(m.il_ns) : Value();
   std::vector<Item> items = {
       {"kernels", "kernels (n)", m.kernels, Unit::kCount},
       {"linked", "linked to a launch", m.linked, Unit::kCount},
@@ -74,19 +76,21 @@ std::vector<Item> metric_items(const LaunchMetrics& m) {
       {"tklqt_ns", "TKLQT", unless_refused(m.tklqt_bracket, m.tklqt_ns), Unit::kNanoseconds,
        bracket_note(m.tklqt_bracket, m.tklqt_ns)},
   };
-  add_bracket(items, "tklqt_low_ns", "tklqt_high_ns", m.tklqt_bracket);
+  add_bracket(items, "tklqt_low_ns", "TKLQT, at least", "tklqt_high_ns", "TKLQT, at most",
+              m.tklqt_bracket);
   items.push_back({"akd_ns", "AKD, mean kernel", whole_ns(m.akd_ns), Unit::kNanoseconds});
   items.push_back(
       {"il_ns", "IL, inference latency", il, Unit::kNanoseconds, origin_words(m.origin)});
   items.push_back({"kernel_sum_ns", "kernel time, summed", m.kernel_sum_ns, Unit::kNanoseconds});
   items.push_back({"kernel_union_ns", "kernel time, union", m.kernel_union_ns, Unit::kNanoseconds});
   items.push_back({"busy_in_window_ns", "GPU busy in IL", m.busy_in_window_ns, Unit::kNanoseconds});
-  items.push_back({"gpu_idle_eq5_ns", "GPU idle, Eq. 5", any ? Value(m.gpu_idle_eq5_ns) : Value(),
-                   Unit::kNanoseconds});
+  items.push_back({"gpu_idle_eq5_ns", "GPU idle, Eq. 5",
+                   has_window ? Value(m.gpu_idle_eq5_ns) : Value(), Unit::kNanoseconds});
   items.push_back({"gpu_idle_union_ns", "GPU idle, union",
                    unless_refused(m.gpu_idle_bracket, any ? Value(m.gpu_idle_union_ns) : Value()),
                    Unit::kNanoseconds, bracket_note(m.gpu_idle_bracket, m.gpu_idle_union_ns)});
-  add_bracket(items, "gpu_idle_low_ns", "gpu_idle_high_ns", m.gpu_idle_bracket);
+  add_bracket(items, "gpu_idle_low_ns", "GPU idle, at least", "gpu_idle_high_ns",
+              "GPU idle, at most", m.gpu_idle_bracket);
   items.push_back({"gpu_idle_share", "GPU idle share of IL", share(m.gpu_idle_union_ns, m.il_ns),
                    Unit::kShare});
   const bool cpu = m.cpu_idle_known;
@@ -112,6 +116,14 @@ std::vector<Item> metric_items(const LaunchMetrics& m) {
                    Unit::kNanoseconds, "", Show::kDataOnly});
   items.push_back({"launch_queue_p99_ns", "t_l p99", whole_ns(m.launch_time.p99_ns),
                    Unit::kNanoseconds, "", Show::kDataOnly});
+  const auto blame = [&items, cpu](const char* key, int64_t ns) {
+    items.push_back({key, key, cpu ? Value(ns) : Value(), Unit::kNanoseconds, "", Show::kDataOnly});
+  };
+  blame("idle_host_busy_ns", m.idle_blame.host_busy_ns);
+  blame("idle_host_blocked_ns", m.idle_blame.host_blocked_ns);
+  blame("idle_host_input_ns", m.idle_blame.host_input_ns);
+  blame("idle_host_gap_short_ns", m.idle_blame.host_gap_short_ns);
+  blame("idle_host_gap_long_ns", m.idle_blame.host_gap_long_ns);
   items.push_back({"timed_launches", "launches with a t_l", m.launch_time.n, Unit::kCount, "",
                    Show::kDataOnly});
   items.push_back({"clamped", "t_l clamped to 0", m.clamped, Unit::kCount, "", Show::kDataOnly});
@@ -125,8 +137,8 @@ std::vector<Item> metric_items(const LaunchMetrics& m) {
 
 bool is_iteration_column(const std::string& key) {
   return key == "kernels" || key == "launches" || key == "tklqt_ns" || key == "akd_ns" ||
-         key == "il_ns" || key == "gpu_idle_union_ns" || key == "gpu_idle_share" ||
-         key == "queue_share";
+         key == "il_ns" || key == "gpu_idle_union_ns" || key == "gpu_idle_low_ns" ||
+         key == "gpu_idle_share" || key == "queue_share";
 }
 
 // The same keys as "whole", one row per iteration.
@@ -156,8 +168,11 @@ void add_mean(Table& table, const char* key, const char* label, const MeanInterv
     return is_time ? Value(format_value(whole_ns(v), Unit::kNanoseconds))
                    : Value(format_value(Value(v), Unit::kRatio));
   };
-  table.rows.push_back({key, value(mean.mean), value(mean.low), value(mean.high), mean.n, label,
-                        shown(mean.mean), shown(mean.low), shown(mean.high)});
+  // Only Eq. 5 can be negative: elsewhere an interval ends where the quantity does.
+  const bool signed_quantity = std::string_view(key) == "gpu_idle_eq5_ns";
+  const double low = signed_quantity ? mean.low : mean.low < 0 ? 0.0 : mean.low;
+  table.rows.push_back({key, value(mean.mean), value(low), value(mean.high), mean.n, label,
+                        shown(mean.mean), shown(low), shown(mean.high)});
 }
 
 // Mean over iterations and its 95 % interval. Rows differ in unit, so readers get text.

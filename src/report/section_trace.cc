@@ -205,7 +205,22 @@ Section trust_section(const TrustNotes& notes) {
   return {.key = "", .title = "Trust: what may move these numbers", .blocks = {table, prose}};
 }
 
+TrustNotes import_trust(const ImportLog& log) {
+  TrustNotes notes;
+  for (size_t i = 0; i < kImportCodes; ++i) {
+    const auto code = static_cast<ImportCode>(i);
+    const ImportCodeInfo& info = import_code_info(code);
+    if (info.severity != Severity::kDataLoss || log.entry(code).count == 0) continue;
+    notes.push_back({std::string(info.key), log.entry(code).count, 0, "all numbers",
+                     std::string(info.meaning)});
+  }
+  return notes;
+}
+
 void hide_from_readers(Section& section) {
+  std::erase_if(section.blocks, [](const Block& block) {
+    return std::visit([](const auto& b) { return b.show == Show::kReadersOnly; }, block);
+  });
   for (Block& block : section.blocks) {
     std::visit([](auto& b) { b.show = Show::kDataOnly; }, block);
   }

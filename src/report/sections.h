@@ -26,6 +26,8 @@ std::vector<Section> import_summary_sections(const Trace& trace, const Links& li
 // "trust" at the top level of the document; empty notes give an empty array.
 Section trust_section(const TrustNotes& notes);
 
+// What was lost on import, as notes: it makes every total a lower bound.
+TrustNotes import_trust(const ImportLog& log);
 // Leaves a section to JSON and CSV: for rooms that have nothing to tell a reader of this trace.
 void hide_from_readers(Section& section);
 

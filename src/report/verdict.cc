@@ -55,8 +55,8 @@ std::string answer(const LaunchMetrics& m, const TraceVerdict& verdict) {
              " although most device time is graph replay; the waits lie between launches.";
     case TraceBound::kSync:
       return "Bound by synchronisation: " + idle +
-             ", most of it after the host had waited for the "
-             "GPU and then had to start over; " +
+             ", most of it while the host waited in a "
+             "blocking call or had to start over after one; " +
              launches_text(m) + ".";
     case TraceBound::kInput:
       return "Starved: " + idle +
@@ -103,9 +103,11 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
   std::vector<Lever> levers;
   if (m.cpu_idle_known) {
     const int64_t host_ns = m.idle_blame.host_busy_ns + m.idle_blame.host_gap_short_ns;
-    add_lever(levers, m, "cheaper_host",
-              "take the host off the path: CUDA graphs, torch.compile, or a faster CPU core",
-              host_ns, "GPU idle while the dispatching thread runs operators, calls and Python");
+    add_lever(
+        levers, m, "cheaper_host",
+        "take the host off the path: CUDA graphs, torch.compile, or a faster CPU core", host_ns,
+        "GPU idle while the launching threads are in operators or calls, or between them in gaps "
+        "under 1 ms, as Python leaves them");
     const bool priced =
         launch.floor.source != FloorSource::kNone && fusion.plan_min.launches_saved > 0;
     if (priced) {
@@ -118,10 +120,11 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
                 std::min(static_cast<int64_t>(saved), host_ns),
                 "launches saved x launch floor, capped by the idle time above");
     }
-    add_lever(levers, m, "remove_syncs",
-              "remove blocking calls (.item(), .cpu(), synchronize) from the loop",
-              m.gpu_idle_after_sync_ns,
-              "GPU idle that began while the host sat in a blocking call");
+    add_lever(
+        levers, m, "remove_syncs",
+        "remove blocking calls (.item(), .cpu(), copies, synchronize) from the loop",
+        std::min(m.gpu_idle_after_sync_ns + m.idle_blame.host_blocked_ns, m.gpu_idle_union_ns),
+        "GPU idle during a blocking call, or that began in one");
     add_lever(levers, m, "input",
               "look at what the host does unseen: input loading, logging, other code",
               m.idle_blame.host_input_ns + m.idle_blame.host_gap_long_ns,
@@ -134,6 +137,10 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
 }
 
 std::string no_kernels(const Trace& trace) {
+  if (trace.log.data_lost()) {
+    return "No kernels among what could be read: data was lost on import (see the import log), and "
+           "the GPU work may lie in what is missing.";
+  }
   if (!trace.activities.empty()) {
     return "No kernels: the trace has " +
            plural(trace.activities.size(), "device row", "device rows") +
@@ -162,9 +169,10 @@ std::string levers_text(const std::vector<Lever>& levers) {
 std::string iterations_text(const LaunchReport& launch) {
   const MeanInterval& il = launch.means.il_ns;
   if (launch.window_source == WindowSource::kWholeTrace || il.n < 2) return "";
-  return "Per iteration (" + std::to_string(il.n) +
-         " of them): " + format_ns(std::llround(il.mean)) + ", 95 % interval " +
-         format_ns(std::llround(il.low)) + " to " + format_ns(std::llround(il.high)) + ".";
+  return "Inference latency (IL) per iteration: " + format_ns(std::llround(il.mean)) +
+         " on average over " + std::to_string(il.n) + ", 95 % interval " +
+         format_ns(std::llround(std::max(0.0, il.low))) + " to " +
+         format_ns(std::llround(il.high)) + ".";
 }
 
 }  // namespace
@@ -178,6 +186,10 @@ VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
     return words;
   }
   words.sentences.push_back(answer(m, verdict));
+  if (m.gpu_idle_bracket.refused) {
+    words.sentences.back() = "Undecided: idle time is refused (" + m.gpu_idle_bracket.reasons +
+                             "); " + launches_text(m) + ".";
+  }
   if (verdict.borderline)
     words.sentences.push_back("Borderline: " + verdict.borderline_reason + ".");
   for (std::string text : {graph_text(m), iterations_text(launch)}) {
@@ -223,6 +235,8 @@ Section verdict_section(const TraceVerdict& verdict, const std::vector<Lever>& l
           {"graph_share", "graph replay, of device time", verdict.graph_share, Unit::kShare, "",
            verdict.graph_share > 0 ? Show::kEverywhere : Show::kDataOnly},
           {"idle_host_share", "of GPU idle: host busy", verdict.idle_host_share, Unit::kShare},
+          {"idle_blocked_share", "of GPU idle: host blocked in a call", verdict.idle_blocked_share,
+           Unit::kShare},
           {"idle_after_sync_share", "of GPU idle: begun in a sync", verdict.idle_after_sync_share,
            Unit::kShare},
           {"idle_input_share", "of GPU idle: input or unseen", verdict.idle_input_share,

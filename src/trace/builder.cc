@@ -202,19 +202,13 @@ struct Reach {
   }
 };
 
-// Around the median start of the rows that carry the run.
-Reach find_reach(const TimeShape& shape, std::vector<int64_t> starts_ns) {
+// Around the typical start.
+Reach find_reach(const TimeShape& shape, int64_t typical_start_ns) {
   const bool close =
       shape.max_start_ns < shape.min_start_ns ||
       (shape.max_dur_ns <= kReachNs && shape.max_start_ns - shape.min_start_ns <= kReachNs);
   if (close) return {};
-  int64_t center = 0;
-  if (!starts_ns.empty()) {
-    const auto middle = starts_ns.begin() + static_cast<std::ptrdiff_t>(starts_ns.size() / 2);
-    std::nth_element(starts_ns.begin(), middle, starts_ns.end());
-    center = *middle;
-  }
-  return {center - kReachNs, center + kReachNs, false};
+  return {typical_start_ns - kReachNs, typical_start_ns + kReachNs, false};
 }
 
 template <typename Table>
@@ -332,15 +326,31 @@ void TraceBuilder::merge(TraceBuilder&& other) {
   time_shape.merge(other.time_shape);
 }
 
-Trace TraceBuilder::finish(int64_t base_time_ns) && {
-  Trace trace;
+size_t TraceBuilder::longest_table() const {
+  size_t longest = 0;
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc) longest = std::max(longest, member.size());
+  ASSAY_TABLES(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+  return longest;
+}
+
+int64_t TraceBuilder::typical_start_ns() const {
+  constexpr size_t kSamples = 4096;  // per table: a median needs no more
   std::vector<int64_t> starts_ns;
   for (const auto* column : {&ops.start_ns, &frames.start_ns, &api_calls.start_ns,
-                             &activities.start_ns, &annotations.start_ns}) {
-    const size_t step = column->size() / 4096 + 1;
+                             &activities.start_ns, &annotations.start_ns, &other_events.start_ns}) {
+    const size_t step = column->size() / kSamples + 1;
     for (size_t i = 0; i < column->size(); i += step) starts_ns.push_back((*column)[i]);
   }
-  const Reach reach = find_reach(time_shape, std::move(starts_ns));
+  if (starts_ns.empty()) return 0;
+  const auto middle = starts_ns.begin() + static_cast<std::ptrdiff_t>(starts_ns.size() / 2);
+  std::nth_element(starts_ns.begin(), middle, starts_ns.end());
+  return *middle;
+}
+
+Trace TraceBuilder::finish(int64_t base_time_ns) && {
+  Trace trace;
+  const Reach reach = find_reach(time_shape, typical_start_ns());
   const auto drop_far = [this, &reach](auto& table) {
     const std::vector<uint32_t> far = far_rows(table, reach);
     if (far.empty()) return;

@@ -62,6 +62,9 @@ class TraceBuilder {
   // thread_name metadata; files repeat it tens of thousands of times, the last one counts.
   void name_lane(std::string_view pid, std::string_view tid, std::string_view name);
 
+  size_t longest_table() const;
+  // Median start of the rows that carry the run; 0 without any.
+  int64_t typical_start_ns() const;
   // Room for about `factor` times the rows seen so far, so that growing does not copy. Memory that
   // is never written is never touched.
   void reserve_times(double factor);

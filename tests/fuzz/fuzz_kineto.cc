@@ -20,7 +20,7 @@ namespace {
 assay::ReadFn bytes_of(const uint8_t* data, size_t size, size_t crumb) {
   return [data, size, crumb, at = size_t{0}](char* dst, size_t n) mutable -> assay::Result<size_t> {
     const size_t give = std::min({n, crumb, size - at});
-    std::memcpy(dst, data + at, give);
+    if (give > 0) std::memcpy(dst, data + at, give);
     at += give;
     return give;
   };

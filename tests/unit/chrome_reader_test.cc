@@ -221,6 +221,16 @@ TEST(ChromeReader, UnescapedQuotesInNames) {
   EXPECT_EQ(logged(trace, ImportCode::kUnescapedQuote), 1u);
 }
 
+TEST(ChromeReader, OddNumberOfUnescapedQuotes) {
+  const Trace trace = must_read(
+      "{\"traceEvents\": [\n  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"size 3\" "
+      "disk\", "
+      "\"pid\": 1, \"tid\": 2,\n    \"ts\": 5, \"dur\": 6\n  },\n  " +
+      op("7", "1") + "\n]}");
+  ASSERT_EQ(trace.ops.size(), 2u);
+  EXPECT_EQ(logged(trace, ImportCode::kUnescapedQuote), 1u);
+}
+
 TEST(ChromeReader, TrailingCommasAndByteOrderMark) {
   const Trace trace =
       must_read("\xEF\xBB\xBF{\"traceEvents\":[" + op("1", "1", R"(,"args":{"x":1,})") + ",],}");
@@ -374,7 +384,8 @@ TEST(ChromeReader, EndlessStringIsRefusedInBoundedMemory) {
 TEST(Load, RankFromFileName) {
   EXPECT_EQ(rank_from_name("x/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz"), 34);
   EXPECT_EQ(rank_from_name("profile_trace_rank_0.json.gz"), 0);
-  EXPECT_EQ(rank_from_name("megatron_kineto_7.json"), 7);
+  EXPECT_EQ(rank_from_name("megatron_kineto_7.json"), -1);
+  EXPECT_EQ(rank_from_name("v100_resnet50_2021-06.json.gz"), -1);
   EXPECT_EQ(rank_from_name("trace.json"), -1);
   EXPECT_EQ(rank_from_name("Rank12.json.zst"), 12);
 }

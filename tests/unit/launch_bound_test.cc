@@ -325,8 +325,12 @@ TEST(Verdict, NamesWhoWaitsForWhom) {
   EXPECT_EQ(judge_trace(metrics_of(100, 0.1)).bound, TraceBound::kTransition);
   EXPECT_EQ(judge_trace(metrics_of(700, 0.1)).bound, TraceBound::kCpu);
   LaunchMetrics unexplained = metrics_of(700, 0.9);
-  unexplained.idle_blame = {300, 400, 0, 0, 0};
+  unexplained.idle_blame = {300, 200, 100, 0, 100};
   EXPECT_EQ(judge_trace(unexplained).bound, TraceBound::kTransition);
+  // One copy that blocks for most of the idle time, though the GPU ran dry before it began.
+  LaunchMetrics blocked = metrics_of(700, 0.9);
+  blocked.idle_blame = {300, 400, 0, 0, 0};
+  EXPECT_EQ(judge_trace(blocked).bound, TraceBound::kSync);
   EXPECT_EQ(judge_trace(LaunchMetrics{}).bound, TraceBound::kUnknown);
 }
 
