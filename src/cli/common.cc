@@ -83,7 +83,7 @@ TrustNotes rank_oddities(const std::vector<Trace>& heads) {
   }
   if (twice > 0) {
     notes.push_back({"repeated_ranks", twice, 0, "overview",
-                     "the same rank occurs more than once: are these different runs?"});
+                     "the same rank occurs more than once: these may be different runs"});
   }
   return notes;
 }
@@ -91,16 +91,23 @@ TrustNotes rank_oddities(const std::vector<Trace>& heads) {
 // The traces of a set side by side.
 Section overview_section(const std::vector<std::vector<Item>>& overviews,
                          const std::vector<Trace>& heads) {
-  Table table{.key = "overview",
-              .title = "Side by side",
-              .columns = {{.key = "rank", .title = "rank"},
-                          {.key = "name", .title = "trace", .unit = Unit::kText, .elastic = true}},
-              .terminal_limit = 0};
+  Table table{
+      .key = "overview",
+      .title = "Side by side",
+      .columns = {{.key = "rank", .title = "rank"},
+                  {.key = "name", .title = "trace", .unit = Unit::kText, .show = Show::kDataOnly},
+                  {.key = "file",
+                   .title = "trace",
+                   .unit = Unit::kText,
+                   .elastic = true,
+                   .show = Show::kReadersOnly}},
+      .terminal_limit = 0};
   for (const Item& item : overviews.front()) {
     table.columns.push_back({.key = item.key, .title = item.label, .unit = item.unit});
   }
   for (size_t i = 0; i < overviews.size(); ++i) {
-    Row row = {heads[i].distributed.rank, heads[i].source};
+    Row row = {heads[i].distributed.rank, heads[i].source,
+               std::filesystem::path(heads[i].source).filename().string()};
     for (const Item& item : overviews[i]) row.push_back(item.value);
     table.rows.push_back(std::move(row));
   }
@@ -288,7 +295,9 @@ int run_over_inputs(const CommonOptions& options, const std::string& title,
   if (heads.size() > 1) {
     const TrustNotes notes = rank_oddities(heads);
     for (const TrustNote& note : notes) document.verdict.push_back(note.effect + ".");
-    document.sections = {overview_section(overviews, heads), trust_section(notes)};
+    Section trust = trust_section(notes);
+    if (notes.empty()) hide_from_readers(trust);  // each trace says what holds for it
+    document.sections = {overview_section(overviews, heads), std::move(trust)};
   }
   return write_document(document, options, data_lost);
 }

@@ -123,6 +123,10 @@ void note_links(const Trace& trace, const Links& links, const LaunchMetrics& who
   notes.add("shared_correlations", stats.shared_correlations, 0, "tklqt_ns,launches",
             "launch calls with several kernels and no graph: launch time taken for the first "
             "kernel only");
+  notes.add("duplicate_calls", stats.duplicate_calls, 0, "launches,tklqt_ns",
+            "calls that carry the correlation id of an earlier one: the earlier one counts as the "
+            "launch (runtime and driver rows of one launch do this; several processes in one file "
+            "would mislink)");
   notes.add("launches_without_kernel", stats.launch_calls_unlinked, 0, "launches,cpu_idle_ns",
             "launch calls without device work in the trace (graph capture, or the trace ended "
             "first): not in the launch count");
