@@ -23,9 +23,7 @@ Result<TraceContent> analyze(const FuseVerb& verb, const LoadedTrace& loaded) {
   clock.mark("fuse");
   TraceContent content;
   content.sections.push_back(fusion_section(fusion));
-  TrustNotes trust = import_trust(loaded.trace.log);
-  trust.insert(trust.end(), fusion.trust.begin(), fusion.trust.end());
-  content.sections.push_back(trust_section(trust));
+  content.sections.push_back(trust_section(all_notes(loaded.trace.log, {fusion.trust})));
   return content;
 }
 

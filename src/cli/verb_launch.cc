@@ -47,9 +47,7 @@ Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) 
     content.sections.push_back(kernel_rows_section(
         loaded.trace, loaded.windows, list_kernels(loaded.trace, loaded.links, loaded.windows)));
   }
-  TrustNotes trust = import_trust(loaded.trace.log);
-  trust.insert(trust.end(), launch.trust.begin(), launch.trust.end());
-  content.sections.push_back(trust_section(trust));
+  content.sections.push_back(trust_section(all_notes(loaded.trace.log, {launch.trust})));
   return content;
 }
 

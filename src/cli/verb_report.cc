@@ -16,12 +16,6 @@ struct ReportVerb {
   size_t top = 10;
 };
 
-// Both rooms may tell about the same rows; each says what they do to its own numbers.
-TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
-  notes.insert(notes.end(), more.begin(), more.end());
-  return notes;
-}
-
 Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) {
   PhaseClock clock(verb.common.perf);
   ASSAY_TRY_ASSIGN(const FusionOptions fusion_flags, fusion_options(verb.flags, verb.floor));
@@ -42,7 +36,7 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
   content.sections.push_back(launch_section(launch, verb.top));
   content.sections.push_back(fusion_section(fusion));
   content.sections.push_back(
-      trust_section(joined(joined(import_trust(loaded.trace.log), launch.trust), fusion.trust)));
+      trust_section(all_notes(loaded.trace.log, {launch.trust, fusion.trust})));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }

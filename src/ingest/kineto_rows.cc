@@ -47,24 +47,30 @@ std::string_view trailing_digits(std::string_view text) {
   return text.substr(begin);
 }
 
-// Rows without arguments, for spans whose begin and end came apart.
-void file_span(TraceBuilder& builder, const SpanMark& begin, int64_t dur_ns) {
-  const int64_t start_ns = begin.time_ns;
+// The one place that says which table a category's events go to. `from` gives the columns: name(),
+// thread(), stream(), correlation(), external_id(), category_text(); only those that the table has
+// are asked for, since reading them is most of the work.
+template <typename Columns>
+void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_t dur_ns,
+              int64_t offset, Columns&& from) {
   const auto activity = [&](ActivityKind kind) {
-    builder.activities.push_back(
-        {start_ns, dur_ns, begin.name, begin.stream, begin.correlation, begin.external_id, kind});
+    builder.activities.push_back({start_ns, dur_ns, from.name(), from.stream(), from.correlation(),
+                                  from.external_id(), kind});
   };
   const auto call = [&](ApiKind kind) {
-    const StringId name = builder.text(without_version(builder.strings.view(begin.name)));
-    builder.api_calls.push_back(
-        {start_ns, dur_ns, name, begin.thread, begin.correlation, begin.external_id, kind});
+    const StringId name = from.name();
+    const std::string_view text = builder.strings.view(name);
+    const std::string_view plain = without_version(text);
+    builder.api_calls.push_back({start_ns, dur_ns,
+                                 plain.size() == text.size() ? name : builder.text(plain),
+                                 from.thread(), from.correlation(), from.external_id(), kind});
   };
-  switch (category_of(builder.strings.view(begin.category))) {
-    case Category::kOp:
-      builder.ops.push_back({start_ns, dur_ns, begin.name, begin.thread, begin.external_id});
-      return;
+  switch (category) {
     case Category::kFrame:
-      builder.frames.push_back({start_ns, dur_ns, begin.name, begin.thread});
+      builder.frames.push_back({start_ns, dur_ns, from.name(), from.thread()});
+      return;
+    case Category::kOp:
+      builder.ops.push_back({start_ns, dur_ns, from.name(), from.thread(), from.external_id()});
       return;
     case Category::kRuntimeCall:
       return call(ApiKind::kRuntime);
@@ -82,22 +88,35 @@ void file_span(TraceBuilder& builder, const SpanMark& begin, int64_t dur_ns) {
       return activity(ActivityKind::kOther);
     case Category::kAnnotation:
       builder.annotations.push_back(
-          {start_ns, dur_ns, begin.name, begin.thread, begin.external_id});
+          {start_ns, dur_ns, from.name(), from.thread(), from.external_id()});
       return;
     case Category::kGpuAnnotation:
-      builder.gpu_annotations.push_back({start_ns, dur_ns, begin.name, begin.stream});
+      builder.gpu_annotations.push_back({start_ns, dur_ns, from.name(), from.stream()});
       return;
     case Category::kOverhead:
-      builder.overheads.push_back({start_ns, dur_ns, begin.name});
+      builder.overheads.push_back({start_ns, dur_ns, from.name()});
       return;
     case Category::kSpan:
       ++builder.counts.spans;
       return;
     default:
-      builder.log.add(ImportCode::kUnknownCategory, begin.offset);
-      builder.other_events.push_back({start_ns, dur_ns, begin.name, begin.category, begin.thread});
+      builder.log.add(ImportCode::kUnknownCategory, offset);
+      builder.other_events.push_back(
+          {start_ns, dur_ns, from.name(), from.category_text(), from.thread()});
   }
 }
+
+// The columns of a span whose begin and end came apart: as its begin had them.
+struct MarkColumns {
+  const SpanMark& mark;
+
+  StringId name() const { return mark.name; }
+  ThreadId thread() const { return mark.thread; }
+  StreamId stream() const { return mark.stream; }
+  uint32_t correlation() const { return mark.correlation; }
+  uint32_t external_id() const { return mark.external_id; }
+  StringId category_text() const { return mark.category; }
+};
 
 }  // namespace
 
@@ -125,9 +144,11 @@ void pair_marks(TraceBuilder& builder) {
       continue;
     }
     builder.log.add(ImportCode::kBeginEndPair, open[i - 1].offset);
-    const int64_t dur_ns = mark.time_ns - open[i - 1].time_ns;
+    const SpanMark& begin = open[i - 1];
+    const int64_t dur_ns = mark.time_ns - begin.time_ns;
     builder.time_shape.max_dur_ns = std::max(builder.time_shape.max_dur_ns, dur_ns);
-    file_span(builder, open[i - 1], dur_ns);
+    file_row(builder, category_of(builder.strings.view(begin.category)), begin.time_ns, dur_ns,
+             begin.offset, MarkColumns{begin});
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i - 1));
   }
   close_all();
@@ -181,70 +202,40 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
     log(ImportCode::kTimestampOverflow);
     return;
   }
-  switch (category) {
-    case Category::kFrame:
-      builder_.frames.push_back({start_ns, dur_ns, name_of(event), thread_of(event)});
-      return;
-    case Category::kOp:
-      return add_op(event, start_ns, dur_ns);
-    case Category::kRuntimeCall:
-    case Category::kDriverCall: {
-      const StringId name = name_of(event);
-      const std::string_view text = builder_.strings.view(name);
-      const std::string_view plain = without_version(text);
-      builder_.api_calls.push_back(
-          {start_ns, dur_ns, plain.size() == text.size() ? name : builder_.text(plain),
-           thread_of(event), read_id(event, Arg::kCorrelation), read_external_id(event),
-           category == Category::kRuntimeCall ? ApiKind::kRuntime : ApiKind::kDriver});
-      return;
-    }
-    case Category::kKernel:
-      return add_activity(event, ActivityKind::kKernel, cursor, start_ns, dur_ns);
-    case Category::kMemcpy:
-      return add_activity(event, ActivityKind::kMemcpy, cursor, start_ns, dur_ns);
-    case Category::kMemset:
-      return add_activity(event, ActivityKind::kMemset, cursor, start_ns, dur_ns);
-    case Category::kDeviceSync:
-      return add_activity(event, ActivityKind::kSync, cursor, start_ns, dur_ns);
-    case Category::kDeviceOther:
-      return add_activity(event, ActivityKind::kOther, cursor, start_ns, dur_ns);
-    case Category::kAnnotation:
-      builder_.annotations.push_back(
-          {start_ns, dur_ns, name_of(event), thread_of(event), read_external_id(event)});
-      return;
-    case Category::kGpuAnnotation:
-      builder_.gpu_annotations.push_back({start_ns, dur_ns, name_of(event), stream_of(event)});
-      return;
-    case Category::kOverhead:
-      builder_.overheads.push_back({start_ns, dur_ns, name_of(event)});
-      return;
-    default:
-      log(ImportCode::kUnknownCategory);
-      builder_.other_events.push_back(
-          {start_ns, dur_ns, name_of(event), category_text(event), thread_of(event)});
-  }
+  struct EventColumns {
+    KinetoRows& rows;
+    const RawEvent& event;
+
+    StringId name() { return rows.name_of(event); }
+    ThreadId thread() { return rows.thread_of(event); }
+    StreamId stream() { return rows.stream_of(event); }
+    uint32_t correlation() { return rows.read_id(event, Arg::kCorrelation); }
+    uint32_t external_id() { return rows.read_external_id(event); }
+    StringId category_text() { return rows.category_text(event); }
+  };
+  const size_t activities = builder_.activities.size();
+  file_row(builder_, category, start_ns, dur_ns, offset_, EventColumns{*this, event});
+  if (category == Category::kOp) return add_sequence(event);
+  if (builder_.activities.size() > activities) add_activity_details(event, cursor);
 }
 
-void KinetoRows::add_op(const RawEvent& event, int64_t start_ns, int64_t dur_ns) {
-  const OpId op(builder_.ops.size());
-  builder_.ops.push_back(
-      {start_ns, dur_ns, name_of(event), thread_of(event), read_external_id(event)});
+// What the arguments tell about the operator just filed.
+void KinetoRows::add_sequence(const RawEvent& event) {
   if (!event.has(Arg::kSequence)) return;
   const int64_t sequence = read_integer(event, Arg::kSequence, -1);
   if (sequence < 0) return;
-  builder_.op_sequences.push_back({op, sequence, read_integer(event, Arg::kForwardThread, 0)});
+  builder_.op_sequences.push_back(
+      {OpId(builder_.ops.size() - 1), sequence, read_integer(event, Arg::kForwardThread, 0)});
 }
 
-void KinetoRows::add_activity(const RawEvent& event, ActivityKind kind, JsonCursor cursor,
-                              int64_t start_ns, int64_t dur_ns) {
-  const ActivityId activity(builder_.activities.size());
-  builder_.activities.push_back({start_ns, dur_ns, name_of(event), stream_of(event),
-                                 read_id(event, Arg::kCorrelation), read_external_id(event), kind});
+// What the arguments tell about the activity just filed.
+void KinetoRows::add_activity_details(const RawEvent& event, JsonCursor cursor) {
+  const ActivityId activity(builder_.activities.size() - 1);
   if (event.has(Arg::kGrid) || event.has(Arg::kGraphNodeId)) {
     add_kernel_shape(event, activity, cursor);
   }
   if (event.has(Arg::kCollective)) add_collective(event, activity);
-  if (kind != ActivityKind::kMemcpy && kind != ActivityKind::kMemset) return;
+  if (event.category != Category::kMemcpy && event.category != Category::kMemset) return;
   const int64_t bytes = event.has(Arg::kBytes) ? read_integer(event, Arg::kBytes, -1)
                                                : read_integer(event, Arg::kSize, -1);
   if (bytes >= 0) builder_.transfers.push_back({activity, bytes});

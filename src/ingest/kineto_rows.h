@@ -36,9 +36,8 @@ class KinetoRows {
   void add_counter(const RawEvent& event, JsonCursor cursor);
   void add_flow(const RawEvent& event, bool is_end);
   void add_metadata(const RawEvent& event);
-  void add_op(const RawEvent& event, int64_t start_ns, int64_t dur_ns);
-  void add_activity(const RawEvent& event, ActivityKind kind, JsonCursor cursor, int64_t start_ns,
-                    int64_t dur_ns);
+  void add_sequence(const RawEvent& event);
+  void add_activity_details(const RawEvent& event, JsonCursor cursor);
   void add_kernel_shape(const RawEvent& event, ActivityId activity, JsonCursor cursor);
   void add_collective(const RawEvent& event, ActivityId activity);
 

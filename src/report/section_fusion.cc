@@ -1,4 +1,3 @@
-#include <cmath>
 #include <string>
 
 #include "report/sections.h"
@@ -7,8 +6,6 @@
 
 namespace assay {
 namespace {
-
-Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
 
 Table chains_table(const FusionReport& report) {
   Table table{.key = "chains",

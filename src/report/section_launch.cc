@@ -9,9 +9,6 @@
 namespace assay {
 namespace {
 
-// Means and quantiles are published as whole nanoseconds, like every other time.
-Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
-
 // A bracket is shown only where it says something: wider than the number itself, or a refusal.
 void add_bracket(std::vector<Item>& items, const char* low_key, const char* low_label,
                  const char* high_key, const char* high_label, const Bracket& bracket) {

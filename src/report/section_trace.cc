@@ -205,7 +205,7 @@ Section trust_section(const TrustNotes& notes) {
   return {.key = "", .title = "Trust: what may move these numbers", .blocks = {table, prose}};
 }
 
-TrustNotes import_trust(const ImportLog& log) {
+TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> rooms) {
   TrustNotes notes;
   for (size_t i = 0; i < kImportCodes; ++i) {
     const auto code = static_cast<ImportCode>(i);
@@ -214,6 +214,7 @@ TrustNotes import_trust(const ImportLog& log) {
     notes.push_back({std::string(info.key), log.entry(code).count, 0, "all numbers",
                      std::string(info.meaning)});
   }
+  for (const TrustNotes& room : rooms) notes.insert(notes.end(), room.begin(), room.end());
   return notes;
 }
 

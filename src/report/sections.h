@@ -3,6 +3,7 @@
 // From analysis results to sections of a Document: the only files that know both. Keys of facts and
 // columns are the contract of the JSON and CSV output (docs/metrics.md defines every one).
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ std::vector<Section> import_summary_sections(const Trace& trace, const Links& li
 // "trust" at the top level of the document; empty notes give an empty array.
 Section trust_section(const TrustNotes& notes);
 
-// What was lost on import, as notes: it makes every total a lower bound.
-TrustNotes import_trust(const ImportLog& log);
+// What was lost on import, which makes every total a lower bound, then what each room found. Rooms
+// may tell about the same rows; each says what they do to its own numbers.
+TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> rooms);
 // Leaves a section to JSON and CSV: for rooms that have nothing to tell a reader of this trace.
 void hide_from_readers(Section& section);
 

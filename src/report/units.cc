@@ -151,6 +151,8 @@ int decimals_for(double smallest, int most) {
 std::string format_ns(int64_t ns) { return format_value(ns, Unit::kNanoseconds); }
 std::string format_count(int64_t count) { return format_value(count, Unit::kCount); }
 std::string format_share(double share) { return format_value(share, Unit::kShare); }
+Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
+
 std::string format_bytes(int64_t bytes) { return format_value(bytes, Unit::kBytes); }
 
 std::string format_value(const Value& value, Unit unit) {

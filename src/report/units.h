@@ -12,6 +12,10 @@
 
 namespace assay {
 
+// Means and quantiles are published as whole nanoseconds, like every other time; missing when not
+// finite.
+Value whole_ns(double ns);
+
 std::string format_ns(int64_t ns);        // "999 ns", "12.3 µs", "1.00 ms", "1,234 s"
 std::string format_count(int64_t count);  // "1,234,567"
 // One decimal. What rounds to 0 or 100 without being it is told apart: "<0.1 %", ">99.9 %".

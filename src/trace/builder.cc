@@ -124,6 +124,16 @@ void reorder(Table& table, const Order& order) {
   });
 }
 
+// Leaves only the given rows, in that order. Unlike an Order, no rows at all means none.
+template <typename Table>
+void keep_only(Table& table, const Order& rows) {
+  if (rows.empty()) {
+    table.release();
+  } else {
+    reorder(table, rows);
+  }
+}
+
 // Marks rows that repeat an earlier row exactly; `same(i, j)` compares. Rows are sorted, so repeats
 // have equal start and duration and lie close together.
 template <typename Table, typename Same>
@@ -177,15 +187,10 @@ void follow_owner(Table& side, std::vector<RowId> Table::* owner, const std::vec
   }
   std::stable_sort(order.begin(), order.end(),
                    [&column](uint32_t a, uint32_t b) { return column[a] < column[b]; });
-  if (order.empty()) {
-    side.release();
-    return;
-  }
-  reorder(side, order);
+  keep_only(side, order);
 }
 
-// ---- times that cannot belong to the run
-// ---------------------------------------------------------
+// ---- times that cannot belong to the run --------------------------------------------------------
 
 // Three days: no profile is longer, and a sum of tens of thousands of such times still fits.
 constexpr int64_t kReachNs = int64_t{1} << 48;
@@ -355,12 +360,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
     const std::vector<uint32_t> far = far_rows(table, reach);
     if (far.empty()) return;
     log.add(ImportCode::kTimestampOverflow, -1, far.size());
-    const Order keep = keep_others(table.size(), far);
-    if (keep.empty()) {
-      table.release();
-    } else {
-      reorder(table, keep);
-    }
+    keep_only(table, keep_others(table.size(), far));
   };
   // Owners first, with their side tables repointed; then the tables nobody refers to.
   const auto sort_owner = [this, &reach](auto& table, const auto& lane, auto same, auto repoint) {
@@ -376,11 +376,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
                    std::back_inserter(dropped));
     if (!dropped.empty()) {
       const Order keep = keep_others(rows, dropped);
-      if (keep.empty()) {
-        table.release();
-      } else {
-        reorder(table, keep);
-      }
+      keep_only(table, keep);
       Order kept;
       kept.reserve(keep.size());
       for (const uint32_t row : keep) kept.push_back(order.empty() ? row : order[row]);
