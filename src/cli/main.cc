@@ -23,6 +23,9 @@ int main(int argc, char** argv) {
   assay::add_launch_verb(app, exit_code);
   assay::add_bound_verb(app, exit_code);
   assay::add_fuse_verb(app, exit_code);
+  assay::add_tax_verb(app, exit_code);
+  assay::add_power_verb(app, exit_code);
+  assay::add_throughput_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -13,6 +13,9 @@ void add_report_verb(CLI::App& app, int& exit_code);
 void add_launch_verb(CLI::App& app, int& exit_code);
 void add_bound_verb(CLI::App& app, int& exit_code);
 void add_fuse_verb(CLI::App& app, int& exit_code);
+void add_tax_verb(CLI::App& app, int& exit_code);
+void add_power_verb(CLI::App& app, int& exit_code);
+void add_throughput_verb(CLI::App& app, int& exit_code);
 void add_info_verb(CLI::App& app, int& exit_code);
 
 }  // namespace assay

@@ -1,0 +1,1 @@
+#include "devices/device.h"

@@ -1,0 +1,1 @@
+#include "power/profile.h"

@@ -1,0 +1,133 @@
+#pragma once
+
+// From a recording to the power profile of one kernel (FinGraV, spec/power 2 and 3): clocks
+// aligned, golden runs chosen, samples placed inside executions, stitched into power over time in
+// the kernel, with a band; or a refusal that says what the sensor cannot show. Pure: no device, no
+// file.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "records/power_recording.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+// Table I of the paper. Bounds are lower-inclusive: 50 us is in the second row.
+struct ProfilePlan {
+  uint32_t runs = 0;
+  int64_t loi_spacing_ns = 0;  // one LOI wanted per so much of the execution
+  double margin = 0;           // width of the golden bin, relative to its lower edge
+  bool extrapolated = false;   // under 25 us: row 1 with runs scaled by 25/T, only when forced
+};
+// nullopt under 25 us unless `force`.
+std::optional<ProfilePlan> plan_profile(int64_t t_exec_ns, bool force);
+
+// Executions per run for SSP: max(ceil(w / T), 4); strict: ceil(w / T) + 1, so that the window
+// holds nothing but this kernel during all of the last execution.
+uint32_t ssp_executions(int64_t window_ns, int64_t t_exec_ns, bool strict);
+
+// The fullest bin [x, x (1 + margin)] over the durations; ties: smaller spread, then smaller x.
+// Returns the indices of its members, ascending. Empty in, empty out.
+std::vector<size_t> golden_runs(const std::vector<int64_t>& durations_ns, double margin);
+
+// gpu = offset + rate x cpu, exact at `cpu_origin_ns`; piecewise when probes surround every run.
+struct ClockSegment {
+  int64_t cpu_origin_ns = 0;
+  int64_t gpu_origin_ns = 0;  // GPU ticks converted to ns
+  double rate = 1;            // GPU ns per CPU ns
+};
+struct ClockModel {
+  std::vector<ClockSegment> segments;  // by cpu_origin_ns
+  double drift_ppm = 0;                // (rate - 1) x 1e6 over all probes
+  int64_t rtt_floor_ns = 0;            // smallest round trip: the offset is known to half of it
+  double residual_p95_ns = 0;
+  size_t probes = 0;
+  size_t probes_kept = 0;
+  int64_t to_cpu_ns(int64_t gpu_ns) const;
+};
+// Spec/power 3. Fails on fewer than 10 usable probes, or clocks that jump back.
+Result<ClockModel> fit_clock(const std::vector<ClockProbe>& probes, double tick_hz);
+
+struct ProfilePoint {
+  int64_t toi_ns = 0;  // time in the execution
+  double power_w = 0;
+  double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 % band, bootstrap over runs
+  double high_w = std::numeric_limits<double>::quiet_NaN();
+};
+
+// What may be said about the kernel. Never a number that the sensor cannot support.
+enum class PowerVerdict : uint8_t {
+  kResolved,       // the curve shows power inside the kernel (T >= 2 w)
+  kAveraged,       // w > T / 2: the curve is a moving average over executions; the mean is sound
+  kMeanOnly,       // no curve: mean power and energy only
+  kShortCoverage,  // fewer LOIs than the target after all rounds
+  kRefused,        // nothing can be said; `reasons` says why
+};
+std::string_view power_verdict_name(PowerVerdict verdict);
+
+struct KernelProfile {
+  std::string name;
+  int64_t t_exec_ns = 0;  // median SSP execution time of the golden runs
+  uint32_t runs = 0;
+  uint32_t golden = 0;
+  int64_t golden_low_ns = 0;  // the bin
+  int64_t golden_high_ns = 0;
+  uint32_t executions_per_run = 0;
+  uint32_t lois = 0;
+  uint32_t loi_target = 0;
+  double w_over_t = 0;
+  double attenuation = 0;  // |sin(pi w/T) / (pi w/T)|: what is left of a component of period T
+  double sse_w = std::numeric_limits<double>::quiet_NaN();
+  double ssp_w = std::numeric_limits<double>::quiet_NaN();  // integral of the fit over T
+  double ssp_low_w = std::numeric_limits<double>::quiet_NaN();
+  double ssp_high_w = std::numeric_limits<double>::quiet_NaN();
+  double ssp_arithmetic_w = std::numeric_limits<double>::quiet_NaN();  // mean of the LOIs
+  double sse_error = std::numeric_limits<double>::quiet_NaN();         // |SSP - SSE| / SSP
+  double energy_j = std::numeric_limits<double>::quiet_NaN();          // ssp_w x t_exec
+  std::array<double, 3> component_w = {};  // xcd, iod, hbm SSP means; NaN where not measured
+  uint32_t degree = 0;                     // of the fit: 4 where the LOIs allow it
+  double residual_w = 0;                   // standard deviation around the fit
+  int64_t largest_gap_ns = 0;              // widest part of the execution without a LOI
+  ClockModel clock;
+  std::vector<ProfilePoint> lois_points;  // the scatter: one per LOI
+  std::vector<ProfilePoint> curve;        // the fit on an even grid, with its band
+  PowerVerdict verdict = PowerVerdict::kRefused;
+  std::vector<std::string> reasons;  // why not resolved, or refused; empty when resolved
+};
+
+struct ProfileOptions {
+  uint32_t kernel = 0;           // into PowerRecording::kernels: the profile of the last executions
+  std::optional<double> margin;  // absent: Table I
+  std::optional<int64_t> outlier_ns;   // centre the bin on this execution time instead
+  std::optional<uint32_t> first_runs;  // use only so many runs (resiliency comparison)
+  bool strict = false;
+  bool force = false;         // under 25 us
+  bool rescale_toi = false;   // TOI x T / T_run
+  uint64_t seed = 1;          // of the bootstrap
+  uint32_t bootstrap = 1000;  // resamples
+  // Strategies of the paper, each of which can be switched off to see what it buys (Figure 5).
+  bool use_clock_sync = true;   // S2
+  bool use_golden_runs = true;  // S3
+  bool use_ssp = true;          // S4: off = profile the SSE execution
+};
+
+// Fails where the recording makes no sense (no samples, no executions of the kernel, bad clocks);
+// what the sensor cannot resolve is a verdict, not an error.
+Result<KernelProfile> profile_kernel(const PowerRecording& recording,
+                                     const ProfileOptions& options);
+
+struct PowerReport {
+  std::vector<KernelProfile> kernels;
+  SensorModel sensor;
+  TrustNotes trust;
+};
+
+}  // namespace assay

@@ -1,0 +1,48 @@
+#pragma once
+
+// Measured throughput of serving or training runs, one row per run, from whatever tool wrote it
+// (ingest/bench_*.cc). Missing is NaN or an empty string, never 0.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct BenchRow {
+  std::string hardware;   // "Nvidia H100 GPU"; empty = not told
+  std::string framework;  // engine: "vLLM"
+  std::string model;      // "LLaMA-3-8B"
+  double devices = 1;     // number of GPUs the model ran on
+  double in_len = 0;      // ii: input tokens per sequence
+  double out_len = 0;     // oo: output tokens per sequence
+  double batch = 0;       // bb: batch size, or concurrency where the tool drives requests
+  double latency_s = std::numeric_limits<double>::quiet_NaN();
+  double tokens_per_s = std::numeric_limits<double>::quiet_NaN();  // input + output tokens
+  double output_tokens_per_s = std::numeric_limits<double>::quiet_NaN();
+  double ttft_ms = std::numeric_limits<double>::quiet_NaN();  // means
+  double tpot_ms = std::numeric_limits<double>::quiet_NaN();
+  double power_w = std::numeric_limits<double>::quiet_NaN();
+  int64_t line = 0;  // where it stood in its file: line, or element, from 1
+};
+
+// One way in which rows were odd, and what was done about it.
+struct BenchOddity {
+  std::string code;  // stable key: "duplicate_key", "zero_throughput", "identity_failed", ...
+  uint64_t rows = 0;
+  uint64_t dropped = 0;  // of those, left out of the table
+  int64_t first_line = 0;
+  std::string effect;  // one sentence
+};
+
+struct BenchTable {
+  std::string source;
+  std::string
+      format;  // "llm-inference-bench", "vllm", "sglang", "genai-perf", "aiperf", "csv", ...
+  std::vector<BenchRow> rows;
+  std::vector<BenchOddity> oddities;
+};
+
+}  // namespace assay

@@ -1,0 +1,69 @@
+#pragma once
+
+// What one power campaign recorded, before any analysis (spec/power 5): sensor samples, kernel
+// executions, clock probes and how the sensor behaves. Written by `assay power run`, read back by
+// ingest/power_recording.cc, analysed by power/. All times int64 ns; each series says whose clock.
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// One reading of the power sensor, stamped on the logger's clock: by contract the mean power over
+// [t_ns - window, t_ns]. Components are NaN where the device has no such sensor.
+struct PowerSample {
+  int64_t t_ns = 0;
+  double power_w = 0;
+  double xcd_w = std::numeric_limits<double>::quiet_NaN();  // compute dies
+  double iod_w = std::numeric_limits<double>::quiet_NaN();  // I/O dies
+  double hbm_w = std::numeric_limits<double>::quiet_NaN();  // memory
+};
+
+// One kernel execution on the CPU's clock.
+struct PowerExecution {
+  uint32_t run = 0;    // logging session
+  uint32_t index = 0;  // position in its run, from 0
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t kernel = 0;  // into PowerRecording::kernels
+};
+
+// One clock probe: the CPU's clock before and after a read of the GPU's (or logger's) counter.
+struct ClockProbe {
+  int64_t c0_ns = 0;
+  int64_t gpu_ticks = 0;
+  int64_t c1_ns = 0;
+};
+
+// How a sensor averages and reports.
+enum class SensorMode : uint8_t { kBoxcar, kInstant, kOneSecondAverage, kEnergyCounter, kUnknown };
+std::string_view sensor_mode_name(SensorMode mode);
+
+struct SensorModel {
+  SensorMode mode = SensorMode::kUnknown;
+  int64_t window_ns = 0;  // w: averaging window; 0 = not known
+  int64_t period_ns = 0;  // P: reporting period; 0 = not known
+  int64_t delay_ns = 0;   // a reading describes the window that ended this long before its stamp
+  std::string source;     // "calibrated on this machine, 2026-11-21", "documented", "meta.json"
+};
+
+struct PowerRecording {
+  std::string device;  // name
+  std::string driver;
+  double tick_hz = 1e9;  // of ClockProbe::gpu_ticks and, where the samples share it, of their clock
+  bool samples_on_cpu_clock = false;  // true: no clock model is needed for the samples
+  SensorModel sensor;
+  std::vector<std::string> kernels;  // names
+  std::vector<double> kernel_flop;   // FLOP per execution; NaN = not known
+  std::vector<double> kernel_bytes;  // bytes moved per execution, at least; NaN = not known
+  std::string workload;              // as typed, e.g. "60*gemm:2048 , 1*gemm:8192"
+  uint64_t seed = 0;
+  std::vector<PowerSample> samples;        // as recorded
+  std::vector<PowerExecution> executions;  // by (run, index)
+  std::vector<ClockProbe> probes;
+};
+
+}  // namespace assay

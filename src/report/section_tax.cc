@@ -1,0 +1,1 @@
+#include "report/section_tax.h"

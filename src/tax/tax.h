@@ -1,0 +1,210 @@
+#pragma once
+
+// What the host side costs, layer by layer (TaxBreak, arXiv 2603.12465): framework translation
+// (Python and dispatch), library translation and the launch floor of every kernel, summed to
+// T_Orchestration and set against the time the device was active. From a trace alone;
+// tax/measured.h does the same from isolated replays.
+//
+// T_Orchestration charges an operator's dispatch once per kernel it launches, so it may exceed wall
+// time (spec/tax 2.2): it is the paper's number, never a share of latency. The exclusive sum beside
+// it tiles the host threads' time and cannot exceed it.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/stats.h"
+#include "tax/families.h"
+#include "trace/iterations.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+// What a native kernel (I_lib = 0) is charged for its dispatch.
+enum class TaxMode : uint8_t {
+  kPaper,  // Eq. 4: T_Py + the dispatch base, whatever its own dispatch took
+  kCode,   // the authors' program: T_Py + that kernel's own dispatch
+};
+std::string_view tax_mode_name(TaxMode mode);
+
+// Over what the dispatch base (Eq. 7) is a median.
+enum class BaseWeighting : uint8_t {
+  kKernel,      // one mean value per unique native kernel (the authors' program)
+  kInvocation,  // one value per invocation (Eq. 7 as printed)
+};
+
+// Where a figure comes from.
+enum class TaxSource : uint8_t { kNone, kTrace, kReplay, kMeasured, kTable, kUser };
+std::string_view tax_source_name(TaxSource source);
+
+struct TaxFloor {
+  TaxSource source = TaxSource::kNone;
+  int64_t floor_ns = 0;  // T_floor^sys, whole nanoseconds so that parts add up exactly
+  std::string text;      // the source in words
+  uint64_t samples = 0;  // launches behind an estimate from the trace
+};
+
+struct TaxOptions {
+  TaxMode mode = TaxMode::kPaper;
+  BaseWeighting base_weighting = BaseWeighting::kKernel;
+  bool count_copies = false;      // memcpy and memset rows count as kernels in N and T_Device
+  std::optional<TaxFloor> floor;  // absent: a published floor of this GPU, else from the trace
+  const KernelFamilies* families = nullptr;  // absent: the built-in patterns
+};
+
+// One row of Eq. 1: an invocation (invocations = 1), or a unique kernel and how often it ran.
+struct KernelCost {
+  bool library = false;  // I_lib
+  uint64_t invocations = 1;
+  int64_t t_py_ns = 0;        // T_Py
+  int64_t t_dispatch_ns = 0;  // T_dispatch, Eq. 5
+  // T_launch, Eq. 6; absent for all kernels of a graph launch but its first, and for kernels whose
+  // call is not in the trace.
+  std::optional<int64_t> t_launch_ns;
+  int64_t dur_ns = 0;  // t_k
+};
+
+// Sums of Eq. 1 to 8 over rows. ft_ns + ct_ns + kt_ns == t_orch_ns exactly, and
+// ft_ns == t_py_ns + ft_dispatch_ns.
+struct TaxSums {
+  uint64_t n = 0;         // N: kernel invocations
+  uint64_t n_launch = 0;  // API calls behind them: what pays the floor
+  int64_t t_py_ns = 0;
+  int64_t ft_dispatch_ns = 0;    // paper: N x base; code: base for library, own dispatch for native
+  int64_t ft_ns = 0;             // sum of Delta FT
+  int64_t ct_ns = 0;             // sum of I_lib x Delta CT
+  int64_t kt_ns = 0;             // n_launch x T_floor^sys
+  int64_t kt_fw_ns = 0;          // sum of max(0, T_launch - floor): reported, not in T_Orch
+  int64_t t_orch_ns = 0;         // Eq. 2
+  int64_t t_device_ns = 0;       // T_DeviceActive: a sum, not a union
+  std::optional<double> hdbi;    // Eq. 3; absent without kernels
+  int64_t host_observed_ns = 0;  // sum of T_Py + T_dispatch + T_launch (code only)
+  int64_t host_framework_ns = 0;  // host_observed - n_launch x floor (code only)
+};
+
+// Eq. 7. Per unique kernel or per invocation as the rows are weighted: values of 100 ns and less
+// are left out as noise (the authors' rule). nullopt when no native row is left: no CT split is
+// meaningful then.
+std::optional<int64_t> dispatch_base(const std::vector<KernelCost>& rows, BaseWeighting weighting);
+
+// Eq. 1 to 8 over rows with a given base and floor. n_launch: API calls behind the rows.
+TaxSums sum_tax(const std::vector<KernelCost>& rows, TaxMode mode, int64_t base_ns,
+                int64_t floor_ns, uint64_t n_launch);
+
+// The tiling of the host threads' time (spec/tax 2.2): py + dispatch + call, disjoint per thread.
+struct ExclusiveTax {
+  int64_t py_ns = 0;
+  int64_t dispatch_ns = 0;
+  int64_t call_ns = 0;
+  int64_t total_ns = 0;  // their sum
+  int64_t threads_span_ns =
+      0;  // sum over threads of first open to last call end: never below total
+};
+
+// How the rows of a trace could be read, and what could not.
+struct TaxOrphans {
+  uint64_t without_call = 0;  // kernels whose launch call is not in the trace
+  int64_t without_call_ns = 0;
+  uint64_t without_op = 0;  // kernels with a call that no operator encloses: no T_Py, no dispatch
+  int64_t without_op_ns = 0;
+  uint64_t without_py = 0;  // kernels whose operator no frame or outer operator encloses: T_Py = 0
+  uint64_t negative_launch_clamped = 0;  // -10 us < T_launch < 0, taken as 0
+  uint64_t negative_launch_dropped = 0;  // T_launch <= -10 us, no T_launch
+  uint64_t graph_followers = 0;          // kernels of a graph launch but its first: no T_launch
+};
+
+struct FamilyTax {
+  std::string name;      // family of spec/tax 3.2, e.g. "GEMM (nvjet)"
+  bool library = false;  // I_lib of its kernels
+  uint64_t kernels = 0;
+  uint64_t unique_kernels = 0;
+  double launch_p50_ns = 0;  // over the unique kernels' mean T_launch; NaN when none has one
+  double launch_p95_ns = 0;
+  double kt_fw_ns = 0;        // launch_p50 - floor, Table IV
+  double share_of_floor = 0;  // kt_fw / floor
+  int64_t t_py_ns = 0;
+  int64_t ft_dispatch_ns = 0;
+  int64_t ct_ns = 0;
+  int64_t kt_ns = 0;
+  int64_t t_orch_ns = 0;  // sums over the families to TaxSums::t_orch_ns
+  int64_t t_device_ns = 0;
+};
+
+enum class TaxPhase : uint8_t { kNone, kPrefill, kDecode };
+std::string_view tax_phase_name(TaxPhase phase);
+
+// Everything about one window of host time.
+struct TaxWindow {
+  std::string name;
+  TaxPhase phase = TaxPhase::kNone;
+  TaxSums sums;
+  ExclusiveTax exclusive;
+  TaxOrphans orphans;
+  int64_t t_e2e_ns = 0;        // wall time of the window: first host start to last kernel end
+  double idle_fraction = 0;    // (T_e2e - T_DeviceActive) / T_e2e; negative when streams overlap
+  double gpu_utilisation = 0;  // T_DeviceActive / T_e2e
+  double additivity = 0;       // T_Orch / exclusive total; NaN when that is 0
+  double orch_over_e2e = 0;    // T_Orch / T_e2e; above 1 is told as a trust note
+  uint64_t unique_names = 0;   // distinct cleaned kernel names
+  double diversity_ratio = 0;  // unique_names / N
+  std::optional<double> kernels_per_token;  // N / tokens, when the tokens of the window are known
+};
+
+// Means over iterations with Student's 95 % interval.
+struct TaxMeans {
+  MeanInterval n;
+  MeanInterval t_py_ns;
+  MeanInterval ft_ns;
+  MeanInterval ct_ns;
+  MeanInterval kt_ns;
+  MeanInterval kt_fw_ns;
+  MeanInterval t_orch_ns;
+  MeanInterval exclusive_ns;
+  MeanInterval t_device_ns;
+  MeanInterval t_e2e_ns;
+  MeanInterval hdbi;
+  MeanInterval idle_fraction;
+};
+
+// One kernel invocation of the trace with what it cost the host: the rows behind every sum, in
+// order of (window, launch).
+struct TaxRow {
+  ActivityId kernel;
+  ApiCallId call;                // none: orphan
+  OpId op;                       // dispatch entry: the aten op, else the innermost op
+  uint32_t window = UINT32_MAX;  // index into Windows; UINT32_MAX = outside all
+  uint16_t family = 0;           // index into KernelFamilies
+  KernelCost cost;
+  bool single_launch = false;  // its operator launches nothing else: what the base rests on
+};
+
+struct TaxReport {
+  TaxMode mode = TaxMode::kPaper;
+  BaseWeighting base_weighting = BaseWeighting::kKernel;
+  TaxFloor floor;
+  std::optional<int64_t> base_ns;  // T_dispatch_base; absent: no native kernel, taken as 0
+  uint64_t base_samples = 0;
+  TaxWindow whole;
+  WindowSource window_source = WindowSource::kWholeTrace;
+  std::vector<TaxWindow> windows;
+  TaxMeans means;
+  std::vector<TaxWindow> phases;    // prefill and decode, when told apart; else empty
+  uint64_t tokens = 0;              // m: decode windows; 0 = not told
+  std::vector<FamilyTax> families;  // largest t_orch_ns first
+  uint64_t library_op_kernels = 0;  // kernels under a library-mediated op (mm, linear, sdpa, ...)
+  bool with_stack = false;          // Python frames were recorded: T_Py is inflated
+  std::vector<TaxRow> rows;
+  TrustNotes trust;
+};
+
+// Fails on a negative floor. A trace without kernels gives zeros and no HDBI, not an error.
+Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Windows& windows,
+                              const TaxOptions& options);
+
+}  // namespace assay

@@ -1,0 +1,1 @@
+#include "throughput/method.h"

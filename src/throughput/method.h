@@ -1,0 +1,71 @@
+#pragma once
+
+// What every way of predicting throughput offers, so that splits, tables and figures treat them
+// alike: learn from rows, then answer for points. Pure functions over plain data.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "records/bench_table.h"
+
+namespace assay {
+
+// Rows ready for fitting: usable, one per key, with what a method may ask about each.
+struct ThroughputData {
+  std::vector<BenchRow> rows;
+  std::vector<uint32_t> config;  // per row: hardware | devices | framework | model (cfg)
+  std::vector<uint32_t> group;   // per row: cfg | ii | oo
+  std::vector<std::string> config_names;
+  std::vector<std::string> group_names;
+  std::vector<bool> infeasible;       // faster than reading the active weights once per token
+  std::vector<BenchOddity> oddities;  // what cleaning found, on top of the reader's
+};
+
+enum class PredictionStatus : uint8_t {
+  kInside,    // within the reach of the data
+  kOutside,   // another hardware, model kind or scale: the interval is all there is
+  kNoAnswer,  // the method has nothing to say (e.g. no row of the configuration)
+};
+std::string_view prediction_status_name(PredictionStatus status);
+
+struct Prediction {
+  double tokens_per_s = 0;  // NaN with kNoAnswer
+  double low90 = 0;         // NaN where the method has no interval
+  double high90 = 0;
+  PredictionStatus status = PredictionStatus::kInside;
+  std::string basis;  // "database", "parameter model", "gp on physics", "gp without physics"
+};
+
+class ThroughputModel {
+ public:
+  virtual ~ThroughputModel() = default;
+  ThroughputModel() = default;
+  ThroughputModel(const ThroughputModel&) = delete;
+  ThroughputModel& operator=(const ThroughputModel&) = delete;
+  virtual std::vector<Prediction> predict(const std::vector<BenchRow>& points) const = 0;
+};
+
+// What a split holds out: intervals are made for questions of this kind.
+enum class HeldOut : uint8_t {
+  kRow,
+  kGroup,
+  kConfig,
+  kModel,
+  kHardware,
+  kLargerBatch,
+  kLongerLength
+};
+
+struct ThroughputMethod {
+  std::string name;   // "assay", "ala", "random forest pooled", ...
+  std::string label;  // as in tables
+  std::function<Result<std::unique_ptr<ThroughputModel>>(const ThroughputData& train, HeldOut)> fit;
+};
+
+}  // namespace assay
