@@ -1,0 +1,252 @@
+#include "throughput/facts.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/decimal.h"
+
+namespace assay {
+
+// The text of data/facts.ini, made into a .cc file by CMake.
+extern const char* const kBuiltInFacts;
+
+namespace {
+
+struct Attribute {
+  const char* kind;
+  const char* name;
+  bool needed;
+};
+
+constexpr std::array<Attribute, 13> kAttributes = {{{"model", "parameters_b", true},
+                                                    {"model", "active_b", false},
+                                                    {"model", "experts", false},
+                                                    {"model", "experts_used", false},
+                                                    {"model", "layers", true},
+                                                    {"model", "kv_heads", true},
+                                                    {"model", "head_dim", true},
+                                                    {"model", "hidden", true},
+                                                    {"model", "context", false},
+                                                    {"hardware", "tflops", true},
+                                                    {"hardware", "bandwidth_tb_s", true},
+                                                    {"hardware", "memory_gb", true},
+                                                    {"hardware", "link_gb_s", true}}};
+
+bool is_attribute(std::string_view kind, std::string_view name) {
+  return std::any_of(kAttributes.begin(), kAttributes.end(),
+                     [&](const Attribute& a) { return kind == a.kind && name == a.name; });
+}
+
+std::string attributes_of(std::string_view kind) {
+  std::string text;
+  for (const Attribute& a : kAttributes) {
+    if (kind == a.kind) text.append(text.empty() ? "" : ", ").append(a.name);
+  }
+  return text;
+}
+
+std::string_view trim(std::string_view text) {
+  const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string key_of(std::string_view name) {
+  std::string key;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || byte >= 0x80) key += static_cast<char>(std::tolower(byte));
+  }
+  return key;
+}
+
+// Without organisation and without the endings of variants that share the base model's shape.
+std::string base_key(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  std::string key = key_of(slash == std::string_view::npos ? name : name.substr(slash + 1));
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string_view ending : {"instruct", "chat", "hf", "base"}) {
+      if (key.size() > ending.size() &&
+          std::string_view(key).substr(key.size() - ending.size()) == ending) {
+        key.resize(key.size() - ending.size());
+        again = true;
+      }
+    }
+  }
+  return key;
+}
+
+Error line_error(const std::string& file, size_t line, const std::string& message) {
+  return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + message, file, -1};
+}
+
+}  // namespace
+
+const FactBook& FactBook::built_in() {
+  static const FactBook book = [] {
+    FactBook made;
+    // A test holds the built-in text to its format.
+    (void)made.add(kBuiltInFacts, "built-in facts").has_value();
+    return made;
+  }();
+  return book;
+}
+
+Status FactBook::add(std::string_view text, const std::string& file) {
+  std::vector<Section> before = sections_;
+  Section* section = nullptr;
+  std::string source = file;
+  size_t number = 0;
+  const auto refuse = [&](const std::string& message) {
+    sections_ = std::move(before);
+    return line_error(file, number, message);
+  };
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    if (line.front() == '[') {
+      const size_t space = line.find(' ');
+      if (line.back() != ']' || space == std::string_view::npos)
+        return refuse("write a section as [model NAME] or [hardware NAME]");
+      const std::string_view kind = line.substr(1, space - 1);
+      const std::string_view name = trim(line.substr(space, line.size() - space - 1));
+      if ((kind != "model" && kind != "hardware") || key_of(name).empty())
+        return refuse("write a section as [model NAME] or [hardware NAME]");
+      section = &open(kind, name);
+      source = file;
+      continue;
+    }
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos || section == nullptr)
+      return refuse("expected a [section] or 'attribute = value'");
+    const std::string attribute(trim(line.substr(0, equals)));
+    std::string_view value = trim(line.substr(equals + 1));
+    if (attribute == "source") {
+      source = value;
+      continue;
+    }
+    if (attribute == "also") {
+      while (!value.empty()) {
+        const size_t comma = std::min(value.find(','), value.size());
+        section->also.push_back(key_of(value.substr(0, comma)));
+        value.remove_prefix(std::min(comma + 1, value.size()));
+      }
+      continue;
+    }
+    if (!is_attribute(section->kind, attribute)) {
+      return refuse("a " + section->kind + " has no '" + attribute + "': it has also, source, " +
+                    attributes_of(section->kind));
+    }
+    Fact fact{0, source};
+    if (const size_t semicolon = value.find(';'); semicolon != std::string_view::npos) {
+      fact.source = trim(value.substr(semicolon + 1));
+      value = trim(value.substr(0, semicolon));
+    }
+    if (!parse_double(value, fact.value) || !(fact.value > 0))
+      return refuse(attribute + " needs a number above 0, not '" + std::string(value) + "'");
+    section->values[attribute] = std::move(fact);
+  }
+  for (Section& each : sections_) complete(each);
+  return Ok{};
+}
+
+FactBook::Section& FactBook::open(std::string_view kind, std::string_view name) {
+  const std::string key = key_of(name);
+  for (Section& section : sections_) {
+    const bool known = key_of(section.name) == key ||
+                       std::count(section.also.begin(), section.also.end(), key) > 0;
+    if (section.kind == kind && known) return section;
+  }
+  sections_.push_back({.kind = std::string(kind), .name = std::string(name)});
+  return sections_.back();
+}
+
+void FactBook::complete(Section& section) {
+  const auto value = [&](const char* name, double otherwise) {
+    const auto at = section.values.find(name);
+    return at == section.values.end() ? otherwise : at->second.value;
+  };
+  section.complete = std::all_of(kAttributes.begin(), kAttributes.end(), [&](const Attribute& a) {
+    return section.kind != a.kind || !a.needed || section.values.count(a.name) > 0;
+  });
+  if (section.kind == "hardware") {
+    section.hardware = {.name = section.name,
+                        .tflops = value("tflops", 0),
+                        .bandwidth_tb_s = value("bandwidth_tb_s", 0),
+                        .memory_gb = value("memory_gb", 0),
+                        .link_gb_s = value("link_gb_s", 0)};
+    return;
+  }
+  const double parameters = value("parameters_b", 0);
+  section.model = {.name = section.name,
+                   .parameters_b = parameters,
+                   .active_b = std::min(value("active_b", parameters), parameters),
+                   .experts = value("experts", 1),
+                   .experts_used = std::min(value("experts_used", 1), value("experts", 1)),
+                   .layers = value("layers", 0),
+                   .kv_heads = value("kv_heads", 0),
+                   .head_dim = value("head_dim", 0),
+                   .hidden = value("hidden", 0),
+                   .context = value("context", 0)};
+}
+
+const FactBook::Section* FactBook::find(std::string_view kind, std::string_view name) const {
+  const std::string key = key_of(name);
+  if (key.empty()) return nullptr;
+  for (const Section& section : sections_) {
+    if (section.kind != kind) continue;
+    if (key_of(section.name) == key) return &section;
+    if (std::count(section.also.begin(), section.also.end(), key) > 0) return &section;
+  }
+  // Device names as drivers tell them carry the vendor ("NVIDIA A100-SXM4-80GB", "AMD Instinct
+  // ...").
+  std::string bare = kind == "model" ? base_key(name) : key;
+  for (const std::string_view vendor : {"nvidia", "amd", "intel", "habana"}) {
+    if (kind == "hardware" && bare.rfind(vendor, 0) == 0) bare.erase(0, vendor.size());
+  }
+  for (const Section& section : sections_) {
+    if (section.kind != kind) continue;
+    if (kind == "model" && base_key(section.name) == bare) return &section;
+    if (std::count(section.also.begin(), section.also.end(), bare) > 0) return &section;
+  }
+  return nullptr;
+}
+
+const ModelFacts* FactBook::model(std::string_view name) const {
+  const Section* section = find("model", name);
+  return section != nullptr && section->complete ? &section->model : nullptr;
+}
+
+const HardwareFacts* FactBook::hardware(std::string_view name) const {
+  const Section* section = find("hardware", name);
+  return section != nullptr && section->complete ? &section->hardware : nullptr;
+}
+
+std::vector<std::string> FactBook::model_names() const {
+  std::vector<std::string> names;
+  for (const Section& section : sections_) {
+    if (section.kind == "model") names.push_back(section.name);
+  }
+  return names;
+}
+
+std::vector<std::string> FactBook::hardware_names() const {
+  std::vector<std::string> names;
+  for (const Section& section : sections_) {
+    if (section.kind == "hardware") names.push_back(section.name);
+  }
+  return names;
+}
+
+std::map<std::string, Fact> FactBook::values(std::string_view kind, std::string_view name) const {
+  const Section* section = find(kind, name);
+  return section != nullptr ? section->values : std::map<std::string, Fact>();
+}
+
+}  // namespace assay

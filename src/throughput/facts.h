@@ -1,0 +1,81 @@
+#pragma once
+
+// What models and devices are (docs/formats/facts.md): compiled in from data/facts.ini, extended or
+// overridden by a user's file. Each value has a public source.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+struct ModelFacts {
+  std::string name;
+  double parameters_b = 0;  // all weights, in 1e9
+  double active_b = 0;      // weights that work on one token, in 1e9; = parameters_b unless experts
+  double experts = 1;       // per layer
+  double experts_used = 1;  // of those, per token
+  double layers = 0;
+  double kv_heads = 0;  // mean over layers
+  double head_dim = 0;
+  double hidden = 0;
+  double context = 0;  // tokens; 0 = not told
+
+  // K and V of one token in FP16, all layers.
+  double kv_gb_per_token() const { return 4 * layers * kv_heads * head_dim / 1e9; }
+};
+
+struct HardwareFacts {
+  std::string name;
+  double tflops = 0;          // dense FP16 or BF16
+  double bandwidth_tb_s = 0;  // HBM
+  double memory_gb = 0;
+  double link_gb_s = 0;  // to peers, one direction
+};
+
+// A value with where it is from.
+struct Fact {
+  double value = 0;
+  std::string source;
+};
+
+// Facts by name. Names are compared without letter case and punctuation; a name that is not listed
+// is tried without its organisation ("org/") and without endings of fine-tuned variants such as
+// "-Instruct", which have their base model's shape.
+class FactBook {
+ public:
+  static const FactBook& built_in();
+
+  // Adds the sections of a facts file. Values of a section that exists already win over the old
+  // ones; the others stay. Errors name the line.
+  Status add(std::string_view text, const std::string& file = "");
+
+  // nullptr: nothing is known under this name, or a needed value is missing.
+  const ModelFacts* model(std::string_view name) const;
+  const HardwareFacts* hardware(std::string_view name) const;
+  std::vector<std::string> model_names() const;
+  std::vector<std::string> hardware_names() const;
+  // Every value of a section with its source, by attribute; empty when there is no such section.
+  std::map<std::string, Fact> values(std::string_view kind, std::string_view name) const;
+
+ private:
+  struct Section {
+    std::string kind = {};
+    std::string name = {};
+    std::vector<std::string> also = {};
+    std::map<std::string, Fact> values = {};
+    ModelFacts model = {};
+    HardwareFacts hardware = {};
+    bool complete = false;
+  };
+  const Section* find(std::string_view kind, std::string_view name) const;
+  Section& open(std::string_view kind, std::string_view name);
+  static void complete(Section& section);
+
+  std::vector<Section> sections_;
+};
+
+}  // namespace assay

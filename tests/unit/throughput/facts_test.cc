@@ -1,0 +1,91 @@
+#include "throughput/facts.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Facts, BuiltInTextIsTheDataFileAndReadsWithoutError) {
+  std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/data/facts.ini");
+  std::stringstream text;
+  text << file.rdbuf();
+  FactBook book;
+  ASSERT_TRUE(book.add(text.str(), "facts.ini"));
+  EXPECT_EQ(book.model_names(), FactBook::built_in().model_names());
+  EXPECT_EQ(book.hardware_names(), FactBook::built_in().hardware_names());
+  for (const std::string& name : book.model_names()) {
+    EXPECT_NE(book.model(name), nullptr) << name;
+    for (const auto& [attribute, fact] : book.values("model", name)) EXPECT_NE(fact.source, "");
+  }
+  for (const std::string& name : book.hardware_names()) {
+    EXPECT_NE(book.hardware(name), nullptr) << name;
+  }
+}
+
+TEST(Facts, KnowsTheModelsAndDevicesOfTheBenchmark) {
+  const FactBook& book = FactBook::built_in();
+  const ModelFacts* mixtral = book.model("mistralai/Mixtral-8x7B-v0.1");
+  ASSERT_NE(mixtral, nullptr);
+  EXPECT_EQ(mixtral->parameters_b, 46.70);
+  EXPECT_EQ(mixtral->active_b, 12.88);
+  EXPECT_EQ(mixtral->experts, 8);
+  const ModelFacts* llama = book.model("meta-llama/Meta-Llama-3-8B");
+  ASSERT_NE(llama, nullptr);
+  // K and V, 2 bytes each, 32 layers of 8 heads of 128: 131,072 bytes.
+  EXPECT_DOUBLE_EQ(llama->kv_gb_per_token(), 131072e-9);
+  const HardwareFacts* h100 = book.hardware("Nvidia H100 GPU");
+  ASSERT_NE(h100, nullptr);
+  EXPECT_EQ(h100->tflops, 989.4);
+  EXPECT_EQ(h100->bandwidth_tb_s, 3.35);
+}
+
+TEST(Facts, NamesOfDriversAndFineTunedVariantsAreFound) {
+  const FactBook& book = FactBook::built_in();
+  EXPECT_EQ(book.hardware("NVIDIA H100 80GB HBM3"), book.hardware("Nvidia H100 GPU"));
+  EXPECT_EQ(book.hardware("NVIDIA A100-SXM4-80GB")->memory_gb, 80);
+  EXPECT_EQ(book.model("meta-llama/Llama-3.1-8B-Instruct"), book.model("llama-3.1-8b"));
+  EXPECT_EQ(book.model("meta-llama/Llama-2-7b-chat-hf"), book.model("Llama-2-7b"));
+  EXPECT_EQ(book.model("somebody/new-model"), nullptr);
+  EXPECT_EQ(book.model(""), nullptr);
+}
+
+TEST(Facts, ValuesOfAUserWinAndTheOthersStay) {
+  FactBook book = FactBook::built_in();
+  ASSERT_TRUE(
+      book.add("[hardware H100]\nbandwidth_tb_s = 2.0 ; measured\n"
+               "[model mine]\nparameters_b=1\nlayers=2\nkv_heads=3\nhead_dim=4\nhidden=5\n"));
+  const HardwareFacts* h100 = book.hardware("Nvidia H100 GPU");
+  EXPECT_EQ(h100->bandwidth_tb_s, 2.0);
+  EXPECT_EQ(h100->memory_gb, 80);
+  EXPECT_EQ(book.values("hardware", "H100").at("bandwidth_tb_s").source, "measured");
+  ASSERT_NE(book.model("mine"), nullptr);
+  EXPECT_EQ(book.model("mine")->active_b, 1);
+}
+
+TEST(Facts, AnIncompleteSectionIsUnknown) {
+  FactBook book;
+  ASSERT_TRUE(book.add("[hardware mine]\ntflops = 100\n"));
+  EXPECT_EQ(book.hardware("mine"), nullptr);
+}
+
+TEST(Facts, ErrorsNameTheLineAndChangeNothing) {
+  FactBook book;
+  const auto error_of = [&book](const char* text) {
+    const Status status = book.add(text, "my.ini");
+    return status ? std::string() : status.error().describe();
+  };
+  EXPECT_THAT(error_of("[model a]\nlayers = many\n"), HasSubstr("my.ini: line 2: layers needs"));
+  EXPECT_THAT(error_of("[model a]\nlayers = -1\n"), HasSubstr("line 2"));
+  EXPECT_THAT(error_of("[model a]\ntflops = 1\n"), HasSubstr("a model has no 'tflops'"));
+  EXPECT_THAT(error_of("layers = 3\n"), HasSubstr("expected a [section]"));
+  EXPECT_THAT(error_of("[robot a]\n"), HasSubstr("[model NAME] or [hardware NAME]"));
+  EXPECT_TRUE(book.model_names().empty());
+}
+
+}  // namespace
+}  // namespace assay
