@@ -25,6 +25,8 @@ struct BenchRow {
   double ttft_ms = std::numeric_limits<double>::quiet_NaN();  // means
   double tpot_ms = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();
+  std::string
+      variant;       // what else tells runs apart: parallelism, precision; part of cfg if not empty
   int64_t line = 0;  // where it stood in its file: line, or element, from 1
 };
 

@@ -1,0 +1,29 @@
+#pragma once
+
+// Tables of measured throughput from whatever wrote them (docs/formats/bench.md): CSV with any
+// column names and the result files of serving benchmarks. The format is told by content.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "records/bench_table.h"
+
+namespace assay {
+
+struct BenchReadOptions {
+  // (role, title of the column): which column of a CSV holds what, where the title does not tell.
+  std::vector<std::pair<std::string, std::string>> columns;
+  // (role, value) for what no cell tells: the GPU, how many, the length, ...
+  std::vector<std::pair<std::string, std::string>> meta;
+};
+
+// From flags as typed: "bb=Batch Size,ii=Prompt" and "hardware=Nvidia H100 GPU". A comma begins a
+// new pair only before a known role, so titles and values may have commas.
+Result<BenchReadOptions> parse_bench_options(const std::vector<std::string>& maps,
+                                             const std::vector<std::string>& metas);
+
+Result<BenchTable> read_bench_table(const std::string& path, const BenchReadOptions& options = {});
+
+}  // namespace assay

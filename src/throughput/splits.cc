@@ -1,0 +1,122 @@
+#include "throughput/splits.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <set>
+
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+constexpr double kSmallBatch = 32;
+constexpr double kLargeBatch = 64;
+constexpr double kShortLength = 512;
+constexpr double kLongLength = 1024;
+
+void add_fold(Split& split, SplitFold fold) {
+  if (!fold.train.empty() && !fold.test.empty()) split.folds.push_back(std::move(fold));
+}
+
+void hash_folds(const ThroughputData& data, Split& split,
+                const std::function<std::string(size_t)>& name_of) {
+  std::vector<uint64_t> folds(data.rows.size());
+  for (size_t i = 0; i < folds.size(); ++i) folds[i] = fold_of(name_of(i));
+  for (uint64_t k = 0; k < kFolds; ++k) {
+    SplitFold fold{std::to_string(k), {}, {}};
+    for (size_t i = 0; i < folds.size(); ++i) (folds[i] == k ? fold.test : fold.train).push_back(i);
+    add_fold(split, std::move(fold));
+  }
+}
+
+void threshold_fold(const ThroughputData& data, Split& split, double below, double above,
+                    const std::function<double(const BenchRow&)>& least,
+                    const std::function<double(const BenchRow&)>& most) {
+  SplitFold fold{split.label, {}, {}};
+  for (size_t i = 0; i < data.rows.size(); ++i) {
+    if (most(data.rows[i]) <= below) fold.train.push_back(i);
+    if (least(data.rows[i]) >= above) fold.test.push_back(i);
+  }
+  add_fold(split, std::move(fold));
+}
+
+void leave_one_out(const ThroughputData& data, Split& split, std::string BenchRow::* field) {
+  std::set<std::string> names;
+  for (const BenchRow& row : data.rows) names.insert(row.*field);
+  for (const std::string& name : names) {
+    SplitFold fold{name, {}, {}};
+    for (size_t i = 0; i < data.rows.size(); ++i) {
+      (data.rows[i].*field == name ? fold.test : fold.train).push_back(i);
+    }
+    add_fold(split, std::move(fold));
+  }
+}
+
+std::vector<Split> named_splits() {
+  return {{"S1", "unseen length pair", HeldOut::kGroup, {}},
+          {"S2", "random rows", HeldOut::kRow, {}},
+          {"S3", "batch \u2264 32 \u2192 \u2265 64", HeldOut::kLargerBatch, {}},
+          {"S4", "length \u2264 512 \u2192 \u2265 1024", HeldOut::kLongerLength, {}},
+          {"S5", "unseen configuration", HeldOut::kConfig, {}},
+          {"S6", "leave one model out", HeldOut::kModel, {}},
+          {"S7", "leave one hardware out", HeldOut::kHardware, {}}};
+}
+
+void fill(const ThroughputData& data, Split& split) {
+  const auto batch = [](const BenchRow& row) { return row.batch; };
+  switch (split.held_out) {
+    case HeldOut::kGroup:
+      return hash_folds(data, split, [&](size_t i) { return data.group_names[data.group[i]]; });
+    case HeldOut::kRow:
+      return hash_folds(data, split, [&](size_t i) { return row_name(data.rows[i]); });
+    case HeldOut::kConfig:
+      return hash_folds(data, split, [&](size_t i) { return data.config_names[data.config[i]]; });
+    case HeldOut::kLargerBatch:
+      return threshold_fold(data, split, kSmallBatch, kLargeBatch, batch, batch);
+    case HeldOut::kLongerLength:
+      return threshold_fold(
+          data, split, kShortLength, kLongLength,
+          [](const BenchRow& row) { return std::min(row.in_len, row.out_len); },
+          [](const BenchRow& row) { return std::max(row.in_len, row.out_len); });
+    case HeldOut::kModel:
+      return leave_one_out(data, split, &BenchRow::model);
+    case HeldOut::kHardware:
+      return leave_one_out(data, split, &BenchRow::hardware);
+  }
+}
+
+}  // namespace
+
+uint64_t fnv1a64(std::string_view bytes) {
+  uint64_t h = 0xcbf29ce484222325ULL;
+  for (const char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return h;
+}
+
+uint64_t fmix64(uint64_t h) {
+  h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdULL;
+  h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+  return h ^ (h >> 33);
+}
+
+std::vector<Split> make_splits(const ThroughputData& data) {
+  std::vector<Split> splits = named_splits();
+  for (Split& split : splits) fill(data, split);
+  return splits;
+}
+
+Result<Split> make_split(const ThroughputData& data, const std::string& name) {
+  std::string wanted = name;
+  std::transform(wanted.begin(), wanted.end(), wanted.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  for (Split& split : named_splits()) {
+    if (split.name != wanted) continue;
+    fill(data, split);
+    return split;
+  }
+  return Error{ErrorCode::kInvalidArgument,
+               "no split is called '" + name + "'; there are S1 to S7 and all", "", -1};
+}
+
+}  // namespace assay

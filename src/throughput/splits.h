@@ -1,0 +1,43 @@
+#pragma once
+
+// Ways of holding rows out, each a question that a user may have. Folds come from a hash of names,
+// so that they are the same on every machine and in every language.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/method.h"
+
+namespace assay {
+
+uint64_t fnv1a64(std::string_view bytes);
+// MurmurHash3's 64-bit finaliser.
+uint64_t fmix64(uint64_t h);
+
+constexpr uint64_t kFolds = 5;
+inline uint64_t fold_of(std::string_view name) { return fmix64(fnv1a64(name)) % kFolds; }
+
+struct SplitFold {
+  std::string name;           // "0" ... "4", the model or hardware held out, ...
+  std::vector<size_t> train;  // indices of rows, ascending
+  std::vector<size_t> test;
+};
+
+struct Split {
+  std::string name;   // "S1"
+  std::string label;  // "unseen length pair"
+  HeldOut held_out = HeldOut::kRow;
+  std::vector<SplitFold> folds;  // those with rows on both sides
+};
+
+// S1 unseen group, S2 random rows, S3 batch <= 32 -> >= 64, S4 lengths <= 512 -> >= 1024 (both
+// lengths), S5 unseen configuration, S6 leave one model out, S7 leave one hardware out. A split
+// that the data cannot have (one model only, no large batches) has no folds.
+std::vector<Split> make_splits(const ThroughputData& data);
+// One of them, by name, letter case ignored; names the choices when there is no such split.
+Result<Split> make_split(const ThroughputData& data, const std::string& name);
+
+}  // namespace assay

@@ -1,0 +1,93 @@
+#include "throughput/splits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+// Hashes worked out by a Python script of five lines.
+TEST(ThroughputSplits, HashesAreFnv1a64AndTheMurmurFinaliser) {
+  EXPECT_EQ(fnv1a64(""), 0xcbf29ce484222325ULL);
+  EXPECT_EQ(fnv1a64("a"), 0xaf63dc4c8601ec8cULL);
+  EXPECT_EQ(fnv1a64("foobar"), 0x85944171f73967e8ULL);
+  EXPECT_EQ(fmix64(fnv1a64("")), 0xefd01f60ba992926ULL);
+  EXPECT_EQ(fmix64(fnv1a64("a")), 0x82a2a958a9bece5bULL);
+  const char* group = "Nvidia H100 GPU|1|vLLM|meta-llama/Meta-Llama-3-8B|128|128";
+  EXPECT_EQ(fnv1a64(group), 0x59797b17f7b949cbULL);
+  EXPECT_EQ(fmix64(fnv1a64(group)), 0x99c358b695b1c0bcULL);
+  EXPECT_EQ(fold_of(""), 2U);
+  EXPECT_EQ(fold_of("a"), 0U);
+  EXPECT_EQ(fold_of(group), 4U);
+}
+
+BenchRow row(const char* hardware, const char* model, double length, double batch) {
+  BenchRow r;
+  r.hardware = hardware;
+  r.framework = "vLLM";
+  r.model = model;
+  r.in_len = length;
+  r.out_len = length;
+  r.batch = batch;
+  r.tokens_per_s = 100 * batch;
+  return r;
+}
+
+ThroughputData two_models() {
+  BenchTable table;
+  for (const char* model : {"a", "b"}) {
+    for (const double length : {128., 512., 1024.}) {
+      for (const double batch : {1., 32., 48., 64.}) {
+        table.rows.push_back(row("H", model, length, batch));
+      }
+    }
+  }
+  return *make_throughput_data(table);
+}
+
+TEST(ThroughputSplits, RowsBetweenTheLimitsAreOnNeitherSide) {
+  const ThroughputData data = two_models();
+  const auto larger = make_split(data, "s3");
+  ASSERT_TRUE(larger);
+  ASSERT_EQ(larger->folds.size(), 1U);
+  EXPECT_EQ(larger->folds[0].train.size(), 12U);  // 2 models x 3 lengths x batches 1, 32
+  EXPECT_EQ(larger->folds[0].test.size(), 6U);    // batch 64; 48 is on neither side
+  const auto longer = make_split(data, "S4");
+  ASSERT_TRUE(longer);
+  EXPECT_EQ(longer->folds[0].train.size(), 16U);
+  EXPECT_EQ(longer->folds[0].test.size(), 8U);
+}
+
+TEST(ThroughputSplits, FoldsByHashKeepGroupsTogetherAndTestEveryRowOnce) {
+  const ThroughputData data = two_models();
+  for (const Split& split : make_splits(data)) {
+    if (split.name == "S3" || split.name == "S4" || split.name == "S7") continue;
+    std::vector<int> tested(data.rows.size(), 0);
+    for (const SplitFold& fold : split.folds) {
+      EXPECT_EQ(fold.train.size() + fold.test.size(), data.rows.size()) << split.name;
+      for (const size_t i : fold.test) ++tested[i];
+      if (split.name != "S1") continue;
+      for (const size_t i : fold.test) {
+        for (const size_t j : fold.train) EXPECT_NE(data.group[i], data.group[j]);
+      }
+    }
+    EXPECT_EQ(std::count(tested.begin(), tested.end(), 1), static_cast<long>(tested.size()))
+        << split.name;
+  }
+}
+
+TEST(ThroughputSplits, ASplitThatTheDataCannotHaveHasNoFolds) {
+  const ThroughputData data = two_models();
+  EXPECT_TRUE(make_split(data, "S7")->folds.empty());  // one hardware only
+  EXPECT_EQ(make_split(data, "S6")->folds.size(), 2U);
+  EXPECT_EQ(make_split(data, "S6")->folds[0].name, "a");
+  const auto unknown = make_split(data, "S8");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("S1 to S7"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay
