@@ -36,9 +36,9 @@ BenchRow row(const char* hardware, const char* model, double length, double batc
   return r;
 }
 
-ThroughputData two_models() {
+ThroughputData small_table() {
   BenchTable table;
-  for (const char* model : {"a", "b"}) {
+  for (const char* model : {"a", "b", "c", "d"}) {
     for (const double length : {128., 512., 1024.}) {
       for (const double batch : {1., 32., 48., 64.}) {
         table.rows.push_back(row("H", model, length, batch));
@@ -49,20 +49,20 @@ ThroughputData two_models() {
 }
 
 TEST(ThroughputSplits, RowsBetweenTheLimitsAreOnNeitherSide) {
-  const ThroughputData data = two_models();
+  const ThroughputData data = small_table();
   const auto larger = make_split(data, "s3");
   ASSERT_TRUE(larger);
   ASSERT_EQ(larger->folds.size(), 1U);
-  EXPECT_EQ(larger->folds[0].train.size(), 12U);  // 2 models x 3 lengths x batches 1, 32
-  EXPECT_EQ(larger->folds[0].test.size(), 6U);    // batch 64; 48 is on neither side
+  EXPECT_EQ(larger->folds[0].train.size(), 24U);  // 4 models x 3 lengths x batches 1, 32
+  EXPECT_EQ(larger->folds[0].test.size(), 12U);   // batch 64; 48 is on neither side
   const auto longer = make_split(data, "S4");
   ASSERT_TRUE(longer);
-  EXPECT_EQ(longer->folds[0].train.size(), 16U);
-  EXPECT_EQ(longer->folds[0].test.size(), 8U);
+  EXPECT_EQ(longer->folds[0].train.size(), 32U);
+  EXPECT_EQ(longer->folds[0].test.size(), 16U);
 }
 
 TEST(ThroughputSplits, FoldsByHashKeepGroupsTogetherAndTestEveryRowOnce) {
-  const ThroughputData data = two_models();
+  const ThroughputData data = small_table();
   for (const Split& split : make_splits(data)) {
     if (split.name == "S3" || split.name == "S4" || split.name == "S7") continue;
     std::vector<int> tested(data.rows.size(), 0);
@@ -80,9 +80,9 @@ TEST(ThroughputSplits, FoldsByHashKeepGroupsTogetherAndTestEveryRowOnce) {
 }
 
 TEST(ThroughputSplits, ASplitThatTheDataCannotHaveHasNoFolds) {
-  const ThroughputData data = two_models();
+  const ThroughputData data = small_table();
   EXPECT_TRUE(make_split(data, "S7")->folds.empty());  // one hardware only
-  EXPECT_EQ(make_split(data, "S6")->folds.size(), 2U);
+  EXPECT_EQ(make_split(data, "S6")->folds.size(), 4U);
   EXPECT_EQ(make_split(data, "S6")->folds[0].name, "a");
   const auto unknown = make_split(data, "S8");
   ASSERT_FALSE(unknown);
