@@ -241,6 +241,7 @@ Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& opt
   PhaseClock clock(options.perf);
   ReadProgress progress;
   ReadOptions read{.allow_truncated = options.allow_truncated,
+                   .keep_op_inputs = options.keep_op_inputs,
                    .threads = options.threads,
                    .progress = &progress};
   LoadedTrace loaded;

@@ -39,6 +39,7 @@ struct CommonOptions {
   bool allow_truncated = false;
   bool strict = false;
   bool perf = false;
+  bool keep_op_inputs = false;  // set by verbs whose analysis needs Trace::op_inputs; no flag
 };
 
 // One input with everything that analyses start from.

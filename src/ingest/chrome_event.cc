@@ -112,21 +112,30 @@ bool wants_args(Category category) {
          category != Category::kForwardBackwardFlow;
 }
 
+void note_arg(Arg arg, RawEvent& event) {
+  const uint64_t bit = uint64_t{1} << static_cast<int>(arg);
+  event.repeated_key |= (event.seen_args & bit) != 0;
+  event.seen_args |= bit;
+}
+
 Walk read_args(JsonCursor& cursor, RawEvent& event) {
   return read_object(cursor, event.trailing_commas, [&event](std::string_view key, JsonCursor& at) {
     const Arg arg = arg_of(key);
-    if (arg == Arg::kCount) {
-      JsonValue skipped;
-      const Walk walk = read_value(at, skipped);
-      if (walk == Walk::kOk && skipped.kind == JsonKind::kScalar) {
-        event.bare_words += is_bare_word(skipped.text);
-      }
-      return walk;
+    if (arg < kFirstTextArg) {
+      note_arg(arg, event);
+      return read_value(at, event.args[static_cast<size_t>(arg)]);
     }
-    const uint32_t bit = 1u << static_cast<int>(arg);
-    event.repeated_key |= (event.seen_args & bit) != 0;
-    event.seen_args |= bit;
-    return read_value(at, event.args[static_cast<size_t>(arg)]);
+    // Nobody reads these as numbers, so what is no number is noticed here.
+    JsonValue value;
+    const Walk walk = read_value(at, value);
+    if (walk == Walk::kOk && value.kind == JsonKind::kScalar) {
+      event.bare_words += is_bare_word(value.text);
+    }
+    if (arg != Arg::kCount) {
+      note_arg(arg, event);
+      event.args[static_cast<size_t>(arg)] = value;
+    }
+    return walk;
   });
 }
 

@@ -56,13 +56,20 @@ namespace assay {
   ARG(kTotalReserved, "Total Reserved")          \
   ARG(kDeviceType, "Device Type")                \
   ARG(kDeviceId, "Device Id")                    \
-  ARG(kNameArg, "name")
+  ARG(kNameArg, "name")                          \
+  ARG(kInputDims, "Input Dims")                  \
+  ARG(kInputDimsOld, "Input dims")               \
+  ARG(kInputTypes, "Input type")                 \
+  ARG(kInputStrides, "Input Strides")            \
+  ARG(kConcreteInputs, "Concrete Inputs")
 // clang-format on
 
 #define ASSAY_ENUMERATOR(name, key) name,
 enum class Field : uint8_t { ASSAY_EVENT_FIELDS(ASSAY_ENUMERATOR) kCount };
 enum class Arg : uint8_t { ASSAY_EVENT_ARGS(ASSAY_ENUMERATOR) kCount };
 #undef ASSAY_ENUMERATOR
+// From here on: arguments kept as JSON text, if at all.
+constexpr Arg kFirstTextArg = Arg::kInputDims;
 
 // What an event's category means. Names of every Kineto version, CUDA, ROCm, XPU and MTIA
 // (spec/formats 1.4); compared without regard to case.
@@ -90,7 +97,7 @@ struct RawEvent {
   std::array<JsonValue, static_cast<size_t>(Field::kCount)> fields;
   std::array<JsonValue, static_cast<size_t>(Arg::kCount)> args;
   uint32_t seen_fields = 0;  // bit per Field
-  uint32_t seen_args = 0;    // bit per Arg
+  uint64_t seen_args = 0;    // bit per Arg
   Category category = Category::kNone;
   bool repeated_key = false;
   uint64_t trailing_commas = 0;
@@ -101,7 +108,7 @@ struct RawEvent {
   const JsonValue& operator[](Field field) const { return fields[static_cast<size_t>(field)]; }
   const JsonValue& operator[](Arg arg) const { return args[static_cast<size_t>(arg)]; }
 };
-static_assert(static_cast<int>(Arg::kCount) <= 32);
+static_assert(static_cast<int>(Arg::kCount) <= 64);
 
 Category category_of(std::string_view name);
 

@@ -43,6 +43,7 @@ class ChromePiece {
   void set_root_is_array(bool value) { root_is_array_ = value; }
   int time_scale() const { return time_scale_; }
   void set_time_scale(int scale);
+  void set_keep_op_inputs(bool keep) { rows_.set_keep_op_inputs(keep); }
   bool saw_events_key() const { return saw_events_key_; }
   void set_saw_events_key(bool value) { saw_events_key_ = value; }
   bool at_end_of_input() const { return input_ended_ && begin_ == end_; }

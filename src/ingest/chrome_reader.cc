@@ -73,13 +73,20 @@ struct Parsed {
   Status status = Ok{};
 };
 
-Parsed parse_stretch(const ByteSource& source, Stretch stretch, int time_scale,
-                     bool root_is_array) {
+// What the header told, for reading events from the middle of the document.
+struct EventForm {
+  int time_scale = 3;
+  bool root_is_array = false;
+  bool keep_op_inputs = false;
+};
+
+Parsed parse_stretch(const ByteSource& source, Stretch stretch, EventForm form) {
   Parsed parsed;
   parsed.piece = std::make_unique<ChromePiece>(source.range(stretch.begin, source.stored_bytes()),
                                                stretch.begin, Stage::kEvents);
-  parsed.piece->set_time_scale(time_scale);
-  parsed.piece->set_root_is_array(root_is_array);
+  parsed.piece->set_time_scale(form.time_scale);
+  parsed.piece->set_root_is_array(form.root_is_array);
+  parsed.piece->set_keep_op_inputs(form.keep_op_inputs);
   parsed.status = parsed.piece->run(stretch.end);
   return parsed;
 }
@@ -88,12 +95,11 @@ Parsed parse_stretch(const ByteSource& source, Stretch stretch, int time_scale,
 // few ahead, so that memory stays bounded by the rows.
 class StretchPool {
  public:
-  StretchPool(const ByteSource& source, const std::vector<Stretch>& stretches, int time_scale,
-              bool root_is_array, unsigned threads)
+  StretchPool(const ByteSource& source, const std::vector<Stretch>& stretches, EventForm form,
+              unsigned threads)
       : source_(source),
         stretches_(stretches),
-        time_scale_(time_scale),
-        root_is_array_(root_is_array),
+        form_(form),
         ahead_(2 * threads),
         results_(stretches.size()) {
     for (unsigned i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
@@ -126,7 +132,7 @@ class StretchPool {
         if (stop_ || next_ >= stretches_.size()) return;
         i = next_++;
       }
-      Parsed parsed = parse_stretch(source_, stretches_[i], time_scale_, root_is_array_);
+      Parsed parsed = parse_stretch(source_, stretches_[i], form_);
       std::lock_guard lock(mutex_);
       results_[i] = std::move(parsed);
       changed_.notify_all();
@@ -135,8 +141,7 @@ class StretchPool {
 
   const ByteSource& source_;
   const std::vector<Stretch>& stretches_;
-  const int time_scale_;
-  const bool root_is_array_;
+  const EventForm form_;
   const size_t ahead_;
   std::vector<Parsed> results_;
   std::mutex mutex_;
@@ -150,10 +155,10 @@ class StretchPool {
 // Adds the events of all stretches to `document` (which has read the header) and leaves in
 // `document` the piece that reached the end.
 Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& document,
-                       const std::vector<Stretch>& stretches, unsigned threads) {
-  const int scale = document->time_scale();
-  const bool root_is_array = document->root_is_array();
-  StretchPool pool(source, stretches, scale, root_is_array, threads);
+                       const std::vector<Stretch>& stretches, bool keep_op_inputs,
+                       unsigned threads) {
+  const EventForm form{document->time_scale(), document->root_is_array(), keep_op_inputs};
+  StretchPool pool(source, stretches, form, threads);
   TraceBuilder builder = std::move(document->builder);
   ChromeHeader header = std::move(document->header);
   uint64_t at = stretches.front().begin;
@@ -164,8 +169,7 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
     const uint64_t gap_end = next < stretches.size() ? stretches[next].begin : UINT64_MAX;
     const bool met = gap_end == at;
     const uint64_t stop = met ? stretches[next].end : gap_end;
-    Parsed parsed =
-        met ? pool.take(next++) : parse_stretch(source, {at, stop}, scale, root_is_array);
+    Parsed parsed = met ? pool.take(next++) : parse_stretch(source, {at, stop}, form);
     if (!parsed.status) return parsed.status.take_error();
     at = parsed.piece->offset();
     const bool first = builder.counts.events == 0;
@@ -273,6 +277,7 @@ Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options)
 
 Result<Trace> read_chrome_stream(ReadFn read, const ReadOptions& options) {
   ChromePiece document(std::move(read), 0, Stage::kStart);
+  document.set_keep_op_inputs(options.keep_op_inputs);
   ASSAY_TRY(document.read_header());
   return finish_if_whole(document, options);
 }
@@ -287,6 +292,7 @@ Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) 
   }
   if (!source.seekable()) return read_chrome_stream(source.stream(threads > 1), options);
   auto document = std::make_unique<ChromePiece>(source.range(0, bytes), 0, Stage::kStart);
+  document->set_keep_op_inputs(options.keep_op_inputs);
   ASSAY_TRY(document->read_header());
   const bool parallel = document->stage() == Stage::kEvents && threads > 1 &&
                         bytes > document->offset() + 2 * options.stretch_bytes;
@@ -294,7 +300,7 @@ Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) 
     const bool events_key = document->saw_events_key();
     ASSAY_TRY_ASSIGN(const auto stretches,
                      plan_stretches(source, document->offset(), bytes, options.stretch_bytes));
-    ASSAY_TRY(merge_stretches(source, document, stretches, threads));
+    ASSAY_TRY(merge_stretches(source, document, stretches, options.keep_op_inputs, threads));
     document->set_saw_events_key(events_key);
   }
   return finish_if_whole(*document, options);

@@ -22,6 +22,7 @@ struct ReadProgress {
 
 struct ReadOptions {
   bool allow_truncated = false;  // offer what lies before the cut instead of refusing
+  bool keep_op_inputs = false;   // fill Trace::op_inputs
   unsigned threads = 0;          // 0 = as many as there are processors; the result is the same
   ReadProgress* progress = nullptr;
   // A plain file larger than two stretches is parsed in stretches of this size, several at once.

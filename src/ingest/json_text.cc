@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ingest/json_index.h"
+#include "ingest/json_walk.h"
 
 namespace assay {
 namespace {
@@ -124,6 +125,32 @@ std::string_view clean_json_text(std::string_view raw, bool check_utf8, std::str
     scratch.assign(raw);
   }
   if (damaged) scratch = replace_invalid_utf8(scratch, repairs);
+  return scratch;
+}
+
+std::string_view compact_json(std::string_view raw, bool is_string, std::string& scratch) {
+  std::string held;
+  if (is_string) {
+    TextRepairs repairs;
+    const std::string_view content = clean_json_text(raw, false, held, repairs);
+    const size_t first = content.find_first_not_of(" \t\r\n");
+    const bool nested =
+        first != std::string_view::npos && (content[first] == '[' || content[first] == '{');
+    if (!nested) {
+      scratch.assign(1, '"').append(raw).push_back('"');
+      return scratch;
+    }
+    raw = content;
+  }
+  scratch.clear();
+  bool in_string = false;
+  for (size_t i = 0; i < raw.size(); ++i) {
+    const char c = raw[i];
+    const bool escape = in_string && c == '\\' && i + 1 < raw.size();
+    if (c == '"') in_string = !in_string;
+    if (in_string || !is_json_space(c)) scratch += c;
+    if (escape) scratch += raw[++i];
+  }
   return scratch;
 }
 

@@ -19,4 +19,8 @@ struct TextRepairs {
 std::string_view clean_json_text(std::string_view raw, bool check_utf8, std::string& scratch,
                                  TextRepairs& repairs);
 
+// `raw` (a JSON value as written) without the white space outside its strings, in `scratch`. A
+// string that holds an array or an object, as some writers quote them, gives what it holds.
+std::string_view compact_json(std::string_view raw, bool is_string, std::string& scratch);
+
 }  // namespace assay

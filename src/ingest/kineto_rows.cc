@@ -215,7 +215,11 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
   };
   const size_t activities = builder_.activities.size();
   file_row(builder_, category, start_ns, dur_ns, offset_, EventColumns{*this, event});
-  if (category == Category::kOp) return add_sequence(event);
+  if (category == Category::kOp) {
+    add_sequence(event);
+    if (keep_op_inputs_) add_inputs(event);
+    return;
+  }
   if (builder_.activities.size() > activities) add_activity_details(event, cursor);
 }
 
@@ -226,6 +230,19 @@ void KinetoRows::add_sequence(const RawEvent& event) {
   if (sequence < 0) return;
   builder_.op_sequences.push_back(
       {OpId(builder_.ops.size() - 1), sequence, read_integer(event, Arg::kForwardThread, 0)});
+}
+
+void KinetoRows::add_inputs(const RawEvent& event) {
+  const Arg dims_arg = event.has(Arg::kInputDims) ? Arg::kInputDims : Arg::kInputDimsOld;
+  const StringId dims = json_of(event, dims_arg);
+  const StringId types = json_of(event, Arg::kInputTypes);
+  const StringId strides = json_of(event, Arg::kInputStrides);
+  const StringId concrete = json_of(event, Arg::kConcreteInputs);
+  for (const StringId told : {dims, types, strides, concrete}) {
+    if (told == StringId(0)) continue;
+    builder_.op_inputs.push_back({OpId(builder_.ops.size() - 1), dims, types, strides, concrete});
+    return;
+  }
 }
 
 // What the arguments tell about the activity just filed.
@@ -468,6 +485,12 @@ StringId KinetoRows::text_of(const JsonValue& value) {
   if (repairs.invalid_escapes != 0) log(ImportCode::kInvalidEscape, repairs.invalid_escapes);
   if (repairs.invalid_bytes != 0) log(ImportCode::kInvalidUtf8, repairs.invalid_bytes);
   return builder_.text(text);
+}
+
+StringId KinetoRows::json_of(const RawEvent& event, Arg arg) {
+  if (!event.has(arg) || is_null(event[arg])) return StringId(0);
+  const JsonValue& value = event[arg];
+  return builder_.text(compact_json(value.text, value.kind == JsonKind::kString, scratch_));
 }
 
 StringId KinetoRows::category_text(const RawEvent& event) {

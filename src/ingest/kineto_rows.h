@@ -24,6 +24,7 @@ class KinetoRows {
   KinetoRows(TraceBuilder& builder, int time_scale) : builder_(builder), time_scale_(time_scale) {}
 
   void set_time_scale(int scale) { time_scale_ = scale; }
+  void set_keep_op_inputs(bool keep) { keep_op_inputs_ = keep; }
 
   // Files one event. offset: its first byte in the input. check_utf8: its piece has invalid bytes.
   // `cursor` is over the event's piece, for walking into nested arguments again.
@@ -37,6 +38,7 @@ class KinetoRows {
   void add_flow(const RawEvent& event, bool is_end);
   void add_metadata(const RawEvent& event);
   void add_sequence(const RawEvent& event);
+  void add_inputs(const RawEvent& event);
   void add_activity_details(const RawEvent& event, JsonCursor cursor);
   void add_kernel_shape(const RawEvent& event, ActivityId activity, JsonCursor cursor);
   void add_collective(const RawEvent& event, ActivityId activity);
@@ -51,6 +53,7 @@ class KinetoRows {
   StringId read_text(const RawEvent& event, Arg arg);
   StringId name_of(const RawEvent& event);
   StringId text_of(const JsonValue& value);
+  StringId json_of(const RawEvent& event, Arg arg);
   StringId category_text(const RawEvent& event);
   ThreadId thread_of(const RawEvent& event);
   StreamId stream_of(const RawEvent& event);
@@ -61,6 +64,7 @@ class KinetoRows {
   int time_scale_;
   int64_t offset_ = -1;
   bool check_utf8_ = false;
+  bool keep_op_inputs_ = false;
   std::string scratch_;
 };
 

@@ -392,8 +392,10 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
                ops.name[i] == ops.name[j] && ops.thread[i] == ops.thread[j];
       },
       [this](const Order& order, size_t rows) {
-        if (op_sequences.empty()) return;
-        follow_owner(op_sequences, &OpSequenceTable::op, inverse<OpId>(order, rows));
+        if (op_sequences.empty() && op_inputs.empty()) return;
+        const std::vector<OpId> where = inverse<OpId>(order, rows);
+        follow_owner(op_sequences, &OpSequenceTable::op, where);
+        follow_owner(op_inputs, &OpInputTable::op, where);
       });
   sort_owner(
       api_calls, api_calls.thread,

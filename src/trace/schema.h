@@ -142,6 +142,15 @@ enum class ActivityKind : uint8_t {
   COL(int64_t, sequence, "id", "autograd sequence number")                            \
   COL(int64_t, forward_thread, "id", "RecordFunction thread id of the forward op; 0 = this is it")
 
+// What an operator was called with (record_shapes=True), kept only where an analysis asks for it: each
+// the JSON text of the file without white space between its tokens.
+#define ASSAY_OP_INPUTS(COL)                                                          \
+  COL(OpId, op, "row", "the operator")                                                \
+  COL(StringId, dims, "string", "Input Dims, e.g. [[8,128],[]]; empty = not told")    \
+  COL(StringId, types, "string", "Input type, e.g. [\"float\",\"Scalar\"]; empty = not told") \
+  COL(StringId, strides, "string", "Input Strides; empty = not told")                 \
+  COL(StringId, concrete, "string", "Concrete Inputs: values of scalars, \"\" for tensors; empty = not told")
+
 // fwdbwd flow ends: the start lies on the forward operator, the end on the backward one.
 #define ASSAY_FORWARD_BACKWARD_FLOWS(COL)                                             \
   COL(int64_t, time_ns, "ns", "time of the flow end")                                 \
@@ -165,6 +174,7 @@ enum class ActivityKind : uint8_t {
   X(transfers, Transfer, ASSAY_TRANSFERS, "bytes of copies and fills")                \
   X(collectives, Collective, ASSAY_COLLECTIVES, "collective communication arguments") \
   X(op_sequences, OpSequence, ASSAY_OP_SEQUENCES, "autograd sequence numbers")        \
+  X(op_inputs, OpInput, ASSAY_OP_INPUTS, "shapes and values that operators were called with") \
   X(forward_backward_flows, ForwardBackwardFlow, ASSAY_FORWARD_BACKWARD_FLOWS, "fwdbwd flow ends")
 // clang-format on
 

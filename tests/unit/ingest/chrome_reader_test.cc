@@ -283,6 +283,42 @@ TEST(ChromeReader, CountersMemoryFlowsSequencesCollectives) {
   EXPECT_EQ(trace.collectives.seq[0], 3);
 }
 
+const char* kInputs =
+    R"(,"args":{"External id":3,"Input Dims": [[8, 128], [],  [[2],[3]] ],"Input type":["float", "Scalar , x"],)"
+    R"("Input Strides":[[128,1],[]],"Concrete Inputs":["", "1.5", "[0, 1]", "a\"b , c"]})";
+
+TEST(ChromeReader, OperatorInputsAreKeptAsCompactJsonOnlyOnRequest) {
+  const std::string json = events(op("20", "1", kInputs) + "," + op("10", "1") + "," +
+                                  op("5", "1", R"(,"args":{"Input dims":"[[4, 2]]"})"));
+  const Trace trace = *read_chrome_stream(bytes_of(json), {.keep_op_inputs = true});
+  ASSERT_EQ(trace.op_inputs.size(), 2u);  // by operator, in its order; none for the one without
+  EXPECT_EQ(trace.op_inputs.op[0].index(), 0u);
+  EXPECT_EQ(trace.text(trace.op_inputs.dims[0]), "[[4,2]]");
+  EXPECT_EQ(trace.text(trace.op_inputs.types[0]), "");
+  EXPECT_EQ(trace.op_inputs.op[1].index(), 2u);
+  EXPECT_EQ(trace.text(trace.op_inputs.dims[1]), "[[8,128],[],[[2],[3]]]");
+  EXPECT_EQ(trace.text(trace.op_inputs.types[1]), R"(["float","Scalar , x"])");
+  EXPECT_EQ(trace.text(trace.op_inputs.strides[1]), "[[128,1],[]]");
+  EXPECT_EQ(trace.text(trace.op_inputs.concrete[1]), R"(["","1.5","[0, 1]","a\"b , c"])");
+  EXPECT_EQ(must_read(json).op_inputs.size(), 0u);
+}
+
+TEST(ChromeReader, OddOperatorInputsAreKeptAsTheyAre) {
+  const std::string json = events(
+      op("1", "1", R"(,"args":{"Input Dims":null,"Input type":"float","Concrete Inputs":7})") +
+      "," + op("2", "1", R"(,"args":{"Input Dims":NaN})") + "," +
+      op("3", "1", R"(,"args":{"Input Dims":{"a" : 1},"Concrete Inputs":""})"));
+  const Trace trace = *read_chrome_stream(bytes_of(json), {.keep_op_inputs = true});
+  ASSERT_EQ(trace.op_inputs.size(), 3u);
+  EXPECT_EQ(trace.text(trace.op_inputs.dims[0]), "");
+  EXPECT_EQ(trace.text(trace.op_inputs.types[0]), "\"float\"");
+  EXPECT_EQ(trace.text(trace.op_inputs.concrete[0]), "7");
+  EXPECT_EQ(trace.text(trace.op_inputs.dims[1]), "NaN");
+  EXPECT_EQ(logged(trace, ImportCode::kNanLiteral), 1u);
+  EXPECT_EQ(trace.text(trace.op_inputs.dims[2]), R"({"a":1})");
+  EXPECT_EQ(trace.text(trace.op_inputs.concrete[2]), "\"\"");
+}
+
 TEST(ChromeReader, HeaderFactsAndNothingOfTheEnvironment) {
   const Trace trace = must_read(
       R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100","totalGlobalMem":85,"numSms":132,)"
