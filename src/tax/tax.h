@@ -62,6 +62,9 @@ struct TaxOptions {
 struct KernelCost {
   bool library = false;  // I_lib
   uint64_t invocations = 1;
+  // Of the invocations, those that cost the host nothing that the trace shows: kernels of a call
+  // (a graph launch) but its first, and kernels whose call is not in the trace.
+  uint64_t unpaid = 0;
   int64_t t_py_ns = 0;        // T_Py
   int64_t t_dispatch_ns = 0;  // T_dispatch, Eq. 5
   // T_launch, Eq. 6; absent for all kernels of a graph launch but its first, and for kernels whose
@@ -76,15 +79,16 @@ struct TaxSums {
   uint64_t n = 0;         // N: kernel invocations
   uint64_t n_launch = 0;  // API calls behind them: what pays the floor
   int64_t t_py_ns = 0;
-  int64_t ft_dispatch_ns = 0;    // paper: N x base; code: base for library, own dispatch for native
-  int64_t ft_ns = 0;             // sum of Delta FT
-  int64_t ct_ns = 0;             // sum of I_lib x Delta CT
-  int64_t kt_ns = 0;             // n_launch x T_floor^sys
-  int64_t kt_fw_ns = 0;          // sum of max(0, T_launch - floor): reported, not in T_Orch
-  int64_t t_orch_ns = 0;         // Eq. 2
-  int64_t t_device_ns = 0;       // T_DeviceActive: a sum, not a union
-  std::optional<double> hdbi;    // Eq. 3; absent without kernels
-  int64_t host_observed_ns = 0;  // sum of T_Py + T_dispatch + T_launch (code only)
+  // paper: base per paid invocation; code: base for library, own dispatch for native
+  int64_t ft_dispatch_ns = 0;
+  int64_t ft_ns = 0;              // sum of Delta FT
+  int64_t ct_ns = 0;              // sum of I_lib x Delta CT
+  int64_t kt_ns = 0;              // n_launch x T_floor^sys
+  int64_t kt_fw_ns = 0;           // sum of max(0, T_launch - floor): reported, not in T_Orch
+  int64_t t_orch_ns = 0;          // Eq. 2
+  int64_t t_device_ns = 0;        // T_DeviceActive: a sum, not a union
+  std::optional<double> hdbi;     // Eq. 3; absent without kernels
+  int64_t host_observed_ns = 0;   // sum of T_Py + T_dispatch + T_launch (code only)
   int64_t host_framework_ns = 0;  // host_observed - n_launch x floor (code only)
 };
 
@@ -117,6 +121,7 @@ struct TaxOrphans {
   uint64_t negative_launch_clamped = 0;  // -10 us < T_launch < 0, taken as 0
   uint64_t negative_launch_dropped = 0;  // T_launch <= -10 us, no T_launch
   uint64_t graph_followers = 0;          // kernels of a graph launch but its first: no T_launch
+  uint64_t shared_followers = 0;         // the same for calls that are no graph launch
 };
 
 struct FamilyTax {
@@ -178,10 +183,20 @@ struct TaxRow {
   ActivityId kernel;
   ApiCallId call;                // none: orphan
   OpId op;                       // dispatch entry: the aten op, else the innermost op
+  AnnotationId range;            // dispatch entry where ranges stand in for operators
   uint32_t window = UINT32_MAX;  // index into Windows; UINT32_MAX = outside all
   uint16_t family = 0;           // index into KernelFamilies
   KernelCost cost;
+  int64_t entry_ns = 0;  // start of the dispatch entry; of the call, without one
+  int64_t root_ns = 0;   // start of the outermost operator or frame around the call; of the call
   bool single_launch = false;  // its operator launches nothing else: what the base rests on
+  bool follower = false;       // not the first kernel of its call
+  bool without_py = false;     // has an entry, but nothing around it to measure T_Py from
+  bool launch_clamped = false;
+  bool launch_dropped = false;
+
+  bool has_entry() const { return op || range; }
+  bool owns_call() const { return call && !follower; }
 };
 
 struct TaxReport {

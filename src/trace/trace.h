@@ -63,6 +63,10 @@ struct RowCounts {
   uint64_t spans = 0;  // cat Trace: the profiler's own whole-window rows, ignored for busy time
 };
 
+// What took the times. Launch times of one tracer are not another's: an empty kernel reads 2.4 us
+// with the PyTorch profiler and 4.6 us with Nsight Systems (docs/metrics.md, Tax).
+enum class Tracer : uint8_t { kPyTorchProfiler, kNsightSystems, kOther };
+
 struct Trace {
   std::string source;          // file name as given, "-" for stdin
   uint64_t source_bytes = 0;   // bytes on disk
@@ -77,6 +81,7 @@ struct Trace {
   std::vector<Stream> streams;
   std::vector<DeviceProperties> devices;
   DistributedInfo distributed;
+  Tracer tracer = Tracer::kPyTorchProfiler;
   std::vector<MetadataEntry> metadata;
   RowCounts counts;
   ImportLog log;

@@ -1,0 +1,234 @@
+#include "tax/host_entries.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+// Operators, or the labelled ranges that stand in for them: rows sorted by (thread, start, longer
+// first), each with the one around it, which comes before it.
+struct Spans {
+  const std::vector<int64_t>* start_ns = nullptr;
+  const std::vector<StringId>* name = nullptr;
+  const std::vector<ThreadId>* thread = nullptr;
+  std::vector<uint32_t> parent;
+  std::vector<uint32_t> call_span;  // per call: the innermost span open when it starts
+
+  size_t size() const { return start_ns->size(); }
+};
+
+Spans operator_spans(const Trace& trace, const Links& links) {
+  Spans spans{&trace.ops.start_ns, &trace.ops.name, &trace.ops.thread, {}, {}};
+  spans.parent.reserve(trace.ops.size());
+  for (OpId parent : links.op_parent) spans.parent.push_back(parent.value);
+  spans.call_span.reserve(trace.api_calls.size());
+  for (OpId op : links.call_op) spans.call_span.push_back(op.value);
+  return spans;
+}
+
+// Ranges need not nest (Nsight Systems has start/end ranges beside push/pop): the innermost is the
+// latest-starting one that is still open.
+Spans range_spans(const Trace& trace) {
+  const AnnotationTable& ranges = trace.annotations;
+  const ApiCallTable& calls = trace.api_calls;
+  Spans spans{&ranges.start_ns, &ranges.name, &ranges.thread, {}, {}};
+  spans.parent.assign(ranges.size(), kNone);
+  spans.call_span.assign(calls.size(), kNone);
+  std::vector<uint32_t> open;
+  const auto innermost = [&](int64_t time_ns) {
+    while (!open.empty() && ranges.start_ns[open.back()] + ranges.dur_ns[open.back()] <= time_ns) {
+      open.pop_back();
+    }
+    return open.empty() ? kNone : open.back();
+  };
+  size_t call = 0;
+  for (size_t range = 0; range < ranges.size() || call < calls.size();) {
+    const bool call_first =
+        range == ranges.size() ||
+        (call < calls.size() && (calls.thread[call] < ranges.thread[range] ||
+                                 (calls.thread[call] == ranges.thread[range] &&
+                                  calls.start_ns[call] < ranges.start_ns[range])));
+    const ThreadId thread = call_first ? calls.thread[call] : ranges.thread[range];
+    if (!open.empty() && ranges.thread[open.back()] != thread) open.clear();
+    if (call_first) {
+      spans.call_span[call] = innermost(calls.start_ns[call]);
+      ++call;
+      continue;
+    }
+    spans.parent[range] = innermost(ranges.start_ns[range]);
+    open.push_back(static_cast<uint32_t>(range++));
+  }
+  return spans;
+}
+
+// Walks Python frames along rows asked for in order of (thread, time).
+class FrameSweep {
+ public:
+  explicit FrameSweep(const FrameTable& frames) : frames_(frames) {}
+
+  void advance(ThreadId thread, int64_t time_ns) {
+    if (thread != thread_) enter(thread);
+    for (; next_ < end_ && frames_.start_ns[next_] <= time_ns; ++next_) {
+      const int64_t start_ns = frames_.start_ns[next_];
+      drop_ended(start_ns);
+      open_.push_back({start_ns, start_ns + frames_.dur_ns[next_]});
+    }
+    drop_ended(time_ns);
+  }
+  // The latest-starting frame open, and the earliest.
+  bool any() const { return bottom_ < open_.size(); }
+  int64_t innermost_ns() const { return open_.back().start_ns; }
+  int64_t outermost_ns() const { return open_[bottom_].start_ns; }
+
+ private:
+  struct Open {
+    int64_t start_ns;
+    int64_t end_ns;
+  };
+
+  void enter(ThreadId thread) {
+    const auto [first, last] =
+        std::equal_range(frames_.thread.begin(), frames_.thread.end(), thread);
+    next_ = static_cast<size_t>(first - frames_.thread.begin());
+    end_ = static_cast<size_t>(last - frames_.thread.begin());
+    thread_ = thread;
+    open_.clear();
+    bottom_ = 0;
+  }
+
+  // Frames need not nest. What has ended at the top is dropped; what has ended at the bottom is
+  // skipped; between them it waits its turn.
+  void drop_ended(int64_t time_ns) {
+    while (!open_.empty() && open_.back().end_ns <= time_ns) open_.pop_back();
+    while (bottom_ < open_.size() && open_[bottom_].end_ns <= time_ns) ++bottom_;
+    bottom_ = std::min(bottom_, open_.size());
+  }
+
+  const FrameTable& frames_;
+  ThreadId thread_;
+  size_t next_ = 0;
+  size_t end_ = 0;
+  std::vector<Open> open_;
+  size_t bottom_ = 0;
+};
+
+enum class NameKind : uint8_t { kOther, kAten, kStep };
+
+std::vector<NameKind> name_kinds(const Trace& trace) {
+  std::vector<NameKind> kinds(trace.strings.size(), NameKind::kOther);
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const std::string_view name = trace.text(StringId(i));
+    if (name.starts_with("aten::")) kinds[i] = NameKind::kAten;
+    if (name.starts_with("ProfilerStep#")) kinds[i] = NameKind::kStep;
+  }
+  return kinds;
+}
+
+// What lies at and around each span. Parents come before children, so one pass each.
+struct Around {
+  std::vector<uint32_t> entry;  // innermost aten span, else the span itself; none at and in steps
+  std::vector<uint32_t> outer;  // innermost non-aten span around it
+  std::vector<uint32_t> root;   // outermost span, steps apart
+
+  Around(const Trace& trace, const Spans& spans)
+      : entry(spans.size(), kNone), outer(spans.size(), kNone), root(spans.size(), kNone) {
+    const std::vector<NameKind> kinds = name_kinds(trace);
+    std::vector<uint32_t> aten(spans.size(), kNone);
+    for (uint32_t span = 0; span < spans.size(); ++span) {
+      const uint32_t parent = spans.parent[span];
+      const bool child = parent != kNone;
+      const NameKind kind = kinds[(*spans.name)[span].index()];
+      if (child) {
+        aten[span] = aten[parent];
+        root[span] = root[parent];
+        const bool other = kinds[(*spans.name)[parent].index()] == NameKind::kOther;
+        outer[span] = other ? parent : outer[parent];
+      }
+      if (kind == NameKind::kStep) {
+        entry[span] = child ? entry[parent] : kNone;
+        continue;
+      }
+      if (kind == NameKind::kAten) aten[span] = span;
+      if (root[span] == kNone) root[span] = span;
+      entry[span] = aten[span] != kNone ? aten[span] : span;
+    }
+  }
+};
+
+// Calls with device work under each span, those of its children included.
+std::vector<uint32_t> calls_below(const Spans& spans, const Links& links) {
+  std::vector<uint32_t> below(spans.size(), 0);
+  for (size_t call = 0; call < spans.call_span.size(); ++call) {
+    const uint32_t span = spans.call_span[call];
+    if (span != kNone && !links.activities_of(ApiCallId(call)).empty()) ++below[span];
+  }
+  for (size_t span = spans.size(); span-- > 0;) {
+    if (spans.parent[span] != kNone) below[spans.parent[span]] += below[span];
+  }
+  return below;
+}
+
+// Start of the latest-starting frame around each wanted span; INT64_MAX without one.
+std::vector<int64_t> frames_around(const Trace& trace, const Spans& spans,
+                                   const std::vector<bool>& wanted) {
+  std::vector<int64_t> starts(spans.size(), INT64_MAX);
+  FrameSweep frames(trace.frames);
+  for (size_t span = 0; span < spans.size(); ++span) {
+    if (!wanted[span]) continue;
+    frames.advance((*spans.thread)[span], (*spans.start_ns)[span]);
+    if (frames.any()) starts[span] = frames.innermost_ns();
+  }
+  return starts;
+}
+
+}  // namespace
+
+HostEntries::HostEntries(const Trace& trace, const Links& links) : slots_(trace.api_calls.size()) {
+  ranges_as_ops_ = trace.ops.size() == 0 && trace.annotations.size() > 0;
+  const Spans spans = ranges_as_ops_ ? range_spans(trace) : operator_spans(trace, links);
+  const Around around(trace, spans);
+  const std::vector<uint32_t> below = calls_below(spans, links);
+
+  std::vector<bool> wanted(spans.size());
+  for (size_t call = 0; call < slots_.size(); ++call) {
+    const uint32_t span = spans.call_span[call];
+    if (span == kNone || links.activities_of(ApiCallId(call)).empty()) continue;
+    if (around.entry[span] != kNone) wanted[around.entry[span]] = true;
+  }
+  const std::vector<int64_t> frame_ns = frames_around(trace, spans, wanted);
+
+  entries_.emplace_back();
+  FrameSweep frames(trace.frames);
+  for (size_t call = 0; call < slots_.size(); ++call) {
+    if (links.activities_of(ApiCallId(call)).empty()) continue;
+    const int64_t call_ns = trace.api_calls.start_ns[call];
+    HostEntry entry;
+    entry.root_ns = call_ns;
+    frames.advance(trace.api_calls.thread[call], call_ns);
+    if (frames.any()) entry.root_ns = frames.outermost_ns();
+    const uint32_t span = spans.call_span[call];
+    const uint32_t found = span == kNone ? kNone : around.entry[span];
+    if (found != kNone) {
+      if (ranges_as_ops_) {
+        entry.range = AnnotationId(found);
+      } else {
+        entry.op = OpId(found);
+      }
+      entry.start_ns = (*spans.start_ns)[found];
+      entry.root_ns = std::min(entry.root_ns, (*spans.start_ns)[around.root[span]]);
+      entry.single_launch = below[found] == 1;
+      if (frame_ns[found] != INT64_MAX) {
+        entry.torch_ns = frame_ns[found];
+      } else if (around.outer[found] != kNone) {
+        entry.torch_ns = (*spans.start_ns)[around.outer[found]];
+      }
+    }
+    slots_[call] = static_cast<uint32_t>(entries_.size());
+    entries_.push_back(entry);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+#include "tax/host_entries.h"
+#include "tax/unique_kernels.h"
+
+namespace assay {
+namespace {
+
+// A kernel that starts this much before its call or more is no clock noise (spec/tax 7).
+constexpr int64_t kDroppedLaunchNs = -10'000;
+
+uint32_t window_at(const Windows& windows, int64_t time_ns) {
+  const auto after =
+      std::upper_bound(windows.windows.begin(), windows.windows.end(), time_ns,
+                       [](int64_t time, const Window& window) { return time < window.start_ns; });
+  if (after == windows.windows.begin()) return UINT32_MAX;
+  const auto index = static_cast<uint32_t>(after - windows.windows.begin() - 1);
+  return time_ns < windows.windows[index].end_ns ? index : UINT32_MAX;
+}
+
+// What a name says, looked up once per name.
+class NameFacts {
+ public:
+  NameFacts(const Trace& trace, const KernelFamilies& families)
+      : trace_(trace), families_(families), facts_(trace.strings.size()) {}
+
+  void apply(StringId name, TaxRow& row) {
+    Fact& fact = facts_[name.index()];
+    if (!fact.known) {
+      const std::string_view text = trace_.text(name);
+      fact = {true, families_.is_library(text), families_.family_of(text)};
+    }
+    row.family = fact.family;
+    row.cost.library = fact.library;
+  }
+
+ private:
+  struct Fact {
+    bool known = false;
+    bool library = false;
+    uint16_t family = 0;
+  };
+  const Trace& trace_;
+  const KernelFamilies& families_;
+  std::vector<Fact> facts_;
+};
+
+bool counts(ActivityKind kind, bool count_copies) {
+  return kind == ActivityKind::kKernel ||
+         (count_copies && (kind == ActivityKind::kMemcpy || kind == ActivityKind::kMemset));
+}
+
+void set_launch(int64_t raw_ns, TaxRow& row) {
+  row.launch_dropped = raw_ns <= kDroppedLaunchNs;
+  row.launch_clamped = raw_ns > kDroppedLaunchNs && raw_ns < 0;
+  if (!row.launch_dropped) row.cost.t_launch_ns = std::max<int64_t>(raw_ns, 0);
+}
+
+void set_host(const HostEntry& entry, int64_t call_ns, TaxRow& row) {
+  row.op = entry.op;
+  row.range = entry.range;
+  row.single_launch = entry.single_launch;
+  row.entry_ns = entry.found() ? entry.start_ns : call_ns;
+  row.root_ns = std::min(entry.root_ns, row.entry_ns);
+  if (!entry.found() || row.follower) return;
+  row.cost.t_dispatch_ns = call_ns - entry.start_ns;
+  row.without_py = !entry.torch_ns;
+  if (entry.torch_ns) row.cost.t_py_ns = entry.start_ns - *entry.torch_ns;
+}
+
+// The first row of every call owns it: what the call cost is charged there, once.
+class CallOwners {
+ public:
+  CallOwners(const Trace& trace, const Links& links, bool count_copies)
+      : trace_(trace), links_(links), count_copies_(count_copies) {}
+
+  bool owns(ApiCallId call, ActivityId activity) const {
+    for (ActivityId candidate : links_.activities_of(call)) {
+      if (!counts(trace_.activities.kind[candidate.index()], count_copies_)) continue;
+      return candidate == activity;
+    }
+    return false;
+  }
+
+ private:
+  const Trace& trace_;
+  const Links& links_;
+  bool count_copies_;
+};
+
+void sort_rows(const Trace& trace, std::vector<TaxRow>& rows) {
+  const auto key = [&](const TaxRow& row) {
+    const int64_t start_ns = trace.activities.start_ns[row.kernel.index()];
+    const int64_t launch_ns = row.call ? trace.api_calls.start_ns[row.call.index()] : start_ns;
+    return std::tuple(row.window, launch_ns, start_ns, row.kernel);
+  };
+  std::sort(rows.begin(), rows.end(),
+            [&](const TaxRow& a, const TaxRow& b) { return key(a) < key(b); });
+}
+
+}  // namespace
+
+TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& windows,
+                         const TaxOptions& options) {
+  const KernelFamilies& families =
+      options.families != nullptr ? *options.families : builtin_kernel_families();
+  NameFacts names(trace, families);
+  const HostEntries entries(trace, links);
+  const CallOwners owners(trace, links, options.count_copies);
+  const ActivityTable& activities = trace.activities;
+
+  TaxRows result;
+  result.ranges_as_ops = entries.ranges_as_ops();
+  for (size_t a = 0; a < activities.size(); ++a) {
+    if (!counts(activities.kind[a], options.count_copies)) {
+      result.copies_left_out += counts(activities.kind[a], true) ? 1 : 0;
+      continue;
+    }
+    TaxRow row;
+    row.kernel = ActivityId(a);
+    row.call = links.activity_call[a];
+    row.cost.dur_ns = activities.dur_ns[a];
+    names.apply(activities.name[a], row);
+    int64_t time_ns = activities.start_ns[a];
+    if (row.call) {
+      time_ns = trace.api_calls.start_ns[row.call.index()];
+      row.follower = !owners.owns(row.call, row.kernel);
+      set_host(entries.of(row.call), time_ns, row);
+      if (!row.follower) set_launch(activities.start_ns[a] - time_ns, row);
+    } else {
+      row.entry_ns = row.root_ns = time_ns;
+    }
+    row.cost.unpaid = row.owns_call() ? 0 : 1;
+    row.window = window_at(windows, time_ns);
+    result.rows.push_back(row);
+  }
+  sort_rows(trace, result.rows);
+  return result;
+}
+
+}  // namespace assay
