@@ -38,7 +38,11 @@ uint32_t ssp_executions(int64_t window_ns, int64_t t_exec_ns, bool strict);
 // Returns the indices of its members, ascending. Empty in, empty out.
 std::vector<size_t> golden_runs(const std::vector<int64_t>& durations_ns, double margin);
 
-// gpu = offset + rate x cpu, exact at `cpu_origin_ns`; piecewise when probes surround every run.
+// A counter as nanoseconds, exact for whole frequencies up to 1 GHz. Samples carry this time where
+// they share the counter's clock.
+int64_t ticks_to_ns(int64_t ticks, double tick_hz);
+
+// gpu = offset + rate x cpu, exact at `cpu_origin_ns`; in pieces where one line does not hold.
 struct ClockSegment {
   int64_t cpu_origin_ns = 0;
   int64_t gpu_origin_ns = 0;  // GPU ticks converted to ns
@@ -53,7 +57,9 @@ struct ClockModel {
   size_t probes_kept = 0;
   int64_t to_cpu_ns(int64_t gpu_ns) const;
 };
-// Spec/power 3. Fails on fewer than 10 usable probes, or clocks that jump back.
+// Spec/power 3: reads near the fastest round trip, Theil-Sen slope, median offset; straight pieces
+// between groups of reads where the clock is no straight line. Fails on fewer than 10 usable
+// probes, or clocks that jump back.
 Result<ClockModel> fit_clock(const std::vector<ClockProbe>& probes, double tick_hz);
 
 struct ProfilePoint {

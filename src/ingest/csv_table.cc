@@ -1,0 +1,88 @@
+#include "ingest/csv_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/byte_source.h"
+#include "ingest/csv_records.h"
+
+namespace assay {
+namespace {
+
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+std::string trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  return std::string(text);
+}
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+}  // namespace
+
+int CsvTable::column(std::string_view name) const {
+  for (size_t i = 0; i < header.size(); ++i) {
+    if (same_letters(header[i], name)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Error csv_error_at(const std::string& path, size_t line, std::string message) {
+  return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + std::move(message), path,
+               -1};
+}
+
+Result<CsvTable> parse_csv_table(const std::string& text, const std::string& path) {
+  ASSAY_TRY_ASSIGN(std::vector<CsvRecord> records, parse_csv_records(text, path));
+  CsvTable table;
+  for (CsvRecord& record : records) {
+    for (std::string& cell : record.cells) cell = trimmed(cell);
+    const bool blank = record.cells.size() == 1 && record.cells.front().empty();
+    if (blank) continue;
+    if (table.header.empty()) {
+      table.header = std::move(record.cells);
+      continue;
+    }
+    table.rows.push_back(std::move(record.cells));
+    table.line.push_back(static_cast<size_t>(record.line));
+  }
+  if (table.header.empty()) return Error{ErrorCode::kFormat, "the table is empty", path, -1};
+  table.unfinished = !text.empty() && text.back() != '\n';
+  if (table.unfinished && !table.rows.empty() && table.rows.back().size() < table.header.size()) {
+    table.rows.pop_back();
+    table.line.pop_back();
+    table.cut = true;
+  }
+  return table;
+}
+
+Result<std::string> read_text_file(const std::string& path) {
+  auto source = ByteSource::open(path);
+  if (!source) return source.take_error();
+  const ReadFn read = source->stream(false);
+  std::string text;
+  std::array<char, 65536> block;
+  for (;;) {
+    auto got = read(block.data(), block.size());
+    if (!got) {
+      Error error = got.take_error();
+      error.file = path;
+      return error;
+    }
+    if (*got == 0) return text;
+    text.append(block.data(), *got);
+  }
+}
+
+Result<CsvTable> read_csv_table(const std::string& path) {
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  return parse_csv_table(text, path);
+}
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+#pragma once
+
+// A CSV file with a header line as text cells, for the readers of tables. Quotes and commas as RFC
+// 4180 has them; compressed files are read as they are.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+struct CsvTable {
+  std::vector<std::string> header;             // trimmed, as written otherwise
+  std::vector<std::vector<std::string>> rows;  // trimmed cells; blank lines are left out
+  std::vector<size_t> line;                    // of each row, the header being line 1
+  bool unfinished = false;                     // the last line has no end of line
+  bool cut = false;                            // and fewer cells than the header: left out
+
+  // Column by name, letter case ignored; -1 when it is not there.
+  int column(std::string_view name) const;
+};
+
+Result<CsvTable> read_csv_table(const std::string& path);
+// Parses text; `path` names it in errors.
+Result<CsvTable> parse_csv_table(const std::string& text, const std::string& path);
+// The whole input as text, decompressed.
+Result<std::string> read_text_file(const std::string& path);
+
+Error csv_error_at(const std::string& path, size_t line, std::string message);
+
+}  // namespace assay

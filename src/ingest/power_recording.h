@@ -1,0 +1,49 @@
+#pragma once
+
+// A power campaign as a folder: samples.csv, execs.csv, sync.csv, meta.json
+// (docs/formats/power_recording.md). Written while the campaign runs, so that an interrupt loses
+// nothing already measured; read back by `assay power profile`.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/power_recording.h"
+
+namespace assay {
+
+// Errors name the file and the line. A last line without its end (an interrupt, a full disk) is
+// left out.
+Result<PowerRecording> read_power_recording(const std::string& folder);
+
+// Writes meta.json at once and appends rows as they come; each append is on its way to the disk
+// when it returns.
+class PowerRecordingWriter {
+ public:
+  // Makes the folder and the four files; `head`'s rows are ignored. Fails when there is a recording
+  // in it already.
+  static Result<PowerRecordingWriter> create(const std::string& folder, const PowerRecording& head);
+  // Goes on with a recording: a last line that was cut is removed first.
+  static Result<PowerRecordingWriter> resume(const std::string& folder);
+
+  PowerRecordingWriter(PowerRecordingWriter&&) noexcept;
+  PowerRecordingWriter& operator=(PowerRecordingWriter&&) noexcept;
+  ~PowerRecordingWriter();
+
+  Status append(const std::vector<PowerSample>& samples);
+  // Kernels are indices into the kernels of the head.
+  Status append(const std::vector<PowerExecution>& executions);
+  Status append(const std::vector<ClockProbe>& probes);
+
+ private:
+  struct Files;
+  explicit PowerRecordingWriter(std::unique_ptr<Files> files);
+  std::unique_ptr<Files> files_;
+};
+
+// All at once: create and append everything.
+Status write_power_recording(const PowerRecording& recording, const std::string& folder);
+
+}  // namespace assay
