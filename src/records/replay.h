@@ -1,0 +1,104 @@
+#pragma once
+
+// What the collectors measured beside a trace: the launch floor of a kernel that does nothing, and
+// the kernels of a database replayed one by one. Files: docs/formats/floor.md and
+// docs/formats/replay.md (ingest/replay_file.cc reads them); tax/measured.h uses them. All times in
+// nanoseconds.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// What took the timestamps. A launch time includes the tracer's own cost, so floors and replays
+// compare only within one tracer.
+enum class Tracer : uint8_t { kUnknown, kCupti, kNsys, kKineto, kRocprofiler };
+std::string_view tracer_name(Tracer tracer);
+// kUnknown for a name that is none.
+Tracer tracer_from_name(std::string_view name);
+
+// A sample in eight numbers.
+struct SampleStats {
+  uint64_t n = 0;
+  double mean_ns = 0;
+  double std_ns = 0;  // with n - 1; 0 when n = 1
+  double min_ns = 0;
+  double p5_ns = 0;
+  double p50_ns = 0;
+  double p95_ns = 0;
+  double max_ns = 0;
+};
+
+struct GpuIdentity {
+  std::string name;  // "NVIDIA H200"
+  std::string uuid;  // may be empty
+};
+
+// How a measurement was made; the same for both files.
+struct MeasurementHead {
+  Tracer tracer = Tracer::kUnknown;
+  std::string driver;    // may be empty
+  uint64_t warmups = 0;  // W: runs before the first that counts
+  uint64_t runs = 0;     // R: runs that count
+};
+
+// The empty kernel on one GPU.
+struct GpuFloor {
+  GpuIdentity gpu;
+  SampleStats launch;    // start of the launch call to start of the kernel
+  SampleStats duration;  // of the kernel
+};
+
+struct FloorFile {
+  std::string source;  // file name
+  MeasurementHead head;
+  std::vector<GpuFloor> gpus;  // never empty
+};
+
+// T_floor^sys of several GPUs: the smallest of their means.
+const GpuFloor& lowest_floor(const FloorFile& file);
+
+enum class ReplayStatus : uint8_t {
+  kOk,
+  kSkippedDynamic,  // its work depends on the values of its inputs, or it synchronises
+  kOpMissing,       // this build of the framework has no such operator
+  kFailed,          // its arguments could not be rebuilt, or it raised an error
+};
+std::string_view replay_status_name(ReplayStatus status);
+
+using Dim3 = std::array<uint32_t, 3>;
+
+// One kernel that the replayed operator launched, told apart by name and launch signature. At most
+// one sample per measured range: its first launch in it.
+struct ReplayCandidate {
+  std::string name;  // as recorded, demangled
+  Dim3 grid = {0, 0, 0};
+  Dim3 block = {0, 0, 0};
+  uint32_t shared_memory_bytes = 0;
+  uint32_t registers = 0;  // 0 = not told
+  uint64_t count = 0;      // launches over all measured ranges
+  SampleStats dispatch;    // T_dispatch: start of the range to start of its launch call
+  SampleStats launch;      // T_launch: start of its launch call to its start on the device
+  SampleStats duration;
+};
+
+// One entry of a kernel database, replayed.
+struct ReplayEntry {
+  std::string key;  // of the database entry
+  ReplayStatus status = ReplayStatus::kOk;
+  std::string reason;   // why not ok; else empty
+  uint64_t ranges = 0;  // measured ranges; 0 unless ok
+  std::vector<ReplayCandidate> candidates;
+};
+
+struct ReplayFile {
+  std::string source;  // file name
+  MeasurementHead head;
+  GpuIdentity gpu;
+  std::vector<ReplayEntry> entries;  // keys are unique
+};
+
+}  // namespace assay
