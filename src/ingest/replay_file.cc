@@ -205,7 +205,7 @@ Result<MeasurementHead> read_head(const Fields& document, const std::string& kin
   MeasurementHead head;
   ASSAY_TRY_ASSIGN(const std::string tracer, document.text("tracer", true));
   head.tracer = tracer_from_name(tracer);
-  if (head.tracer == Tracer::kUnknown) {
+  if (head.tracer == CollectorTracer::kUnknown) {
     return bad("tracer '" + tracer + "' is none of cupti, nsys, kineto, rocprofiler");
   }
   ASSAY_TRY_ASSIGN(head.driver, document.text("driver", false));

@@ -4,28 +4,28 @@
 
 namespace assay {
 
-std::string_view tracer_name(Tracer tracer) {
+std::string_view tracer_name(CollectorTracer tracer) {
   switch (tracer) {
-    case Tracer::kCupti:
+    case CollectorTracer::kCupti:
       return "cupti";
-    case Tracer::kNsys:
+    case CollectorTracer::kNsys:
       return "nsys";
-    case Tracer::kKineto:
+    case CollectorTracer::kKineto:
       return "kineto";
-    case Tracer::kRocprofiler:
+    case CollectorTracer::kRocprofiler:
       return "rocprofiler";
-    case Tracer::kUnknown:
+    case CollectorTracer::kUnknown:
       break;
   }
   return "unknown";
 }
 
-Tracer tracer_from_name(std::string_view name) {
-  for (const Tracer tracer :
-       {Tracer::kCupti, Tracer::kNsys, Tracer::kKineto, Tracer::kRocprofiler}) {
+CollectorTracer tracer_from_name(std::string_view name) {
+  for (const CollectorTracer tracer : {CollectorTracer::kCupti, CollectorTracer::kNsys,
+                                       CollectorTracer::kKineto, CollectorTracer::kRocprofiler}) {
     if (name == tracer_name(tracer)) return tracer;
   }
-  return Tracer::kUnknown;
+  return CollectorTracer::kUnknown;
 }
 
 const GpuFloor& lowest_floor(const FloorFile& file) {

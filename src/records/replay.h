@@ -15,10 +15,10 @@ namespace assay {
 
 // What took the timestamps. A launch time includes the tracer's own cost, so floors and replays
 // compare only within one tracer.
-enum class Tracer : uint8_t { kUnknown, kCupti, kNsys, kKineto, kRocprofiler };
-std::string_view tracer_name(Tracer tracer);
+enum class CollectorTracer : uint8_t { kUnknown, kCupti, kNsys, kKineto, kRocprofiler };
+std::string_view tracer_name(CollectorTracer tracer);
 // kUnknown for a name that is none.
-Tracer tracer_from_name(std::string_view name);
+CollectorTracer tracer_from_name(std::string_view name);
 
 // A sample in eight numbers.
 struct SampleStats {
@@ -39,7 +39,7 @@ struct GpuIdentity {
 
 // How a measurement was made; the same for both files.
 struct MeasurementHead {
-  Tracer tracer = Tracer::kUnknown;
+  CollectorTracer tracer = CollectorTracer::kUnknown;
   std::string driver;    // may be empty
   uint64_t warmups = 0;  // W: runs before the first that counts
   uint64_t runs = 0;     // R: runs that count

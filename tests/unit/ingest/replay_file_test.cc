@@ -66,7 +66,7 @@ std::string replay_problem(const std::string& from, const std::string& to) {
 TEST(FloorFile, ReadsWhatItSays) {
   const auto file = read_floor(floor_text());
   ASSERT_TRUE(file) << file.error().describe();
-  EXPECT_EQ(file->head.tracer, Tracer::kCupti);
+  EXPECT_EQ(file->head.tracer, CollectorTracer::kCupti);
   EXPECT_EQ(file->head.driver, "570.1");
   EXPECT_EQ(file->head.warmups, 50u);
   EXPECT_EQ(file->head.runs, 150u);
@@ -141,7 +141,7 @@ TEST(FloorFile, FloorsOfDifferentGpusAreNotMixed) {
 TEST(ReplayFile, ReadsWhatItSays) {
   const auto file = read_replay(replay_text());
   ASSERT_TRUE(file) << file.error().describe();
-  EXPECT_EQ(file->head.tracer, Tracer::kNsys);
+  EXPECT_EQ(file->head.tracer, CollectorTracer::kNsys);
   EXPECT_EQ(file->gpu.name, "NVIDIA H200");
   ASSERT_EQ(file->entries.size(), 3u);
   const ReplayEntry& gemm = file->entries[0];
