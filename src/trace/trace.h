@@ -65,7 +65,7 @@ struct RowCounts {
 
 // What took the times. Launch times of one tracer are not another's: an empty kernel reads 2.4 us
 // with the PyTorch profiler and 4.6 us with Nsight Systems (docs/metrics.md, Tax).
-enum class CollectorTracer : uint8_t { kPyTorchProfiler, kNsightSystems, kOther };
+enum class Tracer : uint8_t { kPyTorchProfiler, kNsightSystems, kOther };
 
 struct Trace {
   std::string source;          // file name as given, "-" for stdin
@@ -81,7 +81,7 @@ struct Trace {
   std::vector<Stream> streams;
   std::vector<DeviceProperties> devices;
   DistributedInfo distributed;
-  CollectorTracer tracer = CollectorTracer::kPyTorchProfiler;
+  Tracer tracer = CollectorTracer::kPyTorchProfiler;
   std::vector<MetadataEntry> metadata;
   RowCounts counts;
   ImportLog log;
