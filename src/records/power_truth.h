@@ -1,0 +1,41 @@
+#pragma once
+
+// What a simulated device knows about itself: printed beside the estimate, and what tests hold the
+// estimate against.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "records/power_recording.h"
+
+namespace assay {
+
+// A kernel in steady state, executed back to back and alone.
+struct KernelTruth {
+  std::string name;
+  int64_t t_exec_ns = 0;      // common mode, settled
+  int64_t common_low_ns = 0;  // executions of common-mode runs lie between these
+  int64_t common_high_ns = 0;
+  double ssp_w = 0;                               // mean power over one execution
+  double energy_j = 0;                            // ssp_w x t_exec_ns
+  std::array<double, 3> component_w = {};         // xcd, iod, hbm
+  std::vector<std::pair<int64_t, double>> curve;  // (time in the execution, W), after the boxcar
+  bool smooth = false;           // power inside the kernel is a polynomial of degree 4 or less
+  int64_t settled_after_ns = 0;  // throttling ends this long after the run began; 0 = none
+};
+
+struct PowerTruth {
+  uint64_t seed = 0;
+  std::string kind;  // which sort of sensor was drawn: "logger", "fine", "nvml", "one_second", ...
+  SensorModel sensor;
+  double idle_w = 0;
+  double drift_ppm = 0;
+  double noise_share = 0;  // standard deviation of a reading over the reading
+  double gain = 1;         // reading over true mean
+  std::vector<KernelTruth> kernels;
+};
+
+}  // namespace assay
