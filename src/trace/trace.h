@@ -81,7 +81,7 @@ struct Trace {
   std::vector<Stream> streams;
   std::vector<DeviceProperties> devices;
   DistributedInfo distributed;
-  Tracer tracer = CollectorTracer::kPyTorchProfiler;
+  Tracer tracer = Tracer::kPyTorchProfiler;
   std::vector<MetadataEntry> metadata;
   RowCounts counts;
   ImportLog log;
