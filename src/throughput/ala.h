@@ -1,0 +1,84 @@
+#pragma once
+
+// ALA as published (arXiv paper in the project's reading list; spec/throughput 3): a saturation
+// curve per group of measured batch sizes, kept in a database (Algorithm 2), and boosted trees that
+// give the curve's parameters for lengths that were not measured (Algorithms 3 to 5).
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/boosted_trees.h"
+#include "throughput/method.h"
+#include "throughput/saturation_curve.h"
+
+namespace assay {
+
+// The curve of one group and how well it goes through its own points.
+struct GroupFit {
+  uint32_t group = 0;  // index into ThroughputData::group_names
+  double in_len = 0;
+  double out_len = 0;
+  size_t points = 0;
+  SaturationCurve curve;
+  double median_ape = 0;  // share of 1, in sample
+};
+
+// One per group that has rows, in the order of group ids. Infeasible rows take part, as published
+// data does.
+std::vector<GroupFit> fit_groups(const ThroughputData& data,
+                                 CurveWeights weights = CurveWeights::kAbsolute);
+
+struct LengthPair {
+  double in_len = 0;
+  double out_len = 0;
+  friend auto operator<=>(const LengthPair&, const LengthPair&) = default;
+};
+
+// ii, oo, log1p ii, log1p oo, log1p(ii/oo), ii/(oo+1), ii/(ii+1) (Algorithm 3).
+std::vector<double> length_features(LengthPair lengths);
+
+struct KnownCurve {
+  LengthPair lengths;
+  SaturationCurve curve;
+};
+
+// Three regressors, for A, B and C, trained on the curves of one configuration in ascending order
+// of lengths, asked for `wanted`.
+Result<std::vector<SaturationCurve>> predict_curves(const std::vector<KnownCurve>& known,
+                                                    const std::vector<LengthPair>& wanted,
+                                                    const BoostOptions& options);
+
+// The published training: depth 8, eta 0.007, 5,000 rounds, subsample 0.8, colsample 0.8, lambda
+// 1.5. `rounds` other than 5,000 keep rounds * eta.
+BoostOptions ala_boost_options(int rounds = 5000);
+
+// Curves that were predicted before, by what they were trained on: shared by the many models of a
+// split or of an annealing run.
+class CurveCache;
+std::shared_ptr<CurveCache> make_curve_cache();
+
+// Per configuration: no answer for a configuration without rows. Regressors are trained when a
+// point asks for lengths that are not in the database.
+ThroughputMethod ala_method(const BoostOptions& options = ala_boost_options(),
+                            std::shared_ptr<CurveCache> cache = nullptr);
+
+// The names that a pooled method knows apart, sorted. One-hot columns are made for all of them, so
+// that a name missing from a training set does not change the columns.
+struct Vocabulary {
+  std::vector<std::string> hardware;
+  std::vector<std::string> framework;
+  std::vector<std::string> model;
+  std::vector<std::string> variant;
+};
+Vocabulary vocabulary_of(const ThroughputData& data);
+
+// One model over all configurations: the length features, the number of devices and one-hot names.
+// log_targets: curves fitted by relative error, regressors on log A, log B, log C.
+ThroughputMethod ala_pooled_method(Vocabulary vocabulary, bool log_targets);
+
+// devices and the one-hot names of a row, appended to its features.
+void append_names(const Vocabulary& vocabulary, const BenchRow& row, std::vector<double>& features);
+
+}  // namespace assay

@@ -1,0 +1,57 @@
+#pragma once
+
+// How far a method is off on rows it has not seen: absolute percentage errors pooled over the folds
+// of a split (spec/throughput 2).
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/method.h"
+#include "throughput/splits.h"
+
+namespace assay {
+
+// Errors are shares of 1 on feasible rows; NaN where there is no answer at all.
+struct ErrorSummary {
+  size_t rows = 0;        // feasible test rows
+  size_t answered = 0;    // of those, with a prediction
+  size_t outside = 0;     // of those, marked as outside the reach of the data
+  size_t infeasible = 0;  // test rows left out of the errors
+  double median_ape = std::numeric_limits<double>::quiet_NaN();
+  double p90_ape = std::numeric_limits<double>::quiet_NaN();
+  double mean_ape = std::numeric_limits<double>::quiet_NaN();
+  double coverage90 = std::numeric_limits<double>::quiet_NaN();    // NaN without intervals
+  double half_width90 = std::numeric_limits<double>::quiet_NaN();  // median of (high/point - 1)
+};
+
+// One test row with what the method said about it.
+struct TestedRow {
+  size_t row = 0;  // index into ThroughputData::rows
+  size_t fold = 0;
+  Prediction prediction;
+  double ape = std::numeric_limits<double>::quiet_NaN();  // share of 1
+};
+
+struct SplitErrors {
+  std::string split;  // "S1"
+  std::string label;
+  std::string method;
+  ErrorSummary summary;
+  std::vector<TestedRow> rows;
+};
+
+// Before each fold: false stops, and what was finished is summed up.
+using EvaluateProgress =
+    std::function<bool(const std::string& method, const Split& split, size_t fold)>;
+
+Result<SplitErrors> evaluate_split(const ThroughputData& data, const Split& split,
+                                   const ThroughputMethod& method,
+                                   const EvaluateProgress& progress = {});
+
+ErrorSummary summarize_errors(const ThroughputData& data, const std::vector<TestedRow>& rows);
+
+}  // namespace assay

@@ -1,0 +1,42 @@
+#pragma once
+
+// How throughput grows with the batch size and saturates: T(bb) = C - A exp(-B bb) (ALA, Algorithm
+// 1), and its fit to measured points (Algorithm 2).
+
+#include <cmath>
+#include <vector>
+
+namespace assay {
+
+struct SaturationCurve {
+  double a = 0;  // scaling, tokens/s
+  double b = 0;  // rate, per unit of batch size
+  double c = 0;  // saturation, tokens/s
+
+  double at(double batch) const { return c - a * std::exp(-b * batch); }
+};
+
+// The published bounds: A and C in [0, 1e6], B in [1e-5, 1].
+constexpr double kMaxCurveLevel = 1e6;
+constexpr double kMinCurveRate = 1e-5;
+constexpr double kMaxCurveRate = 1;
+
+// The published start of the fit: from the 10th and 90th percentiles, [1, 0.001, 0] for one point.
+// For iterative solvers; the fit below needs none.
+SaturationCurve saturation_start(const std::vector<double>& batch,
+                                 const std::vector<double>& tokens_per_s);
+
+enum class CurveWeights {
+  kAbsolute,  // least squares of tokens/s, as published
+  kRelative,  // of the relative error
+};
+
+// The global optimum of the bounded least-squares problem, by variable projection: for a given B
+// the best A and C are a bounded linear problem with a closed solution, so the search has one
+// dimension, log B, by a grid of 200 points and a golden section. Equally good fits (one or two
+// points): the one with the smallest B. Not empty, one value per batch size or more.
+SaturationCurve fit_saturation(const std::vector<double>& batch,
+                               const std::vector<double>& tokens_per_s,
+                               CurveWeights weights = CurveWeights::kAbsolute);
+
+}  // namespace assay
