@@ -1,1 +1,119 @@
 #include "tax/tax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tax/family_table.h"
+#include "tax/floor.h"
+#include "tax/tax_trust.h"
+#include "tax/unique_kernels.h"
+#include "tax/window_tax.h"
+
+namespace assay {
+namespace {
+
+// The base from kernels whose operator launches nothing else; where there are none, from all native
+// kernels, whose dispatch may contain other launches.
+void set_base(const std::vector<UniqueKernel>& kernels, TaxReport& report) {
+  for (const bool single_launch : {true, false}) {
+    const std::vector<KernelCost> population =
+        base_population(report.rows, kernels, report.base_weighting, single_launch);
+    report.base_ns = dispatch_base(population, report.base_weighting);
+    report.base_samples = static_cast<uint64_t>(
+        std::count_if(population.begin(), population.end(),
+                      [](const KernelCost& row) { return row.t_dispatch_ns > kDispatchNoiseNs; }));
+    report.base_single_launch = single_launch;
+    if (report.base_ns) return;
+  }
+  report.base_single_launch = true;
+}
+
+// Values that a window does not have (NaN), and windows without kernels, are left out.
+template <typename Value>
+MeanInterval mean_of(const std::vector<TaxWindow>& windows, Value value) {
+  std::vector<double> values;
+  for (const TaxWindow& window : windows) {
+    const auto number = static_cast<double>(value(window));
+    if (window.sums.n > 0 && !std::isnan(number)) values.push_back(number);
+  }
+  return mean_interval95(values);
+}
+
+TaxMeans means_of(const std::vector<TaxWindow>& windows) {
+  using W = TaxWindow;
+  TaxMeans means;
+  means.n = mean_of(windows, [](const W& w) { return w.sums.n; });
+  means.t_py_ns = mean_of(windows, [](const W& w) { return w.sums.t_py_ns; });
+  means.ft_ns = mean_of(windows, [](const W& w) { return w.sums.ft_ns; });
+  means.ct_ns = mean_of(windows, [](const W& w) { return w.sums.ct_ns; });
+  means.kt_ns = mean_of(windows, [](const W& w) { return w.sums.kt_ns; });
+  means.kt_fw_ns = mean_of(windows, [](const W& w) { return w.sums.kt_fw_ns; });
+  means.t_orch_ns = mean_of(windows, [](const W& w) { return w.sums.t_orch_ns; });
+  means.exclusive_ns = mean_of(windows, [](const W& w) { return w.exclusive.total_ns; });
+  means.t_device_ns = mean_of(windows, [](const W& w) { return w.sums.t_device_ns; });
+  means.t_e2e_ns = mean_of(windows, [](const W& w) { return w.t_e2e_ns; });
+  means.hdbi = mean_of(windows, [](const W& w) { return w.sums.hdbi.value_or(std::nan("")); });
+  means.idle_fraction = mean_of(windows, [](const W& w) { return w.idle_fraction; });
+  return means;
+}
+
+void measure_windows(const TaxMeter& meter, const Trace& trace, const Windows& windows,
+                     TaxReport& report) {
+  report.whole = meter.measure_whole();
+  report.window_source = windows.source;
+  if (windows.source == WindowSource::kWholeTrace) {
+    report.windows = {report.whole};
+    report.means = means_of(report.windows);
+    return;
+  }
+  const auto row_ids = rows_of_windows(trace, report.rows, windows.windows);
+  for (size_t w = 0; w < row_ids.size(); ++w) {
+    report.windows.push_back(meter.measure(windows.windows[w], row_ids[w]));
+  }
+  report.means = means_of(report.windows);
+}
+
+uint64_t count_library_ops(const Trace& trace, const KernelFamilies& families,
+                           const std::vector<TaxRow>& rows) {
+  enum : uint8_t { kUnknown, kNo, kYes };
+  std::vector<uint8_t> known(trace.strings.size(), kUnknown);
+  uint64_t count = 0;
+  for (const TaxRow& row : rows) {
+    if (!row.op) continue;
+    const StringId name = trace.ops.name[row.op.index()];
+    uint8_t& library = known[name.index()];
+    if (library == kUnknown) library = families.is_library_op(trace.text(name)) ? kYes : kNo;
+    count += library == kYes ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Windows& windows,
+                              const TaxOptions& options) {
+  const KernelFamilies& families =
+      options.families != nullptr ? *options.families : builtin_kernel_families();
+  TaxReport report;
+  report.mode = options.mode;
+  report.base_weighting = options.base_weighting;
+  TaxRows extracted = extract_tax_rows(trace, links, windows, options);
+  report.rows = std::move(extracted.rows);
+  report.ranges_as_ops = extracted.ranges_as_ops;
+  report.copies_left_out = extracted.copies_left_out;
+  report.with_stack = trace.frames.size() > 0;
+  ASSAY_TRY_ASSIGN(report.floor, choose_floor(trace, links, report.rows, options.floor));
+
+  const std::vector<UniqueKernel> kernels = group_unique_kernels(trace, report.rows);
+  set_base(kernels, report);
+  const TaxMeter meter(trace, links, report.rows, kernels, options.mode, report.base_ns.value_or(0),
+                       report.floor.floor_ns);
+  measure_windows(meter, trace, windows, report);
+  report.families = family_table(families, report.rows, kernels, meter, report.floor.floor_ns);
+  report.library_op_kernels = count_library_ops(trace, families, report.rows);
+  report.trust = tax_trust(trace, windows, report);
+  return report;
+}
+
+}  // namespace assay

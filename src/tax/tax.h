@@ -48,13 +48,17 @@ struct TaxFloor {
   int64_t floor_ns = 0;  // T_floor^sys, whole nanoseconds so that parts add up exactly
   std::string text;      // the source in words
   uint64_t samples = 0;  // launches behind an estimate from the trace
+  // What the trace itself says, whatever the source: 5th percentile of T_launch over launches to a
+  // stream that had drained.
+  std::optional<int64_t> trace_estimate_ns;
 };
 
 struct TaxOptions {
   TaxMode mode = TaxMode::kPaper;
   BaseWeighting base_weighting = BaseWeighting::kKernel;
-  bool count_copies = false;      // memcpy and memset rows count as kernels in N and T_Device
-  std::optional<TaxFloor> floor;  // absent: a published floor of this GPU, else from the trace
+  bool count_copies = false;  // memcpy and memset rows count as kernels in N and T_Device
+  // Absent: a floor published for this very board and tracer, else estimated from the trace.
+  std::optional<TaxFloor> floor;
   const KernelFamilies* families = nullptr;  // absent: the built-in patterns
 };
 
@@ -92,8 +96,11 @@ struct TaxSums {
   int64_t host_framework_ns = 0;  // host_observed - n_launch x floor (code only)
 };
 
-// Eq. 7. Per unique kernel or per invocation as the rows are weighted: values of 100 ns and less
-// are left out as noise (the authors' rule). nullopt when no native row is left: no CT split is
+// Dispatch times this short are noise (the authors' rule, spec/tax 2.1).
+constexpr int64_t kDispatchNoiseNs = 100;
+
+// Eq. 7. Per unique kernel or per invocation as the rows are weighted: noise is left
+// out. nullopt when no native row is left: no CT split is
 // meaningful then.
 std::optional<int64_t> dispatch_base(const std::vector<KernelCost>& rows, BaseWeighting weighting);
 
@@ -106,7 +113,8 @@ struct ExclusiveTax {
   int64_t py_ns = 0;
   int64_t dispatch_ns = 0;
   int64_t call_ns = 0;
-  int64_t total_ns = 0;  // their sum
+  int64_t total_ns = 0;    // their sum
+  int64_t waiting_ns = 0;  // of py and dispatch: inside calls that wait for the device
   int64_t threads_span_ns =
       0;  // sum over threads of first open to last call end: never below total
 };
@@ -126,8 +134,9 @@ struct TaxOrphans {
 
 struct FamilyTax {
   std::string name;      // family of spec/tax 3.2, e.g. "GEMM (nvjet)"
-  bool library = false;  // I_lib of its kernels
+  bool library = false;  // I_lib of most of its kernels
   uint64_t kernels = 0;
+  uint64_t library_kernels = 0;  // of those, with I_lib = 1
   uint64_t unique_kernels = 0;
   double launch_p50_ns = 0;  // over the unique kernels' mean T_launch; NaN when none has one
   double launch_p95_ns = 0;
@@ -151,7 +160,10 @@ struct TaxWindow {
   TaxSums sums;
   ExclusiveTax exclusive;
   TaxOrphans orphans;
-  int64_t t_e2e_ns = 0;        // wall time of the window: first host start to last kernel end
+  // Wall time. Of the whole trace: from the earliest operator, call or kernel to the last kernel's
+  // end. Of a window: from its start to its end or its last kernel's end, whichever is later.
+  int64_t t_e2e_ns = 0;
+  // The ratios are NaN where T_e2e is 0.
   double idle_fraction = 0;    // (T_e2e - T_DeviceActive) / T_e2e; negative when streams overlap
   double gpu_utilisation = 0;  // T_DeviceActive / T_e2e
   double additivity = 0;       // T_Orch / exclusive total; NaN when that is 0
@@ -204,7 +216,10 @@ struct TaxReport {
   BaseWeighting base_weighting = BaseWeighting::kKernel;
   TaxFloor floor;
   std::optional<int64_t> base_ns;  // T_dispatch_base; absent: no native kernel, taken as 0
-  uint64_t base_samples = 0;
+  uint64_t base_samples = 0;       // unique kernels or invocations behind it
+  bool base_single_launch = true;  // false: no such native kernel, the base is over all of them
+  bool ranges_as_ops = false;      // labelled ranges stood in for operators
+  uint64_t copies_left_out = 0;    // copies and fills that are not counted as kernels
   TaxWindow whole;
   WindowSource window_source = WindowSource::kWholeTrace;
   std::vector<TaxWindow> windows;

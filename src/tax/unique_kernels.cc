@@ -23,6 +23,15 @@ std::vector<uint32_t> shape_rows(const Trace& trace) {
   return rows;
 }
 
+std::vector<StringId> input_dims_per_op(const Trace& trace) {
+  std::vector<StringId> dims(trace.ops.size());
+  for (size_t i = 0; i < trace.op_inputs.size(); ++i) {
+    const StringId text = trace.op_inputs.dims[i];
+    if (!trace.text(text).empty()) dims[trace.op_inputs.op[i].index()] = text;
+  }
+  return dims;
+}
+
 // Cleaned names get the number of their first raw name, so that keys compare as numbers.
 class CleanedNames {
  public:
@@ -56,6 +65,7 @@ std::vector<UniqueKernel> group_unique_kernels(const Trace& trace,
   using Key =
       std::tuple<uint32_t, std::array<uint32_t, 3>, std::array<uint32_t, 3>, uint32_t, StringId>;
   const std::vector<uint32_t> shapes = shape_rows(trace);
+  const std::vector<StringId> dims = input_dims_per_op(trace);
   CleanedNames names(trace);
   std::map<Key, uint32_t> numbers;
   std::vector<UniqueKernel> kernels;
@@ -66,7 +76,7 @@ std::vector<UniqueKernel> group_unique_kernels(const Trace& trace,
     LaunchShape shape;
     const uint32_t shape_row = shapes[row.kernel.index()];
     if (shape_row != UINT32_MAX) shape = shape_at(trace.kernel_shapes, shape_row);
-    const StringId input_dims;
+    const StringId input_dims = row.op ? dims[row.op.index()] : StringId();
     const auto [place, added] = numbers.try_emplace(
         Key{name, shape.grid, shape.block, shape.shared_memory_bytes, input_dims},
         static_cast<uint32_t>(kernels.size()));

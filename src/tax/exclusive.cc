@@ -1,0 +1,93 @@
+#include "tax/exclusive.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/intervals.h"
+
+namespace assay {
+
+namespace {
+constexpr int64_t kNever = INT64_MIN;
+}
+
+ExclusiveTiles::ExclusiveTiles(const Trace& trace, const Links& links,
+                               const std::vector<TaxRow>& rows)
+    : trace_(trace),
+      links_(links),
+      rows_(rows),
+      before_ns_(rows.size(), kNever),
+      call_owner_(trace.api_calls.size(), UINT32_MAX) {
+  for (uint32_t r = 0; r < rows.size(); ++r) {
+    if (rows[r].owns_call()) call_owner_[rows[r].call.index()] = r;
+  }
+  // Calls are sorted by thread and start.
+  ThreadId thread;
+  int64_t end_ns = kNever;
+  for (size_t call = 0; call < call_owner_.size(); ++call) {
+    if (trace.api_calls.thread[call] != thread) end_ns = kNever;
+    thread = trace.api_calls.thread[call];
+    if (call_owner_[call] == UINT32_MAX) continue;
+    before_ns_[call_owner_[call]] = end_ns;
+    end_ns = std::max(end_ns, trace.end_ns(ApiCallId(call)));
+  }
+}
+
+ExclusiveTiles::Tile ExclusiveTiles::tile(uint32_t row_id, int64_t from_ns) const {
+  const TaxRow& row = rows_[row_id];
+  const int64_t before_ns = before_ns_[row_id];
+  const int64_t call_ns = std::max(trace_.api_calls.start_ns[row.call.index()], before_ns);
+  const int64_t open_ns = std::min(std::max({row.root_ns, before_ns, from_ns}), call_ns);
+  return {open_ns, call_ns, std::max(trace_.end_ns(row.call), call_ns)};
+}
+
+// Time inside blocking calls between the tile's start and its launch. Walks back to the launch
+// before, so that every call is looked at once.
+int64_t ExclusiveTiles::waiting(uint32_t row_id, const Tile& tile) const {
+  const ApiCallTable& calls = trace_.api_calls;
+  const size_t launch = rows_[row_id].call.index();
+  std::vector<Interval> waits;
+  for (size_t call = launch; call-- > 0;) {
+    if (calls.thread[call] != calls.thread[launch] || calls.start_ns[call] < tile.open_ns ||
+        call_owner_[call] != UINT32_MAX) {
+      break;
+    }
+    if (!is_blocking(links_.role_of(trace_, ApiCallId(call)))) continue;
+    waits.push_back({calls.start_ns[call], std::min(trace_.end_ns(ApiCallId(call)), tile.call_ns)});
+  }
+  return waits.empty() ? 0 : union_ns(std::move(waits));
+}
+
+ExclusiveTax ExclusiveTiles::sum(const std::vector<uint32_t>& row_ids, int64_t from_ns) const {
+  std::vector<uint32_t> owners;
+  for (uint32_t r : row_ids) {
+    if (rows_[r].owns_call()) owners.push_back(r);
+  }
+  std::sort(owners.begin(), owners.end(),
+            [&](uint32_t a, uint32_t b) { return rows_[a].call < rows_[b].call; });
+  ExclusiveTax tax;
+  ThreadId thread;
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;
+  for (uint32_t r : owners) {
+    const TaxRow& row = rows_[r];
+    const Tile t = tile(r, from_ns);
+    if (trace_.api_calls.thread[row.call.index()] != thread) {
+      tax.threads_span_ns += last_ns - first_ns;
+      thread = trace_.api_calls.thread[row.call.index()];
+      first_ns = t.open_ns;
+      last_ns = t.end_ns;
+    }
+    last_ns = std::max(last_ns, t.end_ns);
+    const int64_t py_ns = std::clamp<int64_t>(row.entry_ns - t.open_ns, 0, t.call_ns - t.open_ns);
+    tax.py_ns += py_ns;
+    tax.dispatch_ns += t.call_ns - t.open_ns - py_ns;
+    tax.call_ns += t.end_ns - t.call_ns;
+    tax.waiting_ns += waiting(r, t);
+  }
+  tax.threads_span_ns += last_ns - first_ns;
+  tax.total_ns = tax.py_ns + tax.dispatch_ns + tax.call_ns;
+  return tax;
+}
+
+}  // namespace assay

@@ -1,0 +1,25 @@
+#pragma once
+
+// Eq. 1 to 8 one row at a time, so that subsets of the rows of a trace need no copies.
+
+#include <cstdint>
+
+#include "tax/tax.h"
+
+namespace assay {
+
+class TaxSummer {
+ public:
+  TaxSummer(TaxMode mode, int64_t base_ns, int64_t floor_ns);
+  void add(const KernelCost& row);
+  // n_launch: API calls behind the rows added.
+  TaxSums finish(uint64_t n_launch) const;
+
+ private:
+  TaxMode mode_;
+  int64_t base_ns_;
+  int64_t floor_ns_;
+  TaxSums sums_;
+};
+
+}  // namespace assay

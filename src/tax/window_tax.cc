@@ -1,0 +1,162 @@
+#include "tax/window_tax.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "tax/tax_summer.h"
+
+namespace assay {
+namespace {
+
+double ratio(int64_t part, int64_t whole) {
+  return whole == 0 ? std::numeric_limits<double>::quiet_NaN()
+                    : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Earliest operator, call or row; INT64_MAX in an empty trace.
+int64_t first_start(const Trace& trace, const std::vector<TaxRow>& rows) {
+  int64_t first_ns = INT64_MAX;
+  for (int64_t start_ns : trace.ops.start_ns) first_ns = std::min(first_ns, start_ns);
+  for (int64_t start_ns : trace.api_calls.start_ns) first_ns = std::min(first_ns, start_ns);
+  for (const TaxRow& row : rows) {
+    first_ns = std::min(first_ns, trace.activities.start_ns[row.kernel.index()]);
+  }
+  return first_ns;
+}
+
+}  // namespace
+
+TaxMeter::TaxMeter(const Trace& trace, const Links& links, const std::vector<TaxRow>& rows,
+                   const std::vector<UniqueKernel>& kernels, TaxMode mode, int64_t base_ns,
+                   int64_t floor_ns)
+    : trace_(trace),
+      links_(links),
+      rows_(rows),
+      name_number_(rows.size()),
+      mode_(mode),
+      base_ns_(base_ns),
+      floor_ns_(floor_ns),
+      tiles_(trace, links, rows) {
+  std::unordered_map<std::string_view, uint32_t> numbers;
+  for (const UniqueKernel& kernel : kernels) {
+    const auto [place, added] = numbers.try_emplace(kernel.name, names_);
+    if (added) ++names_;
+    for (uint32_t row : kernel.rows) name_number_[row] = place->second;
+  }
+}
+
+TaxSums TaxMeter::sum(const std::vector<uint32_t>& row_ids) const {
+  TaxSummer summer(mode_, base_ns_, floor_ns_);
+  uint64_t launches = 0;
+  for (uint32_t row : row_ids) {
+    summer.add(rows_[row].cost);
+    launches += rows_[row].owns_call() ? 1 : 0;
+  }
+  return summer.finish(launches);
+}
+
+int64_t TaxMeter::last_kernel_end(const std::vector<uint32_t>& row_ids) const {
+  int64_t last_ns = INT64_MIN;
+  for (uint32_t row : row_ids) last_ns = std::max(last_ns, trace_.end_ns(rows_[row].kernel));
+  return last_ns;
+}
+
+uint64_t TaxMeter::count_names(const std::vector<uint32_t>& row_ids) const {
+  std::vector<bool> seen(names_);
+  for (uint32_t row : row_ids) seen[name_number_[row]] = true;
+  return static_cast<uint64_t>(std::count(seen.begin(), seen.end(), true));
+}
+
+TaxOrphans TaxMeter::count_orphans(const std::vector<uint32_t>& row_ids) const {
+  TaxOrphans orphans;
+  for (uint32_t id : row_ids) {
+    const TaxRow& row = rows_[id];
+    if (!row.call) {
+      ++orphans.without_call;
+      orphans.without_call_ns += row.cost.dur_ns;
+    } else if (row.follower) {
+      const bool graph = links_.role_of(trace_, row.call) == ApiRole::kGraphLaunch;
+      ++(graph ? orphans.graph_followers : orphans.shared_followers);
+    } else if (!row.has_entry()) {
+      ++orphans.without_op;
+      orphans.without_op_ns += row.cost.dur_ns;
+    } else if (row.without_py) {
+      ++orphans.without_py;
+    }
+    orphans.negative_launch_clamped += row.launch_clamped ? 1 : 0;
+    orphans.negative_launch_dropped += row.launch_dropped ? 1 : 0;
+  }
+  return orphans;
+}
+
+TaxWindow TaxMeter::fill(std::string name, const std::vector<uint32_t>& row_ids,
+                         ExclusiveTax exclusive, int64_t t_e2e_ns) const {
+  TaxWindow window;
+  window.name = std::move(name);
+  window.sums = sum(row_ids);
+  window.exclusive = exclusive;
+  window.orphans = count_orphans(row_ids);
+  window.t_e2e_ns = t_e2e_ns;
+  window.idle_fraction = ratio(t_e2e_ns - window.sums.t_device_ns, t_e2e_ns);
+  window.gpu_utilisation = ratio(window.sums.t_device_ns, t_e2e_ns);
+  window.additivity = ratio(window.sums.t_orch_ns, exclusive.total_ns);
+  window.orch_over_e2e = ratio(window.sums.t_orch_ns, t_e2e_ns);
+  window.unique_names = count_names(row_ids);
+  window.diversity_ratio =
+      ratio(static_cast<int64_t>(window.unique_names), static_cast<int64_t>(window.sums.n));
+  return window;
+}
+
+TaxWindow TaxMeter::measure_whole() const {
+  std::vector<uint32_t> all(rows_.size());
+  std::iota(all.begin(), all.end(), 0U);
+  const int64_t t_e2e_ns =
+      all.empty() ? 0 : std::max<int64_t>(0, last_kernel_end(all) - first_start(trace_, rows_));
+  return fill("whole trace", all, tiles_.sum(all, INT64_MIN), t_e2e_ns);
+}
+
+TaxWindow TaxMeter::measure(const Window& window, const std::vector<uint32_t>& row_ids) const {
+  const int64_t end_ns = std::max(window.end_ns, last_kernel_end(row_ids));
+  return fill(window.name, row_ids, tiles_.sum(row_ids, window.start_ns), end_ns - window.start_ns);
+}
+
+TaxWindow TaxMeter::combine(std::string name, const std::vector<Window>& windows,
+                            const std::vector<std::vector<uint32_t>>& row_ids) const {
+  std::vector<uint32_t> all;
+  ExclusiveTax exclusive;
+  int64_t t_e2e_ns = 0;
+  for (size_t w = 0; w < windows.size(); ++w) {
+    const TaxWindow one = measure(windows[w], row_ids[w]);
+    all.insert(all.end(), row_ids[w].begin(), row_ids[w].end());
+    t_e2e_ns += one.t_e2e_ns;
+    exclusive.py_ns += one.exclusive.py_ns;
+    exclusive.dispatch_ns += one.exclusive.dispatch_ns;
+    exclusive.call_ns += one.exclusive.call_ns;
+    exclusive.total_ns += one.exclusive.total_ns;
+    exclusive.waiting_ns += one.exclusive.waiting_ns;
+    exclusive.threads_span_ns += one.exclusive.threads_span_ns;
+  }
+  return fill(std::move(name), all, exclusive, t_e2e_ns);
+}
+
+std::vector<std::vector<uint32_t>> rows_of_windows(const Trace& trace,
+                                                   const std::vector<TaxRow>& rows,
+                                                   const std::vector<Window>& windows) {
+  std::vector<std::vector<uint32_t>> result(windows.size());
+  for (uint32_t r = 0; r < rows.size(); ++r) {
+    const int64_t time_ns = rows[r].call ? trace.api_calls.start_ns[rows[r].call.index()]
+                                         : trace.activities.start_ns[rows[r].kernel.index()];
+    const auto after =
+        std::upper_bound(windows.begin(), windows.end(), time_ns,
+                         [](int64_t time, const Window& window) { return time < window.start_ns; });
+    if (after == windows.begin() || time_ns >= (after - 1)->end_ns) continue;
+    result[static_cast<size_t>(after - windows.begin()) - 1].push_back(r);
+  }
+  return result;
+}
+
+}  // namespace assay

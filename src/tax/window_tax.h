@@ -1,0 +1,52 @@
+#pragma once
+
+// TaxWindow of any subset of the rows of a trace.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tax/exclusive.h"
+#include "tax/tax.h"
+#include "tax/unique_kernels.h"
+
+namespace assay {
+
+class TaxMeter {
+ public:
+  TaxMeter(const Trace& trace, const Links& links, const std::vector<TaxRow>& rows,
+           const std::vector<UniqueKernel>& kernels, TaxMode mode, int64_t base_ns,
+           int64_t floor_ns);
+
+  TaxWindow measure_whole() const;
+  TaxWindow measure(const Window& window, const std::vector<uint32_t>& row_ids) const;
+  // Several windows taken together: host and wall time of the windows are added.
+  TaxWindow combine(std::string name, const std::vector<Window>& windows,
+                    const std::vector<std::vector<uint32_t>>& row_ids) const;
+  TaxSums sum(const std::vector<uint32_t>& row_ids) const;
+
+ private:
+  int64_t last_kernel_end(const std::vector<uint32_t>& row_ids) const;
+  uint64_t count_names(const std::vector<uint32_t>& row_ids) const;
+  TaxOrphans count_orphans(const std::vector<uint32_t>& row_ids) const;
+  TaxWindow fill(std::string name, const std::vector<uint32_t>& row_ids, ExclusiveTax exclusive,
+                 int64_t t_e2e_ns) const;
+
+  const Trace& trace_;
+  const Links& links_;
+  const std::vector<TaxRow>& rows_;
+  std::vector<uint32_t> name_number_;  // per row: its cleaned name
+  uint32_t names_ = 0;
+  TaxMode mode_;
+  int64_t base_ns_;
+  int64_t floor_ns_;
+  ExclusiveTiles tiles_;
+};
+
+// Row ids per window, ascending; rows outside all windows are in none. Rows lie in the window in
+// which their call starts, without a call in that in which they start themselves.
+std::vector<std::vector<uint32_t>> rows_of_windows(const Trace& trace,
+                                                   const std::vector<TaxRow>& rows,
+                                                   const std::vector<Window>& windows);
+
+}  // namespace assay
