@@ -23,6 +23,7 @@
 #include "report/sections.h"
 #include "report/text.h"
 #include "report/writers.h"
+#include "trace/label_windows.h"
 
 namespace assay {
 namespace {
@@ -184,6 +185,10 @@ void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_input
                     "PyTorch profiler JSON (.json, .json.gz, .json.zst), a folder or pattern of "
                     "them, or - for standard input")
         ->required();
+    verb.add_option("--window", options.window,
+                    "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
+                    "stand for any characters): annotations, else operators, else Python frames")
+        ->type_name("GLOB");
   }
   verb.add_option("--format", options.format, "terminal, json, csv or md")->capture_default_str();
   verb.add_option("-o,--output", options.output, "write to this file instead of standard output")
@@ -252,7 +257,17 @@ Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& opt
   clock.mark("read", loaded.trace.content_bytes);
   loaded.links = link_trace(loaded.trace);
   clock.mark("link");
-  loaded.windows = find_iterations(loaded.trace, loaded.links);
+  if (options.window.empty()) {
+    loaded.windows = find_iterations(loaded.trace, loaded.links);
+  } else {
+    auto windows = windows_by_label(loaded.trace, options.window);
+    if (!windows) {
+      Error error = windows.take_error();
+      error.file = path;
+      return error;
+    }
+    loaded.windows = *std::move(windows);
+  }
   clock.mark("windows");
   return loaded;
 }

@@ -39,6 +39,7 @@ struct CommonOptions {
   bool allow_truncated = false;
   bool strict = false;
   bool perf = false;
+  std::string window;           // glob of window labels; empty = the iterations found
   bool keep_op_inputs = false;  // set by verbs whose analysis needs Trace::op_inputs; no flag
 };
 

@@ -56,6 +56,8 @@ std::string window_words(WindowSource source) {
       return "ProfilerStep annotations";
     case WindowSource::kRepeatedRoot:
       return "told by repetition";
+    case WindowSource::kLabel:
+      return "spans picked by label";
     case WindowSource::kWholeTrace:
       break;
   }
@@ -269,7 +271,8 @@ Section launch_section(const LaunchReport& report, size_t top) {
   Table iterations = iterations_table(report);
   Table means = means_table(report.means);
   const bool repeated = report.window_source != WindowSource::kWholeTrace;
-  if (!repeated || report.iterations.size() < 2) iterations.show = Show::kDataOnly;
+  const bool picked = report.window_source == WindowSource::kLabel;
+  if (!picked && (!repeated || report.iterations.size() < 2)) iterations.show = Show::kDataOnly;
   if (!repeated || report.means.il_ns.n < 2) means.show = Show::kDataOnly;
   section.blocks.push_back(std::move(iterations));
   section.blocks.push_back(std::move(means));

@@ -341,6 +341,8 @@ std::string_view window_source_name(WindowSource source) {
       return "profiler_step";
     case WindowSource::kRepeatedRoot:
       return "repeated_root";
+    case WindowSource::kLabel:
+      return "label";
     case WindowSource::kWholeTrace:
       return "whole_trace";
   }

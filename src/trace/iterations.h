@@ -1,7 +1,8 @@
 #pragma once
 
 // Iteration windows: the repeated unit of work. Taken from ProfilerStep#n annotations, else from
-// repeating root operators, else the trace is one window.
+// repeating root operators, else the trace is one window. A person may also pick them by label
+// (trace/label_windows.h).
 
 #include <cstdint>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace assay {
 
-enum class WindowSource : uint8_t { kProfilerStep, kRepeatedRoot, kWholeTrace };
+enum class WindowSource : uint8_t { kProfilerStep, kRepeatedRoot, kLabel, kWholeTrace };
 std::string_view window_source_name(WindowSource source);
 
 struct Window {
@@ -25,7 +26,7 @@ struct Window {
 struct Windows {
   WindowSource source = WindowSource::kWholeTrace;
   std::vector<Window> windows;  // ordered by start, disjoint, none empty but that of an empty trace
-  uint64_t overlaps_cut = 0;    // steps that reached into the next one and were cut at its start
+  uint64_t overlaps_cut = 0;    // windows that reached into the next one and were cut at its start
 };
 
 // Launches belong to the window in which their host call starts, whatever thread made it; device

@@ -1,0 +1,23 @@
+#pragma once
+
+// Windows that a person picks by label: the annotations whose label matches a glob.
+
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/iterations.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// Whether all of `text` matches: '*' stands for any run of characters, '?' for one; everything else
+// for itself, letter case included (labels are full of brackets).
+bool matches_glob(std::string_view text, std::string_view glob);
+
+// One window per annotation whose label matches; without any, per operator; without any, per Python
+// frame. A match inside an earlier match is part of it; one that reaches out of it cuts it short
+// (Windows::overlaps_cut). Fails when nothing matches, with some labels that exist.
+Result<Windows> windows_by_label(const Trace& trace, std::string_view glob);
+
+}  // namespace assay
