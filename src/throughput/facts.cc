@@ -79,6 +79,10 @@ std::string base_key(std::string_view name) {
   return key;
 }
 
+bool has_key(const std::vector<std::string>& keys, const std::string& key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
 Error line_error(const std::string& file, size_t line, const std::string& message) {
   return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + message, file, -1};
 }
@@ -134,7 +138,7 @@ Status FactBook::add(std::string_view text, const std::string& file) {
     if (attribute == "also") {
       while (!value.empty()) {
         const size_t comma = std::min(value.find(','), value.size());
-        section->also.push_back(key_of(value.substr(0, comma)));
+        section->keys.push_back(key_of(value.substr(0, comma)));
         value.remove_prefix(std::min(comma + 1, value.size()));
       }
       continue;
@@ -159,11 +163,10 @@ Status FactBook::add(std::string_view text, const std::string& file) {
 FactBook::Section& FactBook::open(std::string_view kind, std::string_view name) {
   const std::string key = key_of(name);
   for (Section& section : sections_) {
-    const bool known = key_of(section.name) == key ||
-                       std::count(section.also.begin(), section.also.end(), key) > 0;
-    if (section.kind == kind && known) return section;
+    if (section.kind == kind && has_key(section.keys, key)) return section;
   }
-  sections_.push_back({.kind = std::string(kind), .name = std::string(name)});
+  sections_.push_back({.kind = std::string(kind), .name = std::string(name), .keys = {key}});
+  if (kind == "model") sections_.back().bare_key = base_key(name);
   return sections_.back();
 }
 
@@ -200,20 +203,16 @@ const FactBook::Section* FactBook::find(std::string_view kind, std::string_view 
   const std::string key = key_of(name);
   if (key.empty()) return nullptr;
   for (const Section& section : sections_) {
-    if (section.kind != kind) continue;
-    if (key_of(section.name) == key) return &section;
-    if (std::count(section.also.begin(), section.also.end(), key) > 0) return &section;
+    if (section.kind == kind && has_key(section.keys, key)) return &section;
   }
-  // Device names as drivers tell them carry the vendor ("NVIDIA A100-SXM4-80GB", "AMD Instinct
-  // ...").
+  // Device names as drivers tell them carry the vendor ("NVIDIA A100-SXM4-80GB").
   std::string bare = kind == "model" ? base_key(name) : key;
   for (const std::string_view vendor : {"nvidia", "amd", "intel", "habana"}) {
     if (kind == "hardware" && bare.rfind(vendor, 0) == 0) bare.erase(0, vendor.size());
   }
   for (const Section& section : sections_) {
     if (section.kind != kind) continue;
-    if (kind == "model" && base_key(section.name) == bare) return &section;
-    if (std::count(section.also.begin(), section.also.end(), bare) > 0) return &section;
+    if (section.bare_key == bare || has_key(section.keys, bare)) return &section;
   }
   return nullptr;
 }

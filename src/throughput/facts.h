@@ -65,7 +65,8 @@ class FactBook {
   struct Section {
     std::string kind = {};
     std::string name = {};
-    std::vector<std::string> also = {};
+    std::vector<std::string> keys = {};  // of the name and of the other names, as compared
+    std::string bare_key = {};           // a model's name without organisation and endings
     std::map<std::string, Fact> values = {};
     ModelFacts model = {};
     HardwareFacts hardware = {};

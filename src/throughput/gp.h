@@ -1,0 +1,75 @@
+#pragma once
+
+// An exact Gaussian process (Rasmussen and Williams, "Gaussian Processes for Machine Learning",
+// 2006, ch. 2 and 5) over the kernels of kernel.h.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/kernel.h"
+
+namespace assay {
+
+// A value with its standard deviation, noise included.
+struct GpAnswer {
+  double mean = 0;
+  double sd = 0;
+};
+
+class GaussianProcess {
+ public:
+  // y per point; its median is the mean of the prior, so that adding a constant to y adds it to
+  // every answer. Errors: no points, or a matrix that is not positive definite.
+  static Result<GaussianProcess> fit(const KernelSpec& spec, std::vector<double> parameters,
+                                     std::vector<KernelPoint> points, const std::vector<double>& y);
+  GaussianProcess(GaussianProcess&&) noexcept;
+  GaussianProcess& operator=(GaussianProcess&&) noexcept;
+  ~GaussianProcess();
+
+  std::vector<GpAnswer> predict(const std::vector<KernelPoint>& points) const;
+  // Of the noise-free values after seeing the data: the variance at every point, and the covariance
+  // with the first of them.
+  struct Links {
+    std::vector<double> variance;
+    std::vector<double> with_first;
+  };
+  Links links(const std::vector<KernelPoint>& points) const;
+  // Per training point: what was missed and the standard deviation of that, when the point and all
+  // of its block had not been seen (closed form: R&W 5.12 for blocks).
+  std::vector<GpAnswer> leave_out(const std::vector<uint32_t>& block) const;
+  const std::vector<double>& parameters() const;
+  double noise() const { return parameters().back(); }
+
+ private:
+  struct State;
+  explicit GaussianProcess(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+struct GpSearch {
+  int max_iterations = 60;
+  // Called with the iteration and the objective; false stops with what there is.
+  std::function<bool(int, double)> progress = {};
+};
+
+struct GpFound {
+  std::vector<double> parameters;
+  double objective = 0;  // negative log posterior, without constants
+  int iterations = 0;
+};
+
+// Parameters of greatest posterior density: L-BFGS over their logarithms, log-normal priors of the
+// spec. start: spec.prior or spec.defaults.
+Result<GpFound> find_parameters(const KernelSpec& spec, const std::vector<double>& start,
+                                const std::vector<KernelPoint>& points,
+                                const std::vector<double>& y, const GpSearch& search = {});
+
+// Negative log posterior (without constants) and its gradient by log parameter.
+Result<double> negative_log_posterior(const KernelSpec& spec, const std::vector<double>& parameters,
+                                      const std::vector<KernelPoint>& points,
+                                      const std::vector<double>& y, std::vector<double>* gradient);
+
+}  // namespace assay

@@ -1,0 +1,192 @@
+// The kernels and their parameters. Defaults are the maximum a posteriori on public data: the rows
+// of LLM-Inference-Bench (Argonne National Laboratory, results of its repository) whose
+// configuration falls into fold 0 or 1 of the hash splits, by L-BFGS from the medians of the
+// priors; the other three fifths of the configurations had no say.
+
+#include "throughput/kernel.h"
+
+namespace assay {
+namespace {
+
+struct Choice {
+  double prior;
+  double found;
+};
+
+struct DimChoice {
+  KernelDim dim;
+  double prior;
+  double found;
+};
+
+struct ComponentChoice {
+  const char* name;
+  KernelForm form;
+  KernelGroup group;
+  Choice scale;
+  std::vector<DimChoice> dims;
+};
+
+const char* dim_name(KernelDim dim) {
+  static constexpr const char* kNames[kKernelDims] = {"L",  "B",  "n",  "P", "Pt",
+                                                      "kv", "bw", "fl", "o"};
+  return kNames[static_cast<size_t>(dim)];
+}
+
+KernelSpec make_spec(const std::vector<ComponentChoice>& components, Choice noise) {
+  KernelSpec spec;
+  const auto add = [&spec](std::string name, double prior, double found) {
+    spec.names.push_back(std::move(name));
+    spec.prior.push_back(prior);
+    spec.defaults.push_back(found);
+  };
+  for (const ComponentChoice& c : components) {
+    spec.components.push_back({c.name, c.form, c.group, {}});
+    add(std::string(c.name) + ".s", c.scale.prior, c.scale.found);
+    for (const DimChoice& d : c.dims) {
+      spec.components.back().dims.push_back(d.dim);
+      add(std::string(c.name) + "." + dim_name(d.dim), d.prior, d.found);
+    }
+  }
+  add("noise", noise.prior, noise.found);
+  return spec;
+}
+
+}  // namespace
+
+const KernelSpec& physics_kernel() {
+  static const KernelSpec spec = make_spec(
+      {
+          {"G",
+           KernelForm::kRbf,
+           KernelGroup::kAll,
+           {0.8, 0.257},
+           {{KernelDim::kLength, 4.0, 6.13},
+            {KernelDim::kBatch, 4.0, 6.96},
+            {KernelDim::kDevices, 3, 4.29},
+            {KernelDim::kActive, 3, 4.0},
+            {KernelDim::kExperts, 4.0, 4.75},
+            {KernelDim::kKv, 4.0, 6.04},
+            {KernelDim::kBandwidth, 4.0, 4.07},
+            {KernelDim::kFlops, 4.0, 5.16},
+            {KernelDim::kOverflow, 4.0, 4.38}}},
+          {"F",
+           KernelForm::kRbf,
+           KernelGroup::kFramework,
+           {0.3, 0.209},
+           {{KernelDim::kLength, 4.0, 10.5},
+            {KernelDim::kBatch, 4.0, 3.14},
+            {KernelDim::kDevices, 3, 2.63},
+            {KernelDim::kActive, 3, 5.37},
+            {KernelDim::kExperts, 4.0, 1.54},
+            {KernelDim::kKv, 2, 4.84},
+            {KernelDim::kBandwidth, 1, 1.83},
+            {KernelDim::kFlops, 6, 7.0},
+            {KernelDim::kOverflow, 4.0, 4.27}}},
+          {"H",
+           KernelForm::kRbf,
+           KernelGroup::kHardwareFramework,
+           {0.6, 0.754},
+           {{KernelDim::kLength, 6, 14.0},
+            {KernelDim::kBatch, 5, 10.8},
+            {KernelDim::kDevices, 2, 1.71},
+            {KernelDim::kActive, 6, 6.91},
+            {KernelDim::kExperts, 3, 2.87},
+            {KernelDim::kKv, 10, 23.3},
+            {KernelDim::kOverflow, 1, 0.789}}},
+          {"H2",
+           KernelForm::kRbf,
+           KernelGroup::kHardwareFramework,
+           {0.1, 0.0699},
+           {{KernelDim::kLength, 2, 0.681},
+            {KernelDim::kBatch, 1.5, 2.61},
+            {KernelDim::kDevices, 1, 3.98},
+            {KernelDim::kActive, 2, 4.18},
+            {KernelDim::kExperts, 1, 4.14},
+            {KernelDim::kKv, 2, 0.628},
+            {KernelDim::kOverflow, 0.7, 0.772}}},
+          {"M",
+           KernelForm::kRbf,
+           KernelGroup::kModelFramework,
+           {0.13, 0.0482},
+           {{KernelDim::kLength, 4, 5.09}, {KernelDim::kBatch, 3, 2.24}}},
+          {"K", KernelForm::kRbf, KernelGroup::kConfig, {0.03, 0.0171}, {}},
+          {"C",
+           KernelForm::kRbf,
+           KernelGroup::kConfig,
+           {0.06, 0.066},
+           {{KernelDim::kLength, 3, 3.14},
+            {KernelDim::kBatch, 1.5, 0.618},
+            {KernelDim::kOverflow, 2, 3.25}}},
+          {"Cl", KernelForm::kShares, KernelGroup::kConfig, {0.05, 0.0246}, {}},
+          {"b", KernelForm::kRbf, KernelGroup::kAll, {1.0, 0.812}, {}},
+          {"Hl", KernelForm::kShares, KernelGroup::kHardwareFramework, {0.2, 0.397}, {}},
+          {"Ml", KernelForm::kShares, KernelGroup::kModelFramework, {0.08, 0.146}, {}},
+      },
+      {0.012, 0.0116});
+  return spec;
+}
+
+const KernelSpec& plain_kernel() {
+  static const KernelSpec spec = make_spec(
+      {
+          {"G",
+           KernelForm::kRbf,
+           KernelGroup::kAll,
+           {1.0, 1.145},
+           {{KernelDim::kLength, 4.0, 5.268},
+            {KernelDim::kBatch, 4.0, 4.947},
+            {KernelDim::kDevices, 4.0, 6.577}}},
+          {"F",
+           KernelForm::kRbf,
+           KernelGroup::kFramework,
+           {0.6, 1.17},
+           {{KernelDim::kLength, 4.0, 9.735},
+            {KernelDim::kBatch, 4.0, 7.043},
+            {KernelDim::kDevices, 4.0, 5.455}}},
+          {"W",
+           KernelForm::kRbf,
+           KernelGroup::kHardware,
+           {0.5, 0.5937},
+           {{KernelDim::kLength, 4.0, 11.37},
+            {KernelDim::kBatch, 4.0, 16.25},
+            {KernelDim::kDevices, 4.0, 2.243}}},
+          {"N",
+           KernelForm::kRbf,
+           KernelGroup::kModel,
+           {0.5, 0.588},
+           {{KernelDim::kLength, 4.0, 16.41},
+            {KernelDim::kBatch, 4.0, 20.76},
+            {KernelDim::kDevices, 4.0, 7.662}}},
+          {"H",
+           KernelForm::kRbf,
+           KernelGroup::kHardwareFramework,
+           {0.5, 0.05591},
+           {{KernelDim::kLength, 4.0, 0.7974},
+            {KernelDim::kBatch, 4.0, 3.909},
+            {KernelDim::kDevices, 4.0, 5.051}}},
+          {"H2",
+           KernelForm::kRbf,
+           KernelGroup::kHardwareFramework,
+           {0.15, 0.21},
+           {{KernelDim::kLength, 1.5, 3.702},
+            {KernelDim::kBatch, 1.5, 3.117},
+            {KernelDim::kDevices, 1.5, 1.365}}},
+          {"M",
+           KernelForm::kRbf,
+           KernelGroup::kModelFramework,
+           {0.2, 0.1764},
+           {{KernelDim::kLength, 4.0, 4.309}, {KernelDim::kBatch, 4.0, 3.476}}},
+          {"C",
+           KernelForm::kRbf,
+           KernelGroup::kConfig,
+           {0.15, 0.09239},
+           {{KernelDim::kLength, 4.0, 1.96}, {KernelDim::kBatch, 4.0, 0.9883}}},
+          {"K", KernelForm::kRbf, KernelGroup::kConfig, {0.15, 0.2635}, {}},
+          {"b", KernelForm::kRbf, KernelGroup::kAll, {1.0, 0.604}, {}},
+      },
+      {0.02, 0.03364});
+  return spec;
+}
+
+}  // namespace assay

@@ -1,0 +1,88 @@
+#pragma once
+
+// Which runs behave alike, and how much: the covariance of the Gaussian process (spec: a sum of
+// components, each an RBF over some distances, a product of shares or a constant, each between all
+// runs or only between those that have something in common).
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// log2 of: lengths, batch, devices, active weights, all over active weights, KV bytes per token,
+// bandwidth, FLOP/s; and by how far the KV cache exceeds the memory.
+enum class KernelDim : uint8_t {
+  kLength,
+  kBatch,
+  kDevices,
+  kActive,
+  kExperts,
+  kKv,
+  kBandwidth,
+  kFlops,
+  kOverflow
+};
+inline constexpr size_t kKernelDims = 9;
+inline constexpr size_t kKernelShares = 5;
+
+// What two runs can have in common.
+enum class KernelGroup : uint8_t {
+  kAll,
+  kHardware,
+  kFramework,
+  kModel,
+  kHardwareFramework,
+  kModelFramework,
+  kConfig
+};
+inline constexpr size_t kKernelGroups = 7;
+
+struct KernelPoint {
+  // Input and output lengths apart: half of each squared distance counts, so that runs with equal
+  // lengths differ as by one length.
+  double in_len = 0;
+  double out_len = 0;
+  std::array<double, kKernelDims> x{};  // x[kLength] is not used
+  std::array<double, kKernelShares> share{};
+  std::array<uint32_t, kKernelGroups> id{};
+};
+
+enum class KernelForm : uint8_t { kRbf, kShares };
+
+struct KernelComponent {
+  std::string name;
+  KernelForm form = KernelForm::kRbf;
+  KernelGroup group = KernelGroup::kAll;
+  std::vector<KernelDim> dims;  // none: a constant
+};
+
+// A kernel's parameters, in the order of names: per component its scale "G.s" and its lengths
+// "G.L", ..., then "noise".
+struct KernelSpec {
+  std::vector<KernelComponent> components;
+  std::vector<std::string> names;
+  std::vector<double> prior;     // medians of the log-normal priors
+  std::vector<double> defaults;  // found once on public data (gp_defaults.cc)
+  double prior_log_sd = 0.7;
+};
+
+// On top of the physics base: spec page throughput, 4.
+const KernelSpec& physics_kernel();
+// Without facts about models and devices: lengths, batch and devices only.
+const KernelSpec& plain_kernel();
+
+// Covariances without noise, column-major: out[j * a.size() + i] = k(a[i], b[j]).
+void kernel_matrix(const KernelSpec& spec, const std::vector<double>& parameters,
+                   const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b,
+                   double* out);
+double kernel_variance(const KernelSpec& spec, const std::vector<double>& parameters,
+                       const KernelPoint& point);
+// Sum over all pairs of weight * dk/dlog(parameter), one per parameter but the noise; weight is
+// symmetric, a.size()^2.
+std::vector<double> kernel_gradient(const KernelSpec& spec, const std::vector<double>& parameters,
+                                    const std::vector<KernelPoint>& a, const double* weight);
+
+}  // namespace assay

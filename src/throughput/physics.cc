@@ -1,0 +1,175 @@
+#include "throughput/physics.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+constexpr std::array<std::string_view, kPhysicsTerms> kNames = {
+    "weights", "kv_cache", "compute", "prefill", "layers", "communication",
+    "chunks",  "host",     "hops",    "waves",   "once",   "attention"};
+
+constexpr double kLayerSeconds = 1e-5;
+constexpr double kHostSeconds = 1e-5;
+constexpr double kOnceSeconds = 0.01;
+constexpr double kUsableMemory = 0.9;
+constexpr double kLeastFreeMemory = 0.02;
+constexpr double kRidge = 1e-3;
+
+// 1e9 weights that one step of `sequences` tokens reads: the shared ones, and of the experts those
+// that at least one token chose, when every token chooses alike often.
+double weights_touched(const ModelFacts& model, double sequences) {
+  if (model.active_b >= model.parameters_b || model.experts <= model.experts_used)
+    return model.parameters_b;
+  const double expert =
+      (model.parameters_b - model.active_b) / (model.experts - model.experts_used);
+  const double shared = model.active_b - model.experts_used * expert;
+  const double untouched = std::pow(1 - model.experts_used / model.experts, sequences);
+  return shared + model.experts * expert * (1 - untouched);
+}
+
+}  // namespace
+
+std::string_view physics_term_name(PhysicsTerm term) { return kNames[static_cast<size_t>(term)]; }
+
+bool batch_is_chunk(const BenchRow& row) { return row.framework == "llama.cpp"; }
+
+double sequences_in_memory(const BenchRow& row, const ModelFacts& model,
+                           const HardwareFacts& hardware) {
+  const double memory = row.devices * hardware.memory_gb;
+  const double free =
+      std::max(kUsableMemory * memory - 2 * model.parameters_b, kLeastFreeMemory * memory);
+  return free / (model.kv_gb_per_token() * (row.in_len + row.out_len));
+}
+
+PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
+                           const HardwareFacts& hardware) {
+  const double in = row.in_len;
+  const double out = row.out_len;
+  const double sequences = sequences_of(row);
+  const double gb_per_s = hardware.bandwidth_tb_s * 1000 * row.devices;
+  const double tflops = hardware.tflops * row.devices;
+  const double weights_s = 2 * weights_touched(model, sequences) / gb_per_s;
+  const double token_s = 2 * model.active_b / 1000 / tflops;
+  const double overfull = std::max(0.0, sequences / sequences_in_memory(row, model, hardware) - 1);
+  PhysicsTerms terms{};
+  const auto set = [&terms](PhysicsTerm term, double s) { terms[static_cast<size_t>(term)] = s; };
+  set(PhysicsTerm::kWeights, out * weights_s);
+  set(PhysicsTerm::kKvCache, out * sequences * model.kv_gb_per_token() * (in + out / 2) / gb_per_s);
+  set(PhysicsTerm::kCompute, out * sequences * token_s);
+  set(PhysicsTerm::kPrefill, in * sequences * token_s);
+  set(PhysicsTerm::kLayers, out * model.layers * kLayerSeconds);
+  if (row.devices > 1) {
+    set(PhysicsTerm::kCommunication,
+        (in + out) / 2 * model.layers * sequences * model.hidden * 2 / 1e9 / hardware.link_gb_s);
+  }
+  if (batch_is_chunk(row)) set(PhysicsTerm::kChunks, in / row.batch * weights_s);
+  set(PhysicsTerm::kHost, out * sequences * kHostSeconds);
+  set(PhysicsTerm::kHops, out * model.layers * kLayerSeconds * std::log2(row.devices));
+  set(PhysicsTerm::kWaves, out * weights_s * overfull);
+  set(PhysicsTerm::kOnce, kOnceSeconds);
+  set(PhysicsTerm::kAttention,
+      sequences * in * in * model.layers * model.hidden * 4 / 1e12 / tflops);
+  return terms;
+}
+
+const PhysicsTerms& fixed_coefficients() {
+  static constexpr PhysicsTerms kFixed = {1, 1, 0.5, 0.5, 12, 30, 4, 4, 1, 1, 0, 100};
+  return kFixed;
+}
+
+double equivalent_latency_s(const BenchRow& row) {
+  return (row.in_len + row.out_len) * sequences_of(row) / row.tokens_per_s;
+}
+
+std::vector<double> non_negative_least_squares(const std::vector<double>& a, size_t columns,
+                                               const std::vector<double>& b) {
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto n = static_cast<Eigen::Index>(columns);
+  const Eigen::Map<const Matrix> A(a.data(), static_cast<Eigen::Index>(b.size()), n);
+  const Eigen::Map<const Eigen::VectorXd> rhs(b.data(), static_cast<Eigen::Index>(b.size()));
+  const double tolerance =
+      1e-12 * A.cwiseAbs().colwise().sum().maxCoeff() * rhs.cwiseAbs().maxCoeff();
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(n);
+  std::vector<bool> passive(columns, false);
+  // Least squares over the passive columns, zero elsewhere.
+  const auto solve_passive = [&] {
+    std::vector<Eigen::Index> chosen;
+    for (Eigen::Index j = 0; j < n; ++j) {
+      if (passive[static_cast<size_t>(j)]) chosen.push_back(j);
+    }
+    const Eigen::VectorXd part = A(Eigen::all, chosen).colPivHouseholderQr().solve(rhs);
+    Eigen::VectorXd full = Eigen::VectorXd::Zero(n);
+    for (size_t k = 0; k < chosen.size(); ++k) full(chosen[k]) = part(static_cast<Eigen::Index>(k));
+    return full;
+  };
+  // Ends by the theory; the limit guards against cycling on rounding errors.
+  for (size_t step = 0; step < 3 * columns; ++step) {
+    const Eigen::VectorXd gradient = A.transpose() * (rhs - A * x);
+    Eigen::Index enter = -1;
+    for (Eigen::Index j = 0; j < n; ++j) {
+      if (passive[static_cast<size_t>(j)] || gradient(j) <= tolerance) continue;
+      if (enter < 0 || gradient(j) > gradient(enter)) enter = j;
+    }
+    if (enter < 0) break;
+    passive[static_cast<size_t>(enter)] = true;
+    Eigen::VectorXd next = solve_passive();
+    for (;;) {
+      // As far towards `next` as no coefficient turns negative; the one that stops it leaves.
+      double fraction = 1;
+      Eigen::Index leave = -1;
+      for (Eigen::Index j = 0; j < n; ++j) {
+        if (!passive[static_cast<size_t>(j)] || next(j) > 0) continue;
+        const double reach = x(j) / (x(j) - next(j));
+        if (leave >= 0 && reach >= fraction) continue;
+        fraction = std::isfinite(reach) ? reach : 0;
+        leave = j;
+      }
+      if (leave < 0) break;
+      x += fraction * (next - x);
+      x(leave) = 0;
+      passive[static_cast<size_t>(leave)] = false;
+      next = solve_passive();
+    }
+    x = next;
+  }
+  return {x.data(), x.data() + n};
+}
+
+PhysicsTerms calibrate(const std::vector<PhysicsTerms>& terms, const std::vector<double>& latency_s,
+                       int rounds) {
+  PhysicsTerms coefficients = fixed_coefficients();
+  const size_t rows = terms.size();
+  if (rows == 0) return coefficients;
+  PhysicsTerms scale{};
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t k = 0; k < kPhysicsTerms; ++k) scale[k] += terms[i][k] / latency_s[i];
+  }
+  for (double& s : scale) s = std::max(s / static_cast<double>(rows), 1e-12);
+  std::vector<double> a((rows + kPhysicsTerms) * kPhysicsTerms, 0.0);
+  std::vector<double> b(rows + kPhysicsTerms, 0.0);
+  for (size_t k = 0; k < kPhysicsTerms; ++k) a[(rows + k) * kPhysicsTerms + k] = kRidge;
+  std::vector<double> weight(rows, 1.0);
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < rows; ++i) {
+      for (size_t k = 0; k < kPhysicsTerms; ++k)
+        a[i * kPhysicsTerms + k] = weight[i] * terms[i][k] / latency_s[i] / scale[k];
+      b[i] = weight[i];
+    }
+    const std::vector<double> x = non_negative_least_squares(a, kPhysicsTerms, b);
+    for (size_t k = 0; k < kPhysicsTerms; ++k) coefficients[k] = x[k] / scale[k];
+    for (size_t i = 0; i < rows; ++i) {
+      double fitted = 0;
+      for (size_t k = 0; k < kPhysicsTerms; ++k) fitted += coefficients[k] * terms[i][k];
+      const double off = std::abs(std::log(std::max(fitted / latency_s[i], 1e-6)));
+      weight[i] = 1 / std::sqrt(std::max(off, 0.03));
+    }
+  }
+  return coefficients;
+}
+
+}  // namespace assay

@@ -1,0 +1,62 @@
+#pragma once
+
+// How long a run must at least take, term by term: reading weights and KV cache, computing,
+// talking, waiting. Latency is a sum of non-negative coefficients times these terms; throughput
+// follows. What the sum leaves over is learnt (gp.h).
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "records/bench_table.h"
+#include "throughput/facts.h"
+
+namespace assay {
+
+enum class PhysicsTerm : uint8_t {
+  kWeights,        // weights read once per step, for experts those that the batch touches
+  kKvCache,        // KV cache read, with the context half grown
+  kCompute,        // arithmetic of the generated tokens
+  kPrefill,        // arithmetic of the prompt
+  kLayers,         // fixed cost per layer and step
+  kCommunication,  // activations exchanged, more than one device
+  kChunks,         // weights read again per piece of the prompt (llama.cpp's batch size)
+  kHost,           // host work per sequence and step
+  kHops,           // latency of collectives: log2 of the devices, per layer and step
+  kWaves,          // a batch whose KV cache exceeds the memory is served in waves
+  kOnce,           // fixed cost per run
+  kAttention,      // square term of the prompt's attention
+};
+inline constexpr size_t kPhysicsTerms = 12;
+using PhysicsTerms = std::array<double, kPhysicsTerms>;
+std::string_view physics_term_name(PhysicsTerm term);
+
+// llama.cpp's batch size cuts the prompt into pieces.
+bool batch_is_chunk(const BenchRow& row);
+// Sequences that fit beside the weights in 0.9 of the memory.
+double sequences_in_memory(const BenchRow& row, const ModelFacts& model,
+                           const HardwareFacts& hardware);
+
+// Seconds of every term with coefficient 1.
+PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
+                           const HardwareFacts& hardware);
+// The coefficients that are used without calibration.
+const PhysicsTerms& fixed_coefficients();
+// Latency that the row's throughput stands for: (ii + oo) * sequences / throughput.
+double equivalent_latency_s(const BenchRow& row);
+
+// min |A x - b| with x >= 0, by Lawson and Hanson, "Solving Least Squares Problems", 1974, ch. 23.
+// A row-major, rows * columns.
+std::vector<double> non_negative_least_squares(const std::vector<double>& a, size_t columns,
+                                               const std::vector<double>& b);
+
+// Coefficients that fit the latencies best in relative terms: non-negative least squares,
+// reweighted for the absolute log error, with a small ridge for terms that the data cannot tell
+// apart.
+PhysicsTerms calibrate(const std::vector<PhysicsTerms>& terms, const std::vector<double>& latency_s,
+                       int rounds = 8);
+
+}  // namespace assay

@@ -1,0 +1,118 @@
+#pragma once
+
+// `--method assay`: a physics base, a Gaussian process on what it leaves over, and intervals that
+// are as wide as the model's own misses, on questions of the same kind, say they must be.
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/facts.h"
+#include "throughput/gp.h"
+#include "throughput/method.h"
+
+namespace assay {
+
+inline constexpr size_t kHeldOutKinds = 7;
+inline constexpr std::array<HeldOut, kHeldOutKinds> kAllHeldOut = {
+    HeldOut::kRow,      HeldOut::kGroup,       HeldOut::kConfig,      HeldOut::kModel,
+    HeldOut::kHardware, HeldOut::kLargerBatch, HeldOut::kLongerLength};
+// "row", "length", "configuration", "model", "hardware", "larger batch", "longer length"
+std::string_view held_out_name(HeldOut kind);
+
+// By how many of the Gaussian process's own standard deviations an interval of 90 % reaches.
+struct ConformalScale {
+  double scale = 0;
+  size_t residuals = 0;   // misses that it is the quantile of
+  bool measured = false;  // else the normal distribution's 1.645: the data cannot tell
+};
+using ConformalScales = std::array<ConformalScale, kHeldOutKinds>;
+
+// A measured row that lies near a point.
+struct Evidence {
+  size_t row = 0;           // of Predictor::rows()
+  std::string relation;     // "same configuration", "same hardware and framework", ...
+  double length_ratio = 1;  // of the point over the row
+  double batch_ratio = 1;
+};
+
+// A prediction with everything that says how far to trust it.
+struct Explained {
+  Prediction prediction;
+  HeldOut kind = HeldOut::kRow;      // what is new about the point: its interval is made for that
+  double log_sd = 0;                 // of the Gaussian process alone
+  double scale = 0;                  // times this
+  std::vector<std::string> reasons;  // why it is outside; empty inside
+  std::vector<Evidence> nearest;
+};
+
+struct PredictorOptions {
+  bool physics = true;                     // false: as if no facts were known
+  std::vector<double> physics_parameters;  // empty: defaults
+  std::vector<double> plain_parameters;    // empty: defaults
+  std::optional<HeldOut> only;             // answer as for questions of this kind alone
+  // Measured before, on the same rows: not measured again.
+  std::optional<ConformalScales> physics_scales;
+  std::optional<ConformalScales> plain_scales;
+  double outside_factor = 4;  // beyond the data by more than this in batch, length or devices
+  size_t nearest = 3;
+};
+
+// How well leaving out one length pair at a time works for the rows of one hardware and framework.
+struct FitGroup {
+  std::string name;  // "hardware|framework"
+  size_t rows = 0;
+  double median_ape = 0;  // share
+  double p90_ape = 0;
+};
+
+class Predictor final : public ThroughputModel {
+ public:
+  // facts are copied. Errors: no row that can be fitted.
+  static Result<std::unique_ptr<Predictor>> fit(const ThroughputData& data, const FactBook& facts,
+                                                const PredictorOptions& options = {});
+  ~Predictor() override;
+
+  std::vector<Prediction> predict(const std::vector<BenchRow>& points) const override;
+  std::vector<Explained> explain(const std::vector<BenchRow>& points) const;
+
+  // Rows that were fitted, in the order of evidence; infeasible ones are not among them.
+  const std::vector<BenchRow>& rows() const;
+  const FactBook& facts() const;
+  const PredictorOptions& options() const;
+  size_t rows_with_facts() const;
+  // Scales of the process on physics, and of the one without; absent when there is no such process.
+  const ConformalScales* physics_scales() const;
+  const ConformalScales* plain_scales() const;
+  // Models and hardware of the rows that no facts are known of.
+  std::vector<std::string> unknown_names() const;
+  std::vector<FitGroup> groups() const;
+  // log sd of `target` if each of `extra` were measured too.
+  std::vector<double> log_sd_after(const BenchRow& target,
+                                   const std::vector<BenchRow>& extra) const;
+
+ private:
+  struct State;
+  explicit Predictor(std::unique_ptr<State> state);
+  // Without the nearest rows.
+  std::vector<Explained> judged(const std::vector<BenchRow>& points) const;
+  std::unique_ptr<State> state_;
+};
+
+// Rows of one table as the kernel sees them, with log(throughput) - log(base); for finding
+// parameters and for tests. Rows without facts are left out with physics.
+struct KernelTable {
+  std::vector<size_t> rows;  // of the argument
+  std::vector<KernelPoint> points;
+  std::vector<double> log_base;
+  std::vector<double> residual;
+};
+KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics);
+
+// The method for splits and figures.
+ThroughputMethod assay_method(const FactBook& facts, const PredictorOptions& options = {});
+
+}  // namespace assay
