@@ -175,7 +175,7 @@ class Simulated final : public SimulatedDevice {
   void run_one(const Kernel& kernel, const Mode& mode, SplitMix64& random) {
     const double warm = warm_ups_ < kWarmUp.size() ? kWarmUp[warm_ups_] : 1;
     ++warm_ups_;
-    const double boost = boost_at(now_);
+    const double boost = kernel.throttles ? boost_at(now_) : 0;
     const double time =
         mode.time * warm * (1 - 0.3 * boost) * (1 + kExecutionJitter * random.uniform(-1, 1));
     const int64_t end = now_ + std::llround(static_cast<double>(kernel.t_ns) * time);

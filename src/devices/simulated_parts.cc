@@ -186,6 +186,7 @@ Kernel draw_kernel(const Device& device, const Workload& work, const SimulatedKn
   kernel.t_ns = knobs.t_exec_ns.value_or(kernel.t_ns);
   const double share = compute ? random.uniform(0.6, 1.0) : random.uniform(0.35, 0.65);
   kernel.power_w = device.idle_w + share * (device.limit_w - device.idle_w);
+  kernel.throttles = compute && device.boost > 0;
   const bool smooth = random.chance(0.6);
   kernel.smooth = knobs.smooth.value_or(smooth);
   if (!knobs.flat.value_or(false)) {
@@ -207,7 +208,7 @@ KernelTruth kernel_truth(const Device& device, const Kernel& kernel) {
   truth.ssp_w = kernel.power_w;
   truth.energy_j = kernel.power_w * t * 1e-9;
   truth.smooth = kernel.smooth;
-  truth.settled_after_ns = device.boost > 0 ? device.settled_after_ns : 0;
+  truth.settled_after_ns = kernel.throttles ? device.settled_after_ns : 0;
   for (size_t i = 0; i < 3; ++i) {
     truth.component_w[i] =
         device.idle_w * device.idle_shares[i] + (kernel.power_w - device.idle_w) * kernel.shares[i];

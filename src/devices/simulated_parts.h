@@ -33,9 +33,10 @@ class Shape {
 
 struct Kernel {
   Workload work;
-  int64_t t_ns = 0;     // common mode, settled
-  double power_w = 0;   // settled mean
-  bool smooth = false;  // the shape is a polynomial
+  int64_t t_ns = 0;        // common mode, settled
+  double power_w = 0;      // settled mean
+  bool throttles = false;  // heavy enough that the device lowers its clocks
+  bool smooth = false;     // the shape is a polynomial
   Shape shape;
   std::array<double, 3> shares = {};  // of xcd, iod, hbm in the power above idle
 };
