@@ -1,0 +1,374 @@
+#include "power/calibration.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "base/random.h"
+#include "base/stats.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kUs = 1000;
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kFirstPoll = 50 * kUs;
+constexpr int64_t kStepIdle = 2000 * kMs;  // long enough for one-second averages
+constexpr int64_t kStepLoad = 2500 * kMs;
+constexpr uint32_t kPulses = 120;
+constexpr int64_t kPollsPerPeriod = 200;
+constexpr int64_t kKernelsPerWindow = 20;
+constexpr int64_t kOneSecondFrom = 800 * kMs;
+constexpr double kLeastExplained = 0.8;
+constexpr size_t kGrid = 48;
+constexpr double kGolden = 0.6180339887498949;
+constexpr std::array<const char*, 3> kLoads = {"triad:4MiB", "triad:64MiB", "triad:1GiB"};
+
+using Busy = std::vector<std::pair<int64_t, int64_t>>;
+
+// Time the load ran up to t, for t that mostly grow.
+class LoadIntegral {
+ public:
+  explicit LoadIntegral(const Busy& busy) : busy_(busy), before_(busy.size() + 1, 0) {
+    for (size_t i = 0; i < busy.size(); ++i) {
+      before_[i + 1] = before_[i] + busy[i].second - busy[i].first;
+    }
+  }
+  double until(double t) const {
+    const auto after = std::upper_bound(
+        busy_.begin(), busy_.end(), t,
+        [](double time, const auto& span) { return time < static_cast<double>(span.first); });
+    if (after == busy_.begin()) return 0;
+    const auto i = static_cast<size_t>(after - busy_.begin()) - 1;
+    const double inside = std::min(t, static_cast<double>(busy_[i].second));
+    return static_cast<double>(before_[i]) + inside - static_cast<double>(busy_[i].first);
+  }
+
+ private:
+  const Busy& busy_;
+  std::vector<int64_t> before_;
+};
+
+// Least squares of reading = idle + (load - idle) share, for one window and delay.
+struct Line {
+  double idle_w = 0;
+  double slope_w = 0;
+  double squares = 0;  // of what is left
+};
+
+Line fit_line(const std::vector<SensorUpdate>& updates, const LoadIntegral& load, double window,
+              double delay) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
+  for (const SensorUpdate& update : updates) {
+    const double end = static_cast<double>(update.t_ns) - delay;
+    const double x = (load.until(end) - load.until(end - window)) / window;
+    const double y = update.power_w;
+    sx += x;
+    sy += y;
+    sxx += x * x;
+    sxy += x * y;
+    syy += y * y;
+  }
+  const auto n = static_cast<double>(updates.size());
+  const double vxx = sxx - sx * sx / n;
+  const double vxy = sxy - sx * sy / n;
+  const double vyy = syy - sy * sy / n;
+  Line line;
+  line.slope_w = vxx > 0 ? vxy / vxx : 0;
+  line.idle_w = (sy - line.slope_w * sx) / n;
+  line.squares = std::max(0.0, vyy - line.slope_w * vxy);
+  return line;
+}
+
+// Golden-section search for the least f in [low, high].
+template <typename F>
+double golden_section(double low, double high, const F& f) {
+  double a = high - kGolden * (high - low);
+  double b = low + kGolden * (high - low);
+  double fa = f(a);
+  double fb = f(b);
+  for (int step = 0; step < 40 && high - low > 1; ++step) {
+    if (fa < fb) {
+      high = b;
+      b = a;
+      fb = fa;
+      a = high - kGolden * (high - low);
+      fa = f(a);
+    } else {
+      low = a;
+      a = b;
+      fa = fb;
+      b = low + kGolden * (high - low);
+      fb = f(b);
+    }
+  }
+  return (low + high) / 2;
+}
+
+class Calibration {
+ public:
+  Calibration(PowerDevice& device, const CalibrationOptions& options)
+      : device_(device), options_(options), random_(options.seed) {}
+
+  Result<SensorCalibration> run() {
+    for (size_t i = 0; i < kLoads.size(); ++i) {
+      ASSAY_TRY_ASSIGN(const PreparedKernel kernel, device_.prepare(kLoads[i]));
+      ASSAY_TRY_ASSIGN(const auto timed, device_.execute(0, std::vector<uint32_t>(5, kernel.id)));
+      loads_[i] = {kernel.id, std::max<int64_t>(1, timed.back().end_ns - timed.back().start_ns)};
+    }
+    ASSAY_TRY_ASSIGN(const Step step, step_response());
+    ASSAY_TRY_ASSIGN(SensorCalibration found, square_waves(step));
+    ASSAY_TRY(linearity(found));
+    return found;
+  }
+
+ private:
+  struct Load {
+    uint32_t kernel = 0;
+    int64_t t_ns = 1;
+  };
+  struct Step {
+    int64_t period_ns = 0;
+    int64_t rise_ns = 0;
+  };
+
+  void tell(const char* stage, uint32_t done, uint32_t total) const {
+    if (options_.progress) options_.progress({stage, done, total});
+  }
+
+  // The longest kernel of which enough fit into a window.
+  const Load& load_for(int64_t window_ns) const {
+    const Load* best = &loads_[0];
+    for (const Load& load : loads_) {
+      if (load.t_ns * kKernelsPerWindow <= window_ns && load.t_ns > best->t_ns) best = &load;
+    }
+    return *best;
+  }
+
+  Status load_for_ns(const Load& load, int64_t duration_ns, Busy& busy) {
+    const int64_t count = std::max<int64_t>(1, duration_ns / load.t_ns);
+    ASSAY_TRY_ASSIGN(
+        const auto done,
+        device_.execute(0, std::vector<uint32_t>(static_cast<size_t>(count), load.kernel)));
+    busy.emplace_back(done.front().start_ns, done.back().end_ns);
+    return Ok{};
+  }
+
+  // One step from idle to load: the period, and roughly how long a reading takes to follow.
+  Result<Step> step_response() {
+    tell("step", 0, 1);
+    Busy busy;
+    ASSAY_TRY(device_.start_logging({kFirstPoll}));
+    ASSAY_TRY(device_.wait_ns(kStepIdle));
+    ASSAY_TRY(load_for_ns(loads_[1], kStepLoad, busy));
+    ASSAY_TRY_ASSIGN(const auto polls, device_.stop_logging());
+    const std::vector<SensorUpdate> updates = find_updates(polls);
+    Step step;
+    step.period_ns = update_period_ns(updates);
+    if (step.period_ns == 0) {
+      return Error{ErrorCode::kUnsupported,
+                   "the sensor showed fewer than three values in " +
+                       std::to_string((kStepIdle + kStepLoad) / kMs) +
+                       " ms: it is no power sensor, or it is stuck",
+                   "", -1};
+    }
+    if (step.period_ns < 3 * kFirstPoll && !device_.facts().virtual_time) {
+      return Error{ErrorCode::kUnsupported,
+                   "the sensor changes as often as it can be polled: its period cannot be told", "",
+                   -1};
+    }
+    step.rise_ns = rise(updates, busy.front().first);
+    return step;
+  }
+
+  // From the start of the load until nine tenths of the way.
+  static int64_t rise(const std::vector<SensorUpdate>& updates, int64_t start) {
+    std::vector<double> before;
+    std::vector<double> after;
+    for (const SensorUpdate& update : updates) {
+      (update.t_ns < start ? before : after).push_back(update.power_w);
+    }
+    if (before.empty() || after.empty()) return 0;
+    const double low = median(before);
+    const std::vector<double> settled(
+        after.end() - static_cast<std::ptrdiff_t>((after.size() + 2) / 3), after.end());
+    const double goal = low + 0.9 * (median(settled) - low);
+    for (const SensorUpdate& update : updates) {
+      if (update.t_ns >= start && update.power_w >= goal) return update.t_ns - start;
+    }
+    return 0;
+  }
+
+  Result<SensorCalibration> square_waves(const Step& step) {
+    const int64_t scale = std::max(2 * step.period_ns, step.rise_ns);
+    const Load& load = load_for(std::max(step.period_ns / 4, step.rise_ns));
+    const int64_t poll = std::max(kUs, step.period_ns / kPollsPerPeriod);
+    Busy busy;
+    ASSAY_TRY(device_.wait_ns(2 * scale));
+    ASSAY_TRY(device_.start_logging({poll}));
+    for (uint32_t pulse = 0; pulse < kPulses; ++pulse) {
+      tell("square waves", pulse, kPulses);
+      ASSAY_TRY(device_.wait_ns(random_length(scale)));
+      ASSAY_TRY(load_for_ns(load, random_length(scale), busy));
+    }
+    ASSAY_TRY(device_.wait_ns(2 * scale));
+    ASSAY_TRY_ASSIGN(const auto polls, device_.stop_logging());
+    const std::vector<SensorUpdate> updates = find_updates(polls);
+    const BoxcarFit fit = fit_boxcar(updates, busy, 3 * scale);
+    if (fit.explained < kLeastExplained || fit.load_w <= fit.idle_w) {
+      return Error{ErrorCode::kUnsupported,
+                   "the sensor's readings do not follow the load (a boxcar explains " +
+                       std::to_string(std::lround(100 * fit.explained)) +
+                       " % of them): is something else running on this GPU?",
+                   "", -1};
+    }
+    return report(updates, fit);
+  }
+
+  // Lengths that are no multiples of the period, so that edges fall everywhere in it.
+  int64_t random_length(int64_t scale) {
+    return std::llround(static_cast<double>(scale) * random_.uniform(0.6, 2.4));
+  }
+
+  SensorCalibration report(const std::vector<SensorUpdate>& updates, const BoxcarFit& fit) const {
+    SensorCalibration found;
+    found.device = device_.facts().name;
+    found.driver = device_.facts().driver;
+    found.uuid = device_.facts().uuid;
+    found.sensor.window_ns = fit.window_ns;
+    found.sensor.delay_ns = fit.delay_ns;
+    found.sensor.period_ns = update_period_ns(updates);
+    found.sensor.mode =
+        fit.window_ns >= kOneSecondFrom ? SensorMode::kOneSecondAverage : SensorMode::kBoxcar;
+    found.sensor.source = "calibrated on this machine";
+    found.share_sampled = std::min(
+        1.0, static_cast<double>(fit.window_ns) / static_cast<double>(found.sensor.period_ns));
+    found.idle_w = fit.idle_w;
+    found.load_w = fit.load_w;
+    found.residual_w = fit.residual_w;
+    found.updates = static_cast<uint32_t>(updates.size());
+    found.steps = 2 * kPulses;
+    return found;
+  }
+
+  Status linearity(SensorCalibration& found) {
+    tell("linearity", 0, 2);
+    const SensorModel& sensor = found.sensor;
+    const int64_t settle = sensor.window_ns + sensor.delay_ns + sensor.period_ns;
+    const int64_t measure = std::max({1000 * kMs, 20 * sensor.period_ns});
+    const Load& load = load_for(sensor.window_ns);
+    Busy busy;
+    ASSAY_TRY(device_.wait_ns(settle));
+    ASSAY_TRY_ASSIGN(found.linearity_idle,
+                     against_counter(sensor, measure, [&] { return device_.wait_ns(measure); }));
+    tell("linearity", 1, 2);
+    ASSAY_TRY(load_for_ns(load, settle, busy));
+    ASSAY_TRY_ASSIGN(found.linearity_load, against_counter(sensor, measure, [&] {
+                       return load_for_ns(load, measure, busy);
+                     }));
+    return Ok{};
+  }
+
+  // Mean reading over the counter's mean power while `work` goes on, which is steady.
+  template <typename Work>
+  Result<double> against_counter(const SensorModel& sensor, int64_t measure, const Work& work) {
+    const int64_t poll = std::max(kFirstPoll, sensor.period_ns / 10);
+    ASSAY_TRY_ASSIGN(const std::optional<double> before, device_.energy_j());
+    const int64_t start = device_.now_ns();
+    ASSAY_TRY(device_.start_logging({std::min(poll, measure / 10)}));
+    const Status worked = work();
+    ASSAY_TRY_ASSIGN(const auto polls, device_.stop_logging());
+    ASSAY_TRY(worked);
+    ASSAY_TRY_ASSIGN(const std::optional<double> after, device_.energy_j());
+    if (!before || !after || polls.empty()) return std::numeric_limits<double>::quiet_NaN();
+    double sum = 0;
+    for (const PowerSample& sample : polls) sum += sample.power_w;
+    const double seconds = static_cast<double>(device_.now_ns() - start) * 1e-9;
+    return sum / static_cast<double>(polls.size()) / ((*after - *before) / seconds);
+  }
+
+  PowerDevice& device_;
+  const CalibrationOptions& options_;
+  SplitMix64 random_;
+  std::array<Load, kLoads.size()> loads_;
+};
+
+}  // namespace
+
+std::vector<SensorUpdate> find_updates(const std::vector<PowerSample>& polls) {
+  std::vector<SensorUpdate> updates;
+  for (size_t i = 1; i < polls.size(); ++i) {
+    if (polls[i].power_w == polls[i - 1].power_w) continue;
+    updates.push_back(
+        {polls[i - 1].t_ns + (polls[i].t_ns - polls[i - 1].t_ns) / 2, polls[i].power_w});
+  }
+  return updates;
+}
+
+int64_t update_period_ns(const std::vector<SensorUpdate>& updates) {
+  if (updates.size() < 3) return 0;
+  std::vector<double> intervals;
+  for (size_t i = 1; i < updates.size(); ++i) {
+    intervals.push_back(static_cast<double>(updates[i].t_ns - updates[i - 1].t_ns));
+  }
+  const double typical = median(intervals);
+  double time = 0;
+  double count = 0;
+  for (const double interval : intervals) {
+    const double periods = std::round(interval / typical);
+    if (periods < 1) continue;
+    time += interval;
+    count += periods;
+  }
+  return std::llround(time / count);
+}
+
+BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const Busy& busy,
+                     int64_t longest_ns) {
+  BoxcarFit fit;
+  if (updates.size() < 3 || busy.empty()) return fit;
+  const LoadIntegral load(busy);
+  const auto squares = [&](double window, double delay) {
+    return fit_line(updates, load, window, delay).squares;
+  };
+  const auto longest = static_cast<double>(longest_ns);
+  // Coarse grid first: the sum of squares has several valleys when pulses are short.
+  double window = longest;
+  double delay = 0;
+  double least = squares(window, delay);
+  for (size_t i = 0; i < kGrid; ++i) {
+    const double w = longest * std::pow(1e-3, static_cast<double>(i) / kGrid);
+    for (size_t j = 0; j < kGrid; ++j) {
+      const double d = longest * 0.5 * static_cast<double>(j) / kGrid;
+      const double found = squares(w, d);
+      if (found < least) std::tie(least, window, delay) = std::tuple(found, w, d);
+    }
+  }
+  const double step = longest * 0.5 / kGrid;
+  const auto best_delay = [&](double w) {
+    // The middle of the window is what the readings pin down: search around it.
+    const double middle = delay + window / 2 - w / 2;
+    return golden_section(std::max(0.0, middle - 2 * step), std::max(step, middle + 2 * step),
+                          [&](double d) { return squares(w, d); });
+  };
+  window = golden_section(window * 0.6, std::min(longest, window * 1.6),
+                          [&](double w) { return squares(w, best_delay(w)); });
+  delay = best_delay(window);
+  const Line line = fit_line(updates, load, window, delay);
+  const Line nothing = fit_line(updates, load, window, 1e18);
+  fit.window_ns = std::llround(window);
+  fit.delay_ns = std::llround(delay);
+  fit.idle_w = line.idle_w;
+  fit.load_w = line.idle_w + line.slope_w;
+  fit.residual_w = std::sqrt(line.squares / static_cast<double>(updates.size()));
+  fit.explained = nothing.squares > 0 ? 1 - line.squares / nothing.squares : 0;
+  return fit;
+}
+
+Result<SensorCalibration> calibrate_sensor(PowerDevice& device, const CalibrationOptions& options) {
+  return Calibration(device, options).run();
+}
+
+}  // namespace assay

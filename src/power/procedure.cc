@@ -1,0 +1,407 @@
+#include "power/procedure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/random.h"
+#include "base/stats.h"
+#include "power/settling.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr uint32_t kTimings = 5;            // step 1
+constexpr uint32_t kTimedExecutions = 8;    // per timing, of which the first may be warm-ups
+constexpr uint32_t kSseExecutions = 4;      // step 3
+constexpr uint32_t kDelayBenchmark = 1000;  // probes at idle (spec/power 3)
+constexpr uint32_t kProbesAroundRun = 10;
+constexpr uint32_t kPlanningRuns = 0xffff0000;  // run numbers that are never recorded
+constexpr int64_t kCoolDown = 30 * kMs;         // idle between runs, so that each starts alike
+constexpr uint32_t kMeanRuns = 48;              // at least 32 repetitions (Yang et al.)
+constexpr double kGoldenShare = 0.6;            // of runs, expected to count
+constexpr int64_t kSettlingSpan = 50 * kMs;     // watched for throttling, at least
+constexpr uint32_t kSettlingRuns = 24;
+constexpr uint32_t kMostGrowth = 6;
+constexpr uint32_t kMostExecutions = 4'000'000;
+
+int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
+
+int64_t median_ns(std::vector<int64_t> values) {
+  std::sort(values.begin(), values.end());
+  return std::llround(quantile_sorted(values, 0.5));
+}
+
+int64_t duration(const PowerExecution& execution) { return execution.end_ns - execution.start_ns; }
+
+class Procedure {
+ public:
+  Procedure(PowerDevice& device, const ProcedureOptions& options, const ProcedureObserver& observer)
+      : device_(device), options_(options), observer_(observer) {
+    recording_.device = device.facts().name;
+    recording_.driver = device.facts().driver;
+    recording_.tick_hz = device.facts().tick_hz;
+    recording_.samples_on_cpu_clock = device.facts().samples_on_cpu_clock;
+    recording_.sensor = options.sensor.value_or(device.facts().documented);
+    recording_.seed = options.seed;
+  }
+
+  Result<ProcedureResult> run(const std::vector<WorkloadStep>& steps,
+                              const ProcedureResume* resume) {
+    ASSAY_TRY(prepare(steps));
+    ProfileOptions profiling = options_.profile;
+    profiling.kernel = kernel_;
+    profiling.seed = options_.seed;
+    if (resume != nullptr) {
+      ASSAY_TRY(take_up(*resume));
+    } else {
+      ASSAY_TRY_ASSIGN(const std::string refusal, make_plan());
+      if (!refusal.empty()) return refused(refusal);
+      ASSAY_TRY(announce());
+    }
+    return measure(profiling);
+  }
+
+ private:
+  Status prepare(const std::vector<WorkloadStep>& steps) {
+    if (steps.empty()) {
+      return Error{ErrorCode::kInvalidArgument, "there is no workload to run", "", -1};
+    }
+    for (const WorkloadStep& step : steps) {
+      if (!recording_.workload.empty()) recording_.workload += " , ";
+      if (steps.size() > 1) recording_.workload += std::to_string(step.count) + "*";
+      recording_.workload += step.workload.text;
+      ASSAY_TRY_ASSIGN(const PreparedKernel prepared, device_.prepare(step.workload.text));
+      if (prepared.id == recording_.kernels.size()) {
+        recording_.kernels.push_back(prepared.name);
+        recording_.kernel_flop.push_back(prepared.flop);
+        recording_.kernel_bytes.push_back(prepared.bytes);
+      }
+      if (prepared.id >= recording_.kernels.size()) {
+        return Error{ErrorCode::kInternal, "the device already held kernels", "", -1};
+      }
+      kernel_ = prepared.id;
+      before_.insert(before_.end(), step.count, prepared.id);
+    }
+    before_.pop_back();  // the profiled one
+    interleaved_ = !before_.empty();
+    return Ok{};
+  }
+
+  // What one run executes when the profiled kernel runs `count` times.
+  std::vector<uint32_t> sequence(uint32_t count) const {
+    std::vector<uint32_t> all = before_;
+    all.insert(all.end(), count, kernel_);
+    return all;
+  }
+
+  void tell(const char* stage, uint32_t done, uint32_t total) const {
+    if (observer_.progress) observer_.progress({stage, done, total});
+  }
+
+  // ---- steps 1, 3 and 4: before anything is recorded ----
+
+  // Empty: fine. Else why nothing can be measured.
+  Result<std::string> make_plan() {
+    const SensorModel& sensor = recording_.sensor;
+    if (sensor.window_ns <= 0 || sensor.period_ns <= 0) {
+      return std::string(
+          "nobody knows how this sensor averages (its window and period): run `assay power "
+          "calibrate` first");
+    }
+    ASSAY_TRY(time_kernel());
+    const auto table = look_up();
+    if (!table) {
+      return "the kernel takes " + std::to_string(plan_.t_exec_ns) +
+             " ns; the method is published for 25 us and more (--force scales its first row)";
+    }
+    decide_on_curve(table->runs);
+    ASSAY_TRY(count_executions());
+    look_up();  // the settled time may differ from the first timing
+    return std::string();
+  }
+
+  std::optional<ProfilePlan> look_up() {
+    const auto table = plan_profile(plan_.t_exec_ns, options_.profile.force);
+    if (!table) return std::nullopt;
+    plan_.loi_target = static_cast<uint32_t>(divide_up(plan_.t_exec_ns, table->loi_spacing_ns));
+    if (!plan_.mean_only) plan_.runs = options_.runs.value_or(table->runs);
+    return table;
+  }
+
+  Status time_kernel() {
+    std::vector<int64_t> settled;
+    std::vector<std::vector<int64_t>> by_place(kTimedExecutions);
+    for (uint32_t timing = 0; timing < kTimings; ++timing) {
+      tell("timing", timing, kTimings);
+      ASSAY_TRY(device_.wait_ns(kCoolDown));
+      const uint32_t count = interleaved_ ? 1 : kTimedExecutions;
+      ASSAY_TRY_ASSIGN(const auto executions,
+                       device_.execute(kPlanningRuns + timing, sequence(count)));
+      std::vector<int64_t> last;
+      for (size_t i = 0; i < count; ++i) {
+        const int64_t took = duration(executions[before_.size() + i]);
+        by_place[i].push_back(took);
+        if (interleaved_ || i + 1 >= kSseExecutions) last.push_back(took);
+      }
+      settled.push_back(median_ns(std::move(last)));
+    }
+    plan_.t_exec_ns = std::max<int64_t>(1, median_ns(std::move(settled)));
+    if (interleaved_) return Ok{};
+    std::vector<int64_t> typical;
+    for (auto& place : by_place) typical.push_back(median_ns(std::move(place)));
+    const auto table = plan_profile(plan_.t_exec_ns, true);
+    plan_.warm_ups = std::min(deduce_warm_ups(typical, table->margin), kTimedExecutions - 1);
+    return Ok{};
+  }
+
+  // A curve needs enough samples inside one execution; with a slow sensor only the mean is had.
+  void decide_on_curve(uint32_t table_runs) {
+    const double per_run =
+        static_cast<double>(plan_.t_exec_ns) / static_cast<double>(recording_.sensor.period_ns);
+    const double most_runs =
+        static_cast<double>(table_runs) + options_.rounds * static_cast<double>(plan_.loi_target);
+    plan_.mean_only = most_runs * per_run * kGoldenShare < plan_.loi_target;
+    if (plan_.mean_only && !options_.runs) plan_.runs = kMeanRuns;
+  }
+
+  Status count_executions() {
+    const int64_t window = recording_.sensor.window_ns;
+    plan_.fills_window = ssp_executions(window, plan_.t_exec_ns, false);
+    if (interleaved_) {
+      plan_.executions_per_run = 1;
+      return Ok{};
+    }
+    const uint32_t strict =
+        std::max(kSseExecutions,
+                 plan_.warm_ups + static_cast<uint32_t>(divide_up(window, plan_.t_exec_ns)) + 1);
+    if (!options_.paper_counts) plan_.fills_window = strict;
+    plan_.executions_per_run = plan_.fills_window;
+    if (plan_.mean_only) {
+      plan_.executions_per_run +=
+          static_cast<uint32_t>(divide_up(2 * recording_.sensor.period_ns, plan_.t_exec_ns));
+    }
+    ASSAY_TRY(outlast_throttling());
+    if (plan_.executions_per_run > kMostExecutions) {
+      return Error{ErrorCode::kUnsupported,
+                   "a run would need " + std::to_string(plan_.executions_per_run) +
+                       " executions to fill the sensor's window: take a longer kernel",
+                   "", -1};
+    }
+    return Ok{};
+  }
+
+  // Step 4: grows the run until its last two quarters agree, then looks in the same records for
+  // the first part from which on everything agrees with them.
+  Status outlast_throttling() {
+    const SensorModel& sensor = recording_.sensor;
+    const int64_t span = std::max({kSettlingSpan, 4 * sensor.window_ns, 16 * sensor.period_ns});
+    auto count = static_cast<uint32_t>(
+        std::min<int64_t>(kMostExecutions, plan_.fills_window + divide_up(span, plan_.t_exec_ns)));
+    const uint32_t runs = plan_.mean_only ? 4 : kSettlingRuns;
+    for (uint32_t growth = 0; growth < kMostGrowth; ++growth) {
+      ASSAY_TRY_ASSIGN(const SettlingRecord record, watch(count, runs));
+      const Settling settling = find_settling(record, plan_.fills_window);
+      if (!settling.settled && count < kMostExecutions / 2) {
+        count *= 2;
+        continue;
+      }
+      if (!settling.settled || settling.from_execution > plan_.fills_window) {
+        plan_.throttles = true;
+        const uint32_t extra = plan_.executions_per_run - plan_.warm_ups;
+        plan_.executions_per_run = settling.from_execution + extra;
+      }
+      plan_.t_exec_ns = settling.t_exec_ns;
+      return Ok{};
+    }
+    plan_.throttles = true;
+    plan_.executions_per_run = count;
+    return Ok{};
+  }
+
+  Result<SettlingRecord> watch(uint32_t count, uint32_t runs) {
+    SettlingRecord record;
+    record.sensor = recording_.sensor;
+    record.tick_hz = recording_.tick_hz;
+    record.samples_on_cpu_clock = recording_.samples_on_cpu_clock;
+    for (uint32_t i = 0; i < runs; ++i) {
+      tell("settling", i, runs);
+      const uint32_t run = kPlanningRuns + kTimings + settling_runs_++;
+      ASSAY_TRY_ASSIGN(PowerRunRecord one, record_run(run, sequence(count)));
+      record.runs.push_back(std::move(one.executions));
+      record.samples.insert(record.samples.end(), one.samples.begin(), one.samples.end());
+      record.probes.insert(record.probes.end(), one.probes.begin(), one.probes.end());
+    }
+    return record;
+  }
+
+  // ---- steps 5 to 9 ----
+
+  Status announce() {
+    if (observer_.planned) ASSAY_TRY(observer_.planned(recording_, plan_));
+    return benchmark_delay();
+  }
+
+  Status take_up(const ProcedureResume& resume) {
+    const PowerRecording& left = resume.recording;
+    if (left.workload != recording_.workload || left.seed != recording_.seed ||
+        left.device != recording_.device) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "the folder holds another campaign ('" + left.workload + "' on " + left.device +
+                       ", seed " + std::to_string(left.seed) +
+                       "): give its workload and seed to go on, or another folder",
+                   "", -1};
+    }
+    plan_ = resume.plan;
+    recording_ = left;
+    int64_t last = std::numeric_limits<int64_t>::min();
+    for (const PowerExecution& execution : left.executions) {
+      next_run_ = std::max(next_run_, execution.run + 1);
+      last = std::max(last, execution.end_ns);
+    }
+    for (const ClockProbe& probe : left.probes) last = std::max(last, probe.c1_ns);
+    if (left.probes.empty()) ASSAY_TRY(benchmark_delay());
+    if (device_.now_ns() > last) return Ok{};
+    if (!device_.facts().virtual_time) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "this machine's clock is before the end of what is recorded: it was set back, "
+                   "so the recording cannot be gone on with; start in another folder",
+                   "", -1};
+    }
+    return device_.wait_ns(last - device_.now_ns());
+  }
+
+  Status benchmark_delay() {
+    PowerRunRecord benchmark;
+    ASSAY_TRY(add_probes(kDelayBenchmark, benchmark.probes));
+    return keep(benchmark);
+  }
+
+  Result<ProcedureResult> measure(const ProfileOptions& profiling) {
+    ProcedureResult result;
+    uint32_t wanted = plan_.runs;
+    ProfileOptions counting = profiling;
+    counting.bootstrap = 0;
+    for (result.rounds = 0;; ++result.rounds) {
+      ASSAY_TRY(record_runs(wanted));
+      ASSAY_TRY_ASSIGN(const KernelProfile counted, profile_kernel(recording_, counting));
+      if (counted.lois >= plan_.loi_target || counted.verdict == PowerVerdict::kRefused ||
+          plan_.mean_only || result.rounds == options_.rounds) {
+        break;
+      }
+      wanted += std::max(1U, plan_.loi_target);
+    }
+    tell("stitching", 0, 1);
+    ASSAY_TRY_ASSIGN(result.profile, profile_kernel(recording_, profiling));
+    result.recording = std::move(recording_);
+    result.plan = plan_;
+    return result;
+  }
+
+  Status record_runs(uint32_t until) {
+    for (; next_run_ < until; ++next_run_) {
+      tell("runs", next_run_, until);
+      ASSAY_TRY_ASSIGN(const PowerRunRecord record,
+                       record_run(next_run_, sequence(plan_.executions_per_run)));
+      ASSAY_TRY(keep(record));
+    }
+    return Ok{};
+  }
+
+  Status keep(const PowerRunRecord& record) {
+    recording_.samples.insert(recording_.samples.end(), record.samples.begin(),
+                              record.samples.end());
+    recording_.executions.insert(recording_.executions.end(), record.executions.begin(),
+                                 record.executions.end());
+    recording_.probes.insert(recording_.probes.end(), record.probes.begin(), record.probes.end());
+    return observer_.recorded ? observer_.recorded(record) : Status(Ok{});
+  }
+
+  Status add_probes(uint32_t count, std::vector<ClockProbe>& probes) {
+    if (recording_.samples_on_cpu_clock) return Ok{};
+    for (uint32_t i = 0; i < count; ++i) {
+      ASSAY_TRY_ASSIGN(const ClockProbe probe, device_.probe());
+      probes.push_back(probe);
+    }
+    return Ok{};
+  }
+
+  Status delay_start(uint32_t run) {
+    const int64_t period = recording_.sensor.period_ns;
+    if (options_.random_delays) {
+      return device_.wait_ns(SplitMix64(mix_seeds(options_.seed, run)).below(period));
+    }
+    return device_.wait_ns(period - device_.now_ns() % period);
+  }
+
+  Result<PowerRunRecord> record_run(uint32_t run, const std::vector<uint32_t>& kernels) {
+    const SensorModel& sensor = recording_.sensor;
+    PowerRunRecord record;
+    record.run = run;
+    // Long enough that no window reaches back into the run before.
+    ASSAY_TRY(device_.wait_ns(std::max(kCoolDown, sensor.window_ns + sensor.delay_ns)));
+    ASSAY_TRY(add_probes(kProbesAroundRun, record.probes));
+    ASSAY_TRY(device_.start_logging({}));
+    ASSAY_TRY(delay_start(run));
+    auto executions = device_.execute(run, kernels);
+    // The last window is reported up to a period and the sensor's delay later.
+    const Status waited = device_.wait_ns(sensor.period_ns + sensor.delay_ns);
+    auto samples = device_.stop_logging();
+    if (!executions) return executions.take_error();
+    ASSAY_TRY(waited);
+    if (!samples) return samples.take_error();
+    ASSAY_TRY(add_probes(kProbesAroundRun, record.probes));
+    record.executions = *std::move(executions);
+    record.samples = *std::move(samples);
+    return record;
+  }
+
+  ProcedureResult refused(const std::string& reason) {
+    ProcedureResult result;
+    result.recording = recording_;
+    result.plan = plan_;
+    result.profile.name = recording_.kernels[kernel_];
+    result.profile.t_exec_ns = plan_.t_exec_ns;
+    result.profile.verdict = PowerVerdict::kRefused;
+    result.profile.reasons = {reason};
+    result.profile.component_w.fill(std::numeric_limits<double>::quiet_NaN());
+    return result;
+  }
+
+  PowerDevice& device_;
+  const ProcedureOptions& options_;
+  const ProcedureObserver& observer_;
+  PowerRecording recording_;
+  ProcedurePlan plan_;
+  std::vector<uint32_t> before_;  // kernels of one run before the profiled one
+  uint32_t kernel_ = 0;
+  bool interleaved_ = false;
+  uint32_t next_run_ = 0;
+  uint32_t settling_runs_ = 0;
+};
+
+}  // namespace
+
+uint32_t deduce_warm_ups(const std::vector<int64_t>& durations_ns, double margin) {
+  for (size_t j = 0; j < durations_ns.size(); ++j) {
+    const std::vector<int64_t> rest(durations_ns.begin() + static_cast<std::ptrdiff_t>(j),
+                                    durations_ns.end());
+    const auto typical = static_cast<double>(median_ns(rest));
+    const bool settled = std::all_of(rest.begin(), rest.end(), [&](int64_t took) {
+      return std::fabs(static_cast<double>(took) / typical - 1) <= margin;
+    });
+    if (settled) return static_cast<uint32_t>(j);
+  }
+  return static_cast<uint32_t>(durations_ns.size());
+}
+
+Result<ProcedureResult> run_procedure(PowerDevice& device, const std::vector<WorkloadStep>& steps,
+                                      const ProcedureOptions& options,
+                                      const ProcedureObserver& observer,
+                                      const ProcedureResume* resume) {
+  return Procedure(device, options, observer).run(steps, resume);
+}
+
+}  // namespace assay

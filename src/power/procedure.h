@@ -1,0 +1,91 @@
+#pragma once
+
+// The nine steps of FinGraV over a device (spec/power 2): time the kernel, look the plan up, deduce
+// warm-ups and how many executions fill the sensor's window and outlast throttling, run with seeded
+// random delays, discard, align clocks, count samples of interest, run more if there are too few,
+// stitch. Every raw record is handed on as it comes, so that an interrupt loses nothing.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "devices/device.h"
+#include "devices/workload.h"
+#include "power/profile.h"
+#include "records/power_recording.h"
+
+namespace assay {
+
+// What was settled before the first recorded run; with the recording, enough to go on later.
+struct ProcedurePlan {
+  int64_t t_exec_ns = 0;            // median of five timings, each in a run of its own
+  uint32_t warm_ups = 0;            // executions before the time settles
+  uint32_t executions_per_run = 0;  // of the profiled kernel, the profiled one included
+  uint32_t runs = 0;                // before any further round
+  uint32_t loi_target = 0;
+  uint32_t fills_window = 0;  // executions by which the window holds nothing else
+  bool throttles = false;     // power or time fell after that: executions_per_run outlasts it
+  bool mean_only = false;     // the sensor reports too rarely for a curve
+};
+
+struct PowerRunRecord {
+  uint32_t run = 0;
+  std::vector<PowerSample> samples;
+  std::vector<PowerExecution> executions;
+  std::vector<ClockProbe> probes;
+};
+
+struct ProcedureProgress {
+  const char* stage = "";
+  uint32_t done = 0;
+  uint32_t total = 0;
+};
+
+// All optional. A Status that is an error stops the procedure, which returns that error.
+struct ProcedureObserver {
+  // Before the first recorded run: the recording without rows, and the plan.
+  std::function<Status(const PowerRecording& head, const ProcedurePlan& plan)> planned;
+  std::function<Status(const PowerRunRecord& record)> recorded;
+  std::function<void(const ProcedureProgress& progress)> progress;
+};
+
+struct ProcedureOptions {
+  uint64_t seed = 1;
+  std::optional<SensorModel> sensor;  // calibrated; absent: what the device documents
+  std::optional<uint32_t> runs;       // absent: Table I
+  uint32_t rounds = 5;                // further rounds, when samples of interest are short
+  // The paper's max(ceil(w/T), 4) executions, whose window still holds some of what was before;
+  // else warm-ups + ceil(w/T) + 1.
+  bool paper_counts = false;
+  bool random_delays = true;  // S1; off: every run starts in step with the sensor's period
+  ProfileOptions profile;     // kernel, seed are set here
+};
+
+// What an earlier, interrupted procedure left.
+struct ProcedureResume {
+  PowerRecording recording;
+  ProcedurePlan plan;
+};
+
+struct ProcedureResult {
+  PowerRecording recording;
+  ProcedurePlan plan;
+  KernelProfile profile;
+  uint32_t rounds = 0;  // further rounds that were needed
+};
+
+// Refusals (a kernel under 25 us, a sensor nobody knows, clocks too loose) are verdicts of the
+// profile; errors are devices that fail and observers that stop.
+Result<ProcedureResult> run_procedure(PowerDevice& device, const std::vector<WorkloadStep>& steps,
+                                      const ProcedureOptions& options,
+                                      const ProcedureObserver& observer,
+                                      const ProcedureResume* resume = nullptr);
+
+// Smallest j so that execution j and all later ones are within `margin` of the median from there
+// on; the number of executions when none is.
+uint32_t deduce_warm_ups(const std::vector<int64_t>& durations_ns, double margin);
+
+}  // namespace assay

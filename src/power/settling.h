@@ -1,0 +1,32 @@
+#pragma once
+
+// From which execution on neither time nor power of a kernel changes any more (spec/power 2 step 4:
+// rise, then fall, when the device throttles during warm-up). Pure.
+
+#include <cstdint>
+#include <vector>
+
+#include "records/power_recording.h"
+
+namespace assay {
+
+// Long runs of one kernel, all with as many executions.
+struct SettlingRecord {
+  std::vector<std::vector<PowerExecution>> runs;
+  std::vector<PowerSample> samples;
+  std::vector<ClockProbe> probes;
+  SensorModel sensor;
+  double tick_hz = 1e9;
+  bool samples_on_cpu_clock = false;
+};
+
+struct Settling {
+  bool settled = false;         // the last two quarters agree within 2 %
+  uint32_t from_execution = 0;  // end of the first part that agrees with them, and all later do
+  int64_t t_exec_ns = 0;        // median in the last quarter
+};
+
+// `fills_window`: executions before which the sensor's window still held something else.
+Settling find_settling(const SettlingRecord& record, uint32_t fills_window);
+
+}  // namespace assay
