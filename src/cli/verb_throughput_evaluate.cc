@@ -1,12 +1,152 @@
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "cli/bench_flags.h"
+#include "cli/common.h"
 #include "cli/verbs.h"
+#include "report/section_throughput_evaluate.h"
+#include "throughput/baselines.h"
+#include "throughput/evaluate.h"
 
 namespace assay {
+namespace {
+
+struct EvaluateVerb {
+  CommonOptions common;
+  BenchFlags bench;
+  std::vector<std::string> splits = {"all"};
+  std::vector<std::string> methods = {"ala"};
+};
+
+// Ctrl-C ends the work between two folds; what was finished is printed.
+volatile std::sig_atomic_t stop_asked = 0;
+
+class StopOnInterrupt {
+ public:
+  StopOnInterrupt() {
+    before_ = std::signal(SIGINT, [](int) { stop_asked = 1; });
+  }
+  ~StopOnInterrupt() { std::signal(SIGINT, before_); }
+  StopOnInterrupt(const StopOnInterrupt&) = delete;
+  StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+std::vector<ThroughputMethod> available_methods(const LoadedBench& bench) {
+  const Vocabulary vocabulary = vocabulary_of(bench.data);
+  std::vector<ThroughputMethod> methods = {ala_method(vocabulary)};
+  for (ThroughputMethod& method : baselines(vocabulary)) methods.push_back(std::move(method));
+  methods.push_back(ala_per_config_method());
+  methods.push_back(ala_pooled_method(vocabulary, false));
+  methods.push_back(ala_pooled_method(vocabulary, true));
+  return methods;
+}
+
+bool is_ala_variant(const std::string& name) { return name.rfind("ala-", 0) == 0; }
+
+// Names in the order asked for; "all" is everything but the variants of ALA, "baselines" the plain
+// regressors.
+Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateVerb& verb,
+                                                     const LoadedBench& bench) {
+  const std::vector<ThroughputMethod> available = available_methods(bench);
+  std::vector<ThroughputMethod> chosen;
+  for (const std::string& wanted : verb.methods) {
+    const size_t before = chosen.size();
+    for (const ThroughputMethod& method : available) {
+      const bool own = method.name == "assay" || method.name == "ala";
+      const bool group = (wanted == "all" && !is_ala_variant(method.name)) ||
+                         (wanted == "baselines" && !own && !is_ala_variant(method.name));
+      if (group || wanted == method.name) chosen.push_back(method);
+    }
+    if (chosen.size() > before) continue;
+    std::string names = "all, baselines";
+    for (const ThroughputMethod& method : available) names += ", " + method.name;
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("no method is called '{}'; there are {}", wanted, names), "", -1};
+  }
+  return chosen;
+}
+
+Result<std::vector<Split>> choose_splits(const EvaluateVerb& verb, const ThroughputData& data) {
+  std::vector<Split> splits;
+  for (const std::string& wanted : verb.splits) {
+    if (wanted == "all") return make_splits(data);
+    ASSAY_TRY_ASSIGN(Split split, make_split(data, wanted));
+    splits.push_back(std::move(split));
+  }
+  return splits;
+}
+
+bool show_progress(const std::string& method, const Split& split, size_t fold) {
+  if (::isatty(STDERR_FILENO) != 0) {
+    fmt::print(stderr, "\r\033[K{}: {}, fold {} of {} (Ctrl-C shows what is done)", method,
+               split.name, fold + 1, split.folds.size());
+    std::fflush(stderr);
+  }
+  return stop_asked == 0;
+}
+
+void clear_progress() {
+  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+}
+
+Result<Document> evaluate(const EvaluateVerb& verb) {
+  ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(verb.bench));
+  ASSAY_TRY_ASSIGN(const std::vector<ThroughputMethod> methods, choose_methods(verb, bench));
+  ASSAY_TRY_ASSIGN(std::vector<Split> splits, choose_splits(verb, bench.data));
+  ThroughputEvaluation evaluation{bench.table, bench.data, std::move(splits), {}, {}, false};
+  const StopOnInterrupt interruptible;
+  for (const Split& split : evaluation.splits) {
+    for (const ThroughputMethod& method : methods) {
+      if (split.folds.empty() || stop_asked != 0) continue;
+      auto errors = evaluate_split(bench.data, split, method, show_progress);
+      clear_progress();
+      if (!errors) return errors.take_error();
+      evaluation.errors.push_back(std::move(*errors));
+    }
+  }
+  evaluation.interrupted = stop_asked != 0;
+  evaluation.fits = fit_groups(bench.data);
+  Document document = new_document("Throughput: how far predictions are off");
+  document.inputs.push_back({bench.table.source, {}});
+  document.verdict = throughput_evaluation_words(evaluation);
+  document.sections.push_back(throughput_evaluation_section(evaluation));
+  return document;
+}
+
+int run(const EvaluateVerb& verb) {
+  auto document = evaluate(verb);
+  if (!document) return fail(document.error());
+  return write_document(*document, verb.common, false);
+}
+
+}  // namespace
 
 void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code) {
-  (void)throughput;
-  (void)exit_code;
+  auto verb = std::make_shared<EvaluateVerb>();
+  CLI::App* sub = throughput.add_subcommand(
+      "evaluate", "hold rows of a table out and see how far each method is off on them");
+  add_bench_options(*sub, verb->bench);
+  add_common_options(*sub, verb->common, false);
+  sub->add_option("--split", verb->splits,
+                  "S1 unseen length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
+                  "unseen configuration, S6 one model out, S7 one hardware out, or all")
+      ->delimiter(',')
+      ->capture_default_str();
+  sub->add_option("--method", verb->methods,
+                  "assay, ala, a baseline (linear, xgboost, forest, boosting, each also with "
+                  "-pooled), baselines, or all")
+      ->delimiter(',')
+      ->capture_default_str();
+  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

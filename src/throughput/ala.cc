@@ -326,10 +326,11 @@ Result<std::vector<SaturationCurve>> predict_curves(const std::vector<KnownCurve
   return ask(regressors, asked);
 }
 
-ThroughputMethod ala_method(const BoostOptions& options, std::shared_ptr<CurveCache> cache) {
+ThroughputMethod ala_per_config_method(const BoostOptions& options,
+                                       std::shared_ptr<CurveCache> cache) {
   if (cache == nullptr) cache = make_curve_cache();
   return {
-      "ala", "ALA as published",
+      "ala-per-config", "ALA, per configuration",
       [options, cache](const ThroughputData& train,
                        HeldOut) -> Result<std::unique_ptr<ThroughputModel>> {
         return std::unique_ptr<ThroughputModel>(std::make_unique<AlaModel>(train, options, cache));
@@ -362,6 +363,18 @@ ThroughputMethod ala_pooled_method(Vocabulary vocabulary, bool log_targets) {
           log_targets ? "ALA pooled, log targets" : "ALA pooled",
           [vocabulary = std::move(vocabulary), log_targets](const ThroughputData& train, HeldOut) {
             return fit_pooled(train, vocabulary, log_targets);
+          }};
+}
+
+ThroughputMethod ala_method(Vocabulary vocabulary, const BoostOptions& options) {
+  return {"ala", "ALA as published",
+          [per_config = ala_per_config_method(options),
+           pooled = ala_pooled_method(std::move(vocabulary), true)](const ThroughputData& train,
+                                                                    HeldOut held_out) {
+            const bool whole_configs = held_out == HeldOut::kConfig ||
+                                       held_out == HeldOut::kModel ||
+                                       held_out == HeldOut::kHardware;
+            return (whole_configs ? pooled : per_config).fit(train, held_out);
           }};
 }
 

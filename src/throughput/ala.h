@@ -59,11 +59,6 @@ BoostOptions ala_boost_options(int rounds = 5000);
 class CurveCache;
 std::shared_ptr<CurveCache> make_curve_cache();
 
-// Per configuration: no answer for a configuration without rows. Regressors are trained when a
-// point asks for lengths that are not in the database.
-ThroughputMethod ala_method(const BoostOptions& options = ala_boost_options(),
-                            std::shared_ptr<CurveCache> cache = nullptr);
-
 // The names that a pooled method knows apart, sorted. One-hot columns are made for all of them, so
 // that a name missing from a training set does not change the columns.
 struct Vocabulary {
@@ -77,6 +72,16 @@ Vocabulary vocabulary_of(const ThroughputData& data);
 // One model over all configurations: the length features, the number of devices and one-hot names.
 // log_targets: curves fitted by relative error, regressors on log A, log B, log C.
 ThroughputMethod ala_pooled_method(Vocabulary vocabulary, bool log_targets);
+
+// Per configuration, as published: no answer for a configuration without rows. Regressors are
+// trained when a point asks for lengths that are not in the database.
+ThroughputMethod ala_per_config_method(const BoostOptions& options = ala_boost_options(),
+                                       std::shared_ptr<CurveCache> cache = nullptr);
+
+// What `--method ala` means: per configuration where the question leaves each configuration some
+// rows, pooled with log targets where it holds out whole configurations, models or hardware.
+ThroughputMethod ala_method(Vocabulary vocabulary,
+                            const BoostOptions& options = ala_boost_options());
 
 // devices and the one-hot names of a row, appended to its features.
 void append_names(const Vocabulary& vocabulary, const BenchRow& row, std::vector<double>& features);

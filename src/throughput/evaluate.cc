@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/stats.h"
 #include "throughput/dataset.h"
@@ -39,6 +40,7 @@ ErrorSummary summarize_errors(const ThroughputData& data, const std::vector<Test
     ++summary.rows;
     const Prediction& p = tested.prediction;
     if (!std::isfinite(tested.ape)) continue;
+    summary.impossible += p.tokens_per_s <= 0;
     summary.outside += p.status == PredictionStatus::kOutside;
     errors.push_back(tested.ape);
     sum += tested.ape;
@@ -50,6 +52,9 @@ ErrorSummary summarize_errors(const ThroughputData& data, const std::vector<Test
   summary.answered = errors.size();
   if (errors.empty()) return summary;
   std::sort(errors.begin(), errors.end());
+  summary.p10_ape = quantile_sorted(errors, 0.1);
+  summary.p25_ape = quantile_sorted(errors, 0.25);
+  summary.p75_ape = quantile_sorted(errors, 0.75);
   summary.median_ape = quantile_sorted(errors, 0.5);
   summary.p90_ape = quantile_sorted(errors, 0.9);
   summary.mean_ape = sum / static_cast<double>(errors.size());
@@ -58,6 +63,15 @@ ErrorSummary summarize_errors(const ThroughputData& data, const std::vector<Test
     summary.half_width90 = median(std::move(widths));
   }
   return summary;
+}
+
+std::vector<NamedErrors> errors_by(const ThroughputData& data, const SplitErrors& errors,
+                                   std::string BenchRow::* field) {
+  std::map<std::string, std::vector<TestedRow>> rows;
+  for (const TestedRow& tested : errors.rows) rows[data.rows[tested.row].*field].push_back(tested);
+  std::vector<NamedErrors> named;
+  for (const auto& [name, tested] : rows) named.push_back({name, summarize_errors(data, tested)});
+  return named;
 }
 
 Result<SplitErrors> evaluate_split(const ThroughputData& data, const Split& split,

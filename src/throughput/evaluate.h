@@ -20,8 +20,12 @@ struct ErrorSummary {
   size_t rows = 0;        // feasible test rows
   size_t answered = 0;    // of those, with a prediction
   size_t outside = 0;     // of those, marked as outside the reach of the data
+  size_t impossible = 0;  // answered with zero tokens/s or fewer
   size_t infeasible = 0;  // test rows left out of the errors
+  double p10_ape = std::numeric_limits<double>::quiet_NaN();
+  double p25_ape = std::numeric_limits<double>::quiet_NaN();
   double median_ape = std::numeric_limits<double>::quiet_NaN();
+  double p75_ape = std::numeric_limits<double>::quiet_NaN();
   double p90_ape = std::numeric_limits<double>::quiet_NaN();
   double mean_ape = std::numeric_limits<double>::quiet_NaN();
   double coverage90 = std::numeric_limits<double>::quiet_NaN();    // NaN without intervals
@@ -51,6 +55,14 @@ using EvaluateProgress =
 Result<SplitErrors> evaluate_split(const ThroughputData& data, const Split& split,
                                    const ThroughputMethod& method,
                                    const EvaluateProgress& progress = {});
+
+// The errors of the rows of each model, framework or hardware, by name (ALA, Figure 8).
+struct NamedErrors {
+  std::string name;
+  ErrorSummary summary;
+};
+std::vector<NamedErrors> errors_by(const ThroughputData& data, const SplitErrors& errors,
+                                   std::string BenchRow::* field);
 
 ErrorSummary summarize_errors(const ThroughputData& data, const std::vector<TestedRow>& rows);
 

@@ -33,8 +33,9 @@ enum class CurveWeights {
 
 // The global optimum of the bounded least-squares problem, by variable projection: for a given B
 // the best A and C are a bounded linear problem with a closed solution, so the search has one
-// dimension, log B, by a grid of 200 points and a golden section. Equally good fits (one or two
-// points): the one with the smallest B. Not empty, one value per batch size or more.
+// dimension, log B, by a grid of 200 points and a golden section. Two points lie on a
+// whole family of curves; which one comes out is as arbitrary as it is published. One point is a
+// constant: A = 0, the smallest B. Not empty, one value per batch size or more.
 SaturationCurve fit_saturation(const std::vector<double>& batch,
                                const std::vector<double>& tokens_per_s,
                                CurveWeights weights = CurveWeights::kAbsolute);

@@ -1,0 +1,58 @@
+#include "cli/bench_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+#include "base/byte_source.h"
+#include "ingest/bench_table.h"
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+Result<std::string> read_text(const std::string& path) {
+  ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
+  const ReadFn read = source.stream(false);
+  std::string text;
+  std::array<char, 16384> block;
+  for (;;) {
+    ASSAY_TRY_ASSIGN(const size_t got, read(block.data(), block.size()));
+    if (got == 0) return text;
+    text.append(block.data(), got);
+  }
+}
+
+}  // namespace
+
+void add_bench_options(CLI::App& verb, BenchFlags& flags) {
+  verb.add_option("table", flags.table,
+                  "measured throughput: CSV, or results of vLLM, SGLang, genai-perf or AIPerf; "
+                  "- for standard input")
+      ->required();
+  verb.add_option("--map", flags.maps,
+                  "which column holds what: 'bb=Batch Size,ii=Prompt length,...'")
+      ->type_name("ROLE=TITLE");
+  verb.add_option("--meta", flags.metas,
+                  "what no column tells, for all rows: 'hardware=Nvidia H100 GPU,n=4'")
+      ->type_name("ROLE=VALUE");
+  verb.add_option("--facts", flags.facts, "more models and devices (docs/formats/facts.md)")
+      ->type_name("FILE");
+}
+
+Result<FactBook> load_facts(const std::string& path) {
+  FactBook facts = FactBook::built_in();
+  if (path.empty()) return facts;
+  ASSAY_TRY_ASSIGN(const std::string text, read_text(path));
+  ASSAY_TRY(facts.add(text, path));
+  return facts;
+}
+
+Result<LoadedBench> load_bench(const BenchFlags& flags) {
+  ASSAY_TRY_ASSIGN(const BenchReadOptions options, parse_bench_options(flags.maps, flags.metas));
+  ASSAY_TRY_ASSIGN(FactBook facts, load_facts(flags.facts));
+  ASSAY_TRY_ASSIGN(BenchTable table, read_bench_table(flags.table, options));
+  ASSAY_TRY_ASSIGN(ThroughputData data, make_throughput_data(table, least_latency_by_facts(facts)));
+  return LoadedBench{std::move(facts), std::move(table), std::move(data)};
+}
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+#pragma once
+
+// What the verbs about throughput share: the table, how to read it, and the facts that it is judged
+// by.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/bench_table.h"
+#include "throughput/facts.h"
+#include "throughput/method.h"
+
+namespace CLI {
+class App;
+}
+
+namespace assay {
+
+struct BenchFlags {
+  std::string table;
+  std::vector<std::string> maps;
+  std::vector<std::string> metas;
+  std::string facts;
+};
+
+void add_bench_options(CLI::App& verb, BenchFlags& flags);
+
+struct LoadedBench {
+  FactBook facts;
+  BenchTable table;
+  ThroughputData data;
+};
+Result<LoadedBench> load_bench(const BenchFlags& flags);
+// The built-in facts, with those of the user's file where one is named.
+Result<FactBook> load_facts(const std::string& path);
+
+}  // namespace assay

@@ -1,0 +1,279 @@
+#include "report/section_throughput_evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/stats.h"
+#include "report/units.h"
+#include "throughput/reference_results.h"
+
+namespace assay {
+namespace {
+
+Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
+
+// Errors go from a hundredth of a percent to a thousand: three digits, and no more than two
+// decimals.
+std::string percent(double share) {
+  const double value = 100 * share;
+  if (!std::isfinite(value)) return "-";
+  if (value >= 1e6) return fmt::format("{:.1e}", value);
+  return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+std::string pair_text(double median, double p90) {
+  return std::isfinite(median) ? percent(median) + " / " + percent(p90) : "-";
+}
+
+Table splits_table(const ThroughputEvaluation& evaluation) {
+  const bool known = is_llm_inference_bench(evaluation.data);
+  Table table{.key = "splits",
+              .columns = {{.key = "name", .title = "split", .unit = Unit::kText},
+                          {.key = "question", .title = "question", .unit = Unit::kText},
+                          {.key = "method", .title = "method", .unit = Unit::kText},
+                          {.key = "folds", .title = "folds", .unit = Unit::kCount},
+                          {.key = "n", .title = "n", .unit = Unit::kCount},
+                          {.key = "unanswered", .title = "no answer", .unit = Unit::kCount},
+                          {.key = "impossible", .title = "impossible", .unit = Unit::kCount},
+                          {.key = "outside", .title = "outside", .unit = Unit::kCount},
+                          {.key = "p10_ape", .title = "p10", .unit = Unit::kShare},
+                          {.key = "p25_ape", .title = "p25", .unit = Unit::kShare},
+                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
+                          {.key = "p75_ape", .title = "p75", .unit = Unit::kShare},
+                          {.key = "p90_ape", .title = "p90", .unit = Unit::kShare},
+                          {.key = "mean_ape", .title = "mean", .unit = Unit::kShare},
+                          {.key = "coverage90", .title = "coverage", .unit = Unit::kShare},
+                          {.key = "half_width90", .title = "half-width", .unit = Unit::kShare},
+                          {.key = "reference_median_ape", .title = "", .unit = Unit::kShare},
+                          {.key = "reference_p90_ape", .title = "", .unit = Unit::kShare}},
+              .terminal_limit = 0,
+              .show = Show::kDataOnly};
+  for (const SplitErrors& e : evaluation.errors) {
+    const ErrorSummary& s = e.summary;
+    const auto reference = known ? reference_error(e.split, e.method) : std::nullopt;
+    std::set<size_t> folds;
+    for (const TestedRow& row : e.rows) folds.insert(row.fold);
+    table.rows.push_back({e.split, e.label, e.method, folds.size(), s.answered, s.rows - s.answered,
+                          s.impossible, s.outside, finite(s.p10_ape), finite(s.p25_ape),
+                          finite(s.median_ape), finite(s.p75_ape), finite(s.p90_ape),
+                          finite(s.mean_ape), finite(s.coverage90), finite(s.half_width90),
+                          reference ? Value(reference->median_ape) : Value(),
+                          reference ? Value(reference->p90_ape) : Value()});
+  }
+  return table;
+}
+
+// Median and 90th percentile in one cell: what a reader compares.
+Table readers_table(const ThroughputEvaluation& evaluation) {
+  const bool known = is_llm_inference_bench(evaluation.data);
+  Table table{
+      .title = "Absolute percentage error, median / 90th percentile",
+      .columns =
+          {{.key = "name", .title = "split", .unit = Unit::kText},
+           {.key = "question", .title = "question", .unit = Unit::kText, .elastic = true},
+           {.key = "method", .title = "method", .unit = Unit::kText},
+           {.key = "n", .title = "n", .unit = Unit::kCount},
+           {.key = "error", .title = "error %", .unit = Unit::kText, .align = Align::kRight}},
+      .terminal_limit = 0,
+      .show = Show::kReadersOnly};
+  if (known) {
+    table.columns.push_back(
+        {.key = "reference", .title = "prototype %", .unit = Unit::kText, .align = Align::kRight});
+  }
+  const bool intervals =
+      std::any_of(evaluation.errors.begin(), evaluation.errors.end(),
+                  [](const SplitErrors& e) { return std::isfinite(e.summary.coverage90); });
+  if (intervals) {
+    table.columns.push_back({.key = "coverage", .title = "in 90 %", .unit = Unit::kShare});
+    table.columns.push_back({.key = "half_width", .title = "\u00b1 median", .unit = Unit::kShare});
+  }
+  std::string last;
+  for (const SplitErrors& e : evaluation.errors) {
+    const ErrorSummary& s = e.summary;
+    Row row = {e.split == last ? "" : e.split, e.split == last ? "" : e.label, e.method, s.answered,
+               pair_text(s.median_ape, s.p90_ape)};
+    if (known) {
+      const auto reference = reference_error(e.split, e.method);
+      row.push_back(reference ? pair_text(reference->median_ape, reference->p90_ape) : "-");
+    }
+    if (intervals) {
+      row.push_back(finite(s.coverage90));
+      row.push_back(finite(s.half_width90));
+    }
+    table.rows.push_back(std::move(row));
+    last = e.split;
+  }
+  return table;
+}
+
+Table folds_table(const ThroughputEvaluation& evaluation) {
+  Table table{.key = "folds",
+              .columns = {{.key = "split", .title = "split", .unit = Unit::kText},
+                          {.key = "fold", .title = "fold", .unit = Unit::kText},
+                          {.key = "train_rows", .title = "train", .unit = Unit::kCount},
+                          {.key = "test_rows", .title = "test", .unit = Unit::kCount}},
+              .show = Show::kDataOnly};
+  for (const Split& split : evaluation.splits) {
+    for (const SplitFold& fold : split.folds) {
+      table.rows.push_back({split.name, fold.name, fold.train.size(), fold.test.size()});
+    }
+  }
+  return table;
+}
+
+// Figure 8 of the paper: the errors of the first split by model. Readers see the first method.
+std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
+  if (evaluation.errors.empty()) return {};
+  Table data{.key = "by_model",
+             .title = "By model, " + evaluation.errors.front().split + ", " +
+                      evaluation.errors.front().method,
+             .columns = {{.key = "model", .title = "model", .unit = Unit::kText, .elastic = true},
+                         {.key = "method",
+                          .title = "method",
+                          .unit = Unit::kText,
+                          .show = Show::kDataOnly},
+                         {.key = "n", .title = "n", .unit = Unit::kCount},
+                         {.key = "median_ape", .title = "median", .unit = Unit::kShare},
+                         {.key = "p90_ape", .title = "p90", .unit = Unit::kShare}},
+             .terminal_limit = 0,
+             .show = Show::kDataOnly};
+  Table readers = data;
+  readers.show = Show::kReadersOnly;
+  for (const SplitErrors& e : evaluation.errors) {
+    if (e.split != evaluation.errors.front().split) continue;
+    for (const NamedErrors& named : errors_by(evaluation.data, e, &BenchRow::model)) {
+      const ErrorSummary& s = named.summary;
+      data.rows.push_back(
+          {named.name, e.method, s.answered, finite(s.median_ape), finite(s.p90_ape)});
+      if (&e == &evaluation.errors.front()) readers.rows.push_back(data.rows.back());
+    }
+  }
+  return {std::move(readers), std::move(data)};
+}
+
+std::vector<Block> fit_blocks(const ThroughputEvaluation& evaluation) {
+  if (evaluation.fits.empty()) return {};
+  Table table{.key = "fits",
+              .columns = {{.key = "group", .title = "group", .unit = Unit::kText},
+                          {.key = "points", .title = "points", .unit = Unit::kCount},
+                          {.key = "a", .title = "A"},
+                          {.key = "b", .title = "B"},
+                          {.key = "c", .title = "C"},
+                          {.key = "median_ape", .title = "median", .unit = Unit::kShare}},
+              .show = Show::kDataOnly};
+  std::map<uint32_t, std::vector<double>> by_config;
+  std::vector<uint32_t> config_of(evaluation.data.group_names.size(), 0);
+  for (size_t i = 0; i < evaluation.data.rows.size(); ++i) {
+    config_of[evaluation.data.group[i]] = evaluation.data.config[i];
+  }
+  for (const GroupFit& fit : evaluation.fits) {
+    table.rows.push_back({evaluation.data.group_names[fit.group], fit.points, fit.curve.a,
+                          fit.curve.b, fit.curve.c, fit.median_ape});
+    by_config[config_of[fit.group]].push_back(fit.median_ape);
+  }
+  std::vector<double> medians;
+  for (auto& [config, errors] : by_config) medians.push_back(median(std::move(errors)));
+  std::sort(medians.begin(), medians.end());
+  Facts facts{
+      .title = "Saturation curves (ALA, Algorithm 2)",
+      .items = {{"fitted_groups", "groups fitted", evaluation.fits.size(), Unit::kCount},
+                {"fit_median_ape", "error on their own points, median of configurations",
+                 quantile_sorted(medians, 0.5), Unit::kShare},
+                {"fit_p90_ape", "90th percentile", quantile_sorted(medians, 0.9), Unit::kShare}}};
+  return {std::move(facts), std::move(table)};
+}
+
+std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputData& data) {
+  std::vector<BenchOddity> oddities = table.oddities;
+  oddities.insert(oddities.end(), data.oddities.begin(), data.oddities.end());
+  return oddities;
+}
+
+}  // namespace
+
+std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data) {
+  const auto infeasible = std::count(data.infeasible.begin(), data.infeasible.end(), true);
+  Facts facts{.title = "Table",
+              .items = {{"format", "format", table.format, Unit::kText},
+                        {"rows", "rows used", data.rows.size(), Unit::kCount,
+                         fmt::format("of {} in the table", table.rows.size())},
+                        {"configs", "configurations", data.config_names.size(), Unit::kCount},
+                        {"groups", "groups (configuration and lengths)", data.group_names.size(),
+                         Unit::kCount},
+                        {"infeasible", "infeasible rows", static_cast<int64_t>(infeasible),
+                         Unit::kCount, "faster than reading the weights once per token"}}};
+  Facts dropped{.key = "dropped", .show = Show::kDataOnly};
+  Table odd{.key = "oddities",
+            .title = "Odd rows",
+            .columns = {{.key = "code", .title = "code", .unit = Unit::kText},
+                        {.key = "rows", .title = "rows", .unit = Unit::kCount},
+                        {.key = "dropped", .title = "dropped", .unit = Unit::kCount},
+                        {.key = "first_line", .title = "first line"},
+                        {.key = "effect", .title = "effect", .unit = Unit::kText, .elastic = true}},
+            .terminal_limit = 0};
+  for (const BenchOddity& o : all_oddities(table, data)) {
+    if (o.dropped > 0) dropped.items.push_back({o.code, o.code, o.dropped, Unit::kCount});
+    odd.rows.push_back({o.code, o.rows, o.dropped, o.first_line, o.effect});
+  }
+  return {std::move(facts), std::move(dropped), std::move(odd)};
+}
+
+Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
+  Section section{.key = "throughput", .title = "Throughput of configurations held out"};
+  std::vector<std::string> methods;
+  for (const SplitErrors& e : evaluation.errors) {
+    if (std::find(methods.begin(), methods.end(), e.method) == methods.end()) {
+      methods.push_back(e.method);
+    }
+  }
+  section.blocks.push_back(
+      Facts{.items = {{"method", "method", methods.size() == 1 ? Value(methods[0]) : Value(methods),
+                       Unit::kText},
+                      {"interrupted", "interrupted", evaluation.interrupted}},
+            .show = Show::kDataOnly});
+  section.blocks.push_back(readers_table(evaluation));
+  section.blocks.push_back(splits_table(evaluation));
+  section.blocks.push_back(folds_table(evaluation));
+  for (Block& block : model_blocks(evaluation)) section.blocks.push_back(std::move(block));
+  for (Block& block : fit_blocks(evaluation)) section.blocks.push_back(std::move(block));
+  for (Block& block : bench_table_blocks(evaluation.table, evaluation.data)) {
+    section.blocks.push_back(std::move(block));
+  }
+  return section;
+}
+
+std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation& evaluation) {
+  std::vector<std::string> words;
+  const std::string& first =
+      evaluation.errors.empty() ? std::string() : evaluation.errors.front().method;
+  for (const SplitErrors& e : evaluation.errors) {
+    if (e.method != first) continue;
+    const ErrorSummary& s = e.summary;
+    if (s.answered == 0) {
+      words.push_back(fmt::format("{} ({}): {} has no answer.", e.label, e.split, e.method));
+      continue;
+    }
+    std::string text = fmt::format(
+        "{} ({}): half of {} unseen rows are predicted within {} %, nine of ten within {} %",
+        e.label, e.split, format_count(static_cast<int64_t>(s.answered)), percent(s.median_ape),
+        percent(s.p90_ape));
+    if (std::isfinite(s.coverage90)) {
+      text += fmt::format("; the 90 % intervals hold {}", format_share(s.coverage90));
+    }
+    words.push_back(text + ".");
+  }
+  for (const Split& split : evaluation.splits) {
+    if (split.folds.empty()) {
+      words.push_back(
+          fmt::format("{} ({}): this table has no rows for both sides.", split.label, split.name));
+    }
+  }
+  if (evaluation.interrupted) words.push_back("Interrupted: folds that were not run are missing.");
+  return words;
+}
+
+}  // namespace assay

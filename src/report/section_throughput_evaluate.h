@@ -1,0 +1,29 @@
+#pragma once
+
+// From measured errors of throughput methods to sections of a Document.
+
+#include <string>
+#include <vector>
+
+#include "report/document.h"
+#include "throughput/ala.h"
+#include "throughput/evaluate.h"
+
+namespace assay {
+
+struct ThroughputEvaluation {
+  const BenchTable& table;
+  const ThroughputData& data;
+  std::vector<Split> splits;        // that were asked for
+  std::vector<SplitErrors> errors;  // by split, then method
+  std::vector<GroupFit> fits;       // empty: not shown
+  bool interrupted = false;
+};
+
+Section throughput_evaluation_section(const ThroughputEvaluation& evaluation);
+std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation& evaluation);
+
+// {"rows", "configs", "groups", "dropped": {...}, "oddities": [...]} of a table, for any verb.
+std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data);
+
+}  // namespace assay

@@ -1,0 +1,25 @@
+#pragma once
+
+// What a prototype of the methods in another language found on LLM-Inference-Bench (argonne-lcf,
+// Plots/All_results.csv, BSD-3-Clause), on the same splits: printed beside results on that table.
+
+#include <optional>
+#include <string_view>
+
+#include "throughput/method.h"
+
+namespace assay {
+
+struct ReferenceError {
+  std::string_view split;
+  std::string_view method;
+  double median_ape = 0;  // shares of 1
+  double p90_ape = 0;
+};
+
+// Whether these are the 4,715 configurations of that table, in any order.
+bool is_llm_inference_bench(const ThroughputData& data);
+
+std::optional<ReferenceError> reference_error(std::string_view split, std::string_view method);
+
+}  // namespace assay
