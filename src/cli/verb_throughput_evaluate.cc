@@ -13,6 +13,7 @@
 #include "report/section_throughput_evaluate.h"
 #include "throughput/baselines.h"
 #include "throughput/evaluate.h"
+#include "throughput/predictor.h"
 
 namespace assay {
 namespace {
@@ -21,7 +22,7 @@ struct EvaluateVerb {
   CommonOptions common;
   BenchFlags bench;
   std::vector<std::string> splits = {"all"};
-  std::vector<std::string> methods = {"ala"};
+  std::vector<std::string> methods = {"assay"};
 };
 
 // Ctrl-C ends the work between two folds; what was finished is printed.
@@ -42,7 +43,7 @@ class StopOnInterrupt {
 
 std::vector<ThroughputMethod> available_methods(const LoadedBench& bench) {
   const Vocabulary vocabulary = vocabulary_of(bench.data);
-  std::vector<ThroughputMethod> methods = {ala_method(vocabulary)};
+  std::vector<ThroughputMethod> methods = {assay_method(bench.facts), ala_method(vocabulary)};
   for (ThroughputMethod& method : baselines(vocabulary)) methods.push_back(std::move(method));
   methods.push_back(ala_per_config_method());
   methods.push_back(ala_pooled_method(vocabulary, false));
