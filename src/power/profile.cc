@@ -1,1 +1,517 @@
+// The analyser of spec/power 2: golden runs, LOIs, the stitched curve, and what may be said.
+
 #include "power/profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+
+#include "base/stats.h"
+#include "power/fit.h"
+#include "power/placement.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kGridPoints = 41;
+constexpr double kResidualShare = 1.0 / 20;  // of T: clocks must agree better than this
+constexpr int64_t kSlowSensor = 10'000'000;  // window or period from which on no curve is drawn
+constexpr double kCleanWindow = 0.995;       // of a window, to count as all this kernel's
+constexpr uint32_t kFewestRepetitions = 32;  // Yang et al.: or at least 5 s
+constexpr int64_t kLongRun = 5'000'000'000;
+
+std::string number(const char* form, double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), form, value);
+  return text;
+}
+std::string microseconds(double ns) { return number("%.4g us", ns / 1000); }
+std::string percent(double share) { return number("%.1f %%", share * 100); }
+
+// Everything the steps share.
+struct Job {
+  const PowerRecording& recording;
+  const ProfileOptions& options;
+  std::vector<RunView> runs;    // all
+  std::vector<RunView> golden;  // the bin
+  TimedSamples timed;
+  Placement placement;
+  ProfilePlan plan;
+};
+
+ClockModel same_clock() {
+  ClockModel model;
+  model.segments.push_back({});
+  return model;
+}
+
+// Strategy S2 switched off: one reading ties the clocks.
+Result<ClockModel> naive_clock(const PowerRecording& recording) {
+  if (recording.probes.empty()) {
+    return Error{ErrorCode::kFormat, "no clock probe ties the samples to the executions", "", -1};
+  }
+  const ClockProbe& first = recording.probes.front();
+  ClockModel model = same_clock();
+  model.segments.front() = {first.c1_ns, ticks_to_ns(first.gpu_ticks, recording.tick_hz), 1};
+  model.probes = recording.probes.size();
+  model.probes_kept = 1;
+  return model;
+}
+
+Result<ClockModel> clock_of(const PowerRecording& recording, const ProfileOptions& options) {
+  if (recording.samples_on_cpu_clock) return same_clock();
+  if (!options.use_clock_sync) return naive_clock(recording);
+  return fit_clock(recording.probes, recording.tick_hz);
+}
+
+int64_t median_ns(const std::vector<int64_t>& values) {
+  std::vector<int64_t> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  return std::llround(quantile_sorted(sorted, 0.5));
+}
+
+std::vector<int64_t> durations_of(const std::vector<RunView>& runs) {
+  std::vector<int64_t> durations;
+  for (const RunView& run : runs) durations.push_back(run.ssp_duration_ns);
+  return durations;
+}
+
+void refuse(KernelProfile& profile, std::string reason) {
+  profile.verdict = PowerVerdict::kRefused;
+  profile.reasons.push_back(std::move(reason));
+}
+
+// Steps 1 and 6: the row of Table I and the runs in the bin. False = refused.
+bool choose_runs(Job& job, KernelProfile& profile) {
+  const ProfileOptions& options = job.options;
+  const std::vector<int64_t> durations = durations_of(job.runs);
+  const int64_t typical = options.outlier_ns ? *options.outlier_ns : median_ns(durations);
+  profile.t_exec_ns = typical;
+  const auto plan = plan_profile(typical, options.force);
+  if (!plan) {
+    refuse(profile, "an execution takes " + microseconds(static_cast<double>(typical)) +
+                        ", under the 25 us from which on the method is specified; --force profiles "
+                        "it anyway");
+    return false;
+  }
+  job.plan = *plan;
+  if (plan->extrapolated) {
+    profile.notes.push_back("under 25 us: outside the published table, profiled because forced");
+  }
+  const double margin = options.margin.value_or(plan->margin);
+  if (!options.use_golden_runs) {
+    job.golden = job.runs;
+  } else if (options.outlier_ns) {
+    const double centre = static_cast<double>(*options.outlier_ns);
+    for (const RunView& run : job.runs) {
+      const double off = std::fabs(static_cast<double>(run.ssp_duration_ns) - centre);
+      if (off <= centre * margin / 2) job.golden.push_back(run);
+    }
+  } else {
+    for (const size_t i : golden_runs(durations, margin)) job.golden.push_back(job.runs[i]);
+  }
+  profile.golden = static_cast<uint32_t>(job.golden.size());
+  if (job.golden.empty()) {
+    refuse(profile, "no run has an execution within " + percent(margin / 2) + " of " +
+                        microseconds(static_cast<double>(typical)));
+    return false;
+  }
+  const std::vector<int64_t> golden = durations_of(job.golden);
+  profile.t_exec_ns = median_ns(golden);
+  profile.golden_low_ns = *std::min_element(golden.begin(), golden.end());
+  profile.golden_high_ns = *std::max_element(golden.begin(), golden.end());
+  profile.loi_target = static_cast<uint32_t>((profile.t_exec_ns + job.plan.loi_spacing_ns - 1) /
+                                             job.plan.loi_spacing_ns);
+  const double share = static_cast<double>(profile.golden) / static_cast<double>(profile.runs);
+  if (options.use_golden_runs && !options.outlier_ns && share < 0.25) {
+    profile.notes.push_back("execution times scatter: the fullest bin of " + percent(margin) +
+                            " holds " + percent(share) + " of the runs");
+  }
+  return true;
+}
+
+// One LOI with what the fit of each series needs.
+struct Loi {
+  LoiPoint point;
+  double share = 1;  // of its window in this kernel
+  const PowerSample* sample = nullptr;
+};
+
+std::vector<Loi> lois_at(const Job& job, const KernelProfile& profile, bool ssp) {
+  std::vector<Loi> lois;
+  for (const RunView& run : job.golden) {
+    if (!ssp && !run.sse) continue;
+    const size_t at = ssp ? run.ssp : *run.sse;
+    const PowerExecution& execution = job.recording.executions[at];
+    const double duration = static_cast<double>(execution.end_ns - execution.start_ns);
+    const double scale = job.options.rescale_toi && duration > 0
+                             ? static_cast<double>(profile.t_exec_ns) / duration
+                             : 1;
+    for (const TimedSample& sample : job.placement.in_execution[at]) {
+      const double share =
+          window_share(job.recording, run.block, at, sample.t_ns, job.recording.sensor.window_ns);
+      if (ssp && job.options.strict && share < kCleanWindow) continue;
+      const PowerSample& reading = job.recording.samples[sample.sample];
+      const double toi = static_cast<double>(sample.t_ns - execution.start_ns) * scale;
+      lois.push_back({{toi, reading.power_w, run.run}, share, &reading});
+    }
+  }
+  return lois;
+}
+
+std::vector<LoiPoint> points_of(const std::vector<Loi>& lois) {
+  std::vector<LoiPoint> points;
+  for (const Loi& loi : lois) points.push_back(loi.point);
+  return points;
+}
+
+std::vector<ProfilePoint> scatter_of(const std::vector<LoiPoint>& points) {
+  std::vector<ProfilePoint> scatter;
+  for (const LoiPoint& point : points) {
+    scatter.push_back({.toi_ns = std::llround(point.toi_ns), .power_w = point.power_w});
+  }
+  std::sort(scatter.begin(), scatter.end(), [](const ProfilePoint& a, const ProfilePoint& b) {
+    return a.toi_ns != b.toi_ns ? a.toi_ns < b.toi_ns : a.power_w < b.power_w;
+  });
+  return scatter;
+}
+
+struct Stitched {
+  CurveFit fit;
+  CurveBand band;
+  uint32_t degree = 0;
+  std::vector<ProfilePoint> curve;
+};
+
+Stitched stitch(const std::vector<LoiPoint>& points, int64_t t_exec_ns,
+                const ProfileOptions& options) {
+  const double span = static_cast<double>(t_exec_ns);
+  Stitched stitched;
+  stitched.degree = supported_degree(points, span);
+  stitched.fit = fit_curve(points, span, stitched.degree);
+  std::vector<double> grid;
+  for (size_t i = 0; i < kGridPoints; ++i) {
+    grid.push_back(span * static_cast<double>(i) / (kGridPoints - 1));
+  }
+  stitched.band = bootstrap_band(points, stitched.fit, grid, options.bootstrap, options.seed);
+  for (size_t i = 0; i < kGridPoints; ++i) {
+    stitched.curve.push_back({std::llround(grid[i]), stitched.fit.at(grid[i]),
+                              stitched.band.at[i].low, stitched.band.at[i].high});
+  }
+  return stitched;
+}
+
+int64_t largest_gap(const std::vector<ProfilePoint>& scatter, int64_t t_exec_ns) {
+  if (scatter.empty()) return t_exec_ns;
+  int64_t gap = std::max(scatter.front().toi_ns, t_exec_ns - scatter.back().toi_ns);
+  for (size_t i = 1; i < scatter.size(); ++i) {
+    gap = std::max(gap, scatter[i].toi_ns - scatter[i - 1].toi_ns);
+  }
+  return gap;
+}
+
+void stitch_components(const std::vector<Loi>& lois, KernelProfile& profile) {
+  constexpr std::array<double PowerSample::*, 3> kComponents = {
+      &PowerSample::xcd_w, &PowerSample::iod_w, &PowerSample::hbm_w};
+  const double span = static_cast<double>(profile.t_exec_ns);
+  for (size_t c = 0; c < kComponents.size(); ++c) {
+    std::vector<LoiPoint> points;
+    for (const Loi& loi : lois) {
+      const double watts = loi.sample->*kComponents[c];
+      if (std::isfinite(watts)) points.push_back({loi.point.toi_ns, watts, loi.point.run});
+    }
+    if (points.empty()) continue;
+    profile.component_w[c] = fit_curve(points, span, supported_degree(points, span)).mean();
+  }
+}
+
+// Steps 7 to 9 for the execution of interest.
+void stitch_profile(const Job& job, KernelProfile& profile, const std::vector<Loi>& lois) {
+  const std::vector<LoiPoint> points = points_of(lois);
+  profile.lois = static_cast<uint32_t>(points.size());
+  profile.lois_points = scatter_of(points);
+  profile.largest_gap_ns = largest_gap(profile.lois_points, profile.t_exec_ns);
+  if (points.empty()) return;
+  double sum = 0;
+  double share = 0;
+  for (const Loi& loi : lois) {
+    sum += loi.point.power_w;
+    share += loi.share;
+  }
+  profile.ssp_arithmetic_w = sum / static_cast<double>(lois.size());
+  profile.window_share = share / static_cast<double>(lois.size());
+  Stitched stitched = stitch(points, profile.t_exec_ns, job.options);
+  profile.degree = stitched.degree;
+  profile.residual_w = stitched.fit.residual_w;
+  profile.ssp_w = stitched.fit.mean();
+  profile.ssp_low_w = stitched.band.mean.low;
+  profile.ssp_high_w = stitched.band.mean.high;
+  profile.curve = std::move(stitched.curve);
+  stitch_components(lois, profile);
+}
+
+void stitch_sse(const Job& job, KernelProfile& profile) {
+  const std::vector<LoiPoint> points = points_of(lois_at(job, profile, false));
+  profile.sse_lois = static_cast<uint32_t>(points.size());
+  profile.sse_points = scatter_of(points);
+  if (points.empty()) return;
+  Stitched stitched = stitch(points, profile.t_exec_ns, job.options);
+  profile.sse_w = stitched.fit.mean();
+  profile.sse_curve = std::move(stitched.curve);
+}
+
+// Samples whose window holds nothing but settled executions of the kernel: their mean needs no
+// place inside an execution (spec/power 4.1 a).
+struct Plateau {
+  std::vector<double> run_means;
+  uint32_t samples = 0;
+};
+
+Plateau plateau_of(const Job& job) {
+  Plateau plateau;
+  for (const RunView& run : job.golden) {
+    const size_t settled = std::min(run.block + 3, run.ssp);
+    double sum = 0;
+    uint32_t count = 0;
+    for (size_t at = settled; at <= run.ssp; ++at) {
+      for (const TimedSample& sample : job.placement.in_execution[at]) {
+        const double share =
+            window_share(job.recording, settled, at, sample.t_ns, job.recording.sensor.window_ns);
+        if (share < kCleanWindow) continue;
+        sum += job.recording.samples[sample.sample].power_w;
+        ++count;
+      }
+    }
+    if (count == 0) continue;
+    plateau.run_means.push_back(sum / count);
+    plateau.samples += count;
+  }
+  return plateau;
+}
+
+void take_plateau(const Plateau& plateau, KernelProfile& profile) {
+  const MeanInterval mean = mean_interval95(plateau.run_means);
+  profile.ssp_w = mean.mean;
+  profile.ssp_low_w = mean.low;
+  profile.ssp_high_w = mean.high;
+  profile.ssp_arithmetic_w = mean.mean;
+  profile.window_share = 1;
+  profile.degree = 0;
+  profile.curve.clear();
+  profile.sse_curve.clear();
+}
+
+// Median of the samples whose window ended before a run began.
+double idle_power(const Job& job) {
+  std::vector<double> idle;
+  size_t next = 0;  // execution
+  const std::vector<PowerExecution>& executions = job.recording.executions;
+  int64_t busy_until = INT64_MIN;
+  for (const TimedSample& sample : job.timed.samples) {
+    while (next < executions.size() && executions[next].start_ns < sample.t_ns) {
+      busy_until = std::max(busy_until, executions[next].end_ns);
+      ++next;
+    }
+    const bool clear =
+        busy_until == INT64_MIN || busy_until <= sample.t_ns - job.recording.sensor.window_ns;
+    if (clear) idle.push_back(job.recording.samples[sample.sample].power_w);
+  }
+  return idle.empty() ? std::nan("") : median(std::move(idle));
+}
+
+bool slow_sensor(const SensorModel& sensor) {
+  return sensor.mode == SensorMode::kOneSecondAverage || sensor.window_ns >= kSlowSensor ||
+         sensor.period_ns >= kSlowSensor;
+}
+
+void note_windows(const Job& job, KernelProfile& profile) {
+  if (!(profile.window_share < kCleanWindow)) return;
+  const double away = 1 - profile.window_share;
+  std::string text = percent(away) + " of the LOIs' windows lies outside this kernel's executions";
+  if (std::isfinite(profile.idle_w)) {
+    const double shift = away * (profile.ssp_w - profile.idle_w) / profile.window_share;
+    text += "; if the device idled then, SSP is " + number("%.1f W", std::fabs(shift)) +
+            (shift > 0 ? " too low" : " too high");
+  }
+  if (!job.options.strict) text += "; one execution more per run and --strict avoid it";
+  profile.notes.push_back(std::move(text));
+}
+
+std::string averaged_reason(const KernelProfile& profile, int64_t window_ns) {
+  return "the sensor averages over " + microseconds(static_cast<double>(window_ns)) + ", " +
+         number("%.3g", profile.w_over_t) +
+         " executions: the curve is a moving average over them, and " +
+         percent(profile.attenuation) + " is left of what repeats with each execution";
+}
+
+// A refusal carries no number that could be taken for an answer.
+void drop_powers(KernelProfile& profile) {
+  const KernelProfile nothing;
+  profile.sse_w = nothing.sse_w;
+  profile.ssp_w = nothing.ssp_w;
+  profile.ssp_low_w = nothing.ssp_low_w;
+  profile.ssp_high_w = nothing.ssp_high_w;
+  profile.ssp_arithmetic_w = nothing.ssp_arithmetic_w;
+  profile.component_w = nothing.component_w;
+  profile.degree = 0;
+  profile.residual_w = 0;
+  profile.curve.clear();
+  profile.sse_curve.clear();
+}
+
+// Spec 2.2 and 4.1: what the sensor can show decides before how much there is of it.
+void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
+  const SensorModel& sensor = job.recording.sensor;
+  const bool mean_only = slow_sensor(sensor) && profile.t_exec_ns < 2 * sensor.window_ns;
+  if (mean_only || profile.lois == 0) {
+    if (plateau.run_means.size() < 2) {
+      const int64_t wanted = sensor.window_ns + 2 * sensor.period_ns;
+      refuse(profile, profile.lois == 0 && !mean_only
+                          ? "no sample lies inside the execution of interest of any golden run"
+                          : "no sample's window holds this kernel alone: run it back to back for " +
+                                microseconds(static_cast<double>(wanted)) + " and more");
+      return;
+    }
+    profile.verdict = PowerVerdict::kMeanOnly;
+    profile.reasons.push_back(
+        mean_only
+            ? "the sensor averages over " + microseconds(static_cast<double>(sensor.window_ns)) +
+                  " and a profile in time needs executions twice as long: mean power and "
+                  "energy only"
+            : "no sample lies inside the execution of interest: mean power over the plateau "
+              "only");
+    take_plateau(plateau, profile);
+    return;
+  }
+  const bool averaged = profile.t_exec_ns < 2 * sensor.window_ns;
+  if (averaged) profile.reasons.push_back(averaged_reason(profile, sensor.window_ns));
+  profile.verdict = averaged ? PowerVerdict::kAveraged : PowerVerdict::kResolved;
+  if (profile.lois < profile.loi_target) {
+    profile.verdict = PowerVerdict::kShortCoverage;
+    profile.reasons.push_back(std::to_string(profile.lois) + " LOIs where " +
+                              std::to_string(profile.loi_target) + " are wanted: record more runs");
+  }
+}
+
+void note_repetitions(const Job& job, KernelProfile& profile) {
+  if (profile.verdict != PowerVerdict::kMeanOnly) return;
+  const RunView& run = job.golden.front();
+  const auto& executions = job.recording.executions;
+  const size_t repetitions = run.ssp - run.block + 1;
+  const int64_t length = executions[run.ssp].end_ns - executions[run.block].start_ns;
+  if (repetitions >= kFewestRepetitions || length >= kLongRun) return;
+  profile.notes.push_back("energy rests on " + std::to_string(repetitions) +
+                          " executions per run; 32, or 5 s, are good practice with such a sensor");
+}
+
+// False = refused: the alignment is worse than the method allows.
+bool clocks_agree(const Job& job, KernelProfile& profile) {
+  const bool placed_in_time = !slow_sensor(job.recording.sensor);
+  const double scale =
+      static_cast<double>(placed_in_time ? profile.t_exec_ns : job.recording.sensor.window_ns);
+  if (profile.clock.residual_p95_ns <= kResidualShare * scale) return true;
+  refuse(profile, "the clocks agree to " + microseconds(profile.clock.residual_p95_ns) +
+                      " only (95 % of the probes), and " + microseconds(kResidualShare * scale) +
+                      ", a twentieth, is needed");
+  return false;
+}
+
+bool sensor_known(const SensorModel& sensor, KernelProfile& profile) {
+  if (sensor.window_ns > 0 || sensor.mode == SensorMode::kInstant) return true;
+  refuse(
+      profile,
+      "the sensor's averaging window is not known: run assay power calibrate on that machine, or "
+      "state w_us in meta.json");
+  return false;
+}
+
+void finish(const Job& job, KernelProfile& profile) {
+  const double t_s = static_cast<double>(profile.t_exec_ns) * 1e-9;
+  profile.energy_j = profile.ssp_w * t_s;
+  if (profile.ssp_w > 0 && profile.sse_lois > 0) {
+    profile.sse_error = std::fabs(profile.ssp_w - profile.sse_w) / profile.ssp_w;
+  }
+  note_windows(job, profile);
+  note_repetitions(job, profile);
+  if (profile.golden < 3) {
+    profile.notes.push_back("only " + std::to_string(profile.golden) +
+                            " golden runs: no interval can be given");
+  }
+}
+
+double attenuation_of(double w_over_t) {
+  const double x = std::numbers::pi * w_over_t;
+  return x < 1e-9 ? 1 : std::fabs(std::sin(x) / x);
+}
+
+KernelProfile start_profile(const PowerRecording& recording, const ProfileOptions& options) {
+  KernelProfile profile;
+  profile.name = recording.kernels[options.kernel];
+  if (options.kernel < recording.kernel_flop.size()) {
+    profile.flop = recording.kernel_flop[options.kernel];
+  }
+  if (options.kernel < recording.kernel_bytes.size()) {
+    profile.bytes = recording.kernel_bytes[options.kernel];
+  }
+  return profile;
+}
+
+}  // namespace
+
+Result<KernelProfile> profile_kernel(const PowerRecording& recording,
+                                     const ProfileOptions& options) {
+  ASSAY_TRY(check_recording(recording));
+  if (options.kernel >= recording.kernels.size()) {
+    return Error{ErrorCode::kInvalidArgument, "no such kernel in this recording", "", -1};
+  }
+  Job job{.recording = recording,
+          .options = options,
+          .runs = view_runs(recording, options.kernel, options.first_runs),
+          .golden = {},
+          .timed = {},
+          .placement = {},
+          .plan = {}};
+  KernelProfile profile = start_profile(recording, options);
+  if (job.runs.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "the kernel " + profile.name + " has no executions in this recording", "", -1};
+  }
+  profile.runs = static_cast<uint32_t>(job.runs.size());
+  ASSAY_TRY_ASSIGN(profile.clock, clock_of(recording, options));
+  job.timed = time_samples(recording, profile.clock);
+  job.placement = place_samples(recording, job.timed);
+  profile.samples = recording.samples.size();
+  profile.samples_repeated = job.timed.repeated;
+  profile.samples_outside_runs = job.placement.outside_runs;
+  profile.samples_in_gaps = job.placement.in_gaps;
+  if (profile.samples_outside_runs == job.timed.samples.size()) {
+    return Error{ErrorCode::kFormat,
+                 "every power sample lies outside every run: samples and executions are on "
+                 "different clocks, or of different campaigns",
+                 "", -1};
+  }
+  if (!choose_runs(job, profile)) return profile;
+  profile.w_over_t =
+      static_cast<double>(recording.sensor.window_ns) / static_cast<double>(profile.t_exec_ns);
+  profile.attenuation = attenuation_of(profile.w_over_t);
+  profile.executions_per_run =
+      static_cast<uint32_t>(job.golden.front().ssp - job.golden.front().block + 1);
+  if (!sensor_known(recording.sensor, profile)) return profile;
+  if (options.use_clock_sync && !clocks_agree(job, profile)) return profile;
+
+  profile.idle_w = idle_power(job);
+  stitch_profile(job, profile, lois_at(job, profile, options.use_ssp));
+  stitch_sse(job, profile);
+  const Plateau plateau = plateau_of(job);
+  profile.plateau_samples = plateau.samples;
+  judge(job, profile, plateau);
+  if (profile.verdict == PowerVerdict::kRefused) {
+    drop_powers(profile);
+  } else {
+    finish(job, profile);
+  }
+  return profile;
+}
+
+}  // namespace assay

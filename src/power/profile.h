@@ -81,14 +81,21 @@ std::string_view power_verdict_name(PowerVerdict verdict);
 
 struct KernelProfile {
   std::string name;
+  double flop = std::numeric_limits<double>::quiet_NaN();   // per execution, as recorded
+  double bytes = std::numeric_limits<double>::quiet_NaN();  // per execution, at least
   int64_t t_exec_ns = 0;  // median SSP execution time of the golden runs
   uint32_t runs = 0;
   uint32_t golden = 0;
   int64_t golden_low_ns = 0;  // the bin
   int64_t golden_high_ns = 0;
   uint32_t executions_per_run = 0;
-  uint32_t lois = 0;
-  uint32_t loi_target = 0;
+  uint32_t lois = 0;        // samples inside the execution of interest of a golden run
+  uint32_t loi_target = 0;  // T over the spacing of Table I, rounded up
+  uint32_t sse_lois = 0;
+  uint32_t plateau_samples = 0;  // samples whose window held settled executions only
+  // Mean over the LOIs of the share of their window in which this kernel ran. The rest is idle time
+  // or another kernel, and pulls the power towards it.
+  double window_share = std::numeric_limits<double>::quiet_NaN();
   double w_over_t = 0;
   double attenuation = 0;  // |sin(pi w/T) / (pi w/T)|: what is left of a component of period T
   double sse_w = std::numeric_limits<double>::quiet_NaN();
@@ -98,29 +105,45 @@ struct KernelProfile {
   double ssp_arithmetic_w = std::numeric_limits<double>::quiet_NaN();  // mean of the LOIs
   double sse_error = std::numeric_limits<double>::quiet_NaN();         // |SSP - SSE| / SSP
   double energy_j = std::numeric_limits<double>::quiet_NaN();          // ssp_w x t_exec
-  std::array<double, 3> component_w = {};  // xcd, iod, hbm SSP means; NaN where not measured
-  uint32_t degree = 0;                     // of the fit: 4 where the LOIs allow it
-  double residual_w = 0;                   // standard deviation around the fit
-  int64_t largest_gap_ns = 0;              // widest part of the execution without a LOI
+  double idle_w = std::numeric_limits<double>::quiet_NaN();  // samples that end before a run starts
+  // xcd, iod, hbm SSP means; NaN where not measured
+  std::array<double, 3> component_w = {std::numeric_limits<double>::quiet_NaN(),
+                                       std::numeric_limits<double>::quiet_NaN(),
+                                       std::numeric_limits<double>::quiet_NaN()};
+  uint32_t degree = 0;         // of the fit: 4 where the LOIs allow it
+  double residual_w = 0;       // standard deviation around the fit
+  int64_t largest_gap_ns = 0;  // widest part of the execution without a LOI
   ClockModel clock;
   std::vector<ProfilePoint> lois_points;  // the scatter: one per LOI
   std::vector<ProfilePoint> curve;        // the fit on an even grid, with its band
+  std::vector<ProfilePoint> sse_points;   // the same of the first settled execution
+  std::vector<ProfilePoint> sse_curve;
+  // What became of the samples that are no LOI.
+  uint64_t samples = 0;
+  uint64_t samples_outside_runs = 0;
+  uint64_t samples_in_gaps = 0;   // inside a run, in no execution
+  uint64_t samples_repeated = 0;  // same stamp as the one before: dropped
   PowerVerdict verdict = PowerVerdict::kRefused;
   std::vector<std::string> reasons;  // why not resolved, or refused; empty when resolved
+  std::vector<std::string> notes;    // what else to know; empty when nothing
 };
 
 struct ProfileOptions {
-  uint32_t kernel = 0;           // into PowerRecording::kernels: the profile of the last executions
-  std::optional<double> margin;  // absent: Table I
-  std::optional<int64_t> outlier_ns;   // centre the bin on this execution time instead
-  std::optional<uint32_t> first_runs;  // use only so many runs (resiliency comparison)
+  uint32_t kernel = 0;  // into PowerRecording::kernels: the profile of the last executions
+  std::optional<double> margin = {};        // absent: Table I
+  std::optional<int64_t> outlier_ns = {};   // centre the bin on this execution time instead
+  std::optional<uint32_t> first_runs = {};  // use only so many runs (resiliency comparison)
+  // Only LOIs whose whole window held this kernel. Needs one execution more per run than the
+  // paper's count (ssp_executions); without it the window of early LOIs reaches back before the
+  // first execution, and a kernel shorter than the window comes out up to T / 2w too low.
   bool strict = false;
   bool force = false;         // under 25 us
   bool rescale_toi = false;   // TOI x T / T_run
   uint64_t seed = 1;          // of the bootstrap
   uint32_t bootstrap = 1000;  // resamples
   // Strategies of the paper, each of which can be switched off to see what it buys (Figure 5).
-  bool use_clock_sync = true;   // S2
+  // S2 off: the first probe alone ties the clocks, its delay and the drift ignored.
+  bool use_clock_sync = true;
   bool use_golden_runs = true;  // S3
   bool use_ssp = true;          // S4: off = profile the SSE execution
 };
@@ -129,6 +152,9 @@ struct ProfileOptions {
 // what the sensor cannot resolve is a verdict, not an error.
 Result<KernelProfile> profile_kernel(const PowerRecording& recording,
                                      const ProfileOptions& options);
+
+// Kernels that end at least one run: what a recording is about, in order of their index.
+std::vector<uint32_t> profiled_kernels(const PowerRecording& recording);
 
 struct PowerReport {
   std::vector<KernelProfile> kernels;

@@ -1,0 +1,53 @@
+#pragma once
+
+// Power over time in the execution as a polynomial, and how sure it is. Legendre polynomials over
+// the execution: their first coefficient is the mean power, and high degrees stay well conditioned.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace assay {
+
+// One LOI: a sample inside an execution.
+struct LoiPoint {
+  double toi_ns = 0;
+  double power_w = 0;
+  uint32_t run = 0;
+};
+
+constexpr uint32_t kFullDegree = 4;  // the paper's "linear regression of degree four"
+
+// Highest degree up to 4 that the points carry: 2 (d + 1) points and d + 1 distinct times (spec
+// step 9: 10 and 5 for degree 4), times that lie so that the mean of the curve is at most 1.5 times
+// as uncertain as that of the points, and only a straight line across a hole of half the execution.
+uint32_t supported_degree(const std::vector<LoiPoint>& points, double span_ns);
+
+struct CurveFit {
+  double span_ns = 0;
+  std::vector<double> coefficients;  // of P_0 .. P_d in u = 2 t / span - 1
+  double residual_w = 0;             // standard deviation around the curve, n - d - 1 below
+
+  double at(double toi_ns) const;
+  // Integral over [0, span] / span: only P_0 has one.
+  double mean() const { return coefficients.front(); }
+};
+// Needs degree + 1 points at distinct times.
+CurveFit fit_curve(const std::vector<LoiPoint>& points, double span_ns, uint32_t degree);
+
+struct Interval95 {
+  double low = 0;
+  double high = 0;
+};
+struct CurveBand {
+  Interval95 mean;
+  std::vector<Interval95> at;  // per grid time
+};
+// Bootstrap over runs, studentised: each resample is judged by its own standard error, which keeps
+// 95 % at 95 % for ten points as for a thousand (tests/unit/power/fit_test.cc). With about one
+// point per run, residuals are redrawn; with several, those of a run keep together and change sign
+// at random. NaN with fewer than 3 runs beyond the coefficients.
+CurveBand bootstrap_band(const std::vector<LoiPoint>& points, const CurveFit& fit,
+                         const std::vector<double>& grid_ns, uint32_t resamples, uint64_t seed);
+
+}  // namespace assay
