@@ -58,7 +58,7 @@ struct TaxOptions {
   BaseWeighting base_weighting = BaseWeighting::kKernel;
   bool count_copies = false;  // memcpy and memset rows count as kernels in N and T_Device
   // Absent: a floor published for this very board and tracer, else estimated from the trace.
-  std::optional<TaxFloor> floor;
+  std::optional<TaxFloor> floor = std::nullopt;
   const KernelFamilies* families = nullptr;  // absent: the built-in patterns
 };
 
@@ -73,7 +73,7 @@ struct KernelCost {
   int64_t t_dispatch_ns = 0;  // T_dispatch, Eq. 5
   // T_launch, Eq. 6; absent for all kernels of a graph launch but its first, and for kernels whose
   // call is not in the trace.
-  std::optional<int64_t> t_launch_ns;
+  std::optional<int64_t> t_launch_ns = std::nullopt;
   int64_t dur_ns = 0;  // t_k
 };
 
