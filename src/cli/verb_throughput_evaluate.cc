@@ -3,12 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 
 #include "cli/bench_flags.h"
 #include "cli/common.h"
+#include "cli/interrupt.h"
 #include "cli/verbs.h"
 #include "report/section_throughput_evaluate.h"
 #include "throughput/baselines.h"
@@ -23,22 +23,6 @@ struct EvaluateVerb {
   BenchFlags bench;
   std::vector<std::string> splits = {"all"};
   std::vector<std::string> methods = {"assay"};
-};
-
-// Ctrl-C ends the work between two folds; what was finished is printed.
-volatile std::sig_atomic_t stop_asked = 0;
-
-class StopOnInterrupt {
- public:
-  StopOnInterrupt() {
-    before_ = std::signal(SIGINT, [](int) { stop_asked = 1; });
-  }
-  ~StopOnInterrupt() { std::signal(SIGINT, before_); }
-  StopOnInterrupt(const StopOnInterrupt&) = delete;
-  StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
-
- private:
-  void (*before_)(int);
 };
 
 std::vector<ThroughputMethod> available_methods(const LoadedBench& bench) {
@@ -92,7 +76,7 @@ bool show_progress(const std::string& method, const Split& split, size_t fold) {
                split.name, fold + 1, split.folds.size());
     std::fflush(stderr);
   }
-  return stop_asked == 0;
+  return !interrupt_asked();
 }
 
 void clear_progress() {
@@ -107,14 +91,14 @@ Result<Document> evaluate(const EvaluateVerb& verb) {
   const StopOnInterrupt interruptible;
   for (const Split& split : evaluation.splits) {
     for (const ThroughputMethod& method : methods) {
-      if (split.folds.empty() || stop_asked != 0) continue;
+      if (split.folds.empty() || interrupt_asked()) continue;
       auto errors = evaluate_split(bench.data, split, method, show_progress);
       clear_progress();
       if (!errors) return errors.take_error();
       evaluation.errors.push_back(std::move(*errors));
     }
   }
-  evaluation.interrupted = stop_asked != 0;
+  evaluation.interrupted = interrupt_asked();
   evaluation.fits = fit_groups(bench.data);
   Document document = new_document("Throughput: how far predictions are off");
   document.inputs.push_back({bench.table.source, {}});
@@ -148,6 +132,7 @@ void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code) {
       ->delimiter(',')
       ->capture_default_str();
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  add_throughput_anneal_verb(throughput, exit_code);
 }
 
 }  // namespace assay

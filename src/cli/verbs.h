@@ -20,6 +20,7 @@ void add_power_run_verbs(CLI::App& power, int& exit_code);
 void add_throughput_verb(CLI::App& app, int& exit_code);
 // Under `throughput`, whose app it is given.
 void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code);
+void add_throughput_anneal_verb(CLI::App& throughput, int& exit_code);
 void add_info_verb(CLI::App& app, int& exit_code);
 
 }  // namespace assay

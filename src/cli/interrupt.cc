@@ -1,0 +1,18 @@
+#include "cli/interrupt.h"
+
+namespace assay {
+namespace {
+
+volatile std::sig_atomic_t asked = 0;
+
+}  // namespace
+
+StopOnInterrupt::StopOnInterrupt() {
+  before_ = std::signal(SIGINT, [](int) { asked = 1; });
+}
+
+StopOnInterrupt::~StopOnInterrupt() { std::signal(SIGINT, before_); }
+
+bool interrupt_asked() { return asked != 0; }
+
+}  // namespace assay

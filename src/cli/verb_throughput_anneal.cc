@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/bench_flags.h"
+#include "cli/common.h"
+#include "cli/interrupt.h"
+#include "cli/verbs.h"
+#include "ingest/bench_table.h"
+#include "report/section_throughput_anneal.h"
+#include "throughput/annealing.h"
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+struct AnnealVerb {
+  CommonOptions common;
+  BenchFlags bench;
+  std::string source;
+  std::vector<std::string> targets;
+  std::vector<uint64_t> seeds = {1, 2, 3};
+  int steps = 200;
+  int rounds = 500;
+};
+
+// Rows whose texts begin with what a filter such as "hardware=Nvidia H100,model=Qwen/Qwen2" says.
+Result<ThroughputData> slice(const ThroughputData& data, const std::string& filter) {
+  if (filter.empty()) return data;
+  ASSAY_TRY_ASSIGN(const auto wanted, parse_bench_options({}, {filter}));
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < data.rows.size(); ++i) {
+    const BenchRow& row = data.rows[i];
+    bool fits = true;
+    for (const auto& [role, text] : wanted.meta) {
+      const std::string* have = role == "hardware"    ? &row.hardware
+                                : role == "framework" ? &row.framework
+                                : role == "model"     ? &row.model
+                                                      : nullptr;
+      if (have == nullptr) {
+        return Error{ErrorCode::kInvalidArgument,
+                     fmt::format("'{}': rows are chosen by hardware, framework and model", filter),
+                     "", -1};
+      }
+      fits &= have->rfind(text, 0) == 0;
+    }
+    if (fits) rows.push_back(i);
+  }
+  if (rows.empty()) {
+    return Error{ErrorCode::kInvalidArgument, fmt::format("no row fits '{}'", filter), "", -1};
+  }
+  return subset(data, rows);
+}
+
+bool show_progress(const AnnealVerb& verb, uint64_t seed, const std::vector<AnnealingStep>& log) {
+  if (::isatty(STDERR_FILENO) != 0) {
+    fmt::print(stderr, "\r\033[Kannealing, seed {}: step {} of {}, error {:.1f} % (Ctrl-C stops)",
+               seed, log.size(), verb.steps, 100 * log.back().error);
+    std::fflush(stderr);
+  }
+  return !interrupt_asked();
+}
+
+Result<Document> run_annealing(const AnnealVerb& verb) {
+  ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(verb.bench));
+  ASSAY_TRY_ASSIGN(const ThroughputData source, slice(bench.data, verb.source));
+  std::vector<AnnealingTarget> targets;
+  for (const std::string& filter : verb.targets) {
+    ASSAY_TRY_ASSIGN(ThroughputData rows, slice(bench.data, filter));
+    targets.push_back({filter, std::move(rows), {}});
+  }
+  AnnealingReport report{verb.source, source.rows.size(), verb.steps, {}, {}};
+  const StopOnInterrupt interruptible;
+  for (const uint64_t seed : verb.seeds) {
+    if (interrupt_asked()) break;
+    AnnealingOptions options;
+    options.seed = seed;
+    options.steps = verb.steps;
+    options.rounds = verb.rounds;
+    options.progress = [&](const auto& log) { return show_progress(verb, seed, log); };
+    ASSAY_TRY_ASSIGN(AnnealingRun run, anneal(source, options));
+    for (AnnealingTarget& target : targets) {
+      ASSAY_TRY_ASSIGN(const TargetJudgement judged,
+                       judge_target(source, run, target.rows, verb.rounds));
+      target.by_seed.push_back(judged);
+    }
+    report.runs.push_back({seed, std::move(run)});
+  }
+  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  report.targets = std::move(targets);
+  Document document = new_document("Throughput: which measurements teach ALA most");
+  document.inputs.push_back({bench.table.source, {}});
+  document.verdict = annealing_words(report);
+  document.sections.push_back(annealing_section(report));
+  return document;
+}
+
+int run(const AnnealVerb& verb) {
+  auto document = run_annealing(verb);
+  if (!document) return fail(document.error());
+  return write_document(*document, verb.common, false);
+}
+
+}  // namespace
+
+void add_throughput_anneal_verb(CLI::App& throughput, int& exit_code) {
+  auto verb = std::make_shared<AnnealVerb>();
+  CLI::App* sub = throughput.add_subcommand(
+      "anneal", "ALA's search for the training subset, its error predictor and its confidence");
+  add_bench_options(*sub, verb->bench);
+  add_common_options(*sub, verb->common, false);
+  sub->add_option("--source", verb->source,
+                  "rows to learn from, by the beginnings of their names: 'hardware=Nvidia "
+                  "H100,model=meta-llama/Llama-2-7b'; all rows when empty");
+  sub->add_option("--target", verb->targets,
+                  "rows to judge by what was learned, chosen like --source; may be repeated");
+  sub->add_option("--seed", verb->seeds, "one run per seed")->delimiter(',')->capture_default_str();
+  sub->add_option("--steps", verb->steps, "steps per run")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  sub->add_option("--rounds", verb->rounds, "boosting rounds per candidate")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+}
+
+}  // namespace assay

@@ -1,0 +1,174 @@
+#include "report/section_throughput_anneal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/stats.h"
+#include "report/units.h"
+
+namespace assay {
+namespace {
+
+// Table I of the paper, whose data is not public: shown for the pattern, not for the level.
+struct PaperRow {
+  const char* name;
+  double predicted;
+  double confidence;
+  double actual;
+};
+constexpr PaperRow kTableOne[] = {{"paper: Llama subset", 0.1534, 0.99, 0.1503},
+                                  {"paper: Mistral-7B", 0.2268, 0.96, 0.2877},
+                                  {"paper: Qwen2-7B, other hardware", 0.2031, 0.67, 0.3988}};
+
+std::string values_text(const std::vector<double>& values, const std::vector<bool>& in) {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (in[i]) text += (text.empty() ? "" : " ") + fmt::format("{}", values[i]);
+  }
+  return text;
+}
+
+const AnnealingStep& best_of(const AnnealingRun& run) {
+  return *std::min_element(
+      run.log.begin(), run.log.end(),
+      [](const AnnealingStep& x, const AnnealingStep& y) { return x.error < y.error; });
+}
+
+Table runs_table(const AnnealingReport& report) {
+  Table table{.key = "runs",
+              .title = "Annealing runs",
+              .columns = {{.key = "seed", .title = "seed"},
+                          {.key = "steps", .title = "steps", .unit = Unit::kCount},
+                          {.key = "accepted", .title = "accepted", .unit = Unit::kCount},
+                          {.key = "mean_error", .title = "mean error", .unit = Unit::kShare},
+                          {.key = "best_error", .title = "best error", .unit = Unit::kShare},
+                          {.key = "best_rows", .title = "rows", .unit = Unit::kCount},
+                          {.key = "best_in_len", .title = "lengths", .unit = Unit::kText},
+                          {.key = "best_batch", .title = "batch sizes", .unit = Unit::kText},
+                          {.key = "interrupted", .title = "interrupted"}},
+              .terminal_limit = 0};
+  for (const auto& [seed, run] : report.runs) {
+    const AnnealingStep& best = best_of(run);
+    double sum = 0;
+    for (const AnnealingStep& step : run.log) sum += step.error;
+    const auto accepted = std::count_if(run.log.begin() + 1, run.log.end(),
+                                        [](const AnnealingStep& step) { return step.accepted; });
+    table.rows.push_back({seed, run.log.size() - 1, static_cast<int64_t>(accepted),
+                          sum / static_cast<double>(run.log.size()), best.error, best.rows,
+                          values_text(run.values.in_len, best.subset.in_len),
+                          values_text(run.values.batch, best.subset.batch), run.interrupted});
+  }
+  return table;
+}
+
+// Figure 7(b): the error of every subset that was tried.
+Table log_table(const AnnealingReport& report) {
+  Table table{.key = "steps",
+              .columns = {{.key = "seed", .title = "seed"},
+                          {.key = "step", .title = "step"},
+                          {.key = "train_rows", .title = "rows", .unit = Unit::kCount},
+                          {.key = "in_len", .title = "ii", .unit = Unit::kText},
+                          {.key = "batch", .title = "bb", .unit = Unit::kText},
+                          {.key = "out_len", .title = "oo", .unit = Unit::kText},
+                          {.key = "median_ape", .title = "error", .unit = Unit::kShare},
+                          {.key = "temperature", .title = "T"},
+                          {.key = "accepted", .title = "accepted"}},
+              .show = Show::kDataOnly};
+  for (const auto& [seed, run] : report.runs) {
+    for (size_t i = 0; i < run.log.size(); ++i) {
+      const AnnealingStep& step = run.log[i];
+      table.rows.push_back({seed, i, step.rows, values_text(run.values.in_len, step.subset.in_len),
+                            values_text(run.values.batch, step.subset.batch),
+                            values_text(run.values.out_len, step.subset.out_len), step.error,
+                            step.temperature, step.accepted});
+    }
+  }
+  return table;
+}
+
+double mean(const std::vector<TargetJudgement>& judged, double TargetJudgement::* field) {
+  double sum = 0;
+  for (const TargetJudgement& j : judged) sum += j.*field;
+  return sum / static_cast<double>(judged.size());
+}
+
+Table targets_table(const AnnealingReport& report) {
+  Table table{.key = "targets",
+              .title = "Predicted error, confidence and actual error (ALA, Table I)",
+              .columns = {{.key = "target", .title = "rows", .unit = Unit::kText, .elastic = true},
+                          {.key = "n", .title = "n", .unit = Unit::kCount},
+                          {.key = "predicted_error", .title = "predicted", .unit = Unit::kShare},
+                          {.key = "predicted_error_low", .title = "low", .unit = Unit::kShare},
+                          {.key = "predicted_error_high", .title = "high", .unit = Unit::kShare},
+                          {.key = "confidence", .title = "confidence", .unit = Unit::kRatio},
+                          {.key = "confidence_with_throughput",
+                           .title = "with throughput",
+                           .unit = Unit::kRatio},
+                          {.key = "actual_error", .title = "actual", .unit = Unit::kShare}},
+              .terminal_limit = 0};
+  for (const AnnealingTarget& target : report.targets) {
+    if (target.by_seed.empty()) continue;
+    const auto [low, high] = std::minmax_element(
+        target.by_seed.begin(), target.by_seed.end(),
+        [](const auto& x, const auto& y) { return x.predicted_error < y.predicted_error; });
+    table.rows.push_back({target.name, target.rows.rows.size(),
+                          mean(target.by_seed, &TargetJudgement::predicted_error),
+                          low->predicted_error, high->predicted_error,
+                          mean(target.by_seed, &TargetJudgement::confidence),
+                          mean(target.by_seed, &TargetJudgement::confidence_with_throughput),
+                          mean(target.by_seed, &TargetJudgement::actual_error)});
+  }
+  for (const PaperRow& row : kTableOne) {
+    table.rows.push_back(
+        {row.name, Value(), row.predicted, Value(), Value(), row.confidence, Value(), row.actual});
+  }
+  return table;
+}
+
+}  // namespace
+
+Section annealing_section(const AnnealingReport& report) {
+  Section section{.key = "throughput", .title = "Simulated annealing over training subsets"};
+  section.blocks.push_back(Facts{
+      .items = {{"method", "method", "ala", Unit::kText, "", Show::kDataOnly},
+                {"source", "learned from",
+                 report.source.empty() ? std::string("all rows") : report.source, Unit::kText},
+                {"rows", "rows", report.source_rows, Unit::kCount}}});
+  if (!report.runs.empty()) section.blocks.push_back(runs_table(report));
+  if (!report.targets.empty()) section.blocks.push_back(targets_table(report));
+  section.blocks.push_back(log_table(report));
+  return section;
+}
+
+std::vector<std::string> annealing_words(const AnnealingReport& report) {
+  if (report.runs.empty()) return {"Interrupted before the first step."};
+  std::vector<std::string> words;
+  const auto best =
+      std::min_element(report.runs.begin(), report.runs.end(), [](const auto& x, const auto& y) {
+        return best_of(x.second).error < best_of(y.second).error;
+      });
+  const AnnealingStep& step = best_of(best->second);
+  words.push_back(fmt::format(
+      "The best training subset found has {} of {} rows (lengths {}, batch sizes {}) and predicts "
+      "the others with a median error of {}.",
+      step.rows, report.source_rows, values_text(best->second.values.in_len, step.subset.in_len),
+      values_text(best->second.values.batch, step.subset.batch), format_share(step.error)));
+  for (const AnnealingTarget& target : report.targets) {
+    if (target.by_seed.empty()) continue;
+    words.push_back(fmt::format(
+        "{}: error predicted {}, actual {}, confidence {:.2f} ({:.2f} with throughput).",
+        target.name, format_share(mean(target.by_seed, &TargetJudgement::predicted_error)),
+        format_share(mean(target.by_seed, &TargetJudgement::actual_error)),
+        mean(target.by_seed, &TargetJudgement::confidence),
+        mean(target.by_seed, &TargetJudgement::confidence_with_throughput)));
+  }
+  const bool interrupted = std::any_of(report.runs.begin(), report.runs.end(),
+                                       [](const auto& run) { return run.second.interrupted; });
+  if (interrupted) words.push_back("Interrupted: this is what was found until then.");
+  return words;
+}
+
+}  // namespace assay

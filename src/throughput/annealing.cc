@@ -1,0 +1,315 @@
+#include "throughput/annealing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/random.h"
+#include "base/stats.h"
+#include "throughput/evaluate.h"
+
+namespace assay {
+namespace {
+
+// Subsets without an error of their own are drawn again; a data set where this many in a row have
+// none offers nothing to choose from.
+constexpr int kMostRedraws = 1000;
+
+std::vector<double> distinct(const ThroughputData& data, double BenchRow::* field) {
+  std::set<double> values;
+  for (const BenchRow& row : data.rows) values.insert(row.*field);
+  return {values.begin(), values.end()};
+}
+
+bool holds(const std::vector<double>& values, const std::vector<bool>& in, double value) {
+  const auto at = std::lower_bound(values.begin(), values.end(), value);
+  return at != values.end() && *at == value && in[static_cast<size_t>(at - values.begin())];
+}
+
+std::vector<bool> every_second(size_t size) {
+  std::vector<bool> in(size);
+  for (size_t i = 0; i < size; i += 2) in[i] = true;
+  return in;
+}
+
+bool any(const std::vector<bool>& in) { return std::find(in.begin(), in.end(), true) != in.end(); }
+
+// Flips the k-th value of lengths in, batch sizes and lengths out in a row.
+ValueSubset toggled(const ValueSubset& subset, bool tied, size_t k) {
+  ValueSubset next = subset;
+  const size_t lengths = subset.in_len.size();
+  const size_t batches = subset.batch.size();
+  if (k >= lengths && k < lengths + batches) {
+    next.batch[k - lengths].flip();
+    return next;
+  }
+  const bool out = k >= lengths;
+  const size_t at = out ? k - lengths - batches : k;
+  if (tied || !out) next.in_len[at].flip();
+  if (tied || out) next.out_len[at].flip();
+  return next;
+}
+
+class Annealer {
+ public:
+  Annealer(const ThroughputData& data, const AnnealingOptions& options)
+      : data_(data),
+        options_(options),
+        random_(options.seed),
+        method_(ala_per_config_method(ala_boost_options(options.rounds))) {
+    run_.values = value_sets(data);
+  }
+
+  Result<AnnealingRun> run() {
+    ASSAY_TRY(start());
+    ValueSubset current = run_.log.front().subset;
+    double error = run_.log.front().error;
+    double temperature = options_.temperature;
+    for (int step = 0; step < options_.steps; ++step) {
+      if (options_.progress && !options_.progress(run_.log)) {
+        run_.interrupted = true;
+        break;
+      }
+      ASSAY_TRY_ASSIGN(AnnealingStep next, draw(current));
+      next.temperature = temperature;
+      next.accepted = accepts(100 * next.error, 100 * error, temperature, random_.uniform());
+      if (next.accepted) {
+        current = next.subset;
+        error = next.error;
+      }
+      run_.log.push_back(std::move(next));
+      temperature *= options_.cooling;
+    }
+    return std::move(run_);
+  }
+
+ private:
+  Status start() {
+    AnnealingStep first;
+    first.subset = {every_second(run_.values.in_len.size()), every_second(run_.values.batch.size()),
+                    every_second(run_.values.out_len.size())};
+    ASSAY_TRY_ASSIGN(const auto error, error_of(first.subset));
+    if (!error) {
+      return Error{ErrorCode::kUnsupported,
+                   "annealing needs configurations with two or more lengths or batch sizes: "
+                   "every second value leaves nothing to test on",
+                   "", -1};
+    }
+    first.error = *error;
+    first.rows = rows_inside(data_, run_.values, first.subset).size();
+    first.temperature = options_.temperature;
+    first.accepted = true;
+    run_.log.push_back(std::move(first));
+    return Ok{};
+  }
+
+  // A neighbour of `subset` with an error.
+  Result<AnnealingStep> draw(const ValueSubset& subset) {
+    const size_t values = subset.in_len.size() + subset.batch.size() + subset.out_len.size();
+    for (int attempt = 0; attempt < kMostRedraws; ++attempt) {
+      AnnealingStep step;
+      // The modulo's bias is below 2^-50 for so few values.
+      step.subset =
+          toggled(subset, run_.values.lengths_tied, static_cast<size_t>(random_.next() % values));
+      if (!any(step.subset.in_len) || !any(step.subset.batch) || !any(step.subset.out_len)) {
+        continue;
+      }
+      ASSAY_TRY_ASSIGN(const auto error, error_of(step.subset));
+      if (!error) continue;
+      step.error = *error;
+      step.rows = rows_inside(data_, run_.values, step.subset).size();
+      return step;
+    }
+    return Error{ErrorCode::kUnsupported, "annealing found no subset with rows on both sides", "",
+                 -1};
+  }
+
+  Result<std::optional<double>> error_of(const ValueSubset& subset) const {
+    return subset_error(data_, run_.values, subset, method_);
+  }
+
+  const ThroughputData& data_;
+  const AnnealingOptions& options_;
+  SplitMix64 random_;
+  ThroughputMethod method_;
+  AnnealingRun run_;
+};
+
+struct BinRange {
+  double low;
+  double high;
+  size_t bins;
+};
+constexpr BinRange kLengthBins{0, 2048, 10};
+constexpr BinRange kBatchBins{0, 256, 10};
+constexpr BinRange kThroughputBins{-1, 6, 20};
+
+std::vector<double> histogram(const std::vector<double>& values, BinRange range) {
+  std::vector<double> counts(range.bins, 0);
+  const double width = (range.high - range.low) / static_cast<double>(range.bins);
+  for (const double value : values) {
+    const double clipped = std::clamp(value, range.low, range.high);
+    const auto bin = static_cast<size_t>((clipped - range.low) / width);
+    ++counts[std::min(bin, range.bins - 1)];
+  }
+  return counts;
+}
+
+// Histograms of the lengths, the batch sizes and, if asked for, the throughput of some rows.
+std::vector<std::vector<double>> histograms(const ThroughputData& data,
+                                            const std::vector<size_t>& rows, bool with_throughput) {
+  std::vector<double> in_len, out_len, batch, throughput;
+  for (const size_t i : rows) {
+    in_len.push_back(data.rows[i].in_len);
+    out_len.push_back(data.rows[i].out_len);
+    batch.push_back(data.rows[i].batch);
+    throughput.push_back(std::log10(data.rows[i].tokens_per_s));
+  }
+  std::vector<std::vector<double>> all = {histogram(in_len, kLengthBins),
+                                          histogram(batch, kBatchBins),
+                                          histogram(out_len, kLengthBins)};
+  if (with_throughput) all.push_back(histogram(throughput, kThroughputBins));
+  return all;
+}
+
+}  // namespace
+
+ValueSets value_sets(const ThroughputData& data) {
+  ValueSets values{distinct(data, &BenchRow::in_len), distinct(data, &BenchRow::batch),
+                   distinct(data, &BenchRow::out_len), true};
+  for (const BenchRow& row : data.rows) values.lengths_tied &= row.in_len == row.out_len;
+  return values;
+}
+
+std::vector<double> encode(const ValueSubset& subset) {
+  std::vector<double> bits;
+  for (const auto* in : {&subset.in_len, &subset.batch, &subset.out_len}) {
+    for (const bool bit : *in) bits.push_back(bit ? 1 : 0);
+  }
+  return bits;
+}
+
+std::vector<size_t> rows_inside(const ThroughputData& data, const ValueSets& values,
+                                const ValueSubset& subset) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < data.rows.size(); ++i) {
+    const BenchRow& row = data.rows[i];
+    if (holds(values.in_len, subset.in_len, row.in_len) &&
+        holds(values.batch, subset.batch, row.batch) &&
+        holds(values.out_len, subset.out_len, row.out_len)) {
+      rows.push_back(i);
+    }
+  }
+  return rows;
+}
+
+Result<std::optional<double>> subset_error(const ThroughputData& data, const ValueSets& values,
+                                           const ValueSubset& subset,
+                                           const ThroughputMethod& method) {
+  SplitFold fold{"subset", rows_inside(data, values, subset), {}};
+  for (size_t i = 0, next = 0; i < data.rows.size(); ++i) {
+    const bool inside = next < fold.train.size() && fold.train[next] == i;
+    if (inside) {
+      ++next;
+    } else {
+      fold.test.push_back(i);
+    }
+  }
+  if (fold.train.empty() || fold.test.empty()) return std::optional<double>();
+  Split split{"subset", "", HeldOut::kRow, {}};
+  split.folds.push_back(std::move(fold));
+  ASSAY_TRY_ASSIGN(const SplitErrors errors, evaluate_split(data, split, method));
+  std::vector<double> answered;
+  for (const TestedRow& row : errors.rows) {
+    if (std::isfinite(row.ape)) answered.push_back(row.ape);
+  }
+  if (answered.empty()) return std::optional<double>();
+  return std::optional<double>(median(std::move(answered)));
+}
+
+bool accepts(double error_percent, double current_percent, double temperature, double uniform) {
+  if (error_percent < current_percent) return true;
+  return uniform < std::exp(-(error_percent - current_percent) / std::max(temperature, 1e-12));
+}
+
+Result<AnnealingRun> anneal(const ThroughputData& data, const AnnealingOptions& options) {
+  return Annealer(data, options).run();
+}
+
+Result<ErrorPredictor> ErrorPredictor::train(const std::vector<AnnealingStep>& log) {
+  FeatureMatrix features;
+  std::vector<double> target;
+  for (const AnnealingStep& step : log) {
+    features.add_row(encode(step.subset));
+    target.push_back(100 * step.error);
+  }
+  ASSAY_TRY_ASSIGN(
+      BoostedTrees trees,
+      BoostedTrees::train(features, target, {.rounds = 300, .max_depth = 6, .eta = 0.1}));
+  return ErrorPredictor(std::move(trees));
+}
+
+Result<double> ErrorPredictor::predict(const ValueSubset& subset) const {
+  FeatureMatrix features;
+  features.add_row(encode(subset));
+  ASSAY_TRY_ASSIGN(const std::vector<double> percent, trees_.predict(features));
+  return percent.front() / 100;
+}
+
+Result<TargetJudgement> judge_target(const ThroughputData& source, const AnnealingRun& run,
+                                     const ThroughputData& target, int rounds) {
+  ASSAY_TRY_ASSIGN(const ErrorPredictor predictor, ErrorPredictor::train(run.log));
+  const ThroughputMethod method = ala_per_config_method(ala_boost_options(rounds));
+  double predicted = 0;
+  double actual = 0;
+  size_t with_actual = 0;
+  std::vector<std::pair<ValueSubset, std::optional<double>>> known;
+  for (const AnnealingStep& step : run.log) {
+    ASSAY_TRY_ASSIGN(const double error, predictor.predict(step.subset));
+    predicted += error;
+    auto at = std::find_if(known.begin(), known.end(),
+                           [&](const auto& entry) { return entry.first == step.subset; });
+    if (at == known.end()) {
+      ASSAY_TRY_ASSIGN(const auto own, subset_error(target, run.values, step.subset, method));
+      at = known.insert(known.end(), {step.subset, own});
+    }
+    if (!at->second) continue;
+    actual += *at->second;
+    ++with_actual;
+  }
+  return TargetJudgement{predicted / static_cast<double>(run.log.size()),
+                         with_actual == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                          : actual / static_cast<double>(with_actual),
+                         confidence(source, run, target, false),
+                         confidence(source, run, target, true)};
+}
+
+double cosine_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double ab = 0;
+  double aa = 0;
+  double bb = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    ab += a[i] * b[i];
+    aa += a[i] * a[i];
+    bb += b[i] * b[i];
+  }
+  return aa == 0 || bb == 0 ? 1 : 1 - ab / std::sqrt(aa * bb);
+}
+
+double confidence(const ThroughputData& source, const AnnealingRun& run,
+                  const ThroughputData& fresh, bool with_throughput) {
+  std::vector<size_t> all(fresh.rows.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const auto wanted = histograms(fresh, all, with_throughput);
+  double least = 1;
+  for (const AnnealingStep& step : run.log) {
+    const auto logged =
+        histograms(source, rows_inside(source, run.values, step.subset), with_throughput);
+    double sum = 0;
+    for (size_t i = 0; i < wanted.size(); ++i) sum += cosine_distance(wanted[i], logged[i]);
+    least = std::min(least, sum / static_cast<double>(wanted.size()));
+  }
+  return 1 / (1 + least);
+}
+
+}  // namespace assay

@@ -1,0 +1,109 @@
+#pragma once
+
+// Which measured values teach ALA most: simulated annealing over subsets of the lengths and batch
+// sizes that a data set has (Algorithm 6), an error predictor learned from its log (Algorithm 7),
+// and a confidence from how alike new data and the logged subsets are (Algorithm 8).
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/ala.h"
+#include "throughput/method.h"
+
+namespace assay {
+
+// The distinct values of a data set, ascending.
+struct ValueSets {
+  std::vector<double> in_len;
+  std::vector<double> batch;
+  std::vector<double> out_len;
+  bool lengths_tied = false;  // in_len = out_len in every row: one choice decides on both
+};
+ValueSets value_sets(const ThroughputData& data);
+
+// Which of the values are in, position by position.
+struct ValueSubset {
+  std::vector<bool> in_len;
+  std::vector<bool> batch;
+  std::vector<bool> out_len;
+  friend bool operator==(const ValueSubset&, const ValueSubset&) = default;
+};
+
+// 0/1 per value: lengths in, batch sizes, lengths out (the input of the error predictor).
+std::vector<double> encode(const ValueSubset& subset);
+// Rows whose three values are all in the subset, ascending.
+std::vector<size_t> rows_inside(const ThroughputData& data, const ValueSets& values,
+                                const ValueSubset& subset);
+
+// Median error of a method trained on the rows inside and asked for the rows outside; absent when
+// one side is empty or nothing is answered.
+Result<std::optional<double>> subset_error(const ThroughputData& data, const ValueSets& values,
+                                           const ValueSubset& subset,
+                                           const ThroughputMethod& method);
+
+struct AnnealingStep {
+  ValueSubset subset;
+  size_t rows = 0;         // inside
+  double error = 0;        // median absolute percentage error, share of 1
+  double temperature = 0;  // percentage points
+  bool accepted = false;
+};
+
+struct AnnealingOptions {
+  uint64_t seed = 1;
+  int steps = 200;
+  double temperature = 10;  // of errors in percent
+  double cooling = 0.98;
+  int rounds = 500;  // of boosting per candidate, with rounds * eta as published
+  // Before each step, with the log so far: false stops, and the log is what there is.
+  std::function<bool(const std::vector<AnnealingStep>&)> progress;
+};
+
+struct AnnealingRun {
+  ValueSets values;
+  std::vector<AnnealingStep> log;  // the first one is the start: every second value
+  bool interrupted = false;
+};
+
+Result<AnnealingRun> anneal(const ThroughputData& data, const AnnealingOptions& options);
+
+// Accept when better, else with probability exp(-worse / temperature); `uniform` is in [0, 1).
+bool accepts(double error_percent, double current_percent, double temperature, double uniform);
+
+// Boosted trees (depth 6, eta 0.1, 300 rounds) from encoded subsets to their errors.
+class ErrorPredictor {
+ public:
+  static Result<ErrorPredictor> train(const std::vector<AnnealingStep>& log);
+  // Share of 1.
+  Result<double> predict(const ValueSubset& subset) const;
+
+ private:
+  explicit ErrorPredictor(BoostedTrees trees) : trees_(std::move(trees)) {}
+  BoostedTrees trees_;
+};
+
+// 1 / (1 + d), d the least mean cosine distance between the histograms (10 equal bins over 0-2048
+// for the lengths, over 0-256 for batch sizes; with_throughput: 20 bins over -1..6 for its decimal
+// logarithm) of `fresh` and of any logged subset of `source`. Values beyond a range count in its
+// last bin.
+double confidence(const ThroughputData& source, const AnnealingRun& run,
+                  const ThroughputData& fresh, bool with_throughput);
+
+// What a run says about rows that it has not seen, and what is true of them (ALA, Table I). Means
+// over the logged subsets; shares of 1.
+struct TargetJudgement {
+  double predicted_error = 0;  // by the error predictor
+  double actual_error = 0;     // of ALA trained on the target's own rows inside; NaN without any
+  double confidence = 0;
+  double confidence_with_throughput = 0;
+};
+Result<TargetJudgement> judge_target(const ThroughputData& source, const AnnealingRun& run,
+                                     const ThroughputData& target, int rounds);
+
+// 1 - cosine of the angle; 1 where one has no length.
+double cosine_distance(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace assay
