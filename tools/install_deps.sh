@@ -94,7 +94,8 @@ for set in "${sets[@]}"; do
   case "$set" in
     build)
       require g++ make cmake ninja-build pkg-config libsimdjson-dev libisal-dev libzstd-dev \
-        libxxhash-dev libcsv-dev libcli11-dev libfmt-dev nlohmann-json3-dev libceres-dev libeigen3-dev
+        libxxhash-dev libcsv-dev libsqlite3-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
+        libceres-dev libeigen3-dev
       prefer "fast linear algebra" libopenblas-dev
       ;;
     test)

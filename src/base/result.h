@@ -19,6 +19,7 @@ enum class ErrorCode : uint8_t {
   kFormat,           // the bytes are not what the format promises
   kTruncated,        // the input ends too early; what lies before the cut can be offered
   kUnsupported,      // understood, but not something Assay can use
+  kNotATrace,        // readable, but it holds something else than a trace
   kInvalidArgument,  // the user asked for something that makes no sense
   kInternal,         // our bug
 };

@@ -264,7 +264,8 @@ Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options)
   const bool has_events = document.saw_events_key() || document.root_is_array();
   const bool is_whole = document.stage() == Stage::kEnd && document.at_end_of_input();
   if (is_whole && !has_events) {
-    return not_a_trace("JSON, but no trace: there is no \"traceEvents\" array");
+    return Error{ErrorCode::kNotATrace, "JSON, but no trace: there is no \"traceEvents\" array", "",
+                 -1};
   }
   ASSAY_TRY(judge_end(document, options));
   if (document.builder.longest_table() >= UINT32_MAX) {
@@ -290,7 +291,6 @@ Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) 
     options.progress->stored_bytes = bytes;
     source.count_reads(&options.progress->stored_bytes_read);
   }
-  if (!source.seekable()) return read_chrome_stream(source.stream(threads > 1), options);
   auto document = std::make_unique<ChromePiece>(source.range(0, bytes), 0, Stage::kStart);
   document->set_keep_op_inputs(options.keep_op_inputs);
   ASSAY_TRY(document->read_header());

@@ -29,9 +29,9 @@ struct ReadOptions {
   uint64_t stretch_bytes = 8 << 20;
 };
 
-// Reads the whole source. Errors: kFormat (not JSON, or JSON that is no trace; with the byte offset
-// in the decompressed input), kTruncated, kUnsupported (one event beyond 64 MiB, more than 2^32
-// rows), kIo.
+// Reads the whole source, which must be seekable. Errors: kFormat (not JSON; with the byte offset
+// in the decompressed input), kNotATrace (JSON that is no trace), kTruncated, kUnsupported (one
+// event beyond 64 MiB, more than 2^32 rows), kIo.
 Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options);
 
 // The same from any decoded bytes, in one thread.

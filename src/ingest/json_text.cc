@@ -128,6 +128,14 @@ std::string_view clean_json_text(std::string_view raw, bool check_utf8, std::str
   return scratch;
 }
 
+std::string_view valid_utf8(std::string_view text, std::string& scratch, uint64_t& invalid_bytes) {
+  if (is_utf8(text)) return text;
+  TextRepairs repairs;
+  scratch = replace_invalid_utf8(text, repairs);
+  invalid_bytes += repairs.invalid_bytes;
+  return scratch;
+}
+
 std::string_view compact_json(std::string_view raw, bool is_string, std::string& scratch) {
   std::string held;
   if (is_string) {

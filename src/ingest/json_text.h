@@ -19,6 +19,9 @@ struct TextRepairs {
 std::string_view clean_json_text(std::string_view raw, bool check_utf8, std::string& scratch,
                                  TextRepairs& repairs);
 
+// `text` with each byte that is no UTF-8 replaced by U+FFFD, in `scratch` if there is any.
+std::string_view valid_utf8(std::string_view text, std::string& scratch, uint64_t& invalid_bytes);
+
 // `raw` (a JSON value as written) without the white space outside its strings, in `scratch`. A
 // string that holds an array or an object, as some writers quote them, gives what it holds.
 std::string_view compact_json(std::string_view raw, bool is_string, std::string& scratch);

@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "ingest/json_text.h"
+#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -30,16 +31,6 @@ NumberText number_text(const JsonValue& value) {
   return is_bare_word(value.text) ? NumberText::kBareWord : NumberText::kNumber;
 }
 
-// API names of one function carry the CUDA version they were introduced in: cudaLaunchKernel_v7000.
-std::string_view without_version(std::string_view name) {
-  const size_t at = name.rfind("_v");
-  if (at == std::string_view::npos || name.size() - at < 6) return name;
-  for (size_t i = at + 2; i < name.size(); ++i) {
-    if (name[i] < '0' || name[i] > '9') return name;
-  }
-  return name.substr(0, at);
-}
-
 // The trailing number of an old lane name, "stream 7".
 std::string_view trailing_digits(std::string_view text) {
   size_t begin = text.size();
@@ -60,7 +51,7 @@ void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_
   const auto call = [&](ApiKind kind) {
     const StringId name = from.name();
     const std::string_view text = builder.strings.view(name);
-    const std::string_view plain = without_version(text);
+    const std::string_view plain = without_api_version(text);
     builder.api_calls.push_back({start_ns, dur_ns,
                                  plain.size() == text.size() ? name : builder.text(plain),
                                  from.thread(), from.correlation(), from.external_id(), kind});

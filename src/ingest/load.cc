@@ -8,8 +8,11 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <thread>
 
 #include "base/decimal.h"
+#include "ingest/nsys_reader.h"
+#include "ingest/sqlite_file.h"
 
 namespace assay {
 namespace {
@@ -23,7 +26,7 @@ std::string lower_case(std::string text) {
 }
 
 bool has_trace_extension(const std::string& name) {
-  for (const char* extension : {".json", ".json.gz", ".json.zst"}) {
+  for (const char* extension : {".json", ".json.gz", ".json.zst", ".sqlite"}) {
     const size_t length = std::strlen(extension);
     if (name.size() > length && name.compare(name.size() - length, length, extension) == 0) {
       return true;
@@ -51,7 +54,7 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files)
   }
   if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
   if (found.empty()) {
-    return no_traces(folder, "no *.json, *.json.gz or *.json.zst in this folder");
+    return no_traces(folder, "no *.json, *.json.gz, *.json.zst or *.sqlite in this folder");
   }
   std::sort(found.begin(), found.end());
   files.insert(files.end(), found.begin(), found.end());
@@ -67,15 +70,12 @@ Status append_matches(const std::string& pattern, std::vector<std::string>& file
   return Ok{};
 }
 
-// Formats told by their first bytes that are no JSON, with what to do about them.
+// Formats told by their first bytes that no reader takes, with what to do about them.
 struct ForeignFormat {
   std::string_view magic;
   const char* message;
 };
 constexpr ForeignFormat kForeignFormats[] = {
-    {"SQLite format 3",
-     "unsupported: a SQLite file (Nsight Systems or rocpd export); "
-     "give the PyTorch profiler's JSON"},
     {"NVIDIA",
      "unsupported: a raw Nsight Systems report; no open tool reads it: run "
      "'nsys export --type sqlite FILE'"},
@@ -85,41 +85,108 @@ constexpr ForeignFormat kForeignFormats[] = {
      "unsupported: xz-compressed; decompress it first (xz -d)"},
     {"BZh", "unsupported: bzip2-compressed; decompress it first (bunzip2)"},
 };
+constexpr const char* kWhatIsRead =
+    "Assay reads Chrome-trace JSON (.json, .json.gz, .json.zst) and Nsight Systems exports "
+    "(.sqlite)";
+
+constexpr size_t kHeadBytes = 64;
+
+bool is_sqlite(std::string_view head) {
+  return head.substr(0, kSqliteMagic.size()) == kSqliteMagic;
+}
 
 // What the first decoded bytes are, when they are no JSON.
-Status refuse_foreign(ByteSource& source) {
-  if (!source.seekable()) return Ok{};
-  char head[64] = {};
-  ASSAY_TRY_ASSIGN(const size_t got, source.range(0, source.stored_bytes())(head, sizeof(head)));
-  const std::string_view text(head, got);
+Status refuse_foreign(std::string_view head, bool named_sqlite) {
   for (const ForeignFormat& format : kForeignFormats) {
-    if (text.substr(0, format.magic.size()) == format.magic) {
+    if (head.substr(0, format.magic.size()) == format.magic) {
       return Error{ErrorCode::kUnsupported, format.message, "", -1};
     }
   }
-  const bool binary = text.find('\0') != std::string_view::npos;
-  if (binary) {
-    return Error{ErrorCode::kUnsupported,
-                 "unsupported: a binary file of no format Assay knows; it reads Chrome-trace JSON "
-                 "(.json, .json.gz, .json.zst)",
-                 "", -1};
+  if (head.find('\0') != std::string_view::npos) {
+    std::string message = "unsupported: a binary file of no format Assay knows";
+    if (named_sqlite) message += " (named like SQLite, but encrypted or damaged)";
+    return Error{ErrorCode::kUnsupported, message + "; " + kWhatIsRead, "", -1};
   }
-  const size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  const bool json = first == std::string_view::npos || text[first] == '{' || text[first] == '[';
+  const size_t first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const bool json = first == std::string_view::npos || head[first] == '{' || head[first] == '[';
   if (!json) {
     return Error{ErrorCode::kUnsupported,
-                 "unsupported: not JSON (a table or a text?); Assay reads Chrome-trace JSON "
-                 "(.json, .json.gz, "
-                 ".json.zst)",
-                 "", static_cast<int64_t>(first)};
+                 std::string("unsupported: not JSON (a table or a text?); ") + kWhatIsRead, "",
+                 static_cast<int64_t>(first)};
   }
   return Ok{};
 }
 
+// Up to `bytes` from the start of what `read` delivers. An input that ends in damage gives what
+// comes before it: the reader will meet the damage again.
+std::string read_head(const ReadFn& read, size_t bytes) {
+  std::string head(bytes, '\0');
+  size_t filled = 0;
+  while (filled < bytes) {
+    const auto got = read(head.data() + filled, bytes - filled);
+    if (!got || *got == 0) break;
+    filled += *got;
+  }
+  head.resize(filled);
+  return head;
+}
+
+// A stream again from its beginning, after read_head() took that away.
+ReadFn put_back(std::string head, ReadFn rest) {
+  return [head = std::move(head), rest = std::move(rest), given = size_t{0}](
+             char* dst, size_t n) mutable -> Result<size_t> {
+    if (given == head.size()) return rest(dst, n);
+    const size_t take = std::min(n, head.size() - given);
+    std::memcpy(dst, head.data() + given, take);
+    given += take;
+    return take;
+  };
+}
+
+Error sqlite_needs_a_file(const ByteSource& source) {
+  return Error{ErrorCode::kUnsupported,
+               source.compression() == Compression::kNone
+                   ? "unsupported: SQLite through a pipe; save it to a file and give its name"
+                   : "unsupported: a compressed SQLite file, which cannot be read in place; "
+                     "decompress it first (gunzip or unzstd)",
+               "", -1};
+}
+
+// Compressed files and pipes: bytes that come by once.
+Result<Trace> load_stream(ByteSource& source, bool named_sqlite, const ReadOptions& options) {
+  const unsigned threads =
+      options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  if (options.progress != nullptr) {
+    options.progress->stored_bytes = source.stored_bytes();
+    source.count_reads(&options.progress->stored_bytes_read);
+  }
+  ReadFn read = source.stream(threads > 1);
+  std::string head = read_head(read, kHeadBytes);
+  if (is_sqlite(head)) return sqlite_needs_a_file(source);
+  ASSAY_TRY(refuse_foreign(head, named_sqlite));
+  return read_chrome_stream(put_back(std::move(head), std::move(read)), options);
+}
+
+bool has_sqlite_name(const std::string& path) {
+  const std::string extension = lower_case(std::filesystem::path(path).extension().string());
+  return extension == ".sqlite" || extension == ".sqlite3" || extension == ".db";
+}
+
+Result<Trace> load_by_content(const std::string& path, ByteSource& source,
+                              const ReadOptions& options) {
+  if (!source.seekable()) return load_stream(source, has_sqlite_name(path), options);
+  const std::string head = read_head(source.range(0, source.stored_bytes()), kHeadBytes);
+  if (is_sqlite(head)) {
+    if (path == "-") return sqlite_needs_a_file(source);
+    return read_nsys_sqlite(path, options);
+  }
+  ASSAY_TRY(refuse_foreign(head, has_sqlite_name(path)));
+  return read_chrome_trace(source, options);
+}
+
 Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) {
   ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
-  ASSAY_TRY(refuse_foreign(source));
-  ASSAY_TRY_ASSIGN(Trace trace, read_chrome_trace(source, options));
+  ASSAY_TRY_ASSIGN(Trace trace, load_by_content(path, source, options));
   trace.source = path;
   trace.source_bytes = source.stored_bytes() != 0 ? source.stored_bytes() : trace.content_bytes;
   if (!trace.distributed.rank) {
@@ -158,7 +225,7 @@ Result<Trace> load_trace(const std::string& path, const ReadOptions& options) {
 
 int64_t rank_from_name(const std::string& path) {
   std::string name = lower_case(std::filesystem::path(path).filename().string());
-  for (const char* extension : {".zst", ".gz", ".json", ".trace", ".pt"}) {
+  for (const char* extension : {".zst", ".gz", ".json", ".trace", ".pt", ".sqlite"}) {
     const size_t length = std::strlen(extension);
     if (name.size() > length && name.compare(name.size() - length, length, extension) == 0) {
       name.resize(name.size() - length);

@@ -80,6 +80,15 @@ ApiRole classify_api(std::string_view name) {
   return ApiRole::kOther;
 }
 
+std::string_view without_api_version(std::string_view name) {
+  const size_t at = name.rfind("_v");
+  if (at == std::string_view::npos || name.size() - at < 6) return name;
+  const std::string_view version = name.substr(at + 2);
+  const bool digits =
+      std::all_of(version.begin(), version.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits ? name.substr(0, at) : name;
+}
+
 bool is_blocking(ApiRole role) {
   return role == ApiRole::kSynchronize || role == ApiRole::kMemcpySync;
 }

@@ -25,6 +25,9 @@ enum class ApiRole : uint8_t {
 };
 
 ApiRole classify_api(std::string_view name);
+// API names of one function carry the CUDA version they were introduced in, cudaLaunchKernel_v7000:
+// the name without it. Shorter suffixes (_v2) tell functions apart and stay.
+std::string_view without_api_version(std::string_view name);
 // Blocks the host until the device is done: kSynchronize and kMemcpySync.
 bool is_blocking(ApiRole role);
 

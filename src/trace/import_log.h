@@ -73,7 +73,21 @@ std::string_view severity_name(Severity severity);
   CODE(kBadBaseTime, "bad_base_time", kInfo,                                                       \
        "baseTimeNanoseconds is present but the timestamps are already absolute, or it is out of range; it was not added") \
   CODE(kMissingProcess, "missing_process", kInfo,                                                  \
-       "events without pid or tid; filed under process or thread 0")
+       "events without pid or tid; filed under process or thread 0")                               \
+  CODE(kUnknownSchema, "unknown_schema", kInfo,                                                    \
+       "the export's schema is not version 3 or not told; tables and columns were found by name, and what was renamed is missing") \
+  CODE(kOpenRange, "open_range", kRepaired,                                                        \
+       "rows without an end, still open when recording stopped; ended with the session, so their duration is an upper bound") \
+  CODE(kSeveralProcesses, "several_processes", kInfo,                                              \
+       "processes in this file that number their calls alike; correlation ids were renumbered so that each is one process's") \
+  CODE(kMissingCorrelation, "missing_correlation", kRepaired,                                      \
+       "device rows whose correlation id or process is not told; kept unlinked, so launch and queue times miss them") \
+  CODE(kMissingName, "missing_name", kRepaired,                                                    \
+       "rows whose name is not in the file's table of strings; kept without a name")               \
+  CODE(kGraphWithoutKernels, "graph_without_kernels", kDataLoss,                                   \
+       "CUDA graph launches recorded as a whole: their kernels are not in this file, so kernel counts, busy time and launch figures miss them; record with nsys profile --cuda-graph-trace=node") \
+  CODE(kProfilerError, "profiler_error", kInfo,                                                    \
+       "errors that the profiler itself reported while recording (table DIAGNOSTIC_EVENT); what they speak of may be missing from the file")
 // clang-format on
 
 enum class ImportCode : uint8_t {

@@ -1,0 +1,99 @@
+#pragma once
+
+// What the numbers of a Nsight Systems export stand for: names by their row in StringIds, threads
+// and processes packed into global ids, streams that several processes number alike.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "ingest/sqlite_file.h"
+#include "trace/builder.h"
+
+namespace assay {
+
+// How a name is wanted: as it stands, or as an API name without its _vNNNN suffix.
+enum class NameForm : uint8_t { kPlain, kApi };
+
+// Names are looked up when a row first needs them: files hold hundreds of thousands of symbols of
+// call stacks that no table refers to.
+class NsysNames {
+ public:
+  static Result<NsysNames> open(const SqliteFile& file);
+
+  // The empty string when there is no such name (missing_name).
+  StringId find(int64_t id, NameForm form, TraceBuilder& builder);
+  Status status() const { return lookup_.status(); }
+
+ private:
+  StringId read(int64_t id, NameForm form, TraceBuilder& builder);
+
+  SqliteFile::Lookup lookup_;
+  // Without an integer key, look-ups would each pass over the whole table: then it is read once.
+  bool has_key_ = true;
+  std::unordered_map<int64_t, std::string> all_;
+  std::vector<StringId> small_[2];  // by id, per form; kNone = not asked for yet
+  std::unordered_map<int64_t, StringId> large_[2];
+  std::string scratch_;
+};
+
+constexpr uint32_t kNoProcess = UINT32_MAX;
+
+// A global id is machine << 48 | process << 24 | thread (spec/formats 2).
+class NsysLanes {
+ public:
+  explicit NsysLanes(TraceBuilder& builder) : builder_(builder) {}
+
+  ThreadId thread(uint64_t global_tid);
+  void name_thread(uint64_t global_tid, std::string_view name);
+  // For the threads of the process seen so far that have no name of their own.
+  void name_process(uint64_t global_pid, std::string_view name);
+  bool knows_thread(uint64_t global_tid) const { return threads_.count(global_tid) != 0; }
+  // Small numbers in order of appearance, for a global id of the process or of a thread of it.
+  uint32_t process(uint64_t global_id);
+  size_t processes() const { return process_keys_.size(); }
+  // The process's id as the operating system had it, with "@machine" behind it for all but the
+  // first machine of the file.
+  std::string pid_text(uint64_t global_id);
+  // The lane of a stream. Where a second process has work on the same device, its streams get
+  // numbers of their own: kStreamsPerProcess more for each process before it.
+  StreamId stream(uint32_t process, int64_t device, int64_t stream);
+
+  static std::string tid_text(uint64_t global_tid) { return std::to_string(global_tid & 0xFFFFFF); }
+
+ private:
+  static constexpr int64_t kStreamsPerProcess = 1'000'000;
+
+  TraceBuilder& builder_;
+  std::unordered_map<uint64_t, ThreadId> threads_;
+  uint64_t last_global_tid_ = 0;
+  ThreadId last_thread_;
+  std::unordered_map<uint64_t, uint32_t> process_numbers_;
+  std::vector<uint64_t> process_keys_;
+  uint64_t last_process_key_ = UINT64_MAX;
+  uint32_t last_process_ = kNoProcess;
+  uint64_t first_machine_ = UINT64_MAX;
+  std::map<int64_t, std::vector<uint32_t>> processes_on_;  // by device
+};
+
+// The words of one ENUM_* table: those of the file where it has them, else the ones of schema 3.
+class NsysWords {
+ public:
+  NsysWords(std::vector<std::string> fallback) : words_(std::move(fallback)) {}
+  Status read(const SqliteFile& file, const std::string& table, std::string_view column);
+  // "Unknown" for a number that nobody named.
+  std::string_view word(int64_t number) const;
+
+ private:
+  std::vector<std::string> words_;
+};
+
+// "CUDA_MEMCPY_KIND_UVM_HTOD" as "HtoD": what Kineto calls it.
+std::string copy_direction(std::string_view word);
+
+}  // namespace assay
