@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "tax/family_table.h"
@@ -74,6 +75,61 @@ void measure_windows(const TaxMeter& meter, const Trace& trace, const Windows& w
   report.means = means_of(report.windows);
 }
 
+TaxPhase tax_phase(Phase phase) {
+  switch (phase) {
+    case Phase::kPrefill:
+      return TaxPhase::kPrefill;
+    case Phase::kDecode:
+      return TaxPhase::kDecode;
+    case Phase::kNone:
+      break;
+  }
+  return TaxPhase::kNone;
+}
+
+void set_kernels_per_token(uint64_t tokens, TaxWindow& window) {
+  if (tokens == 0) return;
+  window.kernels_per_token = static_cast<double>(window.sums.n) / static_cast<double>(tokens);
+}
+
+// The windows of one phase taken together.
+void add_phase(const TaxMeter& meter, const Trace& trace, const Phases& phases, Phase wanted,
+               TaxReport& report) {
+  std::vector<Window> windows;
+  for (size_t w = 0; w < phases.phase.size(); ++w) {
+    if (phases.phase[w] == wanted) windows.push_back(phases.windows.windows[w]);
+  }
+  if (windows.empty()) return;
+  TaxWindow total = meter.combine(std::string(phase_name(wanted)), windows,
+                                  rows_of_windows(trace, report.rows, windows));
+  total.phase = tax_phase(wanted);
+  if (wanted == Phase::kDecode) set_kernels_per_token(report.tokens, total);
+  report.phases.push_back(std::move(total));
+}
+
+void measure_phases(const TaxMeter& meter, const Trace& trace, const Links& links,
+                    const Windows& windows, TaxReport& report) {
+  const Phases phases = find_phases(trace, links, windows);
+  report.phase_source = phases.source;
+  report.phase_text = phases.why;
+  report.tokens = phases.decode_steps;
+  set_kernels_per_token(report.tokens, report.whole);
+  add_phase(meter, trace, phases, Phase::kPrefill, report);
+  add_phase(meter, trace, phases, Phase::kDecode, report);
+  // Where the iterations are the steps, each is a phase and a decode step one token.
+  for (TaxWindow& window : report.windows) {
+    window.phase = tax_phase(phase_of_label(window.name));
+  }
+  if (phases.source == PhaseSource::kPattern && phases.phase.size() == report.windows.size()) {
+    for (size_t w = 0; w < report.windows.size(); ++w) {
+      report.windows[w].phase = tax_phase(phases.phase[w]);
+    }
+  }
+  for (TaxWindow& window : report.windows) {
+    if (report.tokens > 0 && window.phase == TaxPhase::kDecode) set_kernels_per_token(1, window);
+  }
+}
+
 uint64_t count_library_ops(const Trace& trace, const KernelFamilies& families,
                            const std::vector<TaxRow>& rows) {
   enum : uint8_t { kUnknown, kNo, kYes };
@@ -110,6 +166,7 @@ Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Wind
   const TaxMeter meter(trace, links, report.rows, kernels, options.mode, report.base_ns.value_or(0),
                        report.floor.floor_ns);
   measure_windows(meter, trace, windows, report);
+  measure_phases(meter, trace, links, windows, report);
   report.families = family_table(families, report.rows, kernels, meter, report.floor.floor_ns);
   report.library_op_kernels = count_library_ops(trace, families, report.rows);
   report.trust = tax_trust(trace, windows, report);

@@ -21,6 +21,7 @@
 #include "tax/families.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
+#include "trace/phases.h"
 #include "trace/trace.h"
 #include "trace/trust.h"
 
@@ -50,7 +51,7 @@ struct TaxFloor {
   uint64_t samples = 0;  // launches behind an estimate from the trace
   // What the trace itself says, whatever the source: 5th percentile of T_launch over launches to a
   // stream that had drained.
-  std::optional<int64_t> trace_estimate_ns;
+  std::optional<int64_t> trace_estimate_ns = std::nullopt;
 };
 
 struct TaxOptions {
@@ -224,8 +225,10 @@ struct TaxReport {
   WindowSource window_source = WindowSource::kWholeTrace;
   std::vector<TaxWindow> windows;
   TaxMeans means;
-  std::vector<TaxWindow> phases;    // prefill and decode, when told apart; else empty
-  uint64_t tokens = 0;              // m: decode windows; 0 = not told
+  std::vector<TaxWindow> phases;  // prefill and decode, when told apart; else empty
+  uint64_t tokens = 0;            // m: decode steps; 0 = not told
+  PhaseSource phase_source = PhaseSource::kNone;
+  std::string phase_text;           // what told the phases apart, or why they were not
   std::vector<FamilyTax> families;  // largest t_orch_ns first
   uint64_t library_op_kernels = 0;  // kernels under a library-mediated op (mm, linear, sdpa, ...)
   bool with_stack = false;          // Python frames were recorded: T_Py is inflated

@@ -14,12 +14,6 @@ namespace {
 constexpr size_t kLabelsShown = 8;
 constexpr size_t kLabelLength = 60;
 
-struct Match {
-  int64_t start_ns;
-  int64_t end_ns;
-  StringId name;
-};
-
 // Whether each string of the pool matches; found out for the names in use only.
 class NameMatcher {
  public:
@@ -40,32 +34,14 @@ class NameMatcher {
 };
 
 template <typename Table>
-std::vector<Match> matching_rows(const Table& table, NameMatcher& matcher) {
-  std::vector<Match> matches;
+std::vector<Window> matching_rows(const Trace& trace, const Table& table, NameMatcher& matcher) {
+  std::vector<Window> matches;
   for (size_t i = 0; i < table.size(); ++i) {
     if (table.dur_ns[i] == 0 || !matcher.matches(table.name[i])) continue;
-    matches.push_back({table.start_ns[i], table.start_ns[i] + table.dur_ns[i], table.name[i]});
+    matches.push_back({std::string(trace.text(table.name[i])), table.start_ns[i],
+                       table.start_ns[i] + table.dur_ns[i]});
   }
-  // Longer first, so that of two that start together the outer one is the window.
-  std::stable_sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-  });
   return matches;
-}
-
-// Drops matches inside an earlier one, and cuts those that a later one starts in.
-std::vector<Match> make_disjoint(std::vector<Match> matches, uint64_t& overlaps_cut) {
-  std::vector<Match> kept;
-  for (const Match& match : matches) {
-    if (!kept.empty() && match.start_ns < kept.back().end_ns) {
-      if (match.end_ns <= kept.back().end_ns) continue;
-      kept.back().end_ns = match.start_ns;
-      ++overlaps_cut;
-      if (kept.back().end_ns == kept.back().start_ns) kept.pop_back();
-    }
-    kept.push_back(match);
-  }
-  return kept;
 }
 
 std::string printable(std::string_view label) {
@@ -130,22 +106,40 @@ bool matches_glob(std::string_view text, std::string_view glob) {
   return g == glob.size();
 }
 
+std::vector<Window> disjoint_windows(std::vector<Window> windows, uint64_t& overlaps_cut) {
+  // Longer first, so that of two that start together the outer one stays.
+  std::stable_sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  });
+  std::vector<Window> kept;
+  for (Window& window : windows) {
+    if (window.end_ns <= window.start_ns) continue;
+    if (!kept.empty() && window.start_ns < kept.back().end_ns) {
+      if (window.end_ns <= kept.back().end_ns) continue;
+      kept.back().end_ns = window.start_ns;
+      ++overlaps_cut;
+    }
+    kept.push_back(std::move(window));
+  }
+  return kept;
+}
+
 Result<Windows> windows_by_label(const Trace& trace, std::string_view glob) {
   NameMatcher matcher(trace, glob);
-  std::vector<Match> matches = matching_rows(trace.annotations, matcher);
-  if (matches.empty()) matches = matching_rows(trace.ops, matcher);
-  if (matches.empty()) matches = matching_rows(trace.frames, matcher);
+  std::vector<Window> matches = matching_rows(trace, trace.annotations, matcher);
+  if (matches.empty()) matches = matching_rows(trace, trace.ops, matcher);
+  if (matches.empty()) matches = matching_rows(trace, trace.frames, matcher);
   if (matches.empty()) return nothing_matches(trace, glob);
 
   Windows found{.source = WindowSource::kLabel, .windows = {}};
-  matches = make_disjoint(std::move(matches), found.overlaps_cut);
-  std::map<StringId, size_t> total;
-  for (const Match& match : matches) ++total[match.name];
-  std::map<StringId, size_t> seen;
-  for (const Match& match : matches) {
-    std::string name(trace.text(match.name));
-    if (total[match.name] > 1) name += " [" + std::to_string(++seen[match.name]) + "]";
-    found.windows.push_back({std::move(name), match.start_ns, match.end_ns});
+  found.windows = disjoint_windows(std::move(matches), found.overlaps_cut);
+  std::map<std::string, size_t> total;
+  for (const Window& window : found.windows) ++total[window.name];
+  std::map<std::string, size_t> seen;
+  for (Window& window : found.windows) {
+    if (total[window.name] < 2) continue;
+    const size_t number = ++seen[window.name];
+    window.name += " [" + std::to_string(number) + "]";
   }
   return found;
 }

@@ -1,0 +1,240 @@
+#include "tax/tax.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+
+Windows whole() { return {WindowSource::kWholeTrace, {{"whole trace", INT64_MIN, INT64_MAX}}, 0}; }
+
+TaxReport analyze(const Trace& trace, const Windows& windows = whole(),
+                  const TaxOptions& options = {}) {
+  const auto report = analyze_tax(trace, link_trace(trace), windows, options);
+  EXPECT_TRUE(report);
+  return report ? *report : TaxReport();
+}
+
+TaxOptions with_floor(int64_t floor_ns) {
+  TaxOptions options;
+  options.floor = TaxFloor{.source = TaxSource::kUser, .floor_ns = floor_ns, .text = "mine"};
+  return options;
+}
+
+bool has_note(const TaxReport& report, std::string_view what) {
+  for (const TrustNote& note : report.trust) {
+    if (note.what == what) return true;
+  }
+  return false;
+}
+
+// Two native operators of one launch each (dispatch 400 and 600), and a library one that launches
+// twice (dispatch 300 and 900). Times in ns, far above the noise limit of 100.
+Trace small_trace() {
+  return TraceMaker()
+      .frame(1, "f.py(1): f", 0, 10'000)
+      .op(1, "aten::add", 1'000, 1'000)
+      .call(1, "cudaLaunchKernel", 1'400, 100, 1)
+      .kernel(0, 7, "add", 1'900, 2'000, 1)
+      .op(1, "aten::mul", 3'000, 1'000)
+      .call(1, "cudaLaunchKernel", 3'600, 100, 2)
+      .kernel(0, 7, "mul", 4'200, 1'000, 2)
+      .op(1, "aten::mm", 6'000, 2'000)
+      .call(1, "cudaLaunchKernel", 6'300, 200, 3)
+      .call(1, "cudaLaunchKernel", 6'900, 200, 4)
+      .kernel(0, 7, "cublas_split", 7'000, 3'000, 3)
+      .kernel(0, 7, "cublas_mm", 11'000, 4'000, 4)
+      .build();
+}
+
+TEST(AnalyzeTax, WorkedByHand) {
+  const TaxReport report = analyze(small_trace(), whole(), with_floor(200));
+  const TaxSums& sums = report.whole.sums;
+  EXPECT_EQ(report.base_ns, 500);  // median of 400 and 600
+  EXPECT_EQ(report.base_samples, 2u);
+  EXPECT_EQ(sums.n, 4u);
+  EXPECT_EQ(sums.t_py_ns, 1'000 + 3'000 + 6'000 + 6'000);
+  EXPECT_EQ(sums.ft_dispatch_ns, 4 * 500);
+  EXPECT_EQ(sums.ct_ns, 0 + 400);  // 300 is below the base, 900 is 400 above
+  EXPECT_EQ(sums.kt_ns, 800);
+  EXPECT_EQ(sums.t_orch_ns, 16'000 + 2'000 + 400 + 800);
+  EXPECT_EQ(sums.t_device_ns, 10'000);
+  EXPECT_DOUBLE_EQ(*sums.hdbi, 10'000.0 / 29'200.0);
+  // T_launch 500, 600, 700, 4100 less 200 each.
+  EXPECT_EQ(sums.kt_fw_ns, 300 + 400 + 500 + 3'900);
+  EXPECT_EQ(report.whole.t_e2e_ns, 14'000);  // from aten::add to the end of cublas_mm
+  EXPECT_DOUBLE_EQ(report.whole.idle_fraction, 4.0 / 14.0);
+  EXPECT_DOUBLE_EQ(report.whole.orch_over_e2e, 19'200.0 / 14'000.0);
+  EXPECT_DOUBLE_EQ(report.whole.diversity_ratio, 1.0);
+  EXPECT_EQ(report.library_op_kernels, 2u);
+  EXPECT_TRUE(has_note(report, "orch_above_wall"));
+  EXPECT_TRUE(has_note(report, "with_stack"));
+}
+
+TEST(AnalyzeTax, TilesWorkedByHand) {
+  // The frame opens at 0, so each tile starts where the call before it ended.
+  const ExclusiveTax tiles = analyze(small_trace()).whole.exclusive;
+  EXPECT_EQ(tiles.py_ns, 1'000 + 1'500 + 2'300 + 0);
+  EXPECT_EQ(tiles.dispatch_ns, 400 + 600 + 300 + 400);
+  EXPECT_EQ(tiles.call_ns, 100 + 100 + 200 + 200);
+  EXPECT_EQ(tiles.total_ns, 7'100);
+  EXPECT_EQ(tiles.threads_span_ns, 7'100);
+}
+
+TEST(AnalyzeTax, CodeModeChargesNativeKernelsTheirOwnDispatch) {
+  TaxOptions options = with_floor(200);
+  options.mode = TaxMode::kCode;
+  const TaxSums sums = analyze(small_trace(), whole(), options).whole.sums;
+  EXPECT_EQ(sums.ft_dispatch_ns, 400 + 600 + 500 + 500);
+}
+
+TEST(AnalyzeTax, WindowsEndWithTheirLastKernelIfThatIsLater) {
+  const Windows windows = {WindowSource::kLabel, {{"a", 500, 5'000}, {"b", 5'500, 8'000}}, 0};
+  const TaxReport report = analyze(small_trace(), windows, with_floor(200));
+  EXPECT_EQ(report.windows[0].t_e2e_ns, 5'200 - 500);
+  EXPECT_EQ(report.windows[1].t_e2e_ns, 15'000 - 5'500);
+  EXPECT_EQ(report.windows[0].sums.n, 2u);
+  // Tiles start with the window: 500 instead of 0.
+  EXPECT_EQ(report.windows[0].exclusive.py_ns, 500 + 1'500);
+  EXPECT_EQ(report.means.n.n, 2u);
+  EXPECT_DOUBLE_EQ(report.means.t_device_ns.mean, 5'000);
+}
+
+TEST(AnalyzeTax, NothingToMeasureIsNoError) {
+  const TaxReport empty = analyze(Trace());
+  EXPECT_EQ(empty.whole.sums.hdbi, std::nullopt);
+  EXPECT_TRUE(std::isnan(empty.whole.idle_fraction));
+  EXPECT_TRUE(empty.trust.empty());
+  EXPECT_EQ(empty.base_ns, std::nullopt);
+}
+
+TEST(AnalyzeTax, SideBySideKernelsMakeUtilisationExceedOne) {
+  const Trace trace = TraceMaker()
+                          .call(1, "cudaLaunchKernel", 0, 10, 1)
+                          .call(1, "cudaLaunchKernel", 20, 10, 2)
+                          .kernel(0, 7, "a", 100, 900, 1)
+                          .kernel(0, 8, "b", 100, 900, 2)
+                          .build();
+  const TaxReport report = analyze(trace);
+  EXPECT_DOUBLE_EQ(report.whole.gpu_utilisation, 1.8);
+  EXPECT_DOUBLE_EQ(report.whole.idle_fraction, -0.8);
+  EXPECT_TRUE(has_note(report, "overlapping_kernels"));
+  EXPECT_TRUE(has_note(report, "kernels_without_op"));
+  EXPECT_TRUE(has_note(report, "no_dispatch_base"));
+}
+
+TEST(AnalyzeTax, WaitingInsideATileIsTold) {
+  const Trace trace = TraceMaker()
+                          .frame(1, "f", 0, 10'000)
+                          .call(1, "cudaLaunchKernel", 100, 10, 1)
+                          .call(1, "cudaStreamSynchronize", 200, 3'000, 0)
+                          .call(1, "cuStreamSynchronize", 300, 2'000, 0)
+                          .call(1, "cudaLaunchKernel", 4'000, 10, 2)
+                          .kernel(0, 7, "a", 500, 900, 1)
+                          .kernel(0, 7, "b", 4'500, 900, 2)
+                          .build();
+  EXPECT_EQ(analyze(trace).whole.exclusive.waiting_ns, 3'000);
+}
+
+// ---- the floor
+// -----------------------------------------------------------------------------------
+
+Trace trace_on(std::string device, Tracer tracer) {
+  TraceMaker maker;
+  for (uint32_t i = 0; i < 3; ++i) {
+    maker.call(1, "cudaLaunchKernel", 10'000 * i, 10, i + 1)
+        .kernel(0, 7, "k", 10'000 * i + 3'000 + 1'000 * i, 500, i + 1);
+  }
+  Trace trace = maker.build();
+  trace.devices.push_back({.id = 0, .name = std::move(device)});
+  trace.tracer = tracer;
+  return trace;
+}
+
+TEST(TaxFloorChoice, OfAnotherTracerIsNeverTakenByItself) {
+  const auto floor_of = [](std::string device, Tracer tracer) {
+    return analyze(trace_on(std::move(device), tracer)).floor;
+  };
+  // 5th percentile of 3, 4 and 5 us.
+  const int64_t estimate_ns = 3'100;
+  const TaxFloor profiler = floor_of("NVIDIA A100-SXM4-80GB", Tracer::kPyTorchProfiler);
+  EXPECT_EQ(profiler.source, TaxSource::kTable);
+  EXPECT_EQ(profiler.floor_ns, 2261);
+  EXPECT_EQ(profiler.trace_estimate_ns, estimate_ns);
+  EXPECT_NE(profiler.text.find("PyTorch"), std::string::npos);
+  const TaxFloor nsys = floor_of("NVIDIA H200 NVL", Tracer::kNsightSystems);
+  EXPECT_EQ(nsys.source, TaxSource::kTable);
+  EXPECT_EQ(nsys.floor_ns, 4503);
+  EXPECT_NE(nsys.text.find("Nsight Systems"), std::string::npos);
+  for (const auto& [device, tracer] : {std::pair{"NVIDIA A100-SXM4-80GB", Tracer::kNsightSystems},
+                                       std::pair{"NVIDIA H200 NVL", Tracer::kPyTorchProfiler},
+                                       std::pair{"NVIDIA H100 80GB HBM3", Tracer::kPyTorchProfiler},
+                                       std::pair{"NVIDIA A100-SXM4-40GB", Tracer::kPyTorchProfiler},
+                                       std::pair{"", Tracer::kOther}}) {
+    const TaxFloor floor = floor_of(device, tracer);
+    EXPECT_EQ(floor.source, TaxSource::kTrace) << device;
+    EXPECT_EQ(floor.floor_ns, estimate_ns) << device;
+    EXPECT_EQ(floor.samples, 3u);
+  }
+}
+
+TEST(TaxFloorChoice, TheUsersGoesFirstAndIsCompared) {
+  const Trace trace = trace_on("NVIDIA A100-SXM4-80GB", Tracer::kPyTorchProfiler);
+  const TaxReport report = analyze(trace, whole(), with_floor(1'000));
+  EXPECT_EQ(report.floor.source, TaxSource::kUser);
+  EXPECT_EQ(report.floor.floor_ns, 1'000);
+  EXPECT_TRUE(has_note(report, "floor_disagrees"));
+  EXPECT_FALSE(has_note(analyze(trace, whole(), with_floor(3'000)), "floor_disagrees"));
+  EXPECT_FALSE(analyze_tax(trace, link_trace(trace), whole(), with_floor(-1)));
+}
+
+TEST(TaxFloorChoice, QueuedLaunchesAreNoSamples) {
+  const Trace trace = TraceMaker()
+                          .call(1, "cudaLaunchKernel", 0, 10, 1)
+                          .call(1, "cudaLaunchKernel", 100, 10, 2)
+                          .kernel(0, 7, "a", 5'000, 9'000, 1)
+                          .kernel(0, 7, "b", 14'000, 500, 2)
+                          .build();
+  const TaxReport report = analyze(trace);
+  EXPECT_EQ(report.floor.floor_ns, 5'000);
+  EXPECT_EQ(report.floor.samples, 1u);
+  EXPECT_TRUE(has_note(report, "floor_samples"));
+}
+
+// ---- phases
+// --------------------------------------------------------------------------------------
+
+TEST(TaxPhases, AddUpTheirWindowsAndCountTokens) {
+  TraceMaker maker;
+  maker.annotation(1, "prefill", 0, 1'000);
+  uint32_t id = 1;
+  const auto kernels = [&](int64_t from_ns, int count) {
+    for (int i = 0; i < count; ++i, ++id) {
+      maker.call(1, "cudaLaunchKernel", from_ns + 10 * i, 5, id);
+      maker.kernel(0, 7, "k" + std::to_string(i), from_ns + 10 * i + 6, 3, id);
+    }
+  };
+  kernels(0, 5);
+  maker.annotation(1, "decode 1", 1'000, 500);
+  kernels(1'000, 3);
+  maker.annotation(1, "decode 2", 1'500, 500);
+  kernels(1'500, 4);
+  const TaxReport report = analyze(maker.build());
+  ASSERT_EQ(report.phases.size(), 2u);
+  EXPECT_EQ(report.phases[0].phase, TaxPhase::kPrefill);
+  EXPECT_EQ(report.phases[0].sums.n, 5u);
+  EXPECT_EQ(report.phases[1].sums.n, 7u);
+  EXPECT_EQ(report.phases[1].t_e2e_ns, 1'000);
+  EXPECT_EQ(report.phases[1].unique_names, 4u);
+  EXPECT_EQ(report.tokens, 2u);
+  EXPECT_DOUBLE_EQ(*report.phases[1].kernels_per_token, 3.5);
+  EXPECT_DOUBLE_EQ(*report.whole.kernels_per_token, 6.0);
+}
+
+}  // namespace
+}  // namespace assay
