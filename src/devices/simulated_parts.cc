@@ -50,7 +50,7 @@ void draw_clock(Device& device, SplitMix64& random) {
   if (device.kind == "bad_clock") {
     device.read_there_ns *= 40;
     device.read_back_ns *= 40;
-    device.read_jitter_ns = random.uniform(4e5, 8e5);
+    device.read_jitter_ns = random.uniform(6e6, 12e6);
   }
 }
 

@@ -167,58 +167,56 @@ class Procedure {
     if (plan_.mean_only && !options_.runs) plan_.runs = kMeanRuns;
   }
 
-  Status count_executions() {
+  // Executions by which the window holds settled ones of this kernel and nothing else.
+  uint32_t filling() const {
     const int64_t window = recording_.sensor.window_ns;
-    plan_.fills_window = ssp_executions(window, plan_.t_exec_ns, false);
+    if (options_.paper_counts) return ssp_executions(window, plan_.t_exec_ns, false);
+    return std::max(kSseExecutions, plan_.warm_ups + windowful());
+  }
+  uint32_t windowful() const {
+    return static_cast<uint32_t>(divide_up(recording_.sensor.window_ns, plan_.t_exec_ns)) + 1;
+  }
+
+  Status count_executions() {
     if (interleaved_) {
+      plan_.fills_window = ssp_executions(recording_.sensor.window_ns, plan_.t_exec_ns, false);
       plan_.executions_per_run = 1;
       return Ok{};
     }
-    const uint32_t strict =
-        std::max(kSseExecutions,
-                 plan_.warm_ups + static_cast<uint32_t>(divide_up(window, plan_.t_exec_ns)) + 1);
-    if (!options_.paper_counts) plan_.fills_window = strict;
-    plan_.executions_per_run = plan_.fills_window;
+    plan_.fills_window = filling();
+    ASSAY_TRY_ASSIGN(const Settling settling, outlast_throttling());
+    // Settled executions may be shorter than the first timings were.
+    plan_.t_exec_ns = settling.t_exec_ns;
+    plan_.throttles = !settling.settled || settling.from_execution > plan_.warm_ups;
+    plan_.fills_window = filling();
+    plan_.executions_per_run =
+        plan_.throttles ? settling.from_execution + windowful() : plan_.fills_window;
     if (plan_.mean_only) {
       plan_.executions_per_run +=
           static_cast<uint32_t>(divide_up(2 * recording_.sensor.period_ns, plan_.t_exec_ns));
     }
-    ASSAY_TRY(outlast_throttling());
-    if (plan_.executions_per_run > kMostExecutions) {
-      return Error{ErrorCode::kUnsupported,
-                   "a run would need " + std::to_string(plan_.executions_per_run) +
-                       " executions to fill the sensor's window: take a longer kernel",
-                   "", -1};
-    }
-    return Ok{};
+    if (plan_.executions_per_run <= kMostExecutions) return Ok{};
+    return Error{ErrorCode::kUnsupported,
+                 "a run would need " + std::to_string(plan_.executions_per_run) +
+                     " executions to fill the sensor's window: take a longer kernel",
+                 "", -1};
   }
 
   // Step 4: grows the run until its last two quarters agree, then looks in the same records for
   // the first part from which on everything agrees with them.
-  Status outlast_throttling() {
+  Result<Settling> outlast_throttling() {
     const SensorModel& sensor = recording_.sensor;
     const int64_t span = std::max({kSettlingSpan, 4 * sensor.window_ns, 16 * sensor.period_ns});
     auto count = static_cast<uint32_t>(
         std::min<int64_t>(kMostExecutions, plan_.fills_window + divide_up(span, plan_.t_exec_ns)));
     const uint32_t runs = plan_.mean_only ? 4 : kSettlingRuns;
-    for (uint32_t growth = 0; growth < kMostGrowth; ++growth) {
+    Settling settling;
+    for (uint32_t growth = 0; growth < kMostGrowth; ++growth, count *= 2) {
       ASSAY_TRY_ASSIGN(const SettlingRecord record, watch(count, runs));
-      const Settling settling = find_settling(record, plan_.fills_window);
-      if (!settling.settled && count < kMostExecutions / 2) {
-        count *= 2;
-        continue;
-      }
-      if (!settling.settled || settling.from_execution > plan_.fills_window) {
-        plan_.throttles = true;
-        const uint32_t extra = plan_.executions_per_run - plan_.warm_ups;
-        plan_.executions_per_run = settling.from_execution + extra;
-      }
-      plan_.t_exec_ns = settling.t_exec_ns;
-      return Ok{};
+      settling = find_settling(record, plan_.warm_ups, plan_.fills_window);
+      if (settling.settled || count > kMostExecutions / 2) break;
     }
-    plan_.throttles = true;
-    plan_.executions_per_run = count;
-    return Ok{};
+    return settling;
   }
 
   Result<SettlingRecord> watch(uint32_t count, uint32_t runs) {

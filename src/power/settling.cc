@@ -10,22 +10,27 @@
 namespace assay {
 namespace {
 
-constexpr size_t kParts = 16;
+constexpr size_t kParts = 64;             // of a run, for times
+constexpr size_t kPowerParts = 16;        // samples are fewer than executions
 constexpr double kPowerTolerance = 0.02;  // spec/power 2 step 4
-constexpr double kTimeTolerance = 0.005;  // clocks that fell show in the times first
-constexpr double kSigmas = 3;             // power differences below this are scatter
+constexpr double kTimeTolerance = 0.003;  // clocks that fell show in the times first
+constexpr double kSigmas = 3;             // differences below this are scatter
 
-// One of kParts equal parts of the runs, over all of them.
+// What was seen in one part of all runs.
 struct Part {
-  std::vector<double> times;  // relative to the run's own last quarter
   double sum = 0;
   double squares = 0;
   size_t count = 0;
 
-  void add(double watts) {
-    sum += watts;
-    squares += watts * watts;
+  void add(double value) {
+    sum += value;
+    squares += value * value;
     ++count;
+  }
+  void add(const Part& other) {
+    sum += other.sum;
+    squares += other.squares;
+    count += other.count;
   }
   double mean() const { return sum / static_cast<double>(count); }
   double variance_of_mean() const {
@@ -33,36 +38,36 @@ struct Part {
     return n < 2 ? 0 : std::max(0.0, squares / n - mean() * mean()) / (n - 1);
   }
 };
-using Parts = std::array<Part, kParts>;
 
-Part merge(const Part& a, const Part& b) {
-  Part both;
-  both.times = a.times;
-  both.times.insert(both.times.end(), b.times.begin(), b.times.end());
-  both.sum = a.sum + b.sum;
-  both.squares = a.squares + b.squares;
-  both.count = a.count + b.count;
-  return both;
-}
-
-Part quarter(const Parts& parts, size_t number) {
-  const size_t first = number * kParts / 4;
-  return merge(merge(parts[first], parts[first + 1]), merge(parts[first + 2], parts[first + 3]));
-}
-
-bool same_power(const Part& a, const Part& b) {
+bool agree(const Part& a, const Part& b, double tolerance) {
   if (a.count == 0 || b.count == 0) return true;
   const double difference = std::fabs(a.mean() - b.mean());
   const double scatter = std::sqrt(a.variance_of_mean() + b.variance_of_mean());
-  return difference <= std::max(kPowerTolerance * std::fabs(b.mean()), kSigmas * scatter);
+  return difference <= std::max(tolerance * std::fabs(b.mean()), kSigmas * scatter);
 }
 
-bool same_time(const Part& a, const Part& b) {
-  if (a.times.empty() || b.times.empty()) return true;
-  return std::fabs(median(a.times) / median(b.times) - 1) <= kTimeTolerance;
+template <size_t N>
+Part quarter(const std::array<Part, N>& parts, size_t number) {
+  Part whole;
+  for (size_t i = number * N / 4; i < (number + 1) * N / 4; ++i) whole.add(parts[i]);
+  return whole;
 }
 
-bool agree(const Part& a, const Part& b) { return same_power(a, b) && same_time(a, b); }
+template <size_t N>
+bool ends_settled(const std::array<Part, N>& parts, double tolerance) {
+  return agree(quarter(parts, 2), quarter(parts, 3), tolerance);
+}
+
+// Share of the run after which every part agrees with the last quarter: the end of the first such
+// part, which may begin before all has settled; 0 when it is the first that holds anything.
+template <size_t N>
+double settled_share(const std::array<Part, N>& parts, double tolerance) {
+  const Part last = quarter(parts, 3);
+  size_t first = N;
+  while (first > 0 && agree(parts[first - 1], last, tolerance)) --first;
+  if (first == 0) return 0;
+  return static_cast<double>(std::min(first + 1, N)) / N;
+}
 
 double duration(const PowerExecution& execution) {
   return static_cast<double>(execution.end_ns - execution.start_ns);
@@ -74,15 +79,30 @@ double last_quarter_time(const std::vector<PowerExecution>& run) {
   return median(std::move(times));
 }
 
-void add_times(const std::vector<PowerExecution>& run, uint32_t fills_window, Parts& parts) {
-  const double settled = last_quarter_time(run);
-  for (size_t i = fills_window; i < run.size(); ++i) {
-    parts[i * kParts / run.size()].times.push_back(duration(run[i]) / settled);
-  }
+// Runs differ in their times: what counts is the fullest bin, as for the runs that are recorded.
+int64_t common_time(const std::vector<double>& times) {
+  constexpr double kBin = 0.02;  // Table I, the narrower margin
+  std::vector<int64_t> durations;
+  for (const double time : times) durations.push_back(std::llround(time));
+  std::vector<double> common;
+  for (const size_t i : golden_runs(durations, kBin)) common.push_back(times[i]);
+  return std::llround(median(std::move(common)));
 }
 
-void add_power(const SettlingRecord& record, const ClockModel& clock, uint32_t fills_window,
-               Parts& parts) {
+std::array<Part, kParts> times_of(const SettlingRecord& record, uint32_t warm_ups) {
+  std::array<Part, kParts> parts;
+  for (const auto& run : record.runs) {
+    const double settled = last_quarter_time(run);
+    for (size_t i = warm_ups; i < run.size(); ++i) {
+      parts[i * kParts / run.size()].add(duration(run[i]) / settled);
+    }
+  }
+  return parts;
+}
+
+std::array<Part, kPowerParts> power_of(const SettlingRecord& record, const ClockModel& clock,
+                                       uint32_t fills_window) {
+  std::array<Part, kPowerParts> parts;
   for (const PowerSample& sample : record.samples) {
     const int64_t t = (record.samples_on_cpu_clock ? sample.t_ns : clock.to_cpu_ns(sample.t_ns)) -
                       record.sensor.delay_ns;
@@ -94,40 +114,32 @@ void add_power(const SettlingRecord& record, const ClockModel& clock, uint32_t f
         run->begin(), run->end(), [t](const PowerExecution& one) { return one.end_ns < t; });
     const auto index = static_cast<size_t>(execution - run->begin());
     if (index < fills_window || execution->start_ns > t) continue;
-    parts[index * kParts / run->size()].add(sample.power_w);
+    parts[index * kPowerParts / run->size()].add(sample.power_w);
   }
+  return parts;
 }
 
 }  // namespace
 
-Settling find_settling(const SettlingRecord& record, uint32_t fills_window) {
-  Parts parts;
-  std::vector<double> times;
-  for (const auto& run : record.runs) {
-    if (run.size() < kParts) return {};
-    add_times(run, fills_window, parts);
-    times.push_back(last_quarter_time(run));
-  }
-  ClockModel clock;
-  if (!record.samples_on_cpu_clock) {
-    auto fitted = fit_clock(record.probes, record.tick_hz);
-    // Without a common clock only times can tell; the profile will be refused for the clock.
-    if (fitted) clock = *std::move(fitted);
-  }
-  if (record.samples_on_cpu_clock || !clock.segments.empty()) {
-    add_power(record, clock, fills_window, parts);
-  }
-  const Part last = quarter(parts, 3);
+Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t fills_window) {
   Settling settling;
-  settling.t_exec_ns = std::llround(median(std::move(times)));
-  settling.settled = agree(quarter(parts, 2), last);
-  size_t first = kParts;
-  while (first > 0 && agree(parts[first - 1], last)) --first;
-  const size_t size = record.runs.front().size();
-  // The first part that agrees may begin before its power has settled: what counts is its end.
-  settling.from_execution =
-      first == 0 ? fills_window
-                 : static_cast<uint32_t>((std::min(first, kParts - 1) + 1) * size / kParts);
+  std::vector<double> typical;
+  for (const auto& run : record.runs) typical.push_back(last_quarter_time(run));
+  settling.t_exec_ns = common_time(typical);
+  const auto times = times_of(record, warm_ups);
+  settling.settled = ends_settled(times, kTimeTolerance);
+  double share = settled_share(times, kTimeTolerance);
+
+  // Without a common clock only times can tell; the profile will be refused for the clock.
+  const auto clock = record.samples_on_cpu_clock ? Result<ClockModel>(ClockModel{})
+                                                 : fit_clock(record.probes, record.tick_hz);
+  if (clock) {
+    const auto power = power_of(record, *clock, fills_window);
+    settling.settled = settling.settled && ends_settled(power, kPowerTolerance);
+    share = std::max(share, settled_share(power, kPowerTolerance));
+  }
+  const auto size = static_cast<double>(record.runs.front().size());
+  settling.from_execution = std::max(warm_ups, static_cast<uint32_t>(std::ceil(share * size)));
   return settling;
 }
 

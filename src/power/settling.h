@@ -21,12 +21,13 @@ struct SettlingRecord {
 };
 
 struct Settling {
-  bool settled = false;         // the last two quarters agree within 2 %
-  uint32_t from_execution = 0;  // end of the first part that agrees with them, and all later do
+  bool settled = false;         // the last two quarters agree, in power within 2 %
+  uint32_t from_execution = 0;  // from here on executions agree with them; at least `warm_ups`
   int64_t t_exec_ns = 0;        // median in the last quarter
 };
 
-// `fills_window`: executions before which the sensor's window still held something else.
-Settling find_settling(const SettlingRecord& record, uint32_t fills_window);
+// Times count from execution `warm_ups` on, power from `fills_window` on: before that the sensor's
+// window still held something else.
+Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t fills_window);
 
 }  // namespace assay

@@ -1,0 +1,155 @@
+#pragma once
+
+// The whole power procedure over one random simulated device, held against what that device knows
+// about itself. Used by the test that proves the room and by the program that prints the table.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "devices/simulated.h"
+#include "power/fit.h"
+#include "power/procedure.h"
+
+namespace assay::proof {
+
+struct Strategies {
+  bool random_delays = true;  // S1
+  bool clock_sync = true;     // S2
+  bool golden_runs = true;    // S3
+  bool ssp = true;            // S4
+  bool paper_counts = false;
+};
+
+struct Outcome {
+  uint64_t seed = 0;
+  std::string kind;
+  std::string workload;
+  bool answerable = false;  // by the truth: a known sensor, clocks good enough, 25 us and more
+  bool failed = false;      // an error, which is none of the verdicts
+  std::string message;
+  ProcedurePlan plan;
+  KernelProfile profile;
+  double w_over_t = 0;
+  double ssp_error = NAN;    // (estimate - truth) / truth
+  double drift_error = NAN;  // ppm
+  double curve_rms = NAN;    // of the curve against what a quartic can show of the truth, over SSP
+  double fit_rms = NAN;      // of that against the truth after the boxcar: the quartic's limit
+  bool smooth = false;       // truth is a polynomial
+  bool golden_is_common = false;
+  bool interval_holds = false;  // SSP interval contains the truth
+  uint32_t band_points = 0;     // grid points of a resolved or averaged curve
+  uint32_t band_hits = 0;       // of them with the truth inside the band
+};
+
+inline const char* workload_of(uint64_t seed) {
+  constexpr std::array<const char*, 6> kWorkloads = {"gemm:4096",  "gemm:8192", "gemm:2048",
+                                                     "gemv:16384", "gemm:6144", "gemv:8192"};
+  return kWorkloads[seed % kWorkloads.size()];
+}
+
+inline double truth_at(const KernelTruth& truth, double t) {
+  const auto& curve = truth.curve;
+  const double place =
+      t / static_cast<double>(truth.t_exec_ns) * static_cast<double>(curve.size() - 1);
+  const auto i = static_cast<size_t>(std::clamp(place, 0.0, static_cast<double>(curve.size() - 2)));
+  const double part = place - static_cast<double>(i);
+  return curve[i].second + part * (curve[i + 1].second - curve[i].second);
+}
+
+inline bool golden_is_common(const ProcedureResult& result, const SimulatedDevice& device) {
+  uint32_t common = 0;
+  const auto& executions = result.recording.executions;
+  for (size_t i = 0; i < executions.size(); ++i) {
+    if (i + 1 < executions.size() && executions[i + 1].run == executions[i].run) continue;
+    const int64_t took = executions[i].end_ns - executions[i].start_ns;
+    const bool golden =
+        took >= result.profile.golden_low_ns && took <= result.profile.golden_high_ns;
+    if (golden != device.common_mode(executions[i].run)) return false;
+    common += golden ? 1 : 0;
+  }
+  return common == result.profile.golden;
+}
+
+// The truth as a polynomial of degree 4 in least squares, at the profile's grid: the most that the
+// method's fit can show of it.
+inline std::vector<double> projected_truth(const KernelProfile& profile, const KernelTruth& truth) {
+  const auto t = static_cast<double>(truth.t_exec_ns);
+  std::vector<LoiPoint> points;
+  constexpr int kPoints = 2000;
+  for (int i = 0; i < kPoints; ++i) {
+    const double toi = t * (i + 0.5) / kPoints;
+    points.push_back({toi, truth_at(truth, toi), static_cast<uint32_t>(i)});
+  }
+  const CurveFit fit = fit_curve(points, t, profile.degree);
+  std::vector<double> values;
+  for (const ProfilePoint& point : profile.curve) {
+    values.push_back(
+        fit.at(static_cast<double>(point.toi_ns) * t / static_cast<double>(profile.t_exec_ns)));
+  }
+  return values;
+}
+
+inline void compare_curve(const KernelProfile& profile, const KernelTruth& truth, Outcome& out) {
+  const std::vector<double> shown = projected_truth(profile, truth);
+  double squares = 0;
+  double fit_squares = 0;
+  for (size_t i = 0; i < shown.size(); ++i) {
+    const ProfilePoint& point = profile.curve[i];
+    const double u = static_cast<double>(point.toi_ns) / static_cast<double>(profile.t_exec_ns);
+    const double want = truth_at(truth, u * static_cast<double>(truth.t_exec_ns));
+    squares += std::pow((point.power_w - shown[i]) / truth.ssp_w, 2);
+    fit_squares += std::pow((shown[i] - want) / truth.ssp_w, 2);
+    if (!std::isfinite(point.low_w)) continue;
+    ++out.band_points;
+    if (point.low_w <= shown[i] && shown[i] <= point.high_w) ++out.band_hits;
+  }
+  out.curve_rms = std::sqrt(squares / static_cast<double>(shown.size()));
+  out.fit_rms = std::sqrt(fit_squares / static_cast<double>(shown.size()));
+}
+
+inline Outcome prove(uint64_t seed, const Strategies& use = {}, const SimulatedKnobs& knobs = {},
+                     const char* workload = nullptr) {
+  Outcome out;
+  out.seed = seed;
+  out.workload = workload != nullptr ? workload : workload_of(seed);
+  const auto device = make_simulated_device(seed, knobs);
+  ProcedureOptions options;
+  options.seed = seed;
+  options.random_delays = use.random_delays;
+  options.paper_counts = use.paper_counts;
+  options.profile.strict = !use.paper_counts && use.ssp;
+  options.profile.use_clock_sync = use.clock_sync;
+  options.profile.use_golden_runs = use.golden_runs;
+  options.profile.use_ssp = use.ssp;
+  const auto result = run_procedure(*device, *parse_workload_list(out.workload), options, {});
+  const PowerTruth truth = *device->truth();
+  const KernelTruth& kernel = truth.kernels.front();
+  out.kind = truth.kind;
+  out.smooth = kernel.smooth;
+  out.w_over_t =
+      static_cast<double>(truth.sensor.window_ns) / static_cast<double>(kernel.t_exec_ns);
+  out.answerable =
+      truth.kind != "unknown" && truth.kind != "bad_clock" && kernel.t_exec_ns >= 25'000;
+  if (!result) {
+    out.failed = true;
+    out.message = result.error().message;
+    return out;
+  }
+  out.plan = result->plan;
+  out.profile = result->profile;
+  if (out.profile.verdict == PowerVerdict::kRefused) return out;
+  out.ssp_error = out.profile.ssp_w / kernel.ssp_w - 1;
+  out.drift_error = out.profile.clock.drift_ppm - truth.drift_ppm;
+  out.golden_is_common = golden_is_common(*result, *device);
+  out.interval_holds =
+      out.profile.ssp_low_w <= kernel.ssp_w && kernel.ssp_w <= out.profile.ssp_high_w;
+  if (!out.profile.curve.empty()) compare_curve(out.profile, kernel, out);
+  return out;
+}
+
+}  // namespace assay::proof
