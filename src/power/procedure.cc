@@ -13,8 +13,9 @@ namespace assay {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
-constexpr uint32_t kTimings = 5;            // step 1
-constexpr uint32_t kTimedExecutions = 8;    // per timing, of which the first may be warm-ups
+constexpr uint32_t kTimings = 5;          // step 1
+constexpr uint32_t kTimedExecutions = 8;  // per timing, of which the first may be warm-ups
+constexpr int64_t kMaybeLongEnough = 20'000;
 constexpr uint32_t kSseExecutions = 4;      // step 3
 constexpr uint32_t kDelayBenchmark = 1000;  // probes at idle (spec/power 3)
 constexpr uint32_t kProbesAroundRun = 10;
@@ -112,19 +113,21 @@ class Procedure {
           "calibrate` first");
     }
     ASSAY_TRY(time_kernel());
-    const auto table = look_up();
-    if (!table) {
-      return "the kernel takes " + std::to_string(plan_.t_exec_ns) +
-             " ns; the method is published for 25 us and more (--force scales its first row)";
-    }
+    // Until throttling sets in an execution may be shorter than a settled one.
+    const auto table = look_up(plan_.t_exec_ns >= kMaybeLongEnough);
+    if (!table) return too_short();
     decide_on_curve(table->runs);
     ASSAY_TRY(count_executions());
-    look_up();  // the settled time may differ from the first timing
-    return std::string();
+    return look_up(false) ? std::string() : too_short();
   }
 
-  std::optional<ProfilePlan> look_up() {
-    const auto table = plan_profile(plan_.t_exec_ns, options_.profile.force);
+  std::string too_short() const {
+    return "the kernel takes " + std::to_string(plan_.t_exec_ns) +
+           " ns; the method is published for 25 us and more (--force scales its first row)";
+  }
+
+  std::optional<ProfilePlan> look_up(bool force) {
+    const auto table = plan_profile(plan_.t_exec_ns, force || options_.profile.force);
     if (!table) return std::nullopt;
     plan_.loi_target = static_cast<uint32_t>(divide_up(plan_.t_exec_ns, table->loi_spacing_ns));
     if (!plan_.mean_only) plan_.runs = options_.runs.value_or(table->runs);
