@@ -1,29 +1,12 @@
 #include "cli/bench_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <array>
 
-#include "base/byte_source.h"
 #include "ingest/bench_table.h"
+#include "ingest/csv_table.h"
 #include "throughput/dataset.h"
 
 namespace assay {
-namespace {
-
-Result<std::string> read_text(const std::string& path) {
-  ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
-  const ReadFn read = source.stream(false);
-  std::string text;
-  std::array<char, 16384> block;
-  for (;;) {
-    ASSAY_TRY_ASSIGN(const size_t got, read(block.data(), block.size()));
-    if (got == 0) return text;
-    text.append(block.data(), got);
-  }
-}
-
-}  // namespace
-
 void add_bench_options(CLI::App& verb, BenchFlags& flags) {
   verb.add_option("table", flags.table,
                   "measured throughput: CSV, or results of vLLM, SGLang, genai-perf or AIPerf; "
@@ -42,7 +25,7 @@ void add_bench_options(CLI::App& verb, BenchFlags& flags) {
 Result<FactBook> load_facts(const std::string& path) {
   FactBook facts = FactBook::built_in();
   if (path.empty()) return facts;
-  ASSAY_TRY_ASSIGN(const std::string text, read_text(path));
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
   ASSAY_TRY(facts.add(text, path));
   return facts;
 }

@@ -58,8 +58,12 @@ const std::array<Role, kBenchRoles>& roles() {
        Dimension::kRate,
        {"out throughput", "output throughput", "output token throughput", "output tokens per s",
         "output tokens per second", "decode throughput"}},
-      {"ttft", Dimension::kMilliseconds, {"ttft", "mean ttft", "time to first token"}},
-      {"tpot", Dimension::kMilliseconds, {"tpot", "mean tpot", "time per output token"}},
+      {"ttft",
+       Dimension::kMilliseconds,
+       {"ttft", "mean ttft", "time to first token", "silicon ttft"}},
+      {"tpot",
+       Dimension::kMilliseconds,
+       {"tpot", "mean tpot", "time per output token", "silicon tpot"}},
       {"power", Dimension::kWatts, {"power", "avg power", "average power", "mean power"}},
   }};
   return table;

@@ -99,6 +99,32 @@ Status refuse_other_tables(const std::vector<std::string>& header) {
   return Ok{};
 }
 
+std::optional<size_t> column_titled(const std::vector<std::string>& header, const char* wanted) {
+  for (size_t i = 0; i < header.size(); ++i) {
+    if (lower_trimmed(header[i]) == wanted) return i;
+  }
+  return std::nullopt;
+}
+
+// Which GPUs and how many sequences a row of AIConfigurator's measurements ran on: its batch size
+// is that of one attention replica. Rows of disaggregated serving have two engines of different
+// shape: no single batch size or device count says what they are.
+bool complete_silicon_row(const std::vector<std::string>& header,
+                          const std::vector<std::string>& cells, BenchRow& row) {
+  double replicas = 1;
+  double stages = 1;
+  for (const auto& [title, value] :
+       {std::pair{"attention_dp_size", &replicas}, std::pair{"pp_size", &stages}}) {
+    const auto column = column_titled(header, title);
+    const auto cell = column ? parse_cell(cells[*column], BenchRole::kDevices, 1) : std::nullopt;
+    if (cell) *value = std::max(1.0, cell->value);
+  }
+  if (!std::isfinite(row.batch)) return false;
+  row.batch *= replicas;
+  row.devices *= replicas * stages;
+  return true;
+}
+
 bool given(const Columns& columns, const BenchReadOptions& options, BenchRole role) {
   if (at(columns, role).column >= 0) return true;
   return std::any_of(options.meta.begin(), options.meta.end(),
@@ -117,7 +143,8 @@ Status check_needed(const std::vector<std::string>& header, const Columns& colum
   need(given(columns, options, BenchRole::kBatch), "bb (batch size)");
   need(at(columns, BenchRole::kThroughput).column >= 0 ||
            at(columns, BenchRole::kOutThroughput).column >= 0 ||
-           at(columns, BenchRole::kLatency).column >= 0,
+           at(columns, BenchRole::kLatency).column >= 0 ||
+           (at(columns, BenchRole::kTtft).column >= 0 && at(columns, BenchRole::kTpot).column >= 0),
        "throughput or latency");
   if (missing.empty()) return Ok{};
   return Error{ErrorCode::kFormat,
@@ -229,7 +256,13 @@ void read_rows(const std::vector<CsvRecord>& records, size_t header_at, const Co
       cells = std::move(*joined);
     }
     cells.resize(header.size());
-    table.rows.push_back(row_of(cells, columns, record.line, log));
+    BenchRow row = row_of(cells, columns, record.line, log);
+    if (table.format == "aiconfigurator" && !complete_silicon_row(header, cells, row)) {
+      log.note("disaggregated", record.line, true,
+               "dropped: prefill and decode ran on engines of their own shape");
+      continue;
+    }
+    table.rows.push_back(std::move(row));
   }
 }
 
@@ -246,6 +279,12 @@ void read_milliwatts(const std::string& title, BenchTable& table, OddityLog& log
 bool near(double a, double b) { return std::fabs(a / b - 1) <= kIdentityTolerance; }
 
 void check_row(BenchRow& row, OddityLog& log) {
+  if (std::isnan(row.tokens_per_s) && std::isnan(row.latency_s) && std::isfinite(row.ttft_ms) &&
+      std::isfinite(row.tpot_ms)) {
+    row.latency_s = (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
+    log.note("latency_from_ttft_tpot", row.line, false,
+             "no latency in the table: TTFT + (oo - 1) x TPOT");
+  }
   const double tokens = row.in_len + row.out_len;
   const double from_latency = tokens * row.batch / row.latency_s;
   if (std::isnan(row.tokens_per_s) && std::isfinite(from_latency)) {
@@ -284,9 +323,12 @@ void check_row(BenchRow& row, OddityLog& log) {
 
 }  // namespace
 
-void check_throughput_identity(BenchTable& table) {
+void fill_and_check_throughput(BenchTable& table) {
   OddityLog log;
-  for (BenchRow& row : table.rows) check_row(row, log);
+  const bool client = table.format == "vllm";
+  for (BenchRow& row : table.rows) {
+    if (!client || std::isnan(row.tokens_per_s)) check_row(row, log);
+  }
   log.merge_into(table.oddities);
 }
 
@@ -306,7 +348,10 @@ Result<BenchTable> bench_table_of_csv(const std::vector<CsvRecord>& records,
   const bool argonne = std::any_of(header.begin(), header.end(), [](const std::string& title) {
     return lower_trimmed(title) == "input output length";
   });
-  table.format = argonne ? "llm-inference-bench" : "csv";
+  const bool silicon = std::any_of(header.begin(), header.end(), [](const std::string& title) {
+    return lower_trimmed(title) == "silicon_ttft_ms";
+  });
+  table.format = argonne ? "llm-inference-bench" : silicon ? "aiconfigurator" : "csv";
   read_rows(records, static_cast<size_t>(first - records.begin()), columns, table, log);
   if (const int power = at(columns, BenchRole::kPower).column; power >= 0) {
     read_milliwatts(header[static_cast<size_t>(power)], table, log);

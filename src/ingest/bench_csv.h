@@ -15,8 +15,9 @@ namespace assay {
 Result<BenchTable> bench_table_of_csv(const std::vector<CsvRecord>& records,
                                       const BenchReadOptions& options);
 
-// Fills throughput from latency where it is missing, and checks
-// throughput = (ii + oo) * bb / latency where both are there.
-void check_throughput_identity(BenchTable& table);
+// Fills throughput from latency, from output tokens, or latency from TTFT and TPOT, where they are
+// missing, and checks throughput = (ii + oo) * bb / latency in tables of batches. Results of
+// clients that send requests have no such identity.
+void fill_and_check_throughput(BenchTable& table);
 
 }  // namespace assay

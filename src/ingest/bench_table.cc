@@ -2,7 +2,9 @@
 
 #include "ingest/bench_columns.h"
 #include "ingest/bench_csv.h"
+#include "ingest/bench_json.h"
 #include "ingest/csv_records.h"
+#include "ingest/csv_table.h"
 
 namespace assay {
 namespace {
@@ -41,11 +43,33 @@ Result<Pairs> parse_pairs(const std::vector<std::string>& arguments, const char*
   return pairs;
 }
 
+Result<BenchTable> read_format(const std::string& path, const BenchReadOptions& options) {
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  if (looks_like_json(text)) return bench_table_of_json(text);
+  ASSAY_TRY_ASSIGN(const std::vector<CsvRecord> records, parse_csv_records(text, path, true));
+  if (is_genai_perf_csv(records)) return bench_table_of_genai_perf_csv(records);
+  return bench_table_of_csv(records, options);
+}
+
+// What most result files do not tell and every comparison needs.
+void note_unknown_names(BenchTable& table) {
+  OddityLog log;
+  for (const BenchRow& row : table.rows) {
+    if (row.hardware.empty()) {
+      log.note("hardware_unknown", row.line, false,
+               "no GPU is named: --meta hardware=... and n=... say which and how many");
+    }
+  }
+  log.merge_into(table.oddities);
+}
+
 Result<BenchTable> read_any(const std::string& path, const BenchReadOptions& options) {
-  ASSAY_TRY_ASSIGN(const std::vector<CsvRecord> records, read_csv_records(path, true));
-  ASSAY_TRY_ASSIGN(BenchTable table, bench_table_of_csv(records, options));
+  ASSAY_TRY_ASSIGN(BenchTable table, read_format(path, options));
   ASSAY_TRY(apply_meta(options.meta, table));
-  check_throughput_identity(table);
+  const bool runs_of_batches = table.format == "csv" || table.format == "llm-inference-bench" ||
+                               table.format == "aiconfigurator" || table.format == "vllm";
+  if (runs_of_batches) fill_and_check_throughput(table);
+  note_unknown_names(table);
   return table;
 }
 

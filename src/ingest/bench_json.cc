@@ -1,0 +1,451 @@
+#include "ingest/bench_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "ingest/bench_columns.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kIdentityTolerance = 1e-6;
+
+struct Piece {
+  std::string text;  // one JSON value; bare NaN and Infinity became null
+  int64_t line = 0;
+};
+
+// Cuts a sequence of objects or arrays apart. What stands between them is skipped: line ends.
+class SequenceCutter {
+ public:
+  explicit SequenceCutter(const std::string& text) : text_(text) {}
+
+  Result<std::vector<Piece>> cut() {
+    for (at_ = 0; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '\n') ++line_;
+      if (in_string_) {
+        take_in_string(c);
+      } else if (!take_bare_word()) {
+        take(c);
+      }
+    }
+    if (depth_ == 0) return std::move(pieces_);
+    return Error{ErrorCode::kTruncated, "the JSON ends in the middle of a value", "",
+                 static_cast<int64_t>(text_.size())};
+  }
+
+  uint64_t bare_words() const { return bare_words_; }
+
+ private:
+  void take_in_string(char c) {
+    open_ += c;
+    if (escaped_) {
+      escaped_ = false;
+    } else if (c == '\\') {
+      escaped_ = true;
+    } else if (c == '"') {
+      in_string_ = false;
+    }
+  }
+
+  bool take_bare_word() {
+    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+      if (text_.compare(at_, word.size(), word) != 0) continue;
+      open_ += "null";
+      at_ += word.size() - 1;
+      ++bare_words_;
+      return true;
+    }
+    return false;
+  }
+
+  void take(char c) {
+    if (depth_ == 0 && c != '{' && c != '[') return;
+    if (depth_ == 0) {
+      open_.clear();
+      begin_ = line_;
+    }
+    open_ += c;
+    in_string_ = c == '"';
+    if (c == '{' || c == '[') ++depth_;
+    if ((c == '}' || c == ']') && --depth_ == 0) pieces_.push_back({std::move(open_), begin_});
+  }
+
+  const std::string& text_;
+  std::vector<Piece> pieces_;
+  std::string open_;
+  size_t at_ = 0;
+  int64_t line_ = 1;
+  int64_t begin_ = 1;
+  int64_t depth_ = 0;
+  uint64_t bare_words_ = 0;
+  bool in_string_ = false;
+  bool escaped_ = false;
+};
+
+double number(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_number() ? at->get<double>() : kNan;
+}
+
+// The first of several names of one thing that is there.
+double number_of(const Json& object, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (const double value = number(object, key); std::isfinite(value)) return value;
+  }
+  return kNan;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+// Engines as the other tables call them. A client's "openai" backend does not tell the server.
+std::string engine_name(const std::string& backend, const char* otherwise) {
+  const std::string lower = lower_trimmed(backend);
+  struct Known {
+    const char* part;
+    const char* name;
+  };
+  for (const Known known :
+       {Known{"vllm", "vLLM"}, Known{"sglang", "SGLang"}, Known{"trt", "TensorRT-LLM"},
+        Known{"tensorrt", "TensorRT-LLM"}, Known{"tgi", "TGI"}, Known{"lmdeploy", "LMDeploy"}}) {
+    if (lower.find(known.part) != std::string::npos) return known.name;
+  }
+  return otherwise;
+}
+
+// What the user wrote beside the results (vLLM's --metadata, SGLang's server_info): the GPU, its
+// count, the precision.
+void read_own_words(const Json& object, BenchRow& row) {
+  for (const auto& [key, value] : object.items()) {
+    const auto meaning = meaning_of_title(key);
+    if (!meaning) continue;
+    const BenchRole role = meaning->role;
+    if (role == BenchRole::kHardware || role == BenchRole::kVariant) {
+      if (value.is_string()) set_text(row, role, value.get<std::string>());
+    } else if (role == BenchRole::kDevices) {
+      if (value.is_number()) row.devices = value.get<double>();
+      const auto parsed = value.is_string() ? parse_cell(value.get<std::string>(), role, 1)
+                                            : std::optional<CellNumber>();
+      if (parsed) row.devices = parsed->value;
+    }
+  }
+}
+
+bool differs(double stated, double computed) {
+  return std::isfinite(stated) && std::isfinite(computed) &&
+         std::fabs(stated - computed) > kIdentityTolerance * std::fabs(computed);
+}
+
+// Sequences at a time, where the file does not say: Little's law.
+void fill_batch(BenchRow& row, double requests_per_s, OddityLog& log) {
+  if (std::isfinite(row.batch)) return;
+  row.batch = std::round(requests_per_s * row.latency_s * 100) / 100;
+  if (std::isfinite(row.batch)) {
+    log.note("concurrency_by_littles_law", row.line, false,
+             "no concurrency in the file: requests per second x mean latency");
+  }
+}
+
+// Results of a client that sends requests: vLLM's serve and SGLang.
+BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log) {
+  BenchRow row;
+  row.line = line;
+  const double duration = number(object, "duration");
+  const double completed = number(object, "completed");
+  const double input = number_of(object, {"total_input_tokens", "total_input"});
+  const double output = number_of(object, {"total_output_tokens", "total_output"});
+  row.in_len = std::round(input / completed);
+  row.out_len = std::round(output / completed);
+  if (sglang && number(object, "random_range_ratio") == 1) {
+    row.in_len = number_of(object, {"random_input_len"});
+    row.out_len = number_of(object, {"random_output_len"});
+  }
+  row.tokens_per_s = (input + output) / duration;
+  row.output_tokens_per_s = output / duration;
+  const bool identity_failed =
+      differs(number(object, "request_throughput"), completed / duration) ||
+      differs(number(object, "output_throughput"), row.output_tokens_per_s) ||
+      differs(number_of(object, {"total_token_throughput", "total_throughput"}), row.tokens_per_s);
+  if (identity_failed) {
+    log.note("identity_failed", line, false,
+             "a stated throughput is not its count over the duration: worked out from the counts");
+  }
+  if (number(object, "failed") > 0) {
+    log.note("failed_requests", line, false,
+             "some requests failed: throughput is of those that completed");
+  }
+  row.ttft_ms = number(object, "mean_ttft_ms");
+  row.tpot_ms = number(object, "mean_tpot_ms");
+  row.latency_s = number_of(object, {"mean_e2el_ms", "mean_e2e_latency_ms"}) / 1000;
+  row.model = text_of(object, "model_id");
+  row.framework = engine_name(text_of(object, "backend"), sglang ? "SGLang" : "vLLM");
+  if (const auto info = object.find("server_info"); info != object.end() && info->is_object()) {
+    read_own_words(*info, row);
+    if (row.model.empty()) row.model = text_of(*info, "model_path");
+  }
+  read_own_words(object, row);
+  row.batch = number(object, "max_concurrency");
+  fill_batch(row, completed / duration, log);
+  return row;
+}
+
+// vLLM's offline modes name neither lengths nor batch size: --meta does.
+BenchRow latency_row(const Json& object, int64_t line) {
+  BenchRow row;
+  row.line = line;
+  row.framework = "vLLM";
+  row.in_len = row.out_len = row.batch = kNan;
+  row.latency_s = number(object, "avg_latency");
+  read_own_words(object, row);
+  return row;
+}
+
+BenchRow throughput_row(const Json& object, int64_t line, OddityLog& log) {
+  BenchRow row;
+  row.line = line;
+  row.framework = "vLLM";
+  row.in_len = row.out_len = row.batch = kNan;
+  const double elapsed = number(object, "elapsed_time");
+  row.tokens_per_s = number(object, "total_num_tokens") / elapsed;
+  if (differs(number(object, "tokens_per_second"), row.tokens_per_s)) {
+    log.note("identity_failed", line, false,
+             "a stated throughput is not its count over the duration: worked out from the counts");
+  }
+  read_own_words(object, row);
+  return row;
+}
+
+// "avg" of a metric block in the record's unit of `role`.
+double metric(const Json& object, const char* key, BenchRole role) {
+  const auto block = object.find(key);
+  if (block == object.end() || !block->is_object()) return kNan;
+  const double average = number(*block, "avg");
+  return average * unit_of_title(role, "x " + text_of(*block, "unit"));
+}
+
+// The first value under `key`, however deep.
+const Json* find_deep(const Json& node, std::string_view key) {
+  if (node.is_object()) {
+    if (const auto at = node.find(key); at != node.end() && !at->is_null()) return &*at;
+  }
+  if (!node.is_structured()) return nullptr;
+  for (const Json& child : node) {
+    if (const Json* found = find_deep(child, key)) return found;
+  }
+  return nullptr;
+}
+
+std::string first_text(const Json* node) {
+  if (node != nullptr && node->is_array() && !node->empty()) node = &node->front();
+  return node != nullptr && node->is_string() ? node->get<std::string>() : "";
+}
+
+// What genai-perf's JSON, its CSV and AIPerf share once their metrics are numbers.
+void finish_client_row(BenchRow& row, double requests_per_s, OddityLog& log) {
+  row.in_len = std::round(row.in_len);
+  row.out_len = std::round(row.out_len);
+  if (std::isnan(row.tokens_per_s)) {
+    row.tokens_per_s = row.output_tokens_per_s * (row.in_len + row.out_len) / row.out_len;
+    log.note("throughput_from_output", row.line, false,
+             "only output tokens were counted: scaled by (ii + oo) / oo");
+  }
+  fill_batch(row, requests_per_s, log);
+}
+
+BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
+  BenchRow row;
+  row.line = line;
+  row.in_len = metric(object, "input_sequence_length", BenchRole::kInLen);
+  row.out_len = metric(object, "output_sequence_length", BenchRole::kOutLen);
+  row.latency_s = metric(object, "request_latency", BenchRole::kLatency);
+  row.ttft_ms = metric(object, "time_to_first_token", BenchRole::kTtft);
+  // Its inter-token latency is (latency - first token) / (tokens - 1): others call that TPOT.
+  row.tpot_ms = metric(object, "inter_token_latency", BenchRole::kTpot);
+  row.output_tokens_per_s = metric(object, "output_token_throughput", BenchRole::kOutThroughput);
+  row.tokens_per_s = metric(object, "total_token_throughput", BenchRole::kThroughput);
+  row.batch = kNan;
+  if (const auto config = object.find("input_config"); config != object.end()) {
+    if (const Json* c = find_deep(*config, "concurrency"); c != nullptr && c->is_number()) {
+      row.batch = c->get<double>();
+    }
+    row.model = first_text(find_deep(*config, "model_names"));
+    if (row.model.empty()) row.model = first_text(find_deep(*config, "model"));
+    const Json* backend = find_deep(*config, "backend");
+    row.framework = engine_name(first_text(backend), "");
+  }
+  read_own_words(object, row);
+  finish_client_row(row, metric(object, "request_throughput", BenchRole::kBatch), log);
+  return row;
+}
+
+enum class Tool { kUnknown, kVllm, kVllmLatency, kVllmThroughput, kSglang, kGenaiPerf, kAiperf };
+
+Tool tool_of(const Json& object) {
+  if (!object.is_object()) return Tool::kUnknown;
+  const auto has = [&](const char* key) { return object.contains(key); };
+  if (has("aiperf_version") && has("request_throughput")) return Tool::kAiperf;
+  if (has("request_throughput") && object["request_throughput"].is_object()) {
+    return has("schema_version") ? Tool::kAiperf : Tool::kGenaiPerf;
+  }
+  if (has("completed") && has("duration")) {
+    const bool sglang = has("total_output_tokens_retokenized") || has("random_input_len") ||
+                        has("sharegpt_output_len") || has("input_throughput");
+    return sglang ? Tool::kSglang : Tool::kVllm;
+  }
+  if (has("avg_latency") && has("latencies")) return Tool::kVllmLatency;
+  if (has("elapsed_time") && has("total_num_tokens")) return Tool::kVllmThroughput;
+  return Tool::kUnknown;
+}
+
+const char* format_name(Tool tool) {
+  switch (tool) {
+    case Tool::kVllm:
+    case Tool::kVllmLatency:
+    case Tool::kVllmThroughput:
+      return "vllm";
+    case Tool::kSglang:
+      return "sglang";
+    case Tool::kGenaiPerf:
+      return "genai-perf";
+    case Tool::kAiperf:
+      return "aiperf";
+    case Tool::kUnknown:
+      return "";
+  }
+  return "";
+}
+
+BenchRow row_of(Tool tool, const Json& object, int64_t line, OddityLog& log) {
+  switch (tool) {
+    case Tool::kVllmLatency:
+      return latency_row(object, line);
+    case Tool::kVllmThroughput:
+      return throughput_row(object, line, log);
+    case Tool::kGenaiPerf:
+    case Tool::kAiperf:
+      return metric_blocks_row(object, line, log);
+    default:
+      return serve_row(object, tool == Tool::kSglang, line, log);
+  }
+}
+
+Error unknown_json(const Json& value) {
+  std::string keys;
+  if (value.is_object()) {
+    for (const auto& [key, child] : value.items()) {
+      if (keys.size() > 200) break;
+      keys += (keys.empty() ? "" : ", ") + key;
+    }
+  }
+  const bool trace = value.is_object() && value.contains("traceEvents");
+  return Error{ErrorCode::kUnsupported,
+               trace ? "this is a trace, not a table of throughput: assay report reads it"
+                     : "JSON that no benchmark known here writes (vLLM, SGLang, genai-perf, "
+                       "AIPerf)" +
+                           (keys.empty() ? std::string() : "; its keys: " + keys),
+               "", -1};
+}
+
+// Values of a sequence; an array of results counts as its elements.
+Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog& log) {
+  if (value.is_array()) {
+    for (const Json& element : value) ASSAY_TRY(read_value(element, line, table, log));
+    return Ok{};
+  }
+  const Tool tool = tool_of(value);
+  if (tool == Tool::kUnknown) return unknown_json(value);
+  if (table.format.empty()) table.format = format_name(tool);
+  const double completed = number(value, "completed");
+  if (completed == 0) {
+    log.note("no_request_completed", line, true, "dropped: a run without a result");
+    return Ok{};
+  }
+  table.rows.push_back(row_of(tool, value, line, log));
+  return Ok{};
+}
+
+}  // namespace
+
+bool looks_like_json(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first != std::string::npos && (text[first] == '{' || text[first] == '[');
+}
+
+Result<BenchTable> bench_table_of_json(const std::string& text) {
+  SequenceCutter cutter(text);
+  ASSAY_TRY_ASSIGN(const std::vector<Piece> pieces, cutter.cut());
+  BenchTable table;
+  OddityLog log;
+  for (const Piece& piece : pieces) {
+    const Json value = Json::parse(piece.text, nullptr, false);
+    if (value.is_discarded()) {
+      return Error{ErrorCode::kFormat,
+                   "line " + std::to_string(piece.line) + ": the JSON value is damaged", "", -1};
+    }
+    ASSAY_TRY(read_value(value, piece.line, table, log));
+  }
+  if (cutter.bare_words() > 0) {
+    log.note("bare_infinity", pieces.front().line, false,
+             "Infinity or NaN, as Python writes them, are taken as not told");
+  }
+  log.merge_into(table.oddities);
+  if (table.rows.empty()) {
+    return Error{ErrorCode::kFormat, "no result of a completed run in this file", "", -1};
+  }
+  return table;
+}
+
+bool is_genai_perf_csv(const std::vector<CsvRecord>& records) {
+  for (const CsvRecord& record : records) {
+    if (record.cells.empty()) continue;
+    return record.cells.size() >= 2 && lower_trimmed(record.cells[0]) == "metric";
+  }
+  return false;
+}
+
+Result<BenchTable> bench_table_of_genai_perf_csv(const std::vector<CsvRecord>& records) {
+  OddityLog log;
+  BenchRow row;
+  row.in_len = row.out_len = row.batch = kNan;
+  row.line = records.front().line;
+  double requests_per_s = kNan;
+  bool telemetry = false;
+  for (const CsvRecord& record : records) {
+    if (record.cells.size() < 2) continue;
+    const std::string title = lower_trimmed(record.cells[0]);
+    // Its first column of numbers is the mean, in both kinds of table; telemetry has the GPU there.
+    if (title == "metric") telemetry = lower_trimmed(record.cells[1]) == "gpu";
+    if (title == "metric" || telemetry) continue;
+    const auto is = [&](const char* name) { return title.rfind(name, 0) == 0; };
+    const auto value = [&](BenchRole role) {
+      const auto cell = parse_cell(record.cells[1], role, unit_of_title(role, title));
+      return cell ? cell->value : kNan;
+    };
+    if (is("time to first token")) row.ttft_ms = value(BenchRole::kTtft);
+    if (is("inter token latency")) row.tpot_ms = value(BenchRole::kTpot);
+    if (is("request latency")) row.latency_s = value(BenchRole::kLatency);
+    if (is("input sequence length")) row.in_len = value(BenchRole::kInLen);
+    if (is("output sequence length")) row.out_len = value(BenchRole::kOutLen);
+    if (is("output token throughput") && !is("output token throughput per user")) {
+      row.output_tokens_per_s = value(BenchRole::kOutThroughput);
+    }
+    if (is("request throughput")) requests_per_s = value(BenchRole::kBatch);
+  }
+  finish_client_row(row, requests_per_s, log);
+  BenchTable table;
+  table.format = "genai-perf";
+  table.rows.push_back(std::move(row));
+  log.merge_into(table.oddities);
+  return table;
+}
+
+}  // namespace assay

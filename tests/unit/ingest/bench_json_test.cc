@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
+#include "ingest/bench_table.h"
+
+namespace assay {
+namespace {
+
+class BenchJson : public testing::Test {
+ protected:
+  ~BenchJson() override { std::remove(path_.c_str()); }
+
+  Result<BenchTable> read(const std::string& text, const std::vector<std::string>& metas = {}) {
+    std::ofstream(path_, std::ios::binary) << text;
+    auto options = parse_bench_options({}, metas);
+    if (!options) return options.take_error();
+    return read_bench_table(path_, *options);
+  }
+
+  static uint64_t count(const BenchTable& table, const std::string& code) {
+    for (const BenchOddity& oddity : table.oddities) {
+      if (oddity.code == code) return oddity.rows;
+    }
+    return 0;
+  }
+
+ private:
+  std::string path_ = testing::TempDir() + "bench_json_" +
+                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
+};
+
+// 100 requests of 512 + 128 tokens in 20 s.
+constexpr char kVllm[] = R"({"date":"x","backend":"vllm","model_id":"m/M","num_prompts":100,
+ "request_rate":"inf","max_concurrency":16,"gpu":"Nvidia H100 GPU","tensor_parallel_size":"2",
+ "duration":20.0,"completed":100,"failed":0,
+ "total_input_tokens":51200,"total_output_tokens":12800,"request_throughput":5.0,
+ "output_throughput":640.0,"total_token_throughput":3200.0,"mean_ttft_ms":50.5,
+ "mean_tpot_ms":20.25,"mean_e2el_ms":3100.0})";
+
+TEST_F(BenchJson, ReadsVllmServeWithTheUsersMetadata) {
+  const auto table = read(kVllm);
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_EQ(table->format, "vllm");
+  ASSERT_EQ(table->rows.size(), 1U);
+  const BenchRow& row = table->rows[0];
+  EXPECT_EQ(row.hardware, "Nvidia H100 GPU");
+  EXPECT_EQ(row.devices, 2);
+  EXPECT_EQ(row.framework, "vLLM");
+  EXPECT_EQ(row.model, "m/M");
+  EXPECT_EQ(row.in_len, 512);
+  EXPECT_EQ(row.out_len, 128);
+  EXPECT_EQ(row.batch, 16);
+  EXPECT_DOUBLE_EQ(row.tokens_per_s, 3200);
+  EXPECT_DOUBLE_EQ(row.output_tokens_per_s, 640);
+  EXPECT_DOUBLE_EQ(row.latency_s, 3.1);
+  EXPECT_DOUBLE_EQ(row.ttft_ms, 50.5);
+  EXPECT_DOUBLE_EQ(row.tpot_ms, 20.25);
+  EXPECT_TRUE(table->oddities.empty());
+}
+
+TEST_F(BenchJson, AppendedResultsAreASequence) {
+  const auto table = read(std::string(kVllm) + "\n" + kVllm + "\n");
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->rows.size(), 2U);
+  EXPECT_EQ(table->rows[0].line, 1);
+  EXPECT_EQ(table->rows[1].line, 7);
+}
+
+TEST_F(BenchJson, MetaSaysWhatTheFileDoesNotAndWins) {
+  const auto table = read(kVllm, {"hardware=Nvidia A100 GPU,n=4"});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows[0].hardware, "Nvidia A100 GPU");
+  EXPECT_EQ(table->rows[0].devices, 4);
+}
+
+TEST_F(BenchJson, AStatedThroughputThatIsNotItsCountsIsFound) {
+  std::string text = kVllm;
+  text.replace(text.find("3200.0"), 6, "3300.0");
+  const auto table = read(text);
+  ASSERT_TRUE(table);
+  EXPECT_EQ(count(*table, "identity_failed"), 1U);
+  EXPECT_DOUBLE_EQ(table->rows[0].tokens_per_s, 3200);
+}
+
+TEST_F(BenchJson, WithoutConcurrencyLittlesLawSaysHowManyRan) {
+  std::string text = kVllm;
+  text.replace(text.find("\"max_concurrency\":16"), 20, "\"max_concurrency\":null");
+  const auto table = read(text);
+  ASSERT_TRUE(table);
+  EXPECT_DOUBLE_EQ(table->rows[0].batch, 15.5);  // 5 requests/s x 3.1 s
+  EXPECT_EQ(count(*table, "concurrency_by_littles_law"), 1U);
+}
+
+TEST_F(BenchJson, ReadsVllmOfflineModesWithMeta) {
+  const auto latency =
+      read(R"({"avg_latency": 2.0, "latencies": [2.0, 2.0], "percentiles": {"50": 2.0}})",
+           {"ii=128,oo=128,bb=16,model=m,hardware=H"});
+  ASSERT_TRUE(latency) << latency.error().describe();
+  EXPECT_DOUBLE_EQ(latency->rows[0].tokens_per_s, 2048);
+  const auto throughput = read(
+      R"({"elapsed_time": 10.0, "num_requests": 8, "total_num_tokens": 4000,
+          "requests_per_second": 0.8, "tokens_per_second": 400.0})",
+      {"ii=250,oo=250,bb=8"});
+  ASSERT_TRUE(throughput);
+  EXPECT_DOUBLE_EQ(throughput->rows[0].tokens_per_s, 400);
+  EXPECT_EQ(count(*throughput, "hardware_unknown"), 1U);
+}
+
+TEST_F(BenchJson, ReadsSglangLinesWithBareInfinity) {
+  const std::string line =
+      R"({"tag":null,"backend":"sglang","dataset_name":"random","request_rate":Infinity,)"
+      R"("max_concurrency":8,"random_input_len":1024,"random_output_len":256,)"
+      R"("random_range_ratio":1.0,"server_info":{"tp_size":4,"model_path":"q/Q"},"duration":10.0,)"
+      R"("completed":20,"total_input_tokens":20480,"total_output_tokens":5120,)"
+      R"("total_output_tokens_retokenized":5119,"request_throughput":2.0,)"
+      R"("input_throughput":2048.0,"output_throughput":512.0,"mean_e2e_latency_ms":4000.0,)"
+      R"("mean_ttft_ms":100.0,"mean_tpot_ms":15.0,"concurrency":7.9,"note":"Infinity \" NaN"})";
+  const auto table = read(line + "\n" + line + "\n");
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_EQ(table->format, "sglang");
+  ASSERT_EQ(table->rows.size(), 2U);
+  const BenchRow& row = table->rows[1];
+  EXPECT_EQ(row.framework, "SGLang");
+  EXPECT_EQ(row.model, "q/Q");
+  EXPECT_EQ(row.devices, 4);
+  EXPECT_EQ(row.in_len, 1024);
+  EXPECT_EQ(row.out_len, 256);
+  EXPECT_EQ(row.batch, 8);
+  EXPECT_DOUBLE_EQ(row.tokens_per_s, 2560);
+  EXPECT_EQ(row.line, 2);
+  EXPECT_EQ(count(*table, "bare_infinity"), 1U);
+}
+
+TEST_F(BenchJson, ReadsGenaiPerfAndAiperfBlocksByTheirUnits) {
+  const std::string metrics = R"("request_throughput":{"unit":"requests/sec","avg":2.0},)"
+                              R"("request_latency":{"unit":"ms","avg":4000.0,"p99":4100.0},)"
+                              R"("time_to_first_token":{"unit":"s","avg":0.1},)"
+                              R"("inter_token_latency":{"unit":"ms","avg":15.0},)"
+                              R"("output_token_throughput":{"unit":"tokens/sec","avg":512.0},)"
+                              R"("output_sequence_length":{"unit":"tokens","avg":256.0},)"
+                              R"("input_sequence_length":{"unit":"tokens","avg":1024.0},)";
+  const auto genai = read(
+      "{" + metrics +
+      R"("input_config":{"model_names":["m"],"perf_analyzer":{"stimulus":{"concurrency":8}}}})");
+  ASSERT_TRUE(genai) << genai.error().describe();
+  EXPECT_EQ(genai->format, "genai-perf");
+  EXPECT_DOUBLE_EQ(genai->rows[0].latency_s, 4);
+  EXPECT_DOUBLE_EQ(genai->rows[0].ttft_ms, 100);
+  EXPECT_DOUBLE_EQ(genai->rows[0].tokens_per_s, 2560);  // 512 x 1280 / 256
+  EXPECT_EQ(genai->rows[0].batch, 8);
+  EXPECT_EQ(genai->rows[0].model, "m");
+  const auto aiperf =
+      read("{" + metrics + R"("schema_version":"1.0","aiperf_version":"0.3","input_config":{}})");
+  ASSERT_TRUE(aiperf);
+  EXPECT_EQ(aiperf->format, "aiperf");
+  EXPECT_DOUBLE_EQ(aiperf->rows[0].batch, 8);  // 2 per second x 4 s
+}
+
+TEST_F(BenchJson, ReadsGenaiPerfCsvWithThousandsInQuotes) {
+  const auto table = read(
+      "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\n"
+      "Time To First Token (ms),\"1,234.50\",1,2,3,4,5,6,7,8\n"
+      "Request Latency (ms),\"4,000.00\",1,2,3,4,5,6,7,8\n"
+      "Output Token Throughput Per User (tokens/sec),64.00,1,2,3,4,5,6,7,8\n"
+      "Output Sequence Length (tokens),256.00,1,2,3,4,5,6,7,8\n"
+      "Input Sequence Length (tokens),\"1,024.00\",1,2,3,4,5,6,7,8\n"
+      "\n"
+      "Metric,Value\n"
+      "Output Token Throughput (tokens/sec),512.00\n"
+      "Request Throughput (per sec),2.00\n"
+      "\n"
+      "Metric,GPU,avg,min\n"
+      "GPU Power Usage (W),0,300.1,1\n");
+  ASSERT_TRUE(table) << table.error().describe();
+  const BenchRow& row = table->rows[0];
+  EXPECT_DOUBLE_EQ(row.ttft_ms, 1234.5);
+  EXPECT_DOUBLE_EQ(row.latency_s, 4);
+  EXPECT_EQ(row.in_len, 1024);
+  EXPECT_DOUBLE_EQ(row.output_tokens_per_s, 512);
+  EXPECT_DOUBLE_EQ(row.tokens_per_s, 2560);
+  EXPECT_DOUBLE_EQ(row.batch, 8);
+}
+
+TEST_F(BenchJson, WhatIsNoResultIsRefusedByName) {
+  const auto trace = read(R"({"traceEvents": []})");
+  ASSERT_FALSE(trace);
+  EXPECT_NE(trace.error().message.find("assay report"), std::string::npos);
+  EXPECT_FALSE(read(R"({"a": 1})"));
+  EXPECT_FALSE(read("[]"));
+  const auto cut = read(R"({"duration": 1, "completed")");
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code, ErrorCode::kTruncated);
+  EXPECT_FALSE(read(R"({"duration": 1, "completed": }})"));
+  EXPECT_FALSE(read(R"({"duration": 1, "completed": 0})"));
+}
+
+TEST_F(BenchJson, AiconfiguratorRowsHaveLatencyFromTtftAndTpot) {
+  const auto table = read(
+      "id,backend,model_path,system,precision,mode,isl,osl,batch_size,tp_size,pp_size,"
+      "attention_dp_size,silicon_ttft_ms,silicon_tpot_ms\n"
+      "a,vllm,m,b300_sxm,fp8,agg,1024,101,128,4,1,4,500,15\n"
+      "b,vllm,m,b300_sxm,fp8,disagg,1024,101,,,,,500,15\n");
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_EQ(table->format, "aiconfigurator");
+  ASSERT_EQ(table->rows.size(), 1U);
+  const BenchRow& row = table->rows[0];
+  EXPECT_EQ(row.hardware, "b300_sxm");
+  EXPECT_EQ(row.devices, 16);
+  EXPECT_EQ(row.batch, 512);
+  EXPECT_DOUBLE_EQ(row.latency_s, 2);
+  EXPECT_DOUBLE_EQ(row.tokens_per_s, 1125. * 512 / 2);
+  EXPECT_EQ(row.variant, "fp8");
+  EXPECT_EQ(count(*table, "disaggregated"), 1U);
+}
+
+}  // namespace
+}  // namespace assay
