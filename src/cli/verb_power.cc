@@ -1,13 +1,176 @@
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "cli/common.h"
 #include "cli/verbs.h"
+#include "ingest/power_recording.h"
+#include "power/report.h"
+#include "report/section_power.h"
 
 namespace assay {
+namespace {
+
+struct ProfileVerb {
+  CommonOptions common;
+  std::vector<std::string> folders;
+  std::vector<std::string> kernels;
+  std::optional<double> outlier_us;
+  std::optional<double> margin;
+  std::optional<uint32_t> runs;
+  ProfileOptions options;
+};
+
+Result<std::vector<uint32_t>> wanted_kernels(const PowerRecording& recording,
+                                             const std::vector<std::string>& names) {
+  if (names.empty()) return profiled_kernels(recording);
+  std::vector<uint32_t> wanted;
+  for (const std::string& name : names) {
+    const auto found = std::find(recording.kernels.begin(), recording.kernels.end(), name);
+    if (found == recording.kernels.end()) {
+      std::string known;
+      for (const std::string& kernel : recording.kernels) {
+        known += (known.empty() ? "" : ", ") + kernel;
+      }
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("--kernel {}: not in this recording, which has {}", name, known), "",
+                   -1};
+    }
+    wanted.push_back(static_cast<uint32_t>(found - recording.kernels.begin()));
+  }
+  return wanted;
+}
+
+ProfileOptions options_of(const ProfileVerb& verb) {
+  ProfileOptions options = verb.options;
+  options.margin = verb.margin;
+  if (verb.outlier_us) options.outlier_ns = std::llround(*verb.outlier_us * 1000);
+  return options;
+}
+
+// Profiles of one recording; with --runs each also from its first runs only.
+Result<PowerReport> profile_recording(const ProfileVerb& verb, const PowerRecording& recording) {
+  ProfileOptions options = options_of(verb);
+  ASSAY_TRY_ASSIGN(const std::vector<uint32_t> kernels, wanted_kernels(recording, verb.kernels));
+  std::vector<KernelProfile> profiles;
+  std::vector<ProfileComparison> comparisons;
+  for (const uint32_t kernel : kernels) {
+    options.kernel = kernel;
+    options.first_runs.reset();
+    ASSAY_TRY_ASSIGN(KernelProfile profile, profile_kernel(recording, options));
+    if (verb.runs) {
+      options.first_runs = *verb.runs;
+      ASSAY_TRY_ASSIGN(const KernelProfile fewer, profile_kernel(recording, options));
+      auto comparison = compare_profiles(profile, fmt::format("{} runs", profile.runs), fewer,
+                                         fmt::format("first {} runs", fewer.runs));
+      if (comparison) comparisons.push_back(std::move(*comparison));
+    }
+    profiles.push_back(std::move(profile));
+  }
+  PowerReport report = report_power(recording, std::move(profiles));
+  report.comparisons = std::move(comparisons);
+  return report;
+}
+
+std::string label_of(const PowerReport& report, const std::string& folder) {
+  return report.workload.empty() ? folder : report.workload + " (" + folder + ")";
+}
+
+// Kernels of one name in later recordings against the first one: isolated against interleaved.
+void compare_recordings(const std::vector<PowerReport>& reports,
+                        const std::vector<std::string>& folders, PowerReport& all) {
+  for (size_t i = 1; i < reports.size(); ++i) {
+    for (const KernelProfile& other : reports[i].kernels) {
+      for (const KernelProfile& base : reports[0].kernels) {
+        if (base.name != other.name) continue;
+        auto comparison = compare_profiles(base, label_of(reports[0], folders[0]), other,
+                                           label_of(reports[i], folders[i]));
+        if (comparison) all.comparisons.push_back(std::move(*comparison));
+      }
+    }
+  }
+}
+
+Result<Document> profile_document(const ProfileVerb& verb) {
+  Document document = new_document("Power profile");
+  std::vector<PowerReport> reports;
+  for (const std::string& folder : verb.folders) {
+    ASSAY_TRY_ASSIGN(const PowerRecording recording, read_power_recording(folder));
+    auto report = profile_recording(verb, recording);
+    if (!report) {
+      Error error = report.take_error();
+      if (error.file.empty()) error.file = folder;
+      return error;
+    }
+    reports.push_back(*std::move(report));
+    document.inputs.push_back({folder, {}});
+  }
+  if (reports.size() == 1) {
+    document.verdict = power_verdict_words(reports.front());
+    document.sections = power_sections(reports.front());
+    return document;
+  }
+  PowerReport all;
+  compare_recordings(reports, verb.folders, all);
+  document.parts_key = "recordings";
+  for (size_t i = 0; i < reports.size(); ++i) {
+    document.parts.push_back(
+        {verb.folders[i], {}, {}, power_verdict_words(reports[i]), power_sections(reports[i])});
+  }
+  if (!all.comparisons.empty()) {
+    document.verdict = power_verdict_words(all);
+    document.sections = {comparisons_section(all)};
+  }
+  return document;
+}
+
+int run_profile(const ProfileVerb& verb) {
+  auto document = profile_document(verb);
+  if (!document) return fail(document.error());
+  return write_document(*document, verb.common, false);
+}
+
+void add_profile_verb(CLI::App& power, int& exit_code) {
+  auto verb = std::make_shared<ProfileVerb>();
+  CLI::App* sub = power.add_subcommand(
+      "profile", "From a recorded campaign to power over time in a kernel, with its error");
+  add_common_options(*sub, verb->common, false);
+  sub->add_option("recordings", verb->folders,
+                  "folders with samples.csv, execs.csv, sync.csv and meta.json; the first one is "
+                  "what others are compared with")
+      ->required();
+  sub->add_option("--kernel", verb->kernels,
+                  "profile this kernel; default: every kernel that ends a run");
+  sub->add_option("--runs", verb->runs, "also from the first N runs only, and compare")
+      ->check(CLI::Range(1, 1'000'000'000));
+  sub->add_option("--outlier-profile", verb->outlier_us,
+                  "centre the bin on this execution time, in us, instead of the fullest one")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--margin", verb->margin, "width of the bin of golden runs; default: Table I")
+      ->check(CLI::Range(0.0001, 1.0));
+  sub->add_flag("--strict-windows", verb->options.strict,
+                "only samples whose whole window held this kernel");
+  sub->add_flag("--force", verb->options.force, "profile kernels under 25 us as well");
+  sub->add_flag("--rescale", verb->options.rescale_toi,
+                "stretch every run to the median execution time");
+  sub->add_option("--seed", verb->options.seed, "of the bootstrap")->capture_default_str();
+  sub->add_option("--bootstrap", verb->options.bootstrap, "resamples behind the 95 % band")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  sub->callback([verb, &exit_code] { exit_code = run_profile(*verb); });
+}
+
+}  // namespace
 
 void add_power_verb(CLI::App& app, int& exit_code) {
   CLI::App* power = app.add_subcommand(
       "power", "Watts inside a kernel, joules per anything, and what the sensor cannot see");
   power->require_subcommand(1);
+  add_profile_verb(*power, exit_code);
   add_power_run_verbs(*power, exit_code);
 }
 

@@ -211,6 +211,28 @@ int64_t largest_gap(const std::vector<ProfilePoint>& scatter, int64_t t_exec_ns)
   return gap;
 }
 
+// What neighbouring LOIs differ by without any curve: the noise of a reading.
+double local_noise(std::vector<LoiPoint> points) {
+  std::sort(points.begin(), points.end(),
+            [](const LoiPoint& a, const LoiPoint& b) { return a.toi_ns < b.toi_ns; });
+  std::vector<double> steps;
+  for (size_t i = 1; i < points.size(); ++i) {
+    steps.push_back(std::fabs(points[i].power_w - points[i - 1].power_w));
+  }
+  // The median step of a normal difference is 0.6745 x sqrt(2) standard deviations.
+  return steps.empty() ? 0 : median(std::move(steps)) / (0.6745 * std::numbers::sqrt2);
+}
+
+void note_misfit(const std::vector<LoiPoint>& points, KernelProfile& profile) {
+  constexpr size_t kEnough = 30;
+  const double noise = local_noise(points);
+  if (points.size() < kEnough || profile.residual_w <= 1.5 * noise) return;
+  profile.notes.push_back("the curve of degree " + std::to_string(profile.degree) +
+                          " misses structure: LOIs lie " + number("%.1f W", profile.residual_w) +
+                          " around it and " + number("%.1f W", noise) +
+                          " around their neighbours; believe the scatter, and the mean");
+}
+
 void stitch_components(const std::vector<Loi>& lois, KernelProfile& profile) {
   constexpr std::array<double PowerSample::*, 3> kComponents = {
       &PowerSample::xcd_w, &PowerSample::iod_w, &PowerSample::hbm_w};
@@ -249,6 +271,7 @@ void stitch_profile(const Job& job, KernelProfile& profile, const std::vector<Lo
   profile.ssp_high_w = stitched.band.mean.high;
   profile.curve = std::move(stitched.curve);
   stitch_components(lois, profile);
+  note_misfit(points, profile);
 }
 
 void stitch_sse(const Job& job, KernelProfile& profile) {
@@ -334,7 +357,7 @@ void note_windows(const Job& job, KernelProfile& profile) {
     text += "; if the device idled then, SSP is " + number("%.1f W", std::fabs(shift)) +
             (shift > 0 ? " too low" : " too high");
   }
-  if (!job.options.strict) text += "; one execution more per run and --strict avoid it";
+  if (!job.options.strict) text += "; one execution more per run and --strict-windows avoid it";
   profile.notes.push_back(std::move(text));
 }
 

@@ -16,7 +16,6 @@
 
 #include "base/result.h"
 #include "records/power_recording.h"
-#include "trace/trust.h"
 
 namespace assay {
 
@@ -155,11 +154,5 @@ Result<KernelProfile> profile_kernel(const PowerRecording& recording,
 
 // Kernels that end at least one run: what a recording is about, in order of their index.
 std::vector<uint32_t> profiled_kernels(const PowerRecording& recording);
-
-struct PowerReport {
-  std::vector<KernelProfile> kernels;
-  SensorModel sensor;
-  TrustNotes trust;
-};
 
 }  // namespace assay

@@ -55,6 +55,7 @@ class CsvWriter {
       if (!name.empty() && !name.ends_with('.')) name += '.';
       name += key;
     }
+    if (name.ends_with('.')) name.pop_back();
     if (!out_.empty()) out_ += '\n';
     out_ += "# " + clean_text(name) + "\n";
   }
@@ -129,6 +130,16 @@ class CsvWriter {
     columns({"depth", tree.label_key}, tree.columns);
     for (const TreeNode& node : tree.nodes) {
       cells({node.depth, node.label}, tree.columns, node.values);
+    }
+  }
+
+  // "power.kernels.0.": elements are told apart by their position.
+  void block(const std::string& prefix, const std::string& section, const Elements& list) {
+    if (list.key.empty()) return;
+    for (size_t i = 0; i < list.elements.size(); ++i) {
+      sections(prefix + (section.empty() ? "" : section + ".") + list.key + "." +
+                   std::to_string(i) + ".",
+               list.elements[i]);
     }
   }
 

@@ -14,8 +14,9 @@
 //   Table     an array of objects under its key, one key per column
 //   Tree      an array of objects under its key: "depth", label_key, then one key per column
 //   Prose     a list of strings under its key
-//   A Table, Tree or Prose with an empty key is for readers only: not in JSON, not in CSV.
-//   Keys are unique within an object; a later one replaces an earlier one.
+//   Elements  an array under its key, each element an object with its own sections: tables in rows
+//   A Table, Tree, Prose or Elements with an empty key is for readers only: not in JSON, not in
+//   CSV. Keys are unique within an object; a later one replaces an earlier one.
 // So {"trust": [...]} at top level is a Section with an empty key holding a Table with key "trust".
 
 #include <concepts>
@@ -162,7 +163,16 @@ struct Tree {
   Show show = Show::kEverywhere;
 };
 
-using Block = std::variant<Prose, Facts, Table, Tree>;
+struct Section;
+
+// Things that each have facts and tables of their own: kernels with a profile each.
+struct Elements {
+  std::string key = {};
+  std::vector<std::vector<Section>> elements = {};
+  Show show = Show::kEverywhere;
+};
+
+using Block = std::variant<Prose, Facts, Table, Tree, Elements>;
 
 struct Section {
   std::string key = {};

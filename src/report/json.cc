@@ -76,6 +76,19 @@ void add_block(const Tree& tree, Json& parent) {
   parent[tree.key] = std::move(nodes);
 }
 
+void add_sections(const std::vector<Section>& sections, Json& parent);
+
+void add_block(const Elements& list, Json& parent) {
+  if (list.key.empty()) return;
+  Json array = Json::array();
+  for (const std::vector<Section>& element : list.elements) {
+    Json object = Json::object();
+    add_sections(element, object);
+    array.push_back(std::move(object));
+  }
+  parent[list.key] = std::move(array);
+}
+
 void add_sections(const std::vector<Section>& sections, Json& parent) {
   for (const Section& section : sections) {
     Json& object = object_at(section.key, parent);

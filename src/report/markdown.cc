@@ -135,6 +135,10 @@ class MarkdownWriter {
     }
   }
 
+  void block(const Elements& list) {
+    for (const std::vector<Section>& element : list.elements) sections(element, "### ");
+  }
+
   void block(const Table& table) {
     const Grid grid = make_grid(table, Charset::kUtf8);
     title(grid.title);

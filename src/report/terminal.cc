@@ -157,6 +157,9 @@ class TerminalWriter {
 
   void block(const Table& table) { grid(make_grid(table, charset_)); }
   void block(const Tree& tree) { grid(make_grid(tree, charset_)); }
+  void block(const Elements& list) {
+    for (const std::vector<Section>& element : list.elements) sections(element);
+  }
 
   void grid(const Grid& grid) {
     if (!grid.title.empty()) paragraph(grid.title, kIndent, Paint::kBold);

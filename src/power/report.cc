@@ -1,0 +1,164 @@
+#include "power/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+std::string counted(uint64_t count, const char* what) { return std::to_string(count) + " " + what; }
+
+void add_note(TrustNotes& notes, const char* what, uint64_t count, const char* affects,
+              std::string effect) {
+  if (count > 0) notes.push_back({what, count, 0, affects, std::move(effect)});
+}
+
+// What a reader must know of one profile; the samples are the same for every kernel of a recording.
+void add_notes(const KernelProfile& profile, bool first, TrustNotes& notes) {
+  if (first) {
+    add_note(notes, "samples_outside_runs", profile.samples_outside_runs, "lois",
+             counted(profile.samples_outside_runs,
+                     "samples lie outside every run, as idle ones should; they are in no profile"));
+    add_note(notes, "samples_in_gaps", profile.samples_in_gaps, "lois, ssp_w",
+             counted(profile.samples_in_gaps,
+                     "samples lie between executions; dropped, while windows that reach over a gap "
+                     "stay and pull the power towards idle"));
+    add_note(notes, "samples_repeated", profile.samples_repeated, "lois",
+             counted(profile.samples_repeated, "samples repeat the stamp before them; dropped"));
+  }
+  const uint32_t outliers = profile.runs - profile.golden;
+  add_note(notes, "outlier_runs", outliers, "ssp_w, t_exec_ns",
+           profile.name + ": " + counted(outliers, "runs") +
+               " took another time than the fullest bin and are left out; --outlier-profile "
+               "shows them");
+  if (profile.verdict != PowerVerdict::kRefused && profile.window_share < 0.995) {
+    notes.push_back({"polluted_windows", profile.lois, 0, "ssp_w, sse_error, energy_j",
+                     profile.name + ": windows of LOIs hold time outside this kernel's "
+                                    "executions, which pulls SSP towards what ran then"});
+  }
+  if (profile.clock.rtt_floor_ns > 0 && first) {
+    notes.push_back({"clock_asymmetry", profile.clock.probes_kept, profile.clock.rtt_floor_ns / 2,
+                     "profile",
+                     "a constant difference between the two ways of a clock read cannot be seen: "
+                     "every time in an execution may be off by half the fastest read"});
+  }
+}
+
+double half_width(const KernelProfile& profile) {
+  return (profile.ssp_high_w - profile.ssp_low_w) / 2;
+}
+
+double curve_rms(const std::vector<ProfilePoint>& a, const std::vector<ProfilePoint>& b) {
+  if (a.empty() || a.size() != b.size()) return std::nan("");
+  double squares = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    squares += (a[i].power_w - b[i].power_w) * (a[i].power_w - b[i].power_w);
+  }
+  return std::sqrt(squares / static_cast<double>(a.size()));
+}
+
+}  // namespace
+
+std::string_view kernel_bound_name(KernelBound bound) {
+  switch (bound) {
+    case KernelBound::kCompute:
+      return "compute";
+    case KernelBound::kMemory:
+      return "memory";
+    case KernelBound::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+KernelTakeaway take_away(const KernelProfile& profile, const DeviceRoofline* roofline) {
+  KernelTakeaway taken;
+  taken.name = profile.name;
+  taken.ssp_w = profile.ssp_w;
+  taken.above_idle_w = profile.ssp_w - profile.idle_w;
+  const double seconds = static_cast<double>(profile.t_exec_ns) * 1e-9;
+  if (seconds > 0) {
+    taken.achieved_flops = profile.flop / seconds;
+    taken.achieved_bytes_per_s = profile.bytes / seconds;
+  }
+  if (profile.bytes > 0) {
+    taken.op_per_byte = profile.flop / profile.bytes;
+    taken.pj_per_byte = profile.energy_j / profile.bytes * 1e12;
+  }
+  if (profile.flop > 0) {
+    taken.w_per_tflops = profile.ssp_w / (taken.achieved_flops * 1e-12);
+    taken.pj_per_flop = profile.energy_j / profile.flop * 1e12;
+  }
+  if (roofline == nullptr) return taken;
+  const MathType type = math_type_of(profile.name);
+  taken.ridge_op_per_byte = roofline->ridge(type);
+  taken.peak_flops_share = taken.achieved_flops / roofline->flops(type);
+  taken.peak_bandwidth_share = taken.achieved_bytes_per_s / roofline->bytes_per_s;
+  if (std::isfinite(taken.op_per_byte)) {
+    taken.bound =
+        taken.op_per_byte > taken.ridge_op_per_byte ? KernelBound::kCompute : KernelBound::kMemory;
+  }
+  return taken;
+}
+
+std::vector<ComplementaryPair> complementary_pairs(const std::vector<KernelProfile>& profiles,
+                                                   const std::vector<KernelTakeaway>& takeaways,
+                                                   double limit_w) {
+  std::vector<ComplementaryPair> pairs;
+  if (!(limit_w > 0)) return pairs;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    for (size_t j = 0; j < profiles.size(); ++j) {
+      const bool complementary =
+          takeaways[i].bound == KernelBound::kCompute && takeaways[j].bound == KernelBound::kMemory;
+      if (!complementary || !std::isfinite(profiles[i].ssp_w + profiles[j].ssp_w)) continue;
+      double together = profiles[i].ssp_w + profiles[j].ssp_w;
+      if (std::isfinite(profiles[i].idle_w)) together -= profiles[i].idle_w;
+      pairs.push_back({profiles[i].name, profiles[j].name, together, limit_w, limit_w - together,
+                       together <= limit_w});
+    }
+  }
+  return pairs;
+}
+
+std::optional<ProfileComparison> compare_profiles(const KernelProfile& base, std::string base_label,
+                                                  const KernelProfile& other,
+                                                  std::string other_label) {
+  if (!(base.ssp_w > 0) || !(other.ssp_w > 0)) return std::nullopt;
+  ProfileComparison comparison{.name = base.name,
+                               .base = std::move(base_label),
+                               .other = std::move(other_label),
+                               .base_w = base.ssp_w,
+                               .other_w = other.ssp_w};
+  comparison.relative = other.ssp_w / base.ssp_w - 1;
+  const double half = other.ssp_w / base.ssp_w *
+                      std::hypot(half_width(base) / base.ssp_w, half_width(other) / other.ssp_w);
+  comparison.relative_low = comparison.relative - half;
+  comparison.relative_high = comparison.relative + half;
+  comparison.differs = comparison.relative_low > 0 || comparison.relative_high < 0;
+  comparison.curve_rms_share = curve_rms(base.curve, other.curve) / base.ssp_w;
+  comparison.sse_error_change = other.sse_error - base.sse_error;
+  return comparison;
+}
+
+PowerReport report_power(const PowerRecording& recording, std::vector<KernelProfile> kernels,
+                         double limit_w) {
+  PowerReport report;
+  report.device = recording.device;
+  report.workload = recording.workload;
+  report.sensor = recording.sensor;
+  report.kernels = std::move(kernels);
+  report.roofline = find_roofline(recording.device);
+  if (limit_w > 0) {
+    report.limit_w = limit_w;
+  } else if (report.roofline != nullptr) {
+    report.limit_w = report.roofline->power_limit_w;
+  }
+  for (const KernelProfile& kernel : report.kernels) {
+    report.takeaways.push_back(take_away(kernel, report.roofline));
+    add_notes(kernel, &kernel == report.kernels.data(), report.trust);
+  }
+  report.pairs = complementary_pairs(report.kernels, report.takeaways, report.limit_w);
+  return report;
+}
+
+}  // namespace assay

@@ -1,0 +1,88 @@
+#pragma once
+
+// Profiles put together: what a campaign says about its kernels, side by side and against another
+// campaign.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "power/profile.h"
+#include "power/roofline.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+enum class KernelBound : uint8_t { kUnknown, kCompute, kMemory };
+std::string_view kernel_bound_name(KernelBound bound);
+
+// The paper's takeaways for one kernel. NaN where a number behind it is not known.
+struct KernelTakeaway {
+  std::string name;
+  KernelBound bound = KernelBound::kUnknown;
+  double op_per_byte = std::numeric_limits<double>::quiet_NaN();
+  double ridge_op_per_byte = std::numeric_limits<double>::quiet_NaN();
+  double achieved_flops = std::numeric_limits<double>::quiet_NaN();  // FLOP / t_exec, per second
+  double peak_flops_share = std::numeric_limits<double>::quiet_NaN();
+  double achieved_bytes_per_s = std::numeric_limits<double>::quiet_NaN();
+  double peak_bandwidth_share = std::numeric_limits<double>::quiet_NaN();
+  double ssp_w = std::numeric_limits<double>::quiet_NaN();
+  double above_idle_w = std::numeric_limits<double>::quiet_NaN();
+  double w_per_tflops = std::numeric_limits<double>::quiet_NaN();  // ssp_w per achieved TFLOP/s
+  double pj_per_flop = std::numeric_limits<double>::quiet_NaN();
+  double pj_per_byte = std::numeric_limits<double>::quiet_NaN();
+};
+KernelTakeaway take_away(const KernelProfile& profile, const DeviceRoofline* roofline);
+
+// Two kernels of different bound, should they run at the same time.
+struct ComplementaryPair {
+  std::string compute;
+  std::string memory;
+  double together_w = 0;  // idle once, plus what each draws above idle: they would contend, so less
+  double limit_w = 0;
+  double headroom_w = 0;  // limit - together
+  bool fits = false;
+};
+std::vector<ComplementaryPair> complementary_pairs(const std::vector<KernelProfile>& profiles,
+                                                   const std::vector<KernelTakeaway>& takeaways,
+                                                   double limit_w);
+
+// The same kernel under two conditions: all runs against fewer, isolated against interleaved.
+struct ProfileComparison {
+  std::string name;
+  std::string base;  // what was compared
+  std::string other;
+  double base_w = 0;
+  double other_w = 0;
+  double relative = 0;      // other / base - 1
+  double relative_low = 0;  // 95 %, both intervals in quadrature
+  double relative_high = 0;
+  bool differs = false;                                               // the interval leaves out 0
+  double curve_rms_share = std::numeric_limits<double>::quiet_NaN();  // of the curves, over base_w
+  double sse_error_change = std::numeric_limits<double>::quiet_NaN();
+};
+// nullopt unless both have a power.
+std::optional<ProfileComparison> compare_profiles(const KernelProfile& base, std::string base_label,
+                                                  const KernelProfile& other,
+                                                  std::string other_label);
+
+struct PowerReport {
+  std::string device;
+  std::string workload;
+  SensorModel sensor;
+  std::vector<KernelProfile> kernels;
+  std::vector<KernelTakeaway> takeaways;
+  std::vector<ComplementaryPair> pairs;
+  std::vector<ProfileComparison> comparisons;
+  const DeviceRoofline* roofline = nullptr;  // of the device; nullptr = not known
+  double limit_w = std::numeric_limits<double>::quiet_NaN();
+  TrustNotes trust;
+};
+// limit_w: as read from the device; 0 = the data sheet's.
+PowerReport report_power(const PowerRecording& recording, std::vector<KernelProfile> kernels,
+                         double limit_w = 0);
+
+}  // namespace assay
