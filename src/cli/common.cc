@@ -159,6 +159,14 @@ Status check_output(const CommonOptions& options, const std::vector<std::string>
   return Ok{};
 }
 
+// Folders and patterns also give files that hold something else than a trace, such as results that
+// lie beside it. A file that was named itself is meant.
+bool may_skip(const CommonOptions& options, const std::string& file, const Error& error) {
+  const bool named =
+      std::find(options.inputs.begin(), options.inputs.end(), file) != options.inputs.end();
+  return !named && error.code == ErrorCode::kNotATrace;
+}
+
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -182,8 +190,8 @@ long status_kb(const char* key) {
 void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
     verb.add_option("traces", options.inputs,
-                    "PyTorch profiler JSON (.json, .json.gz, .json.zst), a folder or pattern of "
-                    "them, or - for standard input")
+                    "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
+                    "(.sqlite), a folder or pattern of them, or - for JSON on standard input")
         ->required();
     verb.add_option("--window", options.window,
                     "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
@@ -291,24 +299,31 @@ int run_over_inputs(const CommonOptions& options, const std::string& title,
   bool data_lost = false;
   for (const std::string& file : *files) {
     auto loaded = load_input(file, options);
+    if (!loaded && may_skip(options, file, loaded.error())) {
+      fmt::print(stderr, "assay: skipped {}\n", clean_text(loaded.error().describe()));
+      continue;
+    }
     if (!loaded) return fail(loaded.error());
     auto content = analyze(*loaded);
     if (!content) return fail(content.error());
     const Trace& trace = loaded->trace;
     data_lost |= trace.log.data_lost();
     document.inputs.push_back({trace.source, trace_items(trace)});
-    if (files->size() == 1) {
-      document.import_log = import_notes(trace.log);
-      document.verdict = std::move(content->verdict);
-      document.sections = std::move(content->sections);
-    } else {
-      document.parts.push_back({trace.source, trace_items(trace), import_notes(trace.log),
-                                std::move(content->verdict), std::move(content->sections)});
-    }
+    document.parts.push_back({trace.source, trace_items(trace), import_notes(trace.log),
+                              std::move(content->verdict), std::move(content->sections)});
     overviews.push_back(std::move(content->overview));
     heads.push_back(head_of(std::move(loaded->trace)));
   }
-  if (heads.size() > 1) {
+  if (heads.empty()) {
+    return fail(Error{ErrorCode::kInvalidArgument, "none of the files found is a trace", "", -1});
+  }
+  if (heads.size() == 1) {
+    Part part = std::move(document.parts.front());
+    document.parts.clear();
+    document.import_log = std::move(part.import_log);
+    document.verdict = std::move(part.verdict);
+    document.sections = std::move(part.sections);
+  } else {
     const TrustNotes notes = rank_oddities(heads);
     for (const TrustNote& note : notes) document.verdict.push_back(note.effect + ".");
     Section trust = trust_section(notes);

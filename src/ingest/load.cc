@@ -110,7 +110,7 @@ Status refuse_foreign(std::string_view head, bool named_sqlite) {
   const size_t first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   const bool json = first == std::string_view::npos || head[first] == '{' || head[first] == '[';
   if (!json) {
-    return Error{ErrorCode::kUnsupported,
+    return Error{ErrorCode::kNotATrace,
                  std::string("unsupported: not JSON (a table or a text?); ") + kWhatIsRead, "",
                  static_cast<int64_t>(first)};
   }
