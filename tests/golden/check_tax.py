@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Compares `assay tax --format json` with the same numbers computed a second time, from the JSON.
+
+    check_tax.py --assay build/release/assay [NAME...]
+
+Written from docs/metrics.md (Tax), sharing no code with Assay; slow and obvious. Links between
+operators, calls and kernels come from reference.py. NAMEs choose traces by a part of their name.
+"""
+
+import argparse
+import collections
+import json
+import re
+import subprocess
+import sys
+import time
+
+import datasets
+import reference
+
+SKIP = 77
+TIMEOUT_S = 300
+BUDGET_S = 60  # no further large trace is begun after this
+NOISE_NS = 100
+# Other ranks and other writings of a run that is checked; named on the command line they are read.
+TWINS = re.compile(r"megatron_kineto_[1-7]|rank-1$|operator_cats|trace_diff_control")
+
+LIBRARY = ["cublas", "cutlass", "cudnn", "cijk_", "rocblas", "miopen", "ck_tile",
+           "composable_kernel"]
+NATIVE = ["nvjet", "wgmma", "s884gemm"]
+# Board as its driver names it, and the launch of a null kernel under the PyTorch profiler.
+FLOORS = {"A100-SXM4-80GB": 2261, "H100 PCIe": 2375, "GH200": 2772}
+
+GENERIC = {"kernel", "kernel2", "_kernel", "device_kernel", "kernel_entry", "run", "launch",
+           "execute", "invoke", "main", "entry", "call", "operator()", "global_kernel"}
+GEMM = ["gemm", "wgmma", "sm90", "sm100", "cutlass", "cublas", "cudnn", "xmma", "tensorop"]
+ATTENTION = ["flash_fwd", "flash_bwd", "flash", "fmha", "attention"]
+
+
+def clean(raw):
+    """Equal for two kernels exactly where Assay's cleaned names are; the text need not be."""
+    text = raw.replace("(anonymous namespace)::", "").replace("<unnamed>::", "")
+    # Parameters and template arguments of all scopes, from the outside in.
+    kept, depth = [], 0
+    for i, char in enumerate(text):
+        if char in "<({[" and not (char == "<" and (i == 0 or not re.match(r"[\w\]]", text[i - 1]))):
+            depth += 1
+        elif char in ">)}]" and depth:
+            depth -= 1
+        elif depth == 0:
+            kept.append(char)
+    parts = "".join(kept).strip().split(" ")[-1].split("::")
+    name = parts[-1]
+    if name.lower() in GENERIC and len(parts) > 1:
+        name = parts[-2] + "_" + name
+    lower = raw.lower()
+    attention = next((word for word in ATTENTION if word in lower), None)
+    gemm = attention is None and any(word in lower for word in GEMM)
+    architecture = None
+    for match in re.finditer(r"(?:sm|gfx)_?\d{2,4}(?!\d)", lower):
+        before = raw[match.start() - 1] if match.start() else " "
+        if not before.isalpha() or raw[match.start()] == "S":
+            architecture = match.group()
+            break
+    return name, attention, gemm, architecture
+
+
+def is_library(name):
+    lower = name.lower()
+    return any(p in lower for p in LIBRARY) and not any(p in lower for p in NATIVE)
+
+
+def round_half_up(numerator, denominator):
+    return (2 * numerator + denominator) // (2 * denominator)
+
+
+def quantile(values, q):
+    place = (len(values) - 1) * q
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (place - low)
+
+
+class OpenFrames:
+    """Frames open on one thread, asked for at growing times."""
+
+    def __init__(self, frames):
+        self.frames = sorted(frames, key=lambda frame: frame.start)
+        self.next = 0
+        self.open = []
+
+    def starts_at(self, time_ns):
+        while self.next < len(self.frames) and self.frames[self.next].start <= time_ns:
+            self.open.append(self.frames[self.next])
+            self.next += 1
+        self.open = [frame for frame in self.open if frame.end > time_ns]
+        return [frame.start for frame in self.open]
+
+
+def ask_frames(tables, rows, answer):
+    """answer(row, starts of the frames open at row.start on its thread) for all rows."""
+    frames = collections.defaultdict(list)
+    for frame in tables["frames"]:
+        frames[frame.lane].append(frame)
+    by_lane = collections.defaultdict(list)
+    for row in rows:
+        by_lane[row.lane].append(row)
+    for lane, lane_rows in by_lane.items():
+        open_frames = OpenFrames(frames[lane])
+        for row in sorted(lane_rows, key=lambda row: row.start):
+            answer(row, open_frames.starts_at(row.start))
+
+
+def around(op):
+    """Operators around and including op, innermost first, profiler steps left out."""
+    chain = []
+    while op is not None:
+        if not reference.is_step(op):
+            chain.append(op)
+        op = op.parent
+    return chain
+
+
+def attribute(tables):
+    """Sets for every call with device work: entry, torch start (or None), root start."""
+    calls = [call for call in tables["api_calls"] if call.activities]
+    below = collections.Counter()
+    for call in calls:
+        chain = around(call.op)
+        for op in chain:
+            below[id(op)] += 1
+        aten = [op for op in chain if op.name.startswith("aten::")]
+        call.entry = aten[0] if aten else chain[0] if chain else None
+        call.root = chain[-1].start if chain else call.start
+        call.torch = None
+        if call.entry is not None:
+            outer = [op for op in chain[chain.index(call.entry) + 1:]
+                     if not op.name.startswith("aten::")]
+            if outer:
+                call.torch = outer[0].start
+    entries = {}
+    for call in calls:
+        call.alone = call.entry is not None and below[id(call.entry)] == 1
+        if call.entry is not None:
+            entries.setdefault(id(call.entry), (call.entry, []))[1].append(call)
+
+    def take_torch(op, starts):
+        if starts:
+            for call in entries[id(op)][1]:
+                call.torch = max(starts)
+
+    def take_root(call, starts):
+        call.root = min([call.root, call.start] + starts)
+
+    ask_frames(tables, [op for op, _ in entries.values()], take_torch)
+    ask_frames(tables, calls, take_root)
+
+
+def owned_calls(tables):
+    """Calls that launched kernels, each with its first kernel as call.first."""
+    owned = []
+    for call in tables["api_calls"]:
+        if call.kernels:
+            call.first = call.kernels[0]
+            owned.append(call)
+    return owned
+
+
+def unique_key(kernel):
+    args = kernel.args
+    op_args = kernel.call.entry.args if kernel.call.entry is not None else {}
+    dims = op_args.get("Input Dims", op_args.get("Input dims"))
+    def triple(value):
+        return tuple(int(x) for x in value) if isinstance(value, list) else (0, 0, 0)
+    return (clean(kernel.name), triple(args.get("grid")), triple(args.get("block")),
+            int(args.get("shared memory") or 0), json.dumps(dims))
+
+
+def median(values):
+    values = sorted(values)
+    low, high = values[(len(values) - 1) // 2], values[len(values) // 2]
+    return low + (high - low + 1) // 2
+
+
+def dispatch_base(owned):
+    native = [call for call in owned
+              if call.entry is not None and not is_library(call.first.name)]
+    for alone in (True, False):
+        groups = collections.defaultdict(list)
+        for call in native:
+            if call.alone or not alone:
+                groups[unique_key(call.first)].append(call.start - call.entry.start)
+        means = [round_half_up(sum(times), len(times)) for times in groups.values()]
+        means = [mean for mean in means if mean > NOISE_NS]
+        if means:
+            return median(means)
+    return None
+
+
+def launch_floor(tables, header, kernels):
+    names = {int(device["id"]): device.get("name") or ""
+             for device in header.get("deviceProperties") or [] if "id" in device}
+    used = {names.get(kernel.lane[0], "") for kernel in kernels}
+    published = {next((ns for board, ns in FLOORS.items() if board.lower() in name.lower()), None)
+                 for name in used}
+    if len(published) == 1 and None not in published:
+        return published.pop()
+    streams = collections.defaultdict(list)
+    for activity in tables["activities"]:
+        if activity.kind != "sync":
+            streams[activity.lane].append(activity)
+    samples = []
+    for activities in streams.values():
+        drained = None
+        for row in sorted(activities, key=lambda row: (row.start, -row.dur)):
+            call = row.call
+            if row.kind == "kernel" and call is not None and call.kernels[0] is row:
+                launch = row.start - call.start
+                if launch >= 0 and not call.is_graph and (drained is None or call.start >= drained):
+                    samples.append(launch)
+            drained = row.end if drained is None else max(drained, row.end)
+    if not samples:
+        return 0
+    value = quantile(sorted(samples), 0.05)
+    return int(value + 0.5)
+
+
+def exclusive(owned):
+    total = 0
+    before = {}
+    for call in sorted(owned, key=lambda call: (call.start, -call.dur)):
+        reached = before.get(call.lane)
+        start = call.start if reached is None else max(call.start, reached)
+        opened = call.root if reached is None else max(call.root, reached)
+        end = max(call.end, start)
+        total += end - min(opened, start)
+        before[call.lane] = end if reached is None else max(reached, end)
+    return total
+
+
+def tax(path):
+    """The keys of the tax section that can be told from the file by plain rules."""
+    events, header = reference.read_events(path)
+    data = reference.Import(events, header)
+    tables = data.tables
+    reference.link(tables)
+    attribute(tables)
+    kernels = [row for row in tables["activities"] if row.kind == "kernel"]
+    owned = owned_calls(tables)
+    base = dispatch_base(owned)
+    floor = launch_floor(tables, header, kernels)
+    want = collections.OrderedDict()
+    want["n"] = len(kernels)
+    want["n_launch"] = len(owned)
+    want["t_py_ns"] = sum(call.entry.start - call.torch for call in owned
+                          if call.entry is not None and call.torch is not None)
+    want["dispatch_base_ns"] = base
+    want["ft_ns"] = want["t_py_ns"] + len(owned) * (base or 0)
+    want["ct_ns"] = sum(max(0, call.start - call.entry.start - (base or 0)) for call in owned
+                        if call.entry is not None and is_library(call.first.name))
+    want["kt_ns"] = len(owned) * floor
+    want["t_orch_ns"] = want["ft_ns"] + want["ct_ns"] + want["kt_ns"]
+    want["t_device_ns"] = sum(kernel.dur for kernel in kernels)
+    want["t_orch_exclusive_ns"] = exclusive(owned)
+    launches = [call.first.start - call.start for call in owned]
+    want["kt_fw_ns"] = sum(max(0, max(0, ns) - floor) for ns in launches if ns > -10_000)
+    want["orphans.without_call"] = sum(kernel.call is None for kernel in kernels)
+    want["orphans.without_op"] = sum(call.entry is None for call in owned)
+    want["orphans.without_py"] = sum(call.entry is not None and call.torch is None
+                                     for call in owned)
+    starts = [row.start for table in ("ops", "api_calls") for row in tables[table]]
+    starts += [kernel.start for kernel in kernels]
+    want["t_e2e_ns"] = max(kernel.end for kernel in kernels) - min(starts) if kernels else 0
+    return want
+
+
+def lookup(section, key):
+    for part in key.split("."):
+        if not isinstance(section, dict) or part not in section:
+            return "missing"
+        section = section[part]
+    return section
+
+
+def differences(assay, path):
+    done = subprocess.run([assay, "tax", "--format", "json", str(path)], capture_output=True,
+                          text=True, timeout=TIMEOUT_S)
+    if done.returncode != 0:
+        return [f"exit code {done.returncode}: {done.stderr.strip()[:300]}"]
+    section = json.loads(done.stdout)["tax"]
+    problems = [f"{key} is {lookup(section, key)}, the reference says {value}"
+                for key, value in tax(path).items() if lookup(section, key) != value]
+    if section["ft_ns"] + section["ct_ns"] + section["kt_ns"] != section["t_orch_ns"]:
+        problems.append("ft + ct + kt is not t_orch")
+    if section["t_orch_exclusive_ns"] > section["threads_span_ns"]:
+        problems.append("the exclusive sum exceeds the host threads' span")
+    families = sum(family["t_orch_ns"] for family in section["families"])
+    if families != section["t_orch_ns"]:
+        problems.append(f"families add up to {families}, not to t_orch")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--assay", required=True, help="the binary to test")
+    parser.add_argument("names", nargs="*", help="only traces whose name contains one of these")
+    options = parser.parse_args()
+    if not (datasets.CORPUS / "kineto").is_dir():
+        print(datasets.NO_CORPUS)
+    checked = failed = left_out = 0
+    began = time.monotonic()
+    for name, path in datasets.golden_traces():
+        if not path.exists() or not name.startswith("kineto/"):
+            continue
+        if options.names and not any(part in name for part in options.names):
+            continue
+        if not options.names and TWINS.search(name):
+            continue
+        if time.monotonic() - began > BUDGET_S:
+            left_out += 1
+            continue
+        problems = differences(options.assay, path)
+        checked += 1
+        failed += bool(problems)
+        for problem in problems:
+            print(f"{name}: {problem}")
+    print(f"tax: {checked} traces, {failed} differ" +
+          (f", {left_out} left out for time" if left_out else ""))
+    if checked == 0:
+        return SKIP
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
