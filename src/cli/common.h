@@ -11,10 +11,13 @@
 
 #include "base/result.h"
 #include "launch/metrics.h"
+#include "records/replay.h"
 #include "report/document.h"
+#include "tax/tax.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
+#include "trace/trust.h"
 
 namespace CLI {
 class App;
@@ -53,12 +56,19 @@ struct LoadedTrace {
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.
 void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs);
 
-// `--floor` as typed: nanoseconds, or the name of a published platform; absent when empty.
+// `--floor` as typed: nanoseconds, the name of a published platform, or a floor file
+// (docs/formats/floor.md); absent when empty.
 struct FloorChoice {
   std::optional<double> floor_ns;
-  std::string source;
+  std::string source = {};                             // in words
+  TaxSource kind = TaxSource::kNone;                   // kUser, kTable or kMeasured
+  uint64_t samples = 0;                                // launches behind a measured one
+  CollectorTracer tracer = CollectorTracer::kUnknown;  // of a measured one
+  TrustNotes notes = {};  // what could not be checked, or does not fit the trace
 };
-Result<FloorChoice> parse_floor(const std::string& text);
+// trace: what the floor is for, nullptr when it is for several. Fails on a floor measured on
+// another GPU than the trace's.
+Result<FloorChoice> parse_floor(const std::string& text, const Trace* trace);
 
 // Time and memory per phase on stderr, for --perf.
 class PhaseClock {

@@ -24,8 +24,7 @@ void add_fusion_flags(CLI::App& verb, FusionFlags& flags) {
   verb.add_option("--chains", flags.top, "recommended chains listed")->capture_default_str();
 }
 
-Result<FusionOptions> fusion_options(const FusionFlags& flags, const std::string& floor) {
-  ASSAY_TRY_ASSIGN(FloorChoice choice, parse_floor(floor));
+FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor) {
   FusionOptions options;
   options.lengths = flags.lengths;
   options.threshold = flags.threshold;
@@ -34,8 +33,8 @@ Result<FusionOptions> fusion_options(const FusionFlags& flags, const std::string
       flags.identity == "shape" ? KernelIdentity::kNameAndShape : KernelIdentity::kName;
   options.max_chains = flags.top;
   options.min_count = flags.min_count;
-  options.floor_ns = choice.floor_ns;
-  options.floor_source = std::move(choice.source);
+  options.floor_ns = floor.floor_ns;
+  options.floor_source = floor.source;
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/common.h"
 #include "launch/fuse.h"
 
 namespace CLI {
@@ -25,6 +26,6 @@ struct FusionFlags {
 
 void add_fusion_flags(CLI::App& verb, FusionFlags& flags);
 // floor: as typed with --floor.
-Result<FusionOptions> fusion_options(const FusionFlags& flags, const std::string& floor);
+FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor);
 
 }  // namespace assay

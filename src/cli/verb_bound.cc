@@ -131,8 +131,13 @@ Result<Sweep> load_sweep(const SweepFlags& flags, const CommonOptions& common) {
   return sweep;
 }
 
+TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
+  notes.insert(notes.end(), more.begin(), more.end());
+  return notes;
+}
+
 Result<TraceContent> judge_one(const BoundVerb& verb, const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor));
+  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
   const LaunchOptions options{
       .floor_ns = floor.floor_ns, .floor_source = floor.source, .top_kernels = 0};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
@@ -141,12 +146,13 @@ Result<TraceContent> judge_one(const BoundVerb& verb, const LoadedTrace& loaded)
   VerdictWords words = verdict_words(loaded.trace, launch, FusionReport{}, verdict);
   TraceContent content;
   content.verdict = std::move(words.sentences);
-  content.sections = {verdict_section(verdict, words.levers), trust_section(launch.trust)};
+  content.sections = {verdict_section(verdict, words.levers),
+                      trust_section(joined(launch.trust, floor.notes))};
   return content;
 }
 
 Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor));
+  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, nullptr));
   BoundOptions options = verb.options;
   options.floor_ns = floor.floor_ns;
   Document document = new_document("Bound");
@@ -176,7 +182,7 @@ Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
   document.verdict = bound_verdict_words(platforms, between);
   if (!no_crossover.empty()) document.verdict.push_back(no_crossover);
   document.sections = bound_sections(platforms, between);
-  TrustNotes trust;
+  TrustNotes trust = floor.notes;
   for (const Sweep& sweep : sweeps)
     trust.insert(trust.end(), sweep.trust.begin(), sweep.trust.end());
   document.sections.push_back(trust_section(trust));

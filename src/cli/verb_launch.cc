@@ -27,7 +27,7 @@ const std::map<std::string, TreeOrder> kTreeOrders = {{"launch", TreeOrder::kLau
 
 Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) {
   PhaseClock clock(verb.common.perf);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor));
+  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
   const LaunchOptions options{.floor_ns = floor.floor_ns,
                               .floor_source = floor.source,
                               .count_copies = verb.count_copies,
@@ -47,7 +47,8 @@ Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) 
     content.sections.push_back(kernel_rows_section(
         loaded.trace, loaded.windows, list_kernels(loaded.trace, loaded.links, loaded.windows)));
   }
-  content.sections.push_back(trust_section(all_notes(loaded.trace.log, {launch.trust})));
+  content.sections.push_back(
+      trust_section(all_notes(loaded.trace.log, {launch.trust, floor.notes})));
   return content;
 }
 

@@ -3,7 +3,9 @@
 
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
+#include "cli/tax_flags.h"
 #include "cli/verbs.h"
+#include "report/section_tax.h"
 #include "report/sections.h"
 
 namespace assay {
@@ -18,7 +20,8 @@ struct ReportVerb {
 
 Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) {
   PhaseClock clock(verb.common.perf);
-  ASSAY_TRY_ASSIGN(const FusionOptions fusion_flags, fusion_options(verb.flags, verb.floor));
+  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
+  const FusionOptions fusion_flags = fusion_options(verb.flags, floor);
   const LaunchOptions launch_options{.floor_ns = fusion_flags.floor_ns,
                                      .floor_source = fusion_flags.floor_source,
                                      .top_kernels = 0};
@@ -26,6 +29,10 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, launch_options));
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, fusion_flags));
+  TaxOptions tax_options;
+  tax_options.floor = tax_floor(floor);
+  ASSAY_TRY_ASSIGN(const TaxReport tax,
+                   analyze_tax(loaded.trace, loaded.links, loaded.windows, tax_options));
   clock.mark("analyse");
   const TraceVerdict verdict = judge_trace(launch.whole);
   VerdictWords words = verdict_words(loaded.trace, launch, fusion, verdict);
@@ -34,9 +41,17 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
   content.verdict = std::move(words.sentences);
   content.sections.push_back(verdict_section(verdict, words.levers));
   content.sections.push_back(launch_section(launch, verb.top));
-  content.sections.push_back(fusion_section(fusion));
+  const TaxDiagnosis diagnosis =
+      diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
+  const std::vector<TaxAdvice> advice = tax_advice(diagnosis, words.levers);
+  for (std::string& text : tax_report_words(tax, diagnosis)) {
+    content.verdict.push_back(std::move(text));
+  }
   content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {launch.trust, fusion.trust})));
+      tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));
+  content.sections.push_back(fusion_section(fusion));
+  content.sections.push_back(trust_section(
+      all_notes(loaded.trace.log, {launch.trust, fusion.trust, tax.trust, floor.notes})));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }
@@ -55,6 +70,8 @@ void add_report_verb(CLI::App& app, int& exit_code) {
   sub->add_option("--top", verb->top, "kernels listed; 0 = all")->capture_default_str();
   add_fusion_flags(*sub, verb->flags);
   sub->callback([verb, &exit_code] {
+    // Unique kernels differ by their operators' inputs: the same dispatch base as `assay tax`.
+    verb->common.keep_op_inputs = true;
     exit_code = run_over_inputs(verb->common, "Report", [verb](const LoadedTrace& loaded) {
       return analyze(*verb, loaded);
     });

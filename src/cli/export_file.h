@@ -1,0 +1,20 @@
+#pragma once
+
+// Files beside the document: whole or not there.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+// Fails when the path is one of the inputs, or its folder cannot be written to: before the work,
+// not after.
+Status check_export(const std::string& path, const std::vector<std::string>& inputs);
+
+// Writes under a temporary name in the same folder, then renames: a reader sees the old file or the
+// whole new one.
+Status export_file(const std::string& path, const std::string& text);
+
+}  // namespace assay

@@ -1,0 +1,136 @@
+#include "tax/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/intervals.h"
+
+namespace assay {
+namespace {
+
+struct Part {
+  TaxLayer layer;
+  int64_t ns;
+};
+
+void find_largest(const TaxSums& sums, TaxDiagnosis& diagnosis) {
+  Part largest{TaxLayer::kNone, 0};
+  for (const Part part :
+       {Part{TaxLayer::kDispatch, sums.ft_dispatch_ns}, Part{TaxLayer::kPython, sums.t_py_ns},
+        Part{TaxLayer::kLaunch, sums.kt_ns}, Part{TaxLayer::kLibrary, sums.ct_ns}}) {
+    if (part.ns > largest.ns) largest = part;
+  }
+  diagnosis.largest = largest.layer;
+  if (sums.t_orch_ns > 0) {
+    diagnosis.largest_share = static_cast<double>(largest.ns) / static_cast<double>(sums.t_orch_ns);
+  }
+}
+
+class LeverList {
+ public:
+  LeverList(int64_t e2e_ns, std::vector<TaxLever>& levers) : e2e_ns_(e2e_ns), levers_(levers) {}
+
+  // The smaller of what the lever reaches and what can be given back.
+  void add(const char* key, int64_t reach_ns, const char* reach_basis, int64_t cap_ns,
+           const char* cap_basis) {
+    const int64_t at_most_ns = std::min(reach_ns, cap_ns);
+    if (at_most_ns <= 0) return;
+    levers_.push_back({key, at_most_ns,
+                       static_cast<double>(at_most_ns) / static_cast<double>(e2e_ns_),
+                       reach_ns <= cap_ns ? reach_basis : cap_basis});
+  }
+
+ private:
+  int64_t e2e_ns_;
+  std::vector<TaxLever>& levers_;
+};
+
+constexpr const char* kIdle = "time the GPU stood idle: no host change gives back more";
+constexpr const char* kPath =
+    "host time before and in the launch calls, waits left out (exclusive sum)";
+
+}  // namespace
+
+std::string_view tax_layer_name(TaxLayer layer) {
+  switch (layer) {
+    case TaxLayer::kPython:
+      return "python";
+    case TaxLayer::kDispatch:
+      return "dispatch";
+    case TaxLayer::kLibrary:
+      return "library";
+    case TaxLayer::kLaunch:
+      return "launch_floor";
+    case TaxLayer::kNone:
+      break;
+  }
+  return "none";
+}
+
+DiagnosisLimits diagnosis_limits(const Trace& trace, const TaxReport& report) {
+  std::vector<Interval> busy;
+  busy.reserve(report.rows.size());
+  for (const TaxRow& row : report.rows) {
+    const int64_t start_ns = trace.activities.start_ns[row.kernel.index()];
+    busy.push_back({start_ns, start_ns + row.cost.dur_ns});
+  }
+  DiagnosisLimits limits;
+  limits.gpu_busy_ns = std::min(union_ns(std::move(busy)), report.whole.t_e2e_ns);
+  limits.gpu_idle_ns = report.whole.t_e2e_ns - limits.gpu_busy_ns;
+  return limits;
+}
+
+TaxDiagnosis diagnose_tax(const TaxReport& report, const TaxSums& sums,
+                          const DiagnosisLimits& limits) {
+  TaxDiagnosis diagnosis;
+  const ExclusiveTax& host = report.whole.exclusive;
+  diagnosis.gpu_idle_ns = limits.gpu_idle_ns;
+  diagnosis.stack_ns = sums.ft_ns + sums.ct_ns;
+  diagnosis.launch_path_ns = sums.kt_ns;
+  if (sums.n == 0 || report.whole.t_e2e_ns <= 0) return diagnosis;
+  find_largest(sums, diagnosis);
+  LeverList levers(report.whole.t_e2e_ns, diagnosis.levers);
+  const int64_t idle = limits.gpu_idle_ns;
+  const int64_t stack = host.py_ns + host.dispatch_ns - host.waiting_ns;
+  const int64_t path = stack + host.call_ns;
+  const auto compile = [&] {
+    levers.add("compile", stack,
+               "host time before the launch calls, waits left out (exclusive sum)", idle, kIdle);
+  };
+  const auto library = [&] {
+    levers.add("library_path", sums.ct_ns, "library translation, sum of the excess over the base",
+               idle, kIdle);
+  };
+  const auto fewer = [&] {
+    levers.add("fusion", path, kPath, idle, kIdle);
+    levers.add("cuda_graphs", path, kPath, idle, kIdle);
+  };
+  // Equal bounds keep this order: what reaches the dominant layer comes first.
+  if (diagnosis.launch_path_ns > diagnosis.stack_ns) {
+    fewer();
+    compile();
+    library();
+  } else if (sums.ct_ns > sums.ft_ns) {
+    library();
+    compile();
+    fewer();
+  } else {
+    compile();
+    library();
+    fewer();
+  }
+  const auto faster = std::llround(kFasterCoreShare * static_cast<double>(path));
+  levers.add("faster_core", faster,
+             "29 % of the host time before and in the launch calls: the most a newer CPU took off "
+             "in the paper",
+             idle, kIdle);
+  levers.add("device_work", limits.gpu_busy_ns, "time in which a kernel ran", report.whole.t_e2e_ns,
+             "wall time");
+  std::stable_sort(
+      diagnosis.levers.begin(), diagnosis.levers.end(),
+      [](const TaxLever& a, const TaxLever& b) { return a.at_most_ns > b.at_most_ns; });
+  return diagnosis;
+}
+
+}  // namespace assay

@@ -1,0 +1,55 @@
+#pragma once
+
+// What a decomposition says to do (TaxBreak, "Diagnostic interpretation"): which layer dominates
+// and which change reaches it, each with the most it can give in wall time. T_Orch may exceed wall
+// time, so no bound is a share of it: host levers are bounded by host time that was spent once and
+// by the time the GPU stood idle, which is all that a cheaper host can give back.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tax/tax.h"
+
+namespace assay {
+
+enum class TaxLayer : uint8_t { kNone, kPython, kDispatch, kLibrary, kLaunch };
+// "python", "dispatch", "library", "launch_floor", "none".
+std::string_view tax_layer_name(TaxLayer layer);
+
+struct TaxLever {
+  std::string
+      key;  // "compile", "library_path", "fusion", "cuda_graphs", "faster_core", "device_work"
+  int64_t at_most_ns = 0;  // wall time
+  double share_of_e2e = 0;
+  std::string basis;  // which numbers bound it
+};
+
+struct TaxDiagnosis {
+  TaxLayer largest = TaxLayer::kNone;  // of the four parts of T_Orch
+  double largest_share = 0;            // of T_Orch
+  // The paper's comparison: software stack (FT + CT) against launch path (N x floor).
+  int64_t stack_ns = 0;
+  int64_t launch_path_ns = 0;
+  int64_t gpu_idle_ns = 0;       // T_e2e less the union of kernel times
+  std::vector<TaxLever> levers;  // largest bound first
+};
+
+// What bounds the levers, beside the report.
+struct DiagnosisLimits {
+  int64_t gpu_idle_ns = 0;  // wall time in which no kernel of the window ran
+  int64_t gpu_busy_ns = 0;  // the rest
+};
+// Over the whole report: T_e2e and the union of its rows' device intervals.
+DiagnosisLimits diagnosis_limits(const Trace& trace, const TaxReport& report);
+
+// Empty for a report without kernels or wall time. sums: the report's own, or measured ones.
+TaxDiagnosis diagnose_tax(const TaxReport& report, const TaxSums& sums,
+                          const DiagnosisLimits& limits);
+
+// The most that a faster host core took off T_Orch in the paper (section VI: 10 to 29 %).
+constexpr double kFasterCoreShare = 0.29;
+
+}  // namespace assay

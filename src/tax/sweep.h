@@ -1,0 +1,69 @@
+#pragma once
+
+// The decomposition over a sweep of batch sizes and sequence lengths (TaxBreak Figures 7 and 8) and
+// between two platforms (Figures 10 and 11).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tax/tax.h"
+
+namespace assay {
+
+// One configuration: means over its iterations, or the whole trace where it has none.
+struct TaxPoint {
+  double batch = 0;
+  double seq_len = 0;  // 0 = not told
+  double n = 0;
+  double t_py_ns = 0;
+  double ft_ns = 0;
+  double ct_ns = 0;
+  double kt_ns = 0;
+  double t_orch_ns = 0;
+  double t_device_ns = 0;
+  double t_e2e_ns = 0;
+  size_t repeats = 0;
+};
+// T_Device / (T_Device + T_Orch) of the point; NaN when both are 0.
+double hdbi_of(const TaxPoint& point);
+TaxPoint point_of(const TaxReport& report, double batch, double seq_len);
+
+// "8" or "4x2048". Fails on anything else, and on sizes that are not positive.
+struct PointLabel {
+  double batch = 0;
+  double seq_len = 0;
+};
+Result<PointLabel> parse_point_label(const std::string& text);
+
+// Where HDBI passes 0.5 between two neighbouring points of a line: T_Orch and T_DeviceActive change
+// places. Interpolated over the logarithm of the size.
+struct HdbiCrossover {
+  bool along_batch = true;  // else along the sequence length
+  double fixed = 0;         // the other size; 0 = not told
+  double from = 0;
+  double to = 0;
+  double interpolated = 0;
+  bool to_device = true;  // HDBI rises through 0.5
+};
+// Points in any order. Lines along the batch size at every sequence length that has two, and along
+// the sequence length at every batch size that has two.
+std::vector<HdbiCrossover> hdbi_crossovers(std::vector<TaxPoint> points);
+
+// Relative changes from a to b at a configuration that both have: (b - a) / a; NaN when a is 0.
+struct TaxChange {
+  double batch = 0;
+  double seq_len = 0;
+  double t_orch = 0;
+  double t_device = 0;
+  double t_e2e = 0;
+  double hdbi_a = 0;
+  double hdbi_b = 0;
+  // What the change of T_Orch alone would have done to T_e2e, were host and device never
+  // overlapping: (1 - HDBI of a) x change of T_Orch.
+  double t_e2e_from_orch = 0;
+};
+std::vector<TaxChange> tax_changes(const std::vector<TaxPoint>& a, const std::vector<TaxPoint>& b);
+
+}  // namespace assay
