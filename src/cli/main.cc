@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   assay::add_bound_verb(app, exit_code);
   assay::add_fuse_verb(app, exit_code);
   assay::add_tax_verb(app, exit_code);
+  assay::add_levels_verb(app, exit_code);
   assay::add_power_verb(app, exit_code);
   assay::add_throughput_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);

@@ -11,6 +11,7 @@ namespace assay {
 
 void add_report_verb(CLI::App& app, int& exit_code);
 void add_launch_verb(CLI::App& app, int& exit_code);
+void add_levels_verb(CLI::App& app, int& exit_code);
 void add_bound_verb(CLI::App& app, int& exit_code);
 void add_fuse_verb(CLI::App& app, int& exit_code);
 void add_tax_verb(CLI::App& app, int& exit_code);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/intervals.h"
-#include "launch/interval_index.h"
+#include "base/interval_index.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 

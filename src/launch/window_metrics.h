@@ -9,7 +9,7 @@
 
 #include "base/intervals.h"
 #include "launch/host_time.h"
-#include "launch/interval_index.h"
+#include "base/interval_index.h"
 #include "launch/metrics.h"
 #include "trace/iterations.h"
 #include "trace/links.h"

@@ -1,4 +1,4 @@
-#include "launch/interval_index.h"
+#include "base/interval_index.h"
 
 #include <algorithm>
 #include <utility>

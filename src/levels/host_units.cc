@@ -1,0 +1,41 @@
+#include "levels/host_units.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+// An operator with more than this share of an iteration's launches is no unit (a model call, a
+// step recorded as an operator).
+constexpr double kWideShare = 0.1;
+// Iterations so small that the share means nothing.
+constexpr double kLeastLimit = 8;
+
+}  // namespace
+
+HostUnits::HostUnits(const Trace& trace, const Links& links, size_t windows)
+    : unit_(trace.ops.size()) {
+  std::vector<uint32_t> inside(trace.ops.size(), 0);
+  double launches = 0;
+  for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+    if (links.activities_of(ApiCallId(c)).empty()) continue;
+    ++launches;
+    if (const OpId op = links.call_op[c]) ++inside[op.index()];
+  }
+  // Rows are sorted so that a parent comes before its children.
+  for (size_t o = trace.ops.size(); o-- > 0;) {
+    if (const OpId parent = links.op_parent[o]) inside[parent.index()] += inside[o];
+  }
+  const double limit = std::max(
+      kLeastLimit, kWideShare * launches / static_cast<double>(std::max<size_t>(windows, 1)));
+  for (size_t o = 0; o < trace.ops.size(); ++o) {
+    const OpId parent = links.op_parent[o];
+    if (parent && unit_[parent.index()]) {
+      unit_[o] = unit_[parent.index()];
+    } else if (static_cast<double>(inside[o]) <= limit) {
+      unit_[o] = OpId(o);
+    }
+  }
+}
+
+}  // namespace assay

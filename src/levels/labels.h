@@ -1,0 +1,56 @@
+#pragma once
+
+// What record_function / NVTX labels tell: operations of the paper's list, layers, phases, and
+// labels of the user's own that stand for operations.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "levels/levels.h"
+#include "levels/nested_spans.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// One name read as a label.
+struct LabelFacts {
+  std::string op;  // of the paper's list, without f_ / b_; empty = none
+  int32_t layer = -1;
+  LevelPhase phase = LevelPhase::kNone;
+  bool own = false;  // may stand for an operation of the user's
+};
+LabelFacts read_label(std::string_view name);
+
+class Labels {
+ public:
+  Labels(const Trace& trace, const Links& links);
+
+  struct Place {
+    std::string_view op;  // known operation; empty = none
+    int32_t layer = -1;
+    LevelPhase phase = LevelPhase::kNone;
+    StringId own;  // innermost label of the user's own; none
+  };
+  Place at(ThreadId thread, int64_t time_ns) const;
+  // Whether a label around the point satisfies `matches`.
+  template <typename Matches>
+  bool any_matches(const Trace& trace, ThreadId thread, int64_t time_ns, Matches&& matches) const {
+    for (uint32_t span = spans_.innermost(thread, time_ns); span != NestedSpans::kNone;
+         span = spans_[span].parent) {
+      if (matches(trace.text(spans_[span].name))) return true;
+    }
+    return false;
+  }
+
+ private:
+  void drop_wide_labels(const Trace& trace, const Links& links);
+
+  NestedSpans spans_;
+  std::vector<LabelFacts> facts_;  // per distinct name
+  std::vector<uint32_t> fact_of_;  // per StringId
+};
+
+}  // namespace assay

@@ -1,0 +1,48 @@
+#pragma once
+
+// Spans that nest (module frames, labels), per thread, and which of them is innermost at a time.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace assay {
+
+struct NestedSpan {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  ThreadId thread;
+  StringId name;
+  uint32_t parent = UINT32_MAX;  // innermost span of the thread open when this one starts
+};
+
+class NestedSpans {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  NestedSpans() = default;
+  // Spans in order of (thread, start, longer first), as the tables of a Trace are. Parents are set
+  // here. A span that outlives the one it started in stays innermost until its own end.
+  NestedSpans(std::vector<NestedSpan> spans, size_t threads);
+
+  size_t size() const { return spans_.size(); }
+  bool empty() const { return spans_.empty(); }
+  const NestedSpan& operator[](uint32_t span) const { return spans_[span]; }
+  const std::vector<NestedSpan>& all() const { return spans_; }
+  // Innermost span of the thread that holds time_ns, start <= time < end; kNone without one.
+  uint32_t innermost(ThreadId thread, int64_t time_ns) const;
+
+ private:
+  struct Change {
+    int64_t time_ns;
+    uint32_t span;  // innermost from here on
+  };
+  void sweep(size_t begin, size_t end, std::vector<Change>& changes);
+
+  std::vector<NestedSpan> spans_;
+  std::vector<std::vector<Change>> changes_;  // per thread, by time
+};
+
+}  // namespace assay

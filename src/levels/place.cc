@@ -1,0 +1,627 @@
+#include "levels/place.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "levels/forward_links.h"
+#include "levels/host_units.h"
+#include "levels/kernel_types.h"
+#include "levels/labels.h"
+#include "levels/mapping.h"
+#include "levels/modules.h"
+#include "levels/structure.h"
+#include "trace/api_names.h"
+
+namespace assay {
+namespace {
+
+constexpr uint32_t kUnplacedOp = 0;
+
+// Distinct operation names.
+class OpNames {
+ public:
+  OpNames() { id("unplaced"); }
+  uint32_t id(std::string_view name) {
+    const auto found = ids_.find(name);
+    if (found != ids_.end()) return found->second;
+    const auto added = static_cast<uint32_t>(names_.size());
+    names_.emplace_back(name);
+    ids_.emplace(std::string(name), added);
+    return added;
+  }
+  const std::string& text(uint32_t op) const { return names_[op]; }
+  std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, uint32_t, std::less<>> ids_;
+};
+
+// What the name of an operator says.
+struct OpNameFacts {
+  bool engine = false;      // a node of the autograd engine
+  bool accumulate = false;  // AccumulateGrad
+  bool checkpoint = false;  // the node that recomputes a checkpointed part
+  bool optimizer = false;   // only optimizers call it
+  bool foreach = false;     // mostly optimizers call it
+};
+
+OpNameFacts read_op_name(std::string_view name) {
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  OpNameFacts facts;
+  facts.engine = name.starts_with("autograd::engine::evaluate_function");
+  facts.accumulate = has("AccumulateGrad");
+  facts.checkpoint = has("CheckpointFunctionBackward");
+  facts.optimizer =
+      has("_fused_adam") || has("_fused_sgd") || has("FusedAdam") || has("_fused_adagrad");
+  facts.foreach = has("_foreach_") || has("multi_tensor");
+  return facts;
+}
+
+struct Place {
+  uint32_t op = kUnplacedOp;
+  int32_t layer = kNoLayer;
+  LevelPhase phase = LevelPhase::kNone;
+  PlacedBy by = PlacedBy::kNone;
+  UnplacedReason reason = UnplacedReason::kPlaced;
+};
+
+// A point on the host from which something was launched.
+struct HostPoint {
+  ThreadId thread;
+  int64_t time_ns = 0;
+  OpId op;  // innermost operator; may be none
+};
+
+// An operation found in a repeating block.
+struct Slot {
+  uint32_t op = kUnplacedOp;
+  int32_t layer = kNoLayer;
+};
+
+class Placer {
+ public:
+  Placer(const Trace& trace, const Links& links, const Windows& windows,
+         const LevelsOptions& options)
+      : trace_(trace),
+        links_(links),
+        windows_(windows),
+        rules_(options.rules),
+        labels_(trace, links),
+        modules_(trace),
+        forward_links_(trace),
+        units_(trace, links, windows.windows.size()),
+        op_facts_(trace.strings.size()),
+        has_backward_(false) {
+    read_op_names();
+    classify_kernels();
+    find_blocks();
+  }
+
+  Placements place_all();
+
+ private:
+  void read_op_names();
+  void classify_kernels();
+  void find_blocks();
+  void find_graph_blocks();
+  void add_block(const std::vector<BlockUnit>& units, const std::vector<uint32_t>& tokens,
+                 const std::vector<uint32_t>& keys, std::unordered_map<uint32_t, Slot>& slots,
+                 const char* what);
+
+  const OpNameFacts& facts_of(OpId op) const {
+    return op_facts_[trace_.ops.name[op.index()].index()];
+  }
+  bool is_work(size_t activity) const {
+    const ActivityKind kind = trace_.activities.kind[activity];
+    return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
+           kind == ActivityKind::kMemset;
+  }
+  HostPoint point_of_call(ApiCallId call) const {
+    return {trace_.api_calls.thread[call.index()], trace_.api_calls.start_ns[call.index()],
+            links_.call_op[call.index()]};
+  }
+  HostPoint point_of_op(OpId op) const {
+    return {trace_.ops.thread[op.index()], trace_.ops.start_ns[op.index()], op};
+  }
+
+  // The innermost operator around the point that belongs to the backward pass; none in the forward
+  // pass and in recomputed work. `recomputes` tells the two apart.
+  OpId backward_node(const HostPoint& point, bool& recomputes) const;
+  Place place_host(const HostPoint& point);
+  Place place_forward(const HostPoint& point);
+  Place place_backward(const HostPoint& point, OpId node);
+  bool place_by_module(const HostPoint& point, Place& place);
+  bool is_optimizer(const HostPoint& point) const;
+  std::string_view own_op_name(const HostPoint& point) const;
+
+  void place_kernel(size_t activity, KernelLevel& row);
+  void place_comm(size_t activity, const HostPoint* point, KernelLevel& row);
+  std::string kind_of_comm(size_t activity, const HostPoint* point) const;
+  void apply_rules(size_t activity, const HostPoint* point, KernelLevel& row);
+  bool rule_applies(const LevelRule& rule, size_t activity, const HostPoint* point) const;
+  void count(const KernelLevel& row);
+
+  const Trace& trace_;
+  const Links& links_;
+  const Windows& windows_;
+  const std::vector<LevelRule>* rules_;
+  OpNames names_;
+  Labels labels_;
+  Modules modules_;
+  ForwardLinks forward_links_;
+  HostUnits units_;
+  std::vector<OpNameFacts> op_facts_;                // per StringId
+  std::vector<OpType> kernel_type_;                  // per activity
+  std::vector<StringId> collective_of_;              // per activity with arguments; else none
+  std::unordered_map<uint32_t, Slot> op_slots_;      // unit operator -> slot
+  std::unordered_map<uint32_t, Slot> kernel_slots_;  // activity -> slot
+  std::vector<Place> call_places_;
+  std::vector<uint8_t> call_known_;
+  bool has_backward_;
+  std::string block_words_;
+  std::set<int32_t> layers_;
+  PlacementStats stats_;
+};
+
+void Placer::read_op_names() {
+  std::vector<uint8_t> known(trace_.strings.size());
+  for (size_t o = 0; o < trace_.ops.size(); ++o) {
+    const size_t name = trace_.ops.name[o].index();
+    if (known[name] == 0) op_facts_[name] = read_op_name(trace_.text(StringId(name)));
+    known[name] = 1;
+    has_backward_ |= op_facts_[name].engine;
+  }
+}
+
+void Placer::classify_kernels() {
+  const size_t n = trace_.activities.size();
+  kernel_type_.resize(n);
+  std::unordered_map<uint32_t, OpType> by_name;
+  for (size_t a = 0; a < n; ++a) {
+    const StringId name = trace_.activities.name[a];
+    const ActivityKind kind = trace_.activities.kind[a];
+    if (kind != ActivityKind::kKernel) {
+      kernel_type_[a] = kernel_op_type(kind, "");
+      continue;
+    }
+    const auto [found, is_new] = by_name.try_emplace(name.value);
+    if (is_new) found->second = kernel_op_type(kind, trace_.text(name));
+    kernel_type_[a] = found->second;
+  }
+  collective_of_.resize(n);
+  for (size_t i = 0; i < trace_.collectives.size(); ++i) {
+    collective_of_[trace_.collectives.activity[i].index()] = trace_.collectives.collective[i];
+  }
+}
+
+OpId Placer::backward_node(const HostPoint& point, bool& recomputes) const {
+  bool forward_inside = false;
+  for (OpId op = point.op; op; op = links_.op_parent[op.index()]) {
+    const OpNameFacts& facts = facts_of(op);
+    if (facts.checkpoint) {
+      // The node runs the forward part itself; its backward part runs in nodes inside it.
+      recomputes = true;
+      return op;
+    }
+    if (facts.engine || forward_links_.names_forward_thread(op)) {
+      if (forward_inside) {
+        recomputes = true;
+      } else {
+        // A module called from inside a backward node runs its forward part again.
+        const Modules::Place module = modules_.at(point.thread, point.time_ns);
+        recomputes = module.found && module.start_ns >= trace_.ops.start_ns[op.index()];
+      }
+      return op;
+    }
+    forward_inside |= forward_links_.is_forward(op);
+  }
+  return {};
+}
+
+bool Placer::is_optimizer(const HostPoint& point) const {
+  for (OpId op = point.op; op; op = links_.op_parent[op.index()]) {
+    const OpNameFacts& facts = facts_of(op);
+    if (facts.optimizer || (facts.foreach && has_backward_)) return true;
+  }
+  return false;
+}
+
+std::string_view Placer::own_op_name(const HostPoint& point) const {
+  if (!point.op) return {};
+  return trace_.text(trace_.ops.name[units_.unit_of(point.op).index()]);
+}
+
+bool Placer::place_by_module(const HostPoint& point, Place& place) {
+  const Modules::Place module = modules_.at(point.thread, point.time_ns);
+  if (!module.found) return false;
+  place.by = PlacedBy::kModule;
+  place.layer = module.layer;
+  if (module.leaf || module.llama) {
+    place.op = names_.id(module.op);
+    return true;
+  }
+  // What a module launches beside its own modules: the outermost operator inside it.
+  OpId below;
+  for (OpId op = point.op; op && trace_.ops.start_ns[op.index()] >= module.start_ns;
+       op = links_.op_parent[op.index()]) {
+    below = op;
+  }
+  const std::string_view op_name = below ? trace_.text(trace_.ops.name[below.index()]) : "";
+  const std::string_view known =
+      modules_.llama_inner_op(module, point.thread, point.time_ns, op_name);
+  if (!known.empty()) {
+    place.op = names_.id(known);
+  } else {
+    std::string name(module.op);
+    if (!op_name.empty()) name.append("/").append(op_name);
+    place.op = names_.id(name);
+  }
+  return true;
+}
+
+Place Placer::place_forward(const HostPoint& point) {
+  Place place;
+  const Labels::Place label = labels_.at(point.thread, point.time_ns);
+  const bool by_module = place_by_module(point, place);
+  if (!label.op.empty()) {
+    place.op = names_.id(label.op);
+    place.by = PlacedBy::kLabel;
+  }
+  if (label.layer >= 0) place.layer = label.layer;
+  if (!label.op.empty() || by_module) return place;
+
+  const auto slot = point.op ? op_slots_.find(units_.unit_of(point.op).value) : op_slots_.end();
+  if (label.own) {
+    place.op = names_.id(trace_.text(label.own));
+    place.by = PlacedBy::kLabel;
+  } else if (slot != op_slots_.end()) {
+    place.op = slot->second.op;
+    place.by = PlacedBy::kStructure;
+  } else if (point.op) {
+    place.op = names_.id(own_op_name(point));
+    place.by = PlacedBy::kOperator;
+  } else {
+    place.reason = UnplacedReason::kNoOperator;
+  }
+  if (slot != op_slots_.end() && place.layer < 0) place.layer = slot->second.layer;
+  return place;
+}
+
+Place Placer::place_backward(const HostPoint& point, OpId node) {
+  Place place;
+  const Labels::Place label = labels_.at(point.thread, point.time_ns);
+  // The node, or the part of it inside which the launch lies, bears the forward operator's number.
+  ForwardLinks::Found found;
+  bool accumulates = false;
+  for (OpId op = point.op; op; op = links_.op_parent[op.index()]) {
+    accumulates |= facts_of(op).accumulate;
+    if (!found.forward) found = forward_links_.forward_of(op);
+    if (op == node) break;
+  }
+  if (!label.op.empty()) {
+    place.op = names_.id("b_" + std::string(label.op));
+    place.layer = label.layer;
+    place.by = PlacedBy::kLabel;
+  } else if (accumulates) {
+    place.op = names_.id("b_ga");
+    place.by = PlacedBy::kGradient;
+  } else if (found.forward) {
+    place = place_forward(point_of_op(found.forward));
+    place.op = names_.id("b_" + names_.text(place.op));
+    place.by = found.by;
+  } else if (label.own) {
+    place.op = names_.id(trace_.text(label.own));
+    place.by = PlacedBy::kLabel;
+  } else {
+    place.op = names_.id("b_unmapped");
+    place.reason = UnplacedReason::kNoForward;
+  }
+  return place;
+}
+
+Place Placer::place_host(const HostPoint& point) {
+  bool recomputes = false;
+  const OpId node = backward_node(point, recomputes);
+  Place place;
+  if (node && !recomputes) {
+    place = place_backward(point, node);
+    place.phase = LevelPhase::kBackward;
+    return place;
+  }
+  const LevelPhase told = labels_.at(point.thread, point.time_ns).phase;
+  if (!recomputes && (told == LevelPhase::kOptimizer || is_optimizer(point))) {
+    place.op = names_.id("opt_step");
+    const std::string_view name = own_op_name(point);
+    if (told == LevelPhase::kOptimizer && name.find("zero") != std::string_view::npos) {
+      place.op = names_.id("zero_grad");
+    }
+    place.by = PlacedBy::kOptimizer;
+    place.phase = LevelPhase::kOptimizer;
+    return place;
+  }
+  place = place_forward(point);
+  place.phase = recomputes                  ? LevelPhase::kRecompute
+                : told != LevelPhase::kNone ? told
+                                            : LevelPhase::kForward;
+  return place;
+}
+
+std::string Placer::kind_of_comm(size_t activity, const HostPoint* point) const {
+  if (collective_of_[activity]) {
+    std::string kind = collective_kind(trace_.text(collective_of_[activity]));
+    if (kind != "collective") return kind;
+  }
+  std::string kind = collective_kind(trace_.text(trace_.activities.name[activity]));
+  if (kind != "collective" || point == nullptr) return kind;
+  for (OpId op = point->op; op; op = links_.op_parent[op.index()]) {
+    const std::string_view name = trace_.text(trace_.ops.name[op.index()]);
+    if (name.find("c10d::") == std::string_view::npos && !name.starts_with("nccl:")) continue;
+    kind = collective_kind(name);
+    if (kind != "collective") return kind;
+  }
+  return kind;
+}
+
+void Placer::place_comm(size_t activity, const HostPoint* point, KernelLevel& row) {
+  row.op = names_.id(kind_of_comm(activity, point));
+  row.by = PlacedBy::kCollective;
+  row.unplaced = UnplacedReason::kPlaced;
+}
+
+void Placer::place_kernel(size_t activity, KernelLevel& row) {
+  const ApiCallId call = links_.activity_call[activity];
+  const OpId op = links_.activity_op[activity];
+  Place place;
+  HostPoint point;
+  const bool has_point = call || op;
+  if (call) {
+    point = point_of_call(call);
+    if (!point.op) point.op = op;
+    if (call_known_[call.index()] == 0) {
+      call_places_[call.index()] = place_host(point);
+      call_known_[call.index()] = 1;
+    }
+    place = call_places_[call.index()];
+  } else if (op) {
+    point = point_of_op(op);
+    place = place_host(point);
+  } else {
+    place.reason = trace_.activities.kind[activity] == ActivityKind::kKernel &&
+                           links_.carried_over(trace_, ActivityId(activity))
+                       ? UnplacedReason::kCarriedOver
+                       : UnplacedReason::kNoLaunch;
+  }
+  if (const auto slot = kernel_slots_.find(static_cast<uint32_t>(activity));
+      slot != kernel_slots_.end()) {
+    place.op = slot->second.op;
+    place.layer = slot->second.layer;
+    place.by = PlacedBy::kStructure;
+    place.reason = UnplacedReason::kPlaced;
+  } else if (call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch &&
+             links_.activities_of(call).size() > 1) {
+    place.op = kUnplacedOp;
+    place.by = PlacedBy::kNone;
+    place.reason = UnplacedReason::kGraphReplay;
+  }
+  row.op = place.op;
+  row.layer = place.layer;
+  row.phase = place.phase;
+  row.by = place.by;
+  row.unplaced = place.reason;
+  if (row.comm) place_comm(activity, has_point ? &point : nullptr, row);
+  if (rules_ != nullptr) apply_rules(activity, has_point ? &point : nullptr, row);
+}
+
+bool Placer::rule_applies(const LevelRule& rule, size_t activity, const HostPoint* point) const {
+  if (rule.target == RuleTarget::kKernel) {
+    return matches_pattern(trace_.text(trace_.activities.name[activity]), rule.pattern);
+  }
+  if (point == nullptr) return false;
+  if (rule.target == RuleTarget::kOperator) {
+    for (OpId op = point->op; op; op = links_.op_parent[op.index()]) {
+      if (matches_pattern(trace_.text(trace_.ops.name[op.index()]), rule.pattern)) return true;
+    }
+    return false;
+  }
+  if (rule.target == RuleTarget::kModule) {
+    const Modules::Place module = modules_.at(point->thread, point->time_ns);
+    return module.found && matches_pattern(module.path, rule.pattern);
+  }
+  return labels_.any_matches(trace_, point->thread, point->time_ns, [&rule](std::string_view name) {
+    return matches_pattern(name, rule.pattern);
+  });
+}
+
+void Placer::apply_rules(size_t activity, const HostPoint* point, KernelLevel& row) {
+  for (const LevelRule& rule : *rules_) {
+    if (!rule_applies(rule, activity, point)) continue;
+    if (!rule.op.empty()) row.op = names_.id(rule.op);
+    if (rule.layer) row.layer = *rule.layer;
+    if (rule.phase) row.phase = *rule.phase;
+    if (!rule.op.empty()) {
+      row.by = PlacedBy::kMap;
+      row.unplaced = UnplacedReason::kPlaced;
+    }
+    return;
+  }
+}
+
+// Slots for the units of one sequence. `keys`: what identifies a unit in `slots`.
+void Placer::add_block(const std::vector<BlockUnit>& units, const std::vector<uint32_t>& tokens,
+                       const std::vector<uint32_t>& keys, std::unordered_map<uint32_t, Slot>& slots,
+                       const char* what) {
+  RepeatingBlock block = find_repeating_block(tokens);
+  if (block.repeats == 0) return;
+  // A block starts with its norm where it may.
+  for (size_t shift = 0; shift <= block.spare; ++shift) {
+    if (!is_norm_name(units[block.begin + shift].name)) continue;
+    block.begin += shift;
+    break;
+  }
+  const auto first = units.begin() + static_cast<std::ptrdiff_t>(block.begin);
+  const std::vector<std::string> names =
+      name_block({first, first + static_cast<std::ptrdiff_t>(block.period)});
+  for (size_t k = 0; k < block.covered(); ++k) {
+    slots[keys[block.begin + k]] = {names_.id(names[k % block.period]),
+                                    static_cast<int32_t>(k / block.period)};
+  }
+  if (block_words_.empty()) {
+    block_words_ = "repeating block of " + std::to_string(block.period) + " " + what;
+  }
+}
+
+// Sequences of forward units per window and thread; what modules already place needs none.
+void Placer::find_blocks() {
+  find_graph_blocks();
+  if (modules_.layers() > 0) return;
+  struct Unit {
+    int64_t start_ns;
+    uint32_t op;
+    bool operator<(const Unit& other) const {
+      return std::pair(start_ns, op) < std::pair(other.start_ns, other.op);
+    }
+  };
+  std::map<std::pair<int32_t, uint32_t>, std::map<Unit, OpType>> sequences;
+  for (size_t c = 0; c < trace_.api_calls.size(); ++c) {
+    const OpId op = links_.call_op[c];
+    const auto activities = links_.activities_of(ApiCallId(c));
+    if (!op || activities.empty()) continue;
+    const HostPoint point = point_of_call(ApiCallId(c));
+    bool recomputes = false;
+    if (backward_node(point, recomputes) || is_optimizer(point)) continue;
+    const OpId unit = units_.unit_of(op);
+    const int32_t window = window_holding(windows_, point.time_ns);
+    OpType& type =
+        sequences[{window, point.thread.value}][{trace_.ops.start_ns[unit.index()], unit.value}];
+    // The heaviest kind among a unit's kernels names it.
+    for (ActivityId activity : activities) {
+      const OpType kernel = kernel_type_[activity.index()];
+      if (kernel == OpType::kGemm || kernel == OpType::kAttention || type == OpType::kOther) {
+        if (type != OpType::kAttention) type = kernel;
+      }
+    }
+  }
+  for (const auto& [lane, sequence] : sequences) {
+    std::vector<BlockUnit> units;
+    std::vector<uint32_t> tokens;
+    std::vector<uint32_t> keys;
+    for (const auto& [unit, type] : sequence) {
+      const StringId name = trace_.ops.name[unit.op];
+      units.push_back({std::string(trace_.text(name)), type});
+      tokens.push_back(name.value);
+      keys.push_back(unit.op);
+    }
+    if (units.size() >= 6) add_block(units, tokens, keys, op_slots_, "operators");
+  }
+}
+
+// Kernels that a graph replays, and kernels without any operator: in device order.
+void Placer::find_graph_blocks() {
+  std::map<uint32_t, std::vector<uint32_t>> sequences;  // by call; UINT32_MAX = no operators at all
+  for (size_t a = 0; a < trace_.activities.size(); ++a) {
+    if (trace_.activities.kind[a] != ActivityKind::kKernel) continue;
+    const ApiCallId call = links_.activity_call[a];
+    const bool replayed = call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch &&
+                          links_.activities_of(call).size() > 1;
+    if (replayed) sequences[call.value].push_back(static_cast<uint32_t>(a));
+    if (!replayed && trace_.ops.empty()) sequences[UINT32_MAX].push_back(static_cast<uint32_t>(a));
+  }
+  for (auto& [call, kernels] : sequences) {
+    std::stable_sort(kernels.begin(), kernels.end(), [this](uint32_t a, uint32_t b) {
+      return trace_.activities.start_ns[a] < trace_.activities.start_ns[b];
+    });
+    std::vector<BlockUnit> units;
+    std::vector<uint32_t> tokens;
+    for (uint32_t kernel : kernels) {
+      const StringId name = trace_.activities.name[kernel];
+      units.push_back({describe_kernel(trace_.text(name)), kernel_type_[kernel]});
+      tokens.push_back(name.value);
+    }
+    if (units.size() >= 6) add_block(units, tokens, kernels, kernel_slots_, "kernels");
+    // What the block leaves over keeps the kernel's own name.
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      kernel_slots_.try_emplace(kernels[k], Slot{names_.id(units[k].name), kNoLayer});
+    }
+  }
+}
+
+void Placer::count(const KernelLevel& row) {
+  const auto add = [&row](PlacementCount& to) {
+    ++to.kernels;
+    to.dur_ns += row.dur_ns();
+  };
+  add(stats_.all);
+  add(stats_.by[static_cast<size_t>(row.by)]);
+  if (row.unplaced != UnplacedReason::kPlaced) {
+    add(stats_.unplaced);
+    add(stats_.reasons[static_cast<size_t>(row.unplaced)]);
+  } else if (row.layer == kNoLayer) {
+    add(stats_.no_layer);
+  }
+  if (row.layer != kNoLayer) layers_.insert(row.layer);
+}
+
+Placements Placer::place_all() {
+  Placements result;
+  call_places_.resize(trace_.api_calls.size());
+  call_known_.resize(trace_.api_calls.size());
+  for (size_t a = 0; a < trace_.activities.size(); ++a) {
+    if (!is_work(a)) continue;
+    KernelLevel row;
+    row.activity = ActivityId(a);
+    row.kernel = trace_.activities.name[a];
+    row.gpu = trace_.streams[trace_.activities.stream[a].index()].device;
+    row.op_type = kernel_type_[a];
+    row.comm = row.op_type == OpType::kComm;
+    row.compute = trace_.activities.kind[a] == ActivityKind::kKernel && !row.comm &&
+                  row.op_type != OpType::kCopy;
+    row.t_ks_ns = trace_.activities.start_ns[a];
+    row.t_ke_ns = trace_.end_ns(ActivityId(a));
+    if (const ApiCallId call = links_.activity_call[a]) {
+      row.t_l_ns = trace_.api_calls.start_ns[call.index()];
+    }
+    row.window = window_holding(windows_, row.t_l_ns != kNoTime ? row.t_l_ns : row.t_ks_ns);
+    place_kernel(a, row);
+    count(row);
+    result.rows.push_back(row);
+  }
+  stats_.layers = static_cast<int64_t>(layers_.size());
+  if (!modules_.layer_class().empty()) {
+    stats_.layer_source = "module " + modules_.layer_class();
+  } else if (!block_words_.empty()) {
+    stats_.layer_source = block_words_;
+  } else if (!layers_.empty()) {
+    stats_.layer_source = "labels";
+  }
+  stats_.flows = forward_links_.flows();
+  stats_.flows_compared = forward_links_.flows_compared();
+  stats_.flows_agree = forward_links_.flows_agree();
+  result.op_names = names_.take();
+  result.stats = stats_;
+  return result;
+}
+
+}  // namespace
+
+int32_t window_holding(const Windows& windows, int64_t time_ns) {
+  const auto after =
+      std::upper_bound(windows.windows.begin(), windows.windows.end(), time_ns,
+                       [](int64_t time, const Window& window) { return time < window.start_ns; });
+  if (after == windows.windows.begin()) return -1;
+  const auto index = static_cast<int32_t>(after - windows.windows.begin()) - 1;
+  return time_ns < windows.windows[index].end_ns ? index : -1;
+}
+
+Placements place_activities(const Trace& trace, const Links& links, const Windows& windows,
+                            const LevelsOptions& options) {
+  return Placer(trace, links, windows, options).place_all();
+}
+
+}  // namespace assay

@@ -1,0 +1,25 @@
+#pragma once
+
+// Where every device activity belongs: operation, layer, phase. Sources in falling priority: the
+// user's mapping, labels, nn.Module frames, repeating blocks, operator names; backward work through
+// its forward operator.
+
+#include <vector>
+
+#include "levels/levels.h"
+
+namespace assay {
+
+struct Placements {
+  std::vector<KernelLevel> rows;      // one per activity that is work, in table order
+  std::vector<std::string> op_names;  // 0 = unplaced
+  PlacementStats stats;
+};
+
+Placements place_activities(const Trace& trace, const Links& links, const Windows& windows,
+                            const LevelsOptions& options);
+
+// Index of the window that holds time_ns; -1 when none does.
+int32_t window_holding(const Windows& windows, int64_t time_ns);
+
+}  // namespace assay

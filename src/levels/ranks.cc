@@ -1,0 +1,289 @@
+#include "levels/ranks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/stats.h"
+#include "levels/arrivals.h"
+
+namespace assay {
+namespace {
+
+// Operations with less of a GPU's kernel time are too short to call slow.
+constexpr double kHeavyShare = 0.01;
+
+std::string base_name(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+// Runs of digits compare as numbers: rank_2 before rank_10.
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  size_t i = 0;
+  size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!digit(a[i]) || !digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+      continue;
+    }
+    const auto number = [&digit](const std::string& text, size_t& at) {
+      size_t begin = at;
+      while (at < text.size() && digit(text[at])) ++at;
+      while (begin + 1 < at && text[begin] == '0') ++begin;
+      return text.substr(begin, at - begin);
+    };
+    const std::string x = number(a, i);
+    const std::string y = number(b, j);
+    if (x.size() != y.size()) return x.size() < y.size();
+    if (x != y) return x < y;
+  }
+  return a.size() - i < b.size() - j;
+}
+
+void sort_ranks(std::vector<RankLevels>& ranks) {
+  std::sort(ranks.begin(), ranks.end(), [](const RankLevels& a, const RankLevels& b) {
+    const int64_t x = a.rank.value_or(INT64_MAX);
+    const int64_t y = b.rank.value_or(INT64_MAX);
+    if (x != y) return x < y;
+    const std::string name_a = base_name(a.file);
+    const std::string name_b = base_name(b.file);
+    if (name_a != name_b)
+      return natural_less(name_a, name_b) || (!natural_less(name_b, name_a) && name_a < name_b);
+    return a.file < b.file;
+  });
+}
+
+std::vector<int64_t> devices_of(const LevelsReport& report) {
+  std::set<int64_t> devices;
+  for (const LevelSpan& span : report.spans) devices.insert(span.gpu);
+  return {devices.begin(), devices.end()};
+}
+
+// Per rank: device -> number in the job.
+std::vector<std::map<int64_t, int64_t>> number_gpus(const std::vector<RankLevels>& ranks) {
+  std::vector<std::map<int64_t, int64_t>> numbers(ranks.size());
+  std::set<int64_t> seen;
+  bool by_rank = ranks.size() > 1;
+  for (const RankLevels& rank : ranks) {
+    by_rank = by_rank && rank.rank && seen.insert(*rank.rank).second &&
+              devices_of(rank.report).size() <= 1;
+  }
+  int64_t next = 0;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    for (int64_t device : devices_of(ranks[r].report)) {
+      numbers[r][device] = ranks.size() == 1 ? device : by_rank ? *ranks[r].rank : next++;
+    }
+  }
+  return numbers;
+}
+
+void add_placement(const PlacementStats& from, PlacementStats& to) {
+  const auto add = [](const PlacementCount& a, PlacementCount& b) {
+    b.kernels += a.kernels;
+    b.dur_ns += a.dur_ns;
+  };
+  add(from.all, to.all);
+  add(from.unplaced, to.unplaced);
+  add(from.no_layer, to.no_layer);
+  for (size_t i = 0; i < kPlacedBy; ++i) add(from.by[i], to.by[i]);
+  for (size_t i = 0; i < kUnplacedReasons; ++i) add(from.reasons[i], to.reasons[i]);
+  to.layers = std::max(to.layers, from.layers);
+  if (to.layer_source.empty()) to.layer_source = from.layer_source;
+  to.flows += from.flows;
+  to.flows_compared += from.flows_compared;
+  to.flows_agree += from.flows_agree;
+}
+
+// Operation names of the whole job, in order.
+class JobNames {
+ public:
+  explicit JobNames(const std::vector<RankLevels>& ranks) {
+    std::set<std::string> all;
+    for (const RankLevels& rank : ranks)
+      all.insert(rank.report.op_names.begin(), rank.report.op_names.end());
+    names_.assign(all.begin(), all.end());
+  }
+  std::vector<uint32_t> ids_of(const std::vector<std::string>& names) const {
+    std::vector<uint32_t> ids;
+    for (const std::string& name : names) {
+      ids.push_back(static_cast<uint32_t>(std::lower_bound(names_.begin(), names_.end(), name) -
+                                          names_.begin()));
+    }
+    return ids;
+  }
+  std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+void add_kernels(
+    const LevelsReport& report, const std::vector<uint32_t>& ids,
+    std::map<std::tuple<LevelPhase, bool, uint32_t, std::string>, LevelSums>& kernels) {
+  for (const LevelKernelCell& cell : report.kernels) {
+    kernels[{cell.phase, cell.in_layer, ids[cell.op], cell.kernel}].add(cell.sums);
+  }
+}
+
+JobGpu total_of(const RankLevels& rank, int64_t device, int64_t gpu) {
+  JobGpu total;
+  total.gpu = gpu;
+  total.rank = rank.rank;
+  total.device = device;
+  total.file = rank.file;
+  for (const LevelSpan& span : rank.report.spans) {
+    if (span.gpu != device) continue;
+    total.compute.add(span.compute);
+    total.comm_ns += span.comm_ns;
+    total.exposed_comm_ns += span.exposed_comm_ns;
+  }
+  for (const GpuExtent& extent : rank.report.extents) {
+    if (extent.gpu == device) total.span_ns = extent.last_ns - extent.first_ns;
+  }
+  const LevelSums& sums = total.compute;
+  total.closure_ns =
+      total.span_ns - (sums.dur_ns - sums.concurrent_ns + sums.launch_ns + sums.comm_wait_ns);
+  return total;
+}
+
+double median_of(std::vector<double> values) {
+  return values.empty() ? 0 : median(std::move(values));
+}
+
+double ratio(double value, double to) {
+  return to > 0 ? value / to : std::numeric_limits<double>::quiet_NaN();
+}
+
+// How far each GPU lies above the median one (Insight 3): in all, and in one operation.
+void find_tails(JobLevels& job) {
+  std::vector<double> durations;
+  std::map<int64_t, double> total;
+  for (const JobGpu& gpu : job.gpus) {
+    durations.push_back(static_cast<double>(gpu.compute.dur_ns));
+    total[gpu.gpu] = durations.back();
+  }
+  const double middle = median_of(durations);
+  std::map<uint32_t, std::map<int64_t, double>> by_op;
+  for (const LevelCell& cell : job.cells) {
+    if (cell.op_type == OpType::kComm || cell.op_type == OpType::kCopy) continue;
+    by_op[cell.op][cell.gpu] += static_cast<double>(cell.sums.dur_ns);
+  }
+  std::map<uint32_t, double> middles;
+  for (const auto& [op, by_gpu] : by_op) {
+    std::vector<double> values;
+    for (const auto& [gpu, dur_ns] : by_gpu) values.push_back(dur_ns);
+    middles[op] = median_of(std::move(values));
+  }
+  for (JobGpu& gpu : job.gpus) {
+    gpu.compute_ratio = ratio(static_cast<double>(gpu.compute.dur_ns), middle);
+    gpu.slowest_op_ratio = std::numeric_limits<double>::quiet_NaN();
+    if (job.gpus.size() < 2) continue;
+    for (const auto& [op, by_gpu] : by_op) {
+      const auto own = by_gpu.find(gpu.gpu);
+      if (own == by_gpu.end() || own->second < kHeavyShare * total[gpu.gpu]) continue;
+      const double above = ratio(own->second, middles[op]);
+      if (std::isnan(gpu.slowest_op_ratio) || above > gpu.slowest_op_ratio) {
+        gpu.slowest_op = job.op_names[op];
+        gpu.slowest_op_ratio = above;
+      }
+    }
+  }
+}
+
+void add_notes(const std::vector<RankLevels>& ranks, JobLevels& job) {
+  std::map<std::string, TrustNote> merged;
+  for (const RankLevels& rank : ranks) {
+    for (const TrustNote& note : rank.report.trust) {
+      const auto [found, is_new] = merged.try_emplace(note.what, note);
+      if (is_new) continue;
+      found->second.count += note.count;
+      found->second.time_ns += note.time_ns;
+    }
+  }
+  for (auto& [what, note] : merged) job.trust.push_back(std::move(note));
+  int64_t world_size = 0;
+  std::set<int64_t> seen;
+  for (const RankLevels& rank : ranks) {
+    if (rank.world_size) world_size = std::max(world_size, *rank.world_size);
+    if (rank.rank) seen.insert(*rank.rank);
+  }
+  const auto missing =
+      static_cast<uint64_t>(std::max<int64_t>(world_size - static_cast<int64_t>(seen.size()), 0));
+  if (ranks.size() > 1 && missing > 0 && !seen.empty()) {
+    job.trust.push_back(
+        {"missing_ranks", missing, 0, "alignment,arrivals",
+         std::to_string(missing) + " of " + std::to_string(world_size) +
+             " ranks are not in this set: one of them may be the one that comes last"});
+  }
+  if (job.alignment.unmatched > 0) {
+    job.trust.push_back({"collectives_unmatched", job.alignment.unmatched, 0, "alignment,arrivals",
+                         "collectives whose number or order differs between ranks: they are in no "
+                         "comparison of arrivals"});
+  }
+}
+
+}  // namespace
+
+RankLevels summarize_rank(const Trace& trace, int64_t named_rank, LevelsReport report) {
+  RankLevels rank;
+  rank.file = trace.source;
+  rank.rank = trace.distributed.rank;
+  if (!rank.rank && named_rank >= 0) rank.rank = named_rank;
+  rank.world_size = trace.distributed.world_size;
+  report.rows = {};
+  rank.report = std::move(report);
+  return rank;
+}
+
+JobLevels combine_ranks(std::vector<RankLevels> ranks) {
+  sort_ranks(ranks);
+  JobLevels job;
+  job.ranks = ranks.size();
+  if (!ranks.empty()) {
+    job.definition = ranks.front().report.definition;
+    job.window_source = ranks.front().report.window_source;
+  }
+  const auto numbers = number_gpus(ranks);
+  JobNames names(ranks);
+  std::map<std::tuple<LevelPhase, bool, uint32_t, std::string>, LevelSums> kernels;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const LevelsReport& report = ranks[r].report;
+    const std::vector<uint32_t> ids = names.ids_of(report.op_names);
+    for (LevelCell cell : report.cells) {
+      cell.gpu = numbers[r].at(cell.gpu);
+      cell.op = ids[cell.op];
+      job.cells.push_back(cell);
+    }
+    for (LevelSpan span : report.spans) {
+      span.gpu = numbers[r].at(span.gpu);
+      job.spans.push_back(span);
+    }
+    for (const auto& [device, gpu] : numbers[r])
+      job.gpus.push_back(total_of(ranks[r], device, gpu));
+    add_kernels(report, ids, kernels);
+    add_placement(report.placement, job.placement);
+  }
+  job.op_names = names.take();
+  std::sort(job.cells.begin(), job.cells.end(), [](const LevelCell& a, const LevelCell& b) {
+    return std::tie(a.gpu, a.iter, a.phase, a.layer, a.op, a.op_type) <
+           std::tie(b.gpu, b.iter, b.phase, b.layer, b.op, b.op_type);
+  });
+  for (const auto& [key, sums] : kernels) {
+    const auto& [phase, in_layer, op, kernel] = key;
+    job.kernels.push_back({phase, in_layer, op, kernel, sums});
+  }
+  find_tails(job);
+  align_ranks(ranks, numbers, job);
+  add_notes(ranks, job);
+  return job;
+}
+
+}  // namespace assay

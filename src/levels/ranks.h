@@ -1,0 +1,91 @@
+#pragma once
+
+// Many ranks: what stays of each once its trace is gone, and what they say together. Clocks are
+// aligned on collectives, so that who comes last can be told.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "levels/levels.h"
+
+namespace assay {
+
+// What stays of a rank: sums and collectives, no rows.
+struct RankLevels {
+  std::string file;
+  std::optional<int64_t> rank;
+  std::optional<int64_t> world_size;
+  LevelsReport report;  // rows emptied
+};
+// `named_rank`: what the file's name tells, -1 = nothing; used where the trace does not say.
+RankLevels summarize_rank(const Trace& trace, int64_t named_rank, LevelsReport report);
+
+// One GPU of the job, over all iterations.
+struct JobGpu {
+  int64_t gpu = 0;  // as in every other table
+  std::optional<int64_t> rank;
+  int64_t device = 0;  // as recorded in its trace
+  std::string file;
+  int64_t span_ns = 0;  // last end - first start of its compute kernels
+  LevelSums compute;
+  int64_t comm_ns = 0;
+  int64_t exposed_comm_ns = 0;
+  // span - (duration - concurrent + launch overhead + waits): 0, or something is wrong
+  int64_t closure_ns = 0;
+  double compute_ratio = 0;  // its kernel time over the median GPU's
+  std::string slowest_op;    // of its heavier operations, the one furthest above the median GPU
+  double slowest_op_ratio = 0;
+};
+
+struct ClockOffset {
+  int64_t gpu = 0;
+  int64_t offset_ns = 0;  // its clock minus the common one
+  uint64_t collectives = 0;
+};
+
+struct Alignment {
+  uint64_t matched = 0;    // collectives found on all ranks that take part
+  uint64_t unmatched = 0;  // collectives of groups that do not match in number or order
+  uint64_t used = 0;       // of the matched, those whose ends were aligned
+  std::vector<ClockOffset> offsets;
+  double residual_p50_ns = 0;  // |end - offset - median end|; NaN when nothing was aligned
+  double residual_p95_ns = 0;
+  double residual_max_ns = 0;
+};
+
+// How one GPU came to the collectives, after alignment.
+struct Arrivals {
+  int64_t gpu = 0;
+  std::string kind;  // of collective; empty = all
+  LevelPhase phase = LevelPhase::kNone;
+  uint64_t collectives = 0;
+  uint64_t last = 0;         // times it came last
+  double lag_median_ns = 0;  // its start minus the median start; negative = it leads
+  int64_t waited_ns = 0;     // summed time from its start to the start of the last
+  int64_t caused_ns = 0;     // summed time by which it came after the second to last
+};
+
+struct JobLevels {
+  LevelDefinition definition = LevelDefinition::kAssay;
+  WindowSource window_source = WindowSource::kWholeTrace;
+  std::vector<std::string> op_names;
+  std::vector<LevelCell> cells;
+  std::vector<LevelKernelCell> kernels;
+  std::vector<LevelSpan> spans;
+  std::vector<JobGpu> gpus;
+  PlacementStats placement;
+  Alignment alignment;
+  std::vector<Arrivals> arrivals;          // per GPU
+  std::vector<Arrivals> arrivals_by_kind;  // per GPU, phase and kind
+  uint64_t ranks = 0;
+  TrustNotes trust;
+};
+
+// Independent of the order of `ranks`. GPUs are numbered by rank where every rank is told, none
+// twice, and each has one device; as recorded for a single trace; else by place in that order.
+JobLevels combine_ranks(std::vector<RankLevels> ranks);
+
+}  // namespace assay
