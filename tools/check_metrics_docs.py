@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that docs/metrics.md names, in backticks, every key that the verbs print as JSON.
 
-Runs report, launch (with its tree and kernel list), fuse, bound and info on the traces in the
-repository, and bound on a small sweep of two platforms. Collects the keys of all objects, and the
+Runs report, launch (with its tree and kernel list), fuse, bound, tax and info on the traces in the
+repository, bound and tax on a small sweep of two platforms, and tax on a replay of its own database. Collects the keys of all objects, and the
 words that come from a closed list: verdicts, levers, trust notes, sources, remedies, node kinds,
 import codes (those in some page of docs/formats).
 """
@@ -25,8 +25,9 @@ TIMEOUT_S = 120
 PLATFORMS = {"platform A", "platform B"}
 # Values that docs/metrics.md defines one by one, by the key they stand under.
 WORDS = {
-    "bound", "interval_source", "kind", "metric", "origin", "remedy", "segment", "severity", "source",
-    "what", "window_source",
+    "along", "base_weighting", "bound", "interval_source", "kind", "metric", "mode", "origin", "phase",
+    "phase_source", "remedy", "rule", "same_as", "segment", "severity", "source", "tier", "tighter", "what",
+    "window_source",
 }
 # Where a key of that name carries free text instead.
 FREE_TEXT = {("levers", "what")}
@@ -67,6 +68,37 @@ def traces():
     return found
 
 
+def stats(mean):
+    return {"n": 10, "mean_ns": mean, "std_ns": 0, **{f"{q}_ns": mean for q in ("min", "p5", "p50", "p95", "max")}}
+
+
+def replay_of(database):
+    """A replay of every entry of a kernel database, half of them under another name and far too slow."""
+    entries = [{"key": entry["key"], "status": "ok", "ranges": 10, "candidates": [
+        {"name": entry["raw_name"] if number % 2 else "other", "count": 10, "dispatch": stats(9000),
+         "launch": stats(5000 if number % 2 else 900000), "duration": stats(2000)}]}
+        for number, entry in enumerate(database["entries"])]
+    return {"kind": "assay-replay", "schema_version": 1, "tracer": "nsys", "warmups": 5, "runs": 10,
+            "gpu": {"name": database["gpu"]["name"] or "unknown"}, "entries": entries}
+
+
+def tax_documents(assay, files):
+    for path in files:
+        for flags in ([], ["--mode", "code", "--base-weighting", "invocation", "--count-copies", "--top", "0"]):
+            yield f"assay tax {' '.join(flags)} {path.name}", run(assay, "tax", *flags, path)
+    with tempfile.TemporaryDirectory() as folder:
+        for path in files:
+            database, replay = pathlib.Path(folder, "db.json"), pathlib.Path(folder, "replay.json")
+            run(assay, "tax", path, "--export-kernel-db", database)
+            exported = json.loads(database.read_text())
+            if not exported["entries"]:
+                continue
+            replay.write_text(json.dumps(replay_of(exported)))
+            yield f"assay tax --replay, {path.name}", run(assay, "tax", path, "--replay", replay)
+    sweep = [flag for size, path in zip(("1", "4x512", "8x512"), files * 3) for flag in ("--batch", f"{size}={path}")]
+    yield "assay tax, a sweep of two platforms", run(assay, "tax", *sweep, "--vs", f"1={files[0]}")
+
+
 def documents(assay):
     """(what was run, document) for every verb."""
     files = traces()
@@ -75,6 +107,8 @@ def documents(assay):
                      ["fuse", "--segment", "iteration", "--threshold", "0.5"]):
             yield f"assay {' '.join(verb)} {path.name}", run(assay, *verb, path)
     yield "assay report, several traces", run(assay, "report", *files)
+    yield "assay tax, several traces", run(assay, "tax", *files)
+    yield from tax_documents(assay, files)
     with tempfile.TemporaryDirectory() as folder:
         a, b = pathlib.Path(folder, "a.csv"), pathlib.Path(folder, "b.csv")
         a.write_text(CPU_BOUND_FIRST)
@@ -96,7 +130,7 @@ def collect(node, under, origin, keys):
     for key, value in node.items():
         if key not in PLATFORMS:
             keys.setdefault(key, f"{origin}, under {under}" if under else origin)
-        is_word = key in WORDS or (key == "key" and under == "levers") or \
+        is_word = key in WORDS or (key == "key" and under in ("levers", "diagnosis")) or \
             (key == "verdict" and isinstance(value, str))
         if is_word and isinstance(value, str) and (under, key) not in FREE_TEXT and value not in BATCH_BOUND:
             keys.setdefault(value, f"{origin}, value of {key}")

@@ -71,7 +71,9 @@ Facts method_facts(const TaxReport& r) {
           data("dispatch_base_ns", r.base_ns, Unit::kNanoseconds),
           data("base_samples", r.base_samples, Unit::kCount),
           data("window_source", std::string(window_source_name(r.window_source)), Unit::kText),
-          data("tokens", r.tokens, Unit::kCount), data("with_stack", r.with_stack),
+          data("phase_source", std::string(phase_source_name(r.phase_source)), Unit::kText),
+          data("phase_text", r.phase_text, Unit::kText), data("tokens", r.tokens, Unit::kCount),
+          data("with_stack", r.with_stack),
           data("library_op_kernels", r.library_op_kernels, Unit::kCount),
           data("copies_left_out", r.copies_left_out, Unit::kCount)}};
 }
@@ -415,7 +417,7 @@ Section tax_section(const TaxSectionInput& input) {
   section.blocks.push_back(balance_facts(r));
   if (input.measured != nullptr) add_measured_blocks(*input.measured, r, section);
   const bool repeated = r.window_source != WindowSource::kWholeTrace && r.windows.size() > 1;
-  Table phases = windows_table("phases", "Prefill and decode", r, r.phases);
+  Table phases = windows_table("phases", "Prefill and decode: " + r.phase_text, r, r.phases);
   if (r.phases.empty()) phases.show = Show::kDataOnly;
   section.blocks.push_back(std::move(phases));
   Table windows = windows_table("windows", "Iterations", r, r.windows);

@@ -1,0 +1,74 @@
+// Levers and their bounds, worked by hand.
+
+#include "tax/diagnosis.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+TaxReport host_report() {
+  TaxReport report;
+  TaxWindow& w = report.whole;
+  w.t_e2e_ns = 1000;
+  w.exclusive.py_ns = 100;
+  w.exclusive.dispatch_ns = 200;
+  w.exclusive.call_ns = 60;
+  w.exclusive.waiting_ns = 50;
+  w.sums.n = w.sums.n_launch = 4;
+  w.sums.t_py_ns = 500;
+  w.sums.ft_dispatch_ns = 700;
+  w.sums.ft_ns = 1200;
+  w.sums.ct_ns = 40;
+  w.sums.kt_ns = 300;
+  w.sums.t_orch_ns = 1540;
+  return report;
+}
+
+std::vector<std::string> keys(const TaxDiagnosis& diagnosis) {
+  std::vector<std::string> found;
+  for (const TaxLever& lever : diagnosis.levers) found.push_back(lever.key);
+  return found;
+}
+
+// Stack 100 + 200 - 50 = 250, path 310, idle 300: graphs and fusion are capped by idle.
+TEST(DiagnoseTax, BoundsHostLeversByHostTimeSpentOnceAndByIdle) {
+  const TaxReport report = host_report();
+  const TaxDiagnosis d = diagnose_tax(report, report.whole.sums, {300, 700});
+  EXPECT_EQ(d.largest, TaxLayer::kDispatch);
+  EXPECT_NEAR(d.largest_share, 700.0 / 1540, 1e-12);
+  EXPECT_EQ(d.stack_ns, 1240);
+  EXPECT_EQ(d.launch_path_ns, 300);
+  EXPECT_EQ(keys(d), (std::vector<std::string>{"device_work", "fusion", "cuda_graphs", "compile",
+                                               "faster_core", "library_path"}));
+  EXPECT_EQ(d.levers[0].at_most_ns, 700);
+  EXPECT_EQ(d.levers[1].at_most_ns, 300);
+  EXPECT_EQ(d.levers[1].basis.rfind("time the GPU stood idle", 0), 0u);
+  EXPECT_EQ(d.levers[3].at_most_ns, 250);
+  EXPECT_NEAR(d.levers[3].share_of_e2e, 0.25, 1e-12);
+  EXPECT_EQ(d.levers[4].at_most_ns, 90);  // 0.29 x 310 = 89.9
+  EXPECT_EQ(d.levers[5].at_most_ns, 40);
+}
+
+TEST(DiagnoseTax, EqualBoundsFollowTheDominantLayer) {
+  TaxReport report = host_report();
+  EXPECT_EQ(keys(diagnose_tax(report, report.whole.sums, {20, 980})).at(1), "compile");
+  report.whole.sums.kt_ns = 5000;
+  EXPECT_EQ(keys(diagnose_tax(report, report.whole.sums, {20, 980})).at(1), "fusion");
+  report.whole.sums.kt_ns = 0;
+  report.whole.sums.ct_ns = 2000;
+  EXPECT_EQ(keys(diagnose_tax(report, report.whole.sums, {20, 980})).at(1), "library_path");
+}
+
+TEST(DiagnoseTax, ABusyGpuLeavesNothingToHostChanges) {
+  const TaxReport report = host_report();
+  EXPECT_EQ(keys(diagnose_tax(report, report.whole.sums, {0, 1000})),
+            std::vector<std::string>{"device_work"});
+  EXPECT_TRUE(diagnose_tax(TaxReport{}, TaxSums{}, {0, 0}).levers.empty());
+}
+
+}  // namespace
+}  // namespace assay
