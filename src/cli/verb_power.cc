@@ -6,11 +6,15 @@
 #include <memory>
 #include <optional>
 
+#include "base/decimal.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "ingest/power_log.h"
 #include "ingest/power_recording.h"
+#include "power/attribute.h"
 #include "power/report.h"
 #include "report/section_power.h"
+#include "trace/phases.h"
 
 namespace assay {
 namespace {
@@ -164,6 +168,110 @@ void add_profile_verb(CLI::App& power, int& exit_code) {
   sub->callback([verb, &exit_code] { exit_code = run_profile(*verb); });
 }
 
+struct AttributeVerb {
+  CommonOptions common;
+  std::string samples;
+  std::string column;
+  std::string gpu;
+  std::string offset = "0";
+  double window_ms = 0;
+  double delay_ms = 0;
+  size_t top = 15;
+  AttributeOptions options;
+};
+
+Result<size_t> choose_series(const PowerLog& log, const std::string& wanted) {
+  std::string known;
+  for (size_t i = 0; i < log.series.size(); ++i) {
+    if (log.series[i].device == wanted) return i;
+    known += (known.empty() ? "" : ", ") + log.series[i].device;
+  }
+  if (wanted.empty() && log.series.size() == 1) return size_t{0};
+  return Error{ErrorCode::kInvalidArgument,
+               wanted.empty()
+                   ? fmt::format("the log is of several devices ({}): choose one with --gpu", known)
+                   : fmt::format("--gpu {}: the log has {}", wanted,
+                                 known.empty() ? "one unnamed device" : known),
+               "", -1};
+}
+
+// The log's first reading at the trace's first device work.
+int64_t start_offset(const Trace& trace, const PowerSeries& series) {
+  int64_t first = INT64_MAX;
+  for (const int64_t start : trace.activities.start_ns) first = std::min(first, start);
+  return first - series.readings.front().t_ns;
+}
+
+Result<AttributeOptions> attribute_options(const AttributeVerb& verb, const Trace& trace,
+                                           const PowerLog& log, const PowerSeries& series) {
+  AttributeOptions options = verb.options;
+  options.window_ns = verb.window_ms > 0 ? std::llround(verb.window_ms * 1e6) : log.window_ns;
+  options.delay_ns = verb.delay_ms > 0 ? std::llround(verb.delay_ms * 1e6) : log.delay_ns;
+  if (verb.offset == "start") {
+    options.offset_ns = start_offset(trace, series);
+    return options;
+  }
+  DecimalShape shape;
+  if (parse_decimal(verb.offset, 9, options.offset_ns, shape) != DecimalStatus::kOk) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--offset {}: seconds, or the word start", verb.offset), "", -1};
+  }
+  return options;
+}
+
+Result<TraceContent> attribute_trace(const AttributeVerb& verb, const LoadedTrace& loaded) {
+  ASSAY_TRY_ASSIGN(const PowerLog log, read_power_log(verb.samples, verb.column));
+  ASSAY_TRY_ASSIGN(const size_t chosen, choose_series(log, verb.gpu));
+  const PowerSeries& series = log.series[chosen];
+  ASSAY_TRY_ASSIGN(const AttributeOptions options,
+                   attribute_options(verb, loaded.trace, log, series));
+  const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
+  ASSAY_TRY_ASSIGN(
+      const EnergyReport report,
+      attribute_energy(loaded.trace, loaded.links, loaded.windows, phases, series, options));
+  TraceContent content;
+  content.verdict = energy_verdict_words(report);
+  content.sections = energy_sections(report, {&log, chosen}, verb.top);
+  return content;
+}
+
+void add_attribute_verb(CLI::App& power, int& exit_code) {
+  auto verb = std::make_shared<AttributeVerb>();
+  CLI::App* sub = power.add_subcommand(
+      "attribute",
+      "Joules per kernel, operator, iteration and phase, from a power log beside a trace");
+  add_common_options(*sub, verb->common, true);
+  sub->add_option("--samples", verb->samples,
+                  "power log: samples.csv of Assay, CSV of nvidia-smi, timechart of AMDuProf")
+      ->required()
+      ->type_name("FILE");
+  sub->add_option("--column", verb->column, "column of the log to read, e.g. power.draw");
+  sub->add_option("--gpu", verb->gpu, "device of the log, where it has several");
+  sub->add_option("--device", verb->options.device,
+                  "only kernels of this device of the trace; default: all");
+  sub->add_option("--offset", verb->offset,
+                  "seconds to add to the log's times to give the trace's; or start: the log begins "
+                  "with the trace's first device work")
+      ->capture_default_str();
+  sub->add_option("--window-ms", verb->window_ms,
+                  "what the sensor averages over; default: meta.json beside the log, else the "
+                  "interval between new values")
+      ->check(CLI::Range(0.0, 1e6));
+  sub->add_option("--delay-ms", verb->delay_ms, "how late its readings are")
+      ->check(CLI::Range(0.0, 1e6));
+  sub->add_option("--classes", verb->options.classes, "kernel names with a power of their own")
+      ->check(CLI::Range(1, 200))
+      ->capture_default_str();
+  sub->add_option("--tokens", verb->options.tokens, "made during the trace: energy per token");
+  sub->add_option("--top", verb->top, "rows shown; 0 = all")->capture_default_str();
+  sub->add_option("--seed", verb->options.seed, "of the bootstrap")->capture_default_str();
+  sub->callback([verb, &exit_code] {
+    exit_code = run_over_inputs(verb->common, "Energy", [verb](const LoadedTrace& loaded) {
+      return attribute_trace(*verb, loaded);
+    });
+  });
+}
+
 }  // namespace
 
 void add_power_verb(CLI::App& app, int& exit_code) {
@@ -171,6 +279,7 @@ void add_power_verb(CLI::App& app, int& exit_code) {
       "power", "Watts inside a kernel, joules per anything, and what the sensor cannot see");
   power->require_subcommand(1);
   add_profile_verb(*power, exit_code);
+  add_attribute_verb(*power, exit_code);
   add_power_run_verbs(*power, exit_code);
 }
 

@@ -381,6 +381,12 @@ Result<PowerRecording> read_power_recording(const std::string& folder) {
   return recording;
 }
 
+Result<SensorModel> read_sensor_model(const std::string& path) {
+  PowerRecording recording;
+  ASSAY_TRY(read_meta(path, recording));
+  return recording.sensor;
+}
+
 struct PowerRecordingWriter::Files {
   std::string folder;
   std::vector<std::string> kernels;

@@ -18,6 +18,9 @@ namespace assay {
 // left out.
 Result<PowerRecording> read_power_recording(const std::string& folder);
 
+// The sensor alone, from a meta.json.
+Result<SensorModel> read_sensor_model(const std::string& path);
+
 // Writes meta.json at once and appends rows as they come; each append is on its way to the disk
 // when it returns.
 class PowerRecordingWriter {

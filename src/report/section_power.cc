@@ -311,6 +311,114 @@ Prose remarks(const PowerReport& report) {
   return prose;
 }
 
+std::string joules(int64_t microjoules) {
+  return format_value(static_cast<double>(microjoules) * 1e-6, Unit::kJoules);
+}
+
+double share_of(int64_t part_uj, int64_t total_uj) {
+  return total_uj > 0 ? static_cast<double>(part_uj) / static_cast<double>(total_uj) : std::nan("");
+}
+
+std::string_view log_clock_name(LogClock clock) {
+  switch (clock) {
+    case LogClock::kEpoch:
+      return "epoch";
+    case LogClock::kLocalTime:
+      return "local_time";
+    case LogClock::kTimeOfDay:
+      return "time_of_day";
+    case LogClock::kUnknownOrigin:
+      break;
+  }
+  return "unknown_origin";
+}
+
+Facts energy_totals(const EnergyReport& r) {
+  const auto j = [](int64_t uj) { return Value(static_cast<double>(uj) * 1e-6); };
+  return {.items = {{"total_j", "measured", j(r.total_uj), Unit::kJoules},
+                    {"base_j", "drawn anyway", j(r.base_uj), Unit::kJoules,
+                     format_share(share_of(r.base_uj, r.total_uj))},
+                    {"kernels_j", "by kernels, above it", j(r.kernels_uj), Unit::kJoules,
+                     format_share(share_of(r.kernels_uj, r.total_uj))},
+                    {"unattributed_j", "unattributed", j(r.unattributed_uj), Unit::kJoules,
+                     format_share(share_of(r.unattributed_uj, r.total_uj))},
+                    {"total_uj", "", r.total_uj, Unit::kNone, "", Show::kDataOnly},
+                    {"base_uj", "", r.base_uj, Unit::kNone, "", Show::kDataOnly},
+                    {"kernels_uj", "", r.kernels_uj, Unit::kNone, "", Show::kDataOnly},
+                    {"unattributed_uj", "", r.unattributed_uj, Unit::kNone, "", Show::kDataOnly},
+                    {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules, "",
+                     std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
+                    {"covered_ns", "covered", r.end_ns - r.begin_ns, Unit::kNanoseconds},
+                    {"mean_w", "mean power", r.mean_w, Unit::kWatts},
+                    {"base_w", "base power", r.base_w, Unit::kWatts,
+                     interval_words(r.base_low_w, r.base_high_w)},
+                    {"base_low_w", "from", r.base_low_w, Unit::kWatts, "", Show::kDataOnly},
+                    {"base_high_w", "to", r.base_high_w, Unit::kWatts, "", Show::kDataOnly},
+                    {"explained", "variance explained", r.explained, Unit::kShare},
+                    {"residual_w", "scatter around the model", r.residual_w, Unit::kWatts},
+                    {"readings", "readings", r.readings, Unit::kCount},
+                    {"window_ns", "sensor averages over (w)", r.window_ns, Unit::kNanoseconds,
+                     r.window_source},
+                    {"window_source", "", r.window_source, Unit::kText, "", Show::kDataOnly},
+                    {"delay_ns", "late by", r.delay_ns, Unit::kNanoseconds}}};
+}
+
+Facts log_facts(const LogSource& source) {
+  const PowerLog& log = *source.log;
+  const std::string& device = log.series[source.series].device;
+  return {.key = "log",
+          .title = "Log",
+          .items = {{"log_format", "format", log.format, Unit::kText},
+                    {"column", "column", log.column, Unit::kText},
+                    {"log_device", "device", device.empty() ? Value() : Value(device), Unit::kText},
+                    {"log_clock", "times are", std::string(log_clock_name(log.clock)), Unit::kText},
+                    {"rows", "rows", log.rows, Unit::kCount},
+                    {"rows_without_power", "without a power", log.rows_without_power, Unit::kCount},
+                    {"rows_cut", "cut short", log.rows_cut, Unit::kCount},
+                    {"rows_out_of_order", "out of order", log.rows_out_of_order, Unit::kCount}}};
+}
+
+Table classes_table(const EnergyReport& report) {
+  Table table{
+      .key = "classes",
+      .title = "Power above the base, while running",
+      .columns = {{.key = "names", .title = "kernels", .unit = Unit::kText, .elastic = true},
+                  {.key = "above_idle_w", .title = "power", .unit = Unit::kWatts},
+                  {.key = "low_w", .title = "from", .unit = Unit::kWatts},
+                  {.key = "high_w", .title = "to", .unit = Unit::kWatts},
+                  {.key = "window_share", .title = "of the time", .unit = Unit::kShare},
+                  {.key = "steady", .title = "in the base"}},
+      .terminal_limit = 0};
+  for (const PowerClass& c : report.classes) {
+    table.rows.push_back({Value::List(c.names), c.steady ? Value() : Value(c.above_idle_w), c.low_w,
+                          c.high_w, c.window_share, c.steady});
+  }
+  return table;
+}
+
+Table parts_table(std::string key, std::string title, const std::vector<EnergyPart>& parts,
+                  int64_t total_uj, size_t top) {
+  Table table{.key = std::move(key),
+              .title = std::move(title),
+              .columns = {{.key = "name", .title = "name", .unit = Unit::kText, .elastic = true},
+                          {.key = "energy_j", .title = "energy", .unit = Unit::kJoules},
+                          {.key = "low_j", .title = "from", .unit = Unit::kJoules},
+                          {.key = "high_j", .title = "to", .unit = Unit::kJoules},
+                          {.key = "energy_share", .title = "of all", .unit = Unit::kShare},
+                          {.key = "busy_ns", .title = "busy", .unit = Unit::kNanoseconds},
+                          {.key = "count", .title = "count", .unit = Unit::kCount},
+                          {.key = "alone", .title = "told apart"},
+                          {.key = "energy_uj", .title = "", .show = Show::kDataOnly}},
+              .terminal_limit = top};
+  for (const EnergyPart& p : parts) {
+    table.rows.push_back({p.name, static_cast<double>(p.energy_uj) * 1e-6, p.low_j, p.high_j,
+                          share_of(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone,
+                          p.energy_uj});
+  }
+  if (parts.empty()) table.show = Show::kDataOnly;
+  return table;
+}
+
 }  // namespace
 
 std::vector<std::string> power_verdict_words(const PowerReport& report) {
@@ -325,6 +433,39 @@ std::vector<std::string> power_verdict_words(const PowerReport& report) {
   for (const ProfileComparison& c : report.comparisons) words.push_back(comparison_words(c));
   if (words.empty()) words.push_back("No kernel in this recording.");
   return words;
+}
+
+std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
+  std::vector<std::string> words;
+  words.push_back(
+      joules(r.total_uj) + " in " + format_ns(r.end_ns - r.begin_ns) + ", " + watts(r.mean_w) +
+      " on average: " + format_share(share_of(r.kernels_uj, r.total_uj)) + " goes to kernels, " +
+      format_share(share_of(r.base_uj, r.total_uj)) + " is drawn anyway, " +
+      format_share(share_of(r.unattributed_uj, r.total_uj)) + " is unattributed.");
+  if (!r.kernels.empty() && r.kernels.front().energy_uj > 0) {
+    const EnergyPart& first = r.kernels.front();
+    words.push_back(
+        "Most of it goes to " + first.name + ": " + joules(first.energy_uj) +
+        (first.alone ? "." : ", by its share of the time of kernels that cannot be told apart."));
+  }
+  return words;
+}
+
+std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
+                                     size_t top) {
+  Section section{.key = "energy", .title = "Energy"};
+  section.blocks.push_back(energy_totals(report));
+  section.blocks.push_back(classes_table(report));
+  section.blocks.push_back(
+      parts_table("kernels", "By kernel, above the base", report.kernels, report.total_uj, top));
+  section.blocks.push_back(parts_table("operators", "By operator, above the base", report.operators,
+                                       report.total_uj, top));
+  section.blocks.push_back(parts_table("iterations", "By iteration, base included",
+                                       report.iterations, report.total_uj, top));
+  section.blocks.push_back(
+      parts_table("phases", "By phase, base included", report.phases, report.total_uj, top));
+  section.blocks.push_back(log_facts(source));
+  return {std::move(section), trust_section(report.trust)};
 }
 
 Section comparisons_section(const PowerReport& report) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "power/attribute.h"
 #include "power/report.h"
 #include "report/document.h"
 
@@ -14,6 +15,17 @@ namespace assay {
 std::vector<std::string> power_verdict_words(const PowerReport& report);
 // "power": sensor, kernels with their profiles, takeaways, pairs, comparisons; and "trust".
 std::vector<Section> power_sections(const PowerReport& report);
+
+struct LogSource {
+  const PowerLog* log = nullptr;
+  size_t series = 0;  // into log->series
+};
+std::vector<std::string> energy_verdict_words(const EnergyReport& report);
+// "energy": totals, power classes, energy by kernel, operator, iteration and phase; and "trust".
+// top: rows shown to readers.
+std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
+                                     size_t top);
+
 // "comparisons" of several recordings, under "power".
 Section comparisons_section(const PowerReport& report);
 

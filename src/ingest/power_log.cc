@@ -1,0 +1,441 @@
+#include "ingest/power_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "base/decimal.h"
+#include "ingest/csv_records.h"
+#include "ingest/csv_table.h"
+#include "ingest/power_recording.h"
+
+namespace assay {
+namespace {
+
+constexpr double kMostWatts = 20'000;
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kDay = 86'400 * kSecond;
+constexpr int64_t kTolerableStep = kSecond;  // back in time: rows of several writers, not a reset
+
+// ---- cells ----
+
+std::string_view without_unit(std::string_view text, double& factor) {
+  struct Suffix {
+    std::string_view text;
+    double factor;
+  };
+  for (const Suffix suffix : {Suffix{"mw", 1e-3}, Suffix{"w", 1}}) {
+    if (text.ends_with(suffix.text)) {
+      factor = suffix.factor;
+      text.remove_suffix(suffix.text.size());
+      while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+      return text;
+    }
+  }
+  return text;
+}
+
+// "30.81 W", "30.81"; nullopt for [Unknown Error], [N/A] and the like.
+std::optional<double> watts_of(const std::string& cell, double column_factor) {
+  const std::string lowered = lower_trimmed(cell);
+  double factor = column_factor;
+  const std::string_view digits = without_unit(lowered, factor);
+  double value = 0;
+  if (!parse_double(digits, value)) return std::nullopt;
+  return value * factor;
+}
+
+// Reads `digits` as a number of exactly so many digits, or fewer when `loose`.
+bool take_number(std::string_view& text, size_t most, int64_t& value) {
+  size_t used = 0;
+  value = 0;
+  while (used < text.size() && used < most && text[used] >= '0' && text[used] <= '9') {
+    value = value * 10 + (text[used++] - '0');
+  }
+  text.remove_prefix(used);
+  return used > 0;
+}
+
+bool take_one_of(std::string_view& text, std::string_view allowed) {
+  if (text.empty() || allowed.find(text.front()) == std::string_view::npos) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+// "07:36:21.246" or "7:40:28:835": nanoseconds since midnight.
+bool take_time_of_day(std::string_view& text, int64_t& ns) {
+  int64_t hour = 0;
+  int64_t minute = 0;
+  int64_t second = 0;
+  const bool whole = take_number(text, 2, hour) && take_one_of(text, ":") &&
+                     take_number(text, 2, minute) && take_one_of(text, ":") &&
+                     take_number(text, 2, second);
+  if (!whole || hour > 23 || minute > 59 || second > 60) return false;
+  ns = ((hour * 60 + minute) * 60 + second) * kSecond;
+  if (!take_one_of(text, ".:,")) return true;
+  const size_t before = text.size();
+  int64_t fraction = 0;
+  if (!take_number(text, 9, fraction)) return false;
+  for (size_t digits = before - text.size(); digits < 9; ++digits) fraction *= 10;
+  ns += fraction;
+  return true;
+}
+
+// Days since 1970 of a date of the Gregorian calendar; false when there is no such day.
+bool days_of(int64_t year, int64_t month, int64_t day, int64_t& days) {
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok() || year < 1970 || year > 2200) return false;
+  days = std::chrono::sys_days(date).time_since_epoch().count();
+  return true;
+}
+
+bool take_date(std::string_view& text, int64_t& days) {
+  int64_t year = 0;
+  int64_t month = 0;
+  int64_t day = 0;
+  return take_number(text, 4, year) && take_one_of(text, "/-") && take_number(text, 2, month) &&
+         take_one_of(text, "/-") && take_number(text, 2, day) && days_of(year, month, day, days);
+}
+
+struct Stamp {
+  int64_t t_ns = 0;
+  LogClock clock = LogClock::kUnknownOrigin;
+};
+
+std::optional<Stamp> stamp_of(std::string_view text) {
+  Stamp stamp;
+  std::string_view rest = text;
+  int64_t days = 0;
+  int64_t in_day = 0;
+  if (take_date(rest, days) && take_one_of(rest, " T") && take_time_of_day(rest, in_day)) {
+    stamp.t_ns = days * kDay + in_day;
+    stamp.clock = rest == "Z" || rest == "z" ? LogClock::kEpoch : LogClock::kLocalTime;
+    return rest.empty() || stamp.clock == LogClock::kEpoch ? std::optional(stamp) : std::nullopt;
+  }
+  rest = text;
+  if (take_time_of_day(rest, in_day) && rest.empty()) {
+    return Stamp{in_day, LogClock::kTimeOfDay};
+  }
+  // A bare number: nanoseconds where the column says so is handled before; here by its size.
+  DecimalShape shape;
+  int64_t whole = 0;
+  if (parse_decimal(text, 0, whole, shape) != DecimalStatus::kOk) return std::nullopt;
+  struct Scale {
+    int64_t from;
+    int digits;
+  };
+  for (const Scale scale : {Scale{100'000'000'000'000'000, 0}, Scale{100'000'000'000'000, 3},
+                            Scale{100'000'000'000, 6}, Scale{100'000'000, 9}}) {
+    if (whole < scale.from) continue;
+    if (parse_decimal(text, scale.digits, stamp.t_ns, shape) != DecimalStatus::kOk) {
+      return std::nullopt;
+    }
+    stamp.clock = LogClock::kEpoch;
+    return stamp;
+  }
+  return std::nullopt;
+}
+
+// ---- rows to series ----
+
+// Rows as they come, filed under their device; days added to times without a date.
+class SeriesBuilder {
+ public:
+  explicit SeriesBuilder(PowerLog& log) : log_(log) {}
+
+  void add(const std::string& device, Stamp stamp, double watts) {
+    const auto [place, is_new] = index_.emplace(device, log_.series.size());
+    if (is_new) log_.series.push_back({device, {}});
+    std::vector<PowerReading>& readings = log_.series[place->second].readings;
+    int64_t t = stamp.t_ns;
+    if (stamp.clock == LogClock::kTimeOfDay && !readings.empty()) {
+      t += readings.back().t_ns / kDay * kDay;
+      if (t < readings.back().t_ns - kDay / 2) t += kDay;  // past midnight
+    }
+    if (!readings.empty() && t < readings.back().t_ns) {
+      ++log_.rows_out_of_order;
+      largest_step_back_ = std::max(largest_step_back_, readings.back().t_ns - t);
+    }
+    readings.push_back({t, watts});
+  }
+
+  Status finish(const std::string& path) {
+    if (largest_step_back_ > kTolerableStep) {
+      return Error{ErrorCode::kFormat,
+                   "the log's clock jumps back by " +
+                       std::to_string(largest_step_back_ / 1'000'000) +
+                       " ms: cut the log there, or record with a clock that is not set meanwhile",
+                   path, -1};
+    }
+    for (PowerSeries& series : log_.series) {
+      std::stable_sort(
+          series.readings.begin(), series.readings.end(),
+          [](const PowerReading& a, const PowerReading& b) { return a.t_ns < b.t_ns; });
+    }
+    if (log_.series.empty()) {
+      return Error{ErrorCode::kFormat, "no row has both a time and a power", path, -1};
+    }
+    return Ok{};
+  }
+
+ private:
+  PowerLog& log_;
+  std::map<std::string, size_t> index_;
+  int64_t largest_step_back_ = 0;
+};
+
+int column_starting(const CsvTable& table, std::string_view start) {
+  for (size_t i = 0; i < table.header.size(); ++i) {
+    if (lower_trimmed(table.header[i]).starts_with(start)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+const std::string& cell(const CsvTable& table, size_t row, int column) {
+  static const std::string kNothing;
+  const std::vector<std::string>& cells = table.rows[row];
+  return column >= 0 && static_cast<size_t>(column) < cells.size()
+             ? cells[static_cast<size_t>(column)]
+             : kNothing;
+}
+
+Result<int> power_column(const CsvTable& table, const std::string& path,
+                         const std::string& wanted) {
+  if (!wanted.empty()) {
+    const int column = column_starting(table, lower_trimmed(wanted));
+    if (column >= 0) return column;
+    return Error{ErrorCode::kInvalidArgument, "has no column " + wanted, path, -1};
+  }
+  for (const char* name : {"power.draw.instant", "power.draw", "power_w", "power.draw.average"}) {
+    if (const int column = column_starting(table, name); column >= 0) return column;
+  }
+  return Error{ErrorCode::kFormat,
+               "the header has no column of power (power.draw, power_w): name one with --column",
+               path, -1};
+}
+
+Status check_watts(double watts, const std::string& path, size_t line, const std::string& text) {
+  if (watts >= 0 && watts <= kMostWatts) return Ok{};
+  return csv_error_at(path, line, "'" + text + "' cannot be watts; is it in milliwatts?");
+}
+
+// Rows of several GPUs without a column that tells them apart: nvidia-smi writes all GPUs once per
+// round, so that the number of rows between two stamps that clearly differ is the number of GPUs.
+size_t gpus_per_round(const std::vector<int64_t>& times) {
+  std::map<size_t, size_t> lengths;
+  size_t length = 1;
+  constexpr int64_t kSameRound = 2'000'000;  // one query takes less per GPU
+  for (size_t i = 1; i < times.size(); ++i) {
+    if (times[i] - times[i - 1] < kSameRound) {
+      ++length;
+    } else {
+      ++lengths[length];
+      length = 1;
+    }
+  }
+  size_t best = 1;
+  size_t rounds = 0;
+  for (const auto& [each, count] : lengths) {
+    if (count > rounds) {
+      best = each;
+      rounds = count;
+    }
+  }
+  // A single GPU polled quickly also has close rows, of every length.
+  size_t all = 0;
+  for (const auto& [each, count] : lengths) all += count;
+  return best > 1 && rounds * 10 >= all * 9 ? best : 1;
+}
+
+Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
+                          const std::string& wanted) {
+  PowerLog log;
+  log.format = "nvidia_smi";
+  ASSAY_TRY_ASSIGN(const int power, power_column(table, path, wanted));
+  const int time = column_starting(table, "timestamp");
+  log.column = table.header[static_cast<size_t>(power)];
+  const double factor = log.column.find("[mW]") != std::string::npos ? 1e-3 : 1;
+  int device = -1;
+  for (const char* name : {"index", "gpu", "uuid", "pci.bus_id", "gpu_bus_id", "name"}) {
+    if (device < 0) device = table.column(name);
+  }
+  std::vector<Stamp> stamps;
+  std::vector<int64_t> times;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const std::string& text = cell(table, row, time);
+    const auto stamp = stamp_of(text);
+    if (!stamp) return csv_error_at(path, table.line[row], "'" + text + "' is no time");
+    stamps.push_back(*stamp);
+    times.push_back(stamp->t_ns);
+  }
+  if (!stamps.empty()) log.clock = stamps.front().clock;
+  const size_t gpus = device < 0 ? gpus_per_round(times) : 1;
+  SeriesBuilder series(log);
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    ++log.rows;
+    const std::string& text = cell(table, row, power);
+    const auto watts = watts_of(text, factor);
+    if (!watts) {
+      ++log.rows_without_power;
+      continue;
+    }
+    ASSAY_TRY(check_watts(*watts, path, table.line[row], text));
+    const std::string name = device >= 0 ? cell(table, row, device)
+                             : gpus > 1  ? std::to_string(row % gpus)
+                                         : std::string();
+    series.add(name, stamps[row], *watts);
+  }
+  ASSAY_TRY(series.finish(path));
+  return log;
+}
+
+// samples.csv of a recording, with its meta.json when it lies beside it.
+Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
+                          const std::string& wanted) {
+  PowerLog log;
+  log.format = "assay";
+  ASSAY_TRY_ASSIGN(const int power, power_column(table, path, wanted));
+  const int time = table.column("t_ns");
+  const int device = table.column("device");
+  log.column = table.header[static_cast<size_t>(power)];
+  SeriesBuilder series(log);
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    ++log.rows;
+    int64_t t = 0;
+    if (!parse_int64(cell(table, row, time), t)) {
+      return csv_error_at(path, table.line[row], "'" + cell(table, row, time) + "' is no time");
+    }
+    const auto watts = watts_of(cell(table, row, power), 1);
+    if (!watts) {
+      ++log.rows_without_power;
+      continue;
+    }
+    ASSAY_TRY(check_watts(*watts, path, table.line[row], cell(table, row, power)));
+    series.add(cell(table, row, device), {t, LogClock::kUnknownOrigin}, *watts);
+  }
+  ASSAY_TRY(series.finish(path));
+  const bool epoch = log.series.front().readings.front().t_ns > 1'000'000'000'000'000'000;
+  if (epoch) log.clock = LogClock::kEpoch;
+  const std::filesystem::path meta = std::filesystem::path(path).parent_path() / "meta.json";
+  std::error_code failed;
+  if (std::filesystem::exists(meta, failed)) {
+    ASSAY_TRY_ASSIGN(const SensorModel sensor, read_sensor_model(meta.string()));
+    log.window_ns = sensor.window_ns;
+    log.delay_ns = sensor.delay_ns;
+  }
+  return log;
+}
+
+// ---- AMDuProf timechart: sections of text, then a table of records ----
+
+constexpr std::string_view kUprofRecords = "PROFILE RECORDS";
+
+// "Profile Start Time:,Apr-02-2024_07-36-21,": days since 1970, 0 when it is not there.
+int64_t uprof_days(const std::string& text) {
+  constexpr std::string_view kStart = "Profile Start Time:,";
+  constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const size_t at = text.find(kStart);
+  if (at == std::string::npos) return 0;
+  std::string_view rest = std::string_view(text).substr(at + kStart.size());
+  int64_t month = 1;
+  for (size_t i = 0; i < kMonths.size(); ++i) {
+    if (rest.starts_with(kMonths[i])) month = static_cast<int64_t>(i) + 1;
+  }
+  rest.remove_prefix(std::min<size_t>(3, rest.size()));
+  int64_t day = 0;
+  int64_t year = 0;
+  int64_t days = 0;
+  const bool read = take_one_of(rest, "-") && take_number(rest, 2, day) && take_one_of(rest, "-") &&
+                    take_number(rest, 4, year) && days_of(year, month, day, days);
+  return read ? days : 0;
+}
+
+Result<PowerLog> read_uprof(const std::string& text, size_t records_at, const std::string& path,
+                            const std::string& wanted) {
+  const size_t table_at = text.find('\n', records_at);
+  if (table_at == std::string::npos) {
+    return Error{ErrorCode::kTruncated, "ends before its records", path, -1};
+  }
+  ASSAY_TRY_ASSIGN(const CsvTable table, parse_csv_table(text.substr(table_at + 1), path));
+  const size_t lines_before = static_cast<size_t>(
+      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(table_at) + 1, '\n'));
+  std::vector<int> powers;
+  for (size_t i = 0; i < table.header.size(); ++i) {
+    const std::string name = lower_trimmed(table.header[i]);
+    const bool package =
+        wanted.empty() ? name.ends_with("package-power") : name == lower_trimmed(wanted);
+    if (package) powers.push_back(static_cast<int>(i));
+  }
+  const int time = table.column("Timestamp");
+  if (powers.empty() || time < 0) {
+    return Error{ErrorCode::kFormat, "the records have no Timestamp or no package-power", path, -1};
+  }
+  const int64_t days = uprof_days(text);
+  PowerLog log;
+  log.format = "amd_uprof";
+  log.column = powers.size() > 1 ? "package-power, sockets summed"
+                                 : table.header[static_cast<size_t>(powers.front())];
+  log.clock = days > 0 ? LogClock::kLocalTime : LogClock::kTimeOfDay;
+  log.rows_cut = table.cut ? 1 : 0;
+  SeriesBuilder series(log);
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    ++log.rows;
+    auto stamp = stamp_of(cell(table, row, time));
+    const size_t line = table.line[row] + lines_before;
+    if (!stamp) return csv_error_at(path, line, "'" + cell(table, row, time) + "' is no time");
+    double sum = 0;
+    bool known = true;
+    for (const int power : powers) {
+      const auto watts = watts_of(cell(table, row, power), 1);
+      known = known && watts.has_value();
+      sum += watts.value_or(0);
+    }
+    if (!known) {
+      ++log.rows_without_power;
+      continue;
+    }
+    ASSAY_TRY(check_watts(sum, path, line, std::to_string(sum)));
+    series.add("", *stamp, sum);
+  }
+  ASSAY_TRY(series.finish(path));
+  if (days > 0) {
+    for (PowerReading& reading : log.series.front().readings) reading.t_ns += days * kDay;
+  }
+  return log;
+}
+
+}  // namespace
+
+Result<PowerLog> read_power_log(const std::string& path, const std::string& column) {
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  const size_t records = text.find(kUprofRecords);
+  if (text.rfind("AMDPROFILER POWER PROFILE", 0) == 0) {
+    if (records == std::string::npos) {
+      return Error{ErrorCode::kTruncated, "ends before its records", path, -1};
+    }
+    return read_uprof(text, records, path, column);
+  }
+  ASSAY_TRY_ASSIGN(const CsvTable table, parse_csv_table(text, path));
+  if (column_starting(table, "timestamp") < 0 && table.column("t_ns") < 0) {
+    return Error{
+        ErrorCode::kFormat,
+        "the header has no column of time (timestamp, t_ns): without times a log cannot be "
+        "laid beside a trace",
+        path, -1};
+  }
+  ASSAY_TRY_ASSIGN(PowerLog log, table.column("t_ns") >= 0 ? read_own(table, path, column)
+                                                           : read_smi(table, path, column));
+  log.rows_cut += table.cut ? 1 : 0;
+  return log;
+}
+
+}  // namespace assay

@@ -1,0 +1,16 @@
+#pragma once
+
+// Power logs that other programs wrote (docs/formats/power_log.md); the format is told by content.
+
+#include <string>
+
+#include "base/result.h"
+#include "records/power_log.h"
+
+namespace assay {
+
+// column: read this one; empty = the format's own choice (the instantaneous power where there is
+// one). Errors name file and line.
+Result<PowerLog> read_power_log(const std::string& path, const std::string& column);
+
+}  // namespace assay

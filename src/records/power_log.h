@@ -1,0 +1,42 @@
+#pragma once
+
+// A power log beside a trace: what nvidia-smi, AMDuProf or Assay's own sampler wrote, one series
+// per device. Times as the log has them; what they mean is said with them.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+enum class LogClock : uint8_t {
+  kEpoch,         // nanoseconds since 1970 UTC
+  kLocalTime,     // date and time of an unknown zone, read as if it were UTC
+  kTimeOfDay,     // no date: nanoseconds since midnight, days counted on
+  kUnknownOrigin  // nanoseconds of some clock
+};
+
+struct PowerReading {
+  int64_t t_ns = 0;
+  double power_w = 0;
+};
+
+struct PowerSeries {
+  std::string device;                  // as the log calls it; empty = the only one
+  std::vector<PowerReading> readings;  // in order of time
+};
+
+struct PowerLog {
+  std::string format;  // "assay", "nvidia_smi", "amd_uprof"
+  std::string column;  // which one was read
+  LogClock clock = LogClock::kUnknownOrigin;
+  std::vector<PowerSeries> series;
+  int64_t window_ns = 0;  // from meta.json beside the log; 0 = not known
+  int64_t delay_ns = 0;
+  uint64_t rows = 0;
+  uint64_t rows_without_power = 0;  // [Unknown Error], N/A, empty
+  uint64_t rows_cut = 0;            // a last line without its end
+  uint64_t rows_out_of_order = 0;   // later in the file and earlier in time, by under a second
+};
+
+}  // namespace assay

@@ -1,0 +1,270 @@
+#include "power/attribute.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "power/power_classes.h"
+#include "support/power_maker.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using testing::TraceMaker;
+using testing::unit_draw;
+
+constexpr int64_t kMs = 1'000'000;
+
+// Kernels one after the other on one stream, with a known power each; what is not a kernel is idle.
+struct Workload {
+  struct Run {
+    std::string name;
+    double start_ns;
+    double end_ns;
+    double watts;
+  };
+  std::vector<Run> runs;
+  double idle_w = 80;
+  double now_ns = 0;
+
+  void run(const std::string& name, double ms, double watts) {
+    runs.push_back({name, now_ns, now_ns + ms * kMs, watts});
+    now_ns += ms * kMs;
+  }
+  void wait(double ms) { now_ns += ms * kMs; }
+
+  double energy_j(double from, double to, const std::string& name = "") const {
+    double joules = name.empty() ? idle_w * (to - from) : 0;
+    for (const Run& r : runs) {
+      const double inside = std::min(to, r.end_ns) - std::max(from, r.start_ns);
+      if (inside > 0 && (name.empty() || name == r.name)) joules += r.watts * inside;
+    }
+    return joules * 1e-9;
+  }
+  Trace trace() const {
+    TraceMaker maker;
+    int correlation = 1;
+    for (const Run& r : runs) {
+      const auto start = static_cast<int64_t>(r.start_ns);
+      const auto dur = static_cast<int64_t>(r.end_ns) - start;
+      maker.op(1, "aten::" + r.name, start, dur);
+      maker.call(1, "cudaLaunchKernel", start, 1000, correlation);
+      maker.kernel(0, 7, r.name, start, dur, correlation++);
+    }
+    return maker.build();
+  }
+  PowerSeries log(double period_ms, double window_ms, double noise_w, uint64_t seed) const {
+    PowerSeries series;
+    std::mt19937_64 random(seed);
+    for (double t = window_ms * kMs; t < now_ns; t += period_ms * kMs) {
+      const double mean = energy_j(t - window_ms * kMs, t) / (window_ms * kMs * 1e-9);
+      series.readings.push_back(
+          {static_cast<int64_t>(t), std::max(0.0, mean + noise_w * testing::normal_draw(random))});
+    }
+    return series;
+  }
+};
+
+// 40 s of three kernels in random order with random waits.
+Workload random_mix(uint64_t seed, int pieces = 1500) {
+  Workload w;
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < pieces; ++i) {
+    const double draw = unit_draw(random);
+    const double ms = 5 + 40 * unit_draw(random);
+    if (draw < 0.4)
+      w.run("gemm", ms, 420);
+    else if (draw < 0.7)
+      w.run("softmax", ms, 150);
+    else if (draw < 0.85)
+      w.run("copy", ms, 60);
+    else
+      w.wait(ms);
+  }
+  return w;
+}
+
+Result<EnergyReport> attribute(const Trace& trace, const PowerSeries& series,
+                               AttributeOptions options) {
+  const Links links = link_trace(trace);
+  const Windows windows = find_iterations(trace, links);
+  return attribute_energy(trace, links, windows, {}, series, options);
+}
+
+int64_t sum_of(const std::vector<EnergyPart>& parts) {
+  int64_t sum = 0;
+  for (const EnergyPart& part : parts) sum += part.energy_uj;
+  return sum;
+}
+
+const EnergyPart& part_named(const std::vector<EnergyPart>& parts, const std::string& name) {
+  for (const EnergyPart& part : parts) {
+    if (part.name == name) return part;
+  }
+  ADD_FAILURE() << name;
+  return parts.front();
+}
+
+TEST(Attribute, PowersOfTheWorkloadAreFoundAgain) {
+  const Workload w = random_mix(1);
+  const auto report = attribute(w.trace(), w.log(100, 25, 3, 9), {.window_ns = 25 * kMs});
+  ASSERT_TRUE(report) << report.error().describe();
+  EXPECT_NEAR(report->base_w, 80, 4);
+  ASSERT_EQ(report->classes.size(), 3u);
+  for (const PowerClass& c : report->classes) {
+    const double truth = c.names[0] == "gemm" ? 420 : c.names[0] == "softmax" ? 150 : 60;
+    EXPECT_NEAR(c.above_idle_w, truth, 6) << c.names[0];
+  }
+  EXPECT_GT(report->explained, 0.99);
+  const double truth_j = w.energy_j(static_cast<double>(report->begin_ns),
+                                    static_cast<double>(report->end_ns), "gemm");
+  EXPECT_NEAR(part_named(report->kernels, "gemm").energy_uj * 1e-6 / truth_j, 1, 0.02);
+  EXPECT_EQ(part_named(report->operators, "aten::gemm").energy_uj,
+            part_named(report->kernels, "gemm").energy_uj);
+}
+
+TEST(Attribute, PartsSumExactlyToTheMeasuredEnergy) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const Workload w = random_mix(seed, 400);
+    const auto report = attribute(w.trace(), w.log(50, 50, 10, seed), {.window_ns = 50 * kMs});
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->base_uj + report->kernels_uj + report->unattributed_uj, report->total_uj);
+    EXPECT_EQ(sum_of(report->kernels), report->kernels_uj);
+    EXPECT_EQ(sum_of(report->operators), report->kernels_uj);
+    // A window as long as the period sees everything: the measured energy is the true one.
+    const double truth_j =
+        w.energy_j(static_cast<double>(report->begin_ns), static_cast<double>(report->end_ns));
+    EXPECT_NEAR(report->total_uj * 1e-6 / truth_j, 1, 0.01);
+  }
+}
+
+// The interval of a class power covers the truth in about 95 of 100 workloads.
+TEST(Attribute, IntervalsCoverTheTruth) {
+  int hits = 0;
+  constexpr int kWorkloads = 120;
+  for (uint64_t seed = 1; seed <= kWorkloads; ++seed) {
+    const Workload w = random_mix(seed, 500);
+    const auto report = attribute(w.trace(), w.log(100, 25, 5, seed), {.window_ns = 25 * kMs});
+    ASSERT_TRUE(report);
+    for (const PowerClass& c : report->classes) {
+      if (c.names[0] == "gemm") hits += c.low_w <= 420 && 420 <= c.high_w;
+    }
+  }
+  EXPECT_GE(hits, 0.88 * kWorkloads);
+  EXPECT_LE(hits, 0.99 * kWorkloads);
+}
+
+// Two kernels that follow each other every 2 ms look the same to a window of 25 ms.
+TEST(Attribute, KernelsThatRunAlikeAreMergedAndSaid) {
+  Workload w;
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 300; ++i) {
+    const int pairs = 10 + static_cast<int>(random() % 40);
+    for (int k = 0; k < pairs; ++k) {
+      w.run("attention", 1, 400);
+      w.run("mlp", 1, 200);
+    }
+    w.wait(10 + 60 * unit_draw(random));
+  }
+  const auto report = attribute(w.trace(), w.log(100, 25, 3, 1), {.window_ns = 25 * kMs});
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->classes.size(), 1u);
+  EXPECT_NEAR(report->classes[0].above_idle_w, 300, 6);
+  EXPECT_FALSE(report->kernels[0].alone);
+  EXPECT_THAT(report->trust, Contains(Field(&TrustNote::what, "merged_kernels")));
+}
+
+// Always busy with the same mix: nothing can be told from what the device draws anyway.
+TEST(Attribute, SteadyKernelsStayInTheBase) {
+  Workload w;
+  for (int i = 0; i < 20'000; ++i) w.run("gemm", 0.5, 400);
+  const auto report = attribute(w.trace(), w.log(100, 25, 1, 1), {.window_ns = 25 * kMs});
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->classes[0].steady);
+  EXPECT_NEAR(report->base_w, 480, 2);
+  EXPECT_EQ(report->kernels_uj, 0);
+  EXPECT_THAT(report->trust, Contains(Field(&TrustNote::what, "steady_kernels")));
+}
+
+TEST(Attribute, LateSensorIsCorrectedByItsDelay) {
+  const Workload w = random_mix(3);
+  PowerSeries late = w.log(100, 25, 2, 1);
+  for (PowerReading& reading : late.readings) reading.t_ns += 300 * kMs;
+  const auto wrong = attribute(w.trace(), late, {.window_ns = 25 * kMs});
+  const auto right = attribute(w.trace(), late, {.window_ns = 25 * kMs, .delay_ns = 300 * kMs});
+  ASSERT_TRUE(wrong && right);
+  EXPECT_LT(wrong->explained, 0.3);
+  EXPECT_THAT(wrong->trust, Contains(Field(&TrustNote::what, "unexplained_power")));
+  EXPECT_GT(right->explained, 0.99);
+}
+
+TEST(Attribute, RefusesWhatDoesNotOverlap) {
+  const Workload w = random_mix(3, 300);
+  PowerSeries log = w.log(100, 25, 2, 1);
+  for (PowerReading& reading : log.readings) reading.t_ns += 7200 * int64_t{1'000'000'000};
+  const auto report = attribute(w.trace(), log, {});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("do not overlap"));
+  EXPECT_THAT(report.error().message, HasSubstr("--offset -7200, as if the log were in another"));
+  EXPECT_TRUE(attribute(w.trace(), log,
+                        {.offset_ns = -7200 * int64_t{1'000'000'000}, .window_ns = 25 * kMs}));
+}
+
+TEST(Attribute, RefusesTooFewReadings) {
+  const Workload w = random_mix(3, 40);  // about a second
+  const auto report = attribute(w.trace(), w.log(100, 25, 2, 1), {.window_ns = 25 * kMs});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("at least 20 are needed"));
+}
+
+TEST(Attribute, RefusesATraceWithoutDeviceWork) {
+  const Trace trace = TraceMaker().op(1, "aten::mm", 0, 100).build();
+  const auto report = attribute(trace, random_mix(1, 100).log(100, 25, 1, 1), {});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("no device work"));
+}
+
+// 2 x + 3 y + 10 exactly; and a power that would be negative is zero.
+TEST(PowerClasses, LeastSquaresIsNeverNegative) {
+  ShareMatrix m;
+  std::mt19937_64 random(2);
+  m.columns.resize(3);
+  for (int i = 0; i < 50; ++i) {
+    for (auto& column : m.columns) column.push_back(unit_draw(random));
+    m.watts.push_back(10 + 2 * m.columns[0].back() + 3 * m.columns[1].back());
+  }
+  const std::vector<double> exact = fit_powers(m, {false, false, false});
+  EXPECT_NEAR(exact[0], 10, 1e-6);
+  EXPECT_NEAR(exact[1], 2, 1e-6);
+  EXPECT_NEAR(exact[2], 3, 1e-6);
+  EXPECT_NEAR(exact[3], 0, 1e-6);
+  for (size_t i = 0; i < 50; ++i) m.watts[i] -= 1.5 * m.columns[2][i];
+  EXPECT_EQ(fit_powers(m, {false, false, false})[3], 0);
+}
+
+// Three columns of which any two give the third: pairwise harmless, together undetermined.
+TEST(PowerClasses, HiddenDependenceIsMerged) {
+  ShareMatrix m;
+  m.columns.resize(3);
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 60; ++i) {
+    const double a = unit_draw(random);
+    const double b = unit_draw(random);
+    m.columns[0].push_back(a);
+    m.columns[1].push_back(b);
+    m.columns[2].push_back(2 - a - b);
+    m.watts.push_back(100);
+  }
+  EXPECT_LT(tell_apart(m).groups.size(), 3u);
+}
+
+}  // namespace
+}  // namespace assay
