@@ -1,12 +1,303 @@
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "cli/common.h"
 #include "cli/verbs.h"
+#include "devices/device.h"
+#include "ingest/power_json.h"
+#include "ingest/power_recording.h"
+#include "power/calibration.h"
+#include "power/procedure.h"
+#include "power/report.h"
+#include "report/section_device.h"
+#include "report/section_power.h"
+#include "report/text.h"
 
 namespace assay {
+namespace {
+
+struct RunVerb {
+  CommonOptions common;
+  std::string device = "auto";
+  std::vector<std::string> workloads;
+  std::string record;
+  std::string calibration;
+  uint64_t seed = 1;
+  std::optional<uint32_t> runs;
+  uint32_t rounds = 5;
+  bool force = false;
+  bool paper_counts = false;
+};
+
+struct CalibrateVerb {
+  CommonOptions common;
+  std::string device = "auto";
+  std::string calibration;
+  uint64_t seed = 1;
+};
+
+// One line on standard error while something runs, when that is a terminal.
+class ProgressLine {
+ public:
+  ~ProgressLine() {
+    if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  }
+  void show(const ProcedureProgress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!terminal_ || now - last_ < std::chrono::milliseconds(200)) return;
+    last_ = now;
+    drawn_ = true;
+    fmt::print(stderr, "\r{} {}/{}\x1b[K", progress.stage, progress.done, progress.total);
+    std::fflush(stderr);
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
+  bool drawn_ = false;
+  // The first line after a fifth of a second only.
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// The file to keep a calibration in: as given, else the place in the cache folder.
+Result<std::string> calibration_file(const std::string& given, const DeviceFacts& facts) {
+  if (!given.empty()) return given;
+  std::string path = calibration_path(facts.uuid, facts.driver);
+  if (!path.empty()) return path;
+  return Error{ErrorCode::kInvalidArgument,
+               "neither XDG_CACHE_HOME nor HOME is set: say where to keep the calibration with "
+               "--calibration FILE",
+               "", -1};
+}
+
+// What calibration found earlier; nullopt where it never ran. A file that was named must be there.
+Result<std::optional<SensorModel>> known_sensor(const std::string& given,
+                                                const DeviceFacts& facts) {
+  if (given.empty() && facts.virtual_time) return std::optional<SensorModel>();
+  const std::string path = given.empty() ? calibration_path(facts.uuid, facts.driver) : given;
+  if (given.empty() && (path.empty() || !std::filesystem::exists(path))) {
+    return std::optional<SensorModel>();
+  }
+  ASSAY_TRY_ASSIGN(const SensorCalibration found, read_sensor_calibration(path));
+  if (found.uuid != facts.uuid || found.driver != facts.driver) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("is of GPU {} with driver {}, this is GPU {} with driver {}: run "
+                             "`assay power calibrate` again",
+                             found.uuid, found.driver, facts.uuid, facts.driver),
+                 path, -1};
+  }
+  return std::optional<SensorModel>(found.sensor);
+}
+
+std::string folder_name(const std::string& workload) {
+  std::string name;
+  for (const char c : workload) {
+    const bool kept = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (kept) {
+      name += c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name;
+}
+
+// Where the raw records of one workload go; empty = nowhere, which only a simulation may.
+std::string record_folder(const RunVerb& verb, const std::string& workload, bool virtual_time) {
+  if (verb.record.empty() && virtual_time) return {};
+  const std::string name = folder_name(workload);
+  if (verb.record.empty()) return "assay-power-" + name;
+  if (verb.workloads.size() == 1) return verb.record;
+  return (std::filesystem::path(verb.record) / name).string();
+}
+
+// Keeps every record as it comes.
+class Keeper {
+ public:
+  explicit Keeper(std::string folder) : folder_(std::move(folder)) {}
+
+  // What an earlier run left there, ready to be gone on with.
+  Result<std::optional<ProcedureResume>> left_over() {
+    const auto meta = std::filesystem::path(folder_) / "meta.json";
+    if (folder_.empty() || !std::filesystem::exists(meta)) {
+      return std::optional<ProcedureResume>();
+    }
+    ProcedureResume left;
+    ASSAY_TRY_ASSIGN(left.plan, read_power_plan(folder_));
+    ASSAY_TRY_ASSIGN(left.recording, read_power_recording(folder_));
+    return std::optional<ProcedureResume>(std::move(left));
+  }
+
+  void watch(ProcedureObserver& observer) {
+    if (folder_.empty()) return;
+    observer.planned = [this](const PowerRecording& head, const PowerPlan& plan) -> Status {
+      ASSAY_TRY_ASSIGN(PowerRecordingWriter writer, PowerRecordingWriter::create(folder_, head));
+      writer_ = std::move(writer);
+      return write_power_plan(plan, folder_);
+    };
+    observer.recorded = [this](const PowerRunRecord& record) -> Status {
+      if (!writer_) {
+        ASSAY_TRY_ASSIGN(PowerRecordingWriter writer, PowerRecordingWriter::resume(folder_));
+        writer_ = std::move(writer);
+      }
+      ASSAY_TRY(writer_->append(record.probes));
+      ASSAY_TRY(writer_->append(record.samples));
+      return writer_->append(record.executions);
+    };
+  }
+
+ private:
+  std::string folder_;
+  std::optional<PowerRecordingWriter> writer_;
+};
+
+ProcedureOptions options_of(const RunVerb& verb, bool interleaved) {
+  ProcedureOptions options;
+  options.seed = verb.seed;
+  options.runs = verb.runs;
+  options.rounds = verb.rounds;
+  options.paper_counts = verb.paper_counts;
+  options.profile.force = verb.force;
+  // Only a kernel alone can have a window to itself.
+  options.profile.strict = !verb.paper_counts && !interleaved;
+  return options;
+}
+
+struct Campaign {
+  std::string folder;
+  std::vector<std::string> verdict;
+  std::vector<Section> sections;
+};
+
+Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload) {
+  ASSAY_TRY_ASSIGN(const auto steps, parse_workload_list(workload));
+  ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed));
+  ProcedureOptions options = options_of(verb, steps.size() > 1);
+  ASSAY_TRY_ASSIGN(options.sensor, known_sensor(verb.calibration, device->facts()));
+  Campaign campaign;
+  campaign.folder = record_folder(verb, workload, device->facts().virtual_time);
+  Keeper keeper(campaign.folder);
+  ASSAY_TRY_ASSIGN(const std::optional<ProcedureResume> left, keeper.left_over());
+  ProgressLine line;
+  ProcedureObserver observer;
+  observer.progress = [&line](const ProcedureProgress& progress) { line.show(progress); };
+  keeper.watch(observer);
+  ASSAY_TRY_ASSIGN(const ProcedureResult result,
+                   run_procedure(*device, steps, options, observer, left ? &*left : nullptr));
+  const PowerReport report =
+      report_power(result.recording, {result.profile}, device->facts().power_limit_w);
+  campaign.verdict = power_verdict_words(report);
+  campaign.sections = power_sections(report);
+  campaign.sections.push_back(procedure_section(result.plan, result.rounds));
+  if (const auto truth = device->truth()) {
+    campaign.sections.push_back(truth_section(*truth, result.profile.name));
+  }
+  return campaign;
+}
+
+Result<Document> run_document(const RunVerb& verb) {
+  Document document = new_document("Power run");
+  document.parts_key = "workloads";
+  for (const std::string& workload : verb.workloads) {
+    auto campaign = run_campaign(verb, workload);
+    if (!campaign) {
+      Error error = campaign.take_error();
+      if (verb.workloads.size() > 1) error.message = workload + ": " + error.message;
+      return error;
+    }
+    if (!campaign->folder.empty()) document.inputs.push_back({campaign->folder, {}});
+    if (verb.workloads.size() == 1) {
+      document.verdict = std::move(campaign->verdict);
+      document.sections = std::move(campaign->sections);
+      continue;
+    }
+    document.parts.push_back(
+        {workload, {}, {}, std::move(campaign->verdict), std::move(campaign->sections)});
+  }
+  return document;
+}
+
+Result<Document> calibrate_document(const CalibrateVerb& verb) {
+  ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed));
+  ASSAY_TRY_ASSIGN(const std::string path, calibration_file(verb.calibration, device->facts()));
+  ProgressLine line;
+  CalibrationOptions options;
+  options.seed = verb.seed;
+  options.progress = [&line](const ProcedureProgress& progress) { line.show(progress); };
+  ASSAY_TRY_ASSIGN(const SensorCalibration found, calibrate_sensor(*device, options));
+  ASSAY_TRY(write_sensor_calibration(found, path));
+  Document document = new_document("Power sensor calibration");
+  document.verdict = calibration_verdict_words(found);
+  document.sections.push_back(calibration_section(found, path));
+  return document;
+}
+
+int finish(Result<Document> document, const CommonOptions& common) {
+  if (!document) return fail(document.error());
+  return write_document(*document, common, false);
+}
+
+void add_device_options(CLI::App& verb, std::string& device, uint64_t& seed) {
+  verb.add_option("--device", device,
+                  "auto, nvidia:0, amd:0, or simulated, which takes settings such as "
+                  "simulated:window=1ms,period=1ms,drift=42")
+      ->capture_default_str();
+  verb.add_option("--seed", seed, "of random delays, and of a simulated device")
+      ->capture_default_str();
+}
+
+void add_run_verb(CLI::App& power, int& exit_code) {
+  auto verb = std::make_shared<RunVerb>();
+  CLI::App* sub = power.add_subcommand(
+      "run", "Runs a kernel by FinGraV's nine steps and gives its power profile");
+  add_common_options(*sub, verb->common, false);
+  add_device_options(*sub, verb->device, verb->seed);
+  sub->add_option("--workload", verb->workloads,
+                  "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, so:FILE:symbol, "
+                  "cu:FILE:kernel, hip:FILE:kernel, cmd:COMMAND, or a list of which the last is "
+                  "profiled: '60*gemm:2048 , 1*gemm:8192'; can be given several times")
+      ->required();
+  sub->add_option("--record", verb->record,
+                  "folder for the raw records; an interrupted run there is gone on with. Default: "
+                  "assay-power-WORKLOAD, none when simulated");
+  sub->add_option("--calibration", verb->calibration,
+                  "the sensor's calibration; default: what `assay power calibrate` kept");
+  sub->add_option("--runs", verb->runs, "runs, instead of FinGraV's Table I")
+      ->check(CLI::Range(1, 1'000'000));
+  sub->add_option("--rounds", verb->rounds, "further rounds when samples are short")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  sub->add_flag("--force", verb->force, "also kernels under 25 us");
+  sub->add_flag("--paper-counts", verb->paper_counts,
+                "max(ceil(w/T), 4) executions per run as published, although their window still "
+                "holds some of what was before");
+  sub->callback([verb, &exit_code] { exit_code = finish(run_document(*verb), verb->common); });
+}
+
+void add_calibrate_verb(CLI::App& power, int& exit_code) {
+  auto verb = std::make_shared<CalibrateVerb>();
+  CLI::App* sub = power.add_subcommand(
+      "calibrate", "Measures how this GPU's power sensor averages and reports, and keeps it");
+  add_common_options(*sub, verb->common, false);
+  add_device_options(*sub, verb->device, verb->seed);
+  sub->add_option("--calibration", verb->calibration,
+                  "file to keep it in; default: assay/sensors in the cache folder");
+  sub->callback(
+      [verb, &exit_code] { exit_code = finish(calibrate_document(*verb), verb->common); });
+}
+
+}  // namespace
 
 void add_power_run_verbs(CLI::App& power, int& exit_code) {
-  (void)power;
-  (void)exit_code;
+  add_run_verb(power, exit_code);
+  add_calibrate_verb(power, exit_code);
 }
 
 }  // namespace assay

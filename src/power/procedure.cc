@@ -375,7 +375,7 @@ class Procedure {
   const ProcedureOptions& options_;
   const ProcedureObserver& observer_;
   PowerRecording recording_;
-  ProcedurePlan plan_;
+  PowerPlan plan_;
   std::vector<uint32_t> before_;  // kernels of one run before the profiled one
   uint32_t kernel_ = 0;
   bool interleaved_ = false;

@@ -15,21 +15,10 @@
 #include "devices/device.h"
 #include "devices/workload.h"
 #include "power/profile.h"
+#include "records/power_plan.h"
 #include "records/power_recording.h"
 
 namespace assay {
-
-// What was settled before the first recorded run; with the recording, enough to go on later.
-struct ProcedurePlan {
-  int64_t t_exec_ns = 0;            // median of five timings, each in a run of its own
-  uint32_t warm_ups = 0;            // executions before the time settles
-  uint32_t executions_per_run = 0;  // of the profiled kernel, the profiled one included
-  uint32_t runs = 0;                // before any further round
-  uint32_t loi_target = 0;
-  uint32_t fills_window = 0;  // executions by which the window holds nothing else
-  bool throttles = false;     // power or time fell after that: executions_per_run outlasts it
-  bool mean_only = false;     // the sensor reports too rarely for a curve
-};
 
 struct PowerRunRecord {
   uint32_t run = 0;
@@ -47,7 +36,7 @@ struct ProcedureProgress {
 // All optional. A Status that is an error stops the procedure, which returns that error.
 struct ProcedureObserver {
   // Before the first recorded run: the recording without rows, and the plan.
-  std::function<Status(const PowerRecording& head, const ProcedurePlan& plan)> planned;
+  std::function<Status(const PowerRecording& head, const PowerPlan& plan)> planned;
   std::function<Status(const PowerRunRecord& record)> recorded;
   std::function<void(const ProcedureProgress& progress)> progress;
 };
@@ -67,12 +56,12 @@ struct ProcedureOptions {
 // What an earlier, interrupted procedure left.
 struct ProcedureResume {
   PowerRecording recording;
-  ProcedurePlan plan;
+  PowerPlan plan;
 };
 
 struct ProcedureResult {
   PowerRecording recording;
-  ProcedurePlan plan;
+  PowerPlan plan;
   KernelProfile profile;
   uint32_t rounds = 0;  // further rounds that were needed
 };

@@ -32,7 +32,7 @@ struct Outcome {
   bool answerable = false;  // by the truth: a known sensor, clocks good enough, 25 us and more
   bool failed = false;      // an error, which is none of the verdicts
   std::string message;
-  ProcedurePlan plan;
+  PowerPlan plan;
   KernelProfile profile;
   double w_over_t = 0;
   double ssp_error = NAN;    // (estimate - truth) / truth

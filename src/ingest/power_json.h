@@ -1,0 +1,24 @@
+#pragma once
+
+// Small JSON files of the power room: a sensor's calibration (docs/formats/calibration.md) and the
+// plan of a campaign (plan.json beside its recording).
+
+#include <string>
+
+#include "base/result.h"
+#include "records/power_plan.h"
+#include "records/sensor_calibration.h"
+
+namespace assay {
+
+Result<SensorCalibration> read_sensor_calibration(const std::string& path);
+// Makes the folders above it.
+Status write_sensor_calibration(const SensorCalibration& calibration, const std::string& path);
+// Where the calibration of one GPU and driver is kept: $XDG_CACHE_HOME/assay/sensors, else
+// ~/.cache/assay/sensors. Empty when neither variable is set.
+std::string calibration_path(const std::string& uuid, const std::string& driver);
+
+Result<PowerPlan> read_power_plan(const std::string& folder);
+Status write_power_plan(const PowerPlan& plan, const std::string& folder);
+
+}  // namespace assay
