@@ -29,7 +29,7 @@ struct RunVerb {
   std::vector<std::string> workloads;
   std::string record;
   std::string calibration;
-  uint64_t seed = 1;
+  uint64_t seed = 26;  // simulated: a kernel and a sensor as in FinGraV's Figure 8
   std::optional<uint32_t> runs;
   uint32_t rounds = 5;
   bool force = false;
