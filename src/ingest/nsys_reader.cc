@@ -13,9 +13,6 @@
 namespace assay {
 namespace {
 
-// (process id, CUDA device) to the GPU's number in the report.
-using DeviceMap = std::map<std::pair<int64_t, int64_t>, int64_t>;
-
 // ---- is it one? ---------------------------------------------------------------------------------
 
 bool any_starts_with(const std::vector<std::string>& tables, std::string_view prefix) {
@@ -117,10 +114,11 @@ Result<int64_t> read_session_end(const SqliteFile& file) {
 }
 
 // Empty unless several processes are told to number devices by themselves.
-Result<DeviceMap> read_device_map(const SqliteFile& file, std::map<int64_t, int64_t>& cuda_of_gpu) {
+Result<NsysDevices> read_device_map(const SqliteFile& file,
+                                    std::map<int64_t, int64_t>& cuda_of_gpu) {
   ASSAY_TRY_ASSIGN(SqliteRows rows,
                    file.rows("TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"}));
-  DeviceMap gpus;
+  NsysDevices gpus;
   std::map<int64_t, bool> pids;
   while (rows.next()) {
     int64_t pid = 0;
@@ -267,14 +265,16 @@ Result<Trace> read_nsys_sqlite(const std::string& path, const ReadOptions& optio
   ASSAY_TRY_ASSIGN(const int64_t session_end_ns, read_session_end(file));
   std::map<int64_t, int64_t> cuda_of_gpu;
   std::map<int64_t, int64_t> gpu_of_counter;
-  ASSAY_TRY_ASSIGN(const DeviceMap gpus, read_device_map(file, cuda_of_gpu));
+  ASSAY_TRY_ASSIGN(const NsysDevices gpus, read_device_map(file, cuda_of_gpu));
   ASSAY_TRY_ASSIGN(std::vector<DeviceProperties> devices,
                    read_devices(file, !gpus.empty(), cuda_of_gpu, gpu_of_counter));
 
   NsysLanes lanes(builder);
   ASSAY_TRY_ASSIGN(NsysNames names, NsysNames::open(file));
-  NsysRows rows(file, builder, lanes, names, options);
-  ASSAY_TRY(rows.read_all(session_end_ns, gpus));
+  NsysCells cells(file, builder, lanes, names, options, expected_rows(file));
+  ASSAY_TRY(read_host_rows(file, cells));
+  ASSAY_TRY(read_device_rows(file, gpus, cells));
+  cells.finish(session_end_ns);
   ASSAY_TRY(read_counters(file, gpu_of_counter, builder));
   ASSAY_TRY(read_thread_names(file, lanes, names, builder));
   ASSAY_TRY(names.status());

@@ -364,8 +364,8 @@ TEST(ChromeReader, RefusesWithByteOffset) {
   };
   for (const Case& c :
        {Case{"", ErrorCode::kFormat, -1}, Case{"  \n", ErrorCode::kFormat, -1},
-        Case{"{}", ErrorCode::kFormat, -1}, Case{R"({"a":[1]})", ErrorCode::kFormat, -1},
-        Case{R"({"traceEvents":{}})", ErrorCode::kFormat, -1},
+        Case{"{}", ErrorCode::kNotATrace, -1}, Case{R"({"a":[1]})", ErrorCode::kNotATrace, -1},
+        Case{R"({"traceEvents":{}})", ErrorCode::kNotATrace, -1},
         Case{R"({"traceEvents":[)", ErrorCode::kTruncated, 16},
         Case{R"({"traceEvents":[{"ph":"X")", ErrorCode::kTruncated, 25},
         Case{R"({"traceEvents":[{"ph" "X"}]})", ErrorCode::kFormat, 22},
@@ -429,11 +429,20 @@ TEST(Load, RankFromFileName) {
 TEST(Load, ForeignFilesAreNamed) {
   const TempFile sqlite(std::string("SQLite format 3\0", 16) + std::string(100, '\0'), ".sqlite");
   const TempFile table("Kernel,Start,End\na,1,2\n", ".csv");
-  for (const TempFile* file : {&sqlite, &table}) {
-    auto trace = load_trace(file->path(), {});
+  const TempFile report("NVIDIA Tegra Profiler", ".nsys-rep");
+  struct Case {
+    const TempFile& file;
+    ErrorCode code;
+    const char* named;
+  };
+  for (const Case& c :
+       {Case{sqlite, ErrorCode::kFormat, "SQLite"}, Case{table, ErrorCode::kNotATrace, "a table"},
+        Case{report, ErrorCode::kUnsupported, "nsys export --type sqlite"}}) {
+    auto trace = load_trace(c.file.path(), {});
     ASSERT_FALSE(trace.has_value());
-    EXPECT_EQ(trace.error().code, ErrorCode::kUnsupported);
-    EXPECT_EQ(trace.error().file, file->path());
+    EXPECT_EQ(trace.error().code, c.code) << c.named;
+    EXPECT_NE(trace.error().message.find(c.named), std::string::npos) << trace.error().message;
+    EXPECT_EQ(trace.error().file, c.file.path());
   }
   auto folder = expand_inputs({"/nonexistent-folder/*.json"});
   ASSERT_FALSE(folder.has_value());
