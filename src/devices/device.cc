@@ -1,12 +1,37 @@
 #include "devices/device.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <utility>
 
+#include "devices/amd.h"
+#include "devices/nvidia.h"
 #include "devices/simulated.h"
 
 namespace assay {
+namespace {
+
+std::optional<int> ordinal_of(const std::string& text) {
+  if (text.empty()) return 0;
+  int ordinal = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
+  if (code != std::errc{} || end != text.data() + text.size() || ordinal < 0) return std::nullopt;
+  return ordinal;
+}
+
+Result<std::unique_ptr<PowerDevice>> open_any() {
+  auto nvidia = open_nvidia_device(0);
+  if (nvidia) return nvidia;
+  auto amd = open_amd_device(0);
+  if (amd) return amd;
+  return Error{ErrorCode::kUnsupported,
+               "there is no GPU to measure here: " + nvidia.error().message + "; " +
+                   amd.error().message + ". --device simulated runs everything without one",
+               "", -1};
+}
+
+}  // namespace
 
 Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64_t seed) {
   const size_t colon = std::min(text.find(':'), text.size());
@@ -16,6 +41,10 @@ Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64
     ASSAY_TRY_ASSIGN(const SimulatedKnobs knobs, parse_simulated_knobs(rest));
     return std::unique_ptr<PowerDevice>(make_simulated_device(seed, knobs));
   }
+  if (text == "auto") return open_any();
+  const auto ordinal = ordinal_of(rest);
+  if (ordinal && kind == "nvidia") return open_nvidia_device(*ordinal);
+  if (ordinal && kind == "amd") return open_amd_device(*ordinal);
   return Error{ErrorCode::kInvalidArgument,
                "no device '" + text + "': write auto, nvidia:0, amd:0 or simulated", "", -1};
 }

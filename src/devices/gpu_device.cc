@@ -1,0 +1,482 @@
+#include "devices/gpu_device.h"
+
+#include <dlfcn.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+constexpr int64_t kPoll = 250'000;  // between readings when logging
+constexpr int64_t kStampWait = 1'000'000'000;
+constexpr unsigned kMapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped
+constexpr unsigned kThreads = 256;
+constexpr unsigned kMostBlocks = 65535;
+constexpr int kAnchors = 8;  // event reads of which the fastest ties the clocks
+constexpr size_t kMostEvents = 200'000;
+
+Error failed(std::string message) { return Error{ErrorCode::kIo, std::move(message), "", -1}; }
+
+int64_t read_clock(clockid_t clock) {
+  timespec time = {};
+  ::clock_gettime(clock, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// Random numbers near 1 of either sign: power depends on the bits that are moved. Masks for even
+// and odd 32-bit words.
+struct FillPattern {
+  std::array<uint32_t, 2> keep;
+  std::array<uint32_t, 2> set;
+};
+FillPattern fill_pattern(DataType type) {
+  switch (type) {
+    case DataType::kF16:
+      return {{0x83ff83ff, 0x83ff83ff}, {0x3c003c00, 0x3c003c00}};
+    case DataType::kBf16:
+      return {{0x807f807f, 0x807f807f}, {0x3f803f80, 0x3f803f80}};
+    case DataType::kF32:
+      return {{0x807fffff, 0x807fffff}, {0x3f800000, 0x3f800000}};
+    case DataType::kF64:
+      break;
+  }
+  return {{0xffffffff, 0x800fffff}, {0, 0x3ff00000}};
+}
+
+// One process per execution.
+Status run_command(const std::string& command) {
+  const char* arguments[] = {"/bin/sh", "-c", command.c_str(), nullptr};
+  pid_t child = 0;
+  if (::posix_spawn(&child, "/bin/sh", nullptr, nullptr, const_cast<char* const*>(arguments),
+                    environ) != 0) {
+    return failed("the command cannot be started: " + command);
+  }
+  int state = 0;
+  while (::waitpid(child, &state, 0) < 0) {
+    if (errno != EINTR) return failed("the command was lost: " + command);
+  }
+  if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return Ok{};
+  return failed("the command did not end with 0: " + command);
+}
+
+// Readings until told to stop.
+class Poller {
+ public:
+  Poller(GpuSensor& sensor, clockid_t clock, const LogRequest& request)
+      : sensor_(sensor), clock_(clock), request_(request), thread_([this] { poll(); }) {}
+  ~Poller() { stop(); }
+  Poller(const Poller&) = delete;
+  Poller& operator=(const Poller&) = delete;
+
+  Result<std::vector<PowerSample>> finish() {
+    stop();
+    if (error_) return *error_;
+    return std::move(samples_);
+  }
+
+ private:
+  void stop() {
+    stop_.store(true, std::memory_order_relaxed);
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void poll() {
+    const int64_t interval = request_.poll_interval_ns > 0 ? request_.poll_interval_ns : kPoll;
+    int64_t next = read_clock(clock_);
+    while (!stop_.load(std::memory_order_relaxed)) {
+      const int64_t before = read_clock(clock_);
+      auto reading = sensor_.read();
+      const int64_t after = read_clock(clock_);
+      if (!reading) {
+        error_ = reading.take_error();
+        return;
+      }
+      keep(*reading, before + (after - before) / 2);
+      next = std::max(next + interval, after);
+      std::this_thread::sleep_for(std::chrono::nanoseconds(next - after));
+    }
+  }
+
+  void keep(const SensorReading& reading, int64_t polled_at) {
+    const bool every = request_.poll_interval_ns > 0;
+    const bool repeated =
+        !reading.fresh || (!samples_.empty() && samples_.back().power_w == reading.power_w);
+    if (repeated && !every) return;
+    if (!reading.fresh && samples_.empty()) return;
+    PowerSample sample;
+    sample.t_ns = every || reading.t_ns == 0 ? polled_at : reading.t_ns;
+    sample.power_w = reading.fresh ? reading.power_w : samples_.back().power_w;
+    samples_.push_back(sample);
+  }
+
+  GpuSensor& sensor_;
+  clockid_t clock_;
+  LogRequest request_;
+  std::vector<PowerSample> samples_;
+  std::optional<Error> error_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+struct GpuKernel {
+  Workload work;
+  std::array<void*, 3> buffers = {};
+  void* function = nullptr;         // compiled at run time
+  void (*symbol)(void*) = nullptr;  // from a shared object
+};
+
+class GpuDevice final : public PowerDevice {
+ public:
+  GpuDevice(GpuRuntime runtime, GpuParts parts)
+      : runtime_(std::move(runtime)), parts_(std::move(parts)) {
+    facts_.name = runtime_.name();
+    facts_.samples_on_cpu_clock = true;
+    parts_.sensor->describe(facts_);
+  }
+  ~GpuDevice() override {
+    poller_.reset();
+    for (void* event : events_) api().event_destroy(event);
+    for (const GpuKernel& kernel : kernels_) {
+      for (void* buffer : kernel.buffers) {
+        if (buffer != nullptr) api().release(buffer);
+      }
+    }
+    if (stamp_host_ != nullptr) api().host_release(stamp_host_);
+  }
+
+  Status start() {
+    void* module = nullptr;
+    ASSAY_TRY(check(api().module_load(&module, parts_.helpers.c_str()), "loading Assay's kernels"));
+    ASSAY_TRY(function_of(module, "assay_stamp", stamp_));
+    ASSAY_TRY(function_of(module, "assay_fill", fill_));
+    ASSAY_TRY(function_of(module, "assay_triad", triad_));
+    ASSAY_TRY(check(api().host_allocate(&stamp_host_, sizeof(uint64_t), kMapped),
+                    "allocating memory that the GPU can see"));
+    return check(api().host_device_pointer(&stamp_device_, stamp_host_, 0),
+                 "mapping memory into the GPU");
+  }
+
+  const DeviceFacts& facts() const override { return facts_; }
+  int64_t now_ns() override { return read_clock(parts_.cpu_clock); }
+  Status wait_ns(int64_t duration) override {
+    if (duration > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(duration));
+    return Ok{};
+  }
+
+  Result<PreparedKernel> prepare(const std::string& workload) override {
+    ASSAY_TRY_ASSIGN(Workload work, parse_workload(workload));
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      if (kernels_[i].work.text == work.text) return prepared(i);
+    }
+    GpuKernel kernel;
+    kernel.work = std::move(work);
+    // In the list before it is complete, so that its buffers are given back whatever happens.
+    kernels_.push_back(std::move(kernel));
+    if (Status status = make_ready(kernels_.back()); !status) {
+      Error error = status.take_error();
+      if (error.file.empty()) error.message = "workload '" + workload + "': " + error.message;
+      return error;
+    }
+    return prepared(kernels_.size() - 1);
+  }
+
+  Result<ClockProbe> probe() override {
+    volatile uint64_t* const seen = static_cast<volatile uint64_t*>(stamp_host_);
+    *seen = 0;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    ClockProbe probe;
+    probe.c0_ns = now_ns();
+    void* arguments[] = {&stamp_device_};
+    ASSAY_TRY(launch(stamp_, 1, 1, arguments));
+    while (*seen == 0) {
+      if (now_ns() - probe.c0_ns > kStampWait) {
+        return failed("the GPU did not answer a clock read within a second");
+      }
+    }
+    probe.c1_ns = now_ns();
+    probe.gpu_ticks = static_cast<int64_t>(*seen);
+    return probe;
+  }
+
+  Status start_logging(const LogRequest& request) override {
+    poller_ = std::make_unique<Poller>(*parts_.sensor, parts_.cpu_clock, request);
+    return Ok{};
+  }
+  Result<std::vector<PowerSample>> stop_logging() override {
+    if (!poller_) return Error{ErrorCode::kInternal, "the logger does not run", "", -1};
+    auto samples = poller_->finish();
+    poller_.reset();
+    return samples;
+  }
+  Result<std::optional<double>> energy_j() override { return parts_.sensor->energy_j(); }
+
+  Result<std::vector<PowerExecution>> execute(uint32_t run,
+                                              const std::vector<uint32_t>& kernels) override {
+    for (const uint32_t id : kernels) {
+      if (id >= kernels_.size()) {
+        return Error{ErrorCode::kInvalidArgument, "no kernel of that number is prepared", "", -1};
+      }
+      if (kernels_[id].work.kind == WorkloadKind::kCommand) return execute_commands(run, kernels);
+    }
+    if (kernels.size() > kMostEvents) {
+      return Error{ErrorCode::kUnsupported,
+                   std::to_string(kernels.size()) +
+                       " executions in one run are more than can be timed: take a longer kernel",
+                   "", -1};
+    }
+    return execute_kernels(run, kernels);
+  }
+
+ private:
+  // An event's place on the CPU's clock.
+  struct Anchor {
+    int64_t cpu_ns = 0;
+    int64_t round_trip_ns = INT64_MAX;
+    void* event = nullptr;
+  };
+
+  const GpuApi& api() const { return runtime_.api(); }
+  Status check(int code, const std::string& doing) const { return runtime_.check(code, doing); }
+
+  Status function_of(void* module, const char* name, void*& function) const {
+    return check(api().module_function(&function, module, name),
+                 std::string("finding the kernel ") + name);
+  }
+  Status launch(void* function, unsigned blocks, unsigned threads, void** arguments) const {
+    return check(api().launch(function, blocks, 1, 1, threads, 1, 1, 0, runtime_.stream(),
+                              arguments, nullptr),
+                 "launching a kernel");
+  }
+  Status synchronize() const {
+    return check(api().stream_synchronize(runtime_.stream()), "waiting for the GPU");
+  }
+
+  PreparedKernel prepared(size_t id) const {
+    const Workload& work = kernels_[id].work;
+    return {static_cast<uint32_t>(id), work.text, work.flop, work.bytes};
+  }
+
+  Status make_ready(GpuKernel& kernel) {
+    const Workload& work = kernel.work;
+    switch (work.kind) {
+      case WorkloadKind::kGemm:
+      case WorkloadKind::kGemv:
+        return make_matrices(kernel);
+      case WorkloadKind::kCopy:
+        return make_arrays(kernel, 2);
+      case WorkloadKind::kTriad:
+        return make_arrays(kernel, 3);
+      case WorkloadKind::kSharedObject:
+        return open_symbol(kernel);
+      case WorkloadKind::kCudaSource:
+      case WorkloadKind::kHipSource:
+        return compile(kernel);
+      case WorkloadKind::kCommand:
+        break;
+    }
+    return Ok{};
+  }
+
+  Status make_buffer(void*& buffer, int64_t bytes, DataType type) {
+    ASSAY_TRY(check(api().allocate(&buffer, static_cast<size_t>(bytes)),
+                    "allocating " + std::to_string(bytes) + " bytes on the GPU"));
+    FillPattern pattern = fill_pattern(type);
+    uint64_t words = static_cast<uint64_t>(bytes) / 4;
+    if (words == 0) return Ok{};
+    void* arguments[] = {&buffer,         &words,           &pattern.keep[0],
+                         &pattern.set[0], &pattern.keep[1], &pattern.set[1]};
+    ASSAY_TRY(launch(fill_, blocks_for(words), kThreads, arguments));
+    return synchronize();
+  }
+
+  // Kernels stride over the grid, so that fewer blocks than words are fine.
+  static unsigned blocks_for(uint64_t words) {
+    return static_cast<unsigned>(
+        std::min<uint64_t>(kMostBlocks, (words + kThreads - 1) / kThreads));
+  }
+
+  Status make_matrices(GpuKernel& kernel) {
+    if (!blas_) {
+      ASSAY_TRY_ASSIGN(blas_, parts_.open_blas(parts_.blas_libraries, runtime_.stream()));
+    }
+    const Workload& work = kernel.work;
+    const int64_t size = data_type_bytes(work.type);
+    ASSAY_TRY(make_buffer(kernel.buffers[0], work.m * work.k * size, work.type));
+    ASSAY_TRY(make_buffer(kernel.buffers[1], work.k * work.n * size, work.type));
+    return make_buffer(kernel.buffers[2], work.m * work.n * size, work.type);
+  }
+
+  Status make_arrays(GpuKernel& kernel, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      ASSAY_TRY(make_buffer(kernel.buffers[i], kernel.work.array_bytes, kernel.work.type));
+    }
+    return Ok{};
+  }
+
+  Status open_symbol(GpuKernel& kernel) {
+    ASSAY_TRY_ASSIGN(
+        const DynamicLibrary library,
+        DynamicLibrary::open({kernel.work.file}, "the shared object cannot be opened"));
+    return library.bind(kernel.work.symbol.c_str(), kernel.symbol);
+  }
+
+  Status compile(GpuKernel& kernel) {
+    const bool cuda = kernel.work.kind == WorkloadKind::kCudaSource;
+    if (cuda != (parts_.vendor == GpuVendor::kNvidia)) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "cu: sources run on nvidia devices, hip: sources on amd devices", "", -1};
+    }
+    std::ifstream file(kernel.work.file, std::ios::binary);
+    if (!file) return Error{ErrorCode::kIo, "cannot be opened", kernel.work.file, -1};
+    std::stringstream source;
+    source << file.rdbuf();
+    ASSAY_TRY_ASSIGN(const std::string image,
+                     compile_gpu_source(parts_.vendor, parts_.compiler_libraries, source.str(),
+                                        kernel.work.file));
+    void* module = nullptr;
+    ASSAY_TRY(check(api().module_load(&module, image.c_str()), "loading " + kernel.work.file));
+    if (api().module_function(&kernel.function, module, kernel.work.symbol.c_str()) == 0) {
+      return Ok{};
+    }
+    return Error{ErrorCode::kInvalidArgument,
+                 "has no kernel " + kernel.work.symbol +
+                     " (declare it extern \"C\" __global__, without arguments)",
+                 kernel.work.file, -1};
+  }
+
+  Status enqueue(const GpuKernel& kernel) {
+    const Workload& work = kernel.work;
+    void* a = kernel.buffers[0];
+    void* b = kernel.buffers[1];
+    void* c = kernel.buffers[2];
+    if (kernel.symbol != nullptr) return kernel.symbol(runtime_.stream()), Ok{};
+    if (kernel.function != nullptr) {
+      constexpr unsigned kUserBlocks = 1024;
+      return launch(kernel.function, kUserBlocks, kThreads, nullptr);
+    }
+    if (work.kind == WorkloadKind::kCopy) {
+      return check(api().copy(a, b, static_cast<size_t>(work.array_bytes), runtime_.stream()),
+                   "copying on the GPU");
+    }
+    if (work.kind == WorkloadKind::kTriad) {
+      uint64_t words = static_cast<uint64_t>(work.array_bytes) / 4;
+      void* arguments[] = {&a, &b, &c, &words};
+      return launch(triad_, blocks_for(words), kThreads, arguments);
+    }
+    return blas_->gemm(work, a, b, c);
+  }
+
+  Status make_events(size_t count) {
+    while (events_.size() < count) {
+      void* event = nullptr;
+      ASSAY_TRY(check(api().event_create(&event, 0), "making an event"));
+      events_.push_back(event);
+    }
+    return Ok{};
+  }
+
+  // The idle stream reaches an event between two reads of the CPU's clock; the fastest of several
+  // is known to half its round trip.
+  Result<Anchor> anchor(size_t first_event) {
+    Anchor best;
+    for (int i = 0; i < kAnchors; ++i) {
+      void* event = events_[first_event + static_cast<size_t>(i)];
+      const int64_t before = now_ns();
+      ASSAY_TRY(check(api().event_record(event, runtime_.stream()), "recording an event"));
+      ASSAY_TRY(check(api().event_synchronize(event), "waiting for an event"));
+      const int64_t after = now_ns();
+      if (after - before >= best.round_trip_ns) continue;
+      best = {before + (after - before) / 2, after - before, event};
+    }
+    return best;
+  }
+
+  Result<double> elapsed_ns(void* from, void* to) const {
+    float ms = 0;
+    ASSAY_TRY(check(api().event_elapsed(&ms, from, to), "reading an event's time"));
+    return static_cast<double>(ms) * 1e6;
+  }
+
+  Result<std::vector<PowerExecution>> execute_kernels(uint32_t run,
+                                                      const std::vector<uint32_t>& kernels) {
+    const size_t anchors = 2 * static_cast<size_t>(kAnchors);
+    ASSAY_TRY(make_events(anchors + kernels.size() + 1));
+    ASSAY_TRY(synchronize());
+    ASSAY_TRY_ASSIGN(const Anchor before, anchor(0));
+    ASSAY_TRY(check(api().event_record(events_[anchors], runtime_.stream()), "recording an event"));
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      ASSAY_TRY(enqueue(kernels_[kernels[i]]));
+      ASSAY_TRY(check(api().event_record(events_[anchors + i + 1], runtime_.stream()),
+                      "recording an event"));
+    }
+    ASSAY_TRY(synchronize());
+    ASSAY_TRY_ASSIGN(const Anchor after, anchor(static_cast<size_t>(kAnchors)));
+    ASSAY_TRY_ASSIGN(const double between, elapsed_ns(before.event, after.event));
+    // The event clock's rate against the CPU's; over a short run the reads say less than 1 does.
+    const auto cpu = static_cast<double>(after.cpu_ns - before.cpu_ns);
+    const double rate = between > 0 && std::fabs(cpu / between - 1) < 1e-3 ? cpu / between : 1;
+    std::vector<PowerExecution> done;
+    done.reserve(kernels.size());
+    int64_t start = 0;
+    for (size_t i = 0; i <= kernels.size(); ++i) {
+      ASSAY_TRY_ASSIGN(const double since, elapsed_ns(before.event, events_[anchors + i]));
+      const int64_t at = std::max<int64_t>(start, before.cpu_ns + std::llround(since * rate));
+      if (i > 0) done.push_back({run, static_cast<uint32_t>(i - 1), start, at, kernels[i - 1]});
+      start = at;
+    }
+    return done;
+  }
+
+  Result<std::vector<PowerExecution>> execute_commands(uint32_t run,
+                                                       const std::vector<uint32_t>& kernels) {
+    std::vector<PowerExecution> done;
+    for (const uint32_t id : kernels) {
+      const GpuKernel& kernel = kernels_[id];
+      const int64_t start = now_ns();
+      if (kernel.work.kind == WorkloadKind::kCommand) {
+        ASSAY_TRY(run_command(kernel.work.command));
+      } else {
+        ASSAY_TRY(enqueue(kernel));
+        ASSAY_TRY(synchronize());
+      }
+      done.push_back({run, static_cast<uint32_t>(done.size()), start, now_ns(), id});
+    }
+    return done;
+  }
+
+  GpuRuntime runtime_;
+  GpuParts parts_;
+  DeviceFacts facts_;
+  std::unique_ptr<GpuBlas> blas_;
+  std::vector<GpuKernel> kernels_;
+  std::vector<void*> events_;
+  void* stamp_ = nullptr;
+  void* fill_ = nullptr;
+  void* triad_ = nullptr;
+  void* stamp_host_ = nullptr;
+  void* stamp_device_ = nullptr;
+  std::unique_ptr<Poller> poller_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PowerDevice>> make_gpu_device(GpuRuntime runtime, GpuParts parts) {
+  auto device = std::make_unique<GpuDevice>(std::move(runtime), std::move(parts));
+  ASSAY_TRY(device->start());
+  return std::unique_ptr<PowerDevice>(std::move(device));
+}
+
+}  // namespace assay

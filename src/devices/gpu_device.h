@@ -1,0 +1,62 @@
+#pragma once
+
+// A real GPU as a PowerDevice, the same for both vendors: kernels between events, the sensor polled
+// on a thread of its own, the event clock tied to the CPU's before and after every run. What
+// differs is behind the two seams below.
+
+#include <array>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/device.h"
+#include "devices/gpu_runtime.h"
+#include "devices/workload.h"
+
+namespace assay {
+
+struct SensorReading {
+  int64_t t_ns = 0;  // of the reading, on the CPU's clock; 0 = not told, the poll's time counts
+  double power_w = 0;
+  bool fresh = true;  // false: told to be the same reading as before
+};
+
+// Reads only: no clocks, limits or modes are ever set.
+class GpuSensor {
+ public:
+  virtual ~GpuSensor() = default;
+  GpuSensor() = default;
+  GpuSensor(const GpuSensor&) = delete;
+  GpuSensor& operator=(const GpuSensor&) = delete;
+  virtual Result<SensorReading> read() = 0;
+  virtual Result<std::optional<double>> energy_j() = 0;
+  // Driver, uuid, documented sensor, power limit.
+  virtual void describe(DeviceFacts& facts) const = 0;
+};
+
+class GpuBlas {
+ public:
+  virtual ~GpuBlas() = default;
+  GpuBlas() = default;
+  GpuBlas(const GpuBlas&) = delete;
+  GpuBlas& operator=(const GpuBlas&) = delete;
+  // C = A B in column-major order, on the stream it was made for.
+  virtual Status gemm(const Workload& work, void* a, void* b, void* c) = 0;
+};
+
+struct GpuParts {
+  GpuVendor vendor = GpuVendor::kNvidia;
+  clockid_t cpu_clock = CLOCK_REALTIME;  // the one that the sensor's stamps are on
+  std::unique_ptr<GpuSensor> sensor;
+  std::string helpers;  // image with assay_stamp, assay_fill and assay_triad
+  std::vector<std::string> blas_libraries;
+  std::vector<std::string> compiler_libraries;
+  Result<std::unique_ptr<GpuBlas>> (*open_blas)(const std::vector<std::string>& libraries,
+                                                void* stream) = nullptr;
+};
+
+Result<std::unique_ptr<PowerDevice>> make_gpu_device(GpuRuntime runtime, GpuParts parts);
+
+}  // namespace assay

@@ -1,0 +1,316 @@
+#include "devices/nvidia.h"
+
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "devices/dynamic_library.h"
+#include "devices/gpu_device.h"
+#include "devices/nvml_abi.h"
+
+namespace assay {
+namespace {
+
+// ISA 6.0 and sm_50: what every driver since CUDA 9 compiles for the GPU at hand.
+constexpr const char* kHelpers = R"ptx(
+.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry assay_stamp(.param .u64 out)
+{
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  cvta.to.global.u64 %rd2, %rd1;
+  mov.u64 %rd3, %globaltimer;
+  st.volatile.global.u64 [%rd2], %rd3;
+  membar.sys;
+  ret;
+}
+.visible .entry assay_fill(.param .u64 out, .param .u64 words, .param .u32 keep0,
+                           .param .u32 set0, .param .u32 keep1, .param .u32 set1)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<24>;
+  .reg .b64 %rd<10>;
+  ld.param.u64 %rd1, [out];
+  cvta.to.global.u64 %rd1, %rd1;
+  ld.param.u64 %rd2, [words];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mov.u32 %r4, %nctaid.x;
+  mul.wide.u32 %rd3, %r1, %r2;
+  cvt.u64.u32 %rd4, %r3;
+  add.u64 %rd3, %rd3, %rd4;
+  mul.wide.u32 %rd5, %r4, %r2;
+  ld.param.u32 %r5, [keep0];
+  ld.param.u32 %r6, [set0];
+  ld.param.u32 %r7, [keep1];
+  ld.param.u32 %r8, [set1];
+FILL_NEXT:
+  setp.ge.u64 %p1, %rd3, %rd2;
+  @%p1 bra FILL_DONE;
+  cvt.u32.u64 %r9, %rd3;
+  mul.lo.u32 %r10, %r9, 2654435761;
+  shr.u32 %r11, %r10, 16;
+  xor.b32 %r12, %r10, %r11;
+  mul.lo.u32 %r13, %r12, 2246822507;
+  shr.u32 %r14, %r13, 13;
+  xor.b32 %r15, %r13, %r14;
+  and.b32 %r16, %r9, 1;
+  setp.eq.u32 %p2, %r16, 0;
+  selp.b32 %r17, %r5, %r7, %p2;
+  selp.b32 %r18, %r6, %r8, %p2;
+  and.b32 %r19, %r15, %r17;
+  or.b32 %r20, %r19, %r18;
+  shl.b64 %rd6, %rd3, 2;
+  add.u64 %rd7, %rd1, %rd6;
+  st.global.u32 [%rd7], %r20;
+  add.u64 %rd3, %rd3, %rd5;
+  bra FILL_NEXT;
+FILL_DONE:
+  ret;
+}
+.visible .entry assay_triad(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 words)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<6>;
+  .reg .f32 %f<5>;
+  .reg .b64 %rd<12>;
+  ld.param.u64 %rd1, [a];
+  ld.param.u64 %rd2, [b];
+  ld.param.u64 %rd3, [c];
+  ld.param.u64 %rd4, [words];
+  cvta.to.global.u64 %rd1, %rd1;
+  cvta.to.global.u64 %rd2, %rd2;
+  cvta.to.global.u64 %rd3, %rd3;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mov.u32 %r4, %nctaid.x;
+  mul.wide.u32 %rd5, %r1, %r2;
+  cvt.u64.u32 %rd6, %r3;
+  add.u64 %rd5, %rd5, %rd6;
+  mul.wide.u32 %rd7, %r4, %r2;
+TRIAD_NEXT:
+  setp.ge.u64 %p1, %rd5, %rd4;
+  @%p1 bra TRIAD_DONE;
+  shl.b64 %rd8, %rd5, 2;
+  add.u64 %rd9, %rd2, %rd8;
+  add.u64 %rd10, %rd3, %rd8;
+  add.u64 %rd11, %rd1, %rd8;
+  ld.global.f32 %f1, [%rd9];
+  ld.global.f32 %f2, [%rd10];
+  fma.rn.f32 %f3, %f2, 0f40400000, %f1;
+  st.global.f32 [%rd11], %f3;
+  add.u64 %rd5, %rd5, %rd7;
+  bra TRIAD_NEXT;
+TRIAD_DONE:
+  ret;
+}
+)ptx";
+
+constexpr unsigned kTextLength = 96;
+constexpr int64_t kSecond = 1'000'000'000;
+
+Status bind(const DynamicLibrary& library, nvml::Api& api) {
+  ASSAY_TRY(library.bind("nvmlInit_v2", api.init));
+  ASSAY_TRY(library.bind("nvmlErrorString", api.error_text));
+  ASSAY_TRY(library.bind("nvmlDeviceGetHandleByPciBusId_v2", api.by_bus_id));
+  ASSAY_TRY(library.bind("nvmlSystemGetDriverVersion", api.driver_version));
+  ASSAY_TRY(library.bind("nvmlDeviceGetUUID", api.uuid));
+  ASSAY_TRY(library.bind("nvmlDeviceGetPowerUsage", api.power_usage));
+  ASSAY_TRY(library.bind("nvmlDeviceGetFieldValues", api.field_values));
+  ASSAY_TRY(library.bind("nvmlDeviceGetTotalEnergyConsumption", api.energy));
+  ASSAY_TRY(library.bind("nvmlDeviceGetEnforcedPowerLimit", api.enforced_limit));
+  return library.bind("nvmlDeviceGetMigMode", api.mig_mode);
+}
+
+// Which of NVML's readings is used: the one with the shortest window there is.
+enum class Reading { kInstant, kAverage, kUsage };
+
+class NvmlSensor final : public GpuSensor {
+ public:
+  static Result<std::unique_ptr<GpuSensor>> open(const std::vector<std::string>& libraries,
+                                                 const std::string& bus_id) {
+    ASSAY_TRY_ASSIGN(
+        const DynamicLibrary library,
+        DynamicLibrary::open(libraries, "NVML, which comes with the NVIDIA driver, is missing"));
+    auto sensor = std::make_unique<NvmlSensor>();
+    ASSAY_TRY(bind(library, sensor->api_));
+    ASSAY_TRY(sensor->check(sensor->api_.init(), "starting NVML"));
+    ASSAY_TRY(sensor->check(sensor->api_.by_bus_id(bus_id.c_str(), &sensor->device_),
+                            "finding GPU " + bus_id));
+    ASSAY_TRY(sensor->look_around());
+    return std::unique_ptr<GpuSensor>(std::move(sensor));
+  }
+
+  Result<SensorReading> read() override {
+    if (reading_ != Reading::kUsage) {
+      const unsigned field =
+          reading_ == Reading::kInstant ? nvml::kFieldPowerInstant : nvml::kFieldPowerAverage;
+      const auto watts = field_w(field);
+      if (!watts) return failed_read_;
+      return SensorReading{0, *watts, true};
+    }
+    unsigned mw = 0;
+    ASSAY_TRY(check(api_.power_usage(device_, &mw), "reading power"));
+    return SensorReading{0, mw * 1e-3, true};
+  }
+
+  Result<std::optional<double>> energy_j() override {
+    unsigned long long mj = 0;
+    const int code = api_.energy(device_, &mj);
+    if (code == nvml::kNotSupported) return std::optional<double>();
+    ASSAY_TRY(check(code, "reading the energy counter"));
+    return std::optional<double>(static_cast<double>(mj) * 1e-3);
+  }
+
+  void describe(DeviceFacts& facts) const override {
+    facts.driver = driver_;
+    facts.uuid = uuid_;
+    facts.power_limit_w = limit_w_;
+    if (reading_ == Reading::kInstant) {
+      facts.documented.source = "NVML instant power; its window is not documented";
+      return;
+    }
+    // NVML documents 1 s for average and, from Ampere on, for usage; the period is not documented,
+    // 100 ms is what Yang et al. measured on Ampere and Hopper.
+    facts.documented.mode = SensorMode::kOneSecondAverage;
+    facts.documented.window_ns = kSecond;
+    facts.documented.period_ns = kSecond / 10;
+    facts.documented.source = "documented by NVML: 1 s average";
+  }
+
+ private:
+  Status check(int code, const std::string& doing) const {
+    if (code == nvml::kSuccess) return Ok{};
+    const char* text = api_.error_text(code);
+    std::string hint;
+    if (code == nvml::kNoPermission) hint = "; ask for permission to read this GPU's sensors";
+    if (code == nvml::kDriverNotLoaded) hint = "; is the NVIDIA kernel module loaded?";
+    return Error{ErrorCode::kIo,
+                 doing + " failed: " + (text != nullptr ? text : std::to_string(code)) + hint, "",
+                 -1};
+  }
+
+  Status look_around() {
+    std::array<char, kTextLength> text = {};
+    ASSAY_TRY(check(api_.driver_version(text.data(), kTextLength - 1), "asking for the driver"));
+    driver_ = text.data();
+    text = {};
+    ASSAY_TRY(check(api_.uuid(device_, text.data(), kTextLength - 1), "asking for the UUID"));
+    uuid_ = text.data();
+    unsigned current = 0;
+    unsigned pending = 0;
+    if (api_.mig_mode(device_, &current, &pending) == nvml::kSuccess && current != 0) {
+      return Error{ErrorCode::kUnsupported,
+                   "this GPU is split by MIG: its sensor reads the whole GPU, so that the power of "
+                   "one instance cannot be told",
+                   "", -1};
+    }
+    unsigned mw = 0;
+    if (api_.enforced_limit(device_, &mw) == nvml::kSuccess) limit_w_ = mw * 1e-3;
+    if (field_w(nvml::kFieldPowerInstant)) {
+      reading_ = Reading::kInstant;
+    } else if (field_w(nvml::kFieldPowerAverage)) {
+      reading_ = Reading::kAverage;
+    } else {
+      reading_ = Reading::kUsage;
+      ASSAY_TRY(check(api_.power_usage(device_, &mw), "reading power"));
+    }
+    return Ok{};
+  }
+
+  std::optional<double> field_w(unsigned field) {
+    nvml::FieldValue value = {};
+    value.field = field;
+    int code = api_.field_values(device_, 1, &value);
+    if (code == nvml::kSuccess) code = value.result;
+    if (code == nvml::kSuccess) return value.value.u * 1e-3;
+    failed_read_ = check(code, "reading power").take_error();
+    return std::nullopt;
+  }
+
+  nvml::Api api_ = {};
+  void* device_ = nullptr;
+  Reading reading_ = Reading::kUsage;
+  std::string driver_;
+  std::string uuid_;
+  double limit_w_ = 0;
+  Error failed_read_;
+};
+
+// cuBLAS 11 to 13 (cublas_api.h, library_types.h).
+class CuBlas final : public GpuBlas {
+ public:
+  static Result<std::unique_ptr<GpuBlas>> open(const std::vector<std::string>& libraries,
+                                               void* stream) {
+    ASSAY_TRY_ASSIGN(const DynamicLibrary library,
+                     DynamicLibrary::open(libraries,
+                                          "gemm and gemv need cuBLAS 11, 12 or 13, "
+                                          "which is not installed here"));
+    int (*create)(void**) = nullptr;
+    int (*set_stream)(void*, void*) = nullptr;
+    auto blas = std::make_unique<CuBlas>();
+    ASSAY_TRY(library.bind("cublasCreate_v2", create));
+    ASSAY_TRY(library.bind("cublasSetStream_v2", set_stream));
+    ASSAY_TRY(library.bind("cublasGemmEx", blas->gemm_));
+    ASSAY_TRY(blas->check(create(&blas->handle_), "starting cuBLAS"));
+    ASSAY_TRY(blas->check(set_stream(blas->handle_, stream), "giving cuBLAS a stream"));
+    return std::unique_ptr<GpuBlas>(std::move(blas));
+  }
+
+  Status gemm(const Workload& work, void* a, void* b, void* c) override {
+    constexpr std::array<int, 4> kTypes = {2, 14, 0, 1};  // CUDA_R_16F, 16BF, 32F, 64F
+    constexpr int kCompute32 = 68;                        // CUBLAS_COMPUTE_32F
+    constexpr int kCompute64 = 70;                        // CUBLAS_COMPUTE_64F
+    constexpr int kDefaultAlgorithm = -1;                 // CUBLAS_GEMM_DEFAULT
+    const bool wide = work.type == DataType::kF64;
+    const int type = kTypes[static_cast<size_t>(work.type)];
+    const float one_f = 1;
+    const float zero_f = 0;
+    const double one_d = 1;
+    const double zero_d = 0;
+    const void* one = wide ? static_cast<const void*>(&one_d) : &one_f;
+    const void* zero = wide ? static_cast<const void*>(&zero_d) : &zero_f;
+    const auto m = static_cast<int>(work.m);
+    const auto n = static_cast<int>(work.n);
+    const auto k = static_cast<int>(work.k);
+    return check(gemm_(handle_, 0, 0, m, n, k, one, a, type, m, b, type, k, zero, c, type, m,
+                       wide ? kCompute64 : kCompute32, kDefaultAlgorithm),
+                 "running a matrix product");
+  }
+
+ private:
+  static Status check(int code, const char* doing) {
+    if (code == 0) return Ok{};
+    return Error{ErrorCode::kIo,
+                 std::string(doing) + " failed: cuBLAS status " + std::to_string(code), "", -1};
+  }
+
+  void* handle_ = nullptr;
+  int (*gemm_)(void* handle, int transa, int transb, int m, int n, int k, const void* alpha,
+               const void* a, int a_type, int lda, const void* b, int b_type, int ldb,
+               const void* beta, void* c, int c_type, int ldc, int compute,
+               int algorithm) = nullptr;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PowerDevice>> open_nvidia_device(int ordinal,
+                                                        const NvidiaLibraries& libraries) {
+  ASSAY_TRY_ASSIGN(GpuRuntime runtime,
+                   GpuRuntime::open(GpuVendor::kNvidia, ordinal, libraries.driver));
+  GpuParts parts;
+  parts.vendor = GpuVendor::kNvidia;
+  parts.cpu_clock = CLOCK_REALTIME;
+  ASSAY_TRY_ASSIGN(parts.sensor, NvmlSensor::open(libraries.nvml, runtime.bus_id()));
+  parts.helpers = kHelpers;
+  parts.blas_libraries = libraries.blas;
+  parts.compiler_libraries = libraries.compiler;
+  parts.open_blas = CuBlas::open;
+  return make_gpu_device(std::move(runtime), std::move(parts));
+}
+
+}  // namespace assay

@@ -1,0 +1,49 @@
+#pragma once
+
+// The part of NVML's binary interface that Assay uses (nvml.h, stable since R450; field numbers
+// 185 and 186 exist since R530).
+
+#include <cstdint>
+
+namespace assay::nvml {
+
+constexpr int kSuccess = 0;
+constexpr int kNotSupported = 3;
+constexpr int kNoPermission = 4;
+constexpr int kDriverNotLoaded = 9;
+
+constexpr unsigned kFieldPowerAverage = 185;  // NVML_FI_DEV_POWER_AVERAGE, mW
+constexpr unsigned kFieldPowerInstant = 186;  // NVML_FI_DEV_POWER_INSTANT, mW
+
+union Value {
+  double d;
+  int i;
+  unsigned u;
+  unsigned long ul;
+  unsigned long long ull;
+};
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp_us;  // CPU, since 1970
+  long long latency_us;
+  int value_type;
+  int result;
+  Value value;
+};
+static_assert(sizeof(Value) == 8 && sizeof(FieldValue) == 40);
+
+struct Api {
+  int (*init)();
+  const char* (*error_text)(int code);
+  int (*by_bus_id)(const char* bus_id, void** device);
+  int (*driver_version)(char* text, unsigned length);
+  int (*uuid)(void* device, char* text, unsigned length);
+  int (*power_usage)(void* device, unsigned* mw);
+  int (*field_values)(void* device, int count, FieldValue* values);
+  int (*energy)(void* device, unsigned long long* mj);
+  int (*enforced_limit)(void* device, unsigned* mw);
+  int (*mig_mode)(void* device, unsigned* current, unsigned* pending);
+};
+
+}  // namespace assay::nvml

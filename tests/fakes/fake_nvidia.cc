@@ -1,0 +1,174 @@
+// libcuda, NVML and cuBLAS of a GPU that does not exist, as one shared object: enough of them to
+// run Assay's NVIDIA path without a GPU. A matrix product takes 200 us of a stream's time, during
+// which power is 500 W instead of 100 W. FAKE_GPU names a fault: none, no_device, mig,
+// no_permission, no_instant, launch_fails.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::mutex mutex;
+int64_t free_at = 0;                            // when the stream has done everything
+std::vector<std::pair<int64_t, int64_t>> busy;  // of matrix products
+double busy_ns = 0;
+
+int64_t now() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+bool faulty(const char* fault) {
+  const char* set = std::getenv("FAKE_GPU");
+  return set != nullptr && std::string(set) == fault;
+}
+
+void take(int64_t duration, bool product) {
+  std::lock_guard lock(mutex);
+  const int64_t start = std::max(now(), free_at);
+  free_at = start + duration;
+  if (!product) return;
+  busy.emplace_back(start, free_at);
+  busy_ns += static_cast<double>(duration);
+}
+
+void wait_until(int64_t t) {
+  while (now() < t) std::this_thread::sleep_for(std::chrono::microseconds(5));
+}
+
+bool is_busy(int64_t t) {
+  std::lock_guard lock(mutex);
+  return std::any_of(busy.begin(), busy.end(),
+                     [t](const auto& span) { return span.first <= t && t < span.second; });
+}
+
+struct Event {
+  int64_t at = 0;
+};
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp;
+  long long latency;
+  int type;
+  int result;
+  unsigned long long value;
+};
+
+constexpr char kStamp[] = "assay_stamp";
+constexpr char kOther[] = "other";
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) { return 0; }
+int cuDeviceGetCount(int* count) { return *count = faulty("no_device") ? 0 : 1, 0; }
+int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
+int cuDeviceGetName(char* name, int length, int) {
+  return std::strncpy(name, "Fake H200", static_cast<size_t>(length)), 0;
+}
+int cuDeviceGetPCIBusId(char* id, int length, int) {
+  return std::strncpy(id, "0000:3B:00.0", static_cast<size_t>(length)), 0;
+}
+int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &free_at, 0; }
+int cuCtxSetCurrent(void*) { return 0; }
+int cuStreamCreate(void** stream, unsigned) { return *stream = &free_at, 0; }
+int cuStreamSynchronize(void*) { return wait_until(free_at), 0; }
+int cuEventCreate(void** event, unsigned) { return *event = new Event, 0; }
+int cuEventDestroy_v2(void* event) { return delete static_cast<Event*>(event), 0; }
+int cuEventRecord(void* event, void*) {
+  std::lock_guard lock(mutex);
+  static_cast<Event*>(event)->at = std::max(now(), free_at);
+  return 0;
+}
+int cuEventSynchronize(void* event) { return wait_until(static_cast<Event*>(event)->at), 0; }
+int cuEventElapsedTime(float* ms, void* start, void* end) {
+  const auto* from = static_cast<Event*>(start);
+  return *ms = static_cast<float>(static_cast<Event*>(end)->at - from->at) * 1e-6F, 0;
+}
+int cuMemAlloc_v2(void** address, size_t bytes) {
+  return (*address = std::malloc(bytes)) != nullptr ? 0 : 2;
+}
+int cuMemFree_v2(void* address) { return std::free(address), 0; }
+int cuMemcpyDtoDAsync_v2(void*, void*, size_t, void*) { return take(50'000, false), 0; }
+int cuMemHostAlloc(void** address, size_t bytes, unsigned) {
+  return *address = std::malloc(bytes), 0;
+}
+int cuMemFreeHost(void* address) { return std::free(address), 0; }
+int cuMemHostGetDevicePointer_v2(void** device, void* host, unsigned) { return *device = host, 0; }
+int cuModuleLoadData(void** module, const void* image) {
+  *module = const_cast<char*>(kOther);
+  return std::strstr(static_cast<const char*>(image), ".entry") != nullptr ? 0 : 218;
+}
+int cuModuleGetFunction(void** function, void*, const char* name) {
+  *function = const_cast<char*>(std::strcmp(name, kStamp) == 0 ? kStamp : kOther);
+  return 0;
+}
+int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned, void*, void** arguments, void**) {
+  if (faulty("launch_fails")) return 719;
+  if (function == kStamp) {
+    *static_cast<uint64_t*>(*static_cast<void**>(arguments[0])) = static_cast<uint64_t>(now());
+  }
+  return 0;
+}
+int cuGetErrorString(int code, const char** text) {
+  return *text = code == 719 ? "unspecified launch failure" : "fake error", 0;
+}
+
+int nvmlInit_v2() { return 0; }
+const char* nvmlErrorString(int code) {
+  return code == 4 ? "Insufficient Permissions" : "fake NVML error";
+}
+int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** device) {
+  *device = &busy;
+  return std::strcmp(id, "0000:3B:00.0") == 0 ? 0 : 6;
+}
+int nvmlSystemGetDriverVersion(char* text, unsigned length) {
+  return std::strncpy(text, "999.1", length), 0;
+}
+int nvmlDeviceGetUUID(void*, char* text, unsigned length) {
+  return std::strncpy(text, "GPU-fake", length), 0;
+}
+int nvmlDeviceGetPowerUsage(void*, unsigned* mw) {
+  if (faulty("no_permission")) return 4;
+  return *mw = is_busy(now()) ? 500'000 : 100'000, 0;
+}
+int nvmlDeviceGetFieldValues(void* device, int, FieldValue* value) {
+  value->result = 3;
+  if (faulty("no_instant") || faulty("no_permission") || value->field != 186) return 0;
+  unsigned mw = 0;
+  value->result = nvmlDeviceGetPowerUsage(device, &mw);
+  value->value = mw;
+  return 0;
+}
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* mj) {
+  static const int64_t start = now();
+  std::lock_guard lock(mutex);
+  *mj = static_cast<unsigned long long>((static_cast<double>(now() - start) * 100 + busy_ns * 400) *
+                                        1e-6);
+  return 0;
+}
+int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* mw) { return *mw = 700'000, 0; }
+int nvmlDeviceGetMigMode(void*, unsigned* current, unsigned* pending) {
+  return *pending = *current = faulty("mig") ? 1 : 0, 0;
+}
+
+int cublasCreate_v2(void** handle) { return *handle = &busy, 0; }
+int cublasSetStream_v2(void*, void*) { return 0; }
+int cublasGemmEx(void*, int, int, int, int, int, const void*, const void*, int, int, const void*,
+                 int, int, const void*, void*, int, int, int, int) {
+  return take(200'000, true), 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,188 @@
+// The NVIDIA path over shared objects that pretend to be its driver (tests/fakes).
+
+#include "devices/nvidia.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+NvidiaLibraries fakes() {
+  const std::vector<std::string> fake = {ASSAY_FAKE_NVIDIA};
+  return {.driver = fake, .nvml = fake, .blas = fake, .compiler = {"no-such-library.so"}};
+}
+
+class Nvidia : public ::testing::Test {
+ protected:
+  void TearDown() override { ::unsetenv("FAKE_GPU"); }
+  static std::string error_with(const char* fault) {
+    ::setenv("FAKE_GPU", fault, 1);
+    const auto device = open_nvidia_device(0, fakes());
+    EXPECT_FALSE(device) << fault;
+    return device ? "" : device.error().message;
+  }
+};
+
+TEST_F(Nvidia, FactsComeFromTheDriverAndNvml) {
+  const auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device) << device.error().message;
+  const DeviceFacts& facts = (*device)->facts();
+  EXPECT_EQ(facts.name, "Fake H200");
+  EXPECT_EQ(facts.driver, "999.1");
+  EXPECT_EQ(facts.uuid, "GPU-fake");
+  EXPECT_DOUBLE_EQ(facts.power_limit_w, 700);
+  EXPECT_TRUE(facts.samples_on_cpu_clock);
+  // Instant power: NVML does not document a window, so that calibration is asked for.
+  EXPECT_EQ(facts.documented.window_ns, 0);
+}
+
+TEST_F(Nvidia, ExecutionsAreTimedBackToBackOnTheCpuClock) {
+  auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device);
+  const auto kernel = (*device)->prepare("gemm:64");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  const int64_t before = (*device)->now_ns();
+  const auto executions = (*device)->execute(3, std::vector<uint32_t>(5, kernel->id));
+  const int64_t after = (*device)->now_ns();
+  ASSERT_TRUE(executions) << executions.error().message;
+  ASSERT_EQ(executions->size(), 5U);
+  for (size_t i = 0; i < 5; ++i) {
+    const PowerExecution& one = (*executions)[i];
+    EXPECT_EQ(one.run, 3U);
+    EXPECT_EQ(one.index, i);
+    // 200 us of the stream each; the machine may stop between two calls.
+    EXPECT_GT(one.end_ns - one.start_ns, 150'000);
+    if (i > 0) {
+      EXPECT_EQ(one.start_ns, (*executions)[i - 1].end_ns);
+    }
+  }
+  EXPECT_GE(executions->front().start_ns, before - 1'000'000);
+  EXPECT_LE(executions->back().end_ns, after + 1'000'000);
+}
+
+TEST_F(Nvidia, PowerIsLoggedWhileKernelsRun) {
+  auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device);
+  const auto kernel = (*device)->prepare("gemm:64:f32");
+  ASSERT_TRUE(kernel);
+  ASSERT_TRUE((*device)->start_logging({}));
+  ASSERT_TRUE((*device)->wait_ns(20'000'000));
+  ASSERT_TRUE((*device)->execute(0, std::vector<uint32_t>(250, kernel->id)));  // 50 ms
+  ASSERT_TRUE((*device)->wait_ns(20'000'000));
+  const auto samples = (*device)->stop_logging();
+  ASSERT_TRUE(samples);
+  const auto [low, high] = std::minmax_element(
+      samples->begin(), samples->end(),
+      [](const PowerSample& a, const PowerSample& b) { return a.power_w < b.power_w; });
+  EXPECT_DOUBLE_EQ(low->power_w, 100);
+  EXPECT_DOUBLE_EQ(high->power_w, 500);
+  // Repeats are dropped: each sample differs from the one before.
+  for (size_t i = 1; i < samples->size(); ++i) {
+    EXPECT_NE((*samples)[i].power_w, (*samples)[i - 1].power_w);
+    EXPECT_GT((*samples)[i].t_ns, (*samples)[i - 1].t_ns);
+  }
+}
+
+TEST_F(Nvidia, PollsKeepRepeatsForCalibration) {
+  auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device);
+  ASSERT_TRUE((*device)->start_logging({1'000'000}));
+  ASSERT_TRUE((*device)->wait_ns(50'000'000));
+  const auto samples = (*device)->stop_logging();
+  ASSERT_TRUE(samples);
+  EXPECT_GE(samples->size(), 3U);
+  for (const PowerSample& sample : *samples) EXPECT_DOUBLE_EQ(sample.power_w, 100);
+}
+
+TEST_F(Nvidia, ClockProbesEncloseTheGpusTime) {
+  auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device);
+  const auto probe = (*device)->probe();
+  ASSERT_TRUE(probe);
+  EXPECT_GE(probe->gpu_ticks, probe->c0_ns);
+  EXPECT_LE(probe->gpu_ticks, probe->c1_ns);
+}
+
+TEST_F(Nvidia, CommandsAreKernelsToo) {
+  auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device);
+  const auto good = (*device)->prepare("cmd:true");
+  const auto bad = (*device)->prepare("cmd:false");
+  ASSERT_TRUE(good);
+  ASSERT_TRUE(bad);
+  EXPECT_TRUE((*device)->execute(0, {good->id, good->id}));
+  const auto failed = (*device)->execute(0, {bad->id});
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("false"));
+}
+
+TEST_F(Nvidia, WithoutInstantPowerTheDocumentedSecondIsUsed) {
+  ::setenv("FAKE_GPU", "no_instant", 1);
+  const auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device);
+  EXPECT_EQ((*device)->facts().documented.mode, SensorMode::kOneSecondAverage);
+  EXPECT_EQ((*device)->facts().documented.window_ns, 1'000'000'000);
+}
+
+TEST_F(Nvidia, FaultsAreNamed) {
+  EXPECT_THAT(error_with("no_device"), HasSubstr("shows 0 GPUs"));
+  EXPECT_THAT(error_with("mig"), HasSubstr("MIG"));
+  EXPECT_THAT(error_with("no_permission"), HasSubstr("Insufficient Permissions"));
+  ::setenv("FAKE_GPU", "none", 1);
+  auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device);
+  ::setenv("FAKE_GPU", "launch_fails", 1);
+  const auto kernel = (*device)->prepare("triad:1MiB");
+  ASSERT_FALSE(kernel);
+  EXPECT_THAT(kernel.error().message, HasSubstr("unspecified launch failure"));
+}
+
+TEST_F(Nvidia, MissingLibrariesAndFunctionsAreNamed) {
+  NvidiaLibraries libraries = fakes();
+  libraries.driver = {"libcuda-that-is-not-there.so"};
+  auto device = open_nvidia_device(0, libraries);
+  ASSERT_FALSE(device);
+  EXPECT_THAT(device.error().message, HasSubstr("no NVIDIA driver"));
+  libraries.driver = {ASSAY_FAKE_EMPTY};
+  device = open_nvidia_device(0, libraries);
+  ASSERT_FALSE(device);
+  EXPECT_THAT(device.error().message, HasSubstr("no function cuInit"));
+  libraries = fakes();
+  libraries.nvml = {"no-nvml.so"};
+  device = open_nvidia_device(0, libraries);
+  ASSERT_FALSE(device);
+  EXPECT_THAT(device.error().message, HasSubstr("NVML"));
+  libraries = fakes();
+  libraries.blas = {"no-blas.so"};
+  device = open_nvidia_device(0, libraries);
+  ASSERT_TRUE(device);
+  const auto kernel = (*device)->prepare("gemm:8");
+  ASSERT_FALSE(kernel);
+  EXPECT_THAT(kernel.error().message, HasSubstr("cuBLAS"));
+}
+
+TEST_F(Nvidia, SourcesNeedTheirCompilerAndTheirVendor) {
+  auto device = open_nvidia_device(0, fakes());
+  ASSERT_TRUE(device);
+  const auto hip = (*device)->prepare("hip:a.hip:kernel");
+  ASSERT_FALSE(hip);
+  EXPECT_THAT(hip.error().message, HasSubstr("amd devices"));
+  const auto missing = (*device)->prepare("cu:/no/such/file.cu:kernel");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().file, "/no/such/file.cu");
+  const auto compiler = (*device)->prepare(std::string("cu:") + ASSAY_SOURCE_DIR +
+                                           "/tests/fakes/fake_empty.cc:kernel");
+  ASSERT_FALSE(compiler);
+  EXPECT_THAT(compiler.error().message, HasSubstr("NVRTC"));
+}
+
+}  // namespace
+}  // namespace assay
