@@ -40,6 +40,7 @@ THIRD_PARTY = [
     ("simdjson", r"simdjson(\.h|/)", "ingest", 1),
     ("ISA-L", r"(isa-l|igzip_lib|crc)(\.h|/)", "base", 1),
     ("zstd", r"zstd\w*\.h", "base", 1),
+    ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", None, 10),
     ("CLI11", r"CLI/", "cli", 20),

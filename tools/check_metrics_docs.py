@@ -116,8 +116,29 @@ def documents(assay):
         name_a, name_b = sorted(PLATFORMS)
         yield "assay bound, two tables", run(assay, "bound", "--table", a, "--name", name_a,
                                              "--vs-table", b, "--vs-name", name_b)
+    yield from throughput_documents(assay)
     batches = [flag for batch in (1, 2, 4) for flag in ("--batch", f"{batch}={files[0]}")]
     yield "assay bound, traces by batch", run(assay, "bound", *batches, "--name", min(PLATFORMS))
+
+
+def throughput_table():
+    """Saturating curves of two models, with a repeat and a run that produced nothing."""
+    lines = ["hardware,framework,model,len,bb,throughput"]
+    for model in ("m1", "m2"):
+        for length in (128, 256, 512, 1024, 2048):
+            for batch in (1, 16, 32, 64):
+                lines.append(f"H,vLLM,{model},{length},{batch},{9000 * batch / (batch + 30) - length}")
+    return "\n".join([*lines, lines[-1], "H,vLLM,m1,128,128,0"]) + "\n"
+
+
+def throughput_documents(assay):
+    with tempfile.TemporaryDirectory() as folder:
+        table = pathlib.Path(folder, "table.csv")
+        table.write_text(throughput_table())
+        yield "assay throughput evaluate", run(assay, "throughput", "evaluate", table, "--method", "ala,linear",
+                                               "--split", "S2,S3,figure6")
+        yield "assay throughput anneal", run(assay, "throughput", "anneal", table, "--source", "model=m1",
+                                             "--target", "model=m2", "--steps", "5", "--rounds", "20", "--seed", "1")
 
 
 def collect(node, under, origin, keys):

@@ -97,6 +97,7 @@ for set in "${sets[@]}"; do
         libxxhash-dev libcsv-dev libsqlite3-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
         libceres-dev libeigen3-dev
       prefer "fast linear algebra" libopenblas-dev
+      prefer "ALA's parameter models and the tree baselines" libxgboost-dev
       ;;
     test)
       require libgtest-dev libgmock-dev python3 zstd

@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "ingest/bench_table.h"
 #include "report/section_throughput_anneal.h"
+#include "report/section_throughput_evaluate.h"
 #include "throughput/annealing.h"
 #include "throughput/dataset.h"
 
@@ -93,6 +94,7 @@ Result<Document> run_annealing(const AnnealVerb& verb) {
   report.targets = std::move(targets);
   Document document = new_document("Throughput: which measurements teach ALA most");
   document.inputs.push_back({bench.table.source, {}});
+  document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = annealing_words(report);
   document.sections.push_back(annealing_section(report));
   return document;

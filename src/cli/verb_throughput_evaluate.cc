@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 
 #include "cli/bench_flags.h"
@@ -63,7 +64,11 @@ Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateVerb& verb,
 Result<std::vector<Split>> choose_splits(const EvaluateVerb& verb, const ThroughputData& data) {
   std::vector<Split> splits;
   for (const std::string& wanted : verb.splits) {
-    if (wanted == "all") return make_splits(data);
+    if (wanted == "all" || wanted == "figure6") {
+      std::vector<Split> many = wanted == "all" ? make_splits(data) : make_training_sets(data);
+      std::move(many.begin(), many.end(), std::back_inserter(splits));
+      continue;
+    }
     ASSAY_TRY_ASSIGN(Split split, make_split(data, wanted));
     splits.push_back(std::move(split));
   }
@@ -102,6 +107,7 @@ Result<Document> evaluate(const EvaluateVerb& verb) {
   evaluation.fits = fit_groups(bench.data);
   Document document = new_document("Throughput: how far predictions are off");
   document.inputs.push_back({bench.table.source, {}});
+  document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = throughput_evaluation_words(evaluation);
   document.sections.push_back(throughput_evaluation_section(evaluation));
   return document;
@@ -110,7 +116,9 @@ Result<Document> evaluate(const EvaluateVerb& verb) {
 int run(const EvaluateVerb& verb) {
   auto document = evaluate(verb);
   if (!document) return fail(document.error());
-  return write_document(*document, verb.common, false);
+  const bool lost = std::any_of(document->import_log.begin(), document->import_log.end(),
+                                [](const ImportNote& n) { return n.severity == "data_loss"; });
+  return write_document(*document, verb.common, lost);
 }
 
 }  // namespace
@@ -123,7 +131,8 @@ void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code) {
   add_common_options(*sub, verb->common, false);
   sub->add_option("--split", verb->splits,
                   "S1 unseen length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
-                  "unseen configuration, S6 one model out, S7 one hardware out, or all")
+                  "unseen configuration, S6 one model out, S7 one hardware out, all of them, or "
+                  "figure6: four shapes of a training set")
       ->delimiter(',')
       ->capture_default_str();
   sub->add_option("--method", verb->methods,

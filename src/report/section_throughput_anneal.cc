@@ -134,7 +134,7 @@ Section annealing_section(const AnnealingReport& report) {
   Section section{.key = "throughput", .title = "Simulated annealing over training subsets"};
   section.blocks.push_back(Facts{
       .items = {{"method", "method", "ala", Unit::kText, "", Show::kDataOnly},
-                {"source", "learned from",
+                {"learned_from", "learned from",
                  report.source.empty() ? std::string("all rows") : report.source, Unit::kText},
                 {"rows", "rows", report.source_rows, Unit::kCount}}});
   if (!report.runs.empty()) section.blocks.push_back(runs_table(report));

@@ -195,6 +195,16 @@ std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputD
 
 }  // namespace
 
+std::vector<ImportNote> bench_import_notes(const BenchTable& table, const ThroughputData& data) {
+  std::vector<ImportNote> notes;
+  for (const BenchOddity& o : all_oddities(table, data)) {
+    const bool lost = o.dropped > 0 && o.code != "duplicate_key";
+    const std::string from = o.first_line > 0 ? fmt::format(" (first: line {})", o.first_line) : "";
+    notes.push_back({o.code, lost ? "data_loss" : "info", o.rows, o.effect + from, -1});
+  }
+  return notes;
+}
+
 std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data) {
   const auto infeasible = std::count(data.infeasible.begin(), data.infeasible.end(), true);
   Facts facts{.title = "Table",
@@ -208,13 +218,12 @@ std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputD
                          Unit::kCount, "faster than reading the weights once per token"}}};
   Facts dropped{.key = "dropped", .show = Show::kDataOnly};
   Table odd{.key = "oddities",
-            .title = "Odd rows",
             .columns = {{.key = "code", .title = "code", .unit = Unit::kText},
                         {.key = "rows", .title = "rows", .unit = Unit::kCount},
                         {.key = "dropped", .title = "dropped", .unit = Unit::kCount},
                         {.key = "first_line", .title = "first line"},
                         {.key = "effect", .title = "effect", .unit = Unit::kText, .elastic = true}},
-            .terminal_limit = 0};
+            .show = Show::kDataOnly};
   for (const BenchOddity& o : all_oddities(table, data)) {
     if (o.dropped > 0) dropped.items.push_back({o.code, o.code, o.dropped, Unit::kCount});
     odd.rows.push_back({o.code, o.rows, o.dropped, o.first_line, o.effect});

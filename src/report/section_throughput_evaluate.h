@@ -23,6 +23,10 @@ struct ThroughputEvaluation {
 Section throughput_evaluation_section(const ThroughputEvaluation& evaluation);
 std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation& evaluation);
 
+// What was odd about the table, for the import log of any verb: rows that were dropped are data
+// loss, except repeats of a key.
+std::vector<ImportNote> bench_import_notes(const BenchTable& table, const ThroughputData& data);
+
 // {"rows", "configs", "groups", "dropped": {...}, "oddities": [...]} of a table, for any verb.
 std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "throughput/dataset.h"
@@ -86,6 +87,16 @@ void fill(const ThroughputData& data, Split& split) {
   }
 }
 
+// Place of every value of a column among its distinct values, from 0.
+using Ranks = std::map<double, size_t>;
+Ranks ranks(const ThroughputData& data, double BenchRow::* field) {
+  Ranks places;
+  for (const BenchRow& row : data.rows) places.emplace(row.*field, 0);
+  size_t next = 0;
+  for (auto& [value, place] : places) place = next++;
+  return places;
+}
+
 }  // namespace
 
 uint64_t fnv1a64(std::string_view bytes) {
@@ -103,6 +114,40 @@ uint64_t fmix64(uint64_t h) {
 std::vector<Split> make_splits(const ThroughputData& data) {
   std::vector<Split> splits = named_splits();
   for (Split& split : splits) fill(data, split);
+  return splits;
+}
+
+std::vector<Split> make_training_sets(const ThroughputData& data) {
+  const Ranks lengths = ranks(data, &BenchRow::in_len);
+  const Ranks batches = ranks(data, &BenchRow::batch);
+  struct Shape {
+    const char* name;
+    const char* label;
+    std::function<bool(size_t length, size_t batch)> in;
+  };
+  const size_t last = batches.size() - 1;
+  const Shape shapes[] = {
+      {"E1", "broad: every second batch size",
+       [=](size_t, size_t batch) { return (last - batch) % 2 == 0; }},
+      {"E2", "dense: larger lengths and batches",
+       [n = lengths.size(), last](size_t length, size_t batch) {
+         return 2 * length + 1 >= n && 2 * batch >= last;
+       }},
+      {"E3", "small batches only", [=](size_t, size_t batch) { return 2 * batch < last; }},
+      {"E4", "sparse: second length, third batch",
+       [](size_t length, size_t batch) { return length % 2 == 0 && batch % 3 == 0; }}};
+  std::vector<Split> splits;
+  for (const Shape& shape : shapes) {
+    Split split{shape.name, shape.label, HeldOut::kRow, {}};
+    SplitFold fold{shape.label, {}, {}};
+    for (size_t i = 0; i < data.rows.size(); ++i) {
+      const BenchRow& row = data.rows[i];
+      const bool in = shape.in(lengths.at(row.in_len), batches.at(row.batch));
+      (in ? fold.train : fold.test).push_back(i);
+    }
+    add_fold(split, std::move(fold));
+    splits.push_back(std::move(split));
+  }
   return splits;
 }
 

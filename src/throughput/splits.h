@@ -37,6 +37,11 @@ struct Split {
 // lengths), S5 unseen configuration, S6 leave one model out, S7 leave one hardware out. A split
 // that the data cannot have (one model only, no large batches) has no folds.
 std::vector<Split> make_splits(const ThroughputData& data);
+// Four shapes of a training set, each tested on all other rows (in the manner of ALA, Figure 6): E1
+// every second batch size at every length, the largest included; E2 the larger half of the lengths
+// and of the batch sizes, densely; E3 the smaller half of the batch sizes; E4 every second length
+// and every third batch size.
+std::vector<Split> make_training_sets(const ThroughputData& data);
 // One of them, by name, letter case ignored; names the choices when there is no such split.
 Result<Split> make_split(const ThroughputData& data, const std::string& name);
 

@@ -89,5 +89,22 @@ TEST(ThroughputSplits, ASplitThatTheDataCannotHaveHasNoFolds) {
   EXPECT_NE(unknown.error().message.find("S1 to S7"), std::string::npos);
 }
 
+// 4 models x 3 lengths x batches 1, 32, 48, 64.
+TEST(ThroughputSplits, TrainingSetsHaveTheirShapes) {
+  const std::vector<Split> sets = make_training_sets(small_table());
+  ASSERT_EQ(sets.size(), 4U);
+  const size_t expected[] = {
+      4 * 3 * 2,  // batches 32 and 64
+      4 * 2 * 2,  // lengths 512 and 1024, batches 48 and 64
+      4 * 3 * 2,  // batches 1 and 32
+      4 * 2 * 2,  // lengths 128 and 1024, batches 1 and 64
+  };
+  for (size_t i = 0; i < 4; ++i) {
+    ASSERT_EQ(sets[i].folds.size(), 1U) << sets[i].name;
+    EXPECT_EQ(sets[i].folds[0].train.size(), expected[i]) << sets[i].name;
+    EXPECT_EQ(sets[i].folds[0].test.size(), 48 - expected[i]) << sets[i].name;
+  }
+}
+
 }  // namespace
 }  // namespace assay
