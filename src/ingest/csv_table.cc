@@ -64,7 +64,11 @@ Result<CsvTable> parse_csv_table(const std::string& text, const std::string& pat
 
 Result<std::string> read_text_file(const std::string& path) {
   auto source = ByteSource::open(path);
-  if (!source) return source.take_error();
+  if (!source) {
+    Error error = source.take_error();
+    error.file = path;
+    return error;
+  }
   const ReadFn read = source->stream(false);
   std::string text;
   std::array<char, 65536> block;

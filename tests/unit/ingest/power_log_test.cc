@@ -1,0 +1,155 @@
+#include "ingest/power_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/bytes.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TempFile;
+
+constexpr int64_t kSecond = 1'000'000'000;
+// 2024-04-03 11:08:14 UTC.
+constexpr int64_t kApril = 1'712'142'494 * kSecond;
+
+Result<PowerLog> read(const std::string& text, const std::string& column = "") {
+  const TempFile file(text, ".csv");
+  return read_power_log(file.path(), column);
+}
+
+std::string error(const std::string& text, const std::string& column = "") {
+  const auto log = read(text, column);
+  return log ? "accepted" : log.error().describe();
+}
+
+TEST(PowerLogReader, NvidiaSmiWithUnits) {
+  const auto log = read(
+      "timestamp, power.draw [W], utilization.gpu [%]\n"
+      "2024/04/03 11:08:14.958, 29.91 W, 0 %\n"
+      "2024/04/03 11:08:15.064, 30.01 W, 0 %\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->format, "nvidia_smi");
+  EXPECT_EQ(log->clock, LogClock::kLocalTime);
+  ASSERT_EQ(log->series.size(), 1u);
+  EXPECT_EQ(log->series[0].readings[0].t_ns, kApril + 958'000'000);
+  EXPECT_DOUBLE_EQ(log->series[0].readings[1].power_w, 30.01);
+}
+
+TEST(PowerLogReader, InstantaneousPowerIsPreferred) {
+  const char* text =
+      "timestamp, power.draw [W], power.draw.instant [W]\n"
+      "2024/04/03 11:08:14.000, 50, 60\n";
+  EXPECT_EQ(read(text)->series[0].readings[0].power_w, 60);
+  EXPECT_EQ(read(text, "power.draw [W]")->series[0].readings[0].power_w, 50);
+  EXPECT_THAT(error(text, "volts"), HasSubstr("has no column volts"));
+}
+
+TEST(PowerLogReader, ErrorsInCellsAreCounted) {
+  const auto log = read(
+      "timestamp, power.draw [W]\n"
+      "2024/04/03 11:08:14.000, [Unknown Error]\n"
+      "2024/04/03 11:08:15.000, 46.19 W\n"
+      "2024/04/03 11:08:16.000, [N/A]\n"
+      "20");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->rows, 3u);
+  EXPECT_EQ(log->rows_without_power, 2u);
+  EXPECT_EQ(log->rows_cut, 1u);
+  EXPECT_EQ(log->series[0].readings.size(), 1u);
+}
+
+TEST(PowerLogReader, RowsPerGpuWithAndWithoutAnIndex) {
+  const auto named = read(
+      "timestamp, index, power.draw [W]\n"
+      "2024/04/03 11:08:14.000, 0, 10 W\n"
+      "2024/04/03 11:08:14.000, 1, 20 W\n"
+      "2024/04/03 11:08:15.000, 0, 11 W\n"
+      "2024/04/03 11:08:15.000, 1, 21 W\n");
+  ASSERT_TRUE(named);
+  ASSERT_EQ(named->series.size(), 2u);
+  EXPECT_EQ(named->series[1].device, "1");
+  EXPECT_EQ(named->series[1].readings[1].power_w, 21);
+  std::string text = "timestamp, power.draw [W]\n";
+  for (int i = 0; i < 20; ++i) {
+    const std::string second = std::to_string(10 + i);
+    for (int gpu = 0; gpu < 4; ++gpu) {
+      text += "2024/04/03 11:08:" + second + ".00" + std::to_string(gpu / 2) + ", " +
+              std::to_string(100 * (gpu + 1)) + " W\n";
+    }
+  }
+  const auto bare = read(text);
+  ASSERT_TRUE(bare) << bare.error().describe();
+  ASSERT_EQ(bare->series.size(), 4u);
+  EXPECT_EQ(bare->series[2].readings.size(), 20u);
+  EXPECT_EQ(bare->series[2].readings[7].power_w, 300);
+}
+
+TEST(PowerLogReader, Milliwatts) {
+  EXPECT_DOUBLE_EQ(read("timestamp, power.draw [mW]\n2024/04/03 11:08:14, 29910\n")
+                       ->series[0]
+                       .readings[0]
+                       .power_w,
+                   29.91);
+  EXPECT_DOUBLE_EQ(
+      read("timestamp,power_w\n2024-04-03T11:08:14Z,29910 mW\n")->series[0].readings[0].power_w,
+      29.91);
+  EXPECT_THAT(error("timestamp, power.draw [W]\n2024/04/03 11:08:14, 299100\n"),
+              HasSubstr("line 2: '299100' cannot be watts"));
+}
+
+TEST(PowerLogReader, EpochStampsByTheirSize) {
+  for (const char* stamp : {"1712142494", "1712142494000", "1712142494000000",
+                            "1712142494000000000", "2024-04-03T11:08:14Z"}) {
+    const auto log = read(std::string("timestamp,power_w\n") + stamp + ",5\n");
+    ASSERT_TRUE(log) << stamp;
+    EXPECT_EQ(log->series[0].readings[0].t_ns, kApril) << stamp;
+    EXPECT_EQ(log->clock, LogClock::kEpoch) << stamp;
+  }
+}
+
+TEST(PowerLogReader, TimesWithoutADateGoPastMidnight) {
+  const auto log = read("timestamp,power_w\n23:59:59.500,5\n00:00:00.500,6\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->clock, LogClock::kTimeOfDay);
+  EXPECT_EQ(log->series[0].readings[1].t_ns - log->series[0].readings[0].t_ns, kSecond);
+}
+
+TEST(PowerLogReader, ClockThatJumpsBackIsRefused) {
+  EXPECT_THAT(error("timestamp,power_w\n1712142494,5\n1712142490,6\n"),
+              HasSubstr("jumps back by 4000 ms"));
+  // Rows of two writers a few milliseconds out of order are sorted and counted.
+  const auto log = read("t_ns,power_w\n5000000,5\n4000000,6\n");
+  ASSERT_TRUE(log);
+  EXPECT_EQ(log->rows_out_of_order, 1u);
+  EXPECT_EQ(log->series[0].readings[0].power_w, 6);
+}
+
+TEST(PowerLogReader, AmdUprofSumsItsSockets) {
+  const auto log = read(
+      "AMDPROFILER POWER PROFILE REPORT\n\nPROFILE DETAILS\n"
+      "Profile Start Time:,Apr-03-2024_11-08-14,\n\nPROFILE RECORDS\n"
+      "RecordId,Timestamp,socket0-package-power,socket1-package-power,core0-power,\n"
+      "1,11:08:14:035,  172.47,   89.03,    5.24,\n"
+      "2,11:08:14:135,  177.14,   91.29,    5.19,\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->format, "amd_uprof");
+  EXPECT_EQ(log->series[0].readings[0].t_ns, kApril + 35'000'000);
+  EXPECT_NEAR(log->series[0].readings[1].power_w, 268.43, 1e-9);
+}
+
+TEST(PowerLogReader, LogsWithoutTimesOrPowersAreRefused) {
+  EXPECT_THAT(error("load model,216.07,324.83\nload model,217.55,328.91\n"),
+              HasSubstr("no column of time"));
+  EXPECT_THAT(error("timestamp,volts\n1712142494,5\n"), HasSubstr("no column of power"));
+  EXPECT_THAT(error(""), HasSubstr("empty"));
+  EXPECT_THAT(error("timestamp,power_w\nyesterday,5\n"), HasSubstr("'yesterday' is no time"));
+  EXPECT_THAT(error("timestamp,power_w\n2024/13/41 11:08:14,5\n"), HasSubstr("is no time"));
+  EXPECT_THAT(error("timestamp,power_w\n1712142494,[N/A]\n"),
+              HasSubstr("no row has both a time and a power"));
+}
+
+}  // namespace
+}  // namespace assay
