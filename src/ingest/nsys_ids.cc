@@ -67,7 +67,7 @@ ThreadId NsysLanes::thread(uint64_t global_tid) {
   if (last_thread_ && global_tid == last_global_tid_) return last_thread_;
   const auto [found, added] = threads_.try_emplace(global_tid);
   if (added) {
-    process(global_tid);
+    threads_of_[global_tid >> 24].push_back(global_tid);
     found->second = builder_.thread(pid_text(global_tid), tid_text(global_tid));
   }
   last_global_tid_ = global_tid;
@@ -80,10 +80,9 @@ void NsysLanes::name_thread(uint64_t global_tid, std::string_view name) {
 }
 
 void NsysLanes::name_process(uint64_t global_pid, std::string_view name) {
-  if (process_numbers_.count(global_pid >> 24) == 0) return;
-  for (const auto& [global_tid, thread] : threads_) {
-    if (global_tid >> 24 == global_pid >> 24) name_thread(global_tid, name);
-  }
+  const auto found = threads_of_.find(global_pid >> 24);
+  if (found == threads_of_.end()) return;
+  for (const uint64_t global_tid : found->second) name_thread(global_tid, name);
 }
 
 uint32_t NsysLanes::process(uint64_t global_id) {
@@ -106,18 +105,25 @@ std::string NsysLanes::pid_text(uint64_t global_id) {
 }
 
 StreamId NsysLanes::stream(uint32_t process, int64_t device, int64_t stream) {
-  std::vector<uint32_t>& users = processes_on_[device];
-  const auto place = std::find(users.begin(), users.end(), process);
-  const int64_t before = place - users.begin();
-  if (place == users.end()) users.push_back(process);
+  const std::tuple<uint32_t, int64_t, int64_t> key(process, device, stream);
+  if (last_stream_ && key == last_stream_key_) return last_stream_;
+  const auto [found, added] = streams_.try_emplace(key);
+  if (added) found->second = add_stream(process, device, stream);
+  last_stream_key_ = key;
+  last_stream_ = found->second;
+  return last_stream_;
+}
+
+StreamId NsysLanes::add_stream(uint32_t process, int64_t device, int64_t stream) {
+  auto& users = processes_on_[device];
+  const int64_t before = users.try_emplace(process, users.size()).first->second;
   if (before == 0 || stream < 0) return builder_.stream(device, stream);
   const int64_t own = stream + before * kStreamsPerProcess;
-  const StreamId id = builder_.stream(device, own);
   const std::string pid =
       process < process_keys_.size() ? pid_text(process_keys_[process] << 24) : "unknown";
   builder_.name_lane(std::to_string(device), std::to_string(own),
                      "stream " + std::to_string(stream) + " of process " + pid);
-  return id;
+  return builder_.stream(device, own);
 }
 
 Status NsysWords::read(const SqliteFile& file, const std::string& table, std::string_view column) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -69,6 +70,8 @@ class NsysLanes {
  private:
   static constexpr int64_t kStreamsPerProcess = 1'000'000;
 
+  StreamId add_stream(uint32_t process, int64_t device, int64_t stream);
+
   TraceBuilder& builder_;
   std::unordered_map<uint64_t, ThreadId> threads_;
   uint64_t last_global_tid_ = 0;
@@ -78,7 +81,12 @@ class NsysLanes {
   uint64_t last_process_key_ = UINT64_MAX;
   uint32_t last_process_ = kNoProcess;
   uint64_t first_machine_ = UINT64_MAX;
-  std::map<int64_t, std::vector<uint32_t>> processes_on_;  // by device
+  std::unordered_map<uint64_t, std::vector<uint64_t>> threads_of_;  // by process key
+  // By device: its processes, and how many came before each.
+  std::map<int64_t, std::unordered_map<uint32_t, int64_t>> processes_on_;
+  std::map<std::tuple<uint32_t, int64_t, int64_t>, StreamId> streams_;
+  std::tuple<uint32_t, int64_t, int64_t> last_stream_key_;
+  StreamId last_stream_;
 };
 
 // The words of one ENUM_* table: those of the file where it has them, else the ones of schema 3.

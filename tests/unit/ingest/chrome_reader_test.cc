@@ -303,6 +303,26 @@ TEST(ChromeReader, OperatorInputsAreKeptAsCompactJsonOnlyOnRequest) {
   EXPECT_EQ(must_read(json).op_inputs.size(), 0u);
 }
 
+TEST(ChromeReader, OperatorInputsSurviveReadingInStretches) {
+  std::string list;
+  for (int i = 0; i < 300; ++i) {
+    const std::string number = std::to_string(i);
+    list += (i == 0 ? "" : ",\n") +
+            op(number, "1", R"(,"args":{"Input Dims":[[)" + number + R"(, 7]]})");
+  }
+  const TempFile file(events(list));
+  auto source = ByteSource::open(file.path());
+  ASSERT_TRUE(source.has_value());
+  auto trace =
+      read_chrome_trace(*source, {.keep_op_inputs = true, .threads = 4, .stretch_bytes = 2000});
+  ASSERT_TRUE(trace.has_value());
+  ASSERT_EQ(trace->op_inputs.size(), 300u);
+  for (size_t i = 0; i < 300; ++i) {
+    EXPECT_EQ(trace->op_inputs.op[i].index(), i);
+    EXPECT_EQ(trace->text(trace->op_inputs.dims[i]), "[[" + std::to_string(i) + ",7]]");
+  }
+}
+
 TEST(ChromeReader, OddOperatorInputsAreKeptAsTheyAre) {
   const std::string json = events(
       op("1", "1", R"(,"args":{"Input Dims":null,"Input type":"float","Concrete Inputs":7})") +
