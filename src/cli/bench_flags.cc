@@ -14,10 +14,12 @@ void add_bench_options(CLI::App& verb, BenchFlags& flags) {
       ->required();
   verb.add_option("--map", flags.maps,
                   "which column holds what: 'bb=Batch Size,ii=Prompt length,...'")
-      ->type_name("ROLE=TITLE");
+      ->type_name("ROLE=TITLE")
+      ->allow_extra_args(false);
   verb.add_option("--meta", flags.metas,
                   "what no column tells, for all rows: 'hardware=Nvidia H100 GPU,n=4'")
-      ->type_name("ROLE=VALUE");
+      ->type_name("ROLE=VALUE")
+      ->allow_extra_args(false);
   verb.add_option("--facts", flags.facts, "more models and devices (docs/formats/facts.md)")
       ->type_name("FILE");
 }

@@ -118,8 +118,12 @@ void add_throughput_anneal_verb(CLI::App& throughput, int& exit_code) {
                   "rows to learn from, by the beginnings of their names: 'hardware=Nvidia "
                   "H100,model=meta-llama/Llama-2-7b'; all rows when empty");
   sub->add_option("--target", verb->targets,
-                  "rows to judge by what was learned, chosen like --source; may be repeated");
-  sub->add_option("--seed", verb->seeds, "one run per seed")->delimiter(',')->capture_default_str();
+                  "rows to judge by what was learned, chosen like --source; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_option("--seed", verb->seeds, "one run per seed")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
   sub->add_option("--steps", verb->steps, "steps per run")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

@@ -134,11 +134,13 @@ void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code) {
                   "unseen configuration, S6 one model out, S7 one hardware out, all of them, or "
                   "figure6: four shapes of a training set")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   sub->add_option("--method", verb->methods,
                   "assay, ala, a baseline (linear, xgboost, forest, boosting, each also with "
                   "-pooled), baselines, or all")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });
   add_throughput_anneal_verb(throughput, exit_code);

@@ -275,11 +275,13 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
     }
     words.push_back(text + ".");
   }
+  std::string impossible;
   for (const Split& split : evaluation.splits) {
-    if (split.folds.empty()) {
-      words.push_back(
-          fmt::format("{} ({}): this table has no rows for both sides.", split.label, split.name));
-    }
+    if (split.folds.empty()) impossible += (impossible.empty() ? "" : ", ") + split.name;
+  }
+  if (!impossible.empty()) {
+    words.push_back(impossible +
+                    ": this table has no rows for both the training and the test side.");
   }
   if (evaluation.interrupted) words.push_back("Interrupted: folds that were not run are missing.");
   return words;
