@@ -101,6 +101,18 @@ void sort_rows(const Trace& trace, std::vector<TaxRow>& rows) {
             [&](const TaxRow& a, const TaxRow& b) { return key(a) < key(b); });
 }
 
+// Readers of Nsight Systems file ranges as operators; those of a framework bear its names.
+bool ranges_are_ops(const Trace& trace, const std::vector<TaxRow>& rows) {
+  if (trace.tracer != Tracer::kNsightSystems) return false;
+  bool any = false;
+  for (const TaxRow& row : rows) {
+    if (!row.op) continue;
+    any = true;
+    if (trace.text(trace.ops.name[row.op.index()]).starts_with("aten::")) return false;
+  }
+  return any;
+}
+
 }  // namespace
 
 TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& windows,
@@ -137,6 +149,7 @@ TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& 
     row.window = window_at(windows, time_ns);
     result.rows.push_back(row);
   }
+  result.ranges_as_ops |= ranges_are_ops(trace, result.rows);
   sort_rows(trace, result.rows);
   return result;
 }

@@ -156,6 +156,20 @@ TEST(TaxRows, InATraceWithoutOperatorsRangesStandInForThem) {
   EXPECT_TRUE(extracted.rows[1].without_py);
 }
 
+TEST(TaxRows, RangesFiledAsOperatorsAreToldUnlessAFrameworkMadeThem) {
+  const auto ranges = [](std::string_view name) {
+    Trace trace = TraceMaker()
+                      .op(1, name, 0, 100)
+                      .call(1, "cudaLaunchKernel", 10, 5, 1)
+                      .kernel(0, 7, "k", 20, 5, 1)
+                      .build();
+    trace.tracer = Tracer::kNsightSystems;
+    return rows_of(trace).ranges_as_ops;
+  };
+  EXPECT_TRUE(ranges("solver step"));
+  EXPECT_FALSE(ranges("aten::mm"));
+}
+
 TEST(TaxRows, OrphansLieInTheWindowInWhichTheyRun) {
   const Trace trace = TraceMaker()
                           .call(1, "cudaLaunchKernel", 80, 5, 1)
