@@ -184,48 +184,67 @@ std::vector<int64_t> frames_around(const Trace& trace, const Spans& spans,
   return starts;
 }
 
+// The entries that calls with device work have, each marked.
+std::vector<bool> used_entries(const Spans& spans, const Around& around, const Links& links) {
+  std::vector<bool> used(spans.size());
+  for (size_t call = 0; call < spans.call_span.size(); ++call) {
+    const uint32_t span = spans.call_span[call];
+    if (span == kNone || links.activities_of(ApiCallId(call)).empty()) continue;
+    if (around.entry[span] != kNone) used[around.entry[span]] = true;
+  }
+  return used;
+}
+
+// Fills in what is known of an entry once the span is found.
+class EntryFinder {
+ public:
+  EntryFinder(const Trace& trace, const Links& links, const Spans& spans, bool ranges)
+      : spans_(spans),
+        ranges_(ranges),
+        around_(trace, spans),
+        below_(calls_below(spans, links)),
+        frame_ns_(frames_around(trace, spans, used_entries(spans, around_, links))) {}
+
+  void fill(size_t call, HostEntry& entry) const {
+    const uint32_t span = spans_.call_span[call];
+    const uint32_t found = span == kNone ? kNone : around_.entry[span];
+    if (found == kNone) return;
+    (ranges_ ? entry.range.value : entry.op.value) = found;
+    entry.start_ns = start_of(found);
+    entry.root_ns = std::min(entry.root_ns, start_of(around_.root[span]));
+    entry.single_launch = below_[found] == 1;
+    if (frame_ns_[found] != INT64_MAX) {
+      entry.torch_ns = frame_ns_[found];
+    } else if (around_.outer[found] != kNone) {
+      entry.torch_ns = start_of(around_.outer[found]);
+    }
+  }
+
+ private:
+  int64_t start_of(uint32_t span) const { return (*spans_.start_ns)[span]; }
+
+  const Spans& spans_;
+  bool ranges_;
+  Around around_;
+  std::vector<uint32_t> below_;
+  std::vector<int64_t> frame_ns_;
+};
+
 }  // namespace
 
 HostEntries::HostEntries(const Trace& trace, const Links& links) : slots_(trace.api_calls.size()) {
   ranges_as_ops_ = trace.ops.size() == 0 && trace.annotations.size() > 0;
   const Spans spans = ranges_as_ops_ ? range_spans(trace) : operator_spans(trace, links);
-  const Around around(trace, spans);
-  const std::vector<uint32_t> below = calls_below(spans, links);
-
-  std::vector<bool> wanted(spans.size());
-  for (size_t call = 0; call < slots_.size(); ++call) {
-    const uint32_t span = spans.call_span[call];
-    if (span == kNone || links.activities_of(ApiCallId(call)).empty()) continue;
-    if (around.entry[span] != kNone) wanted[around.entry[span]] = true;
-  }
-  const std::vector<int64_t> frame_ns = frames_around(trace, spans, wanted);
-
+  const EntryFinder finder(trace, links, spans, ranges_as_ops_);
   entries_.emplace_back();
   FrameSweep frames(trace.frames);
   for (size_t call = 0; call < slots_.size(); ++call) {
     if (links.activities_of(ApiCallId(call)).empty()) continue;
-    const int64_t call_ns = trace.api_calls.start_ns[call];
     HostEntry entry;
-    entry.root_ns = call_ns;
-    frames.advance(trace.api_calls.thread[call], call_ns);
+    entry.root_ns = trace.api_calls.start_ns[call];
+    frames.advance(trace.api_calls.thread[call], entry.root_ns);
     if (frames.any()) entry.root_ns = frames.outermost_ns();
-    const uint32_t span = spans.call_span[call];
-    const uint32_t found = span == kNone ? kNone : around.entry[span];
-    if (found != kNone) {
-      if (ranges_as_ops_) {
-        entry.range = AnnotationId(found);
-      } else {
-        entry.op = OpId(found);
-      }
-      entry.start_ns = (*spans.start_ns)[found];
-      entry.root_ns = std::min(entry.root_ns, (*spans.start_ns)[around.root[span]]);
-      entry.single_launch = below[found] == 1;
-      if (frame_ns[found] != INT64_MAX) {
-        entry.torch_ns = frame_ns[found];
-      } else if (around.outer[found] != kNone) {
-        entry.torch_ns = (*spans.start_ns)[around.outer[found]];
-      }
-    }
+    finder.fill(call, entry);
     slots_[call] = static_cast<uint32_t>(entries_.size());
     entries_.push_back(entry);
   }

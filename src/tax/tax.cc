@@ -130,6 +130,13 @@ void measure_phases(const TaxMeter& meter, const Trace& trace, const Links& link
   }
 }
 
+bool recorded_stacks(const Trace& trace) {
+  return trace.frames.size() > 0 ||
+         std::any_of(trace.metadata.begin(), trace.metadata.end(), [](const MetadataEntry& entry) {
+           return entry.key == "with_stack" && (entry.value == "1" || entry.value == "true");
+         });
+}
+
 uint64_t count_library_ops(const Trace& trace, const KernelFamilies& families,
                            const std::vector<TaxRow>& rows) {
   enum : uint8_t { kUnknown, kNo, kYes };
@@ -158,7 +165,7 @@ Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Wind
   report.rows = std::move(extracted.rows);
   report.ranges_as_ops = extracted.ranges_as_ops;
   report.copies_left_out = extracted.copies_left_out;
-  report.with_stack = trace.frames.size() > 0;
+  report.with_stack = recorded_stacks(trace);
   ASSAY_TRY_ASSIGN(report.floor, choose_floor(trace, links, report.rows, options.floor));
 
   const std::vector<UniqueKernel> kernels = group_unique_kernels(trace, report.rows);

@@ -94,9 +94,10 @@ void note_rows(const TaxReport& report, NoteList& notes) {
 void note_method(const Trace& trace, const TaxReport& report, NoteList& notes) {
   const TaxWindow& whole = report.whole;
   const bool any = whole.sums.n > 0;
-  notes.add("with_stack", report.with_stack && any ? trace.frames.size() : 0, whole.sums.t_py_ns,
+  const uint64_t frames = std::max<uint64_t>(1, trace.frames.size());
+  notes.add("with_stack", report.with_stack && any ? frames : 0, whole.sums.t_py_ns,
             "t_py_ns,ft_ns,t_orch_ns",
-            "Python frames were recorded, and recording them takes time on the host: T_Py, this "
+            "Python stacks were recorded, and recording them takes time on the host: T_Py, this "
             "time in all, is inflated");
   notes.add("ranges_as_ops", report.ranges_as_ops && any ? trace.annotations.size() : 0, 0,
             "t_py_ns,ft_ns,ct_ns",
