@@ -10,13 +10,19 @@
 namespace assay {
 namespace {
 
-std::string size_text(double size) { return format_value(Value(size), Unit::kNone); }
+// Sizes are whole numbers nearly always, and then printed as such.
+Value size_value(double size) {
+  const double whole = std::round(size);
+  return whole == size ? Value(static_cast<int64_t>(whole)) : Value(size);
+}
+
+std::string size_text(double size) { return format_value(size_value(size), Unit::kNone); }
 
 std::string point_text(double batch, double seq_len) {
   return "batch " + size_text(batch) + (seq_len > 0 ? ", length " + size_text(seq_len) : "");
 }
 
-Value seq_value(double seq_len) { return seq_len > 0 ? Value(seq_len) : Value(); }
+Value seq_value(double seq_len) { return seq_len > 0 ? size_value(seq_len) : Value(); }
 
 bool any_seq_len(const std::vector<TaxPlatform>& platforms) {
   for (const TaxPlatform& platform : platforms) {
@@ -51,7 +57,7 @@ Table points_table(const std::vector<TaxPlatform>& platforms) {
               .terminal_limit = 0};
   for (const TaxPlatform& platform : platforms) {
     for (const TaxPoint& p : platform.points) {
-      table.rows.push_back({platform.name, p.batch, seq_value(p.seq_len),
+      table.rows.push_back({platform.name, size_value(p.batch), seq_value(p.seq_len),
                             static_cast<int64_t>(std::llround(p.n)), whole_ns(p.t_py_ns),
                             whole_ns(p.ft_ns), whole_ns(p.ct_ns), whole_ns(p.kt_ns),
                             whole_ns(p.t_orch_ns), whole_ns(p.t_device_ns), hdbi_of(p),
@@ -75,7 +81,7 @@ Table crossovers_table(const std::vector<TaxPlatform>& platforms) {
   for (const TaxPlatform& platform : platforms) {
     for (const HdbiCrossover& c : hdbi_crossovers(platform.points)) {
       table.rows.push_back({platform.name, c.along_batch ? "batch" : "seq_len", seq_value(c.fixed),
-                            c.from, c.to, c.interpolated, c.to_device});
+                            size_value(c.from), size_value(c.to), c.interpolated, c.to_device});
     }
   }
   if (table.rows.empty()) table.show = Show::kDataOnly;
@@ -104,8 +110,8 @@ Table changes_table(const std::vector<TaxPlatform>& platforms) {
   }
   table.title = "From " + platforms[0].name + " to " + platforms[1].name;
   for (const TaxChange& c : tax_changes(platforms[0].points, platforms[1].points)) {
-    table.rows.push_back({c.batch, seq_value(c.seq_len), c.t_orch, c.t_device, c.t_e2e, c.hdbi_a,
-                          c.hdbi_b, c.t_e2e_from_orch});
+    table.rows.push_back({size_value(c.batch), seq_value(c.seq_len), c.t_orch, c.t_device, c.t_e2e,
+                          c.hdbi_a, c.hdbi_b, c.t_e2e_from_orch});
   }
   return table;
 }

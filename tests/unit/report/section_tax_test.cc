@@ -1,0 +1,122 @@
+// What the tax room tells a reader: sentences, levers beside those of the launch room, keys.
+
+#include "report/section_tax.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+TaxDiagnosis host_diagnosis() {
+  TaxDiagnosis d;
+  d.largest = TaxLayer::kDispatch;
+  d.largest_share = 0.5;
+  d.levers = {{"compile", 400, 0.4, "idle"},
+              {"cuda_graphs", 400, 0.4, "idle"},
+              {"device_work", 300, 0.3, "busy"},
+              {"library_path", 50, 0.05, "excess"}};
+  return d;
+}
+
+const TaxAdvice* find(const std::vector<TaxAdvice>& advice, const std::string& key) {
+  for (const TaxAdvice& a : advice) {
+    if (a.lever.key == key) return &a;
+  }
+  return nullptr;
+}
+
+TEST(TaxAdvice, AloneKeepsItsOwnBounds) {
+  const auto advice = tax_advice(host_diagnosis(), {});
+  ASSERT_EQ(advice.size(), 4u);
+  for (const TaxAdvice& a : advice) {
+    EXPECT_TRUE(a.same_as.empty());
+    EXPECT_TRUE(a.tighter.empty());
+  }
+}
+
+TEST(TaxAdvice, BesideTheLaunchRoomTheSmallerBoundIsPrinted) {
+  const std::vector<Lever> launch = {{"cheaper_host", "", 100, 0.1, "idle while the host is busy"},
+                                     {"device_work", "", 20, 0.02, "one kernel"}};
+  const auto advice = tax_advice(host_diagnosis(), launch);
+  const TaxAdvice* compile = find(advice, "compile");
+  ASSERT_NE(compile, nullptr);
+  EXPECT_EQ(compile->same_as, "cheaper_host");
+  EXPECT_EQ(compile->tighter, "launch");
+  EXPECT_EQ(compile->lever.at_most_ns, 100);
+  EXPECT_NEAR(compile->lever.share_of_e2e, 0.1, 1e-12);
+  EXPECT_EQ(compile->lever.basis, "idle while the host is busy");
+  // One kernel's bound says nothing about all device work.
+  EXPECT_EQ(find(advice, "device_work")->lever.at_most_ns, 300);
+  EXPECT_EQ(find(advice, "library_path")->same_as, "");
+  EXPECT_EQ(advice.front().lever.key, "device_work");
+}
+
+TEST(TaxAdvice, AWiderLaunchBoundLeavesOurs) {
+  const auto advice = tax_advice(host_diagnosis(), {{"cheaper_host", "", 900, 0.9, "x"}});
+  EXPECT_EQ(find(advice, "compile")->tighter, "tax");
+  EXPECT_EQ(find(advice, "compile")->lever.at_most_ns, 400);
+}
+
+TEST(TaxAdvice, LeversWithOneBoundAreToldTogether) {
+  const auto groups = group_advice(tax_advice(host_diagnosis(), {}));
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_EQ(groups[0].what.size(), 2u);
+  EXPECT_EQ(groups[0].at_most_ns, 400);
+}
+
+TaxReport small_report() {
+  TaxReport report;
+  TaxSums& s = report.whole.sums;
+  s.n = 10;
+  s.n_launch = 10;
+  s.t_py_ns = 1000;
+  s.ft_dispatch_ns = 60'000;
+  s.ft_ns = 61'000;
+  s.kt_ns = 45'000;
+  s.t_orch_ns = 106'000;
+  s.t_device_ns = 106'000;
+  s.hdbi = 0.5;
+  report.whole.t_e2e_ns = 50'000;
+  report.whole.exclusive.total_ns = 40'000;
+  return report;
+}
+
+TEST(TaxWords, SayTheBalanceWithoutAClassAndNoShareOfLatency) {
+  const TaxReport report = small_report();
+  const auto words = tax_verdict_words(Trace{}, report, host_diagnosis(), {});
+  ASSERT_FALSE(words.empty());
+  EXPECT_EQ(words[0],
+            "The host is charged 106 µs (T_Orch) for 10 kernels that keep the GPU busy for 106 µs "
+            "(T_DeviceActive): HDBI 0.50, 10.6 µs per launch.");
+  std::string all;
+  for (const std::string& sentence : words) all += sentence + "\n";
+  EXPECT_EQ(all.find("bound"), std::string::npos) << all;
+  EXPECT_NE(all.find("T_Orch is larger than that"), std::string::npos) << all;
+}
+
+TEST(TaxWords, WithoutKernelsSaySo) {
+  const auto words = tax_verdict_words(Trace{}, TaxReport{}, {}, {});
+  ASSERT_EQ(words.size(), 1u);
+  EXPECT_EQ(words[0].rfind("No kernels in this trace", 0), 0u);
+  EXPECT_TRUE(tax_report_words(TaxReport{}, {}).empty());
+}
+
+TEST(TaxSweepWords, TellTheCrossoverOrTheSide) {
+  TaxPoint one, two;
+  one.batch = 4;
+  one.t_orch_ns = 60;
+  one.t_device_ns = 40;
+  two.batch = 8;
+  two.t_orch_ns = 40;
+  two.t_device_ns = 60;
+  EXPECT_EQ(tax_sweep_words({{"a", {one, two}}})[0],
+            "HDBI passes 0.5 between batch 4 and 8, at about 5.66: beyond it the device has more "
+            "to do than the host is charged.");
+  EXPECT_NE(tax_sweep_words({{"a", {one}}})[0].find("stays on one side of 0.5"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay
