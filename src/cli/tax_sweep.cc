@@ -45,9 +45,9 @@ Result<TaxPoint> add_trace(const SweepArgument& argument, const TaxFlags& flags,
   ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
                                                        tax_options(setup, floor)));
   std::vector<Item> items = trace_items(loaded.trace);
-  items.insert(items.begin(), {"batch", "batch", argument.label.batch});
+  items.insert(items.begin(), {"batch", "batch", size_value(argument.label.batch)});
   if (argument.label.seq_len > 0) {
-    items.insert(items.begin() + 1, {"seq_len", "length", argument.label.seq_len});
+    items.insert(items.begin() + 1, {"seq_len", "length", size_value(argument.label.seq_len)});
   }
   inputs.document.inputs.push_back({argument.path, std::move(items)});
   inputs.data_lost |= loaded.trace.log.data_lost();

@@ -41,6 +41,8 @@ std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice);
 std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& report,
                                            const TaxDiagnosis& diagnosis,
                                            const std::vector<TaxAdvice>& advice);
+// The sentence that follows the answer when there is a replay.
+std::string tax_measured_words(const TaxReport& report, const MeasuredReport& measured);
 // One or two sentences for `assay report`, which has a verdict of its own.
 std::vector<std::string> tax_report_words(const TaxReport& report, const TaxDiagnosis& diagnosis);
 
@@ -62,6 +64,8 @@ struct TaxPlatform {
   std::string name;
   std::vector<TaxPoint> points;  // by (sequence length, batch)
 };
+// A batch size or length: whole numbers nearly always, and then printed as such.
+Value size_value(double size);
 // "tax_sweep": points, crossovers, changes. One platform or two.
 Section tax_sweep_section(const std::vector<TaxPlatform>& platforms);
 std::vector<std::string> tax_sweep_words(const std::vector<TaxPlatform>& platforms);

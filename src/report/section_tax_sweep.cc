@@ -1,6 +1,8 @@
 // A sweep of decompositions (TaxBreak Figures 7 and 8), and two platforms against each other
 // (Figures 10 and 11).
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,12 +11,6 @@
 
 namespace assay {
 namespace {
-
-// Sizes are whole numbers nearly always, and then printed as such.
-Value size_value(double size) {
-  const double whole = std::round(size);
-  return whole == size ? Value(static_cast<int64_t>(whole)) : Value(size);
-}
 
 std::string size_text(double size) { return format_value(size_value(size), Unit::kNone); }
 
@@ -136,7 +132,10 @@ std::string crossover_text(const TaxPlatform& platform, bool named) {
     high = std::max(high, hdbi);
   }
   if (low > high) return who + "no point of the sweep has kernels.";
-  const auto ratio = [](double v) { return format_value(Value(v), Unit::kRatio); };
+  const auto ratio = [](double v) { return fmt::format("{:.2f}", v); };
+  if (platform.points.size() == 1) {
+    return who + "HDBI is " + ratio(low) + " at its only point.";
+  }
   return who + "HDBI stays on one side of 0.5, from " + ratio(low) + " to " + ratio(high) +
          ": the host is charged " + (high < 0.5 ? "more" : "less") +
          " than the device has to do throughout.";
@@ -170,6 +169,11 @@ std::string change_text(const TaxChange& c, const std::vector<TaxPlatform>& plat
 }
 
 }  // namespace
+
+Value size_value(double size) {
+  const double whole = std::round(size);
+  return whole == size ? Value(static_cast<int64_t>(whole)) : Value(size);
+}
 
 Section tax_sweep_section(const std::vector<TaxPlatform>& platforms) {
   return {

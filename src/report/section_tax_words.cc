@@ -70,7 +70,8 @@ std::string layer_words(TaxLayer layer) {
 std::string answer(const TaxReport& report) {
   const TaxSums& s = report.whole.sums;
   std::string text = "The host is charged " + format_ns(s.t_orch_ns) + " (T_Orch) for " +
-                     count_words(s.n, "kernel", "kernels") + " that keep the GPU busy for " +
+                     count_words(s.n, "kernel", "kernels") +
+                     (s.n == 1 ? " that keeps the GPU busy for " : " that keep the GPU busy for ") +
                      format_ns(s.t_device_ns) + " (T_DeviceActive)";
   if (s.hdbi) text += ": HDBI " + hdbi_text(*s.hdbi);
   if (s.n_launch > 0) {
@@ -132,6 +133,7 @@ std::string orphan_text(const TaxReport& report) {
   const TaxOrphans& o = report.whole.orphans;
   const uint64_t lost = o.without_call + o.without_op;
   const uint64_t n = report.whole.sums.n;
+  if (layers_untold(report)) return "";
   if (n == 0 || static_cast<double>(lost) < kManyOrphans * static_cast<double>(n)) return "";
   const double share = static_cast<double>(lost) / static_cast<double>(n);
   return format_share(share) +
@@ -239,6 +241,27 @@ std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& 
     if (!text.empty()) words.push_back(std::move(text));
   }
   return words;
+}
+
+std::string tax_measured_words(const TaxReport& report, const MeasuredReport& measured) {
+  const TaxSums& s = measured.sums;
+  std::string text = "Measured by replay, T_Orch is " + format_ns(s.t_orch_ns);
+  if (report.whole.sums.t_orch_ns > 0) {
+    const double change = static_cast<double>(s.t_orch_ns - report.whole.sums.t_orch_ns) /
+                          static_cast<double>(report.whole.sums.t_orch_ns);
+    text += " (" + std::string(change < 0 ? "-" : "+") + format_share(std::abs(change)) +
+            " against the trace alone)";
+  }
+  if (s.hdbi) text += ", HDBI " + hdbi_text(*s.hdbi);
+  const auto none = static_cast<size_t>(MatchTier::kNone);
+  text += ": " + format_count(static_cast<int64_t>(s.n - measured.tier_invocations[none])) +
+          " of " + count_words(s.n, "kernel has", "kernels have") + " a replay";
+  if (!measured.guarded.empty()) {
+    text += ", of which the launch time of " +
+            count_words(measured.guarded.size(), "unique kernel", "unique kernels") +
+            " was rejected as contaminated";
+  }
+  return text + ".";
 }
 
 std::vector<std::string> tax_report_words(const TaxReport& report, const TaxDiagnosis& diagnosis) {

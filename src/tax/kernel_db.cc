@@ -183,6 +183,14 @@ int64_t t_py_per_paid(const KernelDbEntry& entry) {
                       static_cast<double>(paid));
 }
 
+// Devices may be numbered otherwise in the header than in the rows, as on ROCm: where all bear one
+// name, that is no matter.
+std::string only_device_name(const Trace& trace) {
+  std::set<std::string> names;
+  for (const DeviceProperties& device : trace.devices) names.insert(device.name);
+  return names.size() == 1 ? *names.begin() : "";
+}
+
 std::string_view tracer_key(Tracer tracer) {
   switch (tracer) {
     case Tracer::kPyTorchProfiler:
@@ -213,7 +221,7 @@ std::string gpu_of_trace(const Trace& trace) {
     best = named->name;
     most = count;
   }
-  return best;
+  return best.empty() ? only_device_name(trace) : best;
 }
 
 KernelDatabase build_kernel_database(const Trace& trace, const TaxReport& report,
