@@ -115,7 +115,26 @@ TEST(TaxSweepWords, TellTheCrossoverOrTheSide) {
   EXPECT_EQ(tax_sweep_words({{"a", {one, two}}})[0],
             "HDBI passes 0.5 between batch 4 and 8, at about 5.66: beyond it the device has more "
             "to do than the host is charged.");
-  EXPECT_NE(tax_sweep_words({{"a", {one}}})[0].find("stays on one side of 0.5"), std::string::npos);
+  two.t_orch_ns = 75;
+  two.t_device_ns = 25;
+  EXPECT_EQ(tax_sweep_words({{"a", {one, two}}})[0],
+            "HDBI stays on one side of 0.5, from 0.25 to 0.40: the host is charged more than the "
+            "device has to do throughout.");
+  EXPECT_EQ(tax_sweep_words({{"a", {one}}})[0], "HDBI is 0.40 at its only point.");
+}
+
+TEST(TaxMeasuredWords, CompareWithTheTraceAndCountWhatWasReplayed) {
+  MeasuredReport measured;
+  measured.sums.n = 10;
+  measured.sums.t_orch_ns = 53'000;
+  measured.sums.hdbi = 0.667;
+  measured.tier_invocations[static_cast<size_t>(MatchTier::kNone)] = 3;
+  measured.guarded = {0, 1};
+  EXPECT_EQ(
+      tax_measured_words(small_report(), measured),
+      "Measured by replay, T_Orch is 53.0 µs (-50.0 % against the trace alone), HDBI 0.67: 7 "
+      "of 10 kernels have a replay, of which the launch time of 2 unique kernels was rejected "
+      "as contaminated.");
 }
 
 }  // namespace
