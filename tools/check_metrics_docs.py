@@ -117,8 +117,59 @@ def documents(assay):
         yield "assay bound, two tables", run(assay, "bound", "--table", a, "--name", name_a,
                                              "--vs-table", b, "--vs-name", name_b)
     yield from throughput_documents(assay)
+    yield from power_documents(assay)
     batches = [flag for batch in (1, 2, 4) for flag in ("--batch", f"{batch}={files[0]}")]
     yield "assay bound, traces by batch", run(assay, "bound", *batches, "--name", min(PLATFORMS))
+
+
+def write_recording(folder, watts, **meta):
+    """40 runs of 5 executions of 1 ms at 100 W above idle, a sensor of 100 us every 100 us."""
+    folder.mkdir()
+    samples, executions, probes = ["t_ns,power_w,xcd_w"], ["run,exec,start_ns,end_ns,kernel"], ["c0_ns,gpu_ticks,c1_ns"]
+    for run_number in range(40):
+        start = 10_000_000 * run_number
+        probes += [f"{start + i * 20_000},{start + i * 20_000 + 3000},{start + i * 20_000 + 6000}" for i in range(3)]
+        executions += [f"{run_number},{i},{start + 2_000_000 + i * 1_000_000},{start + 3_000_000 + i * 1_000_000},gemm:8192"
+                       for i in range(5)]
+        for t in range(start + 1_000_000 + run_number * 2_500, start + 8_000_000, 100_000):
+            busy = start + 2_000_000 <= t <= start + 7_000_000
+            power = (watts if busy else 80) + (t // 100_000 * 7 + run_number) % 11 / 10
+            samples.append(f"{t},{power},{power / 2}")
+    for name, lines in (("samples.csv", samples), ("execs.csv", executions), ("sync.csv", probes)):
+        (folder / name).write_text("\n".join(lines) + "\n")
+    kernels = [{"name": "gemm:8192", "flop": 2 * 8192**3, "bytes": 6 * 8192**2}]
+    (folder / "meta.json").write_text(json.dumps({"device": "NVIDIA H200", "tick_hz": 1e9, "kernels": kernels, **meta}))
+
+
+def write_energy_job(folder):
+    """A trace of kernels with pauses, and a log of nvidia-smi over it."""
+    events, log = [], ["timestamp, power.draw [W]"]
+    for i in range(400):
+        at, name = i * 50_000, "gemm" if i % 3 else "copy"
+        common = {"ph": "X", "ts": at, "args": {"correlation": i + 1, "External id": i + 1, "device": 0, "stream": 7}}
+        events.append({**common, "cat": "cpu_op", "name": f"aten::{name}", "pid": 1, "tid": 1, "dur": 10})
+        events.append({**common, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "dur": 5})
+        events.append({**common, "cat": "kernel", "name": name, "pid": 0, "tid": 7, "dur": 10_000 + i * 997 % 30_000})
+        log.append(f"00:{i // 20 // 60:02d}:{i // 20 % 60:02d}.{i % 20 * 50:03d}, {100 + i * 31 % 97} W")
+    (folder / "job.json").write_text(json.dumps({"traceEvents": events}))
+    (folder / "smi.csv").write_text("\n".join(log) + "\n")
+
+
+def power_documents(assay):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        sensor = {"w_us": 100, "P_us": 100}
+        write_recording(folder / "alone", 400, **sensor)
+        write_recording(folder / "mixed", 380, **sensor)
+        write_recording(folder / "averaged", 400, w_us=1000, P_us=100)
+        write_recording(folder / "unknown", 400)
+        yield "assay power profile", run(assay, "power", "profile", folder / "alone", "--runs", "20")
+        yield "assay power profile, several", run(assay, "power", "profile", folder / "alone", folder / "mixed")
+        for each in ("averaged", "unknown"):
+            yield f"assay power profile {each}", run(assay, "power", "profile", folder / each)
+        write_energy_job(folder)
+        yield "assay power attribute", run(assay, "power", "attribute", folder / "job.json", "--samples",
+                                           folder / "smi.csv", "--offset", "start", "--tokens", "10")
 
 
 def throughput_table():

@@ -104,6 +104,19 @@ TEST(ReportJson, SectionsOfOneKeyMergeAndEmptyKeysMergeUpwards) {
   EXPECT_EQ(json["empty"].dump(), "{}");
 }
 
+TEST(ReportJson, ElementsAreObjectsWithTablesOfTheirOwn) {
+  Table curve{.key = "profile", .columns = {{"toi_ns", "TOI"}}, .rows = {{1}, {2}}};
+  Facts name{.items = {{"name", "name", "gemm"}}};
+  Document document;
+  document.sections.push_back(
+      {"power", "", {Elements{.key = "kernels", .elements = {{{"", "", {name, curve}}}, {}}}}});
+  EXPECT_EQ(Json::parse(write_json(document))["power"].dump(),
+            R"({"kernels":[{"name":"gemm","profile":[{"toi_ns":1},{"toi_ns":2}]},{}]})");
+  const std::string csv = write_csv(document);
+  EXPECT_NE(csv.find("# power.kernels.0\nkey,value\nname,gemm\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("# power.kernels.0.profile\ntoi_ns\n1\n2\n"), std::string::npos) << csv;
+}
+
 TEST(ReportJson, InputsWithoutItemsAreNames) {
   Document document;
   document.inputs = {{"a.json"}, {"b.json"}};

@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "power/report.h"
+
+namespace assay {
+namespace {
+
+KernelProfile measured(const char* name, double flop, double bytes, int64_t t_ns, double ssp_w) {
+  KernelProfile profile;
+  profile.name = name;
+  profile.flop = flop;
+  profile.bytes = bytes;
+  profile.t_exec_ns = t_ns;
+  profile.ssp_w = ssp_w;
+  profile.ssp_low_w = ssp_w - 2;
+  profile.ssp_high_w = ssp_w + 2;
+  profile.idle_w = 100;
+  profile.energy_j = ssp_w * static_cast<double>(t_ns) * 1e-9;
+  profile.verdict = PowerVerdict::kAveraged;
+  return profile;
+}
+
+// Spec/power 2.4 and vector 8: BF16 GEMMs of 8192, 4096, 2048 have 2731, 1365 and 683 FLOP/B and
+// are bound by compute on MI300X (ridge 246.7), the GEMVs of the same M and K have about 1.
+TEST(Takeaways, SixWorkloadsOfThePaper) {
+  const DeviceRoofline* mi300x = find_roofline("AMD Instinct MI300X OAM");
+  ASSERT_NE(mi300x, nullptr);
+  EXPECT_NEAR(mi300x->ridge(MathType::kBf16), 246.7, 0.05);
+  struct Case {
+    double n;
+    double op_per_byte;
+  };
+  for (const Case c : {Case{8192, 2731}, Case{4096, 1365}, Case{2048, 683}}) {
+    const double n = c.n;
+    const KernelTakeaway gemm =
+        take_away(measured("gemm", 2 * n * n * n, 3 * 2 * n * n, 1'000'000, 500), mi300x);
+    EXPECT_EQ(gemm.bound, KernelBound::kCompute);
+    EXPECT_NEAR(gemm.op_per_byte, c.op_per_byte, 0.5);
+    const KernelTakeaway gemv =
+        take_away(measured("gemv", 2 * n * n, 2 * n * n + 4 * n, 1'000'000, 400), mi300x);
+    EXPECT_EQ(gemv.bound, KernelBound::kMemory);
+    EXPECT_NEAR(gemv.op_per_byte, 1, 0.002);
+  }
+}
+
+// 1e12 FLOP in 2 ms at 500 W: 500 TFLOP/s, 1 W per TFLOP/s, 1 J, 1 pJ per FLOP.
+TEST(Takeaways, PowerPerAchievedFlop) {
+  const KernelTakeaway t =
+      take_away(measured("gemm", 1e12, 1e9, 2'000'000, 500), find_roofline("NVIDIA H200"));
+  EXPECT_NEAR(t.achieved_flops, 5e14, 1);
+  EXPECT_NEAR(t.w_per_tflops, 1, 1e-12);
+  EXPECT_NEAR(t.pj_per_flop, 1, 1e-12);
+  EXPECT_NEAR(t.pj_per_byte, 1000, 1e-9);
+  EXPECT_NEAR(t.above_idle_w, 400, 1e-12);
+  EXPECT_NEAR(t.peak_flops_share, 500 / 989.4, 1e-9);
+}
+
+TEST(Takeaways, UnknownWorkOrDeviceIsUnknown) {
+  const KernelTakeaway no_device = take_away(measured("gemm", 1e12, 1e9, 2'000'000, 500), nullptr);
+  EXPECT_EQ(no_device.bound, KernelBound::kUnknown);
+  EXPECT_NEAR(no_device.w_per_tflops, 1, 1e-12);
+  const KernelTakeaway no_work = take_away(
+      measured("mine", std::nan(""), std::nan(""), 2'000'000, 500), find_roofline("NVIDIA H200"));
+  EXPECT_EQ(no_work.bound, KernelBound::kUnknown);
+  EXPECT_TRUE(std::isnan(no_work.w_per_tflops));
+  EXPECT_EQ(find_roofline("GeForce GTX 1080"), nullptr);
+}
+
+TEST(Takeaways, MoreSpecificDevicesComeFirst) {
+  EXPECT_EQ(find_roofline("NVIDIA H100 PCIe")->power_limit_w, 350);
+  EXPECT_EQ(find_roofline("NVIDIA H100 80GB HBM3")->power_limit_w, 700);
+  EXPECT_EQ(find_roofline("NVIDIA GH200 480GB")->bytes_per_s, 4.0e12);
+  EXPECT_EQ(find_roofline("NVIDIA A100-SXM4-40GB")->bytes_per_s, 1.555e12);
+  EXPECT_EQ(find_roofline("AMD Instinct MI325X")->power_limit_w, 1000);
+  EXPECT_EQ(math_type_of("gemm:2048:fp32"), MathType::kFp32);
+  EXPECT_EQ(math_type_of("gemm:2048"), MathType::kBf16);
+}
+
+// 500 and 300 W with 100 W of idle counted once: 700 W together.
+TEST(Takeaways, ComplementaryKernelsWithinTheLimit) {
+  const std::vector<KernelProfile> profiles = {measured("gemm", 1e12, 1e9, 2'000'000, 500),
+                                               measured("gemv", 1e9, 1e9, 1'000'000, 300),
+                                               measured("gemm2", 1e12, 1e9, 2'000'000, 450)};
+  std::vector<KernelTakeaway> taken;
+  for (const KernelProfile& p : profiles) taken.push_back(take_away(p, find_roofline("H200")));
+  const auto pairs = complementary_pairs(profiles, taken, 690);
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_DOUBLE_EQ(pairs[0].together_w, 700);
+  EXPECT_DOUBLE_EQ(pairs[0].headroom_w, -10);
+  EXPECT_FALSE(pairs[0].fits);
+  EXPECT_TRUE(pairs[1].fits);
+  EXPECT_TRUE(complementary_pairs(profiles, taken, std::nan("")).empty());
+}
+
+// 400 +- 2 against 380 +- 2: -5 % +- 0.95 * hypot(0.5 %, 2/380).
+TEST(Takeaways, ComparisonCarriesBothIntervals) {
+  const auto c = compare_profiles(measured("gemm", 1, 1, 1000, 400), "alone",
+                                  measured("gemm", 1, 1, 1000, 380), "mixed");
+  ASSERT_TRUE(c);
+  EXPECT_NEAR(c->relative, -0.05, 1e-12);
+  EXPECT_NEAR(c->relative_high - c->relative, 0.95 * std::hypot(2 / 400.0, 2 / 380.0), 1e-12);
+  EXPECT_TRUE(c->differs);
+  EXPECT_FALSE(compare_profiles(measured("gemm", 1, 1, 1000, 400), "a",
+                                measured("gemm", 1, 1, 1000, 401), "b")
+                   ->differs);
+  EXPECT_FALSE(compare_profiles(KernelProfile{}, "a", KernelProfile{}, "b"));
+}
+
+}  // namespace
+}  // namespace assay
