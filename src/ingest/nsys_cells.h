@@ -42,6 +42,9 @@ class NsysCells {
   std::vector<uint32_t> call_process;
   std::vector<uint32_t> activity_process;
 
+  // Rows of builder.annotations that are push/pop ranges.
+  std::vector<uint32_t> push_pop_rows;
+
   void count_row();
   // False: the row has no usable time.
   bool read_time(const SqliteRows& rows, int cell, int64_t& time_ns);

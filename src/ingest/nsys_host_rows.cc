@@ -108,19 +108,23 @@ Status HostRows::read_calls() {
 }
 
 void HostRows::add_range(const NsysSpan& span, std::string_view text, ThreadId thread) {
+  TraceBuilder& builder = cells_.builder;
   const OpLabel label = op_label(text);
-  const StringId name = cells_.builder.text(label.name);
-  cells_.builder.ops.push_back({span.start_ns, span.dur_ns, name, thread, 0});
-  cells_.note_open(span, cells_.builder.ops);
-  const OpId op(cells_.builder.ops.size() - 1);
-  if (label.sequence >= 0) cells_.builder.op_sequences.push_back({op, label.sequence, 0});
-  if (cells_.keep_op_inputs && !label.sizes.empty()) {
-    const StringId dims = cells_.builder.text(compact_json(label.sizes, false, json_scratch_));
-    cells_.builder.op_inputs.push_back({op, dims, StringId(0), StringId(0), StringId(0)});
+  const StringId name = builder.text(label.name);
+  if (!label.from_framework) {
+    cells_.push_pop_rows.push_back(static_cast<uint32_t>(builder.annotations.size()));
+    builder.annotations.push_back({span.start_ns, span.dur_ns, name, thread, 0});
+    cells_.note_open(span, builder.annotations);
+    return;
   }
-  if (label.from_framework) return;
-  cells_.builder.annotations.push_back({span.start_ns, span.dur_ns, name, thread, 0});
-  cells_.note_open(span, cells_.builder.annotations);
+  builder.ops.push_back({span.start_ns, span.dur_ns, name, thread, 0});
+  cells_.note_open(span, builder.ops);
+  const OpId op(builder.ops.size() - 1);
+  if (label.sequence >= 0) builder.op_sequences.push_back({op, label.sequence, 0});
+  if (cells_.keep_op_inputs && !label.sizes.empty()) {
+    const StringId dims = builder.text(compact_json(label.sizes, false, json_scratch_));
+    builder.op_inputs.push_back({op, dims, StringId(0), StringId(0), StringId(0)});
+  }
 }
 
 void HostRows::add_push_or_pop(const NsysSpan& span, bool push, std::string_view text,
@@ -130,7 +134,7 @@ void HostRows::add_push_or_pop(const NsysSpan& span, bool push, std::string_view
   mark.time_ns = span.start_ns;
   mark.thread = thread;
   mark.name = cells_.builder.text(text);
-  mark.category = cells_.builder.text("cpu_op");
+  mark.category = cells_.builder.text("user_annotation");
   cells_.builder.marks.push_back(mark);
 }
 
@@ -212,6 +216,28 @@ Status read_host_rows(const SqliteFile& file, NsysCells& cells) {
     ASSAY_TRY(rows.read_other(other.table, other.category));
   }
   return Ok{};
+}
+
+// The innermost ones only: from where an outer range starts, time to its later launches is not the
+// cost of reaching them.
+void add_stand_in_operators(TraceBuilder& builder, std::vector<uint32_t> rows) {
+  if (!builder.ops.empty()) return;
+  const AnnotationTable& ranges = builder.annotations;
+  std::sort(rows.begin(), rows.end(), [&ranges](uint32_t a, uint32_t b) {
+    if (ranges.thread[a] != ranges.thread[b]) return ranges.thread[a] < ranges.thread[b];
+    if (ranges.start_ns[a] != ranges.start_ns[b]) return ranges.start_ns[a] < ranges.start_ns[b];
+    return ranges.dur_ns[a] != ranges.dur_ns[b] ? ranges.dur_ns[a] > ranges.dur_ns[b] : a < b;
+  });
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint32_t row = rows[i];
+    const int64_t end_ns = ranges.start_ns[row] + ranges.dur_ns[row];
+    const bool holds_another = i + 1 < rows.size() &&
+                               ranges.thread[rows[i + 1]] == ranges.thread[row] &&
+                               ranges.start_ns[rows[i + 1]] < end_ns;
+    if (holds_another) continue;
+    builder.ops.push_back(
+        {ranges.start_ns[row], ranges.dur_ns[row], ranges.name[row], ranges.thread[row], 0});
+  }
 }
 
 uint64_t expected_rows(const SqliteFile& file) {

@@ -281,7 +281,12 @@ Result<Trace> read_nsys_sqlite(const std::string& path, const ReadOptions& optio
   ASSAY_TRY(count_profiler_errors(file, builder));
   if (builder.longest_table() >= UINT32_MAX) return unsupported("more than 2^32 rows in one table");
 
+  const size_t ranges = builder.annotations.size();
   pair_marks(builder);
+  for (size_t row = ranges; row < builder.annotations.size(); ++row) {
+    cells.push_pop_rows.push_back(static_cast<uint32_t>(row));
+  }
+  add_stand_in_operators(builder, std::move(cells.push_pop_rows));
   Trace trace = std::move(builder).finish(base_ns);
   trace.tracer = Tracer::kNsightSystems;
   trace.devices = std::move(devices);

@@ -80,17 +80,22 @@ def summarize(path):
             if kind == "kernel":
                 tables["kernel_shapes"].append(row)
     instants = metadata = 0
+    push_pop = []
     for row in event_rows[RANGES]:
         kind = row["eventType"]
         if kind in PUSH_POP | START_END:
             span = Row(**times(row), lane=row["globalTid"], external=0, parent=None,
                        name=row["text"] or strings.get(row["textId"], ""))
             if kind in PUSH_POP:
-                tables["ops"].append(span)
+                push_pop.append(span)
             tables["annotations"].append(span)
         else:
             instants += kind in MARKS
             metadata += kind not in MARKS
+    # None of the corpus has ranges of a framework: those that hold no other one are the operators.
+    tables["ops"] = [span for span in push_pop
+                     if not any(other is not span and other.lane == span.lane
+                                and span.start <= other.start < span.end for other in push_pop)]
     tables["overheads"] = event_rows["PROFILER_OVERHEAD"]
     tables["other_events"] = [row for table in OTHER for row in event_rows[table]]
     log["unknown_category"] = len(tables["other_events"])

@@ -202,10 +202,12 @@ TEST(NsysReader, WordsOfTheFileGoBeforeOurs) {
   EXPECT_EQ(name_of(trace, trace.activities.name, 0), "Memcpy DtoD (Near -> Device)");
 }
 
-TEST(NsysReader, RangesStandInForOperatorsAndLabelWindows) {
+TEST(NsysReader, InnermostRangesStandInForOperatorsAndAllLabelWindows) {
   NsysMaker file;
-  file.push_pop(kThread, 10, 90, "inline text");
+  file.push_pop(kThread, 10, 90, "outer");
   file.push_pop(kThread, 20, 30, "registered", true);
+  file.push_pop(kThread, 30, 60, "alone");
+  file.push_pop(global_tid(100, 102), 35, 36, "other thread");
   file.nvtx(60, kThread, 15, 200, "start and end");
   file.nvtx(34, kThread, 16, {}, "mark");
   file.nvtx(75, kThread, 0, {}, "domain");
@@ -213,12 +215,12 @@ TEST(NsysReader, RangesStandInForOperatorsAndLabelWindows) {
   file.call(kThread, 22, 24, 1, "cudaLaunchKernel_v7000");
   file.kernel({.start = 40, .end = 50, .correlation = 1});
   const Trace trace = must_read(file);
-  ASSERT_EQ(trace.ops.size(), 2u);
-  EXPECT_EQ(trace.ops.dur_ns[op_id(trace, "inline text").index()], 80);
-  const Links links = link_trace(trace);
-  EXPECT_EQ(links.op_parent[op_id(trace, "registered").index()], op_id(trace, "inline text"));
-  EXPECT_EQ(links.activity_op[0], op_id(trace, "registered"));
-  EXPECT_EQ(trace.annotations.size(), 3u);
+  ASSERT_EQ(trace.ops.size(), 3u);
+  EXPECT_EQ(trace.ops.dur_ns[op_id(trace, "registered").index()], 10);
+  EXPECT_EQ(trace.ops.dur_ns[op_id(trace, "alone").index()], 30);
+  EXPECT_LT(op_id(trace, "other thread").index(), 3u);
+  EXPECT_EQ(link_trace(trace).activity_op[0], op_id(trace, "registered"));
+  EXPECT_EQ(trace.annotations.size(), 5u);
   EXPECT_EQ(trace.counts.instants, 1u);
   EXPECT_EQ(trace.counts.metadata, 1u);
   EXPECT_EQ(logged(trace, ImportCode::kUnknownPhase), 1u);
@@ -259,9 +261,11 @@ TEST(NsysReader, UnpairedPushesAndPopsArePairedPerThread) {
   file.nvtx(36, kThread, 30, {}, "");
   file.nvtx(36, kThread, 50, {}, "");
   const Trace trace = must_read(file);
-  ASSERT_EQ(trace.ops.size(), 2u);
-  EXPECT_EQ(trace.ops.dur_ns[op_id(trace, "outer").index()], 40);
-  EXPECT_EQ(trace.ops.dur_ns[op_id(trace, "inner").index()], 10);
+  ASSERT_EQ(trace.annotations.size(), 2u);
+  EXPECT_EQ(trace.annotations.dur_ns[annotation_id(trace, "outer").index()], 40);
+  EXPECT_EQ(trace.annotations.dur_ns[annotation_id(trace, "inner").index()], 10);
+  ASSERT_EQ(trace.ops.size(), 1u);
+  EXPECT_EQ(name_of(trace, trace.ops.name, 0), "inner");
   EXPECT_EQ(logged(trace, ImportCode::kUnmatchedEnd), 1u);
 }
 
@@ -273,6 +277,7 @@ TEST(NsysReader, RangesOfTheFrameworkAreOperatorsOnly) {
   file.push_pop(kThread, 100, 110, "aten::add, op_id = 41");
   file.push_pop(kThread, 120, 130, "my range, with a comma");
   const Trace trace = must_read(file, {.keep_op_inputs = true});
+  ASSERT_EQ(trace.ops.size(), 2u);  // beside the framework's own, the user's are labels only
   EXPECT_EQ(name_of(trace, trace.ops.name, 0), "aten::mm");
   EXPECT_EQ(name_of(trace, trace.ops.name, 1), "aten::add");
   ASSERT_EQ(trace.op_sequences.size(), 1u);
