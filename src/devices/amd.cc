@@ -8,6 +8,7 @@
 
 #include "devices/dynamic_library.h"
 #include "devices/gpu_device.h"
+#include "devices/rsmi_abi.h"
 
 namespace assay {
 namespace {
@@ -39,23 +40,9 @@ extern "C" __global__ void assay_triad(float* a, const float* b, const float* c,
 }
 )hip";
 
-constexpr int kNotSupported = 2;  // RSMI_STATUS_NOT_SUPPORTED
-constexpr int kPermission = 4;    // RSMI_STATUS_PERMISSION
 constexpr int64_t kMs = 1'000'000;
 
-// rocm_smi.h, stable since ROCm 4.
-struct SmiApi {
-  int (*init)(uint64_t flags);
-  int (*error_text)(int code, const char** text);
-  int (*device_count)(uint32_t* count);
-  int (*pci_id)(uint32_t device, uint64_t* bdf);
-  int (*unique_id)(uint32_t device, uint64_t* id);
-  int (*energy)(uint32_t device, uint64_t* count, float* microjoules_each, uint64_t* t_ns);
-  int (*power_cap)(uint32_t device, uint32_t sensor, uint64_t* microwatts);
-  int (*driver_version)(int component, char* text, uint32_t length);
-};
-
-Status bind(const DynamicLibrary& library, SmiApi& api) {
+Status bind(const DynamicLibrary& library, rsmi::Api& api) {
   ASSAY_TRY(library.bind("rsmi_init", api.init));
   ASSAY_TRY(library.bind("rsmi_status_string", api.error_text));
   ASSAY_TRY(library.bind("rsmi_num_monitor_devices", api.device_count));
@@ -133,8 +120,9 @@ class EnergySensor final : public GpuSensor {
     const char* text = nullptr;
     api_.error_text(code, &text);
     std::string hint;
-    if (code == kPermission) hint = "; add yourself to the groups render and video";
-    if (code == kNotSupported) hint = "; this GPU has no such counter (Instinct GPUs have it)";
+    if (code == rsmi::kPermission) hint = "; add yourself to the groups render and video";
+    if (code == rsmi::kNotSupported)
+      hint = "; this GPU has no such counter (Instinct GPUs have it)";
     return Error{ErrorCode::kIo,
                  doing + " failed: " + (text != nullptr ? text : std::to_string(code)) + hint, "",
                  -1};
@@ -158,8 +146,8 @@ class EnergySensor final : public GpuSensor {
 
   Status look_around() {
     std::array<char, 96> text = {};
-    constexpr int kDriver = 0;  // RSMI_SW_COMP_DRIVER
-    if (api_.driver_version(kDriver, text.data(), text.size() - 1) == 0) driver_ = text.data();
+    if (api_.driver_version(rsmi::kDriverComponent, text.data(), text.size() - 1) == 0)
+      driver_ = text.data();
     uint64_t id = 0;
     if (api_.unique_id(device_, &id) == 0) {
       std::snprintf(text.data(), text.size(), "AMD-%016llx", static_cast<unsigned long long>(id));
@@ -181,7 +169,7 @@ class EnergySensor final : public GpuSensor {
     return Count{static_cast<double>(units) * static_cast<double>(microjoules) * 1e-6, t_ns};
   }
 
-  SmiApi api_ = {};
+  rsmi::Api api_ = {};
   uint32_t device_ = 0;
   std::string driver_;
   std::string uuid_;

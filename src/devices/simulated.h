@@ -4,7 +4,7 @@
 // their faults, and everything it knows about itself can be asked for (PowerTruth). The proof of
 // the power room runs against it. What it returns depends on the seed, the run numbers and the
 // (virtual) time of each call alone, so that a campaign that was interrupted and gone on with
-// records the same bytes as one that was not.
+// records the same times as one that was not, and the same powers but for the rounding of sums.
 
 #include <memory>
 #include <optional>

@@ -1,0 +1,86 @@
+// Holds Assay's own declarations of HIP, hiprtc and ROCm-SMI against the vendor's headers, where
+// they are installed (Debian: libamdhip64-dev, librocm-smi-dev). Nothing here runs: it compiles or
+// it does not.
+
+#define __HIP_PLATFORM_AMD__ 1
+#include <hip/hip_runtime_api.h>
+#include <hip/hiprtc.h>
+#include <rocm_smi/rocm_smi.h>
+
+#include <type_traits>
+
+#include "devices/gpu_runtime.h"
+#include "devices/rsmi_abi.h"
+
+namespace {
+
+// Passed in the same way: both pointers, or both numbers of one size.
+template <typename A, typename B>
+constexpr bool kSameShape =
+    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
+    std::is_floating_point_v<A> == std::is_floating_point_v<B>;
+
+template <typename RA, typename... A, typename RB, typename... B>
+constexpr bool same_shape(RA (*)(A...), RB (*)(B...)) {
+  if constexpr (sizeof...(A) != sizeof...(B)) {
+    return false;
+  } else {
+    return kSameShape<RA, RB> && (kSameShape<A, B> && ...);
+  }
+}
+
+#define ASSAY_SAME(function, table, member)                                                       \
+  static_assert(same_shape(static_cast<decltype(&function)>(nullptr), decltype(table::member){}), \
+                #function)
+
+using assay::GpuApi;
+using assay::GpuCompilerApi;
+using Smi = assay::rsmi::Api;
+
+ASSAY_SAME(hipInit, GpuApi, init);
+ASSAY_SAME(hipGetDeviceCount, GpuApi, device_count);
+ASSAY_SAME(hipDeviceGet, GpuApi, device_get);
+ASSAY_SAME(hipDeviceGetName, GpuApi, device_name);
+ASSAY_SAME(hipDeviceGetPCIBusId, GpuApi, device_bus_id);
+ASSAY_SAME(hipStreamCreateWithFlags, GpuApi, stream_create);
+ASSAY_SAME(hipStreamSynchronize, GpuApi, stream_synchronize);
+ASSAY_SAME(hipEventCreateWithFlags, GpuApi, event_create);
+ASSAY_SAME(hipEventDestroy, GpuApi, event_destroy);
+ASSAY_SAME(hipEventSynchronize, GpuApi, event_synchronize);
+ASSAY_SAME(hipEventElapsedTime, GpuApi, event_elapsed);
+ASSAY_SAME(hipFree, GpuApi, release);
+ASSAY_SAME(hipMemcpyDtoDAsync, GpuApi, copy);
+ASSAY_SAME(hipHostFree, GpuApi, host_release);
+ASSAY_SAME(hipHostGetDevicePointer, GpuApi, host_device_pointer);
+ASSAY_SAME(hipModuleLoadData, GpuApi, module_load);
+ASSAY_SAME(hipModuleGetFunction, GpuApi, module_function);
+ASSAY_SAME(hipModuleLaunchKernel, GpuApi, launch);
+static_assert(same_shape(static_cast<hipError_t (*)(void**, size_t)>(&hipMalloc),
+                         decltype(GpuApi::allocate){}));
+static_assert(same_shape(static_cast<hipError_t (*)(void**, size_t, unsigned)>(&hipHostMalloc),
+                         decltype(GpuApi::host_allocate){}));
+static_assert(same_shape(static_cast<hipError_t (*)(hipEvent_t, hipStream_t)>(&hipEventRecord),
+                         decltype(GpuApi::event_record){}));
+static_assert(hipStreamNonBlocking == 1 && hipHostMallocMapped == 2);
+
+ASSAY_SAME(hiprtcCreateProgram, GpuCompilerApi, create);
+ASSAY_SAME(hiprtcCompileProgram, GpuCompilerApi, compile);
+ASSAY_SAME(hiprtcGetProgramLogSize, GpuCompilerApi, log_size);
+ASSAY_SAME(hiprtcGetProgramLog, GpuCompilerApi, log);
+ASSAY_SAME(hiprtcGetCodeSize, GpuCompilerApi, code_size);
+ASSAY_SAME(hiprtcGetCode, GpuCompilerApi, code);
+ASSAY_SAME(hiprtcDestroyProgram, GpuCompilerApi, destroy);
+
+ASSAY_SAME(rsmi_init, Smi, init);
+ASSAY_SAME(rsmi_status_string, Smi, error_text);
+ASSAY_SAME(rsmi_num_monitor_devices, Smi, device_count);
+ASSAY_SAME(rsmi_dev_pci_id_get, Smi, pci_id);
+ASSAY_SAME(rsmi_dev_unique_id_get, Smi, unique_id);
+ASSAY_SAME(rsmi_dev_energy_count_get, Smi, energy);
+ASSAY_SAME(rsmi_dev_power_cap_get, Smi, power_cap);
+ASSAY_SAME(rsmi_version_str_get, Smi, driver_version);
+static_assert(RSMI_STATUS_NOT_SUPPORTED == assay::rsmi::kNotSupported);
+static_assert(RSMI_STATUS_PERMISSION == assay::rsmi::kPermission);
+static_assert(RSMI_SW_COMP_DRIVER == assay::rsmi::kDriverComponent);
+
+}  // namespace

@@ -1,0 +1,231 @@
+#include "power/procedure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "devices/simulated.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kSteady = "kind=logger,window=1ms,period=1ms,delay=0,boost=0,t=100us";
+
+std::unique_ptr<SimulatedDevice> device_with(const std::string& knobs, uint64_t seed = 7) {
+  return make_simulated_device(seed, *parse_simulated_knobs(knobs));
+}
+
+ProcedureOptions options_for(uint64_t seed = 7) {
+  ProcedureOptions options;
+  options.seed = seed;
+  options.profile.strict = true;
+  options.profile.bootstrap = 200;
+  return options;
+}
+
+TEST(Procedure, WarmUpsAreDeducedFromTheTimes) {
+  EXPECT_EQ(deduce_warm_ups({130, 112, 106, 100, 100, 101, 100, 100}, 0.05), 3U);
+  // Within 10 % of the median of what follows (100.5 of 106 100 100 101 100 100) already the third.
+  EXPECT_EQ(deduce_warm_ups({130, 112, 106, 100, 100, 101, 100, 100}, 0.10), 2U);
+  EXPECT_EQ(deduce_warm_ups({100, 100, 100}, 0.02), 0U);
+  EXPECT_EQ(deduce_warm_ups({}, 0.05), 0U);
+}
+
+TEST(Procedure, CountsAreWarmUpsPlusAWindowfulPlusOne) {
+  // Executions of about 100 us in a 1 ms window: 3 + 10 + 1, or 11 where they are just shorter.
+  const auto device = device_with(kSteady);
+  const auto result = run_procedure(*device, *parse_workload_list("gemm:2048"), options_for(), {});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->plan.warm_ups, 3U);
+  const int64_t t = result->plan.t_exec_ns;
+  EXPECT_EQ(result->plan.executions_per_run, 3 + (1'000'000 + t - 1) / t + 1);
+  EXPECT_EQ(result->plan.runs, 200U);
+  EXPECT_EQ(result->plan.loi_target, static_cast<uint32_t>((t + 9999) / 10000));
+  EXPECT_FALSE(result->plan.throttles);
+  EXPECT_FALSE(result->plan.mean_only);
+}
+
+TEST(Procedure, ThePapersCountsAreThePapers) {
+  const auto device = device_with(kSteady);
+  ProcedureOptions options = options_for();
+  options.paper_counts = true;
+  options.profile.strict = false;
+  const auto result = run_procedure(*device, *parse_workload_list("gemm:2048"), options, {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->plan.executions_per_run,
+            ssp_executions(1'000'000, result->plan.t_exec_ns, false));
+}
+
+TEST(Procedure, ThrottlingIsOutlasted) {
+  const auto device = device_with("kind=logger,window=1ms,period=1ms,delay=0,boost=0.25,t=200us");
+  const auto result = run_procedure(*device, *parse_workload_list("gemm:4096"), options_for(), {});
+  ASSERT_TRUE(result);
+  const KernelTruth truth = device->truth()->kernels[0];
+  ASSERT_GT(truth.settled_after_ns, 0);
+  EXPECT_TRUE(result->plan.throttles);
+  // All but the last few percent of the ramp lie before the profiled execution.
+  EXPECT_GT(result->plan.executions_per_run * 200'000.0, 0.9 * truth.settled_after_ns);
+  EXPECT_NEAR(result->profile.ssp_w, truth.ssp_w, 0.01 * truth.ssp_w);
+}
+
+TEST(Procedure, ASlowSensorGivesAMeanFromFewLongRuns) {
+  const auto device = device_with("kind=nvml,t=1ms,boost=0");
+  const auto result = run_procedure(*device, *parse_workload_list("gemm:4096"), options_for(), {});
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->plan.mean_only);
+  EXPECT_EQ(result->profile.verdict, PowerVerdict::kMeanOnly);
+  const double truth = device->truth()->kernels[0].ssp_w;
+  EXPECT_NEAR(result->profile.ssp_w, truth, 0.01 * truth);
+}
+
+TEST(Procedure, WhatCannotBeMeasuredIsRefusedWithAReason) {
+  const std::pair<const char*, const char*> cases[] = {{"kind=logger,t=12us", "25 us"},
+                                                       {"kind=unknown,t=100us", "power calibrate"}};
+  for (const auto& [knobs, says] : cases) {
+    const auto device = device_with(knobs);
+    const auto result =
+        run_procedure(*device, *parse_workload_list("gemm:2048"), options_for(), {});
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->profile.verdict, PowerVerdict::kRefused);
+    ASSERT_EQ(result->profile.reasons.size(), 1U);
+    EXPECT_THAT(result->profile.reasons[0], HasSubstr(says));
+    EXPECT_TRUE(std::isnan(result->profile.ssp_w));
+  }
+}
+
+TEST(Procedure, ForceRunsShortKernelsMoreOften) {
+  const auto device = device_with("kind=logger,window=1ms,period=1ms,delay=0,boost=0,t=12500ns");
+  ProcedureOptions options = options_for();
+  options.profile.force = true;
+  const auto result = run_procedure(*device, *parse_workload_list("gemm:2048"), options, {});
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->plan.runs, 800, 16);  // 400 x 25 us / 12.5 us
+}
+
+TEST(Procedure, AnInterleavedListRunsInOrderAndProfilesItsLast) {
+  const auto device = device_with(kSteady);
+  ProcedureOptions options = options_for();
+  options.profile.strict = false;
+  options.runs = 20;
+  options.rounds = 0;
+  const auto result =
+      run_procedure(*device, *parse_workload_list("6*gemm:2048 , 1*gemm:8192"), options, {});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->profile.name, "gemm:8192");
+  ASSERT_EQ(result->recording.executions.size(), 20U * 7U);
+  for (const PowerExecution& one : result->recording.executions) {
+    EXPECT_EQ(one.kernel, one.index == 6 ? 1U : 0U);
+  }
+}
+
+TEST(Procedure, TheSameSeedGivesTheSameRecording) {
+  const auto a = device_with(kSteady);
+  const auto b = device_with(kSteady);
+  ProcedureOptions options = options_for();
+  options.runs = 20;
+  const auto steps = parse_workload_list("gemm:2048");
+  const auto first = run_procedure(*a, *steps, options, {});
+  const auto second = run_procedure(*b, *steps, options, {});
+  ASSERT_TRUE(first && second);
+  ASSERT_EQ(first->recording.samples.size(), second->recording.samples.size());
+  for (size_t i = 0; i < first->recording.samples.size(); ++i) {
+    ASSERT_EQ(first->recording.samples[i].t_ns, second->recording.samples[i].t_ns);
+    ASSERT_EQ(first->recording.samples[i].power_w, second->recording.samples[i].power_w);
+  }
+  EXPECT_EQ(first->profile.ssp_w, second->profile.ssp_w);
+}
+
+// Keeps what a recording on disk would hold, and stops after so many records.
+struct Disk {
+  ProcedureResume kept;
+  int room = 1'000'000;
+  ProcedureObserver observer() {
+    ProcedureObserver observer;
+    observer.planned = [this](const PowerRecording& head, const PowerPlan& plan) -> Status {
+      kept.recording = head;
+      kept.plan = plan;
+      return Ok{};
+    };
+    observer.recorded = [this](const PowerRunRecord& record) -> Status {
+      if (room-- == 0) return Error{ErrorCode::kIo, "No space left on device", "samples.csv", -1};
+      const auto add = [](auto& all, const auto& some) {
+        all.insert(all.end(), some.begin(), some.end());
+      };
+      add(kept.recording.samples, record.samples);
+      add(kept.recording.executions, record.executions);
+      add(kept.recording.probes, record.probes);
+      return Ok{};
+    };
+    return observer;
+  }
+};
+
+TEST(Procedure, AFullDiskStopsTheRunByName) {
+  const auto device = device_with(kSteady);
+  Disk disk;
+  disk.room = 5;
+  const auto result =
+      run_procedure(*device, *parse_workload_list("gemm:2048"), options_for(), disk.observer());
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().describe(), HasSubstr("samples.csv: No space left on device"));
+}
+
+TEST(Procedure, AnInterruptedCampaignEndsAsIfItHadNotBeen) {
+  const auto steps = parse_workload_list("gemm:2048");
+  ProcedureOptions options = options_for();
+  options.runs = 40;
+  const auto whole = run_procedure(*device_with(kSteady), *steps, options, {});
+  ASSERT_TRUE(whole);
+  Disk disk;
+  disk.room = 16;  // the delay benchmark and 15 runs
+  ASSERT_FALSE(run_procedure(*device_with(kSteady), *steps, options, disk.observer()));
+  disk.room = 1'000'000;
+  const ProcedureResume left = disk.kept;
+  const auto rest = run_procedure(*device_with(kSteady), *steps, options, disk.observer(), &left);
+  ASSERT_TRUE(rest) << rest.error().message;
+  ASSERT_EQ(rest->recording.executions.size(), whole->recording.executions.size());
+  for (size_t i = 0; i < whole->recording.executions.size(); ++i) {
+    ASSERT_EQ(rest->recording.executions[i].run, whole->recording.executions[i].run);
+    ASSERT_EQ(rest->recording.executions[i].start_ns, whole->recording.executions[i].start_ns);
+    ASSERT_EQ(rest->recording.executions[i].end_ns, whole->recording.executions[i].end_ns);
+  }
+  // Energies are summed from another start: equal but for the rounding of doubles.
+  EXPECT_NEAR(rest->profile.ssp_w, whole->profile.ssp_w, 1e-5);
+}
+
+TEST(Procedure, AnotherCampaignsRecordIsNotGoneOnWith) {
+  Disk disk;
+  ProcedureOptions options = options_for();
+  options.runs = 20;
+  ASSERT_TRUE(run_procedure(*device_with(kSteady), *parse_workload_list("gemm:2048"), options,
+                            disk.observer()));
+  const auto other = run_procedure(*device_with(kSteady), *parse_workload_list("gemm:4096"),
+                                   options, {}, &disk.kept);
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("another campaign ('gemm:2048'"));
+  options.seed = 8;
+  EXPECT_FALSE(run_procedure(*device_with(kSteady), *parse_workload_list("gemm:2048"), options, {},
+                             &disk.kept));
+}
+
+TEST(Procedure, RunsInStepWithTheSensorSeeFewPlacesInTheKernel) {
+  // Strategy S1 off: without random delays the samples fall where the sensor's phase puts them.
+  const auto steps = parse_workload_list("gemm:2048");
+  ProcedureOptions options = options_for();
+  options.rounds = 0;
+  const std::string knobs = "kind=logger,window=1ms,period=1ms,delay=0,boost=0,drift=0,t=900us";
+  const auto with = run_procedure(*device_with(knobs), *steps, options, {});
+  options.random_delays = false;
+  const auto without = run_procedure(*device_with(knobs), *steps, options, {});
+  ASSERT_TRUE(with && without);
+  EXPECT_LT(with->profile.largest_gap_ns, 100'000);
+  EXPECT_GT(without->profile.largest_gap_ns, 300'000);
+}
+
+}  // namespace
+}  // namespace assay
