@@ -168,6 +168,12 @@ def power_documents(assay):
         for each in ("averaged", "unknown"):
             yield f"assay power profile {each}", run(assay, "power", "profile", folder / each)
         write_energy_job(folder)
+        simulated = ("--device", "simulated")
+        yield "assay power run", run(assay, "power", "run", *simulated, "--workload", "gemm:2048")
+        yield "assay power run, several", run(assay, "power", "run", *simulated, "--seed", "3", "--workload",
+                                              "gemm:4096", "--workload", "9*gemm:2048,1*gemm:8192")
+        yield "assay power calibrate", run(assay, "power", "calibrate", *simulated, "--calibration",
+                                           folder / "sensor.json")
         yield "assay power attribute", run(assay, "power", "attribute", folder / "job.json", "--samples",
                                            folder / "smi.csv", "--offset", "start", "--tokens", "10")
 
