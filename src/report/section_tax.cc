@@ -1,7 +1,5 @@
 #include "report/section_tax.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -139,7 +137,7 @@ Facts balance_facts(const TaxReport& r) {
       {"", "kernels (N)", w.sums.n, Unit::kCount,
        format_count(static_cast<int64_t>(w.sums.n_launch)) + " launches"},
       ns("T_DeviceActive", w.sums.t_device_ns),
-      {"", "HDBI", w.sums.hdbi ? Value(fmt::format("{:.2f}", *w.sums.hdbi)) : Value(), Unit::kText,
+      {"", "HDBI", w.sums.hdbi ? Value(hdbi_text(*w.sums.hdbi)) : Value(), Unit::kText,
        "T_Device / (T_Device + T_Orch): 0 host, 1 device"},
       ns("T_e2e, wall time", w.t_e2e_ns),
       {"", "GPU utilisation", w.gpu_utilisation, Unit::kShare},
@@ -385,11 +383,11 @@ Table kernels_table(const KernelDatabase& database, const TaxReport& r, size_t t
            {.key = "family", .title = "family", .unit = Unit::kText, .show = Show::kDataOnly},
            {.key = "i_lib", .title = "I_lib", .show = Show::kDataOnly},
            {.key = "count", .title = "N", .unit = Unit::kCount},
+           {.key = "t_orch_ns", .title = "T_Orch", .unit = Unit::kNanoseconds},
            {.key = "t_py_mean_ns", .title = "T_Py", .unit = Unit::kNanoseconds},
            {.key = "t_dispatch_mean_ns", .title = "dispatch", .unit = Unit::kNanoseconds},
            {.key = "t_launch_mean_ns", .title = "launch", .unit = Unit::kNanoseconds},
-           {.key = "dur_mean_ns", .title = "t_k", .unit = Unit::kNanoseconds},
-           {.key = "t_orch_ns", .title = "T_Orch", .unit = Unit::kNanoseconds}},
+           {.key = "dur_mean_ns", .title = "t_k", .unit = Unit::kNanoseconds}},
       .terminal_limit = 0};
   for (const CostlyKernel& kernel : kernels) {
     const KernelDbEntry& e = *kernel.entry;

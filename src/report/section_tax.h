@@ -15,6 +15,9 @@
 
 namespace assay {
 
+// Two decimals; what only rounds to 0 or 1 is told apart.
+std::string hdbi_text(double hdbi);
+
 // A lever of the tax room as a reader meets it.
 struct TaxAdvice {
   TaxLever lever;

@@ -22,8 +22,6 @@ std::string count_words(uint64_t count, const char* one, const char* many) {
 
 std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::kRatio); }
 
-std::string hdbi_text(double hdbi) { return fmt::format("{:.2f}", hdbi); }
-
 struct LeverWords {
   const char* key;
   const char* what;
@@ -178,6 +176,12 @@ const Lever* find_lever(const std::vector<Lever>& levers, const std::string& key
 }
 
 }  // namespace
+
+std::string hdbi_text(double hdbi) {
+  if (hdbi > 0 && hdbi < 0.005) return "<0.01";
+  if (hdbi < 1 && hdbi > 0.995) return ">0.99";
+  return fmt::format("{:.2f}", hdbi);
+}
 
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
   std::vector<AdviceGroup> groups;

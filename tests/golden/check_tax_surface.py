@@ -105,7 +105,25 @@ def check_measured(checker):
     for verb in ("launch", "report", "fuse", "bound"):
         done = checker.run(verb, TRACE, "--floor", floor, "--format", "json")
         checker.check(done.returncode == 0, f"{verb} --floor floor.json: {done.stderr}")
+    check_kernels(checker, database)
     return database, replay, floor
+
+
+def check_kernels(checker, database):
+    """The table of the costliest kernels says of each what the database says."""
+    tax = json.loads(checker.run("tax", TRACE, "--top", "0", "--format", "json").stdout)["tax"]
+    entries = {entry["key"]: entry for entry in database["entries"]}
+    checker.check(len(tax["kernels"]) == len(entries), "--top 0 does not list every unique kernel")
+    base, floor = tax["dispatch_base_ns"], tax["floor"]["ns"]
+    for kernel in tax["kernels"]:
+        entry = entries[kernel["db_key"]]
+        means = {name: rounded(entry[name]["mean_ns"]) for name in ("t_py", "t_dispatch", "t_launch")}
+        excess = max(0, means["t_dispatch"] - base) if entry["i_lib"] else 0
+        charged = (entry["frequency"] - entry["unpaid"]) * (means["t_py"] + base + excess + floor)
+        checker.check(all(kernel[f"{name}_mean_ns"] == mean for name, mean in means.items())
+                      and kernel["dur_mean_ns"] == rounded(entry["duration"]["mean_ns"])
+                      and kernel["count"] == entry["frequency"] and kernel["t_orch_ns"] == charged,
+                      f"kernels: {kernel} does not say what the database says")
 
 
 def check_refusals(checker, database, replay, floor):
