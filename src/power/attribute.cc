@@ -408,7 +408,8 @@ void list_classes(const Trace& trace, const Classes& classes, const ShareMatrix&
   }
 }
 
-void add_trust(const EnergyReport& report, const Classes& classes, TrustNotes& trust) {
+void add_trust(const EnergyReport& report, const Classes& classes, int64_t period_ns,
+               TrustNotes& trust) {
   uint64_t merged = 0;
   uint64_t steady = 0;
   for (const PowerClass& c : report.classes) {
@@ -428,6 +429,13 @@ void add_trust(const EnergyReport& report, const Classes& classes, TrustNotes& t
   if (classes.others != SIZE_MAX) {
     trust.push_back({"pooled_kernels", classes.column_of.size() - classes.names.size(), 0,
                      "energy_j", "kernels with little time share one power"});
+  }
+  if (report.window_ns * 10 < period_ns * 9) {
+    trust.push_back(
+        {"part_time_sensor", report.readings, period_ns - report.window_ns,
+         "total_j, unattributed_j",
+         "the sensor averages over less than the time between its readings: what runs "
+         "in between is not seen, and the measured total takes it to be like the rest"});
   }
   if (report.explained < 0.5) {
     trust.push_back({"unexplained_power", report.readings, 0, "energy_j",
@@ -522,7 +530,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   if (options.tokens > 0) {
     report.energy_per_token_j = total_j / static_cast<double>(options.tokens);
   }
-  add_trust(report, classes, report.trust);
+  add_trust(report, classes, readings.period_ns, report.trust);
   return report;
 }
 

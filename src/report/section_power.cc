@@ -168,7 +168,7 @@ Table side_by_side(const PowerReport& report) {
 class PlotScale {
  public:
   explicit PlotScale(const KernelProfile& kernel) {
-    for (const auto* points : {&kernel.curve, &kernel.lois_points}) {
+    for (const auto* points : {&kernel.curve, &kernel.lois_points, &kernel.sse_curve}) {
       for (const ProfilePoint& p : *points) {
         low_ = std::min(low_, p.power_w);
         high_ = std::max(high_, p.power_w);
@@ -177,12 +177,13 @@ class PlotScale {
     if (high_ <= low_) high_ = low_ + 1;
   }
   std::string title() const { return watts(low_) + " to " + watts(high_); }
-  std::string row(const ProfilePoint& point, const std::vector<double>& lois) const {
+  std::string row(const ProfilePoint& point, const std::vector<double>& lois, double sse_w) const {
     std::string line(kWidth, '.');
     if (std::isfinite(point.low_w) && std::isfinite(point.high_w)) {
       for (size_t at = place(point.low_w); at <= place(point.high_w); ++at) line[at] = '-';
     }
     for (const double loi : lois) line[place(loi)] = '+';
+    if (std::isfinite(sse_w)) line[place(sse_w)] = 's';
     line[place(point.power_w)] = 'o';
     return line;
   }
@@ -197,17 +198,18 @@ class PlotScale {
   double high_ = -INFINITY;
 };
 
-// The curve as a plot of characters: o the fit, - its band, + the LOIs nearby.
+// The curve as a plot of characters: o the fit of SSP, - its band, + the LOIs nearby, s the fit of
+// SSE (Figure 8).
 Table plot(const KernelProfile& kernel) {
   constexpr size_t kEvery = 4;  // of the curve's points
   const PlotScale scale(kernel);
-  Table table{
-      .title = kernel.name + ": power over time in the execution (o fit, - 95 % band, + LOIs)",
-      .columns = {{.key = "toi", .title = "TOI", .unit = Unit::kNanoseconds},
-                  {.key = "power", .title = "power", .unit = Unit::kWatts},
-                  {.key = "plot", .title = scale.title(), .unit = Unit::kText}},
-      .terminal_limit = 0,
-      .show = Show::kReadersOnly};
+  Table table{.title = kernel.name +
+                       ": power over time in the execution (o SSP, - 95 % band, + LOIs, s SSE)",
+              .columns = {{.key = "toi", .title = "TOI", .unit = Unit::kNanoseconds},
+                          {.key = "power", .title = "power", .unit = Unit::kWatts},
+                          {.key = "plot", .title = scale.title(), .unit = Unit::kText}},
+              .terminal_limit = 0,
+              .show = Show::kReadersOnly};
   const double reach = static_cast<double>(kernel.t_exec_ns) * kEvery /
                        static_cast<double>(kernel.curve.size() - 1) / 2;
   for (size_t i = 0; i < kernel.curve.size(); i += kEvery) {
@@ -216,8 +218,9 @@ Table plot(const KernelProfile& kernel) {
       const double off = static_cast<double>(loi.toi_ns - kernel.curve[i].toi_ns);
       if (std::fabs(off) <= reach) lois.push_back(loi.power_w);
     }
+    const double sse_w = i < kernel.sse_curve.size() ? kernel.sse_curve[i].power_w : std::nan("");
     table.rows.push_back(
-        {kernel.curve[i].toi_ns, kernel.curve[i].power_w, scale.row(kernel.curve[i], lois)});
+        {kernel.curve[i].toi_ns, kernel.curve[i].power_w, scale.row(kernel.curve[i], lois, sse_w)});
   }
   return table;
 }
@@ -437,11 +440,13 @@ std::vector<std::string> power_verdict_words(const PowerReport& report) {
 
 std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   std::vector<std::string> words;
+  const double left = share_of(r.unattributed_uj, r.total_uj);
   words.push_back(
       joules(r.total_uj) + " in " + format_ns(r.end_ns - r.begin_ns) + ", " + watts(r.mean_w) +
       " on average: " + format_share(share_of(r.kernels_uj, r.total_uj)) + " goes to kernels, " +
       format_share(share_of(r.base_uj, r.total_uj)) + " is drawn anyway, " +
-      format_share(share_of(r.unattributed_uj, r.total_uj)) + " is unattributed.");
+      (left < 0 ? "and both exceed what was measured by " + format_share(-left) + "."
+                : format_share(left) + " is unattributed."));
   if (!r.kernels.empty() && r.kernels.front().energy_uj > 0) {
     const EnergyPart& first = r.kernels.front();
     words.push_back(

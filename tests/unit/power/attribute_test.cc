@@ -124,6 +124,7 @@ TEST(Attribute, PowersOfTheWorkloadAreFoundAgain) {
     EXPECT_NEAR(c.above_idle_w, truth, 6) << c.names[0];
   }
   EXPECT_GT(report->explained, 0.99);
+  EXPECT_THAT(report->trust, ElementsAre(Field(&TrustNote::what, "part_time_sensor")));
   const double truth_j = w.energy_j(static_cast<double>(report->begin_ns),
                                     static_cast<double>(report->end_ns), "gemm");
   EXPECT_NEAR(part_named(report->kernels, "gemm").energy_uj * 1e-6 / truth_j, 1, 0.02);
