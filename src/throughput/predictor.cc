@@ -633,6 +633,42 @@ std::vector<Prediction> Predictor::predict(const std::vector<BenchRow>& points) 
   return out;
 }
 
+std::vector<double> Predictor::log_half_widths(const std::vector<BenchRow>& points) const {
+  std::vector<double> out;
+  for (const Explained& explained : judged(points))
+    out.push_back(explained.scale * explained.log_sd);
+  return out;
+}
+
+std::vector<ConfidenceBin> Predictor::confidence() const {
+  constexpr size_t kBins = 5;
+  const State& s = *state_;
+  const Trained* process = s.physics ? &*s.physics : s.plain_process();
+  const std::vector<uint32_t> blocks = blocks_of(s.rows, process->table, HeldOut::kGroup);
+  if (blocks.size() < 2 * kBins || !several(blocks)) return {};
+  std::vector<GpAnswer> missed = process->gp->leave_out(blocks);
+  std::sort(missed.begin(), missed.end(), [](const GpAnswer& a, const GpAnswer& b) {
+    return std::make_pair(a.sd, a.mean) < std::make_pair(b.sd, b.mean);
+  });
+  const double scale = process->scales[index_of(HeldOut::kGroup)].scale;
+  std::vector<ConfidenceBin> bins;
+  for (size_t bin = 0; bin < kBins; ++bin) {
+    const size_t begin = bin * missed.size() / kBins;
+    const size_t end = (bin + 1) * missed.size() / kBins;
+    std::vector<double> widths, apes;
+    size_t covered = 0;
+    for (size_t i = begin; i < end; ++i) {
+      widths.push_back(std::exp(scale * missed[i].sd) - 1);
+      apes.push_back(std::abs(std::exp(-missed[i].mean) - 1));
+      covered += std::abs(missed[i].mean) <= scale * missed[i].sd;
+    }
+    const size_t rows = end - begin;
+    bins.push_back({rows, median(widths), median(apes),
+                    static_cast<double>(covered) / static_cast<double>(rows)});
+  }
+  return bins;
+}
+
 std::vector<double> Predictor::log_sd_after(const BenchRow& target,
                                             const std::vector<BenchRow>& extra) const {
   const State& s = *state_;

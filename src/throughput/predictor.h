@@ -69,6 +69,13 @@ struct FitGroup {
   double p90_ape = 0;
 };
 
+struct ConfidenceBin {
+  size_t rows = 0;
+  double half_width90 = 0;  // median, share: exp(half width) - 1
+  double median_ape = 0;    // share
+  double coverage90 = 0;
+};
+
 class Predictor final : public ThroughputModel {
  public:
   // facts are copied. Errors: no row that can be fitted.
@@ -90,6 +97,11 @@ class Predictor final : public ThroughputModel {
   // Models and hardware of the rows that no facts are known of.
   std::vector<std::string> unknown_names() const;
   std::vector<FitGroup> groups() const;
+  // Half of the interval's width in logarithms; 0 where there is no answer.
+  std::vector<double> log_half_widths(const std::vector<BenchRow>& points) const;
+  // Training rows by the width that was told when their length pair was left out, in five equal
+  // parts: what the widths are worth.
+  std::vector<ConfidenceBin> confidence() const;
   // log sd of `target` if each of `extra` were measured too.
   std::vector<double> log_sd_after(const BenchRow& target,
                                    const std::vector<BenchRow>& extra) const;

@@ -1,0 +1,221 @@
+#include "throughput/model_file.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormatName = "assay throughput model";
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json scales_json(const ConformalScales& scales) {
+  Json out = Json::array();
+  for (const HeldOut kind : kAllHeldOut) {
+    const ConformalScale& scale = scales[static_cast<size_t>(kind)];
+    out.push_back({{"kind", held_out_name(kind)},
+                   {"scale", scale.scale},
+                   {"residuals", scale.residuals},
+                   {"measured", scale.measured}});
+  }
+  return out;
+}
+
+Json parameters_json(const KernelSpec& spec, const std::vector<double>& given) {
+  Json out = Json::object();
+  const std::vector<double>& values = given.empty() ? spec.defaults : given;
+  for (size_t p = 0; p < spec.names.size(); ++p) out[spec.names[p]] = values[p];
+  return out;
+}
+
+Json facts_json(const ThroughputFit& fit, const char* kind, std::string BenchRow::* field) {
+  Json out = Json::object();
+  for (const BenchRow& row : fit.data.rows) {
+    if (out.contains(row.*field)) continue;
+    const auto values = fit.facts.values(kind, row.*field);
+    if (values.empty()) continue;
+    Json& entry = out[row.*field] = Json::object();
+    for (const auto& [attribute, fact] : values)
+      entry[attribute] = {{"value", fact.value}, {"source", fact.source}};
+  }
+  return out;
+}
+
+Error damaged(const std::string& file, const std::string& what) {
+  return Error{ErrorCode::kFormat, "this model file is damaged: " + what + "; fit it again", file,
+               -1};
+}
+
+// The facts as the text that FactBook reads.
+std::string facts_text(const Json& facts) {
+  const auto line = [](std::string text) {
+    for (char& c : text) {
+      if (c == '\n' || c == '\r') c = ' ';
+    }
+    return text;
+  };
+  std::string text;
+  for (const auto& [kind, sections] : facts.items()) {
+    for (const auto& [name, values] : sections.items()) {
+      text += "[" + line(kind) + " " + line(name) + "]\n";
+      for (const auto& [attribute, fact] : values.items()) {
+        text += line(attribute) + " = " + fact.at("value").dump() + " ; " +
+                line(fact.at("source").get<std::string>()) + "\n";
+      }
+    }
+  }
+  return text;
+}
+
+double number_at(const Json& row, size_t column) {
+  return row.at(column).is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                  : row.at(column).get<double>();
+}
+
+BenchTable rows_from(const Json& document, std::vector<bool>& infeasible) {
+  BenchTable table;
+  for (const Json& row : document.at("rows")) {
+    BenchRow out;
+    out.hardware = row.at(0).get<std::string>();
+    out.devices = row.at(1).get<double>();
+    out.framework = row.at(2).get<std::string>();
+    out.model = row.at(3).get<std::string>();
+    out.variant = row.at(4).get<std::string>();
+    out.in_len = row.at(5).get<double>();
+    out.out_len = row.at(6).get<double>();
+    out.batch = row.at(7).get<double>();
+    out.latency_s = number_at(row, 8);
+    out.tokens_per_s = row.at(9).get<double>();
+    infeasible.push_back(row.at(10).get<bool>());
+    table.rows.push_back(std::move(out));
+  }
+  return table;
+}
+
+std::vector<double> parameters_from(const Json& document, const KernelSpec& spec) {
+  std::vector<double> values;
+  for (const std::string& name : spec.names) values.push_back(document.at(name).get<double>());
+  return values;
+}
+
+std::optional<ConformalScales> scales_from(const Json& document, const char* which) {
+  if (!document.contains(which)) return std::nullopt;
+  ConformalScales scales;
+  for (size_t k = 0; k < kHeldOutKinds; ++k) {
+    const Json& entry = document.at(which).at(k);
+    scales[k] = {entry.at("scale").get<double>(), entry.at("residuals").get<size_t>(),
+                 entry.at("measured").get<bool>()};
+  }
+  return scales;
+}
+
+bool usable(const std::vector<double>& parameters) {
+  return std::all_of(parameters.begin(), parameters.end(),
+                     [](double p) { return p > 0 && std::isfinite(p); });
+}
+
+Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
+  ThroughputFit fit;
+  fit.source = document.at("source").get<std::string>();
+  fit.format = document.at("table_format").get<std::string>();
+  std::vector<bool> infeasible;
+  const BenchTable table = rows_from(document, infeasible);
+  ASSAY_TRY_ASSIGN(fit.data, make_throughput_data(table));
+  if (fit.data.rows.size() != infeasible.size())
+    return damaged(file, "rows that repeat or are empty");
+  fit.data.infeasible = std::move(infeasible);
+  for (const Json& oddity : document.at("oddities")) {
+    fit.data.oddities.push_back(
+        {oddity.at("code").get<std::string>(), oddity.at("rows").get<uint64_t>(),
+         oddity.at("dropped").get<uint64_t>(), 0, oddity.at("effect").get<std::string>()});
+  }
+  // Facts of the fit win; points beside its rows may need those of the program.
+  fit.facts = FactBook::built_in();
+  ASSAY_TRY(fit.facts.add(facts_text(document.at("facts")), file));
+  fit.options.physics = document.at("physics").get<bool>();
+  fit.options.outside_factor = document.at("outside_factor").get<double>();
+  const Json& parameters = document.at("parameters");
+  fit.options.physics_parameters = parameters_from(parameters.at("physics"), physics_kernel());
+  fit.options.plain_parameters = parameters_from(parameters.at("plain"), plain_kernel());
+  if (!usable(fit.options.physics_parameters) || !usable(fit.options.plain_parameters))
+    return damaged(file, "a parameter that is not above 0");
+  fit.options.physics_scales = scales_from(document.at("scales"), "physics");
+  fit.options.plain_scales = scales_from(document.at("scales"), "plain");
+  return fit;
+}
+
+}  // namespace
+
+bool looks_like_model(std::string_view text) {
+  const std::string_view head = text.substr(0, 200);
+  return head.find(kFormatName) != std::string_view::npos;
+}
+
+std::string write_model(const ThroughputFit& fit, const Predictor& predictor) {
+  Json out = Json::object();
+  out["format"] = kFormatName;
+  out["format_version"] = kThroughputModelVersion;
+  out["source"] = fit.source;
+  out["table_format"] = fit.format;
+  out["method"] = "assay";
+  out["physics"] = fit.options.physics;
+  out["outside_factor"] = fit.options.outside_factor;
+  out["parameters"] = {
+      {"physics", parameters_json(physics_kernel(), fit.options.physics_parameters)},
+      {"plain", parameters_json(plain_kernel(), fit.options.plain_parameters)}};
+  out["scales"] = Json::object();
+  if (const auto* scales = predictor.physics_scales())
+    out["scales"]["physics"] = scales_json(*scales);
+  if (const auto* scales = predictor.plain_scales()) out["scales"]["plain"] = scales_json(*scales);
+  out["facts"] = {{"model", facts_json(fit, "model", &BenchRow::model)},
+                  {"hardware", facts_json(fit, "hardware", &BenchRow::hardware)}};
+  out["oddities"] = Json::array();
+  for (const BenchOddity& oddity : fit.data.oddities) {
+    out["oddities"].push_back({{"code", oddity.code},
+                               {"rows", oddity.rows},
+                               {"dropped", oddity.dropped},
+                               {"effect", oddity.effect}});
+  }
+  out["columns"] = {"hw", "n",  "fw",        "model",        "variant",   "ii",
+                    "oo", "bb", "latency_s", "tokens_per_s", "infeasible"};
+  out["rows"] = Json::array();
+  for (size_t i = 0; i < fit.data.rows.size(); ++i) {
+    const BenchRow& row = fit.data.rows[i];
+    out["rows"].push_back({row.hardware, row.devices, row.framework, row.model, row.variant,
+                           row.in_len, row.out_len, row.batch, number(row.latency_s),
+                           row.tokens_per_s, static_cast<bool>(fit.data.infeasible[i])});
+  }
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<ThroughputFit> read_model(std::string_view text, const std::string& file) {
+  const Json document = Json::parse(text, nullptr, false);
+  if (document.is_discarded() || !document.is_object()) return damaged(file, "not whole JSON");
+  const auto at = document.find("format");
+  if (at == document.end() || *at != kFormatName) {
+    return Error{ErrorCode::kFormat, "not a model file of assay throughput fit", file, -1};
+  }
+  const auto version = document.find("format_version");
+  if (version == document.end() || !version->is_number_integer())
+    return damaged(file, "no version");
+  if (version->get<int64_t>() != kThroughputModelVersion) {
+    return Error{ErrorCode::kUnsupported,
+                 "a model file of version " + std::to_string(version->get<int64_t>()) +
+                     ", this program reads version " + std::to_string(kThroughputModelVersion) +
+                     ": fit the table again",
+                 file, -1};
+  }
+  // The library checks every access by throwing; nothing of that leaves this function.
+  try {
+    return fit_from(document, file);
+  } catch (const Json::exception& problem) {
+    return damaged(file, problem.what());
+  }
+}
+
+}  // namespace assay

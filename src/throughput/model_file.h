@@ -1,0 +1,30 @@
+#pragma once
+
+// A fitted model as a file (docs/formats/throughput_model.md): everything that predictions need, so
+// that they do not change with the table, the facts or the defaults of a later version.
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "throughput/predictor.h"
+
+namespace assay {
+
+inline constexpr int kThroughputModelVersion = 1;
+
+struct ThroughputFit {
+  std::string source;  // the table's file
+  std::string format;  // and its format
+  ThroughputData data;
+  FactBook facts;
+  PredictorOptions options;
+};
+
+// What a predictor was made of, with the scales that it measured.
+std::string write_model(const ThroughputFit& fit, const Predictor& predictor);
+// Another version, a file of something else and damage are errors of their own.
+Result<ThroughputFit> read_model(std::string_view text, const std::string& file);
+bool looks_like_model(std::string_view text);
+
+}  // namespace assay

@@ -1,0 +1,338 @@
+#include "throughput/points.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "base/decimal.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kMostPoints = 1000000;
+
+struct Attribute {
+  const char* name;
+  const char* also;
+  std::string BenchRow::* text;  // one of the three
+  double BenchRow::* number;
+  bool both_lengths;
+};
+
+const std::array<Attribute, 9>& attributes() {
+  static const std::array<Attribute, 9> list = {{
+      {"hw", "hardware", &BenchRow::hardware, nullptr, false},
+      {"n", "devices", nullptr, &BenchRow::devices, false},
+      {"fw", "framework", &BenchRow::framework, nullptr, false},
+      {"model", "model", &BenchRow::model, nullptr, false},
+      {"variant", "variant", &BenchRow::variant, nullptr, false},
+      {"ii", "in", nullptr, &BenchRow::in_len, false},
+      {"oo", "out", nullptr, &BenchRow::out_len, false},
+      {"len", "length", nullptr, nullptr, true},
+      {"bb", "batch", nullptr, &BenchRow::batch, false},
+  }};
+  return list;
+}
+
+Error refuse(std::string message) {
+  return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
+}
+
+const Attribute* find_attribute(const std::string& name) {
+  for (const Attribute& attribute : attributes()) {
+    if (name == attribute.name || name == attribute.also) return &attribute;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> split(const std::string& text, const std::string& at) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (;;) {
+    const size_t end = text.find(at, begin);
+    parts.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + at.size();
+  }
+}
+
+struct Given {
+  const Attribute* attribute;
+  std::string value;
+};
+
+// A comma begins a new pair where a name and '=' follow; otherwise it is part of the value.
+Result<std::vector<Given>> parse_pairs(const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& part : split(text, ",")) {
+    const size_t equals = part.find('=');
+    if (equals == std::string::npos) {
+      if (pairs.empty())
+        return refuse("'" + text + "': write a point as bb=96,ii=1024,oo=256,hw=...,model=...");
+      pairs.back().second += "," + part;
+      continue;
+    }
+    std::string name = part.substr(0, equals);
+    name.erase(std::remove_if(name.begin(), name.end(),
+                              [](unsigned char c) { return std::isspace(c) != 0; }),
+               name.end());
+    pairs.emplace_back(name, part.substr(equals + 1));
+  }
+  std::vector<Given> given;
+  for (auto& [name, value] : pairs) {
+    const Attribute* attribute = find_attribute(name);
+    if (attribute == nullptr) {
+      std::vector<std::string> names;
+      std::string all;
+      for (const Attribute& a : attributes()) {
+        names.insert(names.end(), {a.name, a.also});
+        all += std::string(all.empty() ? "" : ", ") + a.name;
+      }
+      const std::string near = close_match(name, names);
+      return refuse("no attribute '" + name + "'" +
+                    (near.empty() ? "" : ": did you mean '" + near + "'?") + " There are " + all);
+    }
+    for (const Given& earlier : given) {
+      if (earlier.attribute == attribute) return refuse("'" + name + "' is given twice");
+    }
+    given.push_back({attribute, value});
+  }
+  return given;
+}
+
+std::string key_of(const std::string& name) {
+  std::string key;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || byte >= 0x80) key += static_cast<char>(std::tolower(byte));
+  }
+  return key;
+}
+
+std::vector<std::string> values_of(const std::vector<BenchRow>& rows,
+                                   std::string BenchRow::* field) {
+  std::set<std::string> values;
+  for (const BenchRow& row : rows) values.insert(row.*field);
+  return {values.begin(), values.end()};
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < 12; ++i) {
+    text.append(text.empty() ? "" : ", ").append("'").append(names[i]).append("'");
+  }
+  if (names.size() > 12) text += ", ...";
+  return text;
+}
+
+// The one of `names` that equals the key, or else the only one that contains it.
+const std::string* resolve(const std::string& key, const std::vector<std::string>& names) {
+  const std::string* part = nullptr;
+  size_t parts = 0;
+  for (const std::string& name : names) {
+    const std::string of_name = key_of(name);
+    if (of_name == key) return &name;
+    if (key.size() >= 2 && of_name.find(key) != std::string::npos) {
+      part = &name;
+      ++parts;
+    }
+  }
+  return parts == 1 ? part : nullptr;
+}
+
+Result<std::string> resolve_name(const Attribute& attribute, const std::string& value,
+                                 const std::vector<BenchRow>& rows, const FactBook& facts) {
+  const std::vector<std::string> measured = values_of(rows, attribute.text);
+  if (std::find(measured.begin(), measured.end(), value) != measured.end()) return value;
+  const std::string key = key_of(value);
+  if (key.empty()) return refuse(std::string(attribute.name) + " has no value");
+  // Facts know other names of what was measured.
+  const bool is_model = attribute.text == &BenchRow::model;
+  const bool is_hardware = attribute.text == &BenchRow::hardware;
+  const auto same_facts = [&](const std::string& name) {
+    if (is_model) return facts.model(value) != nullptr && facts.model(name) == facts.model(value);
+    return is_hardware && facts.hardware(value) != nullptr &&
+           facts.hardware(name) == facts.hardware(value);
+  };
+  for (const std::string& name : measured) {
+    if (same_facts(name)) return name;
+  }
+  if (is_model && facts.model(value) != nullptr) return facts.model(value)->name;
+  if (is_hardware && facts.hardware(value) != nullptr) return facts.hardware(value)->name;
+  if (const std::string* name = resolve(key, measured)) return *name;
+  std::vector<std::string> candidates = measured;
+  const std::vector<std::string> known = is_model      ? facts.model_names()
+                                         : is_hardware ? facts.hardware_names()
+                                                       : measured;
+  candidates.insert(candidates.end(), known.begin(), known.end());
+  const std::string near = close_match(value, candidates);
+  return refuse(std::string(attribute.name) + "='" + value + "': no row has it" +
+                (is_model || is_hardware ? " and no facts are known" : "") +
+                (near.empty() ? std::string() : "; did you mean '" + near + "'?") +
+                (near.empty() ? ". The rows have " + listed(measured) : std::string()) +
+                (is_model || is_hardware ? " (--facts FILE tells about others)" : ""));
+}
+
+Result<double> parse_number(const Attribute& attribute, const std::string& text) {
+  double value = 0;
+  if (!parse_double(text, value) || !(value > 0))
+    return refuse(std::string(attribute.name) + " needs a number above 0, not '" + text + "'");
+  return value;
+}
+
+Result<std::vector<double>> parse_range(const Attribute& attribute, const std::string& text) {
+  const size_t dots = text.find("..");
+  const std::string rest = text.substr(dots + 2);
+  const size_t sign = rest.find_first_of("*+");
+  ASSAY_TRY_ASSIGN(const double first, parse_number(attribute, text.substr(0, dots)));
+  ASSAY_TRY_ASSIGN(const double last, parse_number(attribute, rest.substr(0, sign)));
+  double step = 1;
+  if (sign != std::string::npos) {
+    ASSAY_TRY_ASSIGN(step, parse_number(attribute, rest.substr(sign + 1)));
+  }
+  const bool grows = sign != std::string::npos && rest[sign] == '*';
+  if (last < first || (grows && step <= 1))
+    return refuse(std::string(attribute.name) + "=" + text + ": this range is empty or endless");
+  std::vector<double> values;
+  for (double value = first; value <= last * (1 + 1e-12);
+       value = grows ? value * step : value + step) {
+    values.push_back(value);
+    if (values.size() > kMostPoints) return refuse("'" + text + "' has over a million values");
+  }
+  return values;
+}
+
+Result<std::vector<double>> parse_numbers(const Attribute& attribute, const std::string& text) {
+  std::vector<double> values;
+  for (const std::string& part : split(text, ":")) {
+    if (part.find("..") != std::string::npos) {
+      ASSAY_TRY_ASSIGN(const std::vector<double> range, parse_range(attribute, part));
+      values.insert(values.end(), range.begin(), range.end());
+    } else {
+      ASSAY_TRY_ASSIGN(const double value, parse_number(attribute, part));
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+// What all rows agree on, for attributes that were not given.
+Status fill_in(const std::vector<Given>& given, const std::vector<BenchRow>& rows,
+               BenchRow& point) {
+  const auto is_given = [&](const Attribute& attribute) {
+    return std::any_of(given.begin(), given.end(), [&](const Given& g) {
+      const bool length =
+          attribute.number == &BenchRow::in_len || attribute.number == &BenchRow::out_len;
+      return g.attribute == &attribute || (g.attribute->both_lengths && length);
+    });
+  };
+  for (const Attribute& attribute : attributes()) {
+    if (attribute.both_lengths || is_given(attribute)) continue;
+    if (attribute.text != nullptr) {
+      // A variant that is not asked for is the plain one where there is one.
+      const std::vector<std::string> values = values_of(rows, attribute.text);
+      const bool plain =
+          attribute.text == &BenchRow::variant && !values.empty() && values.front().empty();
+      if (!plain && values.size() != 1) {
+        return refuse(std::string(attribute.name) + " is missing: the rows have " + listed(values));
+      }
+      point.*attribute.text = values.front();
+      continue;
+    }
+    std::set<double> values;
+    for (const BenchRow& row : rows) values.insert(row.*attribute.number);
+    if (values.size() != 1) {
+      return refuse(std::string(attribute.name) +
+                    " is missing: the rows have several values of it");
+    }
+    point.*attribute.number = *values.begin();
+  }
+  return Ok{};
+}
+
+// A point asks; it has measured nothing.
+BenchRow unmeasured() {
+  BenchRow point;
+  point.devices = 0;
+  return point;
+}
+
+}  // namespace
+
+std::string close_match(const std::string& name, const std::vector<std::string>& known) {
+  const std::string a = key_of(name);
+  std::string best;
+  size_t least = std::max<size_t>(1, a.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    const std::string b = key_of(candidate);
+    // Letters to change, add or leave out; only the last row of the table is kept.
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+      size_t corner = row[0];
+      row[0] = i;
+      for (size_t j = 1; j <= b.size(); ++j) {
+        const size_t change = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
+        corner = row[j];
+        row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+      }
+    }
+    // A name within another is near, too: "llama3" of "meta-llama/Meta-Llama-3-8B".
+    const bool within = a.size() >= 3 && b.find(a) != std::string::npos;
+    const size_t distance = within ? 1 : row[b.size()];
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vector<BenchRow>& rows,
+                                         const FactBook& facts) {
+  ASSAY_TRY_ASSIGN(const std::vector<Given> given, parse_pairs(text));
+  BenchRow base = unmeasured();
+  ASSAY_TRY(fill_in(given, rows, base));
+  std::vector<BenchRow> points = {base};
+  for (const Given& g : given) {
+    std::vector<std::string> names;
+    std::vector<double> numbers;
+    if (g.attribute->text != nullptr) {
+      for (const std::string& name : split(g.value, "|")) {
+        ASSAY_TRY_ASSIGN(names.emplace_back(), resolve_name(*g.attribute, name, rows, facts));
+      }
+    } else {
+      ASSAY_TRY_ASSIGN(numbers, parse_numbers(*g.attribute, g.value));
+    }
+    if (points.size() * std::max(names.size(), numbers.size()) > kMostPoints)
+      return refuse("the grid has over a million points");
+    std::vector<BenchRow> next;
+    for (const BenchRow& point : points) {
+      for (const std::string& name : names) {
+        next.push_back(point);
+        next.back().*g.attribute->text = name;
+      }
+      for (const double number : numbers) {
+        next.push_back(point);
+        if (g.attribute->both_lengths) {
+          next.back().in_len = next.back().out_len = number;
+        } else {
+          next.back().*g.attribute->number = number;
+        }
+      }
+    }
+    points = std::move(next);
+  }
+  return points;
+}
+
+Result<BenchRow> parse_point(const std::string& text, const std::vector<BenchRow>& rows,
+                             const FactBook& facts) {
+  ASSAY_TRY_ASSIGN(std::vector<BenchRow> points, parse_grid(text, rows, facts));
+  if (points.size() != 1) return refuse("'" + text + "' is a grid: give it with --grid");
+  return std::move(points.front());
+}
+
+}  // namespace assay

@@ -1,0 +1,30 @@
+#pragma once
+
+// Points as people type them: 'bb=96,ii=1024,oo=256,hw=H100,model=...' and grids over several
+// values of some attributes (docs/metrics.md#throughput).
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/bench_table.h"
+#include "throughput/facts.h"
+
+namespace assay {
+
+// One point. Attributes: hw, n, fw, model, variant, ii, oo, len (both), bb. What is left out is
+// taken from `rows` when they all agree on it. Names are resolved against the rows, then the facts:
+// without letter case and punctuation, or by a part that only one of them has. Errors name the
+// attribute or value that was probably meant.
+Result<BenchRow> parse_point(const std::string& text, const std::vector<BenchRow>& rows,
+                             const FactBook& facts);
+
+// All combinations; the last attribute varies fastest. Numbers: lists '128:1024:2048', ranges
+// '1..256*2' (powers), '1..64+16' (steps), '1..8'. Names: lists 'A100|H100'.
+Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vector<BenchRow>& rows,
+                                         const FactBook& facts);
+
+// The name that was probably meant; empty when none is near.
+std::string close_match(const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace assay

@@ -1,0 +1,60 @@
+#pragma once
+
+// What to measure next, and what to run: the two questions that an interval answers.
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/predictor.h"
+
+namespace assay {
+
+// A measurement that would help.
+struct Suggestion {
+  BenchRow point;
+  double log_sd_after = 0;  // of the target
+  double low90_after = 0;   // its interval then, if the point estimate stays
+  double high90_after = 0;
+  double narrower_share = 0;  // 1 - width after / width before, in logarithms
+};
+
+struct MeasureNext {
+  BenchRow target;  // of the widest interval
+  Explained now;
+  size_t targets = 0;                   // points that were compared
+  std::vector<Suggestion> suggestions;  // best first
+};
+
+// Of `targets` the one with the widest interval, and which of `candidates` would narrow it most, if
+// it were measured: by the posterior variance of the process. Ties go to the smaller run.
+Result<MeasureNext> suggest_measurements(const Predictor& predictor,
+                                         const std::vector<BenchRow>& targets,
+                                         const std::vector<BenchRow>& candidates, size_t top);
+
+// Combinations of each configuration's own lengths and the table's batch sizes that nobody
+// measured.
+std::vector<BenchRow> unmeasured_points(const std::vector<BenchRow>& rows);
+
+// A goal with 95 % confidence: the lower end of the 90 % interval meets it.
+struct Goal {
+  std::optional<double> latency_ms;    // of the whole run, at most
+  std::optional<double> tokens_per_s;  // at least
+};
+
+enum class GoalVerdict : uint8_t { kMet, kLikely, kUnlikely, kMissed };
+std::string_view goal_verdict_name(GoalVerdict verdict);
+
+struct GoalPoint {
+  BenchRow point;
+  Explained explained;
+  double latency_ms = 0;
+  double latency_high_ms = 0;  // with 95 % confidence at most
+  GoalVerdict verdict = GoalVerdict::kMissed;
+};
+
+// Every point against the goal; kMet at least 95 % sure, kMissed at least 95 % sure that not.
+std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<BenchRow>& points,
+                                  const Goal& goal);
+
+}  // namespace assay
