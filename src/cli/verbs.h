@@ -19,7 +19,10 @@ void add_power_verb(CLI::App& app, int& exit_code);
 // `power run` and `power calibrate`, below `power`.
 void add_power_run_verbs(CLI::App& power, int& exit_code);
 void add_throughput_verb(CLI::App& app, int& exit_code);
-// Under `throughput`, whose app it is given.
+// Under `throughput`, whose app they are given.
+void add_throughput_fit_verb(CLI::App& throughput, int& exit_code);
+void add_throughput_predict_verb(CLI::App& throughput, int& exit_code);
+void add_throughput_suggest_verb(CLI::App& throughput, int& exit_code);
 void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code);
 void add_throughput_anneal_verb(CLI::App& throughput, int& exit_code);
 void add_info_verb(CLI::App& app, int& exit_code);

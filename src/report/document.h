@@ -11,8 +11,8 @@
 //   Section   an object under its key; with an empty key its blocks merge into the parent. Sections
 //             with the same key merge.
 //   Facts     an object under its key; with an empty key the items merge into the section's object
-//   Table     an array of objects under its key, one key per column
-//   Tree      an array of objects under its key: "depth", label_key, then one key per column
+//   Table     an array of objects under its key, one key per column; "at.bb" is "bb" in an object
+//   "at" Tree      an array of objects under its key: "depth", label_key, then one key per column
 //   Prose     a list of strings under its key
 //   Elements  an array under its key, each element an object with its own sections: tables in rows
 //   A Table, Tree, Prose or Elements with an empty key is for readers only: not in JSON, not in

@@ -32,7 +32,14 @@ void add_items(const std::vector<Item>& items, Json& object) {
 void add_cells(const std::vector<Column>& columns, const Row& row, Json& object) {
   for (size_t i = 0; i < columns.size(); ++i) {
     if (!for_data(columns[i].show)) continue;
-    object[columns[i].key] = i < row.size() ? to_json(row[i]) : Json(nullptr);
+    Json value = i < row.size() ? to_json(row[i]) : Json(nullptr);
+    const std::string& key = columns[i].key;
+    const size_t dot = key.find('.');
+    if (dot == std::string::npos) {
+      object[key] = std::move(value);
+    } else {
+      object[key.substr(0, dot)][key.substr(dot + 1)] = std::move(value);
+    }
   }
 }
 

@@ -1,1 +1,490 @@
 #include "report/section_throughput.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/stats.h"
+#include "report/section_throughput_evaluate.h"
+#include "report/units.h"
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kPredictionsShown = 40;
+
+Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
+
+// Batch sizes and lengths are whole numbers nearly always; JSON then has integers.
+Value plain_number(double value) {
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+  return whole ? Value(static_cast<int64_t>(value)) : finite(value);
+}
+
+std::string rate(double tokens_per_s) {
+  if (!std::isfinite(tokens_per_s)) return "-";
+  if (tokens_per_s >= 1000) return format_count(static_cast<int64_t>(std::llround(tokens_per_s)));
+  return fmt::format("{:.{}f}", tokens_per_s, tokens_per_s >= 100 ? 0 : tokens_per_s >= 10 ? 1 : 2);
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
+}
+
+std::string milliseconds(double ms) {
+  return std::isfinite(ms) ? format_ns(static_cast<int64_t>(std::min(ms * 1e6, 9e18))) : "-";
+}
+
+// The attributes of a point: key in "at", title, cell.
+struct PointColumn {
+  const char* key;
+  const char* title;
+  Value (*cell)(const BenchRow&);
+};
+
+const std::vector<PointColumn>& point_columns() {
+  static const std::vector<PointColumn> columns = {
+      {"hw", "hardware", [](const BenchRow& r) { return Value(r.hardware); }},
+      {"n", "n", [](const BenchRow& r) { return plain_number(r.devices); }},
+      {"fw", "framework", [](const BenchRow& r) { return Value(r.framework); }},
+      {"model", "model", [](const BenchRow& r) { return Value(r.model); }},
+      {"variant", "variant",
+       [](const BenchRow& r) { return r.variant.empty() ? Value() : Value(r.variant); }},
+      {"ii", "in", [](const BenchRow& r) { return plain_number(r.in_len); }},
+      {"oo", "out", [](const BenchRow& r) { return plain_number(r.out_len); }},
+      {"bb", "batch", [](const BenchRow& r) { return plain_number(r.batch); }},
+  };
+  return columns;
+}
+
+bool is_name(const PointColumn& column) {
+  const std::string key = column.key;
+  return key == "hw" || key == "fw" || key == "model" || key == "variant";
+}
+
+// Adds the columns of `points` to a table; readers see those that differ.
+void add_point_columns(Table& table, const std::vector<const BenchRow*>& points,
+                       const std::string& prefix) {
+  for (const PointColumn& column : point_columns()) {
+    const bool differs = std::any_of(points.begin(), points.end(), [&](const BenchRow* p) {
+      return column.cell(*p) != column.cell(*points.front());
+    });
+    const bool always = std::string(column.key) == "bb";
+    table.columns.push_back({.key = prefix + column.key,
+                             .title = column.title,
+                             .unit = is_name(column) ? Unit::kText : Unit::kNone,
+                             .elastic = is_name(column),
+                             .show = differs || always ? Show::kEverywhere : Show::kDataOnly});
+  }
+}
+
+Row point_cells(const BenchRow& point) {
+  Row row;
+  for (const PointColumn& column : point_columns()) row.push_back(column.cell(point));
+  return row;
+}
+
+std::string number_text(double value) { return fmt::format("{:g}", value); }
+
+std::string config_text(const BenchRow& p) {
+  std::string text = p.model + (p.variant.empty() ? "" : " (" + p.variant + ")");
+  text += " on " + (p.devices == 1 ? std::string() : number_text(p.devices) + " × ") + p.hardware;
+  return p.framework.empty() ? text : text + " under " + p.framework;
+}
+
+std::string length_text(const BenchRow& p) {
+  return number_text(p.in_len) + " + " + number_text(p.out_len) + " tokens";
+}
+
+std::string point_text(const BenchRow& p) {
+  return config_text(p) + ", " + length_text(p) + ", batch " + number_text(p.batch);
+}
+
+std::string short_text(const BenchRow& p) {
+  return fmt::format("bb={:g},ii={:g},oo={:g},hw={},n={:g},fw={},model={}{}", p.batch, p.in_len,
+                     p.out_len, p.hardware, p.devices, p.framework, p.model,
+                     p.variant.empty() ? "" : ",variant=" + p.variant);
+}
+
+Value::List nearest_texts(const Predictor& predictor, const Explained& explained) {
+  Value::List texts;
+  for (const Evidence& evidence : explained.nearest) {
+    const BenchRow& row = predictor.rows()[evidence.row];
+    texts.push_back(fmt::format("{}: {} = {} tok/s", evidence.relation, short_text(row),
+                                rate(row.tokens_per_s)));
+  }
+  return texts;
+}
+
+std::string interval_text(const Prediction& p) { return rate(p.low90) + " to " + rate(p.high90); }
+
+Table scales_table(const Predictor& predictor) {
+  Table table{.key = "scales",
+              .title = "Intervals: what 90 % takes, in standard deviations of the process",
+              .columns = {{.key = "process", .title = "process", .unit = Unit::kText},
+                          {.key = "question", .title = "new is the", .unit = Unit::kText},
+                          {.key = "scale", .title = "times sd", .unit = Unit::kRatio},
+                          {.key = "residuals", .title = "left out", .unit = Unit::kCount},
+                          {.key = "measured", .title = "measured"}},
+              .terminal_limit = 0};
+  const auto add = [&](const char* process, const ConformalScales* scales) {
+    if (scales == nullptr) return;
+    for (const HeldOut kind : kAllHeldOut) {
+      const ConformalScale& scale = (*scales)[static_cast<size_t>(kind)];
+      table.rows.push_back(
+          {process, held_out_name(kind), scale.scale, scale.residuals, scale.measured});
+    }
+  };
+  add("gp on physics", predictor.physics_scales());
+  add("gp without physics", predictor.plain_scales());
+  return table;
+}
+
+Table fits_table(const std::vector<FitGroup>& groups) {
+  Table table{.key = "fits",
+              .title = "Missed when one length pair at a time is left out",
+              .columns = {{.key = "group",
+                           .title = "hardware|framework",
+                           .unit = Unit::kText,
+                           .elastic = true},
+                          {.key = "rows", .title = "rows", .unit = Unit::kCount},
+                          {.key = "a", .title = "A", .show = Show::kDataOnly},
+                          {.key = "b", .title = "B", .show = Show::kDataOnly},
+                          {.key = "c", .title = "C", .show = Show::kDataOnly},
+                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
+                          {.key = "p90_ape", .title = "p90", .unit = Unit::kShare}},
+              .terminal_limit = 30};
+  for (const FitGroup& g : groups)
+    table.rows.push_back({g.name, g.rows, Value(), Value(), Value(), g.median_ape, g.p90_ape});
+  return table;
+}
+
+Table confidence_table(const std::vector<ConfidenceBin>& bins) {
+  Table table{.key = "confidence",
+              .title = "Told width against true error, rows from sure to unsure",
+              .columns = {{.key = "rows", .title = "rows", .unit = Unit::kCount},
+                          {.key = "half_width90", .title = "told ±, median", .unit = Unit::kShare},
+                          {.key = "median_ape", .title = "error, median", .unit = Unit::kShare},
+                          {.key = "coverage90", .title = "inside", .unit = Unit::kShare}},
+              .terminal_limit = 0};
+  for (const ConfidenceBin& bin : bins)
+    table.rows.push_back({bin.rows, bin.half_width90, bin.median_ape, bin.coverage90});
+  return table;
+}
+
+}  // namespace
+
+Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predictor) {
+  Section section{.key = "throughput", .title = "Throughput model", .blocks = {}};
+  const std::vector<std::string> unknown = predictor.unknown_names();
+  section.blocks.push_back(Facts{
+      .items = {{"method", "method", "assay", Unit::kText, "a Gaussian process on a physics base"},
+                {"fitted_rows", "rows fitted", predictor.rows().size(), Unit::kCount},
+                {"rows_with_facts", "rows with facts", predictor.rows_with_facts(), Unit::kCount},
+                {"unknown_names", "no facts about", unknown.empty() ? Value() : Value(unknown),
+                 Unit::kText}}});
+  uint64_t dropped = 0;
+  for (const BenchOddity& oddity : fit.data.oddities) dropped += oddity.dropped;
+  BenchTable table{fit.source, fit.format, {}, {}};
+  table.rows.resize(fit.data.rows.size() + dropped);  // only their number is told
+  for (Block& block : bench_table_blocks(table, fit.data))
+    section.blocks.push_back(std::move(block));
+  section.blocks.push_back(fits_table(predictor.groups()));
+  section.blocks.push_back(confidence_table(predictor.confidence()));
+  section.blocks.push_back(scales_table(predictor));
+  return section;
+}
+
+std::vector<std::string> throughput_fit_words(const ThroughputFit& fit,
+                                              const Predictor& predictor) {
+  std::vector<std::string> words;
+  const size_t rows = predictor.rows().size();
+  words.push_back(fmt::format("Learnt from {} of {} usable rows in {} configurations.",
+                              format_count(static_cast<int64_t>(rows)),
+                              format_count(static_cast<int64_t>(fit.data.rows.size())),
+                              fit.data.config_names.size()));
+  if (predictor.rows_with_facts() == 0) {
+    words.push_back(
+        "Without physics: no facts are used about the models and devices, so intervals are wider "
+        "and nothing is known "
+        "about other models or devices (--facts FILE tells about them).");
+  } else if (predictor.rows_with_facts() < rows) {
+    words.push_back(
+        fmt::format("{} rows are of models or devices without facts: points like them are "
+                    "predicted without physics.",
+                    format_count(static_cast<int64_t>(rows - predictor.rows_with_facts()))));
+  }
+  const std::vector<FitGroup> groups = predictor.groups();
+  const ConformalScales* scales =
+      predictor.physics_scales() != nullptr ? predictor.physics_scales() : predictor.plain_scales();
+  if (scales != nullptr && !(*scales)[static_cast<size_t>(HeldOut::kRow)].measured) {
+    words.push_back(
+        "Too few rows to measure how wide 90 % is: intervals are those of the process alone, not "
+        "calibrated.");
+  }
+  std::set<double> batches;
+  for (const BenchRow& row : predictor.rows()) batches.insert(row.batch);
+  if (batches.size() == 1) {
+    words.push_back(
+        fmt::format("All rows have batch {:g}: what other batch sizes do is known from {} only.",
+                    *batches.begin(),
+                    predictor.rows_with_facts() > 0 ? "physics and other tables" : "other tables"));
+  }
+  return words;
+}
+
+namespace {
+
+Table predictions_table(const Predictor& predictor, const std::vector<PredictedPoint>& points) {
+  Table table{.key = "predictions", .title = "Predictions", .terminal_limit = kPredictionsShown};
+  std::vector<const BenchRow*> rows;
+  for (const PredictedPoint& p : points) rows.push_back(&p.point);
+  add_point_columns(table, rows, "at.");
+  const std::vector<Column> rest = {
+      {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
+      {.key = "low90", .title = "from", .unit = Unit::kCount},
+      {.key = "high90", .title = "to (90 %)", .unit = Unit::kCount},
+      {.key = "half_width90", .title = "±", .unit = Unit::kShare, .show = Show::kDataOnly},
+      {.key = "latency_ms", .title = "latency ms", .unit = Unit::kNone, .show = Show::kDataOnly},
+      {.key = "status", .title = "status", .unit = Unit::kText},
+      {.key = "question", .title = "new is the", .unit = Unit::kText},
+      {.key = "basis", .title = "basis", .unit = Unit::kText, .show = Show::kDataOnly},
+      {.key = "reasons", .title = "why outside", .unit = Unit::kText, .show = Show::kDataOnly},
+      {.key = "nearest", .title = "nearest", .unit = Unit::kText, .show = Show::kDataOnly}};
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  for (const PredictedPoint& p : points) {
+    const Prediction& prediction = p.explained.prediction;
+    const double tokens = (p.point.in_len + p.point.out_len) * sequences_of(p.point);
+    Row row = point_cells(p.point);
+    row.insert(row.end(),
+               {finite(prediction.tokens_per_s), finite(prediction.low90),
+                finite(prediction.high90), finite(prediction.high90 / prediction.tokens_per_s - 1),
+                finite(tokens / prediction.tokens_per_s * 1000),
+                prediction_status_name(prediction.status), held_out_name(p.explained.kind),
+                prediction.basis, p.explained.reasons, nearest_texts(predictor, p.explained)});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// What the predictions rest on, once for all points that rest on the same rows.
+Prose evidence_prose(const Predictor& predictor, const std::vector<PredictedPoint>& points) {
+  Prose prose{.bullets = true, .show = Show::kReadersOnly};
+  std::set<std::string> said;
+  for (const PredictedPoint& p : points) {
+    for (const std::string& text : nearest_texts(predictor, p.explained)) {
+      if (said.size() < 6 && said.insert(text).second) prose.paragraphs.push_back("Near: " + text);
+    }
+  }
+  return prose;
+}
+
+}  // namespace
+
+Section throughput_predictions_section(const Predictor& predictor,
+                                       const std::vector<PredictedPoint>& points) {
+  Section section{.key = "throughput", .title = "Predicted throughput", .blocks = {}};
+  section.blocks.push_back(
+      Facts{.items = {{"method", "method", "assay", Unit::kText, "", Show::kDataOnly},
+                      {"fitted_rows", "rows fitted", predictor.rows().size(), Unit::kCount}}});
+  section.blocks.push_back(predictions_table(predictor, points));
+  section.blocks.push_back(evidence_prose(predictor, points));
+  return section;
+}
+
+std::vector<std::string> throughput_prediction_words(const Predictor& predictor,
+                                                     const std::vector<PredictedPoint>& points) {
+  std::vector<std::string> words;
+  size_t outside = 0;
+  size_t plain = 0;
+  size_t silent = 0;
+  std::map<std::string, size_t> reasons;
+  for (const PredictedPoint& p : points) {
+    outside += p.explained.prediction.status == PredictionStatus::kOutside;
+    silent += p.explained.prediction.status == PredictionStatus::kNoAnswer;
+    plain += p.explained.prediction.basis == "gp without physics";
+    for (const std::string& reason : p.explained.reasons) ++reasons[reason];
+  }
+  if (points.size() == 1) {
+    const Prediction& p = points.front().explained.prediction;
+    words.push_back(fmt::format("{} tokens/s, with 90 % confidence {}: {}.", rate(p.tokens_per_s),
+                                interval_text(p), point_text(points.front().point)));
+  } else {
+    const auto by_rate = [](const PredictedPoint& a, const PredictedPoint& b) {
+      return a.explained.prediction.tokens_per_s < b.explained.prediction.tokens_per_s;
+    };
+    const auto best = std::max_element(points.begin(), points.end(), by_rate);
+    const Prediction& p = best->explained.prediction;
+    words.push_back(fmt::format("{} points. Most: {} tokens/s, with 90 % confidence {}, for {}.",
+                                format_count(static_cast<int64_t>(points.size())),
+                                rate(p.tokens_per_s), interval_text(p), point_text(best->point)));
+  }
+  if (outside > 0) {
+    std::string why;
+    for (const auto& [reason, count] : reasons) {
+      if (why.size() < 300) why += (why.empty() ? "" : "; ") + reason;
+    }
+    words.push_back(fmt::format(
+        "{} outside the reach of the data: {}. Take the interval, not the point.",
+        points.size() == 1 ? std::string("This is") : fmt::format("{} points are", outside), why));
+  }
+  if (silent > 0) words.push_back(fmt::format("{} points have no answer.", silent));
+  if (plain > 0) {
+    words.push_back(fmt::format(
+        "{} predicted without physics: facts about {} are missing (--facts FILE).",
+        points.size() == 1 ? std::string("This is") : fmt::format("{} points are", plain),
+        "their model or hardware"));
+  }
+  (void)predictor;
+  return words;
+}
+
+Section throughput_curves_section(const Predictor& predictor,
+                                  const std::vector<PredictedPoint>& curve) {
+  std::map<std::string, double> measured;
+  for (const BenchRow& row : predictor.rows()) measured[row_name(row)] = row.tokens_per_s;
+  Table table{
+      .key = "curves", .title = "Throughput over batch", .terminal_limit = kPredictionsShown};
+  std::vector<const BenchRow*> rows;
+  for (const PredictedPoint& p : curve) rows.push_back(&p.point);
+  if (!rows.empty()) add_point_columns(table, rows, "at.");
+  const std::vector<Column> rest = {
+      {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
+      {.key = "low90", .title = "from", .unit = Unit::kCount},
+      {.key = "high90", .title = "to (90 %)", .unit = Unit::kCount},
+      {.key = "measured_tokens_per_s", .title = "measured", .unit = Unit::kCount}};
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  for (const PredictedPoint& p : curve) {
+    const Prediction& prediction = p.explained.prediction;
+    const auto at = measured.find(row_name(p.point));
+    Row row = point_cells(p.point);
+    row.insert(row.end(),
+               {finite(prediction.tokens_per_s), finite(prediction.low90),
+                finite(prediction.high90), at == measured.end() ? Value() : Value(at->second)});
+    table.rows.push_back(std::move(row));
+  }
+  return {.key = "throughput", .title = "Curves", .blocks = {std::move(table)}};
+}
+
+Section throughput_measure_section(const MeasureNext& next) {
+  const Prediction& now = next.now.prediction;
+  Section section{.key = "throughput", .title = "Measure next", .blocks = {}};
+  section.blocks.push_back(
+      Facts{.key = "widest",
+            .items = {{"point", "widest interval", short_text(next.target), Unit::kText},
+                      {"tokens_per_s", "tokens/s", finite(now.tokens_per_s), Unit::kCount},
+                      {"low90", "from", finite(now.low90), Unit::kCount},
+                      {"high90", "to (90 %)", finite(now.high90), Unit::kCount},
+                      {"status", "status", prediction_status_name(now.status), Unit::kText},
+                      {"compared", "points compared", next.targets, Unit::kCount}}});
+  Table table{.key = "suggestions", .title = "What would narrow it most"};
+  std::vector<const BenchRow*> rows;
+  for (const Suggestion& s : next.suggestions) rows.push_back(&s.point);
+  if (!rows.empty()) add_point_columns(table, rows, "at.");
+  const std::vector<Column> rest = {
+      {.key = "narrower_share", .title = "narrower by", .unit = Unit::kShare},
+      {.key = "low90_after", .title = "then from", .unit = Unit::kCount},
+      {.key = "high90_after", .title = "to", .unit = Unit::kCount}};
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  for (const Suggestion& s : next.suggestions) {
+    Row row = point_cells(s.point);
+    row.insert(row.end(),
+               {finite(s.narrower_share), finite(s.low90_after), finite(s.high90_after)});
+    table.rows.push_back(std::move(row));
+  }
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+std::vector<std::string> throughput_measure_words(const MeasureNext& next) {
+  if (next.suggestions.empty()) return {"Nothing that could be measured would narrow it."};
+  const Suggestion& best = next.suggestions.front();
+  return {fmt::format("Measure {}.", point_text(best.point)),
+          fmt::format("It narrows the widest of {} intervals by {}: {} tokens/s now, {} to {} "
+                      "afterwards, for {}.",
+                      format_count(static_cast<int64_t>(next.targets)),
+                      percent(best.narrower_share), interval_text(next.now.prediction),
+                      rate(best.low90_after), rate(best.high90_after), point_text(next.target))};
+}
+
+namespace {
+
+std::string goal_text(const Goal& goal) {
+  std::string text;
+  if (goal.latency_ms) text = "a latency of " + milliseconds(*goal.latency_ms);
+  if (goal.tokens_per_s)
+    text += (text.empty() ? "" : " and ") + rate(*goal.tokens_per_s) + " tokens/s";
+  return text;
+}
+
+}  // namespace
+
+Section throughput_goal_section(const Goal& goal, const std::vector<GoalPoint>& points) {
+  Section section{.key = "throughput", .title = "Goal", .blocks = {}};
+  section.blocks.push_back(
+      Facts{.key = "goal",
+            .items = {{"latency_ms", "latency at most, ms", goal.latency_ms, Unit::kNone},
+                      {"tokens_per_s", "tokens/s at least", goal.tokens_per_s, Unit::kCount},
+                      {"confidence", "confidence", 0.95, Unit::kShare}}});
+  Table table{.key = "goal_points", .title = "Candidates", .terminal_limit = kPredictionsShown};
+  std::vector<const BenchRow*> rows;
+  for (const GoalPoint& p : points) rows.push_back(&p.point);
+  if (!rows.empty()) add_point_columns(table, rows, "at.");
+  const std::vector<Column> rest = {
+      {.key = "goal", .title = "goal", .unit = Unit::kText},
+      {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
+      {.key = "low95", .title = "at least", .unit = Unit::kCount},
+      {.key = "latency_ms", .title = "latency ms", .unit = Unit::kCount},
+      {.key = "latency_high95_ms", .title = "at most", .unit = Unit::kCount},
+      {.key = "status", .title = "status", .unit = Unit::kText}};
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  for (const GoalPoint& p : points) {
+    Row row = point_cells(p.point);
+    row.insert(row.end(),
+               {goal_verdict_name(p.verdict), finite(p.explained.prediction.tokens_per_s),
+                finite(p.explained.prediction.low90), finite(p.latency_ms),
+                finite(p.latency_high_ms), prediction_status_name(p.explained.prediction.status)});
+    table.rows.push_back(std::move(row));
+  }
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+std::vector<std::string> throughput_goal_words(const Goal& goal,
+                                               const std::vector<GoalPoint>& points) {
+  // Among those that meet it: with a latency to keep, the one that gives most; else the smallest
+  // batch.
+  const GoalPoint* best = nullptr;
+  size_t met = 0;
+  for (const GoalPoint& p : points) {
+    if (p.verdict != GoalVerdict::kMet) continue;
+    ++met;
+    const bool better =
+        best == nullptr || (goal.latency_ms ? p.explained.prediction.tokens_per_s >
+                                                  best->explained.prediction.tokens_per_s
+                                            : p.point.batch < best->point.batch);
+    if (better) best = &p;
+  }
+  if (best == nullptr) {
+    const bool likely = std::any_of(points.begin(), points.end(), [](const GoalPoint& p) {
+      return p.verdict == GoalVerdict::kLikely;
+    });
+    return {fmt::format("None of {} candidates meets {} with 95 % confidence{}.", points.size(),
+                        goal_text(goal),
+                        likely ? "; some would if their predictions are exact (likely)" : "")};
+  }
+  return {
+      fmt::format(
+          "Batch {:g} meets {} with 95 % confidence: {} tokens/s (at least {}), {} (at most {}).",
+          best->point.batch, goal_text(goal), rate(best->explained.prediction.tokens_per_s),
+          rate(best->explained.prediction.low90), milliseconds(best->latency_ms),
+          milliseconds(best->latency_high_ms)),
+      fmt::format("{} of {} candidates meet it; this one is for {}.", met, points.size(),
+                  point_text(best->point))};
+}
+
+}  // namespace assay

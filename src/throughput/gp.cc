@@ -97,6 +97,10 @@ GaussianProcess::~GaussianProcess() = default;
 
 const std::vector<double>& GaussianProcess::parameters() const { return state_->parameters; }
 
+double GaussianProcess::noise_variance() const {
+  return squared(state_->parameters.back()) + kJitter;
+}
+
 Result<GaussianProcess> GaussianProcess::fit(const KernelSpec& spec, std::vector<double> parameters,
                                              std::vector<KernelPoint> points,
                                              const std::vector<double>& y) {
@@ -126,7 +130,7 @@ std::vector<GpAnswer> GaussianProcess::predict(const std::vector<KernelPoint>& p
   const State& s = *state_;
   std::vector<GpAnswer> answers;
   answers.reserve(points.size());
-  const double noise = squared(s.parameters.back());
+  const double noise = noise_variance();
   for (size_t begin = 0; begin < points.size(); begin += kPointsAtOnce) {
     const size_t end = std::min(begin + static_cast<size_t>(kPointsAtOnce), points.size());
     const std::vector<KernelPoint> some(points.begin() + static_cast<ptrdiff_t>(begin),

@@ -41,7 +41,8 @@ class GaussianProcess {
   // of its block had not been seen (closed form: R&W 5.12 for blocks).
   std::vector<GpAnswer> leave_out(const std::vector<uint32_t>& block) const;
   const std::vector<double>& parameters() const;
-  double noise() const { return parameters().back(); }
+  // Of one measurement about the value that is learnt.
+  double noise_variance() const;
 
  private:
   struct State;

@@ -92,7 +92,7 @@ Result<std::vector<Given>> parse_pairs(const std::string& text) {
       }
       const std::string near = close_match(name, names);
       return refuse("no attribute '" + name + "'" +
-                    (near.empty() ? "" : ": did you mean '" + near + "'?") + " There are " + all);
+                    (near.empty() ? "." : ": did you mean '" + near + "'?") + " There are " + all);
     }
     for (const Given& earlier : given) {
       if (earlier.attribute == attribute) return refuse("'" + name + "' is given twice");
@@ -264,12 +264,12 @@ BenchRow unmeasured() {
 std::string close_match(const std::string& name, const std::vector<std::string>& known) {
   const std::string a = key_of(name);
   std::string best;
-  size_t least = std::max<size_t>(1, a.size() / 3) + 1;
+  size_t least = (a.size() + 1) / 3 + 1;
   for (const std::string& candidate : known) {
     const std::string b = key_of(candidate);
-    // Letters to change, add or leave out; only the last row of the table is kept.
-    std::vector<size_t> row(b.size() + 1);
-    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    // Letters to change, add or leave out until the name is a part of the candidate: "llama38c" of
+    // "metallamametallama38b". Only the last row of the table is kept.
+    std::vector<size_t> row(b.size() + 1, 0);
     for (size_t i = 1; i <= a.size(); ++i) {
       size_t corner = row[0];
       row[0] = i;
@@ -279,9 +279,7 @@ std::string close_match(const std::string& name, const std::vector<std::string>&
         row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
       }
     }
-    // A name within another is near, too: "llama3" of "meta-llama/Meta-Llama-3-8B".
-    const bool within = a.size() >= 3 && b.find(a) != std::string::npos;
-    const size_t distance = within ? 1 : row[b.size()];
+    const size_t distance = *std::min_element(row.begin(), row.end());
     if (distance < least) {
       least = distance;
       best = candidate;

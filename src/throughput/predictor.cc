@@ -680,7 +680,7 @@ std::vector<double> Predictor::log_sd_after(const BenchRow& target,
   GroupNames names = process->names;
   const KernelTable table = kernel_table(asked, s.facts, process->physics, names);
   const GaussianProcess::Links links = process->gp->links(table.points);
-  const double noise = process->gp->noise() * process->gp->noise();
+  const double noise = process->gp->noise_variance();
   for (size_t k = 1; k < table.rows.size(); ++k) {
     // Conditioning on one more noisy value.
     const double left =

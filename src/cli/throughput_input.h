@@ -1,0 +1,44 @@
+#pragma once
+
+// What predict and suggest start from: a model file, or a table that is fitted on the way.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/bench_flags.h"
+#include "throughput/model_file.h"
+
+namespace CLI {
+class App;
+}
+
+namespace assay {
+
+struct FitFlags {
+  bool no_physics = false;
+  bool refit = false;
+  double outside = 4;
+};
+void add_fit_options(CLI::App& verb, FitFlags& flags);
+
+struct FittedModel {
+  ThroughputFit fit;
+  std::unique_ptr<Predictor> predictor;
+};
+
+// Reads the table and fits it; with --refit the parameters are searched for, with progress on
+// stderr.
+Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags);
+// A model file, or a table as above. Facts of --facts win over those in the file.
+Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags);
+
+// Points of --at and --grid, in the order given.
+struct PointFlags {
+  std::vector<std::string> at;
+  std::vector<std::string> grid;
+};
+void add_point_options(CLI::App& verb, PointFlags& flags);
+Result<std::vector<BenchRow>> read_points(const PointFlags& flags, const FittedModel& model);
+
+}  // namespace assay

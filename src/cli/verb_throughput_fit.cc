@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "cli/common.h"
+#include "cli/throughput_input.h"
+#include "cli/verbs.h"
+#include "report/section_throughput.h"
+
+namespace assay {
+namespace {
+
+struct FitVerb {
+  CommonOptions common;
+  BenchFlags bench;
+  FitFlags fit;
+};
+
+// Under another name first: a reader never sees half a file, and an old one survives a full disk.
+Status write_whole(const std::string& path, const std::string& text) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const auto failed = [&path, &temporary] {
+    const std::string why = std::strerror(errno);
+    std::remove(temporary.c_str());
+    return Error{ErrorCode::kIo, "cannot write: " + why, path, -1};
+  };
+  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  if (file == nullptr) return failed();
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if ((std::fclose(file) != 0) || !written) return failed();
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed();
+  return Ok{};
+}
+
+Result<Document> fit(const FitVerb& verb) {
+  ASSAY_TRY_ASSIGN(const FittedModel model, fit_table(verb.bench, verb.fit));
+  const std::string& path = verb.common.output;
+  if (path == verb.bench.table) {
+    return Error{ErrorCode::kInvalidArgument, "is the table: it would be overwritten", path, -1};
+  }
+  ASSAY_TRY(write_whole(path, write_model(model.fit, *model.predictor)));
+  Document document = new_document("Throughput model");
+  document.inputs.push_back({model.fit.source, {}});
+  document.verdict = throughput_fit_words(model.fit, *model.predictor);
+  document.verdict.push_back("Written to " + path + ".");
+  document.sections.push_back(throughput_fit_section(model.fit, *model.predictor));
+  return document;
+}
+
+int run(const FitVerb& verb) {
+  auto document = fit(verb);
+  if (!document) return fail(document.error());
+  CommonOptions to_screen = verb.common;
+  to_screen.output = "-";
+  return write_document(*document, to_screen, false);
+}
+
+}  // namespace
+
+void add_throughput_fit_verb(CLI::App& throughput, int& exit_code) {
+  auto verb = std::make_shared<FitVerb>();
+  CLI::App* sub = throughput.add_subcommand(
+      "fit", "learn from a table of measurements: a model file with calibrated intervals");
+  add_bench_options(*sub, verb->bench);
+  add_common_options(*sub, verb->common, false);
+  add_fit_options(*sub, verb->fit);
+  sub->get_option("--output")->description("the model file")->required();
+  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+}
+
+}  // namespace assay

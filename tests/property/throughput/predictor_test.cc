@@ -1,0 +1,167 @@
+#include "throughput/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "throughput/dataset.h"
+#include "throughput/model_file.h"
+#include "throughput/physics.h"
+#include "throughput/suggest.h"
+
+namespace assay {
+namespace {
+
+double unit_of(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
+
+// A made-up engine near physics: every configuration has a speed of its own and 1 % of noise.
+std::vector<BenchRow> made_rows(uint64_t seed, bool known = true) {
+  std::mt19937_64 random(seed);
+  std::vector<BenchRow> rows;
+  const FactBook& facts = FactBook::built_in();
+  for (const char* hardware : {"Nvidia A100 GPU", "Nvidia H100 GPU"}) {
+    for (const char* model : {"Qwen/Qwen2-7B", "meta-llama/Llama-2-7b-hf"}) {
+      const double speed = 0.5 + unit_of(random);
+      for (const double length : {128, 512, 2048}) {
+        for (const double batch : {1, 8, 64}) {
+          if (unit_of(random) < 0.2) continue;
+          BenchRow row;
+          row.hardware = known ? hardware : std::string("mine ") + hardware;
+          row.framework = "vLLM";
+          row.model = model;
+          row.in_len = row.out_len = length;
+          row.batch = batch;
+          double seconds = 0;
+          for (const double term :
+               physics_terms(row, *facts.model(model), *facts.hardware(hardware)))
+            seconds += 3 * term;
+          const double noise = std::exp(0.02 * (unit_of(random) - 0.5));
+          row.tokens_per_s = 2 * length * batch / seconds * speed * noise;
+          rows.push_back(row);
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+ThroughputData data_of(const std::vector<BenchRow>& rows) {
+  return *make_throughput_data(BenchTable{"made", "csv", rows, {}});
+}
+
+std::unique_ptr<Predictor> fitted(const std::vector<BenchRow>& rows,
+                                  PredictorOptions options = {}) {
+  return *Predictor::fit(data_of(rows), FactBook::built_in(), options);
+}
+
+std::vector<BenchRow> questions(uint64_t seed) {
+  std::mt19937_64 random(seed * 31);
+  std::vector<BenchRow> points = made_rows(seed + 1000);
+  for (BenchRow& point : points) {
+    point.batch = std::ceil(300 * unit_of(random));
+    point.in_len = std::ceil(5000 * unit_of(random));
+  }
+  return points;
+}
+
+class RandomTables : public ::testing::TestWithParam<uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomTables, ::testing::Range<uint64_t>(1, 6));
+
+TEST_P(RandomTables, PredictionsArePositiveAndInsideTheirIntervals) {
+  for (const bool known : {true, false}) {
+    for (const Prediction& p :
+         fitted(made_rows(GetParam(), known))->predict(questions(GetParam()))) {
+      EXPECT_GT(p.low90, 0);
+      EXPECT_LE(p.low90, p.tokens_per_s);
+      EXPECT_LE(p.tokens_per_s, p.high90);
+      EXPECT_TRUE(std::isfinite(p.high90));
+    }
+  }
+}
+
+TEST_P(RandomTables, AllThroughputsTimesKGiveAllPredictionsTimesK) {
+  std::vector<BenchRow> rows = made_rows(GetParam());
+  const auto before = fitted(rows)->predict(questions(GetParam()));
+  for (BenchRow& row : rows) row.tokens_per_s *= 7.5;
+  const auto after = fitted(rows)->predict(questions(GetParam()));
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_NEAR(after[i].tokens_per_s / before[i].tokens_per_s, 7.5, 1e-6);
+    EXPECT_NEAR(after[i].high90 / before[i].high90, 7.5, 1e-6);
+  }
+}
+
+TEST_P(RandomTables, TheOrderOfTheRowsChangesNothing) {
+  std::vector<BenchRow> rows = made_rows(GetParam());
+  const auto before = fitted(rows)->predict(questions(GetParam()));
+  std::reverse(rows.begin(), rows.end());
+  const auto after = fitted(rows)->predict(questions(GetParam()));
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(after[i].tokens_per_s, before[i].tokens_per_s);
+    EXPECT_EQ(after[i].low90, before[i].low90);
+  }
+}
+
+TEST_P(RandomTables, OtherNamesForTheSameThingsChangeNothing) {
+  const auto renamed = [](std::vector<BenchRow> rows) {
+    for (BenchRow& row : rows) row.framework = "another engine";
+    return rows;
+  };
+  const auto before = fitted(made_rows(GetParam()))->predict(questions(GetParam()));
+  const auto after =
+      fitted(renamed(made_rows(GetParam())))->predict(renamed(questions(GetParam())));
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_NEAR(after[i].tokens_per_s / before[i].tokens_per_s, 1, 1e-9);
+    EXPECT_NEAR(after[i].high90 / before[i].high90, 1, 1e-9);
+    EXPECT_EQ(after[i].status, before[i].status);
+  }
+}
+
+TEST_P(RandomTables, ATrainingRowAskedBackIsWithinTheNoise) {
+  const auto predictor = fitted(made_rows(GetParam()));
+  const auto answers = predictor->predict(predictor->rows());
+  for (size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_NEAR(std::log(answers[i].tokens_per_s / predictor->rows()[i].tokens_per_s), 0, 0.05);
+    EXPECT_EQ(answers[i].status, PredictionStatus::kInside);
+  }
+}
+
+TEST_P(RandomTables, MoreRowsNeverWidenTheProcessAtATrainingPoint) {
+  const std::vector<BenchRow> all = made_rows(GetParam());
+  const std::vector<BenchRow> half(all.begin(),
+                                   all.begin() + static_cast<ptrdiff_t>(all.size() / 2));
+  const auto few = fitted(half)->explain(half);
+  const auto many = fitted(all)->explain(half);
+  for (size_t i = 0; i < half.size(); ++i) EXPECT_LE(many[i].log_sd, few[i].log_sd * (1 + 1e-9));
+}
+
+TEST_P(RandomTables, AModelFileAnswersAsTheFitThatWroteIt) {
+  ThroughputFit fit{"made", "csv", data_of(made_rows(GetParam())), FactBook::built_in(), {}};
+  const auto predictor = *Predictor::fit(fit.data, fit.facts, fit.options);
+  auto read = read_model(write_model(fit, *predictor), "model.json");
+  ASSERT_TRUE(read) << read.error().describe();
+  const auto again = *Predictor::fit(read->data, read->facts, read->options);
+  const auto before = predictor->predict(questions(GetParam()));
+  const auto after = again->predict(questions(GetParam()));
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(after[i].tokens_per_s, before[i].tokens_per_s);
+    EXPECT_EQ(after[i].low90, before[i].low90);
+  }
+}
+
+TEST_P(RandomTables, WhatASuggestionPromisesIsWhatAMeasurementGives) {
+  std::vector<BenchRow> rows = made_rows(GetParam());
+  const auto predictor = fitted(rows);
+  const BenchRow target = questions(GetParam()).front();
+  const std::vector<BenchRow> extra = {questions(GetParam()).back(), target};
+  const std::vector<double> promised = predictor->log_sd_after(target, extra);
+  for (size_t k = 0; k < extra.size(); ++k) {
+    std::vector<BenchRow> more = rows;
+    more.push_back(extra[k]);
+    more.back().tokens_per_s = 1234;
+    EXPECT_NEAR(fitted(more)->explain({target}).front().log_sd, promised[k], 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace assay
