@@ -35,11 +35,12 @@ struct Outcome {
   PowerPlan plan;
   KernelProfile profile;
   double w_over_t = 0;
-  double ssp_error = NAN;    // (estimate - truth) / truth
-  double drift_error = NAN;  // ppm
-  double curve_rms = NAN;    // of the curve against what a quartic can show of the truth, over SSP
-  double fit_rms = NAN;      // of that against the truth after the boxcar: the quartic's limit
-  bool smooth = false;       // truth is a polynomial
+  double ssp_error = NAN;      // (estimate - truth) / truth
+  double component_error = 0;  // largest of xcd, iod, hbm, relative; 0 where none is given
+  double drift_error = NAN;    // ppm
+  double curve_rms = NAN;  // of the curve against what a quartic can show of the truth, over SSP
+  double fit_rms = NAN;    // of that against the truth after the boxcar: the quartic's limit
+  bool smooth = false;     // truth is a polynomial
   bool golden_is_common = false;
   bool interval_holds = false;  // SSP interval contains the truth
   uint32_t band_points = 0;     // grid points of a resolved or averaged curve
@@ -145,6 +146,10 @@ inline Outcome prove(uint64_t seed, const Strategies& use = {}, const SimulatedK
   if (out.profile.verdict == PowerVerdict::kRefused) return out;
   out.ssp_error = out.profile.ssp_w / kernel.ssp_w - 1;
   out.drift_error = out.profile.clock.drift_ppm - truth.drift_ppm;
+  for (size_t i = 0; i < 3; ++i) {
+    const double error = std::fabs(out.profile.component_w[i] / kernel.component_w[i] - 1);
+    if (std::isfinite(error)) out.component_error = std::max(out.component_error, error);
+  }
   out.golden_is_common = golden_is_common(*result, *device);
   out.interval_holds =
       out.profile.ssp_low_w <= kernel.ssp_w && kernel.ssp_w <= out.profile.ssp_high_w;

@@ -54,6 +54,15 @@ TEST(SimulatedDevices, TheSspMeanIsWithinOnePercent) {
   }
 }
 
+TEST(SimulatedDevices, TheComponentsAreThoseOfTheTruth) {
+  for (const Outcome& out : outcomes()) {
+    // A slow sensor's few samples inside one execution are no basis for its components.
+    if (answered(out) && out.profile.verdict != PowerVerdict::kMeanOnly) {
+      EXPECT_LT(out.component_error, 0.015) << about(out);
+    }
+  }
+}
+
 TEST(SimulatedDevices, TheDriftIsWithinOnePpm) {
   for (const Outcome& out : outcomes()) {
     if (answered(out)) {
