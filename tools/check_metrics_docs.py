@@ -117,6 +117,7 @@ def documents(assay):
         yield "assay bound, two tables", run(assay, "bound", "--table", a, "--name", name_a,
                                              "--vs-table", b, "--vs-name", name_b)
     yield from throughput_documents(assay)
+    yield from throughput_model_documents(assay)
     yield from power_documents(assay)
     batches = [flag for batch in (1, 2, 4) for flag in ("--batch", f"{batch}={files[0]}")]
     yield "assay bound, traces by batch", run(assay, "bound", *batches, "--name", min(PLATFORMS))
@@ -186,6 +187,21 @@ def throughput_table():
             for batch in (1, 16, 32, 64):
                 lines.append(f"H,vLLM,{model},{length},{batch},{9000 * batch / (batch + 30) - length}")
     return "\n".join([*lines, lines[-1], "H,vLLM,m1,128,128,0"]) + "\n"
+
+
+def throughput_model_documents(assay):
+    with tempfile.TemporaryDirectory() as folder:
+        table, model = pathlib.Path(folder, "table.csv"), pathlib.Path(folder, "model.json")
+        table.write_text("hardware,n,framework,model,ii,oo,bb,throughput\n" + "".join(
+            f"{hardware},1,vLLM,Qwen/Qwen2-7B,{length},{length},{batch},{speed * batch / (1 + batch / 50):.1f}\n"
+            for hardware, speed in (("Nvidia H100 GPU", 250), ("Nvidia A100 GPU", 130))
+            for length in (128, 512) for batch in (1, 8, 16, 64)))
+        yield "assay throughput fit", run(assay, "throughput", "fit", table, "-o", model)
+        grid = "bb=1..64*4,len=128:8192,hw=H100|H200"
+        yield "assay throughput predict", run(assay, "throughput", "predict", model, "--grid", grid, "--curves")
+        yield "assay throughput suggest", run(assay, "throughput", "suggest", model, "--grid", grid)
+        yield "assay throughput suggest, goal", run(
+            assay, "throughput", "suggest", model, "--grid", grid, "--latency-ms", "20000")
 
 
 def throughput_documents(assay):
