@@ -155,13 +155,37 @@ TEST(Profile, ShiftOfAllClocksChangesNothing) {
   EXPECT_EQ(here.t_exec_ns, there.t_exec_ns);
 }
 
+TEST(Profile, LateReadingsAreMovedBackByTheirDelay) {
+  PowerRecording recording = typical().make();
+  recording.samples_on_cpu_clock = true;
+  for (PowerSample& sample : recording.samples) {
+    sample.t_ns += typical().cpu_origin_ns - typical().gpu_origin_ns;
+  }
+  const KernelProfile prompt = profile(recording);
+  recording.sensor.delay_ns = 40'000;
+  for (PowerSample& sample : recording.samples) sample.t_ns += 40'000;
+  const KernelProfile late = profile(recording);
+  ASSERT_EQ(late.lois, prompt.lois);
+  EXPECT_EQ(late.lois_points.front().toi_ns, prompt.lois_points.front().toi_ns);
+  EXPECT_DOUBLE_EQ(late.ssp_w, prompt.ssp_w);
+}
+
+TEST(Profile, TwiceTheWindowIsWhereCurvesResolve) {
+  PowerMaker maker{.runs = 200, .executions = 4};
+  maker.t_ns = 1'900'000;
+  EXPECT_EQ(profile(maker.make()).verdict, PowerVerdict::kAveraged);
+  maker.t_ns = 2'100'000;
+  EXPECT_EQ(profile(maker.make()).verdict, PowerVerdict::kResolved);
+}
+
 TEST(Profile, EarlyWindowsAreSaidToReachBack) {
   PowerMaker maker = typical();
   maker.executions = 10;  // the paper's count: the first LOIs hold idle time
   const KernelProfile p = profile(maker.make());
   EXPECT_LT(p.window_share, 0.96);
   EXPECT_LT(p.ssp_w, kTypicalMean);
-  EXPECT_THAT(p.notes, Contains(HasSubstr("too low; one execution more per run and --strict-windows")));
+  EXPECT_THAT(p.notes,
+              Contains(HasSubstr("too low; one execution more per run and --strict-windows")));
 }
 
 TEST(Profile, OutlierProfileTakesTheOtherRuns) {
