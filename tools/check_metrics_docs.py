@@ -104,10 +104,12 @@ def documents(assay):
     files = traces()
     for path in files:
         for verb in (["report"], ["launch", "--tree", "--graph", "--top", "0"], ["fuse"], ["bound"], ["info"],
-                     ["fuse", "--segment", "iteration", "--threshold", "0.5"]):
+                     ["fuse", "--segment", "iteration", "--threshold", "0.5"],
+                     ["levels", "--group-by", "gpu,iter,phase,layer,op,op_type"]):
             yield f"assay {' '.join(verb)} {path.name}", run(assay, *verb, path)
     yield "assay report, several traces", run(assay, "report", *files)
     yield "assay tax, several traces", run(assay, "tax", *files)
+    yield "assay levels, several traces", run(assay, "levels", *files)
     yield from tax_documents(assay, files)
     with tempfile.TemporaryDirectory() as folder:
         a, b = pathlib.Path(folder, "a.csv"), pathlib.Path(folder, "b.csv")

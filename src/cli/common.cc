@@ -181,7 +181,8 @@ Result<FloorChoice> floor_of_file(const std::string& path, const Trace* trace) {
   return choice;
 }
 
-// Found out before the work starts, not after.
+}  // namespace
+
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs) {
   ASSAY_TRY(parse_format(options.format));
   if (options.output == "-") return Ok{};
@@ -200,6 +201,8 @@ Status check_output(const CommonOptions& options, const std::vector<std::string>
   std::fclose(file);
   return Ok{};
 }
+
+namespace {
 
 // Folders and patterns also give files that hold something else than a trace, such as results that
 // lie beside it. A file that was named itself is meant.

@@ -97,6 +97,9 @@ using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
 // per input ("ranks") for several. Returns the process's exit code; errors go to stderr.
 int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze);
 
+// Whether the document can be written where the options say and is no input, before any work
+// starts.
+Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs);
 // Writes the document where the options say. data_lost: an import log had losses.
 int write_document(const Document& document, const CommonOptions& options, bool data_lost);
 // Says what went wrong on stderr; returns kExitError.

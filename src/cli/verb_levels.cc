@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -42,6 +43,7 @@ Result<std::vector<LevelRule>> read_rules(const std::string& path) {
 // One rank at a time: its trace is gone before the next is read.
 Result<Document> analyze(const LevelsVerb& verb, bool& data_lost) {
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
+  ASSAY_TRY(check_output(verb.common, files));
   ASSAY_TRY_ASSIGN(const std::vector<LevelRule> rules, read_rules(verb.map_file));
   ASSAY_TRY_ASSIGN(const LevelQuery query,
                    parse_level_query(verb.group_by, verb.where, verb.stats));

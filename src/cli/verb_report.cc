@@ -5,6 +5,7 @@
 #include "cli/fusion_flags.h"
 #include "cli/tax_flags.h"
 #include "cli/verbs.h"
+#include "report/section_levels.h"
 #include "report/section_tax.h"
 #include "report/sections.h"
 
@@ -33,6 +34,11 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
   tax_options.floor = tax_floor(floor);
   ASSAY_TRY_ASSIGN(const TaxReport tax,
                    analyze_tax(loaded.trace, loaded.links, loaded.windows, tax_options));
+  ASSAY_TRY_ASSIGN(LevelsReport levels,
+                   analyze_levels(loaded.trace, loaded.links, loaded.windows, LevelsOptions{}));
+  std::vector<RankLevels> ranks;
+  ranks.push_back(summarize_rank(loaded.trace, -1, std::move(levels)));
+  const JobLevels job = combine_ranks(std::move(ranks));
   clock.mark("analyse");
   const TraceVerdict verdict = judge_trace(launch.whole);
   VerdictWords words = verdict_words(loaded.trace, launch, fusion, verdict);
@@ -49,9 +55,10 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
   }
   content.sections.push_back(
       tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));
+  content.sections.push_back(levels_section(job, {.rows = false, .brief = true}));
   content.sections.push_back(fusion_section(fusion));
-  content.sections.push_back(trust_section(
-      all_notes(loaded.trace.log, {launch.trust, fusion.trust, tax.trust, floor.notes})));
+  content.sections.push_back(trust_section(all_notes(
+      loaded.trace.log, {launch.trust, fusion.trust, tax.trust, job.trust, floor.notes})));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }

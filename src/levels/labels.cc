@@ -5,6 +5,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "trace/phases.h"
+
 namespace assay {
 namespace {
 
@@ -47,8 +49,6 @@ LevelPhase phase_of(const std::string& text) {
   if (has("backward") || text.ends_with("(b)") || text.ends_with("(w)") || text == "bwd") {
     return LevelPhase::kBackward;
   }
-  if (has("prefill") || has("[extend")) return LevelPhase::kPrefill;
-  if (has("decode bs") || text == "decode" || has("[decode")) return LevelPhase::kDecode;
   if (has("forward") || text.ends_with("(f)") || text == "fwd") return LevelPhase::kForward;
   return LevelPhase::kNone;
 }
@@ -81,6 +81,9 @@ LabelFacts read_label(std::string_view name) {
   LabelFacts facts;
   const std::string text = lower(name);
   facts.phase = phase_of(text);
+  const Phase generation = phase_of_label(name);
+  if (generation == Phase::kPrefill) facts.phase = LevelPhase::kPrefill;
+  if (generation == Phase::kDecode) facts.phase = LevelPhase::kDecode;
   facts.layer = layer_number(text);
   std::string_view plain = text;
   if (plain.starts_with("f_") || plain.starts_with("b_")) {
@@ -111,6 +114,10 @@ Labels::Labels(const Trace& trace, const Links& links) {
     spans.push_back(
         {start_ns, start_ns + trace.annotations.dur_ns[a], trace.annotations.thread[a], name});
   }
+  std::vector<size_t> per_thread(trace.threads.size());
+  for (const NestedSpan& span : spans) ++per_thread[span.thread.index()];
+  const auto most = std::max_element(per_thread.begin(), per_thread.end());
+  if (!spans.empty()) main_thread_ = ThreadId(static_cast<size_t>(most - per_thread.begin()));
   spans_ = NestedSpans(std::move(spans), trace.threads.size());
   drop_wide_labels(trace, links);
 }

@@ -35,6 +35,9 @@ class Labels {
     StringId own;  // innermost label of the user's own; none
   };
   Place at(ThreadId thread, int64_t time_ns) const;
+  // The same on the thread that has most labels: what the user's code was doing when another
+  // thread (autograd's) launched.
+  Place on_main_thread(int64_t time_ns) const { return at(main_thread_, time_ns); }
   // Whether a label around the point satisfies `matches`.
   template <typename Matches>
   bool any_matches(const Trace& trace, ThreadId thread, int64_t time_ns, Matches&& matches) const {
@@ -49,6 +52,7 @@ class Labels {
   void drop_wide_labels(const Trace& trace, const Links& links);
 
   NestedSpans spans_;
+  ThreadId main_thread_;
   std::vector<LabelFacts> facts_;  // per distinct name
   std::vector<uint32_t> fact_of_;  // per StringId
 };

@@ -257,7 +257,7 @@ std::string_view op_type_name(OpType type) {
 std::string_view placed_by_name(PlacedBy by) {
   return name_in<PlacedBy, kPlacedBy>(
       {"nothing", "map", "label", "module", "flow", "sequence", "gradient", "structure", "operator",
-       "collective", "optimizer"},
+       "collective", "optimizer", "twin"},
       by);
 }
 

@@ -52,8 +52,9 @@ enum class PlacedBy : uint8_t {
   kOperator,    // the operator's own name
   kCollective,  // the collective's own kind
   kOptimizer,   // an optimizer's label or operators
+  kTwin,        // the same run of kernels, launched inside the trace
 };
-constexpr size_t kPlacedBy = 11;
+constexpr size_t kPlacedBy = 12;
 std::string_view placed_by_name(PlacedBy by);
 
 // Why an activity has no operation.

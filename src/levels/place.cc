@@ -14,12 +14,16 @@
 #include "levels/mapping.h"
 #include "levels/modules.h"
 #include "levels/structure.h"
+#include "levels/twins.h"
 #include "trace/api_names.h"
+#include "trace/phases.h"
 
 namespace assay {
 namespace {
 
 constexpr uint32_t kUnplacedOp = 0;
+// A block that repeats is a layer if it holds this share of the time of its sequence.
+constexpr double kLayersShare = 0.3;
 
 // Distinct operation names.
 class OpNames {
@@ -97,6 +101,7 @@ class Placer {
         modules_(trace),
         forward_links_(trace),
         units_(trace, links, windows.windows.size()),
+        phases_(find_phases(trace, links, windows)),
         op_facts_(trace.strings.size()),
         has_backward_(false) {
     read_op_names();
@@ -111,6 +116,8 @@ class Placer {
   void classify_kernels();
   void find_blocks();
   void find_graph_blocks();
+  // Layers hold matrix products and a good part of the time; a loop over parameters does not.
+  static bool is_worth_it(const std::vector<BlockUnit>& units, const RepeatingBlock& block);
   void add_block(const std::vector<BlockUnit>& units, const std::vector<uint32_t>& tokens,
                  const std::vector<uint32_t>& keys, std::unordered_map<uint32_t, Slot>& slots,
                  const char* what);
@@ -140,6 +147,7 @@ class Placer {
   bool place_by_module(const HostPoint& point, Place& place);
   bool is_optimizer(const HostPoint& point) const;
   std::string_view own_op_name(const HostPoint& point) const;
+  LevelPhase generation_phase(int64_t time_ns) const;
 
   void place_kernel(size_t activity, KernelLevel& row);
   void place_comm(size_t activity, const HostPoint* point, KernelLevel& row);
@@ -157,6 +165,7 @@ class Placer {
   Modules modules_;
   ForwardLinks forward_links_;
   HostUnits units_;
+  Phases phases_;                                    // of generating text; empty in training
   std::vector<OpNameFacts> op_facts_;                // per StringId
   std::vector<OpType> kernel_type_;                  // per activity
   std::vector<StringId> collective_of_;              // per activity with arguments; else none
@@ -236,6 +245,21 @@ bool Placer::is_optimizer(const HostPoint& point) const {
 std::string_view Placer::own_op_name(const HostPoint& point) const {
   if (!point.op) return {};
   return trace_.text(trace_.ops.name[units_.unit_of(point.op).index()]);
+}
+
+// Prefill and decode where they can be told apart, else forward.
+LevelPhase Placer::generation_phase(int64_t time_ns) const {
+  const int32_t window = window_holding(phases_.windows, time_ns);
+  if (window < 0) return LevelPhase::kForward;
+  switch (phases_.phase[static_cast<size_t>(window)]) {
+    case Phase::kPrefill:
+      return LevelPhase::kPrefill;
+    case Phase::kDecode:
+      return LevelPhase::kDecode;
+    case Phase::kNone:
+      break;
+  }
+  return LevelPhase::kForward;
 }
 
 bool Placer::place_by_module(const HostPoint& point, Place& place) {
@@ -319,6 +343,9 @@ Place Placer::place_backward(const HostPoint& point, OpId node) {
   } else if (label.own) {
     place.op = names_.id(trace_.text(label.own));
     place.by = PlacedBy::kLabel;
+  } else if (const Labels::Place main = labels_.on_main_thread(point.time_ns); main.own) {
+    place.op = names_.id(trace_.text(main.own));
+    place.by = PlacedBy::kLabel;
   } else {
     place.op = names_.id("b_unmapped");
     place.reason = UnplacedReason::kNoForward;
@@ -347,9 +374,8 @@ Place Placer::place_host(const HostPoint& point) {
     return place;
   }
   place = place_forward(point);
-  place.phase = recomputes                  ? LevelPhase::kRecompute
-                : told != LevelPhase::kNone ? told
-                                            : LevelPhase::kForward;
+  place.phase = recomputes ? LevelPhase::kRecompute : told;
+  if (place.phase == LevelPhase::kNone) place.phase = generation_phase(point.time_ns);
   return place;
 }
 
@@ -454,11 +480,24 @@ void Placer::apply_rules(size_t activity, const HostPoint* point, KernelLevel& r
 }
 
 // Slots for the units of one sequence. `keys`: what identifies a unit in `slots`.
+bool Placer::is_worth_it(const std::vector<BlockUnit>& units, const RepeatingBlock& block) {
+  int64_t all_ns = 0;
+  int64_t inside_ns = 0;
+  bool heavy = false;
+  for (size_t u = 0; u < units.size(); ++u) {
+    all_ns += units[u].dur_ns;
+    if (u < block.begin || u >= block.begin + block.covered()) continue;
+    inside_ns += units[u].dur_ns;
+    heavy = heavy || units[u].type == OpType::kGemm || units[u].type == OpType::kAttention;
+  }
+  return heavy && static_cast<double>(inside_ns) >= kLayersShare * static_cast<double>(all_ns);
+}
+
 void Placer::add_block(const std::vector<BlockUnit>& units, const std::vector<uint32_t>& tokens,
                        const std::vector<uint32_t>& keys, std::unordered_map<uint32_t, Slot>& slots,
                        const char* what) {
   RepeatingBlock block = find_repeating_block(tokens);
-  if (block.repeats == 0) return;
+  if (block.repeats == 0 || !is_worth_it(units, block)) return;
   // A block starts with its norm where it may.
   for (size_t shift = 0; shift <= block.spare; ++shift) {
     if (!is_norm_name(units[block.begin + shift].name)) continue;
@@ -488,7 +527,11 @@ void Placer::find_blocks() {
       return std::pair(start_ns, op) < std::pair(other.start_ns, other.op);
     }
   };
-  std::map<std::pair<int32_t, uint32_t>, std::map<Unit, OpType>> sequences;
+  struct Work {
+    OpType type = OpType::kOther;
+    int64_t dur_ns = 0;
+  };
+  std::map<std::pair<int32_t, uint32_t>, std::map<Unit, Work>> sequences;
   for (size_t c = 0; c < trace_.api_calls.size(); ++c) {
     const OpId op = links_.call_op[c];
     const auto activities = links_.activities_of(ApiCallId(c));
@@ -498,13 +541,15 @@ void Placer::find_blocks() {
     if (backward_node(point, recomputes) || is_optimizer(point)) continue;
     const OpId unit = units_.unit_of(op);
     const int32_t window = window_holding(windows_, point.time_ns);
-    OpType& type =
+    Work& work =
         sequences[{window, point.thread.value}][{trace_.ops.start_ns[unit.index()], unit.value}];
     // The heaviest kind among a unit's kernels names it.
     for (ActivityId activity : activities) {
+      work.dur_ns += trace_.activities.dur_ns[activity.index()];
       const OpType kernel = kernel_type_[activity.index()];
-      if (kernel == OpType::kGemm || kernel == OpType::kAttention || type == OpType::kOther) {
-        if (type != OpType::kAttention) type = kernel;
+      const bool heavy = kernel == OpType::kGemm || kernel == OpType::kAttention;
+      if (work.type != OpType::kAttention && (heavy || work.type == OpType::kOther)) {
+        work.type = kernel;
       }
     }
   }
@@ -512,9 +557,9 @@ void Placer::find_blocks() {
     std::vector<BlockUnit> units;
     std::vector<uint32_t> tokens;
     std::vector<uint32_t> keys;
-    for (const auto& [unit, type] : sequence) {
+    for (const auto& [unit, work] : sequence) {
       const StringId name = trace_.ops.name[unit.op];
-      units.push_back({std::string(trace_.text(name)), type});
+      units.push_back({std::string(trace_.text(name)), work.type, work.dur_ns});
       tokens.push_back(name.value);
       keys.push_back(unit.op);
     }
@@ -533,6 +578,7 @@ void Placer::find_graph_blocks() {
     if (replayed) sequences[call.value].push_back(static_cast<uint32_t>(a));
     if (!replayed && trace_.ops.empty()) sequences[UINT32_MAX].push_back(static_cast<uint32_t>(a));
   }
+  std::unordered_map<uint32_t, std::string> words;  // by kernel name
   for (auto& [call, kernels] : sequences) {
     std::stable_sort(kernels.begin(), kernels.end(), [this](uint32_t a, uint32_t b) {
       return trace_.activities.start_ns[a] < trace_.activities.start_ns[b];
@@ -541,7 +587,9 @@ void Placer::find_graph_blocks() {
     std::vector<uint32_t> tokens;
     for (uint32_t kernel : kernels) {
       const StringId name = trace_.activities.name[kernel];
-      units.push_back({describe_kernel(trace_.text(name)), kernel_type_[kernel]});
+      std::string& text = words[name.value];
+      if (text.empty()) text = describe_kernel(trace_.text(name));
+      units.push_back({text, kernel_type_[kernel], trace_.activities.dur_ns[kernel]});
       tokens.push_back(name.value);
     }
     if (units.size() >= 6) add_block(units, tokens, kernels, kernel_slots_, "kernels");
@@ -589,9 +637,10 @@ Placements Placer::place_all() {
     }
     row.window = window_holding(windows_, row.t_l_ns != kNoTime ? row.t_l_ns : row.t_ks_ns);
     place_kernel(a, row);
-    count(row);
     result.rows.push_back(row);
   }
+  place_by_twins(trace_, result.rows);
+  for (const KernelLevel& row : result.rows) count(row);
   stats_.layers = static_cast<int64_t>(layers_.size());
   if (!modules_.layer_class().empty()) {
     stats_.layer_source = "module " + modules_.layer_class();

@@ -34,6 +34,7 @@ struct JobGpu {
   int64_t comm_ns = 0;
   int64_t exposed_comm_ns = 0;
   // span - (duration - concurrent + launch overhead + waits): 0, or something is wrong
+  // (of the tool's own definitions only; theirs do not close)
   int64_t closure_ns = 0;
   double compute_ratio = 0;  // its kernel time over the median GPU's
   std::string slowest_op;    // of its heavier operations, the one furthest above the median GPU

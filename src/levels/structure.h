@@ -30,6 +30,7 @@ RepeatingBlock find_repeating_block(const std::vector<uint32_t>& tokens);
 struct BlockUnit {
   std::string name;  // operator or kernel
   OpType type = OpType::kOther;
+  int64_t dur_ns = 0;  // device time
 };
 // Names of the operations of a block: those of the paper for a block built like Llama's, else the
 // unit's own with its place among equals, "aten::linear[2]".

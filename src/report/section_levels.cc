@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "report/units.h"
 
@@ -151,10 +153,8 @@ class TreeMaker {
     if (layers.empty()) return "layers";
     return fmt::format("{} layers ({} to {})", layers.size(), *layers.begin(), *layers.rbegin());
   }
-  // What a node costs: its kernels, their launch overhead and their waits.
-  static int64_t weight(const Node& node) {
-    return node.sums.dur_ns + node.sums.launch_ns + node.sums.comm_wait_ns;
-  }
+  // Device time: what adds up over the tree. Launch overhead and waits stand beside it.
+  static int64_t weight(const Node& node) { return node.sums.dur_ns; }
   void emit(const Node& node, uint32_t depth, Tree& tree) const {
     Row values = {node.kind, share_of(weight(node), total_ns_)};
     append_sums(node.sums, values);
@@ -488,17 +488,18 @@ std::string heaviest_words(const JobLevels& job) {
   int64_t layered_ns = 0;
   for (const LevelCell& cell : job.cells) {
     if (cell.op_type == OpType::kComm || cell.op_type == OpType::kCopy) continue;
-    ops[{cell.phase, cell.op}] += cell.sums.dur_ns;
+    if (job.op_names[cell.op] != "unplaced") ops[{cell.phase, cell.op}] += cell.sums.dur_ns;
     phases[cell.phase] += cell.sums.dur_ns;
     total_ns += cell.sums.dur_ns;
     if (cell.layer != kNoLayer) layered_ns += cell.sums.dur_ns;
   }
-  if (total_ns == 0) return "";
+  if (total_ns == 0 || ops.empty()) return "";
   const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto phase = std::max_element(phases.begin(), phases.end(), by_time);
   const auto op = std::max_element(ops.begin(), ops.end(), by_time);
-  std::string words = fmt::format("Of the kernel time {} is {}", percent(phase->second, total_ns),
-                                  level_phase_name(phase->first));
+  std::string words = fmt::format(
+      "Of the kernel time {} is {}", percent(phase->second, total_ns),
+      phase->first == LevelPhase::kNone ? "in no known phase" : level_phase_name(phase->first));
   if (job.placement.layers > 0) {
     words += fmt::format(", {} lies in the {} layers", percent(layered_ns, total_ns),
                          job.placement.layers);
@@ -560,6 +561,20 @@ std::string straggler_words(const JobLevels& job) {
   return words;
 }
 
+// The rest stays in the data.
+void keep_words_and_tree(Section& section) {
+  for (Block& block : section.blocks) {
+    std::visit(
+        [](auto& one) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(one)>, Facts> ||
+                        std::is_same_v<std::decay_t<decltype(one)>, Table>) {
+            if (one.show == Show::kEverywhere) one.show = Show::kDataOnly;
+          }
+        },
+        block);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> levels_words(const JobLevels& job) {
@@ -589,6 +604,9 @@ std::vector<std::string> levels_words(const JobLevels& job) {
 
 Section levels_section(const JobLevels& job, const LevelsView& view) {
   Section section{.key = "levels", .title = "Levels: from one kernel to the whole job"};
+  if (view.brief) {
+    section.blocks.push_back(Prose{.paragraphs = levels_words(job), .show = Show::kReadersOnly});
+  }
   section.blocks.push_back(Facts{
       .items = {{"definition", "definition",
                  job.definition == LevelDefinition::kChopper ? "chopper" : "assay", Unit::kText, "",
@@ -605,6 +623,7 @@ Section levels_section(const JobLevels& job, const LevelsView& view) {
   add_alignment(job, section);
   add_unplaced(job, section);
   if (view.rows) section.blocks.push_back(rows_table(job));
+  if (view.brief) keep_words_and_tree(section);
   return section;
 }
 

@@ -14,6 +14,7 @@ namespace assay {
 struct LevelsView {
   double min_share = 0.01;            // nodes of the tree below this share of the total are merged
   bool rows = true;                   // "rows" in JSON and CSV
+  bool brief = false;                 // readers see the words and the tree only
   const LevelQuery* query = nullptr;  // absent: no "groups"
 };
 // "levels": rows, unplaced, alignment, and the tables behind the words.

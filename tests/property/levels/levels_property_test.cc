@@ -1,0 +1,197 @@
+// Random traces against second, slower computations.
+
+#include <algorithm>
+#include <random>
+
+#include "levels/levels.h"
+#include "levels/structure.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using assay::testing::TraceMaker;
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : generator_(seed) {}
+  int64_t below(int64_t n) { return static_cast<int64_t>(generator_() % static_cast<uint64_t>(n)); }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+struct Scene {
+  int64_t streams = 1;  // of compute
+  bool split_comm = false;
+};
+
+// Random kernels and collectives. With split_comm every collective is given in two halves.
+Trace random_trace(uint64_t seed, const Scene& scene) {
+  Dice dice(seed);
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1'000'000);
+  uint32_t id = 0;
+  const auto add = [&](const char* name, int64_t stream, int64_t start, int64_t dur, int64_t lead) {
+    ++id;
+    maker.call(1, "cudaLaunchKernel", std::max<int64_t>(start - lead, 1), 1, id);
+    maker.kernel(0, stream, name, start, dur, id);
+  };
+  for (int64_t stream = 0; stream < scene.streams; ++stream) {
+    int64_t now = 100 + dice.below(50);
+    for (int k = 0; k < 60; ++k) {
+      const int64_t dur = 1 + dice.below(60);
+      add("gemm", 7 + stream, now, dur, dice.below(80));
+      now += dur + (dice.below(3) == 0 ? 0 : dice.below(90));
+    }
+  }
+  int64_t now = 100;
+  for (int k = 0; k < 20; ++k) {
+    const int64_t dur = 2 + dice.below(150);
+    const int64_t lead = dice.below(30);
+    const int64_t half = dur / 2;
+    if (scene.split_comm) {
+      add("ncclDevKernel_AllReduce", 20, now, half, lead);
+      add("ncclDevKernel_AllReduce", 20, now + half, dur - half, lead + half);
+    } else {
+      add("ncclDevKernel_AllReduce", 20, now, dur, lead);
+    }
+    now += dur + dice.below(100);
+  }
+  return maker.build();
+}
+
+LevelsReport analyze(const Trace& trace) {
+  const Links links = link_trace(trace);
+  auto report = analyze_levels(trace, links, find_iterations(trace, links), LevelsOptions{});
+  EXPECT_TRUE(report.has_value());
+  return *std::move(report);
+}
+
+TEST(LevelsProperty, BubbleSplitsIntoNonNegativePartsNanosecondByNanosecond) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Trace trace = random_trace(seed, {.streams = 1 + static_cast<int64_t>(seed % 3)});
+    const LevelsReport report = analyze(trace);
+    int64_t end_before = -1;
+    for (const KernelLevel& row : report.rows) {
+      if (!row.compute) continue;
+      int64_t prep = 0;
+      int64_t call = 0;
+      int64_t wait = 0;
+      for (int64_t t = end_before; end_before >= 0 && t < row.t_ks_ns; ++t) {
+        const bool in_comm =
+            std::any_of(report.rows.begin(), report.rows.end(), [t](const KernelLevel& other) {
+              return other.comm && other.t_ks_ns <= t && t < other.t_ke_ns;
+            });
+        const bool launched = t >= row.t_l_ns;
+        if (!launched) ++prep;
+        if (launched && in_comm) ++wait;
+        if (launched && !in_comm) ++call;
+      }
+      ASSERT_EQ(row.prep_ns, prep) << "seed " << seed;
+      ASSERT_EQ(row.call_ns, call) << "seed " << seed;
+      ASSERT_EQ(row.comm_wait_ns, wait) << "seed " << seed;
+      end_before = std::max(end_before, row.t_ke_ns);
+    }
+  }
+}
+
+TEST(LevelsProperty, OverlapIsTheUnionNanosecondByNanosecond) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Trace trace = random_trace(seed, {.streams = 2});
+    for (const LevelsReport report = analyze(trace); const KernelLevel& row : report.rows) {
+      if (!row.compute) continue;
+      int64_t beside = 0;
+      for (int64_t t = row.t_ks_ns; t < row.t_ke_ns; ++t) {
+        beside += std::any_of(report.rows.begin(), report.rows.end(), [t](const KernelLevel& o) {
+          return o.comm && o.t_ks_ns <= t && t < o.t_ke_ns;
+        });
+      }
+      ASSERT_EQ(row.overlap_ns, beside) << "seed " << seed;
+    }
+  }
+}
+
+TEST(LevelsProperty, PartsAddUpToTheSpanExactly) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const Trace trace = random_trace(seed, {.streams = 1 + static_cast<int64_t>(seed % 4)});
+    const LevelsReport report = analyze(trace);
+    LevelSums sums;
+    int64_t first = INT64_MAX;
+    int64_t last = 0;
+    for (const KernelLevel& row : report.rows) {
+      if (!row.compute) continue;
+      sums.add(row);
+      first = std::min(first, row.t_ks_ns);
+      last = std::max(last, row.t_ke_ns);
+    }
+    ASSERT_EQ(sums.dur_ns - sums.concurrent_ns + sums.launch_ns + sums.comm_wait_ns, last - first);
+    if (seed % 4 == 0) {
+      ASSERT_EQ(sums.concurrent_ns, 0) << "one stream runs in order";
+    }
+    int64_t spans = 0;
+    for (const LevelSpan& span : report.spans) spans += span.span_ns;
+    ASSERT_EQ(spans, last - first);
+  }
+}
+
+TEST(LevelsProperty, SplittingACollectiveChangesNothing) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const LevelsReport whole = analyze(random_trace(seed, {.streams = 2}));
+    const LevelsReport split = analyze(random_trace(seed, {.streams = 2, .split_comm = true}));
+    LevelSums a;
+    LevelSums b;
+    for (const KernelLevel& row : whole.rows) {
+      if (row.compute) a.add(row);
+    }
+    for (const KernelLevel& row : split.rows) {
+      if (row.compute) b.add(row);
+    }
+    ASSERT_EQ(a.overlap_ns, b.overlap_ns);
+    ASSERT_EQ(a.comm_wait_ns, b.comm_wait_ns);
+    ASSERT_EQ(a.launch_ns, b.launch_ns);
+    ASSERT_LE(a.overlap_ns, a.dur_ns);
+  }
+}
+
+TEST(LevelsProperty, CellsHoldEveryActivityOnce) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const LevelsReport report = analyze(random_trace(seed, {.streams = 3}));
+    LevelSums rows;
+    LevelSums cells;
+    LevelSums kernels;
+    for (const KernelLevel& row : report.rows) rows.add(row);
+    for (const LevelCell& cell : report.cells) cells.add(cell.sums);
+    for (const LevelKernelCell& cell : report.kernels) kernels.add(cell.sums);
+    for (const LevelSums& other : {cells, kernels}) {
+      ASSERT_EQ(rows.kernels, other.kernels);
+      ASSERT_EQ(rows.dur_ns, other.dur_ns);
+      ASSERT_EQ(rows.launch_ns, other.launch_ns);
+      ASSERT_EQ(rows.overlap_ns, other.overlap_ns);
+    }
+  }
+}
+
+TEST(LevelsProperty, RepeatingBlocksRepeatAndPlantedOnesAreFound) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    Dice dice(seed);
+    std::vector<uint32_t> block;
+    const int64_t period = 4 + dice.below(12);
+    for (int64_t i = 0; i < period; ++i) block.push_back(static_cast<uint32_t>(dice.below(6)));
+    block[0] = 100;  // no smaller period inside
+    std::vector<uint32_t> tokens = {50, 51};
+    const int64_t repeats = 3 + dice.below(8);
+    for (int64_t r = 0; r < repeats; ++r) tokens.insert(tokens.end(), block.begin(), block.end());
+    tokens.push_back(52);
+    const RepeatingBlock found = find_repeating_block(tokens);
+    ASSERT_EQ(found.period, static_cast<size_t>(period));
+    ASSERT_EQ(found.repeats, static_cast<size_t>(repeats));
+    ASSERT_LE(found.begin + found.covered() + found.spare, tokens.size());
+    for (size_t i = found.begin; i + found.period < found.begin + found.covered(); ++i) {
+      ASSERT_EQ(tokens[i], tokens[i + found.period]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay

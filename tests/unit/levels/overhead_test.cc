@@ -1,0 +1,192 @@
+#include "levels/overhead.h"
+
+#include "levels/levels.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using assay::testing::TraceMaker;
+
+LevelsReport analyze(const Trace& trace, LevelDefinition definition = LevelDefinition::kAssay) {
+  const Links links = link_trace(trace);
+  const Windows windows = find_iterations(trace, links);
+  LevelsOptions options;
+  options.definition = definition;
+  auto report = analyze_levels(trace, links, windows, options);
+  EXPECT_TRUE(report.has_value());
+  return *std::move(report);
+}
+
+const KernelLevel& row_of(const Trace& trace, const LevelsReport& report, std::string_view name) {
+  for (const KernelLevel& row : report.rows) {
+    if (trace.text(row.kernel) == name) return row;
+  }
+  ADD_FAILURE() << "no kernel " << name;
+  return report.rows.front();
+}
+
+// One launched kernel: call at t_l, kernel [t_ks, t_ke) on the stream.
+void add(TraceMaker& maker, std::string_view name, int64_t t_l, int64_t t_ks, int64_t t_ke,
+         uint32_t correlation, int64_t stream = 7) {
+  maker.call(1, "cudaLaunchKernel", t_l, 1, correlation);
+  maker.kernel(0, stream, name, t_ks, t_ke - t_ks, correlation);
+}
+
+// The vectors of spec/levels section 8, in tenths of their unit so that e's 62.5 is whole.
+TraceMaker vectors() {
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1000);
+  add(maker, "a", 0, 30, 100, 1);
+  add(maker, "b", 40, 120, 200, 2);
+  add(maker, "c", 250, 300, 420, 3);
+  add(maker, "d", 260, 420, 500, 4);
+  add(maker, "e", 600, 625, 700, 5);
+  return maker;
+}
+
+TEST(Overhead, GivesTheWorkedLaunchOverheads) {
+  const Trace trace = vectors().build();
+  const LevelsReport report = analyze(trace);
+  struct Expected {
+    const char* name;
+    int64_t prep;
+    int64_t call;
+  };
+  for (const Expected& e :
+       {Expected{"b", 0, 20}, Expected{"c", 50, 50}, Expected{"d", 0, 0}, Expected{"e", 100, 25}}) {
+    const KernelLevel& row = row_of(trace, report, e.name);
+    EXPECT_TRUE(row.timed) << e.name;
+    EXPECT_EQ(row.prep_ns, e.prep) << e.name;
+    EXPECT_EQ(row.call_ns, e.call) << e.name;
+    EXPECT_EQ(row.comm_wait_ns, 0) << e.name;
+  }
+  EXPECT_FALSE(row_of(trace, report, "a").timed) << "the first kernel has no predecessor";
+  EXPECT_EQ(row_of(trace, report, "a").launch_ns(), 0);
+}
+
+TEST(Overhead, GivesTheWorkedOverlapRatios) {
+  TraceMaker maker = vectors();
+  add(maker, "ncclDevKernel_AllReduce_x", 1, 50, 150, 11, 20);
+  add(maker, "ncclDevKernel_AllReduce_y", 2, 120, 180, 12, 21);
+  add(maker, "ncclDevKernel_AllReduce_z", 3, 450, 480, 13, 20);
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace);
+  LevelSums all;
+  const auto ratio = [&](const char* name) {
+    LevelSums one;
+    one.add(row_of(trace, report, name));
+    all.add(one);
+    return one.overlap_ratio();
+  };
+  EXPECT_NEAR(ratio("a"), 0.714286, 1e-6);
+  EXPECT_NEAR(ratio("b"), 0.75, 1e-12);
+  EXPECT_EQ(ratio("c"), 0);
+  EXPECT_NEAR(ratio("d"), 0.375, 1e-12);
+  EXPECT_EQ(ratio("e"), 0);
+  EXPECT_EQ(all.overlap_ns, 140);
+  EXPECT_EQ(all.dur_ns, 425);
+  EXPECT_NEAR(all.overlap_ratio(), 0.329412, 1e-6);
+}
+
+TEST(Overhead, WaitForACollectiveIsNoLaunchOverhead) {
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1000);
+  add(maker, "first", 0, 10, 100, 1);
+  add(maker, "ncclDevKernel_AllReduce", 20, 90, 300, 2, 20);
+  add(maker, "second", 110, 320, 400, 3);  // launched at 110, runs when the collective is done
+  const Trace trace = maker.build();
+  const KernelLevel row = row_of(trace, analyze(trace), "second");
+  EXPECT_EQ(row.prep_ns, 10);        // 100 to 110: not launched yet
+  EXPECT_EQ(row.comm_wait_ns, 190);  // 110 to 300
+  EXPECT_EQ(row.call_ns, 20);        // 300 to 320
+}
+
+TEST(Overhead, LateHostIsToBlameUnlessItWaitsForTheDeviceItself) {
+  TraceMaker late;
+  late.op(1, "aten::all", 0, 1000);
+  add(late, "first", 0, 10, 100, 1);
+  add(late, "ncclDevKernel_AllReduce", 20, 90, 300, 2, 20);
+  add(late, "second", 310, 320, 400, 3);
+  const Trace free_host = late.build();
+  EXPECT_EQ(row_of(free_host, analyze(free_host), "second").comm_wait_ns, 0);
+  EXPECT_EQ(row_of(free_host, analyze(free_host), "second").prep_ns, 210);
+
+  TraceMaker blocked;
+  blocked.op(1, "aten::all", 0, 1000);
+  add(blocked, "first", 0, 10, 100, 1);
+  add(blocked, "ncclDevKernel_AllReduce", 20, 90, 300, 2, 20);
+  blocked.call(1, "cudaStreamSynchronize", 50, 255, 9);
+  add(blocked, "second", 310, 320, 400, 3);
+  const Trace waiting_host = blocked.build();
+  const KernelLevel row = row_of(waiting_host, analyze(waiting_host), "second");
+  EXPECT_EQ(row.comm_wait_ns, 200);  // 100 to 300, all of it in the blocking call
+  EXPECT_EQ(row.prep_ns, 10);
+}
+
+TEST(Overhead, ConcurrentStreamsUseTheLatestEndSoFar) {
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1000);
+  add(maker, "long", 0, 10, 500, 1, 7);
+  add(maker, "short", 5, 20, 60, 2, 8);
+  add(maker, "next", 30, 100, 600, 3, 8);  // after "short" ended, beside "long"
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace);
+  const KernelLevel& next = row_of(trace, report, "next");
+  EXPECT_EQ(next.launch_ns(), 0) << "a gap after the previous row is no bubble of the GPU";
+  EXPECT_EQ(next.concurrent_ns, 400);
+  EXPECT_EQ(report.spans.at(0).span_ns, 590);
+}
+
+TEST(Overhead, CopiesAreNoComputeAndTheirTimeIsToldWithinLaunchOverhead) {
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1000);
+  add(maker, "first", 0, 10, 100, 1);
+  maker.call(1, "cudaMemcpyAsync", 20, 1, 2);
+  maker.copy(0, 7, "Memcpy DtoD (Device -> Device)", 110, 60, 2);
+  add(maker, "second", 30, 180, 200, 3);
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace);
+  const KernelLevel& row = row_of(trace, report, "second");
+  EXPECT_EQ(row.launch_ns(), 80);
+  EXPECT_EQ(row.copy_ns, 60);
+  EXPECT_FALSE(row_of(trace, report, "Memcpy DtoD (Device -> Device)").compute);
+}
+
+TEST(Overhead, ChopperBooksTheWaitForACollectiveAsLaunchOverhead) {
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1000);
+  add(maker, "first", 0, 10, 100, 1);
+  add(maker, "ncclDevKernel_AllReduce", 20, 90, 300, 2, 20);
+  add(maker, "second", 110, 320, 400, 3);
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace, LevelDefinition::kChopper);
+  const KernelLevel& row = row_of(trace, report, "second");
+  EXPECT_EQ(row.prep_ns, 10);
+  EXPECT_EQ(row.call_ns, 210);
+  EXPECT_EQ(row.comm_wait_ns, 0);
+  const KernelLevel& first = row_of(trace, report, "first");
+  EXPECT_EQ(first.call_ns, 10);  // of the first row of an iteration: t_ks - t_l
+  EXPECT_EQ(first.prep_ns, 0);
+}
+
+TEST(Overhead, OperationDurationHoldsTheBubblesInsideIt) {
+  TraceMaker maker;
+  maker.op(1, "aten::mm", 0, 50).op(1, "aten::add", 60, 40);
+  add(maker, "k1", 1, 10, 100, 1);
+  add(maker, "k2", 20, 130, 200, 2);  // same operation: 30 between
+  add(maker, "k3", 70, 240, 300, 3);  // another one
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace);
+  for (const LevelCell& cell : report.cells) {
+    if (report.op_names[cell.op] == "aten::mm") {
+      EXPECT_EQ(cell.sums.op_dur_ns, 190);
+    }
+    if (report.op_names[cell.op] == "aten::add") {
+      EXPECT_EQ(cell.sums.op_dur_ns, 60);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay

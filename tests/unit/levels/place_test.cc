@@ -1,0 +1,315 @@
+#include "levels/place.h"
+
+#include <map>
+
+#include "levels/forward_links.h"
+#include "levels/labels.h"
+#include "levels/mapping.h"
+#include "levels/structure.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using assay::testing::op_id;
+using assay::testing::TraceMaker;
+
+struct Placed {
+  std::string op;
+  int32_t layer;
+  LevelPhase phase;
+  PlacedBy by;
+};
+
+// By kernel name; the last one of a name counts.
+std::map<std::string, Placed> place(const Trace& trace, const LevelsOptions& options = {}) {
+  const Links links = link_trace(trace);
+  const Windows windows = find_iterations(trace, links);
+  const Placements placements = place_activities(trace, links, windows, options);
+  std::map<std::string, Placed> result;
+  for (const KernelLevel& row : placements.rows) {
+    result[std::string(trace.text(row.kernel))] = {placements.op_names[row.op], row.layer,
+                                                   row.phase, row.by};
+  }
+  return result;
+}
+
+// Builds a host timeline step by step on thread 1.
+class Timeline {
+ public:
+  Timeline& launch(const char* op, const char* kernel) {
+    maker_.op(1, op, now_, 8);
+    maker_.call(1, "cudaLaunchKernel", now_ + 1, 2, ++correlation_);
+    maker_.kernel(0, 7, kernel, 1'000'000 + now_, 5, correlation_);
+    now_ += 10;
+    return *this;
+  }
+  Timeline& module(const char* name, int64_t launches, int64_t lead = 0) {
+    maker_.frame(1, name, now_ - lead, launches * 10 + lead);
+    return *this;
+  }
+  TraceMaker& maker() { return maker_; }
+  int64_t now() const { return now_; }
+
+ private:
+  TraceMaker maker_;
+  int64_t now_ = 100;
+  uint32_t correlation_ = 0;
+};
+
+// Two decoder layers of a Llama-like model between an embedding and the head.
+Trace llama() {
+  Timeline run;
+  const char* names[2][16] = {
+      {"nn.Module: LlamaDecoderLayer_0", "nn.Module: LlamaRMSNorm_0", "nn.Module: LlamaAttention_0",
+       "nn.Module: Linear_0", "nn.Module: Linear_1", "nn.Module: Linear_2", "nn.Module: Linear_3",
+       "nn.Module: LlamaRMSNorm_1", "nn.Module: LlamaMLP_0", "nn.Module: Linear_4",
+       "nn.Module: SiLU_0", "nn.Module: Linear_5", "nn.Module: Linear_6"},
+      {"nn.Module: LlamaDecoderLayer_1", "nn.Module: LlamaRMSNorm_2", "nn.Module: LlamaAttention_1",
+       "nn.Module: Linear_7", "nn.Module: Linear_8", "nn.Module: Linear_9", "nn.Module: Linear_10",
+       "nn.Module: LlamaRMSNorm_3", "nn.Module: LlamaMLP_1", "nn.Module: Linear_11",
+       "nn.Module: SiLU_1", "nn.Module: Linear_12", "nn.Module: Linear_13"}};
+  run.module("nn.Module: LlamaForCausalLM_0", 33).module("nn.Module: LlamaModel_0", 32);
+  run.module("nn.Module: Embedding_0", 1).launch("aten::embedding", "emb");
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string tag = std::to_string(layer);
+    const auto kernel = [&tag](const char* name) { return std::string(name) + tag; };
+    const auto& n = names[layer];
+    run.module(n[0], 15);
+    run.module(n[1], 1).launch("aten::mul", kernel("norm_a").c_str());
+    run.module(n[2], 6);
+    run.module(n[3], 1).launch("aten::linear", kernel("q").c_str());
+    run.module(n[4], 1).launch("aten::linear", kernel("k").c_str());
+    run.module(n[5], 1).launch("aten::linear", kernel("v").c_str());
+    run.launch("aten::mul", kernel("rope").c_str());
+    run.launch("aten::scaled_dot_product_attention", kernel("core").c_str());
+    run.module(n[6], 1).launch("aten::linear", kernel("o").c_str());
+    run.launch("aten::add", kernel("res_a").c_str());
+    run.module(n[7], 1).launch("aten::mul", kernel("norm_m").c_str());
+    run.module(n[8], 5);
+    run.module(n[9], 1).launch("aten::linear", kernel("gate").c_str());
+    run.module(n[10], 1).launch("aten::silu", kernel("silu").c_str());
+    run.module(n[11], 1).launch("aten::linear", kernel("up").c_str());
+    run.launch("aten::mul", kernel("gate_up").c_str());
+    run.module(n[12], 1).launch("aten::linear", kernel("down").c_str());
+    run.launch("aten::add", kernel("res_m").c_str());
+  }
+  run.module("nn.Module: LlamaRMSNorm_4", 1).launch("aten::mul", "norm_last");
+  run.module("nn.Module: Linear_14", 1).launch("aten::linear", "head");
+  return run.maker().build();
+}
+
+TEST(Place, ModulesOfALlamaGetThePapersNames) {
+  const auto placed = place(llama());
+  const std::map<std::string, std::string> expected = {
+      {"norm_a", "attn_n"},  {"q", "qkv_ip"},     {"k", "qkv_ip"},    {"v", "qkv_ip"},
+      {"rope", "qkv_re"},    {"core", "attn_fa"}, {"o", "attn_op"},   {"res_a", "attn_ra"},
+      {"norm_m", "mlp_n"},   {"gate", "mlp_gp"},  {"silu", "mlp_gs"}, {"up", "mlp_up"},
+      {"gate_up", "mlp_gu"}, {"down", "mlp_dp"},  {"res_m", "mlp_ra"}};
+  for (int layer = 0; layer < 2; ++layer) {
+    for (const auto& [kernel, op] : expected) {
+      const Placed& one = placed.at(kernel + std::to_string(layer));
+      EXPECT_EQ(one.op, op) << kernel;
+      EXPECT_EQ(one.layer, layer) << kernel;
+      EXPECT_EQ(one.phase, LevelPhase::kForward) << kernel;
+    }
+  }
+  EXPECT_EQ(placed.at("emb").op, "ie");
+  EXPECT_EQ(placed.at("emb").layer, kNoLayer);
+  EXPECT_EQ(placed.at("norm_last").op, "ln");
+  EXPECT_EQ(placed.at("head").op, "lp");
+}
+
+TEST(Place, OtherModelsGetTheModulePathBelowTheLayer) {
+  Timeline run;
+  run.module("nn.Module: Net_0", 4);
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string k = std::to_string(layer);
+    run.module(("nn.Module: Block_" + k).c_str(), 2);
+    run.module(("nn.Module: Conv2d_" + k).c_str(), 1);
+    run.launch("aten::conv2d", ("conv" + k).c_str());
+    run.launch("aten::add_", ("add" + k).c_str());
+  }
+  const auto placed = place(run.maker().build());
+  EXPECT_EQ(placed.at("conv1").op, "Conv2d");
+  EXPECT_EQ(placed.at("conv1").layer, 1);
+  EXPECT_EQ(placed.at("add0").op, "Block/aten::add_");
+  EXPECT_EQ(placed.at("add0").layer, 0);
+}
+
+// A forward operator with sequence number 5, its backward on another thread, and AccumulateGrad.
+TraceMaker training() {
+  TraceMaker maker;
+  maker.op(1, "aten::linear", 100, 50).op(1, "aten::addmm", 110, 30);
+  maker.call(1, "cudaLaunchKernel", 115, 2, 1).kernel(0, 7, "fwd", 1000, 5, 1);
+  maker.op(2, "autograd::engine::evaluate_function: AddmmBackward0", 500, 50);
+  maker.op(2, "AddmmBackward0", 505, 40).op(2, "aten::mm", 510, 20);
+  maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
+  maker.op(2, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 600, 50);
+  maker.op(2, "aten::add_", 610, 20);
+  maker.call(2, "cudaLaunchKernel", 615, 2, 3).kernel(0, 7, "accumulate", 3000, 5, 3);
+  maker.annotation(1, "Optimizer.step#AdamW.step", 700, 100).op(1, "aten::_foreach_add_", 710, 20);
+  maker.call(1, "cudaLaunchKernel", 715, 2, 4).kernel(0, 7, "step", 4000, 5, 4);
+  return maker;
+}
+
+void add_sequences(Trace& trace) {
+  trace.op_sequences.push_back({op_id(trace, "aten::linear"), 5, 0});
+  trace.op_sequences.push_back({op_id(trace, "aten::addmm"), 5, 0});
+  trace.op_sequences.push_back(
+      {op_id(trace, "autograd::engine::evaluate_function: AddmmBackward0"), 5, 1});
+}
+
+TEST(Place, BackwardWorkBearsTheNameOfItsForwardOperation) {
+  Trace trace = training().build();
+  add_sequences(trace);
+  const auto placed = place(trace);
+  EXPECT_EQ(placed.at("fwd").op, "aten::linear");
+  EXPECT_EQ(placed.at("bwd").op, "b_aten::linear");
+  EXPECT_EQ(placed.at("bwd").phase, LevelPhase::kBackward);
+  EXPECT_EQ(placed.at("bwd").by, PlacedBy::kSequence);
+  EXPECT_EQ(placed.at("accumulate").op, "b_ga");
+  EXPECT_EQ(placed.at("accumulate").phase, LevelPhase::kBackward);
+  EXPECT_EQ(placed.at("step").op, "opt_step");
+  EXPECT_EQ(placed.at("step").phase, LevelPhase::kOptimizer);
+}
+
+TEST(Place, BackwardWorkWithoutItsForwardOperatorIsUnmapped) {
+  Trace trace = training().build();
+  const Links links = link_trace(trace);
+  const Placements placed =
+      place_activities(trace, links, find_iterations(trace, links), LevelsOptions{});
+  EXPECT_EQ(place(trace).at("bwd").op, "b_unmapped");
+  EXPECT_EQ(placed.stats.unplaced.kernels, 1u);
+  EXPECT_EQ(placed.stats.reasons[static_cast<size_t>(UnplacedReason::kNoForward)].kernels, 1u);
+}
+
+TEST(Place, FlowsAndSequenceNumbersFindTheSameForwardOperator) {
+  Trace trace = training().build();
+  add_sequences(trace);
+  const ThreadId forward = trace.ops.thread[op_id(trace, "aten::linear").index()];
+  const OpId node = op_id(trace, "autograd::engine::evaluate_function: AddmmBackward0");
+  trace.forward_backward_flows.push_back({110, 77, forward, 0});
+  trace.forward_backward_flows.push_back({500, 77, trace.ops.thread[node.index()], 1});
+  const ForwardLinks links(trace);
+  // Of the operators with number 5 the one that started last.
+  EXPECT_EQ(links.by_flow(node), op_id(trace, "aten::addmm"));
+  EXPECT_EQ(links.by_sequence(node), op_id(trace, "aten::addmm"));
+  EXPECT_EQ(links.flows_compared(), 1u);
+  EXPECT_EQ(links.flows_agree(), 1u);
+}
+
+TEST(Place, ForwardWorkInsideABackwardNodeIsRecomputed) {
+  Trace trace = TraceMaker()
+                    .op(2, "autograd::engine::evaluate_function: MulBackward0", 500, 100)
+                    .op(2, "aten::conv2d", 510, 30)
+                    .call(2, "cudaLaunchKernel", 515, 2, 1)
+                    .kernel(0, 7, "again", 2000, 5, 1)
+                    .build();
+  trace.op_sequences.push_back(
+      {op_id(trace, "autograd::engine::evaluate_function: MulBackward0"), 3, 1});
+  trace.op_sequences.push_back({op_id(trace, "aten::conv2d"), 40, 0});
+  const auto placed = place(trace);
+  EXPECT_EQ(placed.at("again").phase, LevelPhase::kRecompute);
+  EXPECT_EQ(placed.at("again").op, "aten::conv2d");
+}
+
+TEST(Place, LabelsOfThePaperComeBeforeModules) {
+  Timeline run;
+  run.maker().annotation(1, "Layer7", 100, 10).annotation(1, "f_qkv_ip", 100, 10);
+  run.module("nn.Module: Linear_0", 1).launch("aten::linear", "gemm");
+  const auto placed = place(run.maker().build());
+  EXPECT_EQ(placed.at("gemm").op, "qkv_ip");
+  EXPECT_EQ(placed.at("gemm").layer, 7);
+  EXPECT_EQ(placed.at("gemm").by, PlacedBy::kLabel);
+}
+
+TEST(Place, MappingFileOverridesEverything) {
+  Timeline run;
+  run.maker().annotation(1, "f_qkv_ip", 100, 10);
+  run.launch("aten::linear", "my_gemm");
+  const auto rules = parse_level_rules("# ours\nkernel my_* mlp_gp 3 backward\n", "map");
+  ASSERT_TRUE(rules.has_value());
+  LevelsOptions options;
+  options.rules = &*rules;
+  const auto placed = place(run.maker().build(), options);
+  EXPECT_EQ(placed.at("my_gemm").op, "mlp_gp");
+  EXPECT_EQ(placed.at("my_gemm").layer, 3);
+  EXPECT_EQ(placed.at("my_gemm").phase, LevelPhase::kBackward);
+  EXPECT_EQ(placed.at("my_gemm").by, PlacedBy::kMap);
+}
+
+TEST(Place, MappingFileErrorsTellTheLine) {
+  const auto rules = parse_level_rules("\nkernel a b\nthread a b\n", "map");
+  ASSERT_FALSE(rules.has_value());
+  EXPECT_NE(rules.error().message.find("line 3"), std::string::npos);
+  EXPECT_EQ(rules.error().file, "map");
+}
+
+TEST(Place, KernelsQueuedBeforeTheWindowArePlacedLikeTheirTwins) {
+  Timeline run;
+  const char* ops[9] = {"aten::a", "aten::b", "aten::c", "aten::d", "aten::e",
+                        "aten::f", "aten::g", "aten::h", "aten::i"};
+  for (int i = 0; i < 9; ++i) run.launch(ops[i], ("k" + std::to_string(i)).c_str());
+  // The same nine, run before, without launches.
+  for (int i = 0; i < 9; ++i) {
+    run.maker().kernel(0, 7, "k" + std::to_string(i), 1000 + 10 * i, 5, 500 + i);
+  }
+  const Trace trace = run.maker().build();
+  const Links links = link_trace(trace);
+  const Placements placed =
+      place_activities(trace, links, find_iterations(trace, links), LevelsOptions{});
+  EXPECT_EQ(placed.stats.unplaced.kernels, 0u);
+  EXPECT_EQ(placed.stats.by[static_cast<size_t>(PlacedBy::kTwin)].kernels, 9u);
+  for (const KernelLevel& row : placed.rows) {
+    const std::string kernel(trace.text(row.kernel));
+    EXPECT_EQ(placed.op_names[row.op], ops[kernel[1] - '0']);
+  }
+}
+
+TEST(Structure, FindsTheBlockThatRepeats) {
+  // head, 4 x (1 2 3 4 2), tail
+  std::vector<uint32_t> tokens = {9, 8};
+  for (int i = 0; i < 4; ++i) tokens.insert(tokens.end(), {1, 2, 3, 4, 2});
+  tokens.insert(tokens.end(), {7, 6});
+  const RepeatingBlock block = find_repeating_block(tokens);
+  EXPECT_EQ(block.begin, 2u);
+  EXPECT_EQ(block.period, 5u);
+  EXPECT_EQ(block.repeats, 4u);
+}
+
+TEST(Structure, FindsNothingWhereNothingRepeats) {
+  EXPECT_EQ(find_repeating_block({1, 2, 3, 4, 5, 6, 7, 8}).repeats, 0u);
+  EXPECT_EQ(find_repeating_block({}).repeats, 0u);
+}
+
+TEST(Structure, NamesABlockBuiltLikeLlamas) {
+  const std::vector<BlockUnit> block = {
+      {"rms_norm_kernel", OpType::kVector}, {"nvjet_qkv", OpType::kGemm},
+      {"rotary_kernel", OpType::kVector},   {"flash_fwd", OpType::kAttention},
+      {"nvjet_o", OpType::kGemm},           {"elementwise_add", OpType::kVector},
+      {"rms_norm_kernel", OpType::kVector}, {"nvjet_gate_up", OpType::kGemm},
+      {"silu_and_mul", OpType::kVector},    {"nvjet_down", OpType::kGemm},
+      {"elementwise_add", OpType::kVector}};
+  const std::vector<std::string> names = name_block(block);
+  const std::vector<std::string> expected = {"attn_n",  "qkv_ip",  "qkv_re", "attn_fa",
+                                             "attn_op", "attn_ra", "mlp_n",  "mlp_gp",
+                                             "mlp_gu",  "mlp_dp",  "mlp_ra"};
+  EXPECT_EQ(names, expected);
+}
+
+TEST(Labels, TellPhaseLayerAndOperation) {
+  EXPECT_EQ(read_label("## backward ##").phase, LevelPhase::kBackward);
+  EXPECT_EQ(read_label("Optimizer.step#SGD.step").phase, LevelPhase::kOptimizer);
+  EXPECT_EQ(read_label("b_mlp_dp").phase, LevelPhase::kBackward);
+  EXPECT_EQ(read_label("b_mlp_dp").op, "mlp_dp");
+  EXPECT_EQ(read_label("Layer12").layer, 12);
+  EXPECT_EQ(read_label("layers.3.mlp").layer, 3);
+  EXPECT_EQ(read_label("attn(F)").phase, LevelPhase::kForward);
+  EXPECT_TRUE(read_label("attn(F)").own);
+  EXPECT_FALSE(read_label("ProfilerStep#3").own);
+  EXPECT_FALSE(read_label("nccl:all_reduce").own);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,170 @@
+#include "levels/ranks.h"
+
+#include <algorithm>
+
+#include "levels/query.h"
+#include "levels/tokens.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using assay::testing::TraceMaker;
+
+// A rank of three collectives that all end together by the common clock; it comes to them at
+// `arrivals`, and its own clock is ahead by `clock_ns`.
+RankLevels rank(int64_t number, int64_t clock_ns, std::vector<int64_t> arrivals) {
+  const int64_t ends[] = {1000, 2000, 3000};
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0 + clock_ns, 4000);
+  for (size_t k = 0; k < arrivals.size(); ++k) {
+    const auto id = static_cast<uint32_t>(k + 1);
+    maker.call(1, "cudaLaunchKernel", arrivals[k] - 10 + clock_ns, 2, id);
+    maker.kernel(0, 20, "ncclDevKernel_AllReduce_Sum", arrivals[k] + clock_ns,
+                 ends[k] - arrivals[k], id);
+    maker.call(1, "cudaLaunchKernel", ends[k] + clock_ns, 2, id + 100);
+    maker.kernel(0, 7, "gemm", ends[k] + 5 + clock_ns, 100, id + 100);
+  }
+  Trace trace = maker.build();
+  trace.source = "rank_" + std::to_string(number) + ".json";
+  trace.distributed.rank = number;
+  trace.distributed.world_size = 3;
+  const Links links = link_trace(trace);
+  auto report = analyze_levels(trace, links, find_iterations(trace, links), LevelsOptions{});
+  EXPECT_TRUE(report.has_value());
+  return summarize_rank(trace, -1, *std::move(report));
+}
+
+std::vector<RankLevels> three_ranks() {
+  std::vector<RankLevels> ranks;
+  ranks.push_back(rank(0, 0, {500, 1500, 2990}));
+  ranks.push_back(rank(1, 70, {600, 1900, 2500}));   // its clock is 70 ahead
+  ranks.push_back(rank(2, -30, {990, 1600, 2600}));  // its clock is 30 behind
+  return ranks;
+}
+
+const Arrivals& of(const JobLevels& job, int64_t gpu) {
+  return *std::find_if(job.arrivals.begin(), job.arrivals.end(),
+                       [gpu](const Arrivals& a) { return a.gpu == gpu; });
+}
+
+TEST(Ranks, ClocksAreAlignedOnTheEndsOfCollectives) {
+  const JobLevels job = combine_ranks(three_ranks());
+  EXPECT_EQ(job.alignment.matched, 3u);
+  EXPECT_EQ(job.alignment.used, 3u);
+  ASSERT_EQ(job.alignment.offsets.size(), 3u);
+  // Against the median clock, which is rank 0's.
+  EXPECT_EQ(job.alignment.offsets[0].offset_ns, 0);
+  EXPECT_EQ(job.alignment.offsets[1].offset_ns, 70);
+  EXPECT_EQ(job.alignment.offsets[2].offset_ns, -30);
+  EXPECT_EQ(job.alignment.residual_max_ns, 0);
+}
+
+TEST(Ranks, TellsWhoComesLastAndWhatThatCosts) {
+  const JobLevels job = combine_ranks(three_ranks());
+  // First: rank 2 at 990, 390 behind rank 1. Second: rank 1 at 1900, 300 behind rank 2.
+  // Third: rank 0 at 2990, 390 behind rank 2.
+  EXPECT_EQ(of(job, 0).last, 1u);
+  EXPECT_EQ(of(job, 0).caused_ns, 390);
+  EXPECT_EQ(of(job, 0).waited_ns, 490 + 400);
+  EXPECT_EQ(of(job, 1).last, 1u);
+  EXPECT_EQ(of(job, 1).caused_ns, 300);
+  EXPECT_EQ(of(job, 1).waited_ns, 390 + 490);
+  EXPECT_EQ(of(job, 2).last, 1u);
+  EXPECT_EQ(of(job, 2).caused_ns, 390);
+  // Lags behind the median arrival: 390, 0, 0.
+  EXPECT_EQ(of(job, 2).lag_median_ns, 0);
+}
+
+TEST(Ranks, ResultDoesNotDependOnTheOrderOfFiles) {
+  std::vector<RankLevels> ranks = three_ranks();
+  const JobLevels forward = combine_ranks(ranks);
+  std::reverse(ranks.begin(), ranks.end());
+  const JobLevels backward = combine_ranks(ranks);
+  ASSERT_EQ(forward.cells.size(), backward.cells.size());
+  for (size_t i = 0; i < forward.cells.size(); ++i) {
+    EXPECT_EQ(forward.cells[i].gpu, backward.cells[i].gpu);
+    EXPECT_EQ(forward.cells[i].sums.dur_ns, backward.cells[i].sums.dur_ns);
+  }
+  for (int64_t gpu = 0; gpu < 3; ++gpu) {
+    EXPECT_EQ(of(forward, gpu).waited_ns, of(backward, gpu).waited_ns);
+  }
+}
+
+TEST(Ranks, SpansCloseAndMissingRanksAreTold) {
+  std::vector<RankLevels> ranks = three_ranks();
+  ranks.pop_back();
+  const JobLevels job = combine_ranks(std::move(ranks));
+  for (const JobGpu& gpu : job.gpus) EXPECT_EQ(gpu.closure_ns, 0);
+  const auto missing = std::find_if(job.trust.begin(), job.trust.end(),
+                                    [](const TrustNote& n) { return n.what == "missing_ranks"; });
+  ASSERT_NE(missing, job.trust.end());
+  EXPECT_EQ(missing->count, 1u);
+}
+
+TEST(Ranks, CollectivesThatDifferInNumberAreNotCompared) {
+  std::vector<RankLevels> ranks;
+  ranks.push_back(rank(0, 0, {500, 1500, 2500}));
+  ranks.push_back(rank(1, 0, {500, 1500}));
+  const JobLevels job = combine_ranks(std::move(ranks));
+  EXPECT_EQ(job.alignment.matched, 0u);
+  EXPECT_EQ(job.alignment.unmatched, 5u);
+  EXPECT_TRUE(job.arrivals.empty());
+}
+
+LevelCell cell(int64_t gpu, int32_t iter, LevelPhase phase, uint32_t op, int64_t dur_ns,
+               int64_t overlap_ns) {
+  LevelCell one{gpu, iter, phase, kNoLayer, op, OpType::kGemm, {}};
+  one.sums.kernels = 1;
+  one.sums.dur_ns = dur_ns;
+  one.sums.overlap_ns = overlap_ns;
+  return one;
+}
+
+std::vector<LevelGroupRow> query(std::string_view by, std::string_view where,
+                                 std::string_view stats) {
+  const std::vector<LevelCell> cells = {
+      cell(0, 1, LevelPhase::kForward, 0, 100, 50), cell(0, 1, LevelPhase::kForward, 1, 20, 0),
+      cell(0, 2, LevelPhase::kForward, 0, 300, 0),  cell(1, 1, LevelPhase::kForward, 0, 200, 200),
+      cell(1, 2, LevelPhase::kBackward, 0, 900, 9), cell(1, -1, LevelPhase::kForward, 0, 5, 5)};
+  const auto parsed = parse_level_query(by, where, stats);
+  EXPECT_TRUE(parsed.has_value());
+  return run_level_query(cells, {"mlp_up", "attn_fa"}, *parsed);
+}
+
+TEST(Query, StatisticsAreTakenOverGpusAndIterations) {
+  const auto rows = query("phase,op", "phase=forward,op=mlp_*", "median,max");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].samples, 3u);  // 100, 300, 200; what lies outside iterations is no sample
+  EXPECT_EQ(rows[0].dur_ns, 200);
+  EXPECT_EQ(rows[1].dur_ns, 300);
+  EXPECT_EQ(rows[0].overlap_ratio, 0.5);  // of 0.5, 0, 1
+}
+
+TEST(Query, RatiosAreTakenAfterSumming) {
+  const auto rows = query("gpu", "gpu=0,iter=1", "mean");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].dur_ns, 120);
+  EXPECT_DOUBLE_EQ(rows[0].overlap_ratio, 50.0 / 120.0);  // not the mean of 0.5 and 0
+}
+
+TEST(Query, FiltersTakeRangesAndAlternatives) {
+  EXPECT_EQ(query("", "iter=1..2", "sum").at(0).dur_ns, 1520);
+  EXPECT_EQ(query("", "gpu=0+1,iter=2", "sum").at(0).dur_ns, 1200);
+  EXPECT_EQ(query("", "op=attn_fa", "sum").at(0).dur_ns, 20);
+  EXPECT_FALSE(parse_level_query("phase,colour", "", "").has_value());
+  EXPECT_FALSE(parse_level_query("", "gpu=x", "").has_value());
+  EXPECT_FALSE(parse_level_query("", "iter=5..2", "").has_value());
+  EXPECT_FALSE(parse_level_query("", "", "mode").has_value());
+}
+
+TEST(Tokens, AreTheElementsOfTheIndicesOfAnEmbedding) {
+  EXPECT_EQ(embedding_tokens("[[128256,4096],[2,4096],[],[],[]]"), 8192);
+  EXPECT_EQ(embedding_tokens("[[30522,512],[7]]"), 7);
+  EXPECT_EQ(embedding_tokens("[[30522,512],[]]"), std::nullopt);
+  EXPECT_EQ(embedding_tokens(""), std::nullopt);
+  EXPECT_EQ(embedding_tokens("[[1,2],[-3,4]]"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace assay
