@@ -1,6 +1,7 @@
 #include "levels/host_units.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace assay {
 namespace {
@@ -10,6 +11,17 @@ namespace {
 constexpr double kWideShare = 0.1;
 // Iterations so small that the share means nothing.
 constexpr double kLeastLimit = 8;
+
+// Per name: a node of the backward pass. What it recomputes inside is named by itself.
+std::vector<uint8_t> autograd_nodes(const Trace& trace) {
+  std::vector<uint8_t> is_node(trace.strings.size());
+  for (size_t s = 0; s < is_node.size(); ++s) {
+    const std::string_view name = trace.text(StringId(s));
+    is_node[s] =
+        name.starts_with("autograd::engine::") || name.find("Backward") != std::string_view::npos;
+  }
+  return is_node;
+}
 
 }  // namespace
 
@@ -26,13 +38,14 @@ HostUnits::HostUnits(const Trace& trace, const Links& links, size_t windows)
   for (size_t o = trace.ops.size(); o-- > 0;) {
     if (const OpId parent = links.op_parent[o]) inside[parent.index()] += inside[o];
   }
+  const std::vector<uint8_t> is_node = autograd_nodes(trace);
   const double limit = std::max(
       kLeastLimit, kWideShare * launches / static_cast<double>(std::max<size_t>(windows, 1)));
   for (size_t o = 0; o < trace.ops.size(); ++o) {
     const OpId parent = links.op_parent[o];
     if (parent && unit_[parent.index()]) {
       unit_[o] = unit_[parent.index()];
-    } else if (static_cast<double>(inside[o]) <= limit) {
+    } else if (is_node[trace.ops.name[o].index()] == 0 && static_cast<double>(inside[o]) <= limit) {
       unit_[o] = OpId(o);
     }
   }

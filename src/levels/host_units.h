@@ -1,7 +1,7 @@
 #pragma once
 
 // Operators as units of work: of the operators around a launch the outermost one that is not so
-// wide that it holds a good part of an iteration.
+// wide that it holds a good part of an iteration, and no node of the backward pass.
 
 #include <cstdint>
 #include <vector>
