@@ -177,7 +177,7 @@ class TreeMaker {
       rest.sums.add(child.sums);
       ++merged;
     }
-    if (merged == 0) return;
+    if (merged == 0 || merged == node.children.size()) return;
     rest.label = fmt::format("{} smaller", merged);
     emit(rest, depth + 1, tree);
   }
