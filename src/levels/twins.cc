@@ -51,7 +51,7 @@ class StreamTwins {
 
   void place() {
     size_t end = open_.size();
-    while (end > 0) {
+    for (size_t round = 0; end > 0 && round < kMostRounds; ++round) {
       const size_t length = place_suffix(end);
       // A kernel that no run explains stands between two that are explained.
       end -= std::max<size_t>(length, 1);
@@ -60,6 +60,8 @@ class StreamTwins {
   }
 
  private:
+  // A round costs a pass over the stream: what is in so many pieces is like nothing else in it.
+  static constexpr size_t kMostRounds = 256;
   static constexpr size_t kMostFailures = 16;
 
   // Places the end of open_[0, end) by its longest twin; how many rows that were.

@@ -264,13 +264,14 @@ Table gpus_table(const JobLevels& job) {
            {.key = "slowest_op", .title = "slowest op", .unit = Unit::kText, .elastic = true},
            {.key = "slowest_op_ratio", .title = "op / median", .unit = Unit::kRatio}},
       .terminal_limit = 32};
+  const bool closes = job.definition == LevelDefinition::kAssay;
   for (const JobGpu& gpu : job.gpus) {
     const LevelSums& sums = gpu.compute;
-    table.rows.push_back({gpu.gpu, gpu.rank, gpu.device, gpu.file, sums.kernels, gpu.span_ns,
-                          sums.dur_ns, sums.concurrent_ns, sums.launch_ns, sums.comm_wait_ns,
-                          gpu.comm_ns, gpu.exposed_comm_ns, gpu.closure_ns, gpu.compute_ratio,
-                          gpu.slowest_op.empty() ? Value() : Value(gpu.slowest_op),
-                          gpu.slowest_op_ratio});
+    table.rows.push_back(
+        {gpu.gpu, gpu.rank, gpu.device, gpu.file, sums.kernels, gpu.span_ns, sums.dur_ns,
+         sums.concurrent_ns, sums.launch_ns, sums.comm_wait_ns, gpu.comm_ns, gpu.exposed_comm_ns,
+         closes ? Value(gpu.closure_ns) : Value(), gpu.compute_ratio,
+         gpu.slowest_op.empty() ? Value() : Value(gpu.slowest_op), gpu.slowest_op_ratio});
   }
   if (job.gpus.size() < 2) table.show = Show::kDataOnly;
   return table;
