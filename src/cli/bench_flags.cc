@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/facts_option.h"
 #include "ingest/bench_table.h"
-#include "ingest/csv_table.h"
 #include "throughput/dataset.h"
 
 namespace assay {
@@ -20,16 +20,7 @@ void add_bench_options(CLI::App& verb, BenchFlags& flags) {
                   "what no column tells, for all rows: 'hardware=Nvidia H100 GPU,n=4'")
       ->type_name("ROLE=VALUE")
       ->allow_extra_args(false);
-  verb.add_option("--facts", flags.facts, "more models and devices (docs/formats/facts.md)")
-      ->type_name("FILE");
-}
-
-Result<FactBook> load_facts(const std::string& path) {
-  FactBook facts = FactBook::built_in();
-  if (path.empty()) return facts;
-  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
-  ASSAY_TRY(facts.add(text, path));
-  return facts;
+  add_facts_option(verb, flags.facts);
 }
 
 Result<LoadedBench> load_bench(const BenchFlags& flags) {

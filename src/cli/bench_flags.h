@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "records/bench_table.h"
-#include "throughput/facts.h"
+#include "records/facts.h"
 #include "throughput/method.h"
 
 namespace CLI {
@@ -32,7 +32,5 @@ struct LoadedBench {
   ThroughputData data;
 };
 Result<LoadedBench> load_bench(const BenchFlags& flags);
-// The built-in facts, with those of the user's file where one is named.
-Result<FactBook> load_facts(const std::string& path);
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 
 #include "base/decimal.h"
 #include "cli/common.h"
+#include "cli/facts_option.h"
 #include "cli/verbs.h"
 #include "ingest/power_log.h"
 #include "ingest/power_recording.h"
@@ -23,6 +24,7 @@ struct ProfileVerb {
   CommonOptions common;
   std::vector<std::string> folders;
   std::vector<std::string> kernels;
+  std::string facts;
   std::optional<double> outlier_us;
   std::optional<double> margin;
   std::optional<uint32_t> runs;
@@ -57,7 +59,8 @@ ProfileOptions options_of(const ProfileVerb& verb) {
 }
 
 // Profiles of one recording; with --runs each also from its first runs only.
-Result<PowerReport> profile_recording(const ProfileVerb& verb, const PowerRecording& recording) {
+Result<PowerReport> profile_recording(const ProfileVerb& verb, const PowerRecording& recording,
+                                      const FactBook& facts) {
   ProfileOptions options = options_of(verb);
   ASSAY_TRY_ASSIGN(const std::vector<uint32_t> kernels, wanted_kernels(recording, verb.kernels));
   std::vector<KernelProfile> profiles;
@@ -75,7 +78,7 @@ Result<PowerReport> profile_recording(const ProfileVerb& verb, const PowerRecord
     }
     profiles.push_back(std::move(profile));
   }
-  PowerReport report = report_power(recording, std::move(profiles));
+  PowerReport report = report_power(recording, std::move(profiles), facts);
   report.comparisons = std::move(comparisons);
   return report;
 }
@@ -100,11 +103,12 @@ void compare_recordings(const std::vector<PowerReport>& reports,
 }
 
 Result<Document> profile_document(const ProfileVerb& verb) {
+  ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(verb.facts));
   Document document = new_document("Power profile");
   std::vector<PowerReport> reports;
   for (const std::string& folder : verb.folders) {
     ASSAY_TRY_ASSIGN(const PowerRecording recording, read_power_recording(folder));
-    auto report = profile_recording(verb, recording);
+    auto report = profile_recording(verb, recording, facts);
     if (!report) {
       Error error = report.take_error();
       if (error.file.empty()) error.file = folder;
@@ -161,6 +165,7 @@ void add_profile_verb(CLI::App& power, int& exit_code) {
   sub->add_flag("--force", verb->options.force, "profile kernels under 25 us as well");
   sub->add_flag("--rescale", verb->options.rescale_toi,
                 "stretch every run to the median execution time");
+  add_facts_option(*sub, verb->facts);
   sub->add_option("--seed", verb->options.seed, "of the bootstrap")->capture_default_str();
   sub->add_option("--bootstrap", verb->options.bootstrap, "resamples behind the 95 % band")
       ->check(CLI::Range(0, 1'000'000))

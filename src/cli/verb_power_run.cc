@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/facts_option.h"
 #include "cli/verbs.h"
 #include "devices/device.h"
 #include "ingest/power_json.h"
@@ -29,6 +30,7 @@ struct RunVerb {
   std::vector<std::string> workloads;
   std::string record;
   std::string calibration;
+  std::string facts;
   uint64_t seed = 26;  // simulated: a kernel and a sensor as in FinGraV's Figure 8
   std::optional<uint32_t> runs;
   uint32_t rounds = 5;
@@ -176,7 +178,8 @@ struct Campaign {
   std::vector<Section> sections;
 };
 
-Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload) {
+Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload,
+                              const FactBook& facts) {
   ASSAY_TRY_ASSIGN(const auto steps, parse_workload_list(workload));
   ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed));
   ProcedureOptions options = options_of(verb, steps.size() > 1);
@@ -192,7 +195,7 @@ Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload) 
   ASSAY_TRY_ASSIGN(const ProcedureResult result,
                    run_procedure(*device, steps, options, observer, left ? &*left : nullptr));
   const PowerReport report =
-      report_power(result.recording, {result.profile}, device->facts().power_limit_w);
+      report_power(result.recording, {result.profile}, facts, device->facts().power_limit_w);
   campaign.verdict = power_verdict_words(report);
   campaign.sections = power_sections(report);
   campaign.sections.push_back(procedure_section(result.plan, result.rounds));
@@ -203,10 +206,11 @@ Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload) 
 }
 
 Result<Document> run_document(const RunVerb& verb) {
+  ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(verb.facts));
   Document document = new_document("Power run");
   document.parts_key = "workloads";
   for (const std::string& workload : verb.workloads) {
-    auto campaign = run_campaign(verb, workload);
+    auto campaign = run_campaign(verb, workload, facts);
     if (!campaign) {
       Error error = campaign.take_error();
       if (verb.workloads.size() > 1) error.message = workload + ": " + error.message;
@@ -275,6 +279,7 @@ void add_run_verb(CLI::App& power, int& exit_code) {
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   sub->add_flag("--force", verb->force, "also kernels under 25 us");
+  add_facts_option(*sub, verb->facts);
   sub->add_flag("--paper-counts", verb->paper_counts,
                 "max(ceil(w/T), 4) executions per run as published, although their window still "
                 "holds some of what was before");

@@ -94,7 +94,7 @@ KernelTakeaway take_away(const KernelProfile& profile, const DeviceRoofline* roo
   taken.ridge_op_per_byte = roofline->ridge(type);
   taken.peak_flops_share = taken.achieved_flops / roofline->flops(type);
   taken.peak_bandwidth_share = taken.achieved_bytes_per_s / roofline->bytes_per_s;
-  if (std::isfinite(taken.op_per_byte)) {
+  if (std::isfinite(taken.op_per_byte) && std::isfinite(taken.ridge_op_per_byte)) {
     taken.bound =
         taken.op_per_byte > taken.ridge_op_per_byte ? KernelBound::kCompute : KernelBound::kMemory;
   }
@@ -141,20 +141,21 @@ std::optional<ProfileComparison> compare_profiles(const KernelProfile& base, std
 }
 
 PowerReport report_power(const PowerRecording& recording, std::vector<KernelProfile> kernels,
-                         double limit_w) {
+                         const FactBook& facts, double limit_w) {
   PowerReport report;
   report.device = recording.device;
   report.workload = recording.workload;
   report.sensor = recording.sensor;
   report.kernels = std::move(kernels);
-  report.roofline = find_roofline(recording.device);
+  report.roofline = find_roofline(facts, recording.device);
+  const DeviceRoofline* roofline = report.roofline ? &*report.roofline : nullptr;
   if (limit_w > 0) {
     report.limit_w = limit_w;
-  } else if (report.roofline != nullptr) {
-    report.limit_w = report.roofline->power_limit_w;
+  } else if (roofline != nullptr) {
+    report.limit_w = roofline->power_limit_w;
   }
   for (const KernelProfile& kernel : report.kernels) {
-    report.takeaways.push_back(take_away(kernel, report.roofline));
+    report.takeaways.push_back(take_away(kernel, roofline));
     add_notes(kernel, &kernel == report.kernels.data(), report.trust);
   }
   report.pairs = complementary_pairs(report.kernels, report.takeaways, report.limit_w);

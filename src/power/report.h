@@ -77,12 +77,12 @@ struct PowerReport {
   std::vector<KernelTakeaway> takeaways;
   std::vector<ComplementaryPair> pairs;
   std::vector<ProfileComparison> comparisons;
-  const DeviceRoofline* roofline = nullptr;  // of the device; nullptr = not known
+  std::optional<DeviceRoofline> roofline;  // of the device; nullopt = not known
   double limit_w = std::numeric_limits<double>::quiet_NaN();
   TrustNotes trust;
 };
-// limit_w: as read from the device; 0 = the data sheet's.
+// limit_w: as read from the device; 0 = the facts'.
 PowerReport report_power(const PowerRecording& recording, std::vector<KernelProfile> kernels,
-                         double limit_w = 0);
+                         const FactBook& facts, double limit_w = 0);
 
 }  // namespace assay

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
+#include <vector>
 
 namespace assay {
 namespace {
+
+constexpr double kTera = 1e12;
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -51,32 +54,29 @@ double DeviceRoofline::flops(MathType type) const {
   return bf16_flops;
 }
 
-// clang-format off: tables read best as tables
-const std::vector<DeviceRoofline>& known_rooflines() {
-  static const std::vector<DeviceRoofline> kKnown = {
-      {"MI325X",      1307.4e12, 163.4e12, 163.4e12, 6.0e12,   1000, "AMD Instinct MI325X data sheet"},
-      {"MI300X",      1307.4e12, 163.4e12, 163.4e12, 5.3e12,    750, "AMD Instinct MI300X data sheet; Chopper"},
-      {"MI250X",       383.0e12,  47.9e12,  95.7e12, 3.2768e12, 560, "AMD Instinct MI250X data sheet"},
-      {"B200",        2250.0e12,  75.0e12,  37.0e12, 7.7e12,   1000, "NVIDIA HGX B200 data sheet"},
-      {"GH200",        989.4e12,  66.9e12,  66.9e12, 4.0e12,   1000, "NVIDIA GH200 data sheet, 96 GB HBM3"},
-      {"H200",         989.4e12,  66.9e12,  66.9e12, 4.8e12,    700, "NVIDIA H200 SXM data sheet"},
-      {"H100 PCIe",    756.0e12,  51.2e12,  51.2e12, 2.0e12,    350, "NVIDIA H100 PCIe data sheet"},
-      {"H100",         989.4e12,  66.9e12,  66.9e12, 3.35e12,   700, "NVIDIA H100 SXM data sheet"},
-      {"A100-SXM4-40", 312.0e12,  19.5e12,  19.5e12, 1.555e12,  400, "NVIDIA A100 data sheet, 40 GB SXM"},
-      {"A100-PCIE-40", 312.0e12,  19.5e12,  19.5e12, 1.555e12,  250, "NVIDIA A100 data sheet, 40 GB PCIe"},
-      {"A100 80GB PCIe", 312.0e12, 19.5e12, 19.5e12, 1.935e12,  300, "NVIDIA A100 data sheet, 80 GB PCIe"},
-      {"A100",         312.0e12,  19.5e12,  19.5e12, 2.039e12,  400, "NVIDIA A100 data sheet, 80 GB SXM"},
+std::optional<DeviceRoofline> find_roofline(const FactBook& facts, std::string_view device) {
+  const auto values = facts.values("hardware", device);
+  if (values.empty()) return std::nullopt;
+  DeviceRoofline roofline;
+  std::vector<std::string> sources;
+  const auto take = [&](const char* attribute, double unit, double& value) {
+    const auto found = values.find(attribute);
+    if (found == values.end()) return;
+    value = found->second.value * unit;
+    const std::string& source = found->second.source;
+    if (std::find(sources.begin(), sources.end(), source) == sources.end()) {
+      sources.push_back(source);
+    }
   };
-  return kKnown;
-}
-// clang-format on
-
-const DeviceRoofline* find_roofline(std::string_view device) {
-  const std::string name = lower(device);
-  for (const DeviceRoofline& known : known_rooflines()) {
-    if (name.find(lower(known.device)) != std::string::npos) return &known;
+  take("tflops", kTera, roofline.bf16_flops);
+  take("fp32_tflops", kTera, roofline.fp32_flops);
+  take("fp64_tflops", kTera, roofline.fp64_flops);
+  take("bandwidth_tb_s", kTera, roofline.bytes_per_s);
+  take("power_w", 1, roofline.power_limit_w);
+  for (const std::string& source : sources) {
+    roofline.source += (roofline.source.empty() ? "" : " | ") + source;
   }
-  return nullptr;
+  return roofline;
 }
 
 }  // namespace assay

@@ -4,8 +4,12 @@
 // or by memory, and how much power head-room is left.
 
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
-#include <vector>
+
+#include "records/facts.h"
 
 namespace assay {
 
@@ -14,22 +18,22 @@ std::string_view math_type_name(MathType type);
 // By the kernel's name as `power run` writes it ("gemm:2048:fp32"); BF16 where it does not say.
 MathType math_type_of(std::string_view kernel);
 
+// NaN where the facts do not tell.
 struct DeviceRoofline {
-  std::string_view device;   // what the device's name contains, letter case ignored
-  double bf16_flops = 0;     // dense, matrix units, FLOP/s
-  double fp32_flops = 0;     // vector units
-  double fp64_flops = 0;     // matrix units where it has them
-  double bytes_per_s = 0;    // device memory
-  double power_limit_w = 0;  // board power as specified; the enforced limit may be lower
-  std::string_view source;
+  double bf16_flops = std::numeric_limits<double>::quiet_NaN();   // dense, matrix units, FLOP/s
+  double fp32_flops = std::numeric_limits<double>::quiet_NaN();   // vector units
+  double fp64_flops = std::numeric_limits<double>::quiet_NaN();   // matrix units where it has them
+  double bytes_per_s = std::numeric_limits<double>::quiet_NaN();  // device memory
+  // Board power as specified; the enforced limit may be lower.
+  double power_limit_w = std::numeric_limits<double>::quiet_NaN();
+  std::string source;  // of the values, each source once
 
   double flops(MathType type) const;
   // FLOP per byte above which a kernel is bound by compute.
   double ridge(MathType type) const { return flops(type) / bytes_per_s; }
 };
 
-const std::vector<DeviceRoofline>& known_rooflines();
-// The first entry whose name the device's contains; nullptr when none does.
-const DeviceRoofline* find_roofline(std::string_view device);
+// By the name that the device's driver tells; nullopt where the facts know nothing of it.
+std::optional<DeviceRoofline> find_roofline(const FactBook& facts, std::string_view device);
 
 }  // namespace assay

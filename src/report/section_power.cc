@@ -297,9 +297,9 @@ Facts campaign_facts(const PowerReport& report) {
   Facts facts{.items = {{"device", "device", text(report.device), Unit::kText},
                         {"workload", "workload", text(report.workload), Unit::kText},
                         {"power_limit_w", "power limit", report.limit_w, Unit::kWatts}}};
-  if (report.roofline != nullptr) {
-    facts.items.push_back({"peaks_source", "peaks from", std::string(report.roofline->source),
-                           Unit::kText, "", Show::kDataOnly});
+  if (report.roofline) {
+    facts.items.push_back(
+        {"peaks_source", "peaks from", report.roofline->source, Unit::kText, "", Show::kDataOnly});
   }
   return facts;
 }

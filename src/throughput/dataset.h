@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "throughput/facts.h"
+#include "records/facts.h"
 #include "throughput/method.h"
 
 namespace assay {

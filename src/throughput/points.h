@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "records/bench_table.h"
-#include "throughput/facts.h"
+#include "records/facts.h"
 
 namespace assay {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "throughput/facts.h"
+#include "records/facts.h"
 #include "throughput/gp.h"
 #include "throughput/method.h"
 

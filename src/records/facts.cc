@@ -1,4 +1,4 @@
-#include "throughput/facts.h"
+#include "records/facts.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 13> kAttributes = {{{"model", "parameters_b", true},
+constexpr std::array<Attribute, 16> kAttributes = {{{"model", "parameters_b", true},
                                                     {"model", "active_b", false},
                                                     {"model", "experts", false},
                                                     {"model", "experts_used", false},
@@ -31,7 +31,10 @@ constexpr std::array<Attribute, 13> kAttributes = {{{"model", "parameters_b", tr
                                                     {"hardware", "tflops", true},
                                                     {"hardware", "bandwidth_tb_s", true},
                                                     {"hardware", "memory_gb", true},
-                                                    {"hardware", "link_gb_s", true}}};
+                                                    {"hardware", "link_gb_s", true},
+                                                    {"hardware", "fp32_tflops", false},
+                                                    {"hardware", "fp64_tflops", false},
+                                                    {"hardware", "power_w", false}}};
 
 bool is_attribute(std::string_view kind, std::string_view name) {
   return std::any_of(kAttributes.begin(), kAttributes.end(),

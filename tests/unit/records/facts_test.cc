@@ -1,4 +1,4 @@
-#include "throughput/facts.h"
+#include "records/facts.h"
 
 #include <gmock/gmock.h>
 
@@ -24,6 +24,7 @@ TEST(Facts, BuiltInTextIsTheDataFileAndReadsWithoutError) {
   }
   for (const std::string& name : book.hardware_names()) {
     EXPECT_NE(book.hardware(name), nullptr) << name;
+    for (const auto& [attribute, fact] : book.values("hardware", name)) EXPECT_NE(fact.source, "");
   }
 }
 

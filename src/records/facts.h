@@ -1,7 +1,8 @@
 #pragma once
 
 // What models and devices are (docs/formats/facts.md): compiled in from data/facts.ini, extended or
-// overridden by a user's file. Each value has a public source.
+// overridden by a user's file. Each value has a public source. Read by every room that reasons
+// about physics.
 
 #include <map>
 #include <string>

@@ -1,0 +1,20 @@
+#pragma once
+
+// `--facts FILE`: models and devices that the built-in facts do not know, or know otherwise.
+
+#include <string>
+
+#include "base/result.h"
+#include "records/facts.h"
+
+namespace CLI {
+class App;
+}
+
+namespace assay {
+
+void add_facts_option(CLI::App& verb, std::string& path);
+// The built-in facts, with those of the user's file where one is named.
+Result<FactBook> load_facts(const std::string& path);
+
+}  // namespace assay
