@@ -122,8 +122,13 @@ Table layers_table(const TaxReport& r) {
   row(r.mode == TaxMode::kCode ? "dispatch, own" : "dispatch base", s.ft_dispatch_ns,
       r.base_ns ? "trace" : "none");
   row("library, ΔCT", s.ct_ns, r.base_ns ? "trace" : "none");
-  row("launch floor, ΔKT", s.kt_ns, std::string(tax_source_name(r.floor.source)));
-  row("T_Orch", s.t_orch_ns, "sum");
+  const bool no_floor = r.floor.source == TaxSource::kNone;
+  if (no_floor) {
+    table.rows.push_back({"launch floor, ΔKT", Value(), Value(), Value(), "not known"});
+  } else {
+    row("launch floor, ΔKT", s.kt_ns, std::string(tax_source_name(r.floor.source)));
+  }
+  row("T_Orch", s.t_orch_ns, no_floor ? "sum, at least" : "sum");
   return table;
 }
 

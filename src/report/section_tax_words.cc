@@ -65,17 +65,26 @@ std::string layer_words(TaxLayer layer) {
   return "nothing";
 }
 
+// Without a floor every launch is charged nothing for being one: what is left is a lower bound.
 std::string answer(const TaxReport& report) {
   const TaxSums& s = report.whole.sums;
-  std::string text = "The host is charged " + format_ns(s.t_orch_ns) + " (T_Orch) for " +
-                     count_words(s.n, "kernel", "kernels") +
-                     (s.n == 1 ? " that keeps the GPU busy for " : " that keep the GPU busy for ") +
-                     format_ns(s.t_device_ns) + " (T_DeviceActive)";
-  if (s.hdbi) text += ": HDBI " + hdbi_text(*s.hdbi);
+  const bool no_floor = report.floor.source == TaxSource::kNone;
+  const std::string work =
+      count_words(s.n, "kernel", "kernels") +
+      (s.n == 1 ? " that keeps the GPU busy for " : " that keep the GPU busy for ") +
+      format_ns(s.t_device_ns) + " (T_DeviceActive)";
+  if (no_floor && s.t_orch_ns == 0) {
+    return "What the host is charged (T_Orch) for " + work +
+           " cannot be told: this trace has no operators around its launches and no launch to an "
+           "idle stream; give the launch floor (--floor).";
+  }
+  std::string text = "The host is charged " + std::string(no_floor ? "at least " : "") +
+                     format_ns(s.t_orch_ns) + " (T_Orch) for " + work;
+  if (s.hdbi) text += std::string(no_floor ? ": HDBI at most " : ": HDBI ") + hdbi_text(*s.hdbi);
   if (s.n_launch > 0) {
     text += ", " + format_ns(s.t_orch_ns / static_cast<int64_t>(s.n_launch)) + " per launch";
   }
-  return text + ".";
+  return text + (no_floor ? "; the launch floor is not known (--floor)." : ".");
 }
 
 // Half of the launches without an operator: their Python, dispatch and library time is not in the

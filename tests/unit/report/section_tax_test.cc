@@ -81,6 +81,7 @@ TaxReport small_report() {
   s.hdbi = 0.5;
   report.whole.t_e2e_ns = 50'000;
   report.whole.exclusive.total_ns = 40'000;
+  report.floor.source = TaxSource::kUser;
   return report;
 }
 
@@ -95,6 +96,24 @@ TEST(TaxWords, SayTheBalanceWithoutAClassAndNoShareOfLatency) {
   for (const std::string& sentence : words) all += sentence + "\n";
   EXPECT_EQ(all.find("bound"), std::string::npos) << all;
   EXPECT_NE(all.find("T_Orch is larger than that"), std::string::npos) << all;
+}
+
+TEST(TaxWords, WithoutAFloorTheSumIsALowerBound) {
+  TaxReport report = small_report();
+  report.floor.source = TaxSource::kNone;
+  EXPECT_EQ(
+      tax_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0),
+      "The host is charged at least 106 µs (T_Orch) for 10 kernels that keep the GPU busy for "
+      "106 µs (T_DeviceActive): HDBI at most 0.50, 10.6 µs per launch; the launch floor is "
+      "not known (--floor).");
+}
+
+TEST(TaxWords, WithoutAFloorAndOperatorsTheyDoNotSayZero) {
+  TaxReport report = small_report();
+  report.floor.source = TaxSource::kNone;
+  report.whole.sums.t_orch_ns = 0;
+  const std::string answer = tax_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0);
+  EXPECT_NE(answer.find("cannot be told"), std::string::npos) << answer;
 }
 
 TEST(TaxWords, WithoutKernelsSaySo) {
