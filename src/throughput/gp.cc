@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 
 #include "base/stats.h"
+#include "throughput/cross_approximation.h"
 
 #ifdef ASSAY_OPENBLAS
 extern "C" void openblas_set_num_threads(int threads);
@@ -25,6 +27,10 @@ using Vector = Eigen::VectorXd;
 constexpr double kJitter = 1e-6;
 constexpr Index kPointsAtOnce = 512;
 constexpr Index kInvertPlainly = 64;
+// Alike points: fewer are as fast one by one. A rank above this share of them saves too little.
+constexpr size_t kWorthApproximating = 256;
+constexpr size_t kLeastPointsPerRank = 2;
+constexpr size_t kHeldOutPoints = 8;
 
 double squared(double x) { return x * x; }
 
@@ -79,8 +85,10 @@ struct GaussianProcess::State {
   std::vector<double> parameters;
   std::vector<KernelPoint> points;
   double centre = 0;
-  Matrix inverse_factor;  // of the lower Cholesky factor; above the diagonal zero
-  Vector alpha;           // K^-1 (y - centre)
+  Matrix factor;           // lower Cholesky; what is above the diagonal means nothing
+  Vector alpha;            // K^-1 (y - centre)
+  mutable Matrix inverse;  // of the factor, above the diagonal zero; made when it is first needed
+  mutable std::once_flag inverse_made;
 
   // Covariances of the training points with others.
   Matrix with(const std::vector<KernelPoint>& of) const {
@@ -88,6 +96,10 @@ struct GaussianProcess::State {
     kernel_matrix(spec, parameters, points, of, k.data());
     return k;
   }
+  const Matrix& inverse_factor() const;
+  GpAnswer answer(const KernelPoint& point, double mean, double known) const;
+  std::vector<GpAnswer> exactly(const std::vector<KernelPoint>& asked) const;
+  std::vector<GpAnswer> by_low_rank(const std::vector<KernelPoint>& alike) const;
 };
 
 GaussianProcess::GaussianProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -115,43 +127,122 @@ Result<GaussianProcess> GaussianProcess::fit(const KernelSpec& spec, std::vector
   Matrix k(n, n);
   kernel_matrix(state->spec, state->parameters, state->points, state->points, k.data());
   if (!factorise(k, state->parameters.back())) return not_definite();
-  k.triangularView<Eigen::StrictlyUpper>().setZero();
-  invert_lower(k);
-  state->inverse_factor = std::move(k);
-  const auto lower = state->inverse_factor.triangularView<Eigen::Lower>();
-  const Vector residual = Eigen::Map<const Vector>(y.data(), n).array() - state->centre;
-  const Vector white = lower * residual;
-  state->alpha = state->inverse_factor.transpose() * white;
+  state->factor = std::move(k);
+  const auto lower = state->factor.triangularView<Eigen::Lower>();
+  state->alpha = Eigen::Map<const Vector>(y.data(), n).array() - state->centre;
+  lower.solveInPlace(state->alpha);
+  state->factor.transpose().triangularView<Eigen::Upper>().solveInPlace(state->alpha);
   if (!state->alpha.allFinite()) return not_definite();
   return GaussianProcess(std::move(state));
 }
 
-std::vector<GpAnswer> GaussianProcess::predict(const std::vector<KernelPoint>& points) const {
-  const State& s = *state_;
+const Matrix& GaussianProcess::State::inverse_factor() const {
+  std::call_once(inverse_made, [this] {
+    inverse = factor;
+    inverse.triangularView<Eigen::StrictlyUpper>().setZero();
+    invert_lower(inverse);
+  });
+  return inverse;
+}
+
+// mean: above the centre; known: by how much the data lower the variance.
+GpAnswer GaussianProcess::State::answer(const KernelPoint& point, double mean, double known) const {
+  const double prior = kernel_variance(spec, parameters, point);
+  const double noise = squared(parameters.back()) + kJitter;
+  return {centre + mean, std::sqrt(std::max(prior - known, 1e-10) + noise)};
+}
+
+std::vector<GpAnswer> GaussianProcess::State::exactly(const std::vector<KernelPoint>& asked) const {
   std::vector<GpAnswer> answers;
-  answers.reserve(points.size());
-  const double noise = noise_variance();
-  for (size_t begin = 0; begin < points.size(); begin += kPointsAtOnce) {
-    const size_t end = std::min(begin + static_cast<size_t>(kPointsAtOnce), points.size());
-    const std::vector<KernelPoint> some(points.begin() + static_cast<ptrdiff_t>(begin),
-                                        points.begin() + static_cast<ptrdiff_t>(end));
-    Matrix k = s.with(some);
-    const Vector mean = k.transpose() * s.alpha;
-    k = s.inverse_factor.triangularView<Eigen::Lower>() * k;
+  answers.reserve(asked.size());
+  for (size_t begin = 0; begin < asked.size(); begin += kPointsAtOnce) {
+    const size_t end = std::min(begin + static_cast<size_t>(kPointsAtOnce), asked.size());
+    const std::vector<KernelPoint> some(asked.begin() + static_cast<ptrdiff_t>(begin),
+                                        asked.begin() + static_cast<ptrdiff_t>(end));
+    Matrix k = with(some);
+    const Vector mean = k.transpose() * alpha;
+    factor.triangularView<Eigen::Lower>().solveInPlace(k);
     const Vector known = k.colwise().squaredNorm();
     for (size_t i = 0; i < some.size(); ++i) {
       const auto at = static_cast<Index>(i);
-      const double prior = kernel_variance(s.spec, s.parameters, some[i]);
-      answers.push_back(
-          {s.centre + mean(at), std::sqrt(std::max(prior - known(at), 1e-10) + noise)});
+      answers.push_back(answer(some[i], mean(at), known(at)));
     }
   }
   return answers;
 }
 
+// Empty where the tolerance does not hold or nothing would be saved.
+std::vector<GpAnswer> GaussianProcess::State::by_low_rank(
+    const std::vector<KernelPoint>& alike) const {
+  const CrossKernel kernel(spec, parameters, alike, points);
+  // What row e of the covariances lacks moves the variance by at most 2 |v| |L^-1 e|, with |v|^2 at
+  // most the prior variance and |L^-1 e| at most |e| over the noise.
+  const double noise = std::sqrt(squared(parameters.back()) + kJitter);
+  const double prior = kernel_variance(spec, parameters, alike.front());
+  const double threshold = kGpTolerance * noise * squared(noise) / std::sqrt(prior);
+  const CrossApproximation cross =
+      cross_approximation(kernel, threshold, alike.size() / kLeastPointsPerRank);
+  if (!cross.converged) return {};
+  const auto rank = static_cast<Index>(cross.rank);
+  const Eigen::Map<const Matrix> left(cross.left.data(), count(alike), rank);
+  Matrix right = Eigen::Map<const Matrix>(cross.right.data(), count(points), rank);
+  const Vector mean = left * (right.transpose() * alpha);
+  factor.triangularView<Eigen::Lower>().solveInPlace(right);
+  const Matrix middle = right.transpose() * right;
+  const Vector known = (left * middle).cwiseProduct(left).rowwise().sum();
+  std::vector<GpAnswer> answers;
+  answers.reserve(alike.size());
+  for (size_t i = 0; i < alike.size(); ++i) {
+    const auto at = static_cast<Index>(i);
+    answers.push_back(answer(alike[i], mean(at), known(at)));
+  }
+  std::vector<KernelPoint> held_out;
+  for (size_t k = 0; k < kHeldOutPoints; ++k)
+    held_out.push_back(alike[(2 * k + 1) * alike.size() / (2 * kHeldOutPoints)]);
+  const std::vector<GpAnswer> exact = exactly(held_out);
+  for (size_t k = 0; k < kHeldOutPoints; ++k) {
+    const GpAnswer& got = answers[(2 * k + 1) * alike.size() / (2 * kHeldOutPoints)];
+    const bool close = std::abs(got.mean - exact[k].mean) <= kGpTolerance &&
+                       std::abs(got.sd - exact[k].sd) <= kGpTolerance * exact[k].sd;
+    if (!close) return {};
+  }
+  return answers;
+}
+
+std::vector<GpAnswer> GaussianProcess::predict_exactly(
+    const std::vector<KernelPoint>& points) const {
+  return state_->exactly(points);
+}
+
+std::vector<GpAnswer> GaussianProcess::predict(const std::vector<KernelPoint>& points) const {
+  if (points.size() < kWorthApproximating) return state_->exactly(points);
+  const auto pick = [&points](const std::vector<size_t>& which) {
+    std::vector<KernelPoint> some;
+    for (const size_t i : which) some.push_back(points[i]);
+    return some;
+  };
+  std::vector<GpAnswer> answers(points.size());
+  const auto put = [&answers](const std::vector<size_t>& which, const std::vector<GpAnswer>& some) {
+    for (size_t k = 0; k < which.size(); ++k) answers[which[k]] = some[k];
+  };
+  std::vector<size_t> rest;
+  for (const std::vector<size_t>& alike : alike_points(points)) {
+    std::vector<GpAnswer> some;
+    if (alike.size() >= kWorthApproximating) some = state_->by_low_rank(pick(alike));
+    if (some.empty()) {
+      rest.insert(rest.end(), alike.begin(), alike.end());
+    } else {
+      put(alike, some);
+    }
+  }
+  put(rest, state_->exactly(pick(rest)));
+  return answers;
+}
+
 GaussianProcess::Links GaussianProcess::links(const std::vector<KernelPoint>& points) const {
   const State& s = *state_;
-  const Matrix v = s.inverse_factor.triangularView<Eigen::Lower>() * s.with(points);
+  Matrix v = s.with(points);
+  s.factor.triangularView<Eigen::Lower>().solveInPlace(v);
   Vector with_first(count(points));
   kernel_matrix(s.spec, s.parameters, points, {points.front()}, with_first.data());
   with_first -= v.transpose() * v.col(0);
@@ -171,7 +262,7 @@ std::vector<GpAnswer> GaussianProcess::leave_out(const std::vector<uint32_t>& bl
   std::vector<GpAnswer> answers(block.size());
   for (const auto& [id, members] : blocks) {
     // The block of K^-1; its inverse is the covariance of the block given all other rows.
-    const Matrix columns = s.inverse_factor(Eigen::all, members);
+    const Matrix columns = s.inverse_factor()(Eigen::all, members);
     Matrix precision(columns.cols(), columns.cols());
     precision.noalias() = columns.transpose() * columns;
     const Matrix covariance =

@@ -13,6 +13,10 @@
 
 namespace assay {
 
+// By how much answers to many alike points may differ from the exact ones: the mean by this, the
+// standard deviation by this share of it.
+inline constexpr double kGpTolerance = 1e-6;
+
 // A value with its standard deviation, noise included.
 struct GpAnswer {
   double mean = 0;
@@ -29,7 +33,11 @@ class GaussianProcess {
   GaussianProcess& operator=(GaussianProcess&&) noexcept;
   ~GaussianProcess();
 
+  // Where hundreds of points are alike (one configuration, other lengths and batches) their
+  // covariances with the data are approximated by a product of low rank, within kGpTolerance;
+  // others are answered exactly.
   std::vector<GpAnswer> predict(const std::vector<KernelPoint>& points) const;
+  std::vector<GpAnswer> predict_exactly(const std::vector<KernelPoint>& points) const;
   // Of the noise-free values after seeing the data: the variance at every point, and the covariance
   // with the first of them.
   struct Links {

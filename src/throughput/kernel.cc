@@ -124,15 +124,16 @@ class Evaluator {
         a_(a),
         b_(b),
         shapes_a_(shapes_of(a)),
-        shapes_b_(shapes_of(b)) {
+        shapes_b_(shapes_of(b)),
+        runs_a_(runs_of(a)),
+        runs_b_(runs_of(b)) {
     for (const Term& term : terms_) tables_.push_back(table(term));
   }
 
   void matrix(double* out) const {
-    const std::vector<Run> rows = runs_of(a_);
     PairTerms pair;
-    for (const Run& column : runs_of(b_)) {
-      for (const Run& row : rows) {
+    for (const Run& column : runs_b_) {
+      for (const Run& row : runs_a_) {
         between(a_[row.begin], b_[column.begin], pair);
         for (size_t j = column.begin; j < column.end; ++j) {
           for (size_t i = row.begin; i < row.end; ++i) out[j * a_.size() + i] = value(pair, i, j);
@@ -141,6 +142,24 @@ class Evaluator {
     }
   }
 
+  void row(size_t i, double* out) const {
+    PairTerms pair;
+    for (const Run& column : runs_b_) {
+      between(a_[i], b_[column.begin], pair);
+      for (size_t j = column.begin; j < column.end; ++j) out[j] = value(pair, i, j);
+    }
+  }
+
+  void column(size_t j, double* out) const {
+    PairTerms pair;
+    for (const Run& row : runs_a_) {
+      between(a_[row.begin], b_[j], pair);
+      for (size_t i = row.begin; i < row.end; ++i) out[i] = value(pair, i, j);
+    }
+  }
+
+  size_t rows() const { return a_.size(); }
+  size_t columns() const { return b_.size(); }
   const std::vector<Term>& terms() const { return terms_; }
 
   // Value of one term between points i and j, and its factor between their runs.
@@ -220,6 +239,8 @@ class Evaluator {
   const std::vector<KernelPoint>& b_;
   Shapes shapes_a_;
   Shapes shapes_b_;
+  std::vector<Run> runs_a_;
+  std::vector<Run> runs_b_;
   std::vector<std::vector<double>> tables_;
 };
 
@@ -234,6 +255,35 @@ void kernel_matrix(const KernelSpec& spec, const std::vector<double>& parameters
                    const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b,
                    double* out) {
   Evaluator(spec, parameters, a, b).matrix(out);
+}
+
+struct CrossKernel::State {
+  Evaluator evaluator;
+};
+
+CrossKernel::CrossKernel(const KernelSpec& spec, const std::vector<double>& parameters,
+                         const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b)
+    : state_(new State{Evaluator(spec, parameters, a, b)}) {}
+CrossKernel::~CrossKernel() = default;
+size_t CrossKernel::rows() const { return state_->evaluator.rows(); }
+size_t CrossKernel::columns() const { return state_->evaluator.columns(); }
+void CrossKernel::row(size_t i, double* out) const { state_->evaluator.row(i, out); }
+void CrossKernel::column(size_t j, double* out) const { state_->evaluator.column(j, out); }
+
+std::vector<std::vector<size_t>> alike_points(const std::vector<KernelPoint>& points) {
+  using Key = std::pair<std::array<uint32_t, kKernelGroups>, std::array<double, kKernelDims>>;
+  std::map<Key, size_t> seen;
+  std::vector<std::vector<size_t>> alike;
+  for (size_t i = 0; i < points.size(); ++i) {
+    Key key{points[i].id, points[i].x};
+    for (size_t d = 0; d < kKernelDims; ++d) {
+      if (!is_static(static_cast<KernelDim>(d))) key.second[d] = 0;
+    }
+    const auto [at, is_new] = seen.emplace(key, alike.size());
+    if (is_new) alike.emplace_back();
+    alike[at->second].push_back(i);
+  }
+  return alike;
 }
 
 double kernel_variance(const KernelSpec& spec, const std::vector<double>& parameters,

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,27 @@ const KernelSpec& plain_kernel();
 void kernel_matrix(const KernelSpec& spec, const std::vector<double>& parameters,
                    const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b,
                    double* out);
+// Single rows and columns of those covariances: what they share is worked out once. Everything
+// given must outlive it.
+class CrossKernel {
+ public:
+  CrossKernel(const KernelSpec& spec, const std::vector<double>& parameters,
+              const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b);
+  ~CrossKernel();
+  CrossKernel(const CrossKernel&) = delete;
+  CrossKernel& operator=(const CrossKernel&) = delete;
+  size_t rows() const;
+  size_t columns() const;
+  void row(size_t i, double* out) const;     // k(a[i], b[...])
+  void column(size_t j, double* out) const;  // k(a[...], b[j])
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+// Which points differ in nothing but lengths, batch, overflow and shares; in the order of the
+// first.
+std::vector<std::vector<size_t>> alike_points(const std::vector<KernelPoint>& points);
 double kernel_variance(const KernelSpec& spec, const std::vector<double>& parameters,
                        const KernelPoint& point);
 // Sum over all pairs of weight * dk/dlog(parameter), one per parameter but the noise; weight is

@@ -349,6 +349,14 @@ size_t relation_of(const std::array<uint32_t, kKernelGroups>& a,
   return same(KernelGroup::kFramework) ? 4 : 5;
 }
 
+// log2 of what grows: batch, devices, lengths.
+using LogSize = std::array<double, 4>;
+
+LogSize log_size_of(const BenchRow& row) {
+  return {std::log2(row.batch), std::log2(row.devices), std::log2(row.in_len),
+          std::log2(row.out_len)};
+}
+
 }  // namespace
 
 struct Predictor::State {
@@ -361,6 +369,7 @@ struct Predictor::State {
 
   GroupNames names;
   std::vector<std::array<uint32_t, kKernelGroups>> ids;  // per row
+  std::vector<LogSize> log_sizes;                        // per row
   std::array<std::map<std::string, Reach>, kKernelGroups> reach;
   std::set<std::string> groups;
   Range active_b, parameters_b;  // of the models with facts
@@ -379,6 +388,7 @@ struct Predictor::State {
 void Predictor::State::look_around() {
   for (const BenchRow& row : rows) {
     ids.push_back(names.of(row));
+    log_sizes.push_back(log_size_of(row));
     const auto keys = GroupNames::keys_of(row);
     for (size_t g = 0; g < kKernelGroups; ++g) reach[g][keys[g]].add(row);
     groups.insert(group_name(row));
@@ -474,13 +484,11 @@ std::vector<Evidence> Predictor::State::nearest(
     const BenchRow& point, const std::array<uint32_t, kKernelGroups>& id) const {
   std::vector<std::pair<double, size_t>> order;
   order.reserve(rows.size());
-  const auto apart = [](double a, double b) { return std::abs(std::log2(a / b)); };
+  const LogSize at = log_size_of(point);
   for (size_t i = 0; i < rows.size(); ++i) {
-    const BenchRow& row = rows[i];
     // A step less alike counts more than any distance that occurs.
     double distance = 100.0 * kRelations[relation_of(id, ids[i])].second;
-    distance += apart(point.batch, row.batch) + apart(point.devices, row.devices) +
-                apart(point.in_len, row.in_len) + apart(point.out_len, row.out_len);
+    for (size_t k = 0; k < at.size(); ++k) distance += std::abs(at[k] - log_sizes[i][k]);
     order.emplace_back(distance, i);
   }
   const size_t wanted = std::min(options.nearest, order.size());

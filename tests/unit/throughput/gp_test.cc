@@ -154,6 +154,66 @@ TEST(GaussianProcess, TheSearchImprovesOnItsStart) {
   for (const double p : found->parameters) EXPECT_GT(p, 0);
 }
 
+// One configuration over many lengths and batch sizes, of two others' ids.
+std::vector<KernelPoint> alike_questions(size_t n, uint64_t seed, const KernelPoint& like) {
+  std::mt19937_64 random(seed);
+  std::vector<KernelPoint> points(n, like);
+  for (KernelPoint& point : points) {
+    point.in_len = 4 * unit_of(random);
+    point.out_len = point.in_len + unit_of(random);
+    point.x[static_cast<size_t>(KernelDim::kBatch)] = 3 * unit_of(random);
+    point.x[static_cast<size_t>(KernelDim::kOverflow)] = std::max(0.0, 2 * unit_of(random) - 1);
+    for (double& share : point.share) share = unit_of(random) / 5;
+  }
+  return points;
+}
+
+// How far answers are apart, as kGpTolerance counts.
+double apart(const std::vector<GpAnswer>& a, const std::vector<GpAnswer>& b) {
+  double most = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < a.size(); ++i)
+    most = std::max({most, std::abs(a[i].mean - b[i].mean), std::abs(a[i].sd / b[i].sd - 1)});
+  return most;
+}
+
+TEST(GaussianProcess, ManyAlikePointsAreAnsweredAsOneByOneWithinTheTolerance) {
+  for (const KernelSpec* spec : {&physics_kernel(), &plain_kernel()}) {
+    for (uint64_t seed = 21; seed < 24; ++seed) {
+      const std::vector<KernelPoint> known = some_points(300, seed);
+      const auto gp = GaussianProcess::fit(*spec, spec->defaults, known, some_values(300, seed));
+      ASSERT_TRUE(gp);
+      std::vector<KernelPoint> asked = alike_questions(900, seed, known[7]);
+      const std::vector<KernelPoint> others = alike_questions(700, seed + 9, known[8]);
+      asked.insert(asked.begin() + 100, others.begin(), others.end());
+      const std::vector<GpAnswer> exact = gp->predict_exactly(asked);
+      const std::vector<GpAnswer> fast = gp->predict(asked);
+      EXPECT_LE(apart(fast, exact), kGpTolerance);
+      EXPECT_GT(apart(fast, exact), 0) << "was answered exactly: tests nothing";
+      EXPECT_EQ(apart(gp->predict(asked), fast), 0);
+    }
+  }
+}
+
+TEST(GaussianProcess, WhereTheToleranceCannotHoldTheAnswerIsExact) {
+  // With next to no noise the bound asks for more digits than there are.
+  std::vector<double> parameters = plain_kernel().defaults;
+  parameters.back() = 1e-6;
+  const std::vector<KernelPoint> known = some_points(200, 31);
+  const auto gp = GaussianProcess::fit(plain_kernel(), parameters, known, some_values(200, 31));
+  ASSERT_TRUE(gp);
+  const std::vector<KernelPoint> asked = alike_questions(300, 32, known[0]);
+  EXPECT_LE(apart(gp->predict(asked), gp->predict_exactly(asked)), kGpTolerance);
+}
+
+TEST(GaussianProcess, FewPointsAreAnsweredExactly) {
+  const KernelSpec& spec = physics_kernel();
+  const std::vector<KernelPoint> known = some_points(100, 41);
+  const auto gp = GaussianProcess::fit(spec, spec.defaults, known, some_values(100, 41));
+  ASSERT_TRUE(gp);
+  const std::vector<KernelPoint> asked = alike_questions(200, 42, known[0]);
+  EXPECT_EQ(apart(gp->predict(asked), gp->predict_exactly(asked)), 0);
+}
+
 TEST(GaussianProcess, NothingToLearnFromIsAnError) {
   const KernelSpec& spec = plain_kernel();
   EXPECT_FALSE(GaussianProcess::fit(spec, spec.defaults, {}, {}));

@@ -1,0 +1,109 @@
+#include "throughput/cross_approximation.h"
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <cstdint>
+
+namespace assay {
+namespace {
+
+using Eigen::Index;
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+// Partial pivoting follows one trail of rows and can miss others: so many rows in turn must lack
+// nothing before it ends.
+constexpr int kProbes = 8;
+
+// 0, 1/2, 1/4, 3/4, ...: spread over all rows, however many are taken (van der Corput).
+size_t spread(uint32_t k, size_t rows) {
+  double at = 0;
+  double step = 0.5;
+  for (; k > 0; k >>= 1, step /= 2) at += (k & 1U) != 0 ? step : 0;
+  return static_cast<size_t>(at * static_cast<double>(rows));
+}
+
+class Cross {
+ public:
+  Cross(const CrossKernel& kernel, size_t max_rank)
+      : kernel_(kernel),
+        left_(static_cast<Index>(kernel.rows()), static_cast<Index>(max_rank)),
+        right_(static_cast<Index>(kernel.columns()), static_cast<Index>(max_rank)),
+        row_(right_.rows()),
+        unused_(Vector::Ones(left_.rows())) {}
+
+  // Euclidean norm of what row i lacks, which is kept for add().
+  double lacking(size_t i) {
+    const auto at = static_cast<Index>(i);
+    unused_(at) = 0;
+    kernel_.row(i, row_.data());
+    const Vector weights = left_.row(at).head(rank_);
+    row_.noalias() -= right_.leftCols(rank_) * weights;
+    return row_.norm();
+  }
+
+  // Takes the row last asked for as a term; returns the largest entry of its left side.
+  double add() {
+    Index pivot = 0;
+    row_.cwiseAbs().maxCoeff(&pivot);
+    auto column = left_.col(rank_);
+    Vector values(left_.rows());
+    kernel_.column(static_cast<size_t>(pivot), values.data());
+    const Vector weights = right_.row(pivot).head(rank_);
+    values.noalias() -= left_.leftCols(rank_) * weights;
+    column = values / row_(pivot);
+    right_.col(rank_) = row_;
+    ++rank_;
+    return column.cwiseAbs().maxCoeff();
+  }
+
+  // Where the last term is largest, of the rows not looked at.
+  size_t next() const {
+    Index at = 0;
+    left_.col(rank_ - 1).cwiseAbs().cwiseProduct(unused_).maxCoeff(&at);
+    return static_cast<size_t>(at);
+  }
+
+  bool full() const { return rank_ == left_.cols(); }
+
+  CrossApproximation result(bool converged) const {
+    const auto rank = static_cast<size_t>(rank_);
+    return {rank,
+            {left_.data(), left_.data() + left_.rows() * rank_},
+            {right_.data(), right_.data() + right_.rows() * rank_},
+            converged};
+  }
+
+ private:
+  const CrossKernel& kernel_;
+  Matrix left_;
+  Matrix right_;
+  Vector row_;
+  Vector unused_;  // 1 or 0 per row
+  Index rank_ = 0;
+};
+
+}  // namespace
+
+CrossApproximation cross_approximation(const CrossKernel& kernel, double threshold,
+                                       size_t max_rank) {
+  Cross cross(kernel, max_rank);
+  uint32_t probe = 0;
+  int settled = 0;
+  size_t row = 0;
+  while (settled < kProbes) {
+    const double size = cross.lacking(row);
+    bool small = size <= threshold;
+    if (small) {
+      ++settled;
+    } else {
+      settled = 0;
+      if (cross.full()) return cross.result(false);
+      small = cross.add() * size <= threshold;
+    }
+    row = small ? spread(++probe, kernel.rows()) : cross.next();
+  }
+  return cross.result(true);
+}
+
+}  // namespace assay
