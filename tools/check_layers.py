@@ -43,7 +43,7 @@ THIRD_PARTY = [
     ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", None, 10),
-    ("CLI11", r"CLI/", "cli", 20),
+    ("CLI11", r"CLI/", "cli", 24),
     ("Eigen", r"Eigen/", None, 8),
     ("Ceres", r"ceres/", None, 2),
     ("XGBoost", r"xgboost/", "throughput", 1),
