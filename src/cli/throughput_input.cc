@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
+#include "cli/interrupt.h"
 #include "ingest/csv_table.h"
 #include "throughput/points.h"
 
@@ -17,12 +19,21 @@ constexpr int kSearchIterations = 60;
 
 void show_search(const char* process, int iteration, double objective) {
   if (::isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{}: parameters, step {} of at most {}, objective {:.1f}", process,
-             iteration, kSearchIterations, objective);
+  fmt::print(stderr,
+             "\r\033[K{}: parameters, step {} of at most {}, objective {:.1f} (Ctrl-C takes it)",
+             process, iteration, kSearchIterations, objective);
   std::fflush(stderr);
 }
 
-Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<double>& parameters) {
+std::string search_words(const char* process, const GpFound& found, size_t rows) {
+  std::string words = fmt::format("Parameters of the {} were found on {} rows in {} steps", process,
+                                  rows, found.iterations);
+  if (interrupt_asked()) words += ", when the search was interrupted: more steps may find better";
+  return words + ".";
+}
+
+Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<double>& parameters,
+                         std::vector<std::string>& notes) {
   std::vector<BenchRow> rows;
   for (size_t i = 0; i < fit.data.rows.size(); ++i) {
     if (!fit.data.infeasible[i]) rows.push_back(fit.data.rows[i]);
@@ -30,24 +41,32 @@ Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<dou
   const KernelTable table = kernel_table(rows, fit.facts, physics);
   if (table.points.empty()) return Ok{};
   const KernelSpec& spec = physics ? physics_kernel() : plain_kernel();
-  const char* process = physics ? "gp on physics" : "gp without physics";
+  const char* process = physics ? "process on physics" : "process without physics";
+  const StopOnInterrupt interruptible;
   GpSearch search;
   search.max_iterations = kSearchIterations;
   search.progress = [process](int iteration, double objective) {
     show_search(process, iteration, objective);
-    return true;
+    return !interrupt_asked();
   };
   auto found = find_parameters(spec, spec.defaults, table.points, table.residual, search);
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   if (!found) return found.take_error();
+  notes.push_back(search_words(process, *found, table.points.size()));
   parameters = std::move(found->parameters);
   return Ok{};
+}
+
+bool lacks_facts(const ThroughputFit& fit) {
+  return std::any_of(fit.data.rows.begin(), fit.data.rows.end(), [&fit](const BenchRow& row) {
+    return fit.facts.model(row.model) == nullptr || fit.facts.hardware(row.hardware) == nullptr;
+  });
 }
 
 Result<FittedModel> make_predictor(ThroughputFit fit) {
   ASSAY_TRY_ASSIGN(std::unique_ptr<Predictor> predictor,
                    Predictor::fit(fit.data, fit.facts, fit.options));
-  return FittedModel{std::move(fit), std::move(predictor)};
+  return FittedModel{std::move(fit), std::move(predictor), {}};
 }
 
 }  // namespace
@@ -60,9 +79,8 @@ void add_fit_options(CLI::App& verb, FitFlags& flags) {
                 "public data");
   verb.add_option("--outside", flags.outside,
                   "a point is outside when its batch, length or devices are beyond the data by "
-                  "more than this factor")
-      ->check(CLI::Range(1.0, 1e6))
-      ->capture_default_str();
+                  "more than this factor [4, or what the model file says]")
+      ->check(CLI::Range(1.0, 1e6));
 }
 
 Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags) {
@@ -75,14 +93,17 @@ Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags) {
   std::vector<BenchOddity>& oddities = fit.data.oddities;
   oddities.insert(oddities.begin(), loaded.table.oddities.begin(), loaded.table.oddities.end());
   fit.options.physics = !flags.no_physics;
-  fit.options.outside_factor = flags.outside;
+  if (flags.outside) fit.options.outside_factor = *flags.outside;
+  std::vector<std::string> notes;
   if (flags.refit && !flags.no_physics) {
-    ASSAY_TRY(search_parameters(fit, true, fit.options.physics_parameters));
+    ASSAY_TRY(search_parameters(fit, true, fit.options.physics_parameters, notes));
   }
-  if (flags.refit && flags.no_physics) {
-    ASSAY_TRY(search_parameters(fit, false, fit.options.plain_parameters));
+  if (flags.refit && !interrupt_asked() && (flags.no_physics || lacks_facts(fit))) {
+    ASSAY_TRY(search_parameters(fit, false, fit.options.plain_parameters, notes));
   }
-  return make_predictor(std::move(fit));
+  ASSAY_TRY_ASSIGN(FittedModel model, make_predictor(std::move(fit)));
+  model.notes = std::move(notes);
+  return model;
 }
 
 Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags) {
@@ -90,7 +111,14 @@ Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags) {
   if (bench.table == "-") return fit_table(bench, flags);
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(bench.table));
   if (!looks_like_model(text)) return fit_table(bench, flags);
+  if (flags.refit || flags.no_physics) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "is a model file: --refit and --no-physics need the table, in `assay throughput "
+                 "fit`",
+                 bench.table, -1};
+  }
   ASSAY_TRY_ASSIGN(ThroughputFit fit, read_model(text, bench.table));
+  if (flags.outside) fit.options.outside_factor = *flags.outside;
   if (!bench.facts.empty()) {
     ASSAY_TRY_ASSIGN(const std::string facts, read_text_file(bench.facts));
     ASSAY_TRY(fit.facts.add(facts, bench.facts));

@@ -3,6 +3,7 @@
 // What predict and suggest start from: a model file, or a table that is fitted on the way.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,19 +19,21 @@ namespace assay {
 struct FitFlags {
   bool no_physics = false;
   bool refit = false;
-  double outside = 4;
+  std::optional<double> outside;
 };
 void add_fit_options(CLI::App& verb, FitFlags& flags);
 
 struct FittedModel {
   ThroughputFit fit;
   std::unique_ptr<Predictor> predictor;
+  std::vector<std::string> notes = {};  // how the search for parameters ended
 };
 
 // Reads the table and fits it; with --refit the parameters are searched for, with progress on
-// stderr.
+// stderr. Ctrl-C ends the search, and the best parameters so far are taken.
 Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags);
-// A model file, or a table as above. Facts of --facts win over those in the file.
+// A model file, or a table as above. Facts of --facts and --outside win over those in the file;
+// what would need another fit is refused.
 Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags);
 
 // Points of --at and --grid, in the order given.

@@ -47,6 +47,7 @@ Result<Document> fit(const FitVerb& verb) {
   Document document = new_document("Throughput model");
   document.inputs.push_back({model.fit.source, {}});
   document.verdict = throughput_fit_words(model.fit, *model.predictor);
+  document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
   document.verdict.push_back("Written to " + path + ".");
   document.sections.push_back(throughput_fit_section(model.fit, *model.predictor));
   return document;

@@ -78,6 +78,7 @@ Result<Document> predict(const PredictVerb& verb) {
   Document document = new_document("Throughput: predictions");
   document.inputs.push_back({verb.bench.table, {}});
   document.verdict = throughput_prediction_words(*model.predictor, points);
+  document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
   document.sections.push_back(throughput_predictions_section(*model.predictor, points));
   if (verb.curves) {
     document.sections.push_back(throughput_curves_section(

@@ -55,6 +55,7 @@ Result<Document> suggest(const SuggestVerb& verb) {
   ASSAY_TRY_ASSIGN(Document document,
                    has_goal ? meet_goal(verb, model, asked) : measure_next(verb, model, asked));
   document.inputs.push_back({verb.bench.table, {}});
+  document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
   return document;
 }
 

@@ -1,0 +1,91 @@
+#include "throughput/model_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string a_model() {
+  BenchTable table{"table.csv", "csv", {}, {}};
+  for (const double batch : {1, 8, 64}) {
+    BenchRow row;
+    row.hardware = "Nvidia A100 GPU";
+    row.framework = "vLLM";
+    row.model = "Qwen/Qwen2-7B";
+    row.in_len = row.out_len = 128;
+    row.batch = batch;
+    row.tokens_per_s = 100 * batch;
+    table.rows.push_back(row);
+  }
+  const ThroughputFit fit{
+      "table.csv", "csv", *make_throughput_data(table), FactBook::built_in(), {}};
+  return write_model(fit, **Predictor::fit(fit.data, fit.facts, fit.options));
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+Error refusal(const std::string& text) {
+  auto read = read_model(text, "model.json");
+  if (!read) return read.error();
+  return Error{ErrorCode::kInvalidArgument, "was read", "", -1};
+}
+
+TEST(ModelFile, IsReadAsWritten) {
+  const auto read = read_model(a_model(), "model.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->source, "table.csv");
+  EXPECT_EQ(read->data.rows.size(), 3U);
+  EXPECT_TRUE(looks_like_model(a_model()));
+}
+
+TEST(ModelFile, AnotherVersionIsNamedWithBothNumbers) {
+  const Error error = refusal(replaced(a_model(), "\"format_version\":1", "\"format_version\":2"));
+  EXPECT_EQ(error.code, ErrorCode::kUnsupported);
+  EXPECT_THAT(error.message, HasSubstr("version 2"));
+  EXPECT_THAT(error.message, HasSubstr("version 1"));
+  EXPECT_EQ(error.file, "model.json");
+}
+
+TEST(ModelFile, CutShortAnywhereIsDamage) {
+  const std::string text = a_model();
+  for (size_t length = 1; length + 1 < text.size(); length += 97) {
+    const Error error = refusal(text.substr(0, length));
+    EXPECT_EQ(error.code, ErrorCode::kFormat) << length;
+    EXPECT_THAT(error.message, HasSubstr("damaged: not whole JSON")) << length;
+  }
+}
+
+TEST(ModelFile, DamageIsNamed) {
+  const std::string text = a_model();
+  const auto message = [&](const std::string& what, const std::string& by) {
+    return refusal(replaced(text, what, by)).message;
+  };
+  EXPECT_THAT(message("\"format_version\":1", "\"format_version\":\"one\""),
+              HasSubstr("damaged: no version"));
+  EXPECT_THAT(message("\"parameters\":", "\"parametres\":"), HasSubstr("'parameters' not found"));
+  EXPECT_THAT(message("\"noise\":", "\"noises\":"), HasSubstr("'noise' not found"));
+  EXPECT_THAT(message("\"noise\":", "\"noise\":-"), HasSubstr("not above 0"));
+  EXPECT_THAT(message("\"rows\":[[", "\"rows\":[[],["), HasSubstr("damaged"));
+  EXPECT_THAT(message("\"rows\":[[\"", "\"rows\":[[7,\""), HasSubstr("damaged"));
+  EXPECT_THAT(message("\"physics\":true", "\"physics\":\"yes\""), HasSubstr("damaged"));
+  EXPECT_THAT(refusal("{\"format\":\"something else\"}").message, HasSubstr("not a model file"));
+  EXPECT_THAT(refusal("[]").message, HasSubstr("damaged"));
+}
+
+TEST(ModelFile, ARowThatRepeatsIsDamage) {
+  // The second row becomes the first: 8 -> 1.
+  const Error error = refusal(replaced(a_model(), "128.0,128.0,8.0", "128.0,128.0,1.0"));
+  EXPECT_THAT(error.message, HasSubstr("rows that repeat"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,104 @@
+#include "throughput/suggest.h"
+
+#include <gtest/gtest.h>
+
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+// Ten tokens in, ten out, at 20 tokens/s per sequence until 8 of them share 160 tokens/s.
+std::unique_ptr<Predictor> saturating() {
+  BenchTable table{"made", "csv", {}, {}};
+  for (const double batch : {1, 2, 4, 8, 16, 32}) {
+    BenchRow row;
+    row.hardware = "mine";
+    row.framework = "engine";
+    row.model = "small";
+    row.in_len = row.out_len = 10;
+    row.batch = batch;
+    row.tokens_per_s = 20 * std::min(batch, 8.0);
+    table.rows.push_back(row);
+  }
+  return *Predictor::fit(*make_throughput_data(table), FactBook::built_in());
+}
+
+std::vector<BenchRow> batches(const Predictor& predictor) {
+  std::vector<BenchRow> points;
+  for (const double batch : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+    points.push_back(predictor.rows().front());
+    points.back().batch = batch;
+  }
+  return points;
+}
+
+TEST(Goal, ALatencyIsMetWhereTheLowEndOfTheIntervalMeetsIt) {
+  const auto predictor = saturating();
+  const std::vector<BenchRow> points = batches(*predictor);
+  const std::vector<Explained> explained = predictor->explain(points);
+  const std::vector<GoalPoint> checked =
+      check_goal(*predictor, points, {.latency_ms = 2000, .tokens_per_s = {}});
+  ASSERT_EQ(checked.size(), points.size());
+  for (size_t i = 0; i < points.size(); ++i) {
+    // batch sequences of 20 tokens in two seconds.
+    const double needed = 10 * points[i].batch;
+    const Prediction& p = explained[i].prediction;
+    EXPECT_EQ(checked[i].verdict == GoalVerdict::kMet, p.low90 >= needed) << points[i].batch;
+    EXPECT_EQ(checked[i].verdict == GoalVerdict::kMissed, p.high90 < needed) << points[i].batch;
+    EXPECT_NEAR(checked[i].latency_high_ms, 20 * points[i].batch / p.low90 * 1000, 1e-6);
+  }
+  // One sequence takes about a second, 32 of them four.
+  EXPECT_EQ(checked.front().verdict, GoalVerdict::kMet);
+  EXPECT_EQ(checked.back().verdict, GoalVerdict::kMissed);
+}
+
+TEST(Goal, AThroughputIsMetWhereTheLowEndOfTheIntervalReachesIt) {
+  const auto predictor = saturating();
+  const std::vector<GoalPoint> checked =
+      check_goal(*predictor, batches(*predictor), {.latency_ms = {}, .tokens_per_s = 100});
+  EXPECT_EQ(checked.front().verdict, GoalVerdict::kMissed);
+  EXPECT_EQ(checked.back().verdict, GoalVerdict::kMet);
+}
+
+TEST(Goal, WithBothGoalsBothMustBeMet) {
+  const auto predictor = saturating();
+  const std::vector<BenchRow> points = batches(*predictor);
+  const auto verdicts = [&](const Goal& goal) {
+    std::vector<GoalVerdict> out;
+    for (const GoalPoint& point : check_goal(*predictor, points, goal))
+      out.push_back(point.verdict);
+    return out;
+  };
+  const auto latency = verdicts({.latency_ms = 2500, .tokens_per_s = {}});
+  const auto throughput = verdicts({.latency_ms = {}, .tokens_per_s = 50});
+  const auto both = verdicts({.latency_ms = 2500, .tokens_per_s = 50});
+  for (size_t i = 0; i < both.size(); ++i)
+    EXPECT_EQ(both[i], std::max(latency[i], throughput[i])) << points[i].batch;
+}
+
+TEST(Goal, APlainGoalIsMetByAllOrNone) {
+  const auto predictor = saturating();
+  const std::vector<BenchRow> points = batches(*predictor);
+  for (const GoalPoint& point :
+       check_goal(*predictor, points, {.latency_ms = 1e12, .tokens_per_s = 1e-9}))
+    EXPECT_EQ(point.verdict, GoalVerdict::kMet);
+  for (const GoalPoint& point :
+       check_goal(*predictor, points, {.latency_ms = 1e-9, .tokens_per_s = {}}))
+    EXPECT_EQ(point.verdict, GoalVerdict::kMissed);
+}
+
+TEST(Unmeasured, PointsAreTheHolesOfTheTable) {
+  std::vector<BenchRow> rows = batches(*saturating());
+  rows.resize(3);
+  rows[2].in_len = 20;  // lengths 10 and 20; batches 1, 2 and 3
+  const std::vector<BenchRow> holes = unmeasured_points(rows);
+  ASSERT_EQ(holes.size(), 3U);
+  EXPECT_EQ(holes[0].batch, 3);
+  EXPECT_EQ(holes[0].in_len, 10);
+  EXPECT_EQ(holes[1].batch, 1);
+  EXPECT_EQ(holes[1].in_len, 20);
+  EXPECT_EQ(holes[2].batch, 2);
+}
+
+}  // namespace
+}  // namespace assay
