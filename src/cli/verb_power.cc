@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
+#include "cli/sensor_choice.h"
 #include "cli/verbs.h"
 #include "ingest/power_log.h"
 #include "ingest/power_recording.h"
@@ -25,6 +26,7 @@ struct ProfileVerb {
   std::vector<std::string> folders;
   std::vector<std::string> kernels;
   std::string facts;
+  std::string calibration;
   std::optional<double> outlier_us;
   std::optional<double> margin;
   std::optional<uint32_t> runs;
@@ -107,7 +109,8 @@ Result<Document> profile_document(const ProfileVerb& verb) {
   Document document = new_document("Power profile");
   std::vector<PowerReport> reports;
   for (const std::string& folder : verb.folders) {
-    ASSAY_TRY_ASSIGN(const PowerRecording recording, read_power_recording(folder));
+    ASSAY_TRY_ASSIGN(PowerRecording recording, read_power_recording(folder));
+    ASSAY_TRY(use_kept_calibration(verb.calibration, recording));
     auto report = profile_recording(verb, recording, facts);
     if (!report) {
       Error error = report.take_error();
@@ -166,6 +169,10 @@ void add_profile_verb(CLI::App& power, int& exit_code) {
   sub->add_flag("--rescale", verb->options.rescale_toi,
                 "stretch every run to the median execution time");
   add_facts_option(*sub, verb->facts);
+  sub->add_option("--calibration", verb->calibration,
+                  "of the sensor, for recordings made without one; default: what `assay power "
+                  "calibrate` kept for that GPU and driver")
+      ->type_name("FILE");
   sub->add_option("--seed", verb->options.seed, "of the bootstrap")->capture_default_str();
   sub->add_option("--bootstrap", verb->options.bootstrap, "resamples behind the 95 % band")
       ->check(CLI::Range(0, 1'000'000))

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "cli/common.h"
 #include "cli/facts_option.h"
+#include "cli/sensor_choice.h"
 #include "cli/verbs.h"
 #include "devices/device.h"
 #include "ingest/power_json.h"
@@ -27,6 +29,7 @@ namespace {
 struct RunVerb {
   CommonOptions common;
   std::string device = "auto";
+  SensorChoice sensor = SensorChoice::kAuto;
   std::vector<std::string> workloads;
   std::string record;
   std::string calibration;
@@ -41,6 +44,7 @@ struct RunVerb {
 struct CalibrateVerb {
   CommonOptions common;
   std::string device = "auto";
+  SensorChoice sensor = SensorChoice::kAuto;
   std::string calibration;
   uint64_t seed = 1;
 };
@@ -70,31 +74,12 @@ class ProgressLine {
 // The file to keep a calibration in: as given, else the place in the cache folder.
 Result<std::string> calibration_file(const std::string& given, const DeviceFacts& facts) {
   if (!given.empty()) return given;
-  std::string path = calibration_path(facts.uuid, facts.driver);
+  std::string path = calibration_path(facts.uuid, facts.driver, facts.documented.reading);
   if (!path.empty()) return path;
   return Error{ErrorCode::kInvalidArgument,
                "neither XDG_CACHE_HOME nor HOME is set: say where to keep the calibration with "
                "--calibration FILE",
                "", -1};
-}
-
-// What calibration found earlier; nullopt where it never ran. A file that was named must be there.
-Result<std::optional<SensorModel>> known_sensor(const std::string& given,
-                                                const DeviceFacts& facts) {
-  if (given.empty() && facts.virtual_time) return std::optional<SensorModel>();
-  const std::string path = given.empty() ? calibration_path(facts.uuid, facts.driver) : given;
-  if (given.empty() && (path.empty() || !std::filesystem::exists(path))) {
-    return std::optional<SensorModel>();
-  }
-  ASSAY_TRY_ASSIGN(const SensorCalibration found, read_sensor_calibration(path));
-  if (found.uuid != facts.uuid || found.driver != facts.driver) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("is of GPU {} with driver {}, this is GPU {} with driver {}: run "
-                             "`assay power calibrate` again",
-                             found.uuid, found.driver, facts.uuid, facts.driver),
-                 path, -1};
-  }
-  return std::optional<SensorModel>(found.sensor);
 }
 
 std::string folder_name(const std::string& workload) {
@@ -181,9 +166,14 @@ struct Campaign {
 Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload,
                               const FactBook& facts) {
   ASSAY_TRY_ASSIGN(const auto steps, parse_workload_list(workload));
-  ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed));
+  ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed, verb.sensor));
   ProcedureOptions options = options_of(verb, steps.size() > 1);
-  ASSAY_TRY_ASSIGN(options.sensor, known_sensor(verb.calibration, device->facts()));
+  const DeviceFacts& about = device->facts();
+  if (!verb.calibration.empty() || !about.virtual_time) {
+    ASSAY_TRY_ASSIGN(
+        options.sensor,
+        kept_calibration(verb.calibration, {about.uuid, about.driver, about.documented.reading}));
+  }
   Campaign campaign;
   campaign.folder = record_folder(verb, workload, device->facts().virtual_time);
   Keeper keeper(campaign.folder);
@@ -229,7 +219,7 @@ Result<Document> run_document(const RunVerb& verb) {
 }
 
 Result<Document> calibrate_document(const CalibrateVerb& verb) {
-  ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed));
+  ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed, verb.sensor));
   ASSAY_TRY_ASSIGN(const std::string path, calibration_file(verb.calibration, device->facts()));
   ProgressLine line;
   CalibrationOptions options;
@@ -248,11 +238,22 @@ int finish(Result<Document> document, const CommonOptions& common) {
   return write_document(*document, common, false);
 }
 
-void add_device_options(CLI::App& verb, std::string& device, uint64_t& seed) {
+void add_device_options(CLI::App& verb, std::string& device, SensorChoice& sensor, uint64_t& seed) {
   verb.add_option("--device", device,
                   "auto, nvidia:0, amd:0, or simulated, which takes settings such as "
                   "simulated:window=1ms,period=1ms,drift=42")
       ->capture_default_str();
+  static const std::map<std::string, SensorChoice> kSensors = {{"auto", SensorChoice::kAuto},
+                                                               {"instant", SensorChoice::kInstant},
+                                                               {"average", SensorChoice::kAverage},
+                                                               {"usage", SensorChoice::kUsage},
+                                                               {"samples", SensorChoice::kSamples}};
+  verb.add_option(
+          "--sensor", sensor,
+          "which of NVML's readings of power: instant, average (1 s), usage, samples (those "
+          "that the driver buffered); auto = the first of these that the GPU has")
+      ->type_name("NAME")
+      ->transform(CLI::CheckedTransformer(kSensors).description(""));
   verb.add_option("--seed", seed, "of random delays, and of a simulated device")
       ->capture_default_str();
 }
@@ -262,7 +263,7 @@ void add_run_verb(CLI::App& power, int& exit_code) {
   CLI::App* sub = power.add_subcommand(
       "run", "Runs a kernel by FinGraV's nine steps and gives its power profile");
   add_common_options(*sub, verb->common, false);
-  add_device_options(*sub, verb->device, verb->seed);
+  add_device_options(*sub, verb->device, verb->sensor, verb->seed);
   sub->add_option("--workload", verb->workloads,
                   "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, so:FILE:symbol, "
                   "cu:FILE:kernel, hip:FILE:kernel, cmd:COMMAND, or a list of which the last is "
@@ -291,7 +292,7 @@ void add_calibrate_verb(CLI::App& power, int& exit_code) {
   CLI::App* sub = power.add_subcommand(
       "calibrate", "Measures how this GPU's power sensor averages and reports, and keeps it");
   add_common_options(*sub, verb->common, false);
-  add_device_options(*sub, verb->device, verb->seed);
+  add_device_options(*sub, verb->device, verb->sensor, verb->seed);
   sub->add_option("--calibration", verb->calibration,
                   "file to keep it in; default: assay/sensors in the cache folder");
   sub->callback(

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "devices/dynamic_library.h"
@@ -41,6 +42,7 @@ extern "C" __global__ void assay_triad(float* a, const float* b, const float* c,
 )hip";
 
 constexpr int64_t kMs = 1'000'000;
+constexpr double kMostWatts = 20'000;  // no GPU comes near
 
 Status bind(const DynamicLibrary& library, rsmi::Api& api) {
   ASSAY_TRY(library.bind("rsmi_init", api.init));
@@ -81,17 +83,17 @@ class EnergySensor final : public GpuSensor {
     return std::unique_ptr<GpuSensor>(std::move(sensor));
   }
 
-  Result<SensorReading> read() override {
+  Result<std::vector<SensorReading>> read() override {
     ASSAY_TRY_ASSIGN(const Count now, count());
     SensorReading reading;
     reading.t_ns = static_cast<int64_t>(now.t_ns);
-    reading.fresh = last_.t_ns != 0 && now.t_ns > last_.t_ns;
+    reading.fresh = last_.t_ns != 0 && now.t_ns > last_.t_ns && now.restarts == last_.restarts;
     if (reading.fresh) {
       reading.power_w =
           (now.joules - last_.joules) / static_cast<double>(now.t_ns - last_.t_ns) * 1e9;
     }
     if (now.t_ns > last_.t_ns) last_ = now;
-    return reading;
+    return std::vector<SensorReading>{reading};
   }
 
   Result<std::optional<double>> energy_j() override {
@@ -106,13 +108,15 @@ class EnergySensor final : public GpuSensor {
     facts.documented.mode = SensorMode::kEnergyCounter;
     facts.documented.window_ns = kMs;
     facts.documented.period_ns = kMs;
-    facts.documented.source = "energy accumulator, re-read by the driver every 1 ms at most";
+    facts.documented.source =
+        "documented: energy accumulator, re-read by the driver every 1 ms at most";
   }
 
  private:
   struct Count {
-    double joules = 0;
+    double joules = 0;  // since this sensor was opened
     uint64_t t_ns = 0;
+    uint32_t restarts = 0;  // of the accumulator: what it counted around one is lost
   };
 
   Status check(int code, const std::string& doing) const {
@@ -157,16 +161,38 @@ class EnergySensor final : public GpuSensor {
     if (api_.power_cap(device_, 0, &microwatts) == 0) {
       limit_w_ = static_cast<double>(microwatts) * 1e-6;
     }
-    return count() ? Status(Ok{}) : Status(count().take_error());
+    auto first = count();
+    return first ? Status(Ok{}) : Status(first.take_error());
   }
 
-  Result<Count> count() const {
+  Result<Count> count() {
     uint64_t units = 0;
     float microjoules = 0;
     uint64_t t_ns = 0;
+    std::lock_guard lock(mutex_);
     ASSAY_TRY(
         check(api_.energy(device_, &units, &microjoules, &t_ns), "reading the energy accumulator"));
-    return Count{static_cast<double>(units) * static_cast<double>(microjoules) * 1e-6, t_ns};
+    if (counted_) advance(units, static_cast<double>(microjoules), t_ns);
+    counted_ = true;
+    units_ = units;
+    t_ns_ = t_ns;
+    return Count{joules_, t_ns, restarts_};
+  }
+
+  // Differences in whole units. An accumulator that goes back was of 32 bits and wrapped, where
+  // that gives a power that can be; else it began anew, as after a reset of the GPU.
+  void advance(uint64_t units, double microjoules, uint64_t t_ns) {
+    uint64_t more = units - units_;
+    if (units < units_) {
+      constexpr uint64_t kWrap = uint64_t{1} << 32;
+      const double ns = t_ns > t_ns_ ? static_cast<double>(t_ns - t_ns_) : 0;
+      more = units_ < kWrap ? units + kWrap - units_ : 0;
+      if (more == 0 || static_cast<double>(more) * microjoules * 1e3 > kMostWatts * ns) {
+        ++restarts_;
+        return;
+      }
+    }
+    joules_ += static_cast<double>(more) * microjoules * 1e-6;
   }
 
   rsmi::Api api_ = {};
@@ -175,6 +201,12 @@ class EnergySensor final : public GpuSensor {
   std::string uuid_;
   double limit_w_ = 0;
   Count last_;
+  std::mutex mutex_;  // read by the logger's thread and for energy
+  bool counted_ = false;
+  uint64_t units_ = 0;
+  uint64_t t_ns_ = 0;
+  double joules_ = 0;
+  uint32_t restarts_ = 0;
 };
 
 // rocblas-types.h, rocblas-functions.h.

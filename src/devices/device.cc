@@ -20,31 +20,49 @@ std::optional<int> ordinal_of(const std::string& text) {
   return ordinal;
 }
 
-Result<std::unique_ptr<PowerDevice>> open_any() {
-  auto nvidia = open_nvidia_device(0);
+Result<std::unique_ptr<PowerDevice>> open_any(SensorChoice sensor) {
+  auto nvidia = open_nvidia_device(0, {}, sensor);
   if (nvidia) return nvidia;
   auto amd = open_amd_device(0);
   if (amd) return amd;
   return Error{ErrorCode::kUnsupported,
-               "there is no GPU to measure here: " + nvidia.error().message + "; " +
+               "there is no GPU to measure here: nvidia: " + nvidia.error().message + "; amd: " +
                    amd.error().message + ". --device simulated runs everything without one",
                "", -1};
 }
 
+// A GPU that was asked for by name: says which it was, and what can be done without it.
+Result<std::unique_ptr<PowerDevice>> named(Result<std::unique_ptr<PowerDevice>> device,
+                                           const std::string& text) {
+  if (device) return device;
+  Error error = device.take_error();
+  error.message = "--device " + text + ": " + error.message;
+  if (error.code == ErrorCode::kUnsupported) {
+    error.message += ". --device simulated runs everything without a GPU";
+  }
+  return error;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64_t seed) {
+Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64_t seed,
+                                                 SensorChoice sensor) {
   const size_t colon = std::min(text.find(':'), text.size());
   const std::string kind = text.substr(0, colon);
   const std::string rest = colon < text.size() ? text.substr(colon + 1) : "";
+  if (sensor != SensorChoice::kAuto && (kind == "simulated" || kind == "amd")) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--sensor chooses among NVML's readings; device " + kind + " has one only", "",
+                 -1};
+  }
   if (kind == "simulated") {
     ASSAY_TRY_ASSIGN(const SimulatedKnobs knobs, parse_simulated_knobs(rest));
     return std::unique_ptr<PowerDevice>(make_simulated_device(seed, knobs));
   }
-  if (text == "auto") return open_any();
+  if (text == "auto") return open_any(sensor);
   const auto ordinal = ordinal_of(rest);
-  if (ordinal && kind == "nvidia") return open_nvidia_device(*ordinal);
-  if (ordinal && kind == "amd") return open_amd_device(*ordinal);
+  if (ordinal && kind == "nvidia") return named(open_nvidia_device(*ordinal, {}, sensor), text);
+  if (ordinal && kind == "amd") return named(open_amd_device(*ordinal), text);
   return Error{ErrorCode::kInvalidArgument,
                "no device '" + text + "': write auto, nvidia:0, amd:0 or simulated", "", -1};
 }

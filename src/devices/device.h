@@ -43,6 +43,9 @@ struct LogRequest {
   int64_t poll_interval_ns = 0;
 };
 
+// Which of NVML's readings of power; other devices have one only.
+enum class SensorChoice : uint8_t { kAuto, kInstant, kAverage, kUsage, kSamples };
+
 class PowerDevice {
  public:
   virtual ~PowerDevice() = default;
@@ -71,6 +74,7 @@ class PowerDevice {
 
 // "auto", "nvidia:0", "amd:0", "simulated", "simulated:window=1ms,drift=42". Errors say what is
 // missing on this machine. `seed` draws a simulated device and means nothing to a real one.
-Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64_t seed);
+Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64_t seed,
+                                                 SensorChoice sensor = SensorChoice::kAuto);
 
 }  // namespace assay

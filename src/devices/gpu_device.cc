@@ -98,13 +98,13 @@ class Poller {
     int64_t next = read_clock(clock_);
     while (!stop_.load(std::memory_order_relaxed)) {
       const int64_t before = read_clock(clock_);
-      auto reading = sensor_.read();
+      auto readings = sensor_.read();
       const int64_t after = read_clock(clock_);
-      if (!reading) {
-        error_ = reading.take_error();
+      if (!readings) {
+        error_ = readings.take_error();
         return;
       }
-      keep(*reading, before + (after - before) / 2);
+      for (const SensorReading& reading : *readings) keep(reading, before + (after - before) / 2);
       next = std::max(next + interval, after);
       std::this_thread::sleep_for(std::chrono::nanoseconds(next - after));
     }
@@ -112,6 +112,7 @@ class Poller {
 
   void keep(const SensorReading& reading, int64_t polled_at) {
     const bool every = request_.poll_interval_ns > 0;
+    if (reading.buffered) return keep_buffered(reading, every);
     const bool repeated =
         !reading.fresh || (!samples_.empty() && samples_.back().power_w == reading.power_w);
     if (repeated && !every) return;
@@ -119,6 +120,21 @@ class Poller {
     PowerSample sample;
     sample.t_ns = every || reading.t_ns == 0 ? polled_at : reading.t_ns;
     sample.power_w = reading.fresh ? reading.power_w : samples_.back().power_w;
+    samples_.push_back(sample);
+  }
+
+  // Every buffered reading has a time of its own. A poll would have seen the one before it until
+  // then, which is what calibration looks for.
+  void keep_buffered(const SensorReading& reading, bool as_polled) {
+    constexpr int64_t kJustBefore = 1000;
+    PowerSample sample;
+    if (as_polled && !samples_.empty()) {
+      sample.power_w = samples_.back().power_w;
+      sample.t_ns = reading.t_ns - kJustBefore;
+      samples_.push_back(sample);
+    }
+    sample.t_ns = reading.t_ns;
+    sample.power_w = reading.power_w;
     samples_.push_back(sample);
   }
 

@@ -20,7 +20,8 @@ namespace assay {
 struct SensorReading {
   int64_t t_ns = 0;  // of the reading, on the CPU's clock; 0 = not told, the poll's time counts
   double power_w = 0;
-  bool fresh = true;  // false: told to be the same reading as before
+  bool fresh = true;      // false: told to be the same reading as before
+  bool buffered = false;  // taken at t_ns by the driver, some time before the poll
 };
 
 // Reads only: no clocks, limits or modes are ever set.
@@ -30,7 +31,8 @@ class GpuSensor {
   GpuSensor() = default;
   GpuSensor(const GpuSensor&) = delete;
   GpuSensor& operator=(const GpuSensor&) = delete;
-  virtual Result<SensorReading> read() = 0;
+  // In order of time; several, or none, where the driver buffers them.
+  virtual Result<std::vector<SensorReading>> read() = 0;
   virtual Result<std::optional<double>> energy_j() = 0;
   // Driver, uuid, documented sensor, power limit.
   virtual void describe(DeviceFacts& facts) const = 0;

@@ -1,5 +1,6 @@
 #include "devices/nvidia.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <utility>
@@ -126,36 +127,58 @@ Status bind(const DynamicLibrary& library, nvml::Api& api) {
   return library.bind("nvmlDeviceGetMigMode", api.mig_mode);
 }
 
-// Which of NVML's readings is used: the one with the shortest window there is.
-enum class Reading { kInstant, kAverage, kUsage };
+const char* reading_name(SensorChoice reading) {
+  switch (reading) {
+    case SensorChoice::kInstant:
+      return "instant";
+    case SensorChoice::kAverage:
+      return "average";
+    case SensorChoice::kSamples:
+      return "samples";
+    case SensorChoice::kAuto:
+    case SensorChoice::kUsage:
+      break;
+  }
+  return "usage";
+}
+
+double watts_of(const nvml::Value& value, int type) {
+  switch (type) {
+    case nvml::kDouble:
+      return value.d * 1e-3;
+    case nvml::kUnsignedLong:
+      return static_cast<double>(value.ul) * 1e-3;
+    case nvml::kUnsignedLongLong:
+      return static_cast<double>(value.ull) * 1e-3;
+    default:
+      return value.u * 1e-3;
+  }
+}
 
 class NvmlSensor final : public GpuSensor {
  public:
   static Result<std::unique_ptr<GpuSensor>> open(const std::vector<std::string>& libraries,
-                                                 const std::string& bus_id) {
+                                                 const std::string& bus_id, SensorChoice choice) {
     ASSAY_TRY_ASSIGN(
         const DynamicLibrary library,
         DynamicLibrary::open(libraries, "NVML, which comes with the NVIDIA driver, is missing"));
     auto sensor = std::make_unique<NvmlSensor>();
     ASSAY_TRY(bind(library, sensor->api_));
+    if (choice == SensorChoice::kSamples) {
+      ASSAY_TRY(library.bind("nvmlDeviceGetSamples", sensor->api_.samples));
+    }
     ASSAY_TRY(sensor->check(sensor->api_.init(), "starting NVML"));
     ASSAY_TRY(sensor->check(sensor->api_.by_bus_id(bus_id.c_str(), &sensor->device_),
                             "finding GPU " + bus_id));
     ASSAY_TRY(sensor->look_around());
+    ASSAY_TRY(sensor->choose(choice));
     return std::unique_ptr<GpuSensor>(std::move(sensor));
   }
 
-  Result<SensorReading> read() override {
-    if (reading_ != Reading::kUsage) {
-      const unsigned field =
-          reading_ == Reading::kInstant ? nvml::kFieldPowerInstant : nvml::kFieldPowerAverage;
-      const auto watts = field_w(field);
-      if (!watts) return failed_read_;
-      return SensorReading{0, *watts, true};
-    }
-    unsigned mw = 0;
-    ASSAY_TRY(check(api_.power_usage(device_, &mw), "reading power"));
-    return SensorReading{0, mw * 1e-3, true};
+  Result<std::vector<SensorReading>> read() override {
+    if (reading_ == SensorChoice::kSamples) return buffered();
+    ASSAY_TRY_ASSIGN(const double watts, current(reading_));
+    return std::vector<SensorReading>{{0, watts}};
   }
 
   Result<std::optional<double>> energy_j() override {
@@ -170,8 +193,10 @@ class NvmlSensor final : public GpuSensor {
     facts.driver = driver_;
     facts.uuid = uuid_;
     facts.power_limit_w = limit_w_;
-    if (reading_ == Reading::kInstant) {
-      facts.documented.source = "NVML instant power; its window is not documented";
+    facts.documented.reading = reading_name(reading_);
+    if (reading_ == SensorChoice::kInstant || reading_ == SensorChoice::kSamples) {
+      facts.documented.source =
+          std::string("NVML ") + facts.documented.reading + " power; its window is not documented";
       return;
     }
     // NVML documents 1 s for average and, from Ampere on, for usage; the period is not documented,
@@ -211,34 +236,81 @@ class NvmlSensor final : public GpuSensor {
     }
     unsigned mw = 0;
     if (api_.enforced_limit(device_, &mw) == nvml::kSuccess) limit_w_ = mw * 1e-3;
-    if (field_w(nvml::kFieldPowerInstant)) {
-      reading_ = Reading::kInstant;
-    } else if (field_w(nvml::kFieldPowerAverage)) {
-      reading_ = Reading::kAverage;
-    } else {
-      reading_ = Reading::kUsage;
-      ASSAY_TRY(check(api_.power_usage(device_, &mw), "reading power"));
-    }
     return Ok{};
   }
 
-  std::optional<double> field_w(unsigned field) {
+  // The reading that was asked for, or the one with the shortest window that there is.
+  Status choose(SensorChoice choice) {
+    if (choice == SensorChoice::kSamples) {
+      reading_ = choice;
+      // What was buffered until now is before any run.
+      return explain(buffered(), choice);
+    }
+    if (choice != SensorChoice::kAuto) {
+      reading_ = choice;
+      return explain(current(choice), choice);
+    }
+    for (const SensorChoice reading : {SensorChoice::kInstant, SensorChoice::kAverage}) {
+      reading_ = reading;
+      if (current(reading)) return Ok{};
+    }
+    reading_ = SensorChoice::kUsage;
+    auto usage = current(reading_);
+    return usage ? Status(Ok{}) : Status(usage.take_error());
+  }
+
+  template <typename Value>
+  static Status explain(Result<Value> tried, SensorChoice choice) {
+    if (tried) return Ok{};
+    Error error = tried.take_error();
+    error.message = std::string("--sensor ") + reading_name(choice) + ": " + error.message +
+                    "; --sensor auto takes what this GPU has";
+    return error;
+  }
+
+  Result<double> current(SensorChoice reading) {
+    if (reading == SensorChoice::kUsage) {
+      unsigned mw = 0;
+      ASSAY_TRY(check(api_.power_usage(device_, &mw), "reading power"));
+      return mw * 1e-3;
+    }
     nvml::FieldValue value = {};
-    value.field = field;
-    int code = api_.field_values(device_, 1, &value);
-    if (code == nvml::kSuccess) code = value.result;
-    if (code == nvml::kSuccess) return value.value.u * 1e-3;
-    failed_read_ = check(code, "reading power").take_error();
-    return std::nullopt;
+    value.field =
+        reading == SensorChoice::kInstant ? nvml::kFieldPowerInstant : nvml::kFieldPowerAverage;
+    ASSAY_TRY(check(api_.field_values(device_, 1, &value), "reading power"));
+    ASSAY_TRY(check(value.result, "reading power"));
+    return value.value.u * 1e-3;
+  }
+
+  // What the driver put into its buffer since the last call.
+  Result<std::vector<SensorReading>> buffered() {
+    int type = nvml::kUnsigned;
+    unsigned count = 0;
+    int code = api_.samples(device_, nvml::kTotalPowerSamples, seen_us_, &type, &count, nullptr);
+    if (code == nvml::kNotFound) return std::vector<SensorReading>();
+    ASSAY_TRY(check(code, "asking for the buffer of power samples"));
+    std::vector<nvml::Sample> samples(count);
+    code = api_.samples(device_, nvml::kTotalPowerSamples, seen_us_, &type, &count, samples.data());
+    if (code == nvml::kNotFound) return std::vector<SensorReading>();
+    ASSAY_TRY(check(code, "reading the buffer of power samples"));
+    samples.resize(std::min<size_t>(count, samples.size()));
+    std::vector<SensorReading> readings;
+    for (const nvml::Sample& sample : samples) {
+      if (sample.timestamp_us <= seen_us_) continue;
+      seen_us_ = sample.timestamp_us;
+      readings.push_back({static_cast<int64_t>(sample.timestamp_us) * 1000,
+                          watts_of(sample.value, type), true, true});
+    }
+    return readings;
   }
 
   nvml::Api api_ = {};
   void* device_ = nullptr;
-  Reading reading_ = Reading::kUsage;
+  SensorChoice reading_ = SensorChoice::kUsage;
+  unsigned long long seen_us_ = 0;  // of the last buffered sample
   std::string driver_;
   std::string uuid_;
   double limit_w_ = 0;
-  Error failed_read_;
 };
 
 // cuBLAS 11 to 13 (cublas_api.h, library_types.h).
@@ -299,13 +371,14 @@ class CuBlas final : public GpuBlas {
 }  // namespace
 
 Result<std::unique_ptr<PowerDevice>> open_nvidia_device(int ordinal,
-                                                        const NvidiaLibraries& libraries) {
+                                                        const NvidiaLibraries& libraries,
+                                                        SensorChoice sensor) {
   ASSAY_TRY_ASSIGN(GpuRuntime runtime,
                    GpuRuntime::open(GpuVendor::kNvidia, ordinal, libraries.driver));
   GpuParts parts;
   parts.vendor = GpuVendor::kNvidia;
   parts.cpu_clock = CLOCK_REALTIME;
-  ASSAY_TRY_ASSIGN(parts.sensor, NvmlSensor::open(libraries.nvml, runtime.bus_id()));
+  ASSAY_TRY_ASSIGN(parts.sensor, NvmlSensor::open(libraries.nvml, runtime.bus_id(), sensor));
   parts.helpers = kHelpers;
   parts.blas_libraries = libraries.blas;
   parts.compiler_libraries = libraries.compiler;

@@ -10,10 +10,13 @@ namespace assay::nvml {
 constexpr int kSuccess = 0;
 constexpr int kNotSupported = 3;
 constexpr int kNoPermission = 4;
+constexpr int kNotFound = 6;  // no sample since the time given
 constexpr int kDriverNotLoaded = 9;
 
 constexpr unsigned kFieldPowerAverage = 185;  // NVML_FI_DEV_POWER_AVERAGE, mW
 constexpr unsigned kFieldPowerInstant = 186;  // NVML_FI_DEV_POWER_INSTANT, mW
+
+constexpr int kTotalPowerSamples = 0;  // NVML_TOTAL_POWER_SAMPLES, mW
 
 union Value {
   double d;
@@ -33,6 +36,15 @@ struct FieldValue {
 };
 static_assert(sizeof(Value) == 8 && sizeof(FieldValue) == 40);
 
+struct Sample {
+  unsigned long long timestamp_us;  // CPU, since 1970
+  Value value;
+};
+static_assert(sizeof(Sample) == 16);
+
+// nvmlValueType_t
+enum ValueType : int { kDouble = 0, kUnsigned = 1, kUnsignedLong = 2, kUnsignedLongLong = 3 };
+
 struct Api {
   int (*init)();
   const char* (*error_text)(int code);
@@ -41,6 +53,8 @@ struct Api {
   int (*uuid)(void* device, char* text, unsigned length);
   int (*power_usage)(void* device, unsigned* mw);
   int (*field_values)(void* device, int count, FieldValue* values);
+  int (*samples)(void* device, int type, unsigned long long since_us, int* value_type,
+                 unsigned* count, Sample* samples);
   int (*energy)(void* device, unsigned long long* mj);
   int (*enforced_limit)(void* device, unsigned* mw);
   int (*mig_mode)(void* device, unsigned* current, unsigned* pending);

@@ -116,6 +116,8 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
   }
   const std::string source = text(json, "source");
   found.sensor.source = source.empty() ? "calibrated" : source;
+  found.sensor.reading = text(json, "reading");
+  found.sensor.calibrated = true;
   found.share_sampled = number(json, "share_sampled");
   found.idle_w = number(json, "idle_w");
   found.load_w = number(json, "load_w");
@@ -139,6 +141,7 @@ Status write_sensor_calibration(const SensorCalibration& calibration, const std:
   json["device"] = calibration.device;
   json["driver"] = calibration.driver;
   json["uuid"] = calibration.uuid;
+  json["reading"] = calibration.sensor.reading;
   json["mode"] = sensor_mode_name(calibration.sensor.mode);
   json["window_ns"] = calibration.sensor.window_ns;
   json["period_ns"] = calibration.sensor.period_ns;
@@ -155,7 +158,8 @@ Status write_sensor_calibration(const SensorCalibration& calibration, const std:
   return write_object(json, path);
 }
 
-std::string calibration_path(const std::string& uuid, const std::string& driver) {
+std::string calibration_path(const std::string& uuid, const std::string& driver,
+                             const std::string& reading) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   std::filesystem::path folder;
@@ -166,7 +170,9 @@ std::string calibration_path(const std::string& uuid, const std::string& driver)
   } else {
     return {};
   }
-  return (folder / "assay" / "sensors" / (plain(uuid) + "_" + plain(driver) + ".json")).string();
+  std::string name = plain(uuid) + "_" + plain(driver);
+  if (!reading.empty()) name += "_" + plain(reading);
+  return (folder / "assay" / "sensors" / (name + ".json")).string();
 }
 
 Result<PowerPlan> read_power_plan(const std::string& folder) {

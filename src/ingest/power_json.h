@@ -14,9 +14,10 @@ namespace assay {
 Result<SensorCalibration> read_sensor_calibration(const std::string& path);
 // Makes the folders above it.
 Status write_sensor_calibration(const SensorCalibration& calibration, const std::string& path);
-// Where the calibration of one GPU and driver is kept: $XDG_CACHE_HOME/assay/sensors, else
+// Where the calibration of one GPU, driver and reading is kept: $XDG_CACHE_HOME/assay/sensors, else
 // ~/.cache/assay/sensors. Empty when neither variable is set.
-std::string calibration_path(const std::string& uuid, const std::string& driver);
+std::string calibration_path(const std::string& uuid, const std::string& driver,
+                             const std::string& reading);
 
 Result<PowerPlan> read_power_plan(const std::string& folder);
 Status write_power_plan(const PowerPlan& plan, const std::string& folder);

@@ -250,6 +250,7 @@ Status read_meta(const std::string& path, PowerRecording& recording) {
   }
   recording.device = text_of(meta, "device");
   recording.driver = text_of(meta, "driver");
+  recording.uuid = text_of(meta, "uuid");
   recording.workload = text_of(meta, "workload");
   recording.tick_hz = number_of(meta, "tick_hz", 1e9);
   if (!(recording.tick_hz > 0 && recording.tick_hz <= 1e12)) {
@@ -264,6 +265,10 @@ Status read_meta(const std::string& path, PowerRecording& recording) {
   ASSAY_TRY_ASSIGN(sensor.delay_ns, duration_of(meta, "delay_us", path));
   ASSAY_TRY_ASSIGN(sensor.mode, mode_of(meta, sensor.window_ns, path));
   sensor.source = text_of(meta, "sensor_source", "meta.json");
+  sensor.reading = text_of(meta, "sensor_reading");
+  const auto calibrated = meta.find("sensor_calibrated");
+  sensor.calibrated =
+      calibrated != meta.end() && calibrated->is_boolean() && calibrated->get<bool>();
   read_kernels(meta, recording);
   return Ok{};
 }
@@ -306,6 +311,7 @@ std::string meta_text(const PowerRecording& head) {
   Json meta;
   meta["device"] = head.device;
   meta["driver"] = head.driver;
+  meta["uuid"] = head.uuid;
   meta["tick_hz"] = head.tick_hz;
   meta["samples_clock"] = head.samples_on_cpu_clock ? "cpu" : "gpu";
   meta["mode"] = sensor_mode_name(head.sensor.mode);
@@ -313,6 +319,8 @@ std::string meta_text(const PowerRecording& head) {
   meta["P_us"] = static_cast<double>(head.sensor.period_ns) / 1000;
   meta["delay_us"] = static_cast<double>(head.sensor.delay_ns) / 1000;
   meta["sensor_source"] = head.sensor.source;
+  meta["sensor_reading"] = head.sensor.reading;
+  meta["sensor_calibrated"] = head.sensor.calibrated;
   meta["workload"] = head.workload;
   meta["seed"] = head.seed;
   Json& kernels = meta["kernels"] = Json::array();

@@ -243,6 +243,8 @@ class Calibration {
     found.sensor.mode =
         fit.window_ns >= kOneSecondFrom ? SensorMode::kOneSecondAverage : SensorMode::kBoxcar;
     found.sensor.source = "calibrated on this machine";
+    found.sensor.reading = device_.facts().documented.reading;
+    found.sensor.calibrated = true;
     found.share_sampled = std::min(
         1.0, static_cast<double>(fit.window_ns) / static_cast<double>(found.sensor.period_ns));
     found.idle_w = fit.idle_w;

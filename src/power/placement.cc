@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <string>
 
 namespace assay {
@@ -75,8 +77,39 @@ Status check_recording(const PowerRecording& recording) {
   return check_executions(recording.executions, recording.kernels.size());
 }
 
+std::vector<CutRun> find_cut_runs(const PowerRecording& recording) {
+  const std::vector<PowerExecution>& executions = recording.executions;
+  struct Span {
+    size_t first;
+    std::vector<uint32_t> kernels;
+  };
+  std::vector<Span> runs;
+  std::map<std::vector<uint32_t>, size_t> count;
+  for (size_t i = 0; i < executions.size(); ++i) {
+    if (i == 0 || executions[i].run != executions[i - 1].run) runs.push_back({i, {}});
+    runs.back().kernels.push_back(executions[i].kernel);
+  }
+  for (const Span& run : runs) ++count[run.kernels];
+  std::vector<CutRun> cut;
+  const auto usual = std::max_element(
+      count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  // Without a majority nobody knows how long a run is meant to be.
+  if (usual == count.end() || 2 * usual->second <= runs.size()) return cut;
+  const std::vector<uint32_t>& whole = usual->first;
+  for (size_t r = 0; r < runs.size(); ++r) {
+    const std::vector<uint32_t>& part = runs[r].kernels;
+    if (part.size() >= whole.size()) continue;
+    if (!std::equal(part.begin(), part.end(), whole.begin())) continue;
+    const PowerExecution& start = executions[runs[r].first];
+    cut.push_back({start.run, start.start_ns,
+                   r + 1 < runs.size() ? executions[runs[r + 1].first].start_ns
+                                       : std::numeric_limits<int64_t>::max()});
+  }
+  return cut;
+}
+
 std::vector<RunView> view_runs(const PowerRecording& recording, uint32_t kernel,
-                               std::optional<uint32_t> most) {
+                               std::optional<uint32_t> most, const std::vector<CutRun>& cut) {
   const std::vector<PowerExecution>& executions = recording.executions;
   std::vector<RunView> ending;
   std::vector<RunView> having;
@@ -86,7 +119,9 @@ std::vector<RunView> view_runs(const PowerRecording& recording, uint32_t kernel,
     for (; end < executions.size() && executions[end].run == executions[first].run; ++end) {
       if (executions[end].kernel == kernel) last = end;
     }
-    if (last) {
+    const bool whole = std::none_of(
+        cut.begin(), cut.end(), [&](const CutRun& c) { return c.run == executions[first].run; });
+    if (last && whole) {
       having.push_back(view_run(executions, first, end, *last));
       if (*last + 1 == end) ending.push_back(having.back());
     }

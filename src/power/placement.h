@@ -23,9 +23,19 @@ struct RunView {
   int64_t ssp_duration_ns = 0;
 };
 
-// Runs with the kernel: those that end with it, else all that have it. At most `most` of them.
+// A run whose record was cut: its executions are the first ones of what most runs executed. [from,
+// to) is the time until the next run, in which executions may be missing.
+struct CutRun {
+  uint32_t run = 0;
+  int64_t from_ns = 0;
+  int64_t to_ns = 0;
+};
+std::vector<CutRun> find_cut_runs(const PowerRecording& recording);
+
+// Runs with the kernel: those that end with it, else all that have it. At most `most` of them, and
+// none of `cut`, which is in order.
 std::vector<RunView> view_runs(const PowerRecording& recording, uint32_t kernel,
-                               std::optional<uint32_t> most);
+                               std::optional<uint32_t> most, const std::vector<CutRun>& cut);
 
 // A sample on the CPU's clock: the end of its window.
 struct TimedSample {

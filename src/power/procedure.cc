@@ -43,6 +43,7 @@ class Procedure {
       : device_(device), options_(options), observer_(observer) {
     recording_.device = device.facts().name;
     recording_.driver = device.facts().driver;
+    recording_.uuid = device.facts().uuid;
     recording_.tick_hz = device.facts().tick_hz;
     recording_.samples_on_cpu_clock = device.facts().samples_on_cpu_clock;
     recording_.sensor = options.sensor.value_or(device.facts().documented);
@@ -247,6 +248,12 @@ class Procedure {
 
   Status take_up(const ProcedureResume& resume) {
     const PowerRecording& left = resume.recording;
+    if (left.sensor.reading != recording_.sensor.reading) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "the folder holds readings '" + left.sensor.reading + "' of the sensor, not '" +
+                       recording_.sensor.reading + "': give --sensor as then, or another folder",
+                   "", -1};
+    }
     if (left.workload != recording_.workload || left.seed != recording_.seed ||
         left.device != recording_.device) {
       return Error{ErrorCode::kInvalidArgument,

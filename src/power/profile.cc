@@ -33,7 +33,8 @@ std::string percent(double share) { return number("%.1f %%", share * 100); }
 struct Job {
   const PowerRecording& recording;
   const ProfileOptions& options;
-  std::vector<RunView> runs;    // all
+  std::vector<CutRun> cut;
+  std::vector<RunView> runs;    // all but those
   std::vector<RunView> golden;  // the bin
   TimedSamples timed;
   Placement placement;
@@ -338,7 +339,10 @@ double idle_power(const Job& job) {
     }
     const bool clear =
         busy_until == INT64_MIN || busy_until <= sample.t_ns - job.recording.sensor.window_ns;
-    if (clear) idle.push_back(job.recording.samples[sample.sample].power_w);
+    const bool unsure = std::any_of(job.cut.begin(), job.cut.end(), [&](const CutRun& cut) {
+      return cut.from_ns <= sample.t_ns && sample.t_ns < cut.to_ns;
+    });
+    if (clear && !unsure) idle.push_back(job.recording.samples[sample.sample].power_w);
   }
   return idle.empty() ? std::nan("") : median(std::move(idle));
 }
@@ -488,9 +492,11 @@ Result<KernelProfile> profile_kernel(const PowerRecording& recording,
   if (options.kernel >= recording.kernels.size()) {
     return Error{ErrorCode::kInvalidArgument, "no such kernel in this recording", "", -1};
   }
+  std::vector<CutRun> cut = find_cut_runs(recording);
   Job job{.recording = recording,
           .options = options,
-          .runs = view_runs(recording, options.kernel, options.first_runs),
+          .cut = {},
+          .runs = view_runs(recording, options.kernel, options.first_runs, cut),
           .golden = {},
           .timed = {},
           .placement = {},
@@ -501,6 +507,8 @@ Result<KernelProfile> profile_kernel(const PowerRecording& recording,
                  "the kernel " + profile.name + " has no executions in this recording", "", -1};
   }
   profile.runs = static_cast<uint32_t>(job.runs.size());
+  profile.cut_runs = static_cast<uint32_t>(cut.size());
+  job.cut = std::move(cut);
   ASSAY_TRY_ASSIGN(profile.clock, clock_of(recording, options));
   job.timed = time_samples(recording, profile.clock);
   job.placement = place_samples(recording, job.timed);

@@ -84,6 +84,7 @@ struct KernelProfile {
   double bytes = std::numeric_limits<double>::quiet_NaN();  // per execution, at least
   int64_t t_exec_ns = 0;  // median SSP execution time of the golden runs
   uint32_t runs = 0;
+  uint32_t cut_runs = 0;  // whose record ends early; in nothing else here
   uint32_t golden = 0;
   int64_t golden_low_ns = 0;  // the bin
   int64_t golden_high_ns = 0;

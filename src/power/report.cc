@@ -23,6 +23,10 @@ void add_notes(const KernelProfile& profile, bool first, TrustNotes& notes) {
              counted(profile.samples_in_gaps,
                      "samples lie between executions; dropped, while windows that reach over a gap "
                      "stay and pull the power towards idle"));
+    add_note(notes, "cut_runs", profile.cut_runs, "runs",
+             counted(profile.cut_runs,
+                     "runs end before the executions that the others have: recording was stopped "
+                     "while it wrote them; left out"));
     add_note(notes, "samples_repeated", profile.samples_repeated, "lois",
              counted(profile.samples_repeated, "samples repeat the stamp before them; dropped"));
   }

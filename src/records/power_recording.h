@@ -44,15 +44,18 @@ std::string_view sensor_mode_name(SensorMode mode);
 
 struct SensorModel {
   SensorMode mode = SensorMode::kUnknown;
-  int64_t window_ns = 0;  // w: averaging window; 0 = not known
-  int64_t period_ns = 0;  // P: reporting period; 0 = not known
-  int64_t delay_ns = 0;   // a reading describes the window that ended this long before its stamp
-  std::string source;     // "calibrated on this machine, 2026-11-21", "documented", "meta.json"
+  int64_t window_ns = 0;     // w: averaging window; 0 = not known
+  int64_t period_ns = 0;     // P: reporting period; 0 = not known
+  int64_t delay_ns = 0;      // a reading describes the window that ended this long before its stamp
+  std::string source;        // "calibrated on this machine, 2026-11-21", "documented", "meta.json"
+  std::string reading = {};  // which of the device's readings: "instant"; empty = it has one only
+  bool calibrated = false;   // measured, not only documented or stated
 };
 
 struct PowerRecording {
   std::string device;  // name
   std::string driver;
+  std::string uuid;      // of the GPU; empty = not told
   double tick_hz = 1e9;  // of ClockProbe::gpu_ticks and, where the samples share it, of their clock
   bool samples_on_cpu_clock = false;  // true: no clock model is needed for the samples
   SensorModel sensor;

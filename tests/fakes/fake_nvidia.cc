@@ -1,7 +1,8 @@
 // libcuda, NVML and cuBLAS of a GPU that does not exist, as one shared object: enough of them to
 // run Assay's NVIDIA path without a GPU. A matrix product takes 200 us of a stream's time, during
 // which power is 500 W instead of 100 W. FAKE_GPU names a fault: none, no_device, mig,
-// no_permission, no_instant, launch_fails.
+// no_permission, no_instant, no_samples, launch_fails. Average power is always 300 W; the driver
+// buffers a sample of power every 5 ms.
 
 #include <algorithm>
 #include <cstdint>
@@ -63,6 +64,13 @@ struct FieldValue {
   int result;
   unsigned long long value;
 };
+
+struct Sample {
+  unsigned long long timestamp_us;
+  unsigned long long value;
+};
+constexpr int64_t kBuffered = 5'000'000;  // ns between samples in the driver's buffer
+constexpr int64_t kMostBuffered = 100;
 
 constexpr char kStamp[] = "assay_stamp";
 constexpr char kOther[] = "other";
@@ -146,10 +154,33 @@ int nvmlDeviceGetPowerUsage(void*, unsigned* mw) {
 }
 int nvmlDeviceGetFieldValues(void* device, int, FieldValue* value) {
   value->result = 3;
-  if (faulty("no_instant") || faulty("no_permission") || value->field != 186) return 0;
+  if (faulty("no_permission")) return 0;
+  if (value->field == 185 && !faulty("no_average")) {
+    value->result = 0;
+    value->value = 300'000;
+    return 0;
+  }
+  if (faulty("no_instant") || value->field != 186) return 0;
   unsigned mw = 0;
   value->result = nvmlDeviceGetPowerUsage(device, &mw);
   value->value = mw;
+  return 0;
+}
+int nvmlDeviceGetSamples(void*, int type, unsigned long long since_us, int* value_type,
+                         unsigned* count, Sample* samples) {
+  if (type != 0 || faulty("no_samples")) return 3;
+  *value_type = 1;
+  const int64_t newest = now() / kBuffered;
+  const int64_t seen = static_cast<int64_t>(since_us) * 1000 / kBuffered;
+  const int64_t oldest = std::max(newest - kMostBuffered + 1, seen + 1);
+  if (samples == nullptr) return *count = kMostBuffered, 0;
+  if (oldest > newest) return 6;
+  *count = static_cast<unsigned>(newest - oldest + 1);
+  for (int64_t i = oldest; i <= newest; ++i) {
+    const int64_t t = i * kBuffered;
+    samples[i - oldest] = {static_cast<unsigned long long>(t / 1000),
+                           is_busy(t) ? 500'000ULL : 100'000ULL};
+  }
   return 0;
 }
 int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* mj) {

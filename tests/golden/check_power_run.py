@@ -3,6 +3,7 @@
 truth printed beside them, interrupts that lose nothing, and errors with names."""
 
 import argparse
+import ctypes
 import json
 import os
 import pathlib
@@ -110,12 +111,85 @@ def check_calibration(assay, folder):
         check(abs(error) < 0.01, f"calibrated: SSP is off by {100 * error:.2f} %")
 
 
+def check_kept_calibration(assay, folder):
+    """A recording made without calibration takes the one that is kept, and says so; a calibrated one keeps
+    its own."""
+    env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache2")}
+    device = ("--device", "simulated:kind=unknown,t=200us,boost=0", "--seed", "9")
+    kept = run_json(assay, "power", "calibrate", *device, env=env).get("calibration", {}).get("file", "")
+    recorded = folder / "recorded"
+    run_json(assay, "power", "run", *device, "--workload", "gemm:2048", "--calibration", kept, "--record", recorded)
+    if not kept or not recorded.exists():
+        problems.append("no calibration or no recording to profile")
+        return
+
+    def sensor_of(*arguments):
+        return run_json(assay, "power", "profile", recorded, *arguments, env=env).get("power", {})
+
+    def source(power):
+        return power.get("sensor", {}).get("sensor_source", "")
+
+    meta = json.loads((recorded / "meta.json").read_text())
+    check(meta.get("sensor_calibrated") is True and meta.get("uuid") == "SIM-9", f"meta.json: {meta}")
+    before = sensor_of()
+    other = json.loads(pathlib.Path(kept).read_text())
+    other["window_ns"] *= 2
+    pathlib.Path(kept).write_text(json.dumps(other))
+    check(sensor_of() == before, "a calibrated recording took another calibration")
+    check("not " + kept in source(sensor_of("--calibration", kept)), "an unused calibration is not told")
+    other["window_ns"] //= 2
+    pathlib.Path(kept).write_text(json.dumps(other))
+    meta.update(sensor_calibrated=False, mode="unknown", w_us=0, P_us=0, delay_us=0, sensor_source="unknown")
+    (recorded / "meta.json").write_text(json.dumps(meta))
+    after = sensor_of()
+    check(after and kept in source(after), f"the kept calibration is not named: {source(after)}")
+    check(after and after["kernels"][0]["ssp_w"] == before["kernels"][0]["ssp_w"], "another power than when recorded")
+    pathlib.Path(kept).rename(folder / "moved.json")
+    refused = sensor_of()
+    check(refused and refused["kernels"][0]["verdict"] == "refused", "an unknown sensor was believed by profile")
+    meta["uuid"] = "SIM-10"
+    (recorded / "meta.json").write_text(json.dumps(meta))
+    done = run(assay, "power", "profile", recorded, "--calibration", folder / "moved.json")
+    check(done.returncode == 2 and "is of GPU SIM-9" in done.stderr, f"calibration of another GPU: {done.stderr}")
+
+
+def has_library(name):
+    try:
+        ctypes.CDLL(name)
+        return True
+    except OSError:
+        return False
+
+
+def check_no_gpu(assay):
+    """Exact messages where no driver is installed. Elsewhere there is nothing to check."""
+    if has_library("libcuda.so.1") or has_library("libamdhip64.so.7") or has_library("libamdhip64.so"):
+        return
+    cuda = ("no NVIDIA driver is installed here (libcuda.so.1: cannot open shared object file: "
+            "No such file or directory)")
+    rocm = ("no AMD ROCm runtime is installed here (libamdhip64.so.7: cannot open shared object file: "
+            "No such file or directory)")
+    simulated = "--device simulated runs everything without"
+    cases = {
+        "nvidia:0": f"assay: --device nvidia:0: {cuda}. {simulated} a GPU\n",
+        "amd:0": f"assay: --device amd:0: {rocm}. {simulated} a GPU\n",
+        "auto": f"assay: there is no GPU to measure here: nvidia: {cuda}; amd: {rocm}. {simulated} one\n",
+    }
+    for device, says in cases.items():
+        for verb in (("run", "--workload", "gemm:64"), ("calibrate",)):
+            done = run(assay, "power", verb[0], "--device", device, *verb[1:])
+            check(done.returncode == 2 and done.stdout == "" and done.stderr == says,
+                  f"{verb[0]} on {device}: {done.returncode} {done.stderr}")
+
+
 def check_errors(assay):
     cases = {
         ("--device", "simulated", "--workload", "gemm:zero"): "sizes are gemm:N",
         ("--device", "simulated:windw=3", "--workload", "gemm:64"): "no such setting",
         ("--device", "gpu", "--workload", "gemm:64"): "no device 'gpu'",
         ("--device", "nvidia:99", "--workload", "gemm:64"): "assay: ",
+        ("--device", "simulated", "--sensor", "instant", "--workload", "gemm:64"): "has one only",
+        ("--device", "nvidia:0", "--sensor", "best", "--workload", "gemm:64"): "--sensor",
     }
     for arguments, says in cases.items():
         done = run(assay, "power", "run", *arguments)
@@ -132,6 +206,8 @@ def main():
         check_resume(assay, folder)
         check_full_disk(assay, folder)
         check_calibration(assay, folder)
+        check_kept_calibration(assay, folder)
+        check_no_gpu(assay)
         check_errors(assay)
     for problem in problems:
         print(problem)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -130,6 +131,59 @@ TEST_F(Nvidia, WithoutInstantPowerTheDocumentedSecondIsUsed) {
   ASSERT_TRUE(device);
   EXPECT_EQ((*device)->facts().documented.mode, SensorMode::kOneSecondAverage);
   EXPECT_EQ((*device)->facts().documented.window_ns, 1'000'000'000);
+}
+
+TEST_F(Nvidia, TheReadingCanBeChosen) {
+  const auto watts_with = [](SensorChoice choice) {
+    auto device = open_nvidia_device(0, fakes(), choice);
+    EXPECT_TRUE(device) << (device ? "" : device.error().message);
+    EXPECT_TRUE((*device)->start_logging({1'000'000}));
+    EXPECT_TRUE((*device)->wait_ns(20'000'000));
+    const auto samples = (*device)->stop_logging();
+    EXPECT_TRUE(samples && !samples->empty());
+    return std::pair((*device)->facts().documented.reading, samples->back().power_w);
+  };
+  EXPECT_EQ(watts_with(SensorChoice::kAuto), std::pair(std::string("instant"), 100.0));
+  EXPECT_EQ(watts_with(SensorChoice::kInstant), std::pair(std::string("instant"), 100.0));
+  EXPECT_EQ(watts_with(SensorChoice::kAverage), std::pair(std::string("average"), 300.0));
+  EXPECT_EQ(watts_with(SensorChoice::kUsage), std::pair(std::string("usage"), 100.0));
+  EXPECT_EQ(watts_with(SensorChoice::kSamples), std::pair(std::string("samples"), 100.0));
+}
+
+// Every 5 ms by their own stamps, repeats of a value kept, none twice, none from before logging.
+TEST_F(Nvidia, BufferedSamplesKeepTheirStamps) {
+  auto device = open_nvidia_device(0, fakes(), SensorChoice::kSamples);
+  ASSERT_TRUE(device);
+  const int64_t opened = (*device)->now_ns();
+  EXPECT_EQ((*device)->facts().documented.window_ns, 0);
+  const auto kernel = (*device)->prepare("gemm:64:f32");
+  ASSERT_TRUE(kernel);
+  ASSERT_TRUE((*device)->start_logging({}));
+  ASSERT_TRUE((*device)->wait_ns(20'000'000));
+  ASSERT_TRUE((*device)->execute(0, std::vector<uint32_t>(250, kernel->id)));  // 50 ms
+  ASSERT_TRUE((*device)->wait_ns(20'000'000));
+  const auto samples = (*device)->stop_logging();
+  ASSERT_TRUE(samples);
+  ASSERT_GE(samples->size(), 15U);
+  EXPECT_GT(samples->front().t_ns, opened - 5'000'000);
+  for (size_t i = 1; i < samples->size(); ++i) {
+    EXPECT_EQ((*samples)[i].t_ns - (*samples)[i - 1].t_ns, 5'000'000);
+  }
+  const auto loaded = std::count_if(samples->begin(), samples->end(),
+                                    [](const PowerSample& s) { return s.power_w == 500; });
+  EXPECT_GE(loaded, 8);
+}
+
+TEST_F(Nvidia, AReadingThatIsMissingIsNamed) {
+  const auto error = [](SensorChoice choice) {
+    const auto device = open_nvidia_device(0, fakes(), choice);
+    EXPECT_FALSE(device);
+    return device ? std::string() : device.error().message;
+  };
+  ::setenv("FAKE_GPU", "no_instant", 1);
+  EXPECT_THAT(error(SensorChoice::kInstant), HasSubstr("--sensor instant: reading power failed"));
+  ::setenv("FAKE_GPU", "no_samples", 1);
+  EXPECT_THAT(error(SensorChoice::kSamples), HasSubstr("--sensor samples: asking for the buffer"));
 }
 
 TEST_F(Nvidia, FaultsAreNamed) {

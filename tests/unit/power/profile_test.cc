@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -92,6 +93,44 @@ TEST(Profile, ShortKernelIsAveragedAndItsMeanIsRight) {
   EXPECT_GT(p.window_share, 0.995);
   ASSERT_THAT(p.reasons, SizeIs(1));
   EXPECT_THAT(p.reasons[0], HasSubstr("moving average"));
+}
+
+void cut_run(PowerRecording& recording, uint32_t run, uint32_t left) {
+  std::vector<PowerExecution>& all = recording.executions;
+  all.erase(
+      std::remove_if(all.begin(), all.end(),
+                     [&](const PowerExecution& e) { return e.run == run && e.index >= left; }),
+      all.end());
+}
+
+// A kill within an append leaves the first executions of the last run; one that was gone on with
+// has them in the middle. Both count for nothing, so that the others give what they give alone.
+TEST(CutRuns, AreLeftOutAndCounted) {
+  const PowerRecording whole = typical().make();
+  for (const uint32_t run : {199u, 77u}) {
+    PowerRecording cut = whole;
+    cut_run(cut, run, 4);
+    PowerRecording without = whole;
+    cut_run(without, run, 0);
+    const KernelProfile p = profile(cut, {.strict = true});
+    const KernelProfile expected = profile(without, {.strict = true});
+    EXPECT_EQ(p.cut_runs, 1u);
+    EXPECT_EQ(expected.cut_runs, 0u);
+    EXPECT_EQ(p.runs, 199u);
+    EXPECT_EQ(p.lois, expected.lois);
+    EXPECT_EQ(p.ssp_w, expected.ssp_w);
+    EXPECT_EQ(p.t_exec_ns, expected.t_exec_ns);
+    EXPECT_NEAR(p.idle_w, 100, 1);
+  }
+}
+
+TEST(CutRuns, RunsOfManyLengthsAreNotCut) {
+  PowerRecording recording = typical().make();
+  EXPECT_EQ(profile(recording).cut_runs, 0u);
+  for (uint32_t run = 0; run < 200; run += 2) cut_run(recording, run, 10);
+  const KernelProfile p = profile(recording);
+  EXPECT_EQ(p.cut_runs, 0u);
+  EXPECT_EQ(p.runs, 200u);
 }
 
 // T = 4 w: three quarters of each phase are seen as they are.

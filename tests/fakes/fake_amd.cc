@@ -1,0 +1,183 @@
+// HIP, hiprtc, ROCm-SMI and rocBLAS of a GPU that does not exist, as one shared object: enough of
+// them to run Assay's AMD path without a GPU. A matrix product takes 200 us of a stream's time,
+// during which power is 500 W instead of 100 W. The energy accumulator counts in 15.259 uJ and is
+// read anew every millisecond. FAKE_GPU names a fault: none, no_device, no_smi_device, no_counter,
+// no_permission, launch_fails, no_compile; wraps (the accumulator has 32 bits and is about to wrap)
+// and restarts (it begins anew 20 ms after the first read).
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::mutex mutex;
+int64_t free_at = 0;                            // when the stream has done everything
+std::vector<std::pair<int64_t, int64_t>> busy;  // of matrix products
+double busy_ns = 0;
+
+int64_t now() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+bool faulty(const char* fault) {
+  const char* set = std::getenv("FAKE_GPU");
+  return set != nullptr && std::string(set) == fault;
+}
+
+void take(int64_t duration, bool product) {
+  std::lock_guard lock(mutex);
+  const int64_t start = std::max(now(), free_at);
+  free_at = start + duration;
+  if (!product) return;
+  busy.emplace_back(start, free_at);
+  busy_ns += static_cast<double>(duration);
+}
+
+void wait_until(int64_t t) {
+  while (now() < t) std::this_thread::sleep_for(std::chrono::microseconds(5));
+}
+
+bool is_busy(int64_t t) {
+  std::lock_guard lock(mutex);
+  return std::any_of(busy.begin(), busy.end(),
+                     [t](const auto& span) { return span.first <= t && t < span.second; });
+}
+
+struct Event {
+  int64_t at = 0;
+};
+constexpr char kStamp[] = "assay_stamp";
+constexpr char kOther[] = "other";
+
+}  // namespace
+
+extern "C" {
+
+int hipInit(unsigned) { return 0; }
+int hipGetDeviceCount(int* count) { return *count = faulty("no_device") ? 0 : 1, 0; }
+int hipDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
+int hipDeviceGetName(char* name, int length, int) {
+  return std::strncpy(name, "Fake MI300X", static_cast<size_t>(length)), 0;
+}
+int hipDeviceGetPCIBusId(char* id, int length, int) {
+  return std::strncpy(id, "0000:c1:00.0", static_cast<size_t>(length)), 0;
+}
+int hipSetDevice(int) { return 0; }
+int hipStreamCreateWithFlags(void** stream, unsigned) { return *stream = &free_at, 0; }
+int hipStreamSynchronize(void*) { return wait_until(free_at), 0; }
+int hipEventCreateWithFlags(void** event, unsigned) { return *event = new Event, 0; }
+int hipEventDestroy(void* event) { return delete static_cast<Event*>(event), 0; }
+int hipEventRecord(void* event, void*) {
+  std::lock_guard lock(mutex);
+  static_cast<Event*>(event)->at = std::max(now(), free_at);
+  return 0;
+}
+int hipEventSynchronize(void* event) { return wait_until(static_cast<Event*>(event)->at), 0; }
+int hipEventElapsedTime(float* ms, void* start, void* end) {
+  const auto* from = static_cast<Event*>(start);
+  return *ms = static_cast<float>(static_cast<Event*>(end)->at - from->at) * 1e-6F, 0;
+}
+int hipMalloc(void** address, size_t bytes) {
+  return (*address = std::malloc(bytes)) != nullptr ? 0 : 2;
+}
+int hipFree(void* address) { return std::free(address), 0; }
+int hipMemcpyDtoDAsync(void*, void*, size_t, void*) { return take(50'000, false), 0; }
+int hipHostMalloc(void** address, size_t bytes, unsigned) {
+  return *address = std::malloc(bytes), 0;
+}
+int hipHostFree(void* address) { return std::free(address), 0; }
+int hipHostGetDevicePointer(void** device, void* host, unsigned) { return *device = host, 0; }
+int hipModuleLoadData(void** module, const void* image) {
+  *module = const_cast<char*>(kOther);
+  return std::strstr(static_cast<const char*>(image), "compiled") != nullptr ? 0 : 209;
+}
+int hipModuleGetFunction(void** function, void*, const char* name) {
+  *function = const_cast<char*>(std::strcmp(name, kStamp) == 0 ? kStamp : kOther);
+  return 0;
+}
+int hipModuleLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          unsigned, unsigned, void*, void** arguments, void**) {
+  if (faulty("launch_fails")) return 719;
+  if (function == kStamp) {
+    *static_cast<uint64_t*>(*static_cast<void**>(arguments[0])) = static_cast<uint64_t>(now());
+  }
+  return 0;
+}
+const char* hipGetErrorString(int code) {
+  return code == 719 ? "unspecified launch failure" : "fake error";
+}
+
+int hiprtcCreateProgram(void** program, const char*, const char*, int, const char* const*,
+                        const char* const*) {
+  return *program = &busy, 0;
+}
+int hiprtcCompileProgram(void*, int, const char* const*) { return faulty("no_compile") ? 6 : 0; }
+int hiprtcGetProgramLogSize(void*, size_t* bytes) { return *bytes = 12, 0; }
+int hiprtcGetProgramLog(void*, char* text) { return std::strcpy(text, "bad source."), 0; }
+int hiprtcGetCodeSize(void*, size_t* bytes) { return *bytes = 9, 0; }
+int hiprtcGetCode(void*, char* code) { return std::strcpy(code, "compiled"), 0; }
+int hiprtcDestroyProgram(void**) { return 0; }
+
+int rsmi_init(uint64_t) { return 0; }
+int rsmi_status_string(int code, const char** text) {
+  return *text = code == 4 ? "PERMISSION" : code == 2 ? "NOT_SUPPORTED" : "fake SMI error", 0;
+}
+int rsmi_num_monitor_devices(uint32_t* count) {
+  return *count = faulty("no_smi_device") ? 0 : 2, 0;
+}
+int rsmi_dev_pci_id_get(uint32_t device, uint64_t* bdf) {
+  return *bdf = device == 1 ? 0xc100 : 0x0500, 0;
+}
+int rsmi_dev_unique_id_get(uint32_t, uint64_t* id) { return *id = 0x1234, 0; }
+int rsmi_dev_energy_count_get(uint32_t device, uint64_t* count, float* resolution, uint64_t* t_ns) {
+  if (faulty("no_counter")) return 2;
+  if (faulty("no_permission")) return 4;
+  if (device != 1) return 1;
+  static const int64_t start = now() / 1'000'000 * 1'000'000;
+  const int64_t t = now() / 1'000'000 * 1'000'000;
+  std::lock_guard lock(mutex);
+  double joules = static_cast<double>(t - start) * 100e-9;
+  for (const auto& [from, to] : busy) {
+    joules += static_cast<double>(std::max<int64_t>(0, std::min(to, t) - from)) * 400e-9;
+  }
+  *resolution = 15.259F;
+  *t_ns = static_cast<uint64_t>(t);
+  *count = 5'000'000'000 + static_cast<uint64_t>(joules / 15.259e-6);
+  if (!faulty("wraps") && !faulty("restarts")) return 0;
+  // 256 units, 4 ms of idle, before the end of 32 bits when first asked; or back to 1000 after 20
+  // ms.
+  static uint64_t first = *count;
+  static const int64_t asked = t;
+  if (faulty("wraps")) {
+    *count = (*count - first + 0xffff'ff00) & 0xffff'ffff;
+  } else if (t > asked + 20'000'000) {
+    *count = *count - first + 1000;
+  }
+  return 0;
+}
+int rsmi_dev_power_cap_get(uint32_t, uint32_t, uint64_t* microwatts) {
+  return *microwatts = 750'000'000, 0;
+}
+int rsmi_version_str_get(int, char* text, uint32_t length) {
+  return std::strncpy(text, "6.1.0", length), 0;
+}
+
+int rocblas_create_handle(void** handle) { return *handle = &busy, 0; }
+int rocblas_set_stream(void*, void*) { return 0; }
+int rocblas_gemm_ex(void*, int, int, int, int, int, const void*, const void*, int, int, const void*,
+                    int, int, const void*, const void*, int, int, void*, int, int, int, int,
+                    int32_t, uint32_t) {
+  return take(200'000, true), 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,144 @@
+// The AMD path over a shared object that pretends to be HIP, hiprtc, ROCm-SMI and rocBLAS
+// (tests/fakes).
+
+#include "devices/amd.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+AmdLibraries fakes() {
+  const std::vector<std::string> fake = {ASSAY_FAKE_AMD};
+  return {.hip = fake, .smi = fake, .blas = fake, .compiler = fake};
+}
+
+class Amd : public ::testing::Test {
+ protected:
+  void TearDown() override { ::unsetenv("FAKE_GPU"); }
+  static std::string error_with(const char* fault, const AmdLibraries& libraries = fakes()) {
+    ::setenv("FAKE_GPU", fault, 1);
+    const auto device = open_amd_device(0, libraries);
+    EXPECT_FALSE(device) << fault;
+    return device ? "" : device.error().message;
+  }
+  // Idle for 60 ms.
+  static std::vector<PowerSample> idle_with(const char* fault) {
+    ::setenv("FAKE_GPU", fault, 1);
+    auto device = open_amd_device(0, fakes());
+    EXPECT_TRUE(device) << (device ? "" : device.error().message);
+    EXPECT_TRUE((*device)->start_logging({}));
+    EXPECT_TRUE((*device)->wait_ns(60'000'000));
+    auto samples = (*device)->stop_logging();
+    EXPECT_TRUE(samples);
+    return samples ? *std::move(samples) : std::vector<PowerSample>();
+  }
+};
+
+TEST_F(Amd, FactsComeFromHipAndRocmSmi) {
+  const auto device = open_amd_device(0, fakes());
+  ASSERT_TRUE(device) << device.error().message;
+  const DeviceFacts& facts = (*device)->facts();
+  EXPECT_EQ(facts.name, "Fake MI300X");
+  EXPECT_EQ(facts.driver, "6.1.0");
+  EXPECT_EQ(facts.uuid, "AMD-0000000000001234");
+  EXPECT_DOUBLE_EQ(facts.power_limit_w, 750);
+  EXPECT_EQ(facts.documented.mode, SensorMode::kEnergyCounter);
+  EXPECT_EQ(facts.documented.window_ns, 1'000'000);
+}
+
+// The accumulator is polled four times a millisecond and changes once: repeats are dropped, and
+// what is left is 100 W idle and 500 W loaded, with a unit of 15.259 uJ in a millisecond to spare.
+TEST_F(Amd, PowerIsTheAccumulatorsDifference) {
+  auto device = open_amd_device(0, fakes());
+  ASSERT_TRUE(device);
+  const auto kernel = (*device)->prepare("gemm:64:f32");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  ASSERT_TRUE((*device)->start_logging({}));
+  ASSERT_TRUE((*device)->wait_ns(20'000'000));
+  ASSERT_TRUE((*device)->execute(0, std::vector<uint32_t>(250, kernel->id)));  // 50 ms
+  ASSERT_TRUE((*device)->wait_ns(20'000'000));
+  const auto samples = (*device)->stop_logging();
+  ASSERT_TRUE(samples);
+  ASSERT_GE(samples->size(), 10U);
+  for (size_t i = 1; i < samples->size(); ++i) {
+    EXPECT_GE((*samples)[i].t_ns - (*samples)[i - 1].t_ns, 1'000'000);
+  }
+  const auto [low, high] = std::minmax_element(
+      samples->begin(), samples->end(),
+      [](const PowerSample& a, const PowerSample& b) { return a.power_w < b.power_w; });
+  EXPECT_NEAR(low->power_w, 100, 0.05);
+  EXPECT_NEAR(high->power_w, 500, 0.05);
+}
+
+TEST_F(Amd, AnAccumulatorOf32BitsMayWrap) {
+  const std::vector<PowerSample> samples = idle_with("wraps");
+  ASSERT_GE(samples.size(), 10U);
+  for (const PowerSample& sample : samples) EXPECT_NEAR(sample.power_w, 100, 0.05);
+}
+
+// What was counted around a restart is lost, not negative and not huge.
+TEST_F(Amd, AnAccumulatorThatBeginsAnewIsNoPower) {
+  const std::vector<PowerSample> samples = idle_with("restarts");
+  ASSERT_GE(samples.size(), 10U);
+  for (const PowerSample& sample : samples) EXPECT_NEAR(sample.power_w, 100, 0.05);
+}
+
+TEST_F(Amd, ClockProbesEncloseTheGpusTime) {
+  auto device = open_amd_device(0, fakes());
+  ASSERT_TRUE(device);
+  const auto probe = (*device)->probe();
+  ASSERT_TRUE(probe);
+  EXPECT_GE(probe->gpu_ticks, probe->c0_ns);
+  EXPECT_LE(probe->gpu_ticks, probe->c1_ns);
+}
+
+TEST_F(Amd, FaultsAreNamed) {
+  EXPECT_THAT(error_with("no_device"), HasSubstr("there is no device amd:0: the driver shows 0"));
+  EXPECT_THAT(error_with("no_smi_device"), HasSubstr("does not know the GPU at 0000:c1:00.0"));
+  EXPECT_THAT(error_with("no_counter"), HasSubstr("this GPU has no such counter"));
+  EXPECT_THAT(error_with("no_permission"), HasSubstr("groups render and video"));
+  EXPECT_THAT(error_with("no_compile"), HasSubstr("bad source."));
+  ::setenv("FAKE_GPU", "none", 1);
+  auto device = open_amd_device(0, fakes());
+  ASSERT_TRUE(device);
+  ::setenv("FAKE_GPU", "launch_fails", 1);
+  const auto kernel = (*device)->prepare("triad:1MiB");
+  ASSERT_FALSE(kernel);
+  EXPECT_THAT(kernel.error().message, HasSubstr("unspecified launch failure"));
+}
+
+TEST_F(Amd, MissingLibrariesAndFunctionsAreNamed) {
+  AmdLibraries libraries = fakes();
+  libraries.hip = {"no-hip.so"};
+  EXPECT_THAT(error_with("none", libraries), HasSubstr("no AMD ROCm runtime"));
+  libraries.hip = {ASSAY_FAKE_EMPTY};
+  EXPECT_THAT(error_with("none", libraries), HasSubstr("no function hipInit"));
+  libraries = fakes();
+  libraries.smi = {"no-smi.so"};
+  EXPECT_THAT(error_with("none", libraries), HasSubstr("ROCm-SMI is not installed"));
+  libraries.smi = {ASSAY_FAKE_EMPTY};
+  EXPECT_THAT(error_with("none", libraries), HasSubstr("no function rsmi_init"));
+  libraries = fakes();
+  libraries.compiler = {"no-hiprtc.so"};
+  EXPECT_THAT(error_with("none", libraries), HasSubstr("hiprtc"));
+  libraries = fakes();
+  libraries.blas = {"no-blas.so"};
+  ::setenv("FAKE_GPU", "none", 1);
+  auto device = open_amd_device(0, libraries);
+  ASSERT_TRUE(device);
+  const auto kernel = (*device)->prepare("gemm:8");
+  ASSERT_FALSE(kernel);
+  EXPECT_THAT(kernel.error().message, HasSubstr("rocBLAS"));
+}
+
+}  // namespace
+}  // namespace assay
