@@ -10,24 +10,7 @@
 namespace assay {
 namespace {
 
-// Below this a 5th percentile is the smallest value, whatever it is.
-constexpr uint64_t kFewSamples = 20;
-
 constexpr int64_t kMicrosecondNs = 1'000;
-
-class NoteList {
- public:
-  // No count, no note.
-  void add(std::string what, uint64_t count, int64_t time_ns, std::string affects,
-           std::string effect) {
-    if (count == 0) return;
-    notes_.push_back({std::move(what), count, time_ns, std::move(affects), std::move(effect)});
-  }
-  TrustNotes take() { return std::move(notes_); }
-
- private:
-  TrustNotes notes_;
-};
 
 // Kernels that start before an earlier one has ended, on whatever stream.
 uint64_t overlapping_kernels(const Trace& trace) {
@@ -145,7 +128,7 @@ void note_windows(const Trace& trace, const Links& links, const Windows& windows
               "kernels that run while another does: equation 5 counts that time twice and is too "
               "small by it; idle from the union is not affected");
   }
-  if (report.floor.source == FloorSource::kEmptyStream && report.floor.samples < kFewSamples) {
+  if (report.floor.source == FloorSource::kEmptyStream && report.floor.samples < kFewFloorSamples) {
     notes.add(
         "floor_samples", report.floor.samples, 0, "queue_share,floor_ns",
         "the launch floor is the 5th percentile of very few launches to an empty stream: give "

@@ -12,26 +12,10 @@
 namespace assay {
 namespace {
 
-// Below this a 5th percentile is the smallest value, whatever it is.
-constexpr uint64_t kFewSamples = 20;
 // A median over fewer kernels moves with each of them.
 constexpr uint64_t kFewBaseKernels = 5;
 // How far another machine's floor may lie from what the trace itself shows before it is told.
 constexpr double kFloorSpread = 0.25;
-
-class NoteList {
- public:
-  // No count, no note.
-  void add(std::string what, uint64_t count, int64_t time_ns, std::string affects,
-           std::string effect) {
-    if (count == 0) return;
-    notes_.push_back({std::move(what), count, time_ns, std::move(affects), std::move(effect)});
-  }
-  TrustNotes take() { return std::move(notes_); }
-
- private:
-  TrustNotes notes_;
-};
 
 // Part of T_Device in which another row's kernel was already running.
 int64_t overlap_ns(const Trace& trace, const TaxReport& report) {
@@ -127,7 +111,7 @@ void note_floor(const TaxReport& report, NoteList& notes) {
               "no launch found its stream empty, so this trace tells no launch floor: taken as 0, "
               "T_Orch is too small by N_launch times the floor; give one");
   }
-  if (floor.source == TaxSource::kTrace && floor.samples < kFewSamples) {
+  if (floor.source == TaxSource::kTrace && floor.samples < kFewFloorSamples) {
     notes.add("floor_samples", floor.samples, 0, "kt_ns,kt_fw_ns,t_orch_ns",
               "the launch floor is the 5th percentile of very few launches to an empty stream");
   }

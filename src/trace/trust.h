@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -17,5 +18,23 @@ struct TrustNote {
   std::string effect;   // one sentence: which way and by how much
 };
 using TrustNotes = std::vector<TrustNote>;
+
+// Collects notes about what was counted: no count, no note.
+class NoteList {
+ public:
+  void add(std::string what, uint64_t count, int64_t time_ns, std::string affects,
+           std::string effect) {
+    if (count == 0) return;
+    notes_.push_back({std::move(what), count, time_ns, std::move(affects), std::move(effect)});
+  }
+  TrustNotes take() { return std::move(notes_); }
+
+ private:
+  TrustNotes notes_;
+};
+
+// Below so many launches the 5th percentile that stands for the launch floor is their smallest
+// value, whatever it is.
+constexpr uint64_t kFewFloorSamples = 20;
 
 }  // namespace assay
