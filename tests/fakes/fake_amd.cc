@@ -154,10 +154,15 @@ int rsmi_dev_energy_count_get(uint32_t device, uint64_t* count, float* resolutio
   *t_ns = static_cast<uint64_t>(t);
   *count = 5'000'000'000 + static_cast<uint64_t>(joules / 15.259e-6);
   if (!faulty("wraps") && !faulty("restarts")) return 0;
-  // 256 units, 4 ms of idle, before the end of 32 bits when first asked; or back to 1000 after 20
-  // ms.
-  static uint64_t first = *count;
-  static const int64_t asked = t;
+  // 256 units, 40 us at 100 W, before the end of 32 bits when first asked; or back to 1000 units
+  // after 20 ms.
+  struct Start {
+    uint64_t count;
+    int64_t t;
+  };
+  static std::map<std::string, Start> starts;  // by fault
+  const auto [first, asked] =
+      starts.try_emplace(std::getenv("FAKE_GPU"), Start{*count, t}).first->second;
   if (faulty("wraps")) {
     *count = (*count - first + 0xffff'ff00) & 0xffff'ffff;
   } else if (t > asked + 20'000'000) {
