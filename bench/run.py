@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures what bench/README.md claims: `assay launch` end to end against a bare simdjson pass.
+"""Measures what bench/README.md claims: `assay launch` end to end against a bare simdjson pass, and
+how long `assay throughput` takes to fit a table and to answer ten thousand points.
 
     bench/run.py [--quick] [--repeats N] [--bench-dir build/bench] [--assay build/release/assay]
 
@@ -15,6 +16,7 @@ import json
 import os
 import pathlib
 import platform
+import resource
 import shutil
 import statistics
 import subprocess
@@ -30,6 +32,14 @@ DATA = ROOT / "build/bench-data"
 BASE = CORPUS / "kineto/llm/h100_qwen1.5-0.5b.json.gz"
 FALLBACK = ROOT / "examples/h100_vit_inference.json.gz"
 LARGEST = CORPUS / "perf/DERIVED_concat4.json.gz"
+TABLE = CORPUS / "bench/argonne_All_results.csv"
+
+# 10,000 points each: one configuration at 100 lengths and batch sizes, and 100 configurations at 10.
+ONE_CONFIGURATION = ("hw=H100,model=Llama-3-8B,fw=vLLM,n=1,bb=1..100,len=" +
+                     ":".join(str(128 + 20 * k) for k in range(100)))
+MANY_CONFIGURATIONS = ("hw=A100|H100|GH200|MI300X|MI250,n=1:2:4:8,fw=vLLM,"
+                       "model=Llama-2-7b|Llama-3-8B|Mistral-7B|Qwen2-7B|Mixtral-8x7B,"
+                       "bb=1:2:4:8:16:24:32:48:64:128,len=128:192:256:384:512:768:1024:1536:1792:2048")
 
 MB = 1_000_000
 
@@ -89,6 +99,13 @@ def run_once(command, watch_memory=False):
         sys.exit(f"{' '.join(map(str, command))}\nleft with {process.returncode}: "
                  f"{error.decode(errors='replace')[:500]}")
     return wall, peak, output
+
+
+def user_seconds(command):
+    """Processor time of one process outside the kernel."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    run_once(command)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 def interleaved(commands, repeats):
@@ -158,6 +175,19 @@ class Bench:
                   ("plain 1", "packed 1", "plain 2", "packed 2", "gzip -dc")),
                 f"{peak / size:.3f}"]
 
+    def throughput(self, repeats):
+        """Rows of (what, median user seconds); predictions read a model file of the whole table."""
+        model = DATA / "throughput_model.json"
+        predict = [*self.one_core, self.assay, "throughput", "predict", model, "--format", "json", "-o", os.devnull]
+        commands = {
+            "fit 4,682 rows": [*self.one_core, self.assay, "throughput", "fit", TABLE, "-o", model],
+            "read the model, 1 point": [*predict, "--at", "hw=H100,model=Llama-3-8B,fw=vLLM,n=1,bb=96,len=1024"],
+            "read, 10,000 points of 1 configuration": [*predict, "--grid", ONE_CONFIGURATION],
+            "read, 10,000 points of 100 configurations": [*predict, "--grid", MANY_CONFIGURATIONS],
+        }
+        return [[what, f"{statistics.median(user_seconds(command) for _ in range(repeats)):.2f}"]
+                for what, command in commands.items()]
+
 
 def machine():
     model = "unknown processor"
@@ -209,6 +239,10 @@ def main():
                      f"{path.stat().st_size / MB / seconds:.0f}"])
     table("Iterations: the same 100 MB in 10 and in 1,000 ProfilerSteps",
           ["steps", "MB", "ms", "MB/s"], rows)
+
+    if TABLE.exists():
+        table("assay throughput on LLM-Inference-Bench, one core", ["what", "user s"],
+              bench.throughput(max(3, options.repeats // 2)))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """The assay method on LLM-Inference-Bench, on the splits that take seconds, against an independent
-implementation (a prototype in Python with NumPy and SciPy, with the same kernel and parameters)."""
+implementation (a prototype in Python with NumPy and SciPy, with the same kernel and parameters); a
+grid of one configuration against the same points asked few at a time; and the verbs fit, predict and
+suggest from end to end."""
 
 import argparse
+import csv
+import io
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 from datasets import CORPUS
 
@@ -14,6 +19,107 @@ TABLE = CORPUS / "bench/argonne_All_results.csv"
 # Split: (median, 90th percentile of the absolute percentage error, coverage), of the prototype.
 PROTOTYPE = {"S3": (0.0426, 0.1951, 0.898), "S4": (0.0410, 0.2139, 0.895)}
 TOLERANCE = (0.0015, 0.005, 0.01)
+# Further apart than on the other splits, for a reason not traced (docs/measured); of the coverage the prototype
+# told only that all splits have 89 to 90 %.
+OTHER_HARDWARE = {"S7": (0.4614, 2.6585, 0.895)}
+OTHER_HARDWARE_TOLERANCE = (0.01, 0.06, 0.01)
+
+# The grid is approximated (kGpTolerance in gp.h, on log throughput and on its deviation).
+GRID_TOLERANCE = 1e-5
+CONFIG = "hw=H100,model=Llama-3-8B,fw=vLLM,n=1"
+LENGTHS = [128 + 64 * k for k in range(20)]
+BATCHES = range(1, 31)
+
+
+def run(assay, *arguments, timeout=800):
+    done = subprocess.run([assay, "throughput", *arguments], capture_output=True, text=True, check=False,
+                          timeout=timeout)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, arguments))}: left with {done.returncode}: {done.stderr[:300]}")
+    return done.stdout
+
+
+def predictions(assay, model, *points):
+    return json.loads(run(assay, "predict", model, *points, "--format", "json"))["throughput"]["predictions"]
+
+
+def check_splits(assay):
+    expected = {name: (figures, TOLERANCE) for name, figures in PROTOTYPE.items()}
+    expected |= {name: (figures, OTHER_HARDWARE_TOLERANCE) for name, figures in OTHER_HARDWARE.items()}
+    document = json.loads(run(assay, "evaluate", TABLE, "--split", ",".join(expected), "--method", "assay",
+                              "--format", "json"))
+    for split in document["throughput"]["splits"]:
+        found = (split["median_ape"], split["p90_ape"], split["coverage90"])
+        for value, wanted, tolerance in zip(found, *expected[split["name"]]):
+            if abs(value - wanted) > tolerance:
+                yield f"{split['name']}: {value:.4f}, the prototype has {wanted}"
+        if split["name"] == "S7" and not split["outside"] == split["n"] > 4000:
+            yield f"S7: {split['outside']} of {split['n']} rows are marked outside, must be all"
+
+
+def check_grid(assay, model):
+    grid = predictions(assay, model, "--grid", f"{CONFIG},bb={':'.join(map(str, BATCHES))},"
+                                               f"len={':'.join(map(str, LENGTHS))}")
+    by_point = {(p["at"]["ii"], p["at"]["bb"]): p for p in grid}
+    if len(by_point) != len(LENGTHS) * len(BATCHES):
+        yield f"the grid has {len(by_point)} points"
+    some = [(LENGTHS[k % 20], BATCHES[(7 * k) % 30]) for k in range(0, 60, 3)]
+    few = predictions(assay, model, *(part for ii, bb in some for part in ("--at", f"{CONFIG},bb={bb},len={ii}")))
+    for point, exact in zip(some, few):
+        for key in ("tokens_per_s", "low90", "high90"):
+            off = abs(by_point[point][key] / exact[key] - 1)
+            if off > GRID_TOLERANCE:
+                yield f"{key} at {point}: {by_point[point][key]} in a grid, {exact[key]} alone"
+
+
+def check_formats(assay, model):
+    asked = ("--grid", f"{CONFIG},bb=1:64,len=256:1024")
+    values = [f"{p['tokens_per_s']:.0f}" for p in predictions(assay, model, *asked)]
+    rows = list(csv.reader(io.StringIO(run(assay, "predict", model, *asked, "--format", "csv"))))
+    cells = {cell for row in rows for cell in row}
+    numbers = {f"{float(cell):.0f}" for cell in cells if cell.replace(".", "", 1).isdigit()}
+    if not set(values) <= numbers:
+        yield f"csv lacks {set(values) - numbers}"
+    lines = [line for line in run(assay, "predict", model, *asked, "--format", "md").splitlines() if "|" in line]
+    for value in values:
+        if not any(value in line.replace(",", "") for line in lines):
+            yield f"md: no table shows {value}"
+    widths = {line.replace("\\|", "").count("|") for line in lines if "inside" in line or "outside" in line}
+    if len(widths) != 1:
+        yield f"md: rows of one table have {widths} bars"
+
+
+def check_goals(assay, model):
+    grid = ("--grid", f"{CONFIG},bb=1:16:64:256,len=1024")
+    for flag, value in (("--latency-ms", "30000"), ("--tokens-per-s", "3000")):
+        found = json.loads(run(assay, "suggest", model, *grid, flag, value, "--format", "json"))["throughput"]
+        for point, told in zip(found["goal_points"], predictions(assay, model, *grid)):
+            tokens = 2 * 1024 * told["at"]["bb"]
+            needed = 1000 * tokens / float(value) if flag == "--latency-ms" else float(value)
+            if (point["goal"] == "met") != (told["low90"] >= needed):
+                yield f"{flag} {value}: bb {told['at']['bb']} is '{point['goal']}'"
+
+
+def check_refit(assay, folder):
+    """The search changes the process that is fitted, says so, and leaves a model that answers."""
+    with TABLE.open(newline="") as file:
+        rows = list(csv.reader(file))
+    few = folder / "few.csv"
+    with few.open("w", newline="") as file:
+        csv.writer(file).writerows([rows[0], *(r for r in rows[1:] if "H100" in r[0] and r[1:3] == ["1", "vLLM"])])
+    models = [folder / "shipped.json", folder / "refitted.json"]
+    run(assay, "fit", few, "-o", models[0])
+    words = run(assay, "fit", few, "-o", models[1], "--refit")
+    if "were found on" not in words:
+        yield "--refit does not say what it found"
+    shipped, found = (json.loads(model.read_text())["parameters"] for model in models)
+    if shipped["physics"] == found["physics"]:
+        yield "--refit found the shipped parameters"
+    if shipped["plain"] != found["plain"]:
+        yield "--refit changed a process that was not fitted"
+    if not all(p["low90"] < p["tokens_per_s"] < p["high90"]
+               for p in predictions(assay, models[1], "--at", "model=Llama-3-8B,bb=8,len=300")):
+        yield "a refitted model has no interval"
 
 
 def main():
@@ -23,15 +129,12 @@ def main():
     if not TABLE.exists():
         print(f"{TABLE.name} is not here")
         return 77
-    done = subprocess.run([assay, "throughput", "evaluate", TABLE, "--split", ",".join(PROTOTYPE),
-                           "--method", "assay", "--format", "json"],
-                          capture_output=True, text=True, check=True, timeout=800)
-    problems = []
-    for split in json.loads(done.stdout)["throughput"]["splits"]:
-        found = (split["median_ape"], split["p90_ape"], split["coverage90"])
-        for value, expected, tolerance in zip(found, PROTOTYPE[split["name"]], TOLERANCE):
-            if abs(value - expected) > tolerance:
-                problems.append(f"{split['name']}: {value:.4f}, the prototype has {expected}")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        model = folder / "model.json"
+        run(assay, "fit", TABLE, "-o", model)
+        problems = [*check_splits(assay), *check_grid(assay, model), *check_formats(assay, model),
+                    *check_goals(assay, model), *check_refit(assay, folder)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Facts, BuiltInTextIsTheDataFileAndReadsWithoutError) {
-  std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/data/facts.ini");
+  std::ifstream file(ASSAY_SOURCE_DIR "/data/facts.ini");
   std::stringstream text;
   text << file.rdbuf();
   FactBook book;
