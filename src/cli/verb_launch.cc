@@ -63,7 +63,9 @@ void add_launch_verb(CLI::App& app, int& exit_code) {
   sub->add_option("--floor", verb->floor,
                   "launch time of an empty kernel: nanoseconds, or a published platform such as "
                   "Intel+H100; default: estimated from the trace");
-  sub->add_option("--top", verb->top, "kernels listed; 0 = all")->capture_default_str();
+  sub->add_option("--top", verb->top, "kernels listed; 0 = all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   sub->add_flag("--count-copies", verb->count_copies, "copies and fills also make the GPU busy");
   sub->add_flag("--tree", verb->tree, "the operator, call and kernel tree, collapsed by name");
   sub->add_option("--tree-order", verb->tree_order, "order of the tree: launch, device or host")

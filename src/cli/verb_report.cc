@@ -74,7 +74,9 @@ void add_report_verb(CLI::App& app, int& exit_code) {
   add_common_options(*sub, verb->common, true);
   sub->add_option("--floor", verb->floor,
                   "launch time of an empty kernel (see assay launch --help)");
-  sub->add_option("--top", verb->top, "kernels listed; 0 = all")->capture_default_str();
+  sub->add_option("--top", verb->top, "kernels listed; 0 = all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   add_fusion_flags(*sub, verb->flags);
   sub->callback([verb, &exit_code] {
     // Unique kernels differ by their operators' inputs: the same dispatch base as `assay tax`.

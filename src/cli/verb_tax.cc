@@ -135,7 +135,9 @@ void add_tax_verb(CLI::App& app, int& exit_code) {
   sub->add_option("--families", flags->families,
                   "more kernel families and library patterns, one rule per line")
       ->type_name("FILE");
-  sub->add_option("--top", flags->top, "unique kernels listed; 0 = all")->capture_default_str();
+  sub->add_option("--top", flags->top, "unique kernels listed; 0 = all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   sub->add_option("--export-kernel-db", flags->export_db,
                   "write every unique kernel for replay to this file")
       ->type_name("FILE");

@@ -140,7 +140,8 @@ Facts balance_facts(const TaxReport& r) {
   Facts facts{.title = "Against the device", .show = Show::kReadersOnly};
   facts.items = {
       {"", "kernels (N)", w.sums.n, Unit::kCount,
-       format_count(static_cast<int64_t>(w.sums.n_launch)) + " launches"},
+       format_count(static_cast<int64_t>(w.sums.n_launch)) +
+           (w.sums.n_launch == 1 ? " launch" : " launches")},
       ns("T_DeviceActive", w.sums.t_device_ns),
       {"", "HDBI", w.sums.hdbi ? Value(hdbi_text(*w.sums.hdbi)) : Value(), Unit::kText,
        "T_Device / (T_Device + T_Orch): 0 host, 1 device"},

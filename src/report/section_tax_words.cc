@@ -33,13 +33,16 @@ constexpr LeverWords kLeverWords[] = {
      "cheaper_host"},
     {"library_path",
      "shorten the libraries' front end (cached algorithm choice, batched calls, fixed shapes)",
-     nullptr},
+     "cheaper_host"},
     {"cuda_graphs", "launch by CUDA graphs or persistent kernels", "cheaper_host"},
     {"fusion", "launch fewer kernels (fused operators, FlashAttention, torch.compile)", "fusion"},
     {"faster_core", "run the launching thread on a faster CPU core (more cores change nothing)",
      "cheaper_host"},
     {"device_work", "make device work cheaper (larger tiles, lower precision, less memory traffic)",
      "device_work"},
+    {"communication",
+     "hide or shrink communication (overlap it, fewer and larger collectives, even ranks)",
+     "communication"},
 };
 
 const LeverWords* words_of(const std::string& key) {
@@ -144,8 +147,8 @@ std::string orphan_text(const TaxReport& report) {
   if (n == 0 || static_cast<double>(lost) < kManyOrphans * static_cast<double>(n)) return "";
   const double share = static_cast<double>(lost) / static_cast<double>(n);
   return format_share(share) +
-         " of the kernels have no launch call or no operator in the trace: "
-         "T_Orch is a lower bound.";
+         " of the kernels have no launch call or no operator in the trace: what they cost the host "
+         "is not in T_Orch.";
 }
 
 std::string phase_text(const TaxReport& report) {
@@ -178,8 +181,7 @@ std::string levers_text(const std::vector<TaxAdvice>& advice) {
 
 const Lever* find_lever(const std::vector<Lever>& levers, const std::string& key) {
   for (const Lever& lever : levers) {
-    const bool device = key == "device_work" && lever.key == "communication";
-    if (lever.key == key || device) return &lever;
+    if (lever.key == key) return &lever;
   }
   return nullptr;
 }
@@ -219,13 +221,14 @@ std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
     if (same != nullptr) {
       one.same_as = same->key;
       one.tighter = same->at_most_ns < lever.at_most_ns ? "launch" : "tax";
-      // The launch room's device lever is one kernel's, not all device work: no bound for ours.
-      if (one.tighter == "launch" && lever.key != "device_work") {
+      // The launch room's device levers are one kernel's, not all device work: no bound for ours.
+      const bool device = lever.key == "device_work" || lever.key == "communication";
+      if (one.tighter == "launch" && !device) {
         one.lever.share_of_e2e *=
             static_cast<double>(same->at_most_ns) / static_cast<double>(lever.at_most_ns);
         one.lever.at_most_ns = same->at_most_ns;
         one.lever.basis = same->basis;
-      } else if (lever.key == "device_work") {
+      } else if (device) {
         one.tighter = "tax";
       }
     }
@@ -258,6 +261,10 @@ std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& 
 
 std::string tax_measured_words(const TaxReport& report, const MeasuredReport& measured) {
   const TaxSums& s = measured.sums;
+  if (measured.tier_invocations[static_cast<size_t>(MatchTier::kNone)] == s.n) {
+    return "Nothing was measured: none of the kernels has a replay, and the sums below that call "
+           "themselves measured are the trace's own.";
+  }
   std::string text = "Measured by replay, T_Orch is " + format_ns(s.t_orch_ns);
   if (report.whole.sums.t_orch_ns > 0) {
     const double change = static_cast<double>(s.t_orch_ns - report.whole.sums.t_orch_ns) /
@@ -286,7 +293,13 @@ std::vector<std::string> tax_report_words(const TaxReport& report, const TaxDiag
                      format_ns(s.t_orch_ns) + " for " + format_ns(s.t_device_ns) +
                      " of device work";
   if (s.hdbi) text += ", HDBI " + hdbi_text(*s.hdbi);
-  return {text + ")."};
+  text += ")";
+  if (s.t_orch_ns > report.whole.t_e2e_ns) {
+    text +=
+        "; T_Orch charges an operator again for every kernel it launches and is no share of "
+        "the time that passed";
+  }
+  return {text + "."};
 }
 
 }  // namespace assay

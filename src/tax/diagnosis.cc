@@ -46,6 +46,11 @@ class LeverList {
   std::vector<TaxLever>& levers_;
 };
 
+// Collectives take the largest part of device time, waiting for other ranks included.
+bool mostly_communication(const TaxReport& report) {
+  return 2 * communication_ns(report) > report.whole.sums.t_device_ns;
+}
+
 constexpr const char* kIdle = "time the GPU stood idle: no host change gives back more";
 constexpr const char* kStack = "host time before the launch calls, waits left out (exclusive sum)";
 constexpr const char* kPath =
@@ -95,8 +100,10 @@ TaxDiagnosis diagnose_tax(const TaxReport& report, const TaxSums& sums,
   const int64_t idle = limits.gpu_idle_ns;
   const int64_t stack = host.py_ns + host.dispatch_ns - host.waiting_ns;
   const int64_t path = stack + host.call_ns;
+  const bool graphs_already = 2 * report.whole.orphans.graph_followers >= report.whole.sums.n;
   const auto compile = [&] { levers.add("compile", stack, kStack, idle, kIdle); };
   const auto library = [&] {
+    if (!report.base_ns) return;  // without a base there is no library part to speak of
     // Delta CT charges an operator once per kernel: no more than its host time, spent once.
     levers.add(
         "library_path", std::min(sums.ct_ns, stack),
@@ -105,7 +112,7 @@ TaxDiagnosis diagnose_tax(const TaxReport& report, const TaxSums& sums,
   };
   const auto fewer = [&] {
     levers.add("fusion", path, kPath, idle, kIdle);
-    levers.add("cuda_graphs", path, kPath, idle, kIdle);
+    if (!graphs_already) levers.add("cuda_graphs", path, kPath, idle, kIdle);
   };
   // Equal bounds keep this order: what reaches the dominant layer comes first.
   if (diagnosis.launch_path_ns > diagnosis.stack_ns) {
@@ -126,8 +133,8 @@ TaxDiagnosis diagnose_tax(const TaxReport& report, const TaxSums& sums,
              "29 % of the host time before and in the launch calls: the most a newer CPU took off "
              "in the paper",
              idle, kIdle);
-  levers.add("device_work", limits.gpu_busy_ns, "time in which a kernel ran", report.whole.t_e2e_ns,
-             "wall time");
+  levers.add(mostly_communication(report) ? "communication" : "device_work", limits.gpu_busy_ns,
+             "time in which a kernel ran", report.whole.t_e2e_ns, "wall time");
   std::stable_sort(
       diagnosis.levers.begin(), diagnosis.levers.end(),
       [](const TaxLever& a, const TaxLever& b) { return a.at_most_ns > b.at_most_ns; });

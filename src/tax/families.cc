@@ -26,7 +26,8 @@ bool contains_any(std::string_view text, const std::vector<std::string>& pattern
 KernelFamilies make_builtin() {
   KernelFamilies result;
   result.families = {
-      {"Communication", {"nccl", "rccl", "allreduce", "all_reduce", "cross_device_reduce"}},
+      {std::string(kCommunicationFamily),
+       {"nccl", "rccl", "allreduce", "all_reduce", "cross_device_reduce"}},
       {"Attention",
        {"flash", "fmha", "attention", "attn", "mha_", "_mla_", "paged_kv", "reshape_and_cache"}},
       {"Copy, fill", {"memcpy", "memset", "copybuffer", "fillbuffer"}},

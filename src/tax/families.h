@@ -18,6 +18,9 @@ struct KernelFamily {
   std::vector<std::string> patterns;  // any of them
 };
 
+// The built-in family of collective kernels, whose time contains waiting for other ranks.
+inline constexpr std::string_view kCommunicationFamily = "Communication";
+
 struct KernelFamilies {
   std::vector<KernelFamily> families;                // the last one takes what nothing else took
   std::vector<std::string> library_patterns;         // I_lib = 1 when one of these matches ...

@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kEmptyStreamQuantile = 0.05;
 constexpr int64_t kLargestFloorNs = 1'000'000'000;
+// No launch path takes a millisecond by itself: first calls that load modules or libraries do.
+constexpr int64_t kLargestEstimateNs = 1'000'000;
 constexpr int64_t kNoTime = INT64_MIN;
 
 // T_launch of every row's kernel that is a fair sample of a launch: own call, no graph, no clock
@@ -92,6 +94,10 @@ Result<TaxFloor> choose_floor(const Trace& trace, const Links& links,
     floor.floor_ns = std::llround(published->launch_ns);
     floor.text = "published for " + std::string(published->platform) + ": " +
                  std::string(published->source) + "; same board, not the same host";
+  } else if (estimate && *estimate > kLargestEstimateNs) {
+    floor.text =
+        "unknown: launches to an empty stream took so long in this trace that they were "
+        "held up by something else; taken as 0";
   } else if (estimate) {
     floor.source = TaxSource::kTrace;
     floor.floor_ns = *estimate;

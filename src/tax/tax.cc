@@ -154,6 +154,14 @@ uint64_t count_library_ops(const Trace& trace, const KernelFamilies& families,
 
 }  // namespace
 
+int64_t communication_ns(const TaxReport& report) {
+  int64_t sum_ns = 0;
+  for (const FamilyTax& family : report.families) {
+    if (family.name == kCommunicationFamily) sum_ns += family.t_device_ns;
+  }
+  return sum_ns;
+}
+
 Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Windows& windows,
                               const TaxOptions& options) {
   const KernelFamilies& families =

@@ -236,6 +236,9 @@ struct TaxReport {
   TrustNotes trust;
 };
 
+// Device time of collective kernels.
+int64_t communication_ns(const TaxReport& report);
+
 // Fails on a negative floor. A trace without kernels gives zeros and no HDBI, not an error.
 Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Windows& windows,
                               const TaxOptions& options);

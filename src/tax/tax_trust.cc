@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "base/intervals.h"
@@ -12,6 +13,9 @@
 namespace assay {
 namespace {
 
+// In a trace of so many launches no single operator call should hold this share of T_Orch.
+constexpr uint64_t kManyLaunches = 20;
+constexpr double kOneCallShare = 0.25;
 // A median over fewer kernels moves with each of them.
 constexpr uint64_t kFewBaseKernels = 5;
 // How far another machine's floor may lie from what the trace itself shows before it is told.
@@ -34,6 +38,26 @@ uint64_t devices_used(const Trace& trace, const std::vector<TaxRow>& rows) {
     devices.insert(trace.streams[trace.activities.stream[row.kernel.index()].index()].device);
   }
   return devices.size();
+}
+
+// The operator call that is charged most, summed over its kernels: Python, dispatch, library.
+struct CostliestCall {
+  uint64_t kernels = 0;
+  int64_t ns = 0;
+};
+CostliestCall costliest_call(const TaxReport& report) {
+  std::unordered_map<OpId, CostliestCall> calls;
+  CostliestCall most;
+  for (const TaxRow& row : report.rows) {
+    if (!row.op || !row.owns_call()) continue;
+    CostliestCall& call = calls[row.op];
+    ++call.kernels;
+    call.ns += row.cost.t_py_ns;
+    const bool own = row.cost.library || report.mode == TaxMode::kCode;
+    call.ns += own ? row.cost.t_dispatch_ns : report.base_ns.value_or(0);
+    if (call.ns > most.ns) most = call;
+  }
+  return most;
 }
 
 int64_t times(uint64_t count, int64_t each_ns) { return static_cast<int64_t>(count) * each_ns; }
@@ -100,7 +124,7 @@ void note_method(const Trace& trace, const TaxReport& report, NoteList& notes) {
             "the dispatch base is a median over very few kernels");
   notes.add("copies_left_out", any ? report.copies_left_out : 0, 0, "n,t_device_ns,t_orch_ns",
             "copies and fills are not counted as kernels, as in the paper's program; count them "
-            "with the option for it");
+            "with --count-copies");
 }
 
 void note_floor(const TaxReport& report, NoteList& notes) {
@@ -109,7 +133,7 @@ void note_floor(const TaxReport& report, NoteList& notes) {
   if (floor.source == TaxSource::kNone) {
     notes.add("no_floor", launches, 0, "kt_ns,t_orch_ns",
               "no launch found its stream empty, so this trace tells no launch floor: taken as 0, "
-              "T_Orch is too small by N_launch times the floor; give one");
+              "T_Orch is too small by N_launch times the floor; give one (--floor)");
   }
   if (floor.source == TaxSource::kTrace && floor.samples < kFewFloorSamples) {
     notes.add("floor_samples", floor.samples, 0, "kt_ns,kt_fw_ns,t_orch_ns",
@@ -136,6 +160,18 @@ void note_time(const Trace& trace, const TaxReport& report, NoteList& notes) {
             "t_device_ns,hdbi,gpu_utilisation,idle_fraction",
             "kernels ran side by side: T_DeviceActive is a sum and counts this time more than "
             "once, so utilisation can exceed 1 and the idle fraction be negative");
+  const int64_t waiting_ns = communication_ns(report);
+  notes.add("communication", waiting_ns > 0 ? 1 : 0, waiting_ns, "t_device_ns,hdbi,gpu_utilisation",
+            "time of collective kernels, in which a device may only wait for other ranks, counts "
+            "as device work: without it HDBI and utilisation would be lower");
+  const CostliestCall call = costliest_call(report);
+  const bool one_call =
+      whole.sums.n_launch >= kManyLaunches &&
+      static_cast<double>(call.ns) > kOneCallShare * static_cast<double>(whole.sums.t_orch_ns);
+  notes.add(
+      "one_call", one_call ? call.kernels : 0, call.ns, "t_orch_ns,ft_ns,ct_ns,hdbi",
+      "kernels of a single operator call hold this much of T_Orch: a first call that loads or "
+      "tunes libraries is no steady cost; record after warm-up");
   const uint64_t devices = devices_used(trace, report.rows);
   notes.add("several_devices", devices > 1 ? devices : 0, 0,
             "t_device_ns,gpu_utilisation,idle_fraction",

@@ -114,9 +114,10 @@ TaxWindow TaxMeter::fill(std::string name, const std::vector<uint32_t>& row_ids,
 TaxWindow TaxMeter::measure_whole() const {
   std::vector<uint32_t> all(rows_.size());
   std::iota(all.begin(), all.end(), 0U);
-  const int64_t t_e2e_ns =
-      all.empty() ? 0 : std::max<int64_t>(0, last_kernel_end(all) - first_start(trace_, rows_));
-  return fill("whole trace", all, tiles_.sum(all, INT64_MIN), t_e2e_ns);
+  const int64_t first_ns = first_start(trace_, rows_);
+  const int64_t t_e2e_ns = all.empty() ? 0 : std::max<int64_t>(0, last_kernel_end(all) - first_ns);
+  // Frames that began before the first operator are outside the wall time that this is set against.
+  return fill("whole trace", all, tiles_.sum(all, first_ns), t_e2e_ns);
 }
 
 TaxWindow TaxMeter::measure(const Window& window, const std::vector<uint32_t>& row_ids) const {

@@ -20,6 +20,7 @@ import reference
 
 SKIP = 77
 TIMEOUT_S = 300
+LARGEST_FLOOR_NS = 1_000_000  # an estimate above it is none
 BUDGET_S = 30  # after this no further trace is begun; small ones go first
 NOISE_NS = 100
 # Other ranks and other writings of a run that is checked; named on the command line they are read.
@@ -221,17 +222,18 @@ def launch_floor(tables, header, kernels):
             drained = row.end if drained is None else max(drained, row.end)
     if not samples:
         return 0
-    value = quantile(sorted(samples), 0.05)
-    return int(value + 0.5)
+    value = int(quantile(sorted(samples), 0.05) + 0.5)
+    return value if value <= LARGEST_FLOOR_NS else 0
 
 
-def exclusive(owned):
+def exclusive(owned, first):
+    """Of a thread's time from `first` on, what led to its launches, each moment once."""
     total = 0
     before = {}
     for call in sorted(owned, key=lambda call: (call.start, -call.dur)):
         reached = before.get(call.lane)
         start = call.start if reached is None else max(call.start, reached)
-        opened = call.root if reached is None else max(call.root, reached)
+        opened = max(call.root, first) if reached is None else max(call.root, first, reached)
         end = max(call.end, start)
         total += end - min(opened, start)
         before[call.lane] = end if reached is None else max(reached, end)
@@ -261,15 +263,15 @@ def tax(path):
     want["kt_ns"] = len(owned) * floor
     want["t_orch_ns"] = want["ft_ns"] + want["ct_ns"] + want["kt_ns"]
     want["t_device_ns"] = sum(kernel.dur for kernel in kernels)
-    want["t_orch_exclusive_ns"] = exclusive(owned)
+    starts = [row.start for table in ("ops", "api_calls") for row in tables[table]]
+    starts += [kernel.start for kernel in kernels]
+    want["t_orch_exclusive_ns"] = exclusive(owned, min(starts, default=0))
     launches = [call.first.start - call.start for call in owned]
     want["kt_fw_ns"] = sum(max(0, max(0, ns) - floor) for ns in launches if ns > -10_000)
     want["orphans.without_call"] = sum(kernel.call is None for kernel in kernels)
     want["orphans.without_op"] = sum(call.entry is None for call in owned)
     want["orphans.without_py"] = sum(call.entry is not None and call.torch is None
                                      for call in owned)
-    starts = [row.start for table in ("ops", "api_calls") for row in tables[table]]
-    starts += [kernel.start for kernel in kernels]
     want["t_e2e_ns"] = max(kernel.end for kernel in kernels) - min(starts) if kernels else 0
     return want
 

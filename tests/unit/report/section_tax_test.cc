@@ -50,7 +50,10 @@ TEST(TaxAdvice, BesideTheLaunchRoomTheSmallerBoundIsPrinted) {
   EXPECT_EQ(compile->lever.basis, "idle while the host is busy");
   // One kernel's bound says nothing about all device work.
   EXPECT_EQ(find(advice, "device_work")->lever.at_most_ns, 300);
-  EXPECT_EQ(find(advice, "library_path")->same_as, "");
+  // Part of the host's work, so never more than a cheaper host gives.
+  EXPECT_EQ(find(advice, "library_path")->same_as, "cheaper_host");
+  EXPECT_EQ(find(advice, "library_path")->tighter, "tax");
+  EXPECT_EQ(find(advice, "library_path")->lever.at_most_ns, 50);
   EXPECT_EQ(advice.front().lever.key, "device_work");
 }
 

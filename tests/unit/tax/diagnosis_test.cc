@@ -3,6 +3,7 @@
 #include "tax/diagnosis.h"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ TaxReport host_report() {
   w.sums.ct_ns = 40;
   w.sums.kt_ns = 300;
   w.sums.t_orch_ns = 1540;
+  w.sums.t_device_ns = 700;
+  report.base_ns = 175;
   return report;
 }
 
@@ -51,6 +54,34 @@ TEST(DiagnoseTax, BoundsHostLeversByHostTimeSpentOnceAndByIdle) {
   EXPECT_NEAR(d.levers[3].share_of_e2e, 0.25, 1e-12);
   EXPECT_EQ(d.levers[4].at_most_ns, 90);  // 0.29 x 310 = 89.9
   EXPECT_EQ(d.levers[5].at_most_ns, 40);
+}
+
+TEST(DiagnoseTax, WithoutABaseThereIsNoLibraryPartToShorten) {
+  TaxReport report = host_report();
+  report.base_ns.reset();
+  const std::vector<std::string> found = keys(diagnose_tax(report, report.whole.sums, {300, 700}));
+  EXPECT_EQ(std::count(found.begin(), found.end(), "library_path"), 0);
+  EXPECT_EQ(std::count(found.begin(), found.end(), "compile"), 1);
+}
+
+TEST(DiagnoseTax, WorkThatRunsInGraphsAlreadyIsNotToldToUseThem) {
+  TaxReport report = host_report();
+  report.whole.orphans.graph_followers = 2;  // of 4
+  const std::vector<std::string> found = keys(diagnose_tax(report, report.whole.sums, {300, 700}));
+  EXPECT_EQ(std::count(found.begin(), found.end(), "cuda_graphs"), 0);
+  EXPECT_EQ(std::count(found.begin(), found.end(), "fusion"), 1);
+}
+
+TEST(DiagnoseTax, DeviceTimeThatIsMostlyCollectivesIsCommunication) {
+  TaxReport report = host_report();
+  FamilyTax collectives;
+  collectives.name = "Communication";
+  collectives.t_device_ns = 351;
+  report.families = {collectives};
+  EXPECT_EQ(communication_ns(report), 351);
+  EXPECT_EQ(keys(diagnose_tax(report, report.whole.sums, {300, 700})).front(), "communication");
+  report.families[0].t_device_ns = 350;  // half, and not more
+  EXPECT_EQ(keys(diagnose_tax(report, report.whole.sums, {300, 700})).front(), "device_work");
 }
 
 TEST(DiagnoseTax, EqualBoundsFollowTheDominantLayer) {

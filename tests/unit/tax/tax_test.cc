@@ -77,13 +77,14 @@ TEST(AnalyzeTax, WorkedByHand) {
 }
 
 TEST(AnalyzeTax, TilesWorkedByHand) {
-  // The frame opens at 0, so each tile starts where the call before it ended.
+  // The frame opens at 0 and T_e2e with the first operator at 1,000: the first tile starts there,
+  // every other one where the call before it ended.
   const ExclusiveTax tiles = analyze(small_trace()).whole.exclusive;
-  EXPECT_EQ(tiles.py_ns, 1'000 + 1'500 + 2'300 + 0);
+  EXPECT_EQ(tiles.py_ns, 0 + 1'500 + 2'300 + 0);
   EXPECT_EQ(tiles.dispatch_ns, 400 + 600 + 300 + 400);
   EXPECT_EQ(tiles.call_ns, 100 + 100 + 200 + 200);
-  EXPECT_EQ(tiles.total_ns, 7'100);
-  EXPECT_EQ(tiles.threads_span_ns, 7'100);
+  EXPECT_EQ(tiles.total_ns, 6'100);
+  EXPECT_EQ(tiles.threads_span_ns, 6'100);
 }
 
 TEST(AnalyzeTax, CodeModeChargesNativeKernelsTheirOwnDispatch) {
@@ -191,6 +192,33 @@ TEST(TaxFloorChoice, TheUsersGoesFirstAndIsCompared) {
   EXPECT_TRUE(has_note(report, "floor_disagrees"));
   EXPECT_FALSE(has_note(analyze(trace, whole(), with_floor(3'000)), "floor_disagrees"));
   EXPECT_FALSE(analyze_tax(trace, link_trace(trace), whole(), with_floor(-1)));
+}
+
+TEST(TaxFloorChoice, AnEstimateThatNoLaunchPathTakesIsNone) {
+  const auto floor_of_launch = [](int64_t kernel_start_ns) {
+    const Trace trace = TraceMaker()
+                            .op(1, "aten::relu", 0, 1'000)
+                            .call(1, "cudaLaunchKernel", 100, 100, 1)
+                            .kernel(0, 7, "relu", kernel_start_ns, 50, 1)
+                            .build();
+    return analyze(trace).floor;
+  };
+  EXPECT_EQ(floor_of_launch(1'000'100).source, TaxSource::kTrace);
+  const TaxFloor held_up = floor_of_launch(1'000'101);
+  EXPECT_EQ(held_up.source, TaxSource::kNone);
+  EXPECT_EQ(held_up.floor_ns, 0);
+}
+
+TEST(TaxTrust, OneCallThatHoldsMuchOfTheSumIsNamed) {
+  TraceMaker maker;
+  for (uint32_t i = 0; i < 20; ++i) {
+    const int64_t at = i * 100'000;
+    const int64_t dispatch = i == 0 ? 50'000 : 500;  // a library that is loaded on first use
+    maker.op(1, "aten::mm", at, 60'000)
+        .call(1, "cudaLaunchKernel", at + dispatch, 100, i + 1)
+        .kernel(0, 7, "cublas_gemm", at + dispatch + 4'000, 1'000, i + 1);
+  }
+  EXPECT_TRUE(has_note(analyze(maker.build()), "one_call"));
 }
 
 TEST(TaxFloorChoice, QueuedLaunchesAreNoSamples) {
