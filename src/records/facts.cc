@@ -82,6 +82,27 @@ std::string base_key(std::string_view name) {
   return key;
 }
 
+constexpr std::array<std::string_view, 4> kVendors = {"nvidia", "amd", "intel", "habana"};
+
+// The vendor that a device's key begins with; Habana is Intel's. Empty when none is told.
+std::string_view vendor_of(std::string_view key) {
+  for (const std::string_view vendor : kVendors) {
+    if (key.substr(0, vendor.size()) == vendor) return vendor == "habana" ? "intel" : vendor;
+  }
+  return {};
+}
+
+std::string without_vendor(std::string key) {
+  for (const std::string_view vendor : kVendors) {
+    if (key.rfind(vendor, 0) == 0) key.erase(0, vendor.size());
+  }
+  return key;
+}
+
+bool may_be_of(std::string_view asked, std::string_view known) {
+  return asked.empty() || known.empty() || asked == known;
+}
+
 bool has_key(const std::vector<std::string>& keys, const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
@@ -209,12 +230,13 @@ const FactBook::Section* FactBook::find(std::string_view kind, std::string_view 
     if (section.kind == kind && has_key(section.keys, key)) return &section;
   }
   // Device names as drivers tell them carry the vendor ("NVIDIA A100-SXM4-80GB").
-  std::string bare = kind == "model" ? base_key(name) : key;
-  for (const std::string_view vendor : {"nvidia", "amd", "intel", "habana"}) {
-    if (kind == "hardware" && bare.rfind(vendor, 0) == 0) bare.erase(0, vendor.size());
-  }
+  const bool is_model = kind == "model";
+  const std::string bare = is_model ? base_key(name) : without_vendor(key);
+  // A vendor or an organisation alone names nothing.
+  if (bare.empty()) return nullptr;
+  const std::string_view vendor = is_model ? std::string_view() : vendor_of(key);
   for (const Section& section : sections_) {
-    if (section.kind != kind) continue;
+    if (section.kind != kind || !may_be_of(vendor, vendor_of(section.keys.front()))) continue;
     if (section.bare_key == bare || has_key(section.keys, bare)) return &section;
   }
   return nullptr;

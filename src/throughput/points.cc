@@ -127,19 +127,67 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// The one of `names` that equals the key, or else the only one that contains it.
-const std::string* resolve(const std::string& key, const std::vector<std::string>& names) {
-  const std::string* part = nullptr;
-  size_t parts = 0;
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Letters and digits that stand together; a point between digits belongs to them: "3.1".
+std::vector<std::string> tokens_of(const std::string& name) {
+  std::vector<std::string> tokens(1);
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool in_number = name[i] == '.' && i > 0 && i + 1 < name.size() &&
+                           is_digit(name[i - 1]) && is_digit(name[i + 1]);
+    const std::string letter = key_of(std::string(1, name[i]));
+    if (letter.empty() && !in_number && !tokens.back().empty()) tokens.emplace_back();
+    tokens.back() += letter;
+  }
+  if (tokens.back().empty()) tokens.pop_back();
+  return tokens;
+}
+
+// Every run of neighbouring tokens, written together: what may stand for the name.
+std::set<std::string> runs_of(const std::string& name) {
+  const std::vector<std::string> tokens = tokens_of(name);
+  std::set<std::string> runs;
+  for (size_t first = 0; first < tokens.size(); ++first) {
+    std::string run;
+    for (size_t last = first; last < tokens.size(); ++last) runs.insert(run += tokens[last]);
+  }
+  return runs;
+}
+
+// Says too little to tell devices apart.
+bool is_vendor(const std::string& key) {
+  static const std::set<std::string> words = {"nvidia", "amd", "intel", "habana", "gpu"};
+  return words.count(key) > 0;
+}
+
+// Those of `names` that equal the key, or else those of which it is a part in whole words.
+std::vector<std::string> named_by(const std::string& key, const std::vector<std::string>& names) {
+  std::vector<std::string> parts;
   for (const std::string& name : names) {
-    const std::string of_name = key_of(name);
-    if (of_name == key) return &name;
-    if (key.size() >= 2 && of_name.find(key) != std::string::npos) {
-      part = &name;
-      ++parts;
+    if (key_of(name) == key) return {name};
+    if (runs_of(name).count(key) > 0) parts.push_back(name);
+  }
+  return parts;
+}
+
+// Cost of turning one key into another: a letter changed, left out or added is 1. A digit may have
+// been forgotten; another digit, or one too many, is another product.
+size_t distance(const std::string& asked, const std::string& known) {
+  constexpr size_t kOtherDigit = 4;
+  const auto cost = [](bool digit) { return digit ? kOtherDigit : size_t{1}; };
+  std::vector<size_t> row(known.size() + 1);
+  for (size_t j = 0; j <= known.size(); ++j) row[j] = j;
+  for (const char a : asked) {
+    size_t corner = row[0];
+    row[0] += cost(is_digit(a));
+    for (size_t j = 1; j <= known.size(); ++j) {
+      const char b = known[j - 1];
+      const size_t change = corner + (a == b ? 0 : cost(is_digit(a) || is_digit(b)));
+      corner = row[j];
+      row[j] = std::min({change, row[j] + cost(is_digit(a)), row[j - 1] + 1});
     }
   }
-  return parts == 1 ? part : nullptr;
+  return row.back();
 }
 
 Result<std::string> resolve_name(const Attribute& attribute, const std::string& value,
@@ -161,7 +209,11 @@ Result<std::string> resolve_name(const Attribute& attribute, const std::string& 
   }
   if (is_model && facts.model(value) != nullptr) return facts.model(value)->name;
   if (is_hardware && facts.hardware(value) != nullptr) return facts.hardware(value)->name;
-  if (const std::string* name = resolve(key, measured)) return *name;
+  const std::vector<std::string> named = named_by(key, measured);
+  if (named.size() > 1 || (named.size() == 1 && is_hardware && is_vendor(key)))
+    return refuse(std::string(attribute.name) + "='" + value +
+                  "' is too little: write out which of " + listed(named));
+  if (named.size() == 1) return named.front();
   std::vector<std::string> candidates = measured;
   const std::vector<std::string> known = is_model      ? facts.model_names()
                                          : is_hardware ? facts.hardware_names()
@@ -177,8 +229,10 @@ Result<std::string> resolve_name(const Attribute& attribute, const std::string& 
 
 Result<double> parse_number(const Attribute& attribute, const std::string& text) {
   double value = 0;
-  if (!parse_double(text, value) || !(value > 0))
-    return refuse(std::string(attribute.name) + " needs a number above 0, not '" + text + "'");
+  if (!parse_double(text, value) || !(value > 0) || !std::isfinite(value) ||
+      value != std::floor(value))
+    return refuse(std::string(attribute.name) + " needs a whole number above 0, not '" + text +
+                  "'");
   return value;
 }
 
@@ -266,22 +320,10 @@ std::string close_match(const std::string& name, const std::vector<std::string>&
   std::string best;
   size_t least = (a.size() + 1) / 3 + 1;
   for (const std::string& candidate : known) {
-    const std::string b = key_of(candidate);
-    // Letters to change, add or leave out until the name is a part of the candidate: "llama38c" of
-    // "metallamametallama38b". Only the last row of the table is kept.
-    std::vector<size_t> row(b.size() + 1, 0);
-    for (size_t i = 1; i <= a.size(); ++i) {
-      size_t corner = row[0];
-      row[0] = i;
-      for (size_t j = 1; j <= b.size(); ++j) {
-        const size_t change = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
-        corner = row[j];
-        row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-      }
-    }
-    const size_t distance = *std::min_element(row.begin(), row.end());
-    if (distance < least) {
-      least = distance;
+    for (const std::string& run : runs_of(candidate)) {
+      const size_t off = distance(a, run);
+      if (off >= least || is_vendor(run)) continue;
+      least = off;
       best = candidate;
     }
   }

@@ -14,7 +14,7 @@ namespace assay {
 
 // One point. Attributes: hw, n, fw, model, variant, ii, oo, len (both), bb. What is left out is
 // taken from `rows` when they all agree on it. Names are resolved against the rows, then the facts:
-// without letter case and punctuation, or by a part that only one of them has. Errors name the
+// without letter case and punctuation, or by whole words that only one of them has. Errors name the
 // attribute or value that was probably meant.
 Result<BenchRow> parse_point(const std::string& text, const std::vector<BenchRow>& rows,
                              const FactBook& facts);

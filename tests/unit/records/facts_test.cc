@@ -55,6 +55,14 @@ TEST(Facts, NamesOfDriversAndFineTunedVariantsAreFound) {
   EXPECT_EQ(book.model(""), nullptr);
 }
 
+TEST(Facts, AVendorAloneOrAnotherVendorsDeviceIsUnknown) {
+  const FactBook& book = FactBook::built_in();
+  for (const char* name : {"AMD", "Intel", "Nvidia", "Habana", "Intel A100", "AMD H100", "A10"})
+    EXPECT_EQ(book.hardware(name), nullptr) << name;
+  EXPECT_EQ(book.model("meta-llama/"), nullptr);
+  EXPECT_NE(book.hardware("Intel Gaudi2"), nullptr);
+}
+
 TEST(Facts, ValuesOfAUserWinAndTheOthersStay) {
   FactBook book = FactBook::built_in();
   ASSERT_TRUE(

@@ -6,6 +6,7 @@ namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<BenchRow> rows() {
   BenchRow a;
@@ -52,10 +53,47 @@ TEST(Points, ErrorsNameWhatWasProbablyMeant) {
   EXPECT_THAT(error_of("bb=1,hw=H100,model=Llama-3-8C"),
               HasSubstr("did you mean 'meta-llama/Meta-Llama-3-8B'?"));
   EXPECT_THAT(error_of("bb=1,model=Mistral-7B"), HasSubstr("hw is missing"));
-  EXPECT_THAT(error_of("bb=none,hw=H100,model=Mistral-7B"), HasSubstr("bb needs a number"));
+  EXPECT_THAT(error_of("bb=none,hw=H100,model=Mistral-7B"), HasSubstr("bb needs a whole number"));
   EXPECT_THAT(error_of("bb=1,bb=2"), HasSubstr("given twice"));
   EXPECT_THAT(error_of("96"), HasSubstr("write a point as"));
   EXPECT_THAT(error_of("bb=1:2,hw=H100,model=Mistral-7B"), HasSubstr("--grid"));
+}
+
+std::string hardware_error(const std::string& name) {
+  return error_of("bb=1,model=Mistral-7B,hw=" + name);
+}
+
+TEST(Points, NoHardwareIsAnsweredAsAnother) {
+  for (const char* name : {"AMD", "Intel", "Nvidia", "GPU", "A10", "H20", "H10", "100", "B300"})
+    EXPECT_FALSE(hardware_error(name).empty()) << name;
+  EXPECT_THAT(hardware_error("Nvidia"), HasSubstr("'Nvidia A100 GPU', 'Nvidia H100 GPU'"));
+  EXPECT_THAT(hardware_error("H10"), HasSubstr("did you mean 'Nvidia H100 GPU'?"));
+  EXPECT_EQ(hardware_error("h100 gpu"), "");
+}
+
+TEST(Points, AnotherNumberIsNotWhatWasMeant) {
+  EXPECT_THAT(hardware_error("B300"), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(hardware_error("AMD"), Not(HasSubstr("did you mean")));
+}
+
+TEST(Points, ModelsAreNamedByWholeWords) {
+  BenchRow row = rows().front();
+  row.model = "org/Big-3.1-70B";
+  const auto read = [&](const std::string& model) {
+    return parse_point("bb=1,model=" + model, {row}, FactBook::built_in()).has_value();
+  };
+  EXPECT_TRUE(read("big-3.1"));
+  EXPECT_TRUE(read("Big3.1-70b"));
+  EXPECT_FALSE(read("Big-3"));
+  EXPECT_FALSE(read("1-70B"));
+}
+
+TEST(Points, CountsAreWholeNumbers) {
+  for (const char* given : {"bb=1.5", "bb=0", "bb=-1", "bb=1,n=0.5", "bb=1,ii=1.5", "bb=1,len=0.5"})
+    EXPECT_THAT(error_of(std::string(given) + ",hw=H100,model=Mistral-7B"),
+                HasSubstr("needs a whole number above 0"))
+        << given;
+  EXPECT_THAT(error_of("bb=1..10*1.5,hw=H100,model=Mistral-7B"), HasSubstr("whole number"));
 }
 
 TEST(Points, GridsCombineListsAndRanges) {
