@@ -108,7 +108,8 @@ std::optional<ConformalScales> scales_from(const Json& document, const char* whi
   ConformalScales scales;
   for (size_t k = 0; k < kHeldOutKinds; ++k) {
     const Json& entry = document.at(which).at(k);
-    scales[k] = {entry.at("scale").get<double>(), entry.at("residuals").get<size_t>(),
+    const Json& scale = entry.at("scale");
+    scales[k] = {scale.is_number() ? scale.get<double>() : -1, entry.at("residuals").get<size_t>(),
                  entry.at("measured").get<bool>()};
   }
   return scales;
@@ -117,6 +118,20 @@ std::optional<ConformalScales> scales_from(const Json& document, const char* whi
 bool usable(const std::vector<double>& parameters) {
   return std::all_of(parameters.begin(), parameters.end(),
                      [](double p) { return p > 0 && std::isfinite(p); });
+}
+
+// An interval may have no width, but neither a negative nor an endless one.
+bool usable(const std::optional<ConformalScales>& scales) {
+  return !scales || std::all_of(scales->begin(), scales->end(), [](const ConformalScale& s) {
+    return s.scale >= 0 && std::isfinite(s.scale);
+  });
+}
+
+// Without the library's own name for the problem, which stands before it in brackets.
+std::string reason_of(const Json::exception& problem) {
+  const std::string_view text = problem.what();
+  const size_t bracket = text.find("] ");
+  return std::string(bracket == std::string_view::npos ? text : text.substr(bracket + 2));
 }
 
 Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
@@ -146,6 +161,8 @@ Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
     return damaged(file, "a parameter that is not above 0");
   fit.options.physics_scales = scales_from(document.at("scales"), "physics");
   fit.options.plain_scales = scales_from(document.at("scales"), "plain");
+  if (!usable(fit.options.physics_scales) || !usable(fit.options.plain_scales))
+    return damaged(file, "an interval scale that is not 0 or above");
   return fit;
 }
 
@@ -214,7 +231,7 @@ Result<ThroughputFit> read_model(std::string_view text, const std::string& file)
   try {
     return fit_from(document, file);
   } catch (const Json::exception& problem) {
-    return damaged(file, problem.what());
+    return damaged(file, reason_of(problem));
   }
 }
 

@@ -9,6 +9,7 @@ namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string a_model() {
   BenchTable table{"table.csv", "csv", {}, {}};
@@ -74,6 +75,9 @@ TEST(ModelFile, DamageIsNamed) {
   EXPECT_THAT(message("\"parameters\":", "\"parametres\":"), HasSubstr("'parameters' not found"));
   EXPECT_THAT(message("\"noise\":", "\"noises\":"), HasSubstr("'noise' not found"));
   EXPECT_THAT(message("\"noise\":", "\"noise\":-"), HasSubstr("not above 0"));
+  EXPECT_THAT(message("\"scale\":", "\"scale\":-"), HasSubstr("an interval scale"));
+  EXPECT_THAT(message("\"scale\":", "\"scale\":null,\"was\":"), HasSubstr("an interval scale"));
+  EXPECT_THAT(message("\"noise\":", "\"noise\":null,\"was\":"), Not(HasSubstr("json.exception")));
   EXPECT_THAT(message("\"rows\":[[", "\"rows\":[[],["), HasSubstr("damaged"));
   EXPECT_THAT(message("\"rows\":[[\"", "\"rows\":[[7,\""), HasSubstr("damaged"));
   EXPECT_THAT(message("\"physics\":true", "\"physics\":\"yes\""), HasSubstr("damaged"));
