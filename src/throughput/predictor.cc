@@ -290,6 +290,9 @@ Result<Trained> train_and_measure(const std::vector<BenchRow>& rows, const FactB
   return trained;
 }
 
+// Of input over output tokens.
+double ratio_of(const BenchRow& row) { return row.in_len / row.out_len; }
+
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
@@ -301,8 +304,9 @@ struct Range {
 
 // How far the rows of some group reach.
 struct Reach {
-  Range in_len, out_len, batch, devices;
+  Range in_len, out_len, batch, devices, ratio;
   void add(const BenchRow& row) {
+    ratio.add(ratio_of(row));
     in_len.add(row.in_len);
     out_len.add(row.out_len);
     batch.add(row.batch);
@@ -327,6 +331,21 @@ void note_beyond(const char* what, double value, const Range& range, double fact
                       number_text(factor) + " of the smallest measured (" + number_text(range.low) +
                       ")");
   }
+}
+
+// What a prompt costs against an answer cannot be learnt where the two always go together.
+void note_ratio(double ratio, const Range& range, std::vector<std::string>& reasons) {
+  constexpr double kRounding = 1 + 1e-9;
+  if (ratio <= range.high * kRounding && ratio >= range.low / kRounding) return;
+  if (range.low == 1 && range.high == 1) {
+    reasons.push_back("the rows have equal input and output lengths only");
+    return;
+  }
+  const std::string measured = range.low == range.high
+                                   ? number_text(range.low) + " only"
+                                   : number_text(range.low) + " to " + number_text(range.high);
+  reasons.push_back("input over output length is " + number_text(ratio) + ", measured is " +
+                    measured);
 }
 
 // How alike a row and a point are, most first.
@@ -382,6 +401,7 @@ struct Predictor::State {
   const Trained* plain_process() const;
   const Trained* process_for(const BenchRow& point) const;
   void judge_model(const BenchRow& point, std::vector<std::string>& reasons) const;
+  void judge_memory(const BenchRow& point, std::vector<std::string>& reasons) const;
 };
 
 // What there is to compare points with.
@@ -427,6 +447,20 @@ void Predictor::State::judge_model(const BenchRow& point, std::vector<std::strin
   note_beyond("a model with active parameters (10^9):", model->active_b, active_b, 2, reasons);
 }
 
+void Predictor::State::judge_memory(const BenchRow& point,
+                                    std::vector<std::string>& reasons) const {
+  const ModelFacts* model = facts.model(point.model);
+  const HardwareFacts* hardware = facts.hardware(point.hardware);
+  if (model == nullptr || hardware == nullptr || !options.physics) return;
+  const double weights_gb = 2 * model->parameters_b;
+  const double memory_gb = point.devices * hardware->memory_gb;
+  if (weights_gb <= memory_gb) return;
+  std::array<char, 80> text;
+  std::snprintf(text.data(), text.size(), "weights %.4g GB do not fit %.4g GB", weights_gb,
+                memory_gb);
+  reasons.emplace_back(text.data());
+}
+
 // Kind and reach of one point; the prediction itself is filled in later.
 Explained Predictor::State::judge(const BenchRow& point) const {
   Explained out;
@@ -461,6 +495,9 @@ Explained Predictor::State::judge(const BenchRow& point) const {
   note_beyond("input length", point.in_len, wide->in_len, options.outside_factor, out.reasons);
   note_beyond("output length", point.out_len, wide->out_len, options.outside_factor, out.reasons);
   note_beyond("devices", point.devices, wide->devices, options.outside_factor, out.reasons);
+  note_ratio(ratio_of(point), wide->ratio, out.reasons);
+  // Rows that ran show that it fits, with fewer bits per weight.
+  if (config == nullptr) judge_memory(point, out.reasons);
 
   const Trained* process = process_for(point);
   if (process == nullptr) return out;

@@ -83,7 +83,7 @@ Result<MeasureNext> suggest_measurements(const Predictor& predictor,
     return std::make_tuple(after[a], tokens_of(near[a]), a) <
            std::make_tuple(after[b], tokens_of(near[b]), b);
   });
-  if (order.size() > top) order.resize(top);
+  if (top > 0 && order.size() > top) order.resize(top);
   for (const size_t i : order) {
     const double reach = std::exp(out.now.scale * after[i]);
     const double point = out.now.prediction.tokens_per_s;

@@ -27,7 +27,8 @@ struct MeasureNext {
 };
 
 // Of `targets` the one with the widest interval, and which of `candidates` would narrow it most, if
-// it were measured: by the posterior variance of the process. Ties go to the smaller run.
+// it were measured: by the posterior variance of the process. Ties go to the smaller run. The `top`
+// best, 0 for all.
 Result<MeasureNext> suggest_measurements(const Predictor& predictor,
                                          const std::vector<BenchRow>& targets,
                                          const std::vector<BenchRow>& candidates, size_t top);

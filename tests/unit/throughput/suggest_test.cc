@@ -87,6 +87,51 @@ TEST(Goal, APlainGoalIsMetByAllOrNone) {
     EXPECT_EQ(point.verdict, GoalVerdict::kMissed);
 }
 
+TEST(Suggest, TopZeroListsAll) {
+  const auto predictor = saturating();
+  const std::vector<BenchRow> points = batches(*predictor);
+  EXPECT_EQ(suggest_measurements(*predictor, points, points, 3)->suggestions.size(), 3U);
+  EXPECT_EQ(suggest_measurements(*predictor, points, points, 0)->suggestions.size(), points.size());
+}
+
+TEST(Reach, LengthsThatNeverDifferedLeaveUnequalOnesOutside) {
+  const auto predictor = saturating();
+  BenchRow point = predictor->rows().front();
+  EXPECT_TRUE(predictor->explain({point}).front().reasons.empty());
+  point.in_len = 20;
+  const Explained explained = predictor->explain({point}).front();
+  EXPECT_EQ(explained.prediction.status, PredictionStatus::kOutside);
+  EXPECT_EQ(explained.reasons,
+            std::vector<std::string>{"the rows have equal input and output lengths only"});
+}
+
+TEST(Reach, WeightsThatDoNotFitAreOutside) {
+  BenchTable table{"made", "csv", {}, {}};
+  for (const char* model : {"meta-llama/Meta-Llama-3-8B", "meta-llama/Meta-Llama-3-70B"}) {
+    for (const double batch : {1, 8}) {
+      BenchRow row;
+      row.hardware = "Nvidia H100 GPU";
+      row.framework = "vLLM";
+      row.model = model;
+      row.devices = row.model.find("70B") != std::string::npos ? 4 : 1;
+      row.in_len = row.out_len = 128;
+      row.batch = batch;
+      row.tokens_per_s = 100 * batch;
+      table.rows.push_back(row);
+    }
+  }
+  const auto predictor = *Predictor::fit(*make_throughput_data(table), FactBook::built_in());
+  BenchRow point = table.rows.back();
+  point.devices = 2;  // 141 GB of 160 GB
+  EXPECT_TRUE(predictor->explain({point}).front().reasons.empty());
+  point.devices = 1;
+  const Explained explained = predictor->explain({point}).front();
+  EXPECT_EQ(explained.prediction.status, PredictionStatus::kOutside);
+  ASSERT_EQ(explained.reasons.size(), 1U);
+  EXPECT_EQ(explained.reasons.front().rfind("weights 141", 0), 0U) << explained.reasons.front();
+  EXPECT_NE(explained.reasons.front().find("GB do not fit 80 GB"), std::string::npos);
+}
+
 TEST(Unmeasured, PointsAreTheHolesOfTheTable) {
   std::vector<BenchRow> rows = batches(*saturating());
   rows.resize(3);
