@@ -9,6 +9,7 @@
 
 #include "cli/interrupt.h"
 #include "ingest/csv_table.h"
+#include "report/section_throughput_evaluate.h"
 #include "throughput/points.h"
 
 namespace assay {
@@ -81,6 +82,16 @@ void add_fit_options(CLI::App& verb, FitFlags& flags) {
                   "a point is outside when its batch, length or devices are beyond the data by "
                   "more than this factor [4, or what the model file says]")
       ->check(CLI::Range(1.0, 1e6));
+}
+
+std::vector<ImportNote> import_notes(const FittedModel& model) {
+  // What reading the table found stands with what cleaning it found.
+  return bench_import_notes({}, model.fit.data);
+}
+
+bool has_lost_rows(const Document& document) {
+  return std::any_of(document.import_log.begin(), document.import_log.end(),
+                     [](const ImportNote& note) { return note.severity == "data_loss"; });
 }
 
 Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags) {

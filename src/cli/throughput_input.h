@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/bench_flags.h"
+#include "report/document.h"
 #include "throughput/model_file.h"
 
 namespace CLI {
@@ -28,6 +29,10 @@ struct FittedModel {
   std::unique_ptr<Predictor> predictor;
   std::vector<std::string> notes = {};  // how the search for parameters ended
 };
+
+// What was odd about the rows that were learnt from, and whether any of them were lost.
+std::vector<ImportNote> import_notes(const FittedModel& model);
+bool has_lost_rows(const Document& document);
 
 // Reads the table and fits it; with --refit the parameters are searched for, with progress on
 // stderr. Ctrl-C ends the search, and the best parameters so far are taken.

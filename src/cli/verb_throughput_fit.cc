@@ -46,6 +46,7 @@ Result<Document> fit(const FitVerb& verb) {
   ASSAY_TRY(write_whole(path, write_model(model.fit, *model.predictor)));
   Document document = new_document("Throughput model");
   document.inputs.push_back({model.fit.source, {}});
+  document.import_log = import_notes(model);
   document.verdict = throughput_fit_words(model.fit, *model.predictor);
   document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
   document.verdict.push_back("Written to " + path + ".");
@@ -58,7 +59,7 @@ int run(const FitVerb& verb) {
   if (!document) return fail(document.error());
   CommonOptions to_screen = verb.common;
   to_screen.output = "-";
-  return write_document(*document, to_screen, false);
+  return write_document(*document, to_screen, has_lost_rows(*document));
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ Result<Document> predict(const PredictVerb& verb) {
   if (verb.common.strict) ASSAY_TRY(refuse_outside(points));
   Document document = new_document("Throughput: predictions");
   document.inputs.push_back({verb.bench.table, {}});
+  document.import_log = import_notes(model);
   document.verdict = throughput_prediction_words(*model.predictor, points);
   document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
   document.sections.push_back(throughput_predictions_section(*model.predictor, points));
@@ -90,7 +91,7 @@ Result<Document> predict(const PredictVerb& verb) {
 int run(const PredictVerb& verb) {
   auto document = predict(verb);
   if (!document) return fail(document.error());
-  return write_document(*document, verb.common, false);
+  return write_document(*document, verb.common, has_lost_rows(*document));
 }
 
 }  // namespace
@@ -102,7 +103,10 @@ void add_throughput_predict_verb(CLI::App& throughput, int& exit_code) {
   add_bench_options(*sub, verb->bench);
   sub->get_option("table")->description("a model file of `assay throughput fit`, or a table");
   add_common_options(*sub, verb->common, false);
-  sub->get_option("--strict")->description("fail when a point is outside the reach of the data");
+  sub->get_option("--strict")
+      ->description(
+          "fail when a point is outside the reach of the data; leave with 3 when rows were "
+          "dropped");
   add_fit_options(*sub, verb->fit);
   add_point_options(*sub, verb->points);
   sub->add_flag("--curves", verb->curves,

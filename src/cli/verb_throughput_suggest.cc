@@ -2,6 +2,7 @@
 #include <memory>
 #include <set>
 
+#include "base/decimal.h"
 #include "cli/common.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
@@ -55,6 +56,7 @@ Result<Document> suggest(const SuggestVerb& verb) {
   ASSAY_TRY_ASSIGN(Document document,
                    has_goal ? meet_goal(verb, model, asked) : measure_next(verb, model, asked));
   document.inputs.push_back({verb.bench.table, {}});
+  document.import_log = import_notes(model);
   document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
   return document;
 }
@@ -62,7 +64,7 @@ Result<Document> suggest(const SuggestVerb& verb) {
 int run(const SuggestVerb& verb) {
   auto document = suggest(verb);
   if (!document) return fail(document.error());
-  return write_document(*document, verb.common, false);
+  return write_document(*document, verb.common, has_lost_rows(*document));
 }
 
 }  // namespace
@@ -83,7 +85,12 @@ void add_throughput_suggest_verb(CLI::App& throughput, int& exit_code) {
                   "goal: at least this many input and output tokens per second, with 95 % "
                   "confidence")
       ->check(CLI::PositiveNumber);
-  sub->add_option("--top", verb->top, "suggestions listed")->capture_default_str();
+  sub->add_option("--top", verb->top, "suggestions listed, 0 for all")
+      ->check([](const std::string& text) {
+        uint64_t count = 0;
+        return parse_uint64(text, count) ? std::string() : "needs a whole number, 0 for all";
+      })
+      ->capture_default_str();
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });
 }
 

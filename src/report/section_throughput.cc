@@ -92,7 +92,12 @@ std::string number_text(double value) { return fmt::format("{:g}", value); }
 
 std::string config_text(const BenchRow& p) {
   std::string text = p.model + (p.variant.empty() ? "" : " (" + p.variant + ")");
-  text += " on " + (p.devices == 1 ? std::string() : number_text(p.devices) + " × ") + p.hardware;
+  const std::string many = p.devices == 1 ? std::string() : number_text(p.devices);
+  if (!p.hardware.empty()) {
+    text += " on " + (many.empty() ? many : many + " × ") + p.hardware;
+  } else if (!many.empty()) {
+    text += " on " + many + " devices";
+  }
   return p.framework.empty() ? text : text + " under " + p.framework;
 }
 

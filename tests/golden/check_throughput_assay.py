@@ -122,6 +122,29 @@ def check_refit(assay, folder):
         yield "a refitted model has no interval"
 
 
+def check_losses(assay, folder):
+    """fit and predict tell the same losses as evaluate, and leave with 3 under --strict."""
+    lossy, model = folder / "lossy.csv", folder / "lossy.json"
+    with TABLE.open(newline="") as file:
+        rows = list(csv.reader(file))
+    kept = [r for r in rows[1:] if "H100" in r[0] and r[1:3] == ["1", "vLLM"]]
+    with lossy.open("w", newline="") as file:
+        csv.writer(file).writerows([rows[0], *kept, [*kept[0][:-1], "0"]])
+    logs = []
+    for arguments in (("evaluate", lossy, "--split", "S3", "--method", "linear"), ("fit", lossy, "-o", model),
+                      ("predict", lossy, "--at", f"{CONFIG},bb=8,len=300"),
+                      ("predict", model, "--at", f"{CONFIG},bb=8,len=300")):
+        done = subprocess.run([assay, "throughput", *arguments, "--strict", "--format", "json"],
+                              capture_output=True, text=True, check=False, timeout=800)
+        if done.returncode != 3:
+            yield f"{arguments[0]} --strict left with {done.returncode}, rows were dropped"
+            continue
+        notes = json.loads(done.stdout)["import_log"]
+        logs.append(sorted((note["code"], note["severity"], note["count"]) for note in notes))
+    if not logs or ("zero_throughput", "data_loss", 1) not in logs[0] or any(log != logs[0] for log in logs):
+        yield f"import logs differ: {logs}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True, type=pathlib.Path)
@@ -134,7 +157,8 @@ def main():
         model = folder / "model.json"
         run(assay, "fit", TABLE, "-o", model)
         problems = [*check_splits(assay), *check_grid(assay, model), *check_formats(assay, model),
-                    *check_goals(assay, model), *check_refit(assay, folder)]
+                    *check_goals(assay, model), *check_refit(assay, folder),
+                    *check_losses(assay, folder)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0
