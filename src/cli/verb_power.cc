@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "cli/verbs.h"
 #include "ingest/power_log.h"
 #include "ingest/power_recording.h"
+#include "levels/levels.h"
 #include "power/attribute.h"
 #include "power/report.h"
 #include "report/section_power.h"
@@ -231,12 +233,37 @@ Result<AttributeOptions> attribute_options(const AttributeVerb& verb, const Trac
   return options;
 }
 
+// Layer and phase of every activity, as the levels room finds them.
+Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
+  ASSAY_TRY_ASSIGN(const LevelsReport levels,
+                   analyze_levels(loaded.trace, loaded.links, loaded.windows, LevelsOptions{}));
+  WorkGrouping layers{.key = "layers", .title = "By layer"};
+  WorkGrouping phases{.key = "level_phases", .title = "By phase of the model"};
+  layers.of_activity.assign(loaded.trace.activities.size(), WorkGrouping::kNone);
+  phases.of_activity = layers.of_activity;
+  std::map<int32_t, uint32_t> layer_numbers;
+  std::map<LevelPhase, uint32_t> phase_numbers;
+  for (const KernelLevel& row : levels.rows) {
+    if (row.layer != kNoLayer) {
+      const auto [place, added] = layer_numbers.try_emplace(row.layer, layers.names.size());
+      if (added) layers.names.push_back("layer " + std::to_string(row.layer));
+      layers.of_activity[row.activity.index()] = place->second;
+    }
+    if (row.phase != LevelPhase::kNone) {
+      const auto [place, added] = phase_numbers.try_emplace(row.phase, phases.names.size());
+      if (added) phases.names.emplace_back(level_phase_name(row.phase));
+      phases.of_activity[row.activity.index()] = place->second;
+    }
+  }
+  return std::vector<WorkGrouping>{std::move(layers), std::move(phases)};
+}
+
 Result<TraceContent> attribute_trace(const AttributeVerb& verb, const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(const PowerLog log, read_power_log(verb.samples, verb.column));
   ASSAY_TRY_ASSIGN(const size_t chosen, choose_series(log, verb.gpu));
   const PowerSeries& series = log.series[chosen];
-  ASSAY_TRY_ASSIGN(const AttributeOptions options,
-                   attribute_options(verb, loaded.trace, log, series));
+  ASSAY_TRY_ASSIGN(AttributeOptions options, attribute_options(verb, loaded.trace, log, series));
+  ASSAY_TRY_ASSIGN(options.groupings, level_groupings(loaded));
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(
       const EnergyReport report,
@@ -251,7 +278,7 @@ void add_attribute_verb(CLI::App& power, int& exit_code) {
   auto verb = std::make_shared<AttributeVerb>();
   CLI::App* sub = power.add_subcommand(
       "attribute",
-      "Joules per kernel, operator, iteration and phase, from a power log beside a trace");
+      "Joules per kernel, operator, layer, phase and iteration, from a power log beside a trace");
   add_common_options(*sub, verb->common, true);
   sub->add_option("--samples", verb->samples,
                   "power log: samples.csv of Assay, CSV of nvidia-smi, timechart of AMDuProf")

@@ -37,6 +37,7 @@ struct Work {
   int64_t end_ns = 0;
   StringId name;
   StringId op;  // of the operator that caused it; 0 = none
+  ActivityId activity;
 };
 
 std::vector<Work> work_of(const Trace& trace, const Links& links, int64_t device) {
@@ -49,9 +50,9 @@ std::vector<Work> work_of(const Trace& trace, const Links& links, int64_t device
         device < 0 || trace.streams[trace.activities.stream[i].index()].device == device;
     if (!busy || !here) continue;
     const OpId op = links.activity_op[i];
-    work.push_back({trace.activities.start_ns[i],
-                    trace.activities.start_ns[i] + trace.activities.dur_ns[i],
-                    trace.activities.name[i], op ? trace.ops.name[op.index()] : StringId(0)});
+    work.push_back(
+        {trace.activities.start_ns[i], trace.activities.start_ns[i] + trace.activities.dur_ns[i],
+         trace.activities.name[i], op ? trace.ops.name[op.index()] : StringId(0), ActivityId(i)});
   }
   return work;
 }
@@ -520,6 +521,18 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   }
   sort_parts(report.operators);
   settle_rounding(report.operators, report.kernels_uj);
+  for (const WorkGrouping& grouping : options.groupings) {
+    report.groupings.push_back({grouping.key, grouping.title, {}});
+    std::vector<EnergyPart>& parts = report.groupings.back().parts;
+    for (const auto& [group, tally] : tally_by(work, classes, model, covered, [&](const Work& w) {
+           return grouping.of_activity[w.activity.index()];
+         })) {
+      parts.push_back(part_of(group == WorkGrouping::kNone ? "(none)" : grouping.names[group],
+                              tally, model, true));
+    }
+    sort_parts(parts);
+    settle_rounding(parts, report.kernels_uj);
+  }
   report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
   if (windows.source != WindowSource::kWholeTrace) {
     std::vector<std::string> labels;

@@ -21,6 +21,15 @@
 
 namespace assay {
 
+// One more way to cut the device work: the layer or the phase that another room found for it.
+struct WorkGrouping {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::string key;    // of the table: "layers"
+  std::string title;  // "By layer"
+  std::vector<std::string> names;
+  std::vector<uint32_t> of_activity;  // into names, per activity of the trace; kNone = in no group
+};
+
 struct AttributeOptions {
   int64_t offset_ns = 0;  // added to the log's times to give the trace's
   int64_t window_ns = 0;  // of the sensor; 0 = the log's own, else the interval between new values
@@ -30,6 +39,7 @@ struct AttributeOptions {
   uint64_t tokens = 0;    // made during the covered time; 0 = not told
   uint32_t bootstrap = 400;
   uint64_t seed = 1;
+  std::vector<WorkGrouping> groupings;
 };
 
 // Kernel names that share one power: one name, or several that always ran alike.
@@ -54,6 +64,12 @@ struct EnergyPart {
   bool alone = true;  // its class is its own; else its share of the class is by duration
 };
 
+struct EnergyGrouping {
+  std::string key;
+  std::string title;
+  std::vector<EnergyPart> parts;  // most first; sums to EnergyReport::kernels_uj
+};
+
 struct EnergyReport {
   int64_t begin_ns = 0;  // covered: where the trace and the log overlap
   int64_t end_ns = 0;
@@ -72,10 +88,11 @@ struct EnergyReport {
   int64_t delay_ns = 0;
   std::string window_source;
   std::vector<PowerClass> classes;
-  std::vector<EnergyPart> kernels;     // by name, most first; sums to kernels_uj
-  std::vector<EnergyPart> operators;   // by the operator that caused the work; same sum
-  std::vector<EnergyPart> iterations;  // with their share of the base; outside ones not listed
-  std::vector<EnergyPart> phases;      // prefill and decode, likewise; empty when not told apart
+  std::vector<EnergyPart> kernels;        // by name, most first; sums to kernels_uj
+  std::vector<EnergyPart> operators;      // by the operator that caused the work; same sum
+  std::vector<EnergyGrouping> groupings;  // one per AttributeOptions::groupings
+  std::vector<EnergyPart> iterations;     // with their share of the base; outside ones not listed
+  std::vector<EnergyPart> phases;         // prefill and decode, likewise; empty when not told apart
   double energy_per_token_j = std::numeric_limits<double>::quiet_NaN();
   TrustNotes trust;
 };

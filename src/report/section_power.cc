@@ -465,6 +465,10 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
       parts_table("kernels", "By kernel, above the base", report.kernels, report.total_uj, top));
   section.blocks.push_back(parts_table("operators", "By operator, above the base", report.operators,
                                        report.total_uj, top));
+  for (const EnergyGrouping& grouping : report.groupings) {
+    section.blocks.push_back(parts_table(grouping.key, grouping.title + ", above the base",
+                                         grouping.parts, report.total_uj, top));
+  }
   section.blocks.push_back(parts_table("iterations", "By iteration, base included",
                                        report.iterations, report.total_uj, top));
   section.blocks.push_back(

@@ -147,6 +147,29 @@ TEST(Attribute, PartsSumExactlyToTheMeasuredEnergy) {
   }
 }
 
+// Every other kernel is of layer 0, the rest of none, so that the two cut every name's energy.
+TEST(Attribute, GroupingsFromOutsideCutTheSameEnergy) {
+  const Workload w = random_mix(3, 400);
+  const Trace trace = w.trace();
+  WorkGrouping layers{.key = "layers", .title = "By layer", .names = {"layer 0"}};
+  layers.of_activity.assign(trace.activities.size(), WorkGrouping::kNone);
+  int64_t layer_ns = 0;
+  for (size_t i = 0; i < trace.activities.size(); i += 2) layers.of_activity[i] = 0;
+  const auto report =
+      attribute(trace, w.log(50, 50, 10, 3), {.window_ns = 50 * kMs, .groupings = {layers}});
+  ASSERT_TRUE(report);
+  for (size_t i = 0; i < trace.activities.size(); i += 2) {
+    const int64_t begin = std::max(trace.activities.start_ns[i], report->begin_ns);
+    const int64_t end = std::min(trace.end_ns(ActivityId(i)), report->end_ns);
+    layer_ns += std::max<int64_t>(0, end - begin);
+  }
+  ASSERT_EQ(report->groupings.size(), 1u);
+  const std::vector<EnergyPart>& parts = report->groupings[0].parts;
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(sum_of(parts), report->kernels_uj);
+  EXPECT_EQ(part_named(parts, "layer 0").busy_ns, layer_ns);
+}
+
 // The interval of a class power covers the truth in about 95 of 100 workloads.
 TEST(Attribute, IntervalsCoverTheTruth) {
   int hits = 0;
