@@ -359,9 +359,12 @@ int run_over_inputs(const CommonOptions& options, const std::string& title,
     auto content = analyze(*loaded);
     if (!content) return fail(content.error());
     const Trace& trace = loaded->trace;
-    data_lost |= trace.log.data_lost();
+    std::vector<ImportNote> import_log = import_notes(trace.log);
+    for (ImportNote& note : content->import_log) import_log.push_back(std::move(note));
+    data_lost |= std::any_of(import_log.begin(), import_log.end(),
+                             [](const ImportNote& n) { return n.severity == "data_loss"; });
     document.inputs.push_back({trace.source, trace_items(trace)});
-    document.parts.push_back({trace.source, trace_items(trace), import_notes(trace.log),
+    document.parts.push_back({trace.source, trace_items(trace), std::move(import_log),
                               std::move(content->verdict), std::move(content->sections)});
     overviews.push_back(std::move(content->overview));
     heads.push_back(head_of(std::move(loaded->trace)));

@@ -89,7 +89,8 @@ Document new_document(std::string title);
 struct TraceContent {
   std::vector<std::string> verdict;
   std::vector<Section> sections;
-  std::vector<Item> overview;  // this trace's row in the table that compares several
+  std::vector<Item> overview;               // this trace's row in the table that compares several
+  std::vector<ImportNote> import_log = {};  // of other files that the verb read beside the trace
 };
 using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
 

@@ -67,6 +67,9 @@ Result<PowerReport> profile_recording(const ProfileVerb& verb, const PowerRecord
                                       const FactBook& facts) {
   ProfileOptions options = options_of(verb);
   ASSAY_TRY_ASSIGN(const std::vector<uint32_t> kernels, wanted_kernels(recording, verb.kernels));
+  if (kernels.empty()) {
+    return Error{ErrorCode::kFormat, "the recording has no executions", "", -1};
+  }
   std::vector<KernelProfile> profiles;
   std::vector<ProfileComparison> comparisons;
   for (const uint32_t kernel : kernels) {
@@ -259,7 +262,8 @@ Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
 }
 
 Result<TraceContent> attribute_trace(const AttributeVerb& verb, const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const PowerLog log, read_power_log(verb.samples, verb.column));
+  ASSAY_TRY_ASSIGN(const PowerLog log,
+                   read_power_log(verb.samples, verb.column, verb.common.allow_truncated));
   ASSAY_TRY_ASSIGN(const size_t chosen, choose_series(log, verb.gpu));
   const PowerSeries& series = log.series[chosen];
   ASSAY_TRY_ASSIGN(AttributeOptions options, attribute_options(verb, loaded.trace, log, series));
@@ -271,6 +275,7 @@ Result<TraceContent> attribute_trace(const AttributeVerb& verb, const LoadedTrac
   TraceContent content;
   content.verdict = energy_verdict_words(report);
   content.sections = energy_sections(report, {&log, chosen}, verb.top);
+  content.import_log = power_log_notes(log);
   return content;
 }
 
@@ -301,8 +306,11 @@ void add_attribute_verb(CLI::App& power, int& exit_code) {
   sub->add_option("--classes", verb->options.classes, "kernel names with a power of their own")
       ->check(CLI::Range(1, 200))
       ->capture_default_str();
-  sub->add_option("--tokens", verb->options.tokens, "made during the trace: energy per token");
-  sub->add_option("--top", verb->top, "rows shown; 0 = all")->capture_default_str();
+  sub->add_option("--tokens", verb->options.tokens, "made during the trace: energy per token")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--top", verb->top, "rows shown; 0 = all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   sub->add_option("--seed", verb->options.seed, "of the bootstrap")->capture_default_str();
   sub->callback([verb, &exit_code] {
     exit_code = run_over_inputs(verb->common, "Energy", [verb](const LoadedTrace& loaded) {

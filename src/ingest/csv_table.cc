@@ -62,7 +62,7 @@ Result<CsvTable> parse_csv_table(const std::string& text, const std::string& pat
   return table;
 }
 
-Result<std::string> read_text_file(const std::string& path) {
+Result<std::string> read_text_file(const std::string& path, bool* truncated) {
   auto source = ByteSource::open(path);
   if (!source) {
     Error error = source.take_error();
@@ -74,6 +74,10 @@ Result<std::string> read_text_file(const std::string& path) {
   std::array<char, 65536> block;
   for (;;) {
     auto got = read(block.data(), block.size());
+    if (!got && truncated != nullptr && got.error().code == ErrorCode::kTruncated) {
+      *truncated = true;
+      return text;
+    }
     if (!got) {
       Error error = got.take_error();
       error.file = path;

@@ -26,8 +26,9 @@ struct CsvTable {
 Result<CsvTable> read_csv_table(const std::string& path);
 // Parses text; `path` names it in errors.
 Result<CsvTable> parse_csv_table(const std::string& text, const std::string& path);
-// The whole input as text, decompressed.
-Result<std::string> read_text_file(const std::string& path);
+// The whole input as text, decompressed. truncated: set, and what was read given, where a
+// compressed file ends early; without it that is an error.
+Result<std::string> read_text_file(const std::string& path, bool* truncated = nullptr);
 
 Error csv_error_at(const std::string& path, size_t line, std::string message);
 

@@ -207,11 +207,43 @@ const std::string& cell(const CsvTable& table, size_t row, int column) {
              : kNothing;
 }
 
+// Unit in brackets at the end of a header, in lower case: "w" of "power.draw [W]".
+std::string unit_of(const std::string& header) {
+  const size_t open = header.find_last_of("[(");
+  if (open == std::string::npos) return {};
+  return lower_trimmed(header.substr(open + 1, header.find_first_of("])", open) - open - 1));
+}
+
+// A column that the user named holds watts: by its unit, else by what its name says it is not.
+Status check_power_column(const std::string& header, const std::string& path) {
+  const std::string name = lower_trimmed(header.substr(0, header.find_first_of("[(")));
+  const std::string unit = unit_of(header);
+  const auto has = [&name](std::string_view word) { return name.find(word) != std::string::npos; };
+  const bool limit = has("limit");
+  const bool power = has("power") || has("watt") || name.ends_with("_w");
+  bool other = false;
+  for (const char* word : {"clock", "temp", "util", "memory", "fan", "pstate", "energy", "voltage",
+                           "current", "timestamp"}) {
+    other = other || has(word);
+  }
+  const bool watts = unit.empty() ? power || !other : unit == "w" || unit == "mw";
+  if (watts && !limit) return Ok{};
+  return Error{ErrorCode::kInvalidArgument,
+               "the column " + header + " is no power that was drawn" +
+                   (watts || unit.empty() ? "" : " (its unit is not W or mW)") +
+                   ": name one such as power.draw with --column",
+               path, -1};
+}
+
 Result<int> power_column(const CsvTable& table, const std::string& path,
                          const std::string& wanted) {
   if (!wanted.empty()) {
-    const int column = column_starting(table, lower_trimmed(wanted));
-    if (column >= 0) return column;
+    int column = table.column(wanted);
+    if (column < 0) column = column_starting(table, lower_trimmed(wanted));
+    if (column >= 0) {
+      ASSAY_TRY(check_power_column(table.header[static_cast<size_t>(column)], path));
+      return column;
+    }
     return Error{ErrorCode::kInvalidArgument, "has no column " + wanted, path, -1};
   }
   for (const char* name : {"power.draw.instant", "power.draw", "power_w", "power.draw.average"}) {
@@ -262,7 +294,7 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
   ASSAY_TRY_ASSIGN(const int power, power_column(table, path, wanted));
   const int time = column_starting(table, "timestamp");
   log.column = table.header[static_cast<size_t>(power)];
-  const double factor = log.column.find("[mW]") != std::string::npos ? 1e-3 : 1;
+  const double factor = unit_of(log.column) == "mw" ? 1e-3 : 1;
   int device = -1;
   for (const char* name : {"index", "gpu", "uuid", "pci.bus_id", "gpu_bus_id", "name"}) {
     if (device < 0) device = table.column(name);
@@ -334,6 +366,17 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
   return log;
 }
 
+// A line without its end was being written when the log stopped: its last number may be short.
+Result<CsvTable> table_of(const std::string& text, const std::string& path) {
+  ASSAY_TRY_ASSIGN(CsvTable table, parse_csv_table(text, path));
+  if (table.unfinished && !table.cut && !table.rows.empty()) {
+    table.rows.pop_back();
+    table.line.pop_back();
+    table.cut = true;
+  }
+  return table;
+}
+
 // ---- AMDuProf timechart: sections of text, then a table of records ----
 
 constexpr std::string_view kUprofRecords = "PROFILE RECORDS";
@@ -365,7 +408,7 @@ Result<PowerLog> read_uprof(const std::string& text, size_t records_at, const st
   if (table_at == std::string::npos) {
     return Error{ErrorCode::kTruncated, "ends before its records", path, -1};
   }
-  ASSAY_TRY_ASSIGN(const CsvTable table, parse_csv_table(text.substr(table_at + 1), path));
+  ASSAY_TRY_ASSIGN(const CsvTable table, table_of(text.substr(table_at + 1), path));
   const size_t lines_before = static_cast<size_t>(
       std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(table_at) + 1, '\n'));
   std::vector<int> powers;
@@ -373,7 +416,9 @@ Result<PowerLog> read_uprof(const std::string& text, size_t records_at, const st
     const std::string name = lower_trimmed(table.header[i]);
     const bool package =
         wanted.empty() ? name.ends_with("package-power") : name == lower_trimmed(wanted);
-    if (package) powers.push_back(static_cast<int>(i));
+    if (!package) continue;
+    ASSAY_TRY(check_power_column(table.header[i], path));
+    powers.push_back(static_cast<int>(i));
   }
   const int time = table.column("Timestamp");
   if (powers.empty() || time < 0) {
@@ -413,10 +458,8 @@ Result<PowerLog> read_uprof(const std::string& text, size_t records_at, const st
   return log;
 }
 
-}  // namespace
-
-Result<PowerLog> read_power_log(const std::string& path, const std::string& column) {
-  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+Result<PowerLog> read_log_text(const std::string& text, const std::string& path,
+                               const std::string& column) {
   const size_t records = text.find(kUprofRecords);
   if (text.rfind("AMDPROFILER POWER PROFILE", 0) == 0) {
     if (records == std::string::npos) {
@@ -424,7 +467,7 @@ Result<PowerLog> read_power_log(const std::string& path, const std::string& colu
     }
     return read_uprof(text, records, path, column);
   }
-  ASSAY_TRY_ASSIGN(const CsvTable table, parse_csv_table(text, path));
+  ASSAY_TRY_ASSIGN(const CsvTable table, table_of(text, path));
   if (column_starting(table, "timestamp") < 0 && table.column("t_ns") < 0) {
     return Error{
         ErrorCode::kFormat,
@@ -435,6 +478,24 @@ Result<PowerLog> read_power_log(const std::string& path, const std::string& colu
   ASSAY_TRY_ASSIGN(PowerLog log, table.column("t_ns") >= 0 ? read_own(table, path, column)
                                                            : read_smi(table, path, column));
   log.rows_cut += table.cut ? 1 : 0;
+  return log;
+}
+
+}  // namespace
+
+Result<PowerLog> read_power_log(const std::string& path, const std::string& column,
+                                bool allow_truncated) {
+  bool truncated = false;
+  auto text = read_text_file(path, allow_truncated ? &truncated : nullptr);
+  if (!text) {
+    Error error = text.take_error();
+    if (error.code == ErrorCode::kTruncated) {
+      error.message += ". --allow-truncated reads what lies before the cut";
+    }
+    return error;
+  }
+  ASSAY_TRY_ASSIGN(PowerLog log, read_log_text(*text, path, column));
+  log.truncated = truncated;
   return log;
 }
 

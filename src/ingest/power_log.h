@@ -10,7 +10,9 @@
 namespace assay {
 
 // column: read this one; empty = the format's own choice (the instantaneous power where there is
-// one). Errors name file and line.
-Result<PowerLog> read_power_log(const std::string& path, const std::string& column);
+// one). allow_truncated: a compressed log that ends early is read up to there, and marked. Errors
+// name file and line.
+Result<PowerLog> read_power_log(const std::string& path, const std::string& column,
+                                bool allow_truncated = false);
 
 }  // namespace assay

@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kFewestReadings = 20;
 constexpr size_t kReadingsPerClass = 10;
 constexpr size_t kMostBlocks = 50;
+constexpr int64_t kStandsForPeriods = 4;  // that a reading may stand for; more is a hole in the log
 
 Error attribute_error(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
@@ -93,7 +94,7 @@ class BusyBefore {
 // New values of the sensor: a value that stands for long is taken again every period, because a
 // load that does not change is news as well.
 struct Readings {
-  std::vector<PowerReading> all;    // in the covered time, for the energy
+  std::vector<PowerReading> all;    // inside the trace's device work, for the energy
   std::vector<PowerReading> fresh;  // one per update, for the model
   int64_t period_ns = 0;            // median time between new values
 };
@@ -143,6 +144,67 @@ Span span_of(const std::vector<Work>& work, const Trace& trace) {
   return span;
 }
 
+// The time that readings stand for: each for the time since the one before it, unless that is so
+// long that readings are missing.
+class Coverage {
+ public:
+  Coverage(const std::vector<PowerReading>& readings, int64_t longest_ns) {
+    for (size_t i = 1; i < readings.size(); ++i) {
+      const Span step{readings[i - 1].t_ns, readings[i].t_ns};
+      const int64_t length = step.end_ns - step.begin_ns;
+      if (length > longest_ns) {
+        ++gaps_;
+        gaps_ns_ += length;
+        continue;
+      }
+      joules_ += readings[i].power_w * static_cast<double>(length) * 1e-9;
+      if (spans_.empty() || spans_.back().end_ns != step.begin_ns) {
+        before_.push_back(covered_ns_);
+        spans_.push_back({step.begin_ns, step.begin_ns});
+      }
+      spans_.back().end_ns = step.end_ns;
+      covered_ns_ += length;
+    }
+  }
+  // Covered time within [from, to].
+  int64_t inside(int64_t from_ns, int64_t to_ns) const {
+    return to_ns > from_ns ? until(to_ns) - until(from_ns) : 0;
+  }
+  int64_t covered_ns() const { return covered_ns_; }
+  int64_t gaps_ns() const { return gaps_ns_; }
+  uint64_t gaps() const { return gaps_; }
+  double joules() const { return joules_; }
+
+ private:
+  int64_t until(int64_t t_ns) const {
+    const auto next =
+        std::upper_bound(spans_.begin(), spans_.end(), t_ns,
+                         [](int64_t t, const Span& span) { return t < span.begin_ns; });
+    if (next == spans_.begin()) return 0;
+    const auto at = static_cast<size_t>(next - spans_.begin()) - 1;
+    return before_[at] + std::min(t_ns, spans_[at].end_ns) - spans_[at].begin_ns;
+  }
+
+  std::vector<Span> spans_;      // in order, apart from each other
+  std::vector<int64_t> before_;  // covered time before each
+  int64_t covered_ns_ = 0;
+  int64_t gaps_ns_ = 0;
+  uint64_t gaps_ = 0;
+  double joules_ = 0;
+};
+
+// The longest time that one reading may stand for. Logs that note changes alone have their period
+// between new values.
+int64_t longest_stand(const Readings& readings) {
+  std::vector<int64_t> steps;
+  for (size_t i = 1; i < readings.all.size(); ++i) {
+    steps.push_back(readings.all[i].t_ns - readings.all[i - 1].t_ns);
+  }
+  std::sort(steps.begin(), steps.end());
+  const int64_t typical = steps.empty() ? 0 : std::llround(quantile_sorted(steps, 0.5));
+  return kStandsForPeriods * std::max(typical, readings.period_ns);
+}
+
 // What no overlap may come from: a zone of whole quarters of an hour.
 std::string zone_hint(Span trace, Span log) {
   constexpr int64_t kQuarter = 900'000'000'000;
@@ -186,11 +248,10 @@ struct Classes {
   size_t others = SIZE_MAX;                        // column of the pool; SIZE_MAX = none
 };
 
-Classes choose_classes(const std::vector<Work>& work, Span covered, size_t most) {
+Classes choose_classes(const std::vector<Work>& work, const Coverage& covered, size_t most) {
   std::map<uint32_t, int64_t> time;
   for (const Work& w : work) {
-    const int64_t inside =
-        std::min(w.end_ns, covered.end_ns) - std::max(w.start_ns, covered.begin_ns);
+    const int64_t inside = covered.inside(w.start_ns, w.end_ns);
     if (inside > 0) time[w.name.value] += inside;
   }
   std::vector<std::pair<int64_t, uint32_t>> order;
@@ -272,14 +333,15 @@ EnergyPart part_of(std::string name, const Tally& tally, const Model& model, boo
   return part;
 }
 
-// Time by group of everything with one key, inside the covered time.
+// Time by group of everything with one key, inside the covered time of one span.
 template <typename Key>
 std::map<uint32_t, Tally> tally_by(const std::vector<Work>& work, const Classes& classes,
-                                   const Model& model, Span covered, Key&& key) {
+                                   const Model& model, const Coverage& covered, Span span,
+                                   Key&& key) {
   std::map<uint32_t, Tally> tallies;
   for (const Work& w : work) {
     const int64_t inside =
-        std::min(w.end_ns, covered.end_ns) - std::max(w.start_ns, covered.begin_ns);
+        covered.inside(std::max(w.start_ns, span.begin_ns), std::min(w.end_ns, span.end_ns));
     if (inside <= 0) continue;
     Tally& tally = tallies[key(w)];
     if (tally.ns.empty()) tally.ns.resize(model.groups.groups.size(), 0);
@@ -307,16 +369,16 @@ void settle_rounding(std::vector<EnergyPart>& parts, int64_t total_uj) {
 std::vector<EnergyPart> window_parts(const std::vector<Window>& windows,
                                      const std::vector<std::string>& labels,
                                      const std::vector<Work>& work, const Classes& classes,
-                                     const Model& model, Span covered) {
+                                     const Model& model, const Coverage& covered) {
   std::vector<EnergyPart> parts;
   for (size_t i = 0; i < windows.size(); ++i) {
-    const Span inside{std::max(windows[i].start_ns, covered.begin_ns),
-                      std::min(windows[i].end_ns, covered.end_ns)};
-    if (inside.end_ns <= inside.begin_ns) continue;
-    auto tallies = tally_by(work, classes, model, inside, [](const Work&) { return 0u; });
+    const Span span{windows[i].start_ns, windows[i].end_ns};
+    const int64_t inside = covered.inside(span.begin_ns, span.end_ns);
+    if (inside <= 0) continue;
+    auto tallies = tally_by(work, classes, model, covered, span, [](const Work&) { return 0u; });
     Tally tally = tallies.empty() ? Tally{} : std::move(tallies.begin()->second);
     tally.ns.resize(model.groups.groups.size(), 0);
-    tally.base_ns = inside.end_ns - inside.begin_ns;
+    tally.base_ns = inside;
     parts.push_back(part_of(labels[i], tally, model, true));
   }
   return parts;
@@ -324,7 +386,8 @@ std::vector<EnergyPart> window_parts(const std::vector<Window>& windows,
 
 // Windows of one phase, added up.
 std::vector<EnergyPart> phase_parts(const Phases& phases, const std::vector<Work>& work,
-                                    const Classes& classes, const Model& model, Span covered) {
+                                    const Classes& classes, const Model& model,
+                                    const Coverage& covered) {
   std::vector<EnergyPart> parts;
   for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
     Tally sum;
@@ -332,12 +395,12 @@ std::vector<EnergyPart> phase_parts(const Phases& phases, const std::vector<Work
     for (size_t i = 0; i < phases.windows.windows.size(); ++i) {
       if (phases.phase[i] != phase) continue;
       const Window& window = phases.windows.windows[i];
-      const Span inside{std::max(window.start_ns, covered.begin_ns),
-                        std::min(window.end_ns, covered.end_ns)};
-      if (inside.end_ns <= inside.begin_ns) continue;
-      sum.base_ns += inside.end_ns - inside.begin_ns;
+      const Span span{window.start_ns, window.end_ns};
+      const int64_t inside = covered.inside(span.begin_ns, span.end_ns);
+      if (inside <= 0) continue;
+      sum.base_ns += inside;
       for (const auto& [key, tally] :
-           tally_by(work, classes, model, inside, [](const Work&) { return 0u; })) {
+           tally_by(work, classes, model, covered, span, [](const Work&) { return 0u; })) {
         for (size_t g = 0; g < sum.ns.size(); ++g) sum.ns[g] += tally.ns[g];
         sum.count += tally.count;
       }
@@ -347,16 +410,6 @@ std::vector<EnergyPart> phase_parts(const Phases& phases, const std::vector<Work
     }
   }
   return parts;
-}
-
-// The readings' energy: each stands for the time since the one before.
-double measured_j(const std::vector<PowerReading>& readings) {
-  double joules = 0;
-  for (size_t i = 1; i < readings.size(); ++i) {
-    joules +=
-        readings[i].power_w * static_cast<double>(readings[i].t_ns - readings[i - 1].t_ns) * 1e-9;
-  }
-  return joules;
 }
 
 void describe_fit(const ShareMatrix& merged, const Model& model, EnergyReport& report) {
@@ -406,6 +459,24 @@ void list_classes(const Trace& trace, const Classes& classes, const ShareMatrix&
       listed.window_share += share / static_cast<double>(merged.rows());
     }
     report.classes.push_back(std::move(listed));
+  }
+}
+
+// Time of the trace that no reading stands for: holes in the log, and what lies before and after
+// it.
+void add_coverage_trust(const Coverage& covered, Span span, TrustNotes& trust) {
+  constexpr const char* kEnergies =
+      "total_j, base_j, kernels_j, unattributed_j, energy_j, energy_per_token_j, covered_ns";
+  if (covered.gaps() > 0) {
+    trust.push_back({"log_gaps", covered.gaps(), covered.gaps_ns(), kEnergies,
+                     "times in which the log has no reading for more than four of its periods: "
+                     "they and what ran in them are left out, so every energy is too low by them"});
+  }
+  const int64_t outside = span.end_ns - span.begin_ns - covered.covered_ns() - covered.gaps_ns();
+  if (outside > 0) {
+    trust.push_back({"partial_coverage", 1, outside, kEnergies,
+                     "the log begins after the trace's work or ends before it: energies are of the "
+                     "covered time alone"});
   }
 }
 
@@ -470,9 +541,10 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
                            seconds(span.end_ns - span.begin_ns) +
                            "; at least 20 are needed: trace longer, or sample faster");
   }
-  const Span covered{readings.all.front().t_ns, readings.all.back().t_ns};
-  report.begin_ns = covered.begin_ns;
-  report.end_ns = covered.end_ns;
+  const Coverage covered(readings.all, longest_stand(readings));
+  report.begin_ns = readings.all.front().t_ns;
+  report.end_ns = readings.all.back().t_ns;
+  report.covered_ns = covered.covered_ns();
   report.readings = readings.fresh.size();
 
   const size_t most = std::clamp<size_t>(readings.fresh.size() / kReadingsPerClass, 1,
@@ -499,13 +571,13 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   std::tie(report.base_low_w, report.base_high_w) = power_interval(model, 0);
   describe_fit(merged, model, report);
   list_classes(trace, classes, merged, model, report);
-  const double covered_s = static_cast<double>(covered.end_ns - covered.begin_ns) * 1e-9;
-  const double total_j = measured_j(readings.all);
+  const double covered_s = static_cast<double>(report.covered_ns) * 1e-9;
+  const double total_j = covered.joules();
   report.total_uj = std::llround(total_j * 1e6);
   report.mean_w = covered_s > 0 ? total_j / covered_s : 0;
   report.base_uj = std::llround(report.base_w * covered_s * 1e6);
   for (const auto& [name, tally] :
-       tally_by(work, classes, model, covered, [](const Work& w) { return w.name.value; })) {
+       tally_by(work, classes, model, covered, span, [](const Work& w) { return w.name.value; })) {
     const size_t column = classes.column_of.at(name);
     const bool alone = column != classes.others &&
                        model.groups.groups[model.group_of[column]].size() == 1 &&
@@ -515,7 +587,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   }
   sort_parts(report.kernels);
   for (const auto& [op, tally] :
-       tally_by(work, classes, model, covered, [](const Work& w) { return w.op.value; })) {
+       tally_by(work, classes, model, covered, span, [](const Work& w) { return w.op.value; })) {
     const std::string name = op == 0 ? "(no operator)" : std::string(trace.text(StringId(op)));
     report.operators.push_back(part_of(name, tally, model, true));
   }
@@ -543,6 +615,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   if (options.tokens > 0) {
     report.energy_per_token_j = total_j / static_cast<double>(options.tokens);
   }
+  add_coverage_trust(covered, span, report.trust);
   add_trust(report, classes, readings.period_ns, report.trust);
   return report;
 }

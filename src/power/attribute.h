@@ -71,8 +71,9 @@ struct EnergyGrouping {
 };
 
 struct EnergyReport {
-  int64_t begin_ns = 0;  // covered: where the trace and the log overlap
+  int64_t begin_ns = 0;  // where the trace and the log overlap
   int64_t end_ns = 0;
+  int64_t covered_ns = 0;       // of that, what readings stand for: without holes in the log
   int64_t total_uj = 0;         // measured: readings times the time since the one before
   int64_t base_uj = 0;          // drawn anyway
   int64_t kernels_uj = 0;       // sum of `kernels`

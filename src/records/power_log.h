@@ -35,7 +35,8 @@ struct PowerLog {
   int64_t delay_ns = 0;
   uint64_t rows = 0;
   uint64_t rows_without_power = 0;  // [Unknown Error], N/A, empty
-  uint64_t rows_cut = 0;            // a last line without its end
+  uint64_t rows_cut = 0;            // a last line without its end: left out
+  bool truncated = false;           // the compressed file ends early
   uint64_t rows_out_of_order = 0;   // later in the file and earlier in time, by under a second
 };
 

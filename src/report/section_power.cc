@@ -351,7 +351,7 @@ Facts energy_totals(const EnergyReport& r) {
                     {"unattributed_uj", "", r.unattributed_uj, Unit::kNone, "", Show::kDataOnly},
                     {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules, "",
                      std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
-                    {"covered_ns", "covered", r.end_ns - r.begin_ns, Unit::kNanoseconds},
+                    {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
                     {"mean_w", "mean power", r.mean_w, Unit::kWatts},
                     {"base_w", "base power", r.base_w, Unit::kWatts,
                      interval_words(r.base_low_w, r.base_high_w)},
@@ -441,12 +441,12 @@ std::vector<std::string> power_verdict_words(const PowerReport& report) {
 std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   std::vector<std::string> words;
   const double left = share_of(r.unattributed_uj, r.total_uj);
-  words.push_back(
-      joules(r.total_uj) + " in " + format_ns(r.end_ns - r.begin_ns) + ", " + watts(r.mean_w) +
-      " on average: " + format_share(share_of(r.kernels_uj, r.total_uj)) + " goes to kernels, " +
-      format_share(share_of(r.base_uj, r.total_uj)) + " is drawn anyway, " +
-      (left < 0 ? "and both exceed what was measured by " + format_share(-left) + "."
-                : format_share(left) + " is unattributed."));
+  words.push_back(joules(r.total_uj) + " in " + format_ns(r.covered_ns) + ", " + watts(r.mean_w) +
+                  " on average: " + format_share(share_of(r.kernels_uj, r.total_uj)) +
+                  " goes to kernels, " + format_share(share_of(r.base_uj, r.total_uj)) +
+                  " is drawn anyway, " +
+                  (left < 0 ? "and both exceed what was measured by " + format_share(-left) + "."
+                            : format_share(left) + " is unattributed."));
   if (!r.kernels.empty() && r.kernels.front().energy_uj > 0) {
     const EnergyPart& first = r.kernels.front();
     words.push_back(
@@ -454,6 +454,18 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
         (first.alone ? "." : ", by its share of the time of kernels that cannot be told apart."));
   }
   return words;
+}
+
+std::vector<ImportNote> power_log_notes(const PowerLog& log) {
+  const uint64_t cut = log.rows_cut + (log.truncated ? 1 : 0);
+  if (cut == 0) return {};
+  const ImportCodeInfo& info = import_code_info(ImportCode::kTruncated);
+  return {{.code = std::string(info.key),
+           .severity = std::string(severity_name(info.severity)),
+           .count = cut,
+           .meaning =
+               "the power log ends in the middle of a line or of its compressed stream; only "
+               "whole lines before the cut were read"}};
 }
 
 std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,

@@ -21,6 +21,8 @@ struct LogSource {
   size_t series = 0;  // into log->series
 };
 std::vector<std::string> energy_verdict_words(const EnergyReport& report);
+// What was lost of the log itself.
+std::vector<ImportNote> power_log_notes(const PowerLog& log);
 // "energy": totals, power classes, energy by kernel, operator, iteration and phase; and "trust".
 // top: rows shown to readers.
 std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,

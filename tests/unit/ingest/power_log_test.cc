@@ -47,6 +47,27 @@ TEST(PowerLogReader, InstantaneousPowerIsPreferred) {
   EXPECT_THAT(error(text, "volts"), HasSubstr("has no column volts"));
 }
 
+TEST(PowerLogReader, ColumnsThatAreNoPowerAreRefused) {
+  for (const char* column : {"clocks.sm [MHz]", "temperature.gpu", "utilization.gpu [%]",
+                             "memory.used", "fan.speed", "pstate", "power.limit [W]", "x [V]"}) {
+    const std::string text =
+        "timestamp, " + std::string(column) + "\n2024/04/03 11:08:14.000, 50\n";
+    EXPECT_THAT(error(text, column), HasSubstr("is no power that was drawn")) << column;
+  }
+  for (const char* column : {"module.power.draw [W]", "gpu_w", "socket watts", "board (mW)"}) {
+    const std::string text =
+        "timestamp, " + std::string(column) + "\n2024/04/03 11:08:14.000, 50\n";
+    EXPECT_TRUE(read(text, column)) << column;
+  }
+}
+
+TEST(PowerLogReader, ALastLineWithoutItsEndIsLeftOut) {
+  const auto log = read("timestamp,power_w\n1712142494,55\n1712142495,5");
+  ASSERT_TRUE(log);
+  EXPECT_EQ(log->rows_cut, 1u);
+  EXPECT_EQ(log->series[0].readings.size(), 1u);
+}
+
 TEST(PowerLogReader, ErrorsInCellsAreCounted) {
   const auto log = read(
       "timestamp, power.draw [W]\n"

@@ -124,7 +124,8 @@ TEST(Attribute, PowersOfTheWorkloadAreFoundAgain) {
     EXPECT_NEAR(c.above_idle_w, truth, 6) << c.names[0];
   }
   EXPECT_GT(report->explained, 0.99);
-  EXPECT_THAT(report->trust, ElementsAre(Field(&TrustNote::what, "part_time_sensor")));
+  EXPECT_THAT(report->trust, ElementsAre(Field(&TrustNote::what, "partial_coverage"),
+                                         Field(&TrustNote::what, "part_time_sensor")));
   const double truth_j = w.energy_j(static_cast<double>(report->begin_ns),
                                     static_cast<double>(report->end_ns), "gemm");
   EXPECT_NEAR(part_named(report->kernels, "gemm").energy_uj * 1e-6 / truth_j, 1, 0.02);
@@ -240,6 +241,31 @@ TEST(Attribute, RefusesWhatDoesNotOverlap) {
   EXPECT_THAT(report.error().message, HasSubstr("--offset -7200, as if the log were in another"));
   EXPECT_TRUE(attribute(w.trace(), log,
                         {.offset_ns = -7200 * int64_t{1'000'000'000}, .window_ns = 25 * kMs}));
+}
+
+// What ran in a hole of the log has no energy, and the hole is said.
+TEST(Attribute, HolesInTheLogAreLeftOutAndSaid) {
+  const Workload w = random_mix(4);
+  PowerSeries log = w.log(50, 50, 1, 1);
+  const int64_t from = 10'000 * kMs;
+  const int64_t to = 18'000 * kMs;
+  std::erase_if(log.readings, [&](const PowerReading& r) { return r.t_ns > from && r.t_ns < to; });
+  const auto report = attribute(w.trace(), log, {.window_ns = 50 * kMs});
+  ASSERT_TRUE(report) << report.error().describe();
+  // Readings at 10.0 s and 18.0 s bound the hole.
+  EXPECT_EQ(report->covered_ns, report->end_ns - report->begin_ns - (to - from));
+  const auto begin = static_cast<double>(report->begin_ns);
+  const auto end = static_cast<double>(report->end_ns);
+  for (const std::string name : {"", "gemm"}) {
+    const double truth_j = w.energy_j(begin, static_cast<double>(from), name) +
+                           w.energy_j(static_cast<double>(to), end, name);
+    const int64_t found =
+        name.empty() ? report->total_uj : part_named(report->kernels, name).energy_uj;
+    EXPECT_NEAR(static_cast<double>(found) * 1e-6 / truth_j, 1, 0.02) << name;
+  }
+  ASSERT_THAT(report->trust, Contains(Field(&TrustNote::what, "log_gaps")));
+  EXPECT_EQ(report->trust[0].count, 1U);
+  EXPECT_EQ(report->trust[0].time_ns, to - from);
 }
 
 TEST(Attribute, RefusesTooFewReadings) {
