@@ -69,7 +69,7 @@ struct Cells {
     int64_t value = 0;
     DecimalShape shape;
     const std::string_view text = cell(table, row, column);
-    if (parse_decimal(text, 0, value, shape) != DecimalStatus::kOk) {
+    if (parse_decimal(text, 0, value, shape) != DecimalStatus::kOk || shape.fraction_digits > 0) {
       return error(row, "'" + std::string(text) + "' is no whole number for " + name);
     }
     return value;

@@ -10,13 +10,18 @@ namespace assay {
 namespace {
 
 constexpr double kMostWatts = 20'000;
-constexpr size_t kSettledExecution = 3;  // the fourth: three warm-ups before it
+constexpr int64_t kTolerableOverlap = 20;  // a twentieth of an execution, as for clocks
+constexpr size_t kSettledExecution = 3;    // the fourth: three warm-ups before it
 
 Error recording_error(std::string message) {
   return Error{ErrorCode::kFormat, std::move(message), "", -1};
 }
 
 Status check_samples(const std::vector<PowerSample>& samples) {
+  if (std::all_of(samples.begin(), samples.end(),
+                  [](const PowerSample& sample) { return sample.power_w == 0; })) {
+    return recording_error("every power sample is 0 W: the sensor gave no reading");
+  }
   for (size_t i = 0; i < samples.size(); ++i) {
     const std::string which = "power sample " + std::to_string(i + 1) + ": ";
     const double watts = samples[i].power_w;
@@ -31,6 +36,17 @@ Status check_samples(const std::vector<PowerSample>& samples) {
   return Ok{};
 }
 
+// Executions run back to back, so that one overlaps the next by what stamps are off at most.
+Status check_overlap(const PowerExecution& before, const PowerExecution& e,
+                     const std::string& which) {
+  const int64_t overlap = before.end_ns - e.start_ns;
+  const int64_t shorter = std::min(before.end_ns - before.start_ns, e.end_ns - e.start_ns);
+  if (overlap <= shorter / kTolerableOverlap) return Ok{};
+  return recording_error(which + "it starts " + std::to_string(overlap) +
+                         " ns before the one ahead of it ends: executions of a recording run one "
+                         "after the other");
+}
+
 Status check_executions(const std::vector<PowerExecution>& executions, size_t kernels) {
   for (size_t i = 0; i < executions.size(); ++i) {
     const PowerExecution& e = executions[i];
@@ -38,11 +54,16 @@ Status check_executions(const std::vector<PowerExecution>& executions, size_t ke
         "run " + std::to_string(e.run) + ", execution " + std::to_string(e.index) + ": ";
     if (e.kernel >= kernels) return recording_error(which + "its kernel has no name");
     if (e.end_ns < e.start_ns) return recording_error(which + "it ends before it starts");
+    if (e.end_ns == e.start_ns) return recording_error(which + "it takes no time");
+    if (i > 0 && e.run == executions[i - 1].run && e.index == executions[i - 1].index) {
+      return recording_error(which + "it is there twice");
+    }
     if (i > 0 && e.start_ns < executions[i - 1].start_ns) {
       return recording_error(which +
                              "it starts before the one ahead of it: the CPU's clock jumps "
                              "back, or rows are out of order");
     }
+    if (i > 0) ASSAY_TRY(check_overlap(executions[i - 1], e, which));
   }
   return Ok{};
 }

@@ -26,7 +26,13 @@ std::string number(const char* form, double value) {
   std::snprintf(text, sizeof(text), form, value);
   return text;
 }
-std::string microseconds(double ns) { return number("%.4g us", ns / 1000); }
+// With the unit that leaves few digits before the point.
+std::string duration_words(double ns) {
+  if (ns >= 1e10) return number("%.0f s", ns / 1e9);
+  if (ns >= 1e9) return number("%.4g s", ns / 1e9);
+  return ns >= 1e6 ? number("%.4g ms", ns / 1e6) : number("%.4g us", ns / 1e3);
+}
+std::string ratio(double value) { return number(value < 100 ? "%.3g" : "%.0f", value); }
 std::string percent(double share) { return number("%.1f %%", share * 100); }
 
 // Everything the steps share.
@@ -91,7 +97,7 @@ bool choose_runs(Job& job, KernelProfile& profile) {
   profile.t_exec_ns = typical;
   const auto plan = plan_profile(typical, options.force);
   if (!plan) {
-    refuse(profile, "an execution takes " + microseconds(static_cast<double>(typical)) +
+    refuse(profile, "an execution takes " + duration_words(static_cast<double>(typical)) +
                         ", under the 25 us from which on the method is specified; --force profiles "
                         "it anyway");
     return false;
@@ -115,7 +121,7 @@ bool choose_runs(Job& job, KernelProfile& profile) {
   profile.golden = static_cast<uint32_t>(job.golden.size());
   if (job.golden.empty()) {
     refuse(profile, "no run has an execution within " + percent(margin / 2) + " of " +
-                        microseconds(static_cast<double>(typical)));
+                        duration_words(static_cast<double>(typical)));
     return false;
   }
   const std::vector<int64_t> golden = durations_of(job.golden);
@@ -366,9 +372,8 @@ void note_windows(const Job& job, KernelProfile& profile) {
 }
 
 std::string averaged_reason(const KernelProfile& profile, int64_t window_ns) {
-  return "the sensor averages over " + microseconds(static_cast<double>(window_ns)) + ", " +
-         number("%.3g", profile.w_over_t) +
-         " executions: the curve is a moving average over them, and " +
+  return "the sensor averages over " + duration_words(static_cast<double>(window_ns)) + ", " +
+         ratio(profile.w_over_t) + " executions: the curve is a moving average over them, and " +
          percent(profile.attenuation) + " is left of what repeats with each execution";
 }
 
@@ -397,13 +402,13 @@ void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
       refuse(profile, profile.lois == 0 && !mean_only
                           ? "no sample lies inside the execution of interest of any golden run"
                           : "no sample's window holds this kernel alone: run it back to back for " +
-                                microseconds(static_cast<double>(wanted)) + " and more");
+                                duration_words(static_cast<double>(wanted)) + " and more");
       return;
     }
     profile.verdict = PowerVerdict::kMeanOnly;
     profile.reasons.push_back(
         mean_only
-            ? "the sensor averages over " + microseconds(static_cast<double>(sensor.window_ns)) +
+            ? "the sensor averages over " + duration_words(static_cast<double>(sensor.window_ns)) +
                   " and a profile in time needs executions twice as long: mean power and "
                   "energy only"
             : "no sample lies inside the execution of interest: mean power over the plateau "
@@ -438,8 +443,8 @@ bool clocks_agree(const Job& job, KernelProfile& profile) {
   const double scale =
       static_cast<double>(placed_in_time ? profile.t_exec_ns : job.recording.sensor.window_ns);
   if (profile.clock.residual_p95_ns <= kResidualShare * scale) return true;
-  refuse(profile, "the clocks agree to " + microseconds(profile.clock.residual_p95_ns) +
-                      " only (95 % of the probes), and " + microseconds(kResidualShare * scale) +
+  refuse(profile, "the clocks agree to " + duration_words(profile.clock.residual_p95_ns) +
+                      " only (95 % of the probes), and " + duration_words(kResidualShare * scale) +
                       ", a twentieth, is needed");
   return false;
 }

@@ -123,6 +123,9 @@ TEST_F(RecordingFolder, ErrorsNameFileAndLine) {
   write("samples.csv", "t_ns,power_w\nten,100\n");
   EXPECT_THAT(error(), HasSubstr("line 2: 'ten' is no whole number for t_ns"));
   good();
+  write("samples.csv", "t_ns,power_w\n10.5,100\n");
+  EXPECT_THAT(error(), HasSubstr("line 2: '10.5' is no whole number for t_ns"));
+  good();
   write("samples.csv", "t_ns,power_w\n10,nan\n");
   EXPECT_THAT(error(), HasSubstr("line 2: 'nan' is no number"));
   good();

@@ -423,6 +423,18 @@ TEST(BadRecording, IsAnErrorThatSaysWhere) {
   bad.executions[4].start_ns = bad.executions[3].start_ns - 1;
   EXPECT_THAT(message(bad), HasSubstr("run 0, execution 4: it starts before"));
   bad = good;
+  bad.executions[4].index = 3;
+  EXPECT_THAT(message(bad), HasSubstr("run 0, execution 3: it is there twice"));
+  bad = good;
+  bad.executions[3].end_ns += (bad.executions[3].end_ns - bad.executions[3].start_ns) / 2;
+  EXPECT_THAT(message(bad), HasSubstr("run 0, execution 4: it starts"));
+  bad = good;
+  bad.executions[3].end_ns = bad.executions[3].start_ns;
+  EXPECT_THAT(message(bad), HasSubstr("run 0, execution 3: it takes no time"));
+  bad = good;
+  for (PowerSample& sample : bad.samples) sample.power_w = 0;
+  EXPECT_THAT(message(bad), HasSubstr("every power sample is 0 W"));
+  bad = good;
   for (PowerSample& sample : bad.samples) sample.t_ns += 3'600'000'000'000;
   EXPECT_THAT(message(bad), HasSubstr("outside every run"));
   bad = good;
