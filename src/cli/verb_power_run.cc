@@ -26,6 +26,10 @@
 namespace assay {
 namespace {
 
+// Of a simulated device: a kernel and a sensor as in FinGraV's Figure 8. The same for every verb,
+// so that what one of them calibrates the other runs.
+constexpr uint64_t kSimulatedSeed = 26;
+
 struct RunVerb {
   CommonOptions common;
   std::string device = "auto";
@@ -34,7 +38,7 @@ struct RunVerb {
   std::string record;
   std::string calibration;
   std::string facts;
-  uint64_t seed = 26;  // simulated: a kernel and a sensor as in FinGraV's Figure 8
+  uint64_t seed = kSimulatedSeed;
   std::optional<uint32_t> runs;
   uint32_t rounds = 5;
   bool force = false;
@@ -46,7 +50,7 @@ struct CalibrateVerb {
   std::string device = "auto";
   SensorChoice sensor = SensorChoice::kAuto;
   std::string calibration;
-  uint64_t seed = 1;
+  uint64_t seed = kSimulatedSeed;
 };
 
 // One line on standard error while something runs, when that is a terminal.
@@ -73,7 +77,13 @@ class ProgressLine {
 
 // The file to keep a calibration in: as given, else the place in the cache folder.
 Result<std::string> calibration_file(const std::string& given, const DeviceFacts& facts) {
-  if (!given.empty()) return given;
+  if (!given.empty()) {
+    const std::filesystem::path folder = std::filesystem::path(given).parent_path();
+    std::error_code failed;
+    if (folder.empty() || std::filesystem::is_directory(folder, failed)) return given;
+    return Error{ErrorCode::kInvalidArgument,
+                 "its folder does not exist: make it, or name a file elsewhere", given, -1};
+  }
   std::string path = calibration_path(facts.uuid, facts.driver, facts.documented.reading);
   if (!path.empty()) return path;
   return Error{ErrorCode::kInvalidArgument,
@@ -112,9 +122,23 @@ class Keeper {
 
   // What an earlier run left there, ready to be gone on with.
   Result<std::optional<ProcedureResume>> left_over() {
-    const auto meta = std::filesystem::path(folder_) / "meta.json";
-    if (folder_.empty() || !std::filesystem::exists(meta)) {
+    std::error_code failed;
+    const std::filesystem::path folder = folder_;
+    if (folder_.empty() || !std::filesystem::exists(folder, failed)) {
       return std::optional<ProcedureResume>();
+    }
+    if (!std::filesystem::is_directory(folder, failed)) {
+      return Error{ErrorCode::kInvalidArgument, "is no folder", folder_, -1};
+    }
+    if (std::filesystem::is_empty(folder, failed) && !failed) {
+      return std::optional<ProcedureResume>();
+    }
+    if (!std::filesystem::exists(folder / "plan.json", failed) ||
+        !std::filesystem::exists(folder / "meta.json", failed)) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "is not empty and holds no recording (plan.json, meta.json) to go on with: name "
+                   "a new folder with --record",
+                   folder_, -1};
     }
     ProcedureResume left;
     ASSAY_TRY_ASSIGN(left.plan, read_power_plan(folder_));
@@ -169,7 +193,9 @@ Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload,
   ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed, verb.sensor));
   ProcedureOptions options = options_of(verb, steps.size() > 1);
   const DeviceFacts& about = device->facts();
-  if (!verb.calibration.empty() || !about.virtual_time) {
+  // A simulation that knows its sensor depends on nothing that happens to be kept.
+  const bool sensor_known = about.virtual_time && about.documented.window_ns > 0;
+  if (!verb.calibration.empty() || !sensor_known) {
     ASSAY_TRY_ASSIGN(
         options.sensor,
         kept_calibration(verb.calibration, {about.uuid, about.driver, about.documented.reading}));
@@ -255,6 +281,7 @@ void add_device_options(CLI::App& verb, std::string& device, SensorChoice& senso
       ->type_name("NAME")
       ->transform(CLI::CheckedTransformer(kSensors).description(""));
   verb.add_option("--seed", seed, "of random delays, and of a simulated device")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 

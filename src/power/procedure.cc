@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -27,12 +28,21 @@ constexpr int64_t kSettlingSpan = 50 * kMs;     // watched for throttling, at le
 constexpr uint32_t kSettlingRuns = 24;
 constexpr uint32_t kMostGrowth = 6;
 constexpr uint32_t kMostExecutions = 4'000'000;
+constexpr double kMostSamples = 2e6;    // of one campaign: some hundred MB
+constexpr double kLongestCampaign = 6;  // hours
 
 int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 int64_t median_ns(std::vector<int64_t> values) {
   std::sort(values.begin(), values.end());
   return std::llround(quantile_sorted(values, 0.5));
+}
+
+// One digit after the point where there is one before it.
+std::string fixed(double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), value < 10 ? "%.1f" : "%.0f", value);
+  return text;
 }
 
 int64_t duration(const PowerExecution& execution) { return execution.end_ns - execution.start_ns; }
@@ -113,13 +123,57 @@ class Procedure {
           "nobody knows how this sensor averages (its window and period): run `assay power "
           "calibrate` first");
     }
+    ASSAY_TRY(check_least_length());
     ASSAY_TRY(time_kernel());
+    ASSAY_TRY(check_length(static_cast<double>(plan_.t_exec_ns)));
     // Until throttling sets in an execution may be shorter than a settled one.
     const auto table = look_up(plan_.t_exec_ns >= kMaybeLongEnough);
     if (!table) return too_short();
     decide_on_curve(table->runs);
     ASSAY_TRY(count_executions());
     return look_up(false) ? std::string() : too_short();
+  }
+
+  // Refuses, before anything runs, what even at the device's peak takes too long.
+  Status check_least_length() {
+    for (const uint32_t kernel : before_) before_ns_ += least_ns(kernel);
+    return check_length(least_ns(kernel_));
+  }
+
+  double least_ns(uint32_t kernel) const {
+    const DeviceFacts& facts = device_.facts();
+    const double flop = recording_.kernel_flop[kernel];
+    const double bytes = recording_.kernel_bytes[kernel];
+    double least_s = 0;
+    if (facts.peak_flops > 0 && flop > 0) least_s = flop / facts.peak_flops;
+    if (facts.peak_bytes_per_s > 0 && bytes > 0) {
+      least_s = std::max(least_s, bytes / facts.peak_bytes_per_s);
+    }
+    return least_s * 1e9;
+  }
+
+  // What the campaign takes at least when an execution takes t_ns.
+  Status check_length(double t_ns) const {
+    if (t_ns + before_ns_ < kMs) return Ok{};  // shorter ones are bounded by their number
+    t_ns = std::max(t_ns, 1.0);
+    const auto table = plan_profile(std::llround(t_ns), true);
+    const double runs = options_.runs.value_or(table ? table->runs : kMeanRuns);
+    const double window = static_cast<double>(recording_.sensor.window_ns);
+    const double executions = interleaved_ ? 1 : kSseExecutions + window / t_ns;
+    const double run_ns = before_ns_ + executions * t_ns;
+    const double timings_ns = kTimings * (interleaved_ ? run_ns : kTimedExecutions * t_ns);
+    const double logged_ns = (runs + (interleaved_ ? 0 : kSettlingRuns)) * run_ns;
+    const double samples = logged_ns / static_cast<double>(recording_.sensor.period_ns);
+    const double hours = (timings_ns + logged_ns) / 3.6e12;
+    if (samples <= kMostSamples && hours <= kLongestCampaign) return Ok{};
+    return Error{ErrorCode::kInvalidArgument,
+                 "a run of this workload takes about " + fixed(run_ns / 1e9) +
+                     " s: " + std::to_string(std::llround(runs)) + " of them would take " +
+                     fixed(hours) + " hours and give " + fixed(samples / 1e6) +
+                     " million samples, about " + fixed(samples * sizeof(PowerSample) / 1e6) +
+                     " MB; the most are 6 hours and 2 million: take a smaller workload or fewer "
+                     "--runs",
+                 "", -1};
   }
 
   std::string too_short() const {
@@ -384,6 +438,7 @@ class Procedure {
   PowerRecording recording_;
   PowerPlan plan_;
   std::vector<uint32_t> before_;  // kernels of one run before the profiled one
+  double before_ns_ = 0;          // they take at least
   uint32_t kernel_ = 0;
   bool interleaved_ = false;
   uint32_t next_run_ = 0;

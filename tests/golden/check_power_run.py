@@ -75,6 +75,22 @@ def check_resume(assay, folder):
     check(other.returncode == 2 and "another campaign" in other.stderr, "another workload went into the folder")
 
 
+def check_foreign_folder(assay, folder):
+    """Nothing is written among the user's files, and no folder of theirs is made up."""
+    theirs = folder / "theirs"
+    theirs.mkdir()
+    (theirs / "notes.txt").write_text("mine")
+    arguments = ("power", "run", "--device", "simulated", "--workload", "gemm:2048")
+    done = run(assay, *arguments, "--record", theirs)
+    check(done.returncode == 2 and "is not empty" in done.stderr, f"wrote into a folder of others: {done.stderr}")
+    check([path.name for path in theirs.iterdir()] == ["notes.txt"], "files appeared in a folder of others")
+    done = run(assay, "power", "calibrate", "--device", "simulated", "--calibration", folder / "no" / "c.json")
+    check(done.returncode == 2 and "does not exist" in done.stderr, f"no folder, no error: {done.stderr}")
+    check(not (folder / "no").exists(), "a folder was made for --calibration")
+    done = run(assay, *arguments[:-1], "gemm:1048576")
+    check(done.returncode == 2 and "million samples" in done.stderr, f"an endless campaign: {done.stderr}")
+
+
 def check_full_disk(assay, folder):
     """No file may grow beyond 30 kB, which the campaign needs: it stops by name, and what was written
     can be gone on with."""
@@ -101,7 +117,7 @@ def check_calibration(assay, folder):
     # An undocumented sensor is refused, and answered once it is calibrated.
     device = ("--device", "simulated:kind=unknown,t=200us,boost=0", "--seed", "9")
     workload = ("--workload", "gemm:2048")
-    refused = run_json(assay, "power", "run", *device, *workload)
+    refused = run_json(assay, "power", "run", *device, *workload, env=env)
     check(refused and refused["power"]["kernels"][0]["verdict"] == "refused", "an unknown sensor was believed")
     kept = folder / "unknown.json"
     run_json(assay, "power", "calibrate", *device, "--calibration", kept)
@@ -205,6 +221,7 @@ def main():
         check_truth(assay)
         check_resume(assay, folder)
         check_full_disk(assay, folder)
+        check_foreign_folder(assay, folder)
         check_calibration(assay, folder)
         check_kept_calibration(assay, folder)
         check_no_gpu(assay)

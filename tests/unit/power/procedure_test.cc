@@ -50,6 +50,17 @@ TEST(Procedure, CountsAreWarmUpsPlusAWindowfulPlusOne) {
   EXPECT_FALSE(result->plan.mean_only);
 }
 
+TEST(Procedure, CampaignsWithoutEndAreRefusedBeforeTheyRun) {
+  const auto device = device_with("kind=logger,window=1ms,period=1ms");
+  const int64_t before = device->now_ns();
+  for (const char* workload : {"gemm:1048576", "2*gemm:1048576 , 1*gemm:2048"}) {
+    const auto result = run_procedure(*device, *parse_workload_list(workload), options_for(), {});
+    ASSERT_FALSE(result) << workload;
+    EXPECT_THAT(result.error().message, HasSubstr("million samples"));
+    EXPECT_EQ(device->now_ns(), before);
+  }
+}
+
 TEST(Procedure, ThePapersCountsAreThePapers) {
   const auto device = device_with(kSteady);
   ProcedureOptions options = options_for();
