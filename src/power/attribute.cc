@@ -596,9 +596,9 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   for (const WorkGrouping& grouping : options.groupings) {
     report.groupings.push_back({grouping.key, grouping.title, {}});
     std::vector<EnergyPart>& parts = report.groupings.back().parts;
-    for (const auto& [group, tally] : tally_by(work, classes, model, covered, [&](const Work& w) {
-           return grouping.of_activity[w.activity.index()];
-         })) {
+    for (const auto& [group, tally] :
+         tally_by(work, classes, model, covered, span,
+                  [&](const Work& w) { return grouping.of_activity[w.activity.index()]; })) {
       parts.push_back(part_of(group == WorkGrouping::kNone ? "(none)" : grouping.names[group],
                               tally, model, true));
     }
