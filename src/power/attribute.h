@@ -24,10 +24,11 @@ namespace assay {
 // One more way to cut the device work: the layer or the phase that another room found for it.
 struct WorkGrouping {
   static constexpr uint32_t kNone = UINT32_MAX;
-  std::string key;    // of the table: "layers"
-  std::string title;  // "By layer"
-  std::vector<std::string> names;
-  std::vector<uint32_t> of_activity;  // into names, per activity of the trace; kNone = in no group
+  std::string key = {};    // of the table: "layers"
+  std::string title = {};  // "By layer"
+  std::vector<std::string> names = {};
+  std::vector<uint32_t> of_activity =
+      {};  // into names, per activity of the trace; kNone = in no group
 };
 
 struct AttributeOptions {
@@ -39,7 +40,7 @@ struct AttributeOptions {
   uint64_t tokens = 0;    // made during the covered time; 0 = not told
   uint32_t bootstrap = 400;
   uint64_t seed = 1;
-  std::vector<WorkGrouping> groupings;
+  std::vector<WorkGrouping> groupings = {};
 };
 
 // Kernel names that share one power: one name, or several that always ran alike.
