@@ -17,13 +17,15 @@ double ratio(int64_t part, int64_t whole) {
                     : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Earliest operator, call or row; INT64_MAX in an empty trace.
+// Earliest operator, call or row, or outermost frame around a launch, whose time the exclusive sum
+// contains; INT64_MAX in an empty trace.
 int64_t first_start(const Trace& trace, const std::vector<TaxRow>& rows) {
   int64_t first_ns = INT64_MAX;
   for (int64_t start_ns : trace.ops.start_ns) first_ns = std::min(first_ns, start_ns);
   for (int64_t start_ns : trace.api_calls.start_ns) first_ns = std::min(first_ns, start_ns);
   for (const TaxRow& row : rows) {
     first_ns = std::min(first_ns, trace.activities.start_ns[row.kernel.index()]);
+    if (row.owns_call()) first_ns = std::min(first_ns, row.root_ns);
   }
   return first_ns;
 }
@@ -114,10 +116,9 @@ TaxWindow TaxMeter::fill(std::string name, const std::vector<uint32_t>& row_ids,
 TaxWindow TaxMeter::measure_whole() const {
   std::vector<uint32_t> all(rows_.size());
   std::iota(all.begin(), all.end(), 0U);
-  const int64_t first_ns = first_start(trace_, rows_);
-  const int64_t t_e2e_ns = all.empty() ? 0 : std::max<int64_t>(0, last_kernel_end(all) - first_ns);
-  // Frames that began before the first operator are outside the wall time that this is set against.
-  return fill("whole trace", all, tiles_.sum(all, first_ns), t_e2e_ns);
+  const int64_t t_e2e_ns =
+      all.empty() ? 0 : std::max<int64_t>(0, last_kernel_end(all) - first_start(trace_, rows_));
+  return fill("whole trace", all, tiles_.sum(all, INT64_MIN), t_e2e_ns);
 }
 
 TaxWindow TaxMeter::measure(const Window& window, const std::vector<uint32_t>& row_ids) const {

@@ -226,14 +226,14 @@ def launch_floor(tables, header, kernels):
     return value if value <= LARGEST_FLOOR_NS else 0
 
 
-def exclusive(owned, first):
-    """Of a thread's time from `first` on, what led to its launches, each moment once."""
+def exclusive(owned):
+    """Of the threads' time, what led to their launches, each moment once."""
     total = 0
     before = {}
     for call in sorted(owned, key=lambda call: (call.start, -call.dur)):
         reached = before.get(call.lane)
         start = call.start if reached is None else max(call.start, reached)
-        opened = max(call.root, first) if reached is None else max(call.root, first, reached)
+        opened = call.root if reached is None else max(call.root, reached)
         end = max(call.end, start)
         total += end - min(opened, start)
         before[call.lane] = end if reached is None else max(reached, end)
@@ -265,7 +265,8 @@ def tax(path):
     want["t_device_ns"] = sum(kernel.dur for kernel in kernels)
     starts = [row.start for table in ("ops", "api_calls") for row in tables[table]]
     starts += [kernel.start for kernel in kernels]
-    want["t_orch_exclusive_ns"] = exclusive(owned, min(starts, default=0))
+    starts += [call.root for call in owned]
+    want["t_orch_exclusive_ns"] = exclusive(owned)
     launches = [call.first.start - call.start for call in owned]
     want["kt_fw_ns"] = sum(max(0, max(0, ns) - floor) for ns in launches if ns > -10_000)
     want["orphans.without_call"] = sum(kernel.call is None for kernel in kernels)
