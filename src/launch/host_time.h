@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/intervals.h"
 #include "base/interval_index.h"
+#include "base/intervals.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/interval_index.h"
 #include "base/intervals.h"
 #include "launch/host_time.h"
-#include "base/interval_index.h"
 #include "launch/metrics.h"
 #include "trace/iterations.h"
 #include "trace/links.h"

@@ -20,8 +20,8 @@ enum class TaxLayer : uint8_t { kNone, kPython, kDispatch, kLibrary, kLaunch };
 std::string_view tax_layer_name(TaxLayer layer);
 
 struct TaxLever {
-  std::string key;  // "compile", "library_path", "fusion", "cuda_graphs", "faster_core",
-                    // "device_work", "communication"
+  std::string key;         // "compile", "library_path", "fusion", "cuda_graphs", "faster_core",
+                           // "device_work", "communication"
   int64_t at_most_ns = 0;  // wall time
   double share_of_e2e = 0;
   std::string basis;  // which numbers bound it
