@@ -32,7 +32,4 @@ struct LevelRule {
 // `file` only for messages; they tell the line.
 Result<std::vector<LevelRule>> parse_level_rules(std::string_view text, const std::string& file);
 
-// * any text, ? any one character.
-bool matches_pattern(std::string_view text, std::string_view pattern);
-
 }  // namespace assay

@@ -16,6 +16,7 @@
 #include "levels/structure.h"
 #include "levels/twins.h"
 #include "trace/api_names.h"
+#include "trace/label_windows.h"
 #include "trace/phases.h"
 
 namespace assay {
@@ -447,21 +448,21 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
 
 bool Placer::rule_applies(const LevelRule& rule, size_t activity, const HostPoint* point) const {
   if (rule.target == RuleTarget::kKernel) {
-    return matches_pattern(trace_.text(trace_.activities.name[activity]), rule.pattern);
+    return matches_glob(trace_.text(trace_.activities.name[activity]), rule.pattern);
   }
   if (point == nullptr) return false;
   if (rule.target == RuleTarget::kOperator) {
     for (OpId op = point->op; op; op = links_.op_parent[op.index()]) {
-      if (matches_pattern(trace_.text(trace_.ops.name[op.index()]), rule.pattern)) return true;
+      if (matches_glob(trace_.text(trace_.ops.name[op.index()]), rule.pattern)) return true;
     }
     return false;
   }
   if (rule.target == RuleTarget::kModule) {
     const Modules::Place module = modules_.at(point->thread, point->time_ns);
-    return module.found && matches_pattern(module.path, rule.pattern);
+    return module.found && matches_glob(module.path, rule.pattern);
   }
   return labels_.any_matches(trace_, point->thread, point->time_ns, [&rule](std::string_view name) {
-    return matches_pattern(name, rule.pattern);
+    return matches_glob(name, rule.pattern);
   });
 }
 

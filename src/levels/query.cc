@@ -11,6 +11,7 @@
 
 #include "base/stats.h"
 #include "levels/mapping.h"
+#include "trace/label_windows.h"
 
 namespace assay {
 namespace {
@@ -89,7 +90,7 @@ bool matches(const LevelCondition& condition, int64_t number) {
 
 bool matches(const LevelCondition& condition, std::string_view text) {
   return std::any_of(condition.patterns.begin(), condition.patterns.end(),
-                     [text](const std::string& pattern) { return matches_pattern(text, pattern); });
+                     [text](const std::string& pattern) { return matches_glob(text, pattern); });
 }
 
 bool matches(const LevelCondition& condition, const LevelCell& cell,
