@@ -33,7 +33,9 @@ std::string quoted_titles(const std::vector<std::string>& header) {
 
 Status map_by_hand(const std::vector<std::string>& header, const BenchReadOptions& options,
                    Columns& columns) {
-  for (const auto& [name, title] : options.columns) {
+  for (const auto& column : options.columns) {
+    const std::string& name = column.first;
+    const std::string& title = column.second;
     const auto role = bench_role_by_name(name);
     if (!role) {
       return Error{ErrorCode::kInvalidArgument,
