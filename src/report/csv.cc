@@ -143,6 +143,8 @@ class CsvWriter {
     }
   }
 
+  void block(const std::string&, const std::string&, const Chart&) {}  // shown on the page only
+
   void columns(std::vector<Value> first, const std::vector<Column>& columns) {
     for (const Column& column : columns) {
       if (for_data(column.show)) first.emplace_back(column.key);

@@ -16,7 +16,8 @@
 //   Prose     a list of strings under its key
 //   Elements  an array under its key, each element an object with its own sections: tables in rows
 //   A Table, Tree, Prose or Elements with an empty key is for readers only: not in JSON, not in
-//   CSV. Keys are unique within an object; a later one replaces an earlier one.
+//   CSV. A Chart is for the page only. Keys are unique within an object; a later one replaces an
+//   earlier one.
 // So {"trust": [...]} at top level is a Section with an empty key holding a Table with key "trust".
 
 #include <concepts>
@@ -92,8 +93,9 @@ class Value {
 // Who gets to see a block, a column or an item.
 enum class Show : uint8_t {
   kEverywhere,
-  kReadersOnly,  // terminal and Markdown
+  kReadersOnly,  // terminal, Markdown and the page
   kDataOnly,     // JSON and CSV
+  kPageOnly,     // the HTML page
 };
 
 // One named value. The key carries the unit (tklqt_ns), the label does not (TKLQT).
@@ -161,6 +163,60 @@ struct Tree {
   std::vector<TreeNode> nodes = {};
   size_t terminal_limit = 0;  // nodes shown to readers; 0 = all
   Show show = Show::kEverywhere;
+  // The column whose values are the areas of an icicle chart on the page: children sum to at most
+  // their parent. Empty: no such chart.
+  std::string area_key = {};
+};
+
+// How one series of a chart is drawn.
+enum class Mark : uint8_t {
+  kLine,
+  kSteps,  // holds its value until the next point: queue depths, clocks
+  kPoints,
+  kBars,         // beside the bars of the other series
+  kStackedBars,  // on top of the other series with the same mark
+};
+
+struct Axis {
+  std::string title = {};
+  Unit unit = Unit::kNone;
+  bool logarithmic = false;
+};
+
+// One curve, cloud of points or row of bars. A non-finite y is a gap.
+struct Series {
+  std::string name = {};
+  Mark mark = Mark::kLine;
+  std::vector<double> x = {};  // empty: the chart's categories, in order
+  std::vector<double> y = {};
+  // An interval around y: a band around a line, whiskers on points and bars. Both empty, or both as
+  // long as y.
+  std::vector<double> low = {};
+  std::vector<double> high = {};
+  std::vector<std::string> labels = {};  // what a point is, for its tooltip; empty or as long as y
+};
+
+// A line across the chart: a knee, a peak, the median.
+struct Guide {
+  enum class Across : uint8_t { kX, kY };  // kX: at an x value, drawn upright
+  Across across = Across::kX;
+  double value = 0;
+  std::string label = {};
+};
+
+// For the page only. What a chart shows a reader of another format finds in a table or in facts;
+// only samples too many to print (every launch, every reading) may be in a chart alone.
+struct Chart {
+  std::string key = {};    // anchor on the page, unique within the section
+  std::string title = {};  // "Launch and queue time by batch size (SKIP, Figure 6)"
+  std::string caption = {};
+  Axis x = {};
+  Axis y = {};
+  std::vector<std::string> categories = {};  // of the x axis, when that is not a number
+  std::vector<Series> series = {};
+  std::vector<Guide> guides = {};
+  bool horizontal = false;  // categories run downwards: long names
+  Show show = Show::kPageOnly;
 };
 
 struct Section;
@@ -172,7 +228,7 @@ struct Elements {
   Show show = Show::kEverywhere;
 };
 
-using Block = std::variant<Prose, Facts, Table, Tree, Elements>;
+using Block = std::variant<Prose, Facts, Table, Tree, Elements, Chart>;
 
 struct Section {
   std::string key = {};

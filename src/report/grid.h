@@ -40,7 +40,9 @@ std::string describe(const ImportNote& note);
 // "rank 3 (size 12.3 MiB, kernels 850)", not cleaned.
 std::string describe(const std::string& name, const std::vector<Item>& items);
 
-inline bool for_readers(Show show) { return show != Show::kDataOnly; }
-inline bool for_data(Show show) { return show != Show::kReadersOnly; }
+inline bool for_readers(Show show) {
+  return show == Show::kEverywhere || show == Show::kReadersOnly;
+}
+inline bool for_data(Show show) { return show == Show::kEverywhere || show == Show::kDataOnly; }
 
 }  // namespace assay

@@ -96,6 +96,9 @@ void add_block(const Elements& list, Json& parent) {
   parent[list.key] = std::move(array);
 }
 
+// A chart is a picture of data that is already there.
+void add_block(const Chart&, Json&) {}
+
 void add_sections(const std::vector<Section>& sections, Json& parent) {
   for (const Section& section : sections) {
     Json& object = object_at(section.key, parent);

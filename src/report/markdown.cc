@@ -139,6 +139,8 @@ class MarkdownWriter {
     for (const std::vector<Section>& element : list.elements) sections(element, "### ");
   }
 
+  void block(const Chart&) {}  // shown on the page only
+
   void block(const Table& table) {
     const Grid grid = make_grid(table, Charset::kUtf8);
     title(grid.title);

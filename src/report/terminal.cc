@@ -161,6 +161,8 @@ class TerminalWriter {
     for (const std::vector<Section>& element : list.elements) sections(element);
   }
 
+  void block(const Chart&) {}  // shown on the page only
+
   void grid(const Grid& grid) {
     if (!grid.title.empty()) paragraph(grid.title, kIndent, Paint::kBold);
     if (grid.rows.empty()) {
