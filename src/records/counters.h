@@ -1,0 +1,68 @@
+#pragma once
+
+// Hardware counters per dispatched kernel, as a profiler that runs kernels one after another wrote
+// them (rocprofv3, rocpd, Nsight Compute): plain data. Counters are valid, times and overlap of
+// such a run are not those of the run that is explained (levels/counters.h joins the two).
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+constexpr int64_t kNoCounterTime = std::numeric_limits<int64_t>::min();
+
+// One kernel of a counter run.
+struct CounterDispatch {
+  int64_t order = 0;                  // place in dispatch order: Dispatch_Id, ID of Nsight Compute
+  int64_t device = 0;                 // agent or device as recorded
+  int64_t process = 0;                // 0 = not told
+  int64_t thread = -1;                // host thread that dispatched it; -1 = not told
+  uint32_t kernel = 0;                // into CounterPass::kernels
+  uint64_t blocks = 0;                // of the whole grid; 0 = not told
+  uint64_t threads_per_block = 0;     // 0 = not told
+  int64_t start_ns = kNoCounterTime;  // on the profiler's own clock
+  int64_t end_ns = kNoCounterTime;
+};
+
+// A marked range of the host in a counter run (roctx), on the same clock as its dispatches.
+struct CounterRange {
+  std::string name;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+// What a counter file tells of a device.
+struct CounterDevice {
+  int64_t device = 0;    // as in CounterDispatch
+  int64_t ordinal = -1;  // among the GPUs of the machine, from 0; -1 = not told
+  std::string name;      // product or architecture; may be empty
+  std::string architecture;
+  double compute_units = 0;  // 0 = not told, here and below
+  double simd_per_cu = 0;
+  double xcds = 0;
+  double max_clock_mhz = 0;
+};
+
+// One run of the program with one set of counters.
+struct CounterPass {
+  std::string source;  // file or folder, as given
+  std::string format;  // "rocprofv3 counter_collection.csv", "ncu --csv --page raw", ...
+  std::vector<std::string> kernels;         // names as recorded
+  std::vector<std::string> counters;        // names; units are taken out of the values
+  std::vector<CounterDispatch> dispatches;  // in dispatch order per device
+  std::vector<double> values;               // dispatches x counters, NaN = not measured
+  std::vector<CounterDevice> devices;
+  std::vector<CounterRange> ranges;
+  bool per_kernel_ordered = true;  // false: the order of dispatch is only that of the file
+  uint64_t rows_skipped = 0;       // rows without a usable id, name or number
+  bool truncated = false;          // the file ends in the middle of a row
+
+  double value(size_t dispatch, size_t counter) const {
+    return values[dispatch * counters.size() + counter];
+  }
+};
+
+}  // namespace assay
