@@ -18,15 +18,6 @@ std::vector<int64_t> raw_launch_times(const Trace& trace, const Links& links) {
   return raw;
 }
 
-int32_t window_at(const Windows& windows, int64_t time_ns) {
-  const auto after =
-      std::upper_bound(windows.windows.begin(), windows.windows.end(), time_ns,
-                       [](int64_t time, const Window& window) { return time < window.start_ns; });
-  if (after == windows.windows.begin()) return -1;
-  const auto index = static_cast<int32_t>(after - windows.windows.begin()) - 1;
-  return time_ns < windows.windows[index].end_ns ? index : -1;
-}
-
 std::vector<int32_t> activity_windows(const Trace& trace, const Links& links,
                                       const Windows& windows) {
   std::vector<int32_t> result(trace.activities.size());

@@ -32,8 +32,6 @@ inline bool has_launch_time(int64_t raw_ns) { return raw_ns > kDroppedLaunchTime
 // What counts: negative times are 0. Only when has_launch_time.
 inline int64_t launch_time(int64_t raw_ns) { return raw_ns < 0 ? 0 : raw_ns; }
 
-// Index of the window that contains `time_ns`, -1 when none does.
-int32_t window_at(const Windows& windows, int64_t time_ns);
 // Per activity: the window of its launch call's start; without a call, of its device start.
 std::vector<int32_t> activity_windows(const Trace& trace, const Links& links,
                                       const Windows& windows);

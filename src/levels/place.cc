@@ -250,7 +250,7 @@ std::string_view Placer::own_op_name(const HostPoint& point) const {
 
 // Prefill and decode where they can be told apart, else forward.
 LevelPhase Placer::generation_phase(int64_t time_ns) const {
-  const int32_t window = window_holding(phases_.windows, time_ns);
+  const int32_t window = window_at(phases_.windows, time_ns);
   if (window < 0) return LevelPhase::kForward;
   switch (phases_.phase[static_cast<size_t>(window)]) {
     case Phase::kPrefill:
@@ -541,7 +541,7 @@ void Placer::find_blocks() {
     bool recomputes = false;
     if (backward_node(point, recomputes) || is_optimizer(point)) continue;
     const OpId unit = units_.unit_of(op);
-    const int32_t window = window_holding(windows_, point.time_ns);
+    const int32_t window = window_at(windows_, point.time_ns);
     Work& work =
         sequences[{window, point.thread.value}][{trace_.ops.start_ns[unit.index()], unit.value}];
     // The heaviest kind among a unit's kernels names it.
@@ -636,7 +636,7 @@ Placements Placer::place_all() {
     if (const ApiCallId call = links_.activity_call[a]) {
       row.t_l_ns = trace_.api_calls.start_ns[call.index()];
     }
-    row.window = window_holding(windows_, row.t_l_ns != kNoTime ? row.t_l_ns : row.t_ks_ns);
+    row.window = window_at(windows_, row.t_l_ns != kNoTime ? row.t_l_ns : row.t_ks_ns);
     place_kernel(a, row);
     result.rows.push_back(row);
   }
@@ -659,15 +659,6 @@ Placements Placer::place_all() {
 }
 
 }  // namespace
-
-int32_t window_holding(const Windows& windows, int64_t time_ns) {
-  const auto after =
-      std::upper_bound(windows.windows.begin(), windows.windows.end(), time_ns,
-                       [](int64_t time, const Window& window) { return time < window.start_ns; });
-  if (after == windows.windows.begin()) return -1;
-  const auto index = static_cast<int32_t>(after - windows.windows.begin()) - 1;
-  return time_ns < windows.windows[index].end_ns ? index : -1;
-}
 
 Placements place_activities(const Trace& trace, const Links& links, const Windows& windows,
                             const LevelsOptions& options) {

@@ -19,7 +19,4 @@ struct Placements {
 Placements place_activities(const Trace& trace, const Links& links, const Windows& windows,
                             const LevelsOptions& options);
 
-// Index of the window that holds time_ns; -1 when none does.
-int32_t window_holding(const Windows& windows, int64_t time_ns);
-
 }  // namespace assay

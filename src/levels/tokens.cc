@@ -36,7 +36,7 @@ std::vector<std::optional<int64_t>> tokens_per_window(const Trace& trace, const 
   for (size_t i = 0; i < trace.op_inputs.size(); ++i) {
     const size_t op = trace.op_inputs.op[i].index();
     if (trace.ops.name[op] != embedding) continue;
-    const int32_t window = window_holding(windows, trace.ops.start_ns[op]);
+    const int32_t window = window_at(windows, trace.ops.start_ns[op]);
     const auto found = embedding_tokens(trace.text(trace.op_inputs.dims[i]));
     if (window < 0 || !found) continue;
     std::optional<int64_t>& most = tokens[static_cast<size_t>(window)];

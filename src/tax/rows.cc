@@ -12,15 +12,6 @@ namespace {
 // A kernel that starts this much before its call or more is no clock noise (spec/tax 7).
 constexpr int64_t kDroppedLaunchNs = -10'000;
 
-uint32_t window_at(const Windows& windows, int64_t time_ns) {
-  const auto after =
-      std::upper_bound(windows.windows.begin(), windows.windows.end(), time_ns,
-                       [](int64_t time, const Window& window) { return time < window.start_ns; });
-  if (after == windows.windows.begin()) return UINT32_MAX;
-  const auto index = static_cast<uint32_t>(after - windows.windows.begin() - 1);
-  return time_ns < windows.windows[index].end_ns ? index : UINT32_MAX;
-}
-
 // What a name says, looked up once per name.
 class NameFacts {
  public:
@@ -146,7 +137,7 @@ TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& 
       row.entry_ns = row.root_ns = time_ns;
     }
     row.cost.unpaid = row.owns_call() ? 0 : 1;
-    row.window = window_at(windows, time_ns);
+    row.window = static_cast<uint32_t>(window_at(windows, time_ns));  // -1: UINT32_MAX
     result.rows.push_back(row);
   }
   result.ranges_as_ops |= ranges_are_ops(trace, result.rows);

@@ -374,4 +374,13 @@ Windows find_iterations(const Trace& trace, const Links& links) {
           .windows = {{"whole trace", extent.start_ns, extent.end_ns}}};
 }
 
+int32_t window_at(const Windows& windows, int64_t time_ns) {
+  const auto after =
+      std::upper_bound(windows.windows.begin(), windows.windows.end(), time_ns,
+                       [](int64_t time, const Window& window) { return time < window.start_ns; });
+  if (after == windows.windows.begin()) return -1;
+  const auto index = static_cast<int32_t>(after - windows.windows.begin()) - 1;
+  return time_ns < windows.windows[index].end_ns ? index : -1;
+}
+
 }  // namespace assay

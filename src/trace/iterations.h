@@ -33,4 +33,7 @@ struct Windows {
 // work without a call belongs to the window in which it starts on the device.
 Windows find_iterations(const Trace& trace, const Links& links);
 
+// Index of the window that holds time_ns, its start included and its end not; -1 when none does.
+int32_t window_at(const Windows& windows, int64_t time_ns);
+
 }  // namespace assay

@@ -1,37 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 
-#include "ingest/bench_table.h"
+#include "support/bench_file.h"
 
 namespace assay {
 namespace {
 
-class BenchCsv : public testing::Test {
- protected:
-  ~BenchCsv() override { std::remove(path_.c_str()); }
-
-  Result<BenchTable> read(const std::string& text, const std::vector<std::string>& maps = {},
-                          const std::vector<std::string>& metas = {}) {
-    std::ofstream(path_, std::ios::binary) << text;
-    auto options = parse_bench_options(maps, metas);
-    if (!options) return options.take_error();
-    return read_bench_table(path_, *options);
-  }
-
-  static uint64_t count(const BenchTable& table, const std::string& code) {
-    for (const BenchOddity& oddity : table.oddities) {
-      if (oddity.code == code) return oddity.rows;
-    }
-    return 0;
-  }
-
- private:
-  std::string path_ = testing::TempDir() + "bench_csv_" +
-                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv";
-};
+class BenchCsv : public testing::BenchFile {};
 
 constexpr char kHeader[] =
     "Hardware,Num of Hardware,Framework,Model,Input Output Length,Batch Size,Latency,Throughput";

@@ -1,36 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 
-#include "ingest/bench_table.h"
+#include "support/bench_file.h"
 
 namespace assay {
 namespace {
 
-class BenchJson : public testing::Test {
- protected:
-  ~BenchJson() override { std::remove(path_.c_str()); }
-
-  Result<BenchTable> read(const std::string& text, const std::vector<std::string>& metas = {}) {
-    std::ofstream(path_, std::ios::binary) << text;
-    auto options = parse_bench_options({}, metas);
-    if (!options) return options.take_error();
-    return read_bench_table(path_, *options);
-  }
-
-  static uint64_t count(const BenchTable& table, const std::string& code) {
-    for (const BenchOddity& oddity : table.oddities) {
-      if (oddity.code == code) return oddity.rows;
-    }
-    return 0;
-  }
-
- private:
-  std::string path_ = testing::TempDir() + "bench_json_" +
-                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
-};
+class BenchJson : public testing::BenchFile {};
 
 // 100 requests of 512 + 128 tokens in 20 s.
 constexpr char kVllm[] = R"({"date":"x","backend":"vllm","model_id":"m/M","num_prompts":100,
@@ -70,7 +47,7 @@ TEST_F(BenchJson, AppendedResultsAreASequence) {
 }
 
 TEST_F(BenchJson, MetaSaysWhatTheFileDoesNotAndWins) {
-  const auto table = read(kVllm, {"hardware=Nvidia A100 GPU,n=4"});
+  const auto table = read(kVllm, {}, {"hardware=Nvidia A100 GPU,n=4"});
   ASSERT_TRUE(table);
   EXPECT_EQ(table->rows[0].hardware, "Nvidia A100 GPU");
   EXPECT_EQ(table->rows[0].devices, 4);
@@ -96,7 +73,7 @@ TEST_F(BenchJson, WithoutConcurrencyLittlesLawSaysHowManyRan) {
 
 TEST_F(BenchJson, ReadsVllmOfflineModesWithMeta) {
   const auto latency =
-      read(R"({"avg_latency": 2.0, "latencies": [2.0, 2.0], "percentiles": {"50": 2.0}})",
+      read(R"({"avg_latency": 2.0, "latencies": [2.0, 2.0], "percentiles": {"50": 2.0}})", {},
            {"ii=128,oo=128,bb=16,model=m,hardware=H"});
   ASSERT_TRUE(latency) << latency.error().describe();
   EXPECT_DOUBLE_EQ(latency->rows[0].tokens_per_s, 2048);

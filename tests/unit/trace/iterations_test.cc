@@ -6,29 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "support/expect_windows.h"
 #include "support/trace_maker.h"
 
 namespace assay {
 namespace {
 
+using testing::expect_windows;
 using testing::TraceMaker;
-
-struct Expected {
-  std::string name;
-  int64_t start_ns;
-  int64_t end_ns;
-};
-
-void expect_windows(const Windows& windows, WindowSource source,
-                    const std::vector<Expected>& expected) {
-  EXPECT_EQ(window_source_name(windows.source), window_source_name(source));
-  ASSERT_EQ(windows.windows.size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(windows.windows[i].name, expected[i].name);
-    EXPECT_EQ(windows.windows[i].start_ns, expected[i].start_ns) << expected[i].name;
-    EXPECT_EQ(windows.windows[i].end_ns, expected[i].end_ns) << expected[i].name;
-  }
-}
 
 Windows find(const Trace& trace) { return find_iterations(trace, link_trace(trace)); }
 
@@ -291,6 +276,18 @@ TEST(Iterations, TimesAtTheEndsOfTheirRange) {
 
 TEST(Iterations, EmptyTraceIsOneEmptyWindow) {
   expect_windows(find(Trace()), WindowSource::kWholeTrace, {{"whole trace", 0, 0}});
+}
+
+TEST(WindowAt, HoldsItsStartAndNotItsEnd) {
+  const Windows windows{.windows = {{"a", 10, 20}, {"b", 20, 25}, {"c", 40, 50}}};
+  EXPECT_EQ(window_at(windows, 9), -1);
+  EXPECT_EQ(window_at(windows, 10), 0);
+  EXPECT_EQ(window_at(windows, 19), 0);
+  EXPECT_EQ(window_at(windows, 20), 1);
+  EXPECT_EQ(window_at(windows, 25), -1);
+  EXPECT_EQ(window_at(windows, 40), 2);
+  EXPECT_EQ(window_at(windows, 50), -1);
+  EXPECT_EQ(window_at(Windows{}, 0), -1);
 }
 
 }  // namespace

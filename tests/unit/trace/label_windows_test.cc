@@ -2,31 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include "support/expect_windows.h"
 #include "support/trace_maker.h"
 
 namespace assay {
 namespace {
 
+using testing::ExpectedWindow;
 using testing::TraceMaker;
 
-struct Expected {
-  std::string name;
-  int64_t start_ns;
-  int64_t end_ns;
-};
-
 void expect_windows(const Trace& trace, std::string_view glob,
-                    const std::vector<Expected>& expected, uint64_t cut = 0) {
+                    const std::vector<ExpectedWindow>& expected, uint64_t cut = 0) {
   const auto found = windows_by_label(trace, glob);
   ASSERT_TRUE(found) << found.error().describe();
-  EXPECT_EQ(found->source, WindowSource::kLabel);
   EXPECT_EQ(found->overlaps_cut, cut);
-  ASSERT_EQ(found->windows.size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(found->windows[i].name, expected[i].name);
-    EXPECT_EQ(found->windows[i].start_ns, expected[i].start_ns);
-    EXPECT_EQ(found->windows[i].end_ns, expected[i].end_ns);
-  }
+  testing::expect_windows(*found, WindowSource::kLabel, expected);
 }
 
 TEST(Glob, StarsAndQuestionMarks) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "ingest/bench_table.h"
+
+namespace assay::testing {
+
+// Reads benchmark results from a file of this test's own.
+class BenchFile : public ::testing::Test {
+ protected:
+  ~BenchFile() override { std::remove(path_.c_str()); }
+
+  Result<BenchTable> read(const std::string& text, const std::vector<std::string>& maps = {},
+                          const std::vector<std::string>& metas = {}) {
+    std::ofstream(path_, std::ios::binary) << text;
+    auto options = parse_bench_options(maps, metas);
+    if (!options) return options.take_error();
+    return read_bench_table(path_, *options);
+  }
+
+  static uint64_t count(const BenchTable& table, const std::string& code) {
+    for (const BenchOddity& oddity : table.oddities) {
+      if (oddity.code == code) return oddity.rows;
+    }
+    return 0;
+  }
+
+ private:
+  std::string path_ = ::testing::TempDir() + "bench_" +
+                      ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+}  // namespace assay::testing
