@@ -143,8 +143,13 @@ Status write_text(const std::string& text, const std::string& path) {
 
 constexpr Tracer kTracersWithFloors[] = {Tracer::kPyTorchProfiler, Tracer::kNsightSystems};
 
-// The trace's own tracer first: a floor of another one is not the same quantity.
+// The trace's own tracer first: a floor of another one is not the same quantity. But a platform
+// named in full is meant: DGX-H100 is not any H100.
 const PublishedFloor* published_floor(const std::string& text, Tracer traced) {
+  if (const PublishedFloor* floor = floor_of_platform(text, traced)) return floor;
+  for (const Tracer tracer : kTracersWithFloors) {
+    if (const PublishedFloor* floor = floor_of_platform(text, tracer)) return floor;
+  }
   if (const PublishedFloor* floor = find_published_floor(text, traced)) return floor;
   for (const Tracer tracer : kTracersWithFloors) {
     if (const PublishedFloor* floor = find_published_floor(text, tracer)) return floor;
@@ -278,6 +283,14 @@ Result<FloorChoice> parse_floor(const std::string& text, const Trace* trace) {
       choice.notes.push_back({"floor_tracer", 1, 0, "floor",
                               "the published floor was taken with another tracer than the trace: "
                               "launch times include their tracer's cost"});
+    }
+    const std::string gpu = trace != nullptr ? gpu_of_trace(*trace) : "";
+    if (!gpu.empty() && !taken_on(*floor, gpu)) {
+      choice.notes.push_back({"floor_gpu", 1, 0, "floor",
+                              fmt::format("the published floor was taken on another GPU ({}) than "
+                                          "the trace ({}): what rests on the floor may be off by "
+                                          "their difference",
+                                          floor->gpu, gpu)});
     }
     return choice;
   }

@@ -56,6 +56,17 @@ const PublishedFloor* find_published_floor(std::string_view text, Tracer tracer)
   return nullptr;
 }
 
+const PublishedFloor* floor_of_platform(std::string_view platform, Tracer tracer) {
+  for (const PublishedFloor& floor : published_floors(tracer)) {
+    if (equal(platform, floor.platform)) return &floor;
+  }
+  return nullptr;
+}
+
+bool taken_on(const PublishedFloor& floor, std::string_view device_name) {
+  return contains(device_name, floor.gpu);
+}
+
 const PublishedFloor* floor_of_board(std::string_view device_name, Tracer tracer) {
   for (const PublishedFloor& floor : published_floors(tracer)) {
     if (contains(device_name, floor.device)) return &floor;

@@ -31,6 +31,12 @@ std::span<const PublishedFloor> published_floors(Tracer tracer = Tracer::kPyTorc
 const PublishedFloor* find_published_floor(std::string_view text,
                                            Tracer tracer = Tracer::kPyTorchProfiler);
 
+// The row of exactly that platform, letter case ignored; nullptr when there is none.
+const PublishedFloor* floor_of_platform(std::string_view platform, Tracer tracer);
+
+// Whether that GPU is of the kind the floor was taken on.
+bool taken_on(const PublishedFloor& floor, std::string_view device_name);
+
 // The row taken with this tracer on the board that a trace calls `device_name`; nullptr when that
 // board was not measured, however near its kin.
 const PublishedFloor* floor_of_board(std::string_view device_name, Tracer tracer);

@@ -130,6 +130,10 @@ def check_refusals(checker, database, replay, floor):
     unrelated = {**replay_file(database), "gpu": {"name": gpu_of(checker, OTHER) or "any"}}
     checker.refuses("keys of 0 of", "tax", OTHER, "--replay", checker.write("unrelated.json", unrelated))
     checker.refuses("measured on NVIDIA T4", "tax", TRACE, "--floor", checker.write("t4.json", floor_file("NVIDIA T4")))
+    done = checker.run("tax", TRACE, "--floor", "DGX-H100", "--format", "json")
+    checker.check("published for DGX-H100" in done.stdout, "a platform named in full is another one")
+    checker.check(("floor_gpu" in done.stdout) == ("H100" not in database["gpu"]["name"]),
+                  f"--floor DGX-H100 on {database['gpu']['name']}")
     other_tracer = {**floor_file(database["gpu"]["name"]), "tracer": "cupti"}
     checker.refuses("their difference would be one of tracers", "tax", TRACE, "--replay", replay, "--floor",
                     checker.write("cupti.json", other_tracer))

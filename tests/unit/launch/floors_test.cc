@@ -45,5 +45,17 @@ TEST(Floors, TableOne) {
   for (size_t i = 1; i < modes.size(); ++i) EXPECT_GT(modes[i].speedup, modes[i - 1].speedup);
 }
 
+TEST(Floors, APlatformIsFoundByItsWholeName) {
+  EXPECT_EQ(floor_of_platform("dgx-h100", Tracer::kNsightSystems)->launch_ns, 4707);
+  EXPECT_EQ(floor_of_platform("dgx-h100", Tracer::kPyTorchProfiler), nullptr);
+  EXPECT_EQ(floor_of_platform("H100", Tracer::kNsightSystems), nullptr);
+}
+
+TEST(Floors, AreTakenOnOneKindOfGpu) {
+  const PublishedFloor& a100 = *find_published_floor("AMD+A100");
+  EXPECT_TRUE(taken_on(a100, "NVIDIA A100-SXM4-40GB"));
+  EXPECT_FALSE(taken_on(a100, "NVIDIA H100 80GB HBM3"));
+}
+
 }  // namespace
 }  // namespace assay
