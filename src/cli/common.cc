@@ -237,16 +237,20 @@ long status_kb(const char* key) {
 
 }  // namespace
 
+void add_window_option(CLI::App& verb, CommonOptions& options) {
+  verb.add_option("--window", options.window,
+                  "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
+                  "stand for any characters): annotations, else operators, else Python frames")
+      ->type_name("GLOB");
+}
+
 void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
     verb.add_option("traces", options.inputs,
                     "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
                     "(.sqlite), a folder or pattern of them, or - for JSON on standard input")
         ->required();
-    verb.add_option("--window", options.window,
-                    "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
-                    "stand for any characters): annotations, else operators, else Python frames")
-        ->type_name("GLOB");
+    add_window_option(verb, options);
   }
   verb.add_option("--format", options.format, "terminal, json, csv or md")->capture_default_str();
   verb.add_option("-o,--output", options.output, "write to this file instead of standard output")

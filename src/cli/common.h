@@ -55,6 +55,8 @@ struct LoadedTrace {
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.
 void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs);
+// `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
+void add_window_option(CLI::App& verb, CommonOptions& options);
 
 // `--floor` as typed: nanoseconds, the name of a published platform, or a floor file
 // (docs/formats/floor.md); absent when empty.

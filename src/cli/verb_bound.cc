@@ -240,6 +240,7 @@ void add_bound_verb(CLI::App& app, int& exit_code) {
       "bound", "CPU-bound or GPU-bound: one trace, or a sweep over batch sizes, or two platforms");
   add_common_options(*sub, verb->common, false);
   sub->add_option("traces", verb->common.inputs, "one trace: its verdict without a sweep");
+  add_window_option(*sub, verb->common);
   sub->add_option("--batch", verb->platform.batches, "SIZE=TRACE, once per batch size or repeat");
   sub->add_option(
       "--table", verb->platform.table,
