@@ -110,6 +110,8 @@ def documents(assay):
     yield "assay report, several traces", run(assay, "report", *files)
     yield "assay tax, several traces", run(assay, "tax", *files)
     yield "assay levels, several traces", run(assay, "levels", *files)
+    yield "assay levels, several configurations", run(assay, "levels", "--config", f"a={files[0]}", "--config",
+                                                      f"b={files[-1]}", "--tokens", "a=4096")
     yield from tax_documents(assay, files)
     with tempfile.TemporaryDirectory() as folder:
         a, b = pathlib.Path(folder, "a.csv"), pathlib.Path(folder, "b.csv")

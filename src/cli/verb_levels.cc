@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/levels_configs.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "levels/mapping.h"
@@ -23,6 +24,7 @@ struct LevelsVerb {
   std::string where;
   std::string stats;
   double min_share = 0.01;
+  ConfigFlags configs;
 };
 
 Result<std::vector<LevelRule>> read_rules(const std::string& path) {
@@ -41,16 +43,10 @@ Result<std::vector<LevelRule>> read_rules(const std::string& path) {
 }
 
 // One rank at a time: its trace is gone before the next is read.
-Result<Document> analyze(const LevelsVerb& verb, bool& data_lost) {
+Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& options,
+                             const LevelQuery& query, bool& data_lost) {
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
   ASSAY_TRY(check_output(verb.common, files));
-  ASSAY_TRY_ASSIGN(const std::vector<LevelRule> rules, read_rules(verb.map_file));
-  ASSAY_TRY_ASSIGN(const LevelQuery query,
-                   parse_level_query(verb.group_by, verb.where, verb.stats));
-  LevelsOptions options;
-  if (verb.definition == "chopper") options.definition = LevelDefinition::kChopper;
-  if (!rules.empty()) options.rules = &rules;
-
   Document document = new_document("Levels");
   document.parts_key = "ranks";
   std::vector<RankLevels> ranks;
@@ -82,6 +78,26 @@ Result<Document> analyze(const LevelsVerb& verb, bool& data_lost) {
   return document;
 }
 
+Result<Document> analyze(const LevelsVerb& verb, bool& data_lost) {
+  ASSAY_TRY_ASSIGN(const std::vector<LevelRule> rules, read_rules(verb.map_file));
+  ASSAY_TRY_ASSIGN(const LevelQuery query,
+                   parse_level_query(verb.group_by, verb.where, verb.stats));
+  LevelsOptions options;
+  if (verb.definition == "chopper") options.definition = LevelDefinition::kChopper;
+  if (!rules.empty()) options.rules = &rules;
+  if (verb.configs.configs.empty() && verb.common.inputs.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "levels needs traces, or configurations: --config NAME=PATH", "", -1};
+  }
+  if (verb.configs.configs.empty()) return analyze_job(verb, options, query, data_lost);
+  if (!verb.common.inputs.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "traces beside --config: give each set of traces a name with --config NAME=PATH",
+                 verb.common.inputs.front(), -1};
+  }
+  return compare_level_configs(verb.configs, verb.common, options, query, data_lost);
+}
+
 int run(const LevelsVerb& verb) {
   bool data_lost = false;
   const auto document = analyze(verb, data_lost);
@@ -98,6 +114,8 @@ void add_levels_verb(CLI::App& app, int& exit_code) {
       "levels",
       "At which level the time goes: kernel, operation, layer, phase, iteration, GPU, job");
   add_common_options(*sub, verb->common, true);
+  sub->get_option("traces")->required(false);
+  add_config_options(*sub, verb->configs);
   sub->add_option("--map", verb->map_file,
                   "rules that say which operation, layer and phase a label, module, operator or "
                   "kernel is (docs/formats/levels_map.md)")

@@ -376,7 +376,9 @@ Place Placer::place_host(const HostPoint& point) {
   }
   place = place_forward(point);
   place.phase = recomputes ? LevelPhase::kRecompute : told;
-  if (place.phase == LevelPhase::kNone) place.phase = generation_phase(point.time_ns);
+  // Serving engines put a label "forward" inside the step that is a prefill or a decode.
+  if (place.phase == LevelPhase::kNone || place.phase == LevelPhase::kForward)
+    place.phase = generation_phase(point.time_ns);
   return place;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/stats.h"
 #include "levels/arrivals.h"
+#include "levels/token_groups.h"
 
 namespace assay {
 namespace {
@@ -252,6 +253,7 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
     job.window_source = ranks.front().report.window_source;
   }
   const auto numbers = number_gpus(ranks);
+  const std::vector<size_t> groups = token_groups(ranks);
   JobNames names(ranks);
   std::map<std::tuple<LevelPhase, bool, uint32_t, std::string>, LevelSums> kernels;
   for (size_t r = 0; r < ranks.size(); ++r) {
@@ -266,8 +268,10 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
       span.gpu = numbers[r].at(span.gpu);
       job.spans.push_back(span);
     }
-    for (const auto& [device, gpu] : numbers[r])
+    for (const auto& [device, gpu] : numbers[r]) {
       job.gpus.push_back(total_of(ranks[r], device, gpu));
+      job.gpus.back().token_group = numbers[groups[r]].begin()->second;
+    }
     add_kernels(report, ids, kernels);
     add_placement(report.placement, job.placement);
   }
@@ -280,6 +284,7 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
     const auto& [phase, in_layer, op, kernel] = key;
     job.kernels.push_back({phase, in_layer, op, kernel, sums});
   }
+  job.iterations = job_iterations(job.spans, job.gpus);
   find_tails(job);
   align_ranks(ranks, numbers, job);
   add_notes(ranks, job);

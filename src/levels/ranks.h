@@ -4,6 +4,7 @@
 // aligned on collectives, so that who comes last can be told.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,15 @@ struct JobGpu {
   double compute_ratio = 0;  // its kernel time over the median GPU's
   std::string slowest_op;    // of its heavier operations, the one furthest above the median GPU
   double slowest_op_ratio = 0;
+  int64_t token_group = 0;  // the first GPU that reads the same tokens (levels/token_groups.h)
+};
+
+// What the job takes in per iteration: each group of GPUs that reads the same tokens counts once.
+struct JobIteration {
+  int32_t iter = kNoIteration;
+  std::optional<int64_t> tokens;  // nothing where those of some GPU are not known
+  int64_t longest_span_ns = 0;    // of its GPUs
+  double tokens_per_s = std::numeric_limits<double>::quiet_NaN();  // tokens / longest span
 };
 
 struct ClockOffset {
@@ -77,6 +87,7 @@ struct JobLevels {
   std::vector<LevelKernelCell> kernels;
   std::vector<LevelSpan> spans;
   std::vector<JobGpu> gpus;
+  std::vector<JobIteration> iterations;  // without what lies outside all
   PlacementStats placement;
   Alignment alignment;
   std::vector<Arrivals> arrivals;          // per GPU

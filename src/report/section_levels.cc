@@ -131,7 +131,8 @@ class TreeMaker {
         .key = "tree",
         .title = "Where the time goes (iterations > phase > layers > operation > kernel)",
         .columns = {{.key = "kind", .title = "level", .unit = Unit::kText, .show = Show::kDataOnly},
-                    {.key = "share", .title = "share", .unit = Unit::kShare}}};
+                    {.key = "share", .title = "share", .unit = Unit::kShare}},
+        .area_key = "dur_ns"};
     for (Column& column : sum_columns(true)) tree.columns.push_back(std::move(column));
     lay_out(root, 0, tree);
     return tree;
@@ -236,6 +237,25 @@ Table iterations_table(const JobLevels& job) {
   return table;
 }
 
+// Of the whole job: ranks of one tensor-parallel group count their tokens once.
+Table job_table(const JobLevels& job) {
+  Table table{
+      .key = "job",
+      .title = "Throughput of the job",
+      .columns = {{.key = "iter", .title = "iter"},
+                  {.key = "tokens", .title = "tokens", .unit = Unit::kCount},
+                  {.key = "longest_span_ns", .title = "longest GPU", .unit = Unit::kNanoseconds},
+                  {.key = "tokens_per_s", .title = "tokens/s", .unit = Unit::kPerSecond}},
+      .terminal_limit = 8};
+  bool any = false;
+  for (const JobIteration& one : job.iterations) {
+    any |= one.tokens.has_value();
+    table.rows.push_back({one.iter, one.tokens, one.longest_span_ns, one.tokens_per_s});
+  }
+  if (!any || job.gpus.size() < 2) table.show = Show::kDataOnly;
+  return table;
+}
+
 Table gpus_table(const JobLevels& job) {
   Table table{
       .key = "gpus",
@@ -245,6 +265,7 @@ Table gpus_table(const JobLevels& job) {
            {.key = "rank", .title = "rank", .show = Show::kDataOnly},
            {.key = "device", .title = "device", .show = Show::kDataOnly},
            {.key = "file", .title = "file", .unit = Unit::kText, .show = Show::kDataOnly},
+           {.key = "token_group", .title = "tokens as GPU", .show = Show::kDataOnly},
            {.key = "kernels", .title = "kernels", .unit = Unit::kCount},
            {.key = "span_ns", .title = "span", .unit = Unit::kNanoseconds},
            {.key = "dur_ns", .title = "kernels", .unit = Unit::kNanoseconds},
@@ -268,9 +289,9 @@ Table gpus_table(const JobLevels& job) {
   for (const JobGpu& gpu : job.gpus) {
     const LevelSums& sums = gpu.compute;
     table.rows.push_back(
-        {gpu.gpu, gpu.rank, gpu.device, gpu.file, sums.kernels, gpu.span_ns, sums.dur_ns,
-         sums.concurrent_ns, sums.launch_ns, sums.comm_wait_ns, gpu.comm_ns, gpu.exposed_comm_ns,
-         closes ? Value(gpu.closure_ns) : Value(), gpu.compute_ratio,
+        {gpu.gpu, gpu.rank, gpu.device, gpu.file, gpu.token_group, sums.kernels, gpu.span_ns,
+         sums.dur_ns, sums.concurrent_ns, sums.launch_ns, sums.comm_wait_ns, gpu.comm_ns,
+         gpu.exposed_comm_ns, closes ? Value(gpu.closure_ns) : Value(), gpu.compute_ratio,
          gpu.slowest_op.empty() ? Value() : Value(gpu.slowest_op), gpu.slowest_op_ratio});
   }
   if (job.gpus.size() < 2) table.show = Show::kDataOnly;
@@ -478,6 +499,103 @@ Table groups_table(const JobLevels& job, const LevelQuery& query) {
   return table;
 }
 
+// ---- charts ----
+
+constexpr size_t kOpsInCharts = 16;
+
+using OpSums = std::pair<std::pair<LevelPhase, uint32_t>, LevelSums>;
+
+// Compute operations of a phase, those first of which `weight` is largest; none of weight 0.
+template <typename Weight>
+std::vector<OpSums> ops_by(const JobLevels& job, const Weight& weight) {
+  std::map<std::pair<LevelPhase, uint32_t>, LevelSums> sums;
+  for (const LevelCell& cell : job.cells) {
+    if (cell.op_type != OpType::kComm && cell.op_type != OpType::kCopy)
+      sums[{cell.phase, cell.op}].add(cell.sums);
+  }
+  std::vector<OpSums> sorted;
+  for (const auto& entry : sums) {
+    if (weight(entry.second) > 0) sorted.push_back(entry);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [&weight](const OpSums& a, const OpSums& b) {
+    return weight(a.second) > weight(b.second);
+  });
+  sorted.resize(std::min(sorted.size(), kOpsInCharts));
+  return sorted;
+}
+
+std::string label_of(const JobLevels& job, const OpSums& op) {
+  return fmt::format("{} ({})", job.op_names[op.first.second], level_phase_name(op.first.first));
+}
+
+template <typename Of>
+Series bars_of(const std::vector<OpSums>& ops, std::string name, Mark mark, const Of& of) {
+  Series series{.name = std::move(name), .mark = mark};
+  for (const OpSums& op : ops) series.y.push_back(static_cast<double>(of(op.second)));
+  return series;
+}
+
+void add_op_charts(const JobLevels& job, Section& section) {
+  const auto overlapped = ops_by(job, [](const LevelSums& sums) { return sums.overlap_ns; });
+  if (!overlapped.empty()) {
+    Chart chart{.key = "overlap",
+                .title = "Operations beside collectives",
+                .y = {"kernel time", Unit::kNanoseconds},
+                .horizontal = true};
+    for (const OpSums& op : overlapped) chart.categories.push_back(label_of(job, op));
+    chart.series.push_back(bars_of(overlapped, "beside collectives", Mark::kStackedBars,
+                                   [](const LevelSums& sums) { return sums.overlap_ns; }));
+    chart.series.push_back(
+        bars_of(overlapped, "alone", Mark::kStackedBars,
+                [](const LevelSums& sums) { return sums.dur_ns - sums.overlap_ns; }));
+    section.blocks.push_back(std::move(chart));
+  }
+  const auto bubbles = [](const LevelSums& sums) { return sums.launch_ns + sums.comm_wait_ns; };
+  const auto launched = ops_by(job, bubbles);
+  if (launched.empty()) return;
+  Chart chart{.key = "launch_overhead",
+              .title = "Bubbles before the kernels of an operation",
+              .y = {"sum over GPUs and iterations", Unit::kNanoseconds},
+              .horizontal = true};
+  for (const OpSums& op : launched) chart.categories.push_back(label_of(job, op));
+  chart.series.push_back(bars_of(launched, "preparation (O_prep)", Mark::kStackedBars,
+                                 [](const LevelSums& sums) { return sums.prep_ns; }));
+  chart.series.push_back(bars_of(launched, "call (O_call)", Mark::kStackedBars,
+                                 [](const LevelSums& sums) { return sums.call_ns; }));
+  chart.series.push_back(bars_of(launched, "wait for collectives", Mark::kStackedBars,
+                                 [](const LevelSums& sums) { return sums.comm_wait_ns; }));
+  section.blocks.push_back(std::move(chart));
+}
+
+void add_rank_charts(const JobLevels& job, Section& section) {
+  if (job.arrivals.empty()) return;
+  Chart waits{.key = "stragglers",
+              .title = "Who waits at collectives, and for whom",
+              .x = {"GPU", Unit::kNone},
+              .y = {"sum over collectives", Unit::kNanoseconds}};
+  Chart lags{.key = "lead_lag",
+             .title = "Lead and lag to the median GPU",
+             .caption =
+                 "Median over collectives of its arrival less the median arrival, clocks "
+                 "aligned; below 0 it leads",
+             .x = {"GPU", Unit::kNone},
+             .y = {"behind the median", Unit::kNanoseconds}};
+  Series waited{.name = "waited for the last", .mark = Mark::kBars};
+  Series caused{.name = "made all wait", .mark = Mark::kBars};
+  Series lag{.name = "lag", .mark = Mark::kBars};
+  for (const Arrivals& one : job.arrivals) {
+    waits.categories.push_back(std::to_string(one.gpu));
+    waited.y.push_back(static_cast<double>(one.waited_ns));
+    caused.y.push_back(static_cast<double>(one.caused_ns));
+    lag.y.push_back(one.lag_median_ns);
+  }
+  lags.categories = waits.categories;
+  waits.series = {std::move(waited), std::move(caused)};
+  lags.series = {std::move(lag)};
+  section.blocks.push_back(std::move(waits));
+  section.blocks.push_back(std::move(lags));
+}
+
 // ---- words ----
 
 std::string percent(int64_t part, int64_t whole) { return format_share(share_of(part, whole)); }
@@ -487,9 +605,11 @@ std::string heaviest_words(const JobLevels& job) {
   std::map<LevelPhase, int64_t> phases;
   int64_t total_ns = 0;
   int64_t layered_ns = 0;
+  // All device time, as in the tree; only the heaviest operation is one that computes.
   for (const LevelCell& cell : job.cells) {
-    if (cell.op_type == OpType::kComm || cell.op_type == OpType::kCopy) continue;
-    if (job.op_names[cell.op] != "unplaced") ops[{cell.phase, cell.op}] += cell.sums.dur_ns;
+    const bool computes = cell.op_type != OpType::kComm && cell.op_type != OpType::kCopy;
+    if (computes && job.op_names[cell.op] != "unplaced")
+      ops[{cell.phase, cell.op}] += cell.sums.dur_ns;
     phases[cell.phase] += cell.sums.dur_ns;
     total_ns += cell.sums.dur_ns;
     if (cell.layer != kNoLayer) layered_ns += cell.sums.dur_ns;
@@ -499,13 +619,13 @@ std::string heaviest_words(const JobLevels& job) {
   const auto phase = std::max_element(phases.begin(), phases.end(), by_time);
   const auto op = std::max_element(ops.begin(), ops.end(), by_time);
   std::string words = fmt::format(
-      "Of the kernel time {} is {}", percent(phase->second, total_ns),
+      "Of the device time {} is {}", percent(phase->second, total_ns),
       phase->first == LevelPhase::kNone ? "in no known phase" : level_phase_name(phase->first));
   if (job.placement.layers > 0) {
     words += fmt::format(", {} lies in the {} layers", percent(layered_ns, total_ns),
                          job.placement.layers);
   }
-  words += fmt::format("; the heaviest operation is {} ({}) with {}.",
+  words += fmt::format("; the heaviest operation beside collectives and copies is {} ({}) with {}.",
                        job.op_names[std::get<1>(op->first)],
                        level_phase_name(std::get<0>(op->first)), percent(op->second, total_ns));
   return words;
@@ -617,9 +737,12 @@ Section levels_section(const JobLevels& job, const LevelsView& view) {
   if (view.query != nullptr) section.blocks.push_back(groups_table(job, *view.query));
   section.blocks.push_back(TreeMaker(job, view.min_share).make());
   section.blocks.push_back(iterations_table(job));
+  section.blocks.push_back(job_table(job));
   section.blocks.push_back(gpus_table(job));
   section.blocks.push_back(overlap_table(job));
+  add_op_charts(job, section);
   section.blocks.push_back(arrivals_table(job.arrivals, false));
+  add_rank_charts(job, section);
   section.blocks.push_back(arrivals_table(job.arrivals_by_kind, true));
   add_alignment(job, section);
   add_unplaced(job, section);

@@ -224,6 +224,18 @@ TEST(Place, LabelsOfThePaperComeBeforeModules) {
   EXPECT_EQ(placed.at("gemm").by, PlacedBy::kLabel);
 }
 
+TEST(Place, ALabelForwardInsideADecodeStepIsDecode) {
+  Timeline run;
+  run.maker().annotation(1, "execute_context_0(0)_generation_8(8)", 100, 10);
+  run.maker().annotation(1, "gpu_model_runner: forward", 100, 10);
+  run.launch("aten::linear", "step");
+  run.maker().annotation(1, "forward", 110, 10);
+  run.launch("aten::linear", "apart");
+  const auto result = place(run.maker().build());
+  EXPECT_EQ(result.at("step").phase, LevelPhase::kDecode);
+  EXPECT_EQ(result.at("apart").phase, LevelPhase::kForward);
+}
+
 TEST(Place, MappingFileOverridesEverything) {
   Timeline run;
   run.maker().annotation(1, "f_qkv_ip", 100, 10);

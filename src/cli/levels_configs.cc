@@ -1,0 +1,163 @@
+#include "cli/levels_configs.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ingest/load.h"
+#include "levels/figures.h"
+#include "levels/ranks.h"
+#include "report/import_notes.h"
+#include "report/section_levels_figures.h"
+#include "report/sections.h"
+
+namespace assay {
+namespace {
+
+struct Config {
+  std::string name;
+  std::vector<std::string> files;
+  std::optional<int64_t> tokens;
+};
+
+Error bad(std::string message) {
+  return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
+}
+
+// The text before and behind the first '=', neither empty.
+Result<std::pair<std::string, std::string>> named(const std::string& option,
+                                                  const std::string& text, const char* what) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return bad(option + " " + text + ": write it as NAME=" + what);
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+Status add_tokens(const ConfigFlags& flags, std::vector<Config>& configs) {
+  for (const std::string& text : flags.tokens) {
+    ASSAY_TRY_ASSIGN(const auto entry, named("--tokens", text, "COUNT"));
+    const auto at = std::find_if(configs.begin(), configs.end(),
+                                 [&](const Config& config) { return config.name == entry.first; });
+    if (at == configs.end()) return bad("--tokens " + text + ": no --config has this name");
+    const std::string& number = entry.second;
+    int64_t tokens = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), tokens);
+    if (error != std::errc() || end != number.data() + number.size() || tokens <= 0)
+      return bad("--tokens " + text + ": tokens per iteration of all GPUs, a whole number above 0");
+    at->tokens = tokens;
+  }
+  return Ok{};
+}
+
+Result<std::vector<Config>> read_configs(const ConfigFlags& flags) {
+  std::vector<Config> configs;
+  std::set<std::string> names;
+  for (const std::string& text : flags.configs) {
+    ASSAY_TRY_ASSIGN(const auto entry, named("--config", text, "FOLDER"));
+    if (!names.insert(entry.first).second)
+      return bad("--config " + text + ": this name is given twice");
+    ASSAY_TRY_ASSIGN(std::vector<std::string> files, expand_inputs({entry.second}));
+    configs.push_back({entry.first, std::move(files), {}});
+  }
+  for (const std::string& name : flags.detail) {
+    if (names.count(name) == 0) return bad("--detail " + name + ": no --config has this name");
+  }
+  ASSAY_TRY(add_tokens(flags, configs));
+  return configs;
+}
+
+// Counts of the same code add up; the first place is that of the first file.
+void merge_notes(std::vector<ImportNote> more, std::vector<ImportNote>& notes) {
+  for (ImportNote& note : more) {
+    const auto at = std::find_if(notes.begin(), notes.end(), [&note](const ImportNote& other) {
+      return other.code == note.code;
+    });
+    if (at == notes.end()) {
+      notes.push_back(std::move(note));
+      notes.back().first_offset = -1;  // a place in which of the files?
+    } else {
+      at->count += note.count;
+    }
+  }
+}
+
+void merge_losses(const TrustNotes& more, TrustNotes& notes) {
+  for (const TrustNote& note : more) {
+    const auto at = std::find_if(notes.begin(), notes.end(), [&note](const TrustNote& other) {
+      return other.what == note.what;
+    });
+    if (at == notes.end()) {
+      notes.push_back(note);
+    } else {
+      at->count += note.count;
+      at->time_ns += note.time_ns;
+    }
+  }
+}
+
+}  // namespace
+
+void add_config_options(CLI::App& verb, ConfigFlags& flags) {
+  verb.add_option("--config", flags.configs,
+                  "a configuration to set beside others: its name, and a folder, pattern or file "
+                  "with the traces of its ranks; the first one is what others are compared with")
+      ->type_name("NAME=PATH")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--tokens", flags.tokens,
+                  "with --config: tokens that all GPUs together take in per iteration, where the "
+                  "traces do not tell")
+      ->type_name("NAME=COUNT")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--detail", flags.detail,
+                  "with --config: configurations of the figures by layer and GPU [all]")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--top", flags.top,
+                  "with --config: operations per phase and type in the figures by layer")
+      ->check(CLI::Range(1, 20))
+      ->capture_default_str();
+}
+
+Result<Document> compare_level_configs(const ConfigFlags& flags, const CommonOptions& common,
+                                       const LevelsOptions& options, const LevelQuery& query,
+                                       bool& data_lost) {
+  ASSAY_TRY_ASSIGN(const std::vector<Config> configs, read_configs(flags));
+  Document document = new_document("Levels of several configurations");
+  document.parts_key = "configs";
+  std::vector<ConfigFigures> figures;
+  for (const Config& config : configs) {
+    ASSAY_TRY(check_output(common, config.files));
+    Part part{config.name, {{"ranks", "ranks", config.files.size(), Unit::kCount}}};
+    TrustNotes notes;
+    std::vector<RankLevels> ranks;
+    for (const std::string& file : config.files) {
+      ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, common));
+      PhaseClock clock(common.perf);
+      ASSAY_TRY_ASSIGN(LevelsReport report,
+                       analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
+      ranks.push_back(summarize_rank(loaded.trace, rank_from_name(file), std::move(report)));
+      clock.mark("levels", loaded.trace.content_bytes);
+      data_lost |= loaded.trace.log.data_lost();
+      document.inputs.push_back({loaded.trace.source, trace_items(loaded.trace)});
+      merge_notes(import_notes(loaded.trace.log), part.import_log);
+      merge_losses(all_notes(loaded.trace.log, {}), notes);
+    }
+    const JobLevels job = combine_ranks(std::move(ranks));
+    merge_losses(job.trust, notes);
+    figures.push_back(config_figures(config.name, job, {query.where, config.tokens}));
+    part.sections.push_back(trust_section(notes));
+    document.parts.push_back(std::move(part));
+  }
+  document.verdict = levels_figures_words(figures);
+  document.sections.push_back(
+      levels_figures_section(figures, {.top = flags.top, .detail = flags.detail}));
+  return document;
+}
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+#pragma once
+
+// `assay levels --config NAME=PATH ...`: configurations beside each other.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/common.h"
+#include "levels/levels.h"
+#include "levels/query.h"
+
+namespace CLI {
+class App;
+}
+
+namespace assay {
+
+struct ConfigFlags {
+  std::vector<std::string> configs;  // NAME=PATH
+  std::vector<std::string> tokens;   // NAME=COUNT
+  std::vector<std::string> detail;
+  size_t top = 2;
+};
+void add_config_options(CLI::App& verb, ConfigFlags& flags);
+
+// Reads one configuration at a time, and of each one trace at a time.
+Result<Document> compare_level_configs(const ConfigFlags& flags, const CommonOptions& common,
+                                       const LevelsOptions& options, const LevelQuery& query,
+                                       bool& data_lost);
+
+}  // namespace assay

@@ -1,0 +1,124 @@
+#pragma once
+
+// The figures of Chopper's evaluation (arXiv 2512.08242, Figures 4 to 9 and 11) for any set of
+// configurations. Each configuration is reduced to what its figures show before the next is read.
+//
+// Unless said otherwise a sample is one GPU in one iteration, an execution one operation of one
+// layer in such a sample, and only compute kernels inside iterations count.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "levels/query.h"
+#include "levels/ranks.h"
+
+namespace assay {
+
+// Of a set of samples; NaN without any.
+struct FigureBox {
+  uint64_t samples = 0;
+  double min = std::numeric_limits<double>::quiet_NaN();
+  double p25 = std::numeric_limits<double>::quiet_NaN();
+  double median = std::numeric_limits<double>::quiet_NaN();
+  double p75 = std::numeric_limits<double>::quiet_NaN();
+  double max = std::numeric_limits<double>::quiet_NaN();
+};
+FigureBox figure_box(std::vector<double> samples);  // those that are not finite are left out
+
+// Pearson's correlation; NaN when either is constant or there are fewer than two pairs.
+double correlation(const std::vector<double>& x, const std::vector<double>& y);
+
+// Figure 4, all but the top: a phase, or the operations of one type in it. Medians over samples.
+struct FigurePart {
+  LevelPhase phase = LevelPhase::kNone;
+  std::optional<OpType> op_type;  // nothing: the whole phase
+  uint64_t samples = 0;
+  double dur_ns = 0;
+  double launch_ns = 0;
+  double comm_wait_ns = 0;
+};
+
+// What an operation is called in a figure.
+struct FigureOpName {
+  LevelPhase phase = LevelPhase::kNone;
+  OpType type = OpType::kOther;
+  std::string op;
+  friend auto operator<=>(const FigureOpName&, const FigureOpName&) = default;
+};
+
+// Figures 5, 7 (the correlation) and 11.
+struct FigureOp {
+  FigureOpName name;
+  FigureBox dur_ns;  // bubbles inside it included, summed over layers
+  uint64_t executions = 0;
+  double overlap_ratio = 0;  // of all its kernels: beside a collective / duration
+  double correlation = 0;    // of overlap ratio and duration, over executions
+  double prep_ns = 0;        // mean over executions
+  double call_ns = 0;
+};
+
+// Figure 6: kernels of one kind of collective per sample.
+struct FigureComm {
+  std::string kind;
+  uint64_t kernels = 0;
+  FigureBox dur_ns;
+};
+
+// Figures 7 and 9: one operation in one layer of one iteration; boxes over GPUs.
+struct FigureLayer {
+  FigureOpName name;
+  int32_t iter = kNoIteration;
+  int32_t layer = kNoLayer;
+  FigureBox overlap_ratio;
+  FigureBox dur_ns;  // bubbles inside it included
+};
+
+// Figure 8: one execution.
+struct FigureExecution {
+  FigureOpName name;
+  int64_t gpu = 0;
+  int32_t iter = kNoIteration;
+  int32_t layer = kNoLayer;
+  double overlap_ratio = 0;
+  double dur_ns = 0;
+  double relative = 0;    // duration over the least of its GPU and operation
+  double cumulative = 0;  // of the overlap ratios of its GPU and operation, share of those with no
+                          // longer duration; NaN where all are 0
+};
+
+struct ConfigFigures {
+  std::string name;
+  uint64_t ranks = 0;
+  uint64_t gpus = 0;
+  std::vector<int32_t> iterations;
+  PlacementStats placement;
+  // Medians over iterations.
+  std::optional<double> tokens;
+  double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
+  FigureBox span_ns;  // samples: what the compute kernels of a GPU span
+  std::vector<FigurePart> parts;
+  std::vector<FigureOp> ops;
+  std::vector<FigureComm> comms;
+  std::vector<FigureLayer> layers;          // of the first kFigureIterations iterations
+  std::vector<FigureExecution> executions;  // of forward matrix products in layers
+};
+inline constexpr size_t kFigureIterations = 3;
+
+struct FigureOptions {
+  std::vector<LevelCondition> where;            // cells that count
+  std::optional<int64_t> tokens_per_iteration;  // of the whole job; else what the traces tell
+};
+ConfigFigures config_figures(std::string name, const JobLevels& job, const FigureOptions& options);
+
+// Operations of a type and phase by the time that all configurations spend in them, the longest
+// first; at most `most`.
+std::vector<FigureOpName> dominant_ops(const std::vector<ConfigFigures>& configs, LevelPhase phase,
+                                       OpType type, size_t most);
+// The operation of Figure 8: the attention's output projection where some configuration has it (the
+// paper's), else the forward matrix product whose overlap with collectives varies most.
+std::optional<FigureOpName> curve_op(const std::vector<ConfigFigures>& configs);
+
+}  // namespace assay
