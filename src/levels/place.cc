@@ -363,7 +363,8 @@ Place Placer::place_host(const HostPoint& point) {
     place.phase = LevelPhase::kBackward;
     return place;
   }
-  const LevelPhase told = labels_.at(point.thread, point.time_ns).phase;
+  const Labels::Place label = labels_.at(point.thread, point.time_ns);
+  const LevelPhase told = label.phase;
   if (!recomputes && (told == LevelPhase::kOptimizer || is_optimizer(point))) {
     place.op = names_.id("opt_step");
     const std::string_view name = own_op_name(point);
@@ -376,6 +377,8 @@ Place Placer::place_host(const HostPoint& point) {
   }
   place = place_forward(point);
   place.phase = recomputes ? LevelPhase::kRecompute : told;
+  if (place.phase == LevelPhase::kBackward && !label.op.empty())
+    place.op = names_.id("b_" + std::string(label.op));
   // Serving engines put a label "forward" inside the step that is a prefill or a decode.
   if (place.phase == LevelPhase::kNone || place.phase == LevelPhase::kForward)
     place.phase = generation_phase(point.time_ns);

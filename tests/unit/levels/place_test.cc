@@ -224,6 +224,15 @@ TEST(Place, LabelsOfThePaperComeBeforeModules) {
   EXPECT_EQ(placed.at("gemm").by, PlacedBy::kLabel);
 }
 
+TEST(Place, LabelsTellBackwardOperationsWithoutAutograd) {
+  Timeline run;
+  run.maker().annotation(1, "b_mlp_up", 100, 10);
+  run.launch("aten::mm", "bwd");
+  const auto result = place(run.maker().build());
+  EXPECT_EQ(result.at("bwd").op, "b_mlp_up");
+  EXPECT_EQ(result.at("bwd").phase, LevelPhase::kBackward);
+}
+
 TEST(Place, ALabelForwardInsideADecodeStepIsDecode) {
   Timeline run;
   run.maker().annotation(1, "execute_context_0(0)_generation_8(8)", 100, 10);
