@@ -48,7 +48,7 @@ Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
   content.overview = tax_overview(report);
   content.verdict = tax_verdict_words(loaded.trace, report, diagnosis, advice);
   if (measured) {
-    content.verdict.insert(content.verdict.begin() + 1, tax_measured_words(report, *measured));
+    content.verdict.insert(content.verdict.begin(), tax_measured_words(report, *measured));
   }
   content.sections.push_back(tax_section({.report = report,
                                           .diagnosis = diagnosis,
