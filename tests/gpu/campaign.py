@@ -1,0 +1,614 @@
+#!/usr/bin/env python3
+"""Runs Assay's measurements on a machine with one GPU, one step after the other, each with its own
+time limit; a step that fails, runs out of time or lacks what an earlier one should have made does
+not stop the others. Nothing here changes a GPU's clocks, power limits or modes.
+
+    tests/gpu/campaign.sh --out DIR [--assay PATH] [--only STEP]... [--budget SECONDS]
+
+OUT gets at most 8 files of at most 16 MB: campaign.json (every figure beside the paper's, and what
+became of each step), steps.tar.gz (what each step said) and the smallest traces, replays and
+databases that fit. Everything else stays in WORK. Run again with --only, the steps named are done
+anew and campaign.json keeps the rest.
+
+Exit code: 0 when every step that ran succeeded, 1 when one did not, 2 for wrong use.
+"""
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+MAX_FILES, MAX_BYTES = 8, 16_000_000
+SWEEP = (1, 2, 4, 8, 16, 32, 64)
+KILL_AFTER_S = 10
+
+TAXBREAK = "TaxBreak (arXiv 2603.12465)"
+SKIP = "SKIP (Vellaisamy et al.)"
+
+
+class Failed(Exception):
+    """A command of a step ended badly."""
+
+    def __init__(self, message, code=2):
+        super().__init__(message)
+        self.code = code
+
+
+class OutOfTime(Exception):
+    pass
+
+
+class Missing(Exception):
+    """What an earlier step should have left is not there."""
+
+
+class Campaign:
+    def __init__(self, args):
+        self.assay, self.python, self.device = args.assay, args.python, args.device
+        self.out, self.work = pathlib.Path(args.out).resolve(), pathlib.Path(args.work).resolve()
+        self.traces = self.work / "traces"
+        self.deadline = time.monotonic() + args.budget
+        self.step_deadline = self.deadline
+        self.log = None
+
+    # ---- running commands
+
+    def left(self):
+        return min(self.step_deadline, self.deadline) - time.monotonic()
+
+    def run(self, command, stdout=None, env=None):
+        """One command within the time of the step; its words go to the step's log."""
+        if self.left() <= 0:
+            raise OutOfTime()
+        self.log.write(f"$ {' '.join(map(str, command))}\n".encode())
+        self.log.flush()
+        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
+                                   stdout=stdout or self.log, stderr=self.log, env=env, cwd=ROOT,
+                                   start_new_session=True)
+        try:
+            code = process.wait(timeout=max(0.1, self.left()))
+        except subprocess.TimeoutExpired:
+            self.end(process)
+            raise OutOfTime() from None
+        except BaseException:
+            # Stopped from outside: what was started goes with it.
+            self.end(process)
+            raise
+        if code != 0:
+            # Paths are this machine's business; the log has them.
+            words = [str(word) for word in command[1:] if not str(word).startswith(("-", "/"))][:4]
+            raise Failed(f"{pathlib.Path(str(command[0])).name} {' '.join(words)}: exit code {code}", code)
+
+    @staticmethod
+    def end(process):
+        """The whole group of a command that we started: a traced program has children."""
+        for how, grace_s in ((signal.SIGTERM, KILL_AFTER_S), (signal.SIGKILL, KILL_AFTER_S)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, how)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=grace_s)
+                return
+
+    def ask(self, *arguments):
+        """What a verb says as JSON."""
+        answer = self.work / "answer.json"
+        with open(answer, "wb") as file:
+            self.run([self.assay, *arguments, "--format", "json"], stdout=file)
+        return json.loads(answer.read_text())
+
+    def model(self, name, *arguments, out=None):
+        self.run([self.python, ROOT / "collect/pytorch/assay_torch.py", "--model", name, "--out", out or self.traces,
+                  *arguments])
+
+    # ---- what earlier steps left
+
+    def trace(self, name):
+        path = self.traces / f"{name}.json.gz"
+        if not path.exists():
+            raise Missing(f"no trace {name}")
+        return path
+
+    def made(self, name):
+        path = self.work / name
+        if not path.exists():
+            raise Missing(f"no {name}")
+        return path
+
+    def floor(self):
+        path = self.work / "floor.json"
+        return ["--floor", path] if path.exists() else []
+
+    def latencies(self):
+        """p50 in ms by name of run, the last of each."""
+        index = self.traces / "runs.jsonl"
+        rows = [json.loads(line) for line in index.read_text().splitlines()] if index.exists() else []
+        return {row["name"]: row["latency"]["p50_ms"] for row in rows if row["latency"]}
+
+
+# ---------------------------------------------------------------------------------- steps
+
+
+def machine(c):
+    answer = c.work / "torch.json"
+    code = ("import json,platform,torch;d=torch.cuda.is_available();"
+            "print(json.dumps({'torch':torch.__version__,'cuda':torch.version.cuda,"
+            "'gpu':torch.cuda.get_device_name() if d else None,'python':platform.python_version(),"
+            "'memory_gib':torch.cuda.get_device_properties(0).total_memory/2**30 if d else None}))")
+    with open(answer, "wb") as file:
+        c.run([c.python, "-c", code], stdout=file)
+    facts = json.loads(answer.read_text())
+    with contextlib.suppress(OSError):
+        facts["cpu"] = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())[1]
+    with contextlib.suppress(OSError, TypeError):
+        facts["driver"] = re.search(r"(\d+\.\d+(\.\d+)?)", pathlib.Path("/proc/driver/nvidia/version").read_text())[1]
+    return {**facts, "cores": os.cpu_count(), "kernel": platform.release()}
+
+
+def build_replay(c):
+    c.run([ROOT / "collect/replay/build.sh", "--python", c.python, "--out", c.work / "replay"])
+    return {"program": str(c.made("replay/assay-replay").name)}
+
+
+def floor(c):
+    c.run([c.assay, "null-kernel", "-o", c.work / "floor.json"])
+    launch = json.loads(c.made("floor.json").read_text())["gpus"][0]
+    return {"launch": launch["launch"], "duration": launch["duration"]}
+
+
+def batches(sizes):
+    return ",".join(map(str, sizes))
+
+
+def gpt2(c):
+    c.model("gpt2", "--batch", batches(SWEEP), "--timed", "20")
+    c.model("gpt2", "--batch", "1", "--phase", "decode")
+
+
+def bert(c):
+    c.model("bert-base", "--batch", batches(SWEEP), "--timed", "20")
+
+
+def llama(c):
+    c.model("llama-3.2-1b", "--timed", "20")
+    c.model("llama-3.2-1b", "--phase", "decode", "--timed", "5", "--repeats", "2")
+    c.model("llama-3.2-1b", "--batch", "4", "--seq", "2048")
+
+
+def xlmr(c):
+    c.model("xlm-r-base", "--batch", "1,16")
+
+
+def modes(c):
+    for mode in ("sdpa", "flash"):
+        c.model("gpt2", "--mode", mode, "--timed", "20")
+        c.model("llama-3.2-1b", "--mode", mode, "--timed", "20")
+
+
+def compiled(c):
+    c.model("gpt2", "--mode", "compile-reduce-overhead", "--timed", "20")
+    c.model("gpt2", "--mode", "compile", "--timed", "20")
+
+
+def moe(c):
+    c.model("olmoe", "--warmup", "2", "--timed", "3", "--repeats", "1")
+    c.model("qwen-moe", "--warmup", "2", "--timed", "3", "--repeats", "1")
+
+
+def huggingface(c):
+    c.model("gpt2", "--hf", "--batch", "1,16", "--timed", "20")
+    c.model("llama-3.2-1b", "--hf", "--timed", "20")
+    c.model("llama-3.2-1b", "--hf", "--phase", "decode", "--timed", "5", "--repeats", "2")
+
+
+def per_iteration(c, path):
+    """Kernels, launches and device time of an iteration: the median over those of the trace."""
+    whole = c.ask("launch", path, "--top", "0")["launch"]
+    rows = whole["iterations"] or [whole["whole"]]
+    rows = sorted(rows, key=lambda row: row["kernels"])
+    middle = rows[len(rows) // 2]
+    names = {row["name"]: row["count"] / len(rows) for row in whole["top_kernels"]}
+    return {"iterations": len(rows), "kernels": middle["kernels"], "launches": middle["launches"],
+            "kernel_sum_ns": middle["kernel_sum_ns"], "tklqt_ns": middle["tklqt_ns"]}, names
+
+
+def tracers(c):
+    """The same model under no tracer, under PyTorch's profiler, and under assay record."""
+    common = ["--mode", "sdpa", "--timed", "30", "--seq", "512"]
+    alone, traced = c.work / "alone", c.work / "traced"
+    for folder in (alone, traced):
+        shutil.rmtree(folder, ignore_errors=True)
+    c.model("gpt2", *common, "--tracer", "none", out=alone)
+    c.model("gpt2", *common, "--tracer", "kineto", out=alone)
+    c.run([c.assay, "record", "-o", c.work / "gpt2.assaytrace", "--", c.python,
+           ROOT / "collect/pytorch/assay_torch.py", "--model", "gpt2", *common, "--tracer", "nvtx", "--out", traced])
+    kineto, kineto_names = per_iteration(c, alone / "gpt2_sdpa_prefill_b1_s512.json.gz")
+    recorded, record_names = per_iteration(c, c.made("gpt2.assaytrace"))
+    times = [json.loads(line)["latency"]["p50_ms"] for line in (alone / "runs.jsonl").read_text().splitlines()]
+    under = json.loads((traced / "runs.jsonl").read_text().splitlines()[0])["latency"]["p50_ms"]
+    return {"kineto": kineto, "record": recorded,
+            "kernel_names_only_in_one": sorted(set(kineto_names) ^ set(record_names))[:20],
+            "untraced_p50_ms": times[0], "recorded_p50_ms": under,
+            "record_overhead_share": under / times[0] - 1,
+            "kernels_agree": kineto["kernels"] == recorded["kernels"],
+            "device_time_ratio": recorded["kernel_sum_ns"] / kineto["kernel_sum_ns"]}
+
+
+def replay(c):
+    made = {}
+    for name in ("gpt2_eager_prefill_b1_s512", "llama-3.2-1b_eager_prefill_b1_s512"):
+        database, result = c.work / f"{name}.db.json", c.work / f"{name}.replay.json"
+        c.run([c.assay, "tax", c.trace(name), "--export-kernel-db", database, "--format", "json"])
+        env = {**os.environ, "ASSAY_REPLAY": str(c.work / "replay/assay-replay")}
+        c.run([c.assay, "replay", database, "-o", result], env=env)
+        rows = json.loads(result.read_text())["entries"]
+        made[name] = {status: sum(row["status"] == status for row in rows) for status in
+                      ("ok", "skipped_dynamic", "op_missing", "failed")}
+    return made
+
+
+TAX_KEYS = ("n", "n_launch", "t_orch_ns", "t_py_ns", "ft_ns", "ct_ns", "kt_ns", "kt_fw_ns", "t_device_ns", "hdbi",
+            "t_e2e_ns", "idle_fraction", "t_orch_exclusive_ns")
+
+
+def last_window(tax):
+    """The paper measures the last iteration (spec, section 3)."""
+    windows = tax.get("windows") or []
+    row = windows[-1] if windows else tax
+    return {key: row.get(key) for key in TAX_KEYS}
+
+
+def tax(c):
+    """The decomposition of every trace; with a replay where there is one."""
+    rows = {}
+    for path in sorted(c.traces.glob("*.json.gz")):
+        name = path.name[:-len(".json.gz")]
+        try:
+            rows[name] = last_window(c.ask("tax", path, *c.floor())["tax"])
+            result = c.work / f"{name}.replay.json"
+            if result.exists():
+                measured = c.ask("tax", path, "--replay", result, *c.floor())["tax"]
+                rows[name]["measured"] = {key: value for key, value in measured.items()
+                                          if not isinstance(value, list) and key not in TAX_KEYS}
+        except Failed as failure:
+            rows[name] = {"failed": str(failure)}
+    if not rows:
+        raise Missing("no trace")
+    return rows
+
+
+def bound(c):
+    made = {}
+    for model in ("gpt2", "bert-base"):
+        flags = []
+        for size in SWEEP:
+            path = c.traces / f"{model}_eager_prefill_b{size}_s512.json.gz"
+            if path.exists():
+                flags += ["--batch", f"{size}={path}"]
+        if not flags:
+            raise Missing(f"no sweep of {model}")
+        made[model] = c.ask("bound", *flags, "--name", "gpu")["gpu"]
+    return made
+
+
+def fuse(c):
+    report = c.ask("fuse", c.trace("gpt2_eager_prefill_b1_s512"))
+    return {"verdict": report["verdict"]}
+
+
+def power(c, words, name):
+    calibration = ["--calibration", c.work / "sensor.json"]
+    record = [] if "calibrate" in words else ["--record", c.work / "records" / name]
+    report = c.ask("power", *words, *calibration, *record, "--device", c.device)
+    return {"verdict": report.get("verdict", []), "power": report.get("power", {})}
+
+
+def power_step(name, *words):
+    return lambda c: power(c, words, name)
+
+
+# name, seconds, group, what it does. In the order of worth: what comes last is what a short budget
+# costs. The groups "power_all" and "hf" wait until they are asked for by --only, as does the tail.
+STEPS = [
+    ("machine", 40, "base", machine),
+    ("build_replay", 150, "base", build_replay),
+    ("floor", 40, "base", floor),
+    ("gpt2", 60, "models", gpt2),
+    ("llama", 60, "models", llama),
+    ("bert", 45, "models", bert),
+    ("tracers", 60, "base", tracers),
+    ("replay", 90, "base", replay),
+    ("modes", 60, "models", modes),
+    ("compiled", 100, "models", compiled),
+    ("moe", 90, "models", moe),
+    ("xlmr", 40, "models", xlmr),
+    ("hf", 90, "models", huggingface),
+    ("tax", 60, "analysis", tax),
+    ("bound", 30, "analysis", bound),
+    ("fuse", 20, "analysis", fuse),
+    ("power_calibrate", 120, "power", power_step("power_calibrate", "calibrate")),
+    ("power_cb_8k", 90, "power", power_step("power_cb_8k", "run", "--workload", "gemm:8192")),
+    ("power_cb_2k", 90, "power", power_step("power_cb_2k", "run", "--workload", "gemm:2048")),
+    ("power_cb_4k", 90, "power", power_step("power_cb_4k", "run", "--workload", "gemm:4096")),
+    ("power_mb_2k", 90, "power_all", power_step("power_mb_2k", "run", "--force", "--workload", "gemv:2048")),
+    ("power_mb_4k", 90, "power_all", power_step("power_mb_4k", "run", "--force", "--workload", "gemv:4096")),
+    ("power_mb_8k", 90, "power_all", power_step("power_mb_8k", "run", "--force", "--workload", "gemv:8192")),
+    ("power_sse_ssp", 150, "power_all", power_step("power_sse_ssp", "run", "--paper-counts", "--workload",
+                                                    "gemm:4096")),
+    ("power_interleaved", 150, "power_all", power_step("power_interleaved", "run", "--workload",
+                                                        "60*gemm:2048,1*gemm:8192")),
+]
+# Seconds that measuring leaves to analysing what it measured, and to packing.
+ANALYSIS_RESERVE_S, PACK_RESERVE_S = 45, 10
+
+
+# ---------------------------------------------------------------------------------- figures
+
+
+def figure(name, value, unit, paper, source, note=None):
+    """paper: a number or (low, high); its ratio to the value is told for a number."""
+    low, high = paper if isinstance(paper, tuple) else (paper, paper)
+    row = {"figure": name, "value": value, "unit": unit, "paper_low": low, "paper_high": high, "source": source}
+    if value is not None and low == high and low:
+        row["ratio"] = value / low
+    if note:
+        row["note"] = note
+    return row
+
+
+def dig(tree, *keys):
+    for key in keys:
+        if not isinstance(tree, dict) or tree.get(key) is None:
+            return None
+        tree = tree[key]
+    return tree
+
+
+def scaled(value, factor):
+    return None if value is None else round(value * factor, 9)
+
+
+def floor_figures(results):
+    launch = dig(results, "floor", "launch") or {}
+    rows = [figure(f"launch floor, {word}", scaled(launch.get(key), 1e-3), "us", paper, TAXBREAK + " Table III, H200")
+            for word, key, paper in (("mean", "mean_ns", 4.503), ("median", "p50_ns", 4.452), ("5 %", "p5_ns", 4.177),
+                                     ("95 %", "p95_ns", 4.909))]
+    rows.append(figure("empty kernel, duration", dig(results, "floor", "duration", "mean_ns"), "ns", 1235.2,
+                       SKIP + " Table V, Intel+H100"))
+    rows.append(figure("launch floor, mean", launch.get("mean_ns"), "ns", 2374.6, SKIP + " Table V, Intel+H100",
+                       "another tracer: the paper reads 2.4 us with PyTorch's profiler"))
+    return rows
+
+
+# trace, (figure, key, factor, unit, paper, where in the paper)
+TAX_FIGURES = [
+    ("gpt2{}_eager_prefill_b1_s512", "GPT-2 prefill, batch 1",
+     [("kernels", "n", 1, "", (376, 394), "Fig. 7"), ("T_Orch", "t_orch_ns", 1e-6, "ms", 5.04, "Fig. 7"),
+      ("T_DeviceActive", "t_device_ns", 1e-6, "ms", 1.66, "Fig. 7"), ("HDBI", "hdbi", 1, "", 0.25, "Fig. 7")]),
+    ("gpt2{}_eager_prefill_b16_s512", "GPT-2 prefill, batch 16",
+     [("kernels", "n", 1, "", (376, 394), "Fig. 7"), ("T_Orch", "t_orch_ns", 1e-6, "ms", 5.52, "Fig. 7"),
+      ("T_DeviceActive", "t_device_ns", 1e-6, "ms", 15.43, "Fig. 7"), ("HDBI", "hdbi", 1, "", 0.74, "Fig. 7")]),
+    ("llama-3.2-1b{}_eager_prefill_b1_s512", "Llama-3.2-1B prefill",
+     [("kernels", "n", 1, "", 850, "V-A"), ("T_Orch", "t_orch_ns", 1e-6, "ms", 10.5, "V-C"),
+      ("HDBI", "hdbi", 1, "", 0.37, "V-C"), ("latency", "t_e2e_ns", 1e-6, "ms", 19.5, "Fig. 9")]),
+    ("llama-3.2-1b{}_eager_decode_b1_s512", "Llama-3.2-1B decode of 10 tokens",
+     [("kernels", "n", 1, "", 8437, "V-C"), ("T_Orch", "t_orch_ns", 1e-6, "ms", 102.13, "V-C"),
+      ("HDBI", "hdbi", 1, "", 0.23, "V-C")]),
+    ("llama-3.2-1b{}_flash_prefill_b1_s512", "Llama-3.2-1B prefill, FlashAttention",
+     [("kernels", "n", 1, "", 791, "Fig. 9"), ("T_Orch", "t_orch_ns", 1e-6, "ms", 9.1, "Fig. 9"),
+      ("latency", "t_e2e_ns", 1e-6, "ms", 18.1, "Fig. 9")]),
+    ("olmoe{}_eager_prefill_b1_s512", "OLMoE-1B/7B prefill",
+     [("kernels", "n", 1, "", 13741, "V-A, H100"), ("T_Orch", "t_orch_ns", 1e-6, "ms", 273, "V-C"),
+      ("T_DeviceActive", "t_device_ns", 1e-6, "ms", 46.1, "V-C"), ("HDBI", "hdbi", 1, "", 0.145, "V-C")]),
+    ("qwen-moe{}_eager_prefill_b1_s512", "Qwen1.5-MoE-A2.7B prefill",
+     [("kernels", "n", 1, "", 22558, "V-A, H100"), ("T_Orch", "t_orch_ns", 1e-6, "ms", 448.8, "V-C"),
+      ("T_DeviceActive", "t_device_ns", 1e-6, "ms", 75.9, "V-C"), ("HDBI", "hdbi", 1, "", 0.145, "V-C")]),
+]
+
+
+def tax_figures(results):
+    rows = []
+    for pattern, title, wanted in TAX_FIGURES:
+        for kind, words in (("", "plain PyTorch"), ("-hf", "transformers")):
+            row = dig(results, "tax", pattern.format(kind))
+            if row is None and kind:
+                continue
+            for name, key, factor, unit, paper, where in wanted:
+                rows.append(figure(f"{title}: {name}", scaled((row or {}).get(key), factor), unit, paper,
+                                   f"{TAXBREAK} {where}", words))
+    return rows
+
+
+def sweep_figures(results):
+    rows = []
+    crossing = [size for size in SWEEP
+                if (dig(results, "tax", f"gpt2_eager_prefill_b{size}_s512", "hdbi") or 0) >= 0.5]
+    rows.append(figure("GPT-2: smallest batch of the sweep with HDBI >= 0.5", crossing[0] if crossing else None,
+                       "", 8, TAXBREAK + " Fig. 7: the crossover lies between 4 and 8"))
+    rows.append(figure("BERT: first GPU-bound batch", dig(results, "bound", "bert-base", "first_gpu_batch"), "",
+                       (8, 16), SKIP + " Fig. 6, encoders on Intel+H100"))
+    return rows
+
+
+def tracer_figures(results):
+    told = results.get("tracers") or {}
+    return [figure("kernels per iteration, assay record over PyTorch's profiler",
+                   (dig(told, "record", "kernels") or 0) / dig(told, "kineto", "kernels")
+                   if dig(told, "kineto", "kernels") else None, "", 1, "same program, same machine"),
+            figure("device time per iteration, assay record over PyTorch's profiler", told.get("device_time_ratio"),
+                   "", 1, "same program, same machine"),
+            figure("latency under assay record over untraced",
+                   None if told.get("record_overhead_share") is None else 1 + told["record_overhead_share"], "", 1,
+                   "what the tracer costs")]
+
+
+def all_figures(results):
+    return [*floor_figures(results), *tax_figures(results), *sweep_figures(results), *tracer_figures(results)]
+
+
+# ---------------------------------------------------------------------------------- driving
+
+
+def do_step(campaign, name, limit_s, action):
+    print(f"{name} (at most {limit_s:.0f} s)", file=sys.stderr, flush=True)
+    began = time.monotonic()
+    campaign.step_deadline = began + limit_s
+    row = {"step": name, "status": "ok", "limit_s": round(limit_s), "exit_code": 0}
+    result = None
+    with open(campaign.work / f"{name}.log", "wb") as campaign.log:
+        try:
+            result = action(campaign)
+        except OutOfTime:
+            row.update(status="out_of_time", exit_code=124)
+        except Missing as missing:
+            row.update(status="skipped", why=str(missing))
+        except Failed as failure:
+            row.update(status="failed", why=str(failure), exit_code=failure.code)
+        except Exception as error:  # pylint: disable=broad-except
+            # An answer of another shape than expected is this step's failure, not the campaign's.
+            row.update(status="failed", why=f"{type(error).__name__}: {error}", exit_code=2)
+    row["seconds"] = round(time.monotonic() - began, 1)
+    if row["status"] != "ok":
+        tail = (campaign.work / f"{name}.log").read_text(errors="replace").splitlines()[-4:]
+        print("\n".join([f"  {row['status']} {row.get('why', '')}", *("  " + line for line in tail)]), file=sys.stderr)
+    return row, result
+
+
+def save(path, document):
+    unfinished = path.with_suffix(".tmp")
+    unfinished.write_text(json.dumps(document, indent=1) + "\n")
+    unfinished.replace(path)
+
+
+def earlier(path):
+    """Steps and results of a campaign that is gone on with."""
+    try:
+        kept = json.loads(path.read_text())
+        return {row["step"]: row for row in kept["steps"]}, kept["results"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}, {}
+
+
+# What comes back, in the order of worth.
+KEEP = ("gpt2_eager_prefill_b1_s512.replay.json", "traces/gpt2_eager_prefill_b1_s512.json.gz", "gpt2.assaytrace",
+        "traces/llama-3.2-1b_eager_prefill_b1_s512.json.gz", "llama-3.2-1b_eager_prefill_b1_s512.replay.json",
+        "floor.json")
+
+
+def pack(campaign):
+    """Copies what fits; returns names kept and left out."""
+    kept, left_out = ["campaign.json"], []
+    with tarfile.open(campaign.out / "steps.tar.gz", "w:gz") as archive:
+        for path in sorted(campaign.work.glob("*.log")):
+            archive.add(path, path.name)
+        for extra in ("traces/runs.jsonl", "sensor.json"):
+            if (campaign.work / extra).exists():
+                archive.add(campaign.work / extra, extra)
+    if (campaign.out / "steps.tar.gz").stat().st_size > MAX_BYTES:
+        (campaign.out / "steps.tar.gz").unlink()
+        left_out.append("steps.tar.gz")
+    else:
+        kept.append("steps.tar.gz")
+    for name in KEEP:
+        path = campaign.work / name
+        if not path.exists():
+            continue
+        if len(kept) < MAX_FILES and path.stat().st_size <= MAX_BYTES:
+            shutil.copy(path, campaign.out / path.name)
+            kept.append(path.name)
+        else:
+            left_out.append(path.name)
+    return {"kept": kept, "left_out": left_out}
+
+
+def chosen(args):
+    """Steps to run: those named, or all but what is run only on request."""
+    if not args.only:
+        return [step for step in STEPS if step[2] != "power_all"]
+    return [step for step in STEPS if step[0] in args.only or step[2] in args.only]
+
+
+def limit_of(campaign, step):
+    """A step's seconds, less what must stay for the analysis of what it measures."""
+    name, limit_s, group, _ = step
+    reserve = PACK_RESERVE_S + (0 if group == "analysis" or name.startswith("power") else ANALYSIS_RESERVE_S)
+    return min(limit_s, campaign.deadline - time.monotonic() - reserve)
+
+
+def drive(args):
+    campaign = Campaign(args)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for folder in (campaign.out, campaign.traces, campaign.work / "records"):
+        folder.mkdir(parents=True, exist_ok=True)
+    file = campaign.out / "campaign.json"
+    rows, results = earlier(file)
+    failed = False
+    document = {"schema_version": 1, "device": args.device, "budget_s": args.budget,
+                "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat()}
+
+    def write(files=None):
+        ordered = [rows[name] for name, *_ in STEPS if name in rows]
+        save(file, {**document, "files": files, "steps": ordered, "figures": all_figures(results),
+                    "results": results})
+
+    for step in chosen(args):
+        name, action = step[0], step[3]
+        limit_s = limit_of(campaign, step)
+        results.pop(name, None)
+        if limit_s < 1:
+            rows[name] = {"step": name, "status": "no_time", "limit_s": 0, "exit_code": 124, "seconds": 0}
+            failed = True
+            continue
+        rows[name], result = do_step(campaign, name, limit_s, action)
+        failed |= rows[name]["status"] != "ok"
+        if result is not None:
+            results[name] = result
+        results["latency_p50_ms"] = campaign.latencies()
+        # After every step: whoever stops the campaign keeps what was measured.
+        write()
+    write(pack(campaign))
+    return 1 if failed else 0
+
+
+def parse(argv):
+    names = [name for name, *_ in STEPS] + sorted({group for _, _, group, _ in STEPS})
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", help="folder for what comes back")
+    parser.add_argument("--work", help="folder for everything else; default: OUT.work beside OUT")
+    parser.add_argument("--only", action="append", metavar="STEP", help="a step or a group of steps; may be repeated")
+    parser.add_argument("--budget", type=float, default=530, help="seconds for everything (default %(default)s)")
+    parser.add_argument("--assay", default="assay", help="the binary; default: on PATH")
+    parser.add_argument("--python", default=sys.executable, help="the Python that has PyTorch")
+    parser.add_argument("--device", default="auto", help="for the power steps")
+    parser.add_argument("--list", action="store_true", help="steps, seconds and groups")
+    args = parser.parse_args(argv)
+    if args.list:
+        for name, limit_s, group, _ in STEPS:
+            print(name, limit_s, group)
+        sys.exit(0)
+    if not args.out:
+        parser.error("--out is needed")
+    for name in args.only or []:
+        if name not in names:
+            parser.error(f"no step or group '{name}'; --list names them")
+    found = shutil.which(args.assay)
+    if found is None:
+        parser.error(f"{args.assay} is no program: give --assay")
+    args.assay = str(pathlib.Path(found).resolve())
+    args.work = args.work or args.out.rstrip("/") + ".work"
+    return args
+
+
+if __name__ == "__main__":
+    sys.exit(drive(parse(sys.argv[1:])))
