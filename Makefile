@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench format clean
+.PHONY: build demo test check bench format clean web
 
 EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
 CCACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -49,6 +49,11 @@ bench:
 	@$(CONFIGURE) bench $(CCACHE)
 	@$(BUILD) bench
 	python3 bench/run.py
+
+# The page that --format html fills, web/dist/report.html, from its sources (needs node 18 or newer).
+web:
+	npm ci --prefix web --no-audit --no-fund
+	npm run build --prefix web
 
 format:
 	@tools/install_deps.sh check

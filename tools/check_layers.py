@@ -38,11 +38,11 @@ ALLOWED = {
 # files there may have it.
 THIRD_PARTY = [
     ("simdjson", r"simdjson(\.h|/)", "ingest", 1),
-    ("ISA-L", r"(isa-l|igzip_lib|crc)(\.h|/)", "base", 1),
+    ("ISA-L", r"(isa-l|igzip_lib|crc)(\.h|/)", "base", 2),
     ("zstd", r"zstd\w*\.h", "base", 1),
     ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
-    ("nlohmann-json", r"nlohmann/", None, 10),
+    ("nlohmann-json", r"nlohmann/", None, 11),
     ("CLI11", r"CLI/", "cli", 24),
     ("Eigen", r"Eigen/", None, 8),
     ("Ceres", r"ceres/", None, 2),

@@ -15,6 +15,7 @@
 #include <set>
 #include <thread>
 
+#include "cli/export_file.h"
 #include "cli/progress.h"
 #include "cli/version.h"
 #include "ingest/load.h"
@@ -126,19 +127,23 @@ Trace head_of(Trace&& trace) {
 }
 
 Status write_text(const std::string& text, const std::string& path) {
-  const bool to_stdout = path == "-";
-  std::FILE* file = to_stdout ? stdout : std::fopen(path.c_str(), "wb");
-  if (file == nullptr) {
-    return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)), path, -1};
-  }
+  if (path != "-") return export_file(path, text);
   const bool written =
-      std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  const int error = errno;
-  if (!to_stdout) std::fclose(file);
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   // The reader of a pipe may stop early, as `head` does: that is no failure.
-  if (written || (to_stdout && error == EPIPE)) return Ok{};
-  return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(error)),
-               to_stdout ? "standard output" : path, -1};
+  if (written || errno == EPIPE) return Ok{};
+  return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)),
+               "standard output", -1};
+}
+
+// The format that was asked for, or the one that the output's name ends with, or the terminal's.
+Result<Format> output_format(const CommonOptions& options) {
+  if (!options.format.empty()) return parse_format(options.format);
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  for (const Writer& writer : kWriters) {
+    if (extension == fmt::format(".{}", writer.name)) return writer.format;
+  }
+  return Format::kTerminal;
 }
 
 constexpr Tracer kTracersWithFloors[] = {Tracer::kPyTorchProfiler, Tracer::kNsightSystems};
@@ -189,22 +194,8 @@ Result<FloorChoice> floor_of_file(const std::string& path, const Trace* trace) {
 }  // namespace
 
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs) {
-  ASSAY_TRY(parse_format(options.format));
-  if (options.output == "-") return Ok{};
-  for (const std::string& input : inputs) {
-    std::error_code failed;
-    if (std::filesystem::equivalent(input, options.output, failed)) {
-      return Error{ErrorCode::kInvalidArgument, "is an input: it would be overwritten",
-                   options.output, -1};
-    }
-  }
-  std::FILE* file = std::fopen(options.output.c_str(), "ab");
-  if (file == nullptr) {
-    return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)),
-                 options.output, -1};
-  }
-  std::fclose(file);
-  return Ok{};
+  ASSAY_TRY(output_format(options));
+  return options.output == "-" ? Status(Ok{}) : check_export(options.output, inputs);
 }
 
 namespace {
@@ -252,7 +243,9 @@ void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_input
         ->required();
     add_window_option(verb, options);
   }
-  verb.add_option("--format", options.format, "terminal, json, csv or md")->capture_default_str();
+  verb.add_option("--format", options.format,
+                  "terminal, json, csv, md or html; without it, what the name of the output file "
+                  "ends with, else terminal");
   verb.add_option("-o,--output", options.output, "write to this file instead of standard output")
       ->type_name("FILE");
   verb.add_option("--color", options.color, "auto, always or never")
@@ -406,7 +399,7 @@ int run_over_inputs(const CommonOptions& options, const std::string& title,
 }
 
 int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
-  const auto format = parse_format(options.format);
+  const auto format = output_format(options);
   if (!format) return fail(format.error());
   const std::string text = render(document, *format, terminal_options(options));
   if (Status status = write_text(text, options.output); !status) return fail(status.error());

@@ -34,7 +34,7 @@ enum ExitCode : int {
 
 struct CommonOptions {
   std::vector<std::string> inputs;
-  std::string format = "terminal";
+  std::string format;  // empty = as the output's name ends, else terminal
   std::string output = "-";
   std::string color = "auto";
   int width = 0;  // 0 = the terminal's, else 100

@@ -14,7 +14,7 @@ namespace assay {
 Status check_export(const std::string& path, const std::vector<std::string>& inputs);
 
 // Writes under a temporary name in the same folder, then renames: a reader sees the old file or the
-// whole new one.
+// whole new one. Pipes and devices are written to directly.
 Status export_file(const std::string& path, const std::string& text);
 
 }  // namespace assay

@@ -38,7 +38,11 @@ std::string write_csv(const Document& document);
 // GitHub-flavoured Markdown: numbers scaled and tables cut as on a terminal, text escaped.
 std::string write_markdown(const Document& document);
 
-enum class Format : uint8_t { kTerminal, kJson, kCsv, kMarkdown };
+// One HTML file that opens offline, with charts, tables that sort and filter, and the JSON document
+// inside (docs/formats/report_html.md).
+std::string write_html(const Document& document);
+
+enum class Format : uint8_t { kTerminal, kJson, kCsv, kMarkdown, kHtml };
 
 struct Writer {
   Format format;
@@ -52,9 +56,11 @@ inline constexpr std::array kWriters = {
            [](const Document& document, const TerminalOptions&) { return write_json(document); }},
     Writer{Format::kCsv, "csv",
            [](const Document& document, const TerminalOptions&) { return write_csv(document); }},
-    Writer{Format::kMarkdown, "md", [](const Document& document, const TerminalOptions&) {
-             return write_markdown(document);
-           }}};
+    Writer{
+        Format::kMarkdown, "md",
+        [](const Document& document, const TerminalOptions&) { return write_markdown(document); }},
+    Writer{Format::kHtml, "html",
+           [](const Document& document, const TerminalOptions&) { return write_html(document); }}};
 
 // The format of that name. Error (invalid argument) names the formats there are.
 Result<Format> parse_format(std::string_view name);

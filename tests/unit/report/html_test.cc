@@ -1,0 +1,132 @@
+// The file around the page, and what it embeds.
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "base/byte_source.h"
+#include "report/page_view.h"
+#include "report/writers.h"
+#include "support/bytes.h"
+#include "support/report_sample.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string decoded(std::string_view base64) {
+  const std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : base64) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<uint32_t>(digits.find(c));
+    count += 6;
+    if (count >= 8) out += static_cast<char>(bits >> (count -= 8) & 0xFF);
+  }
+  return out;
+}
+
+// What the script element of that id holds, unpacked.
+std::string embedded(const std::string& html, const std::string& id) {
+  const std::string open = "id=\"" + id + "\">";
+  const size_t start = html.find(open) + open.size();
+  const size_t end = html.find("</script>", start);
+  auto text =
+      testing::read_all(gunzip(testing::bytes_of(decoded(html.substr(start, end - start)))));
+  EXPECT_TRUE(text);
+  return text ? *text : std::string();
+}
+
+TEST(ReportHtml, EmbedsTheJsonDocumentAndTheView) {
+  const Document document = sample_document();
+  const std::string html = write_html(document);
+  EXPECT_EQ(html.find("@@assay"), std::string::npos) << "a marker was not filled";
+  EXPECT_EQ(embedded(html, "assay-json"), write_json(document));
+  EXPECT_EQ(embedded(html, "assay-view"), page_view_json(document));
+}
+
+TEST(ReportHtml, AllowsItsOwnScriptOnly) {
+  const std::string html = write_html(sample_document());
+  EXPECT_NE(html.find("default-src 'none'; script-src 'sha256-"), std::string::npos);
+  EXPECT_NE(html.find("connect-src 'none'"), std::string::npos);
+  EXPECT_EQ(html.find("unsafe-"), std::string::npos);
+  EXPECT_LT(html.find("Content-Security-Policy"), html.find("<script"));
+  EXPECT_LT(html.size(), 2U << 20);
+}
+
+TEST(ReportHtml, TellsTheVerdictWithoutItsScript) {
+  Document document = sample_document();
+  document.verdict = {"1 < 2 & </div><script>alert(1)</script>"};
+  const std::string html = write_html(document);
+  EXPECT_NE(html.find("<p>1 &lt; 2 &amp; &lt;/div&gt;&lt;script&gt;alert(1)&lt;/script&gt;</p>"),
+            std::string::npos);
+  document.verdict = {"x"};
+  document.inputs = {{"</title><script>alert(1)</script>"}};
+  EXPECT_EQ(write_html(document).find("<script>alert"), std::string::npos);
+}
+
+TEST(PageView, HoldsWhatReadersSeeAndTheTrustNotesAsATable) {
+  const Json view = Json::parse(page_view_json(sample_document()));
+  EXPECT_EQ(view["title"], "Launch report");
+  EXPECT_EQ(view["verdict"].size(), 2U);
+  EXPECT_EQ(view["trust"]["rows"], 1);
+  EXPECT_EQ(view["trust"]["columns"][0]["cells"][0], "unlinked_kernels");
+  ASSERT_EQ(view["sections"].size(), 2U);
+  const Json& blocks = view["sections"][0]["blocks"];
+  ASSERT_EQ(blocks.size(), 3U);
+  EXPECT_EQ(blocks[0]["items"][0]["value"], 1234);
+  EXPECT_EQ(blocks[0]["items"][4]["hidden"], true);
+  EXPECT_EQ(blocks[1]["columns"][2]["whole"], false);
+  EXPECT_EQ(blocks[1]["columns"][2]["cells"], Json::parse("[1500.5, 2000.0, null]"));
+  // Beside its trust notes the second section has a tree.
+  ASSERT_EQ(view["sections"][1]["blocks"].size(), 1U);
+  EXPECT_EQ(view["sections"][1]["blocks"][0]["labels"][1], "cudaLaunchKernel");
+}
+
+TEST(PageView, KeepsLongIntegersExactAndLeavesOutWhatIsNoNumber) {
+  Document document;
+  Facts facts{.items = {{"a", "a", int64_t{9007199254740993}},
+                        {"b", "b", std::nan("")},
+                        {"c", "c", int64_t{9007199254740992}}}};
+  Chart chart{.key = "c", .series = {{.y = {1, INFINITY, 2}}}};
+  document.sections = {{"s", "S", {facts, chart}}};
+  const Json view = Json::parse(page_view_json(document));
+  const Json& items = view["sections"][0]["blocks"][0]["items"];
+  EXPECT_EQ(items[0]["value"], "9007199254740993");
+  EXPECT_TRUE(items[1]["value"].is_null());
+  EXPECT_EQ(items[2]["value"], 9007199254740992);
+  EXPECT_EQ(view["sections"][0]["blocks"][1]["series"][0]["y"], Json::parse("[1.0, null, 2.0]"));
+}
+
+TEST(PageView, DefinesTheKeysThatItShows) {
+  const Json view = Json::parse(page_view_json(sample_document()));
+  std::string all;
+  for (const Json& definition : view["definitions"]) {
+    for (const Json& key : definition["keys"]) all += key.get<std::string>() + " ";
+  }
+  EXPECT_NE(all.find("tklqt_ns"), std::string::npos);
+  EXPECT_EQ(all.find("akd_ns"), std::string::npos);
+}
+
+TEST(PageView, LeavesOutBlocksThatAreDataOnlyAndKeepsThoseForThePage) {
+  Document document;
+  document.sections = {
+      {"s",
+       "S",
+       {Prose{.paragraphs = {"data"}, .show = Show::kDataOnly},
+        Prose{.paragraphs = {"page"}, .show = Show::kPageOnly}, Chart{.key = "c"}}},
+      {"t", "T", {Prose{.paragraphs = {"x"}, .show = Show::kDataOnly}}}};
+  const Json view = Json::parse(page_view_json(document));
+  ASSERT_EQ(view["sections"].size(), 1U);
+  ASSERT_EQ(view["sections"][0]["blocks"].size(), 2U);
+  EXPECT_EQ(view["sections"][0]["blocks"][0]["paragraphs"][0], "page");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,53 @@
+import { button, h } from "./dom.ts";
+import { nameButton } from "./text.ts";
+import { describe } from "./tips.ts";
+import { formatValue } from "./units.ts";
+import type { Facts, Item } from "./view.ts";
+
+export function term(label: string, key: string, room: string): HTMLElement {
+  const element = h("span", { class: "term" }, label);
+  describe(element, key, room, label);
+  if (element.hasAttribute("data-key")) element.tabIndex = 0;
+  return element;
+}
+
+export function valueElement(item: Item, room: string): HTMLElement {
+  const text = formatValue(item.value, item.unit, item.whole);
+  const element = h("span", { class: "value" });
+  element.append(text.length > 60 ? nameButton(text, 60) : text);
+  describe(element, item.key, room, item.label);
+  return element;
+}
+
+function line(item: Item, room: string): HTMLElement {
+  const words = item.unit === "text" || typeof item.value === "string";
+  return h(
+    "div",
+    { class: words ? "fact words" : "fact" },
+    h("dt", {}, term(item.label, item.key, room)),
+    h("dd", {}, valueElement(item, room), item.note ? h("span", { class: "note" }, item.note) : null),
+  );
+}
+
+export function factsElement(facts: Facts, room: string): HTMLElement | null {
+  const shown = facts.items.filter((item) => !item.hidden);
+  const hidden = facts.items.filter((item) => item.hidden);
+  if (shown.length === 0) return null;
+  const list = h("dl", { class: "facts" }, ...shown.map((item) => line(item, room)));
+  const box = h("div", { class: "facts-box" });
+  const head = h("div", { class: "grid-head" });
+  if (facts.title) head.append(h("h4", {}, facts.title));
+  if (hidden.length > 0) {
+    const more = button(`${hidden.length} more`, () => {
+      const open = more.getAttribute("aria-expanded") !== "true";
+      more.setAttribute("aria-expanded", String(open));
+      more.textContent = open ? "Fewer" : `${hidden.length} more`;
+      list.replaceChildren(...(open ? facts.items : shown).map((item) => line(item, room)));
+    });
+    more.setAttribute("aria-expanded", "false");
+    head.append(h("div", { class: "tools" }, more));
+  }
+  if (head.childNodes.length > 0) box.append(head);
+  box.append(list);
+  return box;
+}

@@ -1,0 +1,388 @@
+// The report page: reads what the binary embedded and builds the page top-down: verdict, what may
+// move the numbers, then the sections.
+
+import { chartElement } from "./chart.ts";
+import { button, h, saveFile } from "./dom.ts";
+import { factsElement, term, valueElement } from "./facts.ts";
+import { Grid } from "./grid.ts";
+import { icicleElement } from "./icicle.ts";
+import { sentence, shortenMiddle } from "./text.ts";
+import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
+import { definitionOf, roomOf, startTips } from "./tips.ts";
+import { formatValue, numberOf } from "./units.ts";
+import type { Block, Body, Facts, ImportNote, Item, Part, Section, Table, View } from "./view.ts";
+import "./style.css";
+
+async function unpack(id: string): Promise<string> {
+  const packed = document.getElementById(id)?.textContent?.trim() ?? "";
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
+// ---- blocks ----
+
+function proseElement(paragraphs: string[], bullets: boolean): HTMLElement {
+  if (bullets) return h("ul", { class: "prose" }, ...paragraphs.map((text) => h("li", {}, ...sentence(text))));
+  return h("div", { class: "prose" }, ...paragraphs.map((text) => h("p", {}, ...sentence(text))));
+}
+
+function blockElements(block: Block, room: string): (HTMLElement | null)[] {
+  switch (block.type) {
+    case "prose":
+      return [proseElement(block.paragraphs, block.bullets)];
+    case "facts":
+      return [factsElement(block, room)];
+    case "table":
+      return [new Grid(block, room).element];
+    case "tree":
+      return [icicleElement(block), new Grid(block, room).element];
+    case "chart":
+      return [chartElement(block, room)];
+    case "elements":
+      return block.elements.map((sections, i) => elementBox(sections, i, block.elements.length, room));
+  }
+}
+
+// One of several things with facts and tables of their own: only the first few are open.
+function elementBox(sections: Section[], index: number, count: number, room: string): HTMLElement {
+  const name = sections.find((s) => s.title)?.title ?? `${index + 1} of ${count}`;
+  const body = h("div");
+  const box = h("details", { class: "element" }, h("summary", {}, ...sentence(name)), body);
+  const fill = () => {
+    if (body.childNodes.length > 0 || !box.open) return;
+    for (const section of sections) {
+      if (section.title && section.title !== name) body.append(h("h4", {}, section.title));
+      body.append(...sectionBlocks(section, room));
+    }
+  };
+  box.addEventListener("toggle", fill);
+  box.open = index < 3;
+  fill();
+  return box;
+}
+
+function sectionBlocks(section: Section, room: string): HTMLElement[] {
+  return section.blocks.flatMap((block) => blockElements(block, room)).filter((e) => e !== null);
+}
+
+// ---- head ----
+
+function itemsLine(items: Item[]): HTMLElement {
+  const line = h("span", { class: "items" });
+  for (const item of items) {
+    if (item.hidden) continue;
+    line.append(h("span", { class: "item" }, term(item.label, item.key, ""), " ", valueElement(item, "")));
+  }
+  return line;
+}
+
+function themeButton(): HTMLElement {
+  const next = () => (theme() === "dark" ? "Light" : "Dark");
+  const element = button(next(), toggleTheme, { title: "Switch between light and dark" });
+  onTheme(() => (element.textContent = next()));
+  return element;
+}
+
+function saveButton(view: View): HTMLElement {
+  const first = view.inputs[0]?.name.split("/").pop() ?? "report";
+  const name = `${first.replace(/\.(gz|zst)$/, "").replace(/\.(json|sqlite|csv)$/, "").replace(/[^\w.-]+/g, "_").slice(0, 80) || "report"}.assay.json`;
+  return button("Save JSON", async () => saveFile(name, "application/json", await unpack("assay-json")), {
+    title: "Save the JSON document, as --format json writes it",
+  });
+}
+
+function headerElement(view: View): HTMLElement {
+  const inputs = view.inputs.slice(0, 8).map((input) =>
+    h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), itemsLine(input.items)),
+  );
+  if (view.inputs.length > 8) inputs.push(h("div", { class: "input" }, `and ${view.inputs.length - 8} more inputs`));
+  return h(
+    "header",
+    { class: "top" },
+    h("div", { class: "top-row" },
+      h("span", { class: "brand" }, "Assay"),
+      h("span", { class: "doc-title" }, view.title),
+      h("div", { class: "tools" }, saveButton(view), themeButton()),
+    ),
+    ...inputs,
+  );
+}
+
+// ---- verdict and trust ----
+
+function numbersBehind(sections: Section[]): HTMLElement | null {
+  for (const section of sections) {
+    for (const block of section.blocks) {
+      if (block.type !== "facts" || block.key !== "verdict_numbers") continue;
+      const items = block.items.filter((i) => !i.hidden && numberOf(i.value) !== null).slice(0, 3);
+      if (items.length === 0) return null;
+      return h(
+        "dl",
+        { class: "behind" },
+        ...items.map((i) => h("div", {}, h("dt", {}, term(i.label, i.key, "verdict")), h("dd", {}, valueElement(i, "verdict")))),
+      );
+    }
+  }
+  return null;
+}
+
+function verdictElement(body: Body): HTMLElement | null {
+  if (body.verdict.length === 0) return null;
+  const [first, ...rest] = body.verdict;
+  return h(
+    "section",
+    { class: "verdict", attributes: { "aria-label": "Verdict" } },
+    h("p", { class: "answer" }, ...sentence(first!)),
+    ...rest.map((text) => h("p", {}, ...sentence(text))),
+    numbersBehind(body.sections),
+  );
+}
+
+// What the page calls a key, where some block shows it.
+function labelsOf(sections: Section[]): Map<string, { label: string; room: string }> {
+  const labels = new Map<string, { label: string; room: string }>();
+  const add = (key: string, label: string, room: string) => {
+    if (key && !labels.has(key)) labels.set(key, { label, room });
+  };
+  for (const section of sections) {
+    const room = roomOf(section.key);
+    for (const block of section.blocks) {
+      if (block.type === "facts") block.items.forEach((i) => add(i.key, i.label, room));
+      if (block.type === "table") block.columns.forEach((c) => add(c.key, c.title, room));
+    }
+  }
+  return labels;
+}
+
+function trustRows(trust: Table): { what: string; count: number; time: number; affects: string[]; effect: string }[] {
+  const cells = (key: string) => trust.columns.find((c) => c.key === key)?.cells ?? [];
+  const [what, count, time, affects, effect] = ["what", "count", "time_ns", "affects", "effect"].map(cells);
+  return Array.from({ length: trust.rows }, (_, i) => ({
+    what: String(what![i] ?? ""),
+    count: numberOf(count![i]) ?? 0,
+    time: numberOf(time![i]) ?? 0,
+    affects: String(affects![i] ?? "").split(/[,\s]+(?=\w+(?:_\w+)*(?:,|$))/).map((s) => s.trim()).filter(Boolean),
+    effect: String(effect![i] ?? ""),
+  }));
+}
+
+function trustPanel(body: Body): HTMLElement | null {
+  if (!body.trust && body.import_log.length === 0) return null;
+  const labels = labelsOf(body.sections);
+  const notes = body.trust ? trustRows(body.trust) : [];
+  notes.sort((a, b) => b.time - a.time);
+  const panel = h("section", { class: "trust", id: "trust", attributes: { "aria-labelledby": "trust-title" } });
+  panel.append(h("h2", { id: "trust-title" }, "Trust: what may move these numbers"));
+  if (notes.length === 0) {
+    panel.append(h("p", {}, "Nothing was found that would move a number."));
+  } else {
+    panel.append(
+      h("div", { class: "trust-row trust-head", attributes: { "aria-hidden": "true" } },
+        h("span", { class: "stake" }, "at stake"), h("span", {}, "what, and what it moves")),
+    );
+  }
+  const list = h("ul", { class: "trust-list" });
+  for (const note of notes) {
+    const moved = note.affects.flatMap((key, i) => {
+      const known = labels.get(key);
+      const shown = known && definitionOf(key, known.room) ? term(known.label, key, known.room) : term(key, key, "");
+      return [i > 0 ? ", " : "", shown];
+    });
+    list.append(
+      h("li", { class: "trust-row" },
+        h("span", { class: "stake" }, note.time > 0 ? formatValue(note.time, "ns", true) : "–"),
+        h("div", {},
+          h("p", {}, ...sentence(note.effect)),
+          h("p", { class: "meta" }, term(note.what.replaceAll("_", " "), note.what, "trust"), `: ${formatValue(note.count, "count", true)}`, moved.length > 0 ? "; moves " : "", ...moved),
+        ),
+      ),
+    );
+  }
+  panel.append(list);
+  if (body.import_log.length > 0) panel.append(importLog(body.import_log));
+  return panel;
+}
+
+function importLog(notes: ImportNote[]): HTMLElement {
+  const lost = notes.some((note) => note.severity === "data_loss");
+  const list = h("ul", { class: "prose" },
+    ...notes.map((note) =>
+      h("li", {},
+        h("strong", {}, note.code.replaceAll("_", " ")),
+        ` (${note.severity.replaceAll("_", " ")}, ${note.count === 1 ? "once" : `${formatValue(note.count, "count", true)} times`}): `,
+        ...sentence(note.meaning),
+        note.first_offset >= 0 ? h("span", { class: "meta" }, ` First at byte ${formatValue(note.first_offset, "count", true)}.`) : null,
+      )),
+  );
+  const box = h("details", { class: "log" }, h("summary", {}, `Import log: ${notes.length} ${notes.length === 1 ? "kind" : "kinds"} of oddity${lost ? ", data was lost" : ""}`), list);
+  box.open = lost;
+  return box;
+}
+
+// ---- sections ----
+
+interface Entry {
+  id: string;
+  title: string;
+}
+
+function sectionElement(section: Section, id: string): HTMLElement | null {
+  const room = roomOf(section.key);
+  const blocks = sectionBlocks(section, room);
+  if (blocks.length === 0) return null;
+  const element = h("section", { id, class: "room" });
+  if (section.title) {
+    element.setAttribute("aria-labelledby", `${id}-title`);
+    element.append(h("h2", { id: `${id}-title` }, ...sentence(section.title)));
+  }
+  element.append(...blocks);
+  return element;
+}
+
+function sectionsOf(sections: Section[], prefix: string, entries: Entry[]): HTMLElement[] {
+  return sections.flatMap((section, i) => {
+    const id = `${prefix}${(section.key || section.title || "part").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40)}-${i}`;
+    const element = sectionElement(section, id);
+    if (!element) return [];
+    if (section.title) entries.push({ id, title: shortenMiddle(section.title.split(":")[0]!, 40) });
+    return [element];
+  });
+}
+
+function navElement(entries: Entry[]): HTMLElement {
+  const links = entries.map((entry) => h("li", {}, h("a", { attributes: { href: `#${entry.id}` } }, entry.title)));
+  return h("nav", { class: "sections", attributes: { "aria-label": "Sections" } }, h("ol", {}, ...links));
+}
+
+// The link of the section that is being read.
+function followScroll(nav: HTMLElement): void {
+  const links = new Map(Array.from(nav.querySelectorAll("a"), (a) => [a.getAttribute("href")!.slice(1), a]));
+  const watcher = new IntersectionObserver(
+    (seen) => {
+      for (const entry of seen) {
+        if (!entry.isIntersecting) continue;
+        for (const link of links.values()) link.removeAttribute("aria-current");
+        links.get(entry.target.id)?.setAttribute("aria-current", "true");
+      }
+    },
+    { rootMargin: "-10% 0px -80% 0px" },
+  );
+  for (const id of links.keys()) {
+    const element = document.getElementById(id);
+    if (element) watcher.observe(element);
+  }
+}
+
+// ---- parts: ranks, batch sizes ----
+
+function partName(part: Part): string {
+  const rank = part.items.find((item) => item.key === "rank");
+  const file = part.name.split("/").pop() ?? part.name;
+  const name = shortenMiddle(file, 60);
+  return rank && numberOf(rank.value) !== null ? `rank ${formatValue(rank.value, "none", true)}: ${name}` : name;
+}
+
+function partsElement(view: View, entries: Entry[]): HTMLElement {
+  const word = view.parts_key === "parts" ? "part" : view.parts_key.replace(/s$/, "");
+  const select = h("select", { id: "part-select" }, ...view.parts.map((part, i) => {
+    const option = h("option", {}, partName(part));
+    option.value = String(i);
+    return option;
+  }));
+  const body = h("div", { class: "part-body" });
+  const show = () => {
+    const part = view.parts[Number(select.value)]!;
+    body.replaceChildren(
+      ...[
+        h("p", { class: "part-name" }, ...sentence(part.name), " ", itemsLine(part.items)),
+        verdictElement(part),
+        trustPanelOf(part),
+        ...sectionsOf(part.sections, "part-", []),
+      ].filter((e) => e !== null),
+    );
+  };
+  const move = (by: number) => {
+    select.value = String((Number(select.value) + by + view.parts.length) % view.parts.length);
+    show();
+  };
+  select.addEventListener("change", show);
+  show();
+  entries.push({ id: "parts", title: `Each ${word}` });
+  return h(
+    "section",
+    { class: "parts", id: "parts" },
+    h("h2", {}, `Each ${word}`),
+    h("div", { class: "part-pick" },
+      h("label", { attributes: { for: "part-select" } }, `Show ${word} `), select,
+      button("Previous", () => move(-1)), button("Next", () => move(1))),
+    body,
+  );
+}
+
+// The page has one panel with that anchor; those of parts go without.
+function trustPanelOf(part: Part): HTMLElement | null {
+  const panel = trustPanel(part);
+  panel?.removeAttribute("id");
+  panel?.removeAttribute("aria-labelledby");
+  panel?.querySelector("h2")?.removeAttribute("id");
+  return panel;
+}
+
+// ---- the page ----
+
+function withoutShownNumbers(sections: Section[]): Section[] {
+  return sections.filter((section) => section.blocks.length > 0);
+}
+
+function buildPage(view: View): void {
+  startTips(view.definitions);
+  const entries: Entry[] = [];
+  const trust = trustPanel(view);
+  if (trust) entries.push({ id: "trust", title: "Trust" });
+  const sections = sectionsOf(withoutShownNumbers(view.sections), "", entries);
+  const parts = view.parts.length > 0 ? partsElement(view, entries) : null;
+  const nav = navElement(entries);
+  const main = h("main", { id: "content" });
+  main.append(...[verdictElement(view), trust, ...sections, parts].filter((e) => e !== null));
+  const notices = document.getElementById("notices");
+  const footer = h(
+    "footer",
+    {},
+    h("p", {}, `Written by ${view.tool.name} ${view.tool.version}. This file needs no network; the numbers behind it are in it (Save JSON).`),
+  );
+  if (notices) {
+    notices.hidden = false;
+    footer.append(notices);
+  }
+  const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
+  document.body.prepend(skip, headerElement(view), h("div", { class: "frame" }, nav, main), footer);
+  document.getElementById("static")?.remove();
+  followScroll(nav);
+}
+
+function explain(words: string): void {
+  const place = document.getElementById("why");
+  if (place) place.textContent = words;
+}
+
+async function start(): Promise<void> {
+  startTheme();
+  if (typeof DecompressionStream === "undefined") {
+    explain("This browser cannot unpack the report (it lacks DecompressionStream). Any browser from 2023 on can.");
+    return;
+  }
+  let view: View;
+  try {
+    view = JSON.parse(await unpack("assay-view")) as View;
+  } catch {
+    explain("The data in this file is damaged: it was cut or changed after it was written.");
+    return;
+  }
+  buildPage(view);
+  document.documentElement.dataset.ready = "true";
+}
+
+void start();
+
+export type { Facts };

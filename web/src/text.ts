@@ -1,0 +1,55 @@
+// Long names: kernel names differ at both ends, so the middle goes.
+
+import { h, type Child } from "./dom.ts";
+
+export function shortenMiddle(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const points = Array.from(text.length > 4 * width ? text.slice(0, 2 * width) + text.slice(-2 * width) : text);
+  if (points.length <= width) return text;
+  const head = Math.ceil((width - 1) / 2);
+  return points.slice(0, head).join("") + "…" + points.slice(points.length - (width - 1 - head)).join("");
+}
+
+// A name that shows its middle when asked.
+export function nameButton(
+  full: string,
+  width: number,
+  changed: (open: boolean) => void = () => {},
+  opened = false,
+): HTMLElement {
+  const element = h("button", {
+    class: "name",
+    attributes: { type: "button", "aria-expanded": String(opened), title: "Show the whole name" },
+  });
+  const fill = (open: boolean) => {
+    element.textContent = open ? full : shortenMiddle(full, width);
+    element.setAttribute("aria-expanded", String(open));
+    element.title = open ? "Shorten the name" : "Show the whole name";
+  };
+  fill(opened);
+  element.addEventListener("click", () => {
+    if (window.getSelection()?.toString()) return; // somebody is copying from it
+    const open = element.getAttribute("aria-expanded") !== "true";
+    fill(open);
+    changed(open);
+  });
+  return element;
+}
+
+const LONG_WORD = 90;
+
+// A sentence whose overlong words are shortened.
+export function sentence(text: string): Child[] {
+  if (!/\S{91,}/.test(text)) return [text];
+  return text
+    .split(/(\S+)/)
+    .map((word) => (word.length > LONG_WORD ? nameButton(word, 60) : word));
+}
+
+const FORMULA = /^[=+\-@\t\r]/;
+
+// One field as RFC 4180 has it. Spreadsheets would run what begins like a formula.
+export function csvField(value: string, isText: boolean): string {
+  const safe = isText && FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+}

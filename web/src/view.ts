@@ -1,0 +1,157 @@
+// What the binary embeds for the page (src/report/page_view.cc writes it).
+
+export type Unit =
+  | "none"
+  | "text"
+  | "ns"
+  | "count"
+  | "share"
+  | "ratio"
+  | "bytes"
+  | "rate"
+  | "watts"
+  | "joules";
+
+// Integers beyond 2^53 travel as text of digits.
+export type Cell = null | boolean | number | string | string[];
+
+export interface Item {
+  key: string;
+  label: string;
+  value: Cell;
+  unit: Unit;
+  whole: boolean; // not a fraction by nature: 5 and not 5.00
+  note?: string;
+  hidden?: boolean; // shown on demand
+}
+
+export interface Column {
+  key: string;
+  title: string;
+  unit: Unit;
+  whole: boolean;
+  cells: Cell[];
+  align?: "left" | "right";
+  elastic?: boolean;
+  hidden?: boolean;
+}
+
+export interface Prose {
+  type: "prose";
+  paragraphs: string[];
+  bullets: boolean;
+}
+
+export interface Facts {
+  type: "facts";
+  key: string;
+  title: string;
+  items: Item[];
+}
+
+export interface Table {
+  type: "table";
+  key: string;
+  title: string;
+  rows: number;
+  columns: Column[];
+}
+
+export interface Tree {
+  type: "tree";
+  key: string;
+  title: string;
+  label_key: string;
+  label_title: string;
+  area_key: string;
+  depths: number[];
+  labels: string[];
+  columns: Column[];
+}
+
+export interface Elements {
+  type: "elements";
+  key: string;
+  elements: Section[][];
+}
+
+export type Mark = "line" | "steps" | "points" | "bars" | "stacked";
+
+export interface Series {
+  name: string;
+  mark: Mark;
+  x: (number | null)[];
+  y: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+  labels: string[];
+}
+
+export interface Axis {
+  title: string;
+  unit: Unit;
+  log: boolean;
+}
+
+export interface Guide {
+  across: "x" | "y";
+  value: number | null;
+  label: string;
+}
+
+export interface Chart {
+  type: "chart";
+  key: string;
+  title: string;
+  caption: string;
+  x: Axis;
+  y: Axis;
+  categories: string[];
+  horizontal: boolean;
+  series: Series[];
+  guides: Guide[];
+}
+
+export type Block = Prose | Facts | Table | Tree | Elements | Chart;
+
+export interface Section {
+  key: string;
+  title: string;
+  blocks: Block[];
+}
+
+export interface ImportNote {
+  code: string;
+  severity: string;
+  count: number;
+  meaning: string;
+  first_offset: number;
+}
+
+export interface Body {
+  verdict: string[];
+  trust: Table | null;
+  import_log: ImportNote[];
+  sections: Section[];
+}
+
+export interface Part extends Body {
+  name: string;
+  items: Item[];
+}
+
+export interface Definition {
+  keys: string[];
+  room: string;
+  heading: string;
+  text: string;
+}
+
+export interface View extends Body {
+  title: string;
+  tool: { name: string; version: string };
+  inputs: { name: string; items: Item[] }[];
+  parts_key: string;
+  parts: Part[];
+  definitions: Definition[];
+}

@@ -1,0 +1,77 @@
+// Builds dist/report.html: everything in one file, and a policy that allows this script, this style
+// and nothing else.
+
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { defineConfig, type Plugin } from "vite";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+const sha256 = (text: string, encoding: "hex" | "base64") => createHash("sha256").update(text).digest(encoding);
+
+// What the page is made of; tests/browser/page_current.py computes the same.
+function sourcesHash(): string {
+  const files = ["index.html", "notices.txt", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"];
+  for (const name of readdirSync(join(HERE, "src")).sort()) files.push(`src/${name}`);
+  const hashes = files.map((name) => `${name} ${sha256(readFileSync(join(HERE, name), "utf8"), "hex")}\n`);
+  return sha256(hashes.join(""), "hex");
+}
+
+const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+function page(script: string, style: string): string {
+  if (/<\/script|<!--/i.test(script)) throw new Error("the script would end its own element");
+  const policy = [
+    "default-src 'none'",
+    `script-src 'sha256-${sha256(script, "base64")}'`,
+    `style-src 'sha256-${sha256(style, "base64")}'`,
+    "img-src data: blob:",
+    "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const pieces: Record<string, string> = {
+    "<!--assay:policy-->": `<meta http-equiv="Content-Security-Policy" content="${policy}" />\n    <meta name="assay-sources" content="${sourcesHash()}" />`,
+    "<!--assay:style-->": `<style>${style}</style>`,
+    "<!--assay:notices-->": `<pre>${escaped(readFileSync(join(HERE, "notices.txt"), "utf8"))}</pre>`,
+    "<!--assay:script-->": `<script>${script}</script>`,
+  };
+  let html = readFileSync(join(HERE, "index.html"), "utf8");
+  for (const [marker, content] of Object.entries(pieces)) html = html.replace(marker, () => content);
+  return html;
+}
+
+const oneFile = (): Plugin => ({
+  name: "one-file",
+  enforce: "post",
+  generateBundle(_, bundle) {
+    let script = "";
+    let style = "";
+    for (const [name, piece] of Object.entries(bundle)) {
+      if (piece.type === "chunk") script += piece.code;
+      else if (name.endsWith(".css")) style += String(piece.source);
+      delete bundle[name];
+    }
+    // As it is read back: white space around the code would change its hash.
+    this.emitFile({ type: "asset", fileName: "report.html", source: page(script.trim(), style.trim()) });
+  },
+});
+
+export default defineConfig({
+  plugins: [oneFile()],
+  build: {
+    outDir: "dist",
+    target: "es2022",
+    cssCodeSplit: false,
+    modulePreload: false,
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 2000,
+    rollupOptions: {
+      input: join(HERE, "src/main.ts"),
+      output: { format: "iife", inlineDynamicImports: true },
+    },
+  },
+  esbuild: { legalComments: "none", charset: "ascii" },
+});
