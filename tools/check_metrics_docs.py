@@ -213,9 +213,10 @@ def throughput_documents(assay):
         table = pathlib.Path(folder, "table.csv")
         table.write_text(throughput_table())
         yield "assay throughput evaluate", run(assay, "throughput", "evaluate", table, "--method", "ala,linear",
-                                               "--split", "S2,S3,figure6")
+                                               "--split", "S2,S3,figure6", "--time")
         yield "assay throughput anneal", run(assay, "throughput", "anneal", table, "--source", "model=m1",
-                                             "--target", "model=m2", "--steps", "5", "--rounds", "20", "--seed", "1")
+                                             "--target", "model=m2", "--steps", "5", "--rounds", "20", "--seed", "1",
+                                             "--baselines")
 
 
 def collect(node, under, origin, keys):

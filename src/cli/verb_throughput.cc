@@ -6,7 +6,7 @@ namespace assay {
 
 void add_throughput_verb(CLI::App& app, int& exit_code) {
   CLI::App* throughput =
-      app.add_subcommand("throughput", "what a configuration nobody measured will do");
+      app.add_subcommand("throughput", "What a configuration nobody measured will do");
   throughput->require_subcommand(1);
   add_throughput_fit_verb(*throughput, exit_code);
   add_throughput_predict_verb(*throughput, exit_code);

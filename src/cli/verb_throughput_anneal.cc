@@ -2,7 +2,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
 
 #include "cli/bench_flags.h"
@@ -13,6 +15,7 @@
 #include "report/section_throughput_anneal.h"
 #include "report/section_throughput_evaluate.h"
 #include "throughput/annealing.h"
+#include "throughput/baselines.h"
 #include "throughput/dataset.h"
 
 namespace assay {
@@ -26,6 +29,7 @@ struct AnnealVerb {
   std::vector<uint64_t> seeds = {1, 2, 3};
   int steps = 200;
   int rounds = 500;
+  bool baselines = false;
 };
 
 // Rows whose texts begin with what a filter such as "hardware=Nvidia H100,model=Qwen/Qwen2" says.
@@ -65,6 +69,30 @@ bool show_progress(const AnnealVerb& verb, uint64_t seed, const std::vector<Anne
   return !interrupt_asked();
 }
 
+// The plain regressors per configuration on every subset that a run tried (ALA, Figure 7b).
+Status add_baselines(const ThroughputData& source, uint64_t seed, const AnnealingRun& run,
+                     AnnealingReport& report) {
+  for (const Regressor regressor : {Regressor::kLinear, Regressor::kXgboost,
+                                    Regressor::kRandomForest, Regressor::kGradientBoosting}) {
+    const ThroughputMethod method = per_config_baseline(regressor);
+    AnnealingBaseline baseline{seed, method.name, {}};
+    std::vector<std::pair<ValueSubset, double>> known;
+    for (const AnnealingStep& step : run.log) {
+      if (interrupt_asked()) break;
+      auto at = std::find_if(known.begin(), known.end(),
+                             [&](const auto& entry) { return entry.first == step.subset; });
+      if (at == known.end()) {
+        ASSAY_TRY_ASSIGN(const auto error, subset_error(source, run.values, step.subset, method));
+        at = known.insert(known.end(),
+                          {step.subset, error.value_or(std::numeric_limits<double>::quiet_NaN())});
+      }
+      baseline.errors.push_back(at->second);
+    }
+    report.baselines.push_back(std::move(baseline));
+  }
+  return Ok{};
+}
+
 Result<Document> run_annealing(const AnnealVerb& verb) {
   ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(verb.bench));
   ASSAY_TRY_ASSIGN(const ThroughputData source, slice(bench.data, verb.source));
@@ -88,6 +116,7 @@ Result<Document> run_annealing(const AnnealVerb& verb) {
                        judge_target(source, run, target.rows, verb.rounds));
       target.by_seed.push_back(judged);
     }
+    if (verb.baselines) ASSAY_TRY(add_baselines(source, seed, run, report));
     report.runs.push_back({seed, std::move(run)});
   }
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
@@ -130,6 +159,8 @@ void add_throughput_anneal_verb(CLI::App& throughput, int& exit_code) {
   sub->add_option("--rounds", verb->rounds, "boosting rounds per candidate")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  sub->add_flag("--baselines", verb->baselines,
+                "the plain regressors on the same subsets (ALA, Figure 7b)");
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });
 }
 

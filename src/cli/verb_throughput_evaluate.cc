@@ -3,9 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include "cli/bench_flags.h"
 #include "cli/common.h"
@@ -24,6 +26,37 @@ struct EvaluateVerb {
   BenchFlags bench;
   std::vector<std::string> splits = {"all"};
   std::vector<std::string> methods = {"assay"};
+  bool timing = false;
+};
+
+// Notes when folds begin; the end of one is the begin of the next, or of nothing.
+class FoldClock {
+ public:
+  FoldClock(const ThroughputData& data, std::vector<FoldTime>& times)
+      : data_(data), times_(times) {}
+  void begin(const std::string& method, const Split& split, size_t fold) {
+    end();
+    const SplitFold& one = split.folds[fold];
+    std::set<uint32_t> configs;
+    for (const size_t row : one.train) configs.insert(data_.config[row]);
+    times_.push_back({split.name, method, one.name, one.train.size(), configs.size(), 0});
+    begin_ = std::chrono::steady_clock::now();
+    runs_ = true;
+  }
+  void end() {
+    if (runs_) {
+      times_.back().time_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::steady_clock::now() - begin_)
+                                  .count();
+    }
+    runs_ = false;
+  }
+
+ private:
+  const ThroughputData& data_;
+  std::vector<FoldTime>& times_;
+  std::chrono::steady_clock::time_point begin_;
+  bool runs_ = false;
 };
 
 std::vector<ThroughputMethod> available_methods(const LoadedBench& bench) {
@@ -97,7 +130,13 @@ Result<Document> evaluate(const EvaluateVerb& verb) {
   for (const Split& split : evaluation.splits) {
     for (const ThroughputMethod& method : methods) {
       if (split.folds.empty() || interrupt_asked()) continue;
-      auto errors = evaluate_split(bench.data, split, method, show_progress);
+      FoldClock clock(bench.data, evaluation.times);
+      const auto progress = [&](const std::string& name, const Split& of, size_t fold) {
+        if (verb.timing) clock.begin(name, of, fold);
+        return show_progress(name, of, fold);
+      };
+      auto errors = evaluate_split(bench.data, split, method, progress);
+      clock.end();
       clear_progress();
       if (!errors) return errors.take_error();
       evaluation.errors.push_back(std::move(*errors));
@@ -126,7 +165,7 @@ int run(const EvaluateVerb& verb) {
 void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code) {
   auto verb = std::make_shared<EvaluateVerb>();
   CLI::App* sub = throughput.add_subcommand(
-      "evaluate", "hold rows of a table out and see how far each method is off on them");
+      "evaluate", "Hold rows of a table out and see how far each method is off on them");
   add_bench_options(*sub, verb->bench);
   add_common_options(*sub, verb->common, false);
   sub->add_option("--split", verb->splits,
@@ -142,6 +181,9 @@ void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
+  sub->add_flag("--time", verb->timing,
+                "measure how long each fold takes (ALA, Figures 7c and 7d); the only figures that "
+                "differ from run to run");
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });
   add_throughput_anneal_verb(throughput, exit_code);
 }

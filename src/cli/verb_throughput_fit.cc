@@ -67,7 +67,7 @@ int run(const FitVerb& verb) {
 void add_throughput_fit_verb(CLI::App& throughput, int& exit_code) {
   auto verb = std::make_shared<FitVerb>();
   CLI::App* sub = throughput.add_subcommand(
-      "fit", "learn from a table of measurements: a model file with calibrated intervals");
+      "fit", "Learn from a table of measurements: a model file with calibrated intervals");
   add_bench_options(*sub, verb->bench);
   add_common_options(*sub, verb->common, false);
   add_fit_options(*sub, verb->fit);

@@ -99,7 +99,7 @@ int run(const PredictVerb& verb) {
 void add_throughput_predict_verb(CLI::App& throughput, int& exit_code) {
   auto verb = std::make_shared<PredictVerb>();
   CLI::App* sub = throughput.add_subcommand(
-      "predict", "throughput of points nobody measured, with a 90 % interval each");
+      "predict", "Throughput of points nobody measured, with a 90 % interval each");
   add_bench_options(*sub, verb->bench);
   sub->get_option("table")->description("a model file of `assay throughput fit`, or a table");
   add_common_options(*sub, verb->common, false);

@@ -72,7 +72,7 @@ int run(const SuggestVerb& verb) {
 void add_throughput_suggest_verb(CLI::App& throughput, int& exit_code) {
   auto verb = std::make_shared<SuggestVerb>();
   CLI::App* sub = throughput.add_subcommand(
-      "suggest", "which measurement would help most, or which batch size meets a goal");
+      "suggest", "Which measurement would help most, or which batch size meets a goal");
   add_bench_options(*sub, verb->bench);
   sub->get_option("table")->description("a model file of `assay throughput fit`, or a table");
   add_common_options(*sub, verb->common, false);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/stats.h"
+#include "report/section_throughput_charts.h"
 #include "report/section_throughput_evaluate.h"
 #include "report/units.h"
 #include "throughput/dataset.h"
@@ -199,7 +200,9 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
   for (Block& block : bench_table_blocks(table, fit.data))
     section.blocks.push_back(std::move(block));
   section.blocks.push_back(fits_table(predictor.groups()));
-  section.blocks.push_back(confidence_table(predictor.confidence()));
+  const std::vector<ConfidenceBin> confidence = predictor.confidence();
+  section.blocks.push_back(confidence_table(confidence));
+  section.blocks.push_back(confidence_chart(confidence));
   section.blocks.push_back(scales_table(predictor));
   return section;
 }
@@ -214,9 +217,12 @@ std::vector<std::string> throughput_fit_words(const ThroughputFit& fit,
                               fit.data.config_names.size()));
   if (predictor.rows_with_facts() == 0) {
     words.push_back(
-        "Without physics: no facts are used about the models and devices, so intervals are wider "
-        "and nothing is known "
-        "about other models or devices (--facts FILE tells about them).");
+        fit.options.physics
+            ? "Without physics: of none of these models and devices facts are known, so intervals "
+              "are wider and nothing is known about other models or devices. `unknown_names` lists "
+              "them; a file given with --facts tells about them."
+            : "Without physics, as asked for: intervals are wider and nothing is known about other "
+              "models or devices.");
   } else if (predictor.rows_with_facts() < rows) {
     words.push_back(
         fmt::format("{} rows are of models or devices without facts: points like them are "
@@ -340,11 +346,12 @@ std::vector<std::string> throughput_prediction_words(const Predictor& predictor,
   if (silent > 0) words.push_back(fmt::format("{} points have no answer.", silent));
   if (plain > 0) {
     words.push_back(fmt::format(
-        "{} predicted without physics: facts about {} are missing (--facts FILE).",
+        "{} predicted without physics{}.",
         points.size() == 1 ? std::string("This is") : fmt::format("{} points are", plain),
-        "their model or hardware"));
+        predictor.options().physics
+            ? ": nothing is known of the model or the hardware (--facts FILE tells about them)"
+            : ", as asked for"));
   }
-  (void)predictor;
   return words;
 }
 
@@ -372,7 +379,10 @@ Section throughput_curves_section(const Predictor& predictor,
                 finite(prediction.high90), at == measured.end() ? Value() : Value(at->second)});
     table.rows.push_back(std::move(row));
   }
-  return {.key = "throughput", .title = "Curves", .blocks = {std::move(table)}};
+  Section section{.key = "throughput", .title = "Curves", .blocks = {}};
+  section.blocks.push_back(std::move(table));
+  for (Block& block : curve_charts(predictor, curve)) section.blocks.push_back(std::move(block));
+  return section;
 }
 
 Section throughput_measure_section(const MeasureNext& next) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/stats.h"
+#include "report/section_throughput_charts.h"
 #include "report/units.h"
 
 namespace assay {
@@ -89,6 +90,49 @@ Table log_table(const AnnealingReport& report) {
   return table;
 }
 
+// Figure 7(b): plain regressors on the same subsets.
+Table baselines_table(const AnnealingReport& report) {
+  Table table{.key = "baseline_steps",
+              .columns = {{.key = "seed", .title = "seed"},
+                          {.key = "method", .title = "method", .unit = Unit::kText},
+                          {.key = "step", .title = "step"},
+                          {.key = "median_ape", .title = "error", .unit = Unit::kShare}},
+              .show = Show::kDataOnly};
+  for (const AnnealingBaseline& baseline : report.baselines) {
+    for (size_t i = 0; i < baseline.errors.size(); ++i)
+      table.rows.push_back({baseline.seed, baseline.method, i, baseline.errors[i]});
+  }
+  return table;
+}
+
+// For readers: the spread over the steps of a run.
+Table spread_table(const AnnealingReport& report) {
+  Table table{.key = "step_errors",
+              .title = "Errors over the subsets that were tried (ALA, Figure 7b)",
+              .columns = {{.key = "seed", .title = "seed"},
+                          {.key = "method", .title = "method", .unit = Unit::kText},
+                          {.key = "min_ape", .title = "least", .unit = Unit::kShare},
+                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
+                          {.key = "max_ape", .title = "greatest", .unit = Unit::kShare}},
+              .terminal_limit = 0};
+  const auto add = [&table](uint64_t seed, const std::string& method, std::vector<double> errors) {
+    std::erase_if(errors, [](double e) { return !std::isfinite(e); });
+    if (errors.empty()) return;
+    std::sort(errors.begin(), errors.end());
+    table.rows.push_back(
+        {seed, method, errors.front(), quantile_sorted(errors, 0.5), errors.back()});
+  };
+  for (const auto& [seed, run] : report.runs) {
+    std::vector<double> errors;
+    for (const AnnealingStep& step : run.log) errors.push_back(step.error);
+    add(seed, "ala", std::move(errors));
+    for (const AnnealingBaseline& baseline : report.baselines) {
+      if (baseline.seed == seed) add(seed, baseline.method, baseline.errors);
+    }
+  }
+  return table;
+}
+
 double mean(const std::vector<TargetJudgement>& judged, double TargetJudgement::* field) {
   double sum = 0;
   for (const TargetJudgement& j : judged) sum += j.*field;
@@ -139,7 +183,10 @@ Section annealing_section(const AnnealingReport& report) {
                 {"rows", "rows", report.source_rows, Unit::kCount}}});
   if (!report.runs.empty()) section.blocks.push_back(runs_table(report));
   if (!report.targets.empty()) section.blocks.push_back(targets_table(report));
+  if (!report.runs.empty()) section.blocks.push_back(spread_table(report));
   section.blocks.push_back(log_table(report));
+  section.blocks.push_back(baselines_table(report));
+  for (Block& block : annealing_charts(report)) section.blocks.push_back(std::move(block));
   return section;
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/stats.h"
+#include "report/section_throughput_charts.h"
 #include "report/units.h"
 #include "throughput/reference_results.h"
 
@@ -137,6 +138,7 @@ std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
                           .unit = Unit::kText,
                           .show = Show::kDataOnly},
                          {.key = "n", .title = "n", .unit = Unit::kCount},
+                         {.key = "p10_ape", .title = "p10", .unit = Unit::kShare},
                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
                          {.key = "p90_ape", .title = "p90", .unit = Unit::kShare}},
              .terminal_limit = 0,
@@ -147,8 +149,8 @@ std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
     if (e.split != evaluation.errors.front().split) continue;
     for (const NamedErrors& named : errors_by(evaluation.data, e, &BenchRow::model)) {
       const ErrorSummary& s = named.summary;
-      data.rows.push_back(
-          {named.name, e.method, s.answered, finite(s.median_ape), finite(s.p90_ape)});
+      data.rows.push_back({named.name, e.method, s.answered, finite(s.p10_ape),
+                           finite(s.median_ape), finite(s.p90_ape)});
       if (&e == &evaluation.errors.front()) readers.rows.push_back(data.rows.back());
     }
   }
@@ -247,6 +249,7 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
   section.blocks.push_back(readers_table(evaluation));
   section.blocks.push_back(splits_table(evaluation));
   section.blocks.push_back(folds_table(evaluation));
+  for (Block& block : evaluation_charts(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : model_blocks(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : fit_blocks(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : bench_table_blocks(evaluation.table, evaluation.data)) {

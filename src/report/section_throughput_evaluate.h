@@ -11,6 +11,16 @@
 
 namespace assay {
 
+// How long a method took to learn from a fold and to answer.
+struct FoldTime {
+  std::string split;
+  std::string method;
+  std::string fold;
+  size_t train_rows = 0;
+  size_t train_configs = 0;
+  int64_t time_ns = 0;
+};
+
 struct ThroughputEvaluation {
   const BenchTable& table;
   const ThroughputData& data;
@@ -18,6 +28,7 @@ struct ThroughputEvaluation {
   std::vector<SplitErrors> errors;  // by split, then method
   std::vector<GroupFit> fits;       // empty: not shown
   bool interrupted = false;
+  std::vector<FoldTime> times = {};  // empty: not measured
 };
 
 Section throughput_evaluation_section(const ThroughputEvaluation& evaluation);
