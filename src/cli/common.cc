@@ -398,6 +398,11 @@ int run_over_inputs(const CommonOptions& options, const std::string& title,
   return write_document(document, options, data_lost);
 }
 
+bool wants_page(const CommonOptions& options) {
+  const auto format = output_format(options);
+  return format && *format == Format::kHtml;
+}
+
 int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
   const auto format = output_format(options);
   if (!format) return fail(format.error());

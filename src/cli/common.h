@@ -103,6 +103,8 @@ int run_over_inputs(const CommonOptions& options, const std::string& title, cons
 // Whether the document can be written where the options say and is no input, before any work
 // starts.
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs);
+// Whether the document becomes a page, whose charts may cost a pass over the trace.
+bool wants_page(const CommonOptions& options);
 // Writes the document where the options say. data_lost: an import log had losses.
 int write_document(const Document& document, const CommonOptions& options, bool data_lost);
 // Says what went wrong on stderr; returns kExitError.

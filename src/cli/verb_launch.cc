@@ -5,6 +5,7 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "launch/tree.h"
+#include "report/section_charts.h"
 #include "report/sections.h"
 
 namespace assay {
@@ -38,6 +39,10 @@ Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) 
   TraceContent content;
   content.overview = launch_overview(launch.whole);
   content.sections.push_back(launch_section(launch, verb.top));
+  if (wants_page(verb.common)) {
+    add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
+                         content.sections.back());
+  }
   if (verb.tree) {
     const TreeOptions tree{.order = kTreeOrders.at(verb.tree_order), .min_share = verb.min_share};
     ASSAY_TRY_ASSIGN(const CallTree calls, build_call_tree(loaded.trace, loaded.links, tree));

@@ -5,6 +5,7 @@
 #include "cli/fusion_flags.h"
 #include "cli/tax_flags.h"
 #include "cli/verbs.h"
+#include "report/section_charts.h"
 #include "report/section_levels.h"
 #include "report/section_tax.h"
 #include "report/sections.h"
@@ -47,6 +48,10 @@ Result<TraceContent> analyze(const ReportVerb& verb, const LoadedTrace& loaded) 
   content.verdict = std::move(words.sentences);
   content.sections.push_back(verdict_section(verdict, words.levers));
   content.sections.push_back(launch_section(launch, verb.top));
+  if (wants_page(verb.common)) {
+    add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
+                         content.sections.back());
+  }
   const TaxDiagnosis diagnosis =
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
   const std::vector<TaxAdvice> advice = tax_advice(diagnosis, words.levers);

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "report/section_charts.h"
 #include "report/sections.h"
 #include "report/units.h"
 
@@ -138,6 +139,7 @@ std::vector<Section> bound_sections(const std::vector<PlatformBound>& platforms,
                                     const Crossover* crossover) {
   std::vector<Section> sections;
   for (const PlatformBound& platform : platforms) sections.push_back(platform_section(platform));
+  sections.push_back(bound_charts_section(platforms));
   if (crossover != nullptr) sections.push_back(crossover_section(platforms, *crossover));
   return sections;
 }

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "report/section_charts.h"
 #include "report/sections.h"
 #include "report/units.h"
 #include "trace/api_names.h"
@@ -205,6 +206,7 @@ Section fusion_section(const FusionReport& report) {
            Unit::kNanoseconds, report.floor.text},
           {"outside_kernels", "left out: outside iterations", report.outside_kernels, Unit::kCount,
            "", Show::kDataOnly}}});
+  for (Block& chart : fusion_charts(report)) section.blocks.push_back(std::move(chart));
   section.blocks.push_back(chains_table(report));
   section.blocks.push_back(candidates_table(report));
   section.blocks.push_back(plan_facts("plan", "Best mix of lengths", report.plan, report.k_eager));

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "report/section_charts.h"
 #include "report/sections.h"
 #include "report/units.h"
 #include "trace/api_names.h"
@@ -268,6 +269,7 @@ Section launch_section(const LaunchReport& report, size_t top) {
                 {"origin", "p_1", std::string(origin_source_name(report.whole.origin)), Unit::kText,
                  "", Show::kDataOnly}}});
   section.blocks.push_back(floor_facts(report.floor));
+  for (Block& chart : launch_charts(report)) section.blocks.push_back(std::move(chart));
   Table iterations = iterations_table(report);
   Table means = means_table(report.means);
   const bool repeated = report.window_source != WindowSource::kWholeTrace;

@@ -1,4 +1,5 @@
 #include "report/section_tax.h"
+#include "report/section_charts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -419,6 +420,7 @@ Section tax_section(const TaxSectionInput& input) {
   section.blocks.push_back(floor_facts(r.floor));
   section.blocks.push_back(layers_table(r));
   section.blocks.push_back(balance_facts(r));
+  for (Block& chart : tax_charts(r)) section.blocks.push_back(std::move(chart));
   if (input.measured != nullptr) add_measured_blocks(*input.measured, r, section);
   const bool repeated = r.window_source != WindowSource::kWholeTrace && r.windows.size() > 1;
   Table phases = windows_table("phases", "Prefill and decode: " + r.phase_text, r, r.phases);

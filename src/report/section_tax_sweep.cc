@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/section_charts.h"
 #include "report/section_tax.h"
 #include "report/units.h"
 
@@ -176,10 +177,12 @@ Value size_value(double size) {
 }
 
 Section tax_sweep_section(const std::vector<TaxPlatform>& platforms) {
-  return {
-      .key = "tax_sweep",
-      .title = "Tax over a sweep",
-      .blocks = {points_table(platforms), crossovers_table(platforms), changes_table(platforms)}};
+  Section section{.key = "tax_sweep", .title = "Tax over a sweep"};
+  for (Block& chart : tax_sweep_charts(platforms)) section.blocks.push_back(std::move(chart));
+  section.blocks.push_back(points_table(platforms));
+  section.blocks.push_back(crossovers_table(platforms));
+  section.blocks.push_back(changes_table(platforms));
+  return section;
 }
 
 std::vector<std::string> tax_sweep_words(const std::vector<TaxPlatform>& platforms) {

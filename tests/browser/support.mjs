@@ -1,0 +1,142 @@
+// What the browser tests share: Chromium, reports written by the binary, and pages that tell
+// whether they stay quiet. A test file exits with 77 (skipped) where something it needs is missing.
+
+import { execFile, execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const EXAMPLE = join(ROOT, "examples/h100_vit_inference.json.gz");
+const SKIPPED = 77;
+const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
+
+function skip(why) {
+  console.log(`skipped: ${why}`);
+  process.exit(SKIPPED);
+}
+
+function browserPath() {
+  if (process.env.ASSAY_CHROMIUM) return process.env.ASSAY_CHROMIUM;
+  for (const folder of (process.env.PATH ?? "").split(":")) {
+    for (const name of BROWSERS) {
+      if (existsSync(join(folder, name))) return join(folder, name);
+    }
+  }
+  return null;
+}
+
+function playwright() {
+  try {
+    return createRequire(join(ROOT, "web/package.json"))("playwright-core");
+  } catch {
+    return skip("playwright-core is not installed (npm ci --prefix web)");
+  }
+}
+
+export const assay = process.argv[2] ?? join(ROOT, "build/release/assay");
+if (!existsSync(assay)) throw new Error(`${assay} is not built`);
+
+const folder = mkdtempSync(join(tmpdir(), "assay-browser-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+export const path = (name) => join(folder, name);
+
+// Runs the binary; its standard output.
+export function run(...args) {
+  return execFileSync(assay, args, { encoding: "utf8", maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+// The same beside the browser, for many reports.
+export const runAside = (...args) => promisify(execFile)(assay, args, { maxBuffer: 1 << 30 });
+
+// A trace of its own making: events of PyTorch's profiler.
+export function writeTrace(name, events) {
+  writeFileSync(path(name), JSON.stringify({ traceEvents: events }));
+  return path(name);
+}
+
+// An operator that launches a kernel, `at` microseconds from the start.
+export function launch(number, at, kernel, { op = "aten::mul", wait = 6, run: duration = 4 } = {}) {
+  const args = { correlation: number, "External id": number };
+  return [
+    { ph: "X", cat: "cpu_op", name: op, pid: 1, tid: 1, ts: at, dur: 9, args: { "External id": number } },
+    { ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 1, tid: 1, ts: at + 2, dur: 4, args },
+    { ph: "X", cat: "kernel", name: kernel, pid: 0, tid: 7, ts: at + 2 + wait, dur: duration, args: { ...args, device: 0, stream: 7 } },
+  ];
+}
+
+export function report(input, output = "report.html", ...flags) {
+  run("report", input, "-o", path(output), ...flags);
+  return path(output);
+}
+
+const { chromium } = playwright() ?? {};
+const executablePath = browserPath();
+if (!executablePath) skip("no Chromium here (tools/install_deps.sh test)");
+
+let browser;
+export async function openBrowser() {
+  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  return browser;
+}
+
+// A page on a file, with all that it says and asks for. ready: wait until the report is built.
+export async function openReport(file, { width = 1280, height = 900, dark = false, ready = true, setUp } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
+  const page = await context.newPage();
+  const said = [];
+  const asked = [];
+  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => said.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    said.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (request.url() !== pathToFileURL(file).href && !request.url().startsWith("blob:")) asked.push(request.url());
+  });
+  if (setUp) await setUp(page);
+  await page.goto(pathToFileURL(file).href);
+  if (ready) await page.waitForSelector("html[data-ready]", { timeout: 60_000 });
+  return { page, said, asked, close: () => context.close() };
+}
+
+// Everything comes into sight once, so that every chart has been drawn.
+export async function scrollThrough(page) {
+  await page.evaluate(async () => {
+    for (let y = 0; y < document.documentElement.scrollHeight; y += 600) {
+      window.scrollTo(0, y);
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 10)));
+    }
+    window.scrollTo(0, 0);
+  });
+}
+
+const failures = [];
+export function check(condition, what) {
+  if (!condition) failures.push(what);
+}
+export function equal(actual, expected, what) {
+  const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];
+  check(a === b, `${what}: ${a?.slice(0, 300)} instead of ${b?.slice(0, 300)}`);
+}
+
+// Runs the tests one after the other and ends the process.
+export async function main(tests) {
+  await openBrowser();
+  for (const [name, test] of Object.entries(tests)) {
+    const before = failures.length;
+    try {
+      await test();
+    } catch (error) {
+      failures.push(`${error.stack ?? error}`);
+    }
+    console.log(`${failures.length === before ? "ok  " : "FAIL"} ${name}`);
+    for (const failure of failures.slice(before)) console.log(`     ${failure}`);
+  }
+  await browser.close();
+  process.exit(failures.length > 0 ? 1 : 0);
+}
