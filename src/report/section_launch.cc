@@ -211,13 +211,16 @@ Table means_table(const LaunchMeans& means) {
 // The quantiles of t_l side by side, for readers; data has them in "whole".
 Facts distribution_facts(const LaunchMetrics& whole) {
   const LaunchTimeStats& t = whole.launch_time;
-  const auto quantile = [](const char* label, double ns) {
-    return Item{"", label, whole_ns(ns), Unit::kNanoseconds};
+  const auto quantile = [](const char* key, const char* label, double ns) {
+    return Item{key, label, whole_ns(ns), Unit::kNanoseconds};
   };
   return {.title =
               "Launch to start, t_l, over " + format_count(static_cast<int64_t>(t.n)) + " launches",
-          .items = {quantile("mean", t.mean_ns), quantile("p5", t.p5_ns), quantile("p50", t.p50_ns),
-                    quantile("p95", t.p95_ns), quantile("p99", t.p99_ns)},
+          .items = {quantile("launch_queue_mean_ns", "mean", t.mean_ns),
+                    quantile("launch_queue_p5_ns", "p5", t.p5_ns),
+                    quantile("launch_queue_p50_ns", "p50", t.p50_ns),
+                    quantile("launch_queue_p95_ns", "p95", t.p95_ns),
+                    quantile("launch_queue_p99_ns", "p99", t.p99_ns)},
           .show = Show::kReadersOnly};
 }
 

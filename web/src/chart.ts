@@ -434,7 +434,7 @@ export function chartTable(chart: Chart): Table {
 function heightOf(chart: Chart): number {
   if (!chart.horizontal) return 320;
   const besides = chart.series.filter((s) => s.mark === "bars").length;
-  return Math.min(900, 90 + chart.categories.length * Math.max(24, 14 * besides));
+  return Math.min(900, 100 + Math.max(52, chart.categories.length * Math.max(24, 14 * besides)));
 }
 
 export function chartElement(chart: Chart, room: string): HTMLElement {

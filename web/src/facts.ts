@@ -29,14 +29,17 @@ function line(item: Item, room: string): HTMLElement {
   );
 }
 
+const LONG = 9; // from here on in two columns, where there is room
+
 export function factsElement(facts: Facts, room: string): HTMLElement | null {
   const shown = facts.items.filter((item) => !item.hidden);
   const hidden = facts.items.filter((item) => item.hidden);
   if (shown.length === 0) return null;
-  const list = h("dl", { class: "facts" }, ...shown.map((item) => line(item, room)));
+  const list = h("dl", { class: shown.length >= LONG ? "facts long" : "facts" }, ...shown.map((item) => line(item, room)));
   const box = h("div", { class: "facts-box" });
   const head = h("div", { class: "grid-head" });
   if (facts.title) head.append(h("h4", {}, facts.title));
+  let tools: HTMLElement | null = null;
   if (hidden.length > 0) {
     const more = button(`${hidden.length} more`, () => {
       const open = more.getAttribute("aria-expanded") !== "true";
@@ -45,9 +48,13 @@ export function factsElement(facts: Facts, room: string): HTMLElement | null {
       list.replaceChildren(...(open ? facts.items : shown).map((item) => line(item, room)));
     });
     more.setAttribute("aria-expanded", "false");
-    head.append(h("div", { class: "tools" }, more));
+    tools = h("div", { class: "tools" }, more);
   }
-  if (head.childNodes.length > 0) box.append(head);
-  box.append(list);
+  if (facts.title) {
+    if (tools) head.append(tools);
+    box.append(head, list);
+  } else {
+    box.append(...[list, tools].filter((e) => e !== null));
+  }
   return box;
 }

@@ -245,7 +245,7 @@ function sectionsOf(sections: Section[], prefix: string, entries: Entry[]): HTML
     const id = `${prefix}${(section.key || section.title || "part").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40)}-${i}`;
     const element = sectionElement(section, id);
     if (!element) return [];
-    if (section.title) entries.push({ id, title: shortenMiddle(section.title.split(":")[0]!, 40) });
+    if (section.title) entries.push({ id, title: shortenMiddle(section.title.split(/[:(]/)[0]!.trim(), 40) });
     return [element];
   });
 }

@@ -39,7 +39,8 @@ export function nameButton(
 const LONG_WORD = 90;
 
 // A sentence whose overlong words are shortened.
-export function sentence(text: string): Child[] {
+export function sentence(written: string): Child[] {
+  const text = written.replace(/(\d) (?=(?:%|[mkMG]?[WJ]|[nmµ]?s|[KMGT]?i?B)(?![\w]))/g, "$1\u00a0");
   if (!/\S{91,}/.test(text)) return [text];
   return text
     .split(/(\S+)/)
