@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import resource
 import shutil
 import statistics
@@ -32,6 +33,7 @@ DATA = ROOT / "build/bench-data"
 BASE = CORPUS / "kineto/llm/h100_qwen1.5-0.5b.json.gz"
 FALLBACK = ROOT / "examples/h100_vit_inference.json.gz"
 LARGEST = CORPUS / "perf/DERIVED_concat4.json.gz"
+RANKS = CORPUS / "kineto/multirank/megatron_tp8_a100"
 TABLE = CORPUS / "bench/argonne_All_results.csv"
 
 # 10,000 points each: one configuration at 100 lengths and batch sizes, and 100 configurations at 10.
@@ -175,6 +177,13 @@ class Bench:
                   ("plain 1", "packed 1", "plain 2", "packed 2", "gzip -dc")),
                 f"{peak / size:.3f}"]
 
+    def levels(self, repeats):
+        """What bench/levels.py says of a set of ranks."""
+        done = subprocess.run([sys.executable, ROOT / "bench/levels.py", "--assay", self.assay, "--runs", str(repeats), RANKS],
+                              capture_output=True, text=True, check=True)
+        return re.findall(r"(\d+) ranks, ([\d.]+) MB: whole (\d+) MB/s, reading (\d+) MB/s, levels (\d+) MB/s; "
+                          r"whole / reading ([\d.]+)", done.stdout)
+
     def throughput(self, repeats):
         """Rows of (what, median user seconds); predictions read a model file of the whole table."""
         model = DATA / "throughput_model.json"
@@ -240,6 +249,10 @@ def main():
     table("Iterations: the same 100 MB in 10 and in 1,000 ProfilerSteps",
           ["steps", "MB", "ms", "MB/s"], rows)
 
+    if RANKS.exists():
+        table("assay levels over a set of ranks, one thread",
+              ["ranks", "MB plain", "whole MB/s", "reading MB/s", "placing and summing MB/s", "whole / reading"],
+              bench.levels(options.repeats))
     if TABLE.exists():
         table("assay throughput on LLM-Inference-Bench, one core", ["what", "user s"],
               bench.throughput(max(3, options.repeats // 2)))

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "levels/query.h"
@@ -89,6 +90,32 @@ struct FigureExecution {
                           // longer duration; NaN where all are 0
 };
 
+// Figure 15: one operation with matrix products or attention, all its executions together.
+struct FigureWaterfall {
+  FigureOpName name;
+  uint64_t executions = 0;
+  std::vector<std::pair<std::string, int64_t>> bars_ns;  // threshold, instruction, ...
+};
+
+// Figure 14: one signal at one moment, over the GPUs that it was read of.
+struct FigureMoment {
+  std::string signal;  // "sm_clock_mhz", "memory_clock_mhz", "power_w"
+  int64_t t_ns = 0;    // since the first device work of the first rank with a log
+  uint64_t gpus = 0;
+  double mean = 0;
+  double min = 0;
+  double max = 0;
+};
+
+// Figure 13: the cores at one moment.
+struct FigureCores {
+  int64_t t_ns = 0;     // as above
+  int active = 0;       // C_active, Eq. 4
+  double least = 0;     // C_min, Eq. 5
+  int one_sibling = 0;  // physical cores with one active logical processor
+  int siblings = 0;     // with two or more
+};
+
 struct ConfigFigures {
   std::string name;
   uint64_t ranks = 0;
@@ -104,6 +131,11 @@ struct ConfigFigures {
   std::vector<FigureComm> comms;
   std::vector<FigureLayer> layers;          // of the first kFigureIterations iterations
   std::vector<FigureExecution> executions;  // of forward matrix products in layers
+  std::vector<FigureWaterfall> waterfalls;  // the longest first
+  std::string no_waterfalls;                // why there are none
+  std::vector<FigureCores> cores;
+  std::vector<FigureMoment> moments;
+  double cores_used_share = std::numeric_limits<double>::quiet_NaN();  // of physical cores, ever
 };
 inline constexpr size_t kFigureIterations = 3;
 

@@ -317,7 +317,7 @@ def main():
         figures = json.loads(done.stdout)["figures"]
         for name, (_, tokens) in runs.items():
             check_config(figures, name, kernels[name], tokens, check)
-        if any(row["missing"] for row in figures["available"]):
+        if any(row["missing"] for row in figures["available"] if int(row["figure"].split(",")[0]) < 13):
             check.failures.append(f"all figures can be made: {figures['available']}")
         # Other names for the files, in another order; and a pattern instead of the folder.
         other = folder / "other"

@@ -1,0 +1,136 @@
+#include "report/section_levels_figures.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace assay {
+namespace {
+
+FigureBox box(double median) { return {4, median - 2, median - 1, median, median + 1, median + 2}; }
+
+// A configuration of one matrix product and one norm on two GPUs, all figures but the last three.
+ConfigFigures config(const std::string& name, double tokens_per_s) {
+  const FigureOpName product{LevelPhase::kForward, OpType::kGemm, "attn_op"};
+  const FigureOpName attention{LevelPhase::kForward, OpType::kAttention, "attn_fa"};
+  const FigureOpName norm{LevelPhase::kBackward, OpType::kVector, "b_attn_n"};
+  ConfigFigures one;
+  one.name = name;
+  one.gpus = 2;
+  one.iterations = {4, 5};
+  one.tokens = 4096;
+  one.tokens_per_s = tokens_per_s;
+  one.span_ns = box(1000);
+  one.parts = {{LevelPhase::kForward, std::nullopt, 4, 600, 60, 0},
+               {LevelPhase::kForward, OpType::kGemm, 4, 450, 20, 0},
+               {LevelPhase::kBackward, std::nullopt, 4, 400, 40, 0},
+               {LevelPhase::kBackward, OpType::kVector, 4, 400, 40, 0}};
+  one.ops = {{product, box(450), 8, 0.5, 0.9, 10, 20},
+             {attention, box(100), 8, 0.5, 0.2, 10, 20},
+             {norm, box(400), 8, 0, std::numeric_limits<double>::quiet_NaN(), 1, 2}};
+  one.comms = {{"all_gather", 8, box(300)}};
+  for (const int32_t iter : {4, 5}) {
+    for (const FigureOpName& op : {product, attention, norm})
+      one.layers.push_back({op, iter, 0, box(0.5), box(200)});
+  }
+  one.executions = {{product, 0, 4, 0, 0.5, 200, 1, 0.4}, {product, 0, 5, 0, 0.7, 240, 1.2, 1}};
+  return one;
+}
+
+template <typename T>
+std::vector<const T*> blocks(const Section& section) {
+  std::vector<const T*> found;
+  for (const Block& block : section.blocks) {
+    if (const T* one = std::get_if<T>(&block)) found.push_back(one);
+  }
+  return found;
+}
+
+const Table& table(const Section& section, const std::string& key) {
+  const auto tables = blocks<Table>(section);
+  return **std::find_if(tables.begin(), tables.end(),
+                        [&key](const Table* one) { return one->key == key; });
+}
+
+std::string cell_text(const Value& value) {
+  const auto* list = value.get<Value::List>();
+  return list != nullptr && !list->empty() ? list->front() : "";
+}
+
+TEST(LevelFiguresSection, ChartsAreWellFormedAndNamedAfterTheirFigures) {
+  const Section section = levels_figures_section({config("a", 100), config("b", 150)}, {});
+  std::set<std::string> keys;
+  std::set<char> figures;
+  for (const Chart* chart : blocks<Chart>(section)) {
+    EXPECT_TRUE(keys.insert(chart->key).second) << chart->key << " stands twice";
+    const size_t at = chart->title.find("(Chopper, Figure ");
+    ASSERT_NE(at, std::string::npos) << chart->title;
+    figures.insert(chart->title[at + 17]);
+    EXPECT_FALSE(chart->series.empty()) << chart->title;
+    for (const Series& series : chart->series) {
+      const size_t n = series.x.empty() ? chart->categories.size() : series.x.size();
+      EXPECT_EQ(series.y.size(), n) << chart->title << ", " << series.name;
+      EXPECT_EQ(series.low.size(), series.high.size());
+      EXPECT_TRUE(series.low.empty() || series.low.size() == n) << chart->title;
+      EXPECT_TRUE(series.labels.empty() || series.labels.size() == n) << chart->title;
+    }
+  }
+  EXPECT_EQ(figures, (std::set<char>{'4', '5', '6', '7', '8', '9', '1'}));
+}
+
+TEST(LevelFiguresSection, BarsOfAWaterfallStandInTheTableAndTheChart) {
+  ConfigFigures one = config("a", 100);
+  one.waterfalls = {{{LevelPhase::kForward, OpType::kGemm, "attn_op"},
+                     8,
+                     {{"threshold", 300}, {"residual", 150}}}};
+  const Section section = levels_figures_section({one}, {});
+  EXPECT_EQ(table(section, "waterfall").rows.size(), 2u);
+  const Chart* chart = blocks<Chart>(section).back();
+  ASSERT_EQ(chart->series.size(), 2u);
+  EXPECT_EQ(chart->series[1].y, std::vector<double>{150});
+}
+
+TEST(LevelFiguresSection, SaysOfEveryFigureWhatAConfigurationLacks) {
+  ConfigFigures bare = config("bare", 100);
+  bare.comms.clear();
+  bare.tokens.reset();
+  const Section section = levels_figures_section({config("a", 100), bare}, {});
+  std::set<std::string> made;
+  std::map<std::string, std::string> missing_of;
+  for (const Row& row : table(section, "available").rows) {
+    const std::string figure = *row[0].get<std::string>();
+    const std::string missing = cell_text(row[3]);
+    if (missing.empty()) made.insert(figure);
+    missing_of[figure] = missing;
+  }
+  EXPECT_EQ(made, (std::set<std::string>{"4", "5", "11"}));
+  EXPECT_EQ(missing_of["6"], "bare: no collective in its traces");
+  EXPECT_EQ(missing_of["15"], "no counter runs");  // of neither
+  EXPECT_EQ(missing_of["4, top"].substr(0, 6), "bare: ");
+  // Readers get the same in words.
+  const auto prose = blocks<Prose>(section);
+  ASSERT_EQ(prose.size(), 1u);
+  EXPECT_EQ(prose[0]->paragraphs.size(), 8u);  // 4 top, 6, 7, 8, 9 of one; 13, 14, 15 of both
+}
+
+TEST(LevelFiguresSection, ComparesWithTheConfigurationGivenFirst) {
+  const std::vector<ConfigFigures> configs = {config("a", 100), config("b", 150)};
+  const Table& rows = table(levels_figures_section(configs, {}), "configs");
+  EXPECT_EQ(rows.rows[1].back().number(), 1.5);
+  EXPECT_EQ(levels_figures_words(configs).front(),
+            "b has the highest throughput: 150 tokens/s, 1.50 times that of a.");
+}
+
+TEST(LevelFiguresSection, DetailChoosesWhoseLayersAreShown) {
+  const Section section =
+      levels_figures_section({config("a", 100), config("b", 150)}, {.top = 1, .detail = {"b"}});
+  for (const Row& row : table(section, "overlap_by_layer").rows)
+    EXPECT_EQ(*row[0].get<std::string>(), "b");
+  EXPECT_EQ(table(section, "overlap_by_layer").rows.size(), 6u);
+  EXPECT_EQ(table(section, "overlap_curve").rows.size(), 2u);
+}
+
+}  // namespace
+}  // namespace assay
