@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   assay::add_levels_verb(app, exit_code);
   assay::add_power_verb(app, exit_code);
   assay::add_throughput_verb(app, exit_code);
+  assay::add_replay_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -25,6 +25,7 @@ void add_throughput_predict_verb(CLI::App& throughput, int& exit_code);
 void add_throughput_suggest_verb(CLI::App& throughput, int& exit_code);
 void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code);
 void add_throughput_anneal_verb(CLI::App& throughput, int& exit_code);
+void add_replay_verb(CLI::App& app, int& exit_code);
 void add_info_verb(CLI::App& app, int& exit_code);
 
 }  // namespace assay

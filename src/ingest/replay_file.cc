@@ -95,6 +95,19 @@ class Fields {
     return value->get<std::string>();
   }
 
+  // Of an array of strings; empty when there is none.
+  Result<std::vector<std::string>> texts(const char* key) const {
+    std::vector<std::string> found;
+    const Json* value = find(key);
+    if (value == nullptr) return found;
+    if (!value->is_array()) return bad(at(key) + " is not an array");
+    for (const Json& one : *value) {
+      if (!one.is_string()) return bad(at(key) + " is not an array of strings");
+      found.push_back(one.get<std::string>());
+    }
+    return found;
+  }
+
   Result<uint64_t> count(const char* key) const {
     const Json* value = find(key);
     if (value == nullptr) return bad("no " + at(key));
@@ -206,7 +219,7 @@ Result<MeasurementHead> read_head(const Fields& document, const std::string& kin
   ASSAY_TRY_ASSIGN(const std::string tracer, document.text("tracer", true));
   head.tracer = tracer_from_name(tracer);
   if (head.tracer == CollectorTracer::kUnknown) {
-    return bad("tracer '" + tracer + "' is none of cupti, nsys, kineto, rocprofiler");
+    return bad("tracer '" + tracer + "' is none of cupti, nsys, kineto, rocprofiler, host");
   }
   ASSAY_TRY_ASSIGN(head.driver, document.text("driver", false));
   ASSAY_TRY_ASSIGN(head.warmups, document.count("warmups"));
@@ -226,6 +239,7 @@ Result<FloorFile> read_floor(const Json& json) {
   const Fields document(json, "");
   FloorFile file;
   ASSAY_TRY_ASSIGN(file.head, read_head(document, "assay-floor"));
+  if (file.head.tracer == CollectorTracer::kHost) return bad("tracer 'host' sees no kernels");
   ASSAY_TRY(document.each("gpus", [&file](const Fields& fields) -> Status {
     GpuFloor floor;
     ASSAY_TRY_ASSIGN(floor.gpu, read_gpu(fields));
@@ -281,6 +295,8 @@ Result<ReplayEntry> read_entry(const Fields& fields, uint64_t runs) {
   ASSAY_TRY_ASSIGN(entry.status, read_status(fields));
   const bool ok = entry.status == ReplayStatus::kOk;
   ASSAY_TRY_ASSIGN(entry.reason, fields.text("reason", entry.status == ReplayStatus::kFailed));
+  ASSAY_TRY_ASSIGN(entry.call, fields.text("call", false));
+  ASSAY_TRY_ASSIGN(entry.assumed, fields.texts("assumed"));
   if (!ok) return entry;
   ASSAY_TRY_ASSIGN(entry.ranges, fields.count("ranges"));
   if (entry.ranges == 0 || entry.ranges > runs) {
@@ -291,6 +307,9 @@ Result<ReplayEntry> read_entry(const Fields& fields, uint64_t runs) {
     entry.candidates.push_back(std::move(candidate));
     return Ok{};
   }));
+  if (fields.find("host") != nullptr) {
+    ASSAY_TRY_ASSIGN(entry.host, read_stats(fields, "host", entry.ranges));
+  }
   return entry;
 }
 
@@ -300,6 +319,7 @@ Result<ReplayFile> read_replay(const Json& json) {
   ASSAY_TRY_ASSIGN(file.head, read_head(document, "assay-replay"));
   ASSAY_TRY_ASSIGN(const Fields gpu, document.object("gpu"));
   ASSAY_TRY_ASSIGN(file.gpu, read_gpu(gpu));
+  ASSAY_TRY_ASSIGN(file.framework, document.text("framework", false));
   std::set<std::string> keys;
   ASSAY_TRY(document.each("entries", [&](const Fields& fields) -> Status {
     ASSAY_TRY_ASSIGN(ReplayEntry entry, read_entry(fields, file.head.runs));
@@ -310,6 +330,40 @@ Result<ReplayFile> read_replay(const Json& json) {
     return Ok{};
   }));
   return file;
+}
+
+using Written = nlohmann::ordered_json;
+
+Written stats_json(const SampleStats& s) {
+  return {{"n", s.n},         {"mean_ns", s.mean_ns}, {"std_ns", s.std_ns}, {"min_ns", s.min_ns},
+          {"p5_ns", s.p5_ns}, {"p50_ns", s.p50_ns},   {"p95_ns", s.p95_ns}, {"max_ns", s.max_ns}};
+}
+
+Written candidate_json(const ReplayCandidate& candidate) {
+  return {{"name", candidate.name},
+          {"grid", candidate.grid},
+          {"block", candidate.block},
+          {"shared_memory_bytes", candidate.shared_memory_bytes},
+          {"registers", candidate.registers},
+          {"count", candidate.count},
+          {"dispatch", stats_json(candidate.dispatch)},
+          {"launch", stats_json(candidate.launch)},
+          {"duration", stats_json(candidate.duration)}};
+}
+
+Written entry_json(const ReplayEntry& entry) {
+  Written json = {{"key", entry.key}, {"status", replay_status_name(entry.status)}};
+  if (!entry.reason.empty()) json["reason"] = entry.reason;
+  if (!entry.call.empty()) json["call"] = entry.call;
+  if (!entry.assumed.empty()) json["assumed"] = entry.assumed;
+  if (entry.status != ReplayStatus::kOk) return json;
+  json["ranges"] = entry.ranges;
+  json["candidates"] = Written::array();
+  for (const ReplayCandidate& candidate : entry.candidates) {
+    json["candidates"].push_back(candidate_json(candidate));
+  }
+  if (entry.host) json["host"] = stats_json(*entry.host);
+  return json;
 }
 
 template <typename File, typename Read>
@@ -337,6 +391,22 @@ Result<FloorFile> read_floor_file(const std::string& path) {
 
 Result<ReplayFile> read_replay_file(const std::string& path) {
   return read_file<ReplayFile>(path, read_replay);
+}
+
+std::string replay_file_json(const ReplayFile& file) {
+  Written entries = Written::array();
+  for (const ReplayEntry& entry : file.entries) entries.push_back(entry_json(entry));
+  Written document = {{"kind", "assay-replay"},
+                      {"schema_version", kVersion},
+                      {"tracer", tracer_name(file.head.tracer)},
+                      {"driver", file.head.driver},
+                      {"warmups", file.head.warmups},
+                      {"runs", file.head.runs},
+                      {"gpu", {{"name", file.gpu.name}, {"uuid", file.gpu.uuid}}},
+                      {"framework", file.framework},
+                      {"entries", std::move(entries)}};
+  // Kernel names that are not UTF-8 must not fail the whole file.
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace assay

@@ -16,4 +16,7 @@ namespace assay {
 Result<FloorFile> read_floor_file(const std::string& path);
 Result<ReplayFile> read_replay_file(const std::string& path);
 
+// The text of a replay file.
+std::string replay_file_json(const ReplayFile& file);
+
 }  // namespace assay

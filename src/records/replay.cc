@@ -1,8 +1,46 @@
 #include "records/replay.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/stats.h"
 
 namespace assay {
+
+SampleStats sample_stats(std::vector<int64_t> values_ns) {
+  SampleStats stats;
+  stats.n = values_ns.size();
+  if (values_ns.empty()) return stats;
+  std::sort(values_ns.begin(), values_ns.end());
+  double sum = 0;
+  for (const int64_t value : values_ns) sum += static_cast<double>(value);
+  stats.mean_ns = sum / static_cast<double>(stats.n);
+  double squares = 0;
+  for (const int64_t value : values_ns) {
+    const double off = static_cast<double>(value) - stats.mean_ns;
+    squares += off * off;
+  }
+  if (stats.n > 1) stats.std_ns = std::sqrt(squares / static_cast<double>(stats.n - 1));
+  stats.min_ns = static_cast<double>(values_ns.front());
+  stats.p5_ns = quantile_sorted(values_ns, 0.05);
+  stats.p50_ns = quantile_sorted(values_ns, 0.5);
+  stats.p95_ns = quantile_sorted(values_ns, 0.95);
+  stats.max_ns = static_cast<double>(values_ns.back());
+  return stats;
+}
+
+bool is_dynamic_operator(std::string_view op) {
+  const size_t colons = op.rfind("::");
+  const std::string_view name = colons == std::string_view::npos ? op : op.substr(colons + 2);
+  for (const std::string_view prefix :
+       {"nonzero", "unique", "_unique", "index_add", "masked_select", "bincount", "histc"}) {
+    if (name.substr(0, prefix.size()) == prefix) return true;
+  }
+  for (const std::string_view exact : {"item", "_local_scalar_dense", "is_nonzero", "equal"}) {
+    if (name == exact) return true;
+  }
+  return false;
+}
 
 std::string_view tracer_name(CollectorTracer tracer) {
   switch (tracer) {
@@ -14,6 +52,8 @@ std::string_view tracer_name(CollectorTracer tracer) {
       return "kineto";
     case CollectorTracer::kRocprofiler:
       return "rocprofiler";
+    case CollectorTracer::kHost:
+      return "host";
     case CollectorTracer::kUnknown:
       break;
   }
@@ -21,8 +61,9 @@ std::string_view tracer_name(CollectorTracer tracer) {
 }
 
 CollectorTracer tracer_from_name(std::string_view name) {
-  for (const CollectorTracer tracer : {CollectorTracer::kCupti, CollectorTracer::kNsys,
-                                       CollectorTracer::kKineto, CollectorTracer::kRocprofiler}) {
+  for (const CollectorTracer tracer :
+       {CollectorTracer::kCupti, CollectorTracer::kNsys, CollectorTracer::kKineto,
+        CollectorTracer::kRocprofiler, CollectorTracer::kHost}) {
     if (name == tracer_name(tracer)) return tracer;
   }
   return CollectorTracer::kUnknown;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ namespace assay {
 
 // What took the timestamps. A launch time includes the tracer's own cost, so floors and replays
 // compare only within one tracer.
-enum class CollectorTracer : uint8_t { kUnknown, kCupti, kNsys, kKineto, kRocprofiler };
+// kHost: none, without a device; only calls on the host have times then.
+enum class CollectorTracer : uint8_t { kUnknown, kCupti, kNsys, kKineto, kRocprofiler, kHost };
 std::string_view tracer_name(CollectorTracer tracer);
 // kUnknown for a name that is none.
 CollectorTracer tracer_from_name(std::string_view name);
@@ -31,6 +33,8 @@ struct SampleStats {
   double p95_ns = 0;
   double max_ns = 0;
 };
+// Of values in any order; all zero when there are none.
+SampleStats sample_stats(std::vector<int64_t> values_ns);
 
 struct GpuIdentity {
   std::string name;  // "NVIDIA H200"
@@ -92,12 +96,48 @@ struct ReplayEntry {
   std::string reason;   // why not ok; else empty
   uint64_t ranges = 0;  // measured ranges; 0 unless ok
   std::vector<ReplayCandidate> candidates;
+  std::string call = {};                  // the overload and arguments that were replayed
+  std::vector<std::string> assumed = {};  // what the database does not tell and was chosen
+  std::optional<SampleStats> host = {};   // time of the whole call on the host
 };
+
+// One kernel of a database as a replay needs it (docs/formats/kernel_db.md). Shapes are JSON text,
+// empty = not told.
+struct RecordedInput {
+  std::string type;
+  std::string dims;
+  std::string strides;
+  bool value_told = false;
+  std::string value;
+};
+
+struct ReplayRequest {
+  std::string key;
+  std::string name;  // cleaned
+  std::string op;
+  Dim3 grid = {0, 0, 0};
+  Dim3 block = {0, 0, 0};
+  uint32_t shared_memory_bytes = 0;
+  uint64_t frequency = 0;
+  bool inputs_told = false;
+  std::vector<RecordedInput> inputs;
+};
+
+struct ReplayPlan {
+  std::string source;  // file name
+  std::string gpu;     // of the trace; empty = not told
+  std::vector<ReplayRequest> entries;
+};
+
+// Operators whose work depends on values or that wait for the device (spec/tax 4.2): their floor
+// counts, a replay with other values would measure something else.
+bool is_dynamic_operator(std::string_view op);
 
 struct ReplayFile {
   std::string source;  // file name
   MeasurementHead head;
   GpuIdentity gpu;
+  std::string framework;             // "PyTorch 2.11.0"; may be empty
   std::vector<ReplayEntry> entries;  // keys are unique
 };
 

@@ -377,6 +377,12 @@ TrustNotes floor_trust(const FloorFile& file, const std::string& gpu, Tracer tra
 
 Result<MeasuredReport> measure_tax(const KernelDatabase& database, const ReplayFile& replay,
                                    const TaxReport& trace_only, const MeasuredOptions& options) {
+  if (replay.head.tracer == CollectorTracer::kHost) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "replayed without a GPU: it has times of calls, none of kernels; replay the "
+                 "database on the GPU of the trace",
+                 replay.source, -1};
+  }
   ASSAY_TRY(check_gpu(replay.source, replay.gpu.name, database.gpu));
   if (options.floor_tracer != CollectorTracer::kUnknown &&
       options.floor_tracer != replay.head.tracer) {

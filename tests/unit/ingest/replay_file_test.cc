@@ -197,5 +197,39 @@ TEST(ReplayFile, SaysWhereTheJsonBreaks) {
   EXPECT_EQ(read_replay_file("/nowhere/replay.json").error().code, ErrorCode::kIo);
 }
 
+TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
+  ReplayFile file;
+  file.head = {CollectorTracer::kCupti, "13.0", 50, 150};
+  file.gpu = {"NVIDIA H200", "GPU-1"};
+  file.framework = "PyTorch 2.11.0";
+  const SampleStats stats = {2, 3.5, 0.5, 3, 3.05, 3.5, 3.95, 4};
+  file.entries.push_back(
+      {.key = "k|1,1,1",
+       .ranges = 2,
+       .candidates = {{"void k()", {1, 1, 1}, {32, 1, 1}, 16, 24, 2, stats, stats, stats}},
+       .call = "aten::add.Tensor(1)",
+       .assumed = {"a number"},
+       .host = stats});
+  file.entries.push_back({.key = "f", .status = ReplayStatus::kFailed, .reason = "why"});
+  const auto read = read_replay(replay_file_json(file));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->head.tracer, CollectorTracer::kCupti);
+  EXPECT_EQ(read->framework, "PyTorch 2.11.0");
+  ASSERT_EQ(read->entries.size(), 2u);
+  EXPECT_EQ(read->entries[0].call, "aten::add.Tensor(1)");
+  EXPECT_EQ(read->entries[0].assumed, std::vector<std::string>{"a number"});
+  ASSERT_TRUE(read->entries[0].host);
+  EXPECT_EQ(read->entries[0].host->p95_ns, 3.95);
+  EXPECT_EQ(read->entries[0].candidates[0].launch.mean_ns, 3.5);
+  EXPECT_EQ(read->entries[0].candidates[0].registers, 24u);
+  EXPECT_EQ(read->entries[1].reason, "why");
+  EXPECT_EQ(replay_file_json(*read), replay_file_json(file));
+}
+
+TEST(ReplayFile, AReplayWithoutADeviceIsReadButIsNoFloor) {
+  EXPECT_TRUE(read_replay(replaced(replay_text(), "\"nsys\"", "\"host\"")));
+  EXPECT_EQ(floor_problem("\"cupti\"", "\"host\""), "tracer 'host' sees no kernels");
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,0 +1,500 @@
+#include "collect/replay/arguments.h"
+
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+namespace assay::replay {
+namespace {
+
+using c10::IValue;
+using c10::TypeKind;
+// c10::optional in PyTorch 1, std::optional later.
+using MaybeTensor = decltype(std::declval<const IValue&>().toOptional<at::Tensor>());
+
+constexpr int kNoFit = -1000;
+constexpr size_t kMostDims = 64;
+
+// ---------------------------------------------------------------- values as text
+
+std::optional<int64_t> as_integer(const std::string& text) {
+  char* end = nullptr;
+  const long long value = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> as_double(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> as_bool(const std::string& text) {
+  if (text == "True" || text == "true") return true;
+  if (text == "False" || text == "false") return false;
+  return std::nullopt;
+}
+
+// "[1, 2]" to its elements; absent when it is no list.
+std::optional<std::vector<std::string>> as_list(const std::string& text) {
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
+  std::vector<std::string> parts;
+  std::istringstream inside(text.substr(1, text.size() - 2));
+  for (std::string part; std::getline(inside, part, ',');) {
+    const size_t begin = part.find_first_not_of(' ');
+    const size_t end = part.find_last_not_of(' ');
+    if (begin == std::string::npos) return std::nullopt;
+    parts.push_back(part.substr(begin, end - begin + 1));
+  }
+  return parts;
+}
+
+// ---------------------------------------------------------------- types
+
+std::optional<at::ScalarType> element_type(const std::string& name) {
+  static const std::map<std::string, at::ScalarType> kNames = {
+      {"float", at::kFloat},
+      {"double", at::kDouble},
+      {"c10::Half", at::kHalf},
+      {"c10::BFloat16", at::kBFloat16},
+      {"long int", at::kLong},
+      {"long", at::kLong},
+      {"int", at::kInt},
+      {"short int", at::kShort},
+      {"short", at::kShort},
+      {"signed char", at::kChar},
+      {"unsigned char", at::kByte},
+      {"bool", at::kBool},
+      {"c10::complex<float>", at::kComplexFloat},
+      {"c10::complex<double>", at::kComplexDouble},
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1)
+      {"c10::Float8_e4m3fn", at::ScalarType::Float8_e4m3fn},
+      {"c10::Float8_e5m2", at::ScalarType::Float8_e5m2},
+#endif
+  };
+  const auto found = kNames.find(name);
+  if (found == kNames.end()) return std::nullopt;
+  return found->second;
+}
+
+bool is_integer_kind(TypeKind kind) {
+  return kind == TypeKind::IntType || kind == TypeKind::SymIntType;
+}
+
+c10::TypePtr without_optional(const c10::TypePtr& type) {
+  if (type->kind() != TypeKind::OptionalType) return type;
+  return type->castRaw<c10::OptionalType>()->getElementType();
+}
+
+c10::TypePtr element_of(const c10::TypePtr& list) {
+  return list->castRaw<c10::ListType>()->getElementType();
+}
+
+bool is_list_of(const c10::TypePtr& type, TypeKind kind) {
+  return type->kind() == TypeKind::ListType && element_of(type)->kind() == kind;
+}
+
+bool is_list_of_optional_tensors(const c10::TypePtr& type) {
+  return is_list_of(type, TypeKind::OptionalType) &&
+         without_optional(element_of(type))->kind() == TypeKind::TensorType;
+}
+
+// ---------------------------------------------------------------- which overload
+
+int scalar_fit(TypeKind kind, const RecordedInput& input) {
+  const bool boolean = as_bool(input.value).has_value();
+  const bool integer = as_integer(input.value).has_value();
+  const bool number = as_double(input.value).has_value();
+  if (!input.value_told || input.value.empty()) {
+    const bool numeric = kind == TypeKind::NumberType || kind == TypeKind::FloatType ||
+                         kind == TypeKind::BoolType || is_integer_kind(kind);
+    return numeric ? 1 : kNoFit;
+  }
+  if (kind == TypeKind::NumberType) return boolean ? 1 : number ? 2 : kNoFit;
+  if (is_integer_kind(kind)) return integer ? 3 : kNoFit;
+  if (kind == TypeKind::FloatType) return integer ? 1 : number ? 3 : kNoFit;
+  if (kind == TypeKind::BoolType) return boolean ? 3 : kNoFit;
+  return kNoFit;
+}
+
+int list_fit(const c10::TypePtr& type, const RecordedInput& input) {
+  if (type->kind() != TypeKind::ListType) return kNoFit;
+  const TypeKind kind = element_of(type)->kind();
+  const auto parts = as_list(input.value);
+  if (!parts) return is_integer_kind(kind) || kind == TypeKind::FloatType ? 1 : kNoFit;
+  int fit = 3;
+  for (const std::string& part : *parts) {
+    fit = std::min(fit, scalar_fit(kind, {"Scalar", {}, {}, true, part}));
+  }
+  return fit;
+}
+
+bool is_tensor_type(const std::string& name) { return element_type(name).has_value(); }
+
+// How well a recorded input fits a declared argument; kNoFit: not at all.
+int fit_of(const c10::Argument& argument, const RecordedInput& input) {
+  const c10::TypePtr type = without_optional(argument.type());
+  if (is_tensor_type(input.type)) return type->kind() == TypeKind::TensorType ? 3 : kNoFit;
+  if (input.type == "Scalar") return scalar_fit(type->kind(), input);
+  if (input.type == "ScalarList") return list_fit(type, input);
+  if (input.type == "TensorList" || input.dims.nested) {
+    if (is_list_of(type, TypeKind::TensorType)) return 3;
+    return is_list_of_optional_tensors(type) ? 2 : kNoFit;
+  }
+  // Nothing told: None, a default, a device, a string, an undefined tensor.
+  if (argument.type()->kind() == TypeKind::OptionalType) return 2;
+  if (argument.default_value()) return 1;
+  return 0;
+}
+
+bool is_output(const c10::Argument& argument) {
+  return argument.kwarg_only() && argument.alias_info() != nullptr &&
+         argument.alias_info()->isWrite();
+}
+
+int fit_of(const c10::FunctionSchema& schema, const JobEntry& entry) {
+  const auto& arguments = schema.arguments();
+  if (entry.inputs.size() > arguments.size()) return kNoFit;
+  int total = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const bool recorded = i < entry.inputs.size();
+    const bool may_lack = arguments[i].default_value().has_value() ||
+                          arguments[i].type()->kind() == TypeKind::OptionalType;
+    if (!recorded && !may_lack) return kNoFit;
+    const int fit = recorded ? fit_of(arguments[i], entry.inputs[i]) : -4;
+    if (fit == kNoFit) return kNoFit;
+    total += fit - (is_output(arguments[i]) ? 2 : 0);
+  }
+  return total;
+}
+
+// Overloads by operator name, of everything that this libtorch has.
+const std::map<std::string, std::vector<std::string>>& overloads() {
+  static const auto found = [] {
+    std::map<std::string, std::vector<std::string>> names;
+    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+      names[name.name].push_back(name.overload_name);
+    }
+    // The registry's order differs from build to build.
+    for (auto& [name, of_it] : names) std::sort(of_it.begin(), of_it.end());
+    return names;
+  }();
+  return found;
+}
+
+// Without recorded inputs only an operator all of whose needed arguments are tensors can be called.
+bool takes_tensors_only(const c10::FunctionSchema& schema) {
+  bool any = false;
+  for (const c10::Argument& argument : schema.arguments()) {
+    if (argument.default_value() || argument.type()->kind() == TypeKind::OptionalType) continue;
+    if (argument.type()->kind() != TypeKind::TensorType || is_output(argument)) return false;
+    any = true;
+  }
+  return any;
+}
+
+c10::OperatorHandle choose_overload(const JobEntry& entry) {
+  const auto found = overloads().find(entry.op);
+  if (found == overloads().end())
+    throw OperatorMissing("this libtorch has no operator " + entry.op);
+  std::optional<c10::OperatorHandle> best;
+  int best_fit = kNoFit;
+  for (const std::string& overload : found->second) {
+    const auto handle = c10::Dispatcher::singleton().findSchema({entry.op, overload});
+    if (!handle.has_value()) continue;
+    const int fit = entry.inputs_told ? fit_of(handle->schema(), entry)
+                                      : (takes_tensors_only(handle->schema()) ? 0 : kNoFit);
+    if (fit <= best_fit) continue;
+    best_fit = fit;
+    best.emplace(*handle);
+  }
+  if (best) return *best;
+  throw CannotRebuild(entry.inputs_told
+                          ? "no overload of " + entry.op + " takes what was recorded"
+                          : "inputs were not recorded, and no overload takes tensors alone");
+}
+
+// ---------------------------------------------------------------- arguments
+
+class Builder {
+ public:
+  Builder(const JobEntry& entry, const at::Device& device, int64_t most_bytes)
+      : entry_(entry), device_(device), most_bytes_(most_bytes) {}
+
+  Call build() {
+    Call call{choose_overload(entry_), {}, {}};
+    const c10::FunctionSchema& schema = call.op.schema();
+    assumed_ = &call.assumed;
+    for (size_t i = 0; i < schema.arguments().size(); ++i) {
+      const c10::Argument& argument = schema.arguments()[i];
+      where_ = "input " + std::to_string(i + 1) + " (" + argument.name() + ")";
+      const bool recorded = i < entry_.inputs.size();
+      call.arguments.push_back(recorded ? value_of(argument, entry_.inputs[i])
+                                        : unrecorded(argument));
+    }
+    return call;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const { throw CannotRebuild(where_ + ": " + why); }
+  void assume(const std::string& what) { assumed_->push_back(where_ + ": " + what); }
+
+  IValue value_of(const c10::Argument& argument, const RecordedInput& input) {
+    const c10::TypePtr type = without_optional(argument.type());
+    if (is_tensor_type(input.type)) return tensor_of(argument, input);
+    if (input.type == "Scalar") return scalar_of(argument, type->kind(), input);
+    if (input.type == "ScalarList") return list_of(argument, element_of(type)->kind(), input);
+    if (input.type == "TensorList" || input.dims.nested) return tensors_of(type, input);
+    return unrecorded(argument);
+  }
+
+  // None, a default, the device of the replay; what else is not recorded cannot be guessed.
+  IValue unrecorded(const c10::Argument& argument) {
+    const bool optional = argument.type()->kind() == TypeKind::OptionalType;
+    const TypeKind kind = without_optional(argument.type())->kind();
+    if (kind == TypeKind::DeviceObjType && (!optional || !has_tensors())) return IValue(device_);
+    if (argument.default_value()) {
+      if (kind == TypeKind::StringType) {
+        assume("strings are not recorded: " + argument.default_value()->toStringRef());
+      }
+      return *argument.default_value();
+    }
+    if (optional) return IValue();
+    if (kind == TypeKind::TensorType) {
+      if (!entry_.inputs_told) return whole_launch(argument);
+      return IValue(at::Tensor());
+    }
+    fail("a value of type " + argument.type()->str() + " was not recorded");
+  }
+
+  IValue whole_launch(const c10::Argument& argument) {
+    assume("inputs were not recorded: one element per thread of the launch");
+    return IValue(
+        make_tensor(argument, at::kFloat, {std::max<int64_t>(1, entry_.elements)}, nullptr));
+  }
+
+  bool has_tensors() const {
+    return std::any_of(entry_.inputs.begin(), entry_.inputs.end(), [](const RecordedInput& input) {
+      return is_tensor_type(input.type) || input.dims.nested;
+    });
+  }
+
+  IValue scalar_of(const c10::Argument& argument, TypeKind kind, const RecordedInput& input) {
+    if (!input.value_told || input.value.empty()) {
+      if (argument.default_value()) {
+        assume("the value was not recorded: the default");
+        return *argument.default_value();
+      }
+      if (argument.type()->kind() == TypeKind::OptionalType) return IValue();
+      fail("the value was not recorded; PyTorch 2.1 and newer record it");
+    }
+    return scalar_value(kind, input.value);
+  }
+
+  IValue scalar_value(TypeKind kind, const std::string& text) const {
+    if (const auto boolean = as_bool(text)) {
+      if (kind == TypeKind::BoolType || kind == TypeKind::NumberType) return IValue(*boolean);
+    }
+    const auto integer = as_integer(text);
+    if (integer && (is_integer_kind(kind) || kind == TypeKind::NumberType)) return IValue(*integer);
+    const auto number = as_double(text);
+    if (number && (kind == TypeKind::FloatType || kind == TypeKind::NumberType))
+      return IValue(*number);
+    fail("'" + text.substr(0, 60) + "' is no value for it");
+  }
+
+  IValue list_of(const c10::Argument& argument, TypeKind kind, const RecordedInput& input) {
+    const auto parts = as_list(input.value);
+    if (!parts) {
+      if (argument.default_value()) {
+        assume("the values were not recorded: the default");
+        return *argument.default_value();
+      }
+      fail("the values of the list were not recorded");
+    }
+    if (is_integer_kind(kind)) return IValue(filled<int64_t>(kind, *parts, &IValue::toInt));
+    if (kind == TypeKind::FloatType) return IValue(filled<double>(kind, *parts, &IValue::toDouble));
+    if (kind == TypeKind::BoolType) return IValue(filled<bool>(kind, *parts, &IValue::toBool));
+    fail("lists of this type are not rebuilt");
+  }
+
+  template <typename T>
+  c10::List<T> filled(TypeKind kind, const std::vector<std::string>& parts,
+                      T (IValue::*get)() const) const {
+    c10::List<T> list;
+    for (const std::string& part : parts) list.push_back((scalar_value(kind, part).*get)());
+    return list;
+  }
+
+  IValue tensor_of(const c10::Argument& argument, const RecordedInput& input) {
+    const at::ScalarType type = *element_type(input.type);
+    if (!input.dims.told || input.dims.nested) fail("its shape was not recorded");
+    const Shape& sizes = input.dims.shapes.front();
+    const bool strided = input.strides.told && !input.strides.nested &&
+                         input.strides.shapes.front().size() == sizes.size();
+    if (sizes.empty() && is_wrapped_number(type)) return wrapped_number(type);
+    return IValue(
+        make_tensor(argument, type, sizes, strided ? &input.strides.shapes.front() : nullptr));
+  }
+
+  // `x + 1` reaches the dispatcher as a tensor without dimensions in the host's memory, whose type
+  // does not count: recorded like any tensor, told by a type that Python's numbers have.
+  bool is_wrapped_number(at::ScalarType type) const {
+    if (type != at::kDouble && type != at::kLong && type != at::kBool) return false;
+    if (entry_.inputs.size() < 2) return false;
+    return std::any_of(entry_.inputs.begin(), entry_.inputs.end(), [](const RecordedInput& other) {
+      return is_tensor_type(other.type) && other.dims.told && !other.dims.nested &&
+             !other.dims.shapes.front().empty();
+    });
+  }
+
+  IValue wrapped_number(at::ScalarType type) {
+    assume("taken for a number of Python's, 1");
+    at::Tensor number = at::ones({}, at::TensorOptions().dtype(type));
+    number.unsafeGetTensorImpl()->set_wrapped_number(true);
+    return IValue(number);
+  }
+
+  IValue tensors_of(const c10::TypePtr& type, const RecordedInput& input) {
+    if (!input.dims.told || (!input.dims.nested && !input.dims.shapes.front().empty())) {
+      fail("the shapes of the list were not recorded");
+    }
+    const auto element = element_type(entry_.list_type);
+    if (!element) fail("the element type of tensor lists is not recorded, and nothing tells it");
+    std::vector<at::Tensor> made;
+    for (size_t i = 0; input.dims.nested && i < input.dims.shapes.size(); ++i) {
+      const bool strided = input.strides.nested && i < input.strides.shapes.size() &&
+                           input.strides.shapes[i].size() == input.dims.shapes[i].size();
+      made.push_back(strided_tensor(*element, input.dims.shapes[i],
+                                    strided ? &input.strides.shapes[i] : nullptr));
+      fill(made.back(), false);
+    }
+    if (made.empty()) fail("the shapes of the list were not recorded");
+    assume("the element type of tensor lists is not recorded: " + entry_.list_type);
+    if (is_list_of_optional_tensors(type)) {
+      c10::List<MaybeTensor> list;
+      for (const at::Tensor& tensor : made) list.push_back(tensor);
+      return IValue(list);
+    }
+    return IValue(c10::List<at::Tensor>(made));
+  }
+
+  at::Tensor make_tensor(const c10::Argument& argument, at::ScalarType type, const Shape& sizes,
+                         const Shape* strides) {
+    at::Tensor tensor = strided_tensor(type, sizes, strides);
+    fill(tensor, names_places(argument.name()));
+    if (smallest_ == 0 || entry_.op == "aten::embedding") note_size(tensor);
+    return tensor;
+  }
+
+  // Of integers only those of the arguments called so are looked up in another tensor.
+  static bool names_places(const std::string& name) {
+    return name == "index" || name == "indices" || name == "target" || name == "offsets";
+  }
+
+  // Places stay below every size that they could be looked up in.
+  void note_size(const at::Tensor& tensor) {
+    for (const int64_t size : tensor.sizes()) {
+      if (size > 0 && (smallest_ == 0 || size < smallest_)) smallest_ = size;
+    }
+  }
+
+  at::Tensor strided_tensor(at::ScalarType type, const Shape& sizes, const Shape* strides) {
+    if (sizes.size() > kMostDims) fail("too many dimensions");
+    __int128 last = 0;
+    __int128 dense = 1;
+    bool empty = false;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int64_t stride = strides != nullptr ? (*strides)[i] : 0;
+      if (sizes[i] < 0 || stride < 0) fail("a negative size or stride");
+      empty |= sizes[i] == 0;
+      last += static_cast<__int128>(sizes[i] - 1) * stride;
+      dense = std::min<__int128>(dense * std::max<int64_t>(1, sizes[i]), __int128{1} << 62);
+    }
+    const __int128 elements = empty ? 0 : (strides != nullptr ? last + 1 : dense);
+    const __int128 bytes = elements * static_cast<int64_t>(c10::elementSize(type));
+    if (bytes > most_bytes_ - bytes_) fail("more memory than a replay takes");
+    bytes_ += static_cast<int64_t>(bytes);
+    const at::TensorOptions options = at::TensorOptions().dtype(type).device(device_);
+    if (strides == nullptr || empty) return at::empty(sizes, options);
+    return at::empty({static_cast<int64_t>(elements)}, options).as_strided(sizes, *strides);
+  }
+
+  // Values that no operator refuses: in (0, 1], ones, or places that exist. Filled through the
+  // memory itself, which tensors with stride 0 share among elements.
+  void fill(const at::Tensor& tensor, bool places) const {
+    if (tensor.numel() == 0) return;
+    const int64_t count = static_cast<int64_t>(tensor.storage().nbytes() / tensor.element_size());
+    at::Tensor memory = tensor.as_strided({count}, {1}, 0);
+    const at::ScalarType type = tensor.scalar_type();
+    if (places) {
+      memory.copy_(at::arange(count, memory.options().dtype(at::kLong))
+                       .remainder(std::max<int64_t>(1, smallest_)));
+    } else if (type == at::kBool || at::isIntegralType(type, false)) {
+      memory.fill_(1);
+    } else {
+      memory.copy_(at::rand({count}, memory.options().dtype(at::kFloat)).mul_(-0.875).add_(1.0));
+    }
+  }
+
+  const JobEntry& entry_;
+  const at::Device device_;
+  const int64_t most_bytes_;
+  int64_t bytes_ = 0;
+  int64_t smallest_ = 0;  // size of the tensors so far
+  std::string where_;
+  std::vector<std::string>* assumed_ = nullptr;
+};
+
+void describe_tensor(const at::Tensor& tensor, std::ostream& out) {
+  if (!tensor.defined()) {
+    out << "undefined";
+    return;
+  }
+  out << at::toString(tensor.scalar_type()) << '[';
+  for (int64_t i = 0; i < tensor.dim(); ++i) out << (i > 0 ? "," : "") << tensor.size(i);
+  out << "|";
+  for (int64_t i = 0; i < tensor.dim(); ++i) out << (i > 0 ? "," : "") << tensor.stride(i);
+  out << ']';
+}
+
+}  // namespace
+
+Call rebuild(const JobEntry& entry, const at::Device& device, int64_t most_bytes) {
+  return Builder(entry, device, most_bytes).build();
+}
+
+std::string describe(const Call& call) {
+  std::ostringstream out;
+  out << call.op.operator_name().name;
+  if (!call.op.operator_name().overload_name.empty())
+    out << '.' << call.op.operator_name().overload_name;
+  out << '(';
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const IValue& value = call.arguments[i];
+    if (i > 0) out << ", ";
+    if (value.isTensor()) {
+      describe_tensor(value.toTensor(), out);
+    } else if (value.isTensorList()) {
+      out << '[';
+      for (const at::Tensor& tensor : value.toTensorVector()) {
+        describe_tensor(tensor, out);
+        out << ';';
+      }
+      out << ']';
+    } else {
+      out << value;
+    }
+  }
+  out << ')';
+  return out.str();
+}
+
+}  // namespace assay::replay

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Compiles assay-replay against the PyTorch of a Python on this machine (2.x from pip, or 1.13 from
+# Debian), with its own C++ ABI and without CUDA's headers.
+#
+#   build.sh --out FOLDER [--python PYTHON]
+#
+# Makes FOLDER/assay-replay; `assay replay` looks for it there when ASSAY_REPLAY names it.
+set -euo pipefail
+
+python=python3
+out=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --out) out=${2:-}; shift 2 || exit 2 ;;
+    --python) python=${2:-}; shift 2 || exit 2 ;;
+    *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  esac
+done
+[ -n "$out" ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+compiler=${CXX:-c++}
+command -v "$compiler" >/dev/null || { echo "no C++ compiler: install g++, or set CXX" >&2; exit 1; }
+
+# Folders and flags of that PyTorch: one per line.
+facts=$("$python" - <<'PY'
+import os, sys
+try:
+    import torch
+except ImportError as error:
+    sys.exit(f"{sys.executable} has no PyTorch: {error}; name another Python with --python")
+from torch.utils import cpp_extension
+print(torch.__version__)
+print(int(torch._C._GLIBCXX_USE_CXX11_ABI))
+print(os.pathsep.join(path for path in cpp_extension.include_paths() if os.path.isdir(path)))
+print(os.pathsep.join(path for path in cpp_extension.library_paths() if os.path.isdir(path)))
+print(int(torch.version.cuda is not None))
+PY
+) || exit 1
+{ read -r version; read -r abi; read -r include_paths; read -r library_paths; read -r cuda; } <<<"$facts"
+
+flags=(-O2 -pthread "-D_GLIBCXX_USE_CXX11_ABI=$abi" -I"$here/../..")
+libraries=(-Wl,--no-as-needed)
+IFS=: read -ra folders <<<"$include_paths"
+for folder in "${folders[@]}"; do flags+=(-isystem "$folder"); done
+# NVTX alone, of a toolkit that is there; the program compiles without it.
+for folder in "${CUDA_HOME:-}/include" /usr/local/cuda/include; do
+  [ -d "$folder/nvtx3" ] && flags+=(-idirafter "$folder") && break
+done
+IFS=: read -ra folders <<<"$library_paths"
+for folder in "${folders[@]}"; do libraries+=(-L"$folder" "-Wl,-rpath,$folder"); done
+libraries+=(-ltorch -ltorch_cpu -lc10)
+[ "$cuda" = 1 ] && libraries+=(-ltorch_cuda -lc10_cuda)
+libraries+=(-ldl)
+
+mkdir -p "$out"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# PyTorch 2.0 to 2.10 ask for C++17, newer ones may ask for C++20; 1.13 does not compile as C++20.
+for standard in c++17 c++20; do
+  echo "compiling assay-replay against PyTorch $version as $standard (about a minute)"
+  jobs=()
+  for source in "$here"/*.cc; do
+    "$compiler" "-std=$standard" "${flags[@]}" -c "$source" -o "$work/$(basename "$source").o" \
+      2>"$work/$(basename "$source").log" &
+    jobs+=($!)
+  done
+  compiled=1
+  for job in "${jobs[@]}"; do wait "$job" || compiled=0; done
+  [ $compiled = 1 ] && break
+done
+if [ $compiled = 0 ]; then
+  head -n 30 "$work"/*.log >&2
+  exit 1
+fi
+"$compiler" -pthread "$work"/*.o "${libraries[@]}" -o "$work/assay-replay"
+"$work/assay-replay" --about
+mv "$work/assay-replay" "$out/assay-replay"
+echo "$out/assay-replay"

@@ -1,0 +1,95 @@
+#include "cli/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+constexpr size_t kMostOutput = size_t{1} << 20;
+
+Error cannot_run(const std::string& program, int code) {
+  return {ErrorCode::kIo, fmt::format("cannot be run: {}", std::strerror(code)), program, -1};
+}
+
+std::string read_all(int file) {
+  std::string text;
+  char block[4096];
+  for (;;) {
+    const ssize_t got = ::read(file, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    if (text.size() < kMostOutput) text.append(block, static_cast<size_t>(got));
+  }
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output) {
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  int pipe[2] = {-1, -1};
+  if (keep_output && ::pipe2(pipe, O_CLOEXEC) != 0) return cannot_run(argv[0], errno);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, keep_output ? pipe[1] : STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  const int code =
+      ::posix_spawnp(&child, argv[0].c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ChildResult result;
+  if (keep_output) {
+    ::close(pipe[1]);
+    if (code == 0) result.output = read_all(pipe[0]);
+    ::close(pipe[0]);
+  }
+  if (code != 0) return cannot_run(argv[0], code);
+  result.exit_code = wait_for(child);
+  return result;
+}
+
+std::string own_path() {
+  std::error_code failed;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? "" : path.string();
+}
+
+std::string own_folder() { return std::filesystem::path(own_path()).parent_path().string(); }
+
+bool is_program(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+std::string find_on_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (is_program(candidate)) return candidate;
+  }
+  return "";
+}
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+#pragma once
+
+// Other programs that a verb runs: started without a shell, waited for.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+struct ChildResult {
+  int exit_code = 0;   // 128 + signal when a signal ended it
+  std::string output;  // its standard output, when asked for
+};
+
+// argv[0] is looked for on PATH. keep_output: collect standard output (at most 1 MiB) instead of
+// passing it on. Standard output of a child that is not collected goes to standard error: what a
+// verb prints is its own.
+Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output);
+
+// The folder that this program lies in; empty when the system does not tell.
+std::string own_folder();
+std::string own_path();
+// An executable file of that name on PATH; empty when there is none.
+std::string find_on_path(const std::string& name);
+bool is_program(const std::string& path);
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+#pragma once
+
+// Replays that were measured before, by what was replayed and on what (spec/tax 4.2): one small
+// replay file per kernel in the user's cache folder.
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "records/replay.h"
+
+namespace assay {
+
+class ReplayCache {
+ public:
+  // identity: GPU, driver, framework, tracer and runs; entries of another never match. Without a
+  // cache folder, or when switched off, nothing is found and nothing is kept.
+  ReplayCache(const ReplayFile& identity, bool enabled);
+
+  // The entry under the request's key.
+  std::optional<ReplayEntry> find(const ReplayRequest& request) const;
+  // Keeps an entry whose status is kOk. That it cannot is no error: the replay itself succeeded.
+  void keep(const ReplayRequest& request, const ReplayEntry& entry) const;
+
+ private:
+  std::string path_of(const ReplayRequest& request) const;
+
+  std::string folder_;  // empty = off
+  ReplayFile identity_;
+};
+
+}  // namespace assay

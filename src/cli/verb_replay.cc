@@ -1,0 +1,427 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "cli/child_process.h"
+#include "cli/common.h"
+#include "cli/export_file.h"
+#include "cli/interrupt.h"
+#include "cli/replay_cache.h"
+#include "cli/verbs.h"
+#include "ingest/load.h"
+#include "ingest/replay_file.h"
+#include "ingest/replay_job.h"
+#include "tax/replay_ranges.h"
+#include "trace/links.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCannotWrite = 3;  // of assay-replay: its results found no room
+
+struct ReplayVerb {
+  std::string database;
+  std::string output;
+  std::string program;
+  std::string python = "python3";
+  std::string tracer = "auto";
+  std::string device = "auto";
+  uint64_t batch = 64;
+  bool build = false;
+  bool fresh = false;
+  bool no_cache = false;
+  ReplayJobOptions job;
+};
+
+Error usage(std::string message) {
+  return {ErrorCode::kInvalidArgument, std::move(message), "", -1};
+}
+
+// A folder that is gone when this is.
+class ScratchFolder {
+ public:
+  static Result<ScratchFolder> make() {
+    std::string name = (fs::temp_directory_path() / "assay-replay-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      return Error{ErrorCode::kIo, "no folder for what comes and goes", name, -1};
+    }
+    return ScratchFolder(name);
+  }
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  ~ScratchFolder() {
+    std::error_code failed;
+    if (!path_.empty()) fs::remove_all(path_, failed);
+  }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+std::string build_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/assay/bin";
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? "" : std::string(home) + "/.cache/assay/bin";
+}
+
+// Given, named by ASSAY_REPLAY, built before, beside this program, on PATH.
+Result<std::string> find_program(const ReplayVerb& verb) {
+  if (!verb.program.empty()) {
+    if (is_program(verb.program)) return verb.program;
+    return Error{ErrorCode::kInvalidArgument, "--program: no such program", verb.program, -1};
+  }
+  const char* named = std::getenv("ASSAY_REPLAY");
+  for (const std::string& path :
+       {std::string(named == nullptr ? "" : named), build_folder() + "/assay-replay",
+        own_folder() + "/assay-replay"}) {
+    if (!path.empty() && is_program(path)) return path;
+  }
+  const std::string found = find_on_path("assay-replay");
+  if (!found.empty()) return found;
+  return usage(
+      "assay-replay is not here: it must be compiled against the PyTorch whose operators it is to "
+      "run. 'assay replay --build --python PYTHON' does that in about a minute (needs g++); or "
+      "name "
+      "one with --program or ASSAY_REPLAY");
+}
+
+// Beside the program (as tools/portable.sh lays it out), or up from it in a source tree.
+std::string find_build_script() {
+  fs::path folder = own_folder();
+  for (int up = 0; up < 4 && !folder.empty(); ++up, folder = folder.parent_path()) {
+    const fs::path script = folder / "collect/replay/build.sh";
+    if (is_program(script.string())) return script.string();
+  }
+  return "";
+}
+
+int build_program(const ReplayVerb& verb) {
+  const std::string script = find_build_script();
+  if (script.empty()) {
+    return fail(
+        usage("its sources (collect/replay) are not beside this program: run "
+              "collect/replay/build.sh of Assay's source tree"));
+  }
+  auto built = run_child({script, "--out", build_folder(), "--python", verb.python}, false);
+  if (!built) return fail(built.error());
+  return built->exit_code == 0 ? kExitFine : kExitError;
+}
+
+Result<ReplayProgram> ask_program(const std::string& program) {
+  ASSAY_TRY_ASSIGN(const ChildResult answer, run_child({program, "--about"}, true));
+  if (answer.exit_code != 0) {
+    return Error{
+        ErrorCode::kIo,
+        fmt::format("ends with code {} when asked what it is: build it anew for the PyTorch "
+                    "that is installed now (assay replay --build)",
+                    answer.exit_code),
+        program, -1};
+  }
+  return parse_replay_program(answer.output);
+}
+
+// The tracer around the program; kHost = none.
+Result<CollectorTracer> choose_tracer(const ReplayVerb& verb, const std::string& device) {
+  if (device == "cpu") {
+    if (verb.tracer == "auto" || verb.tracer == "none") return CollectorTracer::kHost;
+    return usage("--tracer " + verb.tracer + ": on a CPU there are no kernels to trace");
+  }
+  if (verb.tracer == "none") {
+    return usage("--tracer none: on a GPU nothing would be measured but the calls on the host");
+  }
+  if (verb.tracer == "nsys") return CollectorTracer::kNsys;
+  return CollectorTracer::kCupti;
+}
+
+struct Session {
+  const ReplayVerb& verb;
+  const ReplayPlan& plan;
+  std::string program;
+  ReplayFile& file;
+  const ScratchFolder& scratch;
+};
+
+std::vector<std::string> traced_command(const Session& session, const std::string& trace,
+                                        const std::vector<std::string>& command) {
+  std::vector<std::string> argv;
+  switch (session.file.head.tracer) {
+    case CollectorTracer::kCupti:
+      argv = {own_path(), "record", "-o", trace, "--"};
+      break;
+    case CollectorTracer::kNsys:
+      argv = {"nsys",
+              "profile",
+              "--trace=cuda,nvtx",
+              "--sample=none",
+              "--cpuctxsw=none",
+              "--force-overwrite=true",
+              "--export=sqlite",
+              "-o",
+              fs::path(trace).replace_extension()};
+      break;
+    default:
+      break;
+  }
+  argv.insert(argv.end(), command.begin(), command.end());
+  return argv;
+}
+
+// A program that was stopped leaves what its tracer had flushed: entries of it count.
+std::map<uint64_t, ReplayedKernels> kernels_of(const Session& session, const std::string& trace,
+                                               std::string& why_not) {
+  if (session.file.head.tracer == CollectorTracer::kHost) return {};
+  CommonOptions options;
+  options.allow_truncated = true;
+  auto loaded = load_input(trace, options);
+  if (!loaded) {
+    why_not = "no trace of the replay could be read: " + loaded.error().message;
+    return {};
+  }
+  return replayed_kernels(loaded->trace, loaded->links);
+}
+
+ReplayEntry entry_from(const Session& session, ReplayAnswer answer,
+                       std::map<uint64_t, ReplayedKernels>& kernels, const std::string& why_not) {
+  ReplayEntry entry;
+  entry.key = session.plan.entries[answer.entry].key;
+  entry.status = answer.status;
+  entry.reason = std::move(answer.reason);
+  entry.call = std::move(answer.call);
+  entry.assumed = std::move(answer.assumed);
+  if (entry.status != ReplayStatus::kOk) return entry;
+  entry.ranges = answer.host_ns.size();
+  entry.host = sample_stats(std::move(answer.host_ns));
+  if (session.file.head.tracer == CollectorTracer::kHost) return entry;
+  const auto seen = kernels.find(answer.entry);
+  if (seen == kernels.end() || seen->second.ranges == 0) {
+    entry.status = ReplayStatus::kFailed;
+    entry.reason = why_not.empty() ? "the tracer saw none of its ranges" : why_not;
+    return entry;
+  }
+  entry.ranges = std::min<uint64_t>(seen->second.ranges, session.file.head.runs);
+  entry.candidates = std::move(seen->second.candidates);
+  return entry;
+}
+
+// Runs the program over these entries of the plan once. done: those that have an answer now, or in
+// which the program ended; it is not empty unless the program could not run at all.
+Result<std::vector<ReplayEntry>> run_once(const Session& session,
+                                          const std::vector<size_t>& entries,
+                                          std::vector<size_t>& done) {
+  const std::string job = session.scratch.file("job"), answers = session.scratch.file("answers");
+  const std::string trace = session.scratch.file(
+      session.file.head.tracer == CollectorTracer::kNsys ? "trace.sqlite" : "trace.assaytrace");
+  for (const std::string& old : {answers, trace}) fs::remove(old);
+  ASSAY_TRY(export_file(job, replay_job_text(session.plan, entries, session.verb.job)));
+  const auto command = traced_command(session, trace, {session.program, job, answers});
+  ASSAY_TRY_ASSIGN(const ChildResult ended, run_child(command, false));
+  ASSAY_TRY_ASSIGN(ReplayAnswers found, read_replay_answers(answers, session.plan.entries.size()));
+  if (ended.exit_code == kCannotWrite) {
+    return Error{ErrorCode::kIo, "assay-replay cannot write what it measured", answers, -1};
+  }
+  std::string why_not;
+  auto kernels = kernels_of(session, trace, why_not);
+  std::vector<ReplayEntry> made;
+  for (ReplayAnswer& answer : found.answers) {
+    done.push_back(answer.entry);
+    made.push_back(entry_from(session, std::move(answer), kernels, why_not));
+  }
+  if (found.unfinished && !interrupt_asked()) {
+    done.push_back(*found.unfinished);
+    ReplayEntry entry;
+    entry.key = session.plan.entries[*found.unfinished].key;
+    entry.status = ReplayStatus::kFailed;
+    entry.reason = fmt::format("the program ended in it with code {}", ended.exit_code);
+    made.push_back(std::move(entry));
+  }
+  if (made.empty() && !interrupt_asked()) {
+    return Error{ErrorCode::kIo,
+                 fmt::format("ends with code {} before the first entry", ended.exit_code),
+                 command[0], -1};
+  }
+  return made;
+}
+
+Status replay_all(const Session& session, std::vector<size_t> open, const ReplayCache& cache) {
+  const StopOnInterrupt stop;
+  while (!open.empty() && !interrupt_asked()) {
+    const std::vector<size_t> now(open.begin(),
+                                  open.begin() + std::min<size_t>(open.size(), session.verb.batch));
+    std::vector<size_t> done;
+    ASSAY_TRY_ASSIGN(std::vector<ReplayEntry> made, run_once(session, now, done));
+    for (size_t i = 0; i < made.size(); ++i) {
+      cache.keep(session.plan.entries[done[i]], made[i]);
+      session.file.entries.push_back(std::move(made[i]));
+    }
+    // After every batch: who stops the replay goes on from here.
+    ASSAY_TRY(export_file(session.verb.output, replay_file_json(session.file)));
+    std::erase_if(open, [&done](size_t entry) {
+      return std::find(done.begin(), done.end(), entry) != done.end();
+    });
+    fmt::print(stderr, "{} of {} kernels\n", session.file.entries.size(),
+               session.plan.entries.size());
+  }
+  if (open.empty()) return Ok{};
+  return Error{ErrorCode::kIo, "interrupted; the same command goes on from here",
+               session.verb.output, -1};
+}
+
+// A replay of the same on the same: its entries count as done.
+bool continues(const ReplayFile& before, const ReplayFile& now) {
+  return before.head.tracer == now.head.tracer && before.head.warmups == now.head.warmups &&
+         before.head.runs == now.head.runs && before.head.driver == now.head.driver &&
+         before.gpu.name == now.gpu.name && before.gpu.uuid == now.gpu.uuid &&
+         before.framework == now.framework;
+}
+
+// Entries that need no run: of an earlier part of this replay, skipped by rule, from the cache.
+Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan& plan,
+                                       const ReplayCache& cache, ReplayFile& file) {
+  std::map<std::string, ReplayEntry> before;
+  if (!verb.fresh && fs::exists(verb.output)) {
+    ASSAY_TRY_ASSIGN(ReplayFile earlier, read_replay_file(verb.output));
+    if (!continues(earlier, file)) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "is there already, of another device, PyTorch, tracer or number of runs: give "
+                   "another name, or --fresh to begin anew",
+                   verb.output, -1};
+    }
+    for (ReplayEntry& entry : earlier.entries) before.emplace(entry.key, std::move(entry));
+  }
+  std::vector<size_t> open;
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    const ReplayRequest& request = plan.entries[i];
+    if (const auto known = before.find(request.key); known != before.end()) {
+      file.entries.push_back(std::move(known->second));
+    } else if (is_dynamic_operator(request.op)) {
+      file.entries.push_back(
+          {.key = request.key,
+           .status = ReplayStatus::kSkippedDynamic,
+           .reason = request.op + " depends on values, or waits for the device"});
+    } else if (request.op.empty()) {
+      file.entries.push_back({.key = request.key,
+                              .status = ReplayStatus::kFailed,
+                              .reason = "the trace names no operator for it"});
+    } else if (auto kept = cache.find(request)) {
+      file.entries.push_back(std::move(*kept));
+    } else {
+      open.push_back(i);
+    }
+  }
+  return open;
+}
+
+void say_result(const ReplayPlan& plan, const ReplayFile& file, const std::string& output) {
+  std::map<ReplayStatus, size_t> counts;
+  for (const ReplayEntry& entry : file.entries) ++counts[entry.status];
+  fmt::print(
+      stderr, "{}: {} of {} kernels replayed, {} skipped, {} unknown to this PyTorch, {} failed\n",
+      output, counts[ReplayStatus::kOk], plan.entries.size(), counts[ReplayStatus::kSkippedDynamic],
+      counts[ReplayStatus::kOpMissing], counts[ReplayStatus::kFailed]);
+  std::map<std::string, size_t> reasons;
+  for (const ReplayEntry& entry : file.entries) {
+    if (entry.status == ReplayStatus::kFailed || entry.status == ReplayStatus::kOpMissing) {
+      ++reasons[entry.reason];
+    }
+  }
+  for (const auto& [reason, count] : reasons) fmt::print(stderr, "  {} x {}\n", count, reason);
+  if (file.head.tracer == CollectorTracer::kHost) {
+    fmt::print(stderr,
+               "On a CPU only the calls are timed: no kernels, and nothing for assay tax.\n");
+  }
+}
+
+Status replay(ReplayVerb verb) {
+  if (verb.database.empty())
+    return usage("which kernel database? assay replay db.json -o replay.json");
+  if (verb.output.empty()) return usage("-o is needed: the file to write");
+  ASSAY_TRY_ASSIGN(const ReplayPlan plan, read_kernel_database(verb.database));
+  ASSAY_TRY(check_export(verb.output, {verb.database}));
+  ASSAY_TRY_ASSIGN(const std::string program, find_program(verb));
+  ASSAY_TRY_ASSIGN(const ReplayProgram about, ask_program(program));
+  verb.job.device = verb.device == "auto" ? about.device : verb.device;
+  if (verb.job.device == "cuda" && about.device != "cuda") {
+    return usage("--device cuda: the PyTorch of assay-replay (" + about.torch + ") sees no GPU");
+  }
+  ReplayFile file;
+  ASSAY_TRY_ASSIGN(file.head.tracer, choose_tracer(verb, verb.job.device));
+  file.head.warmups = verb.job.warmups;
+  file.head.runs = verb.job.runs;
+  file.framework = "PyTorch " + about.torch;
+  file.gpu.name = "cpu";
+  if (verb.job.device == "cuda") {
+    file.gpu = about.gpu;
+    file.head.driver = about.driver;
+    if (file.gpu.name.empty()) return usage("the driver does not name its GPU");
+    if (!about.labels) {
+      return usage(
+          "assay-replay was compiled without NVTX and no libnvToolsExt is here: the tracer "
+          "could not tell its calls apart; build it where CUDA's headers are");
+    }
+    if (!plan.gpu.empty() && plan.gpu != file.gpu.name) {
+      return usage("the database is of a trace on " + plan.gpu + ", this machine has " +
+                   file.gpu.name + ": replay it on the trace's");
+    }
+  }
+  const ReplayCache cache(file, !verb.no_cache);
+  ASSAY_TRY_ASSIGN(const std::vector<size_t> open, take_known(verb, plan, cache, file));
+  ASSAY_TRY(export_file(verb.output, replay_file_json(file)));
+  ASSAY_TRY_ASSIGN(const ScratchFolder scratch, ScratchFolder::make());
+  ASSAY_TRY(replay_all({verb, plan, program, file, scratch}, open, cache));
+  say_result(plan, file, verb.output);
+  return Ok{};
+}
+
+}  // namespace
+
+void add_replay_verb(CLI::App& app, int& exit_code) {
+  auto verb = std::make_shared<ReplayVerb>();
+  CLI::App* sub = app.add_subcommand(
+      "replay", "Run the operators of a kernel database one by one and measure their launches");
+  sub->add_option("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
+  sub->add_option("-o,--output", verb->output, "file to write; one that is there is gone on with");
+  sub->add_option("--device", verb->device, "auto, cuda or cpu")
+      ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
+      ->capture_default_str();
+  sub->add_option("--tracer", verb->tracer, "auto, cupti (assay record), nsys or none")
+      ->check(CLI::IsMember({"auto", "cupti", "nsys", "none"}))
+      ->capture_default_str();
+  sub->add_option("--warmups", verb->job.warmups, "calls that do not count")->capture_default_str();
+  sub->add_option("--runs", verb->job.runs, "calls that do")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  sub->add_option("--entry-seconds", verb->job.entry_seconds, "most time for one kernel")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  sub->add_option("--batch", verb->batch, "kernels per process; the file is written after each")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  sub->add_flag("--fresh", verb->fresh, "do not go on with the file that is there");
+  sub->add_flag("--no-cache", verb->no_cache, "measure anew what was measured before");
+  sub->add_option("--program", verb->program, "assay-replay to run");
+  sub->add_flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
+  sub->add_option("--python", verb->python, "the Python for --build")->capture_default_str();
+  sub->callback([verb, &exit_code] {
+    if (verb->build) {
+      exit_code = build_program(*verb);
+      if (exit_code != kExitFine || verb->database.empty()) return;
+    }
+    const Status status = replay(*verb);
+    exit_code = status ? kExitFine : fail(status.error());
+  });
+}
+
+}  // namespace assay

@@ -1,0 +1,422 @@
+#!/usr/bin/env python3
+"""`assay replay` end to end on the CPU: operators recorded from a running PyTorch, a trace around them
+as its profiler writes it, `assay tax --export-kernel-db`, and a replay whose every rebuilt call is
+compared with the one that was made. Then what goes wrong: operators that this libtorch lacks, kills,
+full disks, hostile databases, programs that die, and, with a pretended GPU and tracer, kernel times.
+
+Exit code 77 without assay-replay or a Python that has PyTorch."""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ASSAY = PROGRAM = PYTHON = None
+SKIP = 77
+TENSOR = re.compile(r"[A-Z][A-Za-z0-9]*\[[\d,]*\|[\d,]*\]")
+
+
+def python_with_torch():
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
+
+
+def trace_of(calls):
+    """A profiler's trace in which every call launched one kernel of its own."""
+    events = []
+    for number, call in enumerate(calls):
+        begin = 1000 + 100 * number
+        args = {"External id": number + 1, "Input Dims": call["dims"], "Input type": call["types"],
+                "Input Strides": call["strides"], "Concrete Inputs": call["concrete"]}
+        events.append({"ph": "X", "cat": "cpu_op", "name": call["op"], "pid": 1, "tid": 1, "ts": begin, "dur": 50,
+                       "args": args})
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                       "ts": begin + 10, "dur": 5, "args": {"correlation": number + 1, "External id": number + 1}})
+        events.append({"ph": "X", "cat": "kernel", "name": f"kernel_{number}", "pid": 0, "tid": 7, "ts": begin + 20,
+                       "dur": 10, "args": {"correlation": number + 1, "External id": number + 1, "device": 0,
+                                           "stream": 7, "grid": [number + 1, 1, 1], "block": [32, 1, 1]}})
+    return {"schemaVersion": 1, "record_shapes": 1, "deviceProperties": [{"id": 0, "name": "Test GPU"}],
+            "traceEvents": events}
+
+
+def database(entries, gpu=""):
+    return {"kind": "assay-kernel-db", "schema_version": 1, "gpu": {"name": gpu}, "entries": entries}
+
+
+def entry(key, op, inputs=None, **more):
+    """inputs: (type, dims, strides, concrete) each."""
+    row = {"key": key, "name": key, "operator": op, "grid": [4, 1, 1], "block": [32, 1, 1], "frequency": 1, **more}
+    if inputs is not None:
+        for place, name in enumerate(("input_types", "input_dims", "input_strides", "concrete_inputs")):
+            row[name] = [one[place] for one in inputs]
+    return row
+
+
+F32 = ("float", [4, 6], [6, 1], "")
+ONE = ("Scalar", [], [], "1")
+
+
+def add(key):
+    return entry(key, "aten::add", [F32, F32, ONE])
+
+
+# A tracer and a replay program of a machine with a GPU, of which there is none here.
+STUB_PROGRAM = '''#!{python} -SE
+import json, os, signal, sys
+if sys.argv[1] == "--about":
+    print(json.dumps({{"torch": "2.11.0", "device": "{device}", "gpu": "{gpu}", "uuid": "GPU-1", "driver": "13.0",
+                       "labels": True}}))
+    sys.exit()
+for line in open(sys.argv[1]):
+    words = line.rstrip("\\n").split("\\t")
+    if words[0] != "entry": continue
+    number, op = int(words[1]), words[2]
+    with open(sys.argv[2], "a") as out:
+        out.write(json.dumps({{"begin": number}}) + "\\n"); out.flush()
+        if op == "aten::crash": os.kill(os.getpid(), signal.SIGSEGV)
+        out.write(json.dumps({{"entry": number, "status": "ok", "reason": "", "call": op, "assumed": [],
+                              "host_ns": [100, 200, 300]}}) + "\\n")
+        if op == "aten::cut":
+            out.write('{{"entry": 9, "sta'); sys.exit(1)
+'''
+STUB_NSYS = '''#!{python} -SE
+import sqlite3, subprocess, sys
+words = sys.argv[1:]
+target = words[words.index("-o") + 1] + ".sqlite"
+db = sqlite3.connect(target)
+db.executescript("""
+create table StringIds (id integer primary key, value text);
+insert into StringIds values (1, 'cudaLaunchKernel_v7000'), (2, 'void add<float>(float*)'), (3, 'void cast()');
+create table META_DATA_EXPORT (name text, value text);
+insert into META_DATA_EXPORT values ('EXPORT_SCHEMA_VERSION', '3.13.2');
+create table TARGET_INFO_GPU (id integer, name text, cuDevice integer);
+insert into TARGET_INFO_GPU values (0, 'NVIDIA H200', 0);
+create table NVTX_EVENTS (start integer, end integer, eventType integer, rangeId integer, text text, textId integer, globalTid integer);
+create table CUPTI_ACTIVITY_KIND_RUNTIME (start integer, end integer, eventClass integer, globalTid integer, correlationId integer, nameId integer);
+create table CUPTI_ACTIVITY_KIND_KERNEL (start integer, end integer, deviceId integer, contextId integer, streamId integer,
+  correlationId integer, globalPid integer, demangledName integer, shortName integer, gridX integer, gridY integer, gridZ integer,
+  blockX integer, blockY integer, blockZ integer, staticSharedMemory integer, dynamicSharedMemory integer, registersPerThread integer);
+""")
+tid, pid = (77 << 24) + 77, 77 << 24
+correlation = 0
+for run in range(3):
+    begin = 1_000_000 * (run + 1)
+    db.execute("insert into NVTX_EVENTS values (?, ?, 59, 0, ?, null, ?)", (begin, begin + 90_000, f"aten_dispatch|0|{{run}}", tid))
+    # Two kernels in each range, the second launched twice; a warm-up launch outside of any.
+    for name, call, wait, took in ((3, 4_000, 5_000, 1_000), (2, 20_000 + 1_000 * run, 4_500, 2_000), (2, 60_000, 4_500, 2_000)):
+        correlation += 1
+        db.execute("insert into CUPTI_ACTIVITY_KIND_RUNTIME values (?, ?, 0, ?, ?, 1)", (begin + call, begin + call + 3_000, tid, correlation))
+        db.execute("insert into CUPTI_ACTIVITY_KIND_KERNEL values (?, ?, 0, 1, 7, ?, ?, ?, ?, 4, 1, 1, 32, 1, 1, 0, 16, 24)",
+                   (begin + call + wait, begin + call + wait + took, correlation, pid, name, name))
+db.commit()
+sys.exit(subprocess.run(words[words.index("-o") + 2:]).returncode)
+'''
+
+
+class ReplayTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.top = pathlib.Path(self.folder.name)
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.top / "cache"), "TMPDIR": str(self.top)}
+        self.out = self.top / "replay.json"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def executable(self, name, text, **values):
+        path = self.top / name
+        path.write_text(text.format(python=sys.executable, **values))
+        path.chmod(0o755)
+        return path
+
+    def assay(self, *words, **more):
+        return subprocess.run([ASSAY, *map(str, words)], capture_output=True, text=True, env=self.environment,
+                              timeout=300, check=False, **more)
+
+    def replay(self, rows, *flags, program=None, **more):
+        path = self.top / "db.json"
+        path.write_text(rows if isinstance(rows, str) else json.dumps(rows))
+        return self.assay("replay", path, "-o", self.out, "--warmups", 1, "--runs", 3, "--program",
+                          program or PROGRAM, *flags, **more)
+
+    def entries(self):
+        return {row["key"]: row for row in json.loads(self.out.read_text())["entries"]}
+
+    def replayed(self, rows, *flags, **more):
+        done = self.replay(database(rows), *flags, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.entries()
+
+    # ---- arguments
+
+    def check_call(self, call, row):
+        """A rebuilt call against the one that was made."""
+        name = call["op"] + ("." + call["overload"] if call["overload"] else "")
+        self.assertEqual(row["call"].split("(")[0], name)
+        inside = row["call"][len(name) + 1:-1]
+        wanted = [text for value in call["truth"] if isinstance(value, str) for text in TENSOR.findall(value)]
+        self.assertEqual(TENSOR.findall(inside), wanted, name)
+        rest = re.split(r", (?![^\[]*\])", TENSOR.sub("tensor", inside))
+        plain = [value for value in call["truth"]]
+        if any("tensor;" in part for part in rest) or len(rest) != len(plain):
+            return
+        for text, value in zip(rest, plain):
+            if isinstance(value, bool) or value is None:
+                self.assertEqual(text, str(value), row["call"])
+            elif isinstance(value, (int, float)):
+                self.assertAlmostEqual(float(text), value, msg=row["call"])
+            elif isinstance(value, list):
+                self.assertEqual([float(part) for part in text.strip("[]").split(",") if part.strip()],
+                                 [float(part) for part in value], row["call"])
+
+    def test_calls_of_a_running_pytorch_are_rebuilt_as_they_were_made(self):
+        if PYTHON is None:
+            self.skipTest("no Python with PyTorch")
+        recorded = subprocess.run([PYTHON, str(HERE / "record_ops.py")], capture_output=True, text=True, check=False)
+        self.assertEqual(recorded.returncode, 0, recorded.stderr)
+        calls = json.loads(recorded.stdout)
+        trace = self.top / "trace.json"
+        trace.write_text(json.dumps(trace_of(calls)))
+        done = self.assay("tax", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads((self.top / "ops.json").read_text())
+        self.assertEqual(len(rows["entries"]), len(calls))
+        done = self.replay(json.dumps({**rows, "gpu": {"name": ""}}))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        by_name = {row["key"].split("|")[0]: row for row in self.entries().values()}
+        proven, failed = set(), {}
+        for number, call in enumerate(calls):
+            row = by_name[f"kernel_{number}"]
+            if row["status"] != "ok":
+                failed[call["op"]] = row["status"] + ": " + row.get("reason", "")
+                continue
+            self.check_call(call, row)
+            self.assertEqual(row["ranges"], 3)
+            self.assertGreater(row["host"]["min_ns"], 0)
+            proven.add(call["op"])
+        self.assertGreaterEqual(len(proven), 100, failed)
+        for op in ("aten::addmm", "aten::cat", "aten::native_layer_norm", "aten::embedding", "aten::_softmax",
+                   "aten::_to_copy", "aten::convolution", "aten::arange", "aten::sum", "aten::masked_fill_"):
+            self.assertTrue(op in proven or any(other.startswith(op) for other in proven), (op, failed.get(op)))
+        self.assertEqual(failed.pop("aten::nonzero", "")[:15], "skipped_dynamic")
+        self.assertLessEqual(len(failed), 8, failed)
+
+    def test_without_a_gpu_only_calls_are_timed_and_that_is_said(self):
+        done = self.replay(database([add("a")]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        file = json.loads(self.out.read_text())
+        self.assertEqual((file["tracer"], file["gpu"]["name"], file["warmups"], file["runs"]), ("host", "cpu", 1, 3))
+        self.assertEqual(file["entries"][0]["candidates"], [])
+        self.assertEqual(file["entries"][0]["host"]["n"], 3)
+        self.assertIn("On a CPU only the calls are timed", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_what_was_not_recorded_is_assumed_and_told_or_fails(self):
+        rows = self.replayed([
+            entry("tensors", "aten::relu"),
+            entry("gelu", "aten::gelu", [F32, ("", [], [], "")]),
+            entry("number", "aten::add", [F32, ("double", [], [], ""), ONE]),
+            entry("values", "aten::sum", [F32, ("ScalarList", [], [], ""), ("Scalar", [], [], ""), ("", [], [], "")]),
+            entry("list", "aten::cat", [("TensorList", [[4, 6], [2, 6]], [[6, 1], [6, 1]], ""), ("Scalar", [], [], "0")]),
+            entry("permute", "aten::permute", [F32, ("ScalarList", [], [], "")]),
+            entry("index", "aten::index", [F32, ("", [], [], "")])])
+        self.assertIn("Float[128|1]", rows["tensors"]["call"], "one element per thread of the launch")
+        self.assertIn("strings are not recorded", rows["gelu"]["assumed"][0])
+        self.assertIn("a number of Python's", rows["number"]["assumed"][0])
+        self.assertEqual(rows["values"]["status"], "failed")
+        self.assertIn("element type of tensor lists", rows["list"]["assumed"][0])
+        self.assertEqual((rows["permute"]["status"], rows["index"]["status"]), ("failed", "failed"))
+        self.assertIn("input 2", rows["permute"]["reason"])
+
+    def test_operators_that_are_not_here_or_depend_on_values_are_told_apart(self):
+        rows = self.replayed([entry("a", "aten::of_next_year", [F32]), entry("b", "triton_poi_fused_add_0"),
+                              entry("c", "aten::nonzero", [F32]), entry("d", "aten::index_add_", [F32]),
+                              entry("e", "aten::_unique2", [F32]), entry("f", ""), add("g")])
+        self.assertEqual([rows[key]["status"] for key in "abcdefg"],
+                         ["op_missing", "op_missing", "skipped_dynamic", "skipped_dynamic", "skipped_dynamic",
+                          "failed", "ok"])
+        self.assertIn("aten::of_next_year", rows["a"]["reason"])
+
+    def test_an_operator_that_refuses_its_inputs_fails_alone(self):
+        rows = self.replayed([entry("a", "aten::mm", [F32, F32]), add("b")])
+        self.assertEqual(rows["a"]["status"], "failed")
+        self.assertIn("raised an error", rows["a"]["reason"])
+        self.assertEqual(rows["b"]["status"], "ok")
+
+    # ---- going on
+
+    def test_a_killed_replay_goes_on_where_it_was(self):
+        rows = database([entry(f"k{i}", "aten::add", [("float", [64, 64 + i], [64 + i, 1], "")] * 2 + [ONE])
+                         for i in range(12)])
+        (self.top / "db.json").write_text(json.dumps(rows))
+        command = [ASSAY, "replay", str(self.top / "db.json"), "-o", str(self.out), "--warmups", "1", "--runs", "3",
+                   "--program", str(PROGRAM), "--batch", "2", "--no-cache"]
+        process = subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not (self.out.exists() and len(self.entries()) >= 4):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        before = self.entries()
+        self.assertGreaterEqual(len(before), 4)
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        after = self.entries()
+        self.assertEqual(len(after), 12)
+        self.assertEqual({key: after[key] for key in before}, before, "what was measured stays")
+        again = subprocess.run([*command, "--runs", "4"], env=self.environment, capture_output=True, text=True,
+                               check=False)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("--fresh", again.stderr)
+
+    def test_what_was_measured_before_comes_from_the_cache(self):
+        first = self.replayed([add("a")])["a"]["host"]
+        self.out.unlink()
+        # The same kernel in another database, under another key.
+        other = add("other")
+        other["name"] = "a"
+        self.assertEqual(self.replayed([other])["other"]["host"], first)
+        self.out.unlink()
+        self.assertNotEqual(self.replayed([add("a")], "--no-cache")["a"]["host"], first)
+        for file in (self.top / "cache").rglob("*.json"):
+            file.write_text("damaged")
+        self.out.unlink()
+        self.assertEqual(self.replayed([add("a")])["a"]["status"], "ok")
+
+    def test_a_full_disk_is_told_and_leaves_the_old_file(self):
+        self.replayed([add("a")])
+        before = self.out.read_text()
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1200, 1200))
+
+        rows = [add("a")] + [entry(f"{i:0200d}", "aten::of_next_year", [F32]) for i in range(20)]
+        (self.top / "db.json").write_text(json.dumps(database(rows)))
+        done = self.assay("replay", self.top / "db.json", "-o", self.out, "--warmups", 1, "--runs", 3, "--program",
+                          PROGRAM, preexec_fn=small_files)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cannot write", done.stderr)
+        self.assertEqual(self.out.read_text(), before)
+        self.assertEqual([path.name for path in self.top.iterdir() if ".tmp" in path.name], [])
+
+    # ---- hostile and broken
+
+    def test_databases_that_are_none_are_refused_with_the_place_named(self):
+        for text, words in (("", "not JSON"), ("[]", "not a JSON object"), ("{", "not JSON"),
+                            (json.dumps({"kind": "assay-replay"}), "kind"),
+                            (json.dumps({**database([]), "schema_version": 2}), "schema_version 2"),
+                            (json.dumps(database([{}])), "entries[0].key"),
+                            (json.dumps(database([add("a"), add("a")])), "entries[1].key occurs twice"),
+                            (json.dumps(database([entry("a", 7)])), "entries[0].operator"),
+                            (json.dumps(database([entry("a", "x", grid=[1, -1, 1])])), "entries[0].grid"),
+                            (json.dumps(database([entry("a", "x", [("float", [[[1]]], [], "")])])), "input_dims[0]"),
+                            (json.dumps(database([entry("a", "x", [("float", ["1"], [], "")])])), "input_dims[0]"),
+                            (json.dumps(database([entry("a", "x", [F32] * 300)])), "too many"),
+                            ("[" * 100000, "not JSON")):
+            done = self.replay(text)
+            self.assertEqual(done.returncode, 2, text[:60])
+            self.assertIn(words, done.stderr)
+            self.assertFalse(self.out.exists())
+
+    def test_hostile_entries_fail_alone(self):
+        huge = 1 << 62
+        rows = self.replayed([
+            entry("huge", "aten::relu", [("float", [huge], [1], "")]),
+            entry("product", "aten::relu", [("float", [1 << 40, 1 << 40], [1 << 40, 1], "")]),
+            entry("stride", "aten::relu", [("float", [2, 2], [huge, huge], "")]),
+            entry("negative", "aten::relu", [("float", [-1], [1], "")]),
+            entry("backwards", "aten::relu", [("float", [4], [-1], "")]),
+            entry("deep", "aten::relu", [("float", [1] * 1000, [1] * 1000, "")]),
+            entry("lines\nentry\t0\taten::add", "aten::relu\nentry\t1\taten::add\t1\tfloat\t-1", [F32]),
+            entry("value", "aten::add", [F32, F32, ("Scalar", [], [], "1\t\n%0A")]),
+            entry("type", "aten::relu", [("float\tx", [4], [1], "")]),
+            entry("empty", "aten::relu", [("float", [0, 5], [5, 1], "")]),
+            entry("shared", "aten::relu", [("float", [1000, 1000], [0, 0], "")]),
+            add("good")])
+        status = {key: row["status"] for key, row in rows.items()}
+        for key in ("huge", "product", "stride", "negative", "backwards", "deep", "value", "type"):
+            self.assertEqual(status[key], "failed", key)
+        self.assertIn("memory", rows["huge"]["reason"])
+        self.assertEqual(status["lines\nentry\t0\taten::add"], "op_missing")
+        for key in ("empty", "shared", "good"):
+            self.assertEqual(status[key], "ok", rows[key])
+
+    def test_a_program_that_dies_costs_one_entry(self):
+        stub = self.executable("stub", STUB_PROGRAM, device="cpu", gpu="")
+        rows = self.replayed([entry("a", "aten::x"), entry("b", "aten::crash"), entry("c", "aten::y"),
+                              entry("d", "aten::cut"), entry("e", "aten::z")], program=stub)
+        self.assertEqual([rows[key]["status"] for key in "abcde"], ["ok", "failed", "ok", "ok", "ok"])
+        self.assertIn("ended in it with code 139", rows["b"]["reason"])
+
+    def test_without_the_program_it_is_said_how_to_get_it(self):
+        self.environment["PATH"] = "/nonexistent"
+        alone = self.top / "alone"
+        alone.mkdir()
+        (alone / "assay").symlink_to(ASSAY)
+        (self.top / "db.json").write_text(json.dumps(database([add("a")])))
+        done = self.assay("replay", self.top / "db.json", "-o", self.out, "--program", self.top / "none")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no such program", done.stderr)
+
+    # ---- a pretended GPU
+
+    def test_kernel_times_come_from_the_ranges_of_the_tracer(self):
+        stub = self.executable("stub", STUB_PROGRAM, device="cuda", gpu="NVIDIA H200")
+        self.executable("nsys", STUB_NSYS)
+        self.environment["PATH"] = f"{self.top}:{self.environment['PATH']}"
+        rows = [entry("a", "aten::add"), entry("b", "aten::mul")]
+        (self.top / "db.json").write_text(json.dumps(database(rows, "NVIDIA H200")))
+        done = self.assay("replay", self.top / "db.json", "-o", self.out, "--warmups", 1, "--runs", 3, "--program", stub,
+                          "--tracer", "nsys", "--no-cache")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        file = json.loads(self.out.read_text())
+        self.assertEqual((file["tracer"], file["gpu"], file["driver"]),
+                         ("nsys", {"name": "NVIDIA H200", "uuid": "GPU-1"}, "13.0"))
+        rows = self.entries()
+        cast, kernel = rows["a"]["candidates"]
+        self.assertEqual((kernel["name"], kernel["grid"], kernel["registers"], kernel["shared_memory_bytes"]),
+                         ("void add<float>(float*)", [4, 1, 1], 24, 16))
+        # Launched twice in each of three ranges; the first launch is the sample: 20, 21, 22 us.
+        self.assertEqual((kernel["count"], kernel["dispatch"]["n"], kernel["dispatch"]["mean_ns"]), (6, 3, 21000))
+        self.assertEqual(kernel["dispatch"]["std_ns"], 1000)
+        self.assertEqual((kernel["launch"]["mean_ns"], kernel["duration"]["mean_ns"]), (4500, 2000))
+        self.assertEqual((cast["dispatch"]["mean_ns"], cast["count"]), (4000, 3))
+        self.assertEqual((rows["b"]["status"], rows["b"]["reason"]), ("failed", "the tracer saw none of its ranges"))
+
+    def test_another_gpu_than_the_databases_is_refused(self):
+        stub = self.executable("stub", STUB_PROGRAM, device="cuda", gpu="NVIDIA L4")
+        (self.top / "db.json").write_text(json.dumps(database([add("a")], "NVIDIA H200")))
+        done = self.assay("replay", self.top / "db.json", "-o", self.out, "--program", stub)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("NVIDIA H200", done.stderr)
+        self.assertIn("NVIDIA L4", done.stderr)
+
+
+def main():
+    global ASSAY, PROGRAM, PYTHON
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--assay", required=True)
+    parser.add_argument("--program", required=True)
+    args, rest = parser.parse_known_args()
+    ASSAY, PROGRAM = os.path.abspath(args.assay), os.path.abspath(args.program)
+    if not os.access(PROGRAM, os.X_OK):
+        print("assay-replay was not built: no libtorch", file=sys.stderr)
+        sys.exit(SKIP)
+    PYTHON = python_with_torch()
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
