@@ -101,6 +101,8 @@ for set in "${sets[@]}"; do
       ;;
     test)
       require libgtest-dev libgmock-dev python3 zstd
+      prefer "replaying operators" libtorch-dev
+      prefer "the PyTorch helper" python3-torch
       prefer "fuzzing" clang
       if command -v clang >/dev/null && ! libfuzzer_found; then
         prefer "libFuzzer" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"

@@ -658,10 +658,12 @@ def export(profiler, path):
 def trace_of_events(events):
     """A trace in the profiler's format where PyTorch was built without the part that writes it
     (as in Debian): operators and labels with their shapes, no types, no device."""
-    rows = []
+    rows, steps = [], 0
     for number, event in enumerate(events):
-        label = "::" not in event.name
-        rows.append({"ph": "X", "cat": "user_annotation" if label else "cpu_op", "name": event.name,
+        label, name = "::" not in event.name, event.name
+        if name == "ProfilerStep*":
+            name, steps = f"ProfilerStep#{steps}", steps + 1
+        rows.append({"ph": "X", "cat": "user_annotation" if label else "cpu_op", "name": name,
                      "pid": os.getpid(), "tid": event.thread, "ts": event.time_range.start,
                      "dur": event.time_range.end - event.time_range.start,
                      "args": {"External id": number + 1, "Input Dims": event.input_shapes}})

@@ -62,7 +62,7 @@ class TorchHelperTest(unittest.TestCase):
             self.assertEqual(len({name for name in names if name.startswith("ProfilerStep#")}), 2)
             self.assertIn("aten::softmax" if model != "tiny-moe" else "aten::topk", names)
         whole = self.assay("info", self.out / "tiny_eager_prefill_b1_s16.json.gz")
-        self.assertEqual(whole["import_log"], [])
+        self.assertEqual([note for note in whole["import_log"] if note["severity"] != "info"], [])
 
     def test_decode_repeats_the_same_tokens_from_one_prefill(self):
         self.helper("--model", "tiny-llama", "--phase", "decode", "--tokens", "3")
@@ -121,7 +121,7 @@ except ValueError as error:
 '''
         done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=False)
         self.assertIn("cannot be part of a file name", done.stdout, done.stderr)
-        self.assertEqual(sum(name == "aten::sum" for name in self.names(self.trace("mine"))), 3)
+        self.assertEqual(sum(name == "aten::ones" for name in self.names(self.trace("mine"))), 3)
 
     def test_what_cannot_be_is_said(self):
         for words, say in ((["--model", "tiny-bert", "--phase", "decode"], "no decode"),

@@ -86,6 +86,10 @@ class Recorder(TorchDispatchMode):
                 values.append(kwargs[argument.name])
             else:
                 values.append(argument.default_value if argument.has_default_value() else None)
+        # Python's numbers reach the profiler as tensors without dimensions where a tensor is declared.
+        values = [torch.tensor(value, dtype={bool: torch.bool, int: torch.int64, float: torch.float64}[type(value)])
+                  if str(argument.type) == "Tensor" and isinstance(value, (bool, int, float)) else value
+                  for argument, value in zip(func._schema.arguments, values)]
         rows = [recorded(value) for value in values]
         self.calls.append({
             "op": func._schema.name, "overload": func._schema.overload_name,
