@@ -6,7 +6,8 @@ only against it:
 
     base <- trace <- records <- ingest, devices, rooms <- report <- cli
 
-Of the rooms, only power may see devices: it drives them.
+Of the rooms, only power may see devices: it drives them. The sampler (collect/sample) sees devices
+too: it reads their sensors. It sees no room, and only cli sees it.
 
 Rooms never include each other, writers never include rooms, collectors share one wire header with
 ingest and nothing else. A third-party header stays in the folder and in as few .cc files as its line
@@ -28,8 +29,9 @@ ALLOWED = {
     "ingest": {"base", "trace", "records", "ingest"},
     "devices": {"base", "trace", "records", "devices"},
     "report": {"base", "trace", "records", "report", *ROOMS},
-    "cli": {"base", "trace", "records", "ingest", "devices", "report", "cli", *ROOMS},
+    "cli": {"base", "trace", "records", "ingest", "devices", "report", "cli", "collect", *ROOMS},
     "collect": {"collect"},
+    "collect/sample": {"base", "devices", "collect"},
     **{room: {"base", "trace", "records", room} for room in ROOMS},
     "power": {"base", "trace", "records", "devices", "power"},
 }
@@ -57,7 +59,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
 def room_of(path):
     parts = path.relative_to(ROOT).parts
-    return "collect" if parts[0] == "collect" else parts[1]
+    if parts[0] != "collect":
+        return parts[1]
+    folder = "/".join(parts[:2])
+    return folder if folder in ALLOWED else "collect"
 
 
 def main():

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   assay::add_fuse_verb(app, exit_code);
   assay::add_tax_verb(app, exit_code);
   assay::add_levels_verb(app, exit_code);
+  assay::add_sample_verb(app, exit_code);
   assay::add_power_verb(app, exit_code);
   assay::add_throughput_verb(app, exit_code);
   assay::add_replay_verb(app, exit_code);

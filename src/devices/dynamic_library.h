@@ -24,6 +24,12 @@ class DynamicLibrary {
     function = reinterpret_cast<Function*>(address);
     return Ok{};
   }
+  // Leaves `function` null when the library has none of that name.
+  template <typename Function>
+  void bind_if_there(const char* name, Function*& function) const {
+    auto address = find(name);
+    function = address ? reinterpret_cast<Function*>(*address) : nullptr;
+  }
   const std::string& name() const { return name_; }
 
  private:

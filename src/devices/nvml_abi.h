@@ -1,7 +1,7 @@
 #pragma once
 
 // The part of NVML's binary interface that Assay uses (nvml.h, stable since R450; field numbers
-// 185 and 186 exist since R530).
+// 185 and 186 exist since R530). A change of a structure gives its function a new name.
 
 #include <cstdint>
 
@@ -42,6 +42,32 @@ struct Sample {
 };
 static_assert(sizeof(Sample) == 16);
 
+constexpr int kClockSm = 1;         // NVML_CLOCK_SM
+constexpr int kClockMemory = 2;     // NVML_CLOCK_MEM
+constexpr int kTemperatureGpu = 0;  // NVML_TEMPERATURE_GPU
+
+struct PciInfo {  // nvmlPciInfo_t of nvmlDeviceGetPciInfo_v3
+  char bus_id_legacy[16];
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned device_id;
+  unsigned subsystem_id;
+  char bus_id[32];
+};
+static_assert(sizeof(PciInfo) == 68);
+
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+
+struct Memory {  // nvmlMemory_t of nvmlDeviceGetMemoryInfo
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
 // nvmlValueType_t
 enum ValueType : int { kDouble = 0, kUnsigned = 1, kUnsignedLong = 2, kUnsignedLongLong = 3 };
 
@@ -58,6 +84,25 @@ struct Api {
   int (*energy)(void* device, unsigned long long* mj);
   int (*enforced_limit)(void* device, unsigned* mw);
   int (*mig_mode)(void* device, unsigned* current, unsigned* pending);
+};
+
+// What is read of a GPU that others use. Older drivers lack some: null.
+struct TelemetryApi {
+  int (*init)();
+  const char* (*error_text)(int code);
+  int (*count)(unsigned* devices);
+  int (*by_index)(unsigned index, void** device);
+  int (*name)(void* device, char* text, unsigned length);
+  int (*uuid)(void* device, char* text, unsigned length);
+  int (*pci_info)(void* device, PciInfo* info);
+  int (*power_usage)(void* device, unsigned* mw);
+  int (*field_values)(void* device, int count, FieldValue* values);
+  int (*energy)(void* device, unsigned long long* mj);
+  int (*clock)(void* device, int type, unsigned* mhz);
+  int (*utilization)(void* device, Utilization* percent);
+  int (*memory)(void* device, Memory* bytes);
+  int (*temperature)(void* device, int sensor, unsigned* celsius);
+  int (*throttle_reasons)(void* device, unsigned long long* reasons);
 };
 
 }  // namespace assay::nvml

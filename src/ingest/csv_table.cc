@@ -93,4 +93,18 @@ Result<CsvTable> read_csv_table(const std::string& path) {
   return parse_csv_table(text, path);
 }
 
+std::string without_comments(std::string text) {
+  size_t kept = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const bool comment = text[at] == '#';
+    for (; at < end; ++at) {
+      if (!comment) text[kept++] = text[at];
+    }
+    if (at < text.size()) text[kept++] = text[at++];
+  }
+  text.resize(kept);
+  return text;
+}
+
 }  // namespace assay

@@ -26,6 +26,8 @@ struct CsvTable {
 Result<CsvTable> read_csv_table(const std::string& path);
 // Parses text; `path` names it in errors.
 Result<CsvTable> parse_csv_table(const std::string& text, const std::string& path);
+// Lines that begin with # as blank ones, so that the numbers of lines stay.
+std::string without_comments(std::string text);
 // The whole input as text, decompressed. truncated: set, and what was read given, where a
 // compressed file ends early; without it that is an error.
 Result<std::string> read_text_file(const std::string& path, bool* truncated = nullptr);

@@ -329,7 +329,8 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
   return log;
 }
 
-// samples.csv of a recording, with its meta.json when it lies beside it.
+// samples.csv of a recording, with its meta.json when it lies beside it; or a file of `assay
+// sample`, whose times are since 1970 and whose rows of processors have no power.
 Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
                           const std::string& wanted) {
   PowerLog log;
@@ -339,7 +340,9 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
   const int device = table.column("device");
   log.column = table.header[static_cast<size_t>(power)];
   SeriesBuilder series(log);
+  const bool of_sampler = table.column("cpu_util_percent") >= 0;
   for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (of_sampler && cell(table, row, device) == "cpu") continue;
     ++log.rows;
     int64_t t = 0;
     if (!parse_int64(cell(table, row, time), t)) {
@@ -368,7 +371,7 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
 
 // A line without its end was being written when the log stopped: its last number may be short.
 Result<CsvTable> table_of(const std::string& text, const std::string& path) {
-  ASSAY_TRY_ASSIGN(CsvTable table, parse_csv_table(text, path));
+  ASSAY_TRY_ASSIGN(CsvTable table, parse_csv_table(without_comments(text), path));
   if (table.unfinished && !table.cut && !table.rows.empty()) {
     table.rows.pop_back();
     table.line.pop_back();

@@ -5,61 +5,14 @@
 // no_permission, launch_fails, no_compile; wraps (the accumulator has 32 bits and is about to wrap)
 // and restarts (it begins anew 20 ms after the first read).
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
+#include "fake_gpu.h"
+
 #include <cstring>
-#include <ctime>
 #include <map>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <vector>
 
-namespace {
+const clockid_t fake::kClock = CLOCK_BOOTTIME;
 
-std::mutex mutex;
-int64_t free_at = 0;                            // when the stream has done everything
-std::vector<std::pair<int64_t, int64_t>> busy;  // of matrix products
-double busy_ns = 0;
-
-int64_t now() {
-  timespec time = {};
-  ::clock_gettime(CLOCK_BOOTTIME, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-bool faulty(const char* fault) {
-  const char* set = std::getenv("FAKE_GPU");
-  return set != nullptr && std::string(set) == fault;
-}
-
-void take(int64_t duration, bool product) {
-  std::lock_guard lock(mutex);
-  const int64_t start = std::max(now(), free_at);
-  free_at = start + duration;
-  if (!product) return;
-  busy.emplace_back(start, free_at);
-  busy_ns += static_cast<double>(duration);
-}
-
-void wait_until(int64_t t) {
-  while (now() < t) std::this_thread::sleep_for(std::chrono::microseconds(5));
-}
-
-bool is_busy(int64_t t) {
-  std::lock_guard lock(mutex);
-  return std::any_of(busy.begin(), busy.end(),
-                     [t](const auto& span) { return span.first <= t && t < span.second; });
-}
-
-struct Event {
-  int64_t at = 0;
-};
-constexpr char kStamp[] = "assay_stamp";
-constexpr char kOther[] = "other";
-
-}  // namespace
+using namespace fake;
 
 extern "C" {
 
@@ -172,6 +125,19 @@ int rsmi_dev_energy_count_get(uint32_t device, uint64_t* count, float* resolutio
 }
 int rsmi_dev_power_cap_get(uint32_t, uint32_t, uint64_t* microwatts) {
   return *microwatts = 750'000'000, 0;
+}
+// Three levels of a clock, the second in use, in the layout of ROCm 6.
+int rsmi_dev_gpu_clk_freq_get(uint32_t, int type, void* frequencies) {
+  struct {
+    bool deep_sleep = true;
+    uint32_t levels = 3;
+    uint32_t current = 1;
+    uint64_t hz[33] = {};
+  } clock;
+  clock.hz[0] = 500'000'000;
+  clock.hz[1] = type == 0 ? 1'700'000'000 : 1'300'000'000;
+  clock.hz[2] = 2'100'000'000;
+  return std::memcpy(frequencies, &clock, sizeof(clock)), 0;
 }
 int rsmi_version_str_get(int, char* text, uint32_t length) {
   return std::strncpy(text, "6.1.0", length), 0;

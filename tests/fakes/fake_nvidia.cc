@@ -4,57 +4,16 @@
 // no_permission, no_instant, no_samples, launch_fails. Average power is always 300 W; the driver
 // buffers a sample of power every 5 ms.
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
+#include "fake_gpu.h"
+
 #include <cstring>
-#include <ctime>
-#include <map>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <vector>
+
+const clockid_t fake::kClock = CLOCK_REALTIME;
 
 namespace {
 
-std::mutex mutex;
-int64_t free_at = 0;                            // when the stream has done everything
-std::vector<std::pair<int64_t, int64_t>> busy;  // of matrix products
-double busy_ns = 0;
+using namespace fake;
 
-int64_t now() {
-  timespec time = {};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-bool faulty(const char* fault) {
-  const char* set = std::getenv("FAKE_GPU");
-  return set != nullptr && std::string(set) == fault;
-}
-
-void take(int64_t duration, bool product) {
-  std::lock_guard lock(mutex);
-  const int64_t start = std::max(now(), free_at);
-  free_at = start + duration;
-  if (!product) return;
-  busy.emplace_back(start, free_at);
-  busy_ns += static_cast<double>(duration);
-}
-
-void wait_until(int64_t t) {
-  while (now() < t) std::this_thread::sleep_for(std::chrono::microseconds(5));
-}
-
-bool is_busy(int64_t t) {
-  std::lock_guard lock(mutex);
-  return std::any_of(busy.begin(), busy.end(),
-                     [t](const auto& span) { return span.first <= t && t < span.second; });
-}
-
-struct Event {
-  int64_t at = 0;
-};
 struct FieldValue {
   unsigned field;
   unsigned scope;
@@ -71,9 +30,6 @@ struct Sample {
 };
 constexpr int64_t kBuffered = 5'000'000;  // ns between samples in the driver's buffer
 constexpr int64_t kMostBuffered = 100;
-
-constexpr char kStamp[] = "assay_stamp";
-constexpr char kOther[] = "other";
 
 }  // namespace
 
@@ -189,6 +145,28 @@ int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* mj) {
   *mj = static_cast<unsigned long long>((static_cast<double>(now() - start) * 100 + busy_ns * 400) *
                                         1e-6);
   return 0;
+}
+int nvmlDeviceGetCount_v2(unsigned* count) { return *count = faulty("no_device") ? 0 : 1, 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned, void** device) { return *device = &busy, 0; }
+int nvmlDeviceGetName(void*, char* text, unsigned length) {
+  return std::strncpy(text, "Fake H200", length), 0;
+}
+int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
+  if (type != 1 && type != 2) return 2;
+  return *mhz = type == 1 ? 1980 : 3201, 0;
+}
+int nvmlDeviceGetUtilizationRates(void*, unsigned* percent) {
+  return percent[0] = 90, percent[1] = 40, 0;
+}
+int nvmlDeviceGetMemoryInfo(void*, unsigned long long* bytes) {
+  constexpr unsigned long long kGiB = 1ULL << 30;
+  return bytes[0] = 141 * kGiB, bytes[1] = 129 * kGiB, bytes[2] = 12 * kGiB, 0;
+}
+int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
+  return *celsius = 61, sensor == 0 ? 0 : 2;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  return *reasons = 0x4, 0;  // software power cap
 }
 int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* mw) { return *mw = 700'000, 0; }
 int nvmlDeviceGetMigMode(void*, unsigned* current, unsigned* pending) {

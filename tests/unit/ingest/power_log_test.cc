@@ -161,6 +161,29 @@ TEST(PowerLogReader, AmdUprofSumsItsSockets) {
   EXPECT_NEAR(log->series[0].readings[1].power_w, 268.43, 1e-9);
 }
 
+TEST(PowerLogReader, TakesTheSamplersFile) {
+  const auto log = read(
+      "# assay samples 1\n# cpus: 0 1\n"
+      "t_ns,monotonic_ns,device,power_w,energy_j,cpu_util_percent\n"
+      "1712142494035000000,7,cpu,,,\n"
+      "1712142494035100000,8,gpu0,412.5,81234.5,\n"
+      "# clock step: CLOCK_REALTIME was set by 5 ns before the next row\n"
+      "1712142494135000000,9,cpu,,,100.0 0.0\n"
+      "1712142494135100000,10,gpu0,,,\n"
+      "1712142494235100000,11,gpu0,400,81275.5,\n"
+      "# end: ticks=3 missed=0\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->format, "assay");
+  EXPECT_EQ(log->clock, LogClock::kEpoch);
+  ASSERT_EQ(log->series.size(), 1u);
+  EXPECT_EQ(log->series[0].device, "gpu0");
+  ASSERT_EQ(log->series[0].readings.size(), 2u);
+  EXPECT_EQ(log->series[0].readings[1].t_ns, 1712142494235100000);
+  EXPECT_EQ(log->series[0].readings[1].power_w, 400);
+  EXPECT_EQ(log->rows, 3u);  // of GPUs
+  EXPECT_EQ(log->rows_without_power, 1u);
+}
+
 TEST(PowerLogReader, LogsWithoutTimesOrPowersAreRefused) {
   EXPECT_THAT(error("load model,216.07,324.83\nload model,217.55,328.91\n"),
               HasSubstr("no column of time"));

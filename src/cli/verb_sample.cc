@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "collect/sample/sampler.h"
+#include "report/text.h"
+
+namespace assay {
+namespace {
+
+using sample::SampleOptions;
+using sample::SampleSummary;
+
+struct SampleVerb {
+  SampleOptions options;
+  bool strict = false;
+};
+
+void say(const std::string& line) { fmt::print(stderr, "assay: {}\n", clean_text(line)); }
+
+std::string counted(uint64_t n, const char* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+// What was sampled, what it cost, what is missing: on stderr, because stdout is the command's.
+void tell(const SampleSummary& summary, const SampleOptions& options) {
+  say(fmt::format("{} in {:.1f} s at {:g} a second, {} missed: {}{}, {}",
+                  counted(summary.ticks, "sample"), summary.elapsed_s, options.hz, summary.missed,
+                  counted(summary.logical_cpus, "logical core"),
+                  summary.physical_cores > 0
+                      ? fmt::format(" on {}", counted(summary.physical_cores, "physical one"))
+                      : "",
+                  counted(summary.gpus.size(), "GPU")));
+  if (summary.elapsed_s >= 1) {
+    say(fmt::format("the sampler took {:.3f} s of CPU time, {:.2f} % of one core", summary.cpu_s,
+                    100 * summary.cpu_s / summary.elapsed_s));
+  }
+  for (const std::string& note : summary.notes) say(note);
+  if (summary.missed > 0) {
+    say("missed ticks are holes in the log: the machine was too busy, or the rate is too high");
+  }
+  if (summary.clock_steps > 0) {
+    say(
+        fmt::format("the wall clock was set {} meanwhile: times before and after do not fit "
+                    "together, and the file says where",
+                    counted(summary.clock_steps, "time")));
+  }
+  if (summary.empty_reads > 0) {
+    say(fmt::format("{} of a GPU gave nothing at all", counted(summary.empty_reads, "reading")));
+  }
+  if (summary.failure) say(summary.failure->describe());
+  if (options.output != "-" && !summary.failure) say("written to " + options.output);
+}
+
+int run(const SampleVerb& verb) {
+  auto summary = sample::run_sampler(verb.options);
+  if (!summary) return fail(summary.error());
+  tell(*summary, verb.options);
+  if (summary->command_exit.value_or(0) != 0) return *summary->command_exit;
+  if (summary->failure && verb.options.command.empty()) return kExitError;
+  const bool lost = summary->failure || summary->missed > 0 || summary->clock_steps > 0;
+  return lost && verb.strict ? kExitDataLost : kExitFine;
+}
+
+}  // namespace
+
+void add_sample_verb(CLI::App& app, int& exit_code) {
+  auto verb = std::make_shared<SampleVerb>();
+  CLI::App* sub = app.add_subcommand(
+      "sample",
+      "Samples cores and GPUs beside a job: utilisation, clocks, power, temperature, both clocks");
+  sub->add_option("-o,--output", verb->options.output,
+                  "file to write (docs/formats/samples.md), - for stdout")
+      ->required()
+      ->type_name("FILE");
+  sub->add_option("--hz", verb->options.hz, "samples a second")
+      ->check(CLI::Range(sample::kLeastHz, sample::kMostHz))
+      ->capture_default_str();
+  auto* pid = sub->add_option("--pid", verb->options.pid, "sample until this process ends")
+                  ->check(CLI::PositiveNumber);
+  sub->add_flag("--strict", verb->strict,
+                "exit with 3 when samples were lost (where the command's own code is 0)");
+  sub->add_option("command", verb->options.command,
+                  "after --: run this, sample until it ends, and exit with its code")
+      ->excludes(pid);
+  verb->options.tool = fmt::format("assay {}", kVersion);
+  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+}
+
+}  // namespace assay

@@ -1,0 +1,62 @@
+#pragma once
+
+// What the GPUs of this machine say about themselves while others use them: clocks, power, load,
+// temperature. Through NVML and ROCm-SMI, opened at run time; no context is made on any GPU, and
+// nothing is ever set.
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+struct SampledGpu {
+  std::string vendor;  // "nvidia", "amd"
+  uint32_t index = 0;  // in the vendor library's order, which hides no GPU
+  std::string name;
+  std::string uuid;
+  std::string bus_id;
+  std::string power_reading;  // what power_w is: "instant", "average", "usage", "energy counter"
+};
+
+// NaN and nullopt: this GPU or its driver does not tell.
+struct GpuReading {
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  double power_w = kUnknown;
+  double energy_j = kUnknown;  // counter; its origin means nothing
+  double sm_clock_mhz = kUnknown;
+  double memory_clock_mhz = kUnknown;
+  double gpu_util_percent = kUnknown;     // of the driver's own last period
+  double memory_util_percent = kUnknown;  // of that period, time in which memory was accessed
+  double memory_used_bytes = kUnknown;
+  double temperature_c = kUnknown;
+  std::optional<uint64_t> throttle_reasons;  // NVML's bits
+};
+
+// The GPUs of one vendor.
+class GpuTelemetry {
+ public:
+  virtual ~GpuTelemetry() = default;
+  GpuTelemetry() = default;
+  GpuTelemetry(const GpuTelemetry&) = delete;
+  GpuTelemetry& operator=(const GpuTelemetry&) = delete;
+
+  virtual const std::vector<SampledGpu>& gpus() const = 0;
+  // `place` in gpus(). Never fails: what cannot be read is unknown.
+  virtual GpuReading read(size_t place) = 0;
+};
+
+// Fail where the library is missing or does not start; the message says which.
+Result<std::unique_ptr<GpuTelemetry>> open_nvidia_telemetry(
+    const std::vector<std::string>& libraries = {"libnvidia-ml.so.1"});
+Result<std::unique_ptr<GpuTelemetry>> open_amd_telemetry(
+    const std::vector<std::string>& libraries = {"librocm_smi64.so.7", "librocm_smi64.so.6",
+                                                 "librocm_smi64.so.5", "librocm_smi64.so.1",
+                                                 "librocm_smi64.so"});
+
+}  // namespace assay

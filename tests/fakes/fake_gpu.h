@@ -1,0 +1,64 @@
+#pragma once
+
+// What the GPUs that do not exist have in common: a stream that is busy for as long as its work
+// says, events on it, and a fault named by the environment. The includer says which clock its
+// driver stamps with.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace fake {
+
+inline std::mutex mutex;
+inline int64_t free_at = 0;                            // when the stream has done everything
+inline std::vector<std::pair<int64_t, int64_t>> busy;  // of matrix products
+inline double busy_ns = 0;
+
+extern const clockid_t kClock;
+
+inline int64_t now() {
+  timespec time = {};
+  ::clock_gettime(kClock, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+inline bool faulty(const char* fault) {
+  const char* set = std::getenv("FAKE_GPU");
+  return set != nullptr && std::string(set) == fault;
+}
+
+inline void take(int64_t duration, bool product) {
+  std::lock_guard lock(mutex);
+  const int64_t start = std::max(now(), free_at);
+  free_at = start + duration;
+  if (!product) return;
+  busy.emplace_back(start, free_at);
+  busy_ns += static_cast<double>(duration);
+}
+
+inline void wait_until(int64_t t) {
+  while (now() < t) std::this_thread::sleep_for(std::chrono::microseconds(5));
+}
+
+inline bool is_busy(int64_t t) {
+  std::lock_guard lock(mutex);
+  return std::any_of(busy.begin(), busy.end(),
+                     [t](const auto& span) { return span.first <= t && t < span.second; });
+}
+
+struct Event {
+  int64_t at = 0;
+};
+
+constexpr char kStamp[] = "assay_stamp";
+constexpr char kOther[] = "other";
+
+}  // namespace fake
