@@ -6,11 +6,13 @@
 
 #include "cli/common.h"
 #include "cli/levels_configs.h"
+#include "cli/telemetry_flags.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "levels/mapping.h"
 #include "report/import_notes.h"
 #include "report/section_levels.h"
+#include "report/section_levels_telemetry.h"
 #include "report/sections.h"
 
 namespace assay {
@@ -25,6 +27,7 @@ struct LevelsVerb {
   std::string stats;
   double min_share = 0.01;
   ConfigFlags configs;
+  TelemetryFlags telemetry;
 };
 
 Result<std::vector<LevelRule>> read_rules(const std::string& path) {
@@ -49,6 +52,9 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
   ASSAY_TRY(check_output(verb.common, files));
   Document document = new_document("Levels");
   document.parts_key = "ranks";
+  ASSAY_TRY_ASSIGN(TelemetryRun telemetry,
+                   TelemetryRun::open(verb.telemetry, verb.common.allow_truncated));
+  data_lost |= telemetry.data_lost();
   std::vector<RankLevels> ranks;
   TrustNotes losses;
   for (const std::string& file : files) {
@@ -57,6 +63,7 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
     ASSAY_TRY_ASSIGN(LevelsReport report,
                      analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
     const Trace& trace = loaded.trace;
+    ASSAY_TRY(telemetry.add(trace, report, files.size() > 1 ? trace.source : std::string()));
     ranks.push_back(summarize_rank(trace, rank_from_name(file), std::move(report)));
     clock.mark("levels", trace.content_bytes);
     data_lost |= trace.log.data_lost();
@@ -70,9 +77,15 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
   }
   const JobLevels job = combine_ranks(std::move(ranks));
   document.verdict = levels_words(job);
+  const TelemetryReport samples = telemetry.finish();
+  for (std::string& words : telemetry_words(samples)) document.verdict.push_back(std::move(words));
   const bool grouped = !verb.group_by.empty() || !verb.where.empty() || !verb.stats.empty();
-  document.sections.push_back(levels_section(
-      job, {.min_share = verb.min_share, .rows = true, .query = grouped ? &query : nullptr}));
+  document.sections.push_back(
+      levels_section(job, {.min_share = verb.min_share,
+                           .rows = true,
+                           .query = grouped ? &query : nullptr,
+                           .telemetry = telemetry.any() ? &samples : nullptr}));
+  losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
   document.sections.push_back(trust_section(losses));
   return document;
@@ -90,6 +103,10 @@ Result<Document> analyze(const LevelsVerb& verb, bool& data_lost) {
                  "levels needs traces, or configurations: --config NAME=PATH", "", -1};
   }
   if (verb.configs.configs.empty()) return analyze_job(verb, options, query, data_lost);
+  if (!verb.telemetry.files.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--telemetry goes with the traces of one run, not with --config", "", -1};
+  }
   if (!verb.common.inputs.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "traces beside --config: give each set of traces a name with --config NAME=PATH",
@@ -116,6 +133,7 @@ void add_levels_verb(CLI::App& app, int& exit_code) {
   add_common_options(*sub, verb->common, true);
   sub->get_option("traces")->required(false);
   add_config_options(*sub, verb->configs);
+  add_telemetry_options(*sub, verb->telemetry);
   sub->add_option("--map", verb->map_file,
                   "rules that say which operation, layer and phase a label, module, operator or "
                   "kernel is (docs/formats/levels_map.md)")

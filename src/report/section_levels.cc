@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "report/section_levels_telemetry.h"
 #include "report/units.h"
 
 namespace assay {
@@ -737,6 +738,7 @@ Section levels_section(const JobLevels& job, const LevelsView& view) {
   if (view.query != nullptr) section.blocks.push_back(groups_table(job, *view.query));
   section.blocks.push_back(TreeMaker(job, view.min_share).make());
   section.blocks.push_back(iterations_table(job));
+  if (view.telemetry != nullptr) add_levels_telemetry(*view.telemetry, section);
   section.blocks.push_back(job_table(job));
   section.blocks.push_back(gpus_table(job));
   section.blocks.push_back(overlap_table(job));

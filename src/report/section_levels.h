@@ -7,6 +7,7 @@
 
 #include "levels/query.h"
 #include "levels/ranks.h"
+#include "levels/telemetry.h"
 #include "report/document.h"
 
 namespace assay {
@@ -16,6 +17,7 @@ struct LevelsView {
   bool rows = true;                   // "rows" in JSON and CSV
   bool brief = false;                 // readers see the words and the tree only
   const LevelQuery* query = nullptr;  // absent: no "groups"
+  const TelemetryReport* telemetry = nullptr;  // absent: no "cpu", no "telemetry"
 };
 // "levels": rows, unplaced, alignment, and the tables behind the words.
 Section levels_section(const JobLevels& job, const LevelsView& view);

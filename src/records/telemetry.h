@@ -1,0 +1,76 @@
+#pragma once
+
+// What cores and GPUs did beside a job, as logged: one series per device and quantity, and the
+// utilisation of every core. Times as the log has them; what they mean is said with them.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "records/power_log.h"
+
+namespace assay {
+
+enum class TelemetryQuantity : uint8_t {
+  kSmClock,      // MHz
+  kMemoryClock,  // MHz
+  kPower,        // W, of a GPU
+  kGpuUtil,      // %
+  kMemoryUtil,   // %
+  kMemoryUsed,   // bytes
+  kTemperature,  // degrees Celsius
+  kCpuPower,     // W, all sockets
+};
+constexpr size_t kTelemetryQuantities = 8;
+
+struct TelemetrySeries {
+  std::string device;  // as the log calls it; empty = the only one
+  TelemetryQuantity quantity = TelemetryQuantity::kPower;
+  std::vector<int64_t> t_ns;  // in order of time
+  std::vector<double> value;  // finite
+};
+
+// Utilisation of logical processors, mean over (from_ns, t_ns].
+struct CpuUtilization {
+  std::vector<int> cpus;
+  std::vector<int64_t> from_ns;
+  std::vector<int64_t> t_ns;   // in order
+  std::vector<float> percent;  // [sample][cpu]; NaN = offline or not told
+};
+
+// A logical processor's place; -1 = not told.
+struct CpuCorePlace {
+  int package = -1;
+  int core = -1;
+};
+
+struct TelemetryDevice {
+  std::string device;  // as in TelemetrySeries
+  int64_t index = -1;  // the vendor library's; -1 = not told
+  std::string name;
+  std::string uuid;
+};
+
+struct TelemetryLog {
+  std::string path;
+  std::string format;  // "assay_samples", "chopper_cpu", "chopper_gpu", "nvidia_smi", "amd_uprof",
+                       // "power_log"
+  LogClock clock = LogClock::kUnknownOrigin;
+  std::vector<TelemetrySeries> series;  // by first appearance
+  std::vector<TelemetryDevice> devices;
+  CpuUtilization cpu;
+  std::vector<CpuCorePlace> cores;  // of cpu.cpus; empty = not told
+  uint64_t rows = 0;
+  uint64_t cells_without_value = 0;  // [N/A], [Unknown Error], empty where others have a value
+  uint64_t rows_cut = 0;             // a last line without its end: left out
+  uint64_t rows_out_of_order = 0;    // earlier than the row before by under a second
+  uint64_t clock_steps = 0;          // the wall clock was set while the log ran
+  uint64_t rows_beyond_steps = 0;    // left out: not of the longest part between two steps
+  uint64_t ticks_missed = 0;         // as the sampler says
+  bool unfinished = false;           // the sampler did not come to its end
+  bool truncated = false;            // the compressed file ends early
+};
+
+}  // namespace assay

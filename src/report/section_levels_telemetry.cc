@@ -1,0 +1,410 @@
+#include "report/section_levels_telemetry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "report/units.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kMostPoints = 2000;      // of a curve on the page
+constexpr size_t kMostHeatMoments = 200;  // of the map of cores
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct SignalWords {
+  TelemetrySignal signal;
+  const char* title;
+  const char* unit;
+  int digits;
+};
+constexpr std::array<SignalWords, 7> kShown = {{
+    {TelemetrySignal::kSmClock, "GPU clock", "MHz", 0},
+    {TelemetrySignal::kMemoryClock, "memory clock", "MHz", 0},
+    {TelemetrySignal::kPower, "power", "W", 1},
+    {TelemetrySignal::kGpuUtil, "GPU load", "%", 0},
+    {TelemetrySignal::kTemperature, "temperature", "C", 0},
+    {TelemetrySignal::kActiveCores, "active cores", "", 1},
+    {TelemetrySignal::kMinCores, "least cores", "", 2},
+}};
+
+// "1410 +/- 3", "1290..1410" where the samples cannot tell, "-" where there are none.
+std::string value_words(const SampledValue& value, int digits) {
+  switch (value.how) {
+    case SampledHow::kWeighted:
+    case SampledHow::kHits:
+      if (!std::isfinite(value.high)) return fmt::format("{:.{}f}", value.value, digits);
+      return fmt::format("{:.{}f} +/- {:.{}f}", value.value, digits, (value.high - value.low) / 2,
+                         digits);
+    case SampledHow::kBracket:
+      return fmt::format("{:.{}f}..{:.{}f}", value.low, digits, value.high, digits);
+    case SampledHow::kNone:
+      break;
+  }
+  return "-";
+}
+
+const SampledValue* find(const TelemetryRow& row, TelemetrySignal signal) {
+  for (const SampledValue& value : row.values) {
+    if (value.signal == signal) return &value;
+  }
+  return nullptr;
+}
+
+// Every value of every row, for programs.
+Table data_table(const TelemetryReport& report) {
+  Table table{.key = "telemetry",
+              .columns = {{.key = "level", .title = "level", .unit = Unit::kText},
+                          {.key = "gpu", .title = "gpu"},
+                          {.key = "file", .title = "file", .unit = Unit::kText},
+                          {.key = "iter", .title = "iter"},
+                          {.key = "phase", .title = "phase", .unit = Unit::kText},
+                          {.key = "op", .title = "op", .unit = Unit::kText},
+                          {.key = "intervals", .title = "intervals", .unit = Unit::kCount},
+                          {.key = "time_ns", .title = "time", .unit = Unit::kNanoseconds},
+                          {.key = "longest_ns", .title = "longest", .unit = Unit::kNanoseconds},
+                          {.key = "signal", .title = "signal", .unit = Unit::kText},
+                          {.key = "how", .title = "how", .unit = Unit::kText},
+                          {.key = "value", .title = "value"},
+                          {.key = "low", .title = "low"},
+                          {.key = "high", .title = "high"},
+                          {.key = "samples", .title = "samples", .unit = Unit::kCount},
+                          {.key = "coverage_share", .title = "coverage", .unit = Unit::kShare}},
+              .show = Show::kDataOnly};
+  for (const TelemetryRow& row : report.rows) {
+    for (const SampledValue& value : row.values) {
+      table.rows.push_back(
+          {telemetry_level_name(row.level), row.gpu, row.file.empty() ? Value() : Value(row.file),
+           row.iter == kNoIteration ? Value() : Value(row.iter), level_phase_name(row.phase),
+           row.op.empty() ? Value() : Value(row.op), row.intervals, row.time_ns, row.longest_ns,
+           telemetry_signal_name(value.signal), sampled_how_name(value.how), value.value, value.low,
+           value.high, value.samples, value.coverage_share});
+    }
+  }
+  return table;
+}
+
+// One level's rows for readers, a column per signal that any of them has.
+Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
+  Table table{.title = fmt::format("Clocks, power and cores per {}", telemetry_level_name(level)),
+              .terminal_limit = 16,
+              .show = Show::kReadersOnly};
+  table.columns = {{.key = "gpu", .title = "gpu"}};
+  if (level == TelemetryLevel::kIteration)
+    table.columns.push_back({.key = "iter", .title = "iter"});
+  if (level != TelemetryLevel::kIteration) {
+    table.columns.push_back({.key = "phase", .title = "phase", .unit = Unit::kText});
+  }
+  if (level == TelemetryLevel::kOperation) {
+    table.columns.push_back({.key = "op", .title = "op", .unit = Unit::kText, .elastic = true});
+  }
+  table.columns.push_back({.key = "time", .title = "time", .unit = Unit::kNanoseconds});
+  table.columns.push_back({.key = "samples", .title = "samples", .unit = Unit::kCount});
+  std::vector<SignalWords> shown;
+  for (const SignalWords& one : kShown) {
+    const bool any = std::any_of(report.rows.begin(), report.rows.end(), [&](const auto& row) {
+      return row.level == level && find(row, one.signal) != nullptr;
+    });
+    if (!any) continue;
+    shown.push_back(one);
+    table.columns.push_back({.key = std::string(telemetry_signal_name(one.signal)),
+                             .title = *one.unit == 0 ? std::string(one.title)
+                                                     : fmt::format("{}, {}", one.title, one.unit),
+                             .unit = Unit::kText,
+                             .align = Align::kRight});
+  }
+  std::vector<const TelemetryRow*> rows;
+  for (const TelemetryRow& row : report.rows) {
+    if (row.level == level) rows.push_back(&row);
+  }
+  if (level != TelemetryLevel::kIteration) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto* a, const auto* b) { return a->time_ns > b->time_ns; });
+  }
+  for (const TelemetryRow* row : rows) {
+    Row cells = {row->gpu};
+    if (level == TelemetryLevel::kIteration) cells.push_back(row->iter);
+    if (level != TelemetryLevel::kIteration) cells.push_back(level_phase_name(row->phase));
+    if (level == TelemetryLevel::kOperation) cells.push_back(row->op);
+    cells.push_back(row->time_ns);
+    uint64_t samples = 0;
+    for (const SampledValue& value : row->values) samples = std::max(samples, value.samples);
+    cells.push_back(samples);
+    for (const SignalWords& one : shown) {
+      const SampledValue* value = find(*row, one.signal);
+      cells.push_back(value == nullptr ? Value() : Value(value_words(*value, one.digits)));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  if (table.rows.empty()) table.show = Show::kDataOnly;
+  return table;
+}
+
+Table files_table(const TelemetryReport& report) {
+  Table table{.key = "telemetry_files",
+              .title = "Logs beside the trace",
+              .columns = {{.key = "file", .title = "file", .unit = Unit::kText, .elastic = true},
+                          {.key = "format", .title = "format", .unit = Unit::kText},
+                          {.key = "clock", .title = "its times", .unit = Unit::kText},
+                          {.key = "offset_ns", .title = "added", .unit = Unit::kNanoseconds},
+                          {.key = "rows", .title = "rows", .unit = Unit::kCount},
+                          {.key = "begins_ns", .title = "begins", .unit = Unit::kNanoseconds},
+                          {.key = "ends_ns", .title = "ends after", .unit = Unit::kNanoseconds}}};
+  // Against the trace's beginning: times since 1970 say nothing to a reader.
+  for (const TelemetryFile& file : report.files) {
+    table.rows.push_back({file.path, file.format, file.clock, file.offset_ns, file.rows,
+                          file.span.start_ns - report.trace.start_ns,
+                          file.span.end_ns - report.trace.start_ns});
+  }
+  return table;
+}
+
+// ---- cores ----
+
+void add_cpu(const CpuActivity& cpu, Section& section) {
+  const bool told = !cpu.cores.empty();
+  const size_t physical = cpu.cores.size();
+  const auto share = [](size_t part, size_t whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNaN;
+  };
+  section.blocks.push_back(
+      Facts{.key = "cpu",
+            .title = "Cores while the trace ran",
+            .items = {{"samples", "samples", cpu.moments.size(), Unit::kCount},
+                      {"period_ns", "apart", cpu.period_ns, Unit::kNanoseconds},
+                      {"logical_cores", "logical cores", cpu.logical, Unit::kCount},
+                      {"physical_cores", "physical cores", told ? Value(physical) : Value(),
+                       Unit::kCount, told ? "" : "the log does not tell the topology"},
+                      {"active_cores_median", "C_active, median", cpu.active.median, Unit::kRatio,
+                       fmt::format("{:g} to {:g}", cpu.active.min, cpu.active.max)},
+                      {"active_cores_min", "", cpu.active.min, Unit::kRatio, "", Show::kDataOnly},
+                      {"active_cores_max", "", cpu.active.max, Unit::kRatio, "", Show::kDataOnly},
+                      {"min_cores_median", "C_min, median", cpu.min_cores.median, Unit::kRatio,
+                       fmt::format("{:.3g} to {:.3g}", cpu.min_cores.min, cpu.min_cores.max)},
+                      {"min_cores_min", "", cpu.min_cores.min, Unit::kRatio, "", Show::kDataOnly},
+                      {"min_cores_max", "", cpu.min_cores.max, Unit::kRatio, "", Show::kDataOnly},
+                      {"utilization_share", "mean utilisation", cpu.utilization, Unit::kShare},
+                      {"physical_cores_used", "physical cores ever active",
+                       told ? Value(cpu.cores_used) : Value(), Unit::kCount},
+                      {"physical_cores_used_share", "of all",
+                       told ? Value(share(cpu.cores_used, physical)) : Value(), Unit::kShare},
+                      {"both_siblings_share", "active cores with two siblings active",
+                       told ? Value(cpu.siblings_share) : Value(), Unit::kShare}}});
+  Table cores{.key = "cpu_cores",
+              .title = "Physical cores",
+              .columns = {{.key = "package", .title = "package"},
+                          {.key = "core", .title = "core"},
+                          {.key = "logical", .title = "logical cores", .unit = Unit::kCount},
+                          {.key = "one_active", .title = "one active", .unit = Unit::kCount},
+                          {.key = "more_active", .title = "two or more", .unit = Unit::kCount},
+                          {.key = "busy_cores", .title = "mean busy", .unit = Unit::kRatio}},
+              .show = Show::kDataOnly};
+  for (const PhysicalCoreUse& core : cpu.cores) {
+    cores.rows.push_back(
+        {core.place.package, core.place.core, core.logical, core.one, core.more, core.busy_cores});
+  }
+  section.blocks.push_back(std::move(cores));
+}
+
+// Every n-th so that at most `most` remain.
+size_t stride_of(size_t count, size_t most) {
+  return std::max<size_t>(1, (count + most - 1) / most);
+}
+
+Axis time_axis() { return {.title = "time since the trace began", .unit = Unit::kNanoseconds}; }
+
+Chart cores_chart(const TelemetryReport& report) {
+  const CpuActivity& cpu = *report.cpu;
+  Series active{.name = "C_active", .mark = Mark::kSteps};
+  Series least{.name = "C_min", .mark = Mark::kSteps};
+  const size_t stride = stride_of(cpu.moments.size(), kMostPoints);
+  for (size_t i = 0; i < cpu.moments.size(); i += stride) {
+    const CpuMoment& moment = cpu.moments[i];
+    const auto t = static_cast<double>(moment.from_ns - report.trace.start_ns);
+    active.x.push_back(t);
+    active.y.push_back(moment.active);
+    least.x.push_back(t);
+    least.y.push_back(moment.min_cores);
+  }
+  return {.key = "cpu_active",
+          .title = "Active cores and the least that would do (Chopper, Figure 13, top)",
+          .caption = "Logical cores with any work in a sample, and their utilisation added up.",
+          .x = time_axis(),
+          .y = {.title = "logical cores", .unit = Unit::kNone},
+          .series = {std::move(active), std::move(least)},
+          .guides = {{Guide::Across::kY, cpu.active.median, "C_active, median"},
+                     {Guide::Across::kY, cpu.min_cores.median, "C_min, median"}}};
+}
+
+Chart siblings_chart(const TelemetryReport& report) {
+  const CpuActivity& cpu = *report.cpu;
+  Series one{.name = "one sibling active", .mark = Mark::kPoints};
+  Series more{.name = "two or more active", .mark = Mark::kPoints};
+  const size_t stride = stride_of(cpu.moments.size(), kMostHeatMoments);
+  for (size_t i = 0; i < cpu.moments.size(); i += stride) {
+    for (size_t c = 0; c < cpu.cores.size(); ++c) {
+      const uint8_t busy = cpu.active_siblings[i * cpu.cores.size() + c];
+      if (busy == 0) continue;
+      Series& series = busy == 1 ? one : more;
+      series.x.push_back(static_cast<double>(cpu.moments[i].t_ns - report.trace.start_ns));
+      series.y.push_back(static_cast<double>(c));
+    }
+  }
+  return {.key = "cpu_siblings",
+          .title = "Logical cores on physical ones (Chopper, Figure 13, bottom)",
+          .caption = "A point where a physical core had work in a sample.",
+          .x = time_axis(),
+          .y = {.title = "physical core", .unit = Unit::kNone},
+          .series = {std::move(one), std::move(more)}};
+}
+
+// Mean over GPUs at the samples of the first, band from the smallest to the largest.
+Series over_gpus(const TelemetryReport& report, TelemetrySignal signal, const char* name) {
+  Series series{.name = name, .mark = Mark::kLine};
+  std::vector<const TelemetryTrack*> tracks;
+  for (const TelemetryTrack& track : report.tracks) {
+    if (track.signal == signal && !track.host) tracks.push_back(&track);
+  }
+  if (tracks.empty()) return series;
+  const TelemetryTrack& lead = *tracks.front();
+  std::vector<size_t> next(tracks.size());
+  const size_t stride = stride_of(lead.t_ns.size(), kMostPoints);
+  for (size_t i = 0; i < lead.t_ns.size(); i += stride) {
+    double sum = 0;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    size_t n = 0;
+    for (size_t g = 0; g < tracks.size(); ++g) {
+      // The sample of this GPU in the same round: the nearest, within a period.
+      const std::vector<int64_t>& t = tracks[g]->t_ns;
+      while (next[g] + 1 < t.size() &&
+             std::abs(t[next[g] + 1] - lead.t_ns[i]) <= std::abs(t[next[g]] - lead.t_ns[i])) {
+        ++next[g];
+      }
+      if (std::abs(t[next[g]] - lead.t_ns[i]) > std::max<int64_t>(lead.period_ns, 1)) continue;
+      const double value = tracks[g]->value[next[g]];
+      sum += value;
+      low = std::min(low, value);
+      high = std::max(high, value);
+      ++n;
+    }
+    series.x.push_back(static_cast<double>(lead.t_ns[i] - report.trace.start_ns));
+    series.y.push_back(n > 0 ? sum / static_cast<double>(n) : kNaN);
+    if (tracks.size() > 1) {
+      series.low.push_back(n > 0 ? low : kNaN);
+      series.high.push_back(n > 0 ? high : kNaN);
+    }
+  }
+  return series;
+}
+
+void add_track_charts(const TelemetryReport& report, Section& section) {
+  Chart clocks{.key = "telemetry_clocks",
+               .title = "GPU and memory clock, mean over GPUs (Chopper, Figure 14)",
+               .caption = "The band reaches from the lowest to the highest GPU.",
+               .x = time_axis(),
+               .y = {.title = "MHz", .unit = Unit::kNone}};
+  for (const auto& [signal, name] : {std::pair{TelemetrySignal::kSmClock, "GPU clock"},
+                                     std::pair{TelemetrySignal::kMemoryClock, "memory clock"}}) {
+    Series series = over_gpus(report, signal, name);
+    if (!series.x.empty()) clocks.series.push_back(std::move(series));
+  }
+  if (!clocks.series.empty()) section.blocks.push_back(std::move(clocks));
+  Series power = over_gpus(report, TelemetrySignal::kPower, "power");
+  if (power.x.empty()) return;
+  section.blocks.push_back(Chart{.key = "telemetry_power",
+                                 .title = "Power, mean over GPUs (Chopper, Figure 14)",
+                                 .caption = "As the sensor reads it, with its own window.",
+                                 .x = time_axis(),
+                                 .y = {.title = "power", .unit = Unit::kWatts},
+                                 .series = {std::move(power)}});
+}
+
+// ---- words ----
+
+std::string cpu_words(const CpuActivity& cpu) {
+  std::string words = fmt::format(
+      "Of {} logical cores {:g} are active at once (median; {:g} to {:g}), and {:.3g} would do.",
+      cpu.logical, cpu.active.median, cpu.active.min, cpu.active.max, cpu.min_cores.median);
+  if (!cpu.cores.empty()) {
+    words += fmt::format(
+        " {} of {} physical cores ever work; {} of the active ones have two "
+        "siblings active.",
+        cpu.cores_used, cpu.cores.size(), format_share(cpu.siblings_share));
+  }
+  return words;
+}
+
+// Smallest and largest weighted value over the iterations.
+std::string iteration_words(const TelemetryReport& report, const SignalWords& signal) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  double error = 0;
+  for (const TelemetryRow& row : report.rows) {
+    const SampledValue* value = find(row, signal.signal);
+    if (row.level != TelemetryLevel::kIteration || value == nullptr) continue;
+    if (value->how != SampledHow::kWeighted) continue;
+    low = std::min(low, value->value);
+    high = std::max(high, value->value);
+    error = std::max(error, (value->high - value->low) / 2);
+  }
+  if (low > high) return "";
+  const std::string range =
+      high - low < 0.5 ? fmt::format("{:.{}f}", low, signal.digits)
+                       : fmt::format("{:.{}f} to {:.{}f}", low, signal.digits, high, signal.digits);
+  return fmt::format("{} {} {} per iteration (sampling error at most {:.{}f})", signal.title, range,
+                     signal.unit, error, signal.digits);
+}
+
+}  // namespace
+
+std::vector<std::string> telemetry_words(const TelemetryReport& report) {
+  std::vector<std::string> words;
+  if (report.cpu) words.push_back(cpu_words(*report.cpu));
+  std::string sentence;
+  for (const SignalWords& signal : kShown) {
+    if (signal.signal != TelemetrySignal::kSmClock && signal.signal != TelemetrySignal::kPower) {
+      continue;
+    }
+    const std::string part = iteration_words(report, signal);
+    if (!part.empty()) sentence += (sentence.empty() ? "" : "; ") + part;
+  }
+  if (!sentence.empty()) words.push_back("Beside the trace: " + sentence + ".");
+  const auto too_short =
+      std::count_if(report.rows.begin(), report.rows.end(), [](const TelemetryRow& row) {
+        return !row.values.empty() &&
+               std::all_of(row.values.begin(), row.values.end(), [](const SampledValue& value) {
+                 return value.how == SampledHow::kBracket || value.how == SampledHow::kNone;
+               });
+      });
+  if (too_short > 0) {
+    words.push_back(fmt::format(
+        "{} of {} iterations, phases and operations are too short for the samples: of these only "
+        "the range of the samples around is told.",
+        too_short, report.rows.size()));
+  }
+  return words;
+}
+
+void add_levels_telemetry(const TelemetryReport& report, Section& section) {
+  if (report.cpu) {
+    add_cpu(*report.cpu, section);
+    section.blocks.push_back(cores_chart(report));
+    if (!report.cpu->cores.empty()) section.blocks.push_back(siblings_chart(report));
+  }
+  for (const TelemetryLevel level :
+       {TelemetryLevel::kIteration, TelemetryLevel::kPhase, TelemetryLevel::kOperation}) {
+    section.blocks.push_back(reader_table(report, level));
+  }
+  add_track_charts(report, section);
+  section.blocks.push_back(data_table(report));
+  section.blocks.push_back(files_table(report));
+}
+
+}  // namespace assay
