@@ -110,6 +110,10 @@ def documents(assay):
     yield "assay report, several traces", run(assay, "report", *files)
     yield "assay tax, several traces", run(assay, "tax", *files)
     yield "assay levels, several traces", run(assay, "levels", *files)
+    with tempfile.TemporaryDirectory() as folder:
+        samples = write_samples(pathlib.Path(folder))
+        yield "assay levels --telemetry", run(assay, "levels", "--telemetry", samples, "--telemetry-offset", "start",
+                                              files[0])
     yield "assay levels, several configurations", run(assay, "levels", "--config", f"a={files[0]}", "--config",
                                                       f"b={files[-1]}", "--tokens", "a=4096")
     yield from tax_documents(assay, files)
@@ -125,6 +129,18 @@ def documents(assay):
     yield from power_documents(assay)
     batches = [flag for batch in (1, 2, 4) for flag in ("--batch", f"{batch}={files[0]}")]
     yield "assay bound, traces by batch", run(assay, "bound", *batches, "--name", min(PLATFORMS))
+
+
+def write_samples(folder):
+    """A file of `assay sample`: two cores of one, and a GPU."""
+    rows = ["# assay samples 1", "# cpus: 0 1", "# cores: 0:0 0:0",
+            "t_ns,monotonic_ns,device,power_w,sm_clock_mhz,cpu_util_percent"]
+    for i in range(20):
+        at = f"{1_700_000_000_000_000_000 + i * 10_000_000},{i * 10_000_000}"
+        rows += [f"{at},cpu,,,{'50.0 0.0' if i else ''}", f"{at},gpu0,{400 + i},1980,"]
+    path = folder / "samples.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
 
 
 def write_recording(folder, watts, **meta):

@@ -78,8 +78,9 @@ Interval span_of(const Trace& trace) {
 void add_telemetry_options(CLI::App& verb, TelemetryFlags& flags) {
   verb.add_option("--telemetry", flags.files,
                   "logs of cores and GPUs beside the trace: assay sample, nvidia-smi, AMDuProf, "
-                  "Chopper (docs/formats/telemetry.md)")
-      ->type_name("FILE");
+                  "Chopper (docs/formats/telemetry.md); may be given again")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   verb.add_option("--telemetry-offset", flags.offset,
                   "seconds to add to their times, or start: they begin with the trace's first "
                   "device work")
@@ -89,8 +90,9 @@ void add_telemetry_options(CLI::App& verb, TelemetryFlags& flags) {
       ->capture_default_str();
   verb.add_option("--telemetry-gpu", flags.gpus,
                   "which device of the log a GPU of the trace is, e.g. 0=GPU-1b2c (default: the "
-                  "same number)")
-      ->type_name("GPU=DEVICE");
+                  "same number); may be given again")
+      ->type_name("GPU=DEVICE")
+      ->allow_extra_args(false);
 }
 
 Result<TelemetryRun> TelemetryRun::open(const TelemetryFlags& flags, bool allow_truncated) {

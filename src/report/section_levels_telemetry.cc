@@ -34,7 +34,8 @@ constexpr std::array<SignalWords, 7> kShown = {{
     {TelemetrySignal::kMinCores, "least cores", "", 2},
 }};
 
-// "1410 +/- 3", "1290..1410" where the samples cannot tell, "-" where there are none.
+// "1410 +/- 3"; "1290..1410" where the samples cannot tell, "~1410" where all around are the same;
+// "-" where there are none.
 std::string value_words(const SampledValue& value, int digits) {
   switch (value.how) {
     case SampledHow::kWeighted:
@@ -43,6 +44,7 @@ std::string value_words(const SampledValue& value, int digits) {
       return fmt::format("{:.{}f} +/- {:.{}f}", value.value, digits, (value.high - value.low) / 2,
                          digits);
     case SampledHow::kBracket:
+      if (value.low == value.high) return fmt::format("~{:.{}f}", value.low, digits);
       return fmt::format("{:.{}f}..{:.{}f}", value.low, digits, value.high, digits);
     case SampledHow::kNone:
       break;
