@@ -90,6 +90,22 @@ libfuzzer_found() {
   compgen -G "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*.a" >/dev/null
 }
 
+# The page's own tools, from the locked list of web/package-lock.json. Without them its tests are
+# skipped.
+install_page_tools() {
+  local web node
+  web=$(dirname "$0")/../web
+  [ $check_only = 0 ] && command -v npm >/dev/null || return 0
+  ! cmp -s "$web/package-lock.json" "$web/node_modules/.installed" || return 0
+  node=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
+  if [ "$node" -ge 18 ] && npm ci --prefix "$web" --no-audit --no-fund --silent; then
+    cp "$web/package-lock.json" "$web/node_modules/.installed"
+  else
+    echo "The page's tools could not be installed (npm ci --prefix web, node 18 or newer);" \
+      "going on without its browser tests." >&2
+  fi
+}
+
 for set in "${sets[@]}"; do
   case "$set" in
     build)
@@ -103,6 +119,10 @@ for set in "${sets[@]}"; do
       require libgtest-dev libgmock-dev python3 zstd
       prefer "replaying operators" libtorch-dev
       prefer "the PyTorch helper" python3-torch
+      prefer "the page's browser tests" chromium
+      command -v node >/dev/null || prefer "the page's browser tests" nodejs
+      command -v npm >/dev/null || prefer "the page's browser tests" npm
+      install_page_tools
       prefer "fuzzing" clang
       if command -v clang >/dev/null && ! libfuzzer_found; then
         prefer "libFuzzer" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"

@@ -135,33 +135,35 @@ Table layers_table(const TaxReport& r) {
 
 Facts balance_facts(const TaxReport& r) {
   const TaxWindow& w = r.whole;
-  const auto ns = [](const char* label, int64_t value, std::string note = "") {
-    return Item{"", label, value, Unit::kNanoseconds, std::move(note)};
+  const auto ns = [](const char* key, const char* label, int64_t value, std::string note = "") {
+    return Item{key, label, value, Unit::kNanoseconds, std::move(note)};
   };
   Facts facts{.title = "Against the device", .show = Show::kReadersOnly};
   facts.items = {
-      {"", "kernels (N)", w.sums.n, Unit::kCount,
+      {"n", "kernels (N)", w.sums.n, Unit::kCount,
        format_count(static_cast<int64_t>(w.sums.n_launch)) +
            (w.sums.n_launch == 1 ? " launch" : " launches")},
-      ns("T_DeviceActive", w.sums.t_device_ns),
-      {"", "HDBI", w.sums.hdbi ? Value(hdbi_text(*w.sums.hdbi)) : Value(), Unit::kText,
+      ns("t_device_ns", "T_DeviceActive", w.sums.t_device_ns),
+      {"hdbi", "HDBI", w.sums.hdbi ? Value(hdbi_text(*w.sums.hdbi)) : Value(), Unit::kText,
        "T_Device / (T_Device + T_Orch): 0 host, 1 device"},
-      ns("T_e2e, wall time", w.t_e2e_ns),
-      {"", "GPU utilisation", w.gpu_utilisation, Unit::kShare},
-      {"", "GPU idle fraction", w.idle_fraction, Unit::kShare},
-      ns("host time, exclusive", w.exclusive.total_ns, "each moment of a thread once"),
-      ns("of it Python", w.exclusive.py_ns),
-      ns("of it dispatch", w.exclusive.dispatch_ns),
-      ns("of it in calls", w.exclusive.call_ns),
-      {"", "T_Orch / exclusive", w.additivity, Unit::kRatio},
-      {"", "launch floor", floor_value(r.floor), Unit::kNanoseconds, r.floor.text},
-      {"", "dispatch base", r.base_ns, Unit::kNanoseconds,
+      ns("t_e2e_ns", "T_e2e, wall time", w.t_e2e_ns),
+      {"gpu_utilisation", "GPU utilisation", w.gpu_utilisation, Unit::kShare},
+      {"idle_fraction", "GPU idle fraction", w.idle_fraction, Unit::kShare},
+      ns("t_orch_exclusive_ns", "host time, exclusive", w.exclusive.total_ns,
+         "each moment of a thread once"),
+      ns("exclusive_py_ns", "of it Python", w.exclusive.py_ns),
+      ns("exclusive_dispatch_ns", "of it dispatch", w.exclusive.dispatch_ns),
+      ns("exclusive_call_ns", "of it in calls", w.exclusive.call_ns),
+      {"additivity", "T_Orch / exclusive", w.additivity, Unit::kRatio},
+      {"floor_ns", "launch floor", floor_value(r.floor), Unit::kNanoseconds, r.floor.text},
+      {"dispatch_base_ns", "dispatch base", r.base_ns, Unit::kNanoseconds,
        "median over " + format_count(static_cast<int64_t>(r.base_samples)) +
            (r.base_weighting == BaseWeighting::kKernel ? " native kernels" : " native launches")},
   };
   if (w.exclusive.waiting_ns > 0) {
-    facts.items.insert(facts.items.begin() + 10,
-                       ns("of it waiting for the GPU", w.exclusive.waiting_ns));
+    facts.items.insert(
+        facts.items.begin() + 10,
+        ns("exclusive_waiting_ns", "of it waiting for the GPU", w.exclusive.waiting_ns));
   }
   return facts;
 }

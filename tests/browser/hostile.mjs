@@ -63,8 +63,8 @@ const PAYLOADS = [
 ];
 
 // What the binary makes of control and invisible characters, so that one line stays one line.
-const visible = (text) => text.replace(/[\t\n\r]/g, " ").replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu, "")
-  .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/g, "\ufffd").replace(/[\u{fffd}]+/gu, "?");
+const visible = (text) => text.replace(/[\t\n\r\u2028\u2029]/g, " ").replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu, "")
+  .replace(/[\u0000-\u001f\u007f-\u009f\ud800-\udfff]/g, "\ufffd").replace(/[\u{fffd}]+/gu, "?");
 
 const events = PAYLOADS.flatMap((name, i) => [
   ...launch(2 * i + 1, 100 + i * 60, name, { op: name }),
