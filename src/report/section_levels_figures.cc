@@ -265,7 +265,8 @@ Chart operations_chart(const Configs& configs, const std::vector<FigureOpName>& 
               .caption =
                   "Medians, whiskers from the least to the greatest sample, of the longest "
                   "sample of all configurations",
-              .y = {"of the longest", Unit::kShare}};
+              .y = {"of the longest", Unit::kShare},
+              .horizontal = true};
   for (const FigureOpName& op : ops) chart.categories.push_back(name_of(op));
   for (const ConfigFigures& config : configs) {
     Series series{.name = config.name, .mark = Mark::kBars};
@@ -398,12 +399,31 @@ std::vector<const ConfigFigures*> detailed(const Configs& configs, const Figures
   return some;
 }
 
+bool lies_in_layers(const Configs& configs, const FigureOpName& op) {
+  return std::any_of(configs.begin(), configs.end(), [&op](const ConfigFigures& config) {
+    return std::any_of(config.layers.begin(), config.layers.end(), [&op](const FigureLayer& one) {
+      return one.layer != kNoLayer && one.name == op;
+    });
+  });
+}
+
+// The longest operations of a phase and type, those in layers before others.
+std::vector<FigureOpName> layered_ops(const Configs& configs, LevelPhase phase, OpType type,
+                                      size_t most) {
+  std::vector<FigureOpName> ops =
+      dominant_ops(configs, phase, type, std::numeric_limits<size_t>::max());
+  std::stable_partition(ops.begin(), ops.end(),
+                        [&configs](const FigureOpName& op) { return lies_in_layers(configs, op); });
+  ops.resize(std::min(ops.size(), most));
+  return ops;
+}
+
 std::vector<FigureOpName> overlap_ops(const Configs& configs, size_t top) {
   std::vector<FigureOpName> ops;
   for (const LevelPhase phase : phases_of(configs)) {
     if (phase == LevelPhase::kOptimizer || phase == LevelPhase::kNone) continue;
     for (const OpType type : {OpType::kVector, OpType::kGemm}) {
-      for (FigureOpName& op : dominant_ops(configs, phase, type, top)) ops.push_back(std::move(op));
+      for (FigureOpName& op : layered_ops(configs, phase, type, top)) ops.push_back(std::move(op));
     }
   }
   return ops;
@@ -607,7 +627,8 @@ void add_launch(const Configs& configs, Section& section) {
     Chart chart{.key = prep ? "prep" : "call",
                 .title = fmt::format("{} overhead of the top operations (Chopper, Figure 11)",
                                      prep ? "Preparation" : "Call"),
-                .y = {"mean over executions", Unit::kNanoseconds}};
+                .y = {"mean over executions", Unit::kNanoseconds},
+                .horizontal = true};
     for (const auto& [most, name] : order) chart.categories.push_back(name_of(name));
     for (const ConfigFigures& config : configs) {
       Series series{.name = config.name, .mark = Mark::kBars};

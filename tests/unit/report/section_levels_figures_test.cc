@@ -123,6 +123,16 @@ TEST(LevelFiguresSection, ComparesWithTheConfigurationGivenFirst) {
             "b has the highest throughput: 150 tokens/s, 1.50 times that of a.");
 }
 
+TEST(LevelFiguresSection, LayersAreShownOfOperationsThatLieInThem) {
+  ConfigFigures one = config("a", 100);
+  const FigureOpName head{LevelPhase::kForward, OpType::kGemm, "lp"};
+  one.ops.push_back({head, box(9000), 2, 0, 0, 1, 1});  // the longest, once per iteration
+  one.layers.push_back({head, 4, kNoLayer, box(0), box(9000)});
+  const Section section = levels_figures_section({one}, {.top = 1});
+  for (const Row& row : table(section, "overlap_by_layer").rows)
+    EXPECT_NE(*row[2].get<std::string>(), "lp");
+}
+
 TEST(LevelFiguresSection, DetailChoosesWhoseLayersAreShown) {
   const Section section =
       levels_figures_section({config("a", 100), config("b", 150)}, {.top = 1, .detail = {"b"}});
