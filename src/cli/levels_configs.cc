@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ingest/load.h"
-#include "levels/figures.h"
+#include "levels/figures_measured.h"
 #include "levels/ranks.h"
 #include "report/import_notes.h"
 #include "report/section_levels_figures.h"
@@ -98,6 +98,64 @@ void merge_losses(const TrustNotes& more, TrustNotes& notes) {
   }
 }
 
+// What options of the form NAME=PATH say of one configuration.
+std::vector<std::string> paths_of(const std::vector<std::string>& texts, const std::string& name) {
+  std::vector<std::string> paths;
+  for (const std::string& text : texts) {
+    if (text.rfind(name + "=", 0) == 0) paths.push_back(text.substr(name.size() + 1));
+  }
+  return paths;
+}
+
+Status check_named(const std::string& option, const std::vector<std::string>& texts,
+                   const std::vector<Config>& configs) {
+  for (const std::string& text : texts) {
+    const bool known = std::any_of(configs.begin(), configs.end(), [&text](const Config& config) {
+      return text.rfind(config.name + "=", 0) == 0;
+    });
+    if (!known)
+      return bad(option + " " + text + ": beside --config write it as NAME=PATH, with such a name");
+  }
+  return Ok{};
+}
+
+// Adds the configuration's inputs and its part to the document.
+Result<ConfigFigures> read_config(const Config& config, const ConfigInputs& inputs,
+                                  const LevelsOptions& options, const LevelQuery& query,
+                                  Document& document, bool& data_lost) {
+  Part part{config.name, {{"ranks", "ranks", config.files.size(), Unit::kCount}}};
+  TrustNotes notes;
+  std::vector<RankLevels> ranks;
+  TelemetryFlags logs = inputs.telemetry;
+  logs.files = paths_of(inputs.telemetry.files, config.name);
+  ASSAY_TRY_ASSIGN(TelemetryRun telemetry, TelemetryRun::open(logs, inputs.common.allow_truncated));
+  data_lost |= telemetry.data_lost();
+  for (const std::string& file : config.files) {
+    ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, inputs.common));
+    PhaseClock clock(inputs.common.perf);
+    ASSAY_TRY_ASSIGN(LevelsReport report,
+                     analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
+    ASSAY_TRY(telemetry.add(loaded.trace, report, loaded.trace.source));
+    ranks.push_back(summarize_rank(loaded.trace, rank_from_name(file), std::move(report)));
+    clock.mark("levels", loaded.trace.content_bytes);
+    data_lost |= loaded.trace.log.data_lost();
+    document.inputs.push_back({loaded.trace.source, trace_items(loaded.trace)});
+    merge_notes(import_notes(loaded.trace.log), part.import_log);
+    merge_losses(all_notes(loaded.trace.log, {}), notes);
+  }
+  const JobLevels job = combine_ranks(std::move(ranks));
+  merge_losses(job.trust, notes);
+  ConfigFigures figures = config_figures(config.name, job, {query.where, config.tokens});
+  if (telemetry.any()) {
+    const TelemetryReport samples = telemetry.finish();
+    merge_losses(samples.trust, notes);
+    add_figure_telemetry(samples, figures);
+  }
+  part.sections.push_back(trust_section(notes));
+  document.parts.push_back(std::move(part));
+  return figures;
+}
+
 }  // namespace
 
 void add_config_options(CLI::App& verb, ConfigFlags& flags) {
@@ -124,39 +182,22 @@ void add_config_options(CLI::App& verb, ConfigFlags& flags) {
       ->capture_default_str();
 }
 
-Result<Document> compare_level_configs(const ConfigFlags& flags, const CommonOptions& common,
-                                       const LevelsOptions& options, const LevelQuery& query,
-                                       bool& data_lost) {
-  ASSAY_TRY_ASSIGN(const std::vector<Config> configs, read_configs(flags));
+Result<Document> compare_level_configs(const ConfigInputs& inputs, const LevelsOptions& options,
+                                       const LevelQuery& query, bool& data_lost) {
+  ASSAY_TRY_ASSIGN(const std::vector<Config> configs, read_configs(inputs.flags));
+  ASSAY_TRY(check_named("--telemetry", inputs.telemetry.files, configs));
   Document document = new_document("Levels of several configurations");
   document.parts_key = "configs";
   std::vector<ConfigFigures> figures;
   for (const Config& config : configs) {
-    ASSAY_TRY(check_output(common, config.files));
-    Part part{config.name, {{"ranks", "ranks", config.files.size(), Unit::kCount}}};
-    TrustNotes notes;
-    std::vector<RankLevels> ranks;
-    for (const std::string& file : config.files) {
-      ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, common));
-      PhaseClock clock(common.perf);
-      ASSAY_TRY_ASSIGN(LevelsReport report,
-                       analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
-      ranks.push_back(summarize_rank(loaded.trace, rank_from_name(file), std::move(report)));
-      clock.mark("levels", loaded.trace.content_bytes);
-      data_lost |= loaded.trace.log.data_lost();
-      document.inputs.push_back({loaded.trace.source, trace_items(loaded.trace)});
-      merge_notes(import_notes(loaded.trace.log), part.import_log);
-      merge_losses(all_notes(loaded.trace.log, {}), notes);
-    }
-    const JobLevels job = combine_ranks(std::move(ranks));
-    merge_losses(job.trust, notes);
-    figures.push_back(config_figures(config.name, job, {query.where, config.tokens}));
-    part.sections.push_back(trust_section(notes));
-    document.parts.push_back(std::move(part));
+    ASSAY_TRY(check_output(inputs.common, config.files));
+    ASSAY_TRY_ASSIGN(ConfigFigures one,
+                     read_config(config, inputs, options, query, document, data_lost));
+    figures.push_back(std::move(one));
   }
   document.verdict = levels_figures_words(figures);
   document.sections.push_back(
-      levels_figures_section(figures, {.top = flags.top, .detail = flags.detail}));
+      levels_figures_section(figures, {.top = inputs.flags.top, .detail = inputs.flags.detail}));
   return document;
 }
 

@@ -11,8 +11,8 @@
 namespace assay {
 
 struct FiguresView {
-  size_t top = 2;                   // operations per phase and type in Figure 7
-  std::vector<std::string> detail;  // configurations in Figures 7 to 9; empty: all
+  size_t top = 2;                        // operations per phase and type in Figure 7
+  std::vector<std::string> detail = {};  // configurations in Figures 7 to 9; empty: all
 };
 // "figures"
 Section levels_figures_section(const std::vector<ConfigFigures>& configs, const FiguresView& view);

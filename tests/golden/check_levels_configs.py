@@ -116,15 +116,17 @@ class Rank:
 
 
 def generate(folder, scale, tokens, seed):
+    """The kernels of all ranks, the first start of anything, and rank 0's first device work."""
     folder.mkdir()
-    kernels = []
+    kernels, first = [], []
     for gpu in range(RANKS):
         rank = Rank(gpu, scale, seed * 100 + gpu)
         for number in range(5, 5 + ITERATIONS):
             rank.iteration(number, tokens)
         rank.write(folder / f"rank{gpu}.json")
         kernels.extend(rank.kernels)
-    return kernels
+        first.append(min(e["ts"] for e in rank.events if e["cat"] != "user_annotation"))
+    return kernels, min(first), min(k.start for k in kernels if k.gpu == 0)
 
 
 # ---- the figures, a second time ----
@@ -284,6 +286,40 @@ def check_operations(figures, config, rows, check):
                        sum(ratios[:place + 1]) / sum(ratios) if sum(ratios) else None)
 
 
+STEP_NS, READINGS = 20_000, 12
+
+
+def write_logs(folder):
+    """Clocks and power of every GPU, and three processors of which one and a half are needed."""
+    gpu, cpu = ["gpu,ts,current_gfxclk,current_uclk,current_socket_power"], ["cpu,ts,percent"]
+    for i in range(READINGS):
+        gpu += [f"{g},{i * STEP_NS},{1000 + 10 * i + g},900,{300 + i * i + 20 * g}" for g in range(RANKS)]
+        cpu += [f"{n},{i * STEP_NS},{percent}" for n, percent in enumerate((100, 50, 0))]
+    (folder / "gpu.csv").write_text("\n".join(gpu) + "\n")
+    (folder / "cpu.csv").write_text("\n".join(cpu) + "\n")
+
+
+def check_logs(figures, config, start, first_work, check):
+    """Readings begin with the first device work; moments count from the first start, in steps of the period."""
+    wanted = collections.defaultdict(list)
+    for i in range(READINGS):
+        wanted[(first_work - start + i * STEP_NS) // STEP_NS * STEP_NS].append(i)
+    for signal, of in (("sm_clock_mhz", lambda i, g: 1000 + 10 * i + g), ("memory_clock_mhz", lambda i, g: 900),
+                       ("power_w", lambda i, g: 300 + i * i + 20 * g)):
+        got = {row["t_ns"]: row for row in figures["telemetry_moments"]
+               if (row["config"], row["signal"]) == (config, signal)}
+        check.near(f"{signal} moments", len(got), len(wanted))
+        for t_ns, readings in wanted.items():
+            values = [statistics.fmean(of(i, g) for i in readings) for g in range(RANKS)]
+            row = got.get(t_ns, {"gpus": None, "mean": None, "min": None, "max": None})
+            for key, value in (("gpus", RANKS), ("mean", statistics.fmean(values)), ("min", min(values)), ("max", max(values))):
+                check.near(f"{signal} {key} at {t_ns}", row[key], value)
+    cores = [row for row in figures["core_moments"] if row["config"] == config]
+    check.near("core samples", len(cores) >= READINGS - 1, True)
+    check.near("active", {row["active"] for row in cores} == {2}, True)
+    check.near("needed", {row["min_cores"] for row in cores} == {1.5}, True)
+
+
 def run(assay, *arguments):
     return subprocess.run([assay, "levels", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300)
 
@@ -293,7 +329,8 @@ def check_refusals(assay, folder, check):
     for arguments, words in ((("--config", "b1s4"), "NAME="), (("--config", good, "--config", good), "twice"),
                              (("--config", f"a={folder / 'absent'}"), "absent"), ((folder / "b1s4", "--config", good), "beside"),
                              (("--config", good, "--tokens", "b=3"), "no --config"), (("--config", good, "--tokens", "a=0"), "above 0"),
-                             (("--config", good, "--detail", "c"), "no --config"), ((), "needs")):
+                             (("--config", good, "--detail", "c"), "no --config"),
+                             (("--config", good, "--telemetry", folder / "gpu.csv"), "NAME=PATH"), ((), "needs")):
         done = run(assay, *arguments)
         check.checked += 1
         if done.returncode != 2 or words not in done.stderr:
@@ -308,15 +345,18 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         runs = {"b1s4": (1.0, 4096), "b2s4": (1.7, 8192)}
-        kernels = {name: generate(folder / name, scale, tokens, seed)
-                   for seed, (name, (scale, tokens)) in enumerate(runs.items())}
+        made = {name: generate(folder / name, scale, tokens, seed)
+                for seed, (name, (scale, tokens)) in enumerate(runs.items())}
+        write_logs(folder)
         flags = [flag for name in runs for flag in ("--config", f"{name}={folder / name}")]
-        done = run(options.assay, *flags, "--format", "json")
+        logs = [flag for log in ("gpu", "cpu") for flag in ("--telemetry", f"b2s4={folder / log}.csv")]
+        done = run(options.assay, *flags, *logs, "--telemetry-offset", "start", "--format", "json")
         if done.returncode != 0:
             sys.exit(f"assay levels left with {done.returncode}: {done.stderr.strip()[:500]}")
         figures = json.loads(done.stdout)["figures"]
         for name, (_, tokens) in runs.items():
-            check_config(figures, name, kernels[name], tokens, check)
+            check_config(figures, name, made[name][0], tokens, check)
+        check_logs(figures, "b2s4", *made["b2s4"][1:], check)
         if any(row["missing"] for row in figures["available"] if int(row["figure"].split(",")[0]) < 13):
             check.failures.append(f"all figures can be made: {figures['available']}")
         # Other names for the files, in another order; and a pattern instead of the folder.
@@ -324,7 +364,8 @@ def main():
         other.mkdir()
         for gpu in range(RANKS):
             shutil.copy(folder / "b1s4" / f"rank{gpu}.json", other / f"{9 - gpu}.json")
-        turned = run(options.assay, "--config", f"b1s4={other}/*.json", *flags[2:], "--format", "json")
+        turned = run(options.assay, "--config", f"b1s4={other}/*.json", *flags[2:], *logs, "--telemetry-offset", "start",
+                     "--format", "json")
         check.checked += 1
         if json.loads(turned.stdout)["figures"] != figures:
             check.failures.append("the figures depend on the order of the files")
