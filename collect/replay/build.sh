@@ -22,30 +22,46 @@ compiler=${CXX:-c++}
 command -v "$compiler" >/dev/null || { echo "no C++ compiler: install g++, or set CXX" >&2; exit 1; }
 
 # Folders and flags of that PyTorch: one per line.
-facts=$("$python" - <<'PY'
-import os, sys
+facts=$("$python" - 2>/dev/null <<'PY'
+import glob, os, shutil, sys
 try:
     import torch
 except ImportError as error:
-    sys.exit(f"{sys.executable} has no PyTorch: {error}; name another Python with --python")
-from torch.utils import cpp_extension
+    print(f"{sys.executable} has no PyTorch: {error}; name another Python with --python")
+    sys.exit(1)
+root = os.path.dirname(torch.__file__)
+includes = [root + "/include", root + "/include/torch/csrc/api/include"]
+libraries = [root + "/lib"]
+try:
+    # Where a distribution keeps them elsewhere.
+    from torch.utils import cpp_extension
+    includes += cpp_extension.include_paths()
+    libraries += cpp_extension.library_paths()
+except Exception:
+    pass
+def there(folders):
+    return os.pathsep.join(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 print(torch.__version__)
-print(int(torch._C._GLIBCXX_USE_CXX11_ABI))
-print(os.pathsep.join(path for path in cpp_extension.include_paths() if os.path.isdir(path)))
-print(os.pathsep.join(path for path in cpp_extension.library_paths() if os.path.isdir(path)))
+print(int(torch.compiled_with_cxx11_abi()))
+print(there(includes))
+print(there(libraries))
 print(int(torch.version.cuda is not None))
+# NVTX alone, of whatever toolkit is there; the program compiles without it.
+nvcc = shutil.which("nvcc")
+toolkits = [os.environ.get("CUDA_HOME", ""), os.path.dirname(os.path.dirname(nvcc)) if nvcc else "", "/usr/local/cuda",
+            *glob.glob(os.path.dirname(root) + "/nvidia/*")]
+print(next((kit + "/include" for kit in toolkits if os.path.isdir(kit + "/include/nvtx3")), ""))
 PY
-) || exit 1
-{ read -r version; read -r abi; read -r include_paths; read -r library_paths; read -r cuda; } <<<"$facts"
+) || { echo "${facts:-$python: no such Python}" >&2; exit 1; }
+{ read -r version; read -r abi; read -r include_paths; read -r library_paths; read -r cuda
+  read -r nvtx || true; } <<<"$facts"
 
 flags=(-O2 -pthread "-D_GLIBCXX_USE_CXX11_ABI=$abi" -I"$here/../..")
-libraries=(-Wl,--no-as-needed)
+# Of what PyTorch's own libraries need, their search paths know more than the linker.
+libraries=(-Wl,--no-as-needed -Wl,--allow-shlib-undefined)
 IFS=: read -ra folders <<<"$include_paths"
 for folder in "${folders[@]}"; do flags+=(-isystem "$folder"); done
-# NVTX alone, of a toolkit that is there; the program compiles without it.
-for folder in "${CUDA_HOME:-}/include" /usr/local/cuda/include; do
-  [ -d "$folder/nvtx3" ] && flags+=(-idirafter "$folder") && break
-done
+[ -n "$nvtx" ] && flags+=(-idirafter "$nvtx")
 IFS=: read -ra folders <<<"$library_paths"
 for folder in "${folders[@]}"; do libraries+=(-L"$folder" "-Wl,-rpath,$folder"); done
 libraries+=(-ltorch -ltorch_cpu -lc10)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cli/sweep_names.h"
 #include "cli/tax_flags.h"
 #include "report/section_tax.h"
 
@@ -62,7 +63,8 @@ Result<TaxPlatform> load_platform(const std::string& name, const std::string& fl
                                   const std::vector<std::string>& arguments, const TaxFlags& flags,
                                   const TaxSetup& setup, SweepInputs& inputs) {
   TaxPlatform platform{name, {}};
-  for (const std::string& text : arguments) {
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> expanded, expand_sweep(flag, arguments));
+  for (const std::string& text : expanded) {
     ASSAY_TRY_ASSIGN(const SweepArgument argument, parse_argument(flag, text));
     for (const TaxPoint& point : platform.points) {
       if (point.batch == argument.label.batch && point.seq_len == argument.label.seq_len) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/sweep_names.h"
 #include "cli/verbs.h"
 #include "ingest/sweep_table.h"
 #include "launch/bound.h"
@@ -124,7 +125,8 @@ Result<Sweep> load_sweep(const SweepFlags& flags, const CommonOptions& common) {
     ASSAY_TRY_ASSIGN(rows, read_sweep_table(flags.table));
     sweep.inputs.push_back({flags.table, {}});
   }
-  for (const std::string& argument : flags.batches) {
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> batches, expand_sweep("--batch", flags.batches));
+  for (const std::string& argument : batches) {
     ASSAY_TRY(add_trace(argument, common, rows, sweep));
   }
   sweep.points = group_by_batch(rows);
@@ -241,7 +243,9 @@ void add_bound_verb(CLI::App& app, int& exit_code) {
   add_common_options(*sub, verb->common, false);
   sub->add_option("traces", verb->common.inputs, "one trace: its verdict without a sweep");
   add_window_option(*sub, verb->common);
-  sub->add_option("--batch", verb->platform.batches, "SIZE=TRACE, once per batch size or repeat");
+  sub->add_option(
+      "--batch", verb->platform.batches,
+      "SIZE=TRACE, once per batch size or repeat; or a folder or pattern of …_bSIZE_… traces");
   sub->add_option(
       "--table", verb->platform.table,
       "CSV with batch, tklqt, launches and optional latency, gpu_idle_share, cpu_idle_share");

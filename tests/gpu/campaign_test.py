@@ -46,7 +46,9 @@ elif words[0] == "launch":
     print(json.dumps({"launch": {"whole": row, "iterations": [row], "top_kernels": [{"name": "k", "count": 380}]}}))
 elif words[0] == "tax":
     if "--export-kernel-db" in words: pathlib.Path(words[words.index("--export-kernel-db") + 1]).write_text("{}")
-    print(json.dumps({"tax": {"windows": [window], "measured_hdbi": 0.3, **window}}))
+    measured = {"t_orch_ns": 9000000, "hdbi": 0.3, "floor_ns": 4600, "entries": 20, "entries_found": 19}
+    extra = {"measured": measured} if "--replay" in words else {}
+    print(json.dumps({"tax": {"windows": [window, window], **extra, **window}}))
 elif words[0] == "bound":
     print(json.dumps({"gpu": {"verdict": "X", "first_gpu_batch": 8}}))
 elif words[0] == "fuse":
@@ -140,6 +142,8 @@ class CampaignTest(unittest.TestCase):
         self.assertAlmostEqual(floor["ratio"], 4.6 / 4.503)
         kernels = figures["GPT-2 prefill, batch 1: kernels", "plain PyTorch"]
         self.assertEqual((kernels["value"], kernels["paper_low"], kernels["paper_high"]), (380, 376, 394))
+        replayed = figures["GPT-2 prefill, batch 1: T_Orch", "plain PyTorch, launches and dispatch replayed"]
+        self.assertEqual((replayed["value"], replayed["paper_low"]), (4.5, 5.04), "of two iterations, one")
         self.assertEqual(figures["GPT-2: smallest batch of the sweep with HDBI >= 0.5", None]["value"], 16)
         self.assertEqual(figures["BERT: first GPU-bound batch", None]["value"], 8)
         self.assertEqual(self.document()["results"]["machine"]["gpu"], "NVIDIA H200")
