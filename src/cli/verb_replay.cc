@@ -307,14 +307,15 @@ Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan&
     if (const auto known = before.find(request.key); known != before.end()) {
       file.entries.push_back(std::move(known->second));
     } else if (is_dynamic_operator(request.op)) {
-      file.entries.push_back(
-          {.key = request.key,
-           .status = ReplayStatus::kSkippedDynamic,
-           .reason = request.op + " depends on values, or waits for the device"});
+      file.entries.push_back({.key = request.key,
+                              .status = ReplayStatus::kSkippedDynamic,
+                              .reason = request.op + " depends on values, or waits for the device",
+                              .candidates = {}});
     } else if (request.op.empty()) {
       file.entries.push_back({.key = request.key,
                               .status = ReplayStatus::kFailed,
-                              .reason = "the trace names no operator for it"});
+                              .reason = "the trace names no operator for it",
+                              .candidates = {}});
     } else if (auto kept = cache.find(request)) {
       file.entries.push_back(std::move(*kept));
     } else {
