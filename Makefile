@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench format clean web
+.PHONY: build demo test check bench format clean web example
 
 EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
 CCACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -54,6 +54,10 @@ bench:
 web:
 	npm ci --prefix web --no-audit --no-fund
 	npm run build --prefix web
+
+# The report that README.md links to.
+example: build
+	tools/example_report.py --assay build/release/assay
 
 format:
 	@tools/install_deps.sh check

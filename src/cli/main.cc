@@ -8,6 +8,8 @@
 int main(int argc, char** argv) {
   // A reader that stops early (| head) must not kill us before we can call it success.
   std::signal(SIGPIPE, SIG_IGN);
+  // Nor must a limit on the size of files: it is reported like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app(
       "assay takes a GPU run apart: where its time went, whose fault that is, what would change "
       "it, "

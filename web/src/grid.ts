@@ -373,7 +373,7 @@ export class Grid {
   }
 
   private nameWidth(shown: Shown): number {
-    if (shown.tree) return narrow() ? 30 : 64;
+    if (shown.tree) return narrow() ? 30 : 52;
     return narrow() ? 26 : shown.column.elastic ? 64 : 72;
   }
 

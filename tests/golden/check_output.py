@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Checks that an output file is written whole or not at all, and that its name tells the format.
+
+Against a full disk (a tiny file system is not to be had without privileges: /dev/full, and a limit on the
+size of files), folders that are not there or not to be written to, inputs as outputs, links, pipes and
+readers that stop early.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+from datasets import ROOT
+
+TRACE = ROOT / "examples/h100_vit_inference.json.gz"
+TIMEOUT_S = 120
+problems = []
+
+
+def expect(condition, what):
+    if not condition:
+        problems.append(what)
+
+
+def run(assay, *arguments, **options):
+    return subprocess.run([assay, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT_S,
+                          check=False, **options)
+
+
+def small_files_only():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+
+def check_formats(assay, folder):
+    for name, begins in (("r.html", "<!doctype html>"), ("r.json", "{"), ("r.md", "# Report"), ("r.csv", "#")):
+        done = run(assay, "report", TRACE, "-o", folder / name)
+        text = (folder / name).read_text(encoding="utf-8") if done.returncode == 0 else ""
+        expect(text.startswith(begins), f"{name} begins with {text[:20]!r}: {done.stderr}")
+    run(assay, "report", TRACE, "-o", folder / "named.html", "--format", "json")
+    expect(json.loads((folder / "named.html").read_text()), "--format does not win over the file's name")
+
+
+def check_failures(assay, folder):
+    old = folder / "old.html"
+    old.write_text("the report of yesterday")
+    full = run(assay, "report", TRACE, "-o", old, preexec_fn=small_files_only)
+    expect(full.returncode != 0, "a disk without room is no failure")
+    expect(old.read_text() == "the report of yesterday", "a failed write damages the old file")
+    expect(run(assay, "report", TRACE, "-o", folder / "new.html", preexec_fn=small_files_only).returncode != 0,
+           "a disk without room is no failure for a new file")
+    expect(not (folder / "new.html").exists(), "a failed write leaves half a file")
+    for path, words in (("/dev/full", "No space left"), (folder / "none/r.html", "No such file"), (folder, "directory")):
+        done = run(assay, "report", TRACE, "-o", path, "--format", "html")
+        expect(done.returncode == 2 and words in done.stderr, f"{path}: {done.returncode}, {done.stderr}")
+    copy = folder / "trace.json.gz"
+    copy.write_bytes(TRACE.read_bytes())
+    done = run(assay, "report", copy, "-o", copy)
+    expect(done.returncode == 2 and copy.read_bytes() == TRACE.read_bytes(), "an input is overwritten")
+
+
+def check_special(assay, folder):
+    link, target = folder / "link.html", folder / "target.html"
+    target.write_text("")
+    link.symlink_to(target)
+    run(assay, "report", TRACE, "-o", link)
+    expect(link.is_symlink() and target.stat().st_size > 500_000, "a link is replaced and not followed")
+    run(assay, "report", TRACE, "-o", "/dev/null", "--format", "html")
+    expect(not pathlib.Path("/dev/null").is_file(), "/dev/null has become a file")
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["head", "-c", "15", pipe], stdout=subprocess.PIPE) as reader:
+        done = run(assay, "report", TRACE, "-o", pipe, "--format", "html")
+        expect(done.returncode == 0, f"a pipe whose reader stops early: {done.returncode} {done.stderr}")
+        expect(reader.communicate(timeout=TIMEOUT_S)[0] == b"<!doctype html>", "a pipe gets something else")
+    expect(pipe.is_fifo(), "a pipe is replaced by a file")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", default=ROOT / "build/release/assay", type=pathlib.Path)
+    assay = parser.parse_args().assay.resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_formats(assay, folder)
+        check_failures(assay, folder)
+        check_special(assay, folder)
+        leftovers = [path.name for path in folder.iterdir() if ".tmp-" in path.name]
+        expect(not leftovers, f"temporary files stay: {leftovers}")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
