@@ -219,7 +219,8 @@ Result<MeasurementHead> read_head(const Fields& document, const std::string& kin
   ASSAY_TRY_ASSIGN(const std::string tracer, document.text("tracer", true));
   head.tracer = tracer_from_name(tracer);
   if (head.tracer == CollectorTracer::kUnknown) {
-    return bad("tracer '" + tracer + "' is none of cupti, nsys, kineto, rocprofiler, host");
+    return bad("tracer '" + tracer + "' is none of cupti, nsys, kineto, rocprofiler" +
+               (kind == "assay-replay" ? ", host" : ""));
   }
   ASSAY_TRY_ASSIGN(head.driver, document.text("driver", false));
   ASSAY_TRY_ASSIGN(head.warmups, document.count("warmups"));

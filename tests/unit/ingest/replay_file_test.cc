@@ -205,6 +205,7 @@ TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
   const SampleStats stats = {2, 3.5, 0.5, 3, 3.05, 3.5, 3.95, 4};
   file.entries.push_back(
       {.key = "k|1,1,1",
+       .reason = "",
        .ranges = 2,
        .candidates = {{"void k()", {1, 1, 1}, {32, 1, 1}, 16, 24, 2, stats, stats, stats}},
        .call = "aten::add.Tensor(1)",

@@ -86,10 +86,8 @@ TEST(ReplayRanges, KernelsOfOneNameAndDifferentShapesAreDifferentCandidates) {
                     .kernel(0, 7, "reduce", 400, 10, 2)
                     .build();
   for (uint32_t i = 0; i < 2; ++i) {
-    KernelShapeRow shape{};
-    shape.activity = testing::activity_id(trace, "reduce", i);
-    shape.grid_x = i + 1;
-    trace.kernel_shapes.push_back(shape);
+    trace.kernel_shapes.push_back(
+        {.activity = testing::activity_id(trace, "reduce", i), .grid_x = i + 1});
   }
   const ReplayedKernels entry = kernels_of(trace).at(0);
   ASSERT_EQ(entry.candidates.size(), 2u);
