@@ -45,6 +45,8 @@ class Rank:
         launch = self.host_ns
         self.event("cuda_runtime", "cudaLaunchKernel", launch, 700, 1, correlation=self.correlation)
         self.host_ns += self.random.randint(800, 3000)
+        if self.random.random() < 0.1:
+            self.host_ns += 60_000  # the GPU runs dry
         free = self.comm_free_ns if stream == 20 else self.free_ns
         start = max(launch + self.random.randint(900, 1500), free + self.random.randint(0, 400))
         end = start + dur
