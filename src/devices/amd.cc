@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "devices/dynamic_library.h"
+#include "devices/gpu_blas.h"
 #include "devices/gpu_device.h"
 #include "devices/rsmi_abi.h"
 
@@ -214,47 +215,28 @@ class RocBlas final : public GpuBlas {
  public:
   static Result<std::unique_ptr<GpuBlas>> open(const std::vector<std::string>& libraries,
                                                void* stream) {
-    ASSAY_TRY_ASSIGN(
-        const DynamicLibrary library,
-        DynamicLibrary::open(libraries, "gemm and gemv need rocBLAS, which is not installed here"));
-    int (*create)(void**) = nullptr;
-    int (*set_stream)(void*, void*) = nullptr;
+    constexpr BlasNames kNames = {"rocBLAS",
+                                  "gemm and gemv need rocBLAS, which is not installed here",
+                                  "rocblas_create_handle", "rocblas_set_stream", "rocblas_gemm_ex"};
     auto blas = std::make_unique<RocBlas>();
-    ASSAY_TRY(library.bind("rocblas_create_handle", create));
-    ASSAY_TRY(library.bind("rocblas_set_stream", set_stream));
-    ASSAY_TRY(library.bind("rocblas_gemm_ex", blas->gemm_));
-    ASSAY_TRY(blas->check(create(&blas->handle_), "starting rocBLAS"));
-    ASSAY_TRY(blas->check(set_stream(blas->handle_, stream), "giving rocBLAS a stream"));
+    ASSAY_TRY(blas->handle_.open(kNames, libraries, stream, blas->gemm_));
     return std::unique_ptr<GpuBlas>(std::move(blas));
   }
 
   Status gemm(const Workload& work, void* a, void* b, void* c) override {
     constexpr std::array<int, 4> kTypes = {150, 168, 151, 152};  // f16_r, bf16_r, f32_r, f64_r
     constexpr int kNone = 111;                                   // rocblas_operation_none
-    const bool wide = work.type == DataType::kF64;
     const int type = kTypes[static_cast<size_t>(work.type)];
-    const float one_f = 1;
-    const float zero_f = 0;
-    const double one_d = 1;
-    const double zero_d = 0;
-    const void* one = wide ? static_cast<const void*>(&one_d) : &one_f;
-    const void* zero = wide ? static_cast<const void*>(&zero_d) : &zero_f;
-    const auto m = static_cast<int>(work.m);
-    const auto n = static_cast<int>(work.n);
-    const auto k = static_cast<int>(work.k);
-    return check(gemm_(handle_, kNone, kNone, m, n, k, one, a, type, m, b, type, k, zero, c, type,
-                       m, c, type, m, wide ? kTypes[3] : kTypes[2], 0, 0, 0),
-                 "running a matrix product");
+    const GemmArguments args(work);
+    return handle_.check(
+        gemm_(handle_.get(), kNone, kNone, args.m(), args.n(), args.k(), args.one(), a, type,
+              args.m(), b, type, args.k(), args.zero(), c, type, args.m(), c, type, args.m(),
+              args.wide() ? kTypes[3] : kTypes[2], 0, 0, 0),
+        "running a matrix product");
   }
 
  private:
-  static Status check(int code, const char* doing) {
-    if (code == 0) return Ok{};
-    return Error{ErrorCode::kIo,
-                 std::string(doing) + " failed: rocBLAS status " + std::to_string(code), "", -1};
-  }
-
-  void* handle_ = nullptr;
+  BlasHandle handle_;
   int (*gemm_)(void* handle, int transa, int transb, int m, int n, int k, const void* alpha,
                const void* a, int a_type, int lda, const void* b, int b_type, int ldb,
                const void* beta, const void* c, int c_type, int ldc, void* d, int d_type, int ldd,

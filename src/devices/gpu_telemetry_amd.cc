@@ -136,8 +136,7 @@ class AmdTelemetry final : public GpuTelemetry {
   }
 
   double clock(uint32_t device, int type) const {
-    // Larger than the structure of every version.
-    alignas(8) std::array<unsigned char, 1024> frequencies = {};
+    alignas(8) std::array<unsigned char, rsmi::kMostFrequencyBytes> frequencies = {};
     if (api_.clock == nullptr || api_.clock(device, type, frequencies.data()) != 0) {
       return GpuReading::kUnknown;
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "devices/dynamic_library.h"
+#include "devices/gpu_blas.h"
 #include "devices/gpu_device.h"
 #include "devices/nvml_abi.h"
 
@@ -318,18 +319,12 @@ class CuBlas final : public GpuBlas {
  public:
   static Result<std::unique_ptr<GpuBlas>> open(const std::vector<std::string>& libraries,
                                                void* stream) {
-    ASSAY_TRY_ASSIGN(const DynamicLibrary library,
-                     DynamicLibrary::open(libraries,
-                                          "gemm and gemv need cuBLAS 11, 12 or 13, "
-                                          "which is not installed here"));
-    int (*create)(void**) = nullptr;
-    int (*set_stream)(void*, void*) = nullptr;
+    constexpr BlasNames kNames = {"cuBLAS",
+                                  "gemm and gemv need cuBLAS 11, 12 or 13, which is not installed "
+                                  "here",
+                                  "cublasCreate_v2", "cublasSetStream_v2", "cublasGemmEx"};
     auto blas = std::make_unique<CuBlas>();
-    ASSAY_TRY(library.bind("cublasCreate_v2", create));
-    ASSAY_TRY(library.bind("cublasSetStream_v2", set_stream));
-    ASSAY_TRY(library.bind("cublasGemmEx", blas->gemm_));
-    ASSAY_TRY(blas->check(create(&blas->handle_), "starting cuBLAS"));
-    ASSAY_TRY(blas->check(set_stream(blas->handle_, stream), "giving cuBLAS a stream"));
+    ASSAY_TRY(blas->handle_.open(kNames, libraries, stream, blas->gemm_));
     return std::unique_ptr<GpuBlas>(std::move(blas));
   }
 
@@ -338,30 +333,16 @@ class CuBlas final : public GpuBlas {
     constexpr int kCompute32 = 68;                        // CUBLAS_COMPUTE_32F
     constexpr int kCompute64 = 70;                        // CUBLAS_COMPUTE_64F
     constexpr int kDefaultAlgorithm = -1;                 // CUBLAS_GEMM_DEFAULT
-    const bool wide = work.type == DataType::kF64;
     const int type = kTypes[static_cast<size_t>(work.type)];
-    const float one_f = 1;
-    const float zero_f = 0;
-    const double one_d = 1;
-    const double zero_d = 0;
-    const void* one = wide ? static_cast<const void*>(&one_d) : &one_f;
-    const void* zero = wide ? static_cast<const void*>(&zero_d) : &zero_f;
-    const auto m = static_cast<int>(work.m);
-    const auto n = static_cast<int>(work.n);
-    const auto k = static_cast<int>(work.k);
-    return check(gemm_(handle_, 0, 0, m, n, k, one, a, type, m, b, type, k, zero, c, type, m,
-                       wide ? kCompute64 : kCompute32, kDefaultAlgorithm),
-                 "running a matrix product");
+    const GemmArguments args(work);
+    return handle_.check(gemm_(handle_.get(), 0, 0, args.m(), args.n(), args.k(), args.one(), a,
+                               type, args.m(), b, type, args.k(), args.zero(), c, type, args.m(),
+                               args.wide() ? kCompute64 : kCompute32, kDefaultAlgorithm),
+                         "running a matrix product");
   }
 
  private:
-  static Status check(int code, const char* doing) {
-    if (code == 0) return Ok{};
-    return Error{ErrorCode::kIo,
-                 std::string(doing) + " failed: cuBLAS status " + std::to_string(code), "", -1};
-  }
-
-  void* handle_ = nullptr;
+  BlasHandle handle_;
   int (*gemm_)(void* handle, int transa, int transb, int m, int n, int k, const void* alpha,
                const void* a, int a_type, int lda, const void* b, int b_type, int ldb,
                const void* beta, void* c, int c_type, int ldc, int compute,

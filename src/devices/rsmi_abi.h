@@ -29,6 +29,8 @@ struct Api {
   int (*driver_version)(int component, char* text, uint32_t length);
 };
 
+constexpr size_t kMostFrequencyBytes = 1024;  // more than rsmi_frequencies_t of any version
+
 // What is read of a GPU that others use. Older libraries lack some: null.
 struct TelemetryApi {
   int (*init)(uint64_t flags);

@@ -602,4 +602,30 @@ TelemetryReport summarize_telemetry(const PlacedTelemetry& placed, std::vector<T
   return report;
 }
 
+std::vector<GpuMoment> gpu_moments(const TelemetryReport& report, TelemetrySignal signal) {
+  std::vector<const TelemetryTrack*> tracks;
+  for (const TelemetryTrack& track : report.tracks) {
+    if (track.signal == signal && !track.host) tracks.push_back(&track);
+  }
+  std::vector<GpuMoment> moments;
+  if (tracks.empty()) return moments;
+  const TelemetryTrack& lead = *tracks.front();
+  std::vector<size_t> next(tracks.size());
+  for (const int64_t t : lead.t_ns) {
+    std::vector<double> values;
+    for (size_t gpu = 0; gpu < tracks.size(); ++gpu) {
+      // This GPU's reading of the same round: the nearest, within a period.
+      const std::vector<int64_t>& times = tracks[gpu]->t_ns;
+      size_t& at = next[gpu];
+      while (at + 1 < times.size() && std::abs(times[at + 1] - t) <= std::abs(times[at] - t)) ++at;
+      if (std::abs(times[at] - t) <= lead.period_ns) values.push_back(tracks[gpu]->value[at]);
+    }
+    double sum = 0;
+    for (const double value : values) sum += value;
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    moments.push_back({t, values.size(), sum / static_cast<double>(values.size()), *low, *high});
+  }
+  return moments;
+}
+
 }  // namespace assay

@@ -172,6 +172,16 @@ struct TelemetryReport {
   Interval trace;
   TrustNotes trust;
 };
+// One signal over all GPUs that it was read of, at the readings of the first (Figure 14).
+struct GpuMoment {
+  int64_t t_ns = 0;
+  size_t gpus = 0;
+  double mean = 0;
+  double min = 0;
+  double max = 0;
+};
+std::vector<GpuMoment> gpu_moments(const TelemetryReport& report, TelemetrySignal signal);
+
 TelemetryReport summarize_telemetry(const PlacedTelemetry& placed, std::vector<TelemetryRow> rows,
                                     TrustNotes notes, Interval trace);
 

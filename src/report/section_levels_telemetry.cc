@@ -266,42 +266,19 @@ Chart siblings_chart(const TelemetryReport& report) {
           .series = {std::move(one), std::move(more)}};
 }
 
-// Mean over GPUs at the samples of the first, band from the smallest to the largest.
+// Mean over GPUs, band from the smallest to the largest.
 Series over_gpus(const TelemetryReport& report, TelemetrySignal signal, const char* name) {
   Series series{.name = name, .mark = Mark::kLine};
-  std::vector<const TelemetryTrack*> tracks;
-  for (const TelemetryTrack& track : report.tracks) {
-    if (track.signal == signal && !track.host) tracks.push_back(&track);
-  }
-  if (tracks.empty()) return series;
-  const TelemetryTrack& lead = *tracks.front();
-  std::vector<size_t> next(tracks.size());
-  const size_t stride = stride_of(lead.t_ns.size(), kMostPoints);
-  for (size_t i = 0; i < lead.t_ns.size(); i += stride) {
-    double sum = 0;
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    size_t n = 0;
-    for (size_t g = 0; g < tracks.size(); ++g) {
-      // The sample of this GPU in the same round: the nearest, within a period.
-      const std::vector<int64_t>& t = tracks[g]->t_ns;
-      while (next[g] + 1 < t.size() &&
-             std::abs(t[next[g] + 1] - lead.t_ns[i]) <= std::abs(t[next[g]] - lead.t_ns[i])) {
-        ++next[g];
-      }
-      if (std::abs(t[next[g]] - lead.t_ns[i]) > std::max<int64_t>(lead.period_ns, 1)) continue;
-      const double value = tracks[g]->value[next[g]];
-      sum += value;
-      low = std::min(low, value);
-      high = std::max(high, value);
-      ++n;
-    }
-    series.x.push_back(static_cast<double>(lead.t_ns[i] - report.trace.start_ns));
-    series.y.push_back(n > 0 ? sum / static_cast<double>(n) : kNaN);
-    if (tracks.size() > 1) {
-      series.low.push_back(n > 0 ? low : kNaN);
-      series.high.push_back(n > 0 ? high : kNaN);
-    }
+  const std::vector<GpuMoment> moments = gpu_moments(report, signal);
+  const size_t stride = stride_of(moments.size(), kMostPoints);
+  const bool band = std::any_of(moments.begin(), moments.end(),
+                                [](const GpuMoment& moment) { return moment.gpus > 1; });
+  for (size_t i = 0; i < moments.size(); i += stride) {
+    series.x.push_back(static_cast<double>(moments[i].t_ns - report.trace.start_ns));
+    series.y.push_back(moments[i].mean);
+    if (!band) continue;
+    series.low.push_back(moments[i].min);
+    series.high.push_back(moments[i].max);
   }
   return series;
 }

@@ -1,5 +1,6 @@
 // What must hold for any log and any intervals.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,8 +52,8 @@ void expect_same(const SampledValue& a, const SampledValue& b) {
   EXPECT_EQ(a.how, b.how);
   EXPECT_EQ(a.samples, b.samples);
   EXPECT_DOUBLE_EQ(a.coverage_share, b.coverage_share);
-  if (!std::isnan(a.value)) EXPECT_DOUBLE_EQ(a.value, b.value);
-  if (!std::isnan(a.low)) EXPECT_DOUBLE_EQ(a.low, b.low);
+  EXPECT_THAT(b.value, ::testing::NanSensitiveDoubleEq(a.value));
+  EXPECT_THAT(b.low, ::testing::NanSensitiveDoubleEq(a.low));
 }
 
 TEST(TelemetryProperty, MovingBothClocksChangesNothing) {

@@ -10,6 +10,7 @@
 namespace assay {
 namespace {
 
+using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -116,7 +117,7 @@ TEST(TelemetryReader, NvidiaSmiWithUnitsInCellsOrHeaders) {
       "[%]\n1712142494,1410,96350,40\n");
   ASSERT_TRUE(headers) << headers.error().describe();
   EXPECT_EQ(headers->clock, LogClock::kEpoch);
-  EXPECT_THAT(series(*headers, TelemetryQuantity::kPower).value, ElementsAre(96.35));
+  EXPECT_THAT(series(*headers, TelemetryQuantity::kPower).value, ElementsAre(DoubleEq(96.35)));
   EXPECT_THAT(series(*headers, TelemetryQuantity::kSmClock).value, ElementsAre(1410));
 }
 

@@ -252,6 +252,28 @@ TEST(TelemetryRows, GpusAreMatchedByNumberUnlessTold) {
   EXPECT_EQ(notes[0].what, "telemetry_gpu_unmatched");
 }
 
+TEST(GpuMoments, AreMeanLeastAndGreatestOfOneRound) {
+  TelemetryReport report;
+  for (const double start : {1000.0, 1300.0}) {
+    TelemetryTrack track = gauge({start, start + 100, start});
+    track.device = start < 1200 ? "0" : "1";
+    // The second GPU is read 3 ms later, and its last reading is missing.
+    if (start > 1200) {
+      for (int64_t& t : track.t_ns) t += 3 * kMs;
+      track.t_ns.pop_back();
+      track.value.pop_back();
+    }
+    report.tracks.push_back(track);
+  }
+  const auto moments = gpu_moments(report, TelemetrySignal::kSmClock);
+  ASSERT_EQ(moments.size(), 3U);
+  EXPECT_EQ(moments[1].gpus, 2U);
+  EXPECT_DOUBLE_EQ(moments[1].mean, 1250);
+  EXPECT_DOUBLE_EQ(moments[1].min, 1100);
+  EXPECT_DOUBLE_EQ(moments[1].max, 1400);
+  EXPECT_TRUE(gpu_moments(report, TelemetrySignal::kPower).empty());
+}
+
 // ---- cores ----
 
 TEST(CpuActivity, PhysicalCoresCountTheirActiveSiblings) {

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""`assay sample` as a user runs it: codes, signals, full disks, readers that leave, and what `levels` and
+`power attribute` make of the file."""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ASSAY = None
+SECOND = 1_000_000_000
+
+
+def sample(*words, **options):
+    return subprocess.run([ASSAY, "sample", *map(str, words)], capture_output=True, text=True,
+                          check=False, timeout=60, **options)
+
+
+class Sample(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = pathlib.Path(self.folder.name, "samples.csv")
+
+    def rows(self):
+        lines = self.out.read_text().splitlines()
+        header = next(line for line in lines if not line.startswith("#")).split(",")
+        rows = [line.split(",") for line in lines if not line.startswith(("#", "t_ns"))]
+        for row in rows:
+            self.assertEqual(len(row), len(header), row)
+        return [dict(zip(header, row)) for row in rows]
+
+    def test_the_commands_code_output_and_arguments_are_its_own(self):
+        done = sample("-o", self.out, "--", "sh", "-c", "echo out; echo -o --hz; exit 11")
+        self.assertEqual(done.returncode, 11)
+        self.assertEqual(done.stdout, "out\n-o --hz\n")
+        self.assertIn("no GPU to sample", done.stderr)
+
+    def test_both_clocks_run_together_and_rows_are_a_period_apart(self):
+        started = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        done = sample("-o", self.out, "--hz", 20, "--", "sleep", "1.2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        cpu = [row for row in self.rows() if row["device"] == "cpu"]
+        self.assertGreaterEqual(len(cpu), 15)
+        self.assertGreaterEqual(int(cpu[0]["t_ns"]), started)
+        apart = {int(row["t_ns"]) - int(row["monotonic_ns"]) for row in cpu}
+        self.assertLess(max(apart) - min(apart), 1_000_000)
+        cores = len(os.sched_getaffinity(0))
+        self.assertGreaterEqual(len(cpu[-1]["cpu_util_percent"].split()), cores)
+        for row in cpu[1:]:
+            for one in row["cpu_util_percent"].split():
+                self.assertTrue(one == "-" or 0 <= float(one) <= 100, row)
+        self.assertIn("of one core", done.stderr)
+
+    def test_cpu_time_of_the_command_is_counted(self):
+        busy = "import time\nend = time.process_time() + 0.5\nwhile time.process_time() < end: pass"
+        sample("-o", self.out, "--", "sh", "-c", f"{sys.executable} -c '{busy}'; true")
+        last = [row for row in self.rows() if row["device"] == "cpu"][-1]
+        self.assertGreaterEqual(float(last["process_cpu_s"]), 0.45)
+        self.assertLess(float(last["process_cpu_s"]), 2)
+
+    def interrupted(self, number):
+        with subprocess.Popen([ASSAY, "sample", "-o", str(self.out)], stderr=subprocess.PIPE,
+                              text=True) as running:
+            time.sleep(0.6)
+            running.send_signal(number)
+            running.communicate(timeout=20)
+        self.assertEqual(running.returncode, 0)
+        self.assertTrue(self.out.read_text().splitlines()[-1].startswith("# end: ticks="))
+        self.rows()
+
+    def test_an_interrupt_ends_it_in_order(self):
+        self.interrupted(signal.SIGINT)
+
+    def test_so_does_a_termination(self):
+        self.interrupted(signal.SIGTERM)
+
+    def test_killed_it_leaves_whole_rows_that_can_be_read(self):
+        with subprocess.Popen([ASSAY, "sample", "-o", str(self.out), "--hz", "50"],
+                              stderr=subprocess.DEVNULL) as running:
+            time.sleep(0.6)
+            running.kill()
+        self.assertTrue(self.out.read_text().endswith("\n"))
+        self.assertGreater(len(self.rows()), 5)
+
+    def test_it_ends_with_the_process_it_watches(self):
+        with subprocess.Popen(["sleep", "0.7"]) as watched:
+            # Reaped at once, as a job's own parent would.
+            with subprocess.Popen([ASSAY, "sample", "-o", str(self.out), "--pid", str(watched.pid)],
+                                  stderr=subprocess.DEVNULL) as running:
+                watched.wait()
+                self.assertEqual(running.wait(timeout=20), 0)
+        self.assertIn("# end: ", self.out.read_text())
+
+    def test_a_reader_that_leaves_is_no_error(self):
+        script = f"'{ASSAY}' sample -o - --hz 50 2>/dev/null | head -3; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True,
+                              timeout=20)
+        self.assertEqual(done.stdout.splitlines()[-1], "0")
+
+    def test_what_cannot_be_written_or_started_is_said_before_anything_runs(self):
+        mark = pathlib.Path(self.folder.name, "ran")
+        for words in (["-o", "/no/such/folder/x.csv", "--", "touch", mark],
+                      ["-o", "/dev/full", "--", "touch", mark],
+                      ["-o", self.out, "--hz", "0", "--", "touch", mark],
+                      ["-o", self.out, "--pid", "1", "--", "touch", mark],
+                      ["-o", self.out, "--", "/no/such/program"],
+                      ["--", "touch", mark]):
+            done = sample(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertTrue(done.stderr, words)
+            self.assertFalse(mark.exists(), words)
+
+    def test_a_disk_that_fills_up_stops_the_samples_and_not_the_command(self):
+        # A limit on the size of files stands for the disk; the head fits, what follows does not.
+        script = (f"ulimit -f 2; trap '' XFSZ; exec '{ASSAY}' sample -o '{self.out}' --hz 100 -- "
+                  "sh -c 'sleep 1; exit 6'")
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False,
+                              timeout=20)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("writing failed", done.stderr)
+        self.assertTrue(self.out.read_text().endswith("\n"))
+        self.rows()
+
+    def test_levels_reads_what_it_wrote(self):
+        sample("-o", self.out, "--hz", 20, "--", "sleep", "1.5")
+        start = int(self.rows()[0]["t_ns"]) + SECOND // 5
+        args = {"correlation": 1, "External id": 1, "device": 0, "stream": 7}
+        events = [
+            dict(ph="X", cat="cpu_op", name="aten::mm", pid=1, tid=1, ts=0, dur=30, args={"External id": 1}),
+            dict(ph="X", cat="cuda_runtime", name="cudaLaunchKernel", pid=1, tid=1, ts=5, dur=5, args=args),
+            dict(ph="X", cat="kernel", name="gemm", pid=0, tid=7, ts=20, dur=800_000, args=args)]
+        trace = pathlib.Path(self.folder.name, "trace.json")
+        trace.write_text(json.dumps({"baseTimeNanoseconds": start, "traceEvents": events}))
+        done = subprocess.run([ASSAY, "levels", trace, "--telemetry", self.out, "--format", "json"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        levels = json.loads(done.stdout)["levels"]
+        self.assertGreaterEqual(levels["cpu"]["samples"], 10)
+        self.assertGreaterEqual(levels["cpu"]["active_cores_max"], levels["cpu"]["min_cores_max"])
+        found = [row for row in levels["telemetry"]
+                 if row["level"] == "operation" and row["signal"] == "active_cores"]
+        self.assertEqual([row["how"] for row in found], ["weighted"])
+        # Without a GPU there is no power in it.
+        done = subprocess.run([ASSAY, "power", "attribute", trace, "--samples", self.out],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("power", done.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--assay", required=True)
+    options, rest = parser.parse_known_args()
+    ASSAY = os.path.abspath(options.assay)
+    unittest.main(argv=[sys.argv[0], *rest])
