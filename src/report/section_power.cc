@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "report/section_power_charts.h"
 #include "report/sections.h"
 #include "report/units.h"
 
@@ -490,7 +491,9 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
 }
 
 Section comparisons_section(const PowerReport& report) {
-  return {.key = "power", .title = "", .blocks = {comparisons_table(report)}};
+  Section section{.key = "power", .title = "", .blocks = {comparisons_table(report)}};
+  add_comparison_chart(report, section);
+  return section;
 }
 
 std::vector<Section> power_sections(const PowerReport& report) {
@@ -508,6 +511,7 @@ std::vector<Section> power_sections(const PowerReport& report) {
   section.blocks.push_back(takeaways_table(report));
   section.blocks.push_back(pairs_table(report));
   section.blocks.push_back(comparisons_table(report));
+  add_power_charts(report, section);
   return {std::move(section), trust_section(report.trust)};
 }
 
