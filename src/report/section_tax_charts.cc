@@ -153,7 +153,8 @@ std::vector<SweepLine> lines_along_batch(const std::vector<TaxPlatform>& platfor
                 [](const TaxPoint& a, const TaxPoint& b) { return a.batch < b.batch; });
       std::string name = platforms.size() > 1 ? platform.name : "";
       if (by_length.size() > 1) {
-        name += std::string(name.empty() ? "" : ", ") + "length " + size_text(length);
+        name += std::string(name.empty() ? "" : ", ") +
+                (length > 0 ? "length " + size_text(length) : "length not told");
       }
       lines.push_back({std::move(name), std::move(points)});
     }

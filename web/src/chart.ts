@@ -138,9 +138,39 @@ class ChartDrawing {
       return { ...common, type: "category", data: this.chart.categories, inverse: this.chart.horizontal };
     }
     common.axisLabel.formatter = axis.tick;
-    const type = axis.log ? "log" : "value";
-    const bars = this.chart.series.some(isBar);
-    return { ...common, type, scale: !(value && bars), minorSplitLine: { show: false } };
+    if (axis.log) {
+      // Sizes that double have a tick each, and nothing but sweeps has them along a logarithm.
+      const doubling = source === this.chart.x && source.unit === "none";
+      const ends = doubling ? { logBase: 2, min: "dataMin", max: "dataMax" } : {};
+      return { ...common, type: "log", minorSplitLine: { show: false }, ...ends };
+    }
+    return { ...common, type: "value", ...this.extent(axis, source) };
+  }
+
+  // From 0, unless that would hide what there is to see; and as far as the guides.
+  private extent(axis: Measure, source: Axis): Option {
+    const upright = source === this.chart.y;
+    let low = Infinity;
+    let high = -Infinity;
+    for (const value of this.chart.series.flatMap((s) => (upright ? [s.y, s.low, s.high].flat() : s.x))) {
+      if (value === null) continue;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+    const bars = upright && this.chart.series.some(isBar);
+    const flat = low > 0 && high < 1.25 * low;
+    const out: Option = { scale: !bars && (flat || !upright) };
+    for (const guide of this.chart.guides) {
+      if (guide.value === null || (guide.across === "y") !== upright) continue;
+      if (guide.value > high && !this.stackHeights()) out.max = (guide.value * 1.08) / axis.factor;
+    }
+    return out;
+  }
+
+  // Few upright guides have their words above the drawing, where they need no turned head.
+  private guidesOnTop(): boolean {
+    const upright = this.chart.guides.filter((g) => (g.across === "x") !== this.chart.horizontal);
+    return upright.length > 0 && upright.length <= 2;
   }
 
   option(): Option {
@@ -157,7 +187,7 @@ class ChartDrawing {
     // The name of the upright axis stands above it, where it needs no turned head.
     Object.assign(yAxis, {
       nameLocation: "end",
-      nameGap: 10,
+      nameGap: this.guidesOnTop() ? 26 : 10,
       nameTextStyle: { color: color("muted"), fontSize: 12, align: "left", padding: [0, 0, 0, -30] },
     });
     if (chart.horizontal) Object.assign(yAxis, { nameLocation: "start" });
@@ -166,7 +196,7 @@ class ChartDrawing {
       backgroundColor: "transparent",
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
       aria: { enabled: true, label: { description: this.description() } },
-      grid: { left: 8, right: 20, top: legend ? 58 : 34, bottom: xAxis.name ? 34 : 10, containLabel: true },
+      grid: { left: 8, right: 20, top: (legend ? 58 : 34) + (this.guidesOnTop() ? 16 : 0), bottom: xAxis.name ? 34 : 10, containLabel: true },
       legend: legend
         ? { type: "scroll", top: 0, left: 0, itemWidth: 14, itemHeight: 9, icon: "roundRect", textStyle: { color: text, fontSize: 12 }, pageTextStyle: { color: text }, data: this.names.map((name) => ({ name })) }
         : undefined,
@@ -238,7 +268,7 @@ class ChartDrawing {
       if (value === null) return [];
       const alongX = (guide.across === "x") !== this.chart.horizontal;
       const at = alongX ? { xAxis: value } : { yAxis: value };
-      const position = alongX ? "insideEndTop" : "insideEndTop";
+      const position = alongX && this.guidesOnTop() ? "end" : "insideEndTop";
       return [{ ...at, label: { formatter: () => shortenMiddle(guide.label, 60), position } }];
     });
     if (lines.length === 0) return undefined;
