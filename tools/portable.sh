@@ -37,7 +37,8 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DASSAY_TESTS=OFF \
   "${launcher[@]}" >/dev/null
 targets=(assay)
 for target in assay_record; do
-  cmake --build "$build" --target help | grep -q "^$target:" && targets+=("$target")
+  # To the end: whoever stops reading early ends cmake with an error.
+  cmake --build "$build" --target help | grep "^$target:" >/dev/null && targets+=("$target")
 done
 cmake --build "$build" --target "${targets[@]}" >/dev/null
 
