@@ -40,7 +40,10 @@ for target in assay_record; do
   # To the end: whoever stops reading early ends cmake with an error.
   cmake --build "$build" --target help | grep "^$target:" >/dev/null && targets+=("$target")
 done
-cmake --build "$build" --target "${targets[@]}" >/dev/null
+if ! cmake --build "$build" --target "${targets[@]}" >"$build/portable.log"; then
+  tail -n 30 "$build/portable.log" >&2
+  exit 1
+fi
 
 rm -rf "$folder"
 mkdir -p "$folder/lib"
