@@ -93,10 +93,12 @@ function saveButton(view: View): HTMLElement {
 }
 
 function headerElement(view: View): HTMLElement {
-  const inputs = view.inputs.slice(0, 8).map((input) =>
+  let inputs: HTMLElement[] = view.inputs.map((input) =>
     h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), itemsLine(input.items)),
   );
-  if (view.inputs.length > 8) inputs.push(h("div", { class: "input" }, `and ${view.inputs.length - 8} more inputs`));
+  if (inputs.length > 3) {
+    inputs = [h("details", { class: "input" }, h("summary", {}, `${inputs.length} inputs`), ...inputs)];
+  }
   return h(
     "header",
     { class: "top" },
@@ -338,7 +340,9 @@ function withoutShownNumbers(sections: Section[]): Section[] {
 function buildPage(view: View): void {
   startTips(view.definitions);
   const entries: Entry[] = [];
-  const trust = trustPanel(view);
+  // What holds for one of several inputs stands with it: here, silence would be a promise.
+  const told = view.parts.length === 0 || view.import_log.length > 0 || (view.trust?.rows ?? 0) > 0;
+  const trust = told ? trustPanel(view) : null;
   if (trust) entries.push({ id: "trust", title: "Trust" });
   const sections = sectionsOf(withoutShownNumbers(view.sections), "", entries);
   const parts = view.parts.length > 0 ? partsElement(view, entries) : null;
