@@ -26,22 +26,22 @@ struct SignalWords {
 };
 constexpr std::array<SignalWords, 7> kShown = {{
     {TelemetrySignal::kSmClock, "GPU clock", "MHz", 0},
-    {TelemetrySignal::kMemoryClock, "memory clock", "MHz", 0},
+    {TelemetrySignal::kMemoryClock, "memory", "MHz", 0},
     {TelemetrySignal::kPower, "power", "W", 1},
-    {TelemetrySignal::kGpuUtil, "GPU load", "%", 0},
-    {TelemetrySignal::kTemperature, "temperature", "C", 0},
-    {TelemetrySignal::kActiveCores, "active cores", "", 1},
-    {TelemetrySignal::kMinCores, "least cores", "", 2},
+    {TelemetrySignal::kActiveCores, "cores active", "", 1},
+    {TelemetrySignal::kMinCores, "cores needed", "", 2},
+    {TelemetrySignal::kGpuUtil, "load", "%", 0},
+    {TelemetrySignal::kTemperature, "temp.", "C", 0},
 }};
 
-// "1410 +/- 3"; "1290..1410" where the samples cannot tell, "~1410" where all around are the same;
+// "1410 ±3"; "1290..1410" where the samples cannot tell, "~1410" where all around are the same;
 // "-" where there are none.
 std::string value_words(const SampledValue& value, int digits) {
   switch (value.how) {
     case SampledHow::kWeighted:
     case SampledHow::kHits:
       if (!std::isfinite(value.high)) return fmt::format("{:.{}f}", value.value, digits);
-      return fmt::format("{:.{}f} +/- {:.{}f}", value.value, digits, (value.high - value.low) / 2,
+      return fmt::format("{:.{}f} ±{:.{}f}", value.value, digits, (value.high - value.low) / 2,
                          digits);
     case SampledHow::kBracket:
       if (value.low == value.high) return fmt::format("~{:.{}f}", value.low, digits);
