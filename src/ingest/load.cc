@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/decimal.h"
+#include "ingest/assaytrace_reader.h"
 #include "ingest/nsys_reader.h"
 #include "ingest/sqlite_file.h"
 
@@ -26,7 +27,8 @@ std::string lower_case(std::string text) {
 }
 
 bool has_trace_extension(const std::string& name) {
-  for (const char* extension : {".json", ".json.gz", ".json.zst", ".sqlite"}) {
+  for (const char* extension : {".json", ".json.gz", ".json.zst", ".sqlite", ".assaytrace",
+                                ".assaytrace.gz", ".assaytrace.zst"}) {
     const size_t length = std::strlen(extension);
     if (name.size() > length && name.compare(name.size() - length, length, extension) == 0) {
       return true;
@@ -54,7 +56,7 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files)
   }
   if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
   if (found.empty()) {
-    return no_traces(folder, "no *.json, *.json.gz, *.json.zst or *.sqlite in this folder");
+    return no_traces(folder, "no *.json, *.json.gz, *.json.zst, *.sqlite or *.assaytrace in this folder");
   }
   std::sort(found.begin(), found.end());
   files.insert(files.end(), found.begin(), found.end());
@@ -86,8 +88,8 @@ constexpr ForeignFormat kForeignFormats[] = {
     {"BZh", "unsupported: bzip2-compressed; decompress it first (bunzip2)"},
 };
 constexpr const char* kWhatIsRead =
-    "Assay reads Chrome-trace JSON (.json, .json.gz, .json.zst) and Nsight Systems exports "
-    "(.sqlite)";
+    "Assay reads Chrome-trace JSON (.json, .json.gz, .json.zst), Nsight Systems exports (.sqlite) "
+    "and its own recordings (.assaytrace)";
 
 constexpr size_t kHeadBytes = 64;
 
@@ -163,6 +165,9 @@ Result<Trace> load_stream(ByteSource& source, bool named_sqlite, const ReadOptio
   ReadFn read = source.stream(threads > 1);
   std::string head = read_head(read, kHeadBytes);
   if (is_sqlite(head)) return sqlite_needs_a_file(source);
+  if (is_assaytrace(head)) {
+    return read_assaytrace(put_back(std::move(head), std::move(read)), options);
+  }
   ASSAY_TRY(refuse_foreign(head, named_sqlite));
   return read_chrome_stream(put_back(std::move(head), std::move(read)), options);
 }
@@ -179,6 +184,13 @@ Result<Trace> load_by_content(const std::string& path, ByteSource& source,
   if (is_sqlite(head)) {
     if (path == "-") return sqlite_needs_a_file(source);
     return read_nsys_sqlite(path, options);
+  }
+  if (is_assaytrace(head)) {
+    if (options.progress != nullptr) {
+      options.progress->stored_bytes = source.stored_bytes();
+      source.count_reads(&options.progress->stored_bytes_read);
+    }
+    return read_assaytrace(source.range(0, source.stored_bytes()), options);
   }
   ASSAY_TRY(refuse_foreign(head, has_sqlite_name(path)));
   return read_chrome_trace(source, options);
@@ -225,7 +237,7 @@ Result<Trace> load_trace(const std::string& path, const ReadOptions& options) {
 
 int64_t rank_from_name(const std::string& path) {
   std::string name = lower_case(std::filesystem::path(path).filename().string());
-  for (const char* extension : {".zst", ".gz", ".json", ".trace", ".pt", ".sqlite"}) {
+  for (const char* extension : {".zst", ".gz", ".json", ".trace", ".pt", ".sqlite", ".assaytrace"}) {
     const size_t length = std::strlen(extension);
     if (name.size() > length && name.compare(name.size() - length, length, extension) == 0) {
       name.resize(name.size() - length);

@@ -2,9 +2,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/decimal.h"
-#include "ingest/json_text.h"
 #include "ingest/nsys_rows.h"
+#include "ingest/nvtx_ranges.h"
 
 namespace assay {
 namespace {
@@ -35,37 +34,6 @@ enum NvtxType : int64_t {
   kNvtxtStartEndRange = 71,
 };
 
-// What torch.autograd.profiler.emit_nvtx() puts behind an operator's name:
-// "aten::mm, seq = 12, op_id = 40, sizes = [[8, 128], [128, 64]], input_op_ids = [...]".
-struct OpLabel {
-  std::string_view name;
-  int64_t sequence = -1;
-  std::string_view sizes;
-  bool from_framework = false;
-};
-
-std::string_view part_after(std::string_view text, std::string_view key) {
-  const size_t at = text.find(key);
-  return at == std::string_view::npos ? std::string_view() : text.substr(at + key.size());
-}
-
-OpLabel op_label(std::string_view text) {
-  OpLabel label;
-  label.name = text;
-  for (const std::string_view key : {", seq = ", ", op_id = ", ", sizes = "}) {
-    const size_t at = text.find(key);
-    if (at == std::string_view::npos || at == 0) continue;
-    label.from_framework = true;
-    label.name = label.name.substr(0, std::min(at, label.name.size()));
-  }
-  if (!label.from_framework) return label;
-  const std::string_view sequence = part_after(text, ", seq = ");
-  if (!parse_int64(sequence.substr(0, sequence.find(',')), label.sequence)) label.sequence = -1;
-  const std::string_view sizes = part_after(text, ", sizes = ");
-  label.sizes = sizes.substr(0, sizes.find(", input_op_ids"));
-  return label;
-}
-
 class HostRows {
  public:
   HostRows(const SqliteFile& file, NsysCells& cells) : file_(file), cells_(cells) {}
@@ -81,7 +49,6 @@ class HostRows {
 
   const SqliteFile& file_;
   NsysCells& cells_;
-  std::string json_scratch_;
 };
 
 Status HostRows::read_calls() {
@@ -108,23 +75,11 @@ Status HostRows::read_calls() {
 }
 
 void HostRows::add_range(const NsysSpan& span, std::string_view text, ThreadId thread) {
-  TraceBuilder& builder = cells_.builder;
-  const OpLabel label = op_label(text);
-  const StringId name = builder.text(label.name);
-  if (!label.from_framework) {
-    cells_.push_pop_rows.push_back(static_cast<uint32_t>(builder.annotations.size()));
-    builder.annotations.push_back({span.start_ns, span.dur_ns, name, thread, 0});
-    cells_.note_open(span, builder.annotations);
-    return;
-  }
-  builder.ops.push_back({span.start_ns, span.dur_ns, name, thread, 0});
-  cells_.note_open(span, builder.ops);
-  const OpId op(builder.ops.size() - 1);
-  if (label.sequence >= 0) builder.op_sequences.push_back({op, label.sequence, 0});
-  if (cells_.keep_op_inputs && !label.sizes.empty()) {
-    const StringId dims = builder.text(compact_json(label.sizes, false, json_scratch_));
-    builder.op_inputs.push_back({op, dims, StringId(0), StringId(0), StringId(0)});
-  }
+  const RangeRow row = add_nvtx_range(cells_.builder, {span.start_ns, span.dur_ns, thread}, text,
+                                      cells_.keep_op_inputs);
+  if (row.is_operator) return cells_.note_open(span, cells_.builder.ops);
+  cells_.push_pop_rows.push_back(row.annotation);
+  cells_.note_open(span, cells_.builder.annotations);
 }
 
 void HostRows::add_push_or_pop(const NsysSpan& span, bool push, std::string_view text,
@@ -216,28 +171,6 @@ Status read_host_rows(const SqliteFile& file, NsysCells& cells) {
     ASSAY_TRY(rows.read_other(other.table, other.category));
   }
   return Ok{};
-}
-
-// The innermost ones only: from where an outer range starts, time to its later launches is not the
-// cost of reaching them.
-void add_stand_in_operators(TraceBuilder& builder, std::vector<uint32_t> rows) {
-  if (!builder.ops.empty()) return;
-  const AnnotationTable& ranges = builder.annotations;
-  std::sort(rows.begin(), rows.end(), [&ranges](uint32_t a, uint32_t b) {
-    if (ranges.thread[a] != ranges.thread[b]) return ranges.thread[a] < ranges.thread[b];
-    if (ranges.start_ns[a] != ranges.start_ns[b]) return ranges.start_ns[a] < ranges.start_ns[b];
-    return ranges.dur_ns[a] != ranges.dur_ns[b] ? ranges.dur_ns[a] > ranges.dur_ns[b] : a < b;
-  });
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const uint32_t row = rows[i];
-    const int64_t end_ns = ranges.start_ns[row] + ranges.dur_ns[row];
-    const bool holds_another = i + 1 < rows.size() &&
-                               ranges.thread[rows[i + 1]] == ranges.thread[row] &&
-                               ranges.start_ns[rows[i + 1]] < end_ns;
-    if (holds_another) continue;
-    builder.ops.push_back(
-        {ranges.start_ns[row], ranges.dur_ns[row], ranges.name[row], ranges.thread[row], 0});
-  }
 }
 
 uint64_t expected_rows(const SqliteFile& file) {

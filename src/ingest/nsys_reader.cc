@@ -8,6 +8,7 @@
 #include "ingest/kineto_rows.h"
 #include "ingest/nsys_ids.h"
 #include "ingest/nsys_rows.h"
+#include "ingest/nvtx_ranges.h"
 #include "ingest/sqlite_file.h"
 
 namespace assay {

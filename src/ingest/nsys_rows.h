@@ -22,9 +22,6 @@ using NsysDevices = std::map<std::pair<int64_t, int64_t>, int64_t>;
 Status read_host_rows(const SqliteFile& file, NsysCells& cells);
 // Kernels, copies, fills, waits, graphs and allocations.
 Status read_device_rows(const SqliteFile& file, const NsysDevices& devices, NsysCells& cells);
-// In a trace without operators, the user's push/pop ranges (rows of builder.annotations) that hold
-// no other one stand in for them. Call once, when all rows are read and none is open.
-void add_stand_in_operators(TraceBuilder& builder, std::vector<uint32_t> rows);
 // About how many rows the two will read.
 uint64_t expected_rows(const SqliteFile& file);
 

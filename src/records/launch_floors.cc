@@ -43,6 +43,7 @@ std::span<const PublishedFloor> published_floors(Tracer tracer) {
       return kProfilerFloors;
     case Tracer::kNsightSystems:
       return kNsysFloors;
+    case Tracer::kAssay:
     case Tracer::kOther:
       return {};
   }

@@ -197,6 +197,8 @@ std::string_view tracer_key(Tracer tracer) {
       return "kineto";
     case Tracer::kNsightSystems:
       return "nsys";
+    case Tracer::kAssay:
+      return "assay";
     case Tracer::kOther:
       break;
   }

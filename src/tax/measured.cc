@@ -78,6 +78,8 @@ bool same_tracer(CollectorTracer measured, Tracer traced) {
       return measured == CollectorTracer::kKineto;
     case Tracer::kNsightSystems:
       return measured == CollectorTracer::kNsys;
+    case Tracer::kAssay:
+      return measured == CollectorTracer::kCupti;
     case Tracer::kOther:
       break;
   }
@@ -90,6 +92,8 @@ std::string tracer_words(Tracer tracer) {
       return "the PyTorch profiler";
     case Tracer::kNsightSystems:
       return "Nsight Systems";
+    case Tracer::kAssay:
+      return "assay record";
     case Tracer::kOther:
       break;
   }

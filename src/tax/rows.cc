@@ -92,9 +92,10 @@ void sort_rows(const Trace& trace, std::vector<TaxRow>& rows) {
             [&](const TaxRow& a, const TaxRow& b) { return key(a) < key(b); });
 }
 
-// Readers of Nsight Systems file ranges as operators; those of a framework bear its names.
+// Readers of Nsight Systems and of Assay's own recordings file ranges as operators; those of a
+// framework bear its names.
 bool ranges_are_ops(const Trace& trace, const std::vector<TaxRow>& rows) {
-  if (trace.tracer != Tracer::kNsightSystems) return false;
+  if (trace.tracer != Tracer::kNsightSystems && trace.tracer != Tracer::kAssay) return false;
   bool any = false;
   for (const TaxRow& row : rows) {
     if (!row.op) continue;

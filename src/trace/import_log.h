@@ -87,7 +87,22 @@ std::string_view severity_name(Severity severity);
   CODE(kGraphWithoutKernels, "graph_without_kernels", kDataLoss,                                   \
        "CUDA graph launches recorded as a whole: their kernels are not in this file, so kernel counts, busy time and launch figures miss them; record with nsys profile --cuda-graph-trace=node") \
   CODE(kProfilerError, "profiler_error", kInfo,                                                    \
-       "errors that the profiler itself reported while recording (table DIAGNOSTIC_EVENT); what they speak of may be missing from the file")
+       "errors that the profiler itself reported while recording (table DIAGNOSTIC_EVENT); what they speak of may be missing from the file") \
+  CODE(kDamagedBlock, "damaged_block", kDataLoss,                                                  \
+       "blocks of the recording that are missing or whose checksum does not fit; their rows are in no number") \
+  CODE(kNotClosed, "not_closed", kDataLoss,                                                        \
+       "the recording was not closed: the program was killed, crashed or still runs; what it did since the last flush (a second, if not told otherwise) is missing") \
+  CODE(kLostRecords, "lost_records", kDataLoss,                                                    \
+       "rows that the tracer could not keep (its buffers or the file were full); counts and sums are too small") \
+  CODE(kCutShort, "cut_short", kDataLoss,                                                          \
+       "recording ended before the program did (limit of the file, disk full, another profiler took over): what came after is missing") \
+  CODE(kClockStep, "clock_step", kInfo,                                                            \
+       "the system's clock was set while recording; all times go on by the clock they began with") \
+  CODE(kTracerClockStep, "tracer_clock_step", kDataLoss,                                           \
+       "the tracer's own clock jumped while recording: durations and gaps across the jump are wrong by it") \
+  CODE(kOutsideCapture, "outside_capture", kInfo,                                                  \
+       "device rows launched after the capture ended; left out of every number")                   \
+  CODE(kUnknownRecord, "unknown_record", kInfo, "records that a newer recorder writes; skipped")
 // clang-format on
 
 enum class ImportCode : uint8_t {

@@ -1,0 +1,199 @@
+// The doors: what the CUDA driver (CUDA_INJECTION64_PATH) and NVTX (NVTX_INJECTION64_PATH) call in
+// a library that they are told to load. Sources of the NVTX interface: nvtx3/nvtxDetail/nvtxTypes.h,
+// nvToolsExt.h (version 3); tests/abi/cupti_headers.cc holds it against them.
+
+#include <cstdint>
+#include <cwchar>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "collect/record/nvtx_abi.h"
+#include "collect/record/recorder.h"
+
+namespace assay::record {
+namespace {
+
+struct DomainHandle {
+  uint32_t name;
+};
+struct TextHandle {
+  uint32_t id;
+};
+
+std::string_view view(const char* text) { return text != nullptr ? text : std::string_view(); }
+
+// Wide text, which is UTF-32 on Linux, as UTF-8.
+std::string narrow(const wchar_t* text) {
+  std::string utf8;
+  for (; text != nullptr && *text != 0; ++text) {
+    const auto c = static_cast<uint32_t>(*text);
+    if (c < 0x80) {
+      utf8 += static_cast<char>(c);
+    } else if (c < 0x800) {
+      utf8 += static_cast<char>(0xC0 | c >> 6);
+      utf8 += static_cast<char>(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+      utf8 += static_cast<char>(0xE0 | c >> 12);
+      utf8 += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+      utf8 += static_cast<char>(0x80 | (c & 0x3F));
+    } else {
+      utf8 += static_cast<char>(0xF0 | (c >> 18 & 0x07));
+      utf8 += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+      utf8 += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+      utf8 += static_cast<char>(0x80 | (c & 0x3F));
+    }
+  }
+  return utf8;
+}
+
+Recorder& recorder() { return Recorder::get(); }
+uint32_t id_of(const char* text) { return recorder().text(view(text)); }
+uint32_t id_of(const wchar_t* text) {
+  try {
+    return recorder().text(narrow(text));
+  } catch (...) {
+    return wire::kNoString;
+  }
+}
+
+uint32_t id_of(const nvtx::Attributes* attributes) {
+  if (attributes == nullptr || attributes->message == nullptr) return wire::kNoString;
+  switch (attributes->message_type) {
+    case nvtx::kMessageAscii:
+      return id_of(static_cast<const char*>(attributes->message));
+    case nvtx::kMessageWide:
+      return id_of(static_cast<const wchar_t*>(attributes->message));
+    case nvtx::kMessageRegistered:
+      return static_cast<const TextHandle*>(attributes->message)->id;
+    default:
+      return wire::kNoString;
+  }
+}
+
+uint32_t category_of(const nvtx::Attributes* attributes) {
+  return attributes != nullptr ? attributes->category : 0;
+}
+uint32_t id_of(const DomainHandle* domain) {
+  return domain != nullptr ? domain->name : wire::kNoString;
+}
+
+template <typename Text>
+void mark(const Text* text) {
+  recorder().mark(wire::kNoString, id_of(text));
+}
+uint64_t range_start_ex(const nvtx::Attributes* a) {
+  return recorder().start_range(wire::kNoString, id_of(a), category_of(a));
+}
+template <typename Text>
+uint64_t range_start(const Text* text) {
+  return recorder().start_range(wire::kNoString, id_of(text), 0);
+}
+void range_end(uint64_t id) { recorder().end_range(id); }
+int range_push_ex(const nvtx::Attributes* a) {
+  return recorder().push(wire::kNoString, id_of(a), category_of(a));
+}
+template <typename Text>
+int range_push(const Text* text) {
+  return recorder().push(wire::kNoString, id_of(text), 0);
+}
+int range_pop() { return recorder().pop(wire::kNoString); }
+template <typename Text>
+void name_thread(uint32_t thread, const Text* name) {
+  recorder().name_thread(thread, id_of(name));
+}
+
+void domain_mark(const DomainHandle* domain, const nvtx::Attributes* a) {
+  recorder().mark(id_of(domain), id_of(a));
+}
+uint64_t domain_start(const DomainHandle* domain, const nvtx::Attributes* a) {
+  return recorder().start_range(id_of(domain), id_of(a), category_of(a));
+}
+void domain_end(const DomainHandle*, uint64_t id) { recorder().end_range(id); }
+int domain_push(const DomainHandle* domain, const nvtx::Attributes* a) {
+  return recorder().push(id_of(domain), id_of(a), category_of(a));
+}
+int domain_pop(const DomainHandle* domain) { return recorder().pop(id_of(domain)); }
+// Handles live as long as the process: programs keep them in static variables.
+template <typename Text>
+TextHandle* register_string(const DomainHandle*, const Text* text) {
+  return new (std::nothrow) TextHandle{id_of(text)};
+}
+template <typename Text>
+DomainHandle* create_domain(const Text* name) {
+  return new (std::nothrow) DomainHandle{id_of(name)};
+}
+
+template <typename Function>
+void set(nvtx::FunctionTable table, unsigned size, unsigned index, Function* function) {
+  if (index < size && table[index] != nullptr) {
+    *table[index] = reinterpret_cast<nvtx::FunctionPointer>(function);
+  }
+}
+
+void fill_core(nvtx::FunctionTable table, unsigned size) {
+  set(table, size, nvtx::kMarkEx, mark<nvtx::Attributes>);
+  set(table, size, nvtx::kMarkA, mark<char>);
+  set(table, size, nvtx::kMarkW, mark<wchar_t>);
+  set(table, size, nvtx::kRangeStartEx, range_start_ex);
+  set(table, size, nvtx::kRangeStartA, range_start<char>);
+  set(table, size, nvtx::kRangeStartW, range_start<wchar_t>);
+  set(table, size, nvtx::kRangeEnd, range_end);
+  set(table, size, nvtx::kRangePushEx, range_push_ex);
+  set(table, size, nvtx::kRangePushA, range_push<char>);
+  set(table, size, nvtx::kRangePushW, range_push<wchar_t>);
+  set(table, size, nvtx::kRangePop, range_pop);
+  set(table, size, nvtx::kNameOsThreadA, name_thread<char>);
+  set(table, size, nvtx::kNameOsThreadW, name_thread<wchar_t>);
+}
+
+void fill_domains(nvtx::FunctionTable table, unsigned size) {
+  set(table, size, nvtx::kDomainMarkEx, domain_mark);
+  set(table, size, nvtx::kDomainRangeStartEx, domain_start);
+  set(table, size, nvtx::kDomainRangeEnd, domain_end);
+  set(table, size, nvtx::kDomainRangePushEx, domain_push);
+  set(table, size, nvtx::kDomainRangePop, domain_pop);
+  set(table, size, nvtx::kDomainRegisterStringA, register_string<char>);
+  set(table, size, nvtx::kDomainRegisterStringW, register_string<wchar_t>);
+  set(table, size, nvtx::kDomainCreateA, create_domain<char>);
+  set(table, size, nvtx::kDomainCreateW, create_domain<wchar_t>);
+}
+
+}  // namespace
+}  // namespace assay::record
+
+extern "C" {
+
+// 1 = loaded: the program goes on either way.
+__attribute__((visibility("default"))) int InitializeInjection() {
+  try {
+    assay::record::Recorder::get().attach_cuda();
+  } catch (...) {
+    return 1;
+  }
+  return 1;
+}
+
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    assay::nvtx::GetExportTable get_table) {
+  namespace nvtx = assay::nvtx;
+  try {
+    assay::record::Recorder::get();  // from here on there is one, and asking for it cannot fail
+  } catch (...) {
+    return 0;
+  }
+  const auto* callbacks =
+      static_cast<const nvtx::CallbackTable*>(get_table(nvtx::kExportCallbacks));
+  if (callbacks == nullptr || callbacks->get_module_functions == nullptr) return 0;
+  nvtx::FunctionTable table = nullptr;
+  unsigned size = 0;
+  if (callbacks->get_module_functions(nvtx::kModuleCore, &table, &size) != 0) {
+    assay::record::fill_core(table, size);
+  }
+  if (callbacks->get_module_functions(nvtx::kModuleDomains, &table, &size) != 0) {
+    assay::record::fill_domains(table, size);
+  }
+  return 1;
+}
+
+}  // extern "C"

@@ -1,0 +1,678 @@
+#include "collect/record/recorder.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "collect/record/clocks.h"
+
+namespace assay::record {
+namespace {
+
+constexpr size_t kBufferBytes = 1 << 20;
+constexpr size_t kMostRangesWaiting = 1 << 20;
+constexpr size_t kRangesWorthWaking = 1 << 13;
+// Device records still arrive this long after a window closed: of work launched inside it.
+constexpr uint64_t kGraceNs = 500'000'000;
+constexpr auto kControlPeriod = std::chrono::milliseconds(5);
+constexpr auto kLongestFinish = std::chrono::seconds(20);
+
+constexpr uint32_t kHostKinds[] = {cupti::kRuntime, cupti::kDriver};
+constexpr uint32_t kDeviceKinds[] = {cupti::kConcurrentKernel,
+                                     cupti::kMemcpy,
+                                     cupti::kMemcpy2,
+                                     cupti::kMemset,
+                                     cupti::kSynchronization,
+                                     cupti::kOverhead,
+                                     cupti::kExternalCorrelation,
+                                     cupti::kContext};
+
+std::atomic<Recorder*> the_recorder = nullptr;
+
+void say(const std::string& text) {
+  const std::string line = "assay record: " + text + "\n";
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+}
+
+std::string program_name() {
+  char path[4096];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof(path));
+  if (length <= 0) return "unknown";
+  const std::string text(path, static_cast<size_t>(length));
+  return text.substr(text.rfind('/') + 1);
+}
+
+void on_callback(void*, int, uint32_t, const void*) {}
+
+void finish_at_exit() { Recorder::get().finish(); }
+
+}  // namespace
+
+Recorder& Recorder::get() {
+  Recorder* recorder = the_recorder.load(std::memory_order_acquire);
+  if (recorder != nullptr) return *recorder;
+  static std::once_flag once;
+  std::call_once(once, [] {
+    the_recorder.store(new Recorder(false), std::memory_order_release);
+    ::pthread_atfork(nullptr, nullptr, &Recorder::in_forked_child);
+  });
+  return *the_recorder.load(std::memory_order_acquire);
+}
+
+// CUDA cannot be used in a child of a process that has it running, so only ranges are left to
+// record. What the parent had in memory is the parent's to write: the old recorder stays where it
+// is, untouched but for its file, whose descriptor the child does not need.
+void Recorder::in_forked_child() {
+  Recorder* parents = the_recorder.load(std::memory_order_relaxed);
+  if (parents == nullptr) return;
+  parents->file_.abandon();
+  forget_threads();
+  try {
+    the_recorder.store(new Recorder(true), std::memory_order_relaxed);
+  } catch (...) {
+    parents->state_ = State::kFinished;
+  }
+}
+
+Recorder::Recorder(bool forked)
+    : settings_(settings_from_environment()),
+      forked_(forked),
+      ranges_(std::make_unique<HostRanges>(kMostRangesWaiting)) {
+  capture_name_ = ranges_->text(settings_.capture_range);
+  recording_ = !settings_.starts_paused();
+}
+
+// ---- starting -----------------------------------------------------------------------------------
+
+bool Recorder::ensure_running() {
+  if (state_.load(std::memory_order_acquire) == State::kRunning) return true;
+  const std::lock_guard lock(start_mutex_);
+  if (state_ != State::kIdle) return state_ == State::kRunning;
+  if (!file_.open(settings_)) {
+    say("cannot write " + file_.path() + ": " + std::strerror(file_.error()) +
+        "; this process is not recorded");
+    state_ = State::kFinished;
+    return false;
+  }
+  pthread_t thread;
+  // All signals are the program's: blocked here, inherited by the thread, then as before.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  state_.store(State::kRunning, std::memory_order_release);
+  const int failed = ::pthread_create(
+      &thread, nullptr,
+      [](void* recorder) -> void* {
+        static_cast<Recorder*>(recorder)->write_until_finished();
+        return nullptr;
+      },
+      this);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (failed != 0) {
+    say(std::string("no thread to write with: ") + std::strerror(failed));
+    state_ = State::kFinished;
+    return false;
+  }
+  ::pthread_detach(thread);
+  ::pthread_setname_np(thread, "assay-record");
+  if (!forked_) std::atexit(finish_at_exit);
+  return true;
+}
+
+void Recorder::attach_cuda() noexcept {
+  try {
+    if (tracing_) return;
+    cupti_ = find_cupti(settings_.cupti);
+    const bool known = cupti_.found() && cupti_.version >= cupti::kOldestVersion;
+    if (known && subscribe()) switch_clock();
+    if (!ensure_running()) {
+      if (subscriber_ != nullptr) cupti_.functions.unsubscribe(subscriber_);
+    } else if (!cupti_.found()) {
+      note(wire::NoteCode::kNoTracer, 0, "no CUPTI: " + cupti_.problem);
+    } else if (!known) {
+      note(wire::NoteCode::kOldTracer, cupti_.version, "this CUPTI is older than CUDA 11.6");
+    } else if (subscriber_ != nullptr) {
+      start_tracing();
+    }
+    attached_.fetch_add(1, std::memory_order_release);
+    work_.notify_one();
+  } catch (...) {
+    say("out of memory while starting; this process is not recorded");
+  }
+}
+
+void Recorder::start_tracing() {
+  const int registered =
+      cupti_.functions.register_callbacks(on_buffer_requested, on_buffer_completed);
+  if (registered != cupti::kSuccess) return explain(registered, "registering buffers");
+  const std::lock_guard lock(start_mutex_);
+  tracing_ = true;
+  if (!recording_) return;
+  enable_device_kinds();
+  enable_host_kinds();
+}
+
+// Holding the one subscription keeps other profilers from taking CUPTI's buffers while we record,
+// and tells us when one was here before.
+bool Recorder::subscribe() {
+  const int result = cupti_.functions.subscribe(&subscriber_, on_callback, nullptr);
+  if (result == cupti::kSuccess && subscriber_ != nullptr) return true;
+  subscriber_ = nullptr;
+  explain(result, "subscribing");
+  return false;
+}
+
+void Recorder::switch_clock() {
+  cupti_.functions.set_thread_id_type(cupti::kThreadIdSystem);
+  if (cupti_.functions.set_attribute != nullptr) {
+    uint8_t zeroed = 1;
+    size_t size = sizeof(zeroed);
+    cupti_.functions.set_attribute(cupti::kAttributeZeroedBuffers, &size, &zeroed);
+  }
+  clock_ = wire::ClockKind::kTracerOwn;
+  if (settings_.tracer_clock) return;
+  const int result = cupti_.functions.register_timestamp != nullptr
+                         ? cupti_.functions.register_timestamp(monotonic_ns)
+                         : static_cast<int>(cupti::kNotSupported);
+  if (result == cupti::kSuccess) {
+    clock_ = wire::ClockKind::kMonotonic;
+  } else {
+    note(wire::NoteCode::kClockCallback, result, "CUPTI keeps its own clock");
+  }
+}
+
+void Recorder::note(wire::NoteCode code, int64_t value, const std::string& text) {
+  wire::Note record = {};
+  record.code = code;
+  record.monotonic = monotonic_ns();
+  record.value = value;
+  const bool trouble = code != wire::NoteCode::kClockCallback && code != wire::NoteCode::kKindRefused;
+  {
+    const std::lock_guard lock(window_mutex_);
+    notes_.emplace_back(record, text);
+    if (told_trouble_ || !trouble) return;
+    told_trouble_ = true;
+  }
+  say(text);
+}
+
+void Recorder::explain(int result, const char* doing) {
+  const char* words = nullptr;
+  if (cupti_.functions.get_result_string(result, &words) != 0 || words == nullptr) words = "error";
+  const std::string text = std::string(doing) + ": CUPTI says " + words;
+  switch (result) {
+    case cupti::kInsufficientPrivileges:
+    case cupti::kVirtualDevicePrivileges:
+      return note(wire::NoteCode::kNoPermission, result, text);
+    case cupti::kMultipleSubscribers:
+    case cupti::kMaxLimitReached:
+      return note(wire::NoteCode::kOtherSubscriber, result, text);
+    case cupti::kNotCompatible:
+      return note(wire::NoteCode::kOldDriver, driver_version(), text);
+    case cupti::kVirtualDeviceNotSupported:
+    case cupti::kConfidentialComputing:
+    case cupti::kCmpDevice:
+    case cupti::kMigDevice:
+    case cupti::kSliDevice:
+    case cupti::kWslDevice:
+      return note(wire::NoteCode::kUnsupportedGpu, result, text);
+    default:
+      return note(wire::NoteCode::kTracerRefused, result, text);
+  }
+}
+
+// ---- when to record -----------------------------------------------------------------------------
+
+bool Recorder::enable(uint32_t kind) {
+  const int result = cupti_.functions.enable(kind);
+  if (result == cupti::kSuccess) return true;
+  const bool needed = kind == cupti::kRuntime || kind == cupti::kConcurrentKernel;
+  if (needed) {
+    explain(result, "switching on");
+  } else {
+    note(wire::NoteCode::kKindRefused, kind, "CUPTI refuses a kind of record");
+  }
+  return false;
+}
+
+// Device kinds first: the first switch takes CUPTI long, and no call shall be seen without its work.
+void Recorder::enable_device_kinds() {
+  if (device_on_) return;
+  for (const uint32_t kind : kDeviceKinds) {
+    if (!enable(kind) && kind == cupti::kConcurrentKernel) return;
+  }
+  if (settings_.whole_graphs) enable(cupti::kGraphTrace);
+  device_on_ = true;
+}
+
+void Recorder::enable_host_kinds() {
+  for (const uint32_t kind : kHostKinds) enable(kind);
+}
+
+void Recorder::disable_kinds(const uint32_t* kinds, size_t count) {
+  for (size_t i = 0; i < count; ++i) cupti_.functions.disable(kinds[i]);
+}
+
+void Recorder::open_window(wire::WindowReason reason) {
+  if (tracing_) {
+    enable_device_kinds();
+    enable_host_kinds();
+  }
+  wire::Window window = {};
+  window.reason = reason;
+  window.monotonic = monotonic_ns();
+  window.is_open = 1;
+  const std::lock_guard lock(window_mutex_);
+  windows_.push_back(window);
+  device_off_at_ns_ = 0;
+  recording_ = true;
+}
+
+void Recorder::close_window(wire::WindowReason reason) {
+  recording_ = false;
+  wire::Window window = {};
+  window.reason = reason;
+  window.monotonic = monotonic_ns();
+  if (tracing_) disable_kinds(kHostKinds, std::size(kHostKinds));
+  const std::lock_guard lock(window_mutex_);
+  windows_.push_back(window);
+  device_off_at_ns_ = window.monotonic + kGraceNs;
+}
+
+void Recorder::range_opened(uint32_t name) {
+  if (!is_capture_range(name)) return;
+  const std::lock_guard lock(start_mutex_);
+  if (captures_open_++ == 0) open_window(wire::WindowReason::kRange);
+}
+
+void Recorder::range_closed(uint32_t name) {
+  if (!is_capture_range(name)) return;
+  const std::lock_guard lock(start_mutex_);
+  if (captures_open_ > 0 && --captures_open_ == 0) close_window(wire::WindowReason::kRange);
+}
+
+// ---- NVTX ---------------------------------------------------------------------------------------
+
+uint32_t Recorder::text(std::string_view value) noexcept {
+  try {
+    return ranges_->text(value);
+  } catch (...) {
+    return wire::kNoString;
+  }
+}
+
+int Recorder::push(uint32_t domain, uint32_t name, uint32_t category) noexcept {
+  try {
+    if (!ensure_running()) return 0;
+    range_opened(name);
+    return ranges_->push(domain, name, category);
+  } catch (...) {
+    return 0;
+  }
+}
+
+int Recorder::pop(uint32_t domain) noexcept {
+  try {
+    uint32_t name = wire::kNoString;
+    const int depth = ranges_->pop(domain, recording_, name);
+    range_closed(name);
+    if (ranges_->waiting() == kRangesWorthWaking) work_.notify_one();
+    return depth;
+  } catch (...) {
+    return 0;
+  }
+}
+
+uint64_t Recorder::start_range(uint32_t domain, uint32_t name, uint32_t category) noexcept {
+  try {
+    if (!ensure_running()) return 0;
+    range_opened(name);
+    return ranges_->start(domain, name, category);
+  } catch (...) {
+    return 0;
+  }
+}
+
+void Recorder::end_range(uint64_t id) noexcept {
+  try {
+    uint32_t name = wire::kNoString;
+    if (ranges_->end(id, recording_, name)) range_closed(name);
+  } catch (...) {
+    return;
+  }
+}
+
+void Recorder::mark(uint32_t domain, uint32_t name) noexcept {
+  try {
+    if (recording_ && ensure_running()) ranges_->mark(domain, name);
+  } catch (...) {
+    return;
+  }
+}
+
+void Recorder::name_thread(uint32_t thread, uint32_t name) noexcept {
+  try {
+    ranges_->name_thread(thread, name);
+  } catch (...) {
+    return;
+  }
+}
+
+// ---- buffers ------------------------------------------------------------------------------------
+
+void Recorder::on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records) {
+  *buffer = nullptr;
+  *size = 0;
+  *most_records = 0;
+  Recorder& recorder = get();
+  if (!recorder.tracing_) return;
+  {
+    const std::lock_guard lock(recorder.queue_mutex_);
+    if (!recorder.free_.empty()) {
+      *buffer = recorder.free_.back();
+      recorder.free_.pop_back();
+    } else if ((recorder.buffers_made_ + 1) * kBufferBytes > recorder.settings_.max_memory) {
+      return;  // CUPTI drops records and counts them
+    } else {
+      ++recorder.buffers_made_;
+    }
+  }
+  // Zeroed pages that nobody touches cost nothing.
+  if (*buffer == nullptr) *buffer = static_cast<uint8_t*>(std::calloc(1, kBufferBytes));
+  if (*buffer != nullptr) *size = kBufferBytes;
+}
+
+void Recorder::on_buffer_completed(void* context, uint32_t stream, uint8_t* buffer, size_t size,
+                                   size_t valid) {
+  if (buffer == nullptr) return;
+  Recorder& recorder = get();
+  size_t dropped = 0;
+  if (!recorder.tracing_ ||
+      recorder.cupti_.functions.dropped(context, stream, &dropped) != cupti::kSuccess) {
+    dropped = 0;
+  }
+  try {
+    const std::lock_guard lock(recorder.queue_mutex_);
+    recorder.dropped_ += dropped;
+    recorder.completed_.push_back({buffer, size, valid});
+  } catch (...) {
+    std::free(buffer);
+  }
+  recorder.work_.notify_one();
+}
+
+// ---- the writing thread -------------------------------------------------------------------------
+
+void Recorder::wait_for_work() {
+  std::unique_lock lock(queue_mutex_);
+  const uint64_t now = monotonic_ns();
+  const uint64_t until_flush = next_flush_ns_ > now ? next_flush_ns_ - now : 0;
+  auto wait = std::chrono::nanoseconds(until_flush);
+  if (control_ != nullptr) wait = std::min<std::chrono::nanoseconds>(wait, kControlPeriod);
+  work_.wait_for(lock, wait, [this] {
+    return stop_asked_ || !completed_.empty() || attached_ != attached_told_ ||
+           ranges_->waiting() >= kRangesWorthWaking;
+  });
+}
+
+void Recorder::write_until_finished() {
+  try {
+    decoder_ = std::make_unique<Decoder>(file_, cupti_.functions, this_thread());
+    if (!settings_.control.empty()) {
+      const int fd = ::open(settings_.control.c_str(), O_RDONLY | O_CLOEXEC);
+      void* map = fd < 0 ? MAP_FAILED
+                         : ::mmap(nullptr, sizeof(Control), PROT_READ, MAP_SHARED, fd, 0);
+      if (fd >= 0) ::close(fd);
+      if (map != MAP_FAILED) control_ = static_cast<const Control*>(map);
+    }
+    file_.begin();
+    write_process();
+    bool stop = false;
+    while (!stop) {
+      wait_for_work();
+      {
+        const std::lock_guard lock(queue_mutex_);
+        stop = stop_asked_;
+      }
+      if (attached_.load(std::memory_order_acquire) != attached_told_) write_process();
+      poll_control();
+      drain();
+      end_grace();
+      if (monotonic_ns() >= next_flush_ns_) periodic_flush(false);
+    }
+    write_last();
+  } catch (...) {
+    say("out of memory while writing; recording ends here");
+  }
+  const std::lock_guard lock(queue_mutex_);
+  writer_done_ = true;
+  done_.notify_all();
+}
+
+// Once when the file begins and again when a driver has started.
+void Recorder::write_process() {
+  attached_told_ = attached_.load(std::memory_order_acquire);
+  wire::Process process = {};
+  process.pid = static_cast<uint32_t>(::getpid());
+  process.parent_pid = static_cast<uint32_t>(::getppid());
+  process.name = file_.text(program_name());
+  if (attached_told_ > 0) {
+    process.clock = clock_;
+    process.driver_version = driver_version();
+    process.tracer_version = cupti_.version;
+  } else {
+    process.clock = wire::ClockKind::kNone;
+  }
+  process.assay_version = file_.text(settings_.version);
+  process.flags = forked_ ? 1 : 0;
+  file_.add(wire::Kind::kProcess, process);
+  write_clock();
+  file_.flush();
+  next_flush_ns_ = monotonic_ns() + uint64_t{settings_.flush_ms} * 1'000'000;
+}
+
+// The tightest of a few readings.
+void Recorder::write_clock() {
+  wire::Clock best = {};
+  best.uncertainty_ns = UINT32_MAX;
+  for (int i = 0; i < 5; ++i) {
+    wire::Clock clock = {};
+    const uint64_t before = monotonic_ns();
+    if (tracing_) cupti_.functions.timestamp(&clock.tracer);
+    clock.realtime = realtime_ns();
+    const uint64_t after = monotonic_ns();
+    clock.monotonic = before + (after - before) / 2;
+    clock.uncertainty_ns = static_cast<uint32_t>(std::min<uint64_t>(after - before, UINT32_MAX));
+    if (clock.uncertainty_ns < best.uncertainty_ns) best = clock;
+  }
+  file_.add(wire::Kind::kClock, best);
+}
+
+void Recorder::drain() {
+  for (;;) {
+    std::vector<Buffer> buffers;
+    {
+      const std::lock_guard lock(queue_mutex_);
+      buffers.swap(completed_);
+      if (dropped_ > 0) file_.count_lost(wire::LostReason::kTracer, dropped_);
+      dropped_ = 0;
+    }
+    if (buffers.empty()) break;
+    for (const Buffer& buffer : buffers) {
+      decoder_->decode(buffer.data, buffer.valid);
+      std::memset(buffer.data, 0, buffer.valid);
+      const std::lock_guard lock(queue_mutex_);
+      free_.push_back(buffer.data);
+    }
+    check_file();
+  }
+  if (ranges_->waiting() >= kRangesWorthWaking) ranges_->fetch(file_);
+}
+
+void Recorder::periodic_flush(bool forced) {
+  // A harmless call of ours: its record tells later that CUPTI's buffers were ours until here.
+  if (tracing_ && recording_ && decoder_->saw_anything()) driver_version();
+  if (tracing_) cupti_.functions.flush_all(forced ? cupti::kFlushForced : 0);
+  drain();
+  write_devices();
+  ranges_->fetch(file_);
+  if (!file_.full()) write_notes();
+  write_clock();
+  file_.flush();
+  check_file();
+  next_flush_ns_ = monotonic_ns() + uint64_t{settings_.flush_ms} * 1'000'000;
+}
+
+void Recorder::write_notes() {
+  std::vector<wire::Window> windows;
+  std::vector<std::pair<wire::Note, std::string>> notes;
+  {
+    const std::lock_guard lock(window_mutex_);
+    windows.swap(windows_);
+    notes.swap(notes_);
+  }
+  for (const wire::Window& window : windows) file_.add(wire::Kind::kWindow, window);
+  for (auto& [record, words] : notes) {
+    record.text = file_.text(words);
+    file_.add(wire::Kind::kNote, record);
+  }
+}
+
+// The file is full or broken: nothing more is asked of CUPTI.
+void Recorder::check_file() {
+  if (file_ended_ || (!file_.full() && !file_.broken())) return;
+  file_ended_ = true;
+  recording_ = false;
+  if (tracing_) {
+    disable_kinds(kHostKinds, std::size(kHostKinds));
+    disable_kinds(kDeviceKinds, std::size(kDeviceKinds));
+    if (settings_.whole_graphs) cupti_.functions.disable(cupti::kGraphTrace);
+  }
+  if (file_.broken()) {
+    note(wire::NoteCode::kWriteFailed, file_.error(),
+         "cannot write " + file_.path() + ": " + std::strerror(file_.error()) +
+             "; recording ends here");
+  } else {
+    note(wire::NoteCode::kByteLimit, static_cast<int64_t>(settings_.max_bytes),
+         file_.path() + " has reached its limit of " + std::to_string(settings_.max_bytes) +
+             " bytes; recording ends here");
+  }
+}
+
+void Recorder::write_devices() {
+  if (devices_written_ || !decoder_->saw_device_work()) return;
+  devices_written_ = true;
+  auto* count_devices = reinterpret_cast<int (*)(int*)>(driver_function("cuDeviceGetCount"));
+  auto* get = reinterpret_cast<int (*)(int*, int)>(driver_function("cuDeviceGet"));
+  auto* name = reinterpret_cast<int (*)(char*, int, int)>(driver_function("cuDeviceGetName"));
+  auto* memory = reinterpret_cast<int (*)(size_t*, int)>(driver_function("cuDeviceTotalMem_v2"));
+  auto* attribute =
+      reinterpret_cast<int (*)(int*, int, int)>(driver_function("cuDeviceGetAttribute"));
+  auto* uuid = reinterpret_cast<int (*)(void*, int)>(driver_function("cuDeviceGetUuid"));
+  int count = 0;
+  if (count_devices == nullptr || get == nullptr || name == nullptr || attribute == nullptr ||
+      count_devices(&count) != 0) {
+    return;
+  }
+  for (int i = 0; i < count; ++i) {
+    int device = 0;
+    char text[256] = {};
+    if (get(&device, i) != 0 || name(text, sizeof(text) - 1, device) != 0) continue;
+    // CU_DEVICE_ATTRIBUTE_WARP_SIZE, _CLOCK_RATE, _MULTIPROCESSOR_COUNT, _COMPUTE_CAPABILITY_...
+    const auto ask = [&](int which) {
+      int value = 0;
+      return attribute(&value, which, device) == 0 && value > 0 ? static_cast<uint32_t>(value) : 0u;
+    };
+    wire::Device record = {};
+    record.id = static_cast<uint32_t>(i);
+    record.name = file_.text(text);
+    size_t bytes = 0;
+    if (memory != nullptr && memory(&bytes, device) == 0) record.memory_bytes = bytes;
+    record.warp_size = ask(10);
+    record.clock_khz = ask(13);
+    record.multiprocessors = ask(16);
+    record.compute_major = ask(75);
+    record.compute_minor = ask(76);
+    if (uuid != nullptr) uuid(record.uuid, device);
+    file_.add(wire::Kind::kDevice, record);
+  }
+}
+
+void Recorder::poll_control() {
+  if (control_ == nullptr) return;
+  const Control now = {__atomic_load_n(&control_->magic, __ATOMIC_RELAXED),
+                       __atomic_load_n(&control_->recording, __ATOMIC_ACQUIRE)};
+  if (now.magic != kControlMagic || now.recording == control_seen_) return;
+  control_seen_ = now.recording;
+  const std::lock_guard lock(start_mutex_);
+  if (now.recording != 0) {
+    open_window(wire::WindowReason::kSignal);
+  } else {
+    close_window(wire::WindowReason::kSignal);
+  }
+}
+
+void Recorder::end_grace() {
+  {
+    const std::lock_guard lock(window_mutex_);
+    if (device_off_at_ns_ == 0 || monotonic_ns() < device_off_at_ns_) return;
+    device_off_at_ns_ = 0;
+  }
+  const std::lock_guard lock(start_mutex_);
+  if (recording_ || !device_on_) return;
+  if (tracing_) {
+    disable_kinds(kDeviceKinds, std::size(kDeviceKinds));
+    if (settings_.whole_graphs) cupti_.functions.disable(cupti::kGraphTrace);
+  }
+  device_on_ = false;
+}
+
+// Records of our own calls came back before; that of a call made now does not, although everything
+// is flushed.
+bool Recorder::taken_over() {
+  if (!tracing_ || !recording_ || decoder_->last_own_call() == 0) return false;
+  uint64_t now = 0;
+  if (cupti_.functions.timestamp(&now) != cupti::kSuccess) return false;
+  driver_version();
+  cupti_.functions.flush_all(cupti::kFlushForced);
+  drain();
+  return decoder_->last_own_call() < now;
+}
+
+void Recorder::write_last() {
+  periodic_flush(true);
+  if (taken_over()) {
+    note(wire::NoteCode::kTakenOver, 0,
+         "another profiler took CUPTI over while recording; what came after is missing");
+  }
+  ranges_->end_all(file_);
+  file_.take_last();
+  write_notes();
+  file_.close(monotonic_ns());
+}
+
+void Recorder::finish() noexcept {
+  try {
+    if (state_.load() != State::kRunning) return;
+    state_ = State::kFinished;
+    // On this thread: the writing one may not live much longer.
+    if (tracing_) cupti_.functions.flush_all(cupti::kFlushForced);
+    std::unique_lock lock(queue_mutex_);
+    stop_asked_ = true;
+    work_.notify_all();
+    done_.wait_for(lock, kLongestFinish, [this] { return writer_done_; });
+  } catch (...) {
+    return;
+  }
+}
+
+}  // namespace assay::record

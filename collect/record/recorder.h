@@ -1,0 +1,131 @@
+#pragma once
+
+// The recorder inside the program: CUPTI's buffers come in on any thread, its own thread turns them
+// into the file. Nothing it does may take the program down: no function here throws or waits for
+// the program, and what fails is one line on stderr and a note in the file.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "collect/record/cupti_library.h"
+#include "collect/record/decoder.h"
+#include "collect/record/host_ranges.h"
+#include "collect/record/settings.h"
+#include "collect/record/trace_file.h"
+
+namespace assay::record {
+
+class Recorder {
+ public:
+  // The one of this process. It is never destroyed: threads may outlive everything at exit.
+  static Recorder& get();
+
+  // The driver is starting: find CUPTI and switch it on.
+  void attach_cuda() noexcept;
+  // The program ends. Writes what there is and closes the file.
+  void finish() noexcept;
+
+  // Called from NVTX's functions, on the program's threads. No file is made before the first.
+  int push(uint32_t domain, uint32_t name, uint32_t category) noexcept;
+  int pop(uint32_t domain) noexcept;
+  uint64_t start_range(uint32_t domain, uint32_t name, uint32_t category) noexcept;
+  void end_range(uint64_t id) noexcept;
+  void mark(uint32_t domain, uint32_t name) noexcept;
+  void name_thread(uint32_t thread, uint32_t name) noexcept;
+  uint32_t text(std::string_view value) noexcept;
+
+ private:
+  explicit Recorder(bool forked);
+
+  struct Buffer {
+    uint8_t* data;
+    size_t size;
+    size_t valid;
+  };
+  enum class State : uint8_t { kIdle, kRunning, kFinished };
+
+  static void in_forked_child();
+  static void on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records);
+  static void on_buffer_completed(void* context, uint32_t stream, uint8_t* buffer, size_t size,
+                                  size_t valid);
+
+  bool ensure_running();
+  void write_process();
+  bool subscribe();
+  void switch_clock();
+  void start_tracing();
+  void explain(int result, const char* doing);
+  void note(wire::NoteCode code, int64_t value, const std::string& text);
+  void open_window(wire::WindowReason reason);
+  void close_window(wire::WindowReason reason);
+  bool enable(uint32_t kind);
+  void enable_host_kinds();
+  void enable_device_kinds();
+  void disable_kinds(const uint32_t* kinds, size_t count);
+  void range_opened(uint32_t name);
+  void range_closed(uint32_t name);
+  bool is_capture_range(uint32_t name) const {
+    return capture_name_ != wire::kNoString && name == capture_name_;
+  }
+
+  void write_until_finished();
+  void wait_for_work();
+  void drain();
+  void periodic_flush(bool forced);
+  void write_clock();
+  void write_devices();
+  void poll_control();
+  void check_file();
+  void end_grace();
+  void write_notes();
+  bool taken_over();
+  void write_last();
+
+  const Settings settings_;
+  const bool forked_;
+  std::atomic<State> state_ = State::kIdle;
+  std::mutex start_mutex_;  // one attach at a time
+  TraceFile file_;          // the writing thread's, once it runs
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<HostRanges> ranges_;
+  CuptiLibrary cupti_;
+  void* subscriber_ = nullptr;
+  std::atomic<bool> tracing_ = false;  // CUPTI is ours
+  std::atomic<uint32_t> attached_ = 0;  // how often a driver has started; orders what is above
+  wire::ClockKind clock_ = wire::ClockKind::kNone;
+  uint32_t capture_name_ = wire::kNoString;
+
+  std::mutex window_mutex_;
+  std::atomic<bool> recording_ = false;
+  int captures_open_ = 0;
+  uint64_t device_off_at_ns_ = 0;  // when device records end after a window; 0 = not pending
+  bool device_on_ = false;
+  std::vector<wire::Window> windows_;  // not yet written
+  std::vector<std::pair<wire::Note, std::string>> notes_;
+
+  std::mutex queue_mutex_;
+  std::condition_variable work_;
+  std::vector<Buffer> completed_;
+  std::vector<uint8_t*> free_;
+  size_t buffers_made_ = 0;
+  uint64_t dropped_ = 0;
+  bool stop_asked_ = false;
+  bool writer_done_ = false;
+  std::condition_variable done_;
+
+  // The writing thread's own.
+  uint64_t next_flush_ns_ = 0;
+  uint32_t control_seen_ = 0;
+  const Control* control_ = nullptr;
+  uint32_t attached_told_ = 0;
+  bool devices_written_ = false;
+  bool file_ended_ = false;
+  bool told_trouble_ = false;  // under window_mutex_
+};
+
+}  // namespace assay::record

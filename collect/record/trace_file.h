@@ -1,0 +1,86 @@
+#pragma once
+
+// A trace file being written: records gathered into blocks, blocks written whole. One thread at a
+// time. Nothing here fails loudly: what cannot be written is counted as lost, by reason.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "collect/record/settings.h"
+#include "collect/wire.h"
+
+namespace assay::record {
+
+class TraceFile {
+ public:
+  ~TraceFile();
+  // Makes the file PATH with the process id before its extension, and a number behind that if there
+  // is one already. False: error() says why.
+  bool open(const Settings& settings);
+  // Writes the head. Only for a thread that blocks SIGXFSZ, as everything below that writes.
+  void begin();
+
+  template <typename Record>
+  void add(wire::Kind kind, Record record) {
+    record.header = {kind, sizeof(Record)};
+    append(&record, sizeof(Record), nullptr, 0);
+  }
+  // The id of a text, which is written where it is new.
+  uint32_t text(std::string_view value);
+  // A text under an id that the caller chose.
+  void define(uint32_t id, std::string_view value);
+
+  void count_lost(wire::LostReason reason, uint64_t count) {
+    lost_[static_cast<size_t>(reason)] += count;
+  }
+  uint64_t lost() const;
+  // Writes what has been gathered.
+  void flush();
+  // From here on, a few more records are taken although the file is full.
+  void take_last();
+  // What was lost, then the footer.
+  void close(uint64_t monotonic_ns);
+
+  bool full() const { return full_; }      // the limit was reached: records are dropped
+  bool broken() const { return broken_; }  // a write failed: nothing is added any more
+  int error() const { return error_; }     // errno of what failed
+  const std::string& path() const { return path_; }
+  uint64_t records() const { return records_; }
+  uint64_t bytes() const { return bytes_; }
+  // In the forked child of the process that writes it.
+  void abandon();
+
+ private:
+  static constexpr size_t kBlockBytes = 256 << 10;
+  static constexpr size_t kReserved = 4 << 10;  // for close()
+  static constexpr size_t kReasons = 6;
+
+  void append(const void* record, size_t bytes, const void* tail, size_t tail_bytes);
+  void write_block();
+  bool write_all(const void* data, size_t bytes);
+  void drop_block(wire::LostReason reason);
+
+  std::string path_;
+  int fd_ = -1;
+  int error_ = 0;
+  bool full_ = false;
+  bool broken_ = false;
+  uint64_t session_ = 0;
+  uint64_t max_bytes_ = 0;
+  size_t block_bytes_ = kBlockBytes;
+  uint64_t bytes_ = 0;    // in the file
+  uint64_t records_ = 0;  // in the file
+  uint32_t sequence_ = 0;
+  std::vector<unsigned char> block_;  // header and payload
+  uint32_t block_records_ = 0;
+  uint32_t block_events_ = 0;
+  std::array<uint64_t, kReasons> lost_ = {};
+  uint32_t next_text_ = 1;
+  std::unordered_map<std::string, uint32_t> texts_;
+};
+
+}  // namespace assay::record

@@ -1,0 +1,368 @@
+#pragma once
+
+// The trace file of Assay's own tracer (.assaytrace, docs/formats/assaytrace.md): what the recorder
+// writes and the reader reads, and the one header that both sides share. Little endian, every field
+// at its natural alignment, every struct a multiple of 8 bytes. A file is a FileHeader and then
+// blocks; a block is whole or it does not count, so that a file cut anywhere is read up to its last
+// whole block. A reader takes the first `bytes` of a record that it knows, zero where a shorter one
+// ends, and skips kinds that it does not know: fields are only ever added at the end.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace assay::wire {
+
+constexpr char kMagic[8] = {'A', 'S', 'S', 'A', 'Y', 'T', 'R', 'C'};
+constexpr uint32_t kVersion = 1;
+constexpr uint32_t kByteOrder = 0x01020304;
+constexpr uint32_t kBlockMagic = 0x4B4C4241;  // "ABLK"
+// Larger payloads are damage: the recorder cuts blocks far below.
+constexpr uint32_t kMaxPayload = 16u << 20;
+constexpr uint32_t kNoString = 0;
+// Longest text of a String record; what is longer is cut there.
+constexpr uint32_t kMaxText = 65'000;
+
+struct FileHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_bytes;  // where the first block starts
+  uint32_t byte_order;    // kByteOrder as the writer stores it
+  uint32_t pid;
+  uint64_t session;  // one number for all files of one `assay record`
+  uint64_t monotonic_ns;
+  uint64_t realtime_ns;
+  uint64_t reserved;
+  uint64_t checksum;  // of the bytes before it
+};
+
+struct BlockHeader {
+  uint32_t magic;
+  uint32_t payload_bytes;  // records, a multiple of 8
+  uint32_t records;
+  uint32_t sequence;  // 0, 1, 2 ...: a gap is a lost block
+  uint64_t session;   // that of the file: a block of another file does not count
+  uint64_t checksum;  // of the bytes before it and of the payload
+};
+
+enum class Kind : uint16_t {
+  kProcess = 1,
+  kString = 2,
+  kApiCall = 3,
+  kKernel = 4,
+  kCopy = 5,
+  kFill = 6,
+  kWait = 7,
+  kRange = 8,
+  kMark = 9,
+  kGraphRun = 10,
+  kOverhead = 11,
+  kExternal = 12,
+  kDevice = 13,
+  kContext = 14,
+  kClock = 15,
+  kLost = 16,
+  kNote = 17,
+  kWindow = 18,
+  kThread = 19,
+  kFooter = 20,
+};
+
+// What a program did, as against what the recorder says of itself: only these count as lost.
+constexpr bool is_event(Kind kind) { return kind >= Kind::kApiCall && kind <= Kind::kExternal; }
+
+struct RecordHeader {
+  Kind kind;
+  uint16_t bytes;  // of the record with this header, a multiple of 8
+};
+
+// Which clock the tracer's times are of.
+enum class ClockKind : uint32_t {
+  kTracerOwn = 0,  // CUPTI's: CLOCK_REALTIME as it is read, steps included
+  kMonotonic = 1,  // CLOCK_MONOTONIC, which CUPTI was told to use
+  kNone = 2,       // no tracer: only ranges of the host, in CLOCK_MONOTONIC
+};
+
+struct Process {
+  RecordHeader header;
+  uint32_t pid;
+  uint32_t parent_pid;
+  uint32_t name;  // of the program, without folders
+  ClockKind clock;
+  uint32_t driver_version;  // as the driver tells it: 13000 for CUDA 13.0; 0 = unknown
+  uint32_t tracer_version;  // of CUPTI; 0 = none
+  uint32_t assay_version;   // string
+  uint32_t flags;           // 1: forked from a process that was being recorded
+  uint32_t reserved;
+};
+
+// Text follows, padded with zeros to a multiple of 8. Ids are defined before they are used; one id
+// has one text.
+struct String {
+  RecordHeader header;
+  uint32_t id;
+  uint32_t length;
+  uint32_t reserved;
+};
+
+enum class Domain : uint16_t { kRuntime = 0, kDriver = 1 };
+
+// start and end are tracer times in nanoseconds from here on, unless told otherwise.
+struct ApiCall {
+  RecordHeader header;
+  uint32_t correlation;
+  uint64_t start;
+  uint64_t end;
+  uint32_t thread;  // the system's id
+  uint32_t name;
+  Domain domain;
+  uint16_t function;  // CUPTI's id of it
+  int32_t result;
+};
+
+struct Kernel {
+  RecordHeader header;
+  uint32_t correlation;
+  uint64_t start;
+  uint64_t end;
+  uint32_t device;
+  uint32_t context;
+  uint32_t stream;
+  uint32_t name;  // mangled, as the compiler wrote it
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t registers;
+  uint32_t static_shared;
+  uint32_t dynamic_shared;
+  uint32_t graph_id;  // 0 = no graph
+  uint64_t graph_node;
+};
+
+struct Copy {
+  RecordHeader header;
+  uint32_t correlation;
+  uint64_t start;
+  uint64_t end;
+  uint64_t bytes;
+  uint32_t device;
+  uint32_t context;
+  uint32_t stream;
+  uint8_t direction;  // CUpti_ActivityMemcpyKind
+  uint8_t from;       // CUpti_ActivityMemoryKind
+  uint8_t to;
+  uint8_t is_async;
+  uint32_t graph_id;
+  uint32_t peer_device;  // where to, of a copy between devices; UINT32_MAX = none
+  uint64_t graph_node;
+};
+
+struct Fill {
+  RecordHeader header;
+  uint32_t correlation;
+  uint64_t start;
+  uint64_t end;
+  uint64_t bytes;
+  uint32_t device;
+  uint32_t context;
+  uint32_t stream;
+  uint32_t memory;  // CUpti_ActivityMemoryKind
+  uint32_t value;
+  uint32_t graph_id;
+  uint64_t graph_node;
+};
+
+struct Wait {
+  RecordHeader header;
+  uint32_t correlation;
+  uint64_t start;
+  uint64_t end;
+  uint32_t type;  // CUpti_ActivitySynchronizationType
+  uint32_t context;
+  uint32_t stream;  // UINT32_MAX: none in particular
+  uint32_t event;
+};
+
+enum RangeFlags : uint32_t {
+  kPushPop = 1,    // else start and end, which may nest in any way
+  kStillOpen = 2,  // nobody ended it: the end is when recording stopped
+};
+
+// NVTX. Times are CLOCK_MONOTONIC.
+struct Range {
+  RecordHeader header;
+  uint32_t thread;
+  uint64_t start;
+  uint64_t end;
+  uint32_t name;
+  uint32_t domain;  // string; kNoString = the default domain
+  uint32_t flags;
+  uint32_t category;
+};
+
+struct Mark {
+  RecordHeader header;
+  uint32_t thread;
+  uint64_t time;  // CLOCK_MONOTONIC
+  uint32_t name;
+  uint32_t domain;
+};
+
+// A graph launch that was recorded as a whole.
+struct GraphRun {
+  RecordHeader header;
+  uint32_t correlation;
+  uint64_t start;
+  uint64_t end;
+  uint32_t device;
+  uint32_t context;
+  uint32_t stream;
+  uint32_t graph_id;
+};
+
+struct Overhead {
+  RecordHeader header;
+  uint32_t type;  // CUpti_ActivityOverheadKind
+  uint64_t start;
+  uint64_t end;
+  uint32_t thread;  // 0 = not told
+  uint32_t reserved;
+};
+
+struct External {
+  RecordHeader header;
+  uint32_t correlation;
+  uint32_t type;  // CUpti_ExternalCorrelationKind
+  uint32_t reserved;
+  uint64_t id;
+};
+
+struct Device {
+  RecordHeader header;
+  uint32_t id;
+  uint64_t memory_bytes;
+  uint32_t name;
+  uint32_t multiprocessors;
+  uint32_t warp_size;
+  uint32_t compute_major;
+  uint32_t compute_minor;
+  uint32_t clock_khz;
+  uint8_t uuid[16];
+};
+
+struct Context {
+  RecordHeader header;
+  uint32_t id;
+  uint32_t device;
+  uint32_t null_stream;
+};
+
+// One moment in three clocks. Written when recording starts, at every flush and at the end.
+struct Clock {
+  RecordHeader header;
+  uint32_t uncertainty_ns;  // how long reading them took
+  uint64_t tracer;          // 0 = there is none
+  uint64_t monotonic;
+  uint64_t realtime;
+};
+
+enum class LostReason : uint32_t {
+  kTracer = 1,     // CUPTI dropped them: it had no buffer, or the device's was full
+  kMemory = 2,     // ranges of the host that found the recorder's memory full
+  kByteLimit = 3,  // the file had reached its limit
+  kWrite = 4,      // the file could not be written
+  kUnknown = 5,    // records that CUPTI delivered and could not be read
+};
+
+struct Lost {
+  RecordHeader header;
+  LostReason reason;
+  uint64_t count;
+  uint64_t monotonic;
+};
+
+// What went wrong or otherwise than asked. docs/formats/assaytrace.md has the sentences.
+enum class NoteCode : uint32_t {
+  kNoTracer = 1,          // no libcupti was found
+  kTracerRefused = 2,     // CUPTI answers with an error: value
+  kNoPermission = 3,      // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES and its kin
+  kOtherSubscriber = 4,   // another profiler holds CUPTI in this process
+  kOldDriver = 5,         // CUPTI does not take this driver
+  kOldTracer = 6,         // CUPTI before CUDA 11.6: its records are laid out otherwise
+  kKindRefused = 7,       // a kind of record cannot be had: value is its number
+  kTakenOver = 8,         // another profiler took CUPTI's buffers while recording
+  kByteLimit = 9,         // the file reached its limit: value
+  kWriteFailed = 10,      // value is errno
+  kClockCallback = 11,    // CUPTI does not take our clock: its own is used
+  kUnsupportedGpu = 12,   // MIG, vGPU, WSL, confidential computing: value is CUPTI's error
+};
+
+struct Note {
+  RecordHeader header;
+  NoteCode code;
+  uint64_t monotonic;
+  int64_t value;
+  uint32_t text;  // string; may be kNoString
+  uint32_t reserved;
+};
+
+enum class WindowReason : uint32_t { kWhole = 0, kSignal = 1, kRange = 2 };
+
+// Recording was switched on (is_open) or off. Times are CLOCK_MONOTONIC.
+struct Window {
+  RecordHeader header;
+  WindowReason reason;
+  uint64_t monotonic;
+  uint32_t is_open;
+  uint32_t reserved;
+};
+
+struct ThreadName {
+  RecordHeader header;
+  uint32_t thread;
+  uint32_t name;
+  uint32_t reserved;
+};
+
+// The last record of a file that was closed.
+struct Footer {
+  RecordHeader header;
+  uint32_t reserved;
+  uint64_t records;  // in all blocks before, without this one
+  uint64_t lost;
+  uint64_t monotonic;
+};
+
+static_assert(sizeof(FileHeader) == 64 && sizeof(BlockHeader) == 32);
+static_assert(sizeof(Process) == 40 && sizeof(String) == 16 && sizeof(ApiCall) == 40);
+static_assert(sizeof(Kernel) == 88 && sizeof(Copy) == 64 && sizeof(Fill) == 64);
+static_assert(sizeof(Wait) == 40 && sizeof(Range) == 40 && sizeof(Mark) == 24);
+static_assert(sizeof(GraphRun) == 40 && sizeof(Overhead) == 32 && sizeof(External) == 24);
+static_assert(sizeof(Device) == 56 && sizeof(Context) == 16 && sizeof(Clock) == 32);
+static_assert(sizeof(Lost) == 24 && sizeof(Note) == 32 && sizeof(Window) == 24);
+static_assert(sizeof(ThreadName) == 16 && sizeof(Footer) == 32);
+
+// FNV-1a over 64-bit words, with the high half folded down: h = (h ^ word) * 0x100000001B3, then
+// h ^= h >> 32. `bytes` is a multiple of 8. Each step is a bijection, so that any change of a single
+// word changes the result.
+inline uint64_t checksum(const void* data, size_t bytes, uint64_t seed = 0xCBF29CE484222325u) {
+  const auto* at = static_cast<const unsigned char*>(data);
+  uint64_t hash = seed;
+  for (size_t i = 0; i + 8 <= bytes; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, at + i, 8);
+    hash = (hash ^ word) * 0x100000001B3u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+inline uint64_t file_checksum(const FileHeader& header) {
+  return checksum(&header, offsetof(FileHeader, checksum));
+}
+
+inline uint64_t block_checksum(const BlockHeader& header, const void* payload) {
+  return checksum(payload, header.payload_bytes,
+                  checksum(&header, offsetof(BlockHeader, checksum)));
+}
+
+}  // namespace assay::wire
