@@ -282,18 +282,18 @@ struct Lost {
 
 // What went wrong or otherwise than asked. docs/formats/assaytrace.md has the sentences.
 enum class NoteCode : uint32_t {
-  kNoTracer = 1,          // no libcupti was found
-  kTracerRefused = 2,     // CUPTI answers with an error: value
-  kNoPermission = 3,      // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES and its kin
-  kOtherSubscriber = 4,   // another profiler holds CUPTI in this process
-  kOldDriver = 5,         // CUPTI does not take this driver
-  kOldTracer = 6,         // CUPTI before CUDA 11.6: its records are laid out otherwise
-  kKindRefused = 7,       // a kind of record cannot be had: value is its number
-  kTakenOver = 8,         // another profiler took CUPTI's buffers while recording
-  kByteLimit = 9,         // the file reached its limit: value
-  kWriteFailed = 10,      // value is errno
-  kClockCallback = 11,    // CUPTI does not take our clock: its own is used
-  kUnsupportedGpu = 12,   // MIG, vGPU, WSL, confidential computing: value is CUPTI's error
+  kNoTracer = 1,         // no libcupti was found
+  kTracerRefused = 2,    // CUPTI answers with an error: value
+  kNoPermission = 3,     // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES and its kin
+  kOtherSubscriber = 4,  // another profiler holds CUPTI in this process
+  kOldDriver = 5,        // CUPTI does not take this driver
+  kOldTracer = 6,        // CUPTI before CUDA 11.6: its records are laid out otherwise
+  kKindRefused = 7,      // a kind of record cannot be had: value is its number
+  kTakenOver = 8,        // another profiler took CUPTI's buffers while recording
+  kByteLimit = 9,        // the file reached its limit: value
+  kWriteFailed = 10,     // value is errno
+  kClockCallback = 11,   // CUPTI does not take our clock: its own is used
+  kUnsupportedGpu = 12,  // MIG, vGPU, WSL, confidential computing: value is CUPTI's error
 };
 
 struct Note {
@@ -341,9 +341,17 @@ static_assert(sizeof(Device) == 56 && sizeof(Context) == 16 && sizeof(Clock) == 
 static_assert(sizeof(Lost) == 24 && sizeof(Note) == 32 && sizeof(Window) == 24);
 static_assert(sizeof(ThreadName) == 16 && sizeof(Footer) == 32);
 
+// Not in a file: shared by `assay record` with the recorders it started, through a mapped file. The
+// start and stop signals arrive there.
+struct Control {
+  uint32_t magic;      // kControlMagic
+  uint32_t recording;  // 1 = on, 0 = off
+};
+constexpr uint32_t kControlMagic = 0x4C544341;  // "ACTL"
+
 // FNV-1a over 64-bit words, with the high half folded down: h = (h ^ word) * 0x100000001B3, then
-// h ^= h >> 32. `bytes` is a multiple of 8. Each step is a bijection, so that any change of a single
-// word changes the result.
+// h ^= h >> 32. `bytes` is a multiple of 8. Each step is a bijection, so that any change of a
+// single word changes the result.
 inline uint64_t checksum(const void* data, size_t bytes, uint64_t seed = 0xCBF29CE484222325u) {
   const auto* at = static_cast<const unsigned char*>(data);
   uint64_t hash = seed;

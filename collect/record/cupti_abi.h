@@ -1,10 +1,10 @@
 #pragma once
 
-// What the recorder calls and reads of CUPTI, CUDA 11.6 to 13: functions by their names, and of each
-// activity record the leading fields, which every version lays out alike (newer ones append).
-// CUPTI itself says where a record ends. tests/abi/cupti_headers.cc holds all of it against NVIDIA's
-// headers, where they are installed. Sources: cupti_activity.h, cupti_activity_deprecated.h,
-// cupti_callbacks.h, cupti_result.h, cuda.h.
+// What the recorder calls and reads of CUPTI, CUDA 11.6 to 13: functions by their names, and of
+// each activity record the leading fields, which every version lays out alike (newer ones append).
+// CUPTI itself says where a record ends. tests/abi/cupti_headers.cc holds all of it against
+// NVIDIA's headers, where they are installed. Sources: cupti_activity.h,
+// cupti_activity_deprecated.h, cupti_callbacks.h, cupti_result.h, cuda.h.
 
 #include <cstddef>
 #include <cstdint>

@@ -18,9 +18,9 @@ struct CuptiLibrary {
   bool found() const { return version != 0; }
 };
 
-// In this order: `wanted` alone, if it is not empty; the CUPTI that the process has loaded; by name,
-// as the loader finds it; beside the CUDA libraries that the process has loaded (packages of pip put
-// each in a folder of its own); below CUDA_HOME, CUDA_PATH and /usr/local/cuda.
+// In this order: `wanted` alone, if it is not empty; the CUPTI that the process has loaded; by
+// name, as the loader finds it; beside the CUDA libraries that the process has loaded (packages of
+// pip put each in a folder of its own); below CUDA_HOME, CUDA_PATH and /usr/local/cuda.
 CuptiLibrary find_cupti(const std::string& wanted);
 
 // The driver's function, from the libcuda that the process has loaded; nullptr = there is none.

@@ -1,6 +1,7 @@
 // The doors: what the CUDA driver (CUDA_INJECTION64_PATH) and NVTX (NVTX_INJECTION64_PATH) call in
-// a library that they are told to load. Sources of the NVTX interface: nvtx3/nvtxDetail/nvtxTypes.h,
-// nvToolsExt.h (version 3); tests/abi/cupti_headers.cc holds it against them.
+// a library that they are told to load. Sources of the NVTX interface:
+// nvtx3/nvtxDetail/nvtxTypes.h, nvToolsExt.h (version 3); tests/abi/cupti_headers.cc holds it
+// against them.
 
 #include <cstdint>
 #include <cwchar>

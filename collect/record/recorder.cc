@@ -195,7 +195,8 @@ void Recorder::note(wire::NoteCode code, int64_t value, const std::string& text)
   record.code = code;
   record.monotonic = monotonic_ns();
   record.value = value;
-  const bool trouble = code != wire::NoteCode::kClockCallback && code != wire::NoteCode::kKindRefused;
+  const bool trouble =
+      code != wire::NoteCode::kClockCallback && code != wire::NoteCode::kKindRefused;
   {
     const std::lock_guard lock(window_mutex_);
     notes_.emplace_back(record, text);
@@ -239,12 +240,14 @@ bool Recorder::enable(uint32_t kind) {
   if (needed) {
     explain(result, "switching on");
   } else {
-    note(wire::NoteCode::kKindRefused, kind, "CUPTI refuses a kind of record");
+    note(wire::NoteCode::kKindRefused, kind,
+         "CUPTI refuses records of kind " + std::to_string(kind));
   }
   return false;
 }
 
-// Device kinds first: the first switch takes CUPTI long, and no call shall be seen without its work.
+// Device kinds first: the first switch takes CUPTI long, and no call shall be seen without its
+// work.
 void Recorder::enable_device_kinds() {
   if (device_on_) return;
   for (const uint32_t kind : kDeviceKinds) {
@@ -430,9 +433,9 @@ void Recorder::write_until_finished() {
     if (!settings_.control.empty()) {
       const int fd = ::open(settings_.control.c_str(), O_RDONLY | O_CLOEXEC);
       void* map = fd < 0 ? MAP_FAILED
-                         : ::mmap(nullptr, sizeof(Control), PROT_READ, MAP_SHARED, fd, 0);
+                         : ::mmap(nullptr, sizeof(wire::Control), PROT_READ, MAP_SHARED, fd, 0);
       if (fd >= 0) ::close(fd);
-      if (map != MAP_FAILED) control_ = static_cast<const Control*>(map);
+      if (map != MAP_FAILED) control_ = static_cast<const wire::Control*>(map);
     }
     file_.begin();
     write_process();
@@ -609,9 +612,9 @@ void Recorder::write_devices() {
 
 void Recorder::poll_control() {
   if (control_ == nullptr) return;
-  const Control now = {__atomic_load_n(&control_->magic, __ATOMIC_RELAXED),
-                       __atomic_load_n(&control_->recording, __ATOMIC_ACQUIRE)};
-  if (now.magic != kControlMagic || now.recording == control_seen_) return;
+  const wire::Control now = {__atomic_load_n(&control_->magic, __ATOMIC_RELAXED),
+                             __atomic_load_n(&control_->recording, __ATOMIC_ACQUIRE)};
+  if (now.magic != wire::kControlMagic || now.recording == control_seen_) return;
   control_seen_ = now.recording;
   const std::lock_guard lock(start_mutex_);
   if (now.recording != 0) {

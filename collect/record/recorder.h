@@ -95,7 +95,7 @@ class Recorder {
   std::unique_ptr<HostRanges> ranges_;
   CuptiLibrary cupti_;
   void* subscriber_ = nullptr;
-  std::atomic<bool> tracing_ = false;  // CUPTI is ours
+  std::atomic<bool> tracing_ = false;   // CUPTI is ours
   std::atomic<uint32_t> attached_ = 0;  // how often a driver has started; orders what is above
   wire::ClockKind clock_ = wire::ClockKind::kNone;
   uint32_t capture_name_ = wire::kNoString;
@@ -121,7 +121,7 @@ class Recorder {
   // The writing thread's own.
   uint64_t next_flush_ns_ = 0;
   uint32_t control_seen_ = 0;
-  const Control* control_ = nullptr;
+  const wire::Control* control_ = nullptr;
   uint32_t attached_told_ = 0;
   bool devices_written_ = false;
   bool file_ended_ = false;

@@ -12,7 +12,7 @@ struct Settings {
   std::string path;                    // ASSAY_RECORD_OUT; the process id goes before the extension
   std::string cupti;                   // ASSAY_CUPTI: the libcupti to take; empty = look for it
   std::string capture_range;           // ASSAY_RECORD_RANGE: record only while it is open
-  std::string control;                 // ASSAY_RECORD_CONTROL: a file holding a Control
+  std::string control;                 // ASSAY_RECORD_CONTROL: a file holding a wire::Control
   std::string version;                 // ASSAY_RECORD_VERSION
   uint64_t session = 0;                // ASSAY_RECORD_SESSION, hexadecimal
   uint64_t max_bytes = 4ull << 30;     // ASSAY_RECORD_MAX_BYTES, of one process's file
@@ -26,12 +26,5 @@ struct Settings {
 };
 
 Settings settings_from_environment();
-
-// Shared with `assay record` through a mapped file: the start and stop signals arrive there.
-struct Control {
-  uint32_t magic;      // kControlMagic
-  uint32_t recording;  // 1 = on, 0 = off
-};
-constexpr uint32_t kControlMagic = 0x4C544341;  // "ACTL"
 
 }  // namespace assay::record

@@ -15,8 +15,8 @@ int64_t difference(uint64_t later, uint64_t earlier) {
 }
 
 bool is_step(int64_t change_ns, int64_t elapsed_ns) {
-  const uint64_t change = change_ns < 0 ? 0 - static_cast<uint64_t>(change_ns)
-                                        : static_cast<uint64_t>(change_ns);
+  const uint64_t change =
+      change_ns < 0 ? 0 - static_cast<uint64_t>(change_ns) : static_cast<uint64_t>(change_ns);
   const int64_t elapsed = std::max<int64_t>(elapsed_ns, 0);
   return change > static_cast<uint64_t>(kStepNs + elapsed / kStepShare);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <unordered_map>
@@ -62,6 +63,21 @@ std::string demangled(std::string_view name) {
   const std::unique_ptr<char, void (*)(void*)> plain(
       abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 && plain != nullptr ? std::string(plain.get()) : text;
+}
+
+// GPU-01234567-89ab-...; empty for sixteen zeros.
+std::string uuid_text(const uint8_t (&uuid)[16]) {
+  if (std::all_of(std::begin(uuid), std::end(uuid), [](uint8_t byte) { return byte == 0; })) {
+    return "";
+  }
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text = "GPU-";
+  for (size_t i = 0; i < std::size(uuid); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += kDigits[uuid[i] >> 4];
+    text += kDigits[uuid[i] & 15];
+  }
+  return text;
 }
 
 bool ends_recording(wire::NoteCode code) {
@@ -328,11 +344,11 @@ void Recording::add_activity(const Span& span, StringId name, StreamId lane, uin
 
 void Recording::add_shape(const wire::Kernel& kernel) {
   const uint64_t shared = uint64_t{kernel.static_shared} + kernel.dynamic_shared;
-  builder_.kernel_shapes.push_back(
-      {ActivityId(builder_.activities.size() - 1), kernel.grid[0], kernel.grid[1], kernel.grid[2],
-       kernel.block[0], kernel.block[1], kernel.block[2], kernel.registers,
-       static_cast<uint32_t>(std::min<uint64_t>(shared, UINT32_MAX)), kernel.graph_id,
-       kernel.graph_node});
+  builder_.kernel_shapes.push_back({ActivityId(builder_.activities.size() - 1), kernel.grid[0],
+                                    kernel.grid[1], kernel.grid[2], kernel.block[0],
+                                    kernel.block[1], kernel.block[2], kernel.registers,
+                                    static_cast<uint32_t>(std::min<uint64_t>(shared, UINT32_MAX)),
+                                    kernel.graph_id, kernel.graph_node});
 }
 
 void Recording::add_kernels() {
@@ -359,9 +375,9 @@ void Recording::add_copies() {
     name.append(" -> ").append(word(kMemories, copy.to)).append(")");
     add_activity(span, builder_.text(name), stream(copy.device, copy.context, copy.stream),
                  copy.correlation, ActivityKind::kMemcpy);
-    builder_.transfers.push_back(
-        {ActivityId(builder_.activities.size() - 1),
-         static_cast<int64_t>(std::min<uint64_t>(copy.bytes, std::numeric_limits<int64_t>::max()))});
+    builder_.transfers.push_back({ActivityId(builder_.activities.size() - 1),
+                                  static_cast<int64_t>(std::min<uint64_t>(
+                                      copy.bytes, std::numeric_limits<int64_t>::max()))});
   }
 }
 
@@ -374,9 +390,9 @@ void Recording::add_fills() {
     const std::string name = "Memset (" + std::string(word(kMemories, fill.memory)) + ")";
     add_activity(span, builder_.text(name), stream(fill.device, fill.context, fill.stream),
                  fill.correlation, ActivityKind::kMemset);
-    builder_.transfers.push_back(
-        {ActivityId(builder_.activities.size() - 1),
-         static_cast<int64_t>(std::min<uint64_t>(fill.bytes, std::numeric_limits<int64_t>::max()))});
+    builder_.transfers.push_back({ActivityId(builder_.activities.size() - 1),
+                                  static_cast<int64_t>(std::min<uint64_t>(
+                                      fill.bytes, std::numeric_limits<int64_t>::max()))});
   }
 }
 
@@ -455,8 +471,7 @@ void Recording::name_threads() {
     }
   }
   for (const wire::ThreadName& named : threads_) {
-    builder_.name_lane(pid_, std::to_string(named.thread),
-                       builder_.strings.view(text(named.name)));
+    builder_.name_lane(pid_, std::to_string(named.thread), builder_.strings.view(text(named.name)));
   }
 }
 
@@ -547,7 +562,8 @@ Result<Trace> Recording::finish(const AssayTraceBlocks& blocks) {
 }  // namespace
 
 bool is_assaytrace(std::string_view head) {
-  return head.substr(0, sizeof(wire::kMagic)) == std::string_view(wire::kMagic, sizeof(wire::kMagic));
+  return head.substr(0, sizeof(wire::kMagic)) ==
+         std::string_view(wire::kMagic, sizeof(wire::kMagic));
 }
 
 Result<Trace> read_assaytrace(ReadFn read, const ReadOptions& options) {
@@ -580,6 +596,7 @@ Result<RecordingFacts> read_recording_facts(const std::string& path) {
   RecordingFacts facts;
   std::unordered_map<uint32_t, std::string> texts;
   std::vector<wire::Note> notes;
+  std::vector<wire::Device> devices;
   wire::Process process = {};
   const auto visit = [&](Kind kind, std::string_view bytes) {
     const auto number = static_cast<size_t>(kind);
@@ -590,6 +607,8 @@ Result<RecordingFacts> read_recording_facts(const std::string& path) {
       process = record_from<wire::Process>(bytes);
     } else if (kind == Kind::kNote) {
       notes.push_back(record_from<wire::Note>(bytes));
+    } else if (kind == Kind::kDevice) {
+      devices.push_back(record_from<wire::Device>(bytes));
     } else if (kind == Kind::kLost) {
       const auto lost = record_from<wire::Lost>(bytes);
       facts.lost[lost.reason] += lost.count;
@@ -614,6 +633,9 @@ Result<RecordingFacts> read_recording_facts(const std::string& path) {
   facts.damaged_blocks = blocks.damaged_blocks();
   for (const wire::Note& note : notes) {
     facts.notes.push_back({note.code, note.value, texts[note.text]});
+  }
+  for (const wire::Device& device : devices) {
+    facts.devices.push_back({device.id, texts[device.name], uuid_text(device.uuid)});
   }
   return facts;
 }

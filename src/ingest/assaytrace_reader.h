@@ -42,9 +42,15 @@ struct RecordingFacts {
   bool closed = false;  // has a footer
   uint64_t bytes = 0;
   uint64_t damaged_blocks = 0;
-  std::array<uint64_t, kKinds> counts = {};    // by wire::Kind
-  std::map<wire::LostReason, uint64_t> lost;   // empty unless closed
+  std::array<uint64_t, kKinds> counts = {};   // by wire::Kind
+  std::map<wire::LostReason, uint64_t> lost;  // empty unless closed
   std::vector<Note> notes;
+  struct Device {
+    uint32_t id = 0;
+    std::string name;
+    std::string uuid;  // as nvidia-smi writes it; empty = not told
+  };
+  std::vector<Device> devices;
 
   uint64_t count(wire::Kind kind) const { return counts[static_cast<size_t>(kind)]; }
   uint64_t device_rows() const {

@@ -56,7 +56,8 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files)
   }
   if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
   if (found.empty()) {
-    return no_traces(folder, "no *.json, *.json.gz, *.json.zst, *.sqlite or *.assaytrace in this folder");
+    return no_traces(folder,
+                     "no *.json, *.json.gz, *.json.zst, *.sqlite or *.assaytrace in this folder");
   }
   std::sort(found.begin(), found.end());
   files.insert(files.end(), found.begin(), found.end());
@@ -237,7 +238,8 @@ Result<Trace> load_trace(const std::string& path, const ReadOptions& options) {
 
 int64_t rank_from_name(const std::string& path) {
   std::string name = lower_case(std::filesystem::path(path).filename().string());
-  for (const char* extension : {".zst", ".gz", ".json", ".trace", ".pt", ".sqlite", ".assaytrace"}) {
+  for (const char* extension :
+       {".zst", ".gz", ".json", ".trace", ".pt", ".sqlite", ".assaytrace"}) {
     const size_t length = std::strlen(extension);
     if (name.size() > length && name.compare(name.size() - length, length, extension) == 0) {
       name.resize(name.size() - length);

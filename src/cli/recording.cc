@@ -1,0 +1,301 @@
+#include "cli/recording.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "cli/version.h"
+#include "ingest/assaytrace_reader.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t child_pid = 0;
+wire::Control* control = nullptr;
+int start_signal = 0;
+int stop_signal = 0;
+
+// Signals that a terminal sends reach the command as well, as one of its group; what somebody sends
+// to us alone is passed on.
+void on_signal(int number, siginfo_t* info, void*) {
+  if (control != nullptr && (number == start_signal || number == stop_signal)) {
+    const bool both = start_signal == stop_signal;
+    const uint32_t now = __atomic_load_n(&control->recording, __ATOMIC_RELAXED);
+    const uint32_t next = both ? 1 - now : (number == start_signal ? 1u : 0u);
+    __atomic_store_n(&control->recording, next, __ATOMIC_RELEASE);
+    return;
+  }
+  const bool sent_to_us = info != nullptr && info->si_code <= 0;
+  if (sent_to_us && child_pid > 0) ::kill(child_pid, number);
+}
+
+constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+// Handles the signals for as long as it lives.
+class Signals {
+ public:
+  explicit Signals(const RecordRequest& request) {
+    start_signal = request.start_signal;
+    stop_signal = request.stop_signal;
+    for (const int number : kForwarded) catch_signal(number);
+    for (const int number : {start_signal, stop_signal}) {
+      if (number != 0) catch_signal(number);
+    }
+  }
+  ~Signals() {
+    for (auto& [number, before] : before_) ::sigaction(number, &before, nullptr);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  // In the child, before it becomes the command.
+  void restore() const {
+    for (const auto& [number, before] : before_) ::sigaction(number, &before, nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
+  }
+
+ private:
+  void catch_signal(int number) {
+    const bool caught = std::any_of(before_.begin(), before_.end(),
+                                    [number](const auto& pair) { return pair.first == number; });
+    if (caught) return;
+    struct sigaction action = {};
+    struct sigaction before = {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    if (::sigaction(number, &action, &before) == 0) before_.emplace_back(number, before);
+  }
+
+  std::vector<std::pair<int, struct sigaction>> before_;
+};
+
+// The word that all recorded processes watch, in a file that they can map.
+class ControlFile {
+ public:
+  static Result<ControlFile> make() {
+    for (const char* folder : {"/dev/shm", "/tmp"}) {
+      std::string path = std::string(folder) + "/assay-record-XXXXXX";
+      const int fd = ::mkostemp(path.data(), O_CLOEXEC);
+      if (fd < 0) continue;
+      ControlFile file;
+      file.path_ = path;
+      const wire::Control start = {wire::kControlMagic, 0};
+      if (::write(fd, &start, sizeof(start)) == static_cast<ssize_t>(sizeof(start))) {
+        file.map_ = ::mmap(nullptr, sizeof(start), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      }
+      ::close(fd);
+      if (file.map_ == MAP_FAILED || file.map_ == nullptr) continue;
+      control = static_cast<wire::Control*>(file.map_);
+      return file;
+    }
+    return Error{ErrorCode::kIo, "no place for a shared file in /dev/shm and /tmp", "", -1};
+  }
+  ControlFile() = default;
+  ControlFile(ControlFile&& other) noexcept
+      : path_(std::exchange(other.path_, "")), map_(std::exchange(other.map_, nullptr)) {}
+  ControlFile& operator=(ControlFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(map_, other.map_);
+    return *this;
+  }
+  ~ControlFile() {
+    if (path_.empty()) return;
+    control = nullptr;
+    if (map_ != nullptr) ::munmap(map_, sizeof(wire::Control));
+    ::unlink(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  void* map_ = nullptr;
+};
+
+std::string hexadecimal(uint64_t value) {
+  std::array<char, 17> text = {};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code failed;
+  const fs::path full = fs::absolute(path, failed);
+  return failed ? path : full.lexically_normal().string();
+}
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+Environment environment_for(const RecordRequest& request, const std::string& library,
+                            const std::string& control_path, uint64_t session) {
+  Environment variables = {{"CUDA_INJECTION64_PATH", library},
+                           {"NVTX_INJECTION64_PATH", library},
+                           {"ASSAY_RECORD_OUT", absolute(request.output)},
+                           {"ASSAY_RECORD_SESSION", hexadecimal(session)},
+                           {"ASSAY_RECORD_VERSION", kVersion}};
+  const auto add = [&variables](const char* name, const std::string& value) {
+    if (!value.empty()) variables.emplace_back(name, value);
+  };
+  add("ASSAY_CUPTI", request.cupti.empty() ? "" : absolute(request.cupti));
+  add("ASSAY_RECORD_RANGE", request.capture_range);
+  add("ASSAY_RECORD_CONTROL", control_path);
+  if (request.max_bytes != 0) add("ASSAY_RECORD_MAX_BYTES", std::to_string(request.max_bytes));
+  if (request.flush_ms != 0) add("ASSAY_RECORD_FLUSH_MS", std::to_string(request.flush_ms));
+  if (request.tracer_clock) add("ASSAY_RECORD_CLOCK", "tracer");
+  if (request.whole_graphs) add("ASSAY_RECORD_GRAPHS", "whole");
+  return variables;
+}
+
+Status check_environment(const std::string& library) {
+  for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0' || library == value) continue;
+    return Error{ErrorCode::kInvalidArgument,
+                 std::string(name) + " is set to " + value +
+                     ": another profiler is to be loaded into the program, and only one can be; "
+                     "unset it, or leave out assay record",
+                 "", -1};
+  }
+  return Ok{};
+}
+
+Status check_folder(const std::string& output) {
+  const std::string folder = fs::path(absolute(output)).parent_path().string();
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return Ok{};
+  return Error{ErrorCode::kIo, std::string("cannot write here: ") + std::strerror(errno), folder,
+               -1};
+}
+
+[[noreturn]] void become(const std::vector<std::string>& command, const Environment& variables) {
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  const int reason = errno;
+  const std::string line =
+      "assay record: cannot start " + command[0] + ": " + std::strerror(reason) + "\n";
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) ::_exit(126);
+  ::_exit(reason == ENOENT ? 127 : 126);
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool has_session(const fs::path& path, uint64_t session) {
+  wire::FileHeader header = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(&header), sizeof(header));
+  return file.gcount() == static_cast<std::streamsize>(sizeof(header)) &&
+         std::memcmp(header.magic, wire::kMagic, sizeof(header.magic)) == 0 &&
+         header.session == session;
+}
+
+// The files of this run: OUT.PID[-n].EXTENSION with its session in the head.
+std::vector<std::string> files_of(const std::string& output, uint64_t session) {
+  const fs::path path(output);
+  const std::string stem = path.stem().string() + ".";
+  const std::string extension = path.extension().string();
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    const bool named = name.starts_with(stem) && name.ends_with(extension);
+    if (!named || !has_session(entry.path(), session)) continue;
+    files.push_back(path.has_parent_path() ? entry.path().string() : name);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+Result<std::string> find_collector(const std::string& name, const char* variable) {
+  const char* told = std::getenv(variable);
+  if (told != nullptr && *told != '\0') return absolute(told);
+  std::error_code failed;
+  const fs::path binary = fs::read_symlink("/proc/self/exe", failed);
+  const fs::path folder = binary.parent_path();
+  for (const fs::path& place :
+       {folder / name, folder / ".." / "lib" / "assay" / name, folder / "lib" / "assay" / name,
+        folder / ".." / "libexec" / "assay" / name}) {
+    if (fs::exists(place, failed)) return place.lexically_normal().string();
+  }
+  return Error{ErrorCode::kIo,
+               name +
+                   " is neither beside this binary nor in ../lib/assay of it; build it, or name "
+                   "it with the environment variable " +
+                   variable,
+               folder.string(), -1};
+}
+
+int signal_from_name(const std::string& name) {
+  const std::string bare = name.starts_with("SIG") ? name.substr(3) : name;
+  constexpr std::pair<const char*, int> kNames[] = {
+      {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"ALRM", SIGALRM}, {"URG", SIGURG}};
+  for (const auto& [known, number] : kNames) {
+    if (bare == known) return number;
+  }
+  const bool digits =
+      !bare.empty() && bare.size() < 4 &&
+      std::all_of(bare.begin(), bare.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const int number = digits ? std::stoi(bare) : 0;
+  const bool usable = number > 0 && number < NSIG && number != SIGKILL && number != SIGSTOP;
+  return usable ? number : 0;
+}
+
+Result<RecordRun> run_recorded(const RecordRequest& request) {
+  std::string library = request.library;
+  if (library.empty()) {
+    ASSAY_TRY_ASSIGN(library, find_collector("libassay_record.so", "ASSAY_RECORD_LIBRARY"));
+  }
+  library = absolute(library);
+  if (::access(library.c_str(), R_OK) != 0) {
+    return Error{ErrorCode::kIo, "cannot read the recorder", library, -1};
+  }
+  ASSAY_TRY(check_environment(library));
+  ASSAY_TRY(check_folder(request.output));
+  ControlFile shared;
+  if (request.start_signal != 0) {
+    ASSAY_TRY_ASSIGN(shared, ControlFile::make());
+  }
+  std::random_device random;
+  const uint64_t session = uint64_t{random()} << 32 | random();
+  const Environment variables = environment_for(request, library, shared.path(), session);
+  RecordRun run;
+  {
+    const Signals signals(request);
+    const pid_t child = ::fork();
+    if (child < 0) {
+      return Error{ErrorCode::kIo, std::string("cannot start a process: ") + std::strerror(errno),
+                   "", -1};
+    }
+    if (child == 0) {
+      signals.restore();
+      become(request.command, variables);
+    }
+    child_pid = child;
+    run.exit_code = wait_for(child);
+    child_pid = 0;
+  }
+  run.files = files_of(request.output, session);
+  return run;
+}
+
+}  // namespace assay

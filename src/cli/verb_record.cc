@@ -1,0 +1,235 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/common.h"
+#include "cli/export_file.h"
+#include "cli/recording.h"
+#include "cli/verbs.h"
+#include "ingest/assaytrace_reader.h"
+#include "ingest/load.h"
+#include "report/chrome_json.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using wire::Kind;
+using wire::NoteCode;
+
+struct RecordVerb {
+  RecordRequest request;
+  std::string format = "assaytrace";
+  std::string start_signal;
+  std::string stop_signal;
+};
+
+struct RecordedFile {
+  std::string path;
+  RecordingFacts facts;
+};
+
+void say(const std::string& line) { fmt::print(stderr, "assay record: {}\n", line); }
+
+// What to do about a note, in a sentence; empty: its own text says it all.
+std::string remedy(const RecordingFacts::Note& note) {
+  switch (note.code) {
+    case NoteCode::kNoTracer:
+      return "CUPTI is part of the CUDA toolkit (extras/CUPTI/lib64) and of pip's "
+             "nvidia-cuda-cupti package: install one, or name the library with --cupti";
+    case NoteCode::kNoPermission:
+      return "profiling is for administrators only here: run as root, give the container "
+             "CAP_SYS_ADMIN, or load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0 "
+             "(https://developer.nvidia.com/ERR_NVGPUCTRPERM)";
+    case NoteCode::kOtherSubscriber:
+      return "another profiler holds CUPTI in this process (nsys, a debugger, a profiler inside "
+             "the "
+             "program): run without it";
+    case NoteCode::kOldDriver:
+      return fmt::format(
+          "this CUPTI does not take the driver (CUDA {}.{}): update the driver, or name an older "
+          "libcupti with --cupti",
+          note.value / 1000, note.value % 1000 / 10);
+    case NoteCode::kOldTracer:
+      return "CUPTI of CUDA 11.6 or later is needed: name one with --cupti";
+    case NoteCode::kTakenOver:
+      return "the program profiles itself (torch.profiler?): record it with that switched off";
+    case NoteCode::kUnsupportedGpu:
+      return "CUPTI does not trace this kind of device (MIG, vGPU, WSL, confidential computing)";
+    case NoteCode::kByteLimit:
+      return "raise it with --max-bytes, or record less with --capture-range";
+    default:
+      return "";
+  }
+}
+
+std::string plural(uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string bytes_text(uint64_t bytes) {
+  if (bytes >= 1 << 20) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+  return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / (1 << 10));
+}
+
+std::string counts_text(const RecordingFacts& facts) {
+  std::string text = plural(facts.count(Kind::kKernel), "kernel", "kernels");
+  const auto add = [&](Kind kind, const char* one, const char* many) {
+    if (facts.count(kind) > 0) text += ", " + plural(facts.count(kind), one, many);
+  };
+  add(Kind::kCopy, "copy", "copies");
+  add(Kind::kFill, "fill", "fills");
+  add(Kind::kGraphRun, "whole graph", "whole graphs");
+  add(Kind::kApiCall, "call", "calls");
+  add(Kind::kRange, "range", "ranges");
+  return text;
+}
+
+void report_file(const RecordedFile& file) {
+  const RecordingFacts& facts = file.facts;
+  uint64_t lost = 0;
+  for (const auto& [reason, count] : facts.lost) lost += count;
+  say(fmt::format("{}: process {} ({}): {}; {} lost; {}", file.path, facts.pid, facts.program,
+                  counts_text(facts), lost, bytes_text(facts.bytes)));
+  if (!facts.closed) {
+    say(fmt::format(
+        "{}: not closed: the process was killed, crashed or still runs; what it did since the last "
+        "flush is missing",
+        file.path));
+  }
+  std::string told;
+  for (const RecordingFacts::Note& note : facts.notes) {
+    if (note.code == NoteCode::kClockCallback || note.text == told) continue;
+    told = note.text;
+    const std::string what_to_do = remedy(note);
+    say(fmt::format("{}: {}{}{}", file.path, note.text, what_to_do.empty() ? "" : ". ",
+                    what_to_do));
+  }
+  if (facts.device_rows() == 0 && told.empty()) {
+    say(fmt::format("{}: no work of a GPU was seen: {}", file.path,
+                    facts.tracer_version == 0
+                        ? "the process never started the CUDA driver"
+                        : "the process started the driver, and launched nothing while recording"));
+  }
+}
+
+void report_nothing() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) {
+    say("nothing was recorded: no NVIDIA driver is installed here (libcuda.so.1)");
+    return;
+  }
+  ::dlclose(driver);
+  say("nothing was recorded: the program never started the CUDA driver and has no NVTX ranges (or "
+      "it drops the environment of what it starts)");
+}
+
+// The one file with GPU work gets the name that was asked for; without any, the only file there is.
+void name_output(std::vector<RecordedFile>& files, const std::string& output) {
+  const auto worked = [](const RecordedFile& file) { return file.facts.device_rows() > 0; };
+  const auto with_work = std::count_if(files.begin(), files.end(), worked);
+  auto chosen = files.begin();
+  if (with_work == 1) chosen = std::find_if(files.begin(), files.end(), worked);
+  if (files.empty() || (with_work != 1 && files.size() != 1)) return;
+  std::error_code failed;
+  fs::rename(chosen->path, output, failed);
+  if (!failed) chosen->path = output;
+}
+
+// The Chrome JSON beside the recording, which it replaces.
+Status convert(RecordedFile& file) {
+  ASSAY_TRY_ASSIGN(const Trace trace, load_trace(file.path, {}));
+  const std::string path = fs::path(file.path).replace_extension(".json").string();
+  ASSAY_TRY(export_file(path, chrome_json(trace)));
+  std::error_code failed;
+  fs::remove(file.path, failed);
+  file.path = path;
+  return Ok{};
+}
+
+Result<int> record(RecordVerb& verb) {
+  RecordRequest& request = verb.request;
+  for (auto [name, number] : {std::pair{&verb.start_signal, &request.start_signal},
+                              std::pair{&verb.stop_signal, &request.stop_signal}}) {
+    if (name->empty()) continue;
+    *number = signal_from_name(*name);
+    if (*number == 0) {
+      return Error{ErrorCode::kInvalidArgument, "no signal is called " + *name, "", -1};
+    }
+  }
+  if (request.start_signal == 0 && request.stop_signal != 0) {
+    return Error{ErrorCode::kInvalidArgument, "--stop-signal needs --start-signal", "", -1};
+  }
+  if (request.stop_signal == 0) request.stop_signal = request.start_signal;
+  const bool json = verb.format == "kineto";
+  const std::string asked = request.output;
+  if (json) request.output = fs::path(asked).replace_extension(".assaytrace").string();
+  ASSAY_TRY_ASSIGN(const RecordRun run, run_recorded(request));
+  std::vector<RecordedFile> files;
+  for (const std::string& path : run.files) {
+    auto facts = read_recording_facts(path);
+    if (!facts) {
+      say(path + ": " + facts.error().describe());
+      continue;
+    }
+    files.push_back({path, *std::move(facts)});
+  }
+  name_output(files, request.output);
+  for (RecordedFile& file : files) {
+    if (!json) continue;
+    if (const Status converted = convert(file); !converted) say(converted.error().describe());
+  }
+  for (const RecordedFile& file : files) report_file(file);
+  if (files.empty()) report_nothing();
+  return run.exit_code;
+}
+
+}  // namespace
+
+void add_record_verb(CLI::App& app, int& exit_code) {
+  auto verb = std::make_shared<RecordVerb>();
+  verb->request.output = "out.assaytrace";
+  CLI::App* sub = app.add_subcommand(
+      "record", "Runs a command and records what it does on NVIDIA GPUs, with little overhead");
+  sub->add_option("-o,--output", verb->request.output,
+                  "the trace; several processes get OUT.PID.assaytrace each")
+      ->capture_default_str();
+  sub->add_option("--format", verb->format, "assaytrace, or kineto: Chrome JSON, for Perfetto")
+      ->check(CLI::IsMember({"assaytrace", "kineto"}))
+      ->capture_default_str();
+  sub->add_option("--max-bytes", verb->request.max_bytes,
+                  "end recording when a file has this size, e.g. 500MB; default 4 GiB")
+      ->transform(CLI::AsSizeValue(false));
+  sub->add_option("--capture-range", verb->request.capture_range,
+                  "record only while an NVTX range of this name is open");
+  sub->add_option("--start-signal", verb->start_signal,
+                  "record only after this signal (USR1) is sent to assay; the next one stops");
+  sub->add_option("--stop-signal", verb->stop_signal, "another signal for stopping");
+  sub->add_option("--flush-ms", verb->request.flush_ms,
+                  "write down what there is this often; default 1000")
+      ->check(CLI::Range(10u, 3'600'000u));
+  sub->add_flag("--whole-graphs", verb->request.whole_graphs,
+                "one row per CUDA graph launch instead of its kernels: less overhead");
+  sub->add_flag("--tracer-clock", verb->request.tracer_clock,
+                "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
+  sub->add_option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for");
+  sub->add_option("--recorder", verb->request.library,
+                  "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)");
+  sub->add_option("command", verb->request.command, "what to run, after --")->required();
+  sub->prefix_command(false);
+  sub->footer(
+      "The exit code is the command's; 128 + number when a signal ended it, 127 when it was not "
+      "found. Nothing of the program is changed: when recording cannot be had, it runs all the "
+      "same, and stderr says why.");
+  sub->callback([verb, &exit_code] {
+    const Result<int> code = record(*verb);
+    exit_code = code ? *code : fail(code.error());
+  });
+}
+
+}  // namespace assay

@@ -1,0 +1,395 @@
+// libcuda.so.1 and libcupti of a GPU that does not exist, as one shared object: enough to record a
+// program without a GPU. As the real driver does, cuInit loads the library that
+// CUDA_INJECTION64_PATH names. Launch k (from 0) starts at 20 us * k after cuInit on the tracer's
+// clock, its call takes 5 us, its kernel starts 7 us after the call does and runs 4 us; copies and
+// fills likewise. A graph launch has three kernels of 4 us, 1 us apart. FAKE_TRACING names faults,
+// separated by commas: no_permission, old_driver, subscribed, no_callback, old_cupti, drop, stolen,
+// step. Records are laid out as CUDA 13.0's.
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "collect/record/cupti_abi.h"
+
+namespace {
+
+namespace cupti = assay::cupti;
+
+std::mutex mutex;
+uint64_t base_ns = 0;    // tracer time of cuInit
+uint64_t script_ns = 0;  // from there on
+uint32_t correlation = 0;
+uint64_t (*clock_callback)() = nullptr;
+cupti::BufferRequested requested = nullptr;
+cupti::BufferCompleted completed = nullptr;
+void* subscriber = nullptr;
+std::set<uint32_t> enabled;
+uint8_t* buffer = nullptr;
+size_t buffer_size = 0;
+size_t buffer_used = 0;
+size_t dropped = 0;
+bool started = false;
+
+bool faulty(const char* fault) {
+  const char* set = std::getenv("FAKE_TRACING");
+  if (set == nullptr) return false;
+  const std::string all = std::string(",") + set + ",";
+  return all.find(std::string(",") + fault + ",") != std::string::npos;
+}
+
+uint64_t read_clock(clockid_t id) {
+  timespec time = {};
+  ::clock_gettime(id, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+uint64_t tracer_now() {
+  if (clock_callback != nullptr) return clock_callback();
+  uint64_t now = read_clock(CLOCK_REALTIME);
+  // The system's clock is set forward by an hour, half a second after the start.
+  if (faulty("step") && base_ns != 0 && now > base_ns + 500'000'000u) now += 3'600'000'000'000u;
+  return now;
+}
+
+// Sizes of CUDA 13.0's records.
+size_t size_of(uint32_t kind) {
+  switch (kind) {
+    case cupti::kDriver:
+    case cupti::kRuntime:
+      return 40;
+    case cupti::kConcurrentKernel:
+      return 208;
+    case cupti::kMemcpy:
+      return 104;
+    case cupti::kMemset:
+      return 88;
+    case cupti::kSynchronization:
+      return 56;
+    case cupti::kOverhead:
+      return 56;
+    case cupti::kContext:
+      return 40;
+    default:
+      return 40;
+  }
+}
+
+uint32_t this_thread();
+
+template <typename Record>
+void put(Record record) {
+  if (enabled.count(record.kind) == 0 || requested == nullptr) return;
+  const size_t size = size_of(record.kind);
+  if (buffer != nullptr && buffer_used + size > buffer_size) {
+    completed(nullptr, 0, buffer, buffer_size, buffer_used);
+    buffer = nullptr;
+  }
+  if (buffer == nullptr) {
+    size_t most = 0;
+    requested(&buffer, &buffer_size, &most);
+    buffer_used = 0;
+  }
+  if (buffer == nullptr || (faulty("drop") && record.correlation % 2 == 0)) {
+    ++dropped;
+    return;
+  }
+  std::memset(buffer + buffer_used, 0xEE, size);  // what is behind the known fields is not read
+  std::memcpy(buffer + buffer_used, &record, sizeof(record));
+  buffer_used += size;
+}
+
+constexpr char kKernelName[] = "_Z9saxpy_oneIfEvPKT_PS0_i";
+constexpr uint32_t kLaunchId = 307;  // CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
+constexpr uint32_t kGraphId = 514;
+constexpr uint32_t kCopyId = 276;
+constexpr uint32_t kFillId = 285;
+constexpr uint32_t kVersionId = 2;
+constexpr uint32_t kSyncId = 17;
+constexpr uint32_t kRuntimeLaunchId = 211;
+
+cupti::Api call(uint32_t kind, uint32_t function, uint64_t start, uint64_t ns) {
+  cupti::Api api = {};
+  api.kind = kind;
+  api.function = function;
+  api.start = start;
+  api.end = start + ns;
+  api.thread = this_thread();
+  api.correlation = correlation;
+  return api;
+}
+
+cupti::Kernel kernel(uint64_t start, uint64_t ns, const char* name) {
+  cupti::Kernel record = {};
+  record.kind = cupti::kConcurrentKernel;
+  record.registers = 24;
+  record.start = start;
+  record.end = start + ns;
+  record.context = 1;
+  record.stream = 7;
+  for (int i = 0; i < 3; ++i) record.grid[i] = record.block[i] = 1;
+  record.grid[0] = 4;
+  record.block[0] = 128;
+  record.static_shared = 16;
+  record.dynamic_shared = 32;
+  record.correlation = correlation;
+  record.name = name;
+  return record;
+}
+
+uint64_t next_start() {
+  const uint64_t start = base_ns + script_ns;
+  script_ns += 20'000;
+  ++correlation;
+  return start;
+}
+
+}  // namespace
+
+#include <sys/syscall.h>
+#include <unistd.h>
+namespace {
+uint32_t this_thread() { return static_cast<uint32_t>(::syscall(SYS_gettid)); }
+}  // namespace
+
+extern "C" {
+
+// ---- the driver ---------------------------------------------------------------------------------
+
+int cuInit(unsigned) {
+  if (started) return 0;
+  started = true;
+  const char* path = std::getenv("CUDA_INJECTION64_PATH");
+  if (path != nullptr && *path != '\0') {
+    if (void* library = ::dlopen(path, RTLD_NOW)) {
+      auto* inject = reinterpret_cast<int (*)()>(::dlsym(library, "InitializeInjection"));
+      if (inject != nullptr) inject();
+    } else {
+      std::fprintf(stderr, "fake driver: %s\n", ::dlerror());
+    }
+  }
+  base_ns = tracer_now();
+  return 0;
+}
+int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  const std::lock_guard lock(mutex);
+  if (!started || base_ns == 0) return 0;
+  put(call(cupti::kDriver, kVersionId, tracer_now(), 100));
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  const char* set = std::getenv("FAKE_GPUS");
+  return *count = set != nullptr ? std::atoi(set) : 1, 0;
+}
+int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
+int cuDeviceGetName(char* name, int length, int) {
+  return std::strncpy(name, "Fake H200", static_cast<size_t>(length)), 0;
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = size_t{141} << 30, 0; }
+int cuDeviceGetUuid(uint8_t* uuid, int device) {
+  for (int i = 0; i < 16; ++i) uuid[i] = static_cast<uint8_t>(i + device);
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  *value = attribute == 10 ? 32 : attribute == 16 ? 132 : attribute == 75 ? 9 : 0;
+  return 0;
+}
+static int current = 0;
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  *context = reinterpret_cast<void*>(static_cast<intptr_t>(device + 1));
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
+int cuCtxSetCurrent(void* context) {
+  current = static_cast<int>(reinterpret_cast<intptr_t>(context)) - 1;
+  return 0;
+}
+int cuCtxSynchronize() {
+  const std::lock_guard lock(mutex);
+  ++correlation;
+  const uint64_t start = base_ns + script_ns - 10'000;
+  put(call(cupti::kDriver, kSyncId, start, 2'000));
+  cupti::Synchronization wait = {};
+  wait.kind = cupti::kSynchronization;
+  wait.type = 4;
+  wait.start = start;
+  wait.end = start + 2'000;
+  wait.correlation = correlation;
+  wait.context = static_cast<uint32_t>(current) + 1;
+  wait.stream = UINT32_MAX;
+  put(wait);
+  return 0;
+}
+int cuModuleLoadData(void** module, const void* image) {
+  *module = &base_ns;
+  return std::strstr(static_cast<const char*>(image), ".entry") != nullptr ? 0 : 218;
+}
+int cuModuleGetFunction(void** function, void*, const char* name) {
+  *function = const_cast<char*>(std::strcmp(name, "assay_null_kernel") == 0 ? "assay_null_kernel"
+                                                                            : kKernelName);
+  return 0;
+}
+int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned, void*, void**, void**) {
+  const std::lock_guard lock(mutex);
+  const uint64_t start = next_start();
+  put(call(cupti::kDriver, kLaunchId, start, 5'000));
+  cupti::Kernel record = kernel(start + 7'000, 4'000, static_cast<const char*>(function));
+  record.device = static_cast<uint32_t>(current);
+  record.context = record.device + 1;
+  put(record);
+  return 0;
+}
+// The runtime's launch, with the driver's record of the same launch inside it.
+int cudaLaunchKernel(const void*) {
+  const std::lock_guard lock(mutex);
+  const uint64_t start = next_start();
+  put(call(cupti::kDriver, kLaunchId, start + 1'000, 3'000));
+  put(call(cupti::kRuntime, kRuntimeLaunchId, start, 5'000));
+  put(kernel(start + 7'000, 4'000, kKernelName));
+  return 0;
+}
+int cuGraphLaunch(void*, void*) {
+  const std::lock_guard lock(mutex);
+  const uint64_t start = next_start();
+  put(call(cupti::kDriver, kGraphId, start, 5'000));
+  for (uint64_t i = 0; i < 3; ++i) {
+    cupti::Kernel record = kernel(start + 7'000 + i * 5'000, 4'000, kKernelName);
+    record.graph_id = 11;
+    record.graph_node = (uint64_t{11} << 32) + i + 1;
+    put(record);
+  }
+  return 0;
+}
+int cuMemcpyHtoDAsync_v2(uint64_t, const void*, size_t bytes, void*) {
+  const std::lock_guard lock(mutex);
+  const uint64_t start = next_start();
+  put(call(cupti::kDriver, kCopyId, start, 5'000));
+  cupti::Memcpy record = {};
+  record.kind = cupti::kMemcpy;
+  record.direction = 1;
+  record.from = 2;
+  record.to = 3;
+  record.flags = 1;
+  record.bytes = bytes;
+  record.start = start + 7'000;
+  record.end = start + 11'000;
+  record.context = 1;
+  record.stream = 7;
+  record.correlation = correlation;
+  put(record);
+  return 0;
+}
+int cuMemsetD8Async(uint64_t, unsigned char value, size_t bytes, void*) {
+  const std::lock_guard lock(mutex);
+  const uint64_t start = next_start();
+  put(call(cupti::kDriver, kFillId, start, 5'000));
+  cupti::Memset record = {};
+  record.kind = cupti::kMemset;
+  record.value = value;
+  record.bytes = bytes;
+  record.start = start + 7'000;
+  record.end = start + 11'000;
+  record.context = 1;
+  record.stream = 7;
+  record.correlation = correlation;
+  record.memory = 3;
+  put(record);
+  return 0;
+}
+int cuGetErrorString(int, const char** text) { return *text = "fake error", 0; }
+
+// ---- CUPTI --------------------------------------------------------------------------------------
+
+int cuptiGetVersion(uint32_t* version) { return *version = faulty("old_cupti") ? 12 : 130001, 0; }
+int cuptiGetResultString(int result, const char** text) {
+  *text = result == 35   ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
+          : result == 39 ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
+          : result == 14 ? "CUPTI_ERROR_NOT_COMPATIBLE"
+                         : "CUPTI_ERROR";
+  return 0;
+}
+int cuptiSubscribe(void** handle, cupti::Callback, void*) {
+  if (faulty("subscribed") || subscriber != nullptr) return 39;
+  return *handle = subscriber = &subscriber, 0;
+}
+int cuptiUnsubscribe(void*) { return subscriber = nullptr, 0; }
+int cuptiActivityRegisterCallbacks(cupti::BufferRequested ask, cupti::BufferCompleted give) {
+  requested = ask;
+  completed = give;
+  return 0;
+}
+int cuptiActivityEnable(uint32_t kind) {
+  if (faulty("no_permission") && kind == cupti::kConcurrentKernel) return 35;
+  if (faulty("old_driver")) return 14;
+  const std::lock_guard lock(mutex);
+  enabled.insert(kind);
+  return 0;
+}
+int cuptiActivityDisable(uint32_t kind) {
+  const std::lock_guard lock(mutex);
+  enabled.erase(kind);
+  return 0;
+}
+int cuptiActivityFlushAll(uint32_t) {
+  uint8_t* data = nullptr;
+  size_t used = 0;
+  size_t size = 0;
+  {
+    const std::lock_guard lock(mutex);
+    std::swap(data, buffer);
+    std::swap(used, buffer_used);
+    size = buffer_size;
+    // Another profiler took the buffers, half a second after the start.
+    if (faulty("stolen") && read_clock(CLOCK_MONOTONIC) > base_ns + 500'000'000u) used = 0;
+  }
+  if (data != nullptr) completed(nullptr, 0, data, size, used);
+  return 0;
+}
+int cuptiActivityGetNextRecord(uint8_t* from, size_t valid, void** record) {
+  auto* at = static_cast<uint8_t*>(*record);
+  if (at == nullptr) {
+    at = from;
+  } else {
+    uint32_t kind = 0;
+    std::memcpy(&kind, at, sizeof(kind));
+    at += size_of(kind);
+  }
+  if (at >= from + valid) return cupti::kMaxLimitReached;
+  *record = at;
+  return 0;
+}
+int cuptiActivityGetNumDroppedRecords(void*, uint32_t, size_t* count) {
+  *count = dropped;
+  dropped = 0;
+  return 0;
+}
+int cuptiGetTimestamp(uint64_t* ns) { return *ns = tracer_now(), 0; }
+int cuptiGetCallbackName(int domain, uint32_t function, const char** name) {
+  *name = domain == 2              ? "cudaLaunchKernel_v7000"
+          : function == kLaunchId  ? "cuLaunchKernel"
+          : function == kGraphId   ? "cuGraphLaunch"
+          : function == kCopyId    ? "cuMemcpyHtoDAsync_v2"
+          : function == kFillId    ? "cuMemsetD8Async"
+          : function == kSyncId    ? "cuCtxSynchronize"
+          : function == kVersionId ? "cuDriverGetVersion"
+                                   : "cuUnknown";
+  return 0;
+}
+int cuptiSetThreadIdType(int) { return 0; }
+int cuptiActivityRegisterTimestampCallback(uint64_t (*now)()) {
+  if (faulty("no_callback") || faulty("step")) return 27;
+  clock_callback = now;
+  return 0;
+}
+
+}  // extern "C"
