@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""`assay record` and `assay null-kernel` on a GPU that does not exist (tests/fakes/fake_tracing.cc):
+every number worked out from that file's head comment, the trace file read by a parser of its own
+(written from docs/formats/assaytrace.md), and everything that goes wrong on real machines."""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+TIMEOUT_S = 120
+KERNEL, CALL, COPY, FILL, RANGE, NOTE, LOST, FOOTER, DEVICE = 4, 3, 5, 6, 8, 17, 16, 20, 13
+problems = []
+
+
+def check(holds, message):
+    if not holds:
+        problems.append(message)
+
+
+class Bench:
+    def __init__(self, assay, fakes, folder):
+        self.assay, self.fakes, self.folder = assay, fakes, folder
+        self.program = fakes / "assay_traced_program"
+        self.env = dict(os.environ, LD_LIBRARY_PATH=str(fakes), TMPDIR=str(folder))
+        for name in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "FAKE_TRACING"):
+            self.env.pop(name, None)
+
+    def command(self, name, *words, flags=(), cupti=True):
+        chosen = ["--cupti", str(self.fakes / "libcuda.so.1")] if cupti else []
+        return [self.assay, "record", "-o", str(self.folder / name), *chosen, *flags, "--", str(self.program),
+                *map(str, words)]
+
+    def record(self, name, *words, flags=(), faults="", cupti=True, env=None, **options):
+        env = dict(env or self.env)
+        if faults:
+            env["FAKE_TRACING"] = faults
+        return subprocess.run(self.command(name, *words, flags=flags, cupti=cupti), capture_output=True, text=True,
+                              check=False, timeout=TIMEOUT_S, env=env, **options)
+
+    def analyse(self, verb, name, *flags):
+        done = subprocess.run([self.assay, verb, str(self.folder / name), *flags, "--format", "json"],
+                              capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        check(done.returncode == 0, f"{verb} {name}: {done.stderr.strip()}")
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def codes(self, name):
+        return {row["code"]: row["count"] for row in self.analyse("launch", name).get("import_log", [])}
+
+
+def checksum(data, seed=0xCBF29CE484222325):
+    value = seed
+    for (word,) in struct.iter_unpack("<Q", data):
+        value = ((value ^ word) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+        value ^= value >> 32
+    return value
+
+
+def records(path):
+    """(kind, bytes) of every record; fails on anything that is no whole block."""
+    data = path.read_bytes()
+    check(data[:8] == b"ASSAYTRC" and checksum(data[:56]) == struct.unpack_from("<Q", data, 56)[0],
+          f"{path.name}: head")
+    at, sequence, found = struct.unpack_from("<I", data, 12)[0], 0, []
+    while at < len(data):
+        magic, payload, count, number = struct.unpack_from("<4I", data, at)
+        session, sum_ = struct.unpack_from("<2Q", data, at + 16)
+        body = data[at + 32:at + 32 + payload]
+        good = (magic == 0x4B4C4241 and number == sequence and session == struct.unpack_from("<Q", data, 24)[0] and
+                len(body) == payload and checksum(body, checksum(data[at:at + 24])) == sum_)
+        check(good, f"{path.name}: block {sequence} at {at}")
+        if not good:
+            break
+        inner, seen = 0, 0
+        while inner < payload:
+            kind, size = struct.unpack_from("<2H", body, inner)
+            found.append((kind, body[inner:inner + size]))
+            inner, seen = inner + size, seen + 1
+        check(seen == count, f"{path.name}: block {sequence} says {count} records, has {seen}")
+        at, sequence = at + 32 + payload, sequence + 1
+    return found
+
+
+def of_kind(found, kind):
+    return [record for have, record in found if have == kind]
+
+
+def check_round_trip(bench):
+    done = bench.record("trip.assaytrace", "launch", 5, "graph", 2, "copy", 1024, "fill", 64, "sync", "exit", 3)
+    check(done.returncode == 3, f"the program's exit code 3 became {done.returncode}")
+    check("11 kernels, 1 copy, 1 fill, 10 calls; 0 lost" in done.stderr, f"said: {done.stderr}")
+    found = records(bench.folder / "trip.assaytrace")
+    check(len(of_kind(found, KERNEL)) == 11 and len(of_kind(found, FOOTER)) == 1, "kernels and footer of the file")
+    kernels = [struct.unpack_from("<IQQ", record, 4) for record in of_kind(found, KERNEL)]
+    calls = {c: start for c, start, end in (struct.unpack_from("<IQQ", r, 4) for r in of_kind(found, CALL))}
+    check([start - calls[c] for c, start, _ in kernels] == [7000] * 6 + [12000, 17000, 7000, 12000, 17000],
+          "call to kernel in the file")
+    check(struct.unpack_from("<6I", of_kind(found, KERNEL)[0], 40) == (4, 1, 1, 128, 1, 1), "launch shape in the file")
+    check(struct.unpack_from("<Q", of_kind(found, COPY)[0], 24)[0] == 1024, "bytes of the copy")
+    launch = bench.analyse("launch", "trip.assaytrace").get("launch", {}).get("whole", {})
+    # Launches 0..6 start every 20 us; 5 of one kernel, 2 graphs of three: 7 us from call to start.
+    for key, value in (("kernels", 11), ("linked", 11), ("launches", 7), ("tklqt_ns", 49000), ("akd_ns", 4000),
+                       ("kernel_sum_ns", 44000), ("graph_kernels", 6), ("launch_queue_p95_ns", 7000)):
+        check(launch.get(key) == value, f"launch: {key} is {launch.get(key)}, not {value}")
+    tax = bench.analyse("tax", "trip.assaytrace").get("tax", {})
+    for key, value in (("n", 11), ("n_launch", 7), ("kt_ns", 49000), ("t_device_ns", 44000)):
+        check(tax.get(key) == value, f"tax: {key} is {tax.get(key)}, not {value}")
+    check(bench.codes("trip.assaytrace") == {}, f"import log: {bench.codes('trip.assaytrace')}")
+    name = bench.analyse("info", "trip.assaytrace").get("inputs", [{}])[0]
+    check(name.get("device") == "Fake H200", f"device: {name}")
+
+
+def check_runtime_and_driver_rows(bench):
+    bench.record("both.assaytrace", "runtime", 3)
+    launch = bench.analyse("launch", "both.assaytrace").get("launch", {}).get("whole", {})
+    check(launch.get("launches") == 3 and launch.get("tklqt_ns") == 21000, f"runtime and driver rows: {launch}")
+
+
+def check_kineto(bench):
+    flags = ("--format", "kineto")
+    bench.record("json.json", "launch", 5, "graph", 2, "copy", 1024, flags=flags)
+    path = bench.folder / "json.json"
+    check(path.exists(), "--format kineto left no JSON")
+    events = json.loads(path.read_text())["traceEvents"]
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    check(len(kernels) == 11 and kernels[0]["dur"] == 4.0, "kernels of the Chrome JSON")
+    check(kernels[0]["name"] == "void saxpy_one<float>(float const*, float*, int)" or "saxpy_one" in kernels[0]["name"],
+          kernels[0]["name"])
+    launch = bench.analyse("launch", "json.json").get("launch", {}).get("whole", {})
+    check((launch.get("tklqt_ns"), launch.get("launches"), launch.get("kernel_sum_ns")) == (49000, 7, 44000),
+          f"launch over the Chrome JSON: {launch}")
+
+
+def check_processes(bench):
+    done = bench.record("fork.assaytrace", "launch", 5, "fork", "push", "child", "pop", "exit", 0, "join", "launch", 2)
+    check(done.returncode == 0 and "7 kernels" in done.stderr, f"fork while recording: {done.stderr}")
+    check(len(of_kind(records(bench.folder / "fork.assaytrace"), KERNEL)) == 7, "the parent's file after a fork")
+    children = [path for path in bench.folder.glob("fork.*.assaytrace")]
+    check(len(children) == 1 and len(of_kind(records(children[0]), RANGE)) == 1, f"the child's own file: {children}")
+    bench.record("early.assaytrace", "fork", "launch", 4, "join", "launch", 2)
+    both = sorted(len(of_kind(records(path), KERNEL)) for path in bench.folder.glob("early.*.assaytrace"))
+    check(both == [2, 4], f"two processes, two files: {both}")
+
+
+def check_kill(bench):
+    done = bench.record("kill.assaytrace", "launch", 5, "sleep", 500, "launch", 3, "kill",
+                        flags=("--flush-ms", "50"))
+    check(done.returncode == 128 + signal.SIGKILL, f"exit code of a killed program: {done.returncode}")
+    check("not closed" in done.stderr, "a killed program is told")
+    check(len(of_kind(records(bench.folder / "kill.assaytrace"), KERNEL)) == 5, "what was flushed before the kill")
+    check(bench.codes("kill.assaytrace") == {"not_closed": 1}, f"import log: {bench.codes('kill.assaytrace')}")
+
+
+def check_full(bench):
+    limited = bench.record("full.assaytrace", "launch", 4000, "sleep", 300, "launch", 10, "exit", 4,
+                           flags=("--flush-ms", "20"),
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
+    check(limited.returncode == 4 and "cannot write" in limited.stderr, f"disk full: {limited.stderr}")
+    check((bench.folder / "full.assaytrace").exists(), "the file of a full disk")
+    records(bench.folder / "full.assaytrace")
+    bench.record("limit.assaytrace", "launch", 4000, "sleep", 300, "launch", 10,
+                 flags=("--max-bytes", "100000", "--flush-ms", "20"))
+    found = records(bench.folder / "limit.assaytrace")
+    kept = len(of_kind(found, KERNEL)) + len(of_kind(found, CALL))
+    lost = struct.unpack_from("<IQ", of_kind(found, LOST)[0], 4)[1]
+    check((bench.folder / "limit.assaytrace").stat().st_size <= 100_000, "the limit was not kept")
+    check(kept > 0 and 8000 <= kept + lost <= 8020, f"kept {kept}, lost {lost} of 8000 or 8020")
+    codes = bench.codes("limit.assaytrace")
+    check(codes.get("cut_short") == 1 and codes.get("lost_records") == lost, f"import log: {codes}")
+
+
+def check_missing(bench):
+    """What stands in the way, and that the program runs all the same."""
+    cases = (("no_permission", "NVreg_RestrictProfilingToAdminUsers=0"), ("old_driver", "update the driver"),
+             ("subscribed", "another profiler holds CUPTI"), ("old_cupti", "CUDA 11.6 or later"))
+    for fault, words in cases:
+        done = bench.record(f"{fault}.assaytrace", "launch", 4, "exit", 6, faults=fault)
+        check(done.returncode == 6 and words in done.stderr, f"{fault}: {done.returncode}, {done.stderr}")
+    lone = dict(bench.env, ASSAY_CUPTI="/nonexistent/libcupti.so")
+    done = bench.record("absent.assaytrace", "launch", 4, "exit", 6, cupti=False, env=lone)
+    check(done.returncode == 6 and "install one" in done.stderr, f"no CUPTI: {done.stderr}")
+    done = bench.record("cpu.assaytrace", "exit", 7)
+    check(done.returncode == 7 and "nothing was recorded" in done.stderr, f"no GPU used: {done.stderr}")
+    done = bench.record("two.assaytrace", "launch", 4, env=dict(bench.env, CUDA_INJECTION64_PATH="/other.so"))
+    check(done.returncode == 2 and "another profiler" in done.stderr, f"two injectors: {done.stderr}")
+    done = subprocess.run([bench.assay, "record", "-o", str(bench.folder / "x.assaytrace"), "--", "/no/such/program"],
+                          capture_output=True, text=True, check=False, env=bench.env)
+    check(done.returncode == 127, f"a command that is not there: {done.returncode}")
+
+
+def check_loss_and_clocks(bench):
+    bench.record("drop.assaytrace", "launch", 10, faults="drop")
+    codes = bench.codes("drop.assaytrace")
+    check(codes.get("lost_records", 0) >= 10, f"dropped by the tracer: {codes}")
+    bench.record("own.assaytrace", "launch", 5, faults="no_callback")
+    launch = bench.analyse("launch", "own.assaytrace").get("launch", {}).get("whole", {})
+    check(launch.get("tklqt_ns") == 35000, f"the tracer's own clock: {launch}")
+    bench.record("step.assaytrace", "launch", 5, "sleep", 900, faults="step", flags=("--flush-ms", "100"))
+    check(bench.codes("step.assaytrace").get("tracer_clock_step") == 1, f"{bench.codes('step.assaytrace')}")
+    bench.record("stolen.assaytrace", "launch", 5, "sleep", 900, faults="stolen", flags=("--flush-ms", "100"))
+    check(bench.codes("stolen.assaytrace").get("cut_short") == 1, f"taken over: {bench.codes('stolen.assaytrace')}")
+
+
+def check_capture(bench):
+    bench.record("range.assaytrace", "launch", 4, "push", "step", "launch", 3, "pop", "launch", 6,
+                 flags=("--capture-range", "step"))
+    launch = bench.analyse("launch", "range.assaytrace").get("launch", {}).get("whole", {})
+    check(launch.get("linked") == 3 and launch.get("launches") == 3, f"inside the capture range: {launch}")
+    ready = bench.folder / "ready"
+    command = bench.command("signal.assaytrace", "launch", 4, "ready", ready, "sleep", 400, "launch", 3, "sleep", 400,
+                            "launch", 2, flags=("--start-signal", "USR1"))
+    with subprocess.Popen(command, env=bench.env, stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(2000):
+            if ready.exists():
+                break
+            time.sleep(0.005)
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(0.6)
+        process.send_signal(signal.SIGUSR1)
+        said = process.communicate(timeout=TIMEOUT_S)[1]
+    check(process.returncode == 0, f"signals: {said}")
+    kernels = bench.analyse("launch", "signal.assaytrace").get("launch", {}).get("whole", {}).get("linked")
+    check(kernels == 3, f"between two signals: {kernels} kernels; {said}")
+    command = bench.command("term.assaytrace", "launch", 1, "ready", bench.folder / "up", "sleep", 20000)
+    with subprocess.Popen(command, env=bench.env, stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(2000):
+            if (bench.folder / "up").exists():
+                break
+            time.sleep(0.005)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=TIMEOUT_S)
+    check(process.returncode == 128 + signal.SIGTERM, f"SIGTERM passed on: {process.returncode}")
+
+
+def check_ranges(bench):
+    bench.record("nvtx.assaytrace", "push", "outer", "push", "inner", "launch", 2, "pop", "mark", "m", "start", "s",
+                 "end", "domain", "d", "push", "in domain", "pop", "push", "left open", "exit", 0)
+    found = records(bench.folder / "nvtx.assaytrace")
+    flags = [struct.unpack_from("<I", record, 32)[0] for record in of_kind(found, RANGE)]
+    check(sorted(flags) == [0, 1, 1, 3, 3], f"flags of ranges: {flags}")
+    info = bench.analyse("info", "nvtx.assaytrace")
+    check("open_range" in json.dumps(info.get("import_log")), "ranges that nobody ended")
+
+
+def check_null_kernel(bench):
+    floor = bench.folder / "floor.json"
+    command = [bench.assay, "null-kernel", "-o", str(floor), "--cupti", str(bench.fakes / "libcuda.so.1")]
+    done = subprocess.run(command + ["--device", "all"], capture_output=True, text=True, check=False,
+                          env=dict(bench.env, FAKE_GPUS="2"))
+    check(done.returncode == 0, f"null-kernel: {done.stderr}")
+    if done.returncode == 0:
+        data = json.loads(floor.read_text())
+        check(len(data["gpus"]) == 2 and data["tracer"] == "cupti" and data["runs"] == 150, f"floor: {data}")
+        for gpu in data["gpus"]:
+            check(gpu["launch"]["n"] == 150 and gpu["launch"]["mean_ns"] == 7000 and gpu["launch"]["p95_ns"] == 7000 and
+                  gpu["duration"]["p50_ns"] == 4000 and gpu["launch"]["std_ns"] == 0, f"floor: {gpu}")
+        check(data["gpus"][0]["uuid"] == "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", "uuid")
+        bench.record("floored.assaytrace", "launch", 5)
+        used = bench.analyse("tax", "floored.assaytrace", "--floor", str(floor)).get("tax", {}).get("floor", {})
+        check(used.get("ns") == 7000 and used.get("source") == "measured", f"--floor: {used}")
+    without = {name: value for name, value in bench.env.items() if name != "LD_LIBRARY_PATH"}
+    without["ASSAY_CUDA_DRIVER"] = "libcuda-that-is-not-there.so"
+    done = subprocess.run([bench.assay, "null-kernel", "-o", str(bench.folder / "no.json")], capture_output=True,
+                          text=True, check=False, env=without)
+    check(done.returncode == 2 and "no NVIDIA driver is installed here" in done.stderr, f"no driver: {done.stderr}")
+
+
+def check_damage(bench):
+    """A file cut at any byte, and any bit of it flipped: whole blocks are read, and the loss is told."""
+    bench.record("whole.assaytrace", "launch", 2, "sleep", 250, "launch", 2, flags=("--flush-ms", "100"))
+    data = (bench.folder / "whole.assaytrace").read_bytes()
+    for cut in range(0, len(data), 97):
+        (bench.folder / "cut.assaytrace").write_bytes(data[:cut])
+        done = subprocess.run([bench.assay, "launch", str(bench.folder / "cut.assaytrace"), "--format", "json"],
+                              capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        told = done.returncode == 2 or "not_closed" in done.stdout
+        check(done.returncode in (0, 2) and told, f"cut at {cut}: {done.returncode} {done.stderr}")
+    for place in range(0, len(data), 61):
+        broken = bytearray(data)
+        broken[place] ^= 1 << (place % 8)
+        (bench.folder / "flip.assaytrace").write_bytes(broken)
+        done = subprocess.run([bench.assay, "launch", str(bench.folder / "flip.assaytrace"), "--format", "json"],
+                              capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        told = done.returncode == 2 or any(code in done.stdout for code in ("damaged_block", "not_closed", "truncated"))
+        check(done.returncode in (0, 2) and told, f"byte {place} flipped: {done.returncode} {done.stderr}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--assay", required=True)
+    parser.add_argument("--fakes", required=True, type=pathlib.Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(str(pathlib.Path(arguments.assay).resolve()), arguments.fakes.resolve(), pathlib.Path(folder))
+        for part in (check_round_trip, check_runtime_and_driver_rows, check_kineto, check_processes, check_kill,
+                     check_full, check_missing, check_loss_and_clocks, check_capture, check_ranges,
+                     check_null_kernel, check_damage):
+            before = len(problems)
+            part(bench)
+            for index in range(before, len(problems)):
+                problems[index] = f"{part.__name__}: {problems[index]}"
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print("record: fine" if not problems else f"record: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
