@@ -45,11 +45,7 @@ THIRD_PARTY = [
     ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", None, 11),
-<<<<<<< HEAD
-    ("CLI11", r"CLI/", "cli", 30),
-=======
     ("CLI11", r"CLI/", "cli", 32),
->>>>>>> 0d3c72e (Room for the verbs' option parser)
     ("Eigen", r"Eigen/", None, 8),
     ("Ceres", r"ceres/", None, 2),
     ("XGBoost", r"xgboost/", "throughput", 1),
