@@ -12,7 +12,10 @@
 
 #include "base/decimal.h"
 #include "ingest/assaytrace_reader.h"
+#include "ingest/counter_files.h"
+#include "ingest/csv_records.h"
 #include "ingest/nsys_reader.h"
+#include "ingest/rocprof_run.h"
 #include "ingest/sqlite_file.h"
 
 namespace assay {
@@ -37,6 +40,45 @@ bool has_trace_extension(const std::string& name) {
   return false;
 }
 
+// A run of rocprofv3 goes by its kernel trace; a results file of the same run tells the same.
+constexpr const char* kKernelTrace = "kernel_trace.csv";
+
+bool is_rocpd_name(const std::string& name) { return name.ends_with("_results.db"); }
+
+bool is_kernel_trace(const std::string& name) {
+  return name.ends_with(kKernelTrace) || name.ends_with(std::string(kKernelTrace) + ".gz");
+}
+
+bool has_results(const std::filesystem::path& kernel_trace) {
+  std::string name = kernel_trace.filename().string();
+  name.resize(name.find(kKernelTrace));
+  for (const char* ending : {"results.db", "results.json", "results.json.gz"}) {
+    if (std::filesystem::exists(kernel_trace.parent_path() / (name + ending))) return true;
+  }
+  return false;
+}
+
+bool is_rocprof_file(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return is_rocpd_name(name) || (is_kernel_trace(name) && !has_results(path));
+}
+
+// rocprofv3 -d DIR writes DIR/host/pid_kernel_trace.csv, with passes of counters below pass_n.
+std::vector<std::string> rocprof_below(const std::string& folder) {
+  constexpr int kDepth = 3;
+  std::vector<std::string> found;
+  std::error_code failed;
+  auto entry = std::filesystem::recursive_directory_iterator(folder, failed);
+  for (; !failed && entry != std::filesystem::recursive_directory_iterator();
+       entry.increment(failed)) {
+    if (entry.depth() >= kDepth) entry.disable_recursion_pending();
+    std::error_code unknown;
+    if (entry->is_regular_file(unknown) && is_rocprof_file(entry->path()))
+      found.push_back(entry->path().string());
+  }
+  return found;
+}
+
 bool is_directory(const std::string& path) {
   struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
@@ -50,14 +92,18 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files)
   std::error_code failed;
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-    if (entry.is_regular_file(failed) && has_trace_extension(entry.path().filename().string())) {
+    if (!entry.is_regular_file(failed)) continue;
+    if (has_trace_extension(entry.path().filename().string()) || is_rocprof_file(entry.path())) {
       found.push_back(entry.path().string());
     }
   }
   if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
+  if (found.empty()) found = rocprof_below(folder);
   if (found.empty()) {
-    return no_traces(folder,
-                     "no *.json, *.json.gz, *.json.zst, *.sqlite or *.assaytrace in this folder");
+    return no_traces(
+        folder,
+        "no *.json, *.json.gz, *.json.zst, *.sqlite, *.assaytrace, *kernel_trace.csv or "
+        "*_results.db in this folder");
   }
   std::sort(found.begin(), found.end());
   files.insert(files.end(), found.begin(), found.end());
@@ -90,9 +136,12 @@ constexpr ForeignFormat kForeignFormats[] = {
 };
 constexpr const char* kWhatIsRead =
     "Assay reads Chrome-trace JSON (.json, .json.gz, .json.zst), Nsight Systems exports (.sqlite) "
-    "and its own recordings (.assaytrace)";
+    "rocprofv3 (kernel_trace.csv, results.json, rocpd results.db) and its own recordings "
+    "(.assaytrace)";
 
-constexpr size_t kHeadBytes = 64;
+// Enough to tell a binary file, and enough for the header line of any table.
+constexpr size_t kMagicBytes = 64;
+constexpr size_t kHeadBytes = 8192;
 
 bool is_sqlite(std::string_view head) {
   return head.substr(0, kSqliteMagic.size()) == kSqliteMagic;
@@ -105,7 +154,7 @@ Status refuse_foreign(std::string_view head, bool named_sqlite) {
       return Error{ErrorCode::kUnsupported, format.message, "", -1};
     }
   }
-  if (head.find('\0') != std::string_view::npos) {
+  if (head.substr(0, kMagicBytes).find('\0') != std::string_view::npos) {
     std::string message = "unsupported: a binary file of no format Assay knows";
     if (named_sqlite) message += " (named like SQLite, but encrypted or damaged)";
     return Error{ErrorCode::kUnsupported, message + "; " + kWhatIsRead, "", -1};
@@ -155,8 +204,85 @@ Error sqlite_needs_a_file(const ByteSource& source) {
                "", -1};
 }
 
+// ---- rocprofv3 ----------------------------------------------------------------------------------
+
+bool looks_like_json(std::string_view head) {
+  const size_t first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first == std::string_view::npos || head[first] == '{' || head[first] == '[';
+}
+
+// A table by its header line; kNone for everything else.
+RocprofTable table_of(std::string_view head) {
+  if (looks_like_json(head) || head.find('\0') != std::string_view::npos)
+    return RocprofTable::kNone;
+  const size_t first = head.find_first_not_of("\r\n");
+  head.remove_prefix(std::min(first, head.size()));
+  const auto records = parse_csv_records(std::string(head.substr(0, head.find('\n'))), "");
+  if (!records || records->empty()) return RocprofTable::kNone;
+  return rocprof_table(records->front().cells);
+}
+
+// Tables that are no trace by themselves, with the command that reads them.
+Status refuse_counters(std::string_view head) {
+  if (looks_like_json(head) || head.substr(0, kMagicBytes).find('\0') != std::string_view::npos)
+    return Ok{};
+  const std::string_view words = counter_format(head);
+  if (words.empty()) return Ok{};
+  return Error{
+      ErrorCode::kNotATrace,
+      "this is " + std::string(words) +
+          ": kernels ran one after another in that run, so its times are no trace; give it "
+          "beside the trace: assay levels TRACE --counters FILE",
+      "", -1};
+}
+
+Result<Trace> load_rocprof_csv(const std::string& path, const ReadOptions& options) {
+  ASSAY_TRY_ASSIGN(RocprofRun run, read_rocprof_csv(path, options.allow_truncated));
+  if (run.kernels.empty()) {
+    return Error{
+        ErrorCode::kNotATrace,
+        "a table of rocprofv3 without its kernels: kernel_trace.csv of the same run has to "
+        "lie beside it, with the same beginning of its name",
+        "", -1};
+  }
+  return rocprof_trace(std::move(run));
+}
+
+Result<Trace> load_rocprof_json(const std::string& path) {
+  ASSAY_TRY_ASSIGN(RocprofRun run, read_rocprof_json(path));
+  return rocprof_trace(std::move(run));
+}
+
+Error rocprof_needs_a_file() {
+  return Error{ErrorCode::kUnsupported,
+               "unsupported: rocprofv3 through a pipe; save it to a file and give its name", "",
+               -1};
+}
+
+// Whether this is rocprofv3's, and then what it holds.
+bool is_rocprof(std::string_view head) {
+  return is_rocprof_json(head) || table_of(head) != RocprofTable::kNone;
+}
+Result<Trace> load_rocprof(const std::string& path, std::string_view head,
+                           const ReadOptions& options) {
+  if (path == "-") return rocprof_needs_a_file();
+  if (is_rocprof_json(head)) return load_rocprof_json(path);
+  return load_rocprof_csv(path, options);
+}
+
+Result<Trace> load_sqlite(const std::string& path, const ReadOptions& options) {
+  if (!is_rocpd(path)) return read_nsys_sqlite(path, options);
+  ASSAY_TRY_ASSIGN(RocprofRun run, read_rocpd(path));
+  return rocprof_trace(std::move(run));
+}
+
+bool has_sqlite_name(const std::string& path) {
+  const std::string extension = lower_case(std::filesystem::path(path).extension().string());
+  return extension == ".sqlite" || extension == ".sqlite3" || extension == ".db";
+}
+
 // Compressed files and pipes: bytes that come by once.
-Result<Trace> load_stream(ByteSource& source, bool named_sqlite, const ReadOptions& options) {
+Result<Trace> load_stream(const std::string& path, ByteSource& source, const ReadOptions& options) {
   const unsigned threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   if (options.progress != nullptr) {
@@ -169,22 +295,19 @@ Result<Trace> load_stream(ByteSource& source, bool named_sqlite, const ReadOptio
   if (is_assaytrace(head)) {
     return read_assaytrace(put_back(std::move(head), std::move(read)), options);
   }
-  ASSAY_TRY(refuse_foreign(head, named_sqlite));
+  ASSAY_TRY(refuse_counters(head));
+  if (is_rocprof(head)) return load_rocprof(path, head, options);
+  ASSAY_TRY(refuse_foreign(head, has_sqlite_name(path)));
   return read_chrome_stream(put_back(std::move(head), std::move(read)), options);
-}
-
-bool has_sqlite_name(const std::string& path) {
-  const std::string extension = lower_case(std::filesystem::path(path).extension().string());
-  return extension == ".sqlite" || extension == ".sqlite3" || extension == ".db";
 }
 
 Result<Trace> load_by_content(const std::string& path, ByteSource& source,
                               const ReadOptions& options) {
-  if (!source.seekable()) return load_stream(source, has_sqlite_name(path), options);
+  if (!source.seekable()) return load_stream(path, source, options);
   const std::string head = read_head(source.range(0, source.stored_bytes()), kHeadBytes);
   if (is_sqlite(head)) {
     if (path == "-") return sqlite_needs_a_file(source);
-    return read_nsys_sqlite(path, options);
+    return load_sqlite(path, options);
   }
   if (is_assaytrace(head)) {
     if (options.progress != nullptr) {
@@ -193,6 +316,8 @@ Result<Trace> load_by_content(const std::string& path, ByteSource& source,
     }
     return read_assaytrace(source.range(0, source.stored_bytes()), options);
   }
+  ASSAY_TRY(refuse_counters(head));
+  if (is_rocprof(head)) return load_rocprof(path, head, options);
   ASSAY_TRY(refuse_foreign(head, has_sqlite_name(path)));
   return read_chrome_trace(source, options);
 }

@@ -51,11 +51,6 @@ Status check_kind(const SqliteFile& file) {
         "unsupported: a ROCm RPD profile, which is not read yet; convert it to Chrome-trace JSON "
         "with rpd2tracing.py");
   }
-  if (any_starts_with(tables, "rocpd_")) {
-    return unsupported(
-        "unsupported: a rocpd database of rocprofv3, which is not read yet; record with the "
-        "PyTorch profiler instead");
-  }
   if (file.has_table("StringTable") && !file.has_table("StringIds")) {
     return unsupported(
         "unsupported: an nvprof database, whose format has nothing in common with Nsight Systems'; "

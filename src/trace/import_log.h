@@ -86,6 +86,10 @@ std::string_view severity_name(Severity severity);
        "rows whose name is not in the file's table of strings; kept without a name")               \
   CODE(kGraphWithoutKernels, "graph_without_kernels", kDataLoss,                                   \
        "CUDA graph launches recorded as a whole: their kernels are not in this file, so kernel counts, busy time and launch figures miss them; record with nsys profile --cuda-graph-trace=node") \
+  CODE(kRepeatedHeader, "repeated_header", kRepaired,                                              \
+       "header lines in the middle of a table (files put one after another); skipped, no effect")  \
+  CODE(kShortRow, "short_row", kDataLoss,                                                          \
+       "rows of a table with fewer cells than its header; left out of every number")               \
   CODE(kProfilerError, "profiler_error", kInfo,                                                    \
        "errors that the profiler itself reported while recording (table DIAGNOSTIC_EVENT); what they speak of may be missing from the file") \
   CODE(kDamagedBlock, "damaged_block", kDataLoss,                                                  \
