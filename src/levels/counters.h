@@ -43,6 +43,7 @@ struct PassAlignment {
   bool shapes = false;      // grid and block took part: both sides tell them
   bool per_thread = false;  // aligned per launching thread
   bool split = false;       // the counter run was cut into iterations first
+  bool at_most = false;     // match_rate is an upper bound: the two were too different to go on
   std::vector<std::string> counters;
 };
 
@@ -95,7 +96,7 @@ bool is_ratio_counter(std::string_view name);
 
 // Fails, naming the pass, its match rate and what to do, when a pass does not fit the trace.
 // Independent of the order of `passes`.
-Result<CounterJoin> join_counters(const Trace& trace, const Links& links,
+Result<CounterJoin> join_counters(const Trace& trace, const Links& links, const Windows& windows,
                                   const LevelsReport& report,
                                   const std::vector<CounterPass>& passes,
                                   const CounterOptions& options);
