@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "levels/counter_formulas.h"
 #include "levels/counters.h"
 #include "levels/levels.h"
 
@@ -107,5 +108,26 @@ struct OpWaterfall {
   Waterfall waterfall;
   std::array<OverlapFactor, 3> overlap;  // by OverlapReading
 };
+
+// Constants of the device for formulas, and its peaks. Values the counter run tells of a device
+// come before those of the facts.
+struct WaterfallDevice {
+  WaterfallPeaks peaks;
+  NamedValues constants;  // compute_units, matrix_units_per_cu, xcds
+};
+
+struct WaterfallOptions {
+  OverlapReading reading = OverlapReading::kCurve;
+  WaterfallDevice device;
+};
+
+// Every operation with matrix products or attention in it, by summed duration, longest first; a
+// refused one has its reason. Independent of the order of cells.
+std::vector<OpWaterfall> op_waterfalls(const CounterJoin& counters, const CounterFormulas& formulas,
+                                       const WaterfallOptions& options);
+
+// Sums of counters over cells that are complete, ratios as means weighted by cycles; a counter that
+// one of them lacks is left out.
+NamedValues sum_counters(const CounterJoin& counters, const std::vector<const CounterCell*>& cells);
 
 }  // namespace assay

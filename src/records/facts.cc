@@ -19,7 +19,7 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 16> kAttributes = {{{"model", "parameters_b", true},
+constexpr std::array<Attribute, 21> kAttributes = {{{"model", "parameters_b", true},
                                                     {"model", "active_b", false},
                                                     {"model", "experts", false},
                                                     {"model", "experts_used", false},
@@ -34,7 +34,12 @@ constexpr std::array<Attribute, 16> kAttributes = {{{"model", "parameters_b", tr
                                                     {"hardware", "link_gb_s", true},
                                                     {"hardware", "fp32_tflops", false},
                                                     {"hardware", "fp64_tflops", false},
-                                                    {"hardware", "power_w", false}}};
+                                                    {"hardware", "power_w", false},
+                                                    {"hardware", "compute_units", false},
+                                                    {"hardware", "matrix_units_per_cu", false},
+                                                    {"hardware", "matrix_flop_per_clock", false},
+                                                    {"hardware", "xcds", false},
+                                                    {"hardware", "clock_mhz", false}}};
 
 bool is_attribute(std::string_view kind, std::string_view name) {
   return std::any_of(kAttributes.begin(), kAttributes.end(),

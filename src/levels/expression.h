@@ -1,0 +1,35 @@
+#pragma once
+
+// An arithmetic expression over named values. This is the only place that knows muParser.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+class Expression {
+ public:
+  // Names are letters, digits, '_' and '.', as counters are called. Fails on what is no expression.
+  static Result<Expression> parse(const std::string& text);
+  Expression(Expression&&) noexcept;
+  Expression& operator=(Expression&&) noexcept;
+  ~Expression();
+
+  const std::string& text() const { return text_; }
+  const std::vector<std::string>& names() const { return names_; }  // sorted
+  // values: one per name. NaN where the arithmetic fails.
+  double evaluate(const std::vector<double>& values) const;
+
+ private:
+  struct Parser;
+  Expression(std::string text, std::unique_ptr<Parser> parser);
+
+  std::string text_;
+  std::vector<std::string> names_;
+  std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace assay
