@@ -48,6 +48,7 @@ THIRD_PARTY = [
     ("CLI11", r"CLI/", "cli", 32),
     ("Eigen", r"Eigen/", None, 8),
     ("Ceres", r"ceres/", None, 2),
+    ("muParser", r"muParser\w*\.h", "levels", 1),
     ("XGBoost", r"xgboost/", "throughput", 1),
 ]
 

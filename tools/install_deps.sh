@@ -111,7 +111,7 @@ for set in "${sets[@]}"; do
     build)
       require g++ make cmake ninja-build pkg-config libsimdjson-dev libisal-dev libzstd-dev \
         libxxhash-dev libcsv-dev libsqlite3-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
-        libceres-dev libeigen3-dev
+        libceres-dev libeigen3-dev libmuparser-dev
       prefer "fast linear algebra" libopenblas-dev
       prefer "ALA's parameter models and the tree baselines" libxgboost-dev
       ;;

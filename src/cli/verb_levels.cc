@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/levels_configs.h"
+#include "cli/levels_counters.h"
 #include "cli/telemetry_flags.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
@@ -28,6 +29,7 @@ struct LevelsVerb {
   double min_share = 0.01;
   ConfigFlags configs;
   TelemetryFlags telemetry;
+  CounterFlags counters;
 };
 
 Result<std::vector<LevelRule>> read_rules(const std::string& path) {
@@ -50,6 +52,7 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
                              const LevelQuery& query, bool& data_lost) {
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
   ASSAY_TRY(check_output(verb.common, files));
+  ASSAY_TRY_ASSIGN(const CounterRuns counters, CounterRuns::read(verb.counters, verb.common));
   Document document = new_document("Levels");
   document.parts_key = "ranks";
   ASSAY_TRY_ASSIGN(TelemetryRun telemetry,
@@ -64,7 +67,13 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
                      analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
     const Trace& trace = loaded.trace;
     ASSAY_TRY(telemetry.add(trace, report, files.size() > 1 ? trace.source : std::string()));
+    CounterJoin joined;
+    if (!counters.empty()) {
+      const int64_t rank = trace.distributed.rank.value_or(rank_from_name(file));
+      ASSAY_TRY_ASSIGN(joined, counters.join(loaded, report, rank));
+    }
     ranks.push_back(summarize_rank(trace, rank_from_name(file), std::move(report)));
+    ranks.back().counters = std::move(joined);
     clock.mark("levels", trace.content_bytes);
     data_lost |= trace.log.data_lost();
     document.inputs.push_back({trace.source, trace_items(trace)});
@@ -86,6 +95,7 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
                            .query = grouped ? &query : nullptr,
                            .telemetry = telemetry.any() ? &samples : nullptr}));
   losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
+  if (!counters.empty()) ASSAY_TRY(counters.describe(verb.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
   document.sections.push_back(trust_section(losses));
   return document;
@@ -103,6 +113,10 @@ Result<Document> analyze(const LevelsVerb& verb, bool& data_lost) {
                  "levels needs traces, or configurations: --config NAME=PATH", "", -1};
   }
   if (verb.configs.configs.empty()) return analyze_job(verb, options, query, data_lost);
+  if (!verb.counters.counters.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--counters goes with the traces of one job, not with --config", "", -1};
+  }
   if (!verb.common.inputs.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "traces beside --config: give each set of traces a name with --config NAME=PATH",
@@ -131,6 +145,7 @@ void add_levels_verb(CLI::App& app, int& exit_code) {
   sub->get_option("traces")->required(false);
   add_config_options(*sub, verb->configs);
   add_telemetry_options(*sub, verb->telemetry);
+  add_counter_options(*sub, verb->counters);
   sub->add_option("--map", verb->map_file,
                   "rules that say which operation, layer and phase a label, module, operator or "
                   "kernel is (docs/formats/levels_map.md)")

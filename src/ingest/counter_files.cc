@@ -83,7 +83,9 @@ Result<CounterPass> read_csv_pass(const std::string& path, bool allow_truncated)
   if (kind == RocprofTable::kCounters) {
     ASSAY_TRY_ASSIGN(RocprofRun run, read_rocprof_csv(path, allow_truncated));
     run.format = rocprof_table_words(kind);
-    return rocprof_pass(run, path);
+    CounterPass pass = rocprof_pass(run, path);
+    ASSAY_TRY(needs_counters(pass, path));
+    return pass;
   }
   if (kind != RocprofTable::kNone &&
       counter_table_kind(records.front().cells) == CounterTableKind::kNone) {

@@ -166,6 +166,7 @@ class TableReading {
   int64_t integer(const CsvRecord& record, std::initializer_list<std::string_view> keys,
                   int64_t missing) const;
   bool is_units(const CsvRecord& record) const;
+  bool repeats(std::string_view name, size_t column) const;
   CounterDispatch dispatch_of(const CsvRecord& record, int64_t order);
   void read_wide();
   void read_long();
@@ -235,6 +236,17 @@ void TableReading::add(Counted& counted, std::string_view name, std::string_view
   if (!is_new && sums) found->second += value;
 }
 
+// A name that stands in the header before, also with the suffix that rocprof-compute then adds.
+bool TableReading::repeats(std::string_view name, size_t column) const {
+  if (columns_.at(key_of(name)) != column) return true;
+  const size_t at = name.rfind('_');
+  const bool suffixed = kind_ == CounterTableKind::kRocprofCompute &&
+                        at != std::string_view::npos && at + 1 < name.size() &&
+                        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(at) + 1, name.end(),
+                                    [](unsigned char c) { return std::isdigit(c) != 0; });
+  return suffixed && has(key_of(name.substr(0, at)));
+}
+
 // Under the header of the raw page stands a line with units and no ID.
 bool TableReading::is_units(const CsvRecord& record) const {
   return has("id") && trimmed(cell(record, "id")).empty();
@@ -245,8 +257,7 @@ void TableReading::read_wide_row(const CsvRecord& record, const std::vector<std:
   Counted counted;
   for (size_t i = 0; i < record.cells.size() && i < header.size(); ++i) {
     const std::string name = trimmed(header[i]);
-    const bool repeats = columns_.at(key_of(name)) != i;
-    if (repeats || kAbout.count(key_of(name)) != 0) continue;
+    if (repeats(name, i) || kAbout.count(key_of(name)) != 0) continue;
     const bool channels = kind_ == CounterTableKind::kRocprofCompute;
     add(counted, channels ? channel_sum(name) : name, i < units.size() ? units[i] : "",
         record.cells[i], channels);

@@ -17,18 +17,18 @@ using NamedValues = std::map<std::string, double, std::less<>>;
 
 // A quantity of one set of counters.
 struct DerivedValue {
-  std::string quantity;
-  std::string unit;
+  std::string quantity = {};
+  std::string unit = {};
   double value = 0;
-  std::string formula;  // the one used
-  std::string source;
-  std::vector<std::string> assumed_zero;  // optional counters that were not measured
+  std::string formula = {};  // the one used
+  std::string source = {};
+  std::vector<std::string> assumed_zero = {};  // optional counters that were not measured
 };
 
 // A quantity that could not be derived, and what its formulas would need.
 struct MissingQuantity {
-  std::string quantity;
-  std::vector<std::string> needs;  // per formula: the names that were not there
+  std::string quantity = {};
+  std::vector<std::string> needs = {};  // per formula: the names that were not there
 };
 
 struct Derived {

@@ -49,7 +49,7 @@ struct PassAlignment {
 
 // A counter that several passes measured.
 struct CounterRepeat {
-  std::string counter;
+  std::string counter = {};
   uint64_t kernels = 0;      // measured more than once
   double spread_median = 0;  // (largest - smallest) / mean per kernel
   double spread_max = 0;

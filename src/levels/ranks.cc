@@ -199,15 +199,74 @@ void find_tails(JobLevels& job) {
   }
 }
 
+// Counters of one rank, under the job's numbers of GPUs and operations. A counter that another rank
+// did not measure is missing in that rank's cells.
+void add_counters(const RankLevels& rank, const std::vector<uint32_t>& ids,
+                  const std::map<int64_t, int64_t>& numbers, const std::vector<std::string>& names,
+                  CounterJoin& job) {
+  for (PassAlignment pass : rank.counters.passes) {
+    pass.gpu = numbers.at(pass.gpu);
+    job.passes.push_back(std::move(pass));
+  }
+  job.repeats.insert(job.repeats.end(), rank.counters.repeats.begin(), rank.counters.repeats.end());
+  for (CounterDevice device : rank.counters.devices) {
+    device.device = numbers.at(device.device);
+    job.devices.push_back(std::move(device));
+  }
+  for (CounterCell cell : rank.counters.cells) {
+    cell.gpu = numbers.at(cell.gpu);
+    cell.op = ids[cell.op];
+    std::vector<double> values(names.size(), std::numeric_limits<double>::quiet_NaN());
+    for (size_t i = 0; i < cell.values.size(); ++i) {
+      const auto at = std::lower_bound(names.begin(), names.end(), rank.counters.counters[i]);
+      values[static_cast<size_t>(at - names.begin())] = cell.values[i];
+    }
+    cell.values = std::move(values);
+    job.cells.push_back(std::move(cell));
+  }
+}
+
+// Repeats of one counter on several ranks as one: the widest median is the honest one.
+void merge_repeats(CounterJoin& counters) {
+  std::map<std::string, CounterRepeat> merged;
+  for (const CounterRepeat& repeat : counters.repeats) {
+    const auto [found, is_new] = merged.try_emplace(repeat.counter, repeat);
+    if (is_new) continue;
+    found->second.kernels += repeat.kernels;
+    found->second.above_limit += repeat.above_limit;
+    found->second.spread_median = std::max(found->second.spread_median, repeat.spread_median);
+    found->second.spread_max = std::max(found->second.spread_max, repeat.spread_max);
+  }
+  counters.repeats.clear();
+  for (auto& [name, repeat] : merged) counters.repeats.push_back(std::move(repeat));
+}
+
+std::vector<std::string> counter_names(const std::vector<RankLevels>& ranks) {
+  std::set<std::string> names;
+  for (const RankLevels& rank : ranks) {
+    names.insert(rank.counters.counters.begin(), rank.counters.counters.end());
+  }
+  return {names.begin(), names.end()};
+}
+
 void add_notes(const std::vector<RankLevels>& ranks, JobLevels& job) {
   std::map<std::string, TrustNote> merged;
+  uint64_t without_counters = 0;
   for (const RankLevels& rank : ranks) {
-    for (const TrustNote& note : rank.report.trust) {
-      const auto [found, is_new] = merged.try_emplace(note.what, note);
-      if (is_new) continue;
-      found->second.count += note.count;
-      found->second.time_ns += note.time_ns;
+    without_counters += rank.counters.empty() ? 1 : 0;
+    for (const TrustNotes* notes : {&rank.report.trust, &rank.counters.trust}) {
+      for (const TrustNote& note : *notes) {
+        const auto [found, is_new] = merged.try_emplace(note.what, note);
+        if (is_new) continue;
+        found->second.count += note.count;
+        found->second.time_ns += note.time_ns;
+      }
     }
+  }
+  if (!job.counters.empty() && without_counters > 0) {
+    merged["ranks_without_counters"] = {
+        "ranks_without_counters", without_counters, 0, "waterfall",
+        "ranks of the trace without a counter run: they are in no waterfall"};
   }
   for (auto& [what, note] : merged) job.trust.push_back(std::move(note));
   int64_t world_size = 0;
@@ -253,6 +312,7 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
     job.window_source = ranks.front().report.window_source;
   }
   const auto numbers = number_gpus(ranks);
+  job.counters.counters = counter_names(ranks);
   const std::vector<size_t> groups = token_groups(ranks);
   JobNames names(ranks);
   std::map<std::tuple<LevelPhase, bool, uint32_t, std::string>, LevelSums> kernels;
@@ -274,7 +334,9 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
     }
     add_kernels(report, ids, kernels);
     add_placement(report.placement, job.placement);
+    add_counters(ranks[r], ids, numbers[r], job.counters.counters, job.counters);
   }
+  merge_repeats(job.counters);
   job.op_names = names.take();
   std::sort(job.cells.begin(), job.cells.end(), [](const LevelCell& a, const LevelCell& b) {
     return std::tie(a.gpu, a.iter, a.phase, a.layer, a.op, a.op_type) <

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "levels/counters.h"
 #include "levels/levels.h"
 
 namespace assay {
@@ -19,7 +20,8 @@ struct RankLevels {
   std::string file;
   std::optional<int64_t> rank;
   std::optional<int64_t> world_size;
-  LevelsReport report;  // rows emptied
+  LevelsReport report;   // rows emptied
+  CounterJoin counters;  // empty without counter runs
 };
 // `named_rank`: what the file's name tells, -1 = nothing; used where the trace does not say.
 RankLevels summarize_rank(const Trace& trace, int64_t named_rank, LevelsReport report);
@@ -92,6 +94,7 @@ struct JobLevels {
   Alignment alignment;
   std::vector<Arrivals> arrivals;          // per GPU
   std::vector<Arrivals> arrivals_by_kind;  // per GPU, phase and kind
+  CounterJoin counters;                    // of all ranks that have some
   uint64_t ranks = 0;
   TrustNotes trust;
 };

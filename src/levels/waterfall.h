@@ -105,6 +105,7 @@ struct OpWaterfall {
   int64_t dur_ns = 0;    // of the executions that count
   WaterfallInput input;  // sums
   std::string refused;   // why there is no waterfall; empty = there is one
+  Derived derived;       // every quantity that the sums of its counters give
   Waterfall waterfall;
   std::array<OverlapFactor, 3> overlap;  // by OverlapReading
 };
