@@ -2,7 +2,7 @@
 """Checks that docs/metrics.md names, in backticks, every key that the verbs print as JSON.
 
 Runs report, launch (with its tree and kernel list), fuse, bound, tax and info on the traces in the
-repository, bound and tax on a small sweep of two platforms, and tax on a replay of its own database. Collects the keys of all objects, and the
+repository, bound and tax on a small sweep of two platforms, levels with counter runs, and tax on a replay of its own database. Collects the keys of all objects, and the
 words that come from a closed list: verdicts, levers, trust notes, sources, remedies, node kinds,
 import codes (those in some page of docs/formats).
 """
@@ -99,6 +99,27 @@ def tax_documents(assay, files):
     yield "assay tax, a sweep of two platforms", run(assay, "tax", *sweep, "--vs", f"1={files[0]}")
 
 
+def counter_documents(assay):
+    """Forty matrix products under rocprofv3, and two counter runs of them, one of which cannot be drawn."""
+    kernels = ["Kind,Agent_Id,Dispatch_Id,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp"]
+    calls = ["Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp"]
+    counters = ["Dispatch_Id,Agent_Id,Kernel_Name,Counter_Name,Counter_Value"]
+    for i in range(40):
+        name, at = f"gemm_{i % 2}", 1_000_000 + i * 20_000
+        kernels.append(f"KERNEL_DISPATCH,2,{i + 1},{name},{i + 1},{at},{at + 10_000}")
+        calls.append(f"HIP_RUNTIME_API,hipLaunchKernel,7,7,{i + 1},{at - 5_000},{at - 3_000}")
+        for counter, value in (("GRBM_GUI_ACTIVE", 8 * 15_000), ("SQ_VALU_MFMA_BUSY_CYCLES", 0.4 * 15_000 * 1216),
+                               ("SQ_INSTS_VALU_MFMA_MOPS_BF16", (0.4 + i % 2) * 15_000 * 1216)):
+            counters.append(f"{i + 1},2,{name},{counter},{value}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for file, lines in (("9_kernel_trace.csv", kernels), ("9_hip_api_trace.csv", calls),
+                            ("a_counter_collection.csv", counters), ("b_counter_collection.csv", counters)):
+            (folder / file).write_text("\n".join(lines) + "\n")
+        yield "assay levels --counters", run(assay, "levels", folder / "9_kernel_trace.csv", "--counters",
+                                             folder, "--peaks", "MI300X")
+
+
 def documents(assay):
     """(what was run, document) for every verb."""
     files = traces()
@@ -117,6 +138,7 @@ def documents(assay):
     yield "assay levels, several configurations", run(assay, "levels", "--config", f"a={files[0]}", "--config",
                                                       f"b={files[-1]}", "--tokens", "a=4096")
     yield from tax_documents(assay, files)
+    yield from counter_documents(assay)
     with tempfile.TemporaryDirectory() as folder:
         a, b = pathlib.Path(folder, "a.csv"), pathlib.Path(folder, "b.csv")
         a.write_text(CPU_BOUND_FIRST)
