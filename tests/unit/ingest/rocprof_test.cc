@@ -195,7 +195,7 @@ TEST_F(RocprofFiles, AFolderGivesEveryPassBelowIt) {
 
 // ---- JSON --------------------------------------------------------------------------------------
 
-constexpr const char* kJson = R"({"rocprofiler-sdk-tool": [{
+constexpr const char* kJson = R"json({"rocprofiler-sdk-tool": [{
  "metadata": {"pid": 70},
  "agents": [{"id": {"handle": 5}, "type": 1, "name": "cpu"},
             {"id": {"handle": 9}, "type": 2, "name": "gfx942", "product_name": "MI300X",
@@ -238,7 +238,7 @@ constexpr const char* kJson = R"({"rocprofiler-sdk-tool": [{
                       } ]
 }
 }]
-})";
+})json";
 
 TEST_F(RocprofFiles, ResultsJsonIsATraceAndACounterRun) {
   const std::string path = write("k_results.json", kJson);

@@ -186,7 +186,7 @@ TEST(CounterFormulas, BadFilesAreRefusedWithTheLine) {
 // ---- joining -----------------------------------------------------------------------------------
 
 // Two iterations of four kernels, the same operator sequence in each.
-struct Run {
+struct Traced {
   Trace trace;
   Links links;
   Windows windows;
@@ -195,7 +195,7 @@ struct Run {
 
 const std::vector<std::string> kKernels = {"gemm_a", "relu_kernel", "gemm_b", "relu_kernel"};
 
-Run two_iterations() {
+Traced two_iterations() {
   TraceMaker maker;
   uint32_t correlation = 1;
   for (int iteration = 0; iteration < 2; ++iteration) {
@@ -209,7 +209,7 @@ Run two_iterations() {
       ++correlation;
     }
   }
-  Run run;
+  Traced run;
   run.trace = maker.build();
   run.links = link_trace(run.trace);
   run.windows = find_iterations(run.trace, run.links);
@@ -244,7 +244,7 @@ std::vector<std::string> repeated(int times) {
   return list;
 }
 
-Result<CounterJoin> join(const Run& run, const std::vector<CounterPass>& passes,
+Result<CounterJoin> join(const Traced& run, const std::vector<CounterPass>& passes,
                          const CounterOptions& options = {}) {
   return join_counters(run.trace, run.links, run.windows, run.report, passes, options);
 }
@@ -258,7 +258,7 @@ double total(const CounterJoin& joined, const std::string& counter) {
 }
 
 TEST(JoinCounters, EveryKernelGetsTheValueOfItsPartner) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   const auto joined = join(run, {pass_of(repeated(2), "A", 1)});
   ASSERT_TRUE(joined) << joined.error().describe();
   ASSERT_EQ(joined->passes.size(), 1u);
@@ -269,7 +269,7 @@ TEST(JoinCounters, EveryKernelGetsTheValueOfItsPartner) {
 }
 
 TEST(JoinCounters, IterationsOfWarmUpAreLeftOutAndTheLastOnesUsed) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   const auto joined = join(run, {pass_of(repeated(5), "A", 1)});
   ASSERT_TRUE(joined) << joined.error().describe();
   EXPECT_TRUE(joined->passes[0].split);
@@ -279,7 +279,7 @@ TEST(JoinCounters, IterationsOfWarmUpAreLeftOutAndTheLastOnesUsed) {
 }
 
 TEST(JoinCounters, PassesMergePerKernelWhateverTheirOrder) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   const CounterPass a = pass_of(repeated(2), "A", 1, "a");
   const CounterPass b = pass_of(repeated(2), "B", 10, "b");
   const auto one = join(run, {a, b});
@@ -293,7 +293,7 @@ TEST(JoinCounters, PassesMergePerKernelWhateverTheirOrder) {
 }
 
 TEST(JoinCounters, ACounterOfTwoPassesIsTheirMeanAndItsSpreadIsTold) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   const auto joined =
       join(run, {pass_of(repeated(2), "A", 1, "a"), pass_of(repeated(2), "A", 1.1, "b")});
   ASSERT_TRUE(joined);
@@ -305,7 +305,7 @@ TEST(JoinCounters, ACounterOfTwoPassesIsTheirMeanAndItsSpreadIsTold) {
 }
 
 TEST(JoinCounters, ADroppedKernelLeavesItsExecutionIncomplete) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   std::vector<std::string> kernels = repeated(2);
   kernels.erase(kernels.begin() + 2);  // gemm_b of the first iteration
   const auto refused = join(run, {pass_of(kernels, "A", 1)});
@@ -322,7 +322,7 @@ TEST(JoinCounters, ADroppedKernelLeavesItsExecutionIncomplete) {
 }
 
 TEST(JoinCounters, ADuplicatedKernelLowersTheRateAndNothingElse) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   std::vector<std::string> kernels = repeated(2);
   kernels.insert(kernels.begin() + 2, "gemm_b");
   CounterOptions options;
@@ -334,7 +334,7 @@ TEST(JoinCounters, ADuplicatedKernelLowersTheRateAndNothingElse) {
 }
 
 TEST(JoinCounters, AnotherProgramIsRefusedWithRateAndAdvice) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   const auto refused = join(run, {pass_of({"x", "y", "z", "x"}, "A", 1, "other.csv")});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().file, "other.csv");
@@ -343,7 +343,7 @@ TEST(JoinCounters, AnotherProgramIsRefusedWithRateAndAdvice) {
 }
 
 TEST(JoinCounters, ARunRestrictedToSomeKernelsNeedsTheFlag) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   const std::vector<std::string> gemms = {"gemm_a", "gemm_b", "gemm_a", "gemm_b"};
   EXPECT_FALSE(join(run, {pass_of(gemms, "A", 1)}));
   CounterOptions options;
@@ -355,7 +355,7 @@ TEST(JoinCounters, ARunRestrictedToSomeKernelsNeedsTheFlag) {
 }
 
 TEST(JoinCounters, CommunicationAndCopiesTakeNoPart) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   std::vector<std::string> kernels = repeated(2);
   kernels.insert(kernels.begin() + 1, "ncclDevKernel_Generic(x)");
   kernels.insert(kernels.begin(), "__amd_rocclr_copyBuffer");
@@ -365,7 +365,7 @@ TEST(JoinCounters, CommunicationAndCopiesTakeNoPart) {
 }
 
 TEST(JoinCounters, OtherTemplateArgumentsMatchByTheFunctionsName) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   std::vector<std::string> kernels;
   for (const std::string& name : repeated(2)) kernels.push_back("void ns::" + name + "<4>(int)");
   const auto joined = join(run, {pass_of(kernels, "A", 1)});
@@ -375,7 +375,7 @@ TEST(JoinCounters, OtherTemplateArgumentsMatchByTheFunctionsName) {
 }
 
 TEST(JoinCounters, SeveralDevicesWithoutAListAreRefused) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   CounterPass pass = pass_of(repeated(2), "A", 1);
   pass.dispatches[3].device = 9;
   const auto refused = join(run, {pass});
@@ -384,7 +384,7 @@ TEST(JoinCounters, SeveralDevicesWithoutAListAreRefused) {
 }
 
 TEST(JoinCounters, AListOfAgentsTellsWhichDeviceIsTheTracesGpu) {
-  const Run run = two_iterations();
+  const Traced run = two_iterations();
   CounterPass pass = pass_of(repeated(4), "A", 1);
   for (size_t i = 0; i < pass.dispatches.size(); ++i) pass.dispatches[i].device = i < 8 ? 5 : 4;
   pass.devices = {{.device = 4, .ordinal = 1, .name = "", .architecture = ""},
