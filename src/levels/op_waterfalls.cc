@@ -33,12 +33,17 @@ std::map<OpKey, std::map<ExecutionKey, Execution>> executions_of(const CounterJo
   return ops;
 }
 
+// Products and attention before what runs beside them; a kernel whose name tells nothing is what it
+// is called.
 OpType main_type(const std::map<ExecutionKey, Execution>& executions) {
   std::map<OpType, int64_t> time;
   for (const auto& [key, execution] : executions) {
     for (const CounterCell* cell : execution.cells) time[cell->op_type] += cell->dur_ns;
   }
-  return time[OpType::kAttention] > time[OpType::kGemm] ? OpType::kAttention : OpType::kGemm;
+  const auto longer = [&](OpType a, OpType b) { return time[b] > time[a] ? b : a; };
+  if (time[OpType::kGemm] + time[OpType::kAttention] > 0)
+    return longer(OpType::kGemm, OpType::kAttention);
+  return longer(OpType::kOther, OpType::kVector);
 }
 
 void read_overlap(const std::map<ExecutionKey, Execution>& executions, OpWaterfall& op) {
@@ -155,9 +160,10 @@ std::vector<OpWaterfall> op_waterfalls(const CounterJoin& counters, const Counte
                                        const WaterfallOptions& options) {
   std::vector<OpWaterfall> ops;
   for (const auto& [key, executions] : executions_of(counters)) {
-    const bool matrix = std::any_of(executions.begin(), executions.end(),
-                                    [](const auto& execution) { return execution.second.matrix; });
-    if (matrix) ops.push_back(one_op(key, executions, counters, formulas, options));
+    const bool named = std::any_of(executions.begin(), executions.end(),
+                                   [](const auto& execution) { return execution.second.matrix; });
+    OpWaterfall op = one_op(key, executions, counters, formulas, options);
+    if (named || value_of(op.derived, "matrix_flop") > 0) ops.push_back(std::move(op));
   }
   std::stable_sort(ops.begin(), ops.end(),
                    [](const OpWaterfall& a, const OpWaterfall& b) { return a.dur_ns > b.dur_ns; });

@@ -122,8 +122,8 @@ struct WaterfallOptions {
   WaterfallDevice device;
 };
 
-// Every operation with matrix products or attention in it, by summed duration, longest first; a
-// refused one has its reason. Independent of the order of cells.
+// Every operation with matrix products or attention in it, by name or by matrix FLOP counted, by
+// summed duration, longest first; a refused one has its reason. Independent of the order of cells.
 std::vector<OpWaterfall> op_waterfalls(const CounterJoin& counters, const CounterFormulas& formulas,
                                        const WaterfallOptions& options);
 

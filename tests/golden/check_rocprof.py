@@ -170,7 +170,7 @@ def check_counters(assay, path, kernels, folder):
     for one in levels["counter_passes"]:
         if one["match_rate"] != 1 or one["matched"] != levels["counter_passes"][0]["kernels"]:
             yield f"{path.name}: {one['matched']} of {one['kernels']} matched"
-    fits = [row for row in levels["waterfall"] if row["op_type"] in ("gemm", "fa")]
+    fits = levels["waterfall"]
     for row in fits:
         bars = sum(row[key] for key in ("threshold_ns", "instruction_ns", "utilisation_ns",
                                         "overlap_ns", "frequency_ns", "residual_ns"))
