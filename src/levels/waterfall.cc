@@ -172,24 +172,21 @@ double logarithmic_mean(double a, double b) {
 }
 
 // The bars as whole nanoseconds whose sum is the measured time: each ends at the rounded running
-// sum.
+// sum, and the residual is the rest: by the closure its factor is 1 / rho.
 void fill_bars(Waterfall& made) {
   const double unit = logarithmic_mean(made.d_thr_ns, made.d_act_ns);
-  const std::array<double, kWaterfallBars> lengths = {made.d_thr_ns,
-                                                      unit * std::log(made.instruction),
-                                                      unit * std::log(made.utilisation),
-                                                      unit * std::log(made.overlap),
-                                                      unit * std::log(made.frequency),
-                                                      -unit * std::log(made.residual)};
+  const std::array<double, kWaterfallBars - 1> lengths = {
+      made.d_thr_ns, unit * std::log(made.instruction), unit * std::log(made.utilisation),
+      unit * std::log(made.overlap), unit * std::log(made.frequency)};
   double running = 0;
   int64_t told = 0;
-  for (size_t i = 0; i < kWaterfallBars; ++i) {
+  for (size_t i = 0; i < lengths.size(); ++i) {
     running += lengths[i];
-    const bool is_last = i + 1 == kWaterfallBars;
-    const int64_t end = std::llround(is_last ? made.d_act_ns : running);
+    const int64_t end = std::llround(running);
     made.bars_ns[i] = end - told;
     told = end;
   }
+  made.bars_ns.back() = std::llround(made.d_act_ns) - told;
 }
 
 }  // namespace
