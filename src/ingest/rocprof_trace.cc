@@ -3,7 +3,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "ingest/nsys_rows.h"
+#include "ingest/nvtx_ranges.h"
 #include "ingest/rocprof_run.h"
 #include "trace/builder.h"
 
