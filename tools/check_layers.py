@@ -19,7 +19,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["launch", "tax", "levels", "power", "throughput"]
+ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff"]
 WIRE = "collect/wire.h"
 
 ALLOWED = {

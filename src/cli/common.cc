@@ -415,6 +415,10 @@ int write_document(const Document& document, const CommonOptions& options, bool 
   return kExitFine;
 }
 
+Status write_output(const std::string& text, const std::string& path) {
+  return write_text(text, path);
+}
+
 int fail(const Error& error) {
   fmt::print(stderr, "assay: {}\n", clean_text(error.describe()));
   return kExitError;

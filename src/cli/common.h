@@ -107,6 +107,8 @@ Status check_output(const CommonOptions& options, const std::vector<std::string>
 bool wants_page(const CommonOptions& options);
 // Writes the document where the options say. data_lost: an import log had losses.
 int write_document(const Document& document, const CommonOptions& options, bool data_lost);
+// Writes text as it is to a file, or to standard output for "-".
+Status write_output(const std::string& text, const std::string& path);
 // Says what went wrong on stderr; returns kExitError.
 int fail(const Error& error);
 

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   assay::add_tax_verb(app, exit_code);
   assay::add_levels_verb(app, exit_code);
   assay::add_sample_verb(app, exit_code);
+  assay::add_diff_verb(app, exit_code);
   assay::add_power_verb(app, exit_code);
   assay::add_throughput_verb(app, exit_code);
   assay::add_replay_verb(app, exit_code);

@@ -16,6 +16,7 @@ void add_bound_verb(CLI::App& app, int& exit_code);
 void add_fuse_verb(CLI::App& app, int& exit_code);
 void add_tax_verb(CLI::App& app, int& exit_code);
 void add_sample_verb(CLI::App& app, int& exit_code);
+void add_diff_verb(CLI::App& app, int& exit_code);
 void add_power_verb(CLI::App& app, int& exit_code);
 // `power run` and `power calibrate`, below `power`.
 void add_power_run_verbs(CLI::App& power, int& exit_code);

@@ -170,6 +170,10 @@ Result<FusionReport> analyze_fusion(const Trace& trace, const Links& links, cons
   report.plan = sum_up(best_plan(index, 1), report.k_eager);
   const std::vector<PlannedChain> plan = best_plan(index, options.min_count);
   report.plan_min = sum_up(plan, report.k_eager);
+  for (const PlannedChain& chain : plan) {
+    const auto first = segments.kernels.begin() + chain.position;
+    report.planned_kernels.emplace_back(first, first + chain.length);
+  }
   report.min_count = options.min_count;
   Recommendations recommended =
       recommend(trace, links, raw, roots, segments, plan, report.floor, options.max_chains);

@@ -141,6 +141,8 @@ struct FusionReport {
   uint32_t min_count = 2;
   uint64_t recommended_total = 0;  // distinct chains of plan_min, before the cut to max_chains
   std::vector<RecommendedChain> recommended;  // by launches_saved descending
+  // Kernels of every chain of plan_min, chain after chain in mining order.
+  std::vector<std::vector<ActivityId>> planned_kernels;
   LaunchFloor floor;
   TrustNotes trust;
 };

@@ -234,6 +234,7 @@ struct Section {
   std::string key = {};
   std::string title = {};
   std::vector<Block> blocks = {};
+  bool folded = false;  // Markdown shows the title alone until the reader opens it
 };
 
 struct Tool {

@@ -96,17 +96,24 @@ class MarkdownWriter {
   void sections(const std::vector<Section>& sections, const std::string& heading) {
     for (const Section& section : sections) {
       bool titled = section.title.empty();
+      bool folded = false;
       for (const Block& content : section.blocks) {
         std::visit(
             [&](const auto& shown) {
               if (!for_readers(shown.show)) return;
-              if (!titled) paragraph(heading + escaped(section.title));
+              if (!titled && section.folded) {
+                paragraph("<details><summary>" + escaped(section.title) + "</summary>");
+                folded = true;
+              } else if (!titled) {
+                paragraph(heading + escaped(section.title));
+              }
               titled = true;
               block(shown);
               gap();
             },
             content);
       }
+      if (folded) paragraph("</details>");
     }
   }
 

@@ -1,0 +1,167 @@
+#include "diff/caveats.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+using Runs = std::vector<DiffRun>;
+using Texts = std::set<std::string>;
+
+// Fewer blocks than this make wide intervals that say little.
+constexpr uint64_t kFewBlocks = 5;
+
+Texts texts_of(const Runs& runs, std::string DiffRun::* field) {
+  Texts texts;
+  for (const DiffRun& run : runs) {
+    if (!(run.*field).empty()) texts.insert(run.*field);
+  }
+  return texts;
+}
+
+std::string joined(const Texts& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : " and ") + text;
+  return list.empty() ? "none told" : list;
+}
+
+uint64_t number_with(const Runs& runs, bool DiffRun::* flag) {
+  return static_cast<uint64_t>(
+      std::count_if(runs.begin(), runs.end(), [&](const DiffRun& run) { return run.*flag; }));
+}
+
+uint64_t sum_of(const Runs& runs, uint64_t DiffRun::* field) {
+  uint64_t sum = 0;
+  for (const DiffRun& run : runs) sum += run.*field;
+  return sum;
+}
+
+class Caveats {
+ public:
+  Caveats(const Runs& a, const Runs& b, const DiffReport& report) : a_(a), b_(b), report_(report) {}
+
+  TrustNotes list() {
+    different_text(&DiffRun::gpu, "diff_gpu", "time_ns", "the GPUs differ, ",
+                   ": kernels are chosen by machine, and the change is not one of code alone");
+    different_text(&DiffRun::tracer, "diff_tracer", "tklqt_ns,time_ns", "the tracers differ, ",
+                   ": launch times contain their tracer's cost, and the change with them");
+    basis();
+    different_flag(
+        &DiffRun::shapes, "diff_shapes", "hdbi,t_orch_ns",
+        "operator inputs were recorded on one side only: recording them costs host time, "
+        "and unique kernels are told apart less well without");
+    different_flag(&DiffRun::stacks, "diff_stacks", "tklqt_ns,hdbi,t_orch_ns,time_ns",
+                   "Python frames were recorded on one side only: recording them costs host time, "
+                   "which is in every host number of that side");
+    different_flag(
+        &DiffRun::whole_microseconds, "diff_resolution", "time_ns,tklqt_ns",
+        "one side tells times in whole microseconds only: its short kernels are rounded");
+    losses();
+    sampling();
+    positions();
+    return notes_.take();
+  }
+
+ private:
+  void different_text(std::string DiffRun::* field, const char* what, const char* affects,
+                      const std::string& before, const std::string& after) {
+    const Texts in_a = texts_of(a_, field);
+    const Texts in_b = texts_of(b_, field);
+    if (in_a == in_b) return;
+    if (in_a.empty() || in_b.empty()) {
+      notes_.add(std::string(what) + "_not_told", 1, 0, affects,
+                 std::string(in_a.empty() ? "A" : "B") +
+                     " does not tell what the other side does, " +
+                     joined(in_a.empty() ? in_b : in_a) + ": whether they agree is not known");
+      return;
+    }
+    notes_.add(what, a_.size() + b_.size(), 0, affects,
+               before + joined(in_a) + " against " + joined(in_b) + after);
+  }
+
+  // One side has it in all of its runs, the other in none; or a side is mixed.
+  void different_flag(bool DiffRun::* flag, const char* what, const char* affects,
+                      const char* effect) {
+    const uint64_t in_a = number_with(a_, flag);
+    const uint64_t in_b = number_with(b_, flag);
+    const bool all = in_a == a_.size() && in_b == b_.size();
+    if (all || in_a + in_b == 0) return;
+    notes_.add(what, in_a + in_b, 0, affects, effect);
+  }
+
+  void basis() {
+    different_text(&DiffRun::window_source, "diff_windows", "time_ns",
+                   "iterations were told by different means, ", ": they may not be the same work");
+    different_text(&DiffRun::window_name, "diff_window_names", "time_ns",
+                   "iterations have different names, ", ": they may not be the same work");
+    if (report_.a.iterations != report_.b.iterations) {
+      notes_.add("diff_iterations",
+                 std::max(report_.a.iterations, report_.b.iterations) -
+                     std::min(report_.a.iterations, report_.b.iterations),
+                 0, "",
+                 "the sides have different numbers of iterations: everything is per iteration");
+    }
+    notes_.add("diff_iterations_without_kernels",
+               sum_of(a_, &DiffRun::iterations_without_kernels) +
+                   sum_of(b_, &DiffRun::iterations_without_kernels),
+               0, "time_ns", "iterations without kernels are left out on both sides");
+  }
+
+  void losses() {
+    const uint64_t lost = sum_of(a_, &DiffRun::rows_lost) + sum_of(b_, &DiffRun::rows_lost);
+    notes_.add("diff_rows_lost", lost, 0, "time_ns,kernels",
+               "rows were lost on import: what is missing on one side looks like a change");
+    const uint64_t unlinked =
+        sum_of(a_, &DiffRun::kernels_unlinked) + sum_of(b_, &DiffRun::kernels_unlinked);
+    notes_.add("diff_unlinked_kernels", unlinked, 0, "tklqt_ns,launches",
+               "kernels without a launch call: in no launch number, and in the iteration in which "
+               "they start on the device");
+  }
+
+  void sampling() {
+    const uint64_t fewest = std::min(report_.a.blocks, report_.b.blocks);
+    if (fewest < 2) {
+      notes_.add("diff_one_sample", 1, 0, "time_ns",
+                 "a side is one iteration: whether a change is more than noise cannot be told; "
+                 "give several files a side, or traces of several iterations");
+      return;
+    }
+    const bool one_run = report_.a.block_kind == BlockKind::kIterations ||
+                         report_.b.block_kind == BlockKind::kIterations;
+    if (one_run) {
+      notes_.add("diff_one_run", 1, 0, "time_ns",
+                 "a side is one run: intervals know how its iterations differ, not how runs do; "
+                 "give several files a side for that");
+    }
+    if (fewest < kFewBlocks) {
+      notes_.add("diff_few_samples", fewest, 0, "time_ns",
+                 "so few iterations or repeats on a side make wide intervals: small real changes "
+                 "are called noise");
+    }
+  }
+
+  void positions() {
+    uint64_t given_up = 0;
+    for (const DiffLevel& level : report_.levels) given_up += level.positions_given_up;
+    notes_.add("diff_positions_given_up", given_up, 0, "match",
+               "levels whose sequences differ too much to be laid side by side: renamed items "
+               "there are told by name and operators only, or as appeared and vanished");
+  }
+
+  const Runs& a_;
+  const Runs& b_;
+  const DiffReport& report_;
+  NoteList notes_;
+};
+
+}  // namespace
+
+TrustNotes diff_caveats(const std::vector<DiffRun>& a, const std::vector<DiffRun>& b,
+                        const DiffReport& report) {
+  return Caveats(a, b, report).list();
+}
+
+}  // namespace assay

@@ -1,0 +1,107 @@
+#pragma once
+
+// Two sides compared: what the change is, where it comes from at every level, and whether it is
+// more than chance. Contributions sum to the change exactly, at every level, in whole nanoseconds;
+// with the sides exchanged every change has the opposite sign.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diff/match.h"
+#include "diff/noise.h"
+#include "diff/run.h"
+#include "diff/side.h"
+
+namespace assay {
+
+enum class DiffNoise : uint8_t {
+  kNoChange,
+  kReal,    // 0 lies outside the 95 % interval of the change
+  kNoise,   // inside
+  kUnknown  // one block on a side: cannot be told
+};
+std::string_view diff_noise_name(DiffNoise noise);  // "no_change", "real", "noise", "unknown"
+
+enum class DiffKind : uint8_t { kBoth, kAppeared, kVanished };
+std::string_view diff_kind_name(DiffKind kind);  // "both", "appeared", "vanished"
+
+// One side of a row, per iteration and GPU.
+struct DiffRowSide {
+  std::string name;  // empty = absent
+  std::string shown;
+  double calls = 0;
+  int64_t time_ns = 0;  // busy_ns + idle_ns
+  int64_t busy_ns = 0;
+  int64_t idle_ns = 0;
+  double dur_mean_ns = 0;  // per call; NaN without calls
+};
+
+// change_ns == b.time_ns - a.time_ns == more_calls_ns + slower_ns + idle_change_ns, exactly.
+struct DiffRow {
+  DiffRowSide a;
+  DiffRowSide b;
+  DiffMatch match = DiffMatch::kNone;
+  DiffKind kind = DiffKind::kBoth;
+  bool rest = false;
+  int64_t change_ns = 0;
+  int64_t more_calls_ns = 0;  // from more or fewer calls at the mean cost per call of both sides
+  int64_t slower_ns = 0;      // from what a call keeps the device busy, at the mean number of calls
+  int64_t idle_change_ns = 0;  // from idle time before a call, likewise
+  double share_of_change = 0;  // change_ns / total change; NaN when that is 0
+  ChangeInterval interval;     // of change_ns
+  DiffNoise noise = DiffNoise::kUnknown;
+};
+
+struct DiffLevel {
+  DiffLevelKind kind = DiffLevelKind::kKernel;
+  std::vector<DiffRow> rows;  // largest change first, then names
+  uint64_t appeared = 0;
+  uint64_t vanished = 0;
+  uint64_t renamed = 0;  // matched by anything but the name
+  uint64_t slower = 0;   // in both, change above 0
+  uint64_t faster = 0;
+  uint64_t real = 0;  // of the changed rows, outside the noise
+  bool positions_given_up = false;
+};
+
+struct DiffMetric {
+  std::string key;
+  std::string label;
+  DiffUnit unit = DiffUnit::kNanoseconds;
+  double a = 0;  // mean over iterations; NaN = not defined
+  double b = 0;
+  uint64_t n_a = 0;
+  uint64_t n_b = 0;
+  double change = 0;
+  double change_share = 0;  // change / |a|; NaN when a is 0
+  ChangeInterval interval;  // of the change
+  ChangeInterval b_interval;
+  DiffNoise noise = DiffNoise::kUnknown;
+};
+
+struct DiffSideFacts {
+  uint64_t runs = 0;
+  uint64_t repeats = 0;
+  uint64_t iterations = 0;
+  uint64_t samples = 0;
+  uint64_t blocks = 0;
+  BlockKind block_kind = BlockKind::kIterations;
+  int64_t time_ns = 0;
+};
+
+struct DiffReport {
+  DiffSideFacts a;
+  DiffSideFacts b;
+  DiffMetric time;  // key "time_ns"; a, b and change are whole nanoseconds
+  int64_t change_ns = 0;
+  std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
+  std::array<DiffLevel, kDiffLevels> levels;
+  Resampling resampling;
+};
+
+DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling& options);
+
+}  // namespace assay

@@ -1,0 +1,63 @@
+#pragma once
+
+// Conditions under which a build fails (docs/ci.md):
+//   gate   := metric op limit
+//   metric := a key of the metrics table, its unit suffix (_ns) optional
+//   op     := ">" | ">=" | "<" | "<="
+//   limit  := sign number "%"        relative change, of A
+//           | sign number [unit]     change
+//           | number [unit | "%"]    level of B; "%" of shares only
+// Units are ns, us, ms and s, needed by times (0 needs none) and refused by everything else.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "diff/compare.h"
+
+namespace assay {
+
+enum class GateOp : uint8_t { kAbove, kAtLeast, kBelow, kAtMost };
+enum class GateLimit : uint8_t { kRelativeChange, kChange, kLevel };
+
+struct Gate {
+  std::string text;  // as typed
+  std::string metric;
+  GateOp op = GateOp::kAbove;
+  GateLimit limit = GateLimit::kChange;
+  double value = 0;      // in base units; 0.1 for 10 %
+  bool percent = false;  // written with %
+  std::string unit;      // as written; empty = none
+};
+
+enum class GateOutcome : uint8_t {
+  kPassed,
+  kCrossed,
+  kWithinNoise,  // beyond the limit, but that may be chance: passes
+  kUndecided,    // beyond the limit, and noise cannot be told: an error, not a pass
+  kNoValue,      // the metric has no value on a side that the gate needs: an error
+};
+std::string_view gate_outcome_name(GateOutcome outcome);
+
+struct GateResult {
+  Gate gate;
+  GateOutcome outcome = GateOutcome::kPassed;
+  std::string metric;  // full key
+  DiffUnit unit = DiffUnit::kNanoseconds;
+  double a = 0;
+  double b = 0;
+  double value = 0;  // what was held against the limit
+  double limit = 0;
+};
+
+// Grammar only; whether the metric exists is told by check_gates.
+Result<Gate> parse_gate(std::string_view text);
+
+// Fails when a gate names no metric of the report (listing those that exist) or its unit does not
+// fit. any: do not ask whether a change is more than noise.
+Result<std::vector<GateResult>> check_gates(const std::vector<Gate>& gates,
+                                            const DiffReport& report, bool any);
+
+}  // namespace assay

@@ -1,0 +1,78 @@
+#include "diff/noise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+#include "base/stats.h"
+
+namespace assay {
+namespace {
+
+constexpr double kNormal95 = 1.959963984540054;  // z at 0.975
+
+// The 2.5 % and 97.5 % order statistics, counted from both ends alike.
+ChangeInterval interval_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t cut = values.size() / 40;
+  return {true, values[cut], values[values.size() - 1 - cut]};
+}
+
+}  // namespace
+
+BlockDraws::BlockDraws(const DiffSide& side, const Resampling& options)
+    : blocks_(side.block_samples.size()), resamples_(options.resamples) {
+  if (blocks_ < 2) return;
+  drawn_.assign(resamples_ * blocks_, 0);
+  SplitMix64 random(mix_seeds(options.seed, side.content_hash));
+  for (size_t r = 0; r < resamples_; ++r) {
+    for (size_t i = 0; i < blocks_; ++i) {
+      ++drawn_[r * blocks_ + static_cast<size_t>(random.below(static_cast<int64_t>(blocks_)))];
+    }
+  }
+}
+
+std::vector<double> BlockDraws::deviations(const std::vector<double>& sums,
+                                           const std::vector<uint64_t>& counts) const {
+  if (blocks_ < 2) return {};
+  double all = 0;
+  double number = 0;
+  for (size_t b = 0; b < blocks_; ++b) {
+    all += sums[b];
+    number += static_cast<double>(counts[b]);
+  }
+  std::vector<double> result(resamples_, 0.0);
+  if (number == 0) return result;
+  const auto n = static_cast<double>(blocks_);
+  const double widen = std::sqrt(n / (n - 1)) * student_t95(blocks_ - 1) / kNormal95;
+  const double mean = all / number;
+  for (size_t r = 0; r < resamples_; ++r) {
+    double sum = 0;
+    double drawn = 0;
+    for (size_t b = 0; b < blocks_; ++b) {
+      const auto times = static_cast<double>(drawn_[r * blocks_ + b]);
+      sum += times * sums[b];
+      drawn += times * static_cast<double>(counts[b]);
+    }
+    if (drawn > 0) result[r] = widen * (sum / drawn - mean);
+  }
+  return result;
+}
+
+ChangeInterval change_interval(double change, const BlockDraws& draws_a, const BlockDraws& draws_b,
+                               const std::vector<double>& a, const std::vector<double>& b) {
+  if (draws_a.blocks() < 2 || draws_b.blocks() < 2) return {};
+  std::vector<double> changes(a.size());
+  for (size_t r = 0; r < a.size(); ++r) changes[r] = change + (b[r] - a[r]);
+  return interval_of(std::move(changes));
+}
+
+ChangeInterval level_interval(double mean, const BlockDraws& draws,
+                              const std::vector<double>& deviations) {
+  if (draws.blocks() < 2) return {};
+  std::vector<double> values(deviations.size());
+  for (size_t r = 0; r < values.size(); ++r) values[r] = mean + deviations[r];
+  return interval_of(std::move(values));
+}
+
+}  // namespace assay

@@ -1,0 +1,55 @@
+#pragma once
+
+// How much of a difference of means chance alone may make: the bootstrap over blocks.
+//
+// Blocks of each side are drawn with replacement and the means taken anew (percentile bootstrap).
+// With few blocks that is too narrow; deviations are widened by sqrt(n / (n - 1)) t(n - 1) / z, as
+// Hesterberg proposes ("What teachers should know about the bootstrap", The American Statistician
+// 69, 2015, section 5.3: the expanded percentile interval). A side's draws depend on its own data
+// alone, so that exchanging the sides mirrors every interval exactly, and a side against itself has
+// the interval [0, 0].
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "diff/side.h"
+
+namespace assay {
+
+struct Resampling {
+  size_t resamples = 2000;
+  uint64_t seed = 1;
+};
+
+struct ChangeInterval {
+  bool known = false;  // both sides have at least two blocks
+  double low = 0;
+  double high = 0;
+};
+
+// How often each block was drawn, per resample.
+class BlockDraws {
+ public:
+  BlockDraws(const DiffSide& side, const Resampling& options);
+
+  size_t blocks() const { return blocks_; }
+  // Per resample: widened deviation of the mean from the mean of all blocks. Sums and counts are
+  // per block; a resample without any count deviates by nothing.
+  std::vector<double> deviations(const std::vector<double>& sums,
+                                 const std::vector<uint64_t>& counts) const;
+
+ private:
+  size_t blocks_ = 0;
+  size_t resamples_ = 0;
+  std::vector<uint16_t> drawn_;  // [resample][block]
+};
+
+// 95 % interval of mean_b - mean_a from the deviations of both; `change` is that difference.
+ChangeInterval change_interval(double change, const BlockDraws& draws_a, const BlockDraws& draws_b,
+                               const std::vector<double>& a, const std::vector<double>& b);
+// 95 % interval of one side's mean.
+ChangeInterval level_interval(double mean, const BlockDraws& draws,
+                              const std::vector<double>& deviations);
+
+}  // namespace assay

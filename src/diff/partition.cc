@@ -1,0 +1,110 @@
+#include "diff/partition.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/interval_index.h"
+
+namespace assay {
+namespace {
+
+using GpuWindow = std::pair<int64_t, int32_t>;
+using Tails = std::map<GpuWindow, int64_t>;
+
+// The stretch of [from, to) that lies in host windows goes to their tails.
+void add_tails(const std::vector<Interval>& windows, int64_t gpu, Interval idle, Tails& tails) {
+  if (idle.start_ns >= idle.end_ns) return;
+  auto window = std::partition_point(windows.begin(), windows.end(),
+                                     [&](const Interval& w) { return w.end_ns <= idle.start_ns; });
+  for (; window != windows.end() && window->start_ns < idle.end_ns; ++window) {
+    const int64_t part =
+        std::min(idle.end_ns, window->end_ns) - std::max(idle.start_ns, window->start_ns);
+    if (part > 0) tails[{gpu, static_cast<int32_t>(window - windows.begin())}] += part;
+  }
+}
+
+void split_idle(const DeviceWork& work, Interval idle, WorkShare& share) {
+  const int64_t length = std::max<int64_t>(0, idle.end_ns - idle.start_ns);
+  if (work.launch_ns == kLaunchNotTold) {
+    share.idle_unknown_ns = length;
+    return;
+  }
+  share.idle_host_ns = std::clamp<int64_t>(work.launch_ns - idle.start_ns, 0, length);
+  share.idle_launch_ns = length - share.idle_host_ns;
+}
+
+// Where idle time before the first work of a GPU is counted from.
+int64_t first_reach(const DeviceWork& work, const std::vector<Interval>& windows) {
+  if (windows.empty()) return work.start_ns;
+  return std::min(work.start_ns, windows.front().start_ns);
+}
+
+// One GPU: works [begin, end).
+void share_idle(const std::vector<DeviceWork>& works, size_t begin, size_t end,
+                const std::vector<Interval>& windows, std::vector<WorkShare>& shares,
+                Tails& tails) {
+  int64_t reach = first_reach(works[begin], windows);
+  for (size_t i = begin; i < end; ++i) {
+    const DeviceWork& work = works[i];
+    if (work.start_ns > reach) {
+      const int64_t own_from = work.window < 0
+                                   ? work.start_ns
+                                   : std::clamp(windows[static_cast<size_t>(work.window)].start_ns,
+                                                reach, work.start_ns);
+      add_tails(windows, work.gpu, {reach, own_from}, tails);
+      split_idle(work, {own_from, work.start_ns}, shares[i]);
+    }
+    reach = std::max(reach, work.end_ns);
+  }
+  if (!windows.empty()) {
+    add_tails(windows, works[begin].gpu, {reach, windows.back().end_ns}, tails);
+  }
+}
+
+void share_busy(const std::vector<DeviceWork>& works, size_t begin, size_t end,
+                std::vector<WorkShare>& shares) {
+  std::vector<Interval> taken;  // by the classes above
+  for (size_t c = 0; c < kWorkClasses; ++c) {
+    const IntervalIndex higher(merge_intervals(taken));
+    int64_t reach = std::numeric_limits<int64_t>::min();
+    for (size_t i = begin; i < end; ++i) {
+      const DeviceWork& work = works[i];
+      if (static_cast<size_t>(work.work_class) != c) continue;
+      const Interval own{std::max(work.start_ns, reach), work.end_ns};
+      if (own.start_ns < own.end_ns) {
+        shares[i].busy_ns = own.end_ns - own.start_ns - higher.length_in(own);
+        taken.push_back(own);
+      }
+      reach = std::max(reach, work.end_ns);
+    }
+  }
+}
+
+}  // namespace
+
+Partition partition_time(const std::vector<DeviceWork>& works,
+                         const std::vector<Interval>& windows) {
+  Partition partition;
+  partition.shares.resize(works.size());
+  Tails tails;
+  std::set<GpuWindow> with_work;
+  for (size_t begin = 0; begin < works.size();) {
+    size_t end = begin;
+    while (end < works.size() && works[end].gpu == works[begin].gpu) {
+      with_work.insert({works[end].gpu, works[end].window});
+      ++end;
+    }
+    share_idle(works, begin, end, windows, partition.shares, tails);
+    share_busy(works, begin, end, partition.shares);
+    begin = end;
+  }
+  for (const auto& [key, tail_ns] : tails) {
+    if (with_work.contains(key)) partition.tails.push_back({key.first, key.second, tail_ns});
+  }
+  return partition;
+}
+
+}  // namespace assay

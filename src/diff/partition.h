@@ -1,0 +1,58 @@
+#pragma once
+
+// Every instant of an iteration given to the one activity that answers for it, so that what
+// activities cost sums to the iteration's time exactly, however they overlap. The device computes,
+// else it communicates, else it copies, else it is idle; idle time belongs to the activity that
+// ends it. Ties within a class go to the activity that started first.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/intervals.h"
+
+namespace assay {
+
+// In falling priority: what runs beside a higher class costs no time.
+enum class WorkClass : uint8_t { kCompute, kCollective, kCopy };
+constexpr size_t kWorkClasses = 3;
+
+constexpr int64_t kLaunchNotTold = std::numeric_limits<int64_t>::min();
+
+struct DeviceWork {
+  int64_t gpu = 0;
+  int32_t window = -1;  // iteration it belongs to; -1 = none
+  WorkClass work_class = WorkClass::kCompute;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t launch_ns = kLaunchNotTold;  // start of its launch call
+};
+
+struct WorkShare {
+  int64_t busy_ns = 0;          // of its duration, what nothing else answers for
+  int64_t idle_host_ns = 0;     // idle time that it ended: before its launch call began
+  int64_t idle_launch_ns = 0;   // ... and from the call to its start
+  int64_t idle_unknown_ns = 0;  // ... without a launch call to tell
+  int64_t idle_ns() const { return idle_host_ns + idle_launch_ns + idle_unknown_ns; }
+};
+
+// Idle time of an iteration after its last work: up to where the next one begins on the host.
+struct WindowTail {
+  int64_t gpu = 0;
+  int32_t window = 0;
+  int64_t tail_ns = 0;
+};
+
+struct Partition {
+  std::vector<WorkShare> shares;  // per work
+  std::vector<WindowTail> tails;  // by (gpu, window); only of windows with work on that GPU
+};
+
+// `works` in order of (gpu, start). `windows`: host time of each iteration, ordered, disjoint. An
+// idle stretch between the work of two iterations is cut where the second begins on the host; idle
+// time outside all iterations is nobody's.
+Partition partition_time(const std::vector<DeviceWork>& works,
+                         const std::vector<Interval>& windows);
+
+}  // namespace assay

@@ -1,0 +1,95 @@
+#pragma once
+
+// What a comparison needs of one traced run, as plain numbers: per iteration and GPU, what every
+// kernel, operation and chain cost. Filled by whoever knows the analyses; this room never does.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// The levels of a comparison. At each, what the items cost sums to the time of the iteration.
+enum class DiffLevelKind : uint8_t { kPart, kOperation, kKernel, kChain };
+constexpr size_t kDiffLevels = 4;
+std::string_view diff_level_name(DiffLevelKind kind);  // "parts", "operations", "kernels", "chains"
+
+// What an item cost in one sample, over all its calls.
+struct DiffCost {
+  uint64_t calls = 0;
+  int64_t busy_ns = 0;  // device time that it answers for (diff/partition.h)
+  int64_t idle_ns = 0;  // idle device time that it ended
+  int64_t dur_ns = 0;   // summed durations, whatever ran beside
+
+  int64_t time_ns() const { return busy_ns + idle_ns; }
+  void add(const DiffCost& other) {
+    calls += other.calls;
+    busy_ns += other.busy_ns;
+    idle_ns += other.idle_ns;
+    dur_ns += other.dur_ns;
+  }
+};
+
+// A kernel, an operation, a chain: what is matched with its like on the other side.
+struct DiffItem {
+  std::string name = {};    // identity: the signature in full
+  std::string shown = {};   // for people
+  std::string family = {};  // the name without what a rename changes; empty = none
+  std::string path = {};    // the operators around it, outermost first; empty = not told
+  bool rest = false;        // a named remainder: matched with its namesake only
+};
+
+struct DiffEntry {
+  uint32_t item = 0;
+  DiffCost cost;
+};
+
+struct DiffLevelRun {
+  std::vector<DiffItem> items;                  // names are unique
+  std::vector<std::vector<DiffEntry>> samples;  // parallel to DiffRun::samples
+  std::vector<uint32_t> sequence;               // items in launch order, of one typical iteration
+};
+
+// One GPU in one iteration.
+struct DiffSample {
+  int32_t iteration = 0;
+  int64_t gpu = 0;
+  int64_t time_ns = 0;  // what the entries of every level sum to
+};
+
+enum class DiffUnit : uint8_t { kNanoseconds, kCount, kShare, kRatio };
+
+// One metric of docs/metrics.md, once per iteration; NaN where it is not defined.
+struct DiffMetricSeries {
+  std::string key;  // "tklqt_ns"
+  std::string label = {};
+  DiffUnit unit = DiffUnit::kNanoseconds;
+  std::vector<int32_t> iterations = {};
+  std::vector<double> values = {};
+};
+
+struct DiffRun {
+  std::string file;
+  std::optional<int64_t> rank;
+  std::string gpu;            // product name; empty = not told
+  std::string tracer;         // "pytorch_profiler", ...
+  std::string window_source;  // as printed
+  std::string window_name;    // what iterations are called, without their number
+  bool iterations = false;    // the samples are iterations; false: the whole trace is one
+  uint64_t iterations_without_kernels = 0;
+  bool shapes = false;  // operator inputs were recorded
+  bool stacks = false;  // Python frames were recorded
+  bool whole_microseconds = false;
+  uint64_t rows_lost = 0;  // on import
+  uint64_t kernels = 0;
+  uint64_t kernels_unlinked = 0;
+  std::vector<DiffSample> samples;
+  std::array<DiffLevelRun, kDiffLevels> levels;
+  std::vector<DiffMetricSeries> metrics;  // of every metric that the run has
+};
+
+}  // namespace assay

@@ -1,0 +1,35 @@
+#pragma once
+
+// From a comparison to sections of a Document, and to the formats that build machines read.
+
+#include <string>
+#include <vector>
+
+#include "diff/compare.h"
+#include "diff/gate.h"
+#include "report/document.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+struct DiffView {
+  const DiffReport& report;
+  const std::vector<GateResult>& gates;
+  const TrustNotes& notes;
+  size_t top = 10;   // rows per level for readers; 0 = all
+  bool any = false;  // gates do not ask whether a change is more than noise
+};
+
+// The first sentence is the answer.
+std::vector<std::string> diff_words(const DiffView& view);
+// "diff": sides, metrics, one table per level, gates.
+std::vector<Section> diff_sections(const DiffView& view);
+
+// One test case per gate; without gates one that says what changed and passes.
+std::string diff_junit(const DiffView& view, const std::string& a, const std::string& b);
+// "::error title=...::..." lines as GitHub reads them: gates that failed, then the verdict.
+std::string diff_annotations(const DiffView& view);
+// What a gate found, in a sentence.
+std::string gate_words(const GateResult& gate);
+
+}  // namespace assay

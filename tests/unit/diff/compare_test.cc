@@ -1,0 +1,152 @@
+#include "diff/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "diff/caveats.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kKernels = static_cast<size_t>(DiffLevelKind::kKernel);
+
+struct Use {
+  const char* name;
+  uint64_t calls;
+  int64_t busy_ns;
+  int64_t idle_ns;
+};
+
+// One iteration per element, the kernel level alone.
+DiffRun run_of(const std::vector<std::vector<Use>>& iterations) {
+  DiffRun run;
+  run.iterations = true;
+  DiffLevelRun& level = run.levels[kKernels];
+  for (size_t i = 0; i < iterations.size(); ++i) {
+    DiffSample sample{.iteration = static_cast<int32_t>(i)};
+    level.samples.emplace_back();
+    for (const Use& use : iterations[i]) {
+      size_t id = 0;
+      while (id < level.items.size() && level.items[id].name != use.name) ++id;
+      if (id == level.items.size()) level.items.push_back({.name = use.name, .shown = use.name});
+      level.samples.back().push_back(
+          {static_cast<uint32_t>(id), {use.calls, use.busy_ns, use.idle_ns, use.busy_ns}});
+      sample.time_ns += use.busy_ns + use.idle_ns;
+    }
+    run.samples.push_back(sample);
+  }
+  return run;
+}
+
+DiffReport compared(const std::vector<DiffRun>& a, const std::vector<DiffRun>& b) {
+  return compare_sides(make_side(a), make_side(b), {.resamples = 400});
+}
+
+const DiffRow& row_of(const DiffReport& report, const char* name) {
+  for (const DiffRow& row : report.levels[kKernels].rows) {
+    if (row.a.name == name || row.b.name == name) return row;
+  }
+  ADD_FAILURE() << name;
+  return report.levels[kKernels].rows.front();
+}
+
+TEST(Compare, SplitsAChangeIntoCallsAndCost) {
+  // 10 calls of 100 + 20 become 12 of 110 + 40. Cost per call 120 -> 150, its mean 135: 2 calls
+  // more are 270; idle per call +20 at 11 calls is 220; 12*150 - 10*120 = 600, the rest 110.
+  const DiffReport report =
+      compared({run_of({{{"k", 10, 1000, 200}}})}, {run_of({{{"k", 12, 1320, 480}}})});
+  const DiffRow& row = row_of(report, "k");
+  EXPECT_EQ(row.change_ns, 600);
+  EXPECT_EQ(row.more_calls_ns, 270);
+  EXPECT_EQ(row.idle_change_ns, 220);
+  EXPECT_EQ(row.slower_ns, 110);
+}
+
+TEST(Compare, WhatAppearsOrVanishesIsCalls) {
+  const DiffReport report =
+      compared({run_of({{{"old", 2, 50, 10}}})}, {run_of({{{"new", 3, 80, 5}}})});
+  EXPECT_EQ(row_of(report, "old").kind, DiffKind::kVanished);
+  EXPECT_EQ(row_of(report, "old").more_calls_ns, -60);
+  EXPECT_EQ(row_of(report, "new").kind, DiffKind::kAppeared);
+  EXPECT_EQ(row_of(report, "new").more_calls_ns, 85);
+  EXPECT_EQ(report.change_ns, 25);
+}
+
+TEST(Compare, MeansOfIterationsAreRoundedSoThatTheySumToTheTotal) {
+  // Sums 10, 10, 11 over 3 iterations: means 3 1/3, 3 1/3, 3 2/3 of 10 1/3 -> 10. The largest
+  // remainder is c's.
+  const DiffRun run = run_of({{{"a", 1, 10, 0}, {"b", 1, 10, 0}}, {{"c", 1, 11, 0}}, {}});
+  const DiffReport report = compared({run}, {run_of({{{"a", 1, 3, 0}}})});
+  EXPECT_EQ(report.a.time_ns, 10);
+  EXPECT_EQ(row_of(report, "a").a.time_ns, 3);
+  EXPECT_EQ(row_of(report, "b").a.time_ns, 3);
+  EXPECT_EQ(row_of(report, "c").a.time_ns, 4);
+}
+
+TEST(Compare, OneIterationCannotTellNoise) {
+  const DiffReport report =
+      compared({run_of({{{"k", 1, 100, 0}}})}, {run_of({{{"k", 1, 900, 0}}})});
+  EXPECT_EQ(report.time.noise, DiffNoise::kUnknown);
+  EXPECT_FALSE(report.time.interval.known);
+  EXPECT_EQ(row_of(report, "k").noise, DiffNoise::kUnknown);
+  const TrustNotes notes = diff_caveats({DiffRun{}}, {DiffRun{}}, report);
+  ASSERT_FALSE(notes.empty());
+  EXPECT_EQ(notes.front().what, "diff_one_sample");
+}
+
+std::vector<std::vector<Use>> times(const std::vector<int64_t>& all) {
+  std::vector<std::vector<Use>> iterations;
+  for (const int64_t ns : all) iterations.push_back({{"k", 1, ns, 0}});
+  return iterations;
+}
+
+TEST(Compare, TellsNoiseFromChange) {
+  const DiffRun base = run_of(times({100, 102, 98, 101, 99, 100}));
+  const DiffRun near = run_of(times({101, 103, 98, 102, 99, 100}));
+  const DiffRun far = run_of(times({150, 152, 148, 151, 149, 150}));
+  EXPECT_EQ(compared({base}, {near}).time.noise, DiffNoise::kNoise);
+  EXPECT_EQ(compared({base}, {far}).time.noise, DiffNoise::kReal);
+  EXPECT_EQ(compared({base}, {base}).time.noise, DiffNoise::kNoChange);
+}
+
+TEST(Compare, RepeatsAreDrawnWhole) {
+  // Within a run nothing varies; between runs it does.
+  const DiffRun slow = run_of(times({120, 120, 120}));
+  const DiffRun fast = run_of(times({100, 100, 100}));
+  const DiffReport report = compared({slow, fast}, {slow, fast, slow});
+  EXPECT_EQ(report.a.block_kind, BlockKind::kRuns);
+  EXPECT_EQ(report.a.blocks, 2u);
+  EXPECT_EQ(report.b.blocks, 3u);
+  EXPECT_EQ(report.time.noise, DiffNoise::kNoise);
+}
+
+TEST(Compare, RanksOfOneRunAreOneRepeat) {
+  DiffRun rank0 = run_of(times({100, 102}));
+  DiffRun rank1 = run_of(times({104, 106}));
+  rank0.rank = 0;
+  rank1.rank = 1;
+  const DiffReport report = compared({rank0, rank1}, {rank0, rank1, rank0, rank1});
+  EXPECT_EQ(report.a.repeats, 1u);
+  EXPECT_EQ(report.a.iterations, 2u);
+  EXPECT_EQ(report.a.samples, 4u);
+  EXPECT_EQ(report.a.time_ns, 103);
+  EXPECT_EQ(report.b.repeats, 2u);
+  EXPECT_EQ(report.change_ns, 0);
+}
+
+TEST(Compare, SaysWhatKeepsSidesFromBeingComparable) {
+  DiffRun a = run_of(times({100, 100}));
+  DiffRun b = run_of(times({100}));
+  a.gpu = "V100";
+  b.gpu = "A100";
+  a.stacks = true;
+  a.window_source = b.window_source = "profiler_step";
+  const TrustNotes notes = diff_caveats({a}, {b}, compared({a}, {b}));
+  std::vector<std::string> what;
+  for (const TrustNote& note : notes) what.push_back(note.what);
+  EXPECT_THAT(what, ::testing::ElementsAre("diff_gpu", "diff_iterations", "diff_stacks",
+                                           "diff_one_sample"));
+}
+
+}  // namespace
+}  // namespace assay
