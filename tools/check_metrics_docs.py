@@ -25,7 +25,7 @@ TIMEOUT_S = 120
 PLATFORMS = {"platform A", "platform B"}
 # Values that docs/metrics.md defines one by one, by the key they stand under.
 WORDS = {
-    "along", "base_weighting", "bound", "interval_source", "kind", "metric", "mode", "origin", "phase",
+    "along", "base_weighting", "bound", "interval_source", "kind", "match", "metric", "mode", "noise", "origin", "outcome", "phase",
     "phase_source", "remedy", "rule", "same_as", "segment", "severity", "source", "tier", "tighter", "what",
     "window_source",
 }
@@ -137,6 +137,8 @@ def documents(assay):
                                               files[0])
     yield "assay levels, several configurations", run(assay, "levels", "--config", f"a={files[0]}", "--config",
                                                       f"b={files[-1]}", "--tokens", "a=4096")
+    yield "assay diff", run(assay, "diff", files[0], files[-1], "--fail-on", "kernels>+1000000%")
+    yield "assay diff, with itself", run(assay, "diff", files[0], files[0])
     yield from tax_documents(assay, files)
     yield from counter_documents(assay)
     with tempfile.TemporaryDirectory() as folder:

@@ -139,7 +139,7 @@ std::string limit_words(const GateResult& gate) {
                    : gate.gate.op == GateOp::kAtLeast ? "at or above"
                    : gate.gate.op == GateOp::kBelow   ? "below"
                                                       : "at or below";
-  return std::string(" is ") + op + " the limit of '" + gate.gate.text + "'";
+  return std::string(", ") + op + " the limit of '" + gate.gate.text + "'";
 }
 
 std::string found_words(const GateResult& gate) {
