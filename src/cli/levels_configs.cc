@@ -130,13 +130,23 @@ Result<ConfigFigures> read_config(const Config& config, const ConfigInputs& inpu
   logs.files = paths_of(inputs.telemetry.files, config.name);
   ASSAY_TRY_ASSIGN(TelemetryRun telemetry, TelemetryRun::open(logs, inputs.common.allow_truncated));
   data_lost |= telemetry.data_lost();
+  CounterFlags counted = inputs.counters;
+  counted.counters = paths_of(inputs.counters.counters, config.name);
+  if (counted.counters.empty()) counted = {};  // of the other configurations
+  ASSAY_TRY_ASSIGN(const CounterRuns counters, CounterRuns::read(counted, inputs.common));
   for (const std::string& file : config.files) {
     ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, inputs.common));
     PhaseClock clock(inputs.common.perf);
     ASSAY_TRY_ASSIGN(LevelsReport report,
                      analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
     ASSAY_TRY(telemetry.add(loaded.trace, report, loaded.trace.source));
+    CounterJoin joined;
+    if (!counters.empty()) {
+      const int64_t rank = loaded.trace.distributed.rank.value_or(rank_from_name(file));
+      ASSAY_TRY_ASSIGN(joined, counters.join(loaded, report, rank));
+    }
     ranks.push_back(summarize_rank(loaded.trace, rank_from_name(file), std::move(report)));
+    ranks.back().counters = std::move(joined);
     clock.mark("levels", loaded.trace.content_bytes);
     data_lost |= loaded.trace.log.data_lost();
     document.inputs.push_back({loaded.trace.source, trace_items(loaded.trace)});
@@ -151,6 +161,7 @@ Result<ConfigFigures> read_config(const Config& config, const ConfigInputs& inpu
     merge_losses(samples.trust, notes);
     add_figure_telemetry(samples, figures);
   }
+  if (!counters.empty()) ASSAY_TRY(counters.add_waterfalls(counted, job, figures));
   part.sections.push_back(trust_section(notes));
   document.parts.push_back(std::move(part));
   return figures;
@@ -186,6 +197,7 @@ Result<Document> compare_level_configs(const ConfigInputs& inputs, const LevelsO
                                        const LevelQuery& query, bool& data_lost) {
   ASSAY_TRY_ASSIGN(const std::vector<Config> configs, read_configs(inputs.flags));
   ASSAY_TRY(check_named("--telemetry", inputs.telemetry.files, configs));
+  ASSAY_TRY(check_named("--counters", inputs.counters.counters, configs));
   Document document = new_document("Levels of several configurations");
   document.parts_key = "configs";
   std::vector<ConfigFigures> figures;

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cli/common.h"
+#include "cli/levels_counters.h"
 #include "cli/telemetry_flags.h"
 #include "levels/levels.h"
 #include "levels/query.h"
@@ -25,12 +26,13 @@ struct ConfigFlags {
 };
 void add_config_options(CLI::App& verb, ConfigFlags& flags);
 
-// Reads one configuration at a time, and of each one trace at a time. The files of `telemetry` are
-// given as NAME=FILE.
+// Reads one configuration at a time, and of each one trace at a time. The paths of `telemetry`
+// and `counters` are given as NAME=PATH.
 struct ConfigInputs {
   const ConfigFlags& flags;
   const CommonOptions& common;
   const TelemetryFlags& telemetry;
+  const CounterFlags& counters;
 };
 Result<Document> compare_level_configs(const ConfigInputs& inputs, const LevelsOptions& options,
                                        const LevelQuery& query, bool& data_lost);

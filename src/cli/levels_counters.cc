@@ -10,6 +10,7 @@
 #include "ingest/counter_files.h"
 #include "ingest/csv_table.h"
 #include "ingest/load.h"
+#include "levels/figures_measured.h"
 #include "levels/waterfall.h"
 #include "records/facts.h"
 #include "report/section_levels_counters.h"
@@ -139,6 +140,15 @@ Result<CounterFormulas> load_formulas(const std::string& path) {
   return formulas;
 }
 
+Result<CountersView> view_of(const CounterFlags& flags, const JobLevels& job) {
+  ASSAY_TRY_ASSIGN(const CounterFormulas formulas, load_formulas(flags.formulas));
+  WaterfallOptions options;
+  options.reading = reading_of(flags.reading);
+  ASSAY_TRY_ASSIGN(options.device, find_device(flags, job.counters));
+  return CountersView{op_waterfalls(job.counters, formulas, options), options.reading,
+                      options.device};
+}
+
 }  // namespace
 
 void add_counter_options(CLI::App& verb, CounterFlags& flags) {
@@ -186,6 +196,17 @@ Result<CounterJoin> CounterRuns::join(const LoadedTrace& loaded, const LevelsRep
   return join_counters(loaded.trace, loaded.links, loaded.windows, report, own, options_);
 }
 
+Status CounterRuns::add_waterfalls(const CounterFlags& flags, const JobLevels& job,
+                                   ConfigFigures& figures) const {
+  if (job.counters.empty()) {
+    figures.no_waterfalls = "the counter runs are of other ranks";
+    return Ok{};
+  }
+  ASSAY_TRY_ASSIGN(const CountersView view, view_of(flags, job));
+  add_figure_waterfalls(view.ops, job.op_names, figures);
+  return Ok{};
+}
+
 Status CounterRuns::describe(const CounterFlags& flags, const JobLevels& job,
                              Document& document) const {
   if (job.counters.empty()) {
@@ -193,12 +214,7 @@ Status CounterRuns::describe(const CounterFlags& flags, const JobLevels& job,
         "no counter run is of a rank that was given: the ranks in the names of the counter "
         "files are others");
   }
-  ASSAY_TRY_ASSIGN(const CounterFormulas formulas, load_formulas(flags.formulas));
-  WaterfallOptions options;
-  options.reading = reading_of(flags.reading);
-  ASSAY_TRY_ASSIGN(options.device, find_device(flags, job.counters));
-  const CountersView view{op_waterfalls(job.counters, formulas, options), options.reading,
-                          options.device};
+  ASSAY_TRY_ASSIGN(const CountersView view, view_of(flags, job));
   for (std::string& sentence : counter_words(job, view)) {
     document.verdict.push_back(std::move(sentence));
   }

@@ -17,6 +17,8 @@ class App;
 
 namespace assay {
 
+struct ConfigFigures;  // levels/figures.h
+
 struct CounterFlags {
   std::vector<std::string> counters;
   std::string peaks;
@@ -37,6 +39,9 @@ class CounterRuns {
   // Of the runs, those of the trace's rank; runs whose name tells no rank are every rank's.
   Result<CounterJoin> join(const LoadedTrace& loaded, const LevelsReport& report,
                            int64_t rank) const;
+  // What waterfalls are made of, and these: the figures of a configuration.
+  Status add_waterfalls(const CounterFlags& flags, const JobLevels& job,
+                        ConfigFigures& figures) const;
   // Adds inputs, words and tables to the document.
   Status describe(const CounterFlags& flags, const JobLevels& job, Document& document) const;
 

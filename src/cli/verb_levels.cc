@@ -113,17 +113,13 @@ Result<Document> analyze(const LevelsVerb& verb, bool& data_lost) {
                  "levels needs traces, or configurations: --config NAME=PATH", "", -1};
   }
   if (verb.configs.configs.empty()) return analyze_job(verb, options, query, data_lost);
-  if (!verb.counters.counters.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "--counters goes with the traces of one job, not with --config", "", -1};
-  }
   if (!verb.common.inputs.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "traces beside --config: give each set of traces a name with --config NAME=PATH",
                  verb.common.inputs.front(), -1};
   }
-  return compare_level_configs({verb.configs, verb.common, verb.telemetry}, options, query,
-                               data_lost);
+  return compare_level_configs({verb.configs, verb.common, verb.telemetry, verb.counters}, options,
+                               query, data_lost);
 }
 
 int run(const LevelsVerb& verb) {

@@ -24,6 +24,7 @@ RANKS, LAYERS, ITERATIONS = 4, 3, 4
 FORWARD = (("attn_n", "vec", "void at::native::rms_norm_kernel<float>"), ("qkv_ip", "gemm", "ampere_bf16_gemm_128x128"),
            ("attn_fa", "fa", "flash_fwd_kernel<128>"), ("attn_op", "gemm", "ampere_bf16_gemm_64x64"),
            ("mlp_up", "gemm", "ampere_bf16_gemm_256x128"))
+NAME_OF = {op: name for op, _, name in FORWARD} | {"opt_step": "void at::native::multi_tensor_apply_kernel<float>"}
 Kernel = collections.namedtuple("Kernel", "gpu iter phase layer op type launch start end")
 
 
@@ -301,6 +302,36 @@ def write_logs(folder):
     (folder / "cpu.csv").write_text("\n".join(cpu) + "\n")
 
 
+def write_counters(folder, kernels):
+    """One counter run per rank, of an MI300X: 90 % of the clock, matrix units 60 % busy at 95 % of their rate."""
+    folder.mkdir()
+    for gpu in range(RANKS):
+        lines = ["Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value"]
+        own = sorted((k for k in kernels if k.gpu == gpu and k.type != "comm"), key=lambda k: k.launch)
+        for number, k in enumerate(own):
+            cycles = (k.end - k.start) * 2.1 * 0.9
+            matrix = 0.6 * 0.95 * 2048 * 304 * cycles / 512 if k.type in ("gemm", "fa") else 0
+            for name, value in (("GRBM_GUI_ACTIVE", 8 * cycles), ("SQ_INSTS_VALU_MFMA_MOPS_BF16", matrix),
+                                ("SQ_VALU_MFMA_BUSY_CYCLES", 0.6 * 4 * 304 * cycles if matrix else 0)):
+                lines.append(f'{number + 1},"{NAME_OF[k.op.removeprefix("b_")]}",{name},{round(value)}')
+        (folder / f"rank{gpu}_counter_collection.csv").write_text("\n".join(lines) + "\n")
+
+
+def check_waterfalls(figures, config, kernels, check):
+    """The bars of an operation add up to its summed duration; the clock and the matrix units are as written."""
+    durations = collections.defaultdict(int)
+    for k in kernels:
+        durations[k.phase, k.op] += k.end - k.start
+    bars = collections.defaultdict(dict)
+    for row in figures["waterfall"]:
+        if row["config"] == config:
+            bars[row["phase"], row["op"]][row["bar"]] = row["time_ns"]
+    heavy = [key for key in durations if key[1].removeprefix("b_") in ("qkv_ip", "attn_fa", "attn_op", "mlp_up")]
+    check.near("operations with a waterfall", sorted(bars) == sorted(heavy), True)
+    for key, parts in bars.items():
+        check.near(f"{key} bars", sum(parts.values()), durations[key])
+
+
 def check_logs(figures, config, start, first_work, check):
     """Readings begin with the first device work; moments count from the first start, in steps of the period."""
     wanted = collections.defaultdict(list)
@@ -352,6 +383,8 @@ def main():
         write_logs(folder)
         flags = [flag for name in runs for flag in ("--config", f"{name}={folder / name}")]
         logs = [flag for log in ("gpu", "cpu") for flag in ("--telemetry", f"b2s4={folder / log}.csv")]
+        write_counters(folder / "counters", made["b1s4"][0])
+        logs += ["--counters", f"b1s4={folder / 'counters'}", "--peaks", "MI300X"]
         done = run(options.assay, *flags, *logs, "--telemetry-offset", "start", "--format", "json")
         if done.returncode != 0:
             sys.exit(f"assay levels left with {done.returncode}: {done.stderr.strip()[:500]}")
@@ -359,6 +392,7 @@ def main():
         for name, (_, tokens) in runs.items():
             check_config(figures, name, made[name][0], tokens, check)
         check_logs(figures, "b2s4", *made["b2s4"][1:], check)
+        check_waterfalls(figures, "b1s4", made["b1s4"][0], check)
         if any(row["missing"] for row in figures["available"] if int(row["figure"].split(",")[0]) < 13):
             check.failures.append(f"all figures can be made: {figures['available']}")
         # Other names for the files, in another order; and a pattern instead of the folder.
