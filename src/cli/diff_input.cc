@@ -57,6 +57,8 @@ std::string tracer_text(Tracer tracer) {
       return "PyTorch profiler";
     case Tracer::kNsightSystems:
       return "Nsight Systems";
+    case Tracer::kAssay:
+      return "assay record";
     case Tracer::kOther:
       break;
   }
