@@ -4,7 +4,7 @@
 Data flows file -> ingest -> Trace -> Links -> analysis -> Document -> writer, and includes point
 only against it:
 
-    base <- trace <- records <- ingest, devices, rooms <- report <- cli
+    base <- trace <- records <- ingest, devices, rooms <- report <- query <- cli
 
 Of the rooms, only power may see devices: it drives them. The sampler (collect/sample) sees devices
 too: it reads their sensors. It sees no room, and only cli sees it.
@@ -29,7 +29,8 @@ ALLOWED = {
     "ingest": {"base", "trace", "records", "ingest"},
     "devices": {"base", "trace", "records", "devices"},
     "report": {"base", "trace", "records", "report", *ROOMS},
-    "cli": {"base", "trace", "records", "ingest", "devices", "report", "cli", "collect", *ROOMS},
+    "query": {"base", "trace", "report", "query"},
+    "cli": {"base", "trace", "records", "ingest", "devices", "report", "query", "cli", "collect", *ROOMS},
     "collect": {"collect"},
     "collect/sample": {"base", "devices", "collect"},
     **{room: {"base", "trace", "records", room} for room in ROOMS},
@@ -42,6 +43,7 @@ THIRD_PARTY = [
     ("simdjson", r"simdjson(\.h|/)", "ingest", 1),
     ("ISA-L", r"(isa-l|igzip_lib|crc)(\.h|/)", "base", 2),
     ("zstd", r"zstd\w*\.h", "base", 1),
+    ("xxHash", r"xxhash\.h", "base", 2),
     ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", None, 11),

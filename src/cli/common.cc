@@ -16,8 +16,10 @@
 #include <thread>
 
 #include "cli/export_file.h"
+#include "cli/output_format.h"
 #include "cli/progress.h"
 #include "cli/version.h"
+#include "ingest/cached_load.h"
 #include "ingest/load.h"
 #include "ingest/replay_file.h"
 #include "launch/floors.h"
@@ -136,16 +138,6 @@ Status write_text(const std::string& text, const std::string& path) {
                "standard output", -1};
 }
 
-// The format that was asked for, or the one that the output's name ends with, or the terminal's.
-Result<Format> output_format(const CommonOptions& options) {
-  if (!options.format.empty()) return parse_format(options.format);
-  const std::string extension = std::filesystem::path(options.output).extension().string();
-  for (const Writer& writer : kWriters) {
-    if (extension == fmt::format(".{}", writer.name)) return writer.format;
-  }
-  return Format::kTerminal;
-}
-
 constexpr Tracer kTracersWithFloors[] = {Tracer::kPyTorchProfiler, Tracer::kNsightSystems};
 
 // The trace's own tracer first: a floor of another one is not the same quantity. But a platform
@@ -193,6 +185,15 @@ Result<FloorChoice> floor_of_file(const std::string& path, const Trace* trace) {
 
 }  // namespace
 
+Result<Format> output_format(const CommonOptions& options) {
+  if (!options.format.empty()) return parse_format(options.format);
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  for (const Writer& writer : kWriters) {
+    if (extension == fmt::format(".{}", writer.name)) return writer.format;
+  }
+  return Format::kTerminal;
+}
+
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs) {
   ASSAY_TRY(output_format(options));
   return options.output == "-" ? Status(Ok{}) : check_export(options.output, inputs);
@@ -239,9 +240,15 @@ void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_input
   if (takes_inputs) {
     verb.add_option("traces", options.inputs,
                     "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
-                    "(.sqlite), a folder or pattern of them, or - for JSON on standard input")
+                    "(.sqlite), cached forms (.assay), a folder or pattern of them, or - for JSON "
+                    "on standard input")
         ->required();
     add_window_option(verb, options);
+    verb.add_flag(
+            "--cache{auto}", options.cache,
+            "keep a cached form of every trace read, and open that the next time; --cache=DIR "
+            "names the folder, else ~/.cache/assay")
+        ->type_name("[=DIR]");
   }
   verb.add_option("--format", options.format,
                   "terminal, json, csv, md or html; without it, what the name of the output file "
@@ -312,6 +319,23 @@ void PhaseClock::mark(const char* phase, uint64_t bytes) {
   last_s_ = now_s();
 }
 
+namespace {
+
+Result<Trace> load_maybe_cached(const std::string& path, const ReadOptions& read,
+                                const std::string& cache) {
+  if (cache.empty()) return load_trace(path, read);
+  std::string folder = cache;
+  if (cache == "auto") {
+    ASSAY_TRY_ASSIGN(folder, default_cache_folder());
+  }
+  std::string note;
+  auto trace = load_cached(path, read, folder, note);
+  if (!note.empty()) fmt::print(stderr, "assay: {}: {}\n", clean_text(path), clean_text(note));
+  return trace;
+}
+
+}  // namespace
+
 Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& options) {
   PhaseClock clock(options.perf);
   ReadProgress progress;
@@ -322,7 +346,7 @@ Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& opt
   LoadedTrace loaded;
   {
     ProgressBar bar(path, progress);
-    ASSAY_TRY_ASSIGN(loaded.trace, load_trace(path, read));
+    ASSAY_TRY_ASSIGN(loaded.trace, load_maybe_cached(path, read, options.cache));
   }
   clock.mark("read", loaded.trace.content_bytes);
   loaded.links = link_trace(loaded.trace);

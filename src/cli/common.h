@@ -43,6 +43,7 @@ struct CommonOptions {
   bool strict = false;
   bool perf = false;
   std::string window;           // glob of window labels; empty = the iterations found
+  std::string cache;            // folder of cached forms, "auto" = the user's; empty = none
   bool keep_op_inputs = false;  // set by verbs whose analysis needs Trace::op_inputs; no flag
 };
 

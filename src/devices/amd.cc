@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "devices/dynamic_library.h"
+#include "base/dynamic_library.h"
 #include "devices/gpu_blas.h"
 #include "devices/gpu_device.h"
 #include "devices/rsmi_abi.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "devices/dynamic_library.h"
+#include "base/dynamic_library.h"
 #include "devices/workload.h"
 
 namespace assay {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/dynamic_library.h"
 #include "base/result.h"
-#include "devices/dynamic_library.h"
 
 namespace assay {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "devices/dynamic_library.h"
+#include "base/dynamic_library.h"
 #include "devices/gpu_telemetry.h"
 #include "devices/rsmi_abi.h"
 

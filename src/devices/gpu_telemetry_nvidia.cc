@@ -1,7 +1,7 @@
 #include <array>
 #include <utility>
 
-#include "devices/dynamic_library.h"
+#include "base/dynamic_library.h"
 #include "devices/gpu_telemetry.h"
 #include "devices/nvml_abi.h"
 

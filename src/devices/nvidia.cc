@@ -5,7 +5,7 @@
 #include <ctime>
 #include <utility>
 
-#include "devices/dynamic_library.h"
+#include "base/dynamic_library.h"
 #include "devices/gpu_blas.h"
 #include "devices/gpu_device.h"
 #include "devices/nvml_abi.h"

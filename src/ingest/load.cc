@@ -12,6 +12,7 @@
 
 #include "base/decimal.h"
 #include "ingest/assaytrace_reader.h"
+#include "ingest/columnar_file.h"
 #include "ingest/counter_files.h"
 #include "ingest/csv_records.h"
 #include "ingest/nsys_reader.h"
@@ -79,6 +80,8 @@ std::vector<std::string> rocprof_below(const std::string& folder) {
   return found;
 }
 
+bool is_columnar_name(const std::string& name) { return name.ends_with(".assay"); }
+
 bool is_directory(const std::string& path) {
   struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
@@ -91,18 +94,23 @@ Error no_traces(const std::string& argument, const char* message) {
 Status append_folder(const std::string& folder, std::vector<std::string>& files) {
   std::error_code failed;
   std::vector<std::string> found;
+  std::vector<std::string> columnar;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
     if (!entry.is_regular_file(failed)) continue;
-    if (has_trace_extension(entry.path().filename().string()) || is_rocprof_file(entry.path())) {
+    const std::string name = entry.path().filename().string();
+    if (has_trace_extension(name) || is_rocprof_file(entry.path())) {
       found.push_back(entry.path().string());
     }
+    if (is_columnar_name(name)) columnar.push_back(entry.path().string());
   }
   if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
+  // Beside the traces that they were made from they would count twice.
+  if (found.empty()) found = std::move(columnar);
   if (found.empty()) found = rocprof_below(folder);
   if (found.empty()) {
     return no_traces(
         folder,
-        "no *.json, *.json.gz, *.json.zst, *.sqlite, *.assaytrace, *kernel_trace.csv or "
+        "no *.json, *.json.gz, *.json.zst, *.sqlite, *.assaytrace, *.assay, *kernel_trace.csv or "
         "*_results.db in this folder");
   }
   std::sort(found.begin(), found.end());
@@ -135,13 +143,15 @@ constexpr ForeignFormat kForeignFormats[] = {
     {"BZh", "unsupported: bzip2-compressed; decompress it first (bunzip2)"},
 };
 constexpr const char* kWhatIsRead =
-    "Assay reads Chrome-trace JSON (.json, .json.gz, .json.zst), Nsight Systems exports (.sqlite) "
-    "rocprofv3 (kernel_trace.csv, results.json, rocpd results.db) and its own recordings "
-    "(.assaytrace)";
+    "Assay reads Chrome-trace JSON (.json, .json.gz, .json.zst), Nsight Systems exports (.sqlite), "
+    "rocprofv3 (kernel_trace.csv, results.json, rocpd results.db), its own recordings "
+    "(.assaytrace) and its own cached form (.assay)";
 
 // Enough to tell a binary file, and enough for the header line of any table.
 constexpr size_t kMagicBytes = 64;
 constexpr size_t kHeadBytes = 8192;
+
+bool has_columnar_magic(std::string_view head) { return head.starts_with(kColumnarMagic); }
 
 bool is_sqlite(std::string_view head) {
   return head.substr(0, kSqliteMagic.size()) == kSqliteMagic;
@@ -195,12 +205,15 @@ ReadFn put_back(std::string head, ReadFn rest) {
   };
 }
 
-Error sqlite_needs_a_file(const ByteSource& source) {
+// SQLite and `.assay` are read in place.
+Error needs_a_file(const char* what, const ByteSource& source) {
+  const std::string name(what);
   return Error{ErrorCode::kUnsupported,
                source.compression() == Compression::kNone
-                   ? "unsupported: SQLite through a pipe; save it to a file and give its name"
-                   : "unsupported: a compressed SQLite file, which cannot be read in place; "
-                     "decompress it first (gunzip or unzstd)",
+                   ? "unsupported: " + name + " through a pipe; save it to a file and give its name"
+                   : "unsupported: a compressed " + name +
+                         " file, which cannot be read in place; decompress it first (gunzip or "
+                         "unzstd)",
                "", -1};
 }
 
@@ -291,7 +304,8 @@ Result<Trace> load_stream(const std::string& path, ByteSource& source, const Rea
   }
   ReadFn read = source.stream(threads > 1);
   std::string head = read_head(read, kHeadBytes);
-  if (is_sqlite(head)) return sqlite_needs_a_file(source);
+  if (is_sqlite(head)) return needs_a_file("SQLite", source);
+  if (has_columnar_magic(head)) return needs_a_file(".assay", source);
   if (is_assaytrace(head)) {
     return read_assaytrace(put_back(std::move(head), std::move(read)), options);
   }
@@ -306,7 +320,7 @@ Result<Trace> load_by_content(const std::string& path, ByteSource& source,
   if (!source.seekable()) return load_stream(path, source, options);
   const std::string head = read_head(source.range(0, source.stored_bytes()), kHeadBytes);
   if (is_sqlite(head)) {
-    if (path == "-") return sqlite_needs_a_file(source);
+    if (path == "-") return needs_a_file("SQLite", source);
     return load_sqlite(path, options);
   }
   if (is_assaytrace(head)) {
@@ -322,8 +336,27 @@ Result<Trace> load_by_content(const std::string& path, ByteSource& source,
   return read_chrome_trace(source, options);
 }
 
+// As the source would be read with these options.
+Result<Trace> load_columnar(const std::string& path, const ReadOptions& options) {
+  ASSAY_TRY_ASSIGN(Trace trace, read_columnar(path));
+  if (trace.log.entry(ImportCode::kTruncated).count > 0 && !options.allow_truncated) {
+    return Error{ErrorCode::kTruncated,
+                 "made from a truncated trace; use --allow-truncated to work with what lies before "
+                 "the cut",
+                 "", -1};
+  }
+  if (!options.keep_op_inputs) trace.op_inputs.release();
+  trace.source = path;
+  return trace;
+}
+
 Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) {
   ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
+  if (source.seekable() && has_columnar_magic(read_head(source.range(0, source.stored_bytes()),
+                                                        kColumnarMagic.size()))) {
+    if (path == "-") return needs_a_file(".assay", source);
+    return load_columnar(path, options);
+  }
   ASSAY_TRY_ASSIGN(Trace trace, load_by_content(path, source, options));
   trace.source = path;
   trace.source_bytes = source.stored_bytes() != 0 ? source.stored_bytes() : trace.content_bytes;
@@ -351,6 +384,13 @@ Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& a
     }
   }
   return files;
+}
+
+bool is_columnar(const std::string& path) {
+  const auto source = ByteSource::open(path);
+  return source && source->seekable() &&
+         has_columnar_magic(
+             read_head(source->range(0, source->stored_bytes()), kColumnarMagic.size()));
 }
 
 Result<Trace> load_trace(const std::string& path, const ReadOptions& options) {

@@ -19,6 +19,9 @@ Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& a
 // what to do about them.
 Result<Trace> load_trace(const std::string& path, const ReadOptions& options);
 
+// Whether the file is a `.assay` (docs/formats/assay.md), by its first bytes.
+bool is_columnar(const std::string& path);
+
 // Rank told by a file name: the number after "rank"; -1 when there is none. Other numbers in names
 // are dates, sizes and batches. Used only where the trace itself does not say.
 int64_t rank_from_name(const std::string& path);

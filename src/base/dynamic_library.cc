@@ -1,4 +1,4 @@
-#include "devices/dynamic_library.h"
+#include "base/dynamic_library.h"
 
 #include <dlfcn.h>
 
