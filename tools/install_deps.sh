@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what building, testing, checking or benchmarking Assay needs, on Debian 12, Ubuntu 22.04
-# and Ubuntu 24.04, from the distribution's packages only.
+# and Ubuntu 24.04: packages of the distribution, and from npm, at locked versions, the tools of the
+# page and DuckDB.
 #
-#   tools/install_deps.sh [--check] SET...      SET: build test check bench
+#   tools/install_deps.sh [--check] SET...      SET: build test check bench query
 #
 # dpkg is asked first: when nothing is missing this takes no time and needs no network. --check
 # installs nothing and fails with the command that would.
@@ -13,9 +14,9 @@ sets=()
 for arg in "$@"; do
   case "$arg" in
     --check) check_only=1 ;;
-    build | test | check | bench) sets+=("$arg") ;;
+    build | test | check | bench | query) sets+=("$arg") ;;
     *)
-      echo "usage: tools/install_deps.sh [--check] build|test|check|bench ..." >&2
+      echo "usage: tools/install_deps.sh [--check] build|test|check|bench|query ..." >&2
       exit 2
       ;;
   esac
@@ -106,6 +107,29 @@ install_page_tools() {
   fi
 }
 
+# DuckDB's shared library to build/lib, where `assay` looks, at the version and hash that
+# tools/duckdb/package-lock.json has. Without it `sql` and Parquet say how to get it.
+install_duckdb() {
+  local root work
+  root=$(cd "$(dirname "$0")/.." && pwd)
+  [ $check_only = 0 ] || return 0
+  ! cmp -s "$root/tools/duckdb/package-lock.json" "$root/build/lib/.duckdb" || return 0
+  if ! command -v npm >/dev/null; then
+    echo "No npm here: DuckDB is not installed; assay sql and Parquet go on without it." >&2
+    return 0
+  fi
+  mkdir -p "$root/build/lib"
+  work=$(mktemp -d "$root/build/lib/.tmp-XXXXXX")
+  cp "$root"/tools/duckdb/package*.json "$work"
+  if npm ci --prefix "$work" --ignore-scripts --no-audit --no-fund --silent &&
+    mv "$work"/node_modules/@duckdb/node-bindings-linux-*/libduckdb.so "$root/build/lib/"; then
+    cp "$root/tools/duckdb/package-lock.json" "$root/build/lib/.duckdb"
+  else
+    echo "DuckDB could not be fetched; assay sql and Parquet go on without it." >&2
+  fi
+  rm -rf "$work"
+}
+
 for set in "${sets[@]}"; do
   case "$set" in
     build)
@@ -114,6 +138,7 @@ for set in "${sets[@]}"; do
         libceres-dev libeigen3-dev libmuparser-dev
       prefer "fast linear algebra" libopenblas-dev
       prefer "ALA's parameter models and the tree baselines" libxgboost-dev
+      install_duckdb
       ;;
     test)
       require libgtest-dev libgmock-dev python3 zstd
@@ -123,6 +148,7 @@ for set in "${sets[@]}"; do
       command -v node >/dev/null || prefer "the page's browser tests" nodejs
       command -v npm >/dev/null || prefer "the page's browser tests" npm
       install_page_tools
+      install_duckdb
       prefer "fuzzing" clang
       if command -v clang >/dev/null && ! libfuzzer_found; then
         prefer "libFuzzer" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
@@ -135,6 +161,10 @@ for set in "${sets[@]}"; do
       ;;
     bench)
       require libbenchmark-dev python3
+      ;;
+    query)
+      command -v npm >/dev/null || prefer "DuckDB" npm
+      install_duckdb
       ;;
   esac
 done

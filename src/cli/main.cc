@@ -34,6 +34,8 @@ int main(int argc, char** argv) {
   assay::add_replay_verb(app, exit_code);
   assay::add_record_verb(app, exit_code);
   assay::add_null_kernel_verb(app, exit_code);
+  assay::add_sql_verb(app, exit_code);
+  assay::add_export_verb(app, exit_code);
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
   try {

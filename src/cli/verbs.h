@@ -30,6 +30,8 @@ void add_throughput_anneal_verb(CLI::App& throughput, int& exit_code);
 void add_replay_verb(CLI::App& app, int& exit_code);
 void add_record_verb(CLI::App& app, int& exit_code);
 void add_null_kernel_verb(CLI::App& app, int& exit_code);
+void add_sql_verb(CLI::App& app, int& exit_code);
+void add_export_verb(CLI::App& app, int& exit_code);
 void add_cache_verb(CLI::App& app, int& exit_code);
 void add_info_verb(CLI::App& app, int& exit_code);
 

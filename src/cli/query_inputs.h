@@ -1,0 +1,50 @@
+#pragma once
+
+// The traces behind `sql` and `export`, as relations: their tables at once, what the rooms say of
+// them when it is asked for.
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/common.h"
+#include "cli/report_content.h"
+#include "query/relation.h"
+
+namespace assay {
+
+// A set of traces calls each by its own rank, if every one has another; else by its position.
+class RankNumbers {
+ public:
+  // Of the traces in the order of the inputs.
+  explicit RankNumbers(const std::vector<std::optional<int64_t>>& told);
+  int64_t of(size_t input) const { return numbers_[input]; }
+
+ private:
+  std::vector<int64_t> numbers_;
+};
+
+// What the rooms say of a trace, with the head that `report` gives it.
+Result<Part> report_part(const ReportRequest& request, const LoadedTrace& loaded);
+
+// Several traces at once, all in memory.
+class QueryInputs {
+ public:
+  static Result<QueryInputs> load(const CommonOptions& options);
+
+  const Catalog& trace_tables() const { return trace_tables_; }
+  // Trace tables and results; the analyses run at the first call.
+  Result<const Catalog*> everything(const ReportRequest& request);
+  bool data_lost() const;
+  std::vector<Input> inputs() const;
+
+ private:
+  std::vector<std::unique_ptr<LoadedTrace>> traces_;
+  std::vector<int64_t> ranks_;
+  Catalog trace_tables_;
+  std::unique_ptr<Catalog> everything_;
+};
+
+}  // namespace assay

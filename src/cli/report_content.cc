@@ -1,0 +1,62 @@
+#include "cli/report_content.h"
+
+#include "cli/tax_flags.h"
+#include "report/section_charts.h"
+#include "report/section_levels.h"
+#include "report/section_tax.h"
+#include "report/sections.h"
+
+namespace assay {
+
+Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded) {
+  PhaseClock clock(request.perf);
+  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, &loaded.trace));
+  const FusionOptions fusion_flags = fusion_options(request.fusion, floor);
+  const LaunchOptions launch_options{.floor_ns = fusion_flags.floor_ns,
+                                     .floor_source = fusion_flags.floor_source,
+                                     .top_kernels = 0};
+  ASSAY_TRY_ASSIGN(const LaunchReport launch,
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows, launch_options));
+  ASSAY_TRY_ASSIGN(const FusionReport fusion,
+                   analyze_fusion(loaded.trace, loaded.links, loaded.windows, fusion_flags));
+  TaxOptions tax_options;
+  tax_options.floor = tax_floor(floor);
+  ASSAY_TRY_ASSIGN(const TaxReport tax,
+                   analyze_tax(loaded.trace, loaded.links, loaded.windows, tax_options));
+  ASSAY_TRY_ASSIGN(LevelsReport levels,
+                   analyze_levels(loaded.trace, loaded.links, loaded.windows, LevelsOptions{}));
+  std::vector<RankLevels> ranks;
+  ranks.push_back(summarize_rank(loaded.trace, -1, std::move(levels)));
+  const JobLevels job = combine_ranks(std::move(ranks));
+  clock.mark("analyse");
+  const TraceVerdict verdict = judge_trace(launch.whole);
+  VerdictWords words = verdict_words(loaded.trace, launch, fusion, verdict);
+  TraceContent content;
+  content.overview = launch_overview(launch.whole);
+  content.verdict = std::move(words.sentences);
+  content.sections.push_back(verdict_section(verdict, words.levers));
+  content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top));
+  if (request.timelines) {
+    add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
+                         content.sections.back());
+  }
+  const TaxDiagnosis diagnosis =
+      diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
+  const std::vector<TaxAdvice> advice = tax_advice(diagnosis, words.levers);
+  for (std::string& text : tax_report_words(tax, diagnosis)) {
+    content.verdict.push_back(std::move(text));
+  }
+  content.sections.push_back(
+      tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));
+  content.sections.push_back(
+      levels_section(job, {.rows = request.everything, .brief = !request.everything}));
+  content.sections.push_back(fusion_section(fusion));
+  content.sections.push_back(trust_section(all_notes(
+      loaded.trace.log, {launch.trust, fusion.trust, tax.trust, job.trust, floor.notes})));
+  if (launch.whole.kernels == 0) {
+    for (Section& section : content.sections) hide_from_readers(section);
+  }
+  return content;
+}
+
+}  // namespace assay

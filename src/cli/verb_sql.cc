@@ -1,0 +1,355 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "cli/common.h"
+#include "cli/output_file.h"
+#include "cli/output_format.h"
+#include "cli/query_inputs.h"
+#include "cli/verbs.h"
+#include "query/duckdb.h"
+#include "query/table_text.h"
+#include "report/text.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kReaderRows = 100;
+
+struct SqlVerb {
+  CommonOptions common;
+  ReportRequest request;
+  std::string command;
+  std::string memory;
+  int64_t limit = -1;  // -1 = kReaderRows for people, all for programs
+  bool allow_files = false;
+};
+
+constexpr const char* kHelp =
+    "  select ...;       any SQL of DuckDB; ends with a semicolon\n"
+    "  .tables           all tables with their rows\n"
+    "  .schema [TABLE]   columns with type, unit and meaning\n"
+    "  .help, .quit\n"
+    "Times are integer nanoseconds. docs/sql.md has examples.\n";
+
+bool for_people(Format format) {
+  return format == Format::kTerminal || format == Format::kMarkdown;
+}
+
+// The traces, and a database over as much of them as was asked for.
+class Session {
+ public:
+  static Result<Session> open(const SqlVerb& verb) {
+    Session session(verb);
+    ASSAY_TRY_ASSIGN(session.format_, output_format(verb.common));
+    // Before the traces are read: what is missing is said at once.
+    ASSAY_TRY(Database::open(Catalog{}, session.database_options()));
+    ASSAY_TRY_ASSIGN(QueryInputs inputs, QueryInputs::load(verb.common));
+    session.inputs_ = std::make_unique<QueryInputs>(std::move(inputs));
+    ASSAY_TRY_ASSIGN(session.database_,
+                     Database::open(session.inputs_->trace_tables(), session.database_options()));
+    return session;
+  }
+
+  Result<const Catalog*> catalog() {
+    ASSAY_TRY(analyse());
+    return everything_;
+  }
+  bool data_lost() const { return inputs_->data_lost(); }
+
+  // Runs one statement and writes its rows.
+  Status run(const std::string& sql) {
+    PhaseClock clock(verb_.common.perf);
+    if (mentions_all_tables(sql)) ASSAY_TRY(analyse());
+    auto rows = database_->query(sql);
+    // A table that is not the trace's may be one of the rooms'.
+    if (!rows && everything_ == nullptr && is_catalog_error(rows.error())) {
+      ASSAY_TRY(analyse());
+      rows = database_->query(sql);
+    }
+    if (!rows) return rows.take_error();
+    Status written = format_ == Format::kCsv ? write_csv(**rows) : write_rows(**rows);
+    clock.mark("query");
+    return written;
+  }
+
+ private:
+  explicit Session(const SqlVerb& verb) : verb_(verb) {}
+
+  DatabaseOptions database_options() const {
+    return {.memory_limit = verb_.memory,
+            .threads = std::max(1u, verb_.common.threads),
+            .allow_files = verb_.allow_files};
+  }
+
+  Status analyse() {
+    if (everything_ != nullptr) return Ok{};
+    ReportRequest request = verb_.request;
+    request.everything = true;
+    ASSAY_TRY_ASSIGN(everything_, inputs_->everything(request));
+    database_.reset();
+    ASSAY_TRY_ASSIGN(database_, Database::open(*everything_, database_options()));
+    return Ok{};
+  }
+
+  static bool is_catalog_error(const Error& error) {
+    return error.message.find("Catalog Error") != std::string::npos;
+  }
+
+  // Statements that list tables have to see all of them.
+  static bool mentions_all_tables(const std::string& sql) {
+    std::string lower = sql;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const char* word : {"show", "describe", "duckdb_", "information_schema", "pg_catalog",
+                             "pragma", "sqlite_master"}) {
+      if (lower.find(word) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  size_t limit() const {
+    if (verb_.limit >= 0) return static_cast<size_t>(verb_.limit);
+    return for_people(format_) ? kReaderRows : 0;
+  }
+
+  // Rows up to the limit; false for `more` when the result ends there.
+  Result<std::vector<Row>> take_rows(QueryRows& rows, bool& more) const {
+    std::vector<Row> taken;
+    const size_t most = limit();
+    for (;;) {
+      ASSAY_TRY_ASSIGN(std::vector<Row> some, rows.next());
+      if (some.empty()) return taken;
+      for (Row& row : some) {
+        if (most > 0 && taken.size() == most) {
+          more = true;
+          return taken;
+        }
+        taken.push_back(std::move(row));
+      }
+    }
+  }
+
+  Status write_rows(QueryRows& rows) {
+    bool more = false;
+    Table table{.key = "rows", .columns = rows.columns(), .terminal_limit = 0};
+    ASSAY_TRY_ASSIGN(table.rows, take_rows(rows, more));
+    // In JSON a dot would open an object.
+    for (Column& column : table.columns)
+      std::replace(column.key.begin(), column.key.end(), '.', '_');
+    Document document = new_document("");
+    if (!for_people(format_)) document.inputs = inputs_->inputs();
+    const size_t count = table.rows.size();
+    Section section{.key = "", .title = "", .blocks = {std::move(table)}};
+    if (more && for_people(format_)) {
+      section.blocks.push_back(
+          Prose{.paragraphs = {fmt::format("The first {} rows. --limit 0 shows all.", count)},
+                .show = Show::kReadersOnly});
+    } else if (more) {
+      section.blocks.push_back(
+          Facts{.items = {{.key = "rows_cut_at", .label = "", .value = count}}});
+    }
+    document.sections.push_back(std::move(section));
+    if (write_document(document, verb_.common, false) == kExitFine) return Ok{};
+    return Error{ErrorCode::kIo, "the result was not written", "", -1};
+  }
+
+  // Row by row: as many as there are.
+  Status write_csv(QueryRows& rows) {
+    ASSAY_TRY_ASSIGN(OutputFile file, OutputFile::open(verb_.common.output));
+    std::string text;
+    for (const Column& column : rows.columns()) {
+      if (&column != rows.columns().data()) text += ',';
+      append_csv_text(column.title, text);
+    }
+    text += '\n';
+    size_t left = limit() == 0 ? SIZE_MAX : limit();
+    while (left > 0 && !file.reader_gone()) {
+      ASSAY_TRY(file.write(text));
+      text.clear();
+      ASSAY_TRY_ASSIGN(const std::vector<Row> some, rows.next());
+      if (some.empty()) break;
+      for (const Row& row : some) {
+        if (left-- == 0) break;
+        for (const Value& value : row) {
+          if (&value != row.data()) text += ',';
+          append_csv(value, text);
+        }
+        text += '\n';
+        if (left == 0) break;
+      }
+    }
+    ASSAY_TRY(file.write(text));
+    return file.finish();
+  }
+
+  const SqlVerb& verb_;
+  Format format_ = Format::kTerminal;
+  std::unique_ptr<QueryInputs> inputs_;
+  const Catalog* everything_ = nullptr;
+  std::unique_ptr<Database> database_;
+};
+
+Status print_tables(Session& session) {
+  ASSAY_TRY_ASSIGN(const Catalog* catalog, session.catalog());
+  for (const Relation& relation : catalog->relations) {
+    fmt::print("{:<36} {:>10}  {}\n", relation.name, relation.rows(), clean_text(relation.meaning));
+  }
+  return Ok{};
+}
+
+Status print_schema(Session& session, const std::string& wanted) {
+  ASSAY_TRY_ASSIGN(const Catalog* catalog, session.catalog());
+  if (!wanted.empty() && catalog->find(wanted) == nullptr) {
+    return Error{ErrorCode::kInvalidArgument, "no table " + wanted + "; .tables lists them", "",
+                 -1};
+  }
+  for (const Relation& relation : catalog->relations) {
+    if (!wanted.empty() && relation.name != wanted) continue;
+    fmt::print("{}: {}\n", relation.name, clean_text(relation.meaning));
+    fmt::print("  {:<28} {:<8} {:<9} {}\n", "rank", "BIGINT", "", "which input");
+    for (const RelationColumn& column : relation.columns) {
+      fmt::print("  {:<28} {:<8} {:<9} {}\n", column.name, sql_type(column.type), column.unit,
+                 clean_text(column.meaning));
+    }
+  }
+  return Ok{};
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+// ".schema ops" and its kin. quit: set by .quit.
+Status dot_command(Session& session, const std::string& line, bool& quit) {
+  const std::string text = trimmed(line);
+  const size_t space = text.find(' ');
+  const std::string name = text.substr(0, space);
+  const std::string rest = space == std::string::npos ? "" : trimmed(text.substr(space));
+  if (name == ".tables") return print_tables(session);
+  if (name == ".schema") return print_schema(session, rest);
+  if (name == ".quit" || name == ".exit") {
+    quit = true;
+    return Ok{};
+  }
+  if (name != ".help") {
+    return Error{ErrorCode::kInvalidArgument, "no command " + name + "; .help lists them", "", -1};
+  }
+  fmt::print("{}", kHelp);
+  return Ok{};
+}
+
+// Statements and commands from standard input. At a terminal an error is shown and the next
+// statement awaited; elsewhere the first error ends it.
+int run_shell(Session& session) {
+  const bool terminal = ::isatty(STDIN_FILENO) != 0;
+  if (terminal) fmt::print("SQL over traces. .help helps, .tables lists the tables.\n");
+  std::string pending;
+  bool quit = false;
+  int exit_code = kExitFine;
+  const auto settle = [&](const Status& status) {
+    std::fflush(stdout);
+    if (status) return;
+    const int code = fail(status.error());
+    if (terminal) return;
+    exit_code = code;
+    quit = true;
+  };
+  std::string line;
+  while (!quit) {
+    if (terminal) fmt::print("{}", pending.empty() ? "assay> " : "   ...> ");
+    std::fflush(stdout);
+    if (!std::getline(std::cin, line)) break;
+    if (pending.empty() && trimmed(line).starts_with('.')) {
+      settle(dot_command(session, line, quit));
+      continue;
+    }
+    pending += line + "\n";
+    Statements statements = split_statements(pending);
+    for (const std::string& sql : statements.complete) {
+      if (!quit) settle(session.run(sql));
+    }
+    pending = std::move(statements.rest);
+  }
+  if (!quit && !pending.empty()) settle(session.run(pending));
+  return exit_code;
+}
+
+int run_command(Session& session, const SqlVerb& verb) {
+  Statements statements = split_statements(verb.command);
+  if (!statements.rest.empty()) statements.complete.push_back(statements.rest);
+  if (statements.complete.empty()) {
+    return fail(Error{ErrorCode::kInvalidArgument, "no statement to run", "", -1});
+  }
+  if (statements.complete.size() > 1 && verb.common.output != "-") {
+    return fail(Error{ErrorCode::kInvalidArgument,
+                      "-o takes the rows of one statement, and there are several", "", -1});
+  }
+  for (const std::string& sql : statements.complete) {
+    if (Status status = session.run(sql); !status) return fail(status.error());
+  }
+  return kExitFine;
+}
+
+// The last argument is the statement, unless it names an input.
+void take_command(SqlVerb& verb) {
+  if (!verb.command.empty() || verb.common.inputs.size() < 2) return;
+  const std::string& last = verb.common.inputs.back();
+  const bool sql = last.find_first_of(" \n\t;(") != std::string::npos;
+  if (!sql || std::filesystem::exists(last)) return;
+  verb.command = last;
+  verb.common.inputs.pop_back();
+}
+
+int run(SqlVerb& verb) {
+  take_command(verb);
+  const auto files = verb.common.inputs;
+  if (verb.command.empty() && std::count(files.begin(), files.end(), "-") > 0) {
+    return fail(Error{ErrorCode::kInvalidArgument,
+                      "standard input is the trace: give the statement as an argument", "", -1});
+  }
+  if (Status status = check_output(verb.common, files); !status) return fail(status.error());
+  auto session = Session::open(verb);
+  if (!session) return fail(session.error());
+  const int exit_code = verb.command.empty() ? run_shell(*session) : run_command(*session, verb);
+  if (exit_code == kExitFine && session->data_lost() && verb.common.strict) {
+    fmt::print(stderr, "assay: data was lost on import (table import_log); --strict\n");
+    return kExitDataLost;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+void add_sql_verb(CLI::App& app, int& exit_code) {
+  auto verb = std::make_shared<SqlVerb>();
+  CLI::App* sub = app.add_subcommand(
+      "sql", "Ask a trace in SQL: its tables and what the rooms say of it, in DuckDB");
+  add_common_options(*sub, verb->common, true);
+  sub->add_option("-c,--command", verb->command,
+                  "the statements; without it the last argument, else standard input")
+      ->type_name("SQL");
+  sub->add_option("--limit", verb->limit,
+                  "rows shown; 0 = all. Without it 100 on a terminal and in Markdown, else all")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--memory", verb->memory,
+                  "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk");
+  sub->add_flag("--allow-files", verb->allow_files,
+                "let SQL read and write files (read_csv, COPY); otherwise it sees the traces only");
+  sub->add_option("--floor", verb->request.floor,
+                  "launch time of an empty kernel (see assay launch --help)");
+  sub->callback([verb, &exit_code] {
+    verb->common.keep_op_inputs = true;
+    exit_code = run(*verb);
+  });
+}
+
+}  // namespace assay

@@ -1,0 +1,59 @@
+#pragma once
+
+// DuckDB, opened at run time where there is one (docs/decisions/0008-duckdb.md), over relations
+// that stay where they are: every relation is a view, scanned by column as a query asks for it.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "query/relation.h"
+#include "report/document.h"
+
+namespace assay {
+
+struct DatabaseOptions {
+  std::string memory_limit = {};  // as DuckDB has it, "4GB"; empty = its default, 80 % of memory
+  unsigned threads = 1;           // above 1, rows without ORDER BY may come in any order
+  bool allow_files = false;  // SQL may read and write files; otherwise nothing but the relations
+};
+
+// The rows of one statement, a piece at a time, in base units. Integers beyond 64 bits and types
+// that a Value has no place for come as text.
+class QueryRows {
+ public:
+  virtual ~QueryRows() = default;
+  virtual const std::vector<Column>& columns() const = 0;
+  // The next rows; none at the end.
+  virtual Result<std::vector<Row>> next() = 0;
+};
+
+class Database {
+ public:
+  // catalog must outlive the database and must not change.
+  static Result<std::unique_ptr<Database>> open(const Catalog& catalog,
+                                                const DatabaseOptions& options);
+  virtual ~Database() = default;
+  // One statement, without a semicolon inside. Errors carry DuckDB's own message.
+  virtual Result<std::unique_ptr<QueryRows>> query(const std::string& sql) = 0;
+  virtual std::string version() const = 0;
+};
+
+// Runs a statement for its effect.
+Status execute(Database& database, const std::string& sql);
+
+// 'text' and "name" as SQL has them.
+std::string sql_text(std::string_view text);
+std::string sql_identifier(std::string_view name);
+
+// The statements of a text, cut at semicolons that are in no quotes, comments or dollar quotes;
+// empty ones left out. rest: what follows the last semicolon, when it is more than space.
+struct Statements {
+  std::vector<std::string> complete;
+  std::string rest;
+};
+Statements split_statements(std::string_view text);
+
+}  // namespace assay

@@ -1,0 +1,67 @@
+#pragma once
+
+// What SQL and the exports see: named tables with typed columns, read some rows of one column at a
+// time from wherever they are. Nothing is copied to make one.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+enum class CellType : uint8_t { kInteger, kUnsigned, kReal, kText, kBool };
+// BIGINT, UBIGINT, DOUBLE, VARCHAR, BOOLEAN.
+std::string_view sql_type(CellType type);
+
+struct RelationColumn {
+  std::string name;
+  CellType type = CellType::kInteger;
+  std::string unit = {};
+  std::string meaning = {};
+};
+
+// Consecutive cells of one column: the vector of its type is filled, the others are not looked at.
+struct Cells {
+  std::vector<int64_t> integers = {};
+  std::vector<uint64_t> unsigneds = {};
+  std::vector<double> reals = {};
+  std::vector<std::string_view> texts = {};  // valid as long as what they were read from
+  std::vector<uint8_t> bools = {};
+  std::vector<uint8_t> missing = {};  // per cell; empty: none is
+
+  void clear();
+  bool is_missing(size_t i) const { return !missing.empty() && missing[i] != 0; }
+};
+
+// Appends cells [first, first + count) to `out`, which is clear.
+using ReadCells = std::function<void(size_t first, size_t count, Cells& out)>;
+
+// The rows that one input gives.
+struct RelationPart {
+  int64_t rank = 0;
+  size_t rows = 0;
+  std::vector<ReadCells> columns = {};  // one per column of the relation
+};
+
+struct Relation {
+  std::string name;
+  std::string meaning = {};
+  std::vector<RelationColumn> columns = {};
+  std::vector<RelationPart> parts = {};
+
+  size_t rows() const;
+};
+
+struct Catalog {
+  std::vector<Relation> relations;
+
+  const Relation* find(std::string_view name) const;
+  // Adds the parts of another input's catalog: relations of the same name are one. A column that
+  // only some inputs have is missing in the others.
+  void merge(Catalog other);
+};
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+#pragma once
+
+// One relation as one file, streamed: memory does not grow with its rows.
+
+#include <string>
+
+#include "base/result.h"
+#include "query/relation.h"
+
+namespace assay {
+
+enum class TableFormat : uint8_t { kCsv, kJsonLines };
+
+// The rows of one part (docs/formats/export.md). The file is written in place: whoever calls gives
+// a name that nobody reads yet.
+Status write_table_file(const Relation& relation, const RelationPart& part, TableFormat format,
+                        const std::string& path);
+
+}  // namespace assay

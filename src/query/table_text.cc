@@ -1,0 +1,129 @@
+#include "query/table_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "report/text.h"
+
+namespace assay {
+namespace {
+
+template <typename T>
+void append_number(T value, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "{}", value);
+}
+
+// The shortest text that reads back to the same bits; false when there is none.
+bool append_real(double value, std::string& out) {
+  if (!std::isfinite(value)) return false;
+  append_number(value, out);
+  return true;
+}
+
+// False for text, which the formats write differently, and for what is not there.
+bool append_plain(const Cells& cells, CellType type, size_t i, std::string& out) {
+  if (cells.is_missing(i)) return false;
+  switch (type) {
+    case CellType::kInteger:
+      append_number(cells.integers[i], out);
+      return true;
+    case CellType::kUnsigned:
+      append_number(cells.unsigneds[i], out);
+      return true;
+    case CellType::kReal:
+      return append_real(cells.reals[i], out);
+    case CellType::kBool:
+      out += cells.bools[i] != 0 ? "true" : "false";
+      return true;
+    case CellType::kText:
+      break;
+  }
+  return false;
+}
+
+void append_escaped(char c, std::string& out) {
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      break;
+    case '\\':
+      out += "\\\\";
+      break;
+    case '\n':
+      out += "\\n";
+      break;
+    case '\t':
+      out += "\\t";
+      break;
+    default:
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
+  }
+}
+
+bool needs_escape(char c) {
+  return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+}  // namespace
+
+void append_csv_text(std::string_view text, std::string& out) {
+  // "" is a text of no letters; nothing at all is a missing cell.
+  const bool quote = text.empty() || text.find_first_of(",\"\r\n") != std::string_view::npos ||
+                     text.front() == ' ' || text.back() == ' ';
+  if (!quote) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+void append_json_text(std::string_view text, std::string& out) {
+  out += '"';
+  size_t plain = 0;
+  for (size_t at = 0; at < text.size();) {
+    if (needs_escape(text[at])) {
+      out += text.substr(plain, at - plain);
+      append_escaped(text[at], out);
+      plain = ++at;
+    } else if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+    } else {
+      const CodePoint point = decode_utf8(text, at);
+      out += text.substr(plain, at - plain);
+      append_utf8(point.value, out);
+      plain = at += point.bytes;
+    }
+  }
+  out += text.substr(plain);
+  out += '"';
+}
+
+void append_csv(const Cells& cells, CellType type, size_t i, std::string& out) {
+  if (append_plain(cells, type, i, out) || type != CellType::kText || cells.is_missing(i)) return;
+  append_csv_text(cells.texts[i], out);
+}
+
+void append_json(const Cells& cells, CellType type, size_t i, std::string& out) {
+  if (append_plain(cells, type, i, out)) return;
+  if (type != CellType::kText || cells.is_missing(i)) {
+    out += "null";
+    return;
+  }
+  append_json_text(cells.texts[i], out);
+}
+
+void append_csv(const Value& value, std::string& out) {
+  if (const auto* flag = value.get<bool>()) out += *flag ? "true" : "false";
+  if (const auto* integer = value.get<int64_t>()) append_number(*integer, out);
+  if (const auto* real = value.get<double>()) append_real(*real, out);
+  if (const auto* text = value.get<std::string>()) append_csv_text(*text, out);
+}
+
+}  // namespace assay

@@ -1,0 +1,21 @@
+#pragma once
+
+// Cells as CSV (RFC 4180, line ends "\n") and JSON: lossless, unlike the CSV of a Document, which
+// is cleaned for people. A missing cell is empty, or null; so is a number that is not finite.
+
+#include <string>
+#include <string_view>
+
+#include "query/relation.h"
+#include "report/document.h"
+
+namespace assay {
+
+void append_csv_text(std::string_view text, std::string& out);
+void append_json_text(std::string_view text, std::string& out);
+
+void append_csv(const Cells& cells, CellType type, size_t i, std::string& out);
+void append_json(const Cells& cells, CellType type, size_t i, std::string& out);
+void append_csv(const Value& value, std::string& out);
+
+}  // namespace assay
