@@ -30,7 +30,7 @@ WORDS = {
     "window_source",
 }
 # Where a key of that name carries free text instead.
-FREE_TEXT = {("levers", "what")}
+FREE_TEXT = {("levers", "what"), ("derived", "source"), ("peaks", "source")}
 BATCH_BOUND = {"CPU", "GPU"}
 
 CPU_BOUND_FIRST = """batch,tklqt_us,launches,latency_us,gpu_idle_share,cpu_idle_share
@@ -57,7 +57,7 @@ def run(assay, *arguments):
     command = [assay, *map(str, arguments), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[:300]}")
+        sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}: {done.stderr.strip()[:300]}")
     return json.loads(done.stdout)
 
 

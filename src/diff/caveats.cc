@@ -1,9 +1,11 @@
 #include "diff/caveats.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -39,6 +41,14 @@ uint64_t sum_of(const Runs& runs, uint64_t DiffRun::* field) {
   return sum;
 }
 
+std::set<int64_t> ranks_of(const Runs& runs) {
+  std::set<int64_t> ranks;
+  for (const DiffRun& run : runs) {
+    if (run.rank) ranks.insert(*run.rank);
+  }
+  return ranks;
+}
+
 class Caveats {
  public:
   Caveats(const Runs& a, const Runs& b, const DiffReport& report) : a_(a), b_(b), report_(report) {}
@@ -48,6 +58,7 @@ class Caveats {
                    ": kernels are chosen by machine, and the change is not one of code alone");
     different_text(&DiffRun::tracer, "diff_tracer", "tklqt_ns,time_ns", "the tracers differ, ",
                    ": launch times contain their tracer's cost, and the change with them");
+    ranks();
     basis();
     different_flag(
         &DiffRun::shapes, "diff_shapes", "hdbi,t_orch_ns",
@@ -108,6 +119,23 @@ class Caveats {
                sum_of(a_, &DiffRun::iterations_without_kernels) +
                    sum_of(b_, &DiffRun::iterations_without_kernels),
                0, "time_ns", "iterations without kernels are left out on both sides");
+  }
+
+  // A rank that one side lacks is no change of the others.
+  void ranks() {
+    const std::set<int64_t> in_a = ranks_of(a_);
+    const std::set<int64_t> in_b = ranks_of(b_);
+    std::vector<int64_t> on_one_side;
+    std::set_symmetric_difference(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(),
+                                  std::back_inserter(on_one_side));
+    if (in_a.size() + in_b.size() < 3 || on_one_side.empty()) return;
+    notes_.add("diff_ranks", on_one_side.size(), 0, "time_ns,kernels",
+               "A has " + std::to_string(in_a.size()) + " ranks and B " +
+                   std::to_string(in_b.size()) +
+                   ", and they are not the same ones (the first "
+                   "that one side lacks is rank " +
+                   std::to_string(on_one_side.front()) +
+                   "): the change contains the difference between ranks");
   }
 
   void losses() {

@@ -180,8 +180,10 @@ DiffSideMetric time_of(const DiffSide& side) {
   return time;
 }
 
+// resampled: the blocks of both sides carry what may vary, so that drawing them tells the noise.
 DiffMetric compare_metric(const DiffSideMetric& a, const DiffSideMetric& b,
-                          const BlockDraws& draws_a, const BlockDraws& draws_b) {
+                          const BlockDraws& draws_a, const BlockDraws& draws_b,
+                          bool resampled = true) {
   DiffMetric metric;
   metric.key = a.key;
   metric.label = a.label;
@@ -194,9 +196,9 @@ DiffMetric compare_metric(const DiffSideMetric& a, const DiffSideMetric& b,
   metric.change_share = a.mean == 0 ? std::nan("") : metric.change / std::abs(a.mean);
   if (!std::isfinite(metric.change) && !std::isfinite(b.mean)) return metric;
   const std::vector<double> b_deviations = draws_b.deviations(b.block_sums, b.block_counts);
-  if (b.n >= 2) metric.b_interval = level_interval(b.mean, draws_b, b_deviations);
+  if (b.n >= 2 && resampled) metric.b_interval = level_interval(b.mean, draws_b, b_deviations);
   if (!std::isfinite(metric.change)) return metric;
-  if (a.n >= 2 && b.n >= 2) {
+  if (a.n >= 2 && b.n >= 2 && resampled) {
     metric.interval =
         change_interval(metric.change, draws_a, draws_b,
                         draws_a.deviations(a.block_sums, a.block_counts), b_deviations);
@@ -215,7 +217,10 @@ std::vector<DiffMetric> compare_metrics(const DiffSide& a, const DiffSide& b,
   for (const DiffSideMetric& metric : a.metrics) {
     const auto other = find(b, metric.key);
     if (other == b.metrics.end()) continue;
-    metrics.push_back(compare_metric(metric, *other, draws_a, draws_b));
+    const bool one_run =
+        a.block_kind == BlockKind::kIterations || b.block_kind == BlockKind::kIterations;
+    metrics.push_back(
+        compare_metric(metric, *other, draws_a, draws_b, !(metric.per_run && one_run)));
   }
   return metrics;
 }

@@ -70,6 +70,9 @@ struct DiffMetricSeries {
   DiffUnit unit = DiffUnit::kNanoseconds;
   std::vector<int32_t> iterations = {};
   std::vector<double> values = {};
+  // Every value rests on one estimate for the whole run (the launch floor): iterations cannot tell
+  // how much it may be off, only repeated runs can.
+  bool per_run = false;
 };
 
 struct DiffRun {

@@ -118,7 +118,8 @@ void add_metric(const DiffMetricSeries& series, uint32_t repeat, const Blocks& b
                        .label = series.label,
                        .unit = series.unit,
                        .block_sums = std::vector<double>(blocks.count, 0.0),
-                       .block_counts = std::vector<uint64_t>(blocks.count, 0)});
+                       .block_counts = std::vector<uint64_t>(blocks.count, 0),
+                       .per_run = series.per_run});
     place = metrics.end() - 1;
   }
   for (size_t i = 0; i < series.values.size(); ++i) {

@@ -33,6 +33,7 @@ struct DiffSideMetric {
   uint64_t n = 0;
   std::vector<double> block_sums;
   std::vector<uint64_t> block_counts;
+  bool per_run = false;  // DiffMetricSeries::per_run
 };
 
 // What is drawn when the comparison asks how much chance there is in it: whole runs where there are

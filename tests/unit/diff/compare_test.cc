@@ -148,5 +148,40 @@ TEST(Compare, SaysWhatKeepsSidesFromBeingComparable) {
                                            "diff_one_sample"));
 }
 
+TEST(Compare, ARunsOneEstimateIsJudgedByRepeatedRunsOnly) {
+  const auto with_floor = [](double value) {
+    DiffRun run = run_of(times({100, 100}));
+    run.metrics = {{.key = "kt_ns", .iterations = {0, 1}, .values = {value, value}}};
+    DiffMetricSeries own = run.metrics.front();
+    own.key = "tklqt_ns";
+    run.metrics.front().per_run = true;
+    run.metrics.push_back(own);
+    return run;
+  };
+  const DiffReport once = compared({with_floor(8)}, {with_floor(12)});
+  EXPECT_EQ(once.metrics[1].key, "kt_ns");
+  EXPECT_EQ(once.metrics[1].change, 4);
+  EXPECT_EQ(once.metrics[1].noise, DiffNoise::kUnknown);
+  EXPECT_EQ(once.metrics[2].noise, DiffNoise::kReal);
+  const DiffReport repeated =
+      compared({with_floor(8), with_floor(8)}, {with_floor(12), with_floor(12)});
+  EXPECT_EQ(repeated.metrics[1].noise, DiffNoise::kReal);
+}
+
+TEST(Compare, SaysWhenTheSidesHaveOtherRanks) {
+  std::vector<DiffRun> runs(3, run_of(times({100, 100})));
+  for (size_t i = 0; i < runs.size(); ++i) runs[i].rank = static_cast<int64_t>(i);
+  const std::vector<DiffRun> fewer = {runs[0], runs[2]};
+  const auto told = [](const std::vector<DiffRun>& a, const std::vector<DiffRun>& b) {
+    for (const TrustNote& note : diff_caveats(a, b, compared(a, b))) {
+      if (note.what == "diff_ranks") return note.count;
+    }
+    return uint64_t{0};
+  };
+  EXPECT_EQ(told(fewer, runs), 1u);
+  EXPECT_EQ(told(runs, fewer), 1u);
+  EXPECT_EQ(told(runs, runs), 0u);
+}
+
 }  // namespace
 }  // namespace assay

@@ -609,7 +609,7 @@ TEST(NsysReader, DatabasesOfOtherToolsAreNamed) {
        {Case{"CREATE TABLE StringTable(_id_, value); CREATE TABLE "
              "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(_id_)",
              "nvprof"},
-        Case{"CREATE TABLE rocpd_kernel_dispatch_12(id)", "rocpd"},
+        Case{"CREATE TABLE rocpd_kernel_dispatch_12(id)", "rocprofv3"},
         Case{"CREATE TABLE rocpd_api(id); CREATE TABLE rocpd_op(id)", "RPD"},
         Case{"CREATE TABLE moz_places(id); CREATE TABLE moz_hosts(id)", "moz_hosts, moz_places"},
         Case{"SELECT 1", "without tables"}}) {

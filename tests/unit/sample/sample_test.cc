@@ -112,7 +112,8 @@ TEST(SampleOutput, AFullDiskIsAnErrorThatSaysSo) {
 class Sampling : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = ::testing::TempDir() + "assay_sample";
+    folder_ = ::testing::TempDir() + "assay_sample_" +
+              ::testing::UnitTest::GetInstance()->current_test_info()->name();
     options_.output = folder_ + ".csv";
     options_.tool = "assay test";
     options_.nvml = {"no-such-library.so"};
