@@ -121,7 +121,8 @@ void report_file(const RecordedFile& file) {
 void report_nothing() {
   void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver == nullptr) {
-    say("nothing was recorded: no NVIDIA driver is installed here (libcuda.so.1)");
+    say("nothing was recorded, and no file written: no NVIDIA driver is installed here "
+        "(libcuda.so.1)");
     return;
   }
   ::dlclose(driver);

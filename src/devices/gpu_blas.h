@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "base/dynamic_library.h"
+#include "base/result.h"
 #include "devices/workload.h"
 
 namespace assay {
