@@ -227,8 +227,9 @@ void JsonRun::read_counters() {
     const Json& data = member(record, "dispatch_data");
     const Json& dispatch = member(data, "dispatch_info");
     const int64_t id = integer(member(dispatch, "dispatch_id"), -1);
-    const auto [found, is_new] = traced.try_emplace(id, static_cast<uint32_t>(run_.kernels.size()));
-    if (is_new) {
+    const auto place = traced.try_emplace(id, static_cast<uint32_t>(run_.kernels.size()));
+    const uint32_t kernel_index = place.first->second;
+    if (place.second) {
       RocprofKernel kernel = kernel_of(data, dispatch);
       kernel.thread = integer(member(record, "thread_id"), -1);
       const int64_t start = integer(member(data, "start_timestamp"), kNoCounterTime);
@@ -247,7 +248,7 @@ void JsonRun::read_counters() {
         ++run_.rows_skipped;
         return;
       }
-      run_.values.push_back({found->second, name, value.get<double>()});
+      run_.values.push_back({kernel_index, name, value.get<double>()});
     });
   });
 }
