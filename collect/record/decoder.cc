@@ -14,6 +14,26 @@ Record read(const void* record) {
   return copy;
 }
 
+// What copies within a device and between two have in common.
+template <typename From>
+wire::Copy copy_of(const From& from) {
+  wire::Copy to = {};
+  to.correlation = from.correlation;
+  to.start = from.start;
+  to.end = from.end;
+  to.bytes = from.bytes;
+  to.device = from.device;
+  to.context = from.context;
+  to.stream = from.stream;
+  to.direction = from.direction;
+  to.from = from.from;
+  to.to = from.to;
+  to.is_async = (from.flags & cupti::kMemcpyIsAsync) != 0 ? 1 : 0;
+  to.graph_id = from.graph_id;
+  to.graph_node = from.graph_node;
+  return to;
+}
+
 }  // namespace
 
 void Decoder::decode(uint8_t* buffer, size_t valid) {
@@ -93,41 +113,15 @@ void Decoder::add_kernel(const cupti::Kernel& from) {
 
 void Decoder::add_copy(const cupti::Memcpy& from) {
   saw_device_work_ = true;
-  wire::Copy to = {};
-  to.correlation = from.correlation;
-  to.start = from.start;
-  to.end = from.end;
-  to.bytes = from.bytes;
-  to.device = from.device;
-  to.context = from.context;
-  to.stream = from.stream;
-  to.direction = from.direction;
-  to.from = from.from;
-  to.to = from.to;
-  to.is_async = (from.flags & cupti::kMemcpyIsAsync) != 0 ? 1 : 0;
-  to.graph_id = from.graph_id;
+  wire::Copy to = copy_of(from);
   to.peer_device = UINT32_MAX;
-  to.graph_node = from.graph_node;
   file_.add(wire::Kind::kCopy, to);
 }
 
 void Decoder::add_peer_copy(const cupti::MemcpyPeer& from) {
   saw_device_work_ = true;
-  wire::Copy to = {};
-  to.correlation = from.correlation;
-  to.start = from.start;
-  to.end = from.end;
-  to.bytes = from.bytes;
-  to.device = from.device;
-  to.context = from.context;
-  to.stream = from.stream;
-  to.direction = from.direction;
-  to.from = from.from;
-  to.to = from.to;
-  to.is_async = (from.flags & cupti::kMemcpyIsAsync) != 0 ? 1 : 0;
-  to.graph_id = from.graph_id;
+  wire::Copy to = copy_of(from);
   to.peer_device = from.device == from.to_device ? from.from_device : from.to_device;
-  to.graph_node = from.graph_node;
   file_.add(wire::Kind::kCopy, to);
 }
 

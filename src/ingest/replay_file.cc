@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "base/byte_source.h"
+#include "ingest/whole_file.h"
 
 namespace assay {
 namespace {
@@ -14,7 +14,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kVersion = 1;
-constexpr size_t kMaxBytes = size_t{1} << 30;
 // Beyond these no launch, dispatch or kernel was measured: something else went into the number.
 constexpr double kAbsurdNs = 1e11;
 constexpr double kAbsurdFloorNs = 1e6;
@@ -41,21 +40,6 @@ struct ErrorLocator : nlohmann::json_sax<Json> {
 };
 
 Error bad(std::string message) { return {ErrorCode::kFormat, std::move(message), "", -1}; }
-
-Result<std::string> read_whole(const std::string& path) {
-  ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
-  const ReadFn read = source.stream(false);
-  std::string text;
-  std::string block(size_t{1} << 16, '\0');
-  for (;;) {
-    ASSAY_TRY_ASSIGN(const size_t got, read(block.data(), block.size()));
-    if (got == 0) return text;
-    text.append(block, 0, got);
-    if (text.size() > kMaxBytes) {
-      return Error{ErrorCode::kUnsupported, "larger than 1 GiB: this is no such file", "", -1};
-    }
-  }
-}
 
 Result<Json> parse_document(const std::string& text) {
   Json document = Json::parse(text, nullptr, false);
@@ -370,7 +354,10 @@ Written entry_json(const ReplayEntry& entry) {
 template <typename File, typename Read>
 Result<File> read_file(const std::string& path, Read&& read) {
   const auto attempt = [&]() -> Result<File> {
-    ASSAY_TRY_ASSIGN(const std::string text, read_whole(path));
+    ASSAY_TRY_ASSIGN(
+        const std::string text,
+        read_whole_file(path, Error{ErrorCode::kUnsupported,
+                                    "larger than 1 GiB: this is no such file", "", -1}));
     ASSAY_TRY_ASSIGN(const Json document, parse_document(text));
     return read(document);
   };

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "base/byte_source.h"
+#include "ingest/whole_file.h"
 
 namespace assay {
 namespace {
@@ -14,23 +14,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kVersion = 1;
-constexpr size_t kMaxBytes = size_t{1} << 30;
 constexpr size_t kMostInputs = 256;
 
 Error bad(std::string message) { return {ErrorCode::kFormat, std::move(message), "", -1}; }
-
-Result<std::string> read_whole(const std::string& path) {
-  ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
-  const ReadFn read = source.stream(false);
-  std::string text;
-  std::string block(size_t{1} << 16, '\0');
-  for (;;) {
-    ASSAY_TRY_ASSIGN(const size_t got, read(block.data(), block.size()));
-    if (got == 0) return text;
-    text.append(block, 0, got);
-    if (text.size() > kMaxBytes) return bad("larger than 1 GiB: this is no kernel database");
-  }
-}
 
 const Json* field(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -273,7 +259,8 @@ Result<ReplayAnswer> answer_of(const Json& line, const std::string& where) {
 
 Result<ReplayPlan> read_kernel_database(const std::string& path) {
   const auto attempt = [&]() -> Result<ReplayPlan> {
-    ASSAY_TRY_ASSIGN(const std::string text, read_whole(path));
+    ASSAY_TRY_ASSIGN(const std::string text,
+                     read_whole_file(path, bad("larger than 1 GiB: this is no kernel database")));
     return parse_database(text);
   };
   Result<ReplayPlan> plan = attempt();

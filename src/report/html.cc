@@ -34,36 +34,17 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-std::string escaped(std::string_view raw) {
-  std::string out;
-  for (const char c : clean_text(raw)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string page_title(const Document& document) {
   std::string title = document.title.empty() ? document.tool.name : document.title;
   if (document.inputs.size() == 1) title += ": " + document.inputs.front().name;
-  return escaped(title);
+  return escape_markup(title);
 }
 
 // The answer, for whoever opens the file without running its script.
 std::string summary(const Document& document) {
   std::string out;
-  for (const std::string& sentence : document.verdict) out += "<p>" + escaped(sentence) + "</p>\n";
+  for (const std::string& sentence : document.verdict)
+    out += "<p>" + escape_markup(sentence) + "</p>\n";
   return out;
 }
 

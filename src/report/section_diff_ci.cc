@@ -9,39 +9,14 @@
 namespace assay {
 namespace {
 
-std::string xml(std::string_view raw) {
-  std::string out;
-  for (const char c : clean_text(raw)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&apos;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 bool is_error(GateOutcome outcome) {
   return outcome == GateOutcome::kUndecided || outcome == GateOutcome::kNoValue;
 }
 
 std::string test_case(const GateResult& gate) {
-  std::string text = "    <testcase classname=\"assay.diff\" name=\"" + xml(gate.gate.text) + "\"";
-  const std::string words = xml(gate_words(gate));
+  std::string text =
+      "    <testcase classname=\"assay.diff\" name=\"" + escape_markup(gate.gate.text) + "\"";
+  const std::string words = escape_markup(gate_words(gate));
   if (gate.outcome == GateOutcome::kCrossed) {
     return text + ">\n      <failure message=\"" + words + "\"/>\n    </testcase>\n";
   }
@@ -53,7 +28,7 @@ std::string test_case(const GateResult& gate) {
 
 std::string verdict_case(const std::vector<std::string>& words) {
   std::string text = "    <testcase classname=\"assay.diff\" name=\"verdict\">\n      <system-out>";
-  for (const std::string& sentence : words) text += xml(sentence) + "\n";
+  for (const std::string& sentence : words) text += escape_markup(sentence) + "\n";
   return text + "</system-out>\n    </testcase>\n";
 }
 
@@ -93,8 +68,8 @@ std::string diff_junit(const DiffView& view, const std::string& a, const std::st
   const std::string totals =
       " tests=\"" + tests + "\" failures=\"" + failures + "\" errors=\"" + errors + "\"";
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + totals +
-                     ">\n  <testsuite name=\"assay diff " + xml(a) + " " + xml(b) + "\"" + totals +
-                     ">\n";
+                     ">\n  <testsuite name=\"assay diff " + escape_markup(a) + " " +
+                     escape_markup(b) + "\"" + totals + ">\n";
   for (const GateResult& gate : view.gates) text += test_case(gate);
   text += verdict_case(diff_words(view));
   return text + "  </testsuite>\n</testsuites>\n";

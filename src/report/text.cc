@@ -274,4 +274,30 @@ std::string pad_text(std::string_view cleaned, size_t width, bool right) {
   return right ? spaces + std::string(cleaned) : std::string(cleaned) + spaces;
 }
 
+std::string escape_markup(std::string_view text) {
+  std::string out;
+  for (const char c : clean_text(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&apos;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 }  // namespace assay

@@ -38,6 +38,9 @@ size_t display_width(std::string_view cleaned);
 // are spelled out (us, ->, ...) and everything else becomes '?'.
 std::string clean_text(std::string_view text, Charset charset = Charset::kUtf8);
 
+// The same for XML and HTML: clean, and its & < > " ' as entities.
+std::string escape_markup(std::string_view text);
+
 // At most width columns of cleaned text, head and tail kept around an ellipsis: kernel names differ
 // at both ends.
 std::string shorten_middle(std::string_view cleaned, size_t width,

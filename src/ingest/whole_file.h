@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+
+namespace assay {
+
+// The content of a file, decompressed. Files that are small by nature only: `too_large` when it has
+// more than 1 GiB.
+Result<std::string> read_whole_file(const std::string& path, const Error& too_large);
+
+}  // namespace assay
