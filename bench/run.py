@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Measures what bench/README.md claims: `assay launch` end to end against a bare simdjson pass, and
-how long `assay throughput` takes to fit a table and to answer ten thousand points.
+"""Measures what bench/README.md claims: `assay launch` end to end against a bare simdjson pass and
+against Python's own reading, and how long `assay throughput` takes to fit a table and to answer ten
+thousand points.
 
     bench/run.py [--quick] [--repeats N] [--bench-dir build/bench] [--assay build/release/assay]
 
@@ -177,6 +178,23 @@ class Bench:
                   ("plain 1", "packed 1", "plain 2", "packed 2", "gzip -dc")),
                 f"{peak / size:.3f}"]
 
+    def python(self, path, repeats):
+        """Assay's whole report against Python's parsing and linking of the same file, on one core."""
+        commands = {
+            "python": [*self.one_core, sys.executable, ROOT / "bench/python_floor.py", path],
+            "launch": self.launch(path, 1),
+            "report": [*self.one_core, self.assay, "report", path, "--threads", "1", "-o", os.devnull],
+        }
+        least = json.loads(run_once(commands["python"])[2])
+        events, linked = events_in(self.assay, path)
+        if least["kernels_linked"] != linked:
+            sys.exit(f"{path}: Python links {least['kernels_linked']} kernels, assay {linked}")
+        seconds = interleaved(commands, repeats)
+        peak = {name: run_once(command, watch_memory=True)[1] for name, command in commands.items()}
+        return [path.name, f"{events:,}", *(f"{seconds[name]:.2f}" for name in commands),
+                f"**{seconds['python'] / seconds['launch']:.0f}**", f"**{seconds['python'] / seconds['report']:.0f}**",
+                f"{peak['python'] / MB:,.0f}", f"{peak['report'] / MB:,.0f}"]
+
     def levels(self, repeats):
         """What bench/levels.py says of a set of ranks."""
         done = subprocess.run([sys.executable, ROOT / "bench/levels.py", "--assay", self.assay, "--runs", str(repeats), RANKS],
@@ -231,6 +249,11 @@ def main():
           ["trace", "MB", "events", "kernels linked", "assay launch MB/s", "bare pass MB/s",
            "ratio", "tokens only MB/s", "bare pass again MB/s", "M events/s", "RssAnon / byte", "2 threads"],
           [bench.speed(path) for path in plain])
+
+    table("The least a Python tool does (parse, link, sum TKLQT) against Assay's whole analysis, one core",
+          ["trace", "events", "Python s", "assay launch s", "assay report s", "launch ratio", "report ratio",
+           "Python MB", "report MB"],
+          [bench.python(path, 3) for path in plain[1:]])
 
     packed = [(plain[1], pack(plain[1], DATA / "replicated_100MB.json.gz"))]
     if LARGEST.exists():
