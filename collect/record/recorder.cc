@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "collect/record/clocks.h"
 
@@ -640,15 +641,23 @@ void Recorder::end_grace() {
 }
 
 // Records of our own calls came back before; that of a call made now does not, although everything
-// is flushed.
+// is flushed. CUPTI may hand a buffer over from a thread of its own, so it gets a moment to do so.
 bool Recorder::taken_over() {
+  constexpr int kTries = 10;
   if (!tracing_ || !recording_ || decoder_->last_own_call() == 0) return false;
-  uint64_t now = 0;
-  if (cupti_.functions.timestamp(&now) != cupti::kSuccess) return false;
+  uint64_t now = monotonic_ns();
+  if (clock_ != wire::ClockKind::kMonotonic &&
+      cupti_.functions.timestamp(&now) != cupti::kSuccess) {
+    return false;
+  }
   driver_version();
-  cupti_.functions.flush_all(cupti::kFlushForced);
-  drain();
-  return decoder_->last_own_call() < now;
+  for (int i = 0; i < kTries; ++i) {
+    cupti_.functions.flush_all(cupti::kFlushForced);
+    drain();
+    if (decoder_->last_own_call() >= now) return false;
+    std::this_thread::sleep_for(kControlPeriod);
+  }
+  return true;
 }
 
 void Recorder::write_last() {
