@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -185,13 +186,29 @@ Result<FloorChoice> floor_of_file(const std::string& path, const Trace* trace) {
 
 }  // namespace
 
+std::string output_extension(const CommonOptions& options) {
+  if (options.output == "-") return "";
+  std::string extension = std::filesystem::path(options.output).extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension;
+}
+
 Result<Format> output_format(const CommonOptions& options) {
   if (!options.format.empty()) return parse_format(options.format);
-  const std::string extension = std::filesystem::path(options.output).extension().string();
+  const std::string extension = output_extension(options);
+  if (extension == ".htm") return Format::kHtml;
+  if (extension == ".markdown") return Format::kMarkdown;
   for (const Writer& writer : kWriters) {
     if (extension == fmt::format(".{}", writer.name)) return writer.format;
   }
-  return Format::kTerminal;
+  for (const char* plain : {"", ".txt", ".text", ".log", ".out"}) {
+    if (extension == plain) return Format::kTerminal;
+  }
+  return Error{ErrorCode::kInvalidArgument,
+               fmt::format("a name that ends in {} tells no format: end it in .json, .csv, .md, "
+                           ".html or .txt, or give --format",
+                           extension),
+               options.output, -1};
 }
 
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs) {

@@ -133,6 +133,7 @@ class Reducer {
     run_.whole_microseconds = trace_.whole_microseconds;
     run_.kernels = links_.stats.kernels;
     run_.kernels_unlinked = links_.stats.kernels_unlinked;
+    run_.kernels_carried_over = links_.stats.kernels_carried_over;
   }
 
   int32_t window_of(const KernelLevel& row) const { return by_iteration_ ? row.window : 0; }
@@ -147,6 +148,9 @@ class Reducer {
                         : row.comm  ? WorkClass::kCollective
                                     : WorkClass::kCopy;
       works_.push_back(work);
+      if (work.window >= 0) continue;
+      ++run_.works_outside;
+      run_.works_outside_ns += work.end_ns - work.start_ns;
     }
   }
 

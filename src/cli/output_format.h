@@ -1,12 +1,17 @@
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 #include "cli/common.h"
 #include "report/writers.h"
 
 namespace assay {
 
-// The format that was asked for, or the one that the output's name ends with, or the terminal's.
+// What the output's name ends with, in lower case and with its dot; empty for standard output.
+std::string output_extension(const CommonOptions& options);
+// The format that was asked for, or the one that the output's name ends with, or the terminal's for
+// names that end in nothing or in .txt, .text, .log or .out. Other endings are refused.
 Result<Format> output_format(const CommonOptions& options);
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/diff_input.h"
+#include "cli/output_format.h"
 #include "cli/verbs.h"
 #include "diff/caveats.h"
 #include "diff/compare.h"
@@ -121,12 +122,33 @@ bool is_plain_format(const std::string& format) {
   return format == "junit" || format == "annotations";
 }
 
+// A name that ends in .xml or .junit asks for JUnit XML.
+void choose_format(CommonOptions& options) {
+  if (!options.format.empty() || options.output == "-") return;
+  const std::string extension = output_extension(options);
+  if (extension == ".xml" || extension == ".junit") options.format = "junit";
+}
+
+// The output for this verb's formats, two of which are no documents.
+Status check_diff_output(const DiffVerb& verb) {
+  CommonOptions checked = verb.common;
+  if (is_plain_format(checked.format)) checked.format = "terminal";
+  if (!checked.format.empty()) {
+    auto format = parse_format(checked.format);
+    if (!format) {
+      Error error = format.take_error();
+      error.message += ", junit, annotations";
+      return error;
+    }
+  }
+  return check_output(checked, {verb.a, verb.b});
+}
+
 int run(DiffVerb& verb) {
   const auto gates = parse_gates(verb.fail_on);
   if (!gates) return fail(gates.error());
-  CommonOptions checked = verb.common;
-  if (is_plain_format(checked.format)) checked.format = "terminal";
-  if (Status status = check_output(checked, {verb.a, verb.b}); !status) return fail(status.error());
+  choose_format(verb.common);
+  if (Status status = check_diff_output(verb); !status) return fail(status.error());
   verb.common.keep_op_inputs = true;
   auto a = read_diff_side(verb.a, verb.common);
   if (!a) return fail(a.error());
@@ -171,7 +193,11 @@ void add_diff_verb(CLI::App& app, int& exit_code) {
   sub->add_option("B", verb->b, "the side in question, likewise")->required();
   add_common_options(*sub, verb->common, false);
   add_window_option(*sub, verb->common);
-  sub->get_option("--format")->description("terminal, json, csv, md, junit or annotations");
+  sub->get_option("--format")
+      ->description(
+          "terminal, json, csv, md, html, junit or annotations; without it, what the name of the "
+          "output "
+          "file ends with (.xml: junit), else terminal");
   sub->add_option(
          "--fail-on", verb->fail_on,
          "leave with 1 when this holds and is more than noise: 'tklqt>+10%', 'time>+50us', "

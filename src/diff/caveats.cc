@@ -49,11 +49,32 @@ std::set<int64_t> ranks_of(const Runs& runs) {
   return ranks;
 }
 
+// To the nanosecond, in every iteration and for every kernel.
+bool same_work(const DiffRun& x, const DiffRun& y) {
+  const auto& level_x = x.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
+  const auto& level_y = y.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
+  if (x.samples.empty() || level_x.samples.size() != level_y.samples.size()) return false;
+  const auto same_entry = [&](const DiffEntry& a, const DiffEntry& b) {
+    return a.cost.calls == b.cost.calls && a.cost.busy_ns == b.cost.busy_ns &&
+           a.cost.idle_ns == b.cost.idle_ns && a.cost.dur_ns == b.cost.dur_ns &&
+           level_x.items[a.item].name == level_y.items[b.item].name;
+  };
+  for (size_t s = 0; s < level_x.samples.size(); ++s) {
+    const auto& entries = level_x.samples[s];
+    const auto& others = level_y.samples[s];
+    if (!std::equal(entries.begin(), entries.end(), others.begin(), others.end(), same_entry)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 class Caveats {
  public:
   Caveats(const Runs& a, const Runs& b, const DiffReport& report) : a_(a), b_(b), report_(report) {}
 
   TrustNotes list() {
+    same_recording();
     different_text(&DiffRun::gpu, "diff_gpu", "time_ns", "the GPUs differ, ",
                    ": kernels are chosen by machine, and the change is not one of code alone");
     different_text(&DiffRun::tracer, "diff_tracer", "tklqt_ns,time_ns", "the tracers differ, ",
@@ -142,11 +163,38 @@ class Caveats {
     const uint64_t lost = sum_of(a_, &DiffRun::rows_lost) + sum_of(b_, &DiffRun::rows_lost);
     notes_.add("diff_rows_lost", lost, 0, "time_ns,kernels",
                "rows were lost on import: what is missing on one side looks like a change");
-    const uint64_t unlinked =
-        sum_of(a_, &DiffRun::kernels_unlinked) + sum_of(b_, &DiffRun::kernels_unlinked);
-    notes_.add("diff_unlinked_kernels", unlinked, 0, "tklqt_ns,launches",
+    const auto both = [&](uint64_t DiffRun::* field) {
+      return sum_of(a_, field) + sum_of(b_, field);
+    };
+    const uint64_t carried = both(&DiffRun::kernels_carried_over);
+    notes_.add("diff_carried_over_kernels", carried, 0, "time_ns,kernels,tklqt_ns",
+               "kernels queued before the trace began: in no launch number, but in the time of a "
+               "whole trace, or of the iteration in which they start on the device");
+    notes_.add("diff_unlinked_kernels", both(&DiffRun::kernels_unlinked) - carried, 0,
+               "tklqt_ns,launches",
                "kernels without a launch call: in no launch number, and in the iteration in which "
                "they start on the device");
+    int64_t outside_ns = 0;
+    for (const Runs* side : {&a_, &b_}) {
+      for (const DiffRun& run : *side) outside_ns += run.works_outside_ns;
+    }
+    notes_.add("diff_work_outside", both(&DiffRun::works_outside), outside_ns, "time_ns",
+               "device work launched outside every iteration, such as work queued before the first "
+               "one: in no iteration's time, but the work of an iteration may wait behind it");
+  }
+
+  // The same recording twice, under whatever name.
+  void same_recording() {
+    const auto in_a = [&](const DiffRun& run) {
+      return std::any_of(a_.begin(), a_.end(),
+                         [&](const DiffRun& other) { return same_work(run, other); });
+    };
+    const auto shared = static_cast<uint64_t>(std::count_if(b_.begin(), b_.end(), in_a));
+    const bool all = shared == b_.size() && a_.size() == b_.size();
+    notes_.add("diff_same_recording", shared, 0, "time_ns",
+               all ? "A and B are the same recording: every kernel has the same name and times"
+                   : "some files of B hold the same recording as a file of A: what they share can "
+                     "show no change");
   }
 
   void sampling() {

@@ -133,13 +133,13 @@ class LevelComparer {
 
   void count(const DiffRow& row) {
     level_.real += row.noise == DiffNoise::kReal;
-    if (row.rest) return;
     level_.appeared += row.kind == DiffKind::kAppeared;
     level_.vanished += row.kind == DiffKind::kVanished;
     if (row.kind != DiffKind::kBoth) return;
     level_.renamed += row.match != DiffMatch::kName;
     level_.slower += row.change_ns > 0;
     level_.faster += row.change_ns < 0;
+    level_.same += row.change_ns == 0;
   }
 
   // A name that is the same with the sides exchanged.
@@ -199,9 +199,10 @@ DiffMetric compare_metric(const DiffSideMetric& a, const DiffSideMetric& b,
   if (b.n >= 2 && resampled) metric.b_interval = level_interval(b.mean, draws_b, b_deviations);
   if (!std::isfinite(metric.change)) return metric;
   if (a.n >= 2 && b.n >= 2 && resampled) {
-    metric.interval =
-        change_interval(metric.change, draws_a, draws_b,
-                        draws_a.deviations(a.block_sums, a.block_counts), b_deviations);
+    const std::vector<double> a_deviations = draws_a.deviations(a.block_sums, a.block_counts);
+    metric.interval = change_interval(metric.change, draws_a, draws_b, a_deviations, b_deviations);
+    metric.share_interval =
+        relative_interval(a.mean, metric.change, draws_a, draws_b, a_deviations, b_deviations);
   }
   metric.noise = judge(metric.change, metric.interval);
   return metric;

@@ -58,11 +58,13 @@ struct DiffRow {
 struct DiffLevel {
   DiffLevelKind kind = DiffLevelKind::kKernel;
   std::vector<DiffRow> rows;  // largest change first, then names
+  // Every row is appeared, vanished, slower, faster or the same, rests too.
   uint64_t appeared = 0;
   uint64_t vanished = 0;
   uint64_t renamed = 0;  // matched by anything but the name
   uint64_t slower = 0;   // in both, change above 0
   uint64_t faster = 0;
+  uint64_t same = 0;
   uint64_t real = 0;  // of the changed rows, outside the noise
   bool positions_given_up = false;
 };
@@ -76,8 +78,9 @@ struct DiffMetric {
   uint64_t n_a = 0;
   uint64_t n_b = 0;
   double change = 0;
-  double change_share = 0;  // change / |a|; NaN when a is 0
-  ChangeInterval interval;  // of the change
+  double change_share = 0;        // change / |a|; NaN when a is 0
+  ChangeInterval interval;        // of the change
+  ChangeInterval share_interval;  // of change_share; infinite from nothing to something
   ChangeInterval b_interval;
   DiffNoise noise = DiffNoise::kUnknown;
 };

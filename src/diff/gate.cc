@@ -82,15 +82,15 @@ Status check_unit(const Gate& gate, const DiffMetric& metric) {
   return Ok{};
 }
 
-// Whether chance could have put the value beyond its limit. For a change: whether there is a change
-// at all. For a level: whether B's interval reaches back to the limit.
-GateOutcome with_noise(const Gate& gate, const DiffMetric& metric) {
-  if (gate.limit != GateLimit::kLevel) {
-    if (metric.noise == DiffNoise::kNoise) return GateOutcome::kWithinNoise;
-    return metric.noise == DiffNoise::kUnknown ? GateOutcome::kUndecided : GateOutcome::kCrossed;
-  }
-  if (!metric.b_interval.known) return GateOutcome::kUndecided;
-  const double nearest = upward(gate.op) ? metric.b_interval.low : metric.b_interval.high;
+const ChangeInterval& interval_of(const DiffMetric& metric, GateLimit limit) {
+  if (limit == GateLimit::kLevel) return metric.b_interval;
+  return limit == GateLimit::kChange ? metric.interval : metric.share_interval;
+}
+
+// Whether chance could have put the value beyond its limit: not when the whole interval lies there.
+GateOutcome with_noise(const Gate& gate, const ChangeInterval& interval) {
+  if (!interval.known) return GateOutcome::kUndecided;
+  const double nearest = upward(gate.op) ? interval.low : interval.high;
   return beyond(nearest, gate.op, gate.value) ? GateOutcome::kCrossed : GateOutcome::kWithinNoise;
 }
 
@@ -102,6 +102,7 @@ GateResult check_gate(const Gate& gate, const DiffMetric& metric, bool any) {
   result.a = metric.a;
   result.b = metric.b;
   result.limit = gate.value;
+  result.interval = interval_of(metric, gate.limit);
   result.value = gate.limit == GateLimit::kRelativeChange ? metric.change_share
                  : gate.limit == GateLimit::kChange       ? metric.change
                                                           : metric.b;
@@ -114,7 +115,7 @@ GateResult check_gate(const Gate& gate, const DiffMetric& metric, bool any) {
   } else if (!beyond(result.value, gate.op, gate.value)) {
     result.outcome = GateOutcome::kPassed;
   } else {
-    result.outcome = any ? GateOutcome::kCrossed : with_noise(gate, metric);
+    result.outcome = any ? GateOutcome::kCrossed : with_noise(gate, result.interval);
   }
   return result;
 }

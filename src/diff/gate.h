@@ -35,7 +35,7 @@ struct Gate {
 enum class GateOutcome : uint8_t {
   kPassed,
   kCrossed,
-  kWithinNoise,  // beyond the limit, but that may be chance: passes
+  kWithinNoise,  // beyond the limit, but its interval reaches back to it: passes
   kUndecided,    // beyond the limit, and noise cannot be told: an error, not a pass
   kNoValue,      // the metric has no value on a side that the gate needs: an error
 };
@@ -50,13 +50,14 @@ struct GateResult {
   double b = 0;
   double value = 0;  // what was held against the limit
   double limit = 0;
+  ChangeInterval interval;  // of value
 };
 
 // Grammar only; whether the metric exists is told by check_gates.
 Result<Gate> parse_gate(std::string_view text);
 
 // Fails when a gate names no metric of the report (listing those that exist) or its unit does not
-// fit. any: do not ask whether a change is more than noise.
+// fit. any: do not ask whether that may be chance.
 Result<std::vector<GateResult>> check_gates(const std::vector<Gate>& gates,
                                             const DiffReport& report, bool any);
 

@@ -67,6 +67,19 @@ ChangeInterval change_interval(double change, const BlockDraws& draws_a, const B
   return interval_of(std::move(changes));
 }
 
+ChangeInterval relative_interval(double mean_a, double change, const BlockDraws& draws_a,
+                                 const BlockDraws& draws_b, const std::vector<double>& a,
+                                 const std::vector<double>& b) {
+  if (draws_a.blocks() < 2 || draws_b.blocks() < 2) return {};
+  std::vector<double> shares(a.size());
+  for (size_t r = 0; r < a.size(); ++r) {
+    const double moved = change + (b[r] - a[r]);
+    const double base = std::abs(mean_a + a[r]);
+    shares[r] = moved == 0 ? 0 : base == 0 ? std::copysign(HUGE_VAL, moved) : moved / base;
+  }
+  return interval_of(std::move(shares));
+}
+
 ChangeInterval level_interval(double mean, const BlockDraws& draws,
                               const std::vector<double>& deviations) {
   if (draws.blocks() < 2) return {};

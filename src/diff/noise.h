@@ -48,6 +48,10 @@ class BlockDraws {
 // 95 % interval of mean_b - mean_a from the deviations of both; `change` is that difference.
 ChangeInterval change_interval(double change, const BlockDraws& draws_a, const BlockDraws& draws_b,
                                const std::vector<double>& a, const std::vector<double>& b);
+// 95 % interval of (mean_b - mean_a) / |mean_a|; infinite where a drawn mean of A is 0 and B's not.
+ChangeInterval relative_interval(double mean_a, double change, const BlockDraws& draws_a,
+                                 const BlockDraws& draws_b, const std::vector<double>& a,
+                                 const std::vector<double>& b);
 // 95 % interval of one side's mean.
 ChangeInterval level_interval(double mean, const BlockDraws& draws,
                               const std::vector<double>& deviations);

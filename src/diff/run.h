@@ -90,6 +90,9 @@ struct DiffRun {
   uint64_t rows_lost = 0;  // on import
   uint64_t kernels = 0;
   uint64_t kernels_unlinked = 0;
+  uint64_t kernels_carried_over = 0;  // of those, queued before the trace began
+  uint64_t works_outside = 0;         // device work launched outside every iteration
+  int64_t works_outside_ns = 0;
   std::vector<DiffSample> samples;
   std::array<DiffLevelRun, kDiffLevels> levels;
   std::vector<DiffMetricSeries> metrics;  // of every metric that the run has

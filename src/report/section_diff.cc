@@ -35,18 +35,19 @@ std::string metric_text(double value, DiffUnit unit) {
   return format_value(metric_value(value, unit), unit_of(unit));
 }
 
-std::string with_sign(double value, const std::string& text) {
-  return value > 0 ? "+" + text : text;
-}
-
-std::string interval_text(const ChangeInterval& interval, DiffUnit unit) {
-  if (!interval.known) return "-";
-  return with_sign(interval.low, metric_text(interval.low, unit)) + " to " +
-         with_sign(interval.high, metric_text(interval.high, unit));
-}
-
 Value end_of(const ChangeInterval& interval, double end, DiffUnit unit) {
   return interval.known ? metric_value(end, unit) : Value();
+}
+
+// "+12.0 %", but "<+0.1 %" for what only rounds to nothing.
+std::string with_sign(double value, const std::string& text) {
+  if (value <= 0 || !std::isfinite(value)) return text;
+  return text.starts_with('<') ? "<+" + text.substr(1) : "+" + text;
+}
+
+// "+1.20": percentage points, of a difference of shares.
+std::string points(double share) {
+  return with_sign(share, format_value(share * 100, Unit::kRatio));
 }
 
 std::string_view noise_words(DiffNoise noise) {
@@ -85,10 +86,10 @@ Facts sides_facts(const DiffReport& report) {
   const auto data = [&](const char* key, Value value, Unit unit) {
     facts.items.push_back({key, key, std::move(value), unit, "", Show::kDataOnly});
   };
-  facts.items.push_back({"change_ns", "change", report.change_ns, Unit::kNanoseconds,
-                         interval.known
-                             ? "95 % interval " + interval_text(interval, DiffUnit::kNanoseconds)
-                             : "no interval: a side is one iteration"});
+  facts.items.push_back(
+      {"change_ns", "change", report.change_ns, Unit::kNanoseconds,
+       interval.known ? "95 % interval " + diff_interval_text(interval, DiffUnit::kNanoseconds)
+                      : "no interval: a side is one iteration"});
   data("change_share", report.time.change_share, Unit::kShare);
   data("low95_ns", end_of(interval, interval.low, DiffUnit::kNanoseconds), Unit::kNanoseconds);
   data("high95_ns", end_of(interval, interval.high, DiffUnit::kNanoseconds), Unit::kNanoseconds);
@@ -122,10 +123,9 @@ Table metrics_table(const DiffReport& report) {
         {m.key, metric_value(m.a, m.unit), metric_value(m.b, m.unit),
          metric_value(m.change, m.unit), m.change_share, end_of(m.interval, m.interval.low, m.unit),
          end_of(m.interval, m.interval.high, m.unit), m.n_a, m.n_b, diff_noise_name(m.noise), m.key,
-         metric_text(m.a, m.unit), metric_text(m.b, m.unit),
-         with_sign(m.change, metric_text(m.change, m.unit)),
-         with_sign(m.change_share, format_value(m.change_share, Unit::kShare)),
-         interval_text(m.interval, m.unit), noise_words(m.noise)});
+         metric_text(m.a, m.unit), metric_text(m.b, m.unit), diff_change_text(m.change, m.unit),
+         diff_percent_text(m.change_share), diff_interval_text(m.interval, m.unit),
+         noise_words(m.noise)});
   }
   return table;
 }
@@ -158,6 +158,7 @@ std::string row_state(const DiffRow& row) {
   const bool slower = row.change_ns > 0;
   std::string text = slower ? "slower" : "faster";
   if (row.noise == DiffNoise::kNoise) text += ", in noise";
+  if (row.match != DiffMatch::kName) text += ", by " + std::string(diff_match_name(row.match));
   return text;
 }
 
@@ -180,7 +181,7 @@ std::vector<Column> level_columns(DiffLevelKind kind) {
       column("a_name", "A", Unit::kText, kData),
       column("b_name", "B", Unit::kText, kData),
       column("kind", "kind", Unit::kText, kData),
-      column("match", "matched by", Unit::kText, parts ? kData : kAll),
+      column("match", "matched by", Unit::kText, kData),
       column("rest", "rest", Unit::kNone, kData),
       {.key = "state", .title = "state", .show = Show::kReadersOnly},
       column("a_ns", "A", kNs, kAll),
@@ -253,6 +254,7 @@ Table level_table(const DiffLevel& level, size_t top) {
   if (level.kind != DiffLevelKind::kPart) {
     table.title += ": " + format_count(static_cast<int64_t>(level.slower)) + " slower, " +
                    format_count(static_cast<int64_t>(level.faster)) + " faster, " +
+                   format_count(static_cast<int64_t>(level.same)) + " the same, " +
                    format_count(static_cast<int64_t>(level.appeared)) + " appeared, " +
                    format_count(static_cast<int64_t>(level.vanished)) + " vanished, " +
                    format_count(static_cast<int64_t>(level.renamed)) +
@@ -294,6 +296,10 @@ Chart level_chart(const DiffLevel& level, int64_t change_ns) {
   return chart;
 }
 
+Value gate_end(const GateResult& gate, double end) {
+  return gate.interval.known ? Value(end) : Value();
+}
+
 Table gates_table(const std::vector<GateResult>& gates) {
   Table table{.key = "gates",
               .title = "Gates",
@@ -304,17 +310,37 @@ Table gates_table(const std::vector<GateResult>& gates) {
                           {.key = "b", .title = "B", .show = Show::kDataOnly},
                           {.key = "value", .title = "value", .show = Show::kDataOnly},
                           {.key = "limit", .title = "limit", .show = Show::kDataOnly},
+                          {.key = "low95", .title = "low", .show = Show::kDataOnly},
+                          {.key = "high95", .title = "high", .show = Show::kDataOnly},
                           {.key = "words", .title = "found", .show = Show::kReadersOnly}},
               .terminal_limit = 0};
   for (const GateResult& gate : gates) {
     table.rows.push_back({gate.gate.text, gate.metric, gate_outcome_name(gate.outcome),
                           metric_value(gate.a, gate.unit), metric_value(gate.b, gate.unit),
-                          gate.value, gate.limit, gate_words(gate)});
+                          gate.value, gate.limit, gate_end(gate, gate.interval.low),
+                          gate_end(gate, gate.interval.high), gate_found(gate)});
   }
   return table;
 }
 
 }  // namespace
+
+std::string diff_change_text(double change, DiffUnit unit) {
+  return unit == DiffUnit::kShare ? points(change) + " pp"
+                                  : with_sign(change, metric_text(change, unit));
+}
+
+std::string diff_interval_text(const ChangeInterval& interval, DiffUnit unit) {
+  if (!interval.known) return "-";
+  const std::string low =
+      unit == DiffUnit::kShare ? points(interval.low) : diff_change_text(interval.low, unit);
+  return low + " to " + diff_change_text(interval.high, unit);
+}
+
+std::string diff_percent_text(double share) {
+  if (std::isinf(share)) return share > 0 ? "beyond any %" : "below any %";
+  return with_sign(share, format_share(share));
+}
 
 std::vector<Section> diff_sections(const DiffView& view) {
   Section section{.key = "diff", .title = "What changed from A to B"};

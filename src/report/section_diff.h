@@ -29,7 +29,13 @@ std::vector<Section> diff_sections(const DiffView& view);
 std::string diff_junit(const DiffView& view, const std::string& a, const std::string& b);
 // "::error title=...::..." lines as GitHub reads them: gates that failed, then the verdict.
 std::string diff_annotations(const DiffView& view);
-// What a gate found, in a sentence.
+// A change with its sign; of a share in percentage points: "+1.20 pp".
+std::string diff_change_text(double change, DiffUnit unit);
+std::string diff_interval_text(const ChangeInterval& interval, DiffUnit unit);
+// A relative change with its sign: "+12.0 %".
+std::string diff_percent_text(double share);
+// What a gate found, without and with its outcome.
+std::string gate_found(const GateResult& gate);
 std::string gate_words(const GateResult& gate);
 
 }  // namespace assay

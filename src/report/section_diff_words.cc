@@ -109,11 +109,17 @@ std::string origins(const DiffReport& report, DiffLevelKind kind, const std::str
 }
 
 std::string counts(const DiffLevel& level, const char* noun) {
-  if (level.appeared + level.vanished + level.renamed == 0) return "";
-  const auto number = [](uint64_t n) { return format_count(static_cast<int64_t>(n)); };
-  return "Of the " + std::string(noun) + ", " + number(level.appeared) + " appeared, " +
-         number(level.vanished) + " vanished and " + number(level.renamed) +
-         " were matched under another name.";
+  const auto number = [&](DiffKind kind) {
+    return std::count_if(level.rows.begin(), level.rows.end(),
+                         [&](const DiffRow& row) { return !row.rest && row.kind == kind; });
+  };
+  const auto appeared = number(DiffKind::kAppeared);
+  const auto vanished = number(DiffKind::kVanished);
+  const auto renamed = static_cast<int64_t>(level.renamed);
+  if (appeared + vanished + renamed == 0) return "";
+  return "Of the " + std::string(noun) + ", " + format_count(appeared) + " appeared, " +
+         format_count(vanished) + " vanished and " + format_count(renamed) +
+         (renamed == 1 ? " was" : " were") + " matched under another name.";
 }
 
 std::string gates_sentence(const std::vector<GateResult>& gates) {
@@ -142,34 +148,51 @@ std::string limit_words(const GateResult& gate) {
   return std::string(", ") + op + " the limit of '" + gate.gate.text + "'";
 }
 
-std::string found_words(const GateResult& gate) {
-  const auto shown = [&](double value) {
-    if (gate.unit == DiffUnit::kNanoseconds)
-      return format_value(whole_ns(value), Unit::kNanoseconds);
-    return format_value(value, gate.unit == DiffUnit::kShare ? Unit::kShare : Unit::kRatio);
-  };
-  std::string text = gate.metric + " went from " + shown(gate.a) + " to " + shown(gate.b);
-  if (gate.gate.limit == GateLimit::kRelativeChange) {
-    if (!std::isfinite(gate.value)) return text;
-    return text + " (" + (gate.value > 0 ? "+" : "") + format_share(gate.value) + ")";
+std::string level_text(double value, DiffUnit unit) {
+  if (unit == DiffUnit::kNanoseconds) return format_value(whole_ns(value), Unit::kNanoseconds);
+  if (unit == DiffUnit::kCount && value == std::round(value)) {
+    return format_count(static_cast<int64_t>(value));
   }
-  if (gate.gate.limit == GateLimit::kLevel) return gate.metric + " is " + shown(gate.b) + " in B";
-  return text + " (" + (gate.value > 0 ? "+" : "") + shown(gate.value) + ")";
+  return format_value(value, unit == DiffUnit::kShare ? Unit::kShare : Unit::kRatio);
+}
+
+std::string interval_words(const GateResult& gate) {
+  if (!gate.interval.known || gate.outcome == GateOutcome::kPassed) return "";
+  if (gate.gate.limit == GateLimit::kRelativeChange) {
+    return ", 95 % interval " + diff_percent_text(gate.interval.low) + " to " +
+           diff_percent_text(gate.interval.high);
+  }
+  if (gate.gate.limit == GateLimit::kChange) {
+    return ", 95 % interval " + diff_interval_text(gate.interval, gate.unit);
+  }
+  return " (95 % interval " + level_text(gate.interval.low, gate.unit) + " to " +
+         level_text(gate.interval.high, gate.unit) + ")";
 }
 
 }  // namespace
 
+std::string gate_found(const GateResult& gate) {
+  const std::string a = level_text(gate.a, gate.unit);
+  const std::string b = level_text(gate.b, gate.unit);
+  const std::string interval = interval_words(gate);
+  if (gate.gate.limit == GateLimit::kLevel) return gate.metric + " is " + b + " in B" + interval;
+  const std::string change = gate.gate.limit == GateLimit::kRelativeChange
+                                 ? diff_percent_text(gate.value)
+                                 : diff_change_text(gate.value, gate.unit);
+  return gate.metric + " went from " + a + " to " + b + " (" + change + interval + ")";
+}
+
 std::string gate_words(const GateResult& gate) {
   switch (gate.outcome) {
     case GateOutcome::kPassed:
-      return "Passed: " + found_words(gate) + ".";
+      return "Passed: " + gate_found(gate) + ".";
     case GateOutcome::kCrossed:
-      return "Crossed: " + found_words(gate) + limit_words(gate) + ".";
+      return "Crossed: " + gate_found(gate) + limit_words(gate) + ".";
     case GateOutcome::kWithinNoise:
-      return "Passed inside the noise: " + found_words(gate) + limit_words(gate) +
-             ", but that may be chance.";
+      return "Passed inside the noise: " + gate_found(gate) + limit_words(gate) +
+             ", but its interval reaches back to it: that may be chance.";
     case GateOutcome::kUndecided:
-      return "Undecided: " + found_words(gate) + limit_words(gate) +
+      return "Undecided: " + gate_found(gate) + limit_words(gate) +
              ", but one iteration cannot tell noise; give repeats, or --fail-on-any.";
     case GateOutcome::kNoValue:
       break;
@@ -193,7 +216,7 @@ std::vector<std::string> diff_words(const DiffView& view) {
   for (const TrustNote& note : view.notes) {
     const bool loud = note.what == "diff_gpu" || note.what == "diff_tracer" ||
                       note.what == "diff_windows" || note.what == "diff_basis" ||
-                      note.what == "diff_rows_lost";
+                      note.what == "diff_rows_lost" || note.what == "diff_same_recording";
     if (loud) words.push_back("Careful: " + note.effect + ".");
   }
   return words;

@@ -63,6 +63,32 @@ def check_failures(assay, folder):
     expect(done.returncode == 2 and copy.read_bytes() == TRACE.read_bytes(), "an input is overwritten")
 
 
+def check_diff_formats(assay, folder):
+    """The format follows from the name, or the name is refused."""
+    for name, start in {
+        "d.xml": "<?xml",
+        "d.junit": "<?xml",
+        "d.json": "{",
+        "d.JSON": "{",
+        "d.csv": "# ",
+        "d.md": "#",
+        "d.html": "<!doctype html>",
+        "d.txt": "B takes as long as A",
+    }.items():
+        done = run(assay, "diff", TRACE, TRACE, "-o", folder / name)
+        text = (folder / name).read_text() if done.returncode == 0 else done.stderr
+        expect(start in text[:60] or (start == "#" and "# " in text), f"diff -o {name}: {text[:60]!r}")
+    for verb in (("diff", TRACE, TRACE), ("report", TRACE)):
+        done = run(assay, *verb, "-o", folder / "d.yaml")
+        refused = done.returncode == 2 and "--format" in done.stderr and not (folder / "d.yaml").exists()
+        expect(refused, f"{verb[0]} -o d.yaml: {done.returncode} {done.stderr}")
+    done = run(assay, "report", TRACE, "-o", folder / "r.xml")
+    expect(done.returncode == 2, "report writes a page for people into .xml")
+    done = run(assay, "diff", TRACE, TRACE, "--format", "yaml")
+    expect("html, junit, annotations" in done.stderr, f"diff --format yaml: {done.stderr}")
+    expect("html" in run(assay, "diff", "--help").stdout, "diff --help does not know html")
+
+
 def check_special(assay, folder):
     link, target = folder / "link.html", folder / "target.html"
     target.write_text("")
@@ -88,6 +114,7 @@ def main():
         folder = pathlib.Path(name)
         check_formats(assay, folder)
         check_failures(assay, folder)
+        check_diff_formats(assay, folder)
         check_special(assay, folder)
         leftovers = [path.name for path in folder.iterdir() if ".tmp-" in path.name]
         expect(not leftovers, f"temporary files stay: {leftovers}")

@@ -90,6 +90,9 @@ TEST(DiffProperty, ContributionsSumToTheChangeAtEveryLevel) {
         a += row.a.time_ns;
         b += row.b.time_ns;
       }
+      // What the headings count is what the rows say.
+      EXPECT_EQ(level.slower + level.faster + level.same + level.appeared + level.vanished,
+                level.rows.size());
       EXPECT_EQ(change, report.change_ns) << seed;
       EXPECT_EQ(a, report.a.time_ns) << seed;
       EXPECT_EQ(b, report.b.time_ns) << seed;

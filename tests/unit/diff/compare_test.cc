@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "diff/caveats.h"
 
 namespace assay {
@@ -94,10 +96,69 @@ TEST(Compare, OneIterationCannotTellNoise) {
   EXPECT_EQ(notes.front().what, "diff_one_sample");
 }
 
+bool has_note(const TrustNotes& notes, const char* what, uint64_t count) {
+  for (const TrustNote& note : notes) {
+    if (note.what == what) return note.count == count;
+  }
+  return false;
+}
+
+TEST(Compare, TheSameRecordingOnBothSidesIsTold) {
+  const DiffRun run = run_of({{{"k", 1, 100, 0}, {"j", 2, 30, 5}}});
+  DiffRun renamed_file = run;
+  renamed_file.file = "another name";
+  const DiffRun slower = run_of({{{"k", 1, 101, 0}, {"j", 2, 29, 5}}});
+  const DiffRun other_name = run_of({{{"k", 1, 100, 0}, {"l", 2, 30, 5}}});
+  const DiffReport report = compared({run}, {run});
+  EXPECT_TRUE(has_note(diff_caveats({run}, {renamed_file}, report), "diff_same_recording", 1));
+  EXPECT_TRUE(has_note(diff_caveats({run, slower}, {run}, report), "diff_same_recording", 1));
+  for (const DiffRun& other : {slower, other_name, DiffRun{}}) {
+    EXPECT_FALSE(has_note(diff_caveats({run}, {other}, report), "diff_same_recording", 1));
+  }
+}
+
+TEST(Compare, WorkQueuedBeforeTheWindowIsTold) {
+  DiffRun run = run_of({{{"k", 1, 100, 0}}});
+  run.kernels_unlinked = 5;
+  run.kernels_carried_over = 3;
+  run.works_outside = 7;
+  run.works_outside_ns = 900;
+  const TrustNotes notes = diff_caveats({run}, {DiffRun{}}, compared({run}, {run}));
+  EXPECT_TRUE(has_note(notes, "diff_carried_over_kernels", 3));
+  EXPECT_TRUE(has_note(notes, "diff_unlinked_kernels", 2));
+  EXPECT_TRUE(has_note(notes, "diff_work_outside", 7));
+}
+
 std::vector<std::vector<Use>> times(const std::vector<int64_t>& all) {
   std::vector<std::vector<Use>> iterations;
   for (const int64_t ns : all) iterations.push_back({{"k", 1, ns, 0}});
   return iterations;
+}
+
+// Of a side that does not vary, the relative change is the change over it; of one that does, so
+// does what the change is measured by.
+TEST(Compare, ARelativeChangeVariesWithBothSides) {
+  const DiffRun still = run_of(times({200, 200, 200, 200}));
+  const DiffRun moving = run_of(times({300, 302, 298, 300}));
+  const DiffMetric up = compared({still}, {moving}).time;
+  ASSERT_TRUE(up.share_interval.known);
+  EXPECT_DOUBLE_EQ(up.share_interval.low, up.interval.low / 200);
+  EXPECT_DOUBLE_EQ(up.share_interval.high, up.interval.high / 200);
+  const DiffMetric down = compared({moving}, {still}).time;
+  ASSERT_TRUE(down.share_interval.known);
+  // 200 / (300 + d) - 1 at the ends of the interval of 200 - (300 + d).
+  EXPECT_DOUBLE_EQ(down.share_interval.low, down.interval.low / (200 - down.interval.low));
+  EXPECT_DOUBLE_EQ(down.share_interval.high, down.interval.high / (200 - down.interval.high));
+  EXPECT_EQ(compared({moving}, {moving}).time.share_interval.high, 0);
+  EXPECT_FALSE(compared({run_of(times({200}))}, {moving}).time.share_interval.known);
+}
+
+TEST(Compare, FromNothingToSomethingIsBeyondAnyPercentage) {
+  const DiffRun none = run_of(times({0, 0, 0}));
+  const DiffMetric up = compared({none}, {run_of(times({5, 5, 5}))}).time;
+  ASSERT_TRUE(up.share_interval.known);
+  EXPECT_EQ(up.share_interval.low, HUGE_VAL);
+  EXPECT_EQ(compared({none}, {none}).time.share_interval.low, 0);
 }
 
 TEST(Compare, TellsNoiseFromChange) {

@@ -10,8 +10,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// tklqt_ns 100 -> 120 us, interval of the change 5..35 us; of B 110..130 us.
+// tklqt_ns 100 -> 120 us, interval of the change 5..35 us, 5..36 %; of B 110..130 us. hdbi 0.6 ->
+// 0.4, interval of the change -0.3..-0.15. kernels stay at 40: -1..1.
 DiffReport report_of(DiffNoise noise) {
+  const bool known = noise != DiffNoise::kUnknown;
   DiffMetric tklqt;
   tklqt.key = "tklqt_ns";
   tklqt.a = 100'000;
@@ -19,7 +21,9 @@ DiffReport report_of(DiffNoise noise) {
   tklqt.change = 20'000;
   tklqt.change_share = 0.2;
   tklqt.noise = noise;
-  tklqt.b_interval = {noise != DiffNoise::kUnknown, 110'000, 130'000};
+  tklqt.interval = {known, 5'000, 35'000};
+  tklqt.share_interval = {known, 0.05, 0.36};
+  tklqt.b_interval = {known, 110'000, 130'000};
   DiffMetric hdbi;
   hdbi.key = "hdbi";
   hdbi.unit = DiffUnit::kRatio;
@@ -28,7 +32,17 @@ DiffReport report_of(DiffNoise noise) {
   hdbi.change = -0.2;
   hdbi.change_share = -1.0 / 3;
   hdbi.noise = noise;
-  hdbi.b_interval = {noise != DiffNoise::kUnknown, 0.35, 0.55};
+  hdbi.interval = {known, -0.3, -0.15};
+  hdbi.share_interval = {known, -0.5, -0.25};
+  hdbi.b_interval = {known, 0.35, 0.55};
+  DiffMetric kernels;
+  kernels.key = "kernels";
+  kernels.unit = DiffUnit::kCount;
+  kernels.a = kernels.b = 40;
+  kernels.noise = known ? DiffNoise::kNoise : DiffNoise::kNoChange;
+  kernels.interval = {known, -1, 1};
+  kernels.share_interval = {known, -0.025, 0.025};
+  kernels.b_interval = {known, 39, 41};
   DiffMetric share;
   share.key = "queue_share";
   share.unit = DiffUnit::kShare;
@@ -36,7 +50,7 @@ DiffReport report_of(DiffNoise noise) {
   share.b = 0.3;
   share.change = share.change_share = std::nan("");
   DiffReport report;
-  report.metrics = {tklqt, hdbi, share};
+  report.metrics = {tklqt, hdbi, share, kernels};
   return report;
 }
 
@@ -73,13 +87,32 @@ TEST(Gate, ReadsChangesAndLevels) {
 }
 
 TEST(Gate, CrossesBeyondItsLimitOnly) {
-  EXPECT_EQ(outcome("tklqt>+10%"), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("tklqt>+4%"), GateOutcome::kCrossed);
   EXPECT_EQ(outcome("tklqt>+20%"), GateOutcome::kPassed);
-  EXPECT_EQ(outcome("tklqt>=+20%"), GateOutcome::kCrossed);
-  EXPECT_EQ(outcome("tklqt_ns>+19us"), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("tklqt>=+5%"), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("tklqt_ns>+4us"), GateOutcome::kCrossed);
   EXPECT_EQ(outcome("tklqt>+21us"), GateOutcome::kPassed);
   EXPECT_EQ(outcome("tklqt<-5%"), GateOutcome::kPassed);
   EXPECT_EQ(outcome("hdbi<-0.1"), GateOutcome::kCrossed);
+}
+
+TEST(Gate, AChangeIsCrossedWhenItsWholeIntervalLiesBeyond) {
+  EXPECT_EQ(outcome("tklqt>+5%"), GateOutcome::kWithinNoise);  // touches the limit
+  EXPECT_EQ(outcome("tklqt>+10%"), GateOutcome::kWithinNoise);
+  EXPECT_EQ(outcome("tklqt>+6us"), GateOutcome::kWithinNoise);
+  EXPECT_EQ(outcome("hdbi<-0.16"), GateOutcome::kWithinNoise);
+  EXPECT_EQ(outcome("hdbi<-0.14"), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("hdbi<-20%"), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("hdbi<-30%"), GateOutcome::kWithinNoise);
+}
+
+// That nothing has changed is no excuse where the limit asks for a change, or allows less.
+TEST(Gate, AChangeInsideTheNoiseIsStillBeyondALimitThatItsIntervalDoesNotReach) {
+  EXPECT_EQ(outcome("kernels>-5%"), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("kernels<+2"), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("kernels>-1%"), GateOutcome::kWithinNoise);
+  EXPECT_EQ(outcome("kernels>+0"), GateOutcome::kPassed);
+  EXPECT_EQ(outcome("kernels>-5%", DiffNoise::kUnknown), GateOutcome::kUndecided);
 }
 
 TEST(Gate, ALevelIsCrossedWhenTheWholeIntervalOfBLiesBeyond) {
@@ -87,15 +120,24 @@ TEST(Gate, ALevelIsCrossedWhenTheWholeIntervalOfBLiesBeyond) {
   EXPECT_EQ(outcome("hdbi<0.56"), GateOutcome::kCrossed);
   EXPECT_EQ(outcome("hdbi<0.3"), GateOutcome::kPassed);
   EXPECT_EQ(outcome("tklqt>105us"), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("kernels<42"), GateOutcome::kCrossed);
 }
 
-TEST(Gate, NoisePassesAndUnknownNoiseIsNoPass) {
-  EXPECT_EQ(outcome("tklqt>+10%", DiffNoise::kNoise), GateOutcome::kWithinNoise);
+TEST(Gate, UnknownNoiseIsNoPass) {
   EXPECT_EQ(outcome("tklqt>+10%", DiffNoise::kUnknown), GateOutcome::kUndecided);
   EXPECT_EQ(outcome("tklqt>+30%", DiffNoise::kUnknown), GateOutcome::kPassed);
   EXPECT_EQ(outcome("hdbi<0.5", DiffNoise::kUnknown), GateOutcome::kUndecided);
   EXPECT_EQ(outcome("tklqt>+10%", DiffNoise::kUnknown, true), GateOutcome::kCrossed);
-  EXPECT_EQ(outcome("tklqt>+10%", DiffNoise::kNoise, true), GateOutcome::kCrossed);
+  EXPECT_EQ(outcome("tklqt>+10%", DiffNoise::kReal, true), GateOutcome::kCrossed);
+}
+
+TEST(Gate, TellsTheIntervalThatWasHeldAgainstTheLimit) {
+  const auto interval = [](const char* text) {
+    return check_gates({*parse_gate(text)}, report_of(DiffNoise::kReal), false)->front().interval;
+  };
+  EXPECT_EQ(interval("tklqt>+10%").low, 0.05);
+  EXPECT_EQ(interval("tklqt>+10us").high, 35'000);
+  EXPECT_EQ(interval("tklqt>10us").low, 110'000);
 }
 
 TEST(Gate, AMetricWithoutValueIsNoPass) {
@@ -111,7 +153,7 @@ TEST(Gate, RefusesWhatItCannotRead) {
   EXPECT_THAT(why_not("tklqt>+x%"), HasSubstr("no number"));
   EXPECT_THAT(why_not("tklqt>+1..0%"), HasSubstr("no number"));
   EXPECT_THAT(why_not("tklqt>+10parsec"), HasSubstr("no unit"));
-  EXPECT_THAT(why_not("speed>+10%"), HasSubstr("tklqt_ns, hdbi, queue_share"));
+  EXPECT_THAT(why_not("speed>+10%"), HasSubstr("tklqt_ns, hdbi, queue_share, kernels"));
   EXPECT_THAT(why_not("tklqt>+10"), HasSubstr("is a time"));
   EXPECT_THAT(why_not("tklqt>10%"), HasSubstr("no percentage"));
   EXPECT_THAT(why_not("hdbi<1us"), HasSubstr("no time"));
