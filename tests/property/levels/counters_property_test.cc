@@ -44,7 +44,9 @@ TEST(CommonSubsequenceProperty, IsAsLongAsTheTableSaysAndRises) {
       ASSERT_LT((*pairs)[i - 1].first, (*pairs)[i].first);
       ASSERT_LT((*pairs)[i - 1].second, (*pairs)[i].second);
     }
-    if (differences > 0) ASSERT_FALSE(common_subsequence(a, b, differences - 1));
+    if (differences > 0) {
+      ASSERT_FALSE(common_subsequence(a, b, differences - 1));
+    }
   }
 }
 

@@ -211,7 +211,11 @@ TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
        .call = "aten::add.Tensor(1)",
        .assumed = {"a number"},
        .host = stats});
-  file.entries.push_back({.key = "f", .status = ReplayStatus::kFailed, .reason = "why"});
+  ReplayEntry failed;
+  failed.key = "f";
+  failed.status = ReplayStatus::kFailed;
+  failed.reason = "why";
+  file.entries.push_back(failed);
   const auto read = read_replay(replay_file_json(file));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->head.tracer, CollectorTracer::kCupti);
