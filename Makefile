@@ -18,7 +18,7 @@ build:
 
 # From a fresh clone to the answer: packages, Release build, report on a real trace.
 demo:
-	@tools/install_deps.sh build
+	@tools/install_deps.sh build query
 	@$(MAKE) --no-print-directory build
 	build/release/assay report $(EXAMPLE)
 
