@@ -4,42 +4,64 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 
 namespace assay {
 namespace {
 
 constexpr int kLevel = 3;  // ISA-L's best
 constexpr size_t kOutputStep = size_t{1} << 20;
+constexpr size_t kMostInput = size_t{1} << 30;
 
 }  // namespace
 
-std::string gzip(std::string_view bytes) {
-  auto stream = std::make_unique<isal_zstream>();
-  auto level_buffer = std::make_unique<uint8_t[]>(ISAL_DEF_LVL3_DEFAULT);
-  isal_deflate_init(stream.get());
-  stream->level = kLevel;
-  stream->level_buf = level_buffer.get();
-  stream->level_buf_size = ISAL_DEF_LVL3_DEFAULT;
-  stream->gzip_flag = IGZIP_GZIP;
-  std::string out;
-  size_t used = 0;
-  // With these settings isal_deflate has no way to fail: it stops for want of input or of room.
+struct GzipStream::State {
+  isal_zstream stream;
+  uint8_t level_buffer[ISAL_DEF_LVL3_DEFAULT];
+};
+
+GzipStream::GzipStream() : state_(std::make_unique<State>()) {
+  isal_zstream& stream = state_->stream;
+  isal_deflate_init(&stream);
+  stream.level = kLevel;
+  stream.level_buf = state_->level_buffer;
+  stream.level_buf_size = ISAL_DEF_LVL3_DEFAULT;
+  stream.gzip_flag = IGZIP_GZIP;
+}
+
+GzipStream::GzipStream(GzipStream&&) noexcept = default;
+GzipStream::~GzipStream() = default;
+
+void GzipStream::write(std::string_view bytes, std::string& out) {
+  for (; bytes.size() > kMostInput; bytes.remove_prefix(kMostInput)) {
+    run(bytes.substr(0, kMostInput), false, out);
+  }
+  run(bytes, false, out);
+}
+
+void GzipStream::finish(std::string& out) { run({}, true, out); }
+
+// With these settings isal_deflate has no way to fail: it stops for want of input or of room.
+void GzipStream::run(std::string_view bytes, bool last, std::string& out) {
+  isal_zstream& stream = state_->stream;
+  stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uint32_t>(bytes.size());
+  stream.end_of_stream = last ? 1 : 0;
   do {
-    if (stream->avail_in == 0) {
-      const size_t piece = std::min<size_t>(bytes.size() - used, std::numeric_limits<int>::max());
-      stream->next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(bytes.data() + used));
-      stream->avail_in = static_cast<uint32_t>(piece);
-      used += piece;
-      stream->end_of_stream = used == bytes.size() ? 1 : 0;
-    }
     const size_t before = out.size();
     out.resize(before + kOutputStep);
-    stream->next_out = reinterpret_cast<uint8_t*>(out.data() + before);
-    stream->avail_out = kOutputStep;
-    isal_deflate(stream.get());
-    out.resize(before + kOutputStep - stream->avail_out);
-  } while (stream->internal_state.state != ZSTATE_END);
+    stream.next_out = reinterpret_cast<uint8_t*>(out.data() + before);
+    stream.avail_out = kOutputStep;
+    isal_deflate(&stream);
+    out.resize(before + kOutputStep - stream.avail_out);
+  } while (last ? stream.internal_state.state != ZSTATE_END
+                : stream.avail_in > 0 || stream.avail_out == 0);
+}
+
+std::string gzip(std::string_view bytes) {
+  GzipStream stream;
+  std::string out;
+  stream.write(bytes, out);
+  stream.finish(out);
   return out;
 }
 

@@ -1,12 +1,33 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace assay {
 
-// The bytes as one gzip member, without a name or a time in its header: the same bytes in give the
-// same bytes out on one machine; processors of another kind may find other matches.
+// Compresses piece by piece into one gzip member, without a name or a time in its header: the same
+// bytes in give the same bytes out on one machine, however they are cut; processors of another kind
+// may find other matches.
+class GzipStream {
+ public:
+  GzipStream();
+  GzipStream(GzipStream&&) noexcept;
+  ~GzipStream();
+
+  // Appends what is ready to `out`; the rest comes with later calls.
+  void write(std::string_view bytes, std::string& out);
+  // Appends the end. Nothing may be written after it.
+  void finish(std::string& out);
+
+ private:
+  struct State;
+  void run(std::string_view bytes, bool last, std::string& out);
+
+  std::unique_ptr<State> state_;
+};
+
+// The bytes as one such member.
 std::string gzip(std::string_view bytes);
 
 }  // namespace assay

@@ -12,7 +12,9 @@ namespace assay {
 
 class OutputFile {
  public:
-  // path: "-" is standard output.
+  // path: "-" is standard output. A file is written under a temporary name in the same folder, then
+  // renamed: a reader sees the old file or the whole new one. Pipes and devices are written to
+  // directly, because a rename would put a file in their place.
   static Result<OutputFile> open(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -24,14 +26,23 @@ class OutputFile {
   Status finish();
 
  private:
-  OutputFile(std::FILE* file, std::string path, std::string temporary)
-      : file_(file), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  OutputFile(std::FILE* file, std::string path, std::string target, std::string temporary)
+      : file_(file),
+        path_(std::move(path)),
+        target_(std::move(target)),
+        temporary_(std::move(temporary)) {}
   Error failed(int code) const;
+  Status failed_or_gone();
+  int close();
 
   std::FILE* file_;
   std::string path_;
-  std::string temporary_;  // empty: standard output
+  std::string target_;     // what a symbolic link leads to
+  std::string temporary_;  // empty: written to directly
   bool reader_gone_ = false;
 };
+
+// A pipe, a socket or a device.
+bool is_special_file(const std::string& path);
 
 }  // namespace assay

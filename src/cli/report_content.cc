@@ -4,6 +4,7 @@
 #include "report/section_charts.h"
 #include "report/section_levels.h"
 #include "report/section_tax.h"
+#include "report/section_timeline.h"
 #include "report/sections.h"
 
 namespace assay {
@@ -25,10 +26,18 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
                    analyze_tax(loaded.trace, loaded.links, loaded.windows, tax_options));
   ASSAY_TRY_ASSIGN(LevelsReport levels,
                    analyze_levels(loaded.trace, loaded.links, loaded.windows, LevelsOptions{}));
+  clock.mark("analyse");
+  if (request.timeline) {
+    const Timeline timeline =
+        trace_timeline(loaded.trace, loaded.links, loaded.windows,
+                       {.launch = launch, .fusion = fusion, .tax = tax, .levels = levels});
+    clock.mark("annotate");
+    ASSAY_TRY(request.timeline(loaded, timeline));
+    clock.mark("timeline");
+  }
   std::vector<RankLevels> ranks;
   ranks.push_back(summarize_rank(loaded.trace, -1, std::move(levels)));
   const JobLevels job = combine_ranks(std::move(ranks));
-  clock.mark("analyse");
   const TraceVerdict verdict = judge_trace(launch.whole);
   VerdictWords words = verdict_words(loaded.trace, launch, fusion, verdict);
   TraceContent content;

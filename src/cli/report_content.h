@@ -2,9 +2,12 @@
 
 // What every room says of one trace: `report` shows it, `sql` and `export` make tables of it.
 
+#include <functional>
+
 #include "base/result.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
+#include "report/timeline.h"
 
 namespace assay {
 
@@ -15,6 +18,8 @@ struct ReportRequest {
   bool everything = false;  // all rows of every table instead of what a reader bears
   bool timelines = false;   // charts of every launch, for the page
   bool perf = false;
+  // Takes what was found, laid on the trace's time; absent: nobody asked for it.
+  std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
 };
 
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded);

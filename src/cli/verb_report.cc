@@ -1,8 +1,13 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/report_content.h"
+#include "cli/timeline_file.h"
 #include "cli/verbs.h"
+#include "ingest/load.h"
+#include "report/text.h"
 
 namespace assay {
 namespace {
@@ -10,7 +15,38 @@ namespace {
 struct ReportVerb {
   CommonOptions common;
   ReportRequest request;
+  std::string perfetto;
 };
+
+int write_report(const ReportVerb& verb) {
+  return run_over_inputs(verb.common, "Report", [&verb](const LoadedTrace& loaded) {
+    return report_content(verb.request, loaded);
+  });
+}
+
+// The report, and beside it the timeline: under its name only once the report is written too.
+Result<int> write_with_timeline(ReportVerb& verb) {
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
+  ASSAY_TRY_ASSIGN(TimelineFile file, TimelineFile::open(verb.perfetto, files, verb.common.output));
+  verb.request.timeline = [&file](const LoadedTrace& loaded, const Timeline& timeline) {
+    return file.add(loaded.trace, loaded.links, timeline);
+  };
+  const int code = write_report(verb);
+  if (code == kExitError) return code;
+  ASSAY_TRY(file.finish());
+  fmt::print(stderr, "assay: {}: {}\n", clean_text(verb.perfetto), clean_text(file.describe()));
+  return code;
+}
+
+int run(ReportVerb& verb) {
+  // Unique kernels differ by their operators' inputs: the same dispatch base as `assay tax`.
+  verb.common.keep_op_inputs = true;
+  verb.request.perf = verb.common.perf;
+  verb.request.timelines = wants_page(verb.common);
+  if (verb.perfetto.empty()) return write_report(verb);
+  const auto code = write_with_timeline(verb);
+  return code ? *code : fail(code.error());
+}
 
 }  // namespace
 
@@ -25,15 +61,11 @@ void add_report_verb(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_fusion_flags(*sub, verb->request.fusion);
-  sub->callback([verb, &exit_code] {
-    // Unique kernels differ by their operators' inputs: the same dispatch base as `assay tax`.
-    verb->common.keep_op_inputs = true;
-    verb->request.perf = verb->common.perf;
-    verb->request.timelines = wants_page(verb->common);
-    exit_code = run_over_inputs(verb->common, "Report", [verb](const LoadedTrace& loaded) {
-      return report_content(verb->request, loaded);
-    });
-  });
+  sub->add_option("--perfetto", verb->perfetto,
+                  "also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the "
+                  "traces, and what was found in them as tracks of their own")
+      ->type_name("FILE");
+  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

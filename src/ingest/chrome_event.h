@@ -57,6 +57,8 @@ namespace assay {
   ARG(kDeviceType, "Device Type")                \
   ARG(kDeviceId, "Device Id")                    \
   ARG(kNameArg, "name")                          \
+  ARG(kLaneProcess, "lane process")              \
+  ARG(kLaneThread, "lane thread")                \
   ARG(kInputDims, "Input Dims")                  \
   ARG(kInputDimsOld, "Input dims")               \
   ARG(kInputTypes, "Input type")                 \
@@ -87,7 +89,7 @@ enum class Category : uint8_t {
   kAnnotation,
   kGpuAnnotation,
   kOverhead,
-  kSpan,
+  kSpan,  // the profiler's own spans, and what Assay added to a trace that it wrote
   kInstant,
   kLaunchFlow,           // ac2g and its older names
   kForwardBackwardFlow,  // fwdbwd

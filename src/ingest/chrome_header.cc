@@ -60,6 +60,12 @@ DeviceProperties read_device(const JsonValue& object, const JsonCursor& cursor, 
   return device;
 }
 
+Tracer tracer_of(std::string_view key) {
+  if (key == "pytorch_profiler") return Tracer::kPyTorchProfiler;
+  if (key == "nsight_systems") return Tracer::kNsightSystems;
+  return key == "assay" ? Tracer::kAssay : Tracer::kOther;
+}
+
 std::optional<int64_t> optional_integer(const JsonValue& value) {
   const int64_t number = integer_or(value, -1);
   return number >= 0 ? std::optional<int64_t>(number) : std::nullopt;
@@ -99,6 +105,14 @@ void ChromeHeader::take(std::string_view key, const JsonValue& value, JsonCursor
     });
     return;
   }
+  if (key == "assayTimeline" && value.kind == JsonKind::kObject) {
+    timeline = TimelineHead();
+    for_each_member(value, cursor, [this](std::string_view name, const JsonValue& member) {
+      if (name == "traces") timeline->traces = integer_or(member, 1);
+      if (name == "tracer") timeline->tracer = tracer_of(member.text);
+    });
+    return;
+  }
   if (std::find(kKeptKeys.begin(), kKeptKeys.end(), key) == kKeptKeys.end()) return;
   if (value.kind == JsonKind::kArray || value.kind == JsonKind::kObject) return;
   metadata.push_back({std::string(key), plain_text(value, log)});
@@ -111,6 +125,7 @@ void ChromeHeader::merge(ChromeHeader&& later) {
     has_distributed = true;
     distributed = std::move(later.distributed);
   }
+  if (later.timeline) timeline = later.timeline;
   for (MetadataEntry& entry : later.metadata) metadata.push_back(std::move(entry));
 }
 

@@ -14,12 +14,19 @@
 
 namespace assay {
 
+// A file that Assay wrote for a viewer (docs/formats/perfetto.md).
+struct TimelineHead {
+  int64_t traces = 1;  // in the file
+  Tracer tracer = Tracer::kPyTorchProfiler;
+};
+
 struct ChromeHeader {
   std::optional<int64_t> base_time_ns;
   std::vector<DeviceProperties> devices;
   bool has_distributed = false;
   DistributedInfo distributed;
   std::vector<MetadataEntry> metadata;
+  std::optional<TimelineHead> timeline;
 
   // Takes one key; values of no interest, and free-form environment keys, are not kept.
   void take(std::string_view key, const JsonValue& value, JsonCursor cursor, ImportLog& log);

@@ -256,6 +256,7 @@ Trace finish_document(ChromePiece& document) {
   trace.distributed = std::move(document.header.distributed);
   trace.metadata = std::move(document.header.metadata);
   trace.content_bytes = document.offset();
+  if (document.header.timeline) trace.tracer = document.header.timeline->tracer;
   return trace;
 }
 
@@ -268,6 +269,13 @@ Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options)
                  -1};
   }
   ASSAY_TRY(judge_end(document, options));
+  if (document.header.timeline && document.header.timeline->traces > 1) {
+    return Error{ErrorCode::kUnsupported,
+                 "a timeline of " + std::to_string(document.header.timeline->traces) +
+                     " traces, written for a viewer: their ids say nothing to each other. Give the "
+                     "traces themselves",
+                 "", -1};
+  }
   if (document.builder.longest_table() >= UINT32_MAX) {
     return Error{ErrorCode::kUnsupported, "more than 2^32 rows in one table", "", -1};
   }

@@ -316,6 +316,10 @@ void KinetoRows::add_instant(const RawEvent& event) {
 }
 
 void KinetoRows::add_counter(const RawEvent& event, JsonCursor cursor) {
+  if (event.category == Category::kSpan) {
+    ++builder_.counts.spans;
+    return;
+  }
   int64_t time_ns = 0;
   if (!read_start(event, time_ns)) return;
   if (!event.has(Field::kArgs) || event[Field::kArgs].kind != JsonKind::kObject) {
@@ -362,12 +366,21 @@ void KinetoRows::add_flow(const RawEvent& event, bool is_end) {
 
 void KinetoRows::add_metadata(const RawEvent& event) {
   ++builder_.counts.metadata;
-  if (!event.has(Field::kName) || event[Field::kName].text != "thread_name") return;
+  if (!event.has(Field::kName)) return;
+  const std::string_view what = event[Field::kName].text;
+  const bool lane = what == "assay_lane" && event.has(Arg::kLaneProcess);
+  if (!lane && what != "thread_name") return;
   if (!event.has(Arg::kNameArg) || event[Arg::kNameArg].kind != JsonKind::kString) return;
   TextRepairs repairs;
   const std::string_view name =
       clean_json_text(event[Arg::kNameArg].text, check_utf8_, scratch_, repairs);
-  builder_.name_lane(event[Field::kPid].text, event[Field::kTid].text, name);
+  const Lane written{event[Field::kPid].text, event[Field::kTid].text};
+  if (lane) {
+    builder_.join_lane(written, {event[Arg::kLaneProcess].text, event[Arg::kLaneThread].text},
+                       name);
+  } else {
+    builder_.name_lane(written.pid, written.tid, name);
+  }
 }
 
 bool KinetoRows::read_start(const RawEvent& event, int64_t& start_ns) {

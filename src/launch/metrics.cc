@@ -141,6 +141,34 @@ std::string_view floor_source_name(FloorSource source) {
   return "";
 }
 
+std::string_view idle_cause_name(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kHostBusy:
+      return "host busy";
+    case IdleCause::kHostBlocked:
+      return "host blocked in a call";
+    case IdleCause::kHostInput:
+      return "data loading";
+    case IdleCause::kHostGapShort:
+      return "host unseen, under 1 ms";
+    case IdleCause::kHostGapLong:
+      return "host unseen, longer";
+    case IdleCause::kUnknown:
+      return "no host thread seen";
+  }
+  return "";
+}
+
+std::vector<IdleSlice> idle_slices(const Trace& trace, const Links& links, bool count_copies) {
+  const std::vector<int64_t> raw = raw_launch_times(trace, links);
+  const std::vector<OpId> roots = root_ops(trace, links);
+  const LaunchFloor no_floor;
+  const WindowRows whole = whole_rows(trace, roots, count_copies);
+  WindowMeter meter(trace, links, no_floor, raw, roots, device_busy(trace, whole));
+  const LaunchMetrics metrics = meter.measure(whole);
+  return meter.idle_slices(metrics);
+}
+
 Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, const Windows& windows,
                                     const LaunchOptions& options) {
   LaunchReport report;

@@ -215,6 +215,37 @@ void WindowMeter::blame_idle(LaunchMetrics& metrics) {
   }
 }
 
+std::vector<IdleSlice> WindowMeter::idle_slices(const LaunchMetrics& metrics) {
+  std::vector<IdleSlice> slices;
+  const auto add = [&slices](const std::vector<Interval>& spans, IdleCause cause) {
+    for (const Interval& span : spans) slices.push_back({span, cause});
+  };
+  if (metrics.cpu_idle_known) {
+    std::vector<Interval> rest = idle_gaps_;
+    const auto take = [&](const IntervalIndex& doing, IdleCause cause) {
+      add(intersect(rest, doing.intervals()), cause);
+      rest = subtract(rest, doing.intervals());
+    };
+    take(host().busy, IdleCause::kHostBusy);
+    take(host().blocked, IdleCause::kHostBlocked);
+    take(host().input, IdleCause::kHostInput);
+    take(host().long_gaps, IdleCause::kHostGapLong);
+    add(rest, IdleCause::kHostGapShort);
+  } else {
+    add(idle_gaps_, IdleCause::kUnknown);
+  }
+  std::sort(slices.begin(), slices.end(), [](const IdleSlice& a, const IdleSlice& b) {
+    return a.span.start_ns < b.span.start_ns;
+  });
+  uint32_t gap = 0;
+  for (IdleSlice& slice : slices) {
+    while (idle_gaps_[gap].end_ns <= slice.span.start_ns) ++gap;
+    slice.gap = gap;
+    slice.after_sync = metrics.cpu_idle_known && host().waiting.covers(idle_gaps_[gap].start_ns);
+  }
+  return slices;
+}
+
 void WindowMeter::bracket_launches(const WindowRows& rows, LaunchMetrics& metrics) const {
   Bracket& bracket = metrics.tklqt_bracket;
   if (metrics.kernels == 0) return;

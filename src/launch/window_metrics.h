@@ -10,6 +10,7 @@
 #include "base/interval_index.h"
 #include "base/intervals.h"
 #include "launch/host_time.h"
+#include "launch/idle.h"
 #include "launch/metrics.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
@@ -34,6 +35,8 @@ class WindowMeter {
               std::vector<Interval> device_busy);
 
   LaunchMetrics measure(const WindowRows& rows);
+  // Of the window measured last.
+  std::vector<IdleSlice> idle_slices(const LaunchMetrics& metrics);
 
  private:
   void count_launches(const WindowRows& rows, LaunchMetrics& metrics) const;

@@ -42,7 +42,51 @@ void split_bubble(const Beside& beside, int64_t end_before_ns, KernelLevel& row)
   row.copy_ns = beside.copies.length_in({end_before_ns, row.t_ks_ns});
 }
 
+// The part of merged intervals that lies in `window`, found by bisection.
+std::vector<Interval> within(const std::vector<Interval>& merged, Interval window) {
+  auto first = std::partition_point(merged.begin(), merged.end(), [&](const Interval& interval) {
+    return interval.end_ns <= window.start_ns;
+  });
+  std::vector<Interval> inside;
+  for (; first != merged.end() && first->start_ns < window.end_ns; ++first) {
+    inside.push_back(
+        {std::max(first->start_ns, window.start_ns), std::min(first->end_ns, window.end_ns)});
+  }
+  return inside;
+}
+
+// Appends the window as waits and, between them, what else it is.
+void append_parts(Interval window, const std::vector<Interval>& waits, BubbleKind kind,
+                  uint32_t row, std::vector<BubblePart>& parts) {
+  if (window.start_ns >= window.end_ns) return;
+  const std::vector<Interval> waiting = within(waits, window);
+  for (const Interval& span : waiting) parts.push_back({row, BubbleKind::kCommWait, span});
+  for (const Interval& span : subtract({window}, waiting)) parts.push_back({row, kind, span});
+}
+
 }  // namespace
+
+std::vector<BubblePart> bubble_parts(const std::vector<KernelLevel>& rows,
+                                     const std::vector<Interval>& blocked) {
+  const std::vector<Interval> comm = merged_of(rows, OpType::kComm);
+  const std::vector<Interval> blocked_comm = intersect(comm, blocked);
+  std::vector<BubblePart> parts;
+  int64_t end_before_ns = 0;
+  for (uint32_t i = 0; i < rows.size(); ++i) {
+    const KernelLevel& row = rows[i];
+    if (!row.compute) continue;
+    if (row.timed && row.t_ks_ns > end_before_ns) {
+      const int64_t launch_ns = std::clamp(row.t_l_ns, end_before_ns, row.t_ks_ns);
+      append_parts({end_before_ns, launch_ns}, blocked_comm, BubbleKind::kPrep, i, parts);
+      append_parts({launch_ns, row.t_ks_ns}, comm, BubbleKind::kCall, i, parts);
+    }
+    end_before_ns = row.timed ? std::max(end_before_ns, row.t_ke_ns) : row.t_ke_ns;
+  }
+  std::sort(parts.begin(), parts.end(), [](const BubblePart& a, const BubblePart& b) {
+    return a.span.start_ns < b.span.start_ns;
+  });
+  return parts;
+}
 
 std::vector<Interval> blocked_host(const Trace& trace, const Links& links) {
   std::vector<Interval> blocked;

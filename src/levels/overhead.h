@@ -22,6 +22,18 @@ std::vector<Interval> blocked_host(const Trace& trace, const Links& links);
 // a launch call in the trace was launched before the bubble, as far as anyone can tell.
 void measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked);
 
+// One piece of the bubble before a compute kernel.
+enum class BubbleKind : uint8_t { kPrep, kCall, kCommWait };
+struct BubblePart {
+  uint32_t row = 0;  // of the kernel that ends the bubble
+  BubbleKind kind = BubbleKind::kPrep;
+  Interval span;
+};
+// Bubbles of rows that measure_gpu has filled, all of one GPU, cut into pieces whose lengths sum,
+// kernel by kernel, to prep_ns, call_ns and comm_wait_ns. In order of time.
+std::vector<BubblePart> bubble_parts(const std::vector<KernelLevel>& rows,
+                                     const std::vector<Interval>& blocked);
+
 // The same by the published tool's definitions (spec/levels 10): the end before is that of the
 // previous row, copies other than from the host are rows, waits for collectives are launch
 // overhead; the first row of an iteration counts from the iteration's first device activity.

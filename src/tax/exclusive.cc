@@ -33,17 +33,19 @@ ExclusiveTiles::ExclusiveTiles(const Trace& trace, const Links& links,
   }
 }
 
-ExclusiveTiles::Tile ExclusiveTiles::tile(uint32_t row_id, int64_t from_ns) const {
+TaxTile ExclusiveTiles::tile(uint32_t row_id, int64_t from_ns) const {
   const TaxRow& row = rows_[row_id];
   const int64_t before_ns = before_ns_[row_id];
+  // A call starts, for this sum, not before the end of the call before.
   const int64_t call_ns = std::max(trace_.api_calls.start_ns[row.call.index()], before_ns);
   const int64_t open_ns = std::min(std::max({row.root_ns, before_ns, from_ns}), call_ns);
-  return {open_ns, call_ns, std::max(trace_.end_ns(row.call), call_ns)};
+  return {row_id, open_ns, std::clamp(row.entry_ns, open_ns, call_ns), call_ns,
+          std::max(trace_.end_ns(row.call), call_ns)};
 }
 
 // Time inside blocking calls between the tile's start and its launch. Walks back to the launch
 // before, so that every call is looked at once.
-int64_t ExclusiveTiles::waiting(uint32_t row_id, const Tile& tile) const {
+int64_t ExclusiveTiles::waiting(uint32_t row_id, const TaxTile& tile) const {
   const ApiCallTable& calls = trace_.api_calls;
   const size_t launch = rows_[row_id].call.index();
   std::vector<Interval> waits;
@@ -71,7 +73,7 @@ ExclusiveTax ExclusiveTiles::sum(const std::vector<uint32_t>& row_ids, int64_t f
   int64_t last_ns = 0;
   for (uint32_t r : owners) {
     const TaxRow& row = rows_[r];
-    const Tile t = tile(r, from_ns);
+    const TaxTile t = tile(r, from_ns);
     if (trace_.api_calls.thread[row.call.index()] != thread) {
       tax.threads_span_ns += last_ns - first_ns;
       thread = trace_.api_calls.thread[row.call.index()];
@@ -79,9 +81,8 @@ ExclusiveTax ExclusiveTiles::sum(const std::vector<uint32_t>& row_ids, int64_t f
       last_ns = t.end_ns;
     }
     last_ns = std::max(last_ns, t.end_ns);
-    const int64_t py_ns = std::clamp<int64_t>(row.entry_ns - t.open_ns, 0, t.call_ns - t.open_ns);
-    tax.py_ns += py_ns;
-    tax.dispatch_ns += t.call_ns - t.open_ns - py_ns;
+    tax.py_ns += t.entry_ns - t.open_ns;
+    tax.dispatch_ns += t.call_ns - t.entry_ns;
     tax.call_ns += t.end_ns - t.call_ns;
     tax.waiting_ns += waiting(r, t);
   }

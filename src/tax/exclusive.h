@@ -10,6 +10,15 @@
 
 namespace assay {
 
+// The time of one launch: [open, entry) is T_Py, [entry, call) dispatch, [call, end) the call.
+struct TaxTile {
+  uint32_t row = 0;  // index into TaxReport::rows
+  int64_t open_ns = 0;
+  int64_t entry_ns = 0;
+  int64_t call_ns = 0;
+  int64_t end_ns = 0;
+};
+
 class ExclusiveTiles {
  public:
   ExclusiveTiles(const Trace& trace, const Links& links, const std::vector<TaxRow>& rows);
@@ -18,14 +27,11 @@ class ExclusiveTiles {
   // but for calls that outlast it.
   ExclusiveTax sum(const std::vector<uint32_t>& row_ids, int64_t from_ns) const;
 
+  // The tile of a row that owns its call. Tiles of one thread do not overlap.
+  TaxTile tile(uint32_t row_id, int64_t from_ns) const;
+
  private:
-  struct Tile {
-    int64_t open_ns;
-    int64_t call_ns;  // start of the call, not before the end of the call before
-    int64_t end_ns;
-  };
-  Tile tile(uint32_t row_id, int64_t from_ns) const;
-  int64_t waiting(uint32_t row_id, const Tile& tile) const;
+  int64_t waiting(uint32_t row_id, const TaxTile& tile) const;
 
   const Trace& trace_;
   const Links& links_;

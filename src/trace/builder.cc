@@ -288,6 +288,14 @@ void TraceBuilder::name_lane(std::string_view pid, std::string_view tid, std::st
   lane_names_.insert_or_assign(lane_key(pid, tid), std::string(name));
 }
 
+void TraceBuilder::join_lane(Lane written, Lane of, std::string_view name) {
+  const ThreadId owner = thread(of.pid, of.tid);
+  joined_.emplace_back(lane_key(written.pid, written.tid), owner);
+  thread_ids_.insert_or_assign(joined_.back().first, owner);
+  last_thread_ = ThreadId();
+  joined_names_.insert_or_assign(lane_key(of.pid, of.tid), std::string(name));
+}
+
 void TraceBuilder::reserve_times(double factor) {
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
   member.reserve(static_cast<size_t>(static_cast<double>(member.size()) * factor));
@@ -299,6 +307,11 @@ void TraceBuilder::merge(TraceBuilder&& other) {
   IdMaps maps;
   maps.strings = strings.merge(other.strings);
   for (const Thread& t : other.threads_) maps.threads.push_back(thread(t.pid, t.tid));
+  for (auto& [lane, owner] : other.joined_) {
+    joined_.emplace_back(std::move(lane), maps.threads[owner.index()]);
+    thread_ids_.insert_or_assign(joined_.back().first, joined_.back().second);
+  }
+  last_thread_ = ThreadId();
   for (const Stream& s : other.streams_) maps.streams.push_back(stream(s.device, s.stream));
   maps.ops = ops.size();
   maps.activities = activities.size();
@@ -321,6 +334,9 @@ void TraceBuilder::merge(TraceBuilder&& other) {
     marks.push_back(mark);
   }
   for (auto& [lane, name] : other.lane_names_) lane_names_.insert_or_assign(lane, std::move(name));
+  for (auto& [lane, name] : other.joined_names_) {
+    joined_names_.insert_or_assign(lane, std::move(name));
+  }
   counts.events += other.counts.events;
   counts.flow_starts += other.counts.flow_starts;
   counts.flow_ends += other.counts.flow_ends;
@@ -450,7 +466,10 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
     const auto found = lane_names_.find(lane_key(pid, tid));
     return found == lane_names_.end() ? std::string() : found->second;
   };
-  for (Thread& t : threads_) t.name = name_of(t.pid, t.tid);
+  for (Thread& t : threads_) {
+    const auto joined = joined_names_.find(lane_key(t.pid, t.tid));
+    t.name = joined == joined_names_.end() ? name_of(t.pid, t.tid) : joined->second;
+  }
   for (Stream& s : streams_) s.name = name_of(std::to_string(s.device), std::to_string(s.stream));
   trace.threads = std::move(threads_);
   trace.streams = std::move(streams_);

@@ -43,6 +43,12 @@ struct SpanMark {
   int64_t offset = -1;
 };
 
+// A process and a thread as written in the input.
+struct Lane {
+  std::string_view pid;
+  std::string_view tid;
+};
+
 class TraceBuilder {
  public:
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) Row##Table member;
@@ -62,6 +68,10 @@ class TraceBuilder {
   // thread_name metadata; files repeat it tens of thousands of times, the last one counts.
   void name_lane(std::string_view pid, std::string_view tid, std::string_view name);
 
+  // Rows of the lane `written` are rows of the thread `of`, whose name this is: how a file that
+  // shows one thread as several lanes is read back. Told before the rows, and thread by thread.
+  void join_lane(Lane written, Lane of, std::string_view name);
+
   size_t longest_table() const;
   // Median start of the rows that carry the run; 0 without any.
   int64_t typical_start_ns() const;
@@ -78,7 +88,9 @@ class TraceBuilder {
  private:
   std::vector<Thread> threads_;
   std::vector<Stream> streams_;
-  std::unordered_map<std::string, std::string> lane_names_;  // by "pid\ntid"
+  std::unordered_map<std::string, std::string> lane_names_;    // by "pid\ntid"
+  std::unordered_map<std::string, std::string> joined_names_;  // the same, of threads with lanes
+  std::vector<std::pair<std::string, ThreadId>> joined_;       // lanes by "pid\ntid"
   std::unordered_map<std::string, ThreadId> thread_ids_;
   std::map<std::pair<int64_t, int64_t>, StreamId> stream_ids_;
   // The last lookups: one lane usually follows itself thousands of times.

@@ -1,0 +1,43 @@
+#pragma once
+
+// Spreads slices of time over lanes on which they nest: viewers draw a lane as a stack, and a slice
+// that begins inside another one and outlives it has no place there.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace assay {
+
+class Lanes {
+ public:
+  // Perfetto drops what lies deeper than its limit (255 in old versions).
+  static constexpr size_t kMostNested = 250;
+
+  // The lane of the next slice: the first one on which it lies inside what is open there, or beside
+  // it; a new one when there is none. Slices come in order of start, of equal ones the longer
+  // first. Half-open: what starts when another one ends is beside it. A slice without length takes
+  // up the nanosecond in which it lies, so that many at one moment do not stack without end.
+  uint32_t place(int64_t start_ns, int64_t dur_ns);
+  size_t count() const { return open_.size(); }
+
+ private:
+  using Closing = std::pair<int64_t, uint32_t>;  // end of a slice, its lane
+
+  void close_until(int64_t time_ns);
+  int64_t room_of(uint32_t lane) const;
+  void update(uint32_t lane);
+  void add_lane();
+  uint32_t first_with_room(int64_t end_ns) const;
+
+  std::vector<std::vector<int64_t>> open_;  // per lane: ends of open slices, the innermost last
+  std::priority_queue<Closing, std::vector<Closing>, std::greater<>> closing_;
+  // A tree of maxima over the lanes: until when a slice that starts now may last there.
+  std::vector<int64_t> room_ = {INT64_MIN, INT64_MIN};
+  size_t leaves_ = 1;
+};
+
+}  // namespace assay

@@ -1,0 +1,37 @@
+#pragma once
+
+// Events of the Chrome trace format as text: JSON strings, times, ids.
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+// Appends a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD.
+void append_json_string(std::string_view text, std::string& out);
+
+// Appends microseconds with three decimals: exact, and a double keeps them up to 2^53 ns from zero.
+void append_microseconds(int64_t ns, std::string& out);
+
+void append_integer(int64_t value, std::string& out);
+
+// Appends `,"key":value`, or without the comma behind an opening brace.
+void append_member(std::string_view key, int64_t value, std::string& out);
+void append_member(std::string_view key, std::string_view text, std::string& out);
+
+// Process and thread ids of a file, each given once: Perfetto's ids have 32 bits, 0 is the idle
+// process, and threads are told apart by their id alone.
+class LaneIds {
+ public:
+  // The number that `text` is, when it is one and free; else a fresh one.
+  uint32_t take(std::string_view text);
+  uint32_t fresh();
+
+ private:
+  std::set<uint32_t> taken_;
+  uint32_t next_ = 10'000'001;  // above any process id of Linux
+};
+
+}  // namespace assay

@@ -1,0 +1,449 @@
+#!/usr/bin/env python3
+"""`assay report --perfetto`: the file as ui.perfetto.dev's importer would take it, written down here
+again from its documentation and source (docs/formats/perfetto.md), against the report's JSON, the
+trace's own file, and what Assay reads from the written file.
+"""
+
+import argparse
+import collections
+import gzip
+import json
+import math
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+
+import datasets
+
+EXAMPLE = sorted((datasets.ROOT / "examples").glob("*.json.gz"))[0]
+LARGEST = 2 << 20  # of a file; larger ones say nothing new
+DEEPEST = 255       # slices of a stack; what lies deeper is dropped by old versions
+problems = []
+
+
+def run(assay, *arguments, **options):
+    return subprocess.run([assay, *map(str, arguments)], capture_output=True, timeout=600, check=False, **options)
+
+
+def exact_ns(text):
+    """Decimal microseconds, as text, in nanoseconds."""
+    whole, _, fraction = text.partition(".")
+    sign = -1 if whole.startswith("-") else 1
+    return sign * (abs(int(whole)) * 1000 + int(fraction.ljust(3, "0")[:3]))
+
+
+def importer_ns(text):
+    """The importer reads a double and rounds the product, halves away from zero."""
+    product = float(text) * 1000.0
+    return int(math.floor(product + 0.5)) if product >= 0 else int(math.ceil(product - 0.5))
+
+
+class Importer:
+    """Perfetto's JSON importer: a stack of slices per thread, events in order of time and, at one
+    time, of the file."""
+
+    def __init__(self, text):
+        document = json.loads(text, parse_float=str)
+        self.head = document
+        self.threads, self.processes, self.sort_index = {}, {}, {}
+        self.slices, self.counters, self.flows = [], [], []
+        self.lanes = {}
+        self.faults = []
+        self.open_flows = {}
+        self.stacks = collections.defaultdict(list)
+        events = document["traceEvents"]
+        timed = [event for event in events if event["ph"] != "M"]
+        for event in timed:
+            event["ns"] = self.time(event, "ts")
+        for event in events:
+            if event["ph"] == "M":
+                self.metadata(event)
+        for event in sorted(timed, key=lambda event: event["ns"]):  # stable
+            self.take(event)
+
+    def fault(self, event, what):
+        self.faults.append(f"{what}: {str(event)[:200]}")
+
+    def time(self, event, key):
+        text = str(event[key])
+        if not re.fullmatch(r"-?\d+\.\d{3}", text):
+            self.fault(event, f"{key} is no decimal with three digits")
+        if importer_ns(text) != exact_ns(text):
+            self.fault(event, f"{key} loses nanoseconds as a double")
+        if exact_ns(text) < 0:
+            self.fault(event, f"{key} below zero: the importer drops it")
+        return exact_ns(text)
+
+    def metadata(self, event):
+        pid, tid, args = event["pid"], event["tid"], event["args"]
+        if event["name"] == "process_name":
+            self.processes[pid] = args["name"]
+        elif event["name"] == "process_sort_index":
+            self.sort_index[pid] = args["sort_index"]
+        elif event["name"] == "thread_name":
+            if tid in self.threads:
+                self.fault(event, "two threads of one id")
+            self.threads[tid] = (pid, args["name"])
+        elif event["name"] == "assay_lane":
+            self.lanes[(pid, tid)] = (args["lane process"], args["lane thread"])
+
+    def take(self, event):
+        for key in ("pid", "tid"):
+            if not isinstance(event[key], int) or not 0 < event[key] < 2**32:
+                self.fault(event, f"{key} is no 32-bit id")
+        if event["ph"] in "Xi":
+            if self.threads.get(event["tid"], (None,))[0] != event["pid"]:
+                self.fault(event, "on a thread without a name, or of another process")
+            self.push(event, self.time(event, "dur") if event["ph"] == "X" else 0)
+        elif event["ph"] == "C":
+            for key, value in event["args"].items():
+                self.counters.append((event["pid"], event["name"], key, event["ns"], float(value), event.get("cat")))
+        elif event["ph"] in "sf":
+            self.flow(event)
+        else:
+            self.fault(event, "unknown phase")
+
+    def push(self, event, dur):
+        stack = self.stacks[event["tid"]]
+        start = event["ns"]
+        while stack:
+            end = stack[-1][1]
+            instants = stack[-1][0] == end and dur == 0
+            if end < start or (end == start and not instants):
+                stack.pop()
+                continue
+            if start < end < start + dur:
+                self.fault(event, f"dropped: overlaps a slice that ends at {end}")
+                return
+            break
+        if len(stack) >= DEEPEST:
+            self.fault(event, "dropped: too deep")
+            return
+        stack.append((start, start + dur, event))
+        event["dur_ns"] = dur
+        self.slices.append(event)
+
+    def flow(self, event):
+        stack = self.stacks[event["tid"]]
+        if not stack:
+            self.fault(event, "an arrow without a slice")
+            return
+        top = stack[-1][2]
+        if top["ns"] != event["ns"]:
+            self.fault(event, "an arrow on another slice than its own")
+        key = (event["cat"], event["name"], event["id"])
+        if event["ph"] == "s":
+            if key in self.open_flows:
+                self.fault(event, "two arrows of one id")
+            self.open_flows[key] = [top, 0]
+        elif event.get("bp") != "e" or key not in self.open_flows:
+            self.fault(event, "an arrow that starts nowhere")
+        else:
+            self.open_flows[key][1] += 1
+            self.flows.append((event["cat"], self.open_flows[key][0], top))
+
+    def finish(self):
+        for (cat, _, ident), (_, ends) in self.open_flows.items():
+            if ends == 0:
+                self.faults.append(f"arrow {cat} {ident} ends nowhere")
+        for cat, start, end in self.flows:
+            if cat != "ac2g":
+                continue
+            same = start["args"].get("correlation") == end["args"].get("correlation")
+            if not same or start["cat"] not in ("cuda_runtime", "cuda_driver"):
+                self.faults.append(f"an arrow between strangers: {start['name']} {end['name']}")
+
+
+def track(imported, name):
+    """Slices of Assay's track of that name, whichever lane they are on."""
+    found = []
+    for event in imported.slices:
+        lane = imported.threads[event["tid"]][1]
+        if event.get("cat") == "assay" and re.sub(r" \(\d+\)$", "", lane) == name:
+            found.append(event)
+    return found
+
+
+def total(slices, name=None):
+    return sum(event["dur_ns"] for event in slices if name is None or event["name"] == name)
+
+
+def argument(slices, key):
+    return sum(event["args"].get(key, 0) for event in slices if "args" in event)
+
+
+def check_sums(expect, imported, report):
+    """Every track against the number of the report to which its slices sum."""
+    whole = report["launch"]["whole"]
+    idle = track(imported, "GPU idle")
+    if isinstance(whole["gpu_idle_union_ns"], int):
+        expect(total(idle) == whole["gpu_idle_union_ns"], "idle slices sum to gpu_idle_union_ns")
+    for key, name in (("busy", "host busy"), ("blocked", "host blocked in a call"), ("input", "data loading"),
+                      ("gap_short", "host unseen, under 1 ms"), ("gap_long", "host unseen, longer")):
+        told = whole[f"idle_host_{key}_ns"]
+        if isinstance(told, int):
+            expect(total(idle, name) == told, f"idle slices '{name}' sum to {told}")
+    latency = track(imported, "inference latency, IL")
+    told = [it["il_ns"] for it in report["launch"]["iterations"] if it["kernels"] > 0]
+    if all(isinstance(value, int) for value in told):
+        expect(total(latency) == sum(told), "IL slices sum to il_ns of the iterations")
+
+    own = [sample for sample in imported.counters if sample[5] == "assay"]
+    wait = [sample for sample in own if sample[1] == "launch to start, t_l"]
+    depth = [sample for sample in own if sample[1] == "launched, not started"]
+    if isinstance(whole["tklqt_ns"], int):
+        expect(sum(sample[4] for sample in wait) == whole["tklqt_ns"], "t_l samples sum to tklqt_ns")
+        area = sum(a[4] * (b[3] - a[3]) for a, b in zip(depth, depth[1:]))
+        expect(area == whole["tklqt_ns"], "the area under the queue depth is tklqt_ns")
+        expect(len(wait) == whole["timed_launches"], "one t_l sample per timed launch")
+        expect(not depth or depth[-1][4] == 0, "the queue ends empty")
+
+    spans = report["levels"]["iterations"]
+    for gpu in {span["gpu"] for span in spans}:
+        told = collections.Counter()
+        for span in spans:
+            if span["gpu"] == gpu:
+                for key in ("dur_ns", "concurrent_ns", "prep_ns", "call_ns", "comm_wait_ns", "exposed_comm_ns",
+                            "kernels"):
+                    told[key] += span[key]
+        ops = [event for event in track(imported, f"GPU {gpu} operations") if event["args"]["level"] == "operation"]
+        for key in ("dur_ns", "concurrent_ns", "kernels"):
+            expect(argument(ops, key) == told[key], f"operations of GPU {gpu} sum to {key} of its iterations")
+        expect(total(ops) == told["dur_ns"] - told["concurrent_ns"] + argument(ops, "inner_bubble_ns"),
+               f"operations of GPU {gpu} last dur_ns - concurrent_ns + the bubbles inside them")
+        waits = track(imported, f"GPU {gpu} waits before kernels")
+        for key, name in (("prep_ns", "not launched yet (prep)"), ("call_ns", "launched, not started (call)"),
+                          ("comm_wait_ns", "waiting for a collective")):
+            expect(total(waits, name) == told[key], f"waits of GPU {gpu} '{name}' sum to {key}")
+        exposed = track(imported, f"GPU {gpu} exposed communication")
+        expect(total(exposed) == told["exposed_comm_ns"], f"exposed_comm_ns of GPU {gpu}")
+
+    chains = track(imported, "fusion chains")
+    fusion = report["fusion"]
+    expect(argument(chains, "launches_saved") == fusion["plan_min"]["launches_saved"],
+           "chains sum to plan_min.launches_saved")
+    for rank, listed in enumerate(fusion["recommended"], 1):
+        of_rank = [event for event in chains if event["args"].get("rank") == rank]
+        expect(len(of_rank) == listed["count"], f"chain {rank} occurs {listed['count']} times")
+        expect(argument(of_rank, "device_ns") == listed["device_ns"], f"device_ns of chain {rank}")
+        if fusion.get("floor_ns") is not None:
+            expect(argument(of_rank, "saving_ns") == listed["saving_ns"], f"saving_ns of chain {rank}")
+
+    tax = report["tax"]
+    tiles = [event for event in imported.slices if event.get("cat") == "assay"
+             and imported.threads[event["tid"]][1].startswith("tax, thread")]
+    for key in ("py", "dispatch", "call"):
+        parts = [event for event in tiles if event["args"]["part"] == key]
+        expect(total(parts) == tax[f"exclusive_{key}_ns"], f"tax slices '{key}' sum to exclusive_{key}_ns")
+    launches = [event for event in tiles if event["args"]["part"] == "launch"]
+    expect(total(launches) == tax["t_orch_exclusive_ns"], "launches of the tax sum to t_orch_exclusive_ns")
+    for key in ("ft_ns", "ct_ns", "kt_ns", "t_orch_ns"):
+        expect(argument(launches, key) == tax[key], f"launches of the tax sum to {key}: "
+               f"{argument(launches, key)} and {tax[key]}")
+
+
+NOT_COMPARED = {"file", "content_bytes", "events", "flow_starts", "flow_ends", "instants", "metadata", "spans"}
+HEADLINES = ("launch", "tax", "levels", "fusion", "verdict_numbers", "levers", "verdict", "trust")
+
+
+def differences(a, b, path=""):
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in sorted(set(a) | set(b)):
+            if key not in NOT_COMPARED:
+                yield from differences(a.get(key), b.get(key), f"{path}.{key}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from differences(x, y, f"{path}[{i}]")
+    elif a != b:
+        yield f"{path}: {str(a)[:80]} and {str(b)[:80]}"
+
+
+def own_events(path):
+    """Complete events of a Kineto file as (name, start ns, duration ns), by Assay's category."""
+    raw = path.read_bytes()
+    text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    document = json.loads(text, parse_float=str)
+    if isinstance(document, list):
+        return None
+    base = int(document.get("baseTimeNanoseconds", 0))
+    found = collections.Counter()
+    for event in document["traceEvents"]:
+        if event.get("ph") == "X" and event.get("cat") in ("kernel", "cpu_op", "python_function"):
+            found[(event["cat"], event["name"], exact_ns(str(event["ts"])) + base,
+                   exact_ns(str(event.get("dur", 0))))] += 1
+    return found
+
+
+def check_trace(assay, name, path, folder, against_file):
+    written = folder / "timeline.json.gz"
+    done = run(assay, "report", path, "--format", "json", "--perfetto", written)
+    if done.returncode not in (0, 3):
+        return False
+    report = json.loads(done.stdout)
+
+    def expect(fact, what):
+        if not fact:
+            problems.append(f"{name}: {what}")
+
+    imported = Importer(gzip.decompress(written.read_bytes()))
+    imported.finish()
+    for fault in imported.faults[:5]:
+        problems.append(f"{name}: {fault}")
+    if len(imported.faults) > 5:
+        problems.append(f"{name}: and {len(imported.faults) - 5} more like these")
+    other = imported.head["otherData"]
+    annotations = sum(event.get("cat") == "assay" for event in imported.slices)
+    instants = sum(event["ph"] == "i" for event in imported.slices)
+    expect(annotations == other["annotations"], "annotations as counted")
+    expect(instants == other["instants"], "instants as counted")
+    expect(len(imported.slices) - annotations - instants == other["slices"], "slices as counted")
+    expect(len(imported.flows) == other["arrows"], "arrows as counted")
+    expect(other["traces moved"] == 0 or imported.head.get("baseTimeNanoseconds") is None, "a trace was moved")
+    own = [pid for pid, words in imported.processes.items() if words.startswith("Assay")]
+    expect(len(own) == 1 and imported.sort_index[own[0]] == min(imported.sort_index.values()), "Assay comes on top")
+    check_sums(expect, imported, report)
+
+    again = run(assay, "report", written, "--format", "json")
+    expect(again.returncode == done.returncode, f"the written file is not read back: {again.stderr.decode()[:300]}")
+    if again.returncode == done.returncode:
+        back = json.loads(again.stdout)
+        # What the file lacks, its timeline lacks too, but only the file says so.
+        lost = any(note["severity"] == "data_loss" for note in report["import_log"])
+        for key in HEADLINES[:-2] if lost else HEADLINES:
+            for difference in list(differences(report.get(key), back.get(key), key))[:3]:
+                expect(False, f"read back: {difference}")
+    info = {}
+    for which, file in (("first", path), ("back", written)):
+        info[which] = json.loads(run(assay, "info", file, "--format", "json").stdout)
+    for key in ("rows", "kinds", "links"):
+        if key in info["first"]:
+            for difference in list(differences(info["first"][key], info["back"].get(key), key))[:5]:
+                expect(False, f"info of the written file: {difference}")
+    if against_file and not report["import_log"]:
+        events = own_events(path)
+        base = int(imported.head.get("baseTimeNanoseconds", 0))
+        if events is not None:
+            told = collections.Counter((event["cat"], event["name"], event["ns"] + base, event["dur_ns"])
+                                       for event in imported.slices
+                                       if event.get("cat") in ("kernel", "cpu_op", "python_function"))
+            lost = sum((events - told).values())
+            expect(told == events, f"{lost} kernels, operators and frames of the trace's own file are not in it")
+    return True
+
+
+def check_failures(assay, folder):
+    def expect(fact, what):
+        if not fact:
+            problems.append(what)
+
+    def left(where):
+        return sorted(path.name for path in where.iterdir())
+
+    def refused(words, *arguments, code=2, **options):
+        done = run(assay, "report", *arguments, **options)
+        expect(done.returncode == code and words in done.stderr, f"{arguments}: {done.returncode} {done.stderr[-300:]}")
+        return done
+
+    empty = folder / "empty"
+    empty.mkdir()
+    refused(b"must end in .json", EXAMPLE, "--perfetto", empty / "a.pftrace")
+    refused(b"No such file", EXAMPLE, "--perfetto", empty / "none" / "a.json")
+    refused(b"same file", EXAMPLE, "--perfetto", empty / "a.json", "-o", empty / "." / "a.json")
+    mine = empty / "copy.json.gz"
+    mine.write_bytes(EXAMPLE.read_bytes())
+    refused(b"is an input", mine, "--perfetto", mine)
+    expect(mine.read_bytes() == EXAMPLE.read_bytes(), "an input was overwritten")
+    if os.path.exists("/dev/full"):
+        refused(b"No space left", EXAMPLE, "--perfetto", "/dev/full", "--format", "json")
+    # A report that cannot be written leaves no timeline either; a broken trace neither.
+    refused(b"", EXAMPLE, "--perfetto", empty / "t.json", "-o", empty / "none" / "r.html")
+    cut = empty / "cut.json"
+    cut.write_bytes(gzip.decompress(EXAMPLE.read_bytes())[:5000])
+    refused(b"truncated", EXAMPLE, cut, "--perfetto", empty / "t.json")
+    expect(left(empty) == ["copy.json.gz", "cut.json"], f"left behind: {left(empty)}")
+    # A full disk in the middle of the file: the limit on file sizes stands in for it.
+    limited = subprocess.run(["sh", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", assay, "report", str(EXAMPLE),
+                              "--perfetto", str(empty / "t.json"), "--format", "json"], capture_output=True,
+                             timeout=600, check=False)
+    expect(limited.returncode == 2 and b"cannot write" in limited.stderr, f"full disk: {limited.stderr[-300:]}")
+    expect(left(empty) == ["copy.json.gz", "cut.json"], f"left behind by a full disk: {left(empty)}")
+    # A pipe whose reader leaves early is no failure, and stays a pipe.
+    pipe = empty / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["head", "-c", "100", str(pipe)], stdout=subprocess.PIPE) as reader:
+        done = run(assay, "report", EXAMPLE, "--perfetto", pipe, "--format", "json")
+        expect(reader.communicate()[0].startswith(b'{"schemaVersion":1'), "a pipe gets the file")
+    expect(done.returncode == 0 and stat.S_ISFIFO(os.stat(pipe).st_mode), f"a pipe: {done.stderr[-300:]}")
+
+
+def check_several(assay, folder):
+    """Ranks in one file: a group of processes each, and no id twice."""
+    for rank in range(3):
+        document = json.loads(gzip.decompress(EXAMPLE.read_bytes()))
+        document["distributedInfo"] = {"rank": rank, "world_size": 3, "backend": "nccl"}
+        (folder / f"rank{rank}.json").write_text(json.dumps(document))
+    written = folder / "ranks.json"
+    page = folder / "ranks.html"
+    done = run(assay, "report", *(folder / f"rank{rank}.json" for rank in range(3)), "--perfetto", written, "-o", page)
+    if done.returncode != 0:
+        problems.append(f"several ranks: {done.stderr.decode()[-300:]}")
+        return
+    imported = Importer(written.read_text())
+    imported.finish()
+    problems.extend(f"several ranks: {fault}" for fault in imported.faults[:5])
+    names = sorted(imported.processes.values())
+    if [name for name in names if name.startswith("Assay")] != [f"Assay: rank {rank}" for rank in range(3)]:
+        problems.append(f"several ranks: processes {names}")
+    order = [imported.processes[pid][-1] for pid in sorted(imported.sort_index, key=imported.sort_index.get)]
+    if order != sorted(order):
+        problems.append(f"several ranks: groups are mixed: {order}")
+    per_rank = collections.Counter(imported.processes[event["pid"]].rsplit("rank ", 1)[-1] for event in imported.slices)
+    if len(set(per_rank.values())) != 1 or len(per_rank) != 3:
+        problems.append(f"several ranks: slices per rank {per_rank}")
+    if not page.exists():
+        problems.append("several ranks: no page beside the timeline")
+    back = run(assay, "report", written)
+    if back.returncode != 2 or b"timeline of 3 traces" not in back.stderr:
+        problems.append(f"a timeline of several ranks is read as one trace: {back.stderr[-300:]}")
+
+
+def inputs():
+    for name, path in datasets.golden_traces():
+        if path.exists() and path.stat().st_size <= LARGEST:
+            yield name, path, True
+    for folder, pattern in (("nsys", "*.sqlite"), ("rocm", "*.db"), ("rocm", "*.json"), ("odd", "*.json*")):
+        for path in sorted((datasets.CORPUS / folder).rglob(pattern)):
+            if path.stat().st_size <= LARGEST:
+                yield str(path.relative_to(datasets.CORPUS)), path, False
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--assay", required=True)
+    parser.add_argument("--only", help="traces whose name contains this")
+    arguments = parser.parse_args()
+    checked = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        for name, path, against_file in inputs():
+            if arguments.only is None or arguments.only in name:
+                checked += check_trace(arguments.assay, name, path, folder, against_file)
+        if arguments.only is None:
+            check_failures(arguments.assay, folder)
+            check_several(arguments.assay, folder)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        return 1
+    print(f"{checked} timelines are what the importer takes, the report says and the trace holds")
+    if not datasets.CORPUS.exists():
+        print(datasets.NO_CORPUS)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
