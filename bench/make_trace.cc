@@ -3,7 +3,11 @@
 // those of the real trace, which no generator gets right.
 //
 //   make_trace BASE.json OUT.json --bytes N [--steps K]
+//   make_trace BASE.json OUT.json --copies N [--stride-us N] [--steps K]
 //
+// --bytes stops at the last whole event that fits, --copies after whole copies: the ranks of a job
+// have equal numbers of collectives only so, and meet at them where copies begin --stride-us apart
+// in all of them.
 // --steps K hides the base's own ProfilerStep annotations and adds K that split the whole time
 // range evenly, so that the same bytes can be analysed in 10 or in 1,000 iterations.
 //
@@ -126,12 +130,23 @@ class Output {
 
 int main(int argc, char** argv) {
   uint64_t wanted = 0;
+  uint64_t wanted_copies = 0;
   uint64_t steps = 0;
+  uint64_t stride_us = 0;
   for (int i = 3; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--bytes") == 0) wanted = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::strcmp(argv[i], "--copies") == 0) {
+      wanted_copies = std::strtoull(argv[i + 1], nullptr, 10);
+    }
+    if (std::strcmp(argv[i], "--stride-us") == 0) {
+      stride_us = std::strtoull(argv[i + 1], nullptr, 10);
+    }
     if (std::strcmp(argv[i], "--steps") == 0) steps = std::strtoull(argv[i + 1], nullptr, 10);
   }
-  if (argc < 5 || wanted == 0) fail("usage: make_trace BASE.json OUT.json --bytes N [--steps K]");
+  if (argc < 5 || (wanted == 0) == (wanted_copies == 0)) {
+    fail("usage: make_trace BASE.json OUT.json --bytes N | --copies N [--steps K]");
+  }
+  if (wanted == 0) wanted = UINT64_MAX;
 
   std::string base = read_file(argv[1]);
   const size_t key = base.find("\"traceEvents\"");
@@ -165,7 +180,7 @@ int main(int argc, char** argv) {
     }
   }
   if (first_us > last_us) fail("the base has no times");
-  const uint64_t time_stride_us = last_us - first_us + 1000;
+  const uint64_t time_stride_us = std::max(stride_us, last_us - first_us + 1000);
 
   Output out(argv[2]);
   out.text(std::string_view(base).substr(0, open + 1));
@@ -192,7 +207,7 @@ int main(int argc, char** argv) {
     }
     out.text(events.substr(at));
     ++copies;
-    full = full || out.bytes() + tail >= wanted;
+    full = full || copies == wanted_copies || out.bytes() + tail >= wanted;
   }
   const uint64_t step_us = steps > 0 ? copies * time_stride_us / steps : 0;
   for (uint64_t step = 0; step < steps; ++step) {

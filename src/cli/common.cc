@@ -390,8 +390,8 @@ Document new_document(std::string title) {
   return document;
 }
 
-int run_over_inputs(const CommonOptions& options, const std::string& title,
-                    const Analyze& analyze) {
+int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze,
+                    const std::function<void(Document&)>& conclude) {
   auto files = expand_inputs(options.inputs);
   if (!files) return fail(files.error());
   if (Status status = check_output(options, *files); !status) return fail(status.error());
@@ -435,6 +435,7 @@ int run_over_inputs(const CommonOptions& options, const std::string& title,
     Section trust = trust_section(notes);
     if (notes.empty()) hide_from_readers(trust);  // each trace says what holds for it
     document.sections = {overview_section(overviews, heads), std::move(trust)};
+    if (conclude) conclude(document);
   }
   return write_document(document, options, data_lost);
 }

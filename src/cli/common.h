@@ -99,7 +99,9 @@ using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
 
 // Loads every input in turn, analyses it and writes one document: flat for one input, with one part
 // per input ("ranks") for several. Returns the process's exit code; errors go to stderr.
-int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze);
+// conclude: what several inputs say together, added to the document before it is written.
+int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze,
+                    const std::function<void(Document&)>& conclude = {});
 
 // Whether the document can be written where the options say and is no input, before any work
 // starts.

@@ -1,6 +1,7 @@
 #include "cli/report_content.h"
 
 #include "cli/tax_flags.h"
+#include "ingest/load.h"
 #include "report/section_charts.h"
 #include "report/section_levels.h"
 #include "report/section_tax.h"
@@ -9,7 +10,8 @@
 
 namespace assay {
 
-Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded) {
+Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
+                                    RankLevels* outline) {
   PhaseClock clock(request.perf);
   ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, &loaded.trace));
   const FusionOptions fusion_flags = fusion_options(request.fusion, floor);
@@ -36,7 +38,9 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
     clock.mark("timeline");
   }
   std::vector<RankLevels> ranks;
-  ranks.push_back(summarize_rank(loaded.trace, -1, std::move(levels)));
+  const int64_t named_rank = rank_from_name(loaded.trace.source);
+  ranks.push_back(summarize_rank(loaded.trace, named_rank, std::move(levels)));
+  if (outline != nullptr) *outline = rank_outline(ranks.front());
   const JobLevels job = combine_ranks(std::move(ranks));
   const TraceVerdict verdict = judge_trace(launch.whole);
   VerdictWords words = verdict_words(loaded.trace, launch, fusion, verdict);

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
+#include "levels/ranks.h"
 #include "report/timeline.h"
 
 namespace assay {
@@ -22,6 +23,8 @@ struct ReportRequest {
   std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
 };
 
-Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded);
+// outline: what comparing this trace with others of its job needs, where that is wanted.
+Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
+                                    RankLevels* outline = nullptr);
 
 }  // namespace assay

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <iterator>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "cli/report_content.h"
 #include "cli/timeline_file.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
+#include "report/section_levels_job.h"
 #include "report/text.h"
 
 namespace assay {
@@ -18,10 +22,24 @@ struct ReportVerb {
   std::string perfetto;
 };
 
+// What the ranks say together comes first: each of them only says how it ran itself.
+void conclude_job(const std::vector<RankLevels>& ranks, Document& document) {
+  const JobLevels job = combine_ranks(ranks);
+  if (!is_one_job(job)) return;
+  std::vector<std::string> words = job_words(job);
+  document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
+                          std::make_move_iterator(words.end()));
+  // Behind the table of all ranks, before what they rest on.
+  document.sections.insert(document.sections.begin() + 1, job_section(job));
+}
+
 int write_report(const ReportVerb& verb) {
-  return run_over_inputs(verb.common, "Report", [&verb](const LoadedTrace& loaded) {
-    return report_content(verb.request, loaded);
-  });
+  std::vector<RankLevels> ranks;
+  const auto analyze = [&](const LoadedTrace& loaded) {
+    return report_content(verb.request, loaded, &ranks.emplace_back());
+  };
+  const auto conclude = [&](Document& document) { conclude_job(ranks, document); };
+  return run_over_inputs(verb.common, "Report", analyze, conclude);
 }
 
 // The report, and beside it the timeline: under its name only once the report is written too.

@@ -303,6 +303,32 @@ RankLevels summarize_rank(const Trace& trace, int64_t named_rank, LevelsReport r
   return rank;
 }
 
+RankLevels rank_outline(const RankLevels& rank) {
+  std::map<std::tuple<int64_t, uint32_t, OpType>, LevelSums> sums;
+  for (const LevelCell& cell : rank.report.cells) {
+    sums[{cell.gpu, cell.op, cell.op_type}].add(cell.sums);
+  }
+  RankLevels outline{rank.file, rank.rank, rank.world_size, {}, {}};
+  const LevelsReport& from = rank.report;
+  LevelsReport& to = outline.report;
+  to.definition = from.definition;
+  to.op_names = from.op_names;
+  for (const auto& [key, sum] : sums) {
+    LevelCell cell;
+    std::tie(cell.gpu, cell.op, cell.op_type) = key;
+    cell.sums = sum;
+    to.cells.push_back(cell);
+  }
+  to.spans = from.spans;
+  to.extents = from.extents;
+  to.groups = from.groups;
+  to.collectives = from.collectives;
+  to.window_source = from.window_source;
+  to.placement = from.placement;
+  to.trust = from.trust;
+  return outline;
+}
+
 JobLevels combine_ranks(std::vector<RankLevels> ranks) {
   sort_ranks(ranks);
   JobLevels job;

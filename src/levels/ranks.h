@@ -26,6 +26,10 @@ struct RankLevels {
 // `named_rank`: what the file's name tells, -1 = nothing; used where the trace does not say.
 RankLevels summarize_rank(const Trace& trace, int64_t named_rank, LevelsReport report);
 
+// What comparing ranks needs of one: cells summed over phases, iterations and layers, no kernels.
+// Its size does not grow with the number of iterations but for spans and collectives.
+RankLevels rank_outline(const RankLevels& rank);
+
 // One GPU of the job, over all iterations.
 struct JobGpu {
   int64_t gpu = 0;  // as in every other table

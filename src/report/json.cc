@@ -144,6 +144,32 @@ Json part_json(const Part& part) {
   return object;
 }
 
+constexpr int kIndent = 2;
+
+std::string dumped(const Json& json) {
+  return json.dump(kIndent, ' ', false, Json::error_handler_t::replace);
+}
+
+// The parts as the last entry of the root's text. One by one: of many ranks never more than one is
+// a tree of values. Inside strings a line break is an escape, so that every line can be indented.
+void append_parts(const Document& document, std::string& root) {
+  root.resize(root.size() - 2);  // "\n}"
+  root += fmt::format(",\n{:{}}{}: [", "", kIndent, dumped(Json(document.parts_key)));
+  const std::string line_start = fmt::format("\n{:{}}", "", 2 * kIndent);
+  for (const Part& part : document.parts) {
+    if (&part != document.parts.data()) root += ',';
+    root += line_start;
+    for (const char c : dumped(part_json(part))) {
+      if (c == '\n') {
+        root += line_start;
+      } else {
+        root += c;
+      }
+    }
+  }
+  root += fmt::format("\n{:{}}]\n}}", "", kIndent);
+}
+
 // Characters above ASCII are written raw, which leaves DEL, C1 and bidi controls; outside strings
 // there are none, so an escape is always right.
 std::string escape_unsafe(std::string_view dumped) {
@@ -178,13 +204,10 @@ std::string write_json(const Document& document) {
   root["import_log"] = import_log_json(document.import_log);
   root["verdict"] = document.verdict;
   add_sections(document.sections, root);
-  if (!document.parts.empty()) {
-    Json parts = Json::array();
-    for (const Part& part : document.parts) parts.push_back(part_json(part));
-    root[document.parts_key] = std::move(parts);
-  }
-  constexpr int kIndent = 2;
-  return escape_unsafe(root.dump(kIndent, ' ', false, Json::error_handler_t::replace)) + "\n";
+  if (!document.parts.empty()) root.erase(document.parts_key);
+  std::string text = dumped(root);
+  if (!document.parts.empty()) append_parts(document, text);
+  return escape_unsafe(text) + "\n";
 }
 
 }  // namespace assay

@@ -97,7 +97,16 @@ bool is_fraction(const Value& value) { return value.get<double>() != nullptr; }
 // Walks a document and remembers the keys it meets, whose definitions the page needs.
 class ViewMaker {
  public:
-  Json document(const Document& document) {
+  // Parts become text one by one: of many ranks never more than one is a tree of values.
+  std::string document(const Document& document) {
+    std::string parts;
+    for (const Part& part : document.parts) {
+      Json entry = body(part.import_log, part.verdict, part.sections);
+      entry["name"] = text_json(part.name);
+      entry["items"] = items(part.items);
+      if (!parts.empty()) parts += ',';
+      parts += text_of(entry);
+    }
     Json root = body(document.import_log, document.verdict, document.sections);
     root["title"] = text_json(document.title);
     root["tool"] = {{"name", document.tool.name}, {"version", document.tool.version}};
@@ -106,18 +115,18 @@ class ViewMaker {
       root["inputs"].push_back({{"name", text_json(input.name)}, {"items", items(input.items)}});
     }
     root["parts_key"] = document.parts_key;
-    root["parts"] = Json::array();
-    for (const Part& part : document.parts) {
-      Json entry = body(part.import_log, part.verdict, part.sections);
-      entry["name"] = text_json(part.name);
-      entry["items"] = items(part.items);
-      root["parts"].push_back(std::move(entry));
-    }
     root["definitions"] = definitions();
-    return root;
+    std::string text = text_of(root);
+    text.pop_back();  // the closing brace
+    text += ",\"parts\":[" + parts + "]}";
+    return text;
   }
 
  private:
+  static std::string text_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
   Json body(const std::vector<ImportNote>& log, const std::vector<std::string>& verdict,
             const std::vector<Section>& contents) {
     Json out = {
@@ -333,8 +342,6 @@ class ViewMaker {
 
 }  // namespace
 
-std::string page_view_json(const Document& document) {
-  return ViewMaker().document(document).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string page_view_json(const Document& document) { return ViewMaker().document(document); }
 
 }  // namespace assay

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "report/section_levels_job.h"
 #include "report/section_levels_telemetry.h"
 #include "report/units.h"
 
@@ -664,25 +665,6 @@ std::string overlap_words(const JobLevels& job) {
       percent(exposed_ns, comm_ns), percent(total.overlap_ns, total.dur_ns));
 }
 
-std::string straggler_words(const JobLevels& job) {
-  if (job.arrivals.empty()) return "";
-  const auto last = std::max_element(
-      job.arrivals.begin(), job.arrivals.end(),
-      [](const Arrivals& a, const Arrivals& b) { return a.caused_ns < b.caused_ns; });
-  if (last->caused_ns == 0) return "No GPU makes the others wait at collectives.";
-  std::string words = fmt::format(
-      "GPU {} makes the others wait most: last at {} of {} collectives, {} that all would save if "
-      "it came with the second to last.",
-      last->gpu, last->last, last->collectives, format_ns(last->caused_ns));
-  if (static_cast<double>(last->caused_ns) <
-      job.alignment.residual_p95_ns * static_cast<double>(std::max<uint64_t>(last->last, 1))) {
-    words += fmt::format(
-        " That is no more than the clocks' residual ({} at p95) explains: take no rank to blame.",
-        format_ns(static_cast<int64_t>(job.alignment.residual_p95_ns)));
-  }
-  return words;
-}
-
 // The rest stays in the data.
 void keep_words_and_tree(Section& section) {
   for (Block& block : section.blocks) {
@@ -750,6 +732,16 @@ Section levels_section(const JobLevels& job, const LevelsView& view) {
   add_unplaced(job, section);
   if (view.rows) section.blocks.push_back(rows_table(job));
   if (view.brief) keep_words_and_tree(section);
+  return section;
+}
+
+Section job_section(const JobLevels& job) {
+  Section section{.key = "levels", .title = "The ranks as one job"};
+  section.blocks.push_back(gpus_table(job));
+  section.blocks.push_back(arrivals_table(job.arrivals, false));
+  add_rank_charts(job, section);
+  section.blocks.push_back(arrivals_table(job.arrivals_by_kind, true));
+  add_alignment(job, section);
   return section;
 }
 

@@ -91,6 +91,41 @@ TEST(Ranks, ResultDoesNotDependOnTheOrderOfFiles) {
   }
 }
 
+TEST(Ranks, AnOutlineComparesRanksAsTheWholeDoes) {
+  const std::vector<RankLevels> ranks = three_ranks();
+  std::vector<RankLevels> outlines;
+  for (const RankLevels& one : ranks) outlines.push_back(rank_outline(one));
+  EXPECT_TRUE(outlines[0].report.kernels.empty());
+  const JobLevels whole = combine_ranks(ranks);
+  const JobLevels job = combine_ranks(outlines);
+  ASSERT_EQ(job.gpus.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(job.gpus[i].span_ns, whole.gpus[i].span_ns);
+    EXPECT_EQ(job.gpus[i].compute.dur_ns, whole.gpus[i].compute.dur_ns);
+    EXPECT_EQ(job.gpus[i].slowest_op, whole.gpus[i].slowest_op);
+    EXPECT_EQ(job.gpus[i].slowest_op_ratio, whole.gpus[i].slowest_op_ratio);
+    EXPECT_EQ(of(job, static_cast<int64_t>(i)).caused_ns,
+              of(whole, static_cast<int64_t>(i)).caused_ns);
+  }
+  EXPECT_EQ(job.alignment.matched, 3u);
+  EXPECT_EQ(job.arrivals_by_kind.size(), whole.arrivals_by_kind.size());
+}
+
+TEST(Ranks, AnOutlineDoesNotGrowWithIterations) {
+  RankLevels many = rank(0, 0, {500});
+  ASSERT_FALSE(many.report.cells.empty());
+  const size_t once = rank_outline(many).report.cells.size();
+  for (int32_t iter = 1; iter <= 100; ++iter) {
+    many.report.cells.push_back(many.report.cells.front());
+    many.report.cells.back().iter = iter;
+    many.report.cells.back().layer = iter % 7;
+  }
+  const RankLevels outline = rank_outline(many);
+  EXPECT_EQ(outline.report.cells.size(), once);
+  EXPECT_EQ(outline.report.cells.front().sums.kernels,
+            101 * many.report.cells.front().sums.kernels);
+}
+
 TEST(Ranks, SpansCloseAndMissingRanksAreTold) {
   std::vector<RankLevels> ranks = three_ranks();
   ranks.pop_back();

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""`assay report` over the ranks of a job: the words of the whole first, memory that of one rank.
+
+What it says of the job is held against `assay levels`, whose numbers check_levels.py works out by itself. For the
+memory, one trace is made long, and given under the names of eight ranks.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import datasets
+
+RANKS = datasets.CORPUS / "kineto/multirank/megatron_tp8_a100"
+COPIES = 8
+SAME = ("gpus", "stragglers", "arrivals", "alignment", "clock_offsets")
+problems = []
+
+
+def expect(fact, what):
+    if not fact:
+        problems.append(what)
+
+
+def output(assay, *arguments):
+    return subprocess.run([assay, *map(str, arguments)], capture_output=True, timeout=300, check=True).stdout
+
+
+def check_words(assay):
+    report = json.loads(output(assay, "report", RANKS, "--format", "json"))
+    levels = json.loads(output(assay, "levels", RANKS, "--format", "json"))
+    for key in SAME:
+        expect(report["levels"][key] == levels["levels"][key], f"{key} differs from that of levels")
+    rows = levels["levels"]["stragglers"]
+    last = max(rows, key=lambda row: row["caused_ns"])
+    begin = f"GPU {last['gpu']} makes the others wait most: last at {last['last']} of {last['collectives']} collectives"
+    expect(report["verdict"][0].startswith(begin), f"the verdict begins with {report['verdict'][0]}")
+    expect(len(report["ranks"]) == 8, "eight ranks have a report each")
+    for form in ("terminal", "md", "csv", "html"):
+        text = output(assay, "report", RANKS, "--format", form, "--width", "200").decode()
+        told = text.find(begin[:40])
+        expect(0 <= told and "-bound" not in text[:told], f"{form} does not begin with the job")
+    with tempfile.TemporaryDirectory() as name:
+        other = pathlib.Path(name) / "again.json.gz"
+        other.write_bytes((RANKS / "megatron_kineto_1.json.gz").read_bytes())
+        twice = json.loads(output(assay, "report", RANKS / "megatron_kineto_1.json.gz", other, "--format", "json"))
+    expect("levels" not in twice, "the same rank twice is no job")
+
+
+def long_trace(path):
+    """One rank several times over, copies one after the other."""
+    trace = json.loads(gzip.decompress((RANKS / "megatron_kineto_0.json.gz").read_bytes()))
+    del trace["distributedInfo"]
+    events = trace["traceEvents"]
+    times = [event["ts"] for event in events if "ts" in event]
+    stride = max(times) - min(times) + 10_000
+    shifted = []
+    for copy in range(COPIES):
+        for event in events:
+            event = dict(event, ts=event.get("ts", min(times)) + copy * stride)
+            if "args" in event:
+                event["args"] = {key: value + copy * 10_000_000 if key in ("correlation", "External id") else value
+                                 for key, value in event["args"].items()}
+            if "id" in event and isinstance(event["id"], int):
+                event["id"] += copy * 10_000_000
+            shifted.append(event)
+    path.write_text(json.dumps(dict(trace, traceEvents=shifted)))
+
+
+def peak_bytes(assay, *arguments):
+    process = subprocess.Popen([assay, *map(str, arguments)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    expect(status == 0, f"{arguments} fails")
+    return usage.ru_maxrss * 1024
+
+
+def check_memory(assay, folder):
+    trace = folder / "long.json"
+    long_trace(trace)
+    for rank in range(8):
+        (folder / f"rank_{rank}.json").symlink_to(trace)
+    for form in ("terminal", "html", "json"):
+        one = peak_bytes(assay, "report", folder / "rank_0.json", "--format", form)
+        eight = peak_bytes(assay, "report", *sorted(folder.glob("rank_*.json")), "--format", form)
+        expect(eight < 1.5 * one, f"{form}: eight ranks take {eight / one:.2f} times the memory of one ({one / 1e6:.0f} MB)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", default=datasets.ROOT / "build/release/assay")
+    assay = pathlib.Path(parser.parse_args().assay).resolve()
+    if not RANKS.exists():
+        print("the ranks of a job are not here")
+        return 77
+    check_words(assay)
+    with tempfile.TemporaryDirectory() as name:
+        check_memory(assay, pathlib.Path(name))
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+#include "report/section_levels_job.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+JobGpu gpu(int64_t number, int64_t span_ns, int64_t dur_ns, int64_t launch_ns) {
+  JobGpu one;
+  one.gpu = number;
+  one.rank = number;
+  one.file = "rank_" + std::to_string(number) + ".json";
+  one.span_ns = span_ns;
+  one.compute.kernels = 10;
+  one.compute.dur_ns = dur_ns;
+  one.compute.launch_ns = launch_ns;
+  one.compute.comm_wait_ns = span_ns - dur_ns - launch_ns;
+  one.compute_ratio = 1;
+  return one;
+}
+
+Arrivals arrivals(int64_t number, uint64_t last, int64_t waited_ns, int64_t caused_ns) {
+  Arrivals one;
+  one.gpu = number;
+  one.collectives = 10;
+  one.last = last;
+  one.waited_ns = waited_ns;
+  one.caused_ns = caused_ns;
+  return one;
+}
+
+// GPU 1 is last at 7 of 10 collectives because its host is behind.
+JobLevels job() {
+  JobLevels two;
+  two.ranks = 2;
+  two.gpus = {gpu(0, 1'000'000, 500'000, 50'000), gpu(1, 1'000'000, 500'000, 400'000)};
+  two.arrivals = {arrivals(0, 3, 350'000, 30'000), arrivals(1, 7, 20'000, 330'000)};
+  two.alignment.matched = 10;
+  two.alignment.residual_p95_ns = 100;
+  return two;
+}
+
+TEST(JobWords, SayWhoHoldsTheOthersUpHowMuchEachWaitsAndWhy) {
+  EXPECT_EQ(
+      job_words(job()),
+      (std::vector<std::string>{
+          "GPU 1 makes the others wait most: last at 7 of 10 collectives, 330 \u00b5s that all "
+          "would save if it came with the second to last.",
+          "Waiting for the last to arrive takes from 20.0 \u00b5s on GPU 1, 2.0 % of its span to "
+          "350 \u00b5s on GPU 0, 35.0 % of its span.",
+          "Compute kernels take the same time on every GPU, within 0 %.",
+          "The host of GPU 1 is furthest behind: launch overhead is 40.0 % of its span, 22.5 % "
+          "of the median GPU's."}));
+}
+
+TEST(JobWords, BlameNobodyForWhatTheClocksExplain) {
+  JobLevels uncertain = job();
+  uncertain.alignment.residual_p95_ns = 50'000;  // times 7 collectives: more than 330 us
+  const std::vector<std::string> words = job_words(uncertain);
+  EXPECT_NE(words.at(0).find("take no rank to blame"), std::string::npos);
+  // What each GPU saw on its own clock: 450 us and 100 us.
+  EXPECT_EQ(words.at(1),
+            "Standing still for collectives takes from 100 \u00b5s on GPU 1, 10.0 % of its span to "
+            "450 \u00b5s on GPU 0, 45.0 % of its span.");
+}
+
+TEST(JobWords, NameTheGpuThatComputesLongest) {
+  JobLevels slow = job();
+  slow.gpus[0].compute_ratio = 0.9;
+  slow.gpus[1].compute_ratio = 1.1;
+  slow.gpus[1].slowest_op = "mlp";
+  slow.gpus[1].slowest_op_ratio = 1.25;
+  EXPECT_EQ(job_words(slow).at(2),
+            "GPU 1 computes longest, 1.10 times the median GPU; furthest above the others in mlp "
+            "(1.25 times).");
+}
+
+TEST(JobWords, AreForRanksOfOneJobOnly) {
+  EXPECT_TRUE(is_one_job(job()));
+  JobLevels strangers = job();
+  strangers.arrivals.clear();
+  strangers.alignment.matched = 0;
+  EXPECT_TRUE(is_one_job(strangers));  // the traces tell different ranks
+  EXPECT_EQ(job_words(strangers).front(),
+            "No collective is matched over these ranks: who waits for whom is not known.");
+  strangers.gpus[1].rank = strangers.gpus[0].rank;
+  EXPECT_FALSE(is_one_job(strangers));
+  EXPECT_TRUE(job_words(strangers).empty());
+  JobLevels repeated = job();
+  repeated.gpus[1].rank = 0;
+  EXPECT_FALSE(is_one_job(repeated));  // two runs of rank 0, though their collectives match
+  JobLevels idle = job();
+  for (JobGpu& one : idle.gpus) one.compute.kernels = 0;
+  EXPECT_FALSE(is_one_job(idle));
+}
+
+}  // namespace
+}  // namespace assay
