@@ -437,7 +437,10 @@ int run_over_inputs(const CommonOptions& options, const std::string& title, cons
     document.sections = {overview_section(overviews, heads), std::move(trust)};
     if (conclude) conclude(document);
   }
-  return write_document(document, options, data_lost);
+  PhaseClock clock(options.perf);
+  const int exit_code = write_document(document, options, data_lost);
+  clock.mark("write");
+  return exit_code;
 }
 
 bool wants_page(const CommonOptions& options) {
