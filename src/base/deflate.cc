@@ -31,17 +31,19 @@ GzipStream::GzipStream() : state_(std::make_unique<State>()) {
 GzipStream::GzipStream(GzipStream&&) noexcept = default;
 GzipStream::~GzipStream() = default;
 
-void GzipStream::write(std::string_view bytes, std::string& out) {
-  for (; bytes.size() > kMostInput; bytes.remove_prefix(kMostInput)) {
-    run(bytes.substr(0, kMostInput), false, out);
-  }
-  run(bytes, false, out);
-}
+void GzipStream::write(std::string_view bytes, std::string& out) { run(bytes, false, out); }
 
 void GzipStream::finish(std::string& out) { run({}, true, out); }
 
-// With these settings isal_deflate has no way to fail: it stops for want of input or of room.
 void GzipStream::run(std::string_view bytes, bool last, std::string& out) {
+  for (; bytes.size() > kMostInput; bytes.remove_prefix(kMostInput)) {
+    deflate(bytes.substr(0, kMostInput), false, out);
+  }
+  deflate(bytes, last, out);
+}
+
+// With these settings isal_deflate has no way to fail: it stops for want of input or of room.
+void GzipStream::deflate(std::string_view bytes, bool last, std::string& out) {
   isal_zstream& stream = state_->stream;
   stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uint32_t>(bytes.size());
@@ -60,8 +62,7 @@ void GzipStream::run(std::string_view bytes, bool last, std::string& out) {
 std::string gzip(std::string_view bytes) {
   GzipStream stream;
   std::string out;
-  stream.write(bytes, out);
-  stream.finish(out);
+  stream.run(bytes, true, out);
   return out;
 }
 

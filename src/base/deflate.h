@@ -7,8 +7,8 @@
 namespace assay {
 
 // Compresses piece by piece into one gzip member, without a name or a time in its header: the same
-// bytes in give the same bytes out on one machine, however they are cut; processors of another kind
-// may find other matches.
+// pieces in give the same bytes out on one machine; processors of another kind may find other
+// matches.
 class GzipStream {
  public:
   GzipStream();
@@ -21,8 +21,10 @@ class GzipStream {
   void finish(std::string& out);
 
  private:
+  friend std::string gzip(std::string_view bytes);
   struct State;
   void run(std::string_view bytes, bool last, std::string& out);
+  void deflate(std::string_view bytes, bool last, std::string& out);
 
   std::unique_ptr<State> state_;
 };

@@ -12,7 +12,8 @@ namespace assay {
 // Appends a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD.
 void append_json_string(std::string_view text, std::string& out);
 
-// Appends microseconds with three decimals: exact, and a double keeps them up to 2^53 ns from zero.
+// Appends microseconds with three decimals: exact, and so is what a reader of doubles makes of them
+// up to 2^42 us, 50 days, from zero.
 void append_microseconds(int64_t ns, std::string& out);
 
 void append_integer(int64_t value, std::string& out);

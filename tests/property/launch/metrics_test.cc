@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "launch/fuse.h"
+#include "launch/idle.h"
 #include "launch/tree.h"
 #include "support/trace_maker.h"
 
@@ -160,6 +162,34 @@ TEST_P(RandomLaunchTraces, PartsSumToWholes) {
       top += kernel.count;
     }
     EXPECT_EQ(top, report.whole.kernels);
+  }
+}
+
+// Slice by slice what IdleBlame says in sums.
+TEST_P(RandomLaunchTraces, IdleSlicesTileTheIdleTime) {
+  for (const bool copies : {false, true}) {
+    LaunchOptions options;
+    options.count_copies = copies;
+    const LaunchMetrics whole = analyze(GetParam(), {}, options).whole;
+    const Trace trace = random_trace(GetParam(), {});
+    std::map<IdleCause, int64_t> sums;
+    int64_t after_sync_ns = 0;
+    int64_t last_end_ns = INT64_MIN;
+    for (const IdleSlice& slice : idle_slices(trace, link_trace(trace), copies)) {
+      ASSERT_LT(slice.span.start_ns, slice.span.end_ns);
+      ASSERT_GE(slice.span.start_ns, last_end_ns);
+      last_end_ns = slice.span.end_ns;
+      sums[slice.cause] += slice.span.end_ns - slice.span.start_ns;
+      after_sync_ns += slice.after_sync ? slice.span.end_ns - slice.span.start_ns : 0;
+    }
+    const IdleBlame& blame = whole.idle_blame;
+    EXPECT_EQ(sums[IdleCause::kHostBusy], blame.host_busy_ns);
+    EXPECT_EQ(sums[IdleCause::kHostBlocked], blame.host_blocked_ns);
+    EXPECT_EQ(sums[IdleCause::kHostInput], blame.host_input_ns);
+    EXPECT_EQ(sums[IdleCause::kHostGapShort], blame.host_gap_short_ns);
+    EXPECT_EQ(sums[IdleCause::kHostGapLong], blame.host_gap_long_ns);
+    EXPECT_EQ(sums[IdleCause::kUnknown], whole.cpu_idle_known ? 0 : whole.gpu_idle_union_ns);
+    EXPECT_EQ(after_sync_ns, whole.gpu_idle_after_sync_ns);
   }
 }
 

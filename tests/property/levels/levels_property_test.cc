@@ -1,9 +1,11 @@
 // Random traces against second, slower computations.
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "levels/levels.h"
+#include "levels/overhead.h"
 #include "levels/structure.h"
 #include "support/trace_maker.h"
 
@@ -92,6 +94,35 @@ TEST(LevelsProperty, BubbleSplitsIntoNonNegativePartsNanosecondByNanosecond) {
       ASSERT_EQ(row.call_ns, call) << "seed " << seed;
       ASSERT_EQ(row.comm_wait_ns, wait) << "seed " << seed;
       end_before = std::max(end_before, row.t_ke_ns);
+    }
+  }
+}
+
+TEST(LevelsProperty, BubblePartsTileTheBubblesKernelByKernel) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const Trace trace = random_trace(seed, {.streams = 1 + static_cast<int64_t>(seed % 3)});
+    const LevelsReport report = analyze(trace);
+    // A host that waits while collectives run moves part of prep to the wait.
+    std::vector<Interval> blocked = blocked_host(trace, link_trace(trace));
+    std::vector<KernelLevel> rows = report.rows;
+    if (seed % 2 == 0) {
+      blocked = {{300, 700}, {1200, 2600}};
+      for (KernelLevel& row : rows) row.inner_bubble_ns = 0;
+      measure_gpu(rows, blocked);
+    }
+    std::vector<std::array<int64_t, 3>> sums(rows.size());
+    int64_t last_end = 0;
+    for (const BubblePart& part : bubble_parts(rows, blocked)) {
+      ASSERT_LT(part.span.start_ns, part.span.end_ns);
+      ASSERT_GE(part.span.start_ns, last_end);
+      last_end = part.span.end_ns;
+      sums[part.row][static_cast<size_t>(part.kind)] += part.span.end_ns - part.span.start_ns;
+    }
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (!rows[i].compute) continue;
+      ASSERT_EQ(sums[i][0], rows[i].prep_ns) << "seed " << seed << " row " << i;
+      ASSERT_EQ(sums[i][1], rows[i].call_ns) << "seed " << seed << " row " << i;
+      ASSERT_EQ(sums[i][2], rows[i].comm_wait_ns) << "seed " << seed << " row " << i;
     }
   }
 }

@@ -42,6 +42,23 @@ TEST(Deflate, PacksWhatRepeatsAndSurvivesWhatDoesNot) {
   EXPECT_TRUE(unpacked(packed_noise) == noise);
 }
 
+TEST(Deflate, PiecesOfAnySizeAreOneMember) {
+  std::mt19937_64 random(11);
+  std::string text;
+  for (int i = 0; i < 60'000; ++i) text += "kernel_" + std::to_string(random() % 300) + "\n";
+  for (const size_t piece : {size_t{1000}, size_t{65'536}, size_t{300'001}}) {
+    GzipStream stream;
+    std::string packed;
+    for (size_t at = 0; at < text.size(); at += piece) {
+      stream.write(std::string_view(text).substr(at, piece), packed);
+      stream.write("", packed);
+    }
+    stream.finish(packed);
+    EXPECT_TRUE(unpacked(packed) == text) << piece;
+    EXPECT_LT(packed.size(), text.size() / 3) << "pieces share what was seen before them";
+  }
+}
+
 TEST(Deflate, SameBytesEveryTime) {
   const std::string text = "no name, no time in the header";
   EXPECT_EQ(gzip(text), gzip(text));
