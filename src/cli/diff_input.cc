@@ -341,6 +341,11 @@ class Reducer {
     return GpuWindow{gpu, times[times.size() / 2].second};
   }
 
+  // Not told is no 0.
+  static double charge(const TaxSums& sums, int64_t ns) {
+    return sums.charged() ? static_cast<double>(ns) : std::nan("");
+  }
+
   template <typename Item, typename Value>
   void series(const char* key, const char* label, DiffUnit unit, const std::vector<Item>& windows,
               const Item& whole, Value value) {
@@ -417,14 +422,14 @@ class Reducer {
     tax_series("hdbi", "HDBI", DiffUnit::kRatio,
                [](const W& w) { return w.sums.hdbi.value_or(std::nan("")); });
     tax_series("t_orch_ns", "T_Orchestration", kNs,
-               [](const W& w) { return static_cast<double>(w.sums.t_orch_ns); });
+               [](const W& w) { return charge(w.sums, w.sums.t_orch_ns); });
     tax_series("ft_ns", "framework translation", kNs,
-               [](const W& w) { return static_cast<double>(w.sums.ft_ns); });
+               [](const W& w) { return charge(w.sums, w.sums.ft_ns); });
     tax_series("ct_ns", "library translation", kNs,
-               [](const W& w) { return static_cast<double>(w.sums.ct_ns); });
+               [](const W& w) { return charge(w.sums, w.sums.ct_ns); });
     run_.metrics.back().per_run = true;
     tax_series("kt_ns", "launch floor", kNs,
-               [](const W& w) { return static_cast<double>(w.sums.kt_ns); });
+               [](const W& w) { return charge(w.sums, w.sums.kt_ns); });
     run_.metrics.back().per_run = true;
     tax_series("t_device_ns", "T_DeviceActive", kNs,
                [](const W& w) { return static_cast<double>(w.sums.t_device_ns); });

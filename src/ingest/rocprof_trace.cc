@@ -51,6 +51,13 @@ std::string copy_name(std::string_view recorded) {
   return std::string("Memcpy ") + (from_host ? "H" : "D") + "to" + side(recorded.substr(to + 4));
 }
 
+// HIP copies and fills by kernels of its own ("__amd_rocclr_copyBufferAligned"), where other
+// tracers record copies and fills.
+ActivityKind kind_of_kernel(std::string_view name) {
+  if (name.starts_with("__amd_rocclr_copy")) return ActivityKind::kMemcpy;
+  return name.starts_with("__amd_rocclr_fill") ? ActivityKind::kMemset : ActivityKind::kKernel;
+}
+
 class TraceMaking {
  public:
   explicit TraceMaking(RocprofRun run)
@@ -97,10 +104,12 @@ int64_t TraceMaking::device(int64_t agent) const {
 void TraceMaking::add_kernel(const RocprofKernel& kernel) {
   if (kernel.start_ns == kNoCounterTime) return;
   if (kernel.correlation == 0) builder_.log.add(ImportCode::kMissingCorrelation);
+  const ActivityKind kind = kind_of_kernel(view(kernel.name));
   const int64_t stream = kernel.stream >= 0 ? kernel.stream : kernel.queue;
   builder_.activities.push_back({kernel.start_ns, kernel.end_ns - kernel.start_ns,
                                  text(kernel.name), builder_.stream(device(kernel.agent), stream),
-                                 correlation(kernel.correlation), 0, ActivityKind::kKernel});
+                                 correlation(kernel.correlation), 0, kind});
+  if (kind != ActivityKind::kKernel) return;
   if (kernel.group[0] == 0 || kernel.grid[0] == 0) return;
   std::array<uint32_t, 3> blocks = {};
   for (size_t i = 0; i < 3; ++i) {

@@ -21,6 +21,9 @@ Item data(const char* key, Value value, Unit unit = Unit::kNone) {
   return {key, key, std::move(value), unit, "", Show::kDataOnly};
 }
 
+// A sum of charges; missing where nothing could be charged (TaxSums::charged).
+Value charge(const TaxSums& sums, int64_t ns) { return sums.charged() ? Value(ns) : Value(); }
+
 // The keys of one window, for JSON and CSV; what readers see of them is laid out elsewhere.
 std::vector<Item> window_items(const TaxWindow& w) {
   const TaxSums& s = w.sums;
@@ -29,13 +32,13 @@ std::vector<Item> window_items(const TaxWindow& w) {
   return {data("phase", std::string(tax_phase_name(w.phase)), Unit::kText),
           data("n", s.n, kN),
           data("n_launch", s.n_launch, kN),
-          data("t_py_ns", s.t_py_ns, kNs),
-          data("ft_dispatch_ns", s.ft_dispatch_ns, kNs),
-          data("ft_ns", s.ft_ns, kNs),
-          data("ct_ns", s.ct_ns, kNs),
-          data("kt_ns", s.kt_ns, kNs),
+          data("t_py_ns", charge(s, s.t_py_ns), kNs),
+          data("ft_dispatch_ns", charge(s, s.ft_dispatch_ns), kNs),
+          data("ft_ns", charge(s, s.ft_ns), kNs),
+          data("ct_ns", charge(s, s.ct_ns), kNs),
+          data("kt_ns", charge(s, s.kt_ns), kNs),
           data("kt_fw_ns", s.kt_fw_ns, kNs),
-          data("t_orch_ns", s.t_orch_ns, kNs),
+          data("t_orch_ns", charge(s, s.t_orch_ns), kNs),
           data("t_orch_exclusive_ns", w.exclusive.total_ns, kNs),
           data("exclusive_py_ns", w.exclusive.py_ns, kNs),
           data("exclusive_dispatch_ns", w.exclusive.dispatch_ns, kNs),
@@ -114,10 +117,10 @@ Table layers_table(const TaxReport& r) {
               .terminal_limit = 0,
               .show = Show::kReadersOnly};
   const auto row = [&](const char* layer, int64_t ns, std::string from) {
-    const Value each = s.n_launch > 0
+    const Value each = s.n_launch > 0 && s.charged()
                            ? whole_ns(static_cast<double>(ns) / static_cast<double>(s.n_launch))
                            : Value();
-    table.rows.push_back({layer, ns, each, share_of(ns, s.t_orch_ns), std::move(from)});
+    table.rows.push_back({layer, charge(s, ns), each, share_of(ns, s.t_orch_ns), std::move(from)});
   };
   row("Python, T_Py", s.t_py_ns, "trace");
   row(r.mode == TaxMode::kCode ? "dispatch, own" : "dispatch base", s.ft_dispatch_ns,
@@ -129,8 +132,13 @@ Table layers_table(const TaxReport& r) {
   } else {
     row("launch floor, ΔKT", s.kt_ns, std::string(tax_source_name(r.floor.source)));
   }
-  row("T_Orch", s.t_orch_ns, no_floor ? "sum, at least" : "sum");
+  row("T_Orch", s.t_orch_ns, !s.charged() ? "not told" : no_floor ? "sum, at least" : "sum");
   return table;
+}
+
+std::string untold_cause(const TaxSums& sums) {
+  return sums.n_launch == 0 ? "no launch call of these kernels is in the trace"
+                            : "no operator around a launch, and no launch floor (--floor)";
 }
 
 Facts balance_facts(const TaxReport& r) {
@@ -145,7 +153,8 @@ Facts balance_facts(const TaxReport& r) {
            (w.sums.n_launch == 1 ? " launch" : " launches")},
       ns("t_device_ns", "T_DeviceActive", w.sums.t_device_ns),
       {"hdbi", "HDBI", w.sums.hdbi ? Value(hdbi_text(*w.sums.hdbi)) : Value(), Unit::kText,
-       "T_Device / (T_Device + T_Orch): 0 host, 1 device"},
+       w.sums.charged() ? "T_Device / (T_Device + T_Orch): 0 host, 1 device"
+                        : "not told: " + untold_cause(w.sums)},
       ns("t_e2e_ns", "T_e2e, wall time", w.t_e2e_ns),
       {"gpu_utilisation", "GPU utilisation", w.gpu_utilisation, Unit::kShare},
       {"idle_fraction", "GPU idle fraction", w.idle_fraction, Unit::kShare},
@@ -172,7 +181,8 @@ Facts balance_facts(const TaxReport& r) {
 bool launches_queue(const TaxSums& sums) { return sums.kt_fw_ns > sums.kt_ns; }
 
 Table families_table(const TaxReport& r) {
-  const bool queueing = launches_queue(r.whole.sums);
+  const TaxSums& sums = r.whole.sums;
+  const bool queueing = launches_queue(sums);
   const Show residual = queueing ? Show::kDataOnly : Show::kEverywhere;
   constexpr Unit kNs = Unit::kNanoseconds;
   constexpr Show kData = Show::kDataOnly;
@@ -199,9 +209,10 @@ Table families_table(const TaxReport& r) {
       .terminal_limit = 0};
   for (const FamilyTax& f : r.families) {
     table.rows.push_back({f.name, f.library ? 1 : 0, f.kernels, f.library_kernels, f.unique_kernels,
-                          f.t_orch_ns, f.t_device_ns, whole_ns(f.launch_p50_ns),
+                          charge(sums, f.t_orch_ns), f.t_device_ns, whole_ns(f.launch_p50_ns),
                           whole_ns(f.launch_p95_ns), whole_ns(f.kt_fw_ns), f.share_of_floor,
-                          f.t_py_ns, f.ft_dispatch_ns, f.ct_ns, f.kt_ns});
+                          charge(sums, f.t_py_ns), charge(sums, f.ft_dispatch_ns),
+                          charge(sums, f.ct_ns), charge(sums, f.kt_ns)});
   }
   return table;
 }
@@ -401,7 +412,7 @@ Table kernels_table(const KernelDatabase& database, const TaxReport& r, size_t t
   for (const CostlyKernel& kernel : kernels) {
     const KernelDbEntry& e = *kernel.entry;
     table.rows.push_back({e.name, e.op, e.key, e.family, e.library ? 1 : 0, e.frequency,
-                          kernel.t_orch_ns, whole_ns(e.t_py.mean_ns),
+                          charge(r.whole.sums, kernel.t_orch_ns), whole_ns(e.t_py.mean_ns),
                           whole_ns(e.t_dispatch.mean_ns), whole_ns(e.t_launch.mean_ns),
                           whole_ns(e.duration.mean_ns)});
   }
@@ -447,11 +458,11 @@ Section tax_section(const TaxSectionInput& input) {
 std::vector<Item> tax_overview(const TaxReport& report) {
   const TaxWindow& w = report.whole;
   return {{"n", "N", w.sums.n, Unit::kCount},
-          {"t_py_ns", "T_Py", w.sums.t_py_ns, Unit::kNanoseconds},
-          {"ft_ns", "ΔFT", w.sums.ft_ns, Unit::kNanoseconds},
-          {"ct_ns", "ΔCT", w.sums.ct_ns, Unit::kNanoseconds},
-          {"kt_ns", "ΔKT", w.sums.kt_ns, Unit::kNanoseconds},
-          {"t_orch_ns", "T_Orch", w.sums.t_orch_ns, Unit::kNanoseconds},
+          {"t_py_ns", "T_Py", charge(w.sums, w.sums.t_py_ns), Unit::kNanoseconds},
+          {"ft_ns", "ΔFT", charge(w.sums, w.sums.ft_ns), Unit::kNanoseconds},
+          {"ct_ns", "ΔCT", charge(w.sums, w.sums.ct_ns), Unit::kNanoseconds},
+          {"kt_ns", "ΔKT", charge(w.sums, w.sums.kt_ns), Unit::kNanoseconds},
+          {"t_orch_ns", "T_Orch", charge(w.sums, w.sums.t_orch_ns), Unit::kNanoseconds},
           {"t_device_ns", "T_Device", w.sums.t_device_ns, Unit::kNanoseconds},
           {"hdbi", "HDBI", w.sums.hdbi, Unit::kRatio},
           {"t_e2e_ns", "T_e2e", w.t_e2e_ns, Unit::kNanoseconds},

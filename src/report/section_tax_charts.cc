@@ -109,7 +109,8 @@ Chart balance_chart(const TaxReport& r) {
   for (const TaxWindow& window : r.windows) {
     const auto at = static_cast<double>(host.x.size());
     for (Series* series : {&host, &device, &wall}) series->x.push_back(at);
-    host.y.push_back(static_cast<double>(window.sums.t_orch_ns));
+    host.y.push_back(window.sums.charged() ? static_cast<double>(window.sums.t_orch_ns)
+                                           : std::nan(""));
     device.y.push_back(static_cast<double>(window.sums.t_device_ns));
     wall.y.push_back(static_cast<double>(window.t_e2e_ns));
   }

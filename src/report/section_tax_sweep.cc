@@ -21,6 +21,8 @@ std::string point_text(double batch, double seq_len) {
 
 Value seq_value(double seq_len) { return seq_len > 0 ? size_value(seq_len) : Value(); }
 
+Value charge(const TaxPoint& point, double ns) { return point.charged() ? whole_ns(ns) : Value(); }
+
 bool any_seq_len(const std::vector<TaxPlatform>& platforms) {
   for (const TaxPlatform& platform : platforms) {
     for (const TaxPoint& point : platform.points) {
@@ -55,9 +57,9 @@ Table points_table(const std::vector<TaxPlatform>& platforms) {
   for (const TaxPlatform& platform : platforms) {
     for (const TaxPoint& p : platform.points) {
       table.rows.push_back({platform.name, size_value(p.batch), seq_value(p.seq_len),
-                            static_cast<int64_t>(std::llround(p.n)), whole_ns(p.t_py_ns),
-                            whole_ns(p.ft_ns), whole_ns(p.ct_ns), whole_ns(p.kt_ns),
-                            whole_ns(p.t_orch_ns), whole_ns(p.t_device_ns), hdbi_of(p),
+                            static_cast<int64_t>(std::llround(p.n)), charge(p, p.t_py_ns),
+                            charge(p, p.ft_ns), charge(p, p.ct_ns), charge(p, p.kt_ns),
+                            charge(p, p.t_orch_ns), whole_ns(p.t_device_ns), hdbi_of(p),
                             whole_ns(p.t_e2e_ns), static_cast<uint64_t>(p.repeats)});
     }
   }

@@ -76,10 +76,13 @@ std::string answer(const TaxReport& report) {
       count_words(s.n, "kernel", "kernels") +
       (s.n == 1 ? " that keeps the GPU busy for " : " that keep the GPU busy for ") +
       format_ns(s.t_device_ns) + " (T_DeviceActive)";
-  if (no_floor && s.t_orch_ns == 0) {
-    return "What the host is charged (T_Orch) for " + work +
-           " cannot be told: this trace has no operators around its launches and no launch to an "
-           "idle stream; give the launch floor (--floor).";
+  if (!s.charged()) {
+    return "What the host is charged (T_Orch) for " + work + " cannot be told from this trace: " +
+           (s.n_launch == 0
+                ? "no launch call of theirs is in it; record the runtime's calls with their "
+                  "correlation ids."
+                : "it has no operators around its launches and no launch to an idle stream; give "
+                  "the launch floor (--floor).");
   }
   std::string text = "The host is charged " + std::string(no_floor ? "at least " : "") +
                      format_ns(s.t_orch_ns) + " (T_Orch) for " + work;
@@ -124,13 +127,16 @@ std::string graph_text(const TaxReport& report) {
 std::string wall_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
   const TaxWindow& w = report.whole;
   if (w.t_e2e_ns <= 0) return "";
-  std::string text =
-      "By the clock the host threads spent " + format_ns(w.exclusive.total_ns) + " on it";
-  if (w.exclusive.waiting_ns > 0) {
-    text += " (" + format_ns(w.exclusive.waiting_ns) + " of it waiting for the GPU)";
+  std::string text = "By the clock ";
+  if (w.exclusive.total_ns > 0) {
+    text += "the host threads spent " + format_ns(w.exclusive.total_ns) + " on it";
+    if (w.exclusive.waiting_ns > 0) {
+      text += " (" + format_ns(w.exclusive.waiting_ns) + " of it waiting for the GPU)";
+    }
+    text += ", and ";
   }
-  text += ", and the GPU stood idle for " + format_ns(diagnosis.gpu_idle_ns) + " of " +
-          format_ns(w.t_e2e_ns);
+  text +=
+      "the GPU stood idle for " + format_ns(diagnosis.gpu_idle_ns) + " of " + format_ns(w.t_e2e_ns);
   if (w.sums.t_orch_ns > w.t_e2e_ns) {
     text +=
         "; T_Orch is larger than that because it charges an operator again for every kernel it "
@@ -143,7 +149,7 @@ std::string orphan_text(const TaxReport& report) {
   const TaxOrphans& o = report.whole.orphans;
   const uint64_t lost = o.without_call + o.without_op;
   const uint64_t n = report.whole.sums.n;
-  if (layers_untold(report)) return "";
+  if (layers_untold(report) || !report.whole.sums.charged()) return "";
   if (n == 0 || static_cast<double>(lost) < kManyOrphans * static_cast<double>(n)) return "";
   const double share = static_cast<double>(lost) / static_cast<double>(n);
   return format_share(share) +

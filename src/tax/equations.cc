@@ -100,7 +100,8 @@ TaxSums TaxSummer::finish(uint64_t n_launch) const {
   sums.t_orch_ns = sums.ft_ns + sums.ct_ns + sums.kt_ns;
   sums.host_framework_ns = sums.host_observed_ns - sums.kt_ns;
   const double both = static_cast<double>(sums.t_device_ns) + static_cast<double>(sums.t_orch_ns);
-  if (sums.n > 0 && both > 0) sums.hdbi = static_cast<double>(sums.t_device_ns) / both;
+  if (sums.n > 0 && sums.charged() && both > 0)
+    sums.hdbi = static_cast<double>(sums.t_device_ns) / both;
   return sums;
 }
 

@@ -44,7 +44,7 @@ bool parse_size(const std::string& text, double& size) {
 
 double hdbi_of(const TaxPoint& point) {
   const double both = point.t_device_ns + point.t_orch_ns;
-  return both > 0 ? point.t_device_ns / both : kNan;
+  return point.t_orch_ns > 0 ? point.t_device_ns / both : kNan;
 }
 
 TaxPoint point_of(const TaxReport& report, double batch, double seq_len) {
@@ -112,7 +112,7 @@ std::vector<TaxChange> tax_changes(const std::vector<TaxPoint>& a, const std::ve
     TaxChange change;
     change.batch = from.batch;
     change.seq_len = from.seq_len;
-    change.t_orch = relative(from.t_orch_ns, to->t_orch_ns);
+    change.t_orch = to->charged() ? relative(from.t_orch_ns, to->t_orch_ns) : kNan;
     change.t_device = relative(from.t_device_ns, to->t_device_ns);
     change.t_e2e = relative(from.t_e2e_ns, to->t_e2e_ns);
     change.hdbi_a = hdbi_of(from);

@@ -25,8 +25,10 @@ struct TaxPoint {
   double t_device_ns = 0;
   double t_e2e_ns = 0;
   size_t repeats = 0;
+
+  bool charged() const { return n == 0 || t_orch_ns > 0; }  // as TaxSums::charged
 };
-// T_Device / (T_Device + T_Orch) of the point; NaN when both are 0.
+// T_Device / (T_Device + T_Orch) of the point; NaN where nothing is charged.
 double hdbi_of(const TaxPoint& point);
 TaxPoint point_of(const TaxReport& report, double batch, double seq_len);
 

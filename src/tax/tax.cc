@@ -30,6 +30,11 @@ void set_base(const std::vector<UniqueKernel>& kernels, TaxReport& report) {
   report.base_single_launch = true;
 }
 
+// What is charged to the host, where anything is.
+double charge(const TaxWindow& window, int64_t ns) {
+  return window.sums.charged() ? static_cast<double>(ns) : std::nan("");
+}
+
 // Values that a window does not have (NaN), and windows without kernels, are left out.
 template <typename Value>
 MeanInterval mean_of(const std::vector<TaxWindow>& windows, Value value) {
@@ -45,12 +50,12 @@ TaxMeans means_of(const std::vector<TaxWindow>& windows) {
   using W = TaxWindow;
   TaxMeans means;
   means.n = mean_of(windows, [](const W& w) { return w.sums.n; });
-  means.t_py_ns = mean_of(windows, [](const W& w) { return w.sums.t_py_ns; });
-  means.ft_ns = mean_of(windows, [](const W& w) { return w.sums.ft_ns; });
-  means.ct_ns = mean_of(windows, [](const W& w) { return w.sums.ct_ns; });
-  means.kt_ns = mean_of(windows, [](const W& w) { return w.sums.kt_ns; });
+  means.t_py_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.t_py_ns); });
+  means.ft_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.ft_ns); });
+  means.ct_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.ct_ns); });
+  means.kt_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.kt_ns); });
   means.kt_fw_ns = mean_of(windows, [](const W& w) { return w.sums.kt_fw_ns; });
-  means.t_orch_ns = mean_of(windows, [](const W& w) { return w.sums.t_orch_ns; });
+  means.t_orch_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.t_orch_ns); });
   means.exclusive_ns = mean_of(windows, [](const W& w) { return w.exclusive.total_ns; });
   means.t_device_ns = mean_of(windows, [](const W& w) { return w.sums.t_device_ns; });
   means.t_e2e_ns = mean_of(windows, [](const W& w) { return w.t_e2e_ns; });

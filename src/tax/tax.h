@@ -92,9 +92,13 @@ struct TaxSums {
   int64_t kt_fw_ns = 0;           // sum of max(0, T_launch - floor): reported, not in T_Orch
   int64_t t_orch_ns = 0;          // Eq. 2
   int64_t t_device_ns = 0;        // T_DeviceActive: a sum, not a union
-  std::optional<double> hdbi;     // Eq. 3; absent without kernels
+  std::optional<double> hdbi;     // Eq. 3; absent without kernels, or with nothing charged
   int64_t host_observed_ns = 0;   // sum of T_Py + T_dispatch + T_launch (code only)
   int64_t host_framework_ns = 0;  // host_observed - n_launch x floor (code only)
+
+  // Whether anything is charged to the host for these rows. Without a launch call in the trace, or
+  // with calls but neither operators nor a floor, 0 is no cost but one that is not told.
+  bool charged() const { return n == 0 || t_orch_ns > 0; }
 };
 
 // Dispatch times this short are noise (the authors' rule, spec/tax 2.1).
@@ -167,10 +171,11 @@ struct TaxWindow {
   // The ratios are NaN where T_e2e is 0.
   double idle_fraction = 0;    // (T_e2e - T_DeviceActive) / T_e2e; negative when streams overlap
   double gpu_utilisation = 0;  // T_DeviceActive / T_e2e
-  double additivity = 0;       // T_Orch / exclusive total; NaN when that is 0
-  double orch_over_e2e = 0;    // T_Orch / T_e2e; above 1 is told as a trust note
-  uint64_t unique_names = 0;   // distinct cleaned kernel names
-  double diversity_ratio = 0;  // unique_names / N
+  // Both NaN where nothing is charged (TaxSums::charged).
+  double additivity = 0;                    // T_Orch / exclusive total; NaN when that is 0
+  double orch_over_e2e = 0;                 // T_Orch / T_e2e; above 1 is told as a trust note
+  uint64_t unique_names = 0;                // distinct cleaned kernel names
+  double diversity_ratio = 0;               // unique_names / N
   std::optional<double> kernels_per_token;  // N / tokens, when the tokens of the window are known
 };
 

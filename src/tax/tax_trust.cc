@@ -111,6 +111,15 @@ void note_method(const Trace& trace, const TaxReport& report, NoteList& notes) {
             "t_py_ns,ft_ns,ct_ns",
             "no operators in this trace: labelled ranges stand in for them, and T_dispatch runs "
             "from the start of the innermost range around the launch, whatever else it contains");
+  const bool untold = !whole.sums.charged();
+  notes.add("host_cost_untold", untold ? whole.sums.n : 0, whole.sums.t_device_ns,
+            "t_orch_ns,ft_ns,ct_ns,kt_ns,hdbi",
+            whole.sums.n_launch == 0
+                ? "kernels none of whose launch calls is in the trace: nothing is charged to the "
+                  "host, and that is no 0; record the runtime's calls and their correlation ids"
+                : "kernels whose launch calls have no operator around them, in a trace that tells "
+                  "no launch floor: nothing is charged to the host, and that is no 0; give a floor "
+                  "(--floor)");
   const bool no_base = !report.base_ns && whole.sums.n_launch > 0;
   notes.add("no_dispatch_base", no_base ? whole.sums.n_launch : 0, 0, "ft_ns,ct_ns,t_orch_ns",
             "no framework-native kernel with an operator: the dispatch base is taken as 0, and the "

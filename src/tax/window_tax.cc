@@ -105,8 +105,9 @@ TaxWindow TaxMeter::fill(std::string name, const std::vector<uint32_t>& row_ids,
   window.t_e2e_ns = t_e2e_ns;
   window.idle_fraction = ratio(t_e2e_ns - window.sums.t_device_ns, t_e2e_ns);
   window.gpu_utilisation = ratio(window.sums.t_device_ns, t_e2e_ns);
-  window.additivity = ratio(window.sums.t_orch_ns, exclusive.total_ns);
-  window.orch_over_e2e = ratio(window.sums.t_orch_ns, t_e2e_ns);
+  const bool charged = window.sums.charged();
+  window.additivity = ratio(window.sums.t_orch_ns, charged ? exclusive.total_ns : 0);
+  window.orch_over_e2e = ratio(window.sums.t_orch_ns, charged ? t_e2e_ns : 0);
   window.unique_names = count_names(row_ids);
   window.diversity_ratio =
       ratio(static_cast<int64_t>(window.unique_names), static_cast<int64_t>(window.sums.n));

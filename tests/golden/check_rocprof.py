@@ -48,6 +48,11 @@ def tables_of(connection):
                              len(name) == len(f"rocpd_{kind}_") + 36)
 
 
+def no_blit(name):
+    """HIP copies and fills by kernels of its own: they are copies and fills, not kernels."""
+    return not name.startswith(("__amd_rocclr_copy", "__amd_rocclr_fill"))
+
+
 def rocpd(path):
     connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
     table = tables_of(connection)
@@ -64,17 +69,18 @@ def rocpd(path):
             JOIN "{table('string')}" n ON n.id = r.name_id
             JOIN "{table('string')}" c ON c.id = e.category_id""").fetchall()
     hip = {stack for name, stack, category in calls if category.startswith("HIP")}
+    real = [kernel for kernel in kernels if no_blit(kernel[0])]
     return {
-        "kernels": len(kernels),
-        "kernels_linked": sum(1 for kernel in kernels if kernel[3] in hip),
-        "sum_ns": sum(kernel[2] - kernel[1] for kernel in kernels),
+        "kernels": len(real),
+        "kernels_linked": sum(1 for kernel in real if kernel[3] in hip),
+        "sum_ns": sum(kernel[2] - kernel[1] for kernel in real),
         "launch_calls": sum(1 for name, stack, category in calls if name.endswith("LaunchKernel")),
     }, kernels
 
 
 def csv_trace(path):
     with open(path, newline="") as file:
-        kernels = list(csv.DictReader(file))
+        kernels = [row for row in csv.DictReader(file) if no_blit(row["Kernel_Name"])]
     calls_path = pathlib.Path(str(path).replace("kernel_trace", "hip_api_trace"))
     with open(calls_path, newline="") as file:
         calls = list(csv.DictReader(file))
@@ -92,7 +98,9 @@ def csv_trace(path):
 def json_trace(path):
     with gzip.open(path) as file:
         tool = json.load(file)["rocprofiler-sdk-tool"][0]
-    kernels = tool["buffer_records"]["kernel_dispatch"]
+    names = {symbol["kernel_id"]: symbol["formatted_kernel_name"] for symbol in tool["kernel_symbols"]}
+    kernels = [row for row in tool["buffer_records"]["kernel_dispatch"]
+               if no_blit(names[row["dispatch_info"]["kernel_id"]])]
     return {
         "kernels": len(kernels),
         "kernels_linked": 0,  # the file has no host calls

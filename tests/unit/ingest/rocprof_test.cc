@@ -92,6 +92,25 @@ TEST_F(RocprofFiles, OfRocm7EveryFieldIsQuotedAndAgentsAreWords) {
   EXPECT_EQ(trace->streams[0].stream, 3);
 }
 
+// The runtime copies and fills by kernels of its own; other tracers record them as copies and
+// fills.
+TEST_F(RocprofFiles, KernelsThatCopyAndFillAreNoKernels) {
+  std::string text = kKernels6;
+  text +=
+      "KERNEL_DISPATCH,2,1,77,3,7,__amd_rocclr_copyBufferAligned.kd,13,2200,2300,0,0,64,1,1,64,1,"
+      "1\n"
+      "KERNEL_DISPATCH,2,1,77,4,8,__amd_rocclr_fillBufferAligned,14,2400,2500,0,0,64,1,1,64,1,1\n"
+      "KERNEL_DISPATCH,2,1,77,5,9,__amd_rocclr_scheduler,15,2600,2700,0,0,64,1,1,64,1,1\n";
+  const auto trace = load_trace(write("k_kernel_trace.csv", text), {});
+  ASSERT_TRUE(trace) << trace.error().describe();
+  ASSERT_EQ(trace->activities.size(), 5u);
+  EXPECT_EQ(trace->activities.kind[2], ActivityKind::kMemcpy);
+  EXPECT_EQ(trace->activities.kind[3], ActivityKind::kMemset);
+  EXPECT_EQ(trace->activities.kind[4], ActivityKind::kKernel);
+  EXPECT_EQ(trace->kernel_shapes.size(), 3u);
+  EXPECT_EQ(link_trace(*trace).stats.kernels, 3u);
+}
+
 TEST_F(RocprofFiles, RoctxRangesAreLabelsAndStandInForOperators) {
   const std::string path = write("k_kernel_trace.csv", kKernels6);
   write("k_hip_api_trace.csv", kCalls);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "report/writers.h"
+
 namespace assay {
 namespace {
 
@@ -117,6 +119,33 @@ TEST(TaxWords, WithoutAFloorAndOperatorsTheyDoNotSayZero) {
   report.whole.sums.t_orch_ns = 0;
   const std::string answer = tax_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0);
   EXPECT_NE(answer.find("cannot be told"), std::string::npos) << answer;
+}
+
+TEST(TaxWords, WithoutALaunchCallTheyDoNotBlameTheFloor) {
+  TaxReport report = small_report();
+  report.whole.sums.t_orch_ns = 0;
+  report.whole.sums.n_launch = 0;
+  report.whole.exclusive.total_ns = 0;
+  report.whole.orphans.without_call = 10;
+  const auto words = tax_verdict_words(Trace{}, report, {}, {});
+  EXPECT_NE(words.at(0).find("no launch call of theirs is in it"), std::string::npos) << words[0];
+  std::string all;
+  for (const std::string& sentence : words) all += sentence + "\n";
+  EXPECT_EQ(all.find("host threads spent"), std::string::npos) << all;
+  EXPECT_EQ(all.find("--floor"), std::string::npos) << all;
+}
+
+TEST(TaxSection, WhatIsNotChargedIsNoZero) {
+  TaxReport report = small_report();
+  report.whole.sums = {};
+  report.whole.sums.n = 10;
+  report.whole.sums.t_device_ns = 106'000;
+  const std::string json = write_json(
+      {.sections = {tax_section({.report = report, .diagnosis = TaxDiagnosis{}, .advice = {}})}});
+  for (const char* key : {"t_orch_ns", "hdbi", "ft_ns", "ct_ns", "kt_ns", "t_py_ns"}) {
+    EXPECT_NE(json.find("\"" + std::string(key) + "\": null"), std::string::npos) << key;
+  }
+  EXPECT_NE(json.find("\"t_device_ns\": 106000"), std::string::npos);
 }
 
 TEST(TaxWords, WithoutKernelsSaySo) {

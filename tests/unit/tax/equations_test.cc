@@ -105,6 +105,22 @@ TEST(SumTax, NothingHasNoBalance) {
   EXPECT_EQ(sums.t_orch_ns, 0);
 }
 
+// Kernels whose launch nobody saw, and no operator or floor to charge: 1.00 would say that the host
+// costs nothing.
+TEST(SumTax, WithoutAChargeThereIsNoBalance) {
+  KernelCost orphan = row(false, 3, 0, 0, 0, 10);
+  orphan.unpaid = 3;
+  orphan.t_launch_ns.reset();
+  const TaxSums unseen = sum_tax({orphan}, TaxMode::kPaper, 5000, kFloorNs, 0);
+  EXPECT_FALSE(unseen.charged());
+  EXPECT_EQ(unseen.hdbi, std::nullopt);
+  const TaxSums unpriced = sum_tax({row(false, 1, 0, 0, 6, 10)}, TaxMode::kPaper, 0, 0, 1);
+  EXPECT_FALSE(unpriced.charged());
+  EXPECT_EQ(unpriced.hdbi, std::nullopt);
+  EXPECT_TRUE(sum_tax({orphan, row(false, 1, 0, 0, 6, 10)}, TaxMode::kPaper, 0, 1, 1).charged());
+  EXPECT_TRUE(sum_tax({}, TaxMode::kPaper, 0, 0, 0).charged());  // nothing costs nothing
+}
+
 // spec/tax 6: what the paper prints, from what it prints. One row that makes the given T_Orch and
 // T_Device; the printed value has `digits` digits behind the point.
 struct PaperBalance {

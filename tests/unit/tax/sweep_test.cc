@@ -53,6 +53,15 @@ TEST(HdbiCrossover, RunsAlongBothSizesAndSkipsPointsWithoutKernels) {
   EXPECT_NEAR(found[1].interpolated, 1024, 1e-9);
 }
 
+TEST(HdbiCrossover, APointWithoutAChargeHasNoBalance) {
+  TaxPoint point;
+  point.n = 3;
+  point.t_device_ns = 100;
+  EXPECT_TRUE(std::isnan(hdbi_of(point)));
+  point.t_orch_ns = 300;
+  EXPECT_DOUBLE_EQ(hdbi_of(point), 0.25);
+}
+
 TEST(HdbiCrossover, NoneOnOneSide) {
   EXPECT_TRUE(hdbi_crossovers({point(1, 80, 20), point(8, 60, 40)}).empty());
   EXPECT_TRUE(std::isnan(hdbi_of(point(1, 0, 0))));

@@ -113,6 +113,18 @@ TEST(AnalyzeTax, NothingToMeasureIsNoError) {
   EXPECT_EQ(empty.base_ns, std::nullopt);
 }
 
+TEST(AnalyzeTax, WithoutALaunchCallTheHostsCostIsNotTold) {
+  const Trace trace = TraceMaker().kernel(0, 7, "a", 100, 900, 0).build();
+  const TaxReport report = analyze(trace, whole(), with_floor(200));
+  EXPECT_EQ(report.whole.sums.hdbi, std::nullopt);
+  EXPECT_TRUE(std::isnan(report.whole.additivity));
+  EXPECT_TRUE(std::isnan(report.whole.orch_over_e2e));
+  EXPECT_EQ(report.means.t_orch_ns.n, 0u);
+  EXPECT_EQ(report.means.hdbi.n, 0u);
+  EXPECT_TRUE(has_note(report, "host_cost_untold"));
+  EXPECT_FALSE(has_note(analyze(small_trace()), "host_cost_untold"));
+}
+
 TEST(AnalyzeTax, SideBySideKernelsMakeUtilisationExceedOne) {
   const Trace trace = TraceMaker()
                           .call(1, "cudaLaunchKernel", 0, 10, 1)
