@@ -503,7 +503,25 @@ void list_devices(TelemetryLog& log) {
   }
 }
 
+// What a file that is no table is taken for, by its first bytes; empty for what may be one.
+std::string_view kind_of_other_file(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return "";
+  if (text[first] == '{' || text[first] == '[') return "JSON, as traces are";
+  if (text.starts_with("SQLite format 3")) return "an SQLite database, as exported traces are";
+  if (text.find('\0') != std::string_view::npos) return "a binary file, as recordings of Assay are";
+  return "";
+}
+
 Result<TelemetryLog> read_text(const std::string& text, bool truncated_allowed, TelemetryLog log) {
+  if (const std::string_view kind = kind_of_other_file(text); !kind.empty()) {
+    return Error{
+        ErrorCode::kFormat,
+        "is " + std::string(kind) +
+            ", and no log of samples: the trace is named by itself, --telemetry takes what "
+            "assay sample, nvidia-smi, AMDuProf or Chopper wrote beside it",
+        log.path, -1};
+  }
   if (text.rfind("AMDPROFILER POWER PROFILE", 0) == 0) return read_power(truncated_allowed, log);
   ASSAY_TRY_ASSIGN(CsvTable table, parse_csv_table(without_comments(text), log.path));
   if (table.unfinished && !table.cut && !table.rows.empty()) {

@@ -237,6 +237,7 @@ struct Weights {
   double variance = 0;  // of that sum
   std::vector<double> hits;
   uint64_t reaching = 0;
+  bool exact = true;        // all of them are means over intervals that lie wholly inside
   size_t first = SIZE_MAX;  // sample that reaches in
   size_t last = 0;
 };
@@ -258,6 +259,7 @@ Weights weigh(const TelemetryTrack& track, const std::vector<Interval>& merged) 
     // A mean over its whole interval is exact; of a part of it, and for a reading, it is a guess.
     const bool exact = track.mean && common == cell.end_ns - cell.start_ns;
     if (!exact) sums.variance += weight * weight * cells.variance(i);
+    sums.exact = sums.exact && exact;
     if (!track.mean && contains(merged, track.t_ns[i])) sums.hits.push_back(track.value[i]);
     ++sums.reaching;
     sums.first = std::min(sums.first, i);
@@ -405,6 +407,10 @@ Result<PlacedTelemetry> place_telemetry(const std::vector<TelemetryLog>& logs,
       add_cpu_tracks(placed.cpu, placed);
     }
     add_notes(log, notes);
+    notes.add("telemetry_offset_assumed", options.at_start ? 1 : 0, 0, "telemetry, cpu",
+              "laid so that its first sample lies at the trace's first device work: an assumption "
+              "that nothing in the files supports, and every value per interval rests on it (" +
+                  log.path + ")");
     placed.files.push_back(std::move(file));
   }
   placed.trust = notes.take();
@@ -444,7 +450,8 @@ SampledValue sample_intervals(const TelemetryTrack& track, const std::vector<Int
   result.samples = track.mean ? sums.reaching : sums.hits.size();
   result.coverage_share = sums.time / static_cast<double>(length_ns(merged));
   if (sums.reaching == 0) return result;
-  if (longest_of(merged) >= track.period_ns && result.coverage_share >= kLeastCoverage) {
+  const bool several = sums.reaching >= 2 || sums.exact;
+  if (several && longest_of(merged) >= track.period_ns && result.coverage_share >= kLeastCoverage) {
     const double error = std::sqrt(sums.variance) / sums.time;
     if (std::isfinite(error)) {
       result.how = SampledHow::kWeighted;

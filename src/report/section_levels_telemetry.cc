@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kMostPoints = 2000;      // of a curve on the page
 constexpr size_t kMostHeatMoments = 200;  // of the map of cores
+constexpr uint64_t kFewSamples = 5;       // fewer are told as few
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct SignalWords {
@@ -307,10 +308,25 @@ void add_track_charts(const TelemetryReport& report, Section& section) {
 
 // ---- words ----
 
+// A median of a few moments tells of these, not of the run.
+std::string few_cpu_words(const CpuActivity& cpu) {
+  const size_t n = cpu.moments.size();
+  const std::string spread =
+      n > 1 ? fmt::format(" (median; {:g} to {:g})", cpu.active.min, cpu.active.max) : "";
+  return fmt::format(
+      "Only {} of the cores {} in the trace, too few to tell how many are active at once: {:g} of "
+      "{} logical cores were{}, and {:.3g} would have done.",
+      format_counted(n, "sample", "samples"), n == 1 ? "lies" : "lie", cpu.active.median,
+      cpu.logical, spread, cpu.min_cores.median);
+}
+
 std::string cpu_words(const CpuActivity& cpu) {
+  if (cpu.moments.size() < kFewSamples) return few_cpu_words(cpu);
   std::string words = fmt::format(
-      "Of {} logical cores {:g} are active at once (median; {:g} to {:g}), and {:.3g} would do.",
-      cpu.logical, cpu.active.median, cpu.active.min, cpu.active.max, cpu.min_cores.median);
+      "Of {} logical cores {:g} are active at once (median of {}; {:g} to {:g}), and {:.3g} would "
+      "do.",
+      cpu.logical, cpu.active.median, format_counted(cpu.moments.size(), "sample", "samples"),
+      cpu.active.min, cpu.active.max, cpu.min_cores.median);
   if (!cpu.cores.empty()) {
     words += fmt::format(
         " {} of {} physical cores ever work; {} of the active ones have two "
@@ -325,6 +341,7 @@ std::string iteration_words(const TelemetryReport& report, const SignalWords& si
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   double error = 0;
+  uint64_t fewest = UINT64_MAX;
   for (const TelemetryRow& row : report.rows) {
     const SampledValue* value = find(row, signal.signal);
     if (row.level != TelemetryLevel::kIteration || value == nullptr) continue;
@@ -332,13 +349,16 @@ std::string iteration_words(const TelemetryReport& report, const SignalWords& si
     low = std::min(low, value->value);
     high = std::max(high, value->value);
     error = std::max(error, (value->high - value->low) / 2);
+    fewest = std::min(fewest, value->samples);
   }
   if (low > high) return "";
   const std::string range =
       high - low < 0.5 ? fmt::format("{:.{}f}", low, signal.digits)
                        : fmt::format("{:.{}f} to {:.{}f}", low, signal.digits, high, signal.digits);
-  return fmt::format("{} {} {} per iteration (sampling error at most {:.{}f})", signal.title, range,
-                     signal.unit, error, signal.digits);
+  return fmt::format("{} {} {} per iteration (sampling error at most {:.{}f}; {} or more each{})",
+                     signal.title, range, signal.unit, error, signal.digits,
+                     format_counted(fewest, "sample", "samples"),
+                     fewest < kFewSamples ? ": few" : "");
 }
 
 }  // namespace

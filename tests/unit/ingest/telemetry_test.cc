@@ -141,6 +141,13 @@ TEST(TelemetryReader, ImpossibleValuesNameTheLine) {
               HasSubstr("jumps back"));
 }
 
+TEST(TelemetryReader, ATraceInItsPlaceIsCalledATrace) {
+  EXPECT_THAT(error(" \n{\"traceEvents\": [1, \"a\nb\"]}"), HasSubstr("is JSON, as traces are"));
+  EXPECT_THAT(error("[{\"ph\": \"X\"}]"), HasSubstr("is JSON, as traces are"));
+  EXPECT_THAT(error(std::string("SQLite format 3\0\1\2", 18)), HasSubstr("SQLite database"));
+  EXPECT_THAT(error(std::string("ASSAY\0\1\2", 8)), HasSubstr("binary file"));
+}
+
 TEST(TelemetryReader, ChoppersColumns) {
   const auto cpu = read("cpu,ts,percent\n0,1000,5.0\n1,1000,0.0\n1,2000,75.0\n0,2000,50.0\n");
   ASSERT_TRUE(cpu) << cpu.error().describe();

@@ -101,6 +101,16 @@ TEST(SampleIntervals, WhatIsShorterThanThePeriodIsBracketedAndNeverInterpolated)
   EXPECT_EQ(value.samples, 0U);
 }
 
+// One reading has no error of its own: what its neighbours lend it is no interval to stand on.
+TEST(SampleIntervals, OneReadingIsNoMean) {
+  TelemetryTrack track = gauge({1000, 1200, 1600, 1000});
+  track.period_ns = 60 * kMs;  // of a log that was mostly faster: reach 45 ms
+  const SampledValue one = sample_intervals(track, {{145 * kMs, 225 * kMs}});
+  EXPECT_EQ(one.how, SampledHow::kBracket);
+  EXPECT_DOUBLE_EQ(one.low, 1000);
+  EXPECT_DOUBLE_EQ(one.high, 1600);
+}
+
 TEST(SampleIntervals, ReadingsThatFallIntoShortIntervalsAreTheirSample) {
   std::vector<double> values;
   std::vector<Interval> busy;
@@ -177,6 +187,18 @@ TEST(PlaceTelemetry, TimesOfUnknownOriginNeedAnOffset) {
   TelemetryOptions start;
   start.at_start = true;
   EXPECT_EQ(place_telemetry(logs, start, 77 * kSecond)->tracks[0].t_ns.front(), 77 * kSecond);
+}
+
+TEST(PlaceTelemetry, ThatALogBeginsWithTheWorkIsAnAssumptionAndToldAsOne) {
+  const std::vector<TelemetryLog> logs = {clock_log(LogClock::kEpoch, 5 * kSecond)};
+  TelemetryOptions start;
+  start.at_start = true;
+  const auto assumed = place_telemetry(logs, start, 77 * kSecond);
+  ASSERT_TRUE(assumed);
+  ASSERT_EQ(assumed->trust.size(), 1U);
+  EXPECT_EQ(assumed->trust[0].what, "telemetry_offset_assumed");
+  EXPECT_EQ(assumed->trust[0].count, 1U);
+  EXPECT_TRUE(place_telemetry(logs, {}, 77 * kSecond)->trust.empty());
 }
 
 TEST(PlaceTelemetry, ALogOfAnotherTimeIsRefusedWithTheZoneThatWouldDo) {

@@ -99,8 +99,38 @@ TEST(LevelsTelemetrySection, CoresGiveBothHalvesOfFigure13) {
   ASSERT_NE(siblings, nullptr);
   EXPECT_TRUE(siblings->series[0].x.empty());
   EXPECT_THAT(siblings->series[1].x, ElementsAre(100e6));
+}
+
+CpuActivity cpu_of(size_t samples) {
+  CpuActivity cpu;
+  cpu.logical = 4;
+  cpu.active = {2, 1, 3};
+  cpu.min_cores = {1.5, 1, 2};
+  cpu.moments.resize(samples);
+  return cpu;
+}
+
+TEST(LevelsTelemetrySection, WordsOnFewSamplesSayHowFew) {
+  TelemetryReport with = report();
+  with.cpu = cpu_of(5);
   EXPECT_THAT(telemetry_words(with).front(),
-              HasSubstr("Of 2 logical cores 2 are active at once (median; 2 to 2), and 1.5"));
+              HasSubstr("Of 4 logical cores 2 are active at once (median of 5 samples; 1 to 3), "
+                        "and 1.5 would do."));
+  with.cpu = cpu_of(4);
+  EXPECT_EQ(telemetry_words(with).front(),
+            "Only 4 samples of the cores lie in the trace, too few to tell how many are active at "
+            "once: 2 of 4 logical cores were (median; 1 to 3), and 1.5 would have done.");
+  with.cpu = cpu_of(1);
+  EXPECT_EQ(telemetry_words(with).front(),
+            "Only 1 sample of the cores lies in the trace, too few to tell how many are active at "
+            "once: 2 of 4 logical cores were, and 1.5 would have done.");
+}
+
+TEST(LevelsTelemetrySection, WordsOnIterationsSayTheFewestSamplesBehindThem) {
+  const auto words = telemetry_words(report());
+  ASSERT_FALSE(words.empty());
+  EXPECT_THAT(words.front(), HasSubstr("GPU clock 1410 MHz per iteration (sampling error at most "
+                                       "10; 3 samples or more each: few)"));
 }
 
 }  // namespace
