@@ -18,7 +18,7 @@
 
 namespace assay {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
 
 // How D_0 % and D_50 % of Eq. 9 are read from the samples (the paper leaves it open).
 enum class OverlapReading : uint8_t {
@@ -36,9 +36,9 @@ struct OverlapSample {
 };
 struct OverlapFactor {
   double factor = 1;     // D_50 / D_0; 1 where the overlap does not vary
-  double d0 = kUnknown;  // in units of the shortest execution of the GPU
-  double d50 = kUnknown;
-  double pearson = kUnknown;  // of overlap and duration; NaN where one does not vary
+  double d0 = kNotTold;  // in units of the shortest execution of the GPU
+  double d50 = kNotTold;
+  double pearson = kNotTold;  // of overlap and duration; NaN where one does not vary
   uint64_t samples = 0;
   bool constant = false;      // no variation of overlap: nothing to read a factor from
   bool extrapolated = false;  // no sample at 0.05 or below, or none at 0.5 or above
@@ -55,7 +55,7 @@ struct WaterfallPeaks {
 
 struct WaterfallInput {
   double d_act_ns = 0;        // measured
-  double flop = kUnknown;     // F_gemm; NaN = not told
+  double flop = kNotTold;     // F_gemm; NaN = not told
   double flop_counted = 0;    // F_perf
   double matrix_busy = 0;     // MFMA_util as a share, 0..1
   double cycles = 0;          // C_gpu

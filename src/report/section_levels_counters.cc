@@ -150,7 +150,7 @@ Table waterfall_table(const JobLevels& job, const CountersView& view) {
                op.kernels,
                op.dur_ns};
     for (const int64_t bar : made.bars_ns) row.push_back(bar);
-    const double inst = made.flop_counted ? kUnknown : made.instruction;
+    const double inst = made.flop_counted ? kNotTold : made.instruction;
     for (const double value : {inst, made.utilisation, made.overlap, made.frequency, made.residual,
                                made.d_thr_ns, made.d_peak_ns, op.input.flop, op.input.flop_counted,
                                op.input.matrix_busy, op.input.cycles}) {
