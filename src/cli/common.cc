@@ -257,8 +257,9 @@ void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_input
   if (takes_inputs) {
     verb.add_option("traces", options.inputs,
                     "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
-                    "(.sqlite), cached forms (.assay), a folder or pattern of them, or - for JSON "
-                    "on standard input")
+                    "(.sqlite), rocprofv3 (kernel_trace.csv, results.json, results.db), recordings "
+                    "(.assaytrace), cached forms (.assay), a folder or pattern of them, or - for "
+                    "JSON on standard input")
         ->required();
     add_window_option(verb, options);
     verb.add_flag(

@@ -54,6 +54,10 @@ Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) 
   }
   content.sections.push_back(
       trust_section(all_notes(loaded.trace.log, {launch.trust, floor.notes})));
+  if (launch.whole.kernels == 0) {
+    content.verdict = {no_kernels_words(loaded.trace)};
+    for (Section& section : content.sections) hide_from_readers(section);
+  }
   return content;
 }
 

@@ -178,6 +178,12 @@ std::string_view counter_format(std::string_view head) {
 Result<CounterPass> read_counter_pass(const std::string& path, bool allow_truncated) {
   ASSAY_TRY_ASSIGN(const std::string head, read_head(path));
   const bool sqlite = std::string_view(head).starts_with(kSqliteMagic);
+  if (sqlite && !is_rocpd(path)) {
+    return refused(
+        path,
+        "an SQLite database that is not rocprofv3's rocpd (an RPD profile, or a trace of "
+        "another tool), so that it has no counters per kernel");
+  }
   if (sqlite || is_rocprof_json(head)) {
     auto run = sqlite ? read_rocpd(path) : read_rocprof_json(path);
     if (!run) {

@@ -104,7 +104,8 @@ void note_links(const Trace& trace, const Links& links, const LaunchMetrics& who
   notes.add("graph_kernels", whole.graph_kernels, whole.graph_kernel_sum_ns,
             "tklqt_ns,launches,queue_share",
             "kernels replayed by " + std::to_string(whole.graph_launches) +
-                " graph launches: only the first kernel of each has a launch time, so TKLQT and "
+                (whole.graph_launches == 1 ? " graph launch" : " graph launches") +
+                ": only the first kernel of each has a launch time, so TKLQT and "
                 "queue share say little about them; their time is GPU busy time");
   notes.add("shared_correlations", stats.shared_correlations, 0, "tklqt_ns,launches",
             "launch calls with several kernels and no graph: launch time taken for the first "

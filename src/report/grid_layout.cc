@@ -67,7 +67,8 @@ std::vector<Fit> measure(const Grid& grid) {
             .title = display_width(column.title),
             .content = 0,
             .width = 0,
-            .shrinks = column.elastic || column.text};
+            // Text on the right is a number with its unit: without its middle it lies.
+            .shrinks = column.elastic || (column.text && !column.right)};
     for (const auto& row : grid.rows) fit.content = std::max(fit.content, display_width(row[i]));
     fit.width = std::max(fit.title, fit.content);
     fits.push_back(fit);

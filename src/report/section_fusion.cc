@@ -183,8 +183,8 @@ Section fusion_section(const FusionReport& report) {
       .items = {
           {"segment", "segments cut by", std::string(segment_rule_name(report.segment)),
            Unit::kText,
-           format_count(static_cast<int64_t>(report.segments)) + " segments, the longest of " +
-               format_count(static_cast<int64_t>(report.longest_segment)) + " kernels"},
+           format_counted(report.segments, "segment", "segments") + ", the longest of " +
+               format_counted(report.longest_segment, "kernel", "kernels")},
           {"threshold", "threshold T", report.threshold, Unit::kRatio, "", Show::kDataOnly},
           {"segments", "segments", report.segments, Unit::kCount, "", Show::kDataOnly},
           {"longest_segment", "longest segment", report.longest_segment, Unit::kCount, "",

@@ -624,8 +624,10 @@ std::string heaviest_words(const JobLevels& job) {
       "Of the device time {} is {}", percent(phase->second, total_ns),
       phase->first == LevelPhase::kNone ? "in no known phase" : level_phase_name(phase->first));
   if (job.placement.layers > 0) {
-    words += fmt::format(", {} lies in the {} layers", percent(layered_ns, total_ns),
-                         job.placement.layers);
+    words += job.placement.layers == 1
+                 ? fmt::format(", {} lies in the only layer", percent(layered_ns, total_ns))
+                 : fmt::format(", {} lies in the {} layers", percent(layered_ns, total_ns),
+                               job.placement.layers);
   }
   words += fmt::format("; the heaviest operation beside collectives and copies is {} ({}) with {}.",
                        job.op_names[std::get<1>(op->first)],

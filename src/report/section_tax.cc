@@ -280,7 +280,10 @@ void add_mean(Table& table, const char* key, const char* label, const MeanInterv
   const bool is_signed = std::string_view(key) == "idle_fraction";
   const double low = is_signed ? mean.low : mean.low < 0 ? 0.0 : mean.low;
   const auto value = [&](double v) { return is_time ? whole_ns(v) : Value(v); };
-  const auto text = [&](double v) { return Value(format_value(value(v), unit)); };
+  const auto text = [&](double v) {
+    const bool whole = unit == Unit::kCount && v == std::round(v);
+    return Value(whole ? format_count(std::llround(v)) : format_value(value(v), unit));
+  };
   table.rows.push_back({key, value(mean.mean), value(low), value(mean.high), mean.n, label,
                         text(mean.mean), text(low), text(mean.high)});
 }
@@ -307,7 +310,7 @@ Table means_table(const TaxMeans& m) {
             .align = Align::kRight,
             .show = Show::kReadersOnly}},
       .terminal_limit = 0};
-  add_mean(table, "n", "kernels (N)", m.n, Unit::kRatio);
+  add_mean(table, "n", "kernels (N)", m.n, Unit::kCount);
   add_mean(table, "t_py_ns", "T_Py", m.t_py_ns, Unit::kNanoseconds);
   add_mean(table, "ft_ns", "ΔFT", m.ft_ns, Unit::kNanoseconds);
   add_mean(table, "ct_ns", "ΔCT", m.ct_ns, Unit::kNanoseconds);

@@ -16,10 +16,6 @@ namespace {
 // From this share on, kernels that could not be attributed are part of the answer.
 constexpr double kManyOrphans = 0.05;
 
-std::string count_words(uint64_t count, const char* one, const char* many) {
-  return format_count(static_cast<int64_t>(count)) + " " + (count == 1 ? one : many);
-}
-
 std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::kRatio); }
 
 struct LeverWords {
@@ -73,7 +69,7 @@ std::string answer(const TaxReport& report) {
   const TaxSums& s = report.whole.sums;
   const bool no_floor = report.floor.source == TaxSource::kNone;
   const std::string work =
-      count_words(s.n, "kernel", "kernels") +
+      format_counted(s.n, "kernel", "kernels") +
       (s.n == 1 ? " that keeps the GPU busy for " : " that keep the GPU busy for ") +
       format_ns(s.t_device_ns) + " (T_DeviceActive)";
   if (!s.charged()) {
@@ -119,7 +115,7 @@ std::string graph_text(const TaxReport& report) {
   const uint64_t followers = report.whole.orphans.graph_followers;
   const uint64_t n = report.whole.sums.n;
   if (followers == 0) return "";
-  return count_words(followers, "kernel", "kernels") + " of " +
+  return format_counted(followers, "kernel", "kernels") + " of " +
          format_count(static_cast<int64_t>(n)) +
          " ran inside graph launches, for which the host pays once.";
 }
@@ -281,10 +277,10 @@ std::string tax_measured_words(const TaxReport& report, const MeasuredReport& me
   if (s.hdbi) text += ", HDBI " + hdbi_text(*s.hdbi);
   const auto none = static_cast<size_t>(MatchTier::kNone);
   text += ": " + format_count(static_cast<int64_t>(s.n - measured.tier_invocations[none])) +
-          " of " + count_words(s.n, "kernel has", "kernels have") + " a replay";
+          " of " + format_counted(s.n, "kernel has", "kernels have") + " a replay";
   if (!measured.guarded.empty()) {
     text += ", of which the launch time of " +
-            count_words(measured.guarded.size(), "unique kernel", "unique kernels") +
+            format_counted(measured.guarded.size(), "unique kernel", "unique kernels") +
             " was rejected as contaminated";
   }
   return text + ".";

@@ -47,7 +47,7 @@ Facts sums_of(const char* key, const Table& table, int64_t first_ns) {
     start += table.start_ns[i] - first_ns;
     dur += table.dur_ns[i];
   }
-  return {.key = key, .items = {ns_item("start_ns", start), ns_item("dur_ns", dur)}};
+  return {.key = key, .title = key, .items = {ns_item("start_ns", start), ns_item("dur_ns", dur)}};
 }
 
 Section rows_section(const Trace& trace) {

@@ -150,6 +150,10 @@ int decimals_for(double smallest, int most) {
 
 std::string format_ns(int64_t ns) { return format_value(ns, Unit::kNanoseconds); }
 std::string format_count(int64_t count) { return format_value(count, Unit::kCount); }
+std::string format_counted(uint64_t count, std::string_view one, std::string_view many) {
+  return format_value(Value(count), Unit::kCount) + " " + std::string(count == 1 ? one : many);
+}
+
 std::string format_share(double share) { return format_value(share, Unit::kShare); }
 Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
 

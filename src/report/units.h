@@ -18,6 +18,8 @@ Value whole_ns(double ns);
 
 std::string format_ns(int64_t ns);        // "999 ns", "12.3 µs", "1.00 ms", "1,234 s"
 std::string format_count(int64_t count);  // "1,234,567"
+// "1 kernel", "1,234 kernels".
+std::string format_counted(uint64_t count, std::string_view one, std::string_view many);
 // One decimal. What rounds to 0 or 100 without being it is told apart: "<0.1 %", ">99.9 %".
 std::string format_share(double share);
 std::string format_bytes(int64_t bytes);  // "1.50 MiB"

@@ -15,17 +15,13 @@ double share_of(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
-std::string plural(uint64_t count, const char* one, const char* many) {
-  return format_count(static_cast<int64_t>(count)) + " " + (count == 1 ? one : many);
-}
-
 std::string idle_text(const LaunchMetrics& m) {
   return "the GPU is idle " + format_share(share_of(m.gpu_idle_union_ns, m.il_ns)) + " of " +
          format_ns(m.il_ns);
 }
 
 std::string launches_text(const LaunchMetrics& m) {
-  std::string text = plural(m.launches, "launch", "launches");
+  std::string text = format_counted(m.launches, "launch", "launches");
   if (m.launch_time.n == 0) return text;
   text += ", " + format_ns(std::llround(m.launch_time.p50_ns)) + " (median) from call to start";
   if (std::isfinite(m.queue_share)) {
@@ -36,9 +32,9 @@ std::string launches_text(const LaunchMetrics& m) {
 
 std::string graph_text(const LaunchMetrics& m) {
   if (m.graph_kernels == 0) return "";
-  return plural(m.graph_launches, "graph launch", "graph launches") + " (one call each) " +
+  return format_counted(m.graph_launches, "graph launch", "graph launches") + " (one call each) " +
          (m.graph_launches == 1 ? "replays " : "replay ") +
-         plural(m.graph_kernels, "kernel", "kernels") + ", " +
+         format_counted(m.graph_kernels, "kernel", "kernels") + ", " +
          format_share(share_of(m.graph_kernel_sum_ns, m.kernel_sum_ns)) + " of device time.";
 }
 
@@ -95,7 +91,7 @@ void add_device_lever(std::vector<Lever>& levers, const LaunchReport& launch) {
             what + describe_kernel(longest->name) + ", " +
                 format_share(share_of(longest->dur_sum_ns, m.kernel_sum_ns)) + " of kernel time",
             std::min(longest->dur_sum_ns, m.busy_in_window_ns),
-            "summed duration of that kernel's " + plural(longest->count, "run", "runs"));
+            "summed duration of that kernel's " + format_counted(longest->count, "run", "runs"));
 }
 
 std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& fusion) {
@@ -115,7 +111,7 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
                            static_cast<double>(launch.floor.floor_ns);
       add_lever(levers, m, "fusion",
                 "fuse recurring kernel chains: " +
-                    plural(fusion.plan_min.launches_saved, "launch", "launches") + " of " +
+                    format_counted(fusion.plan_min.launches_saved, "launch", "launches") + " of " +
                     format_count(static_cast<int64_t>(fusion.k_eager)) + " less",
                 std::min(static_cast<int64_t>(saved), host_ns),
                 "launches saved x launch floor, capped by the idle time above");
@@ -134,25 +130,6 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
   std::stable_sort(levers.begin(), levers.end(),
                    [](const Lever& a, const Lever& b) { return a.at_most_ns > b.at_most_ns; });
   return levers;
-}
-
-std::string no_kernels(const Trace& trace) {
-  if (trace.log.data_lost()) {
-    return "No kernels among what could be read: data was lost on import (see the import log), and "
-           "the GPU work may lie in what is missing.";
-  }
-  if (!trace.activities.empty()) {
-    return "No kernels: the trace has " +
-           plural(trace.activities.size(), "device row", "device rows") +
-           ", but none is a kernel, so there is no launch to judge.";
-  }
-  if (!trace.other_events.empty()) {
-    return "No GPU work that Assay knows: " +
-           plural(trace.other_events.size(), "event is", "events are") +
-           " of categories it has no table for. It reads PyTorch profiler traces.";
-  }
-  return "No GPU work in this trace: " + plural(trace.ops.size(), "operator", "operators") +
-         " on the host and no kernel. Record with ProfilerActivity.CUDA.";
 }
 
 std::string levers_text(const std::vector<Lever>& levers) {
@@ -177,12 +154,31 @@ std::string iterations_text(const LaunchReport& launch) {
 
 }  // namespace
 
+std::string no_kernels_words(const Trace& trace) {
+  if (trace.log.data_lost()) {
+    return "No kernels among what could be read: data was lost on import (see the import log), and "
+           "the GPU work may lie in what is missing.";
+  }
+  if (!trace.activities.empty()) {
+    return "No kernels: the trace has " +
+           format_counted(trace.activities.size(), "device row", "device rows") +
+           ", but none is a kernel, so there is no launch to judge.";
+  }
+  if (!trace.other_events.empty()) {
+    return "No GPU work that Assay knows: " +
+           format_counted(trace.other_events.size(), "event is", "events are") +
+           " of categories it has no table for. It reads PyTorch profiler traces.";
+  }
+  return "No GPU work in this trace: " + format_counted(trace.ops.size(), "operator", "operators") +
+         " on the host and no kernel. Record with ProfilerActivity.CUDA.";
+}
+
 VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
                            const FusionReport& fusion, const TraceVerdict& verdict) {
   VerdictWords words;
   const LaunchMetrics& m = launch.whole;
   if (m.kernels == 0) {
-    words.sentences.push_back(no_kernels(trace));
+    words.sentences.push_back(no_kernels_words(trace));
     return words;
   }
   words.sentences.push_back(answer(m, verdict));

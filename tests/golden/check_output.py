@@ -7,9 +7,11 @@ readers that stop early.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
+import sqlite3
 import resource
 import subprocess
 import sys
@@ -89,6 +91,24 @@ def check_diff_formats(assay, folder):
     expect("html" in run(assay, "diff", "--help").stdout, "diff --help does not know html")
 
 
+def check_words(assay, folder):
+    """Sentences that a reader meets before any number."""
+    empty = folder / "none.json"
+    empty.write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, '
+                     '"ts": 1, "dur": 2}]}')
+    text = run(assay, "launch", empty).stdout
+    expect(text.startswith("No GPU work in this trace: 1 operator"), f"launch without kernels: {text[:80]}")
+    expect("TKLQT" not in text, "launch without kernels prints a table of zeros")
+    expect("rocprofv3" in run(assay, "report", "--help").stdout, "report --help does not know rocprofv3")
+    database = folder / "profile.rpd"
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        for table in ("rocpd_api", "rocpd_op", "rocpd_string"):
+            connection.execute(f"CREATE TABLE {table} (id INTEGER)")
+    for command in (("report", database), ("levels", TRACE, "--counters", database)):
+        done = run(assay, *command)
+        expect(done.returncode == 2 and "RPD profile" in done.stderr, f"{command[0]} of an RPD profile: {done.stderr}")
+
+
 def check_special(assay, folder):
     link, target = folder / "link.html", folder / "target.html"
     target.write_text("")
@@ -115,6 +135,7 @@ def main():
         check_formats(assay, folder)
         check_failures(assay, folder)
         check_diff_formats(assay, folder)
+        check_words(assay, folder)
         check_special(assay, folder)
         leftovers = [path.name for path in folder.iterdir() if ".tmp-" in path.name]
         expect(not leftovers, f"temporary files stay: {leftovers}")

@@ -209,6 +209,15 @@ TEST(ReportTerminal, ColumnsWithoutRoomAreNamed) {
 )");
 }
 
+TEST(ReportTerminal, NumbersWrittenAsTextAreLeftOutBeforeTheyAreCut) {
+  Table table{.key = "t"};
+  table.columns = {{"m", "metric", Unit::kText}, {"i", "interval", Unit::kText, Align::kRight}};
+  table.rows = {{std::string(20, 'm'), "-15.5 ms to +13.7 ms"}};
+  const std::string screen = on_screen(table, 28);
+  EXPECT_EQ(screen.find("\u2026"), std::string::npos) << screen;
+  EXPECT_NE(screen.find("interval (--format csv"), std::string::npos) << screen;
+}
+
 TEST(ReportTerminal, OneColumnWiderThanTheScreenIsShownWhole) {
   Table table{.key = "n"};
   table.columns = {{"n", "number", Unit::kCount}, {"m", "other", Unit::kCount}};
