@@ -51,6 +51,7 @@ THIRD_PARTY = [
     ("Eigen", r"Eigen/", None, 8),
     ("Ceres", r"ceres/", None, 2),
     ("muParser", r"muParser\w*\.h", "levels", 1),
+    ("libxlsxwriter", r"xlsxwriter(\.h|/)", "query", 1),
     ("XGBoost", r"xgboost/", "throughput", 1),
 ]
 

@@ -139,6 +139,7 @@ for set in "${sets[@]}"; do
         libxxhash-dev libcsv-dev libsqlite3-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
         libceres-dev libeigen3-dev libmuparser-dev
       prefer "fast linear algebra" libopenblas-dev
+      prefer "Excel workbooks" libxlsxwriter-dev
       prefer "ALA's parameter models and the tree baselines" libxgboost-dev
       ;;
     test)

@@ -20,6 +20,7 @@
 #include "cli/output_format.h"
 #include "cli/progress.h"
 #include "cli/version.h"
+#include "cli/workbook_file.h"
 #include "ingest/cached_load.h"
 #include "ingest/load.h"
 #include "ingest/replay_file.h"
@@ -212,7 +213,11 @@ Result<Format> output_format(const CommonOptions& options) {
 }
 
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs) {
-  ASSAY_TRY(output_format(options));
+  if (wants_workbook(options)) {
+    ASSAY_TRY(check_workbook_output(options));
+  } else {
+    ASSAY_TRY(output_format(options));
+  }
   return options.output == "-" ? Status(Ok{}) : check_export(options.output, inputs);
 }
 
@@ -268,9 +273,10 @@ void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_input
             "names the folder, else ~/.cache/assay")
         ->type_name("[=DIR]");
   }
-  verb.add_option("--format", options.format,
-                  "terminal, json, csv, md or html; without it, what the name of the output file "
-                  "ends with, else terminal");
+  verb.add_option(
+      "--format", options.format,
+      "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
+      "ends with, else terminal");
   verb.add_option("-o,--output", options.output, "write to this file instead of standard output")
       ->type_name("FILE");
   verb.add_option("--color", options.color, "auto, always or never")
@@ -449,11 +455,19 @@ bool wants_page(const CommonOptions& options) {
   return format && *format == Format::kHtml;
 }
 
+namespace {
+
+Status write_as_asked(const Document& document, const CommonOptions& options) {
+  if (wants_workbook(options)) return write_document_workbook(document, options.output);
+  ASSAY_TRY_ASSIGN(const Format format, output_format(options));
+  return write_text(render(document, format, terminal_options(options)), options.output);
+}
+
+}  // namespace
+
 int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
-  const auto format = output_format(options);
-  if (!format) return fail(format.error());
-  const std::string text = render(document, *format, terminal_options(options));
-  if (Status status = write_text(text, options.output); !status) return fail(status.error());
+  const Status written = write_as_asked(document, options);
+  if (!written) return fail(written.error());
   if (data_lost && options.strict) {
     fmt::print(stderr, "assay: data was lost on import (see the import log); --strict\n");
     return kExitDataLost;

@@ -29,4 +29,19 @@ Status export_file(const std::string& path, const std::string& text) {
   return file.finish();
 }
 
+Status export_file_with(const std::string& path,
+                        const std::function<Status(const std::string&)>& write) {
+  ASSAY_TRY_ASSIGN(OutputFile file, OutputFile::open(path));
+  if (file.temporary().empty()) {
+    return Error{ErrorCode::kInvalidArgument, "not a file: this format cannot be streamed", path,
+                 -1};
+  }
+  if (Status status = write(file.temporary()); !status) {
+    Error error = status.take_error();
+    error.file = path;
+    return error;
+  }
+  return file.finish();
+}
+
 }  // namespace assay

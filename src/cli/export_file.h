@@ -2,6 +2,7 @@
 
 // Files beside the document: whole or not there.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,9 @@ Status check_export(const std::string& path, const std::vector<std::string>& inp
 // Writes under a temporary name in the same folder, then renames: a reader sees the old file or the
 // whole new one. Pipes and devices are written to directly.
 Status export_file(const std::string& path, const std::string& text);
+
+// The same for what a function writes to a name of its own. Pipes and devices are refused.
+Status export_file_with(const std::string& path,
+                        const std::function<Status(const std::string& temporary)>& write);
 
 }  // namespace assay

@@ -24,6 +24,8 @@ class OutputFile {
   Status write(std::string_view text);
   bool reader_gone() const { return reader_gone_; }
   Status finish();
+  // Where the file lies until then, for those who have to write it by name; empty: nowhere else.
+  const std::string& temporary() const { return temporary_; }
 
  private:
   OutputFile(std::FILE* file, std::string path, std::string target, std::string temporary)

@@ -1,5 +1,8 @@
 #include "cli/query_inputs.h"
 
+#include <set>
+#include <utility>
+
 #include "ingest/load.h"
 #include "query/document_relations.h"
 #include "query/trace_relations.h"
@@ -7,19 +10,6 @@
 #include "report/sections.h"
 
 namespace assay {
-namespace {
-
-Catalog trace_tables_of(const std::vector<std::unique_ptr<LoadedTrace>>& traces,
-                        const std::vector<int64_t>& ranks) {
-  Catalog catalog;
-  for (size_t i = 0; i < traces.size(); ++i) {
-    catalog.merge(trace_catalog(traces[i]->trace, traces[i]->links, ranks[i]));
-  }
-  return catalog;
-}
-
-}  // namespace
-
 RankNumbers::RankNumbers(const std::vector<std::optional<int64_t>>& told) {
   std::set<int64_t> seen;
   bool distinct = true;
@@ -31,37 +21,73 @@ RankNumbers::RankNumbers(const std::vector<std::optional<int64_t>>& told) {
   }
 }
 
-Result<Part> report_part(const ReportRequest& request, const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(TraceContent content, report_content(request, loaded));
+Status each_trace(const CommonOptions& options, const std::function<Status(LoadedTrace)>& see) {
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(options.inputs));
+  for (const std::string& file : files) {
+    ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, options));
+    ASSAY_TRY(see(std::move(loaded)));
+  }
+  return Ok{};
+}
+
+Result<Catalog> everything_of(const LoadedTrace& loaded, int64_t rank, const ReportRequest& request,
+                              Part* part, RankLevels* outline) {
+  ReportRequest all = request;
+  all.everything = true;
+  ASSAY_TRY_ASSIGN(TraceContent content, report_content(all, loaded, outline));
   const Trace& trace = loaded.trace;
-  return Part{trace.source, trace_items(trace), import_notes(trace.log), std::move(content.verdict),
-              std::move(content.sections)};
+  Part said{trace.source, trace_items(trace), import_notes(trace.log), std::move(content.verdict),
+            std::move(content.sections)};
+  Catalog catalog = trace_catalog(trace, loaded.links, rank);
+  catalog.merge(part_catalog(said, rank, catalog));
+  if (part != nullptr) *part = std::move(said);
+  return catalog;
 }
 
 Result<QueryInputs> QueryInputs::load(const CommonOptions& options) {
   QueryInputs inputs;
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(options.inputs));
   std::vector<std::optional<int64_t>> told;
-  for (const std::string& file : files) {
-    ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, options));
+  ASSAY_TRY(each_trace(options, [&](LoadedTrace loaded) -> Status {
     told.push_back(loaded.trace.distributed.rank);
     inputs.traces_.push_back(std::make_unique<LoadedTrace>(std::move(loaded)));
-  }
+    return Ok{};
+  }));
   const RankNumbers numbers(told);
-  for (size_t i = 0; i < told.size(); ++i) inputs.ranks_.push_back(numbers.of(i));
-  inputs.trace_tables_ = trace_tables_of(inputs.traces_, inputs.ranks_);
+  for (size_t i = 0; i < told.size(); ++i) {
+    inputs.ranks_.push_back(numbers.of(i));
+    const LoadedTrace& loaded = *inputs.traces_[i];
+    inputs.trace_tables_.merge(trace_catalog(loaded.trace, loaded.links, numbers.of(i)));
+  }
   return inputs;
 }
 
 Result<const Catalog*> QueryInputs::everything(const ReportRequest& request) {
   if (everything_) return static_cast<const Catalog*>(everything_.get());
-  auto catalog = std::make_unique<Catalog>(trace_tables_);
+  auto catalog = std::make_unique<Catalog>();
   for (size_t i = 0; i < traces_.size(); ++i) {
-    ASSAY_TRY_ASSIGN(const Part part, report_part(request, *traces_[i]));
-    catalog->merge(part_catalog(part, ranks_[i], trace_tables_));
+    ASSAY_TRY_ASSIGN(Catalog one, everything_of(*traces_[i], ranks_[i], request,
+                                                &parts_.emplace_back(), &outlines_.emplace_back()));
+    catalog->merge(std::move(one));
   }
   everything_ = std::move(catalog);
   return static_cast<const Catalog*>(everything_.get());
+}
+
+Document QueryInputs::report() const {
+  Document document = new_document("Report");
+  document.inputs = inputs();
+  if (parts_.size() == 1) {
+    document.verdict = parts_[0].verdict;
+    document.sections = parts_[0].sections;
+    return document;
+  }
+  conclude_job(outlines_, document);
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].verdict.empty()) continue;
+    document.verdict.push_back("Rank " + std::to_string(ranks_[i]) + ": " +
+                               parts_[i].verdict.front());
+  }
+  return document;
 }
 
 bool QueryInputs::data_lost() const {

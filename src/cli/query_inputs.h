@@ -3,9 +3,9 @@
 // The traces behind `sql` and `export`, as relations: their tables at once, what the rooms say of
 // them when it is asked for.
 
+#include <functional>
 #include <memory>
-#include <set>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -26,8 +26,13 @@ class RankNumbers {
   std::vector<int64_t> numbers_;
 };
 
-// What the rooms say of a trace, with the head that `report` gives it.
-Result<Part> report_part(const ReportRequest& request, const LoadedTrace& loaded);
+// Opens the inputs in turn: one trace is in memory at a time, unless `see` keeps it.
+Status each_trace(const CommonOptions& options, const std::function<Status(LoadedTrace)>& see);
+
+// A trace's tables and what the rooms say of it. loaded must outlive the catalog and stay where it
+// is. part, outline: also what `report` says of the trace, and what comparing it with others needs.
+Result<Catalog> everything_of(const LoadedTrace& loaded, int64_t rank, const ReportRequest& request,
+                              Part* part = nullptr, RankLevels* outline = nullptr);
 
 // Several traces at once, all in memory.
 class QueryInputs {
@@ -37,6 +42,8 @@ class QueryInputs {
   const Catalog& trace_tables() const { return trace_tables_; }
   // Trace tables and results; the analyses run at the first call.
   Result<const Catalog*> everything(const ReportRequest& request);
+  // What `report` says of the traces; after everything().
+  Document report() const;
   bool data_lost() const;
   std::vector<Input> inputs() const;
 
@@ -45,6 +52,8 @@ class QueryInputs {
   std::vector<int64_t> ranks_;
   Catalog trace_tables_;
   std::unique_ptr<Catalog> everything_;
+  std::vector<Part> parts_;
+  std::vector<RankLevels> outlines_;
 };
 
 }  // namespace assay

@@ -1,9 +1,12 @@
 #include "cli/report_content.h"
 
+#include <iterator>
+
 #include "cli/tax_flags.h"
 #include "ingest/load.h"
 #include "report/section_charts.h"
 #include "report/section_levels.h"
+#include "report/section_levels_job.h"
 #include "report/section_tax.h"
 #include "report/section_timeline.h"
 #include "report/sections.h"
@@ -70,6 +73,17 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
     for (Section& section : content.sections) hide_from_readers(section);
   }
   return content;
+}
+
+void conclude_job(const std::vector<RankLevels>& outlines, Document& document) {
+  const JobLevels job = combine_ranks(outlines);
+  if (!is_one_job(job)) return;
+  std::vector<std::string> words = job_words(job);
+  document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
+                          std::make_move_iterator(words.end()));
+  // Behind the table of all ranks, before what they rest on.
+  const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
+  document.sections.insert(behind_first, job_section(job));
 }
 
 }  // namespace assay

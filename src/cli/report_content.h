@@ -27,4 +27,7 @@ struct ReportRequest {
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline = nullptr);
 
+// Puts first what the ranks of a job say together; nothing where they are no job.
+void conclude_job(const std::vector<RankLevels>& outlines, Document& document);
+
 }  // namespace assay

@@ -2,17 +2,22 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "cli/common.h"
+#include "cli/export_file.h"
 #include "cli/query_inputs.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "query/document_relations.h"
 #include "query/duckdb.h"
 #include "query/table_file.h"
-#include "query/trace_relations.h"
+#include "query/workbook.h"
 
 namespace assay {
 namespace {
@@ -22,7 +27,7 @@ namespace fs = std::filesystem;
 struct ExportVerb {
   CommonOptions common;
   ReportRequest request;
-  std::string format = "parquet";
+  std::string format;
   std::string output;
 };
 
@@ -80,7 +85,7 @@ Status write_parquet(Database& database, const Relation& relation, const std::st
 }
 
 // All tables of one trace into one folder.
-Status write_rank(const Catalog& catalog, const std::string& format, const std::string& folder) {
+Status write_input(const Catalog& catalog, const std::string& format, const std::string& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) return Error{ErrorCode::kIo, "cannot create: " + failed.message(), folder, -1};
@@ -101,39 +106,67 @@ Status write_rank(const Catalog& catalog, const std::string& format, const std::
   return Ok{};
 }
 
-// The numbers that the folders are called after, from a first look at every trace.
-Result<RankNumbers> number_ranks(const std::vector<std::string>& files, const ExportVerb& verb) {
-  std::vector<std::optional<int64_t>> told;
-  for (const std::string& file : files) {
-    if (files.size() == 1) {
-      told.emplace_back(std::nullopt);
-      break;
-    }
-    ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(file, verb.common));
-    told.push_back(loaded.trace.distributed.rank);
+// Every input has a folder of its own; only when all have been read it is known what to call them.
+Status name_folders(const std::string& place, const std::vector<std::optional<int64_t>>& told) {
+  const RankNumbers ranks(told);
+  for (size_t i = 0; i < told.size(); ++i) {
+    std::error_code failed;
+    const fs::path target = fs::path(place) / ("rank=" + std::to_string(ranks.of(i)));
+    fs::rename(fs::path(place) / std::to_string(i), target, failed);
+    if (failed) return Error{ErrorCode::kIo, "cannot write: " + failed.message(), place, -1};
   }
-  return RankNumbers(told);
+  return Ok{};
 }
 
 // One trace at a time: memory is that of the largest one.
-Status export_traces(const ExportVerb& verb, bool& data_lost) {
-  if (verb.format == "parquet") ASSAY_TRY(Database::open(Catalog{}, {}));
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
+Status export_folder(const ExportVerb& verb, const std::string& format, bool& data_lost) {
+  if (format == "parquet") ASSAY_TRY(Database::open(Catalog{}, {}));
   ASSAY_TRY_ASSIGN(OutputFolder folder, OutputFolder::open(verb.output));
-  ASSAY_TRY_ASSIGN(const RankNumbers ranks, number_ranks(files, verb));
-  ReportRequest request = verb.request;
-  request.everything = true;
-  for (size_t i = 0; i < files.size(); ++i) {
-    ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(files[i], verb.common));
-    const auto& told = loaded.trace.distributed.rank;
-    const int64_t rank = files.size() == 1 ? told.value_or(0) : ranks.of(i);
-    Catalog catalog = trace_catalog(loaded.trace, loaded.links, rank);
-    ASSAY_TRY_ASSIGN(const Part part, report_part(request, loaded));
-    catalog.merge(part_catalog(part, rank, catalog));
-    ASSAY_TRY(write_rank(catalog, verb.format, folder.place() + "/rank=" + std::to_string(rank)));
+  std::vector<std::optional<int64_t>> told;
+  const auto write = [&](const LoadedTrace& loaded) -> Status {
+    ASSAY_TRY_ASSIGN(const Catalog catalog, everything_of(loaded, 0, verb.request));
     data_lost |= loaded.trace.log.data_lost();
-  }
+    ASSAY_TRY(write_input(catalog, format, folder.place() + "/" + std::to_string(told.size())));
+    told.push_back(loaded.trace.distributed.rank);
+    return Ok{};
+  };
+  ASSAY_TRY(each_trace(verb.common, write));
+  ASSAY_TRY(name_folders(folder.place(), told));
   return folder.finish();
+}
+
+// All traces at once: every table is one sheet.
+Status export_workbook(const ExportVerb& verb, bool& data_lost) {
+  ASSAY_TRY(check_workbooks());
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
+  ASSAY_TRY(check_export(verb.output, files));
+  ASSAY_TRY_ASSIGN(QueryInputs inputs, QueryInputs::load(verb.common));
+  data_lost = inputs.data_lost();
+  ASSAY_TRY_ASSIGN(const Catalog* catalog, inputs.everything(verb.request));
+  const Document report = inputs.report();
+  WorkbookContent content{.head = report};
+  // What the rooms say comes before what it was made of.
+  Catalog tables = *catalog;
+  const auto of_traces = static_cast<std::ptrdiff_t>(inputs.trace_tables().relations.size());
+  std::rotate(tables.relations.begin(), tables.relations.begin() + of_traces,
+              tables.relations.end());
+  if (files.size() == 1) {
+    content.whole = std::move(tables);
+  } else {
+    content.whole = document_catalog(report);
+    content.by_input = std::move(tables);
+    content.input_column = "rank";
+  }
+  return export_file_with(verb.output, [&content](const std::string& temporary) {
+    return write_workbook(content, temporary);
+  });
+}
+
+Status export_traces(const ExportVerb& verb, bool& data_lost) {
+  std::string format = verb.format;
+  if (format.empty()) format = verb.output.ends_with(".xlsx") ? "xlsx" : "parquet";
+  if (format == "xlsx") return export_workbook(verb, data_lost);
+  return export_folder(verb, format, data_lost);
 }
 
 int run(const ExportVerb& verb) {
@@ -154,10 +187,13 @@ void add_export_verb(CLI::App& app, int& exit_code) {
       "export", "Write the tables of a trace, and what the rooms say of it, as files");
   sub->add_option("traces", verb->common.inputs, "traces, as the other verbs take them")
       ->required();
-  sub->add_option("-o,--output", verb->output, "the folder to make")->type_name("DIR")->required();
-  sub->add_option("--format", verb->format, "parquet (needs DuckDB), csv or jsonl")
-      ->check(CLI::IsMember({"parquet", "csv", "jsonl"}))
-      ->capture_default_str();
+  sub->add_option("-o,--output", verb->output, "the folder to make; the file for xlsx")
+      ->type_name("PATH")
+      ->required();
+  sub->add_option("--format", verb->format,
+                  "parquet (needs DuckDB), csv, jsonl or xlsx; without it xlsx where the output's "
+                  "name ends so, else parquet")
+      ->check(CLI::IsMember({"parquet", "csv", "jsonl", "xlsx"}));
   sub->add_option("--threads", verb->common.threads, "threads for reading; 0 = all processors")
       ->check(CLI::Range(0, 1024));
   sub->add_flag("--allow-truncated", verb->common.allow_truncated,

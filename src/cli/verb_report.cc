@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iterator>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "cli/report_content.h"
 #include "cli/timeline_file.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
-#include "report/section_levels_job.h"
 #include "report/text.h"
 
 namespace assay {
@@ -21,17 +18,6 @@ struct ReportVerb {
   ReportRequest request;
   std::string perfetto;
 };
-
-// What the ranks say together comes first: each of them only says how it ran itself.
-void conclude_job(const std::vector<RankLevels>& ranks, Document& document) {
-  const JobLevels job = combine_ranks(ranks);
-  if (!is_one_job(job)) return;
-  std::vector<std::string> words = job_words(job);
-  document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
-                          std::make_move_iterator(words.end()));
-  // Behind the table of all ranks, before what they rest on.
-  document.sections.insert(document.sections.begin() + 1, job_section(job));
-}
 
 int write_report(const ReportVerb& verb) {
   std::vector<RankLevels> ranks;

@@ -13,6 +13,7 @@
 #include "cli/output_format.h"
 #include "cli/query_inputs.h"
 #include "cli/verbs.h"
+#include "cli/workbook_file.h"
 #include "query/duckdb.h"
 #include "query/table_text.h"
 #include "report/text.h"
@@ -47,7 +48,11 @@ class Session {
  public:
   static Result<Session> open(const SqlVerb& verb) {
     Session session(verb);
-    ASSAY_TRY_ASSIGN(session.format_, output_format(verb.common));
+    // A workbook takes all rows, as every format for programs.
+    session.format_ = Format::kJson;
+    if (!wants_workbook(verb.common)) {
+      ASSAY_TRY_ASSIGN(session.format_, output_format(verb.common));
+    }
     // Before the traces are read: what is missing is said at once.
     ASSAY_TRY(Database::open(Catalog{}, session.database_options()));
     ASSAY_TRY_ASSIGN(QueryInputs inputs, QueryInputs::load(verb.common));
@@ -90,9 +95,7 @@ class Session {
 
   Status analyse() {
     if (everything_ != nullptr) return Ok{};
-    ReportRequest request = verb_.request;
-    request.everything = true;
-    ASSAY_TRY_ASSIGN(everything_, inputs_->everything(request));
+    ASSAY_TRY_ASSIGN(everything_, inputs_->everything(verb_.request));
     database_.reset();
     ASSAY_TRY_ASSIGN(database_, Database::open(*everything_, database_options()));
     return Ok{};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "report/grid.h"
 #include "report/text.h"
@@ -261,32 +262,6 @@ CellType type_of(Unit unit, const Kinds& kinds) {
   return is_whole(unit) ? CellType::kInteger : CellType::kReal;
 }
 
-std::string_view unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::kText:
-      return "string";
-    case Unit::kNanoseconds:
-      return "ns";
-    case Unit::kCount:
-      return "count";
-    case Unit::kShare:
-      return "share";
-    case Unit::kRatio:
-      return "ratio";
-    case Unit::kBytes:
-      return "bytes";
-    case Unit::kPerSecond:
-      return "1/s";
-    case Unit::kWatts:
-      return "W";
-    case Unit::kJoules:
-      return "J";
-    case Unit::kNone:
-      break;
-  }
-  return "";
-}
-
 // Texts that databases take: UTF-8 throughout, every character kept that can be.
 std::string valid_utf8(std::string_view text) {
   std::string valid;
@@ -380,12 +355,12 @@ std::vector<Value> words_of(const std::vector<Value>& values) {
 }
 
 Relation relation_of(const DataTable& table, int64_t rank) {
-  Relation relation{table.name, table.title, {}, {{rank, table.rows, {}}}};
+  Relation relation{table.name, table.title, {}, {{rank, table.rows, {}}}, table.facts};
   for (const DataColumn& column : table.columns) {
     const Kinds kinds = kinds_of(column.values);
     const CellType type = type_of(column.unit, kinds);
     relation.columns.push_back(
-        {column.name, type, std::string(unit_name(column.unit)), column.title});
+        {column.name, type, std::string(relation_unit(column.unit)), column.title});
     relation.parts[0].columns.push_back(store_column(column.values, type));
     if (kinds.text && type != CellType::kText) {
       relation.columns.push_back(
@@ -396,7 +371,59 @@ Relation relation_of(const DataTable& table, int64_t rank) {
   return relation;
 }
 
+Catalog catalog_of(std::vector<DataTable> tables, int64_t rank, const Catalog& taken) {
+  Catalog catalog;
+  for (DataTable& table : tables) {
+    if (table.columns.empty()) continue;
+    if (taken.find(table.name) != nullptr) table.name = "report_" + table.name;
+    catalog.relations.push_back(relation_of(table, rank));
+  }
+  return catalog;
+}
+
+// The number of each part: its own rank where every part has another, else its place.
+std::vector<int64_t> part_numbers(const std::vector<Part>& parts) {
+  std::vector<int64_t> told;
+  for (const Part& part : parts) {
+    for (const Item& item : part.items) {
+      const auto* rank = item.value.get<int64_t>();
+      if (item.key == "rank" && rank != nullptr) told.push_back(*rank);
+    }
+  }
+  const std::set<int64_t> distinct(told.begin(), told.end());
+  if (told.size() == parts.size() && distinct.size() == told.size()) return told;
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < parts.size(); ++i) places.push_back(static_cast<int64_t>(i));
+  return places;
+}
+
 }  // namespace
+
+std::string_view relation_unit(Unit unit) {
+  switch (unit) {
+    case Unit::kText:
+      return "string";
+    case Unit::kNanoseconds:
+      return "ns";
+    case Unit::kCount:
+      return "count";
+    case Unit::kShare:
+      return "share";
+    case Unit::kRatio:
+      return "ratio";
+    case Unit::kBytes:
+      return "bytes";
+    case Unit::kPerSecond:
+      return "1/s";
+    case Unit::kWatts:
+      return "W";
+    case Unit::kJoules:
+      return "J";
+    case Unit::kNone:
+      break;
+  }
+  return "";
+}
 
 Catalog part_catalog(const Part& part, int64_t rank, const Catalog& taken) {
   Collector collector;
@@ -404,11 +431,22 @@ Catalog part_catalog(const Part& part, int64_t rank, const Catalog& taken) {
   collector.import_log(part.import_log);
   collector.lines("verdict", part.verdict);
   collector.sections("", part.sections, {});
+  return catalog_of(collector.take(), rank, taken);
+}
+
+Catalog document_catalog(const Document& document) {
+  Collector collector;
+  collector.import_log(document.import_log);
+  collector.lines("verdict", document.verdict);
+  collector.sections("", document.sections, {});
+  return catalog_of(collector.take(), 0, {});
+}
+
+Catalog parts_catalog(const Document& document) {
+  const std::vector<int64_t> numbers = part_numbers(document.parts);
   Catalog catalog;
-  for (DataTable& table : collector.take()) {
-    if (table.columns.empty()) continue;
-    if (taken.find(table.name) != nullptr) table.name = "report_" + table.name;
-    catalog.relations.push_back(relation_of(table, rank));
+  for (size_t i = 0; i < document.parts.size(); ++i) {
+    catalog.merge(part_catalog(document.parts[i], numbers[i], {}));
   }
   return catalog;
 }

@@ -16,6 +16,8 @@
 // Types follow the values. A column of numbers that also holds words ("refused") keeps its numbers,
 // and the words are in a column of the same name with _note behind it.
 
+#include <string_view>
+
 #include "query/relation.h"
 #include "report/document.h"
 
@@ -24,5 +26,13 @@ namespace assay {
 // The tables keep what they need of the part. taken: names that trace tables have; a table of that
 // name becomes report_NAME.
 Catalog part_catalog(const Part& part, int64_t rank, const Catalog& taken);
+
+// What a document says of all its inputs together, and of its parts one by one; a part is called
+// by its rank where each tells another, else by its place.
+Catalog document_catalog(const Document& document);
+Catalog parts_catalog(const Document& document);
+
+// "ns", "share", "1/s"; empty for what has no unit.
+std::string_view relation_unit(Unit unit);
 
 }  // namespace assay

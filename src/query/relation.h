@@ -51,6 +51,8 @@ struct Relation {
   std::string meaning = {};
   std::vector<RelationColumn> columns = {};
   std::vector<RelationPart> parts = {};
+  bool facts =
+      false;  // one row per input, of single numbers that have little to do with each other
 
   size_t rows() const;
 };

@@ -118,7 +118,9 @@ class ViewMaker {
     root["definitions"] = definitions();
     std::string text = text_of(root);
     text.pop_back();  // the closing brace
-    text += ",\"parts\":[" + parts + "]}";
+    text += ",\"parts\":[";
+    text += parts;
+    text += "]}";
     return text;
   }
 

@@ -1,0 +1,40 @@
+#include "cli/workbook_file.h"
+
+#include "cli/export_file.h"
+#include "query/document_relations.h"
+#include "query/workbook.h"
+
+namespace assay {
+namespace {
+
+// "ranks" -> "rank": what one of them is called.
+std::string singular(std::string key) {
+  if (key.ends_with('s')) key.pop_back();
+  return key;
+}
+
+}  // namespace
+
+bool wants_workbook(const CommonOptions& options) {
+  return options.format == "xlsx" || (options.format.empty() && options.output.ends_with(".xlsx"));
+}
+
+Status check_workbook_output(const CommonOptions& options) {
+  ASSAY_TRY(check_workbooks());
+  if (options.output != "-") return Ok{};
+  return Error{ErrorCode::kInvalidArgument, "an Excel workbook needs a file: name it with -o", "",
+               -1};
+}
+
+Status write_document_workbook(const Document& document, const std::string& path) {
+  WorkbookContent content{.head = document, .whole = document_catalog(document)};
+  if (!document.parts.empty()) {
+    content.by_input = parts_catalog(document);
+    content.input_column = singular(document.parts_key);
+  }
+  return export_file_with(path, [&content](const std::string& temporary) {
+    return write_workbook(content, temporary);
+  });
+}
+
+}  // namespace assay

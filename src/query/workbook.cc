@@ -1,0 +1,577 @@
+#include "query/workbook.h"
+
+#include <xlsxwriter.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "query/document_relations.h"
+#include "query/sheet.h"
+#include "query/sheet_zip.h"
+#include "report/definitions.h"
+#include "report/grid.h"
+#include "report/text.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kBatchRows = 2048;
+constexpr size_t kMeasuredRows = 100;        // whose texts decide how wide a column is
+constexpr time_t kBeginOfZip = 315'532'800;  // 1 January 1980
+constexpr double kNarrowest = 9;
+constexpr double kWidest = 60;
+
+Error failed(const std::string& what) { return {ErrorCode::kIo, "cannot write: " + what, "", -1}; }
+
+class Formats {
+ public:
+  explicit Formats(lxw_workbook* book) : book_(book) {
+    header_ = workbook_add_format(book);
+    format_set_bold(header_);
+    format_set_text_wrap(header_);
+    format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
+    format_set_bg_color(header_, 0xE7EDF3);
+    format_set_bottom(header_, LXW_BORDER_THIN);
+    title_ = workbook_add_format(book);
+    format_set_bold(title_);
+    format_set_font_size(title_, 16);
+    label_ = workbook_add_format(book);
+    format_set_bold(label_);
+    format_set_align(label_, LXW_ALIGN_VERTICAL_TOP);
+    wrapped_ = workbook_add_format(book);
+    format_set_text_wrap(wrapped_);
+    format_set_align(wrapped_, LXW_ALIGN_VERTICAL_TOP);
+    link_ = workbook_add_format(book);
+    format_set_font_color(link_, 0x0B57D0);
+    format_set_underline(link_, LXW_UNDERLINE_SINGLE);
+  }
+  lxw_format* header() const { return header_; }
+  lxw_format* title() const { return title_; }
+  lxw_format* label() const { return label_; }
+  lxw_format* wrapped() const { return wrapped_; }
+  lxw_format* link() const { return link_; }
+
+  // What a number of that unit looks like; its value stays in base units.
+  lxw_format* of(const std::string& unit, CellType type, bool left = false) {
+    const char* pattern = nullptr;
+    if (unit == "share") {
+      pattern = "0.0%";
+    } else if (unit == "ratio") {
+      pattern = "0.000";
+    } else if (unit == "ns" || unit == "count" || unit == "bytes" || unit == "1/s") {
+      pattern = type == CellType::kReal ? "#,##0.0##" : "#,##0";
+    }
+    if (pattern == nullptr && !left) return nullptr;
+    lxw_format*& format = by_pattern_[{pattern == nullptr ? "" : pattern, left}];
+    if (format == nullptr) {
+      format = workbook_add_format(book_);
+      if (pattern != nullptr) format_set_num_format(format, pattern);
+      if (left) format_set_align(format, LXW_ALIGN_LEFT);
+      if (left) format_set_align(format, LXW_ALIGN_VERTICAL_TOP);
+    }
+    return format;
+  }
+
+ private:
+  lxw_workbook* book_;
+  lxw_format* header_ = nullptr;
+  lxw_format* title_ = nullptr;
+  lxw_format* label_ = nullptr;
+  lxw_format* wrapped_ = nullptr;
+  lxw_format* link_ = nullptr;
+  std::map<std::pair<std::string, bool>, lxw_format*> by_pattern_;
+};
+
+// One sheet, written from top to bottom: its rows go to a file as they come.
+class Sheet {
+ public:
+  Sheet(lxw_workbook* book, const std::string& name)
+      : sheet_(workbook_add_worksheet(book, name.c_str())), name_(name) {}
+
+  const std::string& name() const { return name_; }
+  size_t rows() const { return row_; }
+  uint64_t texts_cut() const { return texts_cut_; }
+  lxw_worksheet* raw() const { return sheet_; }
+
+  void text(size_t column, std::string_view raw_text, lxw_format* format = nullptr) {
+    const SheetText cell = sheet_text(raw_text);
+    texts_cut_ += cell.cut ? 1 : 0;
+    widen(column, display_width(cell.text));
+    // Never worksheet_write_formula or the like: what begins with = stays text.
+    check(worksheet_write_string(sheet_, row(), place(column), cell.text.c_str(), format));
+  }
+  void number(size_t column, double value, lxw_format* format = nullptr) {
+    if (!std::isfinite(value)) return;
+    widen(column, 12);
+    check(worksheet_write_number(sheet_, row(), place(column), value, format));
+  }
+  void flag(size_t column, bool value) {
+    check(worksheet_write_boolean(sheet_, row(), place(column), value ? 1 : 0, nullptr));
+  }
+  void link(size_t column, const std::string& sheet, const Formats& formats) {
+    const std::string target = "internal:'" + sheet + "'!A1";
+    widen(column, sheet.size());
+    check(worksheet_write_url(sheet_, row(), place(column), target.c_str(), formats.link()));
+    check(worksheet_write_string(sheet_, row(), place(column), sheet.c_str(), formats.link()));
+  }
+  void next_row() { ++row_; }
+
+  // The first line is the header: it stays in view, and filters the rest.
+  void finish_table(size_t columns) {
+    worksheet_freeze_panes(sheet_, 1, 0);
+    if (columns == 0) return;
+    const auto last = static_cast<lxw_row_t>(std::max<size_t>(row_, 2) - 1);
+    check(worksheet_autofilter(sheet_, 0, 0, last, place(columns - 1)));
+    for (size_t c = 0; c < columns && c < widths_.size(); ++c) {
+      const double width = std::clamp(static_cast<double>(widths_[c]) + 3, kNarrowest, kWidest);
+      check(worksheet_set_column(sheet_, place(c), place(c), width, nullptr));
+    }
+  }
+  Status status() const {
+    if (error_ == LXW_NO_ERROR) return Ok{};
+    return failed(lxw_strerror(error_));
+  }
+
+ private:
+  lxw_row_t row() const { return static_cast<lxw_row_t>(row_); }
+  static lxw_col_t place(size_t column) { return static_cast<lxw_col_t>(column); }
+  void widen(size_t column, size_t width) {
+    if (row_ > kMeasuredRows) return;
+    if (column >= widths_.size()) widths_.resize(column + 1, 0);
+    widths_[column] = std::max(widths_[column], width);
+  }
+  void check(lxw_error error) {
+    if (error_ == LXW_NO_ERROR) error_ = error;
+  }
+
+  lxw_worksheet* sheet_;
+  std::string name_;
+  size_t row_ = 0;
+  std::vector<size_t> widths_;
+  uint64_t texts_cut_ = 0;
+  lxw_error error_ = LXW_NO_ERROR;
+};
+
+// What the summary says of a table: its sheets, or that it is empty.
+struct TableSheets {
+  std::string table;
+  std::string meaning;
+  size_t rows = 0;
+  std::vector<std::string> sheets;
+};
+
+// Closes the workbook on every way out; libxlsxwriter frees it by writing it.
+class Book {
+ public:
+  Book(const std::string& path, const std::string& folder) : folder_(folder) {
+    lxw_workbook_options options = {};
+    options.constant_memory = LXW_TRUE;
+    options.tmpdir = folder_.data();
+    book_ = workbook_new_opt(path.c_str(), &options);
+    // The same input gives the same bytes: no time of writing.
+    lxw_doc_properties properties = {};
+    properties.created = kBeginOfZip;
+    workbook_set_properties(book_, &properties);
+  }
+  Book(const Book&) = delete;
+  Book& operator=(const Book&) = delete;
+  ~Book() {
+    if (book_ != nullptr) workbook_close(book_);
+  }
+  lxw_workbook* raw() const { return book_; }
+  lxw_error close() { return workbook_close(std::exchange(book_, nullptr)); }
+
+ private:
+  std::string folder_;
+  lxw_workbook* book_;
+};
+
+class WorkbookMaker {
+ public:
+  WorkbookMaker(const WorkbookContent& content, const std::string& path, size_t sheet_rows)
+      : content_(content),
+        path_(path),
+        sheet_rows_(std::max<size_t>(sheet_rows, 1)),
+        book_(path, folder_of(path)),
+        formats_(book_.raw()) {}
+
+  Status write() {
+    Sheet summary = add_sheet("Summary");
+    find_origin();
+    ASSAY_TRY(write_numbers());
+    ASSAY_TRY(write_catalog(content_.whole, ""));
+    ASSAY_TRY(write_catalog(content_.by_input, content_.input_column));
+    ASSAY_TRY(write_definitions());
+    write_summary(summary);
+    ASSAY_TRY(summary.status());
+    return close();
+  }
+
+ private:
+  static std::string folder_of(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    return folder.empty() ? "." : folder;
+  }
+
+  Sheet add_sheet(const std::string& name, size_t part = 0) {
+    return {book_.raw(), names_.take(name, part)};
+  }
+
+  void find_origin() {
+    for (const Catalog* catalog : {&content_.whole, &content_.by_input}) {
+      if (const auto origin = sheet_origin(*catalog)) {
+        origin_ = std::min(origin_.value_or(*origin), *origin);
+      }
+    }
+  }
+
+  // ---- tables ----
+
+  Status write_catalog(const Catalog& catalog, const std::string& input_column) {
+    for (const Relation& relation : catalog.relations) {
+      if (relation.facts) continue;  // in "numbers"
+      const bool taken = content_.whole.find(relation.name) != nullptr && !input_column.empty();
+      const std::string name = taken ? input_column + "s_" + relation.name : relation.name;
+      ASSAY_TRY(write_relation(relation, name, input_column));
+    }
+    return Ok{};
+  }
+
+  Status write_relation(const Relation& relation, const std::string& name,
+                        const std::string& input_column) {
+    TableSheets& told =
+        tables_.emplace_back(TableSheets{name, relation.meaning, relation.rows(), {}});
+    if (told.rows == 0) return Ok{};
+    const size_t before = input_column.empty() ? 0 : 1;
+    if (relation.columns.size() + before > LXW_COL_MAX) {
+      return Error{ErrorCode::kUnsupported, "table " + name + " has more columns than a sheet", "",
+                   -1};
+    }
+    std::vector<SheetCells> kinds;
+    for (size_t c = 0; c < relation.columns.size(); ++c) {
+      kinds.push_back(sheet_cells(relation, c, origin_));
+    }
+    std::unique_ptr<Sheet> sheet;
+    for (const RelationPart& part : relation.parts) {
+      std::vector<Cells> batch(relation.columns.size());
+      for (size_t first = 0; first < part.rows; first += kBatchRows) {
+        const size_t count = std::min(kBatchRows, part.rows - first);
+        for (size_t c = 0; c < batch.size(); ++c) {
+          batch[c].clear();
+          part.columns[c](first, count, batch[c]);
+        }
+        for (size_t row = 0; row < count; ++row) {
+          if (sheet == nullptr || sheet->rows() > sheet_rows_) {
+            ASSAY_TRY(finish(sheet.get(), relation.columns.size() + before));
+            sheet = std::make_unique<Sheet>(add_sheet(name, told.sheets.size() + 1));
+            told.sheets.push_back(sheet->name());
+            write_header(*sheet, relation, kinds, input_column);
+          }
+          if (before > 0) sheet->number(0, static_cast<double>(part.rank));
+          for (size_t c = 0; c < batch.size(); ++c) {
+            write_cell(*sheet, c + before, relation.columns[c], kinds[c], batch[c], row);
+          }
+          sheet->next_row();
+        }
+      }
+    }
+    return finish(sheet.get(), relation.columns.size() + before);
+  }
+
+  void write_header(Sheet& sheet, const Relation& relation, const std::vector<SheetCells>& kinds,
+                    const std::string& input_column) {
+    size_t at = 0;
+    if (!input_column.empty()) sheet.text(at++, input_column, formats_.header());
+    for (size_t c = 0; c < relation.columns.size(); ++c) {
+      sheet.text(at++, sheet_header(relation.columns[c], kinds[c]), formats_.header());
+    }
+    sheet.next_row();
+  }
+
+  void write_cell(Sheet& sheet, size_t at, const RelationColumn& column, SheetCells kind,
+                  const Cells& cells, size_t i) {
+    if (cells.is_missing(i)) return;
+    switch (column.type) {
+      case CellType::kInteger:
+        write_integer(sheet, at, column, kind, cells.integers[i]);
+        break;
+      case CellType::kUnsigned:
+        if (kind == SheetCells::kAsText) {
+          sheet.text(at, std::to_string(cells.unsigneds[i]));
+        } else {
+          sheet.number(at, static_cast<double>(cells.unsigneds[i]));
+        }
+        break;
+      case CellType::kReal:
+        sheet.number(at, cells.reals[i], formats_.of(column.unit, column.type));
+        break;
+      case CellType::kBool:
+        sheet.flag(at, cells.bools[i] != 0);
+        break;
+      case CellType::kText:
+        sheet.text(at, cells.texts[i]);
+        break;
+    }
+  }
+
+  void write_integer(Sheet& sheet, size_t at, const RelationColumn& column, SheetCells kind,
+                     int64_t value, bool left = false) {
+    if (kind == SheetCells::kAsText) return sheet.text(at, std::to_string(value));
+    const int64_t shown = kind == SheetCells::kSince ? value - *origin_ : value;
+    sheet.number(at, static_cast<double>(shown), formats_.of(column.unit, column.type, left));
+  }
+
+  Status finish(Sheet* sheet, size_t columns) {
+    if (sheet == nullptr) return Ok{};
+    sheet->finish_table(columns);
+    ASSAY_TRY(sheet->status());
+    texts_cut_ += sheet->texts_cut();
+    return settle(*sheet);
+  }
+
+  // libxlsxwriter does not look whether its temporary files could be written.
+  Status settle(const Sheet& sheet) {
+    std::FILE* rows = sheet.raw()->optimize_tmpfile;
+    if (rows == nullptr) return Ok{};
+    if (std::fflush(rows) != 0 || std::ferror(rows) != 0) {
+      return failed("no room for the rows of sheet " + sheet.name());
+    }
+    written_[sheet.raw()->index + 1] = static_cast<uint64_t>(std::max(std::ftell(rows), 0L));
+    return Ok{};
+  }
+
+  // ---- single numbers, below each other ----
+
+  Status write_numbers() {
+    Sheet sheet = add_sheet("numbers");
+    const bool several = !content_.input_column.empty();
+    size_t columns = 0;
+    if (several) sheet.text(columns++, content_.input_column, formats_.header());
+    for (const char* title : {"table", "name", "value", "unit", "meaning"}) {
+      sheet.text(columns++, title, formats_.header());
+    }
+    sheet.next_row();
+    for (const Catalog* catalog : {&content_.whole, &content_.by_input}) {
+      for (const Relation& relation : catalog->relations) {
+        if (relation.facts) write_facts(sheet, relation, several, catalog == &content_.by_input);
+      }
+    }
+    return finish(&sheet, columns);
+  }
+
+  void write_facts(Sheet& sheet, const Relation& relation, bool several, bool by_input) {
+    Cells cells;
+    for (const RelationPart& part : relation.parts) {
+      for (size_t c = 0; c < relation.columns.size() && part.rows > 0; ++c) {
+        const RelationColumn& column = relation.columns[c];
+        cells.clear();
+        part.columns[c](0, 1, cells);
+        if (cells.is_missing(0)) continue;
+        size_t at = 0;
+        if (several && by_input) sheet.number(0, static_cast<double>(part.rank));
+        if (several) ++at;
+        sheet.text(at++, relation.name);
+        sheet.text(at++, column.name);
+        const bool large = column.type == CellType::kInteger &&
+                           (cells.integers[0] > kSheetExact || cells.integers[0] < -kSheetExact);
+        write_cell(sheet, at++, column, large ? SheetCells::kAsText : SheetCells::kNumbers, cells,
+                   0);
+        sheet.text(at++, column.unit == "string" ? "" : column.unit);
+        sheet.text(at++, column.meaning);
+        sheet.next_row();
+        names_used_.insert(column.name);
+      }
+    }
+  }
+
+  // ---- what the names mean ----
+
+  Status write_definitions() {
+    for (const Catalog* catalog : {&content_.whole, &content_.by_input}) {
+      for (const Relation& relation : catalog->relations) {
+        for (const RelationColumn& column : relation.columns) names_used_.insert(column.name);
+      }
+    }
+    Sheet sheet = add_sheet("definitions");
+    for (const char* title : {"name", "room", "under", "definition"}) {
+      sheet.text(sheet_column_++, title, formats_.header());
+    }
+    sheet.next_row();
+    for (const Definition& definition : parse_definitions(metrics_text())) {
+      for (const std::string& key : definition.keys) {
+        if (names_used_.count(key) == 0) continue;
+        sheet.text(0, key);
+        sheet.text(1, definition.room);
+        sheet.text(2, definition.heading);
+        sheet.text(3, definition.text);
+        sheet.next_row();
+      }
+    }
+    return finish(&sheet, sheet_column_);
+  }
+
+  // ---- summary ----
+
+  void line(Sheet& sheet, std::string_view label, std::string_view text) {
+    if (!label.empty()) sheet.text(0, label, formats_.label());
+    sheet.text(1, text, formats_.wrapped());
+    sheet.next_row();
+  }
+
+  void write_summary(Sheet& sheet) {
+    const Document& head = content_.head;
+    worksheet_set_column(sheet.raw(), 0, 0, 34, nullptr);
+    worksheet_set_column(sheet.raw(), 1, 1, 110, nullptr);
+    sheet.text(0, head.title.empty() ? "Assay" : head.title, formats_.title());
+    sheet.next_row();
+    for (const std::string& sentence : head.verdict) {
+      line(sheet, &sentence == head.verdict.data() ? "Verdict" : "", sentence);
+    }
+    sheet.next_row();
+    if (write_headline(sheet, head.sections)) sheet.next_row();
+    write_trust(sheet, head.sections);
+    write_inputs(sheet, head);
+    write_notes(sheet);
+    write_index(sheet);
+  }
+
+  // The first numbers that readers get to see.
+  bool write_headline(Sheet& sheet, const std::vector<Section>& sections) {
+    for (const Section& section : sections) {
+      for (const Block& block : section.blocks) {
+        const auto* facts = std::get_if<Facts>(&block);
+        if (facts == nullptr || !for_readers(facts->show)) continue;
+        bool any = false;
+        for (const Item& item : facts->items) {
+          if (for_readers(item.show)) any |= write_item(sheet, item);
+        }
+        if (any) return true;
+      }
+    }
+    return false;
+  }
+
+  bool write_item(Sheet& sheet, const Item& item) {
+    const RelationColumn column{item.key, CellType::kReal, std::string(relation_unit(item.unit))};
+    if (const auto number = item.value.number()) {
+      const bool shown = !column.unit.empty() && column.unit != "share" && column.unit != "count";
+      sheet.text(0, shown ? item.label + " (" + column.unit + ")" : item.label, formats_.label());
+      sheet.number(
+          1, *number,
+          formats_.of(column.unit, is_whole(item) ? CellType::kInteger : CellType::kReal, true));
+      sheet.next_row();
+      return true;
+    }
+    const auto* text = item.value.get<std::string>();
+    if (text != nullptr) line(sheet, item.label, *text);
+    return text != nullptr;
+  }
+  static bool is_whole(const Item& item) { return item.value.get<int64_t>() != nullptr; }
+
+  void write_trust(Sheet& sheet, const std::vector<Section>& sections) {
+    std::string label = "What may move these numbers";
+    for (const Section& section : sections) {
+      for (const Block& block : section.blocks) {
+        const auto* table = std::get_if<Table>(&block);
+        if (table == nullptr || table->key != "trust") continue;
+        for (const Row& row : table->rows) {
+          const auto* what = row.empty() ? nullptr : row.front().get<std::string>();
+          const auto* effect = row.empty() ? nullptr : row.back().get<std::string>();
+          if (what == nullptr || effect == nullptr) continue;
+          line(sheet, std::exchange(label, ""), *what + ": " + *effect);
+        }
+      }
+    }
+    if (label.empty()) sheet.next_row();
+  }
+
+  void write_inputs(Sheet& sheet, const Document& head) {
+    for (const Input& input : head.inputs) {
+      line(sheet, &input == head.inputs.data() ? "Inputs" : "", input.name);
+    }
+    line(sheet, "Written by", head.tool.name + " " + head.tool.version);
+    sheet.next_row();
+  }
+
+  void write_notes(Sheet& sheet) {
+    std::string label = "How to read the sheets";
+    const auto say = [&](const std::string& text) { line(sheet, std::exchange(label, ""), text); };
+    say("Numbers are in base units (ns, bytes, W, J, shares of 1): only their display is rounded. "
+        "Sheet definitions says what each name means.");
+    if (origin_) {
+      say("T0 is " + std::to_string(*origin_) +
+          " ns (since 1970 where the trace tells the time): times too large for Excel's numbers "
+          "are "
+          "nanoseconds since T0.");
+    }
+    if (texts_cut_ > 0) {
+      say(std::to_string(texts_cut_) +
+          " texts are longer than a cell takes (32,767 characters): they are cut and end with an "
+          "ellipsis. CSV and JSON lines have them whole.");
+    }
+    std::string empty;
+    for (const TableSheets& table : tables_) {
+      if (table.rows == 0) empty += (empty.empty() ? "" : ", ") + table.table;
+      if (table.sheets.size() < 2) continue;
+      say(table.table + " has " + std::to_string(table.rows) +
+          " rows, more than a sheet takes: it is on " + std::to_string(table.sheets.size()) +
+          " sheets.");
+    }
+    if (!empty.empty()) say("Without rows, and so without a sheet: " + empty + ".");
+    sheet.next_row();
+  }
+
+  void write_index(Sheet& sheet) {
+    sheet.text(0, "Sheet", formats_.header());
+    sheet.text(1, "What it holds", formats_.header());
+    sheet.next_row();
+    const auto entry = [&](const std::string& name, const std::string& text) {
+      sheet.link(0, name, formats_);
+      sheet.text(1, text, formats_.wrapped());
+      sheet.next_row();
+    };
+    entry("numbers", "all single numbers, by table");
+    for (const TableSheets& table : tables_) {
+      for (const std::string& name : table.sheets) {
+        entry(name, std::to_string(table.rows) + (table.rows == 1 ? " row" : " rows") +
+                        (table.meaning.empty() ? "" : ": " + table.meaning));
+      }
+    }
+    entry("definitions", "what the names mean (docs/metrics.md)");
+  }
+
+  Status close() {
+    const lxw_error error = book_.close();
+    if (error != LXW_NO_ERROR) return failed(lxw_strerror(error));
+    return check_sheet_sizes(path_, written_);
+  }
+
+  const WorkbookContent& content_;
+  const std::string path_;
+  const size_t sheet_rows_;
+  Book book_;
+  Formats formats_;
+  SheetNames names_;
+  std::optional<int64_t> origin_;
+  std::vector<TableSheets> tables_;
+  std::set<std::string> names_used_;
+  std::map<uint32_t, uint64_t> written_;  // bytes of rows by number of the sheet
+  size_t sheet_column_ = 0;
+  uint64_t texts_cut_ = 0;
+};
+
+}  // namespace
+
+Status check_workbooks() { return Ok{}; }
+
+Status write_workbook(const WorkbookContent& content, const std::string& path, size_t sheet_rows) {
+  return WorkbookMaker(content, path, sheet_rows).write();
+}
+
+}  // namespace assay
