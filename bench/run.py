@@ -12,6 +12,7 @@ and kept in build/bench-data. --quick leaves out the 1 GB file.
 """
 
 import argparse
+import csv
 import gzip
 import json
 import os
@@ -37,14 +38,24 @@ LARGEST = CORPUS / "perf/DERIVED_concat4.json.gz"
 RANKS = CORPUS / "kineto/multirank/megatron_tp8_a100"
 TABLE = CORPUS / "bench/argonne_All_results.csv"
 
-# 10,000 points each: one configuration at 100 lengths and batch sizes, and 100 configurations at 10.
+BATCHES_AND_LENGTHS = "bb=1:2:4:8:16:24:32:48:64:128,len=128:192:256:384:512:768:1024:1536:1792:2048"
+# 10,000 points each: one configuration at 100 lengths and batch sizes, and 100 configurations at 10: as a grid, most
+# of which nobody measured, or the first of the table.
 ONE_CONFIGURATION = ("hw=H100,model=Llama-3-8B,fw=vLLM,n=1,bb=1..100,len=" +
                      ":".join(str(128 + 20 * k) for k in range(100)))
 MANY_CONFIGURATIONS = ("hw=A100|H100|GH200|MI300X|MI250,n=1:2:4:8,fw=vLLM,"
-                       "model=Llama-2-7b|Llama-3-8B|Mistral-7B|Qwen2-7B|Mixtral-8x7B,"
-                       "bb=1:2:4:8:16:24:32:48:64:128,len=128:192:256:384:512:768:1024:1536:1792:2048")
+                       "model=Llama-2-7b|Llama-3-8B|Mistral-7B|Qwen2-7B|Mixtral-8x7B," + BATCHES_AND_LENGTHS)
 
 MB = 1_000_000
+
+
+def measured_configurations(count=100):
+    """Arguments that ask for so many configurations of the table."""
+    with open(TABLE, newline="", encoding="utf-8") as file:
+        configurations = dict.fromkeys(tuple(row[:4]) for row in list(csv.reader(file))[1:])
+    grids = (f"hw={hw},n={n},fw={fw},model={model},{BATCHES_AND_LENGTHS}"
+             for hw, n, fw, model in list(configurations)[:count])
+    return [part for grid in grids for part in ("--grid", grid)]
 
 
 def inflate(source, target):
@@ -210,7 +221,9 @@ class Bench:
             "fit 4,682 rows": [*self.one_core, self.assay, "throughput", "fit", TABLE, "-o", model],
             "read the model, 1 point": [*predict, "--at", "hw=H100,model=Llama-3-8B,fw=vLLM,n=1,bb=96,len=1024"],
             "read, 10,000 points of 1 configuration": [*predict, "--grid", ONE_CONFIGURATION],
-            "read, 10,000 points of 100 configurations": [*predict, "--grid", MANY_CONFIGURATIONS],
+            "read, 10,000 points of 100 measured configurations": [*predict, *measured_configurations()],
+            "read, 10,000 points of 100 configurations, half of them never measured":
+                [*predict, "--grid", MANY_CONFIGURATIONS],
         }
         return [[what, f"{statistics.median(user_seconds(command) for _ in range(repeats)):.2f}"]
                 for what, command in commands.items()]

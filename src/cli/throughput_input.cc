@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "cli/interrupt.h"
 #include "ingest/csv_table.h"
@@ -105,6 +106,7 @@ Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags) {
   oddities.insert(oddities.begin(), loaded.table.oddities.begin(), loaded.table.oddities.end());
   fit.options.physics = !flags.no_physics;
   if (flags.outside) fit.options.outside_factor = *flags.outside;
+  if (flags.small) fit.options.digest_from_rows = std::numeric_limits<size_t>::max();
   std::vector<std::string> notes;
   if (flags.refit && !flags.no_physics) {
     ASSAY_TRY(search_parameters(fit, true, fit.options.physics_parameters, notes));
@@ -133,6 +135,8 @@ Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags) {
   if (!bench.facts.empty()) {
     ASSAY_TRY_ASSIGN(const std::string facts, read_text_file(bench.facts));
     ASSAY_TRY(fit.facts.add(facts, bench.facts));
+    // They were made with the facts of the file.
+    fit.options.digests.clear();
   }
   return make_predictor(std::move(fit));
 }

@@ -21,6 +21,7 @@ struct FitFlags {
   bool no_physics = false;
   bool refit = false;
   std::optional<double> outside;
+  bool small = false;  // a model file without digests
 };
 void add_fit_options(CLI::App& verb, FitFlags& flags);
 

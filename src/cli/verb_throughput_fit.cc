@@ -71,6 +71,9 @@ void add_throughput_fit_verb(CLI::App& throughput, int& exit_code) {
   add_bench_options(*sub, verb->bench);
   add_common_options(*sub, verb->common, false);
   add_fit_options(*sub, verb->fit);
+  sub->add_flag("--small", verb->fit.small,
+                "leave out what makes predictions of large tables fast: a file of a fortieth, and "
+                "over half a second more for every reading");
   sub->get_option("--output")->description("the model file")->required();
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });
 }

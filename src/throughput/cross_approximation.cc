@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace assay {
 namespace {
@@ -14,6 +15,9 @@ using Vector = Eigen::VectorXd;
 // Partial pivoting follows one trail of rows and can miss others: so many rows in turn must lack
 // nothing before it ends.
 constexpr int kProbes = 8;
+
+// Columns, spread over all, in which every row is then looked at.
+constexpr size_t kSweptColumns = 32;
 
 // 0, 1/2, 1/4, 3/4, ...: spread over all rows, however many are taken (van der Corput).
 size_t spread(uint32_t k, size_t rows) {
@@ -30,12 +34,19 @@ class Cross {
         left_(static_cast<Index>(kernel.rows()), static_cast<Index>(max_rank)),
         right_(static_cast<Index>(kernel.columns()), static_cast<Index>(max_rank)),
         row_(right_.rows()),
-        unused_(Vector::Ones(left_.rows())) {}
+        unused_(Vector::Ones(left_.rows())) {
+    for (size_t k = 0; k < std::min(kSweptColumns, kernel.columns()); ++k)
+      swept_.push_back(spread(static_cast<uint32_t>(k), kernel.columns()));
+    sample_.resize(left_.rows(), static_cast<Index>(swept_.size()));
+    for (size_t k = 0; k < swept_.size(); ++k)
+      kernel.column(swept_[k], sample_.col(static_cast<Index>(k)).data());
+  }
 
   // Euclidean norm of what row i lacks, which is kept for add().
   double lacking(size_t i) {
     const auto at = static_cast<Index>(i);
     unused_(at) = 0;
+    asked_ = i;
     kernel_.row(i, row_.data());
     const Vector weights = left_.row(at).head(rank_);
     row_.noalias() -= right_.leftCols(rank_) * weights;
@@ -53,6 +64,8 @@ class Cross {
     values.noalias() -= left_.leftCols(rank_) * weights;
     column = values / row_(pivot);
     right_.col(rank_) = row_;
+    pivot_rows_.push_back(asked_);
+    pivot_columns_.push_back(static_cast<size_t>(pivot));
     ++rank_;
     return column.cwiseAbs().maxCoeff();
   }
@@ -64,6 +77,16 @@ class Cross {
     return static_cast<size_t>(at);
   }
 
+  // The row that lacks most in the swept columns; nullopt where none lacks more than the threshold.
+  std::optional<size_t> worst(double threshold) const {
+    const Matrix right = right_(swept_, Eigen::all).leftCols(rank_);
+    const Vector lacks =
+        (sample_ - left_.leftCols(rank_) * right.transpose()).cwiseAbs().rowwise().maxCoeff();
+    Index at = 0;
+    if (lacks.cwiseProduct(unused_).maxCoeff(&at) <= threshold) return std::nullopt;
+    return static_cast<size_t>(at);
+  }
+
   bool full() const { return rank_ == left_.cols(); }
 
   CrossApproximation result(bool converged) const {
@@ -71,6 +94,8 @@ class Cross {
     return {rank,
             {left_.data(), left_.data() + left_.rows() * rank_},
             {right_.data(), right_.data() + right_.rows() * rank_},
+            pivot_rows_,
+            pivot_columns_,
             converged};
   }
 
@@ -80,6 +105,11 @@ class Cross {
   Matrix right_;
   Vector row_;
   Vector unused_;  // 1 or 0 per row
+  std::vector<size_t> pivot_rows_;
+  std::vector<size_t> pivot_columns_;
+  std::vector<size_t> swept_;
+  Matrix sample_;     // swept columns of the kernel
+  size_t asked_ = 0;  // the row that row_ was made of
   Index rank_ = 0;
 };
 
@@ -91,7 +121,13 @@ CrossApproximation cross_approximation(const CrossKernel& kernel, double thresho
   uint32_t probe = 0;
   int settled = 0;
   size_t row = 0;
-  while (settled < kProbes) {
+  while (true) {
+    if (settled == kProbes) {
+      const std::optional<size_t> worst = cross.worst(threshold);
+      if (!worst) return cross.result(true);
+      row = *worst;
+      settled = 0;
+    }
     const double size = cross.lacking(row);
     bool small = size <= threshold;
     if (small) {
@@ -103,7 +139,6 @@ CrossApproximation cross_approximation(const CrossKernel& kernel, double thresho
     }
     row = small ? spread(++probe, kernel.rows()) : cross.next();
   }
-  return cross.result(true);
 }
 
 }  // namespace assay

@@ -15,6 +15,10 @@ struct CrossApproximation {
   size_t rank = 0;
   std::vector<double> left;   // kernel.rows() * rank
   std::vector<double> right;  // kernel.columns() * rank
+  // Per term: the row it was taken from, and the column where that row lacked most. Eliminating
+  // them in this order gives back left and right of any other row and column.
+  std::vector<size_t> pivot_rows;
+  std::vector<size_t> pivot_columns;
   // Several rows in turn, spread over all, lacked no more than the threshold (in Euclidean norm).
   bool converged = false;
 };

@@ -23,14 +23,16 @@ using Eigen::Index;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Keeps the matrix positive definite when rows repeat and the noise is small.
-constexpr double kJitter = 1e-6;
 constexpr Index kPointsAtOnce = 512;
 constexpr Index kInvertPlainly = 64;
 // Alike points: fewer are as fast one by one. A rank above this share of them saves too little.
 constexpr size_t kWorthApproximating = 256;
 constexpr size_t kLeastPointsPerRank = 2;
 constexpr size_t kHeldOutPoints = 8;
+constexpr size_t kMaxDigestRank = 256;
+// Of covariances, in Euclidean norm over all rows: answers then keep kGpTolerance, as the tests and
+// every digest's own check have it.
+constexpr double kDigestThreshold = 1e-10;
 
 double squared(double x) { return x * x; }
 
@@ -38,7 +40,7 @@ Index count(const std::vector<KernelPoint>& points) { return static_cast<Index>(
 
 // Lower Cholesky factor of the covariance with noise, in place; false = not positive definite.
 bool factorise(Matrix& k, double noise) {
-  k.diagonal().array() += squared(noise) + kJitter;
+  k.diagonal().array() += squared(noise) + kGpJitter;
   const Eigen::LLT<Eigen::Ref<Matrix>> llt(k);
   return llt.info() == Eigen::Success && k.diagonal().allFinite();
 }
@@ -110,7 +112,7 @@ GaussianProcess::~GaussianProcess() = default;
 const std::vector<double>& GaussianProcess::parameters() const { return state_->parameters; }
 
 double GaussianProcess::noise_variance() const {
-  return squared(state_->parameters.back()) + kJitter;
+  return squared(state_->parameters.back()) + kGpJitter;
 }
 
 Result<GaussianProcess> GaussianProcess::fit(const KernelSpec& spec, std::vector<double> parameters,
@@ -148,7 +150,7 @@ const Matrix& GaussianProcess::State::inverse_factor() const {
 // mean: above the centre; known: by how much the data lower the variance.
 GpAnswer GaussianProcess::State::answer(const KernelPoint& point, double mean, double known) const {
   const double prior = kernel_variance(spec, parameters, point);
-  const double noise = squared(parameters.back()) + kJitter;
+  const double noise = squared(parameters.back()) + kGpJitter;
   return {centre + mean, std::sqrt(std::max(prior - known, 1e-10) + noise)};
 }
 
@@ -177,7 +179,7 @@ std::vector<GpAnswer> GaussianProcess::State::by_low_rank(
   const CrossKernel kernel(spec, parameters, alike, points);
   // What row e of the covariances lacks moves the variance by at most 2 |v| |L^-1 e|, with |v|^2 at
   // most the prior variance and |L^-1 e| at most |e| over the noise.
-  const double noise = std::sqrt(squared(parameters.back()) + kJitter);
+  const double noise = std::sqrt(squared(parameters.back()) + kGpJitter);
   const double prior = kernel_variance(spec, parameters, alike.front());
   const double threshold = kGpTolerance * noise * squared(noise) / std::sqrt(prior);
   const CrossApproximation cross =
@@ -237,6 +239,22 @@ std::vector<GpAnswer> GaussianProcess::predict(const std::vector<KernelPoint>& p
   }
   put(rest, state_->exactly(pick(rest)));
   return answers;
+}
+
+std::optional<GpDigest> GaussianProcess::digest(const std::vector<KernelPoint>& alike) const {
+  const State& s = *state_;
+  const CrossKernel kernel(s.spec, s.parameters, alike, s.points);
+  CrossApproximation cross = cross_approximation(kernel, kDigestThreshold, kMaxDigestRank);
+  if (!cross.converged) return std::nullopt;
+  const auto rank = static_cast<Index>(cross.rank);
+  GpDigest digest{std::move(cross.pivot_rows), std::move(cross.pivot_columns), {}, {}};
+  digest.mean.resize(cross.rank);
+  digest.known.resize(cross.rank * cross.rank);
+  Eigen::Map<Matrix> right(cross.right.data(), count(s.points), rank);
+  Eigen::Map<Vector>(digest.mean.data(), rank).noalias() = right.transpose() * s.alpha;
+  s.factor.triangularView<Eigen::Lower>().solveInPlace(right);
+  Eigen::Map<Matrix>(digest.known.data(), rank, rank).noalias() = right.transpose() * right;
+  return digest;
 }
 
 GaussianProcess::Links GaussianProcess::links(const std::vector<KernelPoint>& points) const {

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
+#include "throughput/gp_digest.h"
 #include "throughput/kernel.h"
 
 namespace assay {
@@ -16,12 +18,6 @@ namespace assay {
 // By how much answers to many alike points may differ from the exact ones: the mean by this, the
 // standard deviation by this share of it.
 inline constexpr double kGpTolerance = 1e-6;
-
-// A value with its standard deviation, noise included.
-struct GpAnswer {
-  double mean = 0;
-  double sd = 0;
-};
 
 class GaussianProcess {
  public:
@@ -38,6 +34,9 @@ class GaussianProcess {
   // others are answered exactly.
   std::vector<GpAnswer> predict(const std::vector<KernelPoint>& points) const;
   std::vector<GpAnswer> predict_exactly(const std::vector<KernelPoint>& points) const;
+  // For alike points, and any others between them. Absent where their covariances with the data
+  // have too high a rank to be worth it.
+  std::optional<GpDigest> digest(const std::vector<KernelPoint>& alike) const;
   // Of the noise-free values after seeing the data: the variance at every point, and the covariance
   // with the first of them.
   struct Links {

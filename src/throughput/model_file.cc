@@ -1,9 +1,13 @@
 #include "throughput/model_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "throughput/dataset.h"
+#include "throughput/packed_numbers.h"
+#include "throughput/splits.h"
 
 namespace assay {
 namespace {
@@ -115,6 +119,86 @@ std::optional<ConformalScales> scales_from(const Json& document, const char* whi
   return scales;
 }
 
+// Of all that digests were made from. Another way of making or reading them is another version.
+std::string digest_key(const Json& document) {
+  std::string text = "digests 1";
+  for (const char* part : {"physics", "parameters", "facts", "rows"})
+    text += document.at(part).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return std::to_string(fnv1a64(text));
+}
+
+// The lower triangle of a symmetric matrix, and back.
+std::vector<double> triangle_of(const std::vector<double>& square, size_t n) {
+  std::vector<double> out;
+  for (size_t i = 0; i < n; ++i) out.insert(out.end(), &square[i * n], &square[i * n] + i + 1);
+  return out;
+}
+
+std::vector<double> square_of(const std::vector<double>& triangle, size_t n) {
+  std::vector<double> out(n * n);
+  size_t at = 0;
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j <= i; ++j) out[i * n + j] = out[j * n + i] = triangle[at++];
+  }
+  return out;
+}
+
+Json digest_json(const ConfigDigest& digest) {
+  Json shapes = Json::array();
+  for (const ConfigDigest::Shape& s : digest.pivots)
+    shapes.push_back({s.in_len, s.out_len, s.batch});
+  return {{"row", digest.row},
+          {"physics", digest.physics},
+          {"shapes", std::move(shapes)},
+          {"columns", digest.gp.columns},
+          {"mean", packed(digest.gp.mean)},
+          {"known", packed(triangle_of(digest.gp.known, digest.gp.columns.size()))}};
+}
+
+Json digests_json(const std::vector<ConfigDigest>& digests, const Json& document) {
+  Json configs = Json::array();
+  for (const ConfigDigest& digest : digests) configs.push_back(digest_json(digest));
+  return {{"of", digest_key(document)}, {"configs", std::move(configs)}};
+}
+
+// Absent: numbers that do not belong together. rows: how many there are to point to.
+std::optional<ConfigDigest> digest_from(const Json& document, size_t rows) {
+  ConfigDigest digest;
+  digest.row = document.at("row").get<size_t>();
+  digest.physics = document.at("physics").get<bool>();
+  for (const Json& s : document.at("shapes"))
+    digest.pivots.push_back({s.at(0).get<double>(), s.at(1).get<double>(), s.at(2).get<double>()});
+  digest.gp.columns = document.at("columns").get<std::vector<size_t>>();
+  const size_t rank = digest.pivots.size();
+  const auto mean = unpacked(document.at("mean").get_ref<const std::string&>());
+  const auto known = unpacked(document.at("known").get_ref<const std::string&>());
+  const auto beyond = [rows](size_t row) { return row >= rows; };
+  if (rank == 0 || digest.gp.columns.size() != rank || beyond(digest.row) ||
+      std::any_of(digest.gp.columns.begin(), digest.gp.columns.end(), beyond)) {
+    return std::nullopt;
+  }
+  if (!mean || !known || mean->size() != rank || known->size() != rank * (rank + 1) / 2)
+    return std::nullopt;
+  digest.gp.mean = *mean;
+  digest.gp.known = square_of(*known, rank);
+  return digest;
+}
+
+Status read_digests(const Json& document, const std::string& file, ThroughputFit& fit) {
+  const auto at = document.find("digests");
+  if (at == document.end()) return Ok{};
+  if (at->at("of") != digest_key(document))
+    return damaged(file, "digests of other rows, facts or parameters than it holds");
+  size_t rows = 0;
+  for (const bool infeasible : fit.data.infeasible) rows += infeasible ? 0 : 1;
+  for (const Json& entry : at->at("configs")) {
+    const std::optional<ConfigDigest> digest = digest_from(entry, rows);
+    if (!digest) return damaged(file, "a digest whose numbers do not belong together");
+    fit.options.digests.push_back(*digest);
+  }
+  return Ok{};
+}
+
 bool usable(const std::vector<double>& parameters) {
   return std::all_of(parameters.begin(), parameters.end(),
                      [](double p) { return p > 0 && std::isfinite(p); });
@@ -163,6 +247,7 @@ Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
   fit.options.plain_scales = scales_from(document.at("scales"), "plain");
   if (!usable(fit.options.physics_scales) || !usable(fit.options.plain_scales))
     return damaged(file, "an interval scale that is not 0 or above");
+  ASSAY_TRY(read_digests(document, file, fit));
   return fit;
 }
 
@@ -207,6 +292,8 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor) {
                            row.in_len, row.out_len, row.batch, number(row.latency_s),
                            row.tokens_per_s, static_cast<bool>(fit.data.infeasible[i])});
   }
+  const std::vector<ConfigDigest> digests = predictor.digests();
+  if (!digests.empty()) out["digests"] = digests_json(digests, out);
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

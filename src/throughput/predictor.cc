@@ -10,163 +10,12 @@
 #include <tuple>
 
 #include "base/stats.h"
+#include "throughput/config_digest.h"
 #include "throughput/dataset.h"
-#include "throughput/physics.h"
+#include "throughput/reach.h"
+#include "throughput/trained_process.h"
 
 namespace assay {
-namespace {
-
-// Where log2 of the features is 0; the kernels do not depend on it.
-constexpr double kLengthUnit = 512;
-constexpr double kBatchUnit = 8;
-
-struct ShareGroup {
-  std::vector<PhysicsTerm> terms;
-};
-
-const std::array<ShareGroup, kKernelShares>& share_groups() {
-  static const std::array<ShareGroup, kKernelShares> groups = {
-      {{{PhysicsTerm::kWeights, PhysicsTerm::kLayers, PhysicsTerm::kHops}},
-       {{PhysicsTerm::kCompute, PhysicsTerm::kPrefill, PhysicsTerm::kCommunication,
-         PhysicsTerm::kHost}},
-       {{PhysicsTerm::kKvCache, PhysicsTerm::kAttention}},
-       {{PhysicsTerm::kWaves}},
-       {{PhysicsTerm::kChunks}}}};
-  return groups;
-}
-
-// Numbers for names; a name keeps its number as long as the object lives.
-class Names {
- public:
-  uint32_t of(const std::string& name) {
-    return ids_.emplace(name, static_cast<uint32_t>(ids_.size())).first->second;
-  }
-  bool has(const std::string& name) const { return ids_.count(name) > 0; }
-
- private:
-  std::map<std::string, uint32_t> ids_;
-};
-
-struct GroupNames {
-  std::array<Names, kKernelGroups> names;
-
-  static std::array<std::string, kKernelGroups> keys_of(const BenchRow& row) {
-    // A variant (precision, parallelism) is another engine as far as speed goes.
-    const std::string framework = row.framework + "|" + row.variant;
-    std::array<std::string, kKernelGroups> keys;
-    keys[static_cast<size_t>(KernelGroup::kHardware)] = row.hardware;
-    keys[static_cast<size_t>(KernelGroup::kFramework)] = framework;
-    keys[static_cast<size_t>(KernelGroup::kModel)] = row.model;
-    keys[static_cast<size_t>(KernelGroup::kHardwareFramework)] = row.hardware + "|" + framework;
-    keys[static_cast<size_t>(KernelGroup::kModelFramework)] = row.model + "|" + framework;
-    keys[static_cast<size_t>(KernelGroup::kConfig)] = config_name(row);
-    return keys;
-  }
-
-  std::array<uint32_t, kKernelGroups> of(const BenchRow& row) {
-    const auto keys = keys_of(row);
-    std::array<uint32_t, kKernelGroups> ids{};
-    for (size_t g = 0; g < kKernelGroups; ++g) ids[g] = names[g].of(keys[g]);
-    return ids;
-  }
-};
-
-double& dim(KernelPoint& point, KernelDim which) { return point.x[static_cast<size_t>(which)]; }
-
-KernelPoint plain_point(const BenchRow& row, GroupNames& names) {
-  KernelPoint point;
-  point.in_len = std::log2(row.in_len / kLengthUnit);
-  point.out_len = std::log2(row.out_len / kLengthUnit);
-  dim(point, KernelDim::kBatch) = std::log2(row.batch / kBatchUnit);
-  dim(point, KernelDim::kDevices) = std::log2(row.devices);
-  point.id = names.of(row);
-  return point;
-}
-
-// A row as the kernel sees it, and log of the throughput that it is compared with.
-struct Placed {
-  KernelPoint point;
-  double log_base = 0;
-};
-
-Placed place_on_physics(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware,
-                        GroupNames& names) {
-  Placed placed{plain_point(row, names), 0};
-  KernelPoint& point = placed.point;
-  dim(point, KernelDim::kActive) = std::log2(model.active_b);
-  dim(point, KernelDim::kExperts) = std::log2(model.parameters_b / model.active_b);
-  dim(point, KernelDim::kKv) = std::log2(model.kv_gb_per_token());
-  dim(point, KernelDim::kBandwidth) = std::log2(hardware.bandwidth_tb_s);
-  dim(point, KernelDim::kFlops) = std::log2(hardware.tflops);
-  const double fit = sequences_in_memory(row, model, hardware);
-  dim(point, KernelDim::kOverflow) = std::max(0.0, std::log2(sequences_of(row) / fit));
-  PhysicsTerms parts = physics_terms(row, model, hardware);
-  double total = 0;
-  for (size_t k = 0; k < kPhysicsTerms; ++k) total += parts[k] *= fixed_coefficients()[k];
-  total = std::max(total, 1e-6);
-  for (size_t g = 0; g < kKernelShares; ++g) {
-    for (const PhysicsTerm term : share_groups()[g].terms)
-      point.share[g] += parts[static_cast<size_t>(term)] / total;
-  }
-  placed.log_base = std::log((row.in_len + row.out_len) * sequences_of(row) / total);
-  return placed;
-}
-
-// Without facts: tokens per second of one sequence at a time, and as many as there are. What
-// batching and length cost is for the data to say.
-Placed place_plainly(const BenchRow& row, GroupNames& names) {
-  return {plain_point(row, names), 0};
-}
-
-std::optional<Placed> place(const BenchRow& row, const FactBook& facts, bool physics,
-                            GroupNames& names) {
-  if (!physics) return place_plainly(row, names);
-  const ModelFacts* model = facts.model(row.model);
-  const HardwareFacts* hardware = facts.hardware(row.hardware);
-  if (model == nullptr || hardware == nullptr) return std::nullopt;
-  return place_on_physics(row, *model, *hardware, names);
-}
-
-KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics,
-                         GroupNames& names) {
-  KernelTable table;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::optional<Placed> placed = place(rows[i], facts, physics, names);
-    if (!placed) continue;
-    table.rows.push_back(i);
-    table.points.push_back(placed->point);
-    table.log_base.push_back(placed->log_base);
-    table.residual.push_back(std::log(rows[i].tokens_per_s) - placed->log_base);
-  }
-  return table;
-}
-
-// Two-sided 90 % of the normal distribution.
-constexpr double kNormalScale = 1.6448536269514722;
-
-// The smallest value that at least 90 % of new misses stay below, if they are exchangeable with the
-// old ones (Vovk, Gammerman and Shafer, 2005; Lei et al., JASA 113, 2018).
-ConformalScale conformal(std::vector<double> misses) {
-  const size_t n = misses.size();
-  const auto rank = static_cast<size_t>(std::ceil(static_cast<double>(n + 1) * 0.9));
-  if (rank > n) return {kNormalScale, n, false};
-  std::sort(misses.begin(), misses.end());
-  return {misses[rank - 1], n, true};
-}
-
-std::vector<double> misses_in_sd(const std::vector<GpAnswer>& left_out) {
-  std::vector<double> misses;
-  misses.reserve(left_out.size());
-  for (const GpAnswer& answer : left_out) misses.push_back(std::abs(answer.mean) / answer.sd);
-  return misses;
-}
-
-}  // namespace
-
-KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics) {
-  GroupNames names;
-  return kernel_table(rows, facts, physics, names);
-}
 
 std::string_view held_out_name(HeldOut kind) {
   static constexpr std::array<std::string_view, kHeldOutKinds> kNames = {
@@ -176,186 +25,18 @@ std::string_view held_out_name(HeldOut kind) {
 
 namespace {
 
-size_t index_of(HeldOut kind) { return static_cast<size_t>(kind); }
-
-// One Gaussian process with the names it was trained under.
-struct Trained {
-  bool physics = false;
-  GroupNames names;
-  KernelTable table;
-  std::optional<GaussianProcess> gp;
-  ConformalScales scales;
-};
-
-double length_of(const BenchRow& row) { return row.in_len + row.out_len; }
-
-Result<Trained> train(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics,
-                      const std::vector<double>& parameters) {
-  Trained trained;
-  trained.physics = physics;
-  trained.table = kernel_table(rows, facts, physics, trained.names);
-  const KernelSpec& spec = physics ? physics_kernel() : plain_kernel();
-  ASSAY_TRY_ASSIGN(GaussianProcess gp,
-                   GaussianProcess::fit(spec, parameters.empty() ? spec.defaults : parameters,
-                                        trained.table.points, trained.table.residual));
-  trained.gp = std::move(gp);
-  return trained;
-}
-
-std::vector<uint32_t> blocks_of(const std::vector<BenchRow>& rows, const KernelTable& table,
-                                HeldOut kind) {
-  Names names;
-  std::vector<uint32_t> blocks;
-  for (const size_t i : table.rows) {
-    const BenchRow& row = rows[i];
-    switch (kind) {
-      case HeldOut::kGroup:
-        blocks.push_back(names.of(group_name(row)));
-        break;
-      case HeldOut::kConfig:
-        blocks.push_back(names.of(config_name(row)));
-        break;
-      case HeldOut::kModel:
-        blocks.push_back(names.of(row.model));
-        break;
-      case HeldOut::kHardware:
-        blocks.push_back(names.of(row.hardware));
-        break;
-      default:
-        blocks.push_back(static_cast<uint32_t>(blocks.size()));
-    }
-  }
-  return blocks;
-}
-
-// What leaving out can tell: with a single block nothing would be left to learn from.
-bool several(const std::vector<uint32_t>& blocks) {
-  return std::any_of(blocks.begin(), blocks.end(),
-                     [&](uint32_t block) { return block != blocks.front(); });
-}
-
-// The largest values of what grows stand for what lies beyond: learn below half of the largest,
-// answer above.
-Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const FactBook& facts,
-                                    bool physics, const std::vector<double>& parameters,
-                                    HeldOut kind) {
-  const auto size = [kind](const BenchRow& row) {
-    return kind == HeldOut::kLargerBatch ? row.batch : length_of(row);
-  };
-  double largest = 0;
-  for (const BenchRow& row : rows) largest = std::max(largest, size(row));
-  std::vector<BenchRow> inner;
-  std::vector<BenchRow> outer;
-  for (const BenchRow& row : rows) (size(row) <= largest / 2 ? inner : outer).push_back(row);
-  if (inner.empty()) return ConformalScale{kNormalScale, 0, false};
-  ASSAY_TRY_ASSIGN(Trained trained, train(inner, facts, physics, parameters));
-  const KernelTable asked = kernel_table(outer, facts, physics, trained.names);
-  std::vector<double> misses;
-  const std::vector<GpAnswer> answers = trained.gp->predict(asked.points);
-  for (size_t i = 0; i < answers.size(); ++i)
-    misses.push_back(std::abs(asked.residual[i] - answers[i].mean) / answers[i].sd);
-  ConformalScale scale = conformal(std::move(misses));
-  // Without physics to carry it, one step beyond the data says too little about several.
-  if (!physics) scale.scale = std::max(scale.scale, kNormalScale);
-  return scale;
-}
-
-Result<ConformalScale> measure_scale(const Trained& trained, const std::vector<BenchRow>& rows,
-                                     const FactBook& facts, const std::vector<double>& parameters,
-                                     HeldOut kind) {
-  if (kind == HeldOut::kLargerBatch || kind == HeldOut::kLongerLength)
-    return nested_scale(rows, facts, trained.physics, parameters, kind);
-  const std::vector<uint32_t> blocks = blocks_of(rows, trained.table, kind);
-  if (!several(blocks)) return ConformalScale{kNormalScale, 0, false};
-  return conformal(misses_in_sd(trained.gp->leave_out(blocks)));
-}
-
-// Learns, and measures the scales that were not given.
-Result<Trained> train_and_measure(const std::vector<BenchRow>& rows, const FactBook& facts,
-                                  bool physics, const PredictorOptions& options) {
-  const std::vector<double>& parameters =
-      physics ? options.physics_parameters : options.plain_parameters;
-  const auto& known = physics ? options.physics_scales : options.plain_scales;
-  ASSAY_TRY_ASSIGN(Trained trained, train(rows, facts, physics, parameters));
-  if (known) {
-    trained.scales = *known;
-    return trained;
-  }
-  for (const HeldOut kind : kAllHeldOut) {
-    trained.scales[index_of(kind)] = {kNormalScale, 0, false};
-    if (options.only && kind != *options.only) continue;
-    ASSAY_TRY_ASSIGN(trained.scales[index_of(kind)],
-                     measure_scale(trained, rows, facts, parameters, kind));
-  }
-  return trained;
-}
-
-// Of input over output tokens.
-double ratio_of(const BenchRow& row) { return row.in_len / row.out_len; }
-
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0;
-  void add(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-};
-
-// How far the rows of some group reach.
-struct Reach {
-  Range in_len, out_len, batch, devices, ratio;
-  void add(const BenchRow& row) {
-    ratio.add(ratio_of(row));
-    in_len.add(row.in_len);
-    out_len.add(row.out_len);
-    batch.add(row.batch);
-    devices.add(row.devices);
-  }
-};
-
-std::string number_text(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
-
-void note_beyond(const char* what, double value, const Range& range, double factor,
-                 std::vector<std::string>& reasons) {
-  if (value > range.high * factor) {
-    reasons.push_back(std::string(what) + " " + number_text(value) + " is more than " +
-                      number_text(factor) + " times the largest measured (" +
-                      number_text(range.high) + ")");
-  } else if (value < range.low / factor) {
-    reasons.push_back(std::string(what) + " " + number_text(value) + " is less than 1/" +
-                      number_text(factor) + " of the smallest measured (" + number_text(range.low) +
-                      ")");
-  }
-}
-
-// What a prompt costs against an answer cannot be learnt where the two always go together.
-void note_ratio(double ratio, const Range& range, std::vector<std::string>& reasons) {
-  constexpr double kRounding = 1 + 1e-9;
-  if (ratio <= range.high * kRounding && ratio >= range.low / kRounding) return;
-  if (range.low == 1 && range.high == 1) {
-    reasons.push_back("the rows have equal input and output lengths only");
-    return;
-  }
-  const std::string measured = range.low == range.high
-                                   ? number_text(range.low) + " only"
-                                   : number_text(range.low) + " to " + number_text(range.high);
-  reasons.push_back("input over output length is " + number_text(ratio) + ", measured is " +
-                    measured);
-}
-
 // How alike a row and a point are, most first.
-constexpr std::array<std::pair<const char*, double>, 6> kRelations = {
-    {{"same configuration", 0},
-     {"other number of devices", 1},
-     {"same hardware and framework", 2},
-     {"same model and framework", 3},
-     {"same framework", 4},
-     {"nothing in common", 5}}};
+constexpr std::array<const char*, 6> kRelations = {
+    "same configuration",       "other number of devices", "same hardware and framework",
+    "same model and framework", "same framework",          "nothing in common"};
+// More than two points lie apart in batch, devices and lengths.
+constexpr double kStep = 1e4;
+
+// Neighbours among the rows that are of one configuration.
+struct Run {
+  size_t begin = 0;
+  size_t end = 0;
+};
 
 size_t relation_of(const std::array<uint32_t, kKernelGroups>& a,
                    const std::array<uint32_t, kKernelGroups>& b) {
@@ -389,15 +70,18 @@ struct Predictor::State {
   GroupNames names;
   std::vector<std::array<uint32_t, kKernelGroups>> ids;  // per row
   std::vector<LogSize> log_sizes;                        // per row
+  std::vector<Run> runs;                                 // rows are sorted by configuration
   std::array<std::map<std::string, Reach>, kKernelGroups> reach;
   std::set<std::string> groups;
   Range active_b, parameters_b;  // of the models with facts
   bool has_experts = false;
+  DigestBook digests;
 
   void look_around();
   Explained judge(const BenchRow& point) const;
   std::vector<Evidence> nearest(const BenchRow& point,
                                 const std::array<uint32_t, kKernelGroups>& id) const;
+  std::vector<const Trained*> processes() const;  // that there are
   const Trained* plain_process() const;
   const Trained* process_for(const BenchRow& point) const;
   void judge_model(const BenchRow& point, std::vector<std::string>& reasons) const;
@@ -408,6 +92,8 @@ struct Predictor::State {
 void Predictor::State::look_around() {
   for (const BenchRow& row : rows) {
     ids.push_back(names.of(row));
+    if (runs.empty() || ids.back() != ids[runs.back().begin]) runs.push_back({ids.size() - 1, 0});
+    runs.back().end = ids.size();
     log_sizes.push_back(log_size_of(row));
     const auto keys = GroupNames::keys_of(row);
     for (size_t g = 0; g < kKernelGroups; ++g) reach[g][keys[g]].add(row);
@@ -418,6 +104,13 @@ void Predictor::State::look_around() {
       has_experts |= model->active_b < model->parameters_b;
     }
   }
+}
+
+std::vector<const Trained*> Predictor::State::processes() const {
+  std::vector<const Trained*> out;
+  if (physics) out.push_back(&*physics);
+  if (plain) out.push_back(&*plain);
+  return out;
 }
 
 const Trained* Predictor::State::plain_process() const {
@@ -519,22 +212,28 @@ Explained Predictor::State::judge(const BenchRow& point) const {
 
 std::vector<Evidence> Predictor::State::nearest(
     const BenchRow& point, const std::array<uint32_t, kKernelGroups>& id) const {
+  std::array<std::vector<const Run*>, kRelations.size()> alike;
+  for (const Run& run : runs) alike[relation_of(id, ids[run.begin])].push_back(&run);
   std::vector<std::pair<double, size_t>> order;
-  order.reserve(rows.size());
   const LogSize at = log_size_of(point);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    // A step less alike counts more than any distance that occurs.
-    double distance = 100.0 * kRelations[relation_of(id, ids[i])].second;
-    for (size_t k = 0; k < at.size(); ++k) distance += std::abs(at[k] - log_sizes[i][k]);
-    order.emplace_back(distance, i);
+  for (size_t relation = 0; relation < alike.size(); ++relation) {
+    // A step less alike counts more than any distance.
+    if (order.size() >= options.nearest) break;
+    for (const Run* run : alike[relation]) {
+      for (size_t i = run->begin; i < run->end; ++i) {
+        double distance = kStep * static_cast<double>(relation);
+        for (size_t k = 0; k < at.size(); ++k) distance += std::abs(at[k] - log_sizes[i][k]);
+        order.emplace_back(distance, i);
+      }
+    }
   }
   const size_t wanted = std::min(options.nearest, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(wanted), order.end());
   std::vector<Evidence> out;
   for (size_t k = 0; k < wanted; ++k) {
     const size_t i = order[k].second;
-    out.push_back({i, kRelations[relation_of(id, ids[i])].first,
-                   length_of(point) / length_of(rows[i]), point.batch / rows[i].batch});
+    out.push_back({i, kRelations[relation_of(id, ids[i])], length_of(point) / length_of(rows[i]),
+                   point.batch / rows[i].batch});
   }
   return out;
 }
@@ -572,8 +271,8 @@ std::vector<FitGroup> Predictor::groups() const {
   const Trained* process = s.physics ? &*s.physics : s.plain_process();
   std::map<std::string, std::vector<double>> apes;
   const std::vector<uint32_t> blocks = blocks_of(s.rows, process->table, HeldOut::kGroup);
-  if (!several(blocks)) return {};
-  const std::vector<GpAnswer> missed = process->gp->leave_out(blocks);
+  if (!several(blocks) || process->process() == nullptr) return {};
+  const std::vector<GpAnswer> missed = process->process()->leave_out(blocks);
   for (size_t i = 0; i < missed.size(); ++i) {
     const BenchRow& row = s.rows[process->table.rows[i]];
     const std::string name = row.hardware + "|" + row.framework;
@@ -617,21 +316,47 @@ Result<std::unique_ptr<Predictor>> Predictor::fit(const ThroughputData& data, co
   if (!options.physics || !all) {
     ASSAY_TRY_ASSIGN(state->plain, train_and_measure(state->rows, facts, false, options));
   }
+  for (const Trained* process :
+       {state->physics ? &*state->physics : nullptr, state->plain ? &*state->plain : nullptr}) {
+    if (process != nullptr) state->digests.add(*process, state->rows, facts, options.digests);
+  }
   return std::unique_ptr<Predictor>(new Predictor(std::move(state)));
+}
+
+std::vector<ConfigDigest> Predictor::digests() const {
+  const State& s = *state_;
+  std::vector<ConfigDigest> out;
+  if (s.rows.size() < s.options.digest_from_rows) return out;
+  for (const Trained* process : s.processes()) {
+    const auto mine = [&](const BenchRow& row) { return s.process_for(row) == process; };
+    for (ConfigDigest& digest : make_digests(*process, s.rows, s.facts, mine))
+      out.push_back(std::move(digest));
+  }
+  return out;
 }
 
 namespace {
 
+Prediction no_answer() {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  return {none, none, none, PredictionStatus::kNoAnswer, ""};
+}
+
 // The answers of one process for those points that it is responsible for.
-void answer(const Trained& process, const FactBook& facts, const std::vector<BenchRow>& points,
-            const std::vector<size_t>& which, std::vector<Explained>& out) {
+void answer(const Trained& process, const FactBook& facts, const DigestBook& digests,
+            const std::vector<BenchRow>& points, const std::vector<size_t>& which,
+            std::vector<Explained>& out) {
   std::vector<BenchRow> asked;
   for (const size_t i : which) asked.push_back(points[i]);
   GroupNames names = process.names;
   const KernelTable table = kernel_table(asked, facts, process.physics, names);
-  const std::vector<GpAnswer> answers = process.gp->predict(table.points);
+  const std::vector<GpAnswer> answers = digests.answers(process, table.points);
   for (size_t k = 0; k < which.size(); ++k) {
     Explained& explained = out[which[k]];
+    if (!(answers[k].sd > 0)) {
+      explained.prediction = no_answer();
+      continue;
+    }
     const double log_value = table.log_base[k] + answers[k].mean;
     explained.log_sd = answers[k].sd;
     const double half = explained.scale * answers[k].sd;
@@ -662,12 +387,10 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
   }
   for (const auto& [process, which] : by_process) {
     if (process != nullptr) {
-      answer(*process, s.facts, points, which, out);
+      answer(*process, s.facts, s.digests, points, which, out);
       continue;
     }
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    for (const size_t i : which)
-      out[i].prediction = {none, none, none, PredictionStatus::kNoAnswer, ""};
+    for (const size_t i : which) out[i].prediction = no_answer();
   }
   return out;
 }
@@ -690,8 +413,8 @@ std::vector<ConfidenceBin> Predictor::confidence() const {
   const State& s = *state_;
   const Trained* process = s.physics ? &*s.physics : s.plain_process();
   const std::vector<uint32_t> blocks = blocks_of(s.rows, process->table, HeldOut::kGroup);
-  if (blocks.size() < 2 * kBins || !several(blocks)) return {};
-  std::vector<GpAnswer> missed = process->gp->leave_out(blocks);
+  if (blocks.size() < 2 * kBins || !several(blocks) || process->process() == nullptr) return {};
+  std::vector<GpAnswer> missed = process->process()->leave_out(blocks);
   std::sort(missed.begin(), missed.end(), [](const GpAnswer& a, const GpAnswer& b) {
     return std::make_pair(a.sd, a.mean) < std::make_pair(b.sd, b.mean);
   });
@@ -719,13 +442,13 @@ std::vector<double> Predictor::log_sd_after(const BenchRow& target,
   const State& s = *state_;
   const Trained* process = s.process_for(target);
   std::vector<double> out(extra.size(), std::numeric_limits<double>::quiet_NaN());
-  if (process == nullptr) return out;
+  if (process == nullptr || process->process() == nullptr) return out;
   std::vector<BenchRow> asked = {target};
   asked.insert(asked.end(), extra.begin(), extra.end());
   GroupNames names = process->names;
   const KernelTable table = kernel_table(asked, s.facts, process->physics, names);
-  const GaussianProcess::Links links = process->gp->links(table.points);
-  const double noise = process->gp->noise_variance();
+  const GaussianProcess::Links links = process->process()->links(table.points);
+  const double noise = process->process()->noise_variance();
   for (size_t k = 1; k < table.rows.size(); ++k) {
     // Conditioning on one more noisy value.
     const double left =

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "records/facts.h"
 #include "throughput/gp.h"
+#include "throughput/kernel_table.h"
 #include "throughput/method.h"
 
 namespace assay {
@@ -49,6 +50,19 @@ struct Explained {
   std::vector<Evidence> nearest;
 };
 
+// A configuration's digest, with what its points are made of.
+struct ConfigDigest {
+  struct Shape {
+    double in_len = 0;
+    double out_len = 0;
+    double batch = 0;
+  };
+  size_t row = 0;  // of Predictor::rows(): any of the configuration
+  bool physics = false;
+  std::vector<Shape> pivots;
+  GpDigest gp;
+};
+
 struct PredictorOptions {
   bool physics = true;                     // false: as if no facts were known
   std::vector<double> physics_parameters;  // empty: defaults
@@ -57,7 +71,10 @@ struct PredictorOptions {
   // Measured before, on the same rows: not measured again.
   std::optional<ConformalScales> physics_scales;
   std::optional<ConformalScales> plain_scales;
-  double outside_factor = 4;  // beyond the data by more than this in batch, length or devices
+  // Made before, of the same rows, facts and parameters.
+  std::vector<ConfigDigest> digests;
+  size_t digest_from_rows = 1024;  // with fewer the exact answers come as fast
+  double outside_factor = 4;       // beyond the data by more than this in batch, length or devices
   size_t nearest = 3;
 };
 
@@ -102,6 +119,8 @@ class Predictor final : public ThroughputModel {
   // Training rows by the width that was told when their length pair was left out, in five equal
   // parts: what the widths are worth.
   std::vector<ConfidenceBin> confidence() const;
+  // Of every configuration that has rows, checked against exact answers; seconds to make.
+  std::vector<ConfigDigest> digests() const;
   // log sd of `target` if each of `extra` were measured too.
   std::vector<double> log_sd_after(const BenchRow& target,
                                    const std::vector<BenchRow>& extra) const;
@@ -113,16 +132,6 @@ class Predictor final : public ThroughputModel {
   std::vector<Explained> judged(const std::vector<BenchRow>& points) const;
   std::unique_ptr<State> state_;
 };
-
-// Rows of one table as the kernel sees them, with log(throughput) - log(base); for finding
-// parameters and for tests. Rows without facts are left out with physics.
-struct KernelTable {
-  std::vector<size_t> rows;  // of the argument
-  std::vector<KernelPoint> points;
-  std::vector<double> log_base;
-  std::vector<double> residual;
-};
-KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics);
 
 // The method for splits and figures.
 ThroughputMethod assay_method(const FactBook& facts, const PredictorOptions& options = {});

@@ -91,5 +91,62 @@ TEST(ModelFile, ARowThatRepeatsIsDamage) {
   EXPECT_THAT(error.message, HasSubstr("rows that repeat"));
 }
 
+ThroughputFit a_fit_with_digests() {
+  BenchTable table{"table.csv", "csv", {}, {}};
+  for (const char* model : {"Qwen/Qwen2-7B", "meta-llama/Meta-Llama-3-8B"}) {
+    for (const double length : {128, 512, 2048}) {
+      for (const double batch : {1, 8, 64}) {
+        BenchRow row;
+        row.hardware = "Nvidia A100 GPU";
+        row.framework = "vLLM";
+        row.model = model;
+        row.in_len = row.out_len = length;
+        row.batch = batch;
+        row.tokens_per_s = 100 * batch / (1 + batch * length / 60000);
+        table.rows.push_back(row);
+      }
+    }
+  }
+  ThroughputFit fit{"table.csv", "csv", *make_throughput_data(table), FactBook::built_in(), {}};
+  fit.options.digest_from_rows = 0;
+  return fit;
+}
+
+TEST(ModelFile, DigestsAnswerAsTheFitThatWroteThem) {
+  const ThroughputFit fit = a_fit_with_digests();
+  const auto predictor = *Predictor::fit(fit.data, fit.facts, fit.options);
+  const auto read = read_model(write_model(fit, *predictor), "model.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->options.digests.size(), 2U);
+  const auto again = *Predictor::fit(read->data, read->facts, read->options);
+  BenchRow inside = fit.data.rows.front();
+  inside.in_len = inside.out_len = 300;
+  inside.batch = 20;
+  BenchRow unequal = inside;  // beyond the digest: the process itself answers
+  unequal.in_len = 500;
+  BenchRow other = inside;  // a configuration without rows
+  other.devices = 2;
+  for (const BenchRow& point : {inside, unequal, other}) {
+    const Prediction before = predictor->predict({point}).front();
+    const Prediction after = again->predict({point}).front();
+    EXPECT_NEAR(after.tokens_per_s / before.tokens_per_s, 1, 1e-6);
+    EXPECT_NEAR(after.low90 / before.low90, 1, 1e-6);
+    EXPECT_NEAR(after.high90 / before.high90, 1, 1e-6);
+  }
+}
+
+TEST(ModelFile, DigestsOfOtherRowsOrWithNumbersMissingAreDamage) {
+  const ThroughputFit fit = a_fit_with_digests();
+  const std::string text = write_model(fit, **Predictor::fit(fit.data, fit.facts, fit.options));
+  const auto message = [&](const std::string& what, const std::string& by) {
+    return refusal(replaced(text, what, by)).message;
+  };
+  EXPECT_THAT(message("\"vLLM\",\"Qwen/Qwen2-7B\",\"\",128", "\"vLLM\",\"Qwen/Qwen2-7B\",\"\",129"),
+              HasSubstr("digests of other rows"));
+  EXPECT_THAT(message("]],\"columns\":[", "]],\"columns\":[99,"), HasSubstr("a digest whose numbers"));
+  EXPECT_THAT(message("\"known\":\"", "\"known\":\"AAAA"), HasSubstr("a digest whose numbers"));
+  EXPECT_THAT(message("\"mean\":", "\"means\":"), HasSubstr("'mean' not found"));
+}
+
 }  // namespace
 }  // namespace assay

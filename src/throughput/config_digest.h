@@ -1,0 +1,40 @@
+#pragma once
+
+// Digests of the configurations of a table: over which lengths and batches, how they are checked,
+// and answers that use them where there are. Inside of the predictor.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "throughput/trained_process.h"
+
+namespace assay {
+
+// Of those configurations whose rows are wanted. A digest that an exact answer contradicts is left
+// out: such configurations are answered exactly later, too.
+std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector<BenchRow>& rows,
+                                       const FactBook& facts,
+                                       const std::function<bool(const BenchRow&)>& wanted);
+
+class DigestBook {
+ public:
+  // rows: those that the process was trained on.
+  void add(const Trained& process, const std::vector<BenchRow>& rows, const FactBook& facts,
+           const std::vector<ConfigDigest>& digests);
+  // From digests where they reach, from the process itself for other points. sd is NaN without an
+  // answer.
+  std::vector<GpAnswer> answers(const Trained& process,
+                                const std::vector<KernelPoint>& points) const;
+
+ private:
+  struct Entry {
+    GpDigest digest;
+    std::vector<KernelPoint> pivots;
+  };
+  // By the number that a configuration has among the process's names.
+  std::map<std::pair<const Trained*, uint32_t>, Entry> entries_;
+};
+
+}  // namespace assay

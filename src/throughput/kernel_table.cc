@@ -1,0 +1,129 @@
+#include "throughput/kernel_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "throughput/dataset.h"
+#include "throughput/physics.h"
+
+namespace assay {
+namespace {
+
+// Where log2 of the features is 0; the kernels do not depend on it.
+constexpr double kLengthUnit = 512;
+constexpr double kBatchUnit = 8;
+
+struct ShareGroup {
+  std::vector<PhysicsTerm> terms;
+};
+
+const std::array<ShareGroup, kKernelShares>& share_groups() {
+  static const std::array<ShareGroup, kKernelShares> groups = {
+      {{{PhysicsTerm::kWeights, PhysicsTerm::kLayers, PhysicsTerm::kHops}},
+       {{PhysicsTerm::kCompute, PhysicsTerm::kPrefill, PhysicsTerm::kCommunication,
+         PhysicsTerm::kHost}},
+       {{PhysicsTerm::kKvCache, PhysicsTerm::kAttention}},
+       {{PhysicsTerm::kWaves}},
+       {{PhysicsTerm::kChunks}}}};
+  return groups;
+}
+
+double& dim(KernelPoint& point, KernelDim which) { return point.x[static_cast<size_t>(which)]; }
+
+KernelPoint plain_point(const BenchRow& row, GroupNames& names) {
+  KernelPoint point;
+  point.in_len = std::log2(row.in_len / kLengthUnit);
+  point.out_len = std::log2(row.out_len / kLengthUnit);
+  dim(point, KernelDim::kBatch) = std::log2(row.batch / kBatchUnit);
+  dim(point, KernelDim::kDevices) = std::log2(row.devices);
+  point.id = names.of(row);
+  return point;
+}
+
+// A row as the kernel sees it, and log of the throughput that it is compared with.
+struct Placed {
+  KernelPoint point;
+  double log_base = 0;
+};
+
+Placed place_on_physics(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware,
+                        GroupNames& names) {
+  Placed placed{plain_point(row, names), 0};
+  KernelPoint& point = placed.point;
+  dim(point, KernelDim::kActive) = std::log2(model.active_b);
+  dim(point, KernelDim::kExperts) = std::log2(model.parameters_b / model.active_b);
+  dim(point, KernelDim::kKv) = std::log2(model.kv_gb_per_token());
+  dim(point, KernelDim::kBandwidth) = std::log2(hardware.bandwidth_tb_s);
+  dim(point, KernelDim::kFlops) = std::log2(hardware.tflops);
+  const double fit = sequences_in_memory(row, model, hardware);
+  dim(point, KernelDim::kOverflow) = std::max(0.0, std::log2(sequences_of(row) / fit));
+  PhysicsTerms parts = physics_terms(row, model, hardware);
+  double total = 0;
+  for (size_t k = 0; k < kPhysicsTerms; ++k) total += parts[k] *= fixed_coefficients()[k];
+  total = std::max(total, 1e-6);
+  for (size_t g = 0; g < kKernelShares; ++g) {
+    for (const PhysicsTerm term : share_groups()[g].terms)
+      point.share[g] += parts[static_cast<size_t>(term)] / total;
+  }
+  placed.log_base = std::log((row.in_len + row.out_len) * sequences_of(row) / total);
+  return placed;
+}
+
+// Without facts: tokens per second of one sequence at a time, and as many as there are. What
+// batching and length cost is for the data to say.
+Placed place_plainly(const BenchRow& row, GroupNames& names) {
+  return {plain_point(row, names), 0};
+}
+
+std::optional<Placed> place(const BenchRow& row, const FactBook& facts, bool physics,
+                            GroupNames& names) {
+  if (!physics) return place_plainly(row, names);
+  const ModelFacts* model = facts.model(row.model);
+  const HardwareFacts* hardware = facts.hardware(row.hardware);
+  if (model == nullptr || hardware == nullptr) return std::nullopt;
+  return place_on_physics(row, *model, *hardware, names);
+}
+
+}  // namespace
+
+std::array<std::string, kKernelGroups> GroupNames::keys_of(const BenchRow& row) {
+  // A variant (precision, parallelism) is another engine as far as speed goes.
+  const std::string framework = row.framework + "|" + row.variant;
+  std::array<std::string, kKernelGroups> keys;
+  keys[static_cast<size_t>(KernelGroup::kHardware)] = row.hardware;
+  keys[static_cast<size_t>(KernelGroup::kFramework)] = framework;
+  keys[static_cast<size_t>(KernelGroup::kModel)] = row.model;
+  keys[static_cast<size_t>(KernelGroup::kHardwareFramework)] = row.hardware + "|" + framework;
+  keys[static_cast<size_t>(KernelGroup::kModelFramework)] = row.model + "|" + framework;
+  keys[static_cast<size_t>(KernelGroup::kConfig)] = config_name(row);
+  return keys;
+}
+
+std::array<uint32_t, kKernelGroups> GroupNames::of(const BenchRow& row) {
+  const auto keys = keys_of(row);
+  std::array<uint32_t, kKernelGroups> ids{};
+  for (size_t g = 0; g < kKernelGroups; ++g) ids[g] = names[g].of(keys[g]);
+  return ids;
+}
+
+KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics,
+                         GroupNames& names) {
+  KernelTable table;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<Placed> placed = place(rows[i], facts, physics, names);
+    if (!placed) continue;
+    table.rows.push_back(i);
+    table.points.push_back(placed->point);
+    table.log_base.push_back(placed->log_base);
+    table.residual.push_back(std::log(rows[i].tokens_per_s) - placed->log_base);
+  }
+  return table;
+}
+
+KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics) {
+  GroupNames names;
+  return kernel_table(rows, facts, physics, names);
+}
+
+}  // namespace assay
