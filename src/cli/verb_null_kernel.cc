@@ -3,18 +3,20 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 
-#include "base/stats.h"
+#include "base/dynamic_library.h"
+#include "cli/child_process.h"
 #include "cli/common.h"
 #include "cli/export_file.h"
+#include "cli/floor_file.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
+#include "devices/amd.h"
 #include "ingest/assaytrace_reader.h"
 #include "ingest/load.h"
 #include "trace/links.h"
@@ -33,6 +35,7 @@ struct NullKernelVerb {
   std::string device = "0";
   uint64_t warmups = 50;  // TaxBreak's W and R
   uint64_t runs = 150;
+  uint64_t limit_s = 120;
   std::string cupti;
   std::string recorder;
 };
@@ -67,6 +70,17 @@ class Scratch {
   std::string path_;
 };
 
+// One named by the environment, for tests and unusual installations, or the usual ones.
+std::vector<std::string> libraries(const char* variable, std::vector<std::string> usual) {
+  const char* told = std::getenv(variable);
+  if (told != nullptr && *told != '\0') return {told};
+  return usual;
+}
+
+std::vector<std::string> hip_runtimes() {
+  return libraries("ASSAY_HIP_RUNTIME", AmdLibraries().hip);
+}
+
 std::map<int64_t, Samples> samples_of(const Trace& trace) {
   const Links links = link_trace(trace);
   std::map<int64_t, Samples> by_device;
@@ -83,62 +97,41 @@ std::map<int64_t, Samples> samples_of(const Trace& trace) {
   return by_device;
 }
 
-// The last `runs` of them, sorted; `clean`: with the rules for launch times.
-std::vector<double> counted(std::vector<std::pair<int64_t, int64_t>> all, uint64_t runs,
-                            bool clean) {
+// The last `runs` of them; `clean`: with the rules for launch times.
+std::vector<int64_t> counted(std::vector<std::pair<int64_t, int64_t>> all, uint64_t runs,
+                             bool clean) {
   std::sort(all.begin(), all.end());
   if (all.size() > runs) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(runs));
-  std::vector<double> values;
+  std::vector<int64_t> values;
   for (const auto& [start, value] : all) {
     if (clean && value <= kNoiseNs) continue;
-    values.push_back(static_cast<double>(clean ? std::max<int64_t>(value, 0) : value));
+    values.push_back(clean ? std::max<int64_t>(value, 0) : value);
   }
-  std::sort(values.begin(), values.end());
   return values;
 }
 
-struct Summary {
-  double mean = 0;
-  double std = 0;
-};
-
-Summary summary_of(const std::vector<double>& values) {
-  Summary summary;
-  for (const double value : values) summary.mean += value;
-  summary.mean /= static_cast<double>(values.size());
-  for (const double value : values) {
-    summary.std += (value - summary.mean) * (value - summary.mean);
-  }
-  summary.std =
-      values.size() > 1 ? std::sqrt(summary.std / static_cast<double>(values.size() - 1)) : 0;
-  return summary;
-}
-
-std::string sample_json(const std::vector<double>& sorted) {
-  const Summary summary = summary_of(sorted);
-  return fmt::format(
-      R"({{"n": {}, "mean_ns": {:.1f}, "std_ns": {:.1f}, "min_ns": {:.1f}, "p5_ns": {:.1f}, )"
-      R"("p50_ns": {:.1f}, "p95_ns": {:.1f}, "max_ns": {:.1f}}})",
-      sorted.size(), summary.mean, summary.std, sorted.front(), quantile_sorted(sorted, 0.05),
-      quantile_sorted(sorted, 0.5), quantile_sorted(sorted, 0.95), sorted.back());
-}
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) out += c;
-  }
-  return out;
-}
-
-// The kernel module's version, which nvidia-smi shows; else the CUDA version that the driver tells.
-std::string driver_text(const RecordingFacts& facts) {
+// The version that a kernel module tells of itself; empty when there is none.
+std::string module_version(const char* module) {
   std::string version;
-  std::ifstream file("/sys/module/nvidia/version");
-  if (file && std::getline(file, version) && !version.empty()) return version;
+  std::ifstream file(std::string("/sys/module/") + module + "/version");
+  if (file) std::getline(file, version);
+  return version;
+}
+
+// What nvidia-smi shows; else the CUDA version that the driver tells.
+std::string nvidia_driver(const RecordingFacts& facts) {
+  const std::string version = module_version("nvidia");
   const uint32_t cuda = facts.driver_version;
-  return cuda == 0 ? "" : fmt::format("CUDA {}.{}", cuda / 1000, cuda % 1000 / 10);
+  if (!version.empty() || cuda == 0) return version;
+  return fmt::format("CUDA {}.{}", cuda / 1000, cuda % 1000 / 10);
+}
+
+// What a package of the driver calls itself, where it is not the system's own; else HIP's version:
+// major, minor and patch in tens of millions, hundreds of thousands and ones.
+std::string amd_driver(int hip) {
+  const std::string version = module_version("amdgpu");
+  if (!version.empty() || hip <= 0) return version;
+  return fmt::format("HIP {}.{}.{}", hip / 10'000'000, hip / 100'000 % 100, hip % 100'000);
 }
 
 Error nothing_recorded(const RecordingFacts* facts) {
@@ -149,69 +142,139 @@ Error nothing_recorded(const RecordingFacts* facts) {
   return Error{ErrorCode::kIo, why, "", -1};
 }
 
-Result<std::string> floor_json(const NullKernelVerb& verb, const Trace& trace,
-                               const RecordingFacts& facts) {
-  const std::map<int64_t, Samples> by_device = samples_of(trace);
-  if (by_device.empty()) return nothing_recorded(&facts);
-  std::string gpus;
-  std::string first_name;
-  for (const auto& [device, samples] : by_device) {
-    std::string name = "unknown";
-    std::string uuid;
+Result<std::vector<MeasuredFloor>> recorded_floors(const NullKernelVerb& verb, const Trace& trace,
+                                                   const RecordingFacts& facts) {
+  std::vector<MeasuredFloor> floors;
+  for (const auto& [device, samples] : samples_of(trace)) {
+    GpuFloor floor;
+    floor.gpu.name = "unknown";
     for (const RecordingFacts::Device& known : facts.devices) {
-      if (known.id != device) continue;
-      name = known.name;
-      uuid = known.uuid;
+      if (known.id == device) floor.gpu = {known.name, known.uuid};
     }
-    if (first_name.empty()) first_name = name;
-    if (name != first_name) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "the GPUs are of two kinds, " + first_name + " and " + name +
-                       ": a floor is of one kind; measure them one by one with --device",
-                   "", -1};
-    }
-    const std::vector<double> launch = counted(samples.launch_ns, verb.runs, true);
-    const std::vector<double> duration = counted(samples.duration_ns, verb.runs, false);
-    if (launch.empty()) return nothing_recorded(&facts);
-    gpus += fmt::format("{}\n  {{\"name\": \"{}\", {}\"launch\": {},\n   \"duration\": {}}}",
-                        gpus.empty() ? "" : ",", escaped(name),
-                        uuid.empty() ? "" : "\"uuid\": \"" + uuid + "\",\n   ", sample_json(launch),
-                        sample_json(duration));
-    fmt::print(stderr,
-               "GPU {} ({}): launch {:.2f} us mean, p5 {:.2f}, p50 {:.2f}, p95 {:.2f}; "
-               "kernel {:.2f} us; {} runs\n",
-               device, name, summary_of(launch).mean / 1e3, quantile_sorted(launch, 0.05) / 1e3,
-               quantile_sorted(launch, 0.5) / 1e3, quantile_sorted(launch, 0.95) / 1e3,
-               summary_of(duration).mean / 1e3, launch.size());
+    floor.launch = sample_stats(counted(samples.launch_ns, verb.runs, true));
+    floor.duration = sample_stats(counted(samples.duration_ns, verb.runs, false));
+    if (floor.launch.n == 0) return nothing_recorded(&facts);
+    floors.push_back({floor});
   }
-  const std::string driver = driver_text(facts);
-  return fmt::format(
-      "{{\"kind\": \"assay-floor\", \"schema_version\": 1, \"tracer\": \"cupti\", {}"
-      "\"warmups\": {}, \"runs\": {},\n \"gpus\": [{}]}}\n",
-      driver.empty() ? "" : "\"driver\": \"" + escaped(driver) + "\", ", verb.warmups, verb.runs,
-      gpus);
+  if (floors.empty()) return nothing_recorded(&facts);
+  return floors;
+}
+
+void tell(const std::vector<MeasuredFloor>& floors, const char* launch) {
+  for (const MeasuredFloor& measured : floors) {
+    const SampleStats& sample = measured.floor.launch;
+    fmt::print(stderr,
+               "GPU {} ({}): {} {:.2f} us mean, p5 {:.2f}, p50 {:.2f}, p95 {:.2f}; kernel {:.2f} "
+               "us; {} runs\n",
+               &measured - floors.data(), measured.floor.gpu.name, launch, sample.mean_ns / 1e3,
+               sample.p5_ns / 1e3, sample.p50_ns / 1e3, sample.p95_ns / 1e3,
+               measured.floor.duration.mean_ns / 1e3, sample.n);
+  }
+}
+
+Status write_floors(const NullKernelVerb& verb, CollectorTracer tracer, const std::string& driver,
+                    const std::vector<MeasuredFloor>& floors, const char* launch) {
+  const MeasurementHead head = {tracer, driver, verb.warmups, verb.runs};
+  ASSAY_TRY_ASSIGN(const std::string json, floor_file_json(head, floors));
+  tell(floors, launch);
+  return export_file(verb.output, json);
+}
+
+Error not_launched(int exit_code) {
+  constexpr int kSignal = 128;
+  const std::string why = exit_code > kSignal
+                              ? "signal " + std::to_string(exit_code - kSignal) + " ended it"
+                              : "see above";
+  return Error{ErrorCode::kUnsupported, "the empty kernel could not be launched (" + why + ")", "",
+               -1};
+}
+
+std::vector<std::string> program_words(const NullKernelVerb& verb, const std::string& program,
+                                       const char* api, const std::string& device) {
+  return {program,
+          api,
+          device,
+          std::to_string(verb.warmups),
+          std::to_string(verb.runs),
+          std::to_string(verb.limit_s)};
+}
+
+Status measure_nvidia(const NullKernelVerb& verb, const std::string& program,
+                      const std::string& device) {
+  ASSAY_TRY_ASSIGN(const Scratch scratch, Scratch::make());
+  RecordRequest request;
+  request.command = program_words(verb, program, "cuda", device);
+  request.output = scratch.file("null.assaytrace");
+  request.cupti = verb.cupti;
+  request.library = verb.recorder;
+  ASSAY_TRY_ASSIGN(const RecordRun run, run_recorded(request));
+  if (run.exit_code != 0) return not_launched(run.exit_code);
+  if (run.files.size() != 1) return nothing_recorded(nullptr);
+  ASSAY_TRY_ASSIGN(const RecordingFacts facts, read_recording_facts(run.files.front()));
+  ASSAY_TRY_ASSIGN(const Trace trace, load_trace(run.files.front(), {}));
+  ASSAY_TRY_ASSIGN(const std::vector<MeasuredFloor> floors, recorded_floors(verb, trace, facts));
+  return write_floors(verb, CollectorTracer::kCupti, nvidia_driver(facts), floors, "launch");
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ":") + name;
+  return all;
+}
+
+Status measure_amd(const NullKernelVerb& verb, const std::string& program,
+                   const std::string& device) {
+  ASSAY_TRY_ASSIGN(const Scratch scratch, Scratch::make());
+  const std::string output = scratch.file("null.txt");
+  std::vector<std::string> words = program_words(verb, program, "hip", device);
+  const std::vector<std::string> compilers = libraries("ASSAY_HIPRTC", AmdLibraries().compiler);
+  words.insert(words.end(), {joined(hip_runtimes()), joined(compilers), output});
+  ASSAY_TRY_ASSIGN(const ChildResult done, run_child(words, false));
+  if (done.exit_code != 0) return not_launched(done.exit_code);
+  ASSAY_TRY_ASSIGN(const HipFloors measured, read_hip_floors(output));
+  fmt::print(stderr,
+             "No tracer: the launch times below end when the host sees the kernel's first store, "
+             "so they are upper bounds of launch call to kernel start.\n");
+  return write_floors(verb, CollectorTracer::kHip, amd_driver(measured.runtime_version),
+                      measured.floors, "launch at most");
+}
+
+enum class Vendor : uint8_t { kNvidia, kAmd };
+
+// The vendor that --device names, else the one whose driver is installed here.
+Result<Vendor> choose_vendor(const std::string& named) {
+  if (named == "nvidia") return Vendor::kNvidia;
+  if (named == "amd") return Vendor::kAmd;
+  const auto cuda = DynamicLibrary::open(libraries("ASSAY_CUDA_DRIVER", {"libcuda.so.1"}),
+                                         "no NVIDIA driver is installed here");
+  if (cuda) return Vendor::kNvidia;
+  const auto hip =
+      DynamicLibrary::open(hip_runtimes(), "no AMD ROCm runtime is installed here either");
+  if (hip) return Vendor::kAmd;
+  return Error{ErrorCode::kUnsupported, cuda.error().message + "; " + hip.error().message, "", -1};
 }
 
 Status measure(const NullKernelVerb& verb) {
   ASSAY_TRY(check_export(verb.output, {}));
   ASSAY_TRY_ASSIGN(const std::string program,
                    find_collector("assay_null_kernel", "ASSAY_NULL_KERNEL"));
-  ASSAY_TRY_ASSIGN(const Scratch scratch, Scratch::make());
-  RecordRequest request;
-  request.command = {program, verb.device, std::to_string(verb.warmups), std::to_string(verb.runs)};
-  request.output = scratch.file("null.assaytrace");
-  request.cupti = verb.cupti;
-  request.library = verb.recorder;
-  ASSAY_TRY_ASSIGN(const RecordRun run, run_recorded(request));
-  if (run.exit_code != 0) {
-    return Error{ErrorCode::kUnsupported, "the empty kernel could not be launched (see above)", "",
-                 -1};
-  }
-  if (run.files.size() != 1) return nothing_recorded(nullptr);
-  ASSAY_TRY_ASSIGN(const RecordingFacts facts, read_recording_facts(run.files.front()));
-  ASSAY_TRY_ASSIGN(const Trace trace, load_trace(run.files.front(), {}));
-  ASSAY_TRY_ASSIGN(const std::string json, floor_json(verb, trace, facts));
-  return export_file(verb.output, json);
+  const size_t colon = verb.device.find(':');
+  const bool named = colon != std::string::npos;
+  ASSAY_TRY_ASSIGN(const Vendor vendor, choose_vendor(named ? verb.device.substr(0, colon) : ""));
+  const std::string device = named ? verb.device.substr(colon + 1) : verb.device;
+  return vendor == Vendor::kNvidia ? measure_nvidia(verb, program, device)
+                                   : measure_amd(verb, program, device);
+}
+
+// "0", "all", "nvidia:1", "amd:all".
+std::string device_problem(const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::string vendor = colon == std::string::npos ? "nvidia" : text.substr(0, colon);
+  const std::string number = colon == std::string::npos ? text : text.substr(colon + 1);
+  const bool digits = !number.empty() && number.size() < 4 &&
+                      number.find_first_not_of("0123456789") == std::string::npos;
+  const bool fine = (vendor == "nvidia" || vendor == "amd") && (digits || number == "all");
+  return fine ? "" : "'" + text + "' is none of 0, all, nvidia:0, nvidia:all, amd:0, amd:all";
 }
 
 }  // namespace
@@ -221,12 +284,16 @@ void add_null_kernel_verb(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand(
       "null-kernel", "Measures what an empty kernel costs to launch on this machine, for --floor");
   sub->add_option("-o,--output", verb->output, "the floor file")->capture_default_str();
-  sub->add_option("--device", verb->device, "number of the GPU, or all")
-      ->check(CLI::NonNegativeNumber | CLI::IsMember({"all"}))
+  sub->add_option("--device", verb->device,
+                  "number of the GPU, or all; nvidia:0 or amd:0 where both kinds are installed")
+      ->check(CLI::Validator(device_problem, "DEVICE"))
       ->capture_default_str();
   sub->add_option("--warmups", verb->warmups, "launches that do not count")->capture_default_str();
   sub->add_option("--runs", verb->runs, "launches that count")
       ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  sub->add_option("--limit", verb->limit_s, "seconds after which a driver that hangs is given up")
+      ->check(CLI::Range(1, 86'400))
       ->capture_default_str();
   sub->add_option("--cupti", verb->cupti, "the libcupti to load; default: looked for");
   sub->add_option("--recorder", verb->recorder,

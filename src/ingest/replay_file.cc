@@ -204,7 +204,7 @@ Result<MeasurementHead> read_head(const Fields& document, const std::string& kin
   head.tracer = tracer_from_name(tracer);
   if (head.tracer == CollectorTracer::kUnknown) {
     return bad("tracer '" + tracer + "' is none of cupti, nsys, kineto, rocprofiler" +
-               (kind == "assay-replay" ? ", host" : ""));
+               (kind == "assay-replay" ? ", host" : ", hip"));
   }
   ASSAY_TRY_ASSIGN(head.driver, document.text("driver", false));
   ASSAY_TRY_ASSIGN(head.warmups, document.count("warmups"));
@@ -302,6 +302,7 @@ Result<ReplayFile> read_replay(const Json& json) {
   const Fields document(json, "");
   ReplayFile file;
   ASSAY_TRY_ASSIGN(file.head, read_head(document, "assay-replay"));
+  if (file.head.tracer == CollectorTracer::kHip) return bad("tracer 'hip' tells no kernels apart");
   ASSAY_TRY_ASSIGN(const Fields gpu, document.object("gpu"));
   ASSAY_TRY_ASSIGN(file.gpu, read_gpu(gpu));
   ASSAY_TRY_ASSIGN(file.framework, document.text("framework", false));

@@ -54,6 +54,8 @@ std::string_view tracer_name(CollectorTracer tracer) {
       return "rocprofiler";
     case CollectorTracer::kHost:
       return "host";
+    case CollectorTracer::kHip:
+      return "hip";
     case CollectorTracer::kUnknown:
       break;
   }
@@ -63,7 +65,7 @@ std::string_view tracer_name(CollectorTracer tracer) {
 CollectorTracer tracer_from_name(std::string_view name) {
   for (const CollectorTracer tracer :
        {CollectorTracer::kCupti, CollectorTracer::kNsys, CollectorTracer::kKineto,
-        CollectorTracer::kRocprofiler, CollectorTracer::kHost}) {
+        CollectorTracer::kRocprofiler, CollectorTracer::kHost, CollectorTracer::kHip}) {
     if (name == tracer_name(tracer)) return tracer;
   }
   return CollectorTracer::kUnknown;

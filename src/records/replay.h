@@ -16,8 +16,17 @@ namespace assay {
 
 // What took the timestamps. A launch time includes the tracer's own cost, so floors and replays
 // compare only within one tracer.
-// kHost: none, without a device; only calls on the host have times then.
-enum class CollectorTracer : uint8_t { kUnknown, kCupti, kNsys, kKineto, kRocprofiler, kHost };
+// kHost: none, without a device; only calls on the host have times then. kHip: none, the host's
+// clock and HIP's events; a floor's launch time is an upper bound then.
+enum class CollectorTracer : uint8_t {
+  kUnknown,
+  kCupti,
+  kNsys,
+  kKineto,
+  kRocprofiler,
+  kHost,
+  kHip
+};
 std::string_view tracer_name(CollectorTracer tracer);
 // kUnknown for a name that is none.
 CollectorTracer tracer_from_name(std::string_view name);

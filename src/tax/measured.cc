@@ -369,7 +369,13 @@ TrustNotes floor_trust(const FloorFile& file, const std::string& gpu, Tracer tra
              "the trace does not name its GPU: that the floor (" + lowest_floor(file).gpu.name +
                  ") is of the same one is taken on trust");
   }
-  if (!same_tracer(file.head.tracer, tracer)) {
+  if (file.head.tracer == CollectorTracer::kHip) {
+    add_note(notes, "floor_upper_bound", 1, "floor, kt_ns, kt_fw_ns",
+             "the floor was measured by the host's clock and HIP's events, without a tracer: it is "
+             "an upper bound (launch call to the kernel's first store being seen), so what the "
+             "trace shows above it is at least that much; the trace's tracer has a cost of its own "
+             "on top");
+  } else if (!same_tracer(file.head.tracer, tracer)) {
     add_note(notes, "floor_tracer", 1, "floor, kt_ns, kt_fw_ns",
              "the floor was measured under " + std::string(tracer_name(file.head.tracer)) +
                  ", the trace taken with " + tracer_words(tracer) +

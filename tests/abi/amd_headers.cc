@@ -7,8 +7,10 @@
 #include <hip/hiprtc.h>
 #include <rocm_smi/rocm_smi.h>
 
+#include <cstddef>
 #include <type_traits>
 
+#include "collect/null_kernel/hip_abi.h"
 #include "devices/gpu_runtime.h"
 #include "devices/rsmi_abi.h"
 
@@ -70,6 +72,46 @@ ASSAY_SAME(hiprtcGetProgramLog, GpuCompilerApi, log);
 ASSAY_SAME(hiprtcGetCodeSize, GpuCompilerApi, code_size);
 ASSAY_SAME(hiprtcGetCode, GpuCompilerApi, code);
 ASSAY_SAME(hiprtcDestroyProgram, GpuCompilerApi, destroy);
+
+// The null kernel's own table. hip_ext.h, which declares hipExtModuleLaunchKernel, is for AMD's
+// compiler only.
+using Null = assay::hip::Api;
+using NullCompiler = assay::hip::CompilerApi;
+ASSAY_SAME(hipInit, Null, init);
+ASSAY_SAME(hipRuntimeGetVersion, Null, runtime_version);
+ASSAY_SAME(hipGetDeviceCount, Null, device_count);
+ASSAY_SAME(hipSetDevice, Null, set_device);
+ASSAY_SAME(hipDeviceGetName, Null, device_name);
+ASSAY_SAME(hipDeviceGetPCIBusId, Null, device_bus_id);
+ASSAY_SAME(hipDeviceGetUuid, Null, device_uuid);
+ASSAY_SAME(hipStreamCreateWithFlags, Null, stream_create);
+ASSAY_SAME(hipStreamSynchronize, Null, stream_synchronize);
+ASSAY_SAME(hipEventCreate, Null, event_create);
+ASSAY_SAME(hipEventElapsedTime, Null, event_elapsed);
+ASSAY_SAME(hipHostGetDevicePointer, Null, host_device_pointer);
+ASSAY_SAME(hipModuleLoadData, Null, module_load);
+ASSAY_SAME(hipModuleGetFunction, Null, module_function);
+ASSAY_SAME(hipModuleLaunchKernel, Null, launch);
+ASSAY_SAME(hipGetErrorName, Null, error_name);
+ASSAY_SAME(hipGetErrorString, Null, error_text);
+static_assert(same_shape(static_cast<hipError_t (*)(void**, size_t, unsigned)>(&hipHostMalloc),
+                         decltype(Null::host_allocate){}));
+static_assert(sizeof(hipUUID) == assay::hip::kUuidBytes);
+static_assert((hipHostMallocMapped | hipHostMallocCoherent) == assay::hip::kMappedCoherent);
+static_assert(hipStreamNonBlocking == assay::hip::kNonBlocking);
+static_assert(hipErrorNoDevice == assay::hip::kNoDevice);
+static_assert(hipErrorInvalidDevice == assay::hip::kInvalidDevice);
+static_assert(offsetof(hipDeviceProp_t, gcnArchName) == (HIP_VERSION_MAJOR >= 6
+                                                             ? assay::hip::kArchitectureAt
+                                                             : assay::hip::kOldArchitectureAt));
+static_assert(sizeof(hipDeviceProp_t) <= assay::hip::kPropertiesBytes);
+ASSAY_SAME(hiprtcCreateProgram, NullCompiler, create);
+ASSAY_SAME(hiprtcCompileProgram, NullCompiler, compile);
+ASSAY_SAME(hiprtcGetProgramLogSize, NullCompiler, log_size);
+ASSAY_SAME(hiprtcGetProgramLog, NullCompiler, log);
+ASSAY_SAME(hiprtcGetCodeSize, NullCompiler, code_size);
+ASSAY_SAME(hiprtcGetCode, NullCompiler, code);
+ASSAY_SAME(hiprtcGetErrorString, NullCompiler, error_text);
 
 ASSAY_SAME(rsmi_init, Smi, init);
 ASSAY_SAME(rsmi_status_string, Smi, error_text);

@@ -2,32 +2,101 @@
 // them to run Assay's AMD path without a GPU. A matrix product takes 200 us of a stream's time,
 // during which power is 500 W instead of 100 W. The energy accumulator counts in 15.259 uJ and is
 // read anew every millisecond. FAKE_GPU names a fault: none, no_device, no_smi_device, no_counter,
-// no_permission, launch_fails, no_compile; wraps (the accumulator has 32 bits and is about to wrap)
-// and restarts (it begins anew 20 ms after the first read).
+// no_permission, launch_fails, no_compile, hangs, killed, two_kinds, no_architecture; wraps (the
+// accumulator has 32 bits and is about to wrap) and restarts (it begins anew 20 ms after the first
+// read). FAKE_GPUS is how many there are, of one by default. A launch call takes 5 us, its kernel's
+// first store is seen 20 us after it began; a timed kernel takes 2 us. FAKE_ROCM5 builds it with
+// what ROCm 5 names and lays out otherwise.
 
 #include "fake_gpu.h"
 
+#include <csignal>
 #include <cstring>
 #include <map>
+
+#include "collect/null_kernel/hip_abi.h"
 
 const clockid_t fake::kClock = CLOCK_BOOTTIME;
 
 using namespace fake;
 
+namespace {
+
+constexpr char kStore[] = "assay_first_store";
+bool begun = false;  // a kernel was launched
+
+void spin_until(int64_t t) {
+  while (now() < t) continue;
+}
+
+int fake_gpus() {
+  const char* set = std::getenv("FAKE_GPUS");
+  return set != nullptr ? std::atoi(set) : 1;
+}
+
+void put_architecture(void* properties, size_t at) {
+  if (!faulty("no_architecture")) {
+    std::strcpy(static_cast<char*>(properties) + at, "gfx942:sramecc+:xnack-");
+  }
+}
+
+int timed_launch(void* start, void* stop) {
+  static_cast<Event*>(start)->at = now();
+  static_cast<Event*>(stop)->at = static_cast<Event*>(start)->at + 2000;
+  return 0;
+}
+
+}  // namespace
+
 extern "C" {
 
 int hipInit(unsigned) { return 0; }
-int hipGetDeviceCount(int* count) { return *count = faulty("no_device") ? 0 : 1, 0; }
+int hipGetDeviceCount(int* count) {
+  *count = faulty("no_device") ? 0 : fake_gpus();
+  return *count == 0 ? 100 : 0;
+}
+int hipRuntimeGetVersion(int* version) { return *version = 60443484, 0; }
+int hipDeviceGetUuid(assay::hip::Uuid* uuid, int device) {
+  std::memcpy(uuid->text, "0123456789abcdef", sizeof(uuid->text));
+  return uuid->text[0] = static_cast<char>('0' + device), 0;
+}
 int hipDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
-int hipDeviceGetName(char* name, int length, int) {
-  return std::strncpy(name, "Fake MI300X", static_cast<size_t>(length)), 0;
+int hipDeviceGetName(char* name, int length, int device) {
+  const char* kind = device > 0 && faulty("two_kinds") ? "Fake MI250" : "Fake MI300X";
+  return std::strncpy(name, kind, static_cast<size_t>(length)), 0;
 }
 int hipDeviceGetPCIBusId(char* id, int length, int) {
   return std::strncpy(id, "0000:c1:00.0", static_cast<size_t>(length)), 0;
 }
 int hipSetDevice(int) { return 0; }
+#ifdef FAKE_ROCM5
+int hipGetDeviceProperties(void* properties, int) { return put_architecture(properties, 396), 0; }
+}  // extern "C": ROCm 5 has this one with C++ linkage
+struct ihipModuleSymbol_t;
+struct ihipStream_t;
+struct ihipEvent_t;
+int hipExtModuleLaunchKernel(ihipModuleSymbol_t*, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                             uint32_t, size_t, ihipStream_t*, void**, void**, ihipEvent_t* start,
+                             ihipEvent_t* stop, uint32_t) {
+  return timed_launch(start, stop);
+}
+extern "C" {
+#else
+int hipGetDevicePropertiesR0600(void* properties, int) {
+  return put_architecture(properties, 1160), 0;
+}
+int hipGetDeviceProperties(void* properties, int) { return put_architecture(properties, 396), 0; }
+int hipExtModuleLaunchKernel(void*, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+                             size_t, void*, void**, void**, void* start, void* stop, uint32_t) {
+  return timed_launch(start, stop);
+}
+#endif
+int hipEventCreate(void** event) { return *event = new Event, 0; }
 int hipStreamCreateWithFlags(void** stream, unsigned) { return *stream = &free_at, 0; }
-int hipStreamSynchronize(void*) { return wait_until(free_at), 0; }
+int hipStreamSynchronize(void*) {
+  while (begun && faulty("hangs")) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return wait_until(free_at), 0;
+}
 int hipEventCreateWithFlags(void** event, unsigned) { return *event = new Event, 0; }
 int hipEventDestroy(void* event) { return delete static_cast<Event*>(event), 0; }
 int hipEventRecord(void* event, void*) {
@@ -55,26 +124,52 @@ int hipModuleLoadData(void** module, const void* image) {
   return std::strstr(static_cast<const char*>(image), "compiled") != nullptr ? 0 : 209;
 }
 int hipModuleGetFunction(void** function, void*, const char* name) {
-  *function = const_cast<char*>(std::strcmp(name, kStamp) == 0 ? kStamp : kOther);
+  const bool store = std::strcmp(name, kStore) == 0;
+  *function = const_cast<char*>(std::strcmp(name, kStamp) == 0 ? kStamp : store ? kStore : kOther);
   return 0;
 }
 int hipModuleLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned,
                           unsigned, unsigned, void*, void** arguments, void**) {
   if (faulty("launch_fails")) return 719;
+  if (faulty("killed")) ::raise(SIGKILL);
+  begun = true;
+  const int64_t start = now();
+  if (function == kStore) {
+    spin_until(start + 20'000);
+    uint32_t* const seen = *static_cast<uint32_t**>(arguments[0]);
+    __atomic_store_n(seen, *static_cast<uint32_t*>(arguments[1]), __ATOMIC_RELEASE);
+    return 0;
+  }
   if (function == kStamp) {
     *static_cast<uint64_t*>(*static_cast<void**>(arguments[0])) = static_cast<uint64_t>(now());
   }
   return 0;
 }
 const char* hipGetErrorString(int code) {
+  if (code == 100) return "no ROCm-capable device is detected";
   return code == 719 ? "unspecified launch failure" : "fake error";
+}
+const char* hipGetErrorName(int code) {
+  if (code == 100) return "hipErrorNoDevice";
+  return code == 719 ? "hipErrorLaunchFailure" : "hipErrorUnknown";
+}
+const char* hiprtcGetErrorString(int code) {
+  return code == 6 ? "HIPRTC_ERROR_COMPILATION" : "HIPRTC_ERROR_INTERNAL_ERROR";
 }
 
 int hiprtcCreateProgram(void** program, const char*, const char*, int, const char* const*,
                         const char* const*) {
   return *program = &busy, 0;
 }
-int hiprtcCompileProgram(void*, int, const char* const*) { return faulty("no_compile") ? 6 : 0; }
+// FAKE_ARCHITECTURE is the only one that it compiles for, when set; "" is no option at all.
+int hiprtcCompileProgram(void*, int count, const char* const* options) {
+  const char* only = std::getenv("FAKE_ARCHITECTURE");
+  const std::string option = count > 0 ? options[0] : "";
+  if (only != nullptr && option != (*only != '\0' ? std::string("--offload-arch=") + only : "")) {
+    return 6;
+  }
+  return faulty("no_compile") ? 6 : 0;
+}
 int hiprtcGetProgramLogSize(void*, size_t* bytes) { return *bytes = 12, 0; }
 int hiprtcGetProgramLog(void*, char* text) { return std::strcpy(text, "bad source."), 0; }
 int hiprtcGetCodeSize(void*, size_t* bytes) { return *bytes = 9, 0; }

@@ -267,6 +267,7 @@ def check_null_kernel(bench):
         check(used.get("ns") == 7000 and used.get("source") == "measured", f"--floor: {used}")
     without = {name: value for name, value in bench.env.items() if name != "LD_LIBRARY_PATH"}
     without["ASSAY_CUDA_DRIVER"] = "libcuda-that-is-not-there.so"
+    without["ASSAY_HIP_RUNTIME"] = "libamdhip64-that-is-not-there.so"
     done = subprocess.run([bench.assay, "null-kernel", "-o", str(bench.folder / "no.json")], capture_output=True,
                           text=True, check=False, env=without)
     check(done.returncode == 2 and "no NVIDIA driver is installed here" in done.stderr, f"no driver: {done.stderr}")
