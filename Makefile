@@ -3,7 +3,9 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench format clean web example
+PREFIX ?= /usr/local
+
+.PHONY: build install demo test check bench format clean web example
 
 EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
 CCACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -15,6 +17,11 @@ build:
 	@tools/install_deps.sh --check build
 	@$(CONFIGURE) release $(CCACHE) >/dev/null
 	@$(BUILD) release --target assay
+
+# Programs, the recorder and the documents under PREFIX (DESTDIR before it, for packages).
+install: build
+	@$(BUILD) release --target assay_programs
+	cmake --install build/release --prefix $(PREFIX)
 
 # From a fresh clone to the answer: packages, Release build, report on a real trace.
 demo:

@@ -53,6 +53,7 @@ THIRD_PARTY = [
     ("muParser", r"muParser\w*\.h", "levels", 1),
     ("libxlsxwriter", r"xlsxwriter(\.h|/)", "query", 1),
     ("XGBoost", r"xgboost/", "throughput", 1),
+    ("libtorch", r"(ATen|c10|torch)/", "collect", 2),
 ]
 
 # Slow to compile and rarely needed: fine in a .cc file, not in a header that everyone pays for.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts assay, its tracer and every shared library they need (but the C library's own) into one
+# Puts assay, its tracer, its null kernel and every shared library they need (but the C library's own) into one
 # folder that runs on any x86-64 Linux with the same or a newer C library, without packages: for a
 # machine with a GPU where nothing can be installed.
 #
@@ -36,7 +36,7 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DASSAY_TESTS=OFF \
   -DCMAKE_BUILD_RPATH="\$ORIGIN/lib" -DCMAKE_EXE_LINKER_FLAGS="-Wl,--disable-new-dtags" \
   "${launcher[@]}" >/dev/null
 targets=(assay)
-for target in assay_record; do
+for target in assay_record assay_null_kernel; do
   # To the end: whoever stops reading early ends cmake with an error.
   cmake --build "$build" --target help | grep "^$target:" >/dev/null && targets+=("$target")
 done
@@ -48,7 +48,9 @@ fi
 rm -rf "$folder"
 mkdir -p "$folder/lib"
 cp "$build/assay" "$folder/"
-find "$build" -name 'libassay_record.so*' -exec cp {} "$folder/" \;
+for part in libassay_record.so assay_null_kernel; do
+  [ -e "$build/$part" ] && cp "$build/$part" "$folder/"
+done
 # Sources that are compiled against the PyTorch of the machine.
 for part in replay pytorch; do
   [ -d "collect/$part" ] && mkdir -p "$folder/collect" && cp -r "collect/$part" "$folder/collect/"
@@ -64,8 +66,8 @@ reference_of() {
   esac
 }
 pending=("$folder/assay")
-for tracer in "$folder"/libassay_record.so*; do
-  [ -e "$tracer" ] && pending+=("$tracer")
+for part in "$folder"/libassay_record.so "$folder"/assay_null_kernel; do
+  [ -e "$part" ] && pending+=("$part")
 done
 while [ ${#pending[@]} -gt 0 ]; do
   next=()

@@ -1,5 +1,8 @@
 #include "collect/replay/arguments.h"
 
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -10,6 +13,14 @@
 #include <utility>
 
 namespace assay::replay {
+
+struct Call::Parts {
+  c10::OperatorHandle op;
+  torch::jit::Stack arguments;
+  std::vector<std::string> assumed;
+  torch::jit::Stack stack;  // arguments before the call, results after
+};
+
 namespace {
 
 using c10::IValue;
@@ -127,8 +138,10 @@ int scalar_fit(TypeKind kind, const RecordedInput& input) {
 int list_fit(const c10::TypePtr& type, const RecordedInput& input) {
   if (type->kind() != TypeKind::ListType) return kNoFit;
   const TypeKind kind = element_of(type)->kind();
+  const bool numbers = is_integer_kind(kind) || kind == TypeKind::FloatType;
+  if (!numbers && kind != TypeKind::BoolType) return kNoFit;
   const auto parts = as_list(input.value);
-  if (!parts) return is_integer_kind(kind) || kind == TypeKind::FloatType ? 1 : kNoFit;
+  if (!parts) return numbers ? 1 : kNoFit;
   int fit = 3;
   for (const std::string& part : *parts) {
     fit = std::min(fit, scalar_fit(kind, {"Scalar", {}, {}, true, part}));
@@ -136,12 +149,20 @@ int list_fit(const c10::TypePtr& type, const RecordedInput& input) {
   return fit;
 }
 
-bool is_tensor_type(const std::string& name) { return element_type(name).has_value(); }
+// Profilers of 2021 recorded shapes without types: what has dimensions is a tensor.
+bool is_untyped_tensor(const RecordedInput& input) {
+  return input.type.empty() && input.dims.told && !input.dims.nested &&
+         !input.dims.shapes.front().empty();
+}
+
+bool is_tensor(const RecordedInput& input) {
+  return element_type(input.type).has_value() || is_untyped_tensor(input);
+}
 
 // How well a recorded input fits a declared argument; kNoFit: not at all.
 int fit_of(const c10::Argument& argument, const RecordedInput& input) {
   const c10::TypePtr type = without_optional(argument.type());
-  if (is_tensor_type(input.type)) return type->kind() == TypeKind::TensorType ? 3 : kNoFit;
+  if (is_tensor(input)) return type->kind() == TypeKind::TensorType ? 3 : kNoFit;
   if (input.type == "Scalar") return scalar_fit(type->kind(), input);
   if (input.type == "ScalarList") return list_fit(type, input);
   if (input.type == "TensorList" || input.dims.nested) {
@@ -200,13 +221,11 @@ bool takes_tensors_only(const c10::FunctionSchema& schema) {
   return any;
 }
 
-c10::OperatorHandle choose_overload(const JobEntry& entry) {
-  const auto found = overloads().find(entry.op);
-  if (found == overloads().end())
-    throw OperatorMissing("this libtorch has no operator " + entry.op);
+std::optional<c10::OperatorHandle> best_overload(const JobEntry& entry,
+                                                 const std::vector<std::string>& names) {
   std::optional<c10::OperatorHandle> best;
   int best_fit = kNoFit;
-  for (const std::string& overload : found->second) {
+  for (const std::string& overload : names) {
     const auto handle = c10::Dispatcher::singleton().findSchema({entry.op, overload});
     if (!handle.has_value()) continue;
     const int fit = entry.inputs_told ? fit_of(handle->schema(), entry)
@@ -215,7 +234,27 @@ c10::OperatorHandle choose_overload(const JobEntry& entry) {
     best_fit = fit;
     best.emplace(*handle);
   }
-  if (best) return *best;
+  return best;
+}
+
+// Takes leading inputs off the entry where it fits no overload with them: profilers before
+// PyTorch 1.10 recorded all that lay on the interpreter's stack, the call's own inputs last.
+c10::OperatorHandle choose_overload(JobEntry& entry, std::vector<std::string>& assumed) {
+  const auto found = overloads().find(entry.op);
+  if (found == overloads().end()) {
+    throw OperatorMissing("this libtorch has no operator " + entry.op);
+  }
+  if (const auto best = best_overload(entry, found->second)) return *best;
+  JobEntry fewer = entry;
+  while (fewer.inputs.size() > 1) {
+    fewer.inputs.erase(fewer.inputs.begin());
+    const auto best = best_overload(fewer, found->second);
+    if (!best) continue;
+    assumed.push_back("the first " + std::to_string(entry.inputs.size() - fewer.inputs.size()) +
+                      " recorded inputs belong to another call");
+    entry = fewer;
+    return *best;
+  }
   throw CannotRebuild(entry.inputs_told
                           ? "no overload of " + entry.op + " takes what was recorded"
                           : "inputs were not recorded, and no overload takes tensors alone");
@@ -223,15 +262,38 @@ c10::OperatorHandle choose_overload(const JobEntry& entry) {
 
 // ---------------------------------------------------------------- arguments
 
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Numbers that change what is computed and nothing of the work, for profilers before PyTorch 2.1,
+// which recorded none. A dimension or an exponent is none of these.
+std::optional<double> any_number(const std::string& op, const std::string& argument) {
+  if (is_one_of(argument, {"eps", "epsilon"})) return 1e-5;
+  if (is_one_of(argument, {"value", "threshold"})) return 1;
+  if (is_one_of(argument, {"min", "max", "min_val", "max_val"})) {
+    const bool clamps =
+        op.find("clamp") != std::string::npos || op.find("tanh") != std::string::npos;
+    return clamps ? std::optional<double>(1) : std::nullopt;
+  }
+  const bool compares =
+      is_one_of(op, {"aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"});
+  return compares && argument == "other" ? std::optional<double>(1) : std::nullopt;
+}
+
 class Builder {
  public:
-  Builder(const JobEntry& entry, const at::Device& device, int64_t most_bytes)
-      : entry_(entry), device_(device), most_bytes_(most_bytes) {}
+  Builder(JobEntry entry, const at::Device& device, int64_t most_bytes)
+      : entry_(std::move(entry)), device_(device), most_bytes_(most_bytes) {}
 
-  Call build() {
-    Call call{choose_overload(entry_), {}, {}};
+  std::unique_ptr<Call::Parts> build() {
+    std::vector<std::string> assumed;
+    const c10::OperatorHandle op = choose_overload(entry_, assumed);
+    auto parts = std::make_unique<Call::Parts>(Call::Parts{op, {}, std::move(assumed), {}});
+    Call::Parts& call = *parts;
     const c10::FunctionSchema& schema = call.op.schema();
     assumed_ = &call.assumed;
+    schema_ = &schema;
     for (size_t i = 0; i < schema.arguments().size(); ++i) {
       const c10::Argument& argument = schema.arguments()[i];
       where_ = "input " + std::to_string(i + 1) + " (" + argument.name() + ")";
@@ -239,7 +301,7 @@ class Builder {
       call.arguments.push_back(recorded ? value_of(argument, entry_.inputs[i])
                                         : unrecorded(argument));
     }
-    return call;
+    return parts;
   }
 
  private:
@@ -248,7 +310,7 @@ class Builder {
 
   IValue value_of(const c10::Argument& argument, const RecordedInput& input) {
     const c10::TypePtr type = without_optional(argument.type());
-    if (is_tensor_type(input.type)) return tensor_of(argument, input);
+    if (is_tensor(input)) return tensor_of(argument, input);
     if (input.type == "Scalar") return scalar_of(argument, type->kind(), input);
     if (input.type == "ScalarList") return list_of(argument, element_of(type)->kind(), input);
     if (input.type == "TensorList" || input.dims.nested) return tensors_of(type, input);
@@ -267,11 +329,109 @@ class Builder {
       return *argument.default_value();
     }
     if (optional) return IValue();
+    if (is_list_of_optional_tensors(argument.type())) return indices(argument);
+    if (argument.name() == "normalized_shape") return normalized_shape();
     if (kind == TypeKind::TensorType) {
       if (!entry_.inputs_told) return whole_launch(argument);
       return IValue(at::Tensor());
     }
+    if (const auto number = any_number(entry_.op, argument.name())) {
+      return assumed_number(kind, *number);
+    }
+    if (argument.name() == "output_mask") {
+      assume("not recorded: all three gradients");
+      return IValue(c10::List<bool>({true, true, true}));
+    }
     fail("a value of type " + argument.type()->str() + " was not recorded");
+  }
+
+  // Sizes of the first recorded input that the schema calls so, where it is a tensor.
+  const Shape* sizes_of(const std::string& name) const {
+    const auto& arguments = schema_->arguments();
+    for (size_t i = 0; i < entry_.inputs.size() && i < arguments.size(); ++i) {
+      const RecordedInput& input = entry_.inputs[i];
+      const bool found = arguments[i].name() == name && is_tensor(input) && input.dims.told;
+      if (found && !input.dims.nested) return &input.dims.shapes.front();
+    }
+    return nullptr;
+  }
+
+  // Profilers before PyTorch 2.1 do not record it; the weight has it.
+  IValue normalized_shape() {
+    const Shape* weight = sizes_of("weight");
+    if (weight == nullptr || weight->empty()) fail("neither it nor a weight was recorded");
+    assume("not recorded: the weight's shape");
+    return IValue(c10::List<int64_t>(c10::ArrayRef<int64_t>(*weight)));
+  }
+
+  // Profilers record no list that may hold None: neither how many tensors index, nor their shapes.
+  // What is put, or the size of the launch, tells how many places are looked up.
+  IValue indices(const c10::Argument& argument) {
+    const Shape* self = sizes_of("self");
+    if (argument.name() != "indices" || self == nullptr || self->empty()) {
+      fail("a list of tensors that may be None is not recorded");
+    }
+    const Shape* values = sizes_of("values");
+    Places places = values != nullptr ? places_of_values(*self, *values) : Places{};
+    if (places.tensors == 0) places = places_of_launch(*self);
+    if (places.tensors == 0) fail("not recorded, and nothing tells how many places are looked up");
+    assume("not recorded: " + std::to_string(places.tensors) + " tensor(s) of places, of shape " +
+           shape_text(places.shape));
+    c10::List<MaybeTensor> list;
+    for (size_t i = 0; i < places.tensors; ++i) {
+      at::Tensor tensor = strided_tensor(at::kLong, places.shape, nullptr);
+      fill(tensor, true);
+      list.push_back(tensor);
+    }
+    return IValue(list);
+  }
+
+  struct Places {
+    size_t tensors = 0;  // 0: cannot be told
+    Shape shape;         // of each
+  };
+
+  // Values have the shape of the places, then that of what one place holds.
+  static Places places_of_values(const Shape& self, const Shape& values) {
+    for (size_t tensors = 1; tensors <= self.size(); ++tensors) {
+      const size_t held = self.size() - tensors;
+      if (values.size() <= held) continue;
+      const auto cut = values.end() - static_cast<std::ptrdiff_t>(held);
+      if (std::equal(cut, values.end(), self.begin() + static_cast<std::ptrdiff_t>(tensors))) {
+        return {tensors, Shape(values.begin(), cut)};
+      }
+    }
+    return {};
+  }
+
+  // Of the kernels that look places up, one gives every thread four elements
+  // (index_elementwise_kernel), the other 16 bytes (vectorized_gather_kernel).
+  Places places_of_launch(const Shape& self) const {
+    constexpr int64_t kGatherBytes = 16;
+    const int64_t of_gather =
+        kGatherBytes / std::max<int64_t>(1, static_cast<int64_t>(first_element_bytes()));
+    for (size_t tensors = 1; tensors <= self.size(); ++tensors) {
+      double held = 1;  // a size may be hostile
+      for (size_t i = tensors; i < self.size(); ++i) held *= static_cast<double>(self[i]);
+      if (held < 1 || held > static_cast<double>(most_bytes_)) continue;
+      for (const int64_t each : {int64_t{4}, of_gather}) {
+        const auto row = static_cast<int64_t>(held);
+        const int64_t elements = entry_.elements * each;
+        if (elements > 0 && elements % row == 0) return {tensors, {elements / row}};
+      }
+    }
+    return {};
+  }
+
+  size_t first_element_bytes() const {
+    const auto type = element_type(entry_.inputs.front().type);
+    return type ? c10::elementSize(*type) : sizeof(float);
+  }
+
+  static std::string shape_text(const Shape& shape) {
+    std::string text = "[";
+    for (const int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+    return text + "]";
   }
 
   IValue whole_launch(const c10::Argument& argument) {
@@ -282,7 +442,7 @@ class Builder {
 
   bool has_tensors() const {
     return std::any_of(entry_.inputs.begin(), entry_.inputs.end(), [](const RecordedInput& input) {
-      return is_tensor_type(input.type) || input.dims.nested;
+      return is_tensor(input) || input.dims.nested;
     });
   }
 
@@ -293,9 +453,19 @@ class Builder {
         return *argument.default_value();
       }
       if (argument.type()->kind() == TypeKind::OptionalType) return IValue();
+      if (const auto number = any_number(entry_.op, argument.name())) {
+        return assumed_number(kind, *number);
+      }
       fail("the value was not recorded; PyTorch 2.1 and newer record it");
     }
     return scalar_value(kind, input.value);
+  }
+
+  IValue assumed_number(TypeKind kind, double number) {
+    std::ostringstream text;
+    text << number;
+    assume("the value was not recorded: " + text.str());
+    return scalar_value(kind, text.str());
   }
 
   IValue scalar_value(TypeKind kind, const std::string& text) const {
@@ -334,7 +504,8 @@ class Builder {
   }
 
   IValue tensor_of(const c10::Argument& argument, const RecordedInput& input) {
-    const at::ScalarType type = *element_type(input.type);
+    if (is_untyped_tensor(input)) assume("element types were not recorded: float");
+    const at::ScalarType type = element_type(input.type).value_or(at::kFloat);
     if (!input.dims.told || input.dims.nested) fail("its shape was not recorded");
     const Shape& sizes = input.dims.shapes.front();
     const bool strided = input.strides.told && !input.strides.nested &&
@@ -350,7 +521,7 @@ class Builder {
     if (type != at::kDouble && type != at::kLong && type != at::kBool) return false;
     if (entry_.inputs.size() < 2) return false;
     return std::any_of(entry_.inputs.begin(), entry_.inputs.end(), [](const RecordedInput& other) {
-      return is_tensor_type(other.type) && other.dims.told && !other.dims.nested &&
+      return is_tensor(other) && other.dims.told && !other.dims.nested &&
              !other.dims.shapes.front().empty();
     });
   }
@@ -430,7 +601,7 @@ class Builder {
   // Values that no operator refuses: in (0, 1], ones, or places that exist. Filled through the
   // memory itself, which tensors with stride 0 share among elements.
   void fill(const at::Tensor& tensor, bool places) const {
-    if (tensor.numel() == 0) return;
+    if (tensor.numel() == 0 || device_.is_meta()) return;
     const int64_t count = static_cast<int64_t>(tensor.storage().nbytes() / tensor.element_size());
     at::Tensor memory = tensor.as_strided({count}, {1}, 0);
     const at::ScalarType type = tensor.scalar_type();
@@ -444,13 +615,14 @@ class Builder {
     }
   }
 
-  const JobEntry& entry_;
+  JobEntry entry_;  // its inputs are those of the call
   const at::Device device_;
   const int64_t most_bytes_;
   int64_t bytes_ = 0;
   int64_t smallest_ = 0;  // size of the tensors so far
   std::string where_;
   std::vector<std::string>* assumed_ = nullptr;
+  const c10::FunctionSchema* schema_ = nullptr;
 };
 
 void describe_tensor(const at::Tensor& tensor, std::ostream& out) {
@@ -465,33 +637,50 @@ void describe_tensor(const at::Tensor& tensor, std::ostream& out) {
   out << ']';
 }
 
-}  // namespace
-
-Call rebuild(const JobEntry& entry, const at::Device& device, int64_t most_bytes) {
-  return Builder(entry, device, most_bytes).build();
+void describe_value(const IValue& value, std::ostream& out) {
+  const bool optional = value.isOptionalTensorList();
+  if (value.isTensor()) {
+    describe_tensor(value.toTensor(), out);
+  } else if (optional || value.isTensorList()) {
+    out << '[';
+    for (const IValue& element : value.toListRef()) {
+      if (element.isNone())
+        out << "None";
+      else
+        describe_tensor(element.toTensor(), out);
+      out << ';';
+    }
+    out << ']';
+  } else {
+    out << value;
+  }
 }
 
-std::string describe(const Call& call) {
+}  // namespace
+
+Call rebuild(const JobEntry& entry, const std::string& device, int64_t most_bytes) {
+  return Call(Builder(entry, at::Device(device), most_bytes).build());
+}
+
+Call::Call(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Call::Call(Call&& other) noexcept = default;
+Call& Call::operator=(Call&& other) noexcept = default;
+Call::~Call() = default;
+
+const std::vector<std::string>& Call::assumed() const { return parts_->assumed; }
+void Call::prepare() { parts_->stack = parts_->arguments; }
+void Call::run() { parts_->op.callBoxed(&parts_->stack); }
+void Call::finish() { parts_->stack.clear(); }
+
+std::string Call::describe() const {
   std::ostringstream out;
-  out << call.op.operator_name().name;
-  if (!call.op.operator_name().overload_name.empty())
-    out << '.' << call.op.operator_name().overload_name;
+  const c10::OperatorName& name = parts_->op.operator_name();
+  out << name.name;
+  if (!name.overload_name.empty()) out << '.' << name.overload_name;
   out << '(';
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    const IValue& value = call.arguments[i];
+  for (size_t i = 0; i < parts_->arguments.size(); ++i) {
     if (i > 0) out << ", ";
-    if (value.isTensor()) {
-      describe_tensor(value.toTensor(), out);
-    } else if (value.isTensorList()) {
-      out << '[';
-      for (const at::Tensor& tensor : value.toTensorVector()) {
-        describe_tensor(tensor, out);
-        out << ';';
-      }
-      out << ']';
-    } else {
-      out << value;
-    }
+    describe_value(parts_->arguments[i], out);
   }
   out << ')';
   return out.str();

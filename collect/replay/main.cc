@@ -3,13 +3,13 @@
 // replay`.
 //
 //   assay-replay JOB RESULTS      run, and append one line of JSON per entry
+//   assay-replay --check JOB RESULTS   rebuild every call, with shapes alone, and run none
 //   assay-replay --about          one line of JSON: PyTorch, device, driver
 //
 // Before each entry a line {"begin": number} is written: whoever finds it last knows what a crash
 // was in. Exit codes: 0 all tried, 2 wrong use or job, 3 results cannot be written, 4 the device is
 // in an error state: start a new process for the rest.
 
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
@@ -86,15 +86,20 @@ std::string json_of(int64_t number, const Outcome& outcome) {
 
 class Replayer {
  public:
-  explicit Replayer(const Job& job) : job_(job), device_(job.device), cuda_(device_.is_cuda()) {}
+  Replayer(const Job& job, bool check_only)
+      : job_(job),
+        device_(check_only ? "meta" : job.device),
+        check_only_(check_only),
+        cuda_(device_.compare(0, 4, "cuda") == 0) {}
 
   Outcome replay(const JobEntry& entry) const {
     Outcome outcome;
     try {
-      const Call call = rebuild(entry, device_, cuda_ ? kMostBytesDevice : kMostBytesHost);
-      outcome.call = describe(call);
-      outcome.assumed = call.assumed;
-      measure(entry, call, outcome);
+      const bool host = !cuda_ && !check_only_;
+      Call call = rebuild(entry, device_, host ? kMostBytesHost : kMostBytesDevice);
+      outcome.call = call.describe();
+      outcome.assumed = call.assumed();
+      if (!check_only_) measure(entry, call, outcome);
     } catch (const OperatorMissing& error) {
       outcome.status = "op_missing";
       outcome.reason = error.what();
@@ -111,25 +116,27 @@ class Replayer {
   }
 
  private:
-  void measure(const JobEntry& entry, const Call& call, Outcome& outcome) const {
+  void measure(const JobEntry& entry, Call& call, Outcome& outcome) const {
     const auto deadline = Clock::now() + std::chrono::duration<double>(job_.entry_seconds);
     synchronize();
     for (int64_t i = 0; i < job_.warmups; ++i) {
-      torch::jit::Stack stack = call.arguments;
-      call.op.callBoxed(&stack);
+      call.prepare();
+      call.run();
       synchronize();
+      call.finish();
       if (Clock::now() > deadline) break;
     }
     for (int64_t i = 0; i < job_.runs; ++i) {
-      torch::jit::Stack stack = call.arguments;
+      call.prepare();
       const std::string label =
           "aten_dispatch|" + std::to_string(entry.number) + "|" + std::to_string(i);
       push_label(label.c_str());
       const auto begin = Clock::now();
-      call.op.callBoxed(&stack);
+      call.run();
       const auto end = Clock::now();
       pop_label();
       synchronize();
+      call.finish();
       outcome.host_ns.push_back(
           std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
       if (Clock::now() > deadline) break;
@@ -150,7 +157,8 @@ class Replayer {
   }
 
   const Job& job_;
-  const at::Device device_;
+  const std::string device_;
+  const bool check_only_;
   const bool cuda_;
 };
 
@@ -163,7 +171,7 @@ std::string about() {
          ", \"labels\": " + (labels_possible() ? "true" : "false") + "}";
 }
 
-int run(const std::string& job_path, const std::string& results_path) {
+int run(const std::string& job_path, const std::string& results_path, bool check_only) {
   const Job job = read_job(job_path);
   std::FILE* results = std::fopen(results_path.c_str(), "ab");
   if (results == nullptr) {
@@ -174,7 +182,7 @@ int run(const std::string& job_path, const std::string& results_path) {
     return std::fprintf(results, "%s\n", line.c_str()) > 0 && std::fflush(results) == 0;
   };
   const at::NoGradGuard no_grad;
-  const Replayer replayer(job);
+  const Replayer replayer(job, check_only);
   for (const JobEntry& entry : job.entries) {
     bool written = write("{\"begin\": " + std::to_string(entry.number) + "}");
     const Outcome outcome = written ? replayer.replay(entry) : Outcome{};
@@ -198,11 +206,13 @@ int main(int argc, char** argv) {
       std::cout << assay::replay::about() << std::endl;
       return 0;
     }
-    if (words.size() == 2) return assay::replay::run(words[0], words[1]);
+    if (words.size() == 2) return assay::replay::run(words[0], words[1], false);
+    if (words.size() == 3 && words[0] == "--check")
+      return assay::replay::run(words[1], words[2], true);
   } catch (const std::exception& error) {
     std::cerr << "assay-replay: " << error.what() << '\n';
     return assay::replay::kWrongUse;
   }
-  std::cerr << "usage: assay-replay JOB RESULTS | --about (started by `assay replay`)\n";
+  std::cerr << "usage: assay-replay [--check] JOB RESULTS | --about (started by `assay replay`)\n";
   return assay::replay::kWrongUse;
 }

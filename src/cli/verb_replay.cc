@@ -86,7 +86,7 @@ Result<std::string> find_program(const ReplayVerb& verb) {
   const char* named = std::getenv("ASSAY_REPLAY");
   for (const std::string& path :
        {std::string(named == nullptr ? "" : named), build_folder() + "/assay-replay",
-        own_folder() + "/assay-replay"}) {
+        own_folder() + "/assay-replay", own_folder() + "/../lib/assay/assay-replay"}) {
     if (!path.empty() && is_program(path)) return path;
   }
   const std::string found = find_on_path("assay-replay");
@@ -98,12 +98,15 @@ Result<std::string> find_program(const ReplayVerb& verb) {
       "one with --program or ASSAY_REPLAY");
 }
 
-// Beside the program (as tools/portable.sh lays it out), or up from it in a source tree.
+// Beside the program (as tools/portable.sh lays it out), up from it in a source tree, or where it is
+// installed.
 std::string find_build_script() {
   fs::path folder = own_folder();
   for (int up = 0; up < 4 && !folder.empty(); ++up, folder = folder.parent_path()) {
-    const fs::path script = folder / "collect/replay/build.sh";
-    if (is_program(script.string())) return script.string();
+    for (const char* place : {"collect/replay/build.sh", "share/assay/collect/replay/build.sh"}) {
+      const fs::path script = folder / place;
+      if (is_program(script.string())) return script.string();
+    }
   }
   return "";
 }

@@ -96,16 +96,21 @@ Status read_inputs(const Json& entry, const std::string& where, ReplayRequest& r
   const Json* types = field(entry, "input_types");
   if (types == nullptr) return Ok{};
   if (!types->is_array()) return bad(where + ".input_types is not an array");
-  if (types->size() > kMostInputs) return bad(where + ".input_types has too many elements");
+  // Profilers of 2021 tell shapes and no types.
+  const Json* dims = field(entry, "input_dims");
+  const bool typed = !types->empty() || dims == nullptr || !dims->is_array();
+  const size_t count = typed ? types->size() : dims->size();
+  if (count > kMostInputs) return bad(where + ".input_types has too many elements");
   request.inputs_told = true;
-  for (size_t i = 0; i < types->size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     RecordedInput input;
-    const Json& type = (*types)[i];
-    if (!type.is_string()) return bad(where + ".input_types is not an array of strings");
-    input.type = type.get<std::string>();
-    ASSAY_TRY_ASSIGN(input.dims, shape_text(entry, "input_dims", i, types->size(), where));
-    ASSAY_TRY_ASSIGN(input.strides, shape_text(entry, "input_strides", i, types->size(), where));
-    ASSAY_TRY_ASSIGN(const Json* value, element(entry, "concrete_inputs", i, types->size(), where));
+    if (typed && !(*types)[i].is_string()) {
+      return bad(where + ".input_types is not an array of strings");
+    }
+    if (typed) input.type = (*types)[i].get<std::string>();
+    ASSAY_TRY_ASSIGN(input.dims, shape_text(entry, "input_dims", i, count, where));
+    ASSAY_TRY_ASSIGN(input.strides, shape_text(entry, "input_strides", i, count, where));
+    ASSAY_TRY_ASSIGN(const Json* value, element(entry, "concrete_inputs", i, count, where));
     if (value != nullptr && !value->is_null()) {
       input.value_told = true;
       input.value = value->is_string() ? value->get<std::string>() : value->dump();

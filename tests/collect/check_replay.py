@@ -237,8 +237,60 @@ class ReplayTest(unittest.TestCase):
         self.assertIn("a number of Python's", rows["number"]["assumed"][0])
         self.assertEqual(rows["values"]["status"], "failed")
         self.assertIn("element type of tensor lists", rows["list"]["assumed"][0])
-        self.assertEqual((rows["permute"]["status"], rows["index"]["status"]), ("failed", "failed"))
+        self.assertEqual((rows["permute"]["status"], rows["index"]["status"]), ("failed", "ok"))
         self.assertIn("input 2", rows["permute"]["reason"])
+
+    def test_lists_of_places_are_made_from_the_values_or_the_launch(self):
+        none = ("", [], [], "")
+        table = ("float", [10, 8], [8, 1], "")
+        half = ("c10::BFloat16", [15360, 4096], [4096, 1], "")
+        put = [("float", [6, 20], [20, 1], ""), none, ("float", [68], [1], ""), ("Scalar", [], [], "False")]
+        rows = self.replayed([
+            # 4 blocks of 32 threads with four elements each: 512 = 64 rows of 8.
+            entry("rows", "aten::index", [table, none]),
+            # 512 are no rows of 6: single elements, found by two places each.
+            entry("elements", "aten::index", [F32, none]),
+            # 15 x 2 blocks of 256 threads with 16 bytes each, as sglang's trace on an MI300 has it.
+            entry("gather", "aten::index", [half, none], grid=[30, 1, 1], block=[256, 1, 1]),
+            entry("put elements", "aten::index_put_", put),
+            entry("put rows", "aten::_index_put_impl_", [table, none, ("float", [5, 3, 8], [24, 8, 1], "")]),
+            entry("nothing", "aten::index", [table, none], grid=[0, 1, 1])])
+        self.assertIn("(Float[10,8|8,1], [Long[64|1];])", rows["rows"]["call"])
+        self.assertIn("1 tensor(s) of places, of shape [64]", rows["rows"]["assumed"][0])
+        self.assertIn("(Float[4,6|6,1], [Long[512|1];Long[512|1];])", rows["elements"]["call"])
+        self.assertIn("[Long[15|1];]", rows["gather"]["call"])
+        self.assertIn("[Long[68|1];Long[68|1];]", rows["put elements"]["call"])
+        self.assertIn("[Long[5,3|3,1];]", rows["put rows"]["call"])
+        for key in ("rows", "elements", "gather", "put elements", "put rows"):
+            self.assertEqual(rows[key]["status"], "ok", rows[key])
+        self.assertEqual(rows["nothing"]["status"], "failed")
+
+    def test_what_older_profilers_leave_out_is_taken_from_what_they_have(self):
+        none, number = ("", [], [], ""), ("Scalar", [], [], "")
+        vector = ("float", [6], [1], "")
+        no_types = entry("no types", "aten::mm", [("", [4, 6], [], ""), ("", [6, 2], [], "")])
+        no_types["input_types"] = []
+        rows = self.replayed([
+            no_types, entry("mask", "aten::native_layer_norm_backward", [F32, F32, none, ("float", [4, 1], [1, 1], ""),
+                                                                        ("float", [4, 1], [1, 1], ""), vector, vector, none]),
+            entry("launch", "aten::clamp_min"), entry("norm", "aten::native_layer_norm", [F32, none, vector, vector, number]),
+            entry("norm without weight", "aten::native_layer_norm", [F32, none, none, none, number]),
+            entry("stack", "aten::eq", [number, number, ("int", [4], [1], ""), number]),
+            entry("untyped", "aten::mm", [("", [4, 6], [], ""), ("", [6, 2], [], "")]),
+            entry("fill", "aten::fill_", [F32, number]), entry("clamp", "aten::clamp_min", [F32, number]),
+            entry("power", "aten::pow", [F32, number]), entry("dim", "aten::cumsum", [F32, number, none]),
+            entry("no names", "aten::sum", [F32, ("ScalarList", [], [], "[]"), ("Scalar", [], [], "False"), none])])
+        self.assertIn("native_layer_norm(Float[4,6|6,1], [6], Float[6|1]", rows["norm"]["call"])
+        self.assertIn("eq.Scalar(Int[4|1], 1)", rows["stack"]["call"])
+        self.assertIn("the first 2 recorded inputs belong to another call", rows["stack"]["assumed"])
+        for key in ("untyped", "no types"):
+            self.assertIn("mm(Float[4,6|6,1], Float[6,2|2,1])", rows[key]["call"])
+        self.assertIn("clamp_min.Tensor(Float[128|1], Float[128|1])", rows["launch"]["call"])
+        self.assertIn("input 2 (value): the value was not recorded: 1", rows["fill"]["assumed"])
+        self.assertIn("sum.dim_IntList", rows["no names"]["call"])
+        # What changes the work is not guessed.
+        self.assertEqual({key for key, row in rows.items() if row["status"] != "ok"},
+                         {"norm without weight", "power", "dim"}, rows)
 
     def test_operators_that_are_not_here_or_depend_on_values_are_told_apart(self):
         rows = self.replayed([entry("a", "aten::of_next_year", [F32]), entry("b", "triton_poi_fused_add_0"),

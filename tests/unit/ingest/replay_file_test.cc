@@ -102,7 +102,7 @@ TEST(FloorFile, RefusesWhatCannotBeAFloor) {
   EXPECT_EQ(floor_problem("\"schema_version\":1", "\"schema_version\":2"),
             "schema_version 2 of assay-floor is unknown; this program reads version 1");
   EXPECT_EQ(floor_problem("cupti", "perf"),
-            "tracer 'perf' is none of cupti, nsys, kineto, rocprofiler");
+            "tracer 'perf' is none of cupti, nsys, kineto, rocprofiler, hip");
   EXPECT_EQ(floor_problem("\"runs\":150", "\"runs\":0"), "runs is 0: nothing was measured");
   EXPECT_EQ(floor_problem("\"runs\":150", "\"runs\":149"),
             "gpus[0].launch.n is 150, more than the 149 runs that were measured");
@@ -234,6 +234,15 @@ TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
 TEST(ReplayFile, AReplayWithoutADeviceIsReadButIsNoFloor) {
   EXPECT_TRUE(read_replay(replaced(replay_text(), "\"nsys\"", "\"host\"")));
   EXPECT_EQ(floor_problem("\"cupti\"", "\"host\""), "tracer 'host' sees no kernels");
+}
+
+TEST(FloorFile, WithoutATracerIsOneOfHipAndNoReplayIs) {
+  const auto file = read_floor(replaced(floor_text(), "\"cupti\"", "\"hip\""));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->head.tracer, CollectorTracer::kHip);
+  const auto replay = read_replay(replaced(replay_text(), "\"nsys\"", "\"hip\""));
+  ASSERT_FALSE(replay);
+  EXPECT_EQ(replay.error().message, "tracer 'hip' tells no kernels apart");
 }
 
 }  // namespace

@@ -342,6 +342,9 @@ TEST(FloorFromFile, IsTheSmallestMeanOfTheSameGpu) {
   EXPECT_EQ(floor_trust(file, "NVIDIA H200", Tracer::kPyTorchProfiler).front().what,
             "floor_tracer");
   EXPECT_TRUE(floor_trust(file, "NVIDIA H200", Tracer::kNsightSystems).empty());
+  file.head.tracer = CollectorTracer::kHip;
+  EXPECT_EQ(floor_trust(file, "NVIDIA H200", Tracer::kPyTorchProfiler).front().what,
+            "floor_upper_bound");
 }
 
 }  // namespace
