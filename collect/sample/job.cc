@@ -1,13 +1,16 @@
 #include "collect/sample/job.h"
 
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <sstream>
 
 #include "collect/sample/clocks.h"
 
@@ -43,6 +46,33 @@ std::optional<siginfo_t> HeldSignals::wait_until(int64_t monotonic_ns) const {
     if (::sigtimedwait(&held_, &info, &wait) > 0) return info;
     if (errno != EINTR && (errno == EAGAIN || left == 0)) return std::nullopt;
   }
+}
+
+Status Job::check(const std::vector<std::string>& command) {
+  const std::string& name = command.front();
+  const auto refused = [&name](int code) {
+    return Error{ErrorCode::kInvalidArgument,
+                 std::string("cannot be started: ") + std::strerror(code), name, -1};
+  };
+  // A folder can be entered and not run.
+  const auto problem = [](const std::string& path) {
+    struct stat info = {};
+    if (::stat(path.c_str(), &info) != 0) return errno;
+    return S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0 ? 0 : EACCES;
+  };
+  if (name.find('/') != std::string::npos) {
+    const int code = problem(name);
+    return code == 0 ? Status(Ok{}) : Status(refused(code));
+  }
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/bin:/usr/bin");
+  int found = ENOENT;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const int code = problem((folder.empty() ? "." : folder) + "/" + name);
+    if (code == 0) return Ok{};
+    if (code == EACCES) found = EACCES;
+  }
+  return refused(found);
 }
 
 Result<Job> Job::start(const std::vector<std::string>& command, const HeldSignals& signals) {

@@ -34,6 +34,8 @@ class HeldSignals {
 
 class Job {
  public:
+  // Fails when there is no such program, before anything is written or run.
+  static Status check(const std::vector<std::string>& command);
   // Fails when the command cannot be started.
   static Result<Job> start(const std::vector<std::string>& command, const HeldSignals& signals);
   pid_t pid() const { return pid_; }

@@ -130,6 +130,25 @@ void report_nothing() {
       "it drops the environment of what it starts)");
 }
 
+// A recording grows in a file of its own and takes the asked name when it is whole.
+Status check_output(const std::string& output) {
+  std::error_code failed;
+  const fs::file_status there = fs::status(output, failed);
+  if (!fs::exists(there) || fs::is_regular_file(there)) return Ok{};
+  return Error{ErrorCode::kInvalidArgument, "is no file, and a recording is not written elsewhere",
+               output, -1};
+}
+
+// A file that has the asked name and is none of this run's.
+void report_older(const std::vector<RecordedFile>& files, const std::string& output) {
+  std::error_code failed;
+  if (!fs::exists(output, failed)) return;
+  const bool ours = std::any_of(files.begin(), files.end(), [&output](const RecordedFile& file) {
+    return file.path == output;
+  });
+  if (!ours) say(output + " is of an earlier run: it was left as it is");
+}
+
 // The one file with GPU work gets the name that was asked for; without any, the only file there is.
 void name_output(std::vector<RecordedFile>& files, const std::string& output) {
   const auto worked = [](const RecordedFile& file) { return file.facts.device_rows() > 0; };
@@ -137,6 +156,8 @@ void name_output(std::vector<RecordedFile>& files, const std::string& output) {
   auto chosen = files.begin();
   if (with_work == 1) chosen = std::find_if(files.begin(), files.end(), worked);
   if (files.empty() || (with_work != 1 && files.size() != 1)) return;
+  // A recording that could not be made into what was asked for keeps its own name.
+  if (fs::path(chosen->path).extension() != fs::path(output).extension()) return;
   std::error_code failed;
   fs::rename(chosen->path, output, failed);
   if (!failed) chosen->path = output;
@@ -168,8 +189,12 @@ Result<int> record(RecordVerb& verb) {
   }
   if (request.stop_signal == 0) request.stop_signal = request.start_signal;
   const bool json = verb.format == "kineto";
-  const std::string asked = request.output;
-  if (json) request.output = fs::path(asked).replace_extension(".assaytrace").string();
+  ASSAY_TRY(check_output(request.output));
+  std::string asked = request.output;
+  if (json) {
+    request.output = fs::path(asked).replace_extension(".assaytrace").string();
+    asked = fs::path(asked).replace_extension(".json").string();
+  }
   ASSAY_TRY_ASSIGN(const RecordRun run, run_recorded(request));
   std::vector<RecordedFile> files;
   for (const std::string& path : run.files) {
@@ -180,13 +205,14 @@ Result<int> record(RecordVerb& verb) {
     }
     files.push_back({path, *std::move(facts)});
   }
-  name_output(files, request.output);
   for (RecordedFile& file : files) {
     if (!json) continue;
     if (const Status converted = convert(file); !converted) say(converted.error().describe());
   }
+  name_output(files, asked);
   for (const RecordedFile& file : files) report_file(file);
   if (files.empty()) report_nothing();
+  report_older(files, asked);
   return run.exit_code;
 }
 

@@ -98,8 +98,8 @@ Result<std::string> find_program(const ReplayVerb& verb) {
       "one with --program or ASSAY_REPLAY");
 }
 
-// Beside the program (as tools/portable.sh lays it out), up from it in a source tree, or where it is
-// installed.
+// Beside the program (as tools/portable.sh lays it out), up from it in a source tree, or where it
+// is installed.
 std::string find_build_script() {
   fs::path folder = own_folder();
   for (int up = 0; up < 4 && !folder.empty(); ++up, folder = folder.parent_path()) {

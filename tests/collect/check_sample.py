@@ -117,6 +117,16 @@ class Sample(unittest.TestCase):
             self.assertTrue(done.stderr, words)
             self.assertFalse(mark.exists(), words)
 
+    def test_a_command_that_is_not_there_leaves_no_file_and_no_older_one_is_lost(self):
+        for command in ("nosuchcommand", "/no/such/program", "/tmp", os.devnull):
+            done = sample("-o", self.out, "--", command)
+            self.assertEqual(done.returncode, 2, command)
+            self.assertIn("cannot be started", done.stderr)
+            self.assertFalse(self.out.exists(), command)
+        self.out.write_text("older\n")
+        self.assertEqual(sample("-o", self.out, "--", "nosuchcommand").returncode, 2)
+        self.assertEqual(self.out.read_text(), "older\n")
+
     def test_a_disk_that_fills_up_stops_the_samples_and_not_the_command(self):
         # A limit on the size of files stands for the disk; the head fits, what follows does not.
         script = (f"ulimit -f 2; trap '' XFSZ; exec '{ASSAY}' sample -o '{self.out}' --hz 100 -- "

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 TIMEOUT_S = 120
-KERNEL, CALL, COPY, FILL, RANGE, NOTE, LOST, FOOTER, DEVICE = 4, 3, 5, 6, 8, 17, 16, 20, 13
+KERNEL, CALL, COPY, FILL, RANGE, NOTE, LOST, FOOTER, DEVICE, CLOCK = 4, 3, 5, 6, 8, 17, 16, 20, 13, 15
 problems = []
 
 
@@ -176,6 +176,84 @@ def check_full(bench):
     check(codes.get("cut_short") == 1 and codes.get("lost_records") == lost, f"import log: {codes}")
 
 
+def check_full_disk(bench):
+    """A disk that is really full: a small one of our own, where that is allowed."""
+    small = bench.folder / "small"
+    small.mkdir()
+    script = (f"mount -t tmpfs -o size=1m none '{small}' && "
+              f"""{' '.join(map(repr, bench.command('small/full.assaytrace', 'launch', 20000, 'sleep', 300, 'launch', 10,
+                                                     'exit', 4, flags=('--flush-ms', '20'))))}; code=$?; """
+              f"cp '{small}'/* '{bench.folder}'/; exit $code")
+    possible = subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", str(small)], capture_output=True,
+                              check=False).returncode == 0
+    if not possible:
+        return
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script], capture_output=True, text=True, check=False,
+                          timeout=TIMEOUT_S, env=bench.env)
+    check(done.returncode == 4 and "No space left" in done.stderr, f"a full disk: {done.returncode} {done.stderr}")
+    kept = of_kind(records(bench.folder / "full.assaytrace"), KERNEL)
+    check(0 < len(kept) < 20010, f"a full disk: {len(kept)} kernels")
+
+
+def check_older_output(bench):
+    """What lies where the output should go: a recording of before is never taken for this one, nor lost."""
+    older = bench.folder / "older.assaytrace"
+    bench.record("older.assaytrace", "launch", 3)
+    before = older.read_bytes()
+    done = bench.record("older.assaytrace", "exit", 0)
+    check(older.read_bytes() == before and "is of an earlier run" in done.stderr, f"nothing recorded: {done.stderr}")
+    done = bench.record("older.assaytrace", "fork", "launch", 4, "join", "launch", 2)
+    check(older.read_bytes() == before and "is of an earlier run" in done.stderr, f"two files: {done.stderr}")
+    done = bench.record("older.json", "launch", 2, flags=("--format", "kineto"))
+    check(older.read_bytes() == before and (bench.folder / "older.json").exists(), f"kineto beside it: {done.stderr}")
+    check(list(bench.folder.glob("older.*.json")) == [], "the one JSON file has the name that was asked for")
+    done = bench.record("older.assaytrace", "launch", 5)
+    check(older.read_bytes() != before and "earlier run" not in done.stderr, f"recorded anew: {done.stderr}")
+    for flags in ((), ("--format", "kineto")):
+        done = subprocess.run([bench.assay, "record", "-o", "/dev/full", *flags, "--", "true"], capture_output=True,
+                              text=True, check=False, env=bench.env)
+        check(done.returncode == 2 and "is no file" in done.stderr, f"/dev/full: {done.returncode} {done.stderr}")
+
+
+def check_wall_clock_step(bench):
+    """CLOCK_REALTIME is set back by an hour half a second into the run."""
+    env = dict(bench.env, LD_PRELOAD=str(bench.fakes / "libassay_fake_clock.so"))
+    words = ("launch", 5, "sleep", 900, "launch", 2)
+    bench.record("wall.assaytrace", *words, flags=("--flush-ms", "100"), env=env)
+    clocks = [struct.unpack_from("<3Q", record, 8)[2] for record in of_kind(records(bench.folder / "wall.assaytrace"), CLOCK)]
+    steps = [later - earlier for earlier, later in zip(clocks, clocks[1:])]
+    check(sum(step < -3_590_000_000_000 for step in steps) == 1, f"pairs of clocks: {steps}")
+    check(bench.codes("wall.assaytrace") == {"clock_step": 1}, f"import log: {bench.codes('wall.assaytrace')}")
+    launch = bench.analyse("launch", "wall.assaytrace").get("launch", {}).get("whole", {})
+    check(launch.get("tklqt_ns") == 49000 and launch.get("kernels") == 7, f"CLOCK_MONOTONIC does not step: {launch}")
+    # Where CUPTI's own clock is kept, that is the one that steps.
+    bench.record("own.assaytrace", *words, flags=("--flush-ms", "100", "--tracer-clock"), env=env)
+    check(bench.codes("own.assaytrace").get("tracer_clock_step") == 1, f"own clock: {bench.codes('own.assaytrace')}")
+
+
+def check_python(bench):
+    """The recorder inside Python: records at the interpreter's exit, children of multiprocessing, the exit code."""
+    program = pathlib.Path(__file__).resolve().parent.parent / "collect" / "recorded_program.py"
+
+    def run(name, *words):
+        return subprocess.run([bench.assay, "record", "-o", str(bench.folder / name), "--cupti",
+                               str(bench.fakes / "libcuda.so.1"), "--", sys.executable, str(program), *map(str, words)],
+                              capture_output=True, text=True, check=False, timeout=TIMEOUT_S, env=bench.env)
+
+    done = run("python.assaytrace", 5, 3)
+    check(done.returncode == 3 and "5 kernels" in done.stderr, f"python: {done.returncode} {done.stderr}")
+    check(bench.codes("python.assaytrace") == {}, f"python: {bench.codes('python.assaytrace')}")
+    done = run("spawn.assaytrace", 2, "spawn", 4, 5)
+    both = sorted(len(of_kind(records(path), KERNEL)) for path in bench.folder.glob("spawn.*.assaytrace"))
+    check(done.returncode == 5 and both == [2, 4], f"multiprocessing, spawn: {both} {done.returncode} {done.stderr}")
+    check("not closed" not in done.stderr, f"multiprocessing, spawn: {done.stderr}")
+    # A forked child of multiprocessing ends by _exit, which nothing in it sees: what was flushed is there, and told.
+    done = run("forked.assaytrace", 2, "fork", 4, 6)
+    files = list(bench.folder.glob("forked.*assaytrace"))
+    check(done.returncode == 6 and len(files) == 2, f"multiprocessing, fork: {files} {done.returncode} {done.stderr}")
+    check("2 kernels" in done.stderr and "not closed" in done.stderr, f"multiprocessing, fork: {done.stderr}")
+
+
 def check_missing(bench):
     """What stands in the way, and that the program runs all the same."""
     cases = (("no_permission", "NVreg_RestrictProfilingToAdminUsers=0"), ("old_driver", "update the driver"),
@@ -301,7 +379,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(str(pathlib.Path(arguments.assay).resolve()), arguments.fakes.resolve(), pathlib.Path(folder))
         for part in (check_round_trip, check_runtime_and_driver_rows, check_kineto, check_processes, check_kill,
-                     check_full, check_missing, check_loss_and_clocks, check_capture, check_ranges,
+                     check_full, check_full_disk, check_older_output, check_wall_clock_step, check_python,
+                     check_missing, check_loss_and_clocks, check_capture, check_ranges,
                      check_null_kernel, check_damage):
             before = len(problems)
             part(bench)
