@@ -71,8 +71,9 @@ class Sampler {
   void open_gpus() {
     add_gpus(options_.nvml.empty() ? open_nvidia_telemetry()
                                    : open_nvidia_telemetry(options_.nvml));
-    add_gpus(options_.rocm_smi.empty() ? open_amd_telemetry()
-                                       : open_amd_telemetry(options_.rocm_smi));
+    const bool usual = options_.amd_smi.empty() && options_.rocm_smi.empty();
+    add_gpus(usual ? open_amd_telemetry()
+                   : open_amd_telemetry({options_.amd_smi, options_.rocm_smi}));
     if (summary_.gpus.empty()) summary_.notes.insert(summary_.notes.begin(), "no GPU to sample");
   }
 
@@ -152,9 +153,9 @@ class Sampler {
 
   std::string device_line(size_t place) const {
     const SampledGpu& gpu = summary_.gpus[place];
-    return one_line("# device gpu" + std::to_string(place) + ": vendor=" + gpu.vendor +
-                    " index=" + std::to_string(gpu.index) + " uuid=" + gpu.uuid +
-                    " bus=" + gpu.bus_id + " power=" + gpu.power_reading + " name=" + gpu.name) +
+    return one_line("# device gpu" + std::to_string(place) + ": vendor=" + gpu.vendor + " index=" +
+                    std::to_string(gpu.index) + " uuid=" + gpu.uuid + " bus=" + gpu.bus_id +
+                    " power=" + gpu.power_reading + " source=" + gpu.source + " name=" + gpu.name) +
            "\n";
   }
 
@@ -311,6 +312,7 @@ Status check_options(const SampleOptions& options) {
 
 Result<SampleSummary> run_sampler(const SampleOptions& options) {
   ASSAY_TRY(check_options(options));
+  if (!options.command.empty()) ASSAY_TRY(Job::check(options.command));
   ASSAY_TRY_ASSIGN(ProcStat proc_stat, ProcStat::open(options.proc_root));
   ASSAY_TRY_ASSIGN(Output output, Output::open(options.output));
   const HeldSignals signals;  // before any library starts threads

@@ -25,7 +25,8 @@ struct SampleOptions {
   std::string tool;                  // name and version, for the file
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
-  std::vector<std::string> nvml;  // libraries to try instead of the usual ones; for tests
+  std::vector<std::string> nvml;     // libraries to try instead of the usual ones; for tests
+  std::vector<std::string> amd_smi;  // these two stand and fall together
   std::vector<std::string> rocm_smi;
 };
 

@@ -27,6 +27,16 @@ std::string counted(uint64_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+// " (NVML)": the libraries that were asked.
+std::string sources_of(const SampleSummary& summary) {
+  std::string names;
+  for (const SampledGpu& gpu : summary.gpus) {
+    if (names.find(gpu.source) != std::string::npos) continue;
+    names += (names.empty() ? "" : ", ") + gpu.source;
+  }
+  return names.empty() ? "" : " (" + names + ")";
+}
+
 // What was sampled, what it cost, what is missing: on stderr, because stdout is the command's.
 void tell(const SampleSummary& summary, const SampleOptions& options) {
   say(fmt::format("{} in {:.1f} s at {:g} a second, {} missed: {}{}, {}",
@@ -35,7 +45,7 @@ void tell(const SampleSummary& summary, const SampleOptions& options) {
                   summary.physical_cores > 0
                       ? fmt::format(" on {}", counted(summary.physical_cores, "physical one"))
                       : "",
-                  counted(summary.gpus.size(), "GPU")));
+                  counted(summary.gpus.size(), "GPU") + sources_of(summary)));
   if (summary.elapsed_s >= 1) {
     say(fmt::format("the sampler took {:.3f} s of CPU time, {:.2f} % of one core", summary.cpu_s,
                     100 * summary.cpu_s / summary.elapsed_s));

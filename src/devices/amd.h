@@ -13,13 +13,18 @@ namespace assay {
 
 struct AmdLibraries {
   std::vector<std::string> hip = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
-                                  "libamdhip64.so"};
+                                  "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"};
   std::vector<std::string> smi = {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
                                   "librocm_smi64.so.1", "librocm_smi64.so"};
   std::vector<std::string> blas = {"librocblas.so.5", "librocblas.so.4", "librocblas.so.3",
                                    "librocblas.so.0", "librocblas.so"};
-  std::vector<std::string> compiler = {"libhiprtc.so.7", "libhiprtc.so.6",   "libhiprtc.so.5",
-                                       "libhiprtc.so",   "libamdhip64.so.5", "libamdhip64.so"};
+  std::vector<std::string> compiler = {"libhiprtc.so.7",
+                                       "libhiprtc.so.6",
+                                       "libhiprtc.so.5",
+                                       "libhiprtc.so",
+                                       "libamdhip64.so.5",
+                                       "libamdhip64.so",
+                                       "/opt/rocm/lib/libhiprtc.so"};
 };
 Result<std::unique_ptr<PowerDevice>> open_amd_device(int ordinal,
                                                      const AmdLibraries& libraries = {});

@@ -1,8 +1,8 @@
 #pragma once
 
 // What the GPUs of this machine say about themselves while others use them: clocks, power, load,
-// temperature. Through NVML and ROCm-SMI, opened at run time; no context is made on any GPU, and
-// nothing is ever set.
+// temperature. Through NVML, AMD SMI and ROCm-SMI, opened at run time; no context is made on any
+// GPU, and nothing is ever set.
 
 #include <cstdint>
 #include <limits>
@@ -17,6 +17,7 @@ namespace assay {
 
 struct SampledGpu {
   std::string vendor;  // "nvidia", "amd"
+  std::string source;  // the library that is asked: "NVML", "AMD SMI", "ROCm-SMI"
   uint32_t index = 0;  // in the vendor library's order, which hides no GPU
   std::string name;
   std::string uuid;
@@ -54,9 +55,15 @@ class GpuTelemetry {
 // Fail where the library is missing or does not start; the message says which.
 Result<std::unique_ptr<GpuTelemetry>> open_nvidia_telemetry(
     const std::vector<std::string>& libraries = {"libnvidia-ml.so.1"});
+// AMD SMI where it is installed, starts and shows a GPU; else ROCm-SMI.
+struct AmdTelemetryLibraries {
+  std::vector<std::string> amd_smi = {"libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24",
+                                      "libamd_smi.so", "/opt/rocm/lib/libamd_smi.so"};
+  std::vector<std::string> rocm_smi = {"librocm_smi64.so.7", "librocm_smi64.so.6",
+                                       "librocm_smi64.so.5", "librocm_smi64.so.1",
+                                       "librocm_smi64.so",   "/opt/rocm/lib/librocm_smi64.so"};
+};
 Result<std::unique_ptr<GpuTelemetry>> open_amd_telemetry(
-    const std::vector<std::string>& libraries = {"librocm_smi64.so.7", "librocm_smi64.so.6",
-                                                 "librocm_smi64.so.5", "librocm_smi64.so.1",
-                                                 "librocm_smi64.so"});
+    const AmdTelemetryLibraries& libraries = {});
 
 }  // namespace assay

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "base/dynamic_library.h"
-#include "devices/gpu_telemetry.h"
 #include "devices/nvml_abi.h"
+#include "devices/telemetry_parts.h"
 
 namespace assay {
 namespace {
@@ -36,7 +36,7 @@ bool ask(Function* function, void* device, Out& out, Arguments... arguments) {
   return function != nullptr && function(device, arguments..., &out) == nvml::kSuccess;
 }
 
-class NvidiaTelemetry final : public GpuTelemetry {
+class NvidiaTelemetry final : public ListedTelemetry {
  public:
   Status open(const std::vector<std::string>& libraries) {
     ASSAY_TRY_ASSIGN(
@@ -51,12 +51,10 @@ class NvidiaTelemetry final : public GpuTelemetry {
       // One that may not be seen or fell off the bus does not hide the others.
       if (api_.by_index(i, &device) != nvml::kSuccess) continue;
       devices_.push_back(device);
-      gpus_.push_back(identity(i, device));
+      identify(add_gpu("nvidia", "NVML", i), device);
     }
     return Ok{};
   }
-
-  const std::vector<SampledGpu>& gpus() const override { return gpus_; }
 
   GpuReading read(size_t place) override {
     void* device = devices_[place];
@@ -85,16 +83,10 @@ class NvidiaTelemetry final : public GpuTelemetry {
 
  private:
   Status check(int code, const std::string& doing) const {
-    if (code == nvml::kSuccess) return Ok{};
-    const char* text = api_.error_text(code);
-    return Error{ErrorCode::kIo,
-                 doing + " failed: " + (text != nullptr ? text : std::to_string(code)), "", -1};
+    return telemetry_status(code, doing, code != 0 ? api_.error_text(code) : nullptr);
   }
 
-  SampledGpu identity(unsigned index, void* device) {
-    SampledGpu gpu;
-    gpu.vendor = "nvidia";
-    gpu.index = index;
+  void identify(SampledGpu& gpu, void* device) const {
     std::array<char, kTextLength> text = {};
     if (api_.name != nullptr && api_.name(device, text.data(), kTextLength - 1) == 0) {
       gpu.name = text.data();
@@ -113,7 +105,6 @@ class NvidiaTelemetry final : public GpuTelemetry {
                                          std::pair{nvml::kFieldPowerAverage, "average"}}) {
       if (gpu.power_reading == "usage" && field_power(device, field)) gpu.power_reading = reading;
     }
-    return gpu;
   }
 
   std::optional<double> field_power(void* device, unsigned field) const {
@@ -140,7 +131,6 @@ class NvidiaTelemetry final : public GpuTelemetry {
 
   nvml::TelemetryApi api_ = {};
   std::vector<void*> devices_;
-  std::vector<SampledGpu> gpus_;
 };
 
 }  // namespace

@@ -102,7 +102,8 @@ TEST_F(Amd, ClockProbesEncloseTheGpusTime) {
 }
 
 TEST_F(Amd, FaultsAreNamed) {
-  EXPECT_THAT(error_with("no_device"), HasSubstr("there is no device amd:0: the driver shows 0"));
+  EXPECT_THAT(error_with("no_device"),
+              HasSubstr("counting GPUs failed: no ROCm-capable device is detected"));
   EXPECT_THAT(error_with("no_smi_device"), HasSubstr("does not know the GPU at 0000:c1:00.0"));
   EXPECT_THAT(error_with("no_counter"), HasSubstr("this GPU has no such counter"));
   EXPECT_THAT(error_with("no_permission"), HasSubstr("groups render and video"));

@@ -1,11 +1,12 @@
+// AMD GPUs through ROCm-SMI: ROCm 4 to 7, and all there is before ROCm 6.
+
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include "base/dynamic_library.h"
-#include "devices/gpu_telemetry.h"
 #include "devices/rsmi_abi.h"
+#include "devices/telemetry_parts.h"
 
 namespace assay {
 namespace {
@@ -28,25 +29,7 @@ Status bind(const DynamicLibrary& library, rsmi::TelemetryApi& api) {
   return Ok{};
 }
 
-// rsmi_frequencies_t grew a flag at its front with ROCm 6: {num, current, hz[]} before,
-// {has_deep_sleep, num, current, hz[]} since. Read in the wrong layout, the current level is no
-// level of the list, so that the values tell which one it is.
-double current_mhz(const unsigned char* bytes) {
-  constexpr uint32_t kMostLevels = 33;
-  for (const size_t front : {size_t{0}, size_t{4}}) {
-    uint32_t levels = 0;
-    uint32_t current = 0;
-    std::memcpy(&levels, bytes + front, sizeof(levels));
-    std::memcpy(&current, bytes + front + 4, sizeof(current));
-    if (levels == 0 || levels > kMostLevels || current >= levels) continue;
-    uint64_t hz = 0;
-    std::memcpy(&hz, bytes + 2 * front + 8 + current * sizeof(hz), sizeof(hz));
-    if (hz >= 1'000'000 && hz <= 100'000'000'000) return static_cast<double>(hz) * 1e-6;
-  }
-  return GpuReading::kUnknown;
-}
-
-class AmdTelemetry final : public GpuTelemetry {
+class RocmSmiTelemetry final : public ListedTelemetry {
  public:
   Status open(const std::vector<std::string>& libraries) {
     ASSAY_TRY_ASSIGN(const DynamicLibrary library,
@@ -55,11 +38,9 @@ class AmdTelemetry final : public GpuTelemetry {
     ASSAY_TRY(check(api_.init(0), "starting ROCm-SMI"));
     uint32_t count = 0;
     ASSAY_TRY(check(api_.device_count(&count), "counting GPUs"));
-    for (uint32_t i = 0; i < count; ++i) gpus_.push_back(identity(i));
+    for (uint32_t i = 0; i < count; ++i) identify(add_gpu("amd", "ROCm-SMI", i));
     return Ok{};
   }
-
-  const std::vector<SampledGpu>& gpus() const override { return gpus_; }
 
   GpuReading read(size_t place) override {
     const uint32_t device = gpus_[place].index;
@@ -90,20 +71,13 @@ class AmdTelemetry final : public GpuTelemetry {
 
  private:
   Status check(int code, const std::string& doing) const {
-    if (code == 0) return Ok{};
     const char* text = nullptr;
-    api_.error_text(code, &text);
-    const std::string hint =
-        code == rsmi::kPermission ? "; add yourself to the groups render and video" : "";
-    return Error{ErrorCode::kIo,
-                 doing + " failed: " + (text != nullptr ? text : std::to_string(code)) + hint, "",
-                 -1};
+    if (code != 0) api_.error_text(code, &text);
+    return telemetry_status(code, doing, text, code == rsmi::kPermission ? kAmdPermissionHint : "");
   }
 
-  SampledGpu identity(uint32_t index) const {
-    SampledGpu gpu;
-    gpu.vendor = "amd";
-    gpu.index = index;
+  void identify(SampledGpu& gpu) const {
+    const uint32_t index = gpu.index;
     std::array<char, 256> text = {};
     if (api_.name != nullptr && api_.name(index, text.data(), text.size() - 1) == 0) {
       gpu.name = text.data();
@@ -114,16 +88,13 @@ class AmdTelemetry final : public GpuTelemetry {
       gpu.uuid = text.data();
     }
     if (api_.pci_id != nullptr && api_.pci_id(index, &id) == 0) {
-      std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.%x",
-                    static_cast<unsigned>(id >> 32 & 0xffff), static_cast<unsigned>(id >> 8 & 0xff),
-                    static_cast<unsigned>(id >> 3 & 0x1f), static_cast<unsigned>(id & 7));
-      gpu.bus_id = text.data();
+      gpu.bus_id = bus_text(static_cast<unsigned>(id >> 32), static_cast<unsigned>(id >> 8),
+                            static_cast<unsigned>(id >> 3), static_cast<unsigned>(id));
     }
     uint64_t microwatts = 0;
     int type = 0;
     const bool current = api_.power != nullptr && api_.power(index, &microwatts, &type) == 0;
     gpu.power_reading = current && type == 1 ? "instant" : "average";
-    return gpu;
   }
 
   double power(uint32_t device) const {
@@ -140,7 +111,7 @@ class AmdTelemetry final : public GpuTelemetry {
     if (api_.clock == nullptr || api_.clock(device, type, frequencies.data()) != 0) {
       return GpuReading::kUnknown;
     }
-    return current_mhz(frequencies.data());
+    return current_clock_mhz(frequencies.data());
   }
 
   // The junction is what throttles; where it is not told, the edge.
@@ -156,14 +127,13 @@ class AmdTelemetry final : public GpuTelemetry {
   }
 
   rsmi::TelemetryApi api_ = {};
-  std::vector<SampledGpu> gpus_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<GpuTelemetry>> open_amd_telemetry(
+Result<std::unique_ptr<GpuTelemetry>> open_rocm_smi_telemetry(
     const std::vector<std::string>& libraries) {
-  auto telemetry = std::make_unique<AmdTelemetry>();
+  auto telemetry = std::make_unique<RocmSmiTelemetry>();
   ASSAY_TRY(telemetry->open(libraries));
   return std::unique_ptr<GpuTelemetry>(std::move(telemetry));
 }

@@ -1,0 +1,46 @@
+#pragma once
+
+// What the readers of the vendors' libraries have in common.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "devices/gpu_telemetry.h"
+
+namespace assay {
+
+// Holds the list that every reader fills while it opens.
+class ListedTelemetry : public GpuTelemetry {
+ public:
+  const std::vector<SampledGpu>& gpus() const override { return gpus_; }
+
+ protected:
+  SampledGpu& add_gpu(const char* vendor, const char* source, uint32_t index);
+
+  std::vector<SampledGpu> gpus_;
+};
+
+// "doing failed: text; hint".
+Status telemetry_status(int code, const std::string& doing, const char* text,
+                        const std::string& hint = "");
+
+// "0000:c1:00.0".
+std::string bus_text(unsigned domain, unsigned bus, unsigned device, unsigned function);
+
+// Of rsmi_frequencies_t and amdsmi_frequencies_t, in either of their two layouts.
+double current_clock_mhz(const unsigned char* bytes);
+
+// Of amdsmi_power_info_t, by whichever layout its values fit: {current, average, gfx voltage, ...}
+// in words of 32 bits (ROCm 6.0 and later), or {socket power in 64 bits, current, average, ...}
+// (ROCm 6.4 and later), where the socket's is one of the two. Unknown where they fit none or both.
+double socket_power_w(const unsigned char* bytes);
+
+constexpr const char* kAmdPermissionHint = "add yourself to the groups render and video";
+
+Result<std::unique_ptr<GpuTelemetry>> open_amd_smi_telemetry(
+    const std::vector<std::string>& libraries);
+Result<std::unique_ptr<GpuTelemetry>> open_rocm_smi_telemetry(
+    const std::vector<std::string>& libraries);
+
+}  // namespace assay

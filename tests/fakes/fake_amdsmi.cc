@@ -1,0 +1,99 @@
+// AMD SMI of two GPUs that do not exist. The first draws 300 W by its energy counter, which counts
+// in 15.259 uJ; the second has no counter and says 250 W, in one of the two layouts that
+// amdsmi_power_info_t had. FAKE_AMDSMI names a fault or a layout: no_start, no_gpu, old_layout,
+// power_zero_average, no_power.
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+
+namespace {
+
+bool is(const char* what) {
+  const char* set = std::getenv("FAKE_AMDSMI");
+  return set != nullptr && std::strcmp(set, what) == 0;
+}
+
+char gpus[2];
+
+bool is_first(const void* gpu) { return gpu == &gpus[0]; }
+
+}  // namespace
+
+extern "C" {
+
+int amdsmi_init(uint64_t flags) { return flags != 2 ? 1 : is("no_start") ? 10 : 0; }
+int amdsmi_status_code_to_string(int code, const char** text) {
+  return *text = code == 10 ? "NO_PERM" : "fake AMD SMI error", 0;
+}
+int amdsmi_get_socket_handles(uint32_t* count, void** sockets) {
+  *count = is("no_gpu") ? 0 : 2;
+  for (uint32_t i = 0; i < *count; ++i) sockets[i] = &gpus[i];
+  return 0;
+}
+int amdsmi_get_processor_handles(void* socket, uint32_t* count, void** processors) {
+  *count = 1;
+  processors[0] = socket;
+  return 0;
+}
+int amdsmi_get_gpu_device_bdf(void* gpu, uint64_t* bdf) {
+  return *bdf = is_first(gpu) ? 0x1'c100 : 0x0508, 0;
+}
+int amdsmi_get_gpu_device_uuid(void*, unsigned* length, char* text) {
+  const std::string uuid = "a9ff74a1-0000-1000-80be-000000000001";
+  if (*length < uuid.size() + 1) return 1;
+  std::memcpy(text, uuid.c_str(), uuid.size() + 1);
+  return *length = static_cast<unsigned>(uuid.size() + 1), 0;
+}
+int amdsmi_get_gpu_asic_info(void*, void* info) {
+  return std::strcpy(static_cast<char*>(info), "Fake MI325X"), 0;
+}
+int amdsmi_get_energy_count(void* gpu, uint64_t* count, float* resolution, uint64_t* t_ns) {
+  if (!is_first(gpu)) return 2;
+  timespec time = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  *t_ns = static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+  *resolution = 15.259F;
+  *count = static_cast<uint64_t>(static_cast<double>(*t_ns) * 300e-9 / 15.259e-6);
+  return 0;
+}
+int amdsmi_get_power_info(void*, void* info) {
+  if (is("no_power")) return 2;
+  auto* words = static_cast<uint32_t*>(info);
+  const uint32_t none = 0xffff'ffff;
+  if (is("old_layout")) {
+    const uint32_t old[] = {none, 250, 850, 900, none, 750};
+    std::memcpy(words, old, sizeof(old));
+  } else if (is("power_zero_average")) {
+    const uint32_t ambiguous[] = {250, 0, 850, 900, none, 750};
+    std::memcpy(words, ambiguous, sizeof(ambiguous));
+  } else {
+    const uint32_t since[] = {250, 0, 250, none, 850, 0};
+    std::memcpy(words, since, sizeof(since));
+  }
+  return 0;
+}
+int amdsmi_get_clk_freq(void*, int type, void* frequencies) {
+  struct {
+    bool deep_sleep = false;
+    uint32_t levels = 2;
+    uint32_t current = 1;
+    uint64_t hz[33] = {};
+  } clock;
+  clock.hz[0] = 132'000'000;
+  clock.hz[1] = type == 0 ? 2'100'000'000 : 1'300'000'000;
+  return std::memcpy(frequencies, &clock, sizeof(clock)), 0;
+}
+int amdsmi_get_gpu_activity(void*, void* usage) {
+  const uint32_t percents[16] = {97, 0xffff'ffff, 0};
+  return std::memcpy(usage, percents, sizeof(percents)), 0;
+}
+int amdsmi_get_gpu_memory_usage(void*, int, uint64_t* bytes) { return *bytes = 1 << 30, 0; }
+int amdsmi_get_temp_metric(void* gpu, int sensor, int, int64_t* celsius) {
+  if (sensor == 1 && !is_first(gpu)) return 2;
+  return *celsius = sensor == 1 ? 71 : 55'000, 0;
+}
+
+}  // extern "C"
