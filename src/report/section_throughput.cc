@@ -418,12 +418,30 @@ Section throughput_measure_section(const MeasureNext& next) {
 std::vector<std::string> throughput_measure_words(const MeasureNext& next) {
   if (next.suggestions.empty()) return {"Nothing that could be measured would narrow it."};
   const Suggestion& best = next.suggestions.front();
-  return {fmt::format("Measure {}.", point_text(best.point)),
-          fmt::format("It narrows the widest of {} intervals by {}: {} tokens/s now, {} to {} "
-                      "afterwards, for {}.",
-                      format_count(static_cast<int64_t>(next.targets)),
-                      percent(best.narrower_share), interval_text(next.now.prediction),
-                      rate(best.low90_after), rate(best.high90_after), point_text(next.target))};
+  const auto is_target = [target = short_text(next.target)](const Suggestion& s) {
+    return short_text(s.point) == target;
+  };
+  const std::string count = format_count(static_cast<int64_t>(next.targets));
+  const std::string after =
+      fmt::format("{} to {}", rate(best.low90_after), rate(best.high90_after));
+  std::vector<std::string> words = {fmt::format("Measure {}.", point_text(best.point))};
+  if (!is_target(best)) {
+    words.push_back(fmt::format(
+        "The least certain of {} points, {}, then lies between {} tokens/s, not {}: {} narrower.",
+        count, point_text(next.target), after, interval_text(next.now.prediction),
+        percent(best.narrower_share)));
+    return words;
+  }
+  words.push_back(fmt::format(
+      "It is the least certain of {} points: {} tokens/s now, {} once measured, {} narrower.",
+      count, interval_text(next.now.prediction), after, percent(best.narrower_share)));
+  const auto other = std::find_if_not(next.suggestions.begin(), next.suggestions.end(), is_target);
+  constexpr double kWorthSaying = 0.1;
+  if (other != next.suggestions.end() && other->narrower_share > kWorthSaying) {
+    words.push_back(fmt::format("If it cannot run, {}: {} narrower.", point_text(other->point),
+                                percent(other->narrower_share)));
+  }
+  return words;
 }
 
 namespace {

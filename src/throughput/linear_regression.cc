@@ -3,6 +3,12 @@
 #include <Eigen/Dense>
 
 namespace assay {
+namespace {
+
+// A column is dependent when what others do not explain is below this share of the largest.
+constexpr double kDependent = 1e-10;
+
+}  // namespace
 
 double LinearModel::predict(const std::vector<double>& features) const {
   double value = intercept;
@@ -25,7 +31,12 @@ LinearModel fit_linear(const std::vector<std::vector<double>>& rows,
   const double mean_y = y.mean();
   x.rowwise() -= mean;
   y.array() -= mean_y;
-  const Eigen::VectorXd solution = x.completeOrthogonalDecomposition().solve(y);
+  // Of all solutions the smallest: columns of groups depend on each other (a device that ran under
+  // one framework only), and what is held out then tells solutions apart. The rank must not hang on
+  // round-off: at a threshold of a few epsilon, coefficients of 10^14 cancel in training alone.
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
+  decomposition.setThreshold(kDependent);
+  const Eigen::VectorXd solution = decomposition.compute(x).solve(y);
   LinearModel model;
   model.intercept = mean_y - mean.dot(solution);
   model.coefficients.assign(solution.data(), solution.data() + columns);
