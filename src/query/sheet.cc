@@ -92,7 +92,8 @@ SheetText sheet_text(std::string_view raw) {
   for (size_t at = 0; at < cleaned.size();) {
     const CodePoint point = decode_utf8(cleaned, at);
     units += point.value > 0xffff ? 2 : 1;
-    if (units >= kTextLength && at + point.bytes < cleaned.size()) {
+    const bool more = at + point.bytes < cleaned.size();
+    if (units > kTextLength || (units == kTextLength && more)) {
       cell.text += "\u2026";
       cell.cut = true;
       return cell;

@@ -1,0 +1,71 @@
+#include "query/trace_relations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/relation_maker.h"
+#include "support/trace_maker.h"
+#include "trace/links.h"
+
+namespace assay {
+namespace {
+
+using testing::cells_of;
+using ::testing::ElementsAre;
+
+class TraceRelations : public ::testing::Test {
+ protected:
+  TraceRelations()
+      : trace_(testing::TraceMaker()
+                   .op(1, "aten::mm", 0, 100)
+                   .call(1, "cudaLaunchKernel", 10, 20, 7)
+                   .kernel(0, 7, "gemm", 50, 500, 7)
+                   .kernel(0, 7, "orphan", 600, 5, 99)
+                   .build()),
+        links_(link_trace(trace_)),
+        catalog_(trace_catalog(trace_, links_, 3)) {}
+
+  const Relation& table(const char* name) { return *catalog_.find(name); }
+
+  Trace trace_;
+  Links links_;
+  Catalog catalog_;
+};
+
+TEST_F(TraceRelations, TextsAndEnumsAreWords) {
+  EXPECT_THAT(cells_of(table("activities"), "name").texts, ElementsAre("gemm", "orphan"));
+  EXPECT_THAT(cells_of(table("activities"), "kind").texts, ElementsAre("kernel", "kernel"));
+  EXPECT_THAT(cells_of(table("api_calls"), "kind").texts, ElementsAre("runtime"));
+  EXPECT_THAT(cells_of(table("activities"), "dur_ns").integers, ElementsAre(500, 5));
+}
+
+TEST_F(TraceRelations, IdIsTheRowThatLinksReferTo) {
+  EXPECT_THAT(cells_of(table("activities"), "id").integers, ElementsAre(0, 1));
+  const Cells ops = cells_of(table("activity_links"), "op");
+  EXPECT_FALSE(ops.is_missing(0));
+  EXPECT_EQ(ops.integers[0], 0);
+  EXPECT_TRUE(ops.is_missing(1)) << "the orphan has no launch";
+}
+
+TEST_F(TraceRelations, AddressesAreUnsignedAndEveryColumnHasItsPart) {
+  for (const Relation& relation : catalog_.relations) {
+    ASSERT_EQ(relation.parts.size(), 1u);
+    EXPECT_EQ(relation.parts[0].rank, 3);
+    EXPECT_EQ(relation.parts[0].columns.size(), relation.columns.size()) << relation.name;
+    EXPECT_EQ(relation.columns[0].name, "id") << relation.name;
+  }
+  const Relation& memory = table("memory_events");
+  for (const RelationColumn& column : memory.columns) {
+    EXPECT_EQ(column.type == CellType::kUnsigned, column.unit == "address") << column.name;
+  }
+}
+
+TEST_F(TraceRelations, CellsAreReadFromAnyRow) {
+  const Relation& activities = table("activities");
+  Cells cells;
+  activities.parts[0].columns[0](1, 1, cells);
+  EXPECT_THAT(cells.integers, ElementsAre(1));
+}
+
+}  // namespace
+}  // namespace assay
