@@ -7,7 +7,6 @@ Writes it anew; with --check, fails when the page, its JSON document or what it 
 version and the definitions, which change with every line of docs/metrics.md, may differ.
 """
 
-import argparse
 import base64
 import gzip
 import json
@@ -16,6 +15,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import check_flag
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REPORT = ROOT / "examples/report.html"
@@ -34,15 +35,11 @@ def parts(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--assay", default="build/release/assay")
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    assay = pathlib.Path(options.assay).resolve()
+    assay, check = check_flag.parse(__doc__)
     with tempfile.TemporaryDirectory() as folder:
-        output = pathlib.Path(folder, "report.html") if options.check else REPORT
+        output = pathlib.Path(folder, "report.html") if check else REPORT
         subprocess.run([assay, "report", TRACE, "-o", output], cwd=ROOT, check=True)
-        if options.check and parts(output) != parts(REPORT):
+        if check and parts(output) != parts(REPORT):
             sys.exit("examples/report.html is not what assay writes now: make example")
 
 

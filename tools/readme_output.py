@@ -8,12 +8,13 @@ with --check, fails when the block differs. The shell runs it, so that a command
 would type it where the output is long: "| head -9", "| grep -A 6 TEXT".
 """
 
-import argparse
 import os
 import pathlib
 import re
 import subprocess
 import sys
+
+import check_flag
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- output of: assay (?P<args>.*?) -->\n```\n)(?P<text>.*?)(```\n<!-- end of output -->)",
@@ -23,11 +24,7 @@ SCRIPT = '"$ASSAY" {args}; status=${{PIPESTATUS[0]}}; [ "$status" = 0 ] || [ "$s
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--assay", default="build/release/assay")
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    assay = pathlib.Path(options.assay).resolve()
+    assay, check = check_flag.parse(__doc__)
     readme = ROOT / "README.md"
     old = readme.read_text(encoding="utf-8")
 
@@ -42,7 +39,7 @@ def main():
     if not BLOCK.search(old):
         sys.exit("README.md shows no output at all")
     new = BLOCK.sub(rewritten, old)
-    if options.check:
+    if check:
         if new != old:
             sys.exit("README.md shows an output that assay no longer prints: tools/readme_output.py")
         return

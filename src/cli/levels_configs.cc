@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/name_value.h"
 #include "ingest/load.h"
 #include "levels/figures_measured.h"
 #include "levels/ranks.h"
@@ -27,18 +28,9 @@ Error bad(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// The text before and behind the first '=', neither empty.
-Result<std::pair<std::string, std::string>> named(const std::string& option,
-                                                  const std::string& text, const char* what) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return bad(option + " " + text + ": write it as NAME=" + what);
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
-}
-
 Status add_tokens(const ConfigFlags& flags, std::vector<Config>& configs) {
   for (const std::string& text : flags.tokens) {
-    ASSAY_TRY_ASSIGN(const auto entry, named("--tokens", text, "COUNT"));
+    ASSAY_TRY_ASSIGN(const auto entry, split_name_value("--tokens", text, "NAME=COUNT"));
     const auto at = std::find_if(configs.begin(), configs.end(),
                                  [&](const Config& config) { return config.name == entry.first; });
     if (at == configs.end()) return bad("--tokens " + text + ": no --config has this name");
@@ -56,7 +48,7 @@ Result<std::vector<Config>> read_configs(const ConfigFlags& flags) {
   std::vector<Config> configs;
   std::set<std::string> names;
   for (const std::string& text : flags.configs) {
-    ASSAY_TRY_ASSIGN(const auto entry, named("--config", text, "FOLDER"));
+    ASSAY_TRY_ASSIGN(const auto entry, split_name_value("--config", text, "NAME=FOLDER"));
     if (!names.insert(entry.first).second)
       return bad("--config " + text + ": this name is given twice");
     ASSAY_TRY_ASSIGN(std::vector<std::string> files, expand_inputs({entry.second}));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cli/name_value.h"
 #include "cli/sweep_names.h"
 #include "cli/tax_flags.h"
 #include "report/section_tax.h"
@@ -22,21 +23,16 @@ struct SweepArgument {
 };
 
 Result<SweepArgument> parse_argument(const std::string& flag, const std::string& argument) {
-  const size_t equals = argument.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("{} {}: write it as SIZE=TRACE, e.g. 8=b8.json.gz or "
-                             "4x2048=b4s2048.json.gz",
-                             flag, argument),
-                 "", -1};
-  }
-  auto label = parse_point_label(argument.substr(0, equals));
+  ASSAY_TRY_ASSIGN(
+      auto named,
+      split_name_value(flag, argument, "SIZE=TRACE, e.g. 8=b8.json.gz or 4x2048=b4s2048.json.gz"));
+  auto label = parse_point_label(named.first);
   if (!label) {
     Error error = label.take_error();
     error.message = fmt::format("{} {}: {}", flag, argument, error.message);
     return error;
   }
-  return SweepArgument{*label, argument.substr(equals + 1)};
+  return SweepArgument{*label, std::move(named.second)};
 }
 
 Result<TaxPoint> add_trace(const SweepArgument& argument, const TaxFlags& flags,

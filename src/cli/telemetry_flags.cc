@@ -7,12 +7,15 @@
 #include <cstdlib>
 
 #include "base/decimal.h"
+#include "cli/name_value.h"
 #include "ingest/telemetry.h"
 
 namespace assay {
 namespace {
 
 constexpr int64_t kMinute = 60'000'000'000;
+constexpr const char* kGpuForm =
+    "GPU=DEVICE, the number in the trace and the name or uuid in the log";
 
 Error bad_flag(const std::string& text) { return Error{ErrorCode::kInvalidArgument, text, "", -1}; }
 
@@ -47,13 +50,12 @@ Result<TelemetryOptions> parse_options(const TelemetryFlags& flags) {
     options.offset_told = true;
   }
   for (const std::string& pair : flags.gpus) {
-    const size_t equals = pair.find('=');
+    ASSAY_TRY_ASSIGN(const auto named, split_name_value("--telemetry-gpu", pair, kGpuForm));
     int64_t gpu = 0;
-    if (equals == std::string::npos || !parse_int64(pair.substr(0, equals), gpu)) {
-      return bad_flag("--telemetry-gpu " + pair +
-                      ": GPU=DEVICE, the number in the trace and the name or uuid in the log");
+    if (!parse_int64(named.first, gpu)) {
+      return bad_flag("--telemetry-gpu " + pair + ": write it as " + kGpuForm);
     }
-    options.device_of[gpu] = pair.substr(equals + 1);
+    options.device_of[gpu] = named.second;
   }
   return options;
 }

@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 
+#include "base/decimal.h"
 #include "cli/common.h"
+#include "cli/name_value.h"
 #include "cli/sweep_names.h"
 #include "cli/verbs.h"
 #include "ingest/sweep_table.h"
@@ -88,16 +90,14 @@ struct Sweep {
 // Repeats of one trace are its iterations; a trace without iterations is one repeat.
 Status add_trace(const std::string& argument, const CommonOptions& common,
                  std::vector<SweepRow>& rows, Sweep& sweep) {
-  const size_t equals = argument.find('=');
+  constexpr const char* kForm = "SIZE=TRACE, e.g. 8=b8.json.gz";
+  ASSAY_TRY_ASSIGN(const auto named, split_name_value("--batch", argument, kForm));
   double batch = 0;
-  char* end = nullptr;
-  if (equals != std::string::npos) batch = std::strtod(argument.c_str(), &end);
-  if (equals == std::string::npos || end != argument.c_str() + equals || equals == 0) {
+  if (!parse_double(named.first, batch)) {
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("--batch {}: write it as SIZE=TRACE, e.g. 8=b8.json.gz", argument), "",
-                 -1};
+                 fmt::format("--batch {}: write it as {}", argument, kForm), "", -1};
   }
-  const std::string path = argument.substr(equals + 1);
+  const std::string& path = named.second;
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(path, common));
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));

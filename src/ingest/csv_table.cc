@@ -88,6 +88,14 @@ Result<std::string> read_text_file(const std::string& path, bool* truncated) {
   }
 }
 
+Result<std::string> read_log_file(const std::string& path, bool allow_truncated, bool& truncated) {
+  auto text = read_text_file(path, allow_truncated ? &truncated : nullptr);
+  if (text || text.error().code != ErrorCode::kTruncated) return text;
+  Error error = text.take_error();
+  error.message += ". --allow-truncated reads what lies before the cut";
+  return error;
+}
+
 Result<CsvTable> read_csv_table(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
   return parse_csv_table(text, path);

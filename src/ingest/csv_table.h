@@ -31,6 +31,9 @@ std::string without_comments(std::string text);
 // The whole input as text, decompressed. truncated: set, and what was read given, where a
 // compressed file ends early; without it that is an error.
 Result<std::string> read_text_file(const std::string& path, bool* truncated = nullptr);
+// The same for a log that may be cut: an early end is `truncated` where that is allowed, else an
+// error that says how to allow it.
+Result<std::string> read_log_file(const std::string& path, bool allow_truncated, bool& truncated);
 
 Error csv_error_at(const std::string& path, size_t line, std::string message);
 

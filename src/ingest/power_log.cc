@@ -325,15 +325,8 @@ Result<PowerLog> read_log_text(const std::string& text, const std::string& path,
 Result<PowerLog> read_power_log(const std::string& path, const std::string& column,
                                 bool allow_truncated) {
   bool truncated = false;
-  auto text = read_text_file(path, allow_truncated ? &truncated : nullptr);
-  if (!text) {
-    Error error = text.take_error();
-    if (error.code == ErrorCode::kTruncated) {
-      error.message += ". --allow-truncated reads what lies before the cut";
-    }
-    return error;
-  }
-  ASSAY_TRY_ASSIGN(PowerLog log, read_log_text(*text, path, column));
+  ASSAY_TRY_ASSIGN(const std::string text, read_log_file(path, allow_truncated, truncated));
+  ASSAY_TRY_ASSIGN(PowerLog log, read_log_text(text, path, column));
   log.truncated = truncated;
   return log;
 }

@@ -8,8 +8,6 @@
 namespace assay {
 namespace {
 
-// Beyond it times are no times.
-constexpr int64_t kLatestNs = int64_t{1} << 61;
 constexpr std::string_view kDispatches = "rocpd_kernel_dispatch";
 
 // A row of another table: its id within one run (guid) of the file.
@@ -178,20 +176,9 @@ Status RocpdRun::read_events() {
 
 bool RocpdRun::read_times(const SqliteRows& rows, int cell, int64_t& start, int64_t& end) {
   ++run_.rows;
-  if (rows.integer(cell, start) != CellRead::kValue ||
-      rows.integer(cell + 1, end) != CellRead::kValue) {
-    run_.log.add(ImportCode::kMissingTimestamp);
-    ++run_.rows_skipped;
-    return false;
-  }
-  if (std::max(start, end) > kLatestNs || std::min(start, end) < -kLatestNs) {
-    run_.log.add(ImportCode::kTimestampOverflow);
-    ++run_.rows_skipped;
-    return false;
-  }
-  if (end < start) run_.log.add(ImportCode::kNegativeDuration);
-  end = std::max(start, end);
-  return true;
+  const bool told = rows.integer(cell, start) == CellRead::kValue &&
+                    rows.integer(cell + 1, end) == CellRead::kValue;
+  return run_.take_times(told, start, end);
 }
 
 Status RocpdRun::read_kernels() {

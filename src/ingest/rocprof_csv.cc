@@ -12,9 +12,6 @@
 namespace assay {
 namespace {
 
-// Beyond it times are no times: half of what 64 bits hold, so that differences stay inside.
-constexpr int64_t kLatestNs = int64_t{1} << 61;
-
 // ---- tables and their columns -------------------------------------------------------------------
 
 struct KnownTable {
@@ -139,20 +136,9 @@ StringId CsvRun::text(std::string_view value) {
 }
 
 bool CsvRun::read_times(const Cells& cells, const CsvRecord& record, int64_t& start, int64_t& end) {
-  if (!whole_number(cell(record, cells.find("start_timestamp")), start) ||
-      !whole_number(cell(record, cells.find("end_timestamp")), end)) {
-    skip(ImportCode::kMissingTimestamp);
-    return false;
-  }
-  if (start < -kLatestNs || start > kLatestNs || end < -kLatestNs || end > kLatestNs) {
-    skip(ImportCode::kTimestampOverflow);
-    return false;
-  }
-  if (end < start) {
-    run_.log.add(ImportCode::kNegativeDuration);
-    end = start;
-  }
-  return true;
+  const bool told = whole_number(cell(record, cells.find("start_timestamp")), start) &&
+                    whole_number(cell(record, cells.find("end_timestamp")), end);
+  return run_.take_times(told, start, end);
 }
 
 RocprofKernel CsvRun::kernel_of(const Cells& cells, const CsvRecord& record) {

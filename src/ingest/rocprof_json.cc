@@ -11,8 +11,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kTool = "rocprofiler-sdk-tool";
-// Beyond it times are no times.
-constexpr int64_t kLatestNs = int64_t{1} << 61;
 
 const Json kNothing;
 
@@ -164,19 +162,7 @@ bool JsonRun::read_times(const Json& record, int64_t& start, int64_t& end) {
   ++run_.rows;
   start = integer(member(record, "start_timestamp"), kNoCounterTime);
   end = integer(member(record, "end_timestamp"), kNoCounterTime);
-  if (start == kNoCounterTime || end == kNoCounterTime) {
-    run_.log.add(ImportCode::kMissingTimestamp);
-    ++run_.rows_skipped;
-    return false;
-  }
-  if (std::max(start, end) > kLatestNs || std::min(start, end) < -kLatestNs) {
-    run_.log.add(ImportCode::kTimestampOverflow);
-    ++run_.rows_skipped;
-    return false;
-  }
-  if (end < start) run_.log.add(ImportCode::kNegativeDuration);
-  end = std::max(end, start);
-  return true;
+  return run_.take_times(start != kNoCounterTime && end != kNoCounterTime, start, end);
 }
 
 RocprofKernel JsonRun::kernel_of(const Json& record, const Json& dispatch) {

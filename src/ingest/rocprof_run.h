@@ -20,6 +20,9 @@
 
 namespace assay {
 
+// Beyond it times are no times: half of what 64 bits hold, so that differences stay inside.
+constexpr int64_t kLatestNs = int64_t{1} << 61;
+
 struct RocprofAgent {
   int64_t id = 0;  // as kernels refer to it
   bool gpu = false;
@@ -91,6 +94,9 @@ struct RocprofRun {
   bool truncated = false;
 
   StringId text(std::string_view value) { return strings.intern(value); }
+  // Whether a row's times are times (told: both were read); what is odd is counted, the end is
+  // never before the start.
+  bool take_times(bool told, int64_t& start_ns, int64_t& end_ns);
 };
 
 // ---- which table of rocprofv3 a header line is of -----------------------------------------------

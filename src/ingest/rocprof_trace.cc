@@ -209,6 +209,19 @@ void fill_values(const RocprofRun& run, const std::vector<uint32_t>& place, Coun
 
 }  // namespace
 
+bool RocprofRun::take_times(bool told, int64_t& start_ns, int64_t& end_ns) {
+  const bool sane =
+      told && std::max(start_ns, end_ns) <= kLatestNs && std::min(start_ns, end_ns) >= -kLatestNs;
+  if (!sane) {
+    log.add(told ? ImportCode::kTimestampOverflow : ImportCode::kMissingTimestamp);
+    ++rows_skipped;
+    return false;
+  }
+  if (end_ns < start_ns) log.add(ImportCode::kNegativeDuration);
+  end_ns = std::max(start_ns, end_ns);
+  return true;
+}
+
 Result<Trace> rocprof_trace(RocprofRun run) {
   if (run.kernels.empty()) {
     return Error{ErrorCode::kNotATrace,

@@ -550,17 +550,10 @@ Result<TelemetryLog> read_text(const std::string& text, bool truncated_allowed, 
 
 Result<TelemetryLog> read_telemetry(const std::string& path, bool allow_truncated) {
   bool truncated = false;
-  auto text = read_text_file(path, allow_truncated ? &truncated : nullptr);
-  if (!text) {
-    Error error = text.take_error();
-    if (error.code == ErrorCode::kTruncated) {
-      error.message += ". --allow-truncated reads what lies before the cut";
-    }
-    return error;
-  }
+  ASSAY_TRY_ASSIGN(const std::string text, read_log_file(path, allow_truncated, truncated));
   TelemetryLog log;
   log.path = path;
-  ASSAY_TRY_ASSIGN(log, read_text(*text, allow_truncated, std::move(log)));
+  ASSAY_TRY_ASSIGN(log, read_text(text, allow_truncated, std::move(log)));
   if (log.series.empty() && log.cpu.t_ns.empty()) {
     return Error{ErrorCode::kFormat, "no row has both a time and a value", path, -1};
   }

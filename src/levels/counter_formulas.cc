@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "records/setting_lines.h"
+
 namespace assay {
 
 // The text of data/counter_formulas.ini, made into a .cc file by CMake.
@@ -13,18 +15,11 @@ extern const char* const kBuiltInCounterFormulas;
 
 namespace {
 
-std::string_view trim(std::string_view text) {
-  const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view name = trim(text.substr(0, comma));
+    const std::string_view name = trim_spaces(text.substr(0, comma));
     if (!name.empty()) names.emplace_back(name);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
@@ -70,31 +65,24 @@ Status CounterFormulas::add(std::string_view text, const std::string& file) {
   size_t own = 0;  // formulas of this file in the section: they stand first
   std::string source = file;
   std::vector<std::string> optional;
-  size_t number = 0;
+  SettingLines lines(text);
   const auto refuse = [&](const std::string& message) {
-    return Error{ErrorCode::kFormat, "line " + std::to_string(number) + ": " + message, file, -1};
+    return Error{ErrorCode::kFormat, "line " + std::to_string(lines.number()) + ": " + message,
+                 file, -1};
   };
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trim(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    if (line.empty() || line.front() == '#') continue;
-    if (line.front() == '[') {
-      const std::string_view name =
-          trim(line.substr(1, line.size() - (line.back() == ']' ? 2 : 1)));
-      if (line.back() != ']' || !is_name(name)) return refuse("write a section as [quantity]");
-      quantity = &open(name);
+  while (const auto line = lines.next()) {
+    if (line->kind == SettingLine::Kind::kSection) {
+      if (!is_name(line->name)) return refuse("write a section as [quantity]");
+      quantity = &open(line->name);
       own = 0;
       source = file;
       optional.clear();
       continue;
     }
-    const size_t equals = line.find('=');
-    if (equals == std::string_view::npos || quantity == nullptr)
+    if (line->kind == SettingLine::Kind::kOther || quantity == nullptr)
       return refuse("expected a [quantity], or 'formula =', 'optional =', 'unit =', 'source ='");
-    const std::string_view key = trim(line.substr(0, equals));
-    std::string_view value = trim(line.substr(equals + 1));
+    const std::string_view key = line->name;
+    const std::string_view value = line->value;
     if (key == "unit") {
       quantity->unit = value;
     } else if (key == "source") {
@@ -102,12 +90,8 @@ Status CounterFormulas::add(std::string_view text, const std::string& file) {
     } else if (key == "optional") {
       optional = listed(value);
     } else if (key == "formula") {
-      std::string from = source;
-      if (const size_t semicolon = value.find(';'); semicolon != std::string_view::npos) {
-        from = trim(value.substr(semicolon + 1));
-        value = trim(value.substr(0, semicolon));
-      }
-      auto expression = Expression::parse(std::string(value));
+      const std::string from = line->origin().empty() ? source : std::string(line->origin());
+      auto expression = Expression::parse(std::string(line->proper()));
       if (!expression) return refuse(expression.error().message);
       quantity->formulas.insert(quantity->formulas.begin() + static_cast<std::ptrdiff_t>(own++),
                                 Formula{*std::move(expression), from, optional});

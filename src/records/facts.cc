@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/decimal.h"
+#include "records/setting_lines.h"
 
 namespace assay {
 
@@ -51,13 +52,6 @@ std::string attributes_of(std::string_view kind) {
   for (const Attribute& a : kAttributes) {
     if (kind == a.kind) text.append(text.empty() ? "" : ", ").append(a.name);
   }
-  return text;
-}
-
-std::string_view trim(std::string_view text) {
-  const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && space(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -132,34 +126,26 @@ Status FactBook::add(std::string_view text, const std::string& file) {
   std::vector<Section> before = sections_;
   Section* section = nullptr;
   std::string source = file;
-  size_t number = 0;
+  SettingLines lines(text);
   const auto refuse = [&](const std::string& message) {
     sections_ = std::move(before);
-    return line_error(file, number, message);
+    return line_error(file, lines.number(), message);
   };
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trim(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    if (line.empty() || line.front() == '#') continue;
-    if (line.front() == '[') {
-      const size_t space = line.find(' ');
-      if (line.back() != ']' || space == std::string_view::npos)
-        return refuse("write a section as [model NAME] or [hardware NAME]");
-      const std::string_view kind = line.substr(1, space - 1);
-      const std::string_view name = trim(line.substr(space, line.size() - space - 1));
+  while (const auto line = lines.next()) {
+    if (line->kind == SettingLine::Kind::kSection) {
+      const size_t space = line->name.find(' ');
+      const std::string_view kind = line->name.substr(0, std::min(space, line->name.size()));
+      const std::string_view name = trim_spaces(line->name.substr(kind.size()));
       if ((kind != "model" && kind != "hardware") || key_of(name).empty())
         return refuse("write a section as [model NAME] or [hardware NAME]");
       section = &open(kind, name);
       source = file;
       continue;
     }
-    const size_t equals = line.find('=');
-    if (equals == std::string_view::npos || section == nullptr)
+    if (line->kind == SettingLine::Kind::kOther || section == nullptr)
       return refuse("expected a [section] or 'attribute = value'");
-    const std::string attribute(trim(line.substr(0, equals)));
-    std::string_view value = trim(line.substr(equals + 1));
+    const std::string attribute(line->name);
+    std::string_view value = line->value;
     if (attribute == "source") {
       source = value;
       continue;
@@ -177,10 +163,8 @@ Status FactBook::add(std::string_view text, const std::string& file) {
                     attributes_of(section->kind));
     }
     Fact fact{0, source};
-    if (const size_t semicolon = value.find(';'); semicolon != std::string_view::npos) {
-      fact.source = trim(value.substr(semicolon + 1));
-      value = trim(value.substr(0, semicolon));
-    }
+    if (!line->origin().empty()) fact.source = line->origin();
+    value = line->proper();
     if (!parse_double(value, fact.value) || !(fact.value > 0))
       return refuse(attribute + " needs a number above 0, not '" + std::string(value) + "'");
     section->values[attribute] = std::move(fact);

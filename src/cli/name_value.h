@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+
+namespace assay {
+
+// The texts before and behind the first '=' of an option's argument, neither empty. `form` is how
+// the message says to write it: "NAME=PATH".
+Result<std::pair<std::string, std::string>> split_name_value(const std::string& option,
+                                                             const std::string& argument,
+                                                             const std::string& form);
+
+}  // namespace assay

@@ -1,0 +1,36 @@
+#pragma once
+
+// Texts of sections and settings: "[section]" and "key = value" lines; '#' begins a comment line.
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace assay {
+
+std::string_view trim_spaces(std::string_view text);
+
+struct SettingLine {
+  enum class Kind { kSection, kSetting, kOther };
+  Kind kind = Kind::kOther;
+  size_t number = 0;           // from 1
+  std::string_view name = {};  // of the section, without brackets; the key of a setting
+  std::string_view value = {};
+  // The value's two halves around its first ';': value proper, and where it is from (or empty).
+  std::string_view proper() const;
+  std::string_view origin() const;
+};
+
+class SettingLines {
+ public:
+  explicit SettingLines(std::string_view text) : text_(text) {}
+  // The next line that is neither empty nor a comment.
+  std::optional<SettingLine> next();
+  size_t number() const { return number_; }  // of the line last given
+
+ private:
+  std::string_view text_;
+  size_t number_ = 0;
+};
+
+}  // namespace assay
