@@ -71,8 +71,11 @@ libraries+=(-ldl)
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# PyTorch 2.0 to 2.10 ask for C++17, newer ones may ask for C++20; 1.13 does not compile as C++20.
-for standard in c++17 c++20; do
+# 1.13 does not compile as C++20, and newer ones than 2.8 may ask for it: the likelier goes first.
+standards=(c++17 c++20)
+IFS=. read -r major minor _ <<<"$version"
+[ "$major" -gt 2 ] || { [ "$major" = 2 ] && [ "${minor%%[!0-9]*}" -gt 8 ]; } && standards=(c++20 c++17)
+for standard in "${standards[@]}"; do
   echo "compiling assay-replay against PyTorch $version as $standard (about a minute)"
   jobs=()
   for source in "$here"/*.cc; do

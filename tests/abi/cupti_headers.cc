@@ -118,7 +118,7 @@ using NvtxEvent = nvtxEventAttributes_t;
 ASSAY_SAME(assay::nvtx::Attributes, category, NvtxEvent, category);
 ASSAY_SAME(assay::nvtx::Attributes, message_type, NvtxEvent, messageType);
 ASSAY_SAME(assay::nvtx::Attributes, message, NvtxEvent, message);
-static_assert(assay::nvtx::kMessageRegistered == NVTX_MESSAGE_TYPE_REGISTERED);
+static_assert(int{assay::nvtx::kMessageRegistered} == int{NVTX_MESSAGE_TYPE_REGISTERED});
 #endif
 
 }  // namespace

@@ -62,8 +62,24 @@ class Campaign:
         self.deadline = time.monotonic() + args.budget
         self.step_deadline = self.deadline
         self.log = None
+        self.env = self.with_libraries_of_python()
 
     # ---- running commands
+
+    def with_libraries_of_python(self):
+        """The environment with the folders in which a PyTorch from pip keeps CUPTI, cuBLAS and NVRTC, for programs
+        that are no Python: behind what is set already, so that a toolkit of the machine goes first."""
+        code = ("import glob,importlib.util,json,os;found=importlib.util.find_spec('torch');"
+                "root=os.path.dirname(os.path.dirname(found.origin)) if found and found.origin else '';"
+                "print(json.dumps({'libraries':sorted(glob.glob(root+'/nvidia/*/lib')) if root else []}))")
+        try:
+            told = subprocess.run([self.python, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+            folders = json.loads(told.stdout).get("libraries", [])
+        except (OSError, ValueError, subprocess.SubprocessError):
+            folders = []
+        before = os.environ.get("LD_LIBRARY_PATH", "")
+        path = os.pathsep.join(([before] if before else []) + folders)
+        return {**os.environ, **({"LD_LIBRARY_PATH": path} if path else {})}
 
     def left(self):
         return min(self.step_deadline, self.deadline) - time.monotonic()
@@ -75,7 +91,7 @@ class Campaign:
         self.log.write(f"$ {' '.join(map(str, command))}\n".encode())
         self.log.flush()
         process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
-                                   stdout=stdout or self.log, stderr=self.log, env=env, cwd=ROOT,
+                                   stdout=stdout or self.log, stderr=self.log, env=env or self.env, cwd=ROOT,
                                    start_new_session=True)
         try:
             code = process.wait(timeout=max(0.1, self.left()))
@@ -250,7 +266,7 @@ def replay(c):
     for name in ("gpt2_eager_prefill_b1_s512", "llama-3.2-1b_eager_prefill_b1_s512"):
         database, result = c.work / f"{name}.db.json", c.work / f"{name}.replay.json"
         c.run([c.assay, "tax", c.trace(name), "--export-kernel-db", database, "--format", "json"])
-        env = {**os.environ, "ASSAY_REPLAY": str(c.work / "replay/assay-replay")}
+        env = {**c.env, "ASSAY_REPLAY": str(c.work / "replay/assay-replay")}
         c.run([c.assay, "replay", database, "-o", result], env=env)
         rows = json.loads(result.read_text())["entries"]
         made[name] = {status: sum(row["status"] == status for row in rows) for status in

@@ -35,6 +35,7 @@ window = {"n": 380, "n_launch": 380, "t_orch_ns": 5000000, "t_device_ns": 170000
           "t_e2e_ns": 6000000}
 row = {"kernels": 380, "launches": 380, "kernel_sum_ns": 1700000, "tklqt_ns": 900000}
 if words[0] == "null-kernel":
+    open(os.environ["STUB_LOG"], "a").write("libraries " + os.environ.get("LD_LIBRARY_PATH", "") + "\\n")
     out().write_text(json.dumps({"gpus": [{"launch": sample, "duration": sample}]}))
 elif words[0] == "record":
     out().write_text("trace")
@@ -61,9 +62,11 @@ else:
 PYTHON = '''#!/usr/bin/env python3
 import json, os, pathlib, sys
 words = sys.argv[1:]
-open(os.environ["STUB_LOG"], "a").write("python " + " ".join(words[1:]) + "\\n")
+if "find_spec" not in words[1]:
+    open(os.environ["STUB_LOG"], "a").write("python " + " ".join(words[1:]) + "\\n")
 if words[0] == "-c":
-    print(json.dumps({"torch": "2.11.0", "cuda": "13.0", "gpu": "NVIDIA H200", "python": "3.12.3"})); sys.exit()
+    print(json.dumps({"torch": "2.11.0", "cuda": "13.0", "gpu": "NVIDIA H200", "python": "3.12.3",
+                      "libraries": ["/site-packages/nvidia/cu13/lib"]})); sys.exit()
 def flag(name, default):
     return words[words.index(name) + 1] if name in words else default
 out = pathlib.Path(flag("--out", "traces")); out.mkdir(parents=True, exist_ok=True)
@@ -112,6 +115,10 @@ class CampaignTest(unittest.TestCase):
             command += ["--out", str(self.out)]
         return subprocess.run(command, env={**self.environment, **stub}, capture_output=True, text=True, timeout=120,
                               check=False)
+
+    def test_programs_that_are_no_python_find_the_libraries_of_pip_behind_the_machines(self):
+        self.run_campaign("--only", "floor", LD_LIBRARY_PATH="/opt/cuda/lib64")
+        self.assertIn("libraries /opt/cuda/lib64:/site-packages/nvidia/cu13/lib\n", self.log.read_text())
 
     def limit(self, step, seconds):
         """The same script with another limit for one step."""
