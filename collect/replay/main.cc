@@ -11,6 +11,7 @@
 // in an error state: start a new process for the rest.
 
 #include <ATen/core/grad_mode.h>
+#include <dlfcn.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
 
@@ -18,6 +19,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -171,8 +174,20 @@ std::string about() {
          ", \"labels\": " + (labels_possible() ? "true" : "false") + "}";
 }
 
+// Shared objects that register operators of their own, one path a line (`assay replay --library`).
+void load_libraries() {
+  const char* paths = std::getenv("ASSAY_REPLAY_LIBRARIES");
+  std::istringstream lines(paths != nullptr ? paths : "");
+  for (std::string path; std::getline(lines, path);) {
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) continue;
+    const char* reason = dlerror();
+    throw std::runtime_error("--library " + path + ": " + (reason != nullptr ? reason : "?"));
+  }
+}
+
 int run(const std::string& job_path, const std::string& results_path, bool check_only) {
   const Job job = read_job(job_path);
+  load_libraries();
   std::FILE* results = std::fopen(results_path.c_str(), "ab");
   if (results == nullptr) {
     std::perror(results_path.c_str());

@@ -36,6 +36,7 @@ struct ReplayVerb {
   std::string python = "python3";
   std::string tracer = "auto";
   std::string device = "auto";
+  std::vector<std::string> libraries;
   uint64_t batch = 64;
   bool build = false;
   bool fresh = false;
@@ -121,6 +122,14 @@ int build_program(const ReplayVerb& verb) {
   auto built = run_child({script, "--out", build_folder(), "--python", verb.python}, false);
   if (!built) return fail(built.error());
   return built->exit_code == 0 ? kExitFine : kExitError;
+}
+
+// The program inherits it; no path has a line end in it.
+void name_libraries(const std::vector<std::string>& libraries) {
+  std::string lines;
+  std::error_code failed;
+  for (const std::string& path : libraries) lines += fs::absolute(path, failed).string() + "\n";
+  if (!lines.empty()) ::setenv("ASSAY_REPLAY_LIBRARIES", lines.c_str(), 1);
 }
 
 Result<ReplayProgram> ask_program(const std::string& program) {
@@ -302,7 +311,11 @@ Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan&
                    "another name, or --fresh to begin anew",
                    verb.output, -1};
     }
-    for (ReplayEntry& entry : earlier.entries) before.emplace(entry.key, std::move(entry));
+    for (ReplayEntry& entry : earlier.entries) {
+      // A library may have it now.
+      const bool again = entry.status == ReplayStatus::kOpMissing && !verb.libraries.empty();
+      if (!again) before.emplace(entry.key, std::move(entry));
+    }
   }
   std::vector<size_t> open;
   for (size_t i = 0; i < plan.entries.size(); ++i) {
@@ -356,6 +369,7 @@ Status replay(ReplayVerb verb) {
   ASSAY_TRY(check_export(verb.output, {verb.database}));
   ASSAY_TRY_ASSIGN(const std::string program, find_program(verb));
   ASSAY_TRY_ASSIGN(const ReplayProgram about, ask_program(program));
+  name_libraries(verb.libraries);
   verb.job.device = verb.device == "auto" ? about.device : verb.device;
   if (verb.job.device == "cuda" && about.device != "cuda") {
     return usage("--device cuda: the PyTorch of assay-replay (" + about.torch + ") sees no GPU");
@@ -415,6 +429,10 @@ void add_replay_verb(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   sub->add_flag("--fresh", verb->fresh, "do not go on with the file that is there");
   sub->add_flag("--no-cache", verb->no_cache, "measure anew what was measured before");
+  sub->add_option("--library", verb->libraries,
+                  "a shared object that registers operators (fbgemm's, a project's own), loaded "
+                  "before the replay; may be repeated")
+      ->check(CLI::ExistingFile);
   sub->add_option("--program", verb->program, "assay-replay to run");
   sub->add_flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
   sub->add_option("--python", verb->python, "the Python for --build")->capture_default_str();

@@ -21,7 +21,7 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-ASSAY = PROGRAM = PYTHON = None
+ASSAY = PROGRAM = PYTHON = OPERATORS = None
 SKIP = 77
 TENSOR = re.compile(r"[A-Z][A-Za-z0-9]*\[[\d,]*\|[\d,]*\]")
 
@@ -301,6 +301,22 @@ class ReplayTest(unittest.TestCase):
                           "failed", "ok"])
         self.assertIn("aten::of_next_year", rows["a"]["reason"])
 
+    def test_operators_of_other_libraries_run_where_the_library_is_named(self):
+        if OPERATORS is None:
+            self.skipTest("no library with operators")
+        rows = [add("a"), entry("b", "assay_test::twice", [F32])]
+        found = self.replayed(rows)
+        self.assertEqual((found["a"]["status"], found["b"]["status"]), ("ok", "op_missing"))
+        # The same output is gone on with: what was missing is tried again.
+        after = self.replayed(rows, "--library", OPERATORS)
+        self.assertEqual(after["a"], found["a"])
+        self.assertEqual((after["b"]["status"], after["b"]["call"]), ("ok", "assay_test::twice(Float[4,6|6,1])"))
+        none = self.top / "none.so"
+        none.write_text("no library")
+        done = self.replay(database(rows), "--library", none, "--fresh")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--library", done.stderr)
+
     def test_an_operator_that_refuses_its_inputs_fails_alone(self):
         rows = self.replayed([entry("a", "aten::mm", [F32, F32]), add("b")])
         self.assertEqual(rows["a"]["status"], "failed")
@@ -457,16 +473,17 @@ class ReplayTest(unittest.TestCase):
 
 
 def main():
-    global ASSAY, PROGRAM, PYTHON
+    global ASSAY, PROGRAM, PYTHON, OPERATORS
     parser = argparse.ArgumentParser()
     parser.add_argument("--assay", required=True)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--operators", help="a library with the operator assay_test::twice")
     args, rest = parser.parse_known_args()
     ASSAY, PROGRAM = os.path.abspath(args.assay), os.path.abspath(args.program)
     if not os.access(PROGRAM, os.X_OK):
         print("assay-replay was not built: no libtorch", file=sys.stderr)
         sys.exit(SKIP)
-    PYTHON = python_with_torch()
+    PYTHON, OPERATORS = python_with_torch(), args.operators and os.path.abspath(args.operators)
     unittest.main(argv=[sys.argv[0], *rest])
 
 

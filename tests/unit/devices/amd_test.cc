@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "support/fake_gpu_test.h"
+
 namespace assay {
 namespace {
 
@@ -21,18 +23,14 @@ AmdLibraries fakes() {
   return {.hip = fake, .smi = fake, .blas = fake, .compiler = fake};
 }
 
-class Amd : public ::testing::Test {
+class Amd : public testing::FakeGpuTest {
  protected:
-  void TearDown() override { ::unsetenv("FAKE_GPU"); }
   static std::string error_with(const char* fault, const AmdLibraries& libraries = fakes()) {
-    ::setenv("FAKE_GPU", fault, 1);
-    const auto device = open_amd_device(0, libraries);
-    EXPECT_FALSE(device) << fault;
-    return device ? "" : device.error().message;
+    return error_of(fault, [&libraries] { return open_amd_device(0, libraries); });
   }
   // Idle for 60 ms.
   static std::vector<PowerSample> idle_with(const char* fault) {
-    ::setenv("FAKE_GPU", fault, 1);
+    set_fault(fault);
     auto device = open_amd_device(0, fakes());
     EXPECT_TRUE(device) << (device ? "" : device.error().message);
     EXPECT_TRUE((*device)->start_logging({}));
@@ -92,14 +90,7 @@ TEST_F(Amd, AnAccumulatorThatBeginsAnewIsNoPower) {
   for (const PowerSample& sample : samples) EXPECT_NEAR(sample.power_w, 100, 0.05);
 }
 
-TEST_F(Amd, ClockProbesEncloseTheGpusTime) {
-  auto device = open_amd_device(0, fakes());
-  ASSERT_TRUE(device);
-  const auto probe = (*device)->probe();
-  ASSERT_TRUE(probe);
-  EXPECT_GE(probe->gpu_ticks, probe->c0_ns);
-  EXPECT_LE(probe->gpu_ticks, probe->c1_ns);
-}
+TEST_F(Amd, ClockProbesEncloseTheGpusTime) { expect_probe_encloses(open_amd_device(0, fakes())); }
 
 TEST_F(Amd, FaultsAreNamed) {
   EXPECT_THAT(error_with("no_device"),
@@ -108,13 +99,11 @@ TEST_F(Amd, FaultsAreNamed) {
   EXPECT_THAT(error_with("no_counter"), HasSubstr("this GPU has no such counter"));
   EXPECT_THAT(error_with("no_permission"), HasSubstr("groups render and video"));
   EXPECT_THAT(error_with("no_compile"), HasSubstr("bad source."));
-  ::setenv("FAKE_GPU", "none", 1);
+  set_fault("none");
   auto device = open_amd_device(0, fakes());
   ASSERT_TRUE(device);
-  ::setenv("FAKE_GPU", "launch_fails", 1);
-  const auto kernel = (*device)->prepare("triad:1MiB");
-  ASSERT_FALSE(kernel);
-  EXPECT_THAT(kernel.error().message, HasSubstr("unspecified launch failure"));
+  set_fault("launch_fails");
+  EXPECT_THAT(prepare_error(**device, "triad:1MiB"), HasSubstr("unspecified launch failure"));
 }
 
 TEST_F(Amd, MissingLibrariesAndFunctionsAreNamed) {
@@ -133,12 +122,10 @@ TEST_F(Amd, MissingLibrariesAndFunctionsAreNamed) {
   EXPECT_THAT(error_with("none", libraries), HasSubstr("hiprtc"));
   libraries = fakes();
   libraries.blas = {"no-blas.so"};
-  ::setenv("FAKE_GPU", "none", 1);
+  set_fault("none");
   auto device = open_amd_device(0, libraries);
   ASSERT_TRUE(device);
-  const auto kernel = (*device)->prepare("gemm:8");
-  ASSERT_FALSE(kernel);
-  EXPECT_THAT(kernel.error().message, HasSubstr("rocBLAS"));
+  EXPECT_THAT(prepare_error(**device, "gemm:8"), HasSubstr("rocBLAS"));
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/fake_gpu_test.h"
+
 namespace assay {
 namespace {
 
@@ -21,14 +23,10 @@ NvidiaLibraries fakes() {
   return {.driver = fake, .nvml = fake, .blas = fake, .compiler = {"no-such-library.so"}};
 }
 
-class Nvidia : public ::testing::Test {
+class Nvidia : public testing::FakeGpuTest {
  protected:
-  void TearDown() override { ::unsetenv("FAKE_GPU"); }
-  static std::string error_with(const char* fault) {
-    ::setenv("FAKE_GPU", fault, 1);
-    const auto device = open_nvidia_device(0, fakes());
-    EXPECT_FALSE(device) << fault;
-    return device ? "" : device.error().message;
+  static std::string error_with(const char* fault, const NvidiaLibraries& libraries = fakes()) {
+    return error_of(fault, [&libraries] { return open_nvidia_device(0, libraries); });
   }
 };
 
@@ -104,12 +102,7 @@ TEST_F(Nvidia, PollsKeepRepeatsForCalibration) {
 }
 
 TEST_F(Nvidia, ClockProbesEncloseTheGpusTime) {
-  auto device = open_nvidia_device(0, fakes());
-  ASSERT_TRUE(device);
-  const auto probe = (*device)->probe();
-  ASSERT_TRUE(probe);
-  EXPECT_GE(probe->gpu_ticks, probe->c0_ns);
-  EXPECT_LE(probe->gpu_ticks, probe->c1_ns);
+  expect_probe_encloses(open_nvidia_device(0, fakes()));
 }
 
 TEST_F(Nvidia, CommandsAreKernelsToo) {
@@ -126,7 +119,7 @@ TEST_F(Nvidia, CommandsAreKernelsToo) {
 }
 
 TEST_F(Nvidia, WithoutInstantPowerTheDocumentedSecondIsUsed) {
-  ::setenv("FAKE_GPU", "no_instant", 1);
+  set_fault("no_instant");
   const auto device = open_nvidia_device(0, fakes());
   ASSERT_TRUE(device);
   EXPECT_EQ((*device)->facts().documented.mode, SensorMode::kOneSecondAverage);
@@ -180,9 +173,9 @@ TEST_F(Nvidia, AReadingThatIsMissingIsNamed) {
     EXPECT_FALSE(device);
     return device ? std::string() : device.error().message;
   };
-  ::setenv("FAKE_GPU", "no_instant", 1);
+  set_fault("no_instant");
   EXPECT_THAT(error(SensorChoice::kInstant), HasSubstr("--sensor instant: reading power failed"));
-  ::setenv("FAKE_GPU", "no_samples", 1);
+  set_fault("no_samples");
   EXPECT_THAT(error(SensorChoice::kSamples), HasSubstr("--sensor samples: asking for the buffer"));
 }
 
@@ -190,37 +183,27 @@ TEST_F(Nvidia, FaultsAreNamed) {
   EXPECT_THAT(error_with("no_device"), HasSubstr("shows 0 GPUs"));
   EXPECT_THAT(error_with("mig"), HasSubstr("MIG"));
   EXPECT_THAT(error_with("no_permission"), HasSubstr("Insufficient Permissions"));
-  ::setenv("FAKE_GPU", "none", 1);
+  set_fault("none");
   auto device = open_nvidia_device(0, fakes());
   ASSERT_TRUE(device);
-  ::setenv("FAKE_GPU", "launch_fails", 1);
-  const auto kernel = (*device)->prepare("triad:1MiB");
-  ASSERT_FALSE(kernel);
-  EXPECT_THAT(kernel.error().message, HasSubstr("unspecified launch failure"));
+  set_fault("launch_fails");
+  EXPECT_THAT(prepare_error(**device, "triad:1MiB"), HasSubstr("unspecified launch failure"));
 }
 
 TEST_F(Nvidia, MissingLibrariesAndFunctionsAreNamed) {
   NvidiaLibraries libraries = fakes();
   libraries.driver = {"libcuda-that-is-not-there.so"};
-  auto device = open_nvidia_device(0, libraries);
-  ASSERT_FALSE(device);
-  EXPECT_THAT(device.error().message, HasSubstr("no NVIDIA driver"));
+  EXPECT_THAT(error_with("none", libraries), HasSubstr("no NVIDIA driver"));
   libraries.driver = {ASSAY_FAKE_EMPTY};
-  device = open_nvidia_device(0, libraries);
-  ASSERT_FALSE(device);
-  EXPECT_THAT(device.error().message, HasSubstr("no function cuInit"));
+  EXPECT_THAT(error_with("none", libraries), HasSubstr("no function cuInit"));
   libraries = fakes();
   libraries.nvml = {"no-nvml.so"};
-  device = open_nvidia_device(0, libraries);
-  ASSERT_FALSE(device);
-  EXPECT_THAT(device.error().message, HasSubstr("NVML"));
+  EXPECT_THAT(error_with("none", libraries), HasSubstr("NVML"));
   libraries = fakes();
   libraries.blas = {"no-blas.so"};
-  device = open_nvidia_device(0, libraries);
+  auto device = open_nvidia_device(0, libraries);
   ASSERT_TRUE(device);
-  const auto kernel = (*device)->prepare("gemm:8");
-  ASSERT_FALSE(kernel);
-  EXPECT_THAT(kernel.error().message, HasSubstr("cuBLAS"));
+  EXPECT_THAT(prepare_error(**device, "gemm:8"), HasSubstr("cuBLAS"));
 }
 
 TEST_F(Nvidia, SourcesNeedTheirCompilerAndTheirVendor) {
