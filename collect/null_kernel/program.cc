@@ -41,9 +41,10 @@ void* open_library(const char* names, const char* missing) {
   for (size_t from = 0; from <= all.size();) {
     const size_t end = std::min(all.find(':', from), all.size());
     const std::string name = all.substr(from, end - from);
+    from = end + 1;
+    if (name.empty()) continue;  // which dlopen takes for this program itself
     if (void* library = ::dlopen(name.c_str(), RTLD_NOW)) return library;
     if (reason.empty()) reason = ::dlerror();
-    from = end + 1;
   }
   std::fprintf(stderr, "%s: %s\n", missing, reason.c_str());
   return nullptr;

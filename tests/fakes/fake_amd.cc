@@ -12,6 +12,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <list>
 #include <map>
 
 #include "collect/null_kernel/hip_abi.h"
@@ -91,7 +92,11 @@ int hipExtModuleLaunchKernel(void*, uint32_t, uint32_t, uint32_t, uint32_t, uint
   return timed_launch(start, stop);
 }
 #endif
-int hipEventCreate(void** event) { return *event = new Event, 0; }
+// A driver knows its events and its memory: what a program leaves to its end is not lost.
+int hipEventCreate(void** event) {
+  static auto& events = *new std::list<Event>;
+  return *event = &events.emplace_back(), 0;
+}
 int hipStreamCreateWithFlags(void** stream, unsigned) { return *stream = &free_at, 0; }
 int hipStreamSynchronize(void*) {
   while (begun && faulty("hangs")) std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -115,7 +120,8 @@ int hipMalloc(void** address, size_t bytes) {
 int hipFree(void* address) { return std::free(address), 0; }
 int hipMemcpyDtoDAsync(void*, void*, size_t, void*) { return take(50'000, false), 0; }
 int hipHostMalloc(void** address, size_t bytes, unsigned) {
-  return *address = std::malloc(bytes), 0;
+  static auto& known = *new std::list<void*>;
+  return *address = known.emplace_back(std::malloc(bytes)), 0;
 }
 int hipHostFree(void* address) { return std::free(address), 0; }
 int hipHostGetDevicePointer(void** device, void* host, unsigned) { return *device = host, 0; }
