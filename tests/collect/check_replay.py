@@ -313,7 +313,7 @@ class ReplayTest(unittest.TestCase):
         self.assertEqual((after["b"]["status"], after["b"]["call"]), ("ok", "assay_test::twice(Float[4,6|6,1])"))
         none = self.top / "none.so"
         none.write_text("no library")
-        done = self.replay(database(rows), "--library", none, "--fresh")
+        done = self.replay(database(rows), "--library", none, "--fresh", "--no-cache")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--library", done.stderr)
 

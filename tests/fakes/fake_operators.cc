@@ -1,5 +1,6 @@
 // A library with an operator of its own, as projects beside PyTorch have them.
 
+#include <ATen/ATen.h>
 #include <torch/library.h>
 
 namespace {
