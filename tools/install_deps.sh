@@ -91,19 +91,18 @@ libfuzzer_found() {
   compgen -G "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*.a" >/dev/null
 }
 
-# The page's own tools, from the locked list of web/package-lock.json. Without them its tests are
-# skipped.
-install_page_tools() {
-  local web node
-  web=$(dirname "$0")/../web
+# npm_packages FOLDER FOR-WHAT: what its package-lock.json lists. Without them the tests that need
+# them are skipped.
+npm_packages() {
+  local folder node
+  folder=$(dirname "$0")/../$1
   [ $check_only = 0 ] && command -v npm >/dev/null || return 0
-  ! cmp -s "$web/package-lock.json" "$web/node_modules/.installed" || return 0
+  ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed" || return 0
   node=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
-  if [ "$node" -ge 18 ] && npm ci --prefix "$web" --no-audit --no-fund --silent; then
-    cp "$web/package-lock.json" "$web/node_modules/.installed"
+  if [ "$node" -ge 18 ] && npm ci --prefix "$folder" --no-audit --no-fund --silent; then
+    cp "$folder/package-lock.json" "$folder/node_modules/.installed"
   else
-    echo "The page's tools could not be installed (npm ci --prefix web, node 18 or newer);" \
-      "going on without its browser tests." >&2
+    echo "No npm packages for $2 (npm ci --prefix $1, node 18 or newer); going on without it." >&2
   fi
 }
 
@@ -149,7 +148,8 @@ for set in "${sets[@]}"; do
       prefer "the page's browser tests" chromium
       command -v node >/dev/null || prefer "the page's browser tests" nodejs
       command -v npm >/dev/null || prefer "the page's browser tests" npm
-      install_page_tools
+      npm_packages web "the page's browser tests"
+      npm_packages tests/parquet "a second reader of Parquet"
       prefer "fuzzing" clang
       if command -v clang >/dev/null && ! libfuzzer_found; then
         prefer "libFuzzer" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
