@@ -7,6 +7,7 @@
 #include "report/section_charts.h"
 #include "report/section_levels.h"
 #include "report/section_levels_job.h"
+#include "report/section_levels_telemetry.h"
 #include "report/section_tax.h"
 #include "report/section_timeline.h"
 #include "report/sections.h"
@@ -31,11 +32,16 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
                    analyze_tax(loaded.trace, loaded.links, loaded.windows, tax_options));
   ASSAY_TRY_ASSIGN(LevelsReport levels,
                    analyze_levels(loaded.trace, loaded.links, loaded.windows, LevelsOptions{}));
+  ASSAY_TRY_ASSIGN(TelemetryRun logs,
+                   TelemetryRun::open(request.telemetry, request.allow_truncated));
+  ASSAY_TRY(logs.add(loaded.trace, levels, ""));
+  const TelemetryReport samples = logs.finish();
+  const TelemetryReport* const telemetry = logs.any() ? &samples : nullptr;
   clock.mark("analyse");
   if (request.timeline) {
-    const Timeline timeline =
-        trace_timeline(loaded.trace, loaded.links, loaded.windows,
-                       {.launch = launch, .fusion = fusion, .tax = tax, .levels = levels});
+    const Timeline timeline = trace_timeline(
+        loaded.trace, loaded.links, loaded.windows,
+        {.launch = launch, .fusion = fusion, .tax = tax, .levels = levels, .telemetry = telemetry});
     clock.mark("annotate");
     ASSAY_TRY(request.timeline(loaded, timeline));
     clock.mark("timeline");
@@ -62,13 +68,15 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   for (std::string& text : tax_report_words(tax, diagnosis)) {
     content.verdict.push_back(std::move(text));
   }
+  for (std::string& text : telemetry_words(samples)) content.verdict.push_back(std::move(text));
   content.sections.push_back(
       tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));
-  content.sections.push_back(
-      levels_section(job, {.rows = request.everything, .brief = !request.everything}));
+  content.sections.push_back(levels_section(
+      job, {.rows = request.everything, .brief = !request.everything, .telemetry = telemetry}));
   content.sections.push_back(fusion_section(fusion));
-  content.sections.push_back(trust_section(all_notes(
-      loaded.trace.log, {launch.trust, fusion.trust, tax.trust, job.trust, floor.notes})));
+  content.sections.push_back(
+      trust_section(all_notes(loaded.trace.log, {launch.trust, fusion.trust, tax.trust, job.trust,
+                                                 samples.trust, floor.notes})));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }

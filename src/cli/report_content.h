@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
+#include "cli/telemetry_flags.h"
 #include "levels/ranks.h"
 #include "report/timeline.h"
 
@@ -19,6 +20,8 @@ struct ReportRequest {
   bool everything = false;  // all rows of every table instead of what a reader bears
   bool timelines = false;   // charts of every launch, for the page
   bool perf = false;
+  TelemetryFlags telemetry = {};  // logs beside the trace; without files, none
+  bool allow_truncated = false;   // of these logs
   // Takes what was found, laid on the trace's time; absent: nobody asked for it.
   std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
 };

@@ -46,6 +46,7 @@ int run(ReportVerb& verb) {
   // Unique kernels differ by their operators' inputs: the same dispatch base as `assay tax`.
   verb.common.keep_op_inputs = true;
   verb.request.perf = verb.common.perf;
+  verb.request.allow_truncated = verb.common.allow_truncated;
   verb.request.timelines = wants_page(verb.common);
   if (verb.perfetto.empty()) return write_report(verb);
   const auto code = write_with_timeline(verb);
@@ -65,6 +66,7 @@ void add_report_verb(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_fusion_flags(*sub, verb->request.fusion);
+  add_telemetry_options(*sub, verb->request.telemetry);
   sub->add_option("--perfetto", verb->perfetto,
                   "also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the "
                   "traces, and what was found in them as tracks of their own")

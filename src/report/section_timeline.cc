@@ -45,6 +45,7 @@ class TimelineMaker {
   void add_tax_tile(const TaxTile& tile, TaxSummer summer, TimelineTrack& track);
   void add_launch_counters();
   void add_memory_counters();
+  void add_telemetry_counters();
 
   const Trace& trace_;
   const Links& links_;
@@ -61,6 +62,7 @@ Timeline TimelineMaker::make() {
   add_tax();
   add_launch_counters();
   add_memory_counters();
+  add_telemetry_counters();
   return std::move(timeline_);
 }
 
@@ -143,6 +145,20 @@ void TimelineMaker::add_memory_counters() {
     const auto& [type, index] = device;
     counter.name = type == 0 ? "allocated, host" : fmt::format("allocated, GPU {}", index);
     counter.unit = "bytes";
+    timeline_.counters.push_back(std::move(counter));
+  }
+}
+
+// Samples as logged. A mean stands at the start of the time that it is over.
+void TimelineMaker::add_telemetry_counters() {
+  if (rooms_.telemetry == nullptr) return;
+  for (const TelemetryTrack& track : rooms_.telemetry->tracks) {
+    TimelineCounter counter{.name = track.host             ? "host"
+                                    : track.device.empty() ? "GPU"
+                                                           : "GPU " + track.device,
+                            .unit = std::string(telemetry_signal_name(track.signal)),
+                            .time_ns = track.mean ? track.from_ns : track.t_ns,
+                            .value = track.value};
     timeline_.counters.push_back(std::move(counter));
   }
 }

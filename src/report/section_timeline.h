@@ -6,6 +6,7 @@
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
+#include "levels/telemetry.h"
 #include "report/timeline.h"
 #include "tax/tax.h"
 #include "trace/iterations.h"
@@ -20,6 +21,7 @@ struct TimelineRooms {
   const FusionReport& fusion;
   const TaxReport& tax;
   const LevelsReport& levels;
+  const TelemetryReport* telemetry = nullptr;  // absent: no log beside the trace
 };
 
 Timeline trace_timeline(const Trace& trace, const Links& links, const Windows& windows,

@@ -411,6 +411,35 @@ def check_several(assay, folder):
         problems.append(f"a timeline of several ranks is read as one trace: {back.stderr[-300:]}")
 
 
+def check_telemetry(assay, folder):
+    """Samples of a log beside the trace are counters at their times."""
+    second, start = 10**9, 1735689600 * 10**9  # 2025-01-01
+    launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 100.5, "dur": 9,
+              "args": {"correlation": 1}}
+    kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 200.25, "dur": 3e6,
+              "args": {"correlation": 1, "device": 0, "stream": 7}}
+    trace = folder / "logged.json"
+    trace.write_text(json.dumps({"baseTimeNanoseconds": start, "traceEvents": [launch, kernel]}))
+    watts = {start + i * second // 10: 100 + i * 1.25 for i in range(1, 30)}
+    log = folder / "smi.csv"
+    log.write_text("timestamp, index, power.draw [W]\n" + "".join(
+        f"2025/01/01 00:00:{(ns - start) / second:06.3f}, 0, {value:.2f} W\n" for ns, value in watts.items()))
+    written = folder / "logged.json.gz"
+    done = run(assay, "report", trace, "--telemetry", log, "--perfetto", written, "--format", "json")
+    if done.returncode != 0:
+        problems.append(f"telemetry: {done.stderr.decode()[-300:]}")
+        return
+    imported = Importer(gzip.decompress(written.read_bytes()))
+    base = int(imported.head["baseTimeNanoseconds"])
+    told = {base + ns: value for _, _, series, ns, value, cat in imported.counters
+            if series == "power_w" and cat == "assay"}
+    if told != watts:
+        problems.append(f"telemetry: {len(told)} samples of {len(watts)}: {sorted(told.items())[:3]}")
+    report = json.loads(done.stdout)
+    if not report["levels"].get("telemetry") or not any("W" in words for words in report["verdict"]):
+        problems.append("telemetry: the report does not show the log")
+
+
 def inputs():
     for name, path in datasets.golden_traces():
         if path.exists() and path.stat().st_size <= LARGEST:
@@ -435,6 +464,7 @@ def main():
         if arguments.only is None:
             check_failures(arguments.assay, folder)
             check_several(arguments.assay, folder)
+            check_telemetry(arguments.assay, folder)
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
