@@ -1,0 +1,161 @@
+// Two launches by hand, and everything that the tracks say of them. That the sums of real traces
+// are those of the report is checked by tests/golden/check_perfetto.py.
+
+#include "report/section_timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::TraceMaker;
+
+// name, start, end
+using Shown = std::tuple<std::string, int64_t, int64_t>;
+
+// The host launches a at 100 and b at 500; a runs from 300 to 400, b from 700 to 900.
+Trace two_launches() {
+  return TraceMaker()
+      .op(1, "aten::all", 0, 1'000)
+      .op(1, "aten::relu", 50, 150)
+      .call(1, "cudaLaunchKernel", 100, 50, 1)
+      .op(1, "aten::add", 450, 150)
+      .call(1, "cudaLaunchKernel", 500, 50, 2)
+      .kernel(0, 7, "relu_kernel", 300, 100, 1)
+      .kernel(0, 7, "add_kernel", 700, 200, 2)
+      .build();
+}
+
+Timeline timeline_of(const Trace& trace) {
+  const Links links = link_trace(trace);
+  const Windows windows = find_iterations(trace, links);
+  const auto launch = analyze_launch(trace, links, windows, {.floor_ns = 150});
+  const auto fusion = analyze_fusion(trace, links, windows, {.floor_ns = 150});
+  TaxOptions tax_options;
+  tax_options.floor = TaxFloor{.source = TaxSource::kUser, .floor_ns = 150};
+  const auto tax = analyze_tax(trace, links, windows, tax_options);
+  const auto levels = analyze_levels(trace, links, windows, {});
+  EXPECT_TRUE(launch && fusion && tax && levels);
+  return trace_timeline(trace, links, windows,
+                        {.launch = *launch, .fusion = *fusion, .tax = *tax, .levels = *levels});
+}
+
+std::vector<Shown> shown(const Timeline& timeline, const std::string& name) {
+  std::vector<Shown> slices;
+  for (const TimelineTrack& track : timeline.tracks) {
+    if (track.name != name) continue;
+    for (const TimelineSlice& slice : track.slices) {
+      slices.emplace_back(timeline.texts.view(slice.name), slice.start_ns,
+                          slice.start_ns + slice.dur_ns);
+    }
+  }
+  return slices;
+}
+
+std::vector<int64_t> values(const Timeline& timeline, const std::string& name,
+                            const std::string& key) {
+  std::vector<int64_t> found;
+  for (const TimelineTrack& track : timeline.tracks) {
+    if (track.name != name) continue;
+    for (size_t k = 0; k < track.keys.size(); ++k) {
+      if (track.keys[k].key != key) continue;
+      for (size_t i = 0; i < track.slices.size(); ++i) {
+        found.push_back(track.values[i * track.keys.size() + k]);
+      }
+    }
+  }
+  return found;
+}
+
+TEST(SectionTimeline, IdleTimeByWhatTheHostDid) {
+  const Timeline timeline = timeline_of(two_launches());
+  EXPECT_THAT(shown(timeline, "GPU idle"),
+              ElementsAre(Shown("host busy", 0, 300), Shown("host busy", 400, 700)));
+  EXPECT_THAT(values(timeline, "GPU idle", "gap"), ElementsAre(0, 1));
+}
+
+TEST(SectionTimeline, LatencyRunsFromTheFirstOperatorToTheLastKernel) {
+  const Timeline timeline = timeline_of(two_launches());
+  EXPECT_THAT(shown(timeline, "inference latency, IL"), ElementsAre(Shown("whole trace", 0, 900)));
+}
+
+TEST(SectionTimeline, WaitsAreCutAtTheLaunch) {
+  const Timeline timeline = timeline_of(two_launches());
+  EXPECT_THAT(shown(timeline, "GPU 0 waits before kernels"),
+              ElementsAre(Shown("not launched yet (prep)", 400, 500),
+                          Shown("launched, not started (call)", 500, 700)));
+}
+
+TEST(SectionTimeline, OperationsAreRunsOfKernels) {
+  const Timeline timeline = timeline_of(two_launches());
+  const std::vector<Shown> slices = shown(timeline, "GPU 0 operations");
+  ASSERT_EQ(slices.size(), 2u);
+  EXPECT_EQ(std::get<1>(slices[0]), 300);
+  EXPECT_EQ(std::get<2>(slices[0]), 400);
+  EXPECT_EQ(std::get<1>(slices[1]), 700);
+  EXPECT_EQ(std::get<2>(slices[1]), 900);
+  EXPECT_THAT(values(timeline, "GPU 0 operations", "dur_ns"), ElementsAre(100, 200));
+}
+
+// T_Py reaches from the outermost operator to the aten operator, dispatch from there to the call;
+// the second launch begins where the first call ended.
+TEST(SectionTimeline, TheTaxTilesTheThread) {
+  const Timeline timeline = timeline_of(two_launches());
+  const std::string track = "tax, thread 1";
+  EXPECT_THAT(
+      shown(timeline, track),
+      ElementsAre(Shown("relu_kernel", 0, 150), Shown("Python and before (T_Py)", 0, 50),
+                  Shown("dispatch", 50, 100), Shown("launch call", 100, 150),
+                  Shown("add_kernel", 150, 550), Shown("Python and before (T_Py)", 150, 450),
+                  Shown("dispatch", 450, 500), Shown("launch call", 500, 550)));
+  const std::vector<int64_t> floors = values(timeline, track, "kt_ns");
+  EXPECT_EQ(floors[0], 150);
+  EXPECT_EQ(floors[1], kNoTimelineValue);
+  EXPECT_EQ(floors[4], 150);
+}
+
+TEST(SectionTimeline, TheQueueRisesAtTheCallAndFallsAtTheKernel) {
+  const Timeline timeline = timeline_of(two_launches());
+  ASSERT_EQ(timeline.counters.size(), 2u);
+  EXPECT_EQ(timeline.counters[0].name, "launched, not started");
+  EXPECT_THAT(timeline.counters[0].time_ns, ElementsAre(100, 300, 500, 700));
+  EXPECT_THAT(timeline.counters[0].value, ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(timeline.counters[1].time_ns, ElementsAre(100, 500));
+  EXPECT_THAT(timeline.counters[1].value, ElementsAre(200, 200));
+}
+
+TEST(SectionTimeline, ChainsHaveARankAndAPrice) {
+  TraceMaker maker;
+  for (int64_t i = 0; i < 4; ++i) {  // a, b, a, b, ...
+    const auto id = static_cast<uint32_t>(2 * i + 1);
+    maker.call(1, "cudaLaunchKernel", 1'000 * i, 10, id);
+    maker.kernel(0, 7, "a", 1'000 * i + 100, 50, id);
+    maker.call(1, "cudaLaunchKernel", 1'000 * i + 20, 10, id + 1);
+    maker.kernel(0, 7, "b", 1'000 * i + 200, 70, id + 1);
+    maker.call(1, "cudaDeviceSynchronize", 1'000 * i + 300, 10, 0);
+  }
+  const Timeline timeline = timeline_of(maker.build());
+  const std::vector<Shown> chains = shown(timeline, "fusion chains");
+  ASSERT_EQ(chains.size(), 4u);
+  EXPECT_EQ(chains[1], Shown("#1 chain of 2: a …", 1'100, 1'270));
+  EXPECT_THAT(values(timeline, "fusion chains", "rank"), ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(values(timeline, "fusion chains", "saving_ns"), ElementsAre(150, 150, 150, 150));
+  EXPECT_THAT(values(timeline, "fusion chains", "device_ns"), ElementsAre(120, 120, 120, 120));
+}
+
+TEST(SectionTimeline, AnEmptyTraceHasNoTracksButItsWindow) {
+  const Timeline timeline = timeline_of(Trace());
+  EXPECT_LE(timeline.tracks.size(), 1u);
+  EXPECT_TRUE(timeline.counters.empty());
+}
+
+}  // namespace
+}  // namespace assay
