@@ -243,7 +243,7 @@ def check_sums(expect, imported, report):
     launches = [event for event in tiles if event["args"]["part"] == "launch"]
     expect(total(launches) == tax["t_orch_exclusive_ns"], "launches of the tax sum to t_orch_exclusive_ns")
     for key in ("ft_ns", "ct_ns", "kt_ns", "t_orch_ns"):
-        expect(argument(launches, key) == tax[key], f"launches of the tax sum to {key}: "
+        expect(argument(launches, key) == (tax[key] or 0), f"launches of the tax sum to {key}: "
                f"{argument(launches, key)} and {tax[key]}")
 
 
@@ -332,7 +332,7 @@ def check_trace(assay, name, path, folder, against_file):
                                        for event in imported.slices
                                        if event.get("cat") in ("kernel", "cpu_op", "python_function"))
             lost = sum((events - told).values())
-            expect(told == events, f"{lost} kernels, operators and frames of the trace's own file are not in it")
+            expect(lost == 0, f"{lost} kernels, operators and frames of the trace's own file are not in it")
     return True
 
 
