@@ -100,15 +100,32 @@ TEST(SectionTimeline, WaitsAreCutAtTheLaunch) {
                           Shown("launched, not started (call)", 500, 700)));
 }
 
+// b and c are one operation, and the bubble between them is inside it; d begins while c still runs
+// and counts from c's end. All of it is one phase.
 TEST(SectionTimeline, OperationsAreRunsOfKernels) {
-  const Timeline timeline = timeline_of(two_launches());
-  const std::vector<Shown> slices = shown(timeline, "GPU 0 operations");
-  ASSERT_EQ(slices.size(), 2u);
-  EXPECT_EQ(std::get<1>(slices[0]), 300);
-  EXPECT_EQ(std::get<2>(slices[0]), 400);
-  EXPECT_EQ(std::get<1>(slices[1]), 700);
-  EXPECT_EQ(std::get<2>(slices[1]), 900);
-  EXPECT_THAT(values(timeline, "GPU 0 operations", "dur_ns"), ElementsAre(100, 200));
+  const Trace trace = TraceMaker()
+                          .annotation(1, "ProfilerStep#4", 0, 1'000)
+                          .op(1, "aten::relu", 50, 150)
+                          .call(1, "cudaLaunchKernel", 100, 50, 1)
+                          .kernel(0, 7, "a", 300, 100, 1)
+                          .op(1, "aten::add", 450, 150)
+                          .call(1, "cudaLaunchKernel", 500, 20, 2)
+                          .call(1, "cudaLaunchKernel", 540, 20, 3)
+                          .kernel(0, 7, "b", 600, 100, 2)
+                          .kernel(0, 7, "c", 730, 100, 3)
+                          .op(1, "aten::mul", 650, 50)
+                          .call(1, "cudaLaunchKernel", 660, 10, 4)
+                          .kernel(0, 8, "d", 800, 90, 4)
+                          .build();
+  const Timeline timeline = timeline_of(trace);
+  const std::string track = "GPU 0 operations";
+  EXPECT_THAT(shown(timeline, track),
+              ElementsAre(Shown("forward", 300, 890), Shown("aten::relu", 300, 400),
+                          Shown("aten::add", 600, 830), Shown("aten::mul", 830, 890)));
+  EXPECT_THAT(values(timeline, track, "dur_ns"), ElementsAre(390, 100, 200, 90));
+  EXPECT_THAT(values(timeline, track, "concurrent_ns"), ElementsAre(30, 0, 0, 30));
+  EXPECT_THAT(values(timeline, track, "inner_bubble_ns"), ElementsAre(30, 0, 30, 0));
+  EXPECT_THAT(values(timeline, track, "iter"), ElementsAre(4, 4, 4, 4));
 }
 
 // T_Py reaches from the outermost operator to the aten operator, dispatch from there to the call;
