@@ -98,6 +98,9 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
   if (!counters.empty()) ASSAY_TRY(counters.describe(verb.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
   document.sections.push_back(trust_section(losses));
+  if (job.placement.all.kernels == 0 && !telemetry.any()) {
+    for (Section& section : document.sections) hide_from_readers(section);
+  }
   return document;
 }
 

@@ -16,6 +16,8 @@ struct Squeeze {
   size_t title_lines;
   size_t narrowest_text;
 };
+// What names the rows stays readable: numbers at the end go first.
+constexpr size_t kNarrowestName = 20;
 constexpr Squeeze kSqueezes[] = {{2, 24}, {3, 24}, {3, 8}, {SIZE_MAX, 8}};
 
 struct Fit {
@@ -81,8 +83,10 @@ std::vector<Fit> fit_columns(const Grid& grid, size_t width) {
   if (total_width(fits) <= width) return fits;
   for (const Squeeze& squeeze : kSqueezes) {
     for (Fit& fit : fits) {
-      const size_t content =
-          fit.shrinks ? std::min(fit.content, squeeze.narrowest_text) : fit.content;
+      const bool names_row = grid.columns[fit.index].keep;
+      const size_t narrowest =
+          names_row ? std::max(squeeze.narrowest_text, kNarrowestName) : squeeze.narrowest_text;
+      const size_t content = fit.shrinks ? std::min(fit.content, narrowest) : fit.content;
       fit.width =
           std::max(title_width(grid.columns[fit.index].title, squeeze.title_lines), content);
     }

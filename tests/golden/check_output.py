@@ -99,6 +99,8 @@ def check_words(assay, folder):
     text = run(assay, "launch", empty).stdout
     expect(text.startswith("No GPU work in this trace: 1 operator"), f"launch without kernels: {text[:80]}")
     expect("TKLQT" not in text, "launch without kernels prints a table of zeros")
+    text = run(assay, "levels", empty).stdout
+    expect("there is nothing to place" in text and "(none)" not in text, f"levels without kernels: {text[:200]}")
     expect("rocprofv3" in run(assay, "report", "--help").stdout, "report --help does not know rocprofv3")
     database = folder / "profile.rpd"
     with contextlib.closing(sqlite3.connect(database)) as connection, connection:

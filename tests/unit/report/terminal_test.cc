@@ -209,6 +209,14 @@ TEST(ReportTerminal, ColumnsWithoutRoomAreNamed) {
 )");
 }
 
+TEST(ReportTerminal, NumbersAtTheEndGoBeforeTheNameOfTheRowIsUnreadable) {
+  Table table = kernel_table("a_kernel_with_a_name_of_some_length");
+  table.rows.resize(1);
+  const std::string screen = on_screen(table, 46);
+  EXPECT_NE(screen.find("a_kernel_with\u2026f_some_length"), std::string::npos) << screen;
+  EXPECT_NE(screen.find("not shown at this width"), std::string::npos) << screen;
+}
+
 TEST(ReportTerminal, NumbersWrittenAsTextAreLeftOutBeforeTheyAreCut) {
   Table table{.key = "t"};
   table.columns = {{"m", "metric", Unit::kText}, {"i", "interval", Unit::kText, Align::kRight}};
