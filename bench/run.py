@@ -206,6 +206,22 @@ class Bench:
                 f"**{seconds['python'] / seconds['launch']:.0f}**", f"**{seconds['python'] / seconds['report']:.0f}**",
                 f"{peak['python'] / MB:,.0f}", f"{peak['report'] / MB:,.0f}"]
 
+    def cached(self, path):
+        """First look at a trace against looks at its cached form, taken in turns; the first keeps that form."""
+        folder = DATA / "cache"
+        looks = {"plain": [], "keeping": [], "second": []}
+        command = self.launch(path, 1)
+        for _ in range(max(3, self.repeats // 2)):
+            shutil.rmtree(folder, ignore_errors=True)
+            looks["plain"].append(run_once(command)[0])
+            looks["keeping"].append(run_once([*command, f"--cache={folder}"])[0])
+            looks["second"].append(run_once([*command, f"--cache={folder}"])[0])
+        kept = sum(file.stat().st_size for file in folder.rglob("*.assay"))
+        shutil.rmtree(folder)
+        plain, keeping, second = (statistics.median(looks[name]) for name in ("plain", "keeping", "second"))
+        return [path.name, f"{path.stat().st_size / MB:.0f}", f"{kept / MB:.0f}", f"{plain:.2f}", f"{keeping:.2f}",
+                f"{second:.2f}", f"**{plain / second:.1f}**"]
+
     def levels(self, repeats):
         """What bench/levels.py says of a set of ranks."""
         done = subprocess.run([sys.executable, ROOT / "bench/levels.py", "--assay", self.assay, "--runs", str(repeats), RANKS],
@@ -275,6 +291,11 @@ def main():
           ["trace", "MB packed", "MB plain", "plain, 1", "gz, 1", "plain, 2", "gz, 2",
            "`gzip -dc`", "RssAnon / byte"],
           [bench.packed(*pair) for pair in packed])
+
+    table("A second look: assay launch --cache, one core",
+          ["trace", "MB", "kept MB", "without a cache, s", "first look, which keeps it, s", "second look, s",
+           "without / second"],
+          [bench.cached(path) for path in plain if path.stat().st_size >= 100 * MB])
 
     rows = []
     for steps in (10, 1000):
