@@ -103,6 +103,8 @@ bool Recorder::ensure_running() {
     state_ = State::kFinished;
     return false;
   }
+  // Here and not on the thread below: a process that ends at once leaves a file that can be told.
+  file_.begin();
   pthread_t thread;
   // All signals are the program's: blocked here, inherited by the thread, then as before.
   sigset_t all;
@@ -438,7 +440,6 @@ void Recorder::write_until_finished() {
       if (fd >= 0) ::close(fd);
       if (map != MAP_FAILED) control_ = static_cast<const wire::Control*>(map);
     }
-    file_.begin();
     write_process();
     bool stop = false;
     while (!stop) {

@@ -110,7 +110,7 @@ void report_file(const RecordedFile& file) {
     say(fmt::format("{}: {}{}{}", file.path, note.text, what_to_do.empty() ? "" : ". ",
                     what_to_do));
   }
-  if (facts.device_rows() == 0 && told.empty()) {
+  if (facts.device_rows() == 0 && told.empty() && facts.closed) {
     say(fmt::format("{}: no work of a GPU was seen: {}", file.path,
                     facts.tracer_version == 0
                         ? "the process never started the CUDA driver"
