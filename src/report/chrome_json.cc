@@ -9,23 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "report/perfetto_text.h"
+
 namespace assay {
 namespace {
 
-// A JSON string with its quotes. Text of a Trace is UTF-8.
+// A JSON string with its quotes.
 std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+  std::string out;
+  append_json_string(text, out);
+  return out;
 }
 
 // A pid or tid: a number where it is one.
@@ -82,13 +75,12 @@ int64_t Writer::earliest() const {
 }
 
 std::string Writer::duration(int64_t ns) const {
-  return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
+  std::string out;
+  append_microseconds(ns, out);
+  return out;
 }
 
-std::string Writer::microseconds(int64_t ns) const {
-  const int64_t from_base = ns - base_ns_;
-  return from_base < 0 ? "-" + duration(-from_base) : duration(from_base);
-}
+std::string Writer::microseconds(int64_t ns) const { return duration(ns - base_ns_); }
 
 void Writer::event(const std::string& text) {
   out_ += first_ ? "\n  " : ",\n  ";
