@@ -166,7 +166,7 @@ struct TableSheets {
   std::vector<std::string> sheets;
 };
 
-// Closes the workbook on every way out; libxlsxwriter frees it by writing it.
+// A workbook that is not closed is not written.
 class Book {
  public:
   Book(const std::string& path, const std::string& folder) : folder_(folder) {
@@ -181,9 +181,7 @@ class Book {
   }
   Book(const Book&) = delete;
   Book& operator=(const Book&) = delete;
-  ~Book() {
-    if (book_ != nullptr) workbook_close(book_);
-  }
+  ~Book() { lxw_workbook_free(book_); }
   lxw_workbook* raw() const { return book_; }
   lxw_error close() { return workbook_close(std::exchange(book_, nullptr)); }
 

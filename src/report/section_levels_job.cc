@@ -20,6 +20,7 @@ constexpr double kEqualWithin = 0.02;
 // of its span.
 constexpr double kHostBehindTimes = 1.5;
 constexpr double kHostBehindShare = 0.05;
+constexpr size_t kHostsNamed = 3;
 
 struct GpuShare {
   int64_t gpu = 0;
@@ -106,13 +107,22 @@ std::string host_words(const JobLevels& job) {
     overheads.push_back(share_of_span(gpu, gpu.compute.launch_ns));
     shares.push_back(overheads.back().share);
   }
-  const GpuShare worst = *std::max_element(overheads.begin(), overheads.end(), less_share);
   const double middle = median(std::move(shares));
-  if (worst.share < kHostBehindShare || worst.share < kHostBehindTimes * middle) return "";
-  return fmt::format(
-      "The host of GPU {} is furthest behind: launch overhead is {} of its span, {} "
-      "of the median GPU's.",
-      worst.gpu, format_share(worst.share), format_share(middle));
+  std::stable_sort(overheads.begin(), overheads.end(),
+                   [](const GpuShare& a, const GpuShare& b) { return less_share(b, a); });
+  std::string behind;
+  size_t count = 0;
+  for (const GpuShare& one : overheads) {
+    if (one.share < kHostBehindShare || one.share < kHostBehindTimes * middle) break;
+    if (++count > kHostsNamed) continue;
+    behind +=
+        fmt::format("{}GPU {} ({}{})", count > 1 ? ", " : "", one.gpu, format_share(one.share),
+                    count > 1 ? "" : " of its span is launch overhead");
+  }
+  if (count == 0) return "";
+  if (count > kHostsNamed) behind += fmt::format(" and {} more", count - kHostsNamed);
+  return fmt::format("The host is behind on {}; the median GPU has {}.", behind,
+                     format_share(middle));
 }
 
 bool computes(const JobLevels& job) {

@@ -49,8 +49,8 @@ TEST(JobWords, SayWhoHoldsTheOthersUpHowMuchEachWaitsAndWhy) {
           "Waiting for the last to arrive takes from 20.0 \u00b5s on GPU 1, 2.0 % of its span to "
           "350 \u00b5s on GPU 0, 35.0 % of its span.",
           "Compute kernels take the same time on every GPU, within 0 %.",
-          "The host of GPU 1 is furthest behind: launch overhead is 40.0 % of its span, 22.5 % "
-          "of the median GPU's."}));
+          "The host is behind on GPU 1 (40.0 % of its span is launch overhead); the median GPU "
+          "has 22.5 %."}));
 }
 
 TEST(JobWords, BlameNobodyForWhatTheClocksExplain) {
@@ -73,6 +73,17 @@ TEST(JobWords, NameTheGpuThatComputesLongest) {
   EXPECT_EQ(job_words(slow).at(2),
             "GPU 1 computes longest, 1.10 times the median GPU; furthest above the others in mlp "
             "(1.25 times).");
+}
+
+TEST(JobWords, NameTheFirstThreeHostsThatAreBehind) {
+  JobLevels many = job();
+  many.gpus.clear();
+  for (int64_t i = 0; i < 12; ++i) {
+    many.gpus.push_back(gpu(i, 1'000'000, 500'000, i < 4 ? 100'000 * (i + 1) : 10'000));
+  }
+  EXPECT_EQ(job_words(many).back(),
+            "The host is behind on GPU 3 (40.0 % of its span is launch overhead), GPU 2 (30.0 %), "
+            "GPU 1 (20.0 %) and 1 more; the median GPU has 1.0 %.");
 }
 
 TEST(JobWords, AreForRanksOfOneJobOnly) {
