@@ -37,13 +37,21 @@ Status write_whole(const std::string& path, const std::string& text) {
   return Ok{};
 }
 
+void show_digests(size_t done, size_t of) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\rpreparing predictions: configuration {} of {} ", done + 1, of);
+  std::fflush(stderr);
+}
+
 Result<Document> fit(const FitVerb& verb) {
   ASSAY_TRY_ASSIGN(const FittedModel model, fit_table(verb.bench, verb.fit));
   const std::string& path = verb.common.output;
   if (path == verb.bench.table) {
     return Error{ErrorCode::kInvalidArgument, "is the table: it would be overwritten", path, -1};
   }
-  ASSAY_TRY(write_whole(path, write_model(model.fit, *model.predictor)));
+  const std::string text = write_model(model.fit, *model.predictor, show_digests);
+  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  ASSAY_TRY(write_whole(path, text));
   Document document = new_document("Throughput model");
   document.inputs.push_back({model.fit.source, {}});
   document.import_log = import_notes(model);

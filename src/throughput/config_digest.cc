@@ -108,7 +108,7 @@ std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector
   }
   std::set<std::string> seen;
   for (const size_t i : trained.table.rows) {
-    if (!wanted(rows[i]) || !seen.insert(config_name(rows[i])).second) continue;
+    if (!seen.insert(config_name(rows[i])).second || !wanted(rows[i])) continue;
     const std::vector<Shape> shapes = candidates(all, ratios.at(engine(rows[i])));
     const std::vector<KernelPoint> points = points_of(rows[i], shapes, trained, facts);
     std::optional<GpDigest> made = trained.process()->digest(points);

@@ -258,7 +258,8 @@ bool looks_like_model(std::string_view text) {
   return head.find(kFormatName) != std::string_view::npos;
 }
 
-std::string write_model(const ThroughputFit& fit, const Predictor& predictor) {
+std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
+                        const Predictor::DigestProgress& progress) {
   Json out = Json::object();
   out["format"] = kFormatName;
   out["format_version"] = kThroughputModelVersion;
@@ -292,7 +293,7 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor) {
                            row.in_len, row.out_len, row.batch, number(row.latency_s),
                            row.tokens_per_s, static_cast<bool>(fit.data.infeasible[i])});
   }
-  const std::vector<ConfigDigest> digests = predictor.digests();
+  const std::vector<ConfigDigest> digests = predictor.digests(progress);
   if (!digests.empty()) out["digests"] = digests_json(digests, out);
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

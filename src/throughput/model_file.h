@@ -22,7 +22,8 @@ struct ThroughputFit {
 };
 
 // What a predictor was made of, with the scales that it measured.
-std::string write_model(const ThroughputFit& fit, const Predictor& predictor);
+std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
+                        const Predictor::DigestProgress& progress = {});
 // Another version, a file of something else and damage are errors of their own.
 Result<ThroughputFit> read_model(std::string_view text, const std::string& file);
 bool looks_like_model(std::string_view text);

@@ -323,12 +323,17 @@ Result<std::unique_ptr<Predictor>> Predictor::fit(const ThroughputData& data, co
   return std::unique_ptr<Predictor>(new Predictor(std::move(state)));
 }
 
-std::vector<ConfigDigest> Predictor::digests() const {
+std::vector<ConfigDigest> Predictor::digests(const DigestProgress& progress) const {
   const State& s = *state_;
   std::vector<ConfigDigest> out;
   if (s.rows.size() < s.options.digest_from_rows) return out;
   for (const Trained* process : s.processes()) {
-    const auto mine = [&](const BenchRow& row) { return s.process_for(row) == process; };
+    size_t begun = 0;
+    const auto mine = [&](const BenchRow& row) {
+      if (s.process_for(row) != process) return false;
+      if (progress) progress(begun++, s.reach[static_cast<size_t>(KernelGroup::kConfig)].size());
+      return true;
+    };
     for (ConfigDigest& digest : make_digests(*process, s.rows, s.facts, mine))
       out.push_back(std::move(digest));
   }

@@ -4,6 +4,7 @@
 // are as wide as the model's own misses, on questions of the same kind, say they must be.
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -120,7 +121,9 @@ class Predictor final : public ThroughputModel {
   // parts: what the widths are worth.
   std::vector<ConfidenceBin> confidence() const;
   // Of every configuration that has rows, checked against exact answers; seconds to make.
-  std::vector<ConfigDigest> digests() const;
+  // Called before each with how many are done, of how many at most.
+  using DigestProgress = std::function<void(size_t, size_t)>;
+  std::vector<ConfigDigest> digests(const DigestProgress& progress = {}) const;
   // log sd of `target` if each of `extra` were measured too.
   std::vector<double> log_sd_after(const BenchRow& target,
                                    const std::vector<BenchRow>& extra) const;

@@ -149,6 +149,50 @@ TEST_P(RandomTables, AModelFileAnswersAsTheFitThatWroteIt) {
   }
 }
 
+// A model file with digests, read again.
+std::unique_ptr<Predictor> digested(const std::vector<BenchRow>& rows) {
+  ThroughputFit fit{"made", "csv", data_of(rows), FactBook::built_in(), {}};
+  fit.options.digest_from_rows = 0;
+  const auto predictor = *Predictor::fit(fit.data, fit.facts, fit.options);
+  auto read = read_model(write_model(fit, *predictor), "model.json");
+  EXPECT_TRUE(read) << read.error().describe();
+  EXPECT_FALSE(read->options.digests.empty());
+  return *Predictor::fit(read->data, read->facts, read->options);
+}
+
+TEST_P(RandomTables, DigestsAnswerAsTheProcessDoes) {
+  for (const bool known : {true, false}) {
+    const std::vector<BenchRow> rows = made_rows(GetParam(), known);
+    std::vector<BenchRow> points = rows;  // what digests are for: measured configurations
+    for (BenchRow& point : points) {
+      point.batch = std::ceil(1.3 * point.batch);
+      point.in_len = point.out_len = std::ceil(0.9 * point.in_len);
+    }
+    const std::vector<BenchRow> far = questions(GetParam());
+    points.insert(points.end(), far.begin(), far.end());
+    const auto exact = fitted(rows)->explain(points);
+    const auto quick = digested(rows)->explain(points);
+    for (size_t i = 0; i < points.size(); ++i) {
+      const Prediction& a = exact[i].prediction;
+      const Prediction& b = quick[i].prediction;
+      EXPECT_NEAR(b.tokens_per_s / a.tokens_per_s, 1, 1e-6);
+      EXPECT_NEAR(quick[i].log_sd / exact[i].log_sd, 1, 1e-6);
+      EXPECT_EQ(b.status, a.status);
+    }
+  }
+}
+
+TEST_P(RandomTables, TheOrderOfTheRowsChangesNoDigest) {
+  std::vector<BenchRow> rows = made_rows(GetParam());
+  const auto before = digested(rows)->predict(questions(GetParam()));
+  std::reverse(rows.begin(), rows.end());
+  const auto after = digested(rows)->predict(questions(GetParam()));
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(after[i].tokens_per_s, before[i].tokens_per_s);
+    EXPECT_EQ(after[i].low90, before[i].low90);
+  }
+}
+
 TEST_P(RandomTables, WhatASuggestionPromisesIsWhatAMeasurementGives) {
   std::vector<BenchRow> rows = made_rows(GetParam());
   const auto predictor = fitted(rows);
