@@ -130,6 +130,10 @@ void DigestBook::add(const Trained& process, const std::vector<BenchRow>& rows,
   for (const ConfigDigest& digest : digests) {
     if (digest.physics != process.physics) continue;
     std::vector<KernelPoint> pivots = points_of(rows[digest.row], digest.pivots, process, facts);
+    const auto beyond = [&](size_t row) { return row >= process.table.points.size(); };
+    const bool whole = !pivots.empty() && pivots.size() == digest.pivots.size() &&
+                       std::none_of(digest.gp.columns.begin(), digest.gp.columns.end(), beyond);
+    if (!whole) continue;  // of rows that the process does not have: it answers itself
     const uint32_t config = pivots.front().id[static_cast<size_t>(KernelGroup::kConfig)];
     entries_[{&process, config}] = {digest.gp, std::move(pivots)};
   }
