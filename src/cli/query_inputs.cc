@@ -17,7 +17,7 @@ RankNumbers::RankNumbers(const std::vector<std::optional<int64_t>>& told) {
     distinct = distinct && rank && seen.insert(*rank).second;
   }
   for (size_t i = 0; i < told.size(); ++i) {
-    numbers_.push_back(distinct ? *told[i] : static_cast<int64_t>(i));
+    numbers_.push_back(distinct ? told[i].value_or(0) : static_cast<int64_t>(i));
   }
 }
 
@@ -99,6 +99,7 @@ bool QueryInputs::data_lost() const {
 
 std::vector<Input> QueryInputs::inputs() const {
   std::vector<Input> inputs;
+  inputs.reserve(traces_.size());
   for (const auto& loaded : traces_) {
     inputs.push_back({loaded->trace.source, trace_items(loaded->trace)});
   }

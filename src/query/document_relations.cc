@@ -393,6 +393,7 @@ std::vector<int64_t> part_numbers(const std::vector<Part>& parts) {
   const std::set<int64_t> distinct(told.begin(), told.end());
   if (told.size() == parts.size() && distinct.size() == told.size()) return told;
   std::vector<int64_t> places;
+  places.reserve(parts.size());
   for (size_t i = 0; i < parts.size(); ++i) places.push_back(static_cast<int64_t>(i));
   return places;
 }

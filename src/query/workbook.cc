@@ -252,34 +252,38 @@ class WorkbookMaker {
                    -1};
     }
     std::vector<SheetCells> kinds;
+    kinds.reserve(relation.columns.size());
     for (size_t c = 0; c < relation.columns.size(); ++c) {
       kinds.push_back(sheet_cells(relation, c, origin_));
     }
     std::unique_ptr<Sheet> sheet;
+    const auto next_sheet = [&]() -> Status {
+      ASSAY_TRY(finish(sheet.get(), relation.columns.size() + before));
+      sheet = std::make_unique<Sheet>(add_sheet(name, told.sheets.size() + 1));
+      told.sheets.push_back(sheet->name());
+      write_header(*sheet, relation, kinds, input_column);
+      return Ok{};
+    };
+    std::vector<Cells> batch(relation.columns.size());
     for (const RelationPart& part : relation.parts) {
-      std::vector<Cells> batch(relation.columns.size());
-      for (size_t first = 0; first < part.rows; first += kBatchRows) {
-        const size_t count = std::min(kBatchRows, part.rows - first);
+      for (size_t row = 0; row < part.rows; ++row) {
+        if (row % kBatchRows == 0) read_batch(part, row, batch);
+        if (sheet == nullptr || sheet->rows() > sheet_rows_) ASSAY_TRY(next_sheet());
+        if (before > 0) sheet->number(0, static_cast<double>(part.rank));
         for (size_t c = 0; c < batch.size(); ++c) {
-          batch[c].clear();
-          part.columns[c](first, count, batch[c]);
+          write_cell(*sheet, c + before, relation.columns[c], kinds[c], batch[c], row % kBatchRows);
         }
-        for (size_t row = 0; row < count; ++row) {
-          if (sheet == nullptr || sheet->rows() > sheet_rows_) {
-            ASSAY_TRY(finish(sheet.get(), relation.columns.size() + before));
-            sheet = std::make_unique<Sheet>(add_sheet(name, told.sheets.size() + 1));
-            told.sheets.push_back(sheet->name());
-            write_header(*sheet, relation, kinds, input_column);
-          }
-          if (before > 0) sheet->number(0, static_cast<double>(part.rank));
-          for (size_t c = 0; c < batch.size(); ++c) {
-            write_cell(*sheet, c + before, relation.columns[c], kinds[c], batch[c], row);
-          }
-          sheet->next_row();
-        }
+        sheet->next_row();
       }
     }
     return finish(sheet.get(), relation.columns.size() + before);
+  }
+
+  static void read_batch(const RelationPart& part, size_t first, std::vector<Cells>& batch) {
+    for (size_t c = 0; c < batch.size(); ++c) {
+      batch[c].clear();
+      part.columns[c](first, std::min(kBatchRows, part.rows - first), batch[c]);
+    }
   }
 
   void write_header(Sheet& sheet, const Relation& relation, const std::vector<SheetCells>& kinds,
