@@ -176,7 +176,7 @@ std::string levers_text(const std::vector<TaxAdvice>& advice) {
     const AdviceGroup& group = groups[i];
     text += (i == 0 ? "" : "; ") + group.what.front();
     if (group.what.size() > 1) text += ", or " + group.what[1];
-    text += " (at most " + format_share(group.share_of_e2e) + " of wall time)";
+    text += " (at most " + format_upper_share(group.share_of_e2e) + " of wall time)";
   }
   return text.empty() ? "" : "What reaches furthest: " + text + ".";
 }

@@ -155,6 +155,13 @@ std::string format_counted(uint64_t count, std::string_view one, std::string_vie
 }
 
 std::string format_share(double share) { return format_value(share, Unit::kShare); }
+
+std::string format_upper_share(double share) {
+  const std::string text = format_share(share);
+  if (text.starts_with('<')) return text.substr(1);
+  return text == ">99.9 %" ? "100 %" : text;
+}
+
 Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
 
 std::string format_bytes(int64_t bytes) { return format_value(bytes, Unit::kBytes); }

@@ -22,6 +22,8 @@ std::string format_count(int64_t count);  // "1,234,567"
 std::string format_counted(uint64_t count, std::string_view one, std::string_view many);
 // One decimal. What rounds to 0 or 100 without being it is told apart: "<0.1 %", ">99.9 %".
 std::string format_share(double share);
+// Behind "at most": rounded so that it still is ("0.1 %" for less, "100 %" for almost all).
+std::string format_upper_share(double share);
 std::string format_bytes(int64_t bytes);  // "1.50 MiB"
 
 // A single value with its unit, three significant digits where it is scaled or fractional, exact

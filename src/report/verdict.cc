@@ -23,7 +23,8 @@ std::string idle_text(const LaunchMetrics& m) {
 std::string launches_text(const LaunchMetrics& m) {
   std::string text = format_counted(m.launches, "launch", "launches");
   if (m.launch_time.n == 0) return text;
-  text += ", " + format_ns(std::llround(m.launch_time.p50_ns)) + " (median) from call to start";
+  text += ", " + format_ns(std::llround(m.launch_time.p50_ns)) +
+          (m.launch_time.n > 1 ? " (median)" : "") + " from call to start";
   if (std::isfinite(m.queue_share)) {
     text += ", of which queueing is " + format_share(m.queue_share);
   }
@@ -138,7 +139,7 @@ std::string levers_text(const std::vector<Lever>& levers) {
   std::string text = levers.size() == 1 ? "The lever: " : "The biggest levers: ";
   for (size_t i = 0; i < levers.size() && i < kShown; ++i) {
     if (i > 0) text += "; ";
-    text += levers[i].what + " (at most " + format_share(levers[i].share_of_il) + ")";
+    text += levers[i].what + " (at most " + format_upper_share(levers[i].share_of_il) + ")";
   }
   return text + ".";
 }

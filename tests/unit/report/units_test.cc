@@ -13,6 +13,13 @@
 namespace assay {
 namespace {
 
+TEST(ReportUnits, AnUpperBoundOfAShareIsOneWithoutASign) {
+  EXPECT_EQ(format_upper_share(0.0000341), "0.1 %");
+  EXPECT_EQ(format_upper_share(0.99999), "100 %");
+  EXPECT_EQ(format_upper_share(0.256), "25.6 %");
+  EXPECT_EQ(format_upper_share(0), "0 %");
+}
+
 TEST(ReportUnits, Durations) {
   EXPECT_EQ(format_ns(0), "0 ns");
   EXPECT_EQ(format_ns(1), "1.00 ns");
