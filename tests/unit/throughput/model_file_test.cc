@@ -143,7 +143,8 @@ TEST(ModelFile, DigestsOfOtherRowsOrWithNumbersMissingAreDamage) {
   };
   EXPECT_THAT(message("\"vLLM\",\"Qwen/Qwen2-7B\",\"\",128", "\"vLLM\",\"Qwen/Qwen2-7B\",\"\",129"),
               HasSubstr("digests of other rows"));
-  EXPECT_THAT(message("]],\"columns\":[", "]],\"columns\":[99,"), HasSubstr("a digest whose numbers"));
+  EXPECT_THAT(message("]],\"columns\":[", "]],\"columns\":[99,"),
+              HasSubstr("a digest whose numbers"));
   EXPECT_THAT(message("\"known\":\"", "\"known\":\"AAAA"), HasSubstr("a digest whose numbers"));
   EXPECT_THAT(message("\"mean\":", "\"means\":"), HasSubstr("'mean' not found"));
 }
