@@ -195,7 +195,13 @@ std::string output_extension(const CommonOptions& options) {
 }
 
 Result<Format> output_format(const CommonOptions& options) {
-  if (!options.format.empty()) return parse_format(options.format);
+  if (!options.format.empty()) {
+    auto format = parse_format(options.format);
+    if (format) return format;
+    Error error = format.take_error();
+    error.message += ", xlsx";
+    return error;
+  }
   const std::string extension = output_extension(options);
   if (extension == ".htm") return Format::kHtml;
   if (extension == ".markdown") return Format::kMarkdown;
@@ -207,7 +213,7 @@ Result<Format> output_format(const CommonOptions& options) {
   }
   return Error{ErrorCode::kInvalidArgument,
                fmt::format("a name that ends in {} tells no format: end it in .json, .csv, .md, "
-                           ".html or .txt, or give --format",
+                           ".html, .xlsx or .txt, or give --format",
                            extension),
                options.output, -1};
 }

@@ -137,7 +137,7 @@ Status check_diff_output(const DiffVerb& verb) {
     auto format = parse_format(checked.format);
     if (!format) {
       Error error = format.take_error();
-      error.message += ", junit, annotations";
+      error.message += ", xlsx, junit, annotations";
       return error;
     }
   }

@@ -364,7 +364,7 @@ void TimelineMaker::add_tax() {
     TimelineTrack& track = tracks[thread];
     if (track.keys.empty()) {
       const Thread& lane = trace_.threads[thread.index()];
-      track.name = fmt::format("tax, thread {}", lane.name.empty() ? lane.tid : lane.name);
+      track.name = "tax, " + (lane.name.empty() ? "thread " + lane.tid : lane.name);
       track.keys = {{"part", true}, {"ft_ns"}, {"ct_ns"}, {"kt_ns"}, {"t_orch_ns"}};
     }
     add_tax_tile(tiles.tile(r, INT64_MIN), summer, track);

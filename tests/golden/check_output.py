@@ -87,7 +87,7 @@ def check_diff_formats(assay, folder):
     done = run(assay, "report", TRACE, "-o", folder / "r.xml")
     expect(done.returncode == 2, "report writes a page for people into .xml")
     done = run(assay, "diff", TRACE, TRACE, "--format", "yaml")
-    expect("html, junit, annotations" in done.stderr, f"diff --format yaml: {done.stderr}")
+    expect("html, xlsx, junit, annotations" in done.stderr, f"diff --format yaml: {done.stderr}")
     expect("html" in run(assay, "diff", "--help").stdout, "diff --help does not know html")
 
 

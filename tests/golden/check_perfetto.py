@@ -236,7 +236,7 @@ def check_sums(expect, imported, report):
 
     tax = report["tax"]
     tiles = [event for event in imported.slices if event.get("cat") == "assay"
-             and imported.threads[event["tid"]][1].startswith("tax, thread")]
+             and imported.threads[event["tid"]][1].startswith("tax, ")]
     for key in ("py", "dispatch", "call"):
         parts = [event for event in tiles if event["args"]["part"] == key]
         expect(total(parts) == tax[f"exclusive_{key}_ns"], f"tax slices '{key}' sum to exclusive_{key}_ns")
