@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ingest/bench_table.h"
+#include "support/scratch.h"
 
 namespace assay::testing {
 
@@ -33,8 +34,7 @@ class BenchFile : public ::testing::Test {
   }
 
  private:
-  std::string path_ = ::testing::TempDir() + "bench_" +
-                      ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string path_ = scratch_path("");
 };
 
 }  // namespace assay::testing

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <string>
+
+#include "support/scratch.h"
 
 namespace assay {
 namespace {
@@ -18,9 +21,11 @@ constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kApril = 1'712'142'494'000'000'000;  // 2024-04-03 11:08:14 UTC
 
 Result<TelemetryLog> read(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "assay_telemetry.csv";
+  const std::string path = testing::scratch_path(".csv");
   std::ofstream(path, std::ios::binary) << text;
-  return read_telemetry(path);
+  auto log = read_telemetry(path);
+  std::remove(path.c_str());
+  return log;
 }
 std::string error(const std::string& text) {
   const auto log = read(text);

@@ -7,6 +7,7 @@
 
 #include "query/sheet_zip.h"
 #include "support/relation_maker.h"
+#include "support/scratch.h"
 
 namespace assay {
 namespace {
@@ -28,7 +29,7 @@ class WorkbookFile : public ::testing::Test {
   bool has_sheet(uint32_t number) { return check_sheet_sizes(path_, {{number, 1}}).has_value(); }
 
   Document head_;
-  std::string path_ = ::testing::TempDir() + "/assay_workbook_test.xlsx";
+  std::string path_ = testing::scratch_path(".xlsx");
 };
 
 // Beside the table: Summary, numbers, definitions.
