@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "cli/common.h"
+#include "cli/output_guard.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
   assay::add_export_verb(app, exit_code);
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
+  app.parse_complete_callback([&app] { assay::refuse_outputs_over_inputs(app); });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

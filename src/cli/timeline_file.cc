@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -12,8 +14,12 @@
 namespace assay {
 namespace {
 
+// In any letter case.
 bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+  if (text.size() < end.size()) return false;
+  return std::equal(
+      end.begin(), end.end(), text.end() - static_cast<ptrdiff_t>(end.size()),
+      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
 }
 
 Status check_name(const std::string& path) {

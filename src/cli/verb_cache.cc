@@ -21,11 +21,6 @@ struct CacheVerb {
 };
 
 Status check_names(const CacheVerb& verb) {
-  std::error_code failed;
-  if (std::filesystem::equivalent(verb.input, verb.output, failed)) {
-    return Error{ErrorCode::kInvalidArgument, "is the input: it would be overwritten", verb.output,
-                 -1};
-  }
   if (std::filesystem::exists(verb.output) && !is_columnar(verb.output)) {
     return Error{ErrorCode::kInvalidArgument,
                  "exists and is no .assay file: not overwritten; name another file", verb.output,

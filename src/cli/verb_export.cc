@@ -166,6 +166,11 @@ Status export_traces(const ExportVerb& verb, bool& data_lost) {
   std::string format = verb.format;
   if (format.empty()) format = verb.output.ends_with(".xlsx") ? "xlsx" : "parquet";
   if (format == "xlsx") return export_workbook(verb, data_lost);
+  if (verb.output.ends_with(".xlsx")) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--format {} makes a folder, and the name is a workbook's", format),
+                 verb.output, -1};
+  }
   return export_folder(verb, format, data_lost);
 }
 

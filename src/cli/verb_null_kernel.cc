@@ -250,7 +250,10 @@ Result<Vendor> choose_vendor(const std::string& named) {
   if (cuda) return Vendor::kNvidia;
   const auto hip =
       DynamicLibrary::open(hip_runtimes(), "no AMD ROCm runtime is installed here either");
-  if (hip) return Vendor::kAmd;
+  if (hip) {
+    fmt::print(stderr, "{}; AMD's is tried.\n", cuda.error().message);
+    return Vendor::kAmd;
+  }
   return Error{ErrorCode::kUnsupported, cuda.error().message + "; " + hip.error().message, "", -1};
 }
 

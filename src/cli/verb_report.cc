@@ -70,6 +70,7 @@ void add_report_verb(CLI::App& app, int& exit_code) {
   sub->add_option("--perfetto", verb->perfetto,
                   "also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the "
                   "traces, and what was found in them as tracks of their own")
+      ->check([](const std::string& file) { return file.empty() ? "names no file" : ""; })
       ->type_name("FILE");
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });
 }

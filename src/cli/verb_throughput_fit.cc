@@ -46,9 +46,6 @@ void show_digests(size_t done, size_t of) {
 Result<Document> fit(const FitVerb& verb) {
   ASSAY_TRY_ASSIGN(const FittedModel model, fit_table(verb.bench, verb.fit));
   const std::string& path = verb.common.output;
-  if (path == verb.bench.table) {
-    return Error{ErrorCode::kInvalidArgument, "is the table: it would be overwritten", path, -1};
-  }
   const std::string text = write_model(model.fit, *model.predictor, show_digests);
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   ASSAY_TRY(write_whole(path, text));

@@ -1,6 +1,7 @@
 #include "cli/workbook_file.h"
 
 #include "cli/export_file.h"
+#include "cli/output_format.h"
 #include "query/document_relations.h"
 #include "query/workbook.h"
 
@@ -16,7 +17,8 @@ std::string singular(std::string key) {
 }  // namespace
 
 bool wants_workbook(const CommonOptions& options) {
-  return options.format == "xlsx" || (options.format.empty() && options.output.ends_with(".xlsx"));
+  return options.format == "xlsx" ||
+         (options.format.empty() && output_extension(options) == ".xlsx");
 }
 
 Status check_workbook_output(const CommonOptions& options) {

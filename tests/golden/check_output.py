@@ -8,6 +8,7 @@ readers that stop early.
 
 import argparse
 import contextlib
+import gzip
 import json
 import os
 import pathlib
@@ -91,6 +92,32 @@ def check_diff_formats(assay, folder):
     expect("html" in run(assay, "diff", "--help").stdout, "diff --help does not know html")
 
 
+def check_inputs_survive(assay, folder):
+    """What a command reads, it does not overwrite, whatever option names the file."""
+    inputs = {name: folder / name for name in ("in.json", "log.csv", "sizes.csv")}
+    inputs["in.json"].write_bytes(gzip.decompress(TRACE.read_bytes()))
+    inputs["log.csv"].write_text("time,power\n1,2\n")
+    inputs["sizes.csv"].write_text("batch,tklqt\n1,2\n2,3\n")
+    before = {name: path.read_bytes() for name, path in inputs.items()}
+    trace, log, sizes = (str(path) for path in inputs.values())
+    for command in (
+        ("diff", trace, TRACE, "--junit", trace),
+        ("report", trace, "--telemetry", log, "-o", log),
+        ("report", trace, "--perfetto", trace),
+        ("levels", "--config", f"a={TRACE}", "--config", f"b={trace}", "-o", trace),
+        ("bound", "--table", sizes, "-o", sizes),
+        ("tax", TRACE, "--families", log, "-o", log),
+        ("tax", trace, "--export-kernel-db", trace),
+        ("throughput", "suggest", sizes, "-o", sizes),
+        ("throughput", "fit", sizes, "-o", sizes),
+        ("cache", trace, "-o", trace),
+    ):
+        done = run(assay, *command)
+        expect(done.returncode == 2 and "is an input" in done.stderr, f"{command}: {done.returncode} {done.stderr}")
+    for name, path in inputs.items():
+        expect(path.read_bytes() == before[name], f"{name} was overwritten")
+
+
 def check_words(assay, folder):
     """Sentences that a reader meets before any number."""
     empty = folder / "none.json"
@@ -137,6 +164,7 @@ def main():
         check_formats(assay, folder)
         check_failures(assay, folder)
         check_diff_formats(assay, folder)
+        check_inputs_survive(assay, folder)
         check_words(assay, folder)
         check_special(assay, folder)
         leftovers = [path.name for path in folder.iterdir() if ".tmp-" in path.name]
