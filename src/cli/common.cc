@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "cli/export_file.h"
+#include "cli/input_files.h"
 #include "cli/output_format.h"
 #include "cli/progress.h"
 #include "cli/version.h"
@@ -405,7 +406,7 @@ Document new_document(std::string title) {
 
 int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze,
                     const std::function<void(Document&)>& conclude) {
-  auto files = expand_inputs(options.inputs);
+  auto files = input_files(options.inputs);
   if (!files) return fail(files.error());
   if (Status status = check_output(options, *files); !status) return fail(status.error());
   Document document = new_document(title);

@@ -1,6 +1,7 @@
 #include "cli/diff_input.h"
 
 #include <fmt/format.h>
+#include "cli/input_files.h"
 
 #include <algorithm>
 #include <cctype>
@@ -478,7 +479,7 @@ Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded) {
 
 Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
                                               const CommonOptions& options) {
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs({argument}));
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files({argument}));
   std::vector<DiffInput> side;
   for (const std::string& file : files) {
     auto loaded = load_input(file, options);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include "cli/input_files.h"
 
 #include "cli/name_value.h"
 #include "ingest/load.h"
@@ -51,7 +52,7 @@ Result<std::vector<Config>> read_configs(const ConfigFlags& flags) {
     ASSAY_TRY_ASSIGN(const auto entry, split_name_value("--config", text, "NAME=FOLDER"));
     if (!names.insert(entry.first).second)
       return bad("--config " + text + ": this name is given twice");
-    ASSAY_TRY_ASSIGN(std::vector<std::string> files, expand_inputs({entry.second}));
+    ASSAY_TRY_ASSIGN(std::vector<std::string> files, input_files({entry.second}));
     configs.push_back({entry.first, std::move(files), {}});
   }
   for (const std::string& name : flags.detail) {

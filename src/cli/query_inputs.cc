@@ -2,8 +2,8 @@
 
 #include <set>
 #include <utility>
+#include "cli/input_files.h"
 
-#include "ingest/load.h"
 #include "query/document_relations.h"
 #include "query/trace_relations.h"
 #include "report/import_notes.h"
@@ -22,7 +22,7 @@ RankNumbers::RankNumbers(const std::vector<std::optional<int64_t>>& told) {
 }
 
 Status each_trace(const CommonOptions& options, const std::function<Status(LoadedTrace)>& see) {
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(options.inputs));
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files(options.inputs));
   for (const std::string& file : files) {
     ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, options));
     ASSAY_TRY(see(std::move(loaded)));

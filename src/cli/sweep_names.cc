@@ -1,13 +1,12 @@
 #include "cli/sweep_names.h"
 
 #include <fmt/format.h>
+#include "cli/input_files.h"
 
 #include <filesystem>
 #include <optional>
 #include <regex>
 #include <set>
-
-#include "ingest/load.h"
 
 namespace assay {
 namespace {
@@ -43,7 +42,7 @@ Result<std::vector<std::string>> expand_sweep(const std::string& flag,
       expanded.push_back(argument);
       continue;
     }
-    ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs({argument}));
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files({argument}));
     std::vector<NamedPoint> points;
     std::set<std::string> sweeps, lengths;
     for (const std::string& file : files) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/input_files.h"
 #include "cli/levels_configs.h"
 #include "cli/levels_counters.h"
 #include "cli/telemetry_flags.h"
@@ -50,7 +51,7 @@ Result<std::vector<LevelRule>> read_rules(const std::string& path) {
 // One rank at a time: its trace is gone before the next is read.
 Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& options,
                              const LevelQuery& query, bool& data_lost) {
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files(verb.common.inputs));
   ASSAY_TRY(check_output(verb.common, files));
   ASSAY_TRY_ASSIGN(const CounterRuns counters, CounterRuns::read(verb.counters, verb.common));
   Document document = new_document("Levels");

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -28,6 +30,20 @@ int write_report(const ReportVerb& verb) {
   return run_over_inputs(verb.common, "Report", analyze, conclude);
 }
 
+// A timeline among the traces of a folder is no trace of it.
+void tell_of_place(const std::string& timeline, const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
+  const fs::path parent = fs::path(timeline).parent_path();
+  const auto holds = [&parent](const std::string& input) {
+    std::error_code unknown;
+    return fs::is_directory(input, unknown) &&
+           fs::equivalent(input, parent.empty() ? fs::path(".") : parent, unknown);
+  };
+  if (std::none_of(inputs.begin(), inputs.end(), holds)) return;
+  fmt::print(stderr, "assay: {} lies among its traces: who reads the folder skips it\n",
+             clean_text(timeline));
+}
+
 // The report, and beside it the timeline: under its name only once the report is written too.
 Result<int> write_with_timeline(ReportVerb& verb) {
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
@@ -39,6 +55,7 @@ Result<int> write_with_timeline(ReportVerb& verb) {
   if (code == kExitError) return code;
   ASSAY_TRY(file.finish());
   fmt::print(stderr, "assay: {}: {}\n", clean_text(verb.perfetto), clean_text(file.describe()));
+  tell_of_place(verb.perfetto, verb.common.inputs);
   return code;
 }
 

@@ -91,7 +91,38 @@ Error no_traces(const std::string& argument, const char* message) {
   return Error{ErrorCode::kInvalidArgument, message, argument, -1};
 }
 
-Status append_folder(const std::string& folder, std::vector<std::string>& files) {
+// Enough to tell a binary file, and enough for the header line of any table.
+constexpr size_t kMagicBytes = 64;
+constexpr size_t kHeadBytes = 8192;
+
+// Up to `bytes` from the start of what `read` delivers. An input that ends in damage gives what
+// comes before it: the reader will meet the damage again.
+std::string read_head(const ReadFn& read, size_t bytes) {
+  std::string head(bytes, '\0');
+  size_t filled = 0;
+  while (filled < bytes) {
+    const auto got = read(head.data() + filled, bytes - filled);
+    if (!got || *got == 0) break;
+    filled += *got;
+  }
+  head.resize(filled);
+  return head;
+}
+
+// A timeline that Assay wrote, by the mark that precedes everything of the trace's.
+bool is_own_timeline(const std::string& path) {
+  const std::string name = lower_case(path);
+  if (!name.ends_with(".json") && !name.ends_with(".json.gz") && !name.ends_with(".json.zst"))
+    return false;
+  auto source = ByteSource::open(path);
+  if (!source) return false;
+  const std::string head = read_head(source->stream(false), kHeadBytes);
+  const size_t mark = head.find("\"writtenBy\":\"assay report --perfetto\"");
+  return mark != std::string::npos && mark < head.find("\"traceEvents\"");
+}
+
+Status append_folder(const std::string& folder, std::vector<std::string>& files,
+                     std::vector<std::string>& timelines) {
   std::error_code failed;
   std::vector<std::string> found;
   std::vector<std::string> columnar;
@@ -104,9 +135,21 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files)
     if (is_columnar_name(name)) columnar.push_back(entry.path().string());
   }
   if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
+  const auto own = std::stable_partition(found.begin(), found.end(),
+                                         [](const auto& path) { return !is_own_timeline(path); });
+  const bool has_timelines = own != found.end();
+  std::sort(own, found.end());
+  timelines.insert(timelines.end(), own, found.end());
+  found.erase(own, found.end());
   // Beside the traces that they were made from they would count twice.
   if (found.empty()) found = std::move(columnar);
   if (found.empty()) found = rocprof_below(folder);
+  if (found.empty() && has_timelines) {
+    return no_traces(
+        folder,
+        "this folder has only timelines that Assay wrote: give the name of one to read "
+        "it");
+  }
   if (found.empty()) {
     return no_traces(
         folder,
@@ -147,10 +190,6 @@ constexpr const char* kWhatIsRead =
     "rocprofv3 (kernel_trace.csv, results.json, rocpd results.db), its own recordings "
     "(.assaytrace) and its own cached form (.assay)";
 
-// Enough to tell a binary file, and enough for the header line of any table.
-constexpr size_t kMagicBytes = 64;
-constexpr size_t kHeadBytes = 8192;
-
 bool has_columnar_magic(std::string_view head) { return head.starts_with(kColumnarMagic); }
 
 bool is_sqlite(std::string_view head) {
@@ -177,20 +216,6 @@ Status refuse_foreign(std::string_view head, bool named_sqlite) {
                  static_cast<int64_t>(first)};
   }
   return Ok{};
-}
-
-// Up to `bytes` from the start of what `read` delivers. An input that ends in damage gives what
-// comes before it: the reader will meet the damage again.
-std::string read_head(const ReadFn& read, size_t bytes) {
-  std::string head(bytes, '\0');
-  size_t filled = 0;
-  while (filled < bytes) {
-    const auto got = read(head.data() + filled, bytes - filled);
-    if (!got || *got == 0) break;
-    filled += *got;
-  }
-  head.resize(filled);
-  return head;
 }
 
 // A stream again from its beginning, after read_head() took that away.
@@ -369,20 +394,23 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
 
 }  // namespace
 
-Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments) {
+Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
+                                               std::vector<std::string>* timelines) {
   std::vector<std::string> files;
+  std::vector<std::string> left_out;
   for (const std::string& argument : arguments) {
     const bool pattern = argument.find_first_of("*?[") != std::string::npos;
     if (argument == "-") {
       files.push_back(argument);
     } else if (is_directory(argument)) {
-      ASSAY_TRY(append_folder(argument, files));
+      ASSAY_TRY(append_folder(argument, files, left_out));
     } else if (pattern && !std::filesystem::exists(argument)) {
       ASSAY_TRY(append_matches(argument, files));
     } else {
       files.push_back(argument);
     }
   }
+  if (timelines != nullptr) *timelines = std::move(left_out);
   return files;
 }
 

@@ -13,7 +13,10 @@ namespace assay {
 
 // Files behind the arguments, in order: a folder gives the traces in it (sorted by name), a pattern
 // with * ? [ gives its matches, "-" is standard input. Errors name the argument that gave nothing.
-Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments);
+// Timelines that Assay wrote (docs/formats/perfetto.md) are no traces of a folder: they are left
+// out and listed in `timelines`. Named, they are read.
+Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
+                                               std::vector<std::string>* timelines = nullptr);
 
 // Loads one input. Errors carry the file name. Formats that Assay does not read are named, with
 // what to do about them.

@@ -123,7 +123,10 @@ void PerfettoWriter::State::begin(const Trace& trace, int64_t earliest_ns) {
                                  : earliest_ns / kDayNs * kDayNs - kDayNs;
   std::string& text = file.output.text();
   tracer = trace.tracer;
-  text += "{\"schemaVersion\":1,\n\"displayTimeUnit\":\"ns\"";
+  // Before anything of the trace's: whoever looks for traces in a folder reads the first bytes
+  // only.
+  text += "{\"schemaVersion\":1,\n\"writtenBy\":\"assay report --perfetto\",\n";
+  text += "\"displayTimeUnit\":\"ns\"";
   append_trace_head(trace, text);
   if (zero_ns > 0)
     fmt::format_to(std::back_inserter(text), ",\n\"baseTimeNanoseconds\":{}", zero_ns);

@@ -412,6 +412,21 @@ def check_several(assay, folder):
         problems.append(f"a timeline of several ranks is read as one trace: {back.stderr[-300:]}")
 
 
+def check_among_its_traces(assay, folder):
+    """A timeline in the folder of its traces is no trace of it: the next report is the one before."""
+    for ranks, name in ((1, "timeline.json"), (2, "timeline.json.gz")):
+        place = folder / f"of{ranks}"
+        place.mkdir()
+        for rank in range(ranks):
+            (place / f"rank{rank}.json.gz").write_bytes(EXAMPLE.read_bytes())
+        first = run(assay, "report", place, "--format", "json", "--perfetto", place / name)
+        again = run(assay, "report", place, "--format", "json")
+        if first.returncode != 0 or b"lies among its traces" not in first.stderr:
+            problems.append(f"a timeline among {ranks} traces: {first.stderr[-300:]}")
+        if again.stdout != first.stdout or b"skipped" not in again.stderr:
+            problems.append(f"a timeline among {ranks} traces changes the next report: {again.stderr[-300:]}")
+
+
 def crooked_trace(seed):
     """What no profiler should write and all do: rows that cross, ids that are texts or repeat, deep stacks."""
     dice = random.Random(seed)
@@ -509,6 +524,7 @@ def main():
         if arguments.only is None:
             check_failures(arguments.assay, folder)
             check_several(arguments.assay, folder)
+            check_among_its_traces(arguments.assay, folder)
             check_crooked(arguments.assay, folder)
             check_telemetry(arguments.assay, folder)
     for problem in problems:

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "ingest/chrome_reader.h"
+#include "ingest/load.h"
 #include "support/bytes.h"
+#include "support/scratch.h"
 
 namespace assay {
 namespace {
@@ -89,6 +93,31 @@ TEST(Timeline, SeveralTracesInOneFileAreRefused) {
   ASSERT_FALSE(trace);
   EXPECT_EQ(trace.error().code, ErrorCode::kUnsupported);
   EXPECT_NE(trace.error().message.find("timeline of 8 traces"), std::string::npos);
+}
+
+constexpr const char* kOwnTimeline =
+    R"({"schemaVersion":1,"writtenBy":"assay report --perfetto","traceEvents":[]})";
+
+TEST(Timeline, IsNoTraceOfTheFolderItLiesIn) {
+  const std::filesystem::path folder = testing::scratch_path("");
+  std::filesystem::create_directories(folder);
+  const std::string timeline = (folder / "a.json").string();
+  const std::string trace = (folder / "rank0.json").string();
+  std::ofstream(timeline) << kOwnTimeline;
+  std::vector<std::string> left_out;
+  const auto alone = expand_inputs({folder.string()}, &left_out);
+  ASSERT_FALSE(alone);
+  EXPECT_NE(alone.error().message.find("only timelines"), std::string::npos);
+
+  std::ofstream(trace) << R"({"traceEvents":[{"writtenBy":"assay report --perfetto"}]})";
+  const auto files = expand_inputs({folder.string()}, &left_out);
+  const auto named = expand_inputs({timeline});
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(files);
+  EXPECT_EQ(*files, std::vector<std::string>{trace});
+  EXPECT_EQ(left_out, std::vector<std::string>{timeline});
+  ASSERT_TRUE(named);
+  EXPECT_EQ(*named, std::vector<std::string>{timeline});
 }
 
 }  // namespace
