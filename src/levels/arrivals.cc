@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -188,9 +189,15 @@ void align_ranks(const std::vector<RankLevels>& ranks,
   if (ranks.size() < 2) return;
   const std::vector<Meeting> meetings = match_all(ranks, alignment);
   std::vector<const Meeting*> aligned;
+  std::set<std::string> unused_kinds;
   for (const Meeting& meeting : meetings) {
-    if (meeting.group.all_wait) aligned.push_back(&meeting);
+    if (meeting.group.all_wait) {
+      aligned.push_back(&meeting);
+    } else {
+      unused_kinds.insert(meeting.group.kind);
+    }
   }
+  alignment.unused_kinds.assign(unused_kinds.begin(), unused_kinds.end());
   alignment.used = aligned.size();
   if (aligned.empty()) return;
   const std::vector<int64_t> offsets = find_offsets(aligned, ranks.size());

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/stats.h"
 #include "levels/arrivals.h"
 #include "levels/token_groups.h"
 
@@ -155,15 +154,22 @@ JobGpu total_of(const RankLevels& rank, int64_t device, int64_t gpu) {
   return total;
 }
 
-double median_of(std::vector<double> values) {
-  return values.empty() ? 0 : median(std::move(values));
-}
-
 double ratio(double value, double to) {
   return to > 0 ? value / to : std::numeric_limits<double>::quiet_NaN();
 }
 
-// How far each GPU lies above the median one (Insight 3): in all, and in one operation.
+// Of the values without one that equals `own`; NaN where there is no other.
+double median_of_others(const std::vector<double>& sorted, double own) {
+  const size_t others = sorted.size() - 1;
+  if (others == 0) return std::numeric_limits<double>::quiet_NaN();
+  const auto place =
+      static_cast<size_t>(std::lower_bound(sorted.begin(), sorted.end(), own) - sorted.begin());
+  const auto other = [&](size_t k) { return sorted[k < place ? k : k + 1]; };
+  return (other((others - 1) / 2) + other(others / 2)) / 2;
+}
+
+// How far each GPU lies above the median of the others (Insight 3): in all, and in one operation.
+// With itself among them, one of two GPUs could never be twice the median.
 void find_tails(JobLevels& job) {
   std::vector<double> durations;
   std::map<int64_t, double> total;
@@ -171,30 +177,29 @@ void find_tails(JobLevels& job) {
     durations.push_back(static_cast<double>(gpu.compute.dur_ns));
     total[gpu.gpu] = durations.back();
   }
-  const double middle = median_of(durations);
+  std::sort(durations.begin(), durations.end());
   std::map<uint32_t, std::map<int64_t, double>> by_op;
   for (const LevelCell& cell : job.cells) {
     if (cell.op_type == OpType::kComm || cell.op_type == OpType::kCopy) continue;
     by_op[cell.op][cell.gpu] += static_cast<double>(cell.sums.dur_ns);
   }
-  std::map<uint32_t, double> middles;
+  std::map<uint32_t, std::vector<double>> sorted;
   for (const auto& [op, by_gpu] : by_op) {
-    std::vector<double> values;
+    std::vector<double>& values = sorted[op];
     for (const auto& [gpu, dur_ns] : by_gpu) values.push_back(dur_ns);
-    middles[op] = median_of(std::move(values));
+    std::sort(values.begin(), values.end());
   }
   for (JobGpu& gpu : job.gpus) {
-    gpu.compute_ratio = ratio(static_cast<double>(gpu.compute.dur_ns), middle);
+    const double own_ns = total[gpu.gpu];
+    gpu.compute_ratio = ratio(own_ns, median_of_others(durations, own_ns));
     gpu.slowest_op_ratio = std::numeric_limits<double>::quiet_NaN();
-    if (job.gpus.size() < 2) continue;
     for (const auto& [op, by_gpu] : by_op) {
       const auto own = by_gpu.find(gpu.gpu);
-      if (own == by_gpu.end() || own->second < kHeavyShare * total[gpu.gpu]) continue;
-      const double above = ratio(own->second, middles[op]);
-      if (std::isnan(gpu.slowest_op_ratio) || above > gpu.slowest_op_ratio) {
-        gpu.slowest_op = job.op_names[op];
-        gpu.slowest_op_ratio = above;
-      }
+      if (own == by_gpu.end() || own->second < kHeavyShare * own_ns) continue;
+      const double above = ratio(own->second, median_of_others(sorted[op], own->second));
+      if (std::isnan(above) || above <= gpu.slowest_op_ratio) continue;
+      gpu.slowest_op = job.op_names[op];
+      gpu.slowest_op_ratio = above;
     }
   }
 }

@@ -43,9 +43,11 @@ struct JobGpu {
   // span - (duration - concurrent + launch overhead + waits): 0, or something is wrong
   // (of the tool's own definitions only; theirs do not close)
   int64_t closure_ns = 0;
-  double compute_ratio = 0;  // its kernel time over the median GPU's
-  std::string slowest_op;    // of its heavier operations, the one furthest above the median GPU
-  double slowest_op_ratio = 0;
+  // Its kernel time over the median of the other GPUs; NaN where there is none to compare with.
+  double compute_ratio = std::numeric_limits<double>::quiet_NaN();
+  // Of its heavier operations, the one furthest above the median of the other GPUs that have it.
+  std::string slowest_op;
+  double slowest_op_ratio = std::numeric_limits<double>::quiet_NaN();
   int64_t token_group = 0;  // the first GPU that reads the same tokens (levels/token_groups.h)
 };
 
@@ -67,6 +69,7 @@ struct Alignment {
   uint64_t matched = 0;    // collectives found on all ranks that take part
   uint64_t unmatched = 0;  // collectives of groups that do not match in number or order
   uint64_t used = 0;       // of the matched, those whose ends were aligned
+  std::vector<std::string> unused_kinds;  // of the matched others, which a rank may leave early
   std::vector<ClockOffset> offsets;
   double residual_p50_ns = 0;  // |end - offset - median end|; NaN when nothing was aligned
   double residual_p95_ns = 0;

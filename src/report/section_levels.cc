@@ -283,9 +283,9 @@ Table gpus_table(const JobLevels& job) {
             .title = "closure",
             .unit = Unit::kNanoseconds,
             .show = Show::kDataOnly},
-           {.key = "compute_ratio", .title = "kernels / median", .unit = Unit::kRatio},
+           {.key = "compute_ratio", .title = "kernels / others", .unit = Unit::kRatio},
            {.key = "slowest_op", .title = "slowest op", .unit = Unit::kText, .elastic = true},
-           {.key = "slowest_op_ratio", .title = "op / median", .unit = Unit::kRatio}},
+           {.key = "slowest_op_ratio", .title = "op / others", .unit = Unit::kRatio}},
       .terminal_limit = 32};
   const bool closes = job.definition == LevelDefinition::kAssay;
   for (const JobGpu& gpu : job.gpus) {

@@ -16,8 +16,8 @@ namespace {
 
 // Kernel times that differ by less are called equal.
 constexpr double kEqualWithin = 0.02;
-// A GPU's launch overhead is told apart when it is that many times the median GPU's, and that share
-// of its span.
+// A GPU's launch overhead is told apart when its share of the span is that many times the median of
+// the other GPUs, and at least that much.
 constexpr double kHostBehindTimes = 1.5;
 constexpr double kHostBehindShare = 0.05;
 constexpr size_t kHostsNamed = 3;
@@ -83,7 +83,7 @@ std::string wait_words(const JobLevels& job) {
 std::string compute_words(const JobLevels& job) {
   const auto slowest = std::max_element(
       job.gpus.begin(), job.gpus.end(),
-      [](const JobGpu& a, const JobGpu& b) { return a.compute_ratio < b.compute_ratio; });
+      [](const JobGpu& a, const JobGpu& b) { return a.compute.dur_ns < b.compute.dur_ns; });
   double furthest = 0;
   for (const JobGpu& gpu : job.gpus) furthest = std::max(furthest, std::abs(gpu.compute_ratio - 1));
   if (!std::isfinite(slowest->compute_ratio)) return "";
@@ -91,29 +91,38 @@ std::string compute_words(const JobLevels& job) {
     return fmt::format("Compute kernels take the same time on every GPU, within {}.",
                        format_share(furthest));
   }
-  std::string words = fmt::format("GPU {} computes longest, {:.2f} times the median GPU",
-                                  slowest->gpu, slowest->compute_ratio);
+  const bool two = job.gpus.size() == 2;
+  std::string words =
+      fmt::format("GPU {} computes longest, {:.2f} times the {}", slowest->gpu,
+                  slowest->compute_ratio, two ? "other GPU" : "median of the other GPUs");
   if (!slowest->slowest_op.empty() && std::isfinite(slowest->slowest_op_ratio)) {
-    words += fmt::format("; furthest above the others in {} ({:.2f} times)", slowest->slowest_op,
-                         slowest->slowest_op_ratio);
+    words += fmt::format("; furthest above the {} in {} ({:.2f} times)", two ? "other" : "others",
+                         slowest->slowest_op, slowest->slowest_op_ratio);
   }
   return words + ".";
 }
 
+// Median share of those that are left without `count` from `first` on; NaN where none is.
+double median_without(const std::vector<GpuShare>& gpus, size_t first, size_t count) {
+  std::vector<double> shares;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (i < first || i >= first + count) shares.push_back(gpus[i].share);
+  }
+  return median(std::move(shares));
+}
+
 std::string host_words(const JobLevels& job) {
   std::vector<GpuShare> overheads;
-  std::vector<double> shares;
   for (const JobGpu& gpu : job.gpus) {
     overheads.push_back(share_of_span(gpu, gpu.compute.launch_ns));
-    shares.push_back(overheads.back().share);
   }
-  const double middle = median(std::move(shares));
   std::stable_sort(overheads.begin(), overheads.end(),
                    [](const GpuShare& a, const GpuShare& b) { return less_share(b, a); });
   std::string behind;
   size_t count = 0;
   for (const GpuShare& one : overheads) {
-    if (one.share < kHostBehindShare || one.share < kHostBehindTimes * middle) break;
+    const double others = median_without(overheads, count, 1);
+    if (one.share < kHostBehindShare || !(one.share >= kHostBehindTimes * others)) break;
     if (++count > kHostsNamed) continue;
     behind +=
         fmt::format("{}GPU {} ({}{})", count > 1 ? ", " : "", one.gpu, format_share(one.share),
@@ -121,8 +130,27 @@ std::string host_words(const JobLevels& job) {
   }
   if (count == 0) return "";
   if (count > kHostsNamed) behind += fmt::format(" and {} more", count - kHostsNamed);
-  return fmt::format("The host is behind on {}; the median GPU has {}.", behind,
-                     format_share(middle));
+  return fmt::format(
+      "The host is behind on {}; {} {}.", behind,
+      overheads.size() - count == 1 ? "the other has" : "the median of the others is",
+      format_share(median_without(overheads, 0, count)));
+}
+
+// Why nothing is said of who waits for whom.
+std::string unaligned_words(const Alignment& alignment) {
+  if (alignment.matched == 0) {
+    return "No collective is matched over these ranks: who waits for whom is not known.";
+  }
+  std::string kinds;
+  for (const std::string& kind : alignment.unused_kinds) {
+    kinds += (kinds.empty() ? "" : ", ") + kind;
+  }
+  const bool one = alignment.matched == 1;
+  return fmt::format(
+      "{} matched, but the clocks could not be aligned on {} because a rank may leave {} ({}) "
+      "before all have come: who waits for whom is not known.",
+      format_counted(alignment.matched, "collective is", "collectives are"), one ? "it" : "them",
+      one ? "it" : "these", kinds);
 }
 
 bool computes(const JobLevels& job) {
@@ -163,10 +191,7 @@ std::string straggler_words(const JobLevels& job) {
 std::vector<std::string> job_words(const JobLevels& job) {
   std::vector<std::string> words;
   if (!is_one_job(job)) return words;
-  if (job.arrivals.empty()) {
-    words.emplace_back(
-        "No collective is matched over these ranks: who waits for whom is not known.");
-  }
+  if (job.arrivals.empty()) words.push_back(unaligned_words(job.alignment));
   for (std::string sentence :
        {straggler_words(job), wait_words(job), compute_words(job), host_words(job)}) {
     if (!sentence.empty()) words.push_back(std::move(sentence));

@@ -1,6 +1,7 @@
 #include "levels/ranks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "levels/query.h"
 #include "levels/tokens.h"
@@ -109,6 +110,48 @@ TEST(Ranks, AnOutlineComparesRanksAsTheWholeDoes) {
   }
   EXPECT_EQ(job.alignment.matched, 3u);
   EXPECT_EQ(job.arrivals_by_kind.size(), whole.arrivals_by_kind.size());
+}
+
+// A rank whose operation `work` takes dur_ns.
+RankLevels working_rank(int64_t number, int64_t dur_ns) {
+  RankLevels one;
+  one.file = "rank_" + std::to_string(number) + ".json";
+  one.rank = number;
+  one.report.op_names = {"work"};
+  LevelSpan span;
+  span.compute.dur_ns = dur_ns;
+  one.report.spans = {span};
+  LevelCell work;
+  work.sums.dur_ns = dur_ns;
+  one.report.cells = {work};
+  return one;
+}
+
+TEST(Ranks, RatiosAreToTheMedianOfTheOtherGpus) {
+  // Against the median of both, 300 of 100 would be 1.5 times.
+  const JobLevels two = combine_ranks({working_rank(0, 100), working_rank(1, 300)});
+  EXPECT_EQ(two.gpus[1].compute_ratio, 3);
+  EXPECT_EQ(two.gpus[1].slowest_op, "work");
+  EXPECT_EQ(two.gpus[1].slowest_op_ratio, 3);
+  EXPECT_EQ(two.gpus[0].compute_ratio, 1.0 / 3);
+  const JobLevels four = combine_ranks(
+      {working_rank(0, 200), working_rank(1, 900), working_rank(2, 100), working_rank(3, 300)});
+  EXPECT_EQ(four.gpus[1].compute_ratio, 4.5);      // others 100, 200, 300
+  EXPECT_EQ(four.gpus[2].compute_ratio, 1.0 / 3);  // 200, 300, 900
+  EXPECT_EQ(four.gpus[0].compute_ratio, 2.0 / 3);  // 100, 300, 900
+  const JobLevels three =
+      combine_ranks({working_rank(0, 200), working_rank(1, 200), working_rank(2, 100)});
+  EXPECT_EQ(three.gpus[0].compute_ratio, 200.0 / 150);  // of two equal ones, one stays
+}
+
+TEST(Ranks, WhatHasNothingToCompareWithHasNoRatio) {
+  const JobLevels one = combine_ranks({working_rank(0, 100)});
+  EXPECT_TRUE(std::isnan(one.gpus[0].compute_ratio));
+  RankLevels other = working_rank(1, 100);
+  other.report.op_names = {"rest"};
+  const JobLevels two = combine_ranks({working_rank(0, 100), std::move(other)});
+  EXPECT_EQ(two.gpus[0].slowest_op, "");
+  EXPECT_TRUE(std::isnan(two.gpus[0].slowest_op_ratio));
 }
 
 TEST(Ranks, AnOutlineDoesNotGrowWithIterations) {

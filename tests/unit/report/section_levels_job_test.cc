@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace assay {
 namespace {
 
@@ -49,8 +51,8 @@ TEST(JobWords, SayWhoHoldsTheOthersUpHowMuchEachWaitsAndWhy) {
           "Waiting for the last to arrive takes from 20.0 \u00b5s on GPU 1, 2.0 % of its span to "
           "350 \u00b5s on GPU 0, 35.0 % of its span.",
           "Compute kernels take the same time on every GPU, within 0 %.",
-          "The host is behind on GPU 1 (40.0 % of its span is launch overhead); the median GPU "
-          "has 22.5 %."}));
+          "The host is behind on GPU 1 (40.0 % of its span is launch overhead); the other has "
+          "5.0 %."}));
 }
 
 TEST(JobWords, BlameNobodyForWhatTheClocksExplain) {
@@ -66,13 +68,54 @@ TEST(JobWords, BlameNobodyForWhatTheClocksExplain) {
 
 TEST(JobWords, NameTheGpuThatComputesLongest) {
   JobLevels slow = job();
-  slow.gpus[0].compute_ratio = 0.9;
-  slow.gpus[1].compute_ratio = 1.1;
+  slow.gpus[0].compute_ratio = 0.4;
+  slow.gpus[1].compute_ratio = 2.5;
+  slow.gpus[1].compute.dur_ns = 1'250'000;
   slow.gpus[1].slowest_op = "mlp";
-  slow.gpus[1].slowest_op_ratio = 1.25;
+  slow.gpus[1].slowest_op_ratio = 3;
   EXPECT_EQ(job_words(slow).at(2),
-            "GPU 1 computes longest, 1.10 times the median GPU; furthest above the others in mlp "
-            "(1.25 times).");
+            "GPU 1 computes longest, 2.50 times the other GPU; furthest above the other in mlp "
+            "(3.00 times).");
+  slow.gpus.push_back(gpu(2, 1'000'000, 500'000, 50'000));
+  EXPECT_EQ(job_words(slow).at(2),
+            "GPU 1 computes longest, 2.50 times the median of the other GPUs; furthest above the "
+            "others in mlp (3.00 times).");
+}
+
+TEST(JobWords, SayNothingOfTheSlowestWhereTheOthersDoNotCompute) {
+  JobLevels alone = job();
+  alone.gpus[0].compute.dur_ns = 0;
+  alone.gpus[0].compute_ratio = 0;
+  alone.gpus[1].compute_ratio = std::numeric_limits<double>::quiet_NaN();
+  for (const std::string& sentence : job_words(alone)) {
+    EXPECT_EQ(sentence.find("ompute"), std::string::npos) << sentence;
+  }
+}
+
+// 31 % are more than 1.5 times the other's 20 %, and 1.2 times the mean of both.
+TEST(JobWords, AHostIsHeldAgainstTheOthersWithoutItself) {
+  JobLevels two = job();
+  two.gpus = {gpu(0, 1'000'000, 500'000, 200'000), gpu(1, 1'000'000, 500'000, 310'000)};
+  EXPECT_EQ(job_words(two).back(),
+            "The host is behind on GPU 1 (31.0 % of its span is launch overhead); the other has "
+            "20.0 %.");
+  two.gpus.pop_back();
+  EXPECT_EQ(job_words(two).back().find("host is behind"), std::string::npos);
+}
+
+TEST(JobWords, SayWhyMatchedCollectivesDoNotAlignTheClocks) {
+  JobLevels unaligned = job();
+  unaligned.arrivals.clear();
+  unaligned.alignment.unused_kinds = {"broadcast", "send_recv"};
+  EXPECT_EQ(job_words(unaligned).front(),
+            "10 collectives are matched, but the clocks could not be aligned on them because a "
+            "rank may leave these (broadcast, send_recv) before all have come: who waits for whom "
+            "is not known.");
+  unaligned.alignment.matched = 1;
+  unaligned.alignment.unused_kinds = {"send_recv"};
+  EXPECT_EQ(job_words(unaligned).front(),
+            "1 collective is matched, but the clocks could not be aligned on it because a rank may "
+            "leave it (send_recv) before all have come: who waits for whom is not known.");
 }
 
 TEST(JobWords, NameTheFirstThreeHostsThatAreBehind) {
@@ -83,7 +126,7 @@ TEST(JobWords, NameTheFirstThreeHostsThatAreBehind) {
   }
   EXPECT_EQ(job_words(many).back(),
             "The host is behind on GPU 3 (40.0 % of its span is launch overhead), GPU 2 (30.0 %), "
-            "GPU 1 (20.0 %) and 1 more; the median GPU has 1.0 %.");
+            "GPU 1 (20.0 %) and 1 more; the median of the others is 1.0 %.");
 }
 
 TEST(JobWords, AreForRanksOfOneJobOnly) {
