@@ -43,7 +43,25 @@ void widen(RelationColumn& column, std::vector<RelationPart>& parts, size_t numb
   }
 }
 
+// What two titles have in common, without a parenthesis that one of them does not share: its
+// numbers are of one input.
+std::string shared_meaning(const std::string& a, const std::string& b) {
+  if (a == b) return a;
+  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  const auto ends_word = [](auto it, auto end) { return it == end || *it == ' '; };
+  std::string shared(a.begin(), at);
+  if (const size_t open = shared.rfind(" (");
+      open != std::string::npos && shared.find(')', open) == std::string::npos) {
+    shared.resize(open);
+  } else if (!ends_word(at, a.end()) || !ends_word(other, b.end())) {
+    shared.resize(std::min(shared.size(), shared.find_last_of(' ') + 1));
+  }
+  while (shared.ends_with(' ')) shared.pop_back();
+  return shared;
+}
+
 void merge_relation(Relation& into, Relation from) {
+  into.meaning = shared_meaning(into.meaning, from.meaning);
   std::vector<size_t> places;
   for (size_t i = 0; i < from.columns.size(); ++i) {
     RelationColumn& column = from.columns[i];

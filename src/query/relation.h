@@ -62,7 +62,7 @@ struct Catalog {
 
   const Relation* find(std::string_view name) const;
   // Adds the parts of another input's catalog: relations of the same name are one. A column that
-  // only some inputs have is missing in the others.
+  // only some inputs have is missing in the others; of a meaning stays what they share.
   void merge(Catalog other);
 };
 

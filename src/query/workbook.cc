@@ -14,9 +14,11 @@
 #include "query/document_relations.h"
 #include "query/sheet.h"
 #include "query/sheet_zip.h"
+#include "query/trust_sentences.h"
 #include "report/definitions.h"
 #include "report/grid.h"
 #include "report/text.h"
+#include "report/units.h"
 
 namespace assay {
 namespace {
@@ -163,6 +165,7 @@ struct TableSheets {
   std::string table;
   std::string meaning;
   size_t rows = 0;
+  size_t inputs = 0;  // that have rows; 0 where it is of all of them together
   std::vector<std::string> sheets;
 };
 
@@ -244,9 +247,12 @@ class WorkbookMaker {
   Status write_relation(const Relation& relation, const std::string& name,
                         const std::string& input_column) {
     TableSheets& told =
-        tables_.emplace_back(TableSheets{name, relation.meaning, relation.rows(), {}});
+        tables_.emplace_back(TableSheets{name, relation.meaning, relation.rows(), 0, {}});
     if (told.rows == 0) return Ok{};
     const size_t before = input_column.empty() ? 0 : 1;
+    for (const RelationPart& part : relation.parts) {
+      told.inputs += before > 0 && part.rows > 0 ? 1 : 0;
+    }
     if (relation.columns.size() + before > LXW_COL_MAX) {
       return Error{ErrorCode::kUnsupported, "table " + name + " has more columns than a sheet", "",
                    -1};
@@ -437,7 +443,7 @@ class WorkbookMaker {
     }
     sheet.next_row();
     if (write_headline(sheet, head.sections)) sheet.next_row();
-    write_trust(sheet, head.sections);
+    write_trust(sheet);
     write_inputs(sheet, head);
     write_notes(sheet);
     write_index(sheet);
@@ -476,19 +482,10 @@ class WorkbookMaker {
   }
   static bool is_whole(const Item& item) { return item.value.get<int64_t>() != nullptr; }
 
-  void write_trust(Sheet& sheet, const std::vector<Section>& sections) {
+  void write_trust(Sheet& sheet) {
     std::string label = "What may move these numbers";
-    for (const Section& section : sections) {
-      for (const Block& block : section.blocks) {
-        const auto* table = std::get_if<Table>(&block);
-        if (table == nullptr || table->key != "trust") continue;
-        for (const Row& row : table->rows) {
-          const auto* what = row.empty() ? nullptr : row.front().get<std::string>();
-          const auto* effect = row.empty() ? nullptr : row.back().get<std::string>();
-          if (what == nullptr || effect == nullptr) continue;
-          line(sheet, std::exchange(label, ""), *what + ": " + *effect);
-        }
-      }
+    for (const std::string& sentence : trust_sentences(content_.head, content_.input_column)) {
+      line(sheet, std::exchange(label, ""), sentence);
     }
     if (label.empty()) sheet.next_row();
   }
@@ -499,6 +496,13 @@ class WorkbookMaker {
     }
     line(sheet, "Written by", head.tool.name + " " + head.tool.version);
     sheet.next_row();
+  }
+
+  // Whether a table that is empty for all inputs together has rows of the inputs one by one.
+  bool inputs_have(const std::string& name) const {
+    const Relation* relation =
+        content_.input_column.empty() ? nullptr : content_.by_input.find(name);
+    return relation != nullptr && relation->rows() > 0;
   }
 
   void write_notes(Sheet& sheet) {
@@ -519,7 +523,9 @@ class WorkbookMaker {
     }
     std::string empty;
     for (const TableSheets& table : tables_) {
-      if (table.rows == 0) empty += (empty.empty() ? "" : ", ") + table.table;
+      if (table.rows == 0 && !inputs_have(table.table)) {
+        empty += (empty.empty() ? "" : ", ") + table.table;
+      }
       if (table.sheets.size() < 2) continue;
       say(table.table + " has " + std::to_string(table.rows) +
           " rows, more than a sheet takes: it is on " + std::to_string(table.sheets.size()) +
@@ -527,6 +533,16 @@ class WorkbookMaker {
     }
     if (!empty.empty()) say("Without rows, and so without a sheet: " + empty + ".");
     sheet.next_row();
+  }
+
+  std::string index_words(const TableSheets& table) const {
+    std::string words = format_counted(table.rows, "row", "rows");
+    if (table.inputs == 1) words += " of one " + content_.input_column;
+    if (table.inputs > 1) {
+      words += " of " + std::to_string(table.inputs) + " " + content_.input_column + "s";
+    }
+    if (table.meaning.empty()) return words;
+    return words + (table.inputs > 1 ? "; of each: " : ": ") + table.meaning;
   }
 
   void write_index(Sheet& sheet) {
@@ -541,8 +557,7 @@ class WorkbookMaker {
     entry("numbers", "all single numbers, by table");
     for (const TableSheets& table : tables_) {
       for (const std::string& name : table.sheets) {
-        entry(name, std::to_string(table.rows) + (table.rows == 1 ? " row" : " rows") +
-                        (table.meaning.empty() ? "" : ": " + table.meaning));
+        entry(name, index_words(table));
       }
     }
     entry("definitions", "what the names mean (docs/metrics.md)");

@@ -38,6 +38,24 @@ TEST(Catalog, AColumnThatOnlySomeInputsHaveIsMissingInTheOthers) {
   EXPECT_THAT(cells_of(table, "b", 1).texts, ElementsAre("x"));
 }
 
+TEST(Catalog, OfTheTitlesStaysWhatTheyShare) {
+  const auto merged = [](const std::vector<std::string>& titles) {
+    Catalog catalog;
+    for (const std::string& title : titles) {
+      Catalog other;
+      other.relations.push_back({"t", title});
+      catalog.merge(std::move(other));
+    }
+    return catalog.find("t")->meaning;
+  };
+  EXPECT_EQ(merged({"Names (10 of 40 names)", "Names (10 of 40 names)"}), "Names (10 of 40 names)");
+  EXPECT_EQ(merged({"Names (10 of 40 names)", "Names (10 of 41 names)"}), "Names");
+  EXPECT_EQ(merged({"Names (10 of 40)", "Names"}), "Names");
+  EXPECT_EQ(merged({"Names (10 of 40)", "Names", "Names (10 of 40)"}), "Names");
+  EXPECT_EQ(merged({"Times of gemm", "Times of gelu"}), "Times of");
+  EXPECT_EQ(merged({"One", "Two"}), "");
+}
+
 TEST(Catalog, WholeNumbersBecomeRealWhereAnotherInputHasReals) {
   const RelationColumn whole{"a", CellType::kInteger};
   const RelationColumn real{"a", CellType::kReal};
