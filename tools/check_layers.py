@@ -47,7 +47,7 @@ THIRD_PARTY = [
     ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", None, 11),
-    ("CLI11", r"CLI/", "cli", 32),
+    ("CLI11", r"CLI/", "cli", 33),
     ("Eigen", r"Eigen/", None, 8),
     ("Ceres", r"ceres/", None, 2),
     ("muParser", r"muParser\w*\.h", "levels", 1),
