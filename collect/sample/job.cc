@@ -48,31 +48,31 @@ std::optional<siginfo_t> HeldSignals::wait_until(int64_t monotonic_ns) const {
   }
 }
 
-Status Job::check(const std::vector<std::string>& command) {
+int Job::problem(const std::vector<std::string>& command) {
   const std::string& name = command.front();
-  const auto refused = [&name](int code) {
-    return Error{ErrorCode::kInvalidArgument,
-                 std::string("cannot be started: ") + std::strerror(code), name, -1};
-  };
   // A folder can be entered and not run.
-  const auto problem = [](const std::string& path) {
+  const auto of_file = [](const std::string& path) {
     struct stat info = {};
     if (::stat(path.c_str(), &info) != 0) return errno;
     return S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0 ? 0 : EACCES;
   };
-  if (name.find('/') != std::string::npos) {
-    const int code = problem(name);
-    return code == 0 ? Status(Ok{}) : Status(refused(code));
-  }
+  if (name.find('/') != std::string::npos) return of_file(name);
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/bin:/usr/bin");
   int found = ENOENT;
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const int code = problem((folder.empty() ? "." : folder) + "/" + name);
-    if (code == 0) return Ok{};
+    const int code = of_file((folder.empty() ? "." : folder) + "/" + name);
+    if (code == 0) return 0;
     if (code == EACCES) found = EACCES;
   }
-  return refused(found);
+  return found;
+}
+
+Status Job::check(const std::vector<std::string>& command) {
+  const int code = problem(command);
+  if (code == 0) return Ok{};
+  return Error{ErrorCode::kInvalidArgument,
+               std::string("cannot be started: ") + std::strerror(code), command.front(), -1};
 }
 
 Result<Job> Job::start(const std::vector<std::string>& command, const HeldSignals& signals) {

@@ -34,6 +34,8 @@ class HeldSignals {
 
 class Job {
  public:
+  // What the system says against starting this command (errno); 0 = nothing.
+  static int problem(const std::vector<std::string>& command);
   // Fails when there is no such program, before anything is written or run.
   static Status check(const std::vector<std::string>& command);
   // Fails when the command cannot be started.

@@ -1,10 +1,12 @@
 #include "collect/sample/sampler.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -54,6 +56,30 @@ void append_moment(std::string& line, const Moment& moment) {
   line += std::to_string(moment.realtime_ns) + "," + std::to_string(moment.monotonic_ns);
 }
 
+// Standard error goes nowhere meanwhile: the vendors' libraries complain there of GPUs that the
+// machine does not have.
+class QuietErrors {
+ public:
+  QuietErrors() : kept_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+    const int nowhere = kept_ < 0 ? -1 : ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0) return;
+    std::fflush(stderr);
+    ::dup2(nowhere, STDERR_FILENO);
+    ::close(nowhere);
+  }
+  ~QuietErrors() {
+    if (kept_ < 0) return;
+    std::fflush(stderr);
+    ::dup2(kept_, STDERR_FILENO);
+    ::close(kept_);
+  }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  int kept_;  // -1: there is no standard error to keep
+};
+
 // The GPUs of all vendors, numbered through as "gpu0", "gpu1", ...
 struct Gpu {
   GpuTelemetry* telemetry = nullptr;
@@ -69,6 +95,7 @@ class Sampler {
         period_ns_(std::llround(static_cast<double>(kSecond) / options.hz)) {}
 
   void open_gpus() {
+    const QuietErrors quiet;  // what is missing is said in the notes
     add_gpus(options_.nvml.empty() ? open_nvidia_telemetry()
                                    : open_nvidia_telemetry(options_.nvml));
     const bool usual = options_.amd_smi.empty() && options_.rocm_smi.empty();
@@ -309,6 +336,12 @@ Status check_options(const SampleOptions& options) {
 }
 
 }  // namespace
+
+int unstartable_code(const std::vector<std::string>& command) {
+  const int problem = command.empty() ? 0 : Job::problem(command);
+  if (problem == 0) return 0;
+  return problem == ENOENT || problem == ENOTDIR ? 127 : 126;
+}
 
 Result<SampleSummary> run_sampler(const SampleOptions& options) {
   ASSAY_TRY(check_options(options));

@@ -51,4 +51,8 @@ struct SampleSummary {
 // the command runs to its end.
 Result<SampleSummary> run_sampler(const SampleOptions& options);
 
+// The exit code that shells have for a command that cannot be started: 127 when there is none of
+// that name, 126 when it cannot be run; 0 for any other command, and for none.
+int unstartable_code(const std::vector<std::string>& command);
+
 }  // namespace assay::sample

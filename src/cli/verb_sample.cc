@@ -69,7 +69,11 @@ void tell(const SampleSummary& summary, const SampleOptions& options) {
 
 int run(const SampleVerb& verb) {
   auto summary = sample::run_sampler(verb.options);
-  if (!summary) return fail(summary.error());
+  if (!summary) {
+    const int code = fail(summary.error());
+    const int unstartable = sample::unstartable_code(verb.options.command);
+    return unstartable != 0 ? unstartable : code;
+  }
   tell(*summary, verb.options);
   if (summary->command_exit.value_or(0) != 0) return *summary->command_exit;
   if (summary->failure && verb.options.command.empty()) return kExitError;
@@ -95,8 +99,10 @@ void add_sample_verb(CLI::App& app, int& exit_code) {
                   ->check(CLI::PositiveNumber);
   sub->add_flag("--strict", verb->strict,
                 "exit with 3 when samples were lost (where the command's own code is 0)");
-  sub->add_option("command", verb->options.command,
-                  "after --: run this, sample until it ends, and exit with its code")
+  sub->add_option(
+         "command", verb->options.command,
+         "after --: run this, sample until it ends, and exit with its code (127: not found, "
+         "126: cannot be run)")
       ->excludes(pid);
   verb->options.tool = fmt::format("assay {}", kVersion);
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });

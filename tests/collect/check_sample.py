@@ -110,7 +110,6 @@ class Sample(unittest.TestCase):
                       ["-o", "/dev/full", "--", "touch", mark],
                       ["-o", self.out, "--hz", "0", "--", "touch", mark],
                       ["-o", self.out, "--pid", "1", "--", "touch", mark],
-                      ["-o", self.out, "--", "/no/such/program"],
                       ["--", "touch", mark]):
             done = sample(*words)
             self.assertEqual(done.returncode, 2, words)
@@ -118,14 +117,21 @@ class Sample(unittest.TestCase):
             self.assertFalse(mark.exists(), words)
 
     def test_a_command_that_is_not_there_leaves_no_file_and_no_older_one_is_lost(self):
-        for command in ("nosuchcommand", "/no/such/program", "/tmp", os.devnull):
+        for command, code in (("nosuchcommand", 127), ("/no/such/program", 127), ("/tmp", 126),
+                              (os.devnull, 126)):
             done = sample("-o", self.out, "--", command)
-            self.assertEqual(done.returncode, 2, command)
+            self.assertEqual(done.returncode, code, command)
             self.assertIn("cannot be started", done.stderr)
             self.assertFalse(self.out.exists(), command)
         self.out.write_text("older\n")
-        self.assertEqual(sample("-o", self.out, "--", "nosuchcommand").returncode, 2)
+        self.assertEqual(sample("-o", self.out, "--", "nosuchcommand").returncode, 127)
         self.assertEqual(self.out.read_text(), "older\n")
+
+    def test_what_libraries_print_where_there_is_no_gpu_is_not_shown(self):
+        done = sample("-o", self.out, "--", "sh", "-c", "echo of the command >&2")
+        lines = done.stderr.splitlines()
+        self.assertIn("of the command", lines)
+        self.assertEqual([line for line in lines if not line.startswith("assay: ")], ["of the command"])
 
     def test_a_disk_that_fills_up_stops_the_samples_and_not_the_command(self):
         # A limit on the size of files stands for the disk; the head fits, what follows does not.
