@@ -34,12 +34,17 @@ std::string search_words(const char* process, const GpFound& found, size_t rows)
   return words + ".";
 }
 
-Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<double>& parameters,
-                         std::vector<std::string>& notes) {
+std::vector<BenchRow> learnt_rows(const ThroughputFit& fit) {
   std::vector<BenchRow> rows;
   for (size_t i = 0; i < fit.data.rows.size(); ++i) {
     if (!fit.data.infeasible[i]) rows.push_back(fit.data.rows[i]);
   }
+  return rows;
+}
+
+Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<double>& parameters,
+                         std::vector<std::string>& notes) {
+  const std::vector<BenchRow> rows = learnt_rows(fit);
   const KernelTable table = kernel_table(rows, fit.facts, physics);
   if (table.points.empty()) return Ok{};
   const KernelSpec& spec = physics ? physics_kernel() : plain_kernel();
@@ -68,7 +73,21 @@ bool lacks_facts(const ThroughputFit& fit) {
 Result<FittedModel> make_predictor(ThroughputFit fit) {
   ASSAY_TRY_ASSIGN(std::unique_ptr<Predictor> predictor,
                    Predictor::fit(fit.data, fit.facts, fit.options));
-  return FittedModel{std::move(fit), std::move(predictor), {}};
+  return FittedModel{std::move(fit), std::move(predictor)};
+}
+
+Result<std::vector<BenchRow>> read_points(const PointFlags& flags, const ThroughputFit& fit) {
+  std::vector<BenchRow> points;
+  const std::vector<BenchRow> rows = learnt_rows(fit);
+  if (rows.empty()) return points;  // nothing to learn from, as the fit will say
+  for (const std::string& text : flags.at) {
+    ASSAY_TRY_ASSIGN(points.emplace_back(), parse_point(text, rows, fit.facts));
+  }
+  for (const std::string& text : flags.grid) {
+    ASSAY_TRY_ASSIGN(const std::vector<BenchRow> grid, parse_grid(text, rows, fit.facts));
+    points.insert(points.end(), grid.begin(), grid.end());
+  }
+  return points;
 }
 
 }  // namespace
@@ -95,7 +114,8 @@ bool has_lost_rows(const Document& document) {
                      [](const ImportNote& note) { return note.severity == "data_loss"; });
 }
 
-Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags) {
+Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
+                              const PointFlags& points) {
   ASSAY_TRY_ASSIGN(LoadedBench loaded, load_bench(bench));
   ThroughputFit fit{loaded.table.source,
                     loaded.table.format,
@@ -107,6 +127,7 @@ Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags) {
   fit.options.physics = !flags.no_physics;
   if (flags.outside) fit.options.outside_factor = *flags.outside;
   if (flags.small) fit.options.digest_from_rows = std::numeric_limits<size_t>::max();
+  ASSAY_TRY_ASSIGN(std::vector<BenchRow> asked, read_points(points, fit));
   std::vector<std::string> notes;
   if (flags.refit && !flags.no_physics) {
     ASSAY_TRY(search_parameters(fit, true, fit.options.physics_parameters, notes));
@@ -116,14 +137,16 @@ Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags) {
   }
   ASSAY_TRY_ASSIGN(FittedModel model, make_predictor(std::move(fit)));
   model.notes = std::move(notes);
+  model.asked = std::move(asked);
   return model;
 }
 
-Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags) {
+Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
+                               const PointFlags& points) {
   // Standard input can be read once: a table.
-  if (bench.table == "-") return fit_table(bench, flags);
+  if (bench.table == "-") return fit_table(bench, flags, points);
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(bench.table));
-  if (!looks_like_model(text)) return fit_table(bench, flags);
+  if (!looks_like_model(text)) return fit_table(bench, flags, points);
   if (flags.refit || flags.no_physics) {
     return Error{ErrorCode::kInvalidArgument,
                  "is a model file: --refit and --no-physics need the table, in `assay throughput "
@@ -138,7 +161,10 @@ Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags) {
     // They were made with the facts of the file.
     fit.options.digests.clear();
   }
-  return make_predictor(std::move(fit));
+  ASSAY_TRY_ASSIGN(std::vector<BenchRow> asked, read_points(points, fit));
+  ASSAY_TRY_ASSIGN(FittedModel model, make_predictor(std::move(fit)));
+  model.asked = std::move(asked);
+  return model;
 }
 
 void add_point_options(CLI::App& verb, PointFlags& flags) {
@@ -147,21 +173,8 @@ void add_point_options(CLI::App& verb, PointFlags& flags) {
                   "agree on may be left out")
       ->type_name("POINT");
   verb.add_option("--grid", flags.grid,
-                  "all combinations: 'bb=1..256*2,len=128:1024:2048,hw=A100|H100,...'")
+                  "all combinations: 'bb=1..256*2,len=128|1024|2048,hw=A100|H100,...'")
       ->type_name("GRID");
-}
-
-Result<std::vector<BenchRow>> read_points(const PointFlags& flags, const FittedModel& model) {
-  std::vector<BenchRow> points;
-  const std::vector<BenchRow>& rows = model.predictor->rows();
-  for (const std::string& text : flags.at) {
-    ASSAY_TRY_ASSIGN(points.emplace_back(), parse_point(text, rows, model.fit.facts));
-  }
-  for (const std::string& text : flags.grid) {
-    ASSAY_TRY_ASSIGN(const std::vector<BenchRow> grid, parse_grid(text, rows, model.fit.facts));
-    points.insert(points.end(), grid.begin(), grid.end());
-  }
-  return points;
 }
 
 }  // namespace assay

@@ -25,9 +25,17 @@ struct FitFlags {
 };
 void add_fit_options(CLI::App& verb, FitFlags& flags);
 
+// Points of --at and --grid.
+struct PointFlags {
+  std::vector<std::string> at;
+  std::vector<std::string> grid;
+};
+void add_point_options(CLI::App& verb, PointFlags& flags);
+
 struct FittedModel {
   ThroughputFit fit;
   std::unique_ptr<Predictor> predictor;
+  std::vector<BenchRow> asked = {};     // the points, in the order given
   std::vector<std::string> notes = {};  // how the search for parameters ended
 };
 
@@ -37,17 +45,12 @@ bool has_lost_rows(const Document& document);
 
 // Reads the table and fits it; with --refit the parameters are searched for, with progress on
 // stderr. Ctrl-C ends the search, and the best parameters so far are taken.
-Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags);
-// A model file, or a table as above. Facts of --facts and --outside win over those in the file;
-// what would need another fit is refused.
-Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags);
-
-// Points of --at and --grid, in the order given.
-struct PointFlags {
-  std::vector<std::string> at;
-  std::vector<std::string> grid;
-};
-void add_point_options(CLI::App& verb, PointFlags& flags);
-Result<std::vector<BenchRow>> read_points(const PointFlags& flags, const FittedModel& model);
+Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
+                              const PointFlags& points = {});
+// A model file, or a table as above, and the points asked of it, which are checked before anything
+// is fitted. Facts of --facts and --outside win over those in the file; what would need another fit
+// is refused.
+Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
+                               const PointFlags& points);
 
 }  // namespace assay

@@ -56,11 +56,12 @@ Status refuse_outside(const std::vector<PredictedPoint>& points) {
   };
   const auto first = std::find_if(points.begin(), points.end(), outside);
   if (first == points.end()) return Ok{};
+  const auto count = std::count_if(points.begin(), points.end(), outside);
   const auto& reasons = first->explained.reasons;
   return Error{ErrorCode::kUnsupported,
-               fmt::format("{} of {} points are outside the reach of the data ({}); --strict "
-                           "refuses them",
-                           std::count_if(points.begin(), points.end(), outside), points.size(),
+               fmt::format("{} of {} points {} outside the reach of the data ({}); --strict "
+                           "refuses such points",
+                           count, points.size(), count == 1 ? "is" : "are",
                            reasons.empty() ? "no answer" : reasons.front()),
                "", -1};
 }
@@ -71,8 +72,8 @@ Result<Document> predict(const PredictVerb& verb) {
                  "what to predict? --at 'bb=96,ii=1024,oo=256,...' or --grid 'bb=1..256*2,...'", "",
                  -1};
   }
-  ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit));
-  ASSAY_TRY_ASSIGN(const std::vector<BenchRow> asked, read_points(verb.points, model));
+  ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit, verb.points));
+  const std::vector<BenchRow>& asked = model.asked;
   const std::vector<PredictedPoint> points = explained(*model.predictor, asked);
   if (verb.common.strict) ASSAY_TRY(refuse_outside(points));
   Document document = new_document("Throughput: predictions");

@@ -50,8 +50,8 @@ Result<Document> meet_goal(const SuggestVerb& verb, const FittedModel& model,
 }
 
 Result<Document> suggest(const SuggestVerb& verb) {
-  ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit));
-  ASSAY_TRY_ASSIGN(const std::vector<BenchRow> asked, read_points(verb.points, model));
+  ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit, verb.points));
+  const std::vector<BenchRow>& asked = model.asked;
   const bool has_goal = verb.goal.latency_ms || verb.goal.tokens_per_s;
   ASSAY_TRY_ASSIGN(Document document,
                    has_goal ? meet_goal(verb, model, asked) : measure_next(verb, model, asked));

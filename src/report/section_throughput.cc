@@ -6,7 +6,9 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "base/decimal.h"
 #include "base/stats.h"
 #include "report/section_throughput_charts.h"
 #include "report/section_throughput_evaluate.h"
@@ -294,6 +296,44 @@ Prose evidence_prose(const Predictor& predictor, const std::vector<PredictedPoin
   return prose;
 }
 
+std::string counted_points(size_t count) {
+  return count == 1 ? "1 point is" : fmt::format("{} points are", count);
+}
+
+// Reasons that differ by the point's own number only are one: "batch 257 to 1000 is more than ...".
+class ReasonGroups {
+ public:
+  void add(const std::string& reason) {
+    for (const char* after : {" is more than ", " is less than "}) {
+      const size_t end = reason.find(after);
+      const size_t begin = end == std::string::npos ? end : reason.rfind(' ', end - 1);
+      double value = 0;
+      if (begin == std::string::npos ||
+          !parse_double(reason.substr(begin + 1, end - begin - 1), value)) {
+        continue;
+      }
+      groups_[{reason.substr(0, begin + 1), reason.substr(end)}].insert(value);
+      return;
+    }
+    groups_[{reason, ""}];
+  }
+
+  std::string words() const {
+    std::string text;
+    for (const auto& [parts, values] : groups_) {
+      if (text.size() >= 300) break;
+      text += (text.empty() ? "" : "; ") + parts.first;
+      if (!values.empty()) text += fmt::format("{:.6g}", *values.begin());
+      if (values.size() > 1) text += fmt::format(" to {:.6g}", *values.rbegin());
+      text += parts.second;
+    }
+    return text;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::set<double>> groups_;  // around the number
+};
+
 }  // namespace
 
 Section throughput_predictions_section(const Predictor& predictor,
@@ -313,12 +353,12 @@ std::vector<std::string> throughput_prediction_words(const Predictor& predictor,
   size_t outside = 0;
   size_t plain = 0;
   size_t silent = 0;
-  std::map<std::string, size_t> reasons;
+  ReasonGroups reasons;
   for (const PredictedPoint& p : points) {
     outside += p.explained.prediction.status == PredictionStatus::kOutside;
     silent += p.explained.prediction.status == PredictionStatus::kNoAnswer;
     plain += p.explained.prediction.basis == "gp without physics";
-    for (const std::string& reason : p.explained.reasons) ++reasons[reason];
+    for (const std::string& reason : p.explained.reasons) reasons.add(reason);
   }
   if (points.size() == 1) {
     const Prediction& p = points.front().explained.prediction;
@@ -335,19 +375,17 @@ std::vector<std::string> throughput_prediction_words(const Predictor& predictor,
                                 rate(p.tokens_per_s), interval_text(p), point_text(best->point)));
   }
   if (outside > 0) {
-    std::string why;
-    for (const auto& [reason, count] : reasons) {
-      if (why.size() < 300) why += (why.empty() ? "" : "; ") + reason;
-    }
     words.push_back(fmt::format(
         "{} outside the reach of the data: {}. Take the interval, not the point.",
-        points.size() == 1 ? std::string("This is") : fmt::format("{} points are", outside), why));
+        points.size() == 1 ? std::string("This is") : counted_points(outside), reasons.words()));
   }
-  if (silent > 0) words.push_back(fmt::format("{} points have no answer.", silent));
+  if (silent > 0)
+    words.push_back(fmt::format(
+        "{} no answer.", silent == 1 ? "1 point has" : fmt::format("{} points have", silent)));
   if (plain > 0) {
     words.push_back(fmt::format(
         "{} predicted without physics{}.",
-        points.size() == 1 ? std::string("This is") : fmt::format("{} points are", plain),
+        points.size() == 1 ? std::string("This is") : counted_points(plain),
         predictor.options().physics
             ? ": nothing is known of the model or the hardware (--facts FILE tells about them)"
             : ", as asked for"));

@@ -40,6 +40,12 @@ Error refuse(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
+// What was typed may be a list of hundreds.
+std::string shortened(const std::string& text) {
+  constexpr size_t kMost = 40;
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
 const Attribute* find_attribute(const std::string& name) {
   for (const Attribute& attribute : attributes()) {
     if (name == attribute.name || name == attribute.also) return &attribute;
@@ -70,7 +76,8 @@ Result<std::vector<Given>> parse_pairs(const std::string& text) {
     const size_t equals = part.find('=');
     if (equals == std::string::npos) {
       if (pairs.empty())
-        return refuse("'" + text + "': write a point as bb=96,ii=1024,oo=256,hw=...,model=...");
+        return refuse("'" + shortened(text) +
+                      "': write a point as bb=96,ii=1024,oo=256,hw=...,model=...");
       pairs.back().second += "," + part;
       continue;
     }
@@ -231,8 +238,10 @@ Result<double> parse_number(const Attribute& attribute, const std::string& text)
   double value = 0;
   if (!parse_double(text, value) || !(value > 0) || !std::isfinite(value) ||
       value != std::floor(value))
-    return refuse(std::string(attribute.name) + " needs a whole number above 0, not '" + text +
-                  "'");
+    return refuse(std::string(attribute.name) + " needs a whole number above 0, not '" +
+                  shortened(text) +
+                  "'. Lists are written 1|2|4 or 1:2:4, ranges 1..9, 1..256*2 "
+                  "or 16..256+16");
   return value;
 }
 
@@ -260,7 +269,9 @@ Result<std::vector<double>> parse_range(const Attribute& attribute, const std::s
 
 Result<std::vector<double>> parse_numbers(const Attribute& attribute, const std::string& text) {
   std::vector<double> values;
-  for (const std::string& part : split(text, ":")) {
+  std::string list = text;
+  std::replace(list.begin(), list.end(), '|', ':');
+  for (const std::string& part : split(list, ":")) {
     if (part.find("..") != std::string::npos) {
       ASSAY_TRY_ASSIGN(const std::vector<double> range, parse_range(attribute, part));
       values.insert(values.end(), range.begin(), range.end());
@@ -371,7 +382,7 @@ Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vec
 Result<BenchRow> parse_point(const std::string& text, const std::vector<BenchRow>& rows,
                              const FactBook& facts) {
   ASSAY_TRY_ASSIGN(std::vector<BenchRow> points, parse_grid(text, rows, facts));
-  if (points.size() != 1) return refuse("'" + text + "' is a grid: give it with --grid");
+  if (points.size() != 1) return refuse("'" + shortened(text) + "' is a grid: give it with --grid");
   return std::move(points.front());
 }
 

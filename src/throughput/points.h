@@ -19,8 +19,9 @@ namespace assay {
 Result<BenchRow> parse_point(const std::string& text, const std::vector<BenchRow>& rows,
                              const FactBook& facts);
 
-// All combinations; the last attribute varies fastest. Numbers: lists '128:1024:2048', ranges
-// '1..256*2' (powers), '1..64+16' (steps), '1..8'. Names: lists 'A100|H100'.
+// All combinations; the last attribute varies fastest. Numbers: lists '128:1024:2048' or
+// '128|1024|2048', ranges '1..256*2' (powers), '1..64+16' (steps), '1..8'. Names: lists
+// 'A100|H100'.
 Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vector<BenchRow>& rows,
                                          const FactBook& facts);
 

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,33 @@ def check_grid(assay, model):
             off = abs(by_point[point][key] / exact[key] - 1)
             if off > GRID_TOLERANCE:
                 yield f"{key} at {point}: {by_point[point][key]} in a grid of the model, {exact[key]} of the table"
+
+
+def check_refusals(assay, model):
+    """A point that cannot be read is refused before the table is fitted; points outside are told in one clause."""
+    def cpu_s():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+    def refused(*arguments):
+        done = subprocess.run([assay, "throughput", "predict", *map(str, arguments)], capture_output=True, text=True,
+                              timeout=600, check=False)
+        return done.returncode, done.stderr
+    before = cpu_s()
+    code, message = refused(TABLE, "--at", "bb=8,len=300")
+    spent = cpu_s() - before
+    if code != 2 or "missing" not in message:
+        yield f"a point without its keys: {code} {message}"
+    before = cpu_s()
+    predictions(assay, TABLE, "--at", f"{CONFIG},bb=8,len=300")
+    if spent > (cpu_s() - before) / 2:
+        yield f"a point without its keys was refused after {spent:.1f} s"
+    words = " ".join(json.loads(run(assay, "predict", model, "--grid", f"{CONFIG},bb=2000..3000+250,len=1024",
+                                    "--format", "json"))["verdict"])
+    if words.count("batch 2000 to 3000 is more than") != 1 or "5 points are" not in words:
+        yield f"points outside: {words}"
+    code, message = refused(model, "--strict", "--grid", f"{CONFIG},bb=64:2000,len=1024")
+    if code != 2 or "1 of 2 points is outside" not in message:
+        yield f"one point outside, with --strict: {code} {message}"
 
 
 def check_formats(assay, model):
@@ -157,7 +185,8 @@ def main():
         folder = pathlib.Path(scratch)
         model = folder / "model.json"
         run(assay, "fit", TABLE, "-o", model)
-        problems = [*check_splits(assay), *check_grid(assay, model), *check_formats(assay, model),
+        problems = [*check_splits(assay), *check_grid(assay, model), *check_refusals(assay, model),
+                    *check_formats(assay, model),
                     *check_goals(assay, model), *check_refit(assay, folder),
                     *check_losses(assay, folder)]
     for problem in problems:

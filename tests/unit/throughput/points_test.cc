@@ -115,5 +115,26 @@ TEST(Points, EndlessGridsAreRefused) {
   EXPECT_FALSE(parse_grid("bb=1..1e9,hw=A100,model=Mistral-7B", rows(), facts));
 }
 
+TEST(Points, ListsOfNumbersTakeEitherSign) {
+  const std::string rest = ",len=128,hw=H100,model=Mistral-7B";
+  const auto colons = parse_grid("bb=1:2:4..6" + rest, rows(), FactBook::built_in());
+  const auto bars = parse_grid("bb=1|2|4..6" + rest, rows(), FactBook::built_in());
+  ASSERT_TRUE(colons);
+  ASSERT_TRUE(bars) << bars.error().message;
+  std::vector<double> batches;
+  for (const BenchRow& row : *bars) batches.push_back(row.batch);
+  EXPECT_EQ(batches, (std::vector<double>{1, 2, 4, 5, 6}));
+  EXPECT_EQ(colons->size(), bars->size());
+}
+
+TEST(Points, ALongListThatIsNoneIsShownInPartAndSaidHowToWrite) {
+  std::string list = "1";
+  for (int i = 2; i < 1000; ++i) list += "/" + std::to_string(i);
+  const std::string message = error_of("bb=" + list + ",len=128,hw=H100,model=Mistral-7B");
+  EXPECT_THAT(message, HasSubstr("'1/2/3/"));
+  EXPECT_THAT(message, HasSubstr("ranges 1..9"));
+  EXPECT_LT(message.size(), 200u);
+}
+
 }  // namespace
 }  // namespace assay
