@@ -23,6 +23,7 @@ Result<TraceContent> analyze(const FuseVerb& verb, const LoadedTrace& loaded) {
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("fuse");
   TraceContent content;
+  if (!has_kernels(loaded.trace)) content.verdict = {no_kernels_words(loaded.trace)};
   content.sections.push_back(fusion_section(fusion));
   content.sections.push_back(
       trust_section(all_notes(loaded.trace.log, {fusion.trust, floor.notes})));

@@ -61,6 +61,7 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
   data_lost |= telemetry.data_lost();
   std::vector<RankLevels> ranks;
   TrustNotes losses;
+  std::vector<std::string> no_kernels;
   for (const std::string& file : files) {
     ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, verb.common));
     PhaseClock clock(verb.common.perf);
@@ -79,6 +80,7 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
     data_lost |= trace.log.data_lost();
     document.inputs.push_back({trace.source, trace_items(trace)});
     if (files.size() == 1) {
+      if (!has_kernels(trace)) no_kernels = {no_kernels_words(trace)};
       document.import_log = import_notes(trace.log);
       losses = all_notes(trace.log, {});
     } else {
@@ -86,7 +88,7 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
     }
   }
   const JobLevels job = combine_ranks(std::move(ranks));
-  document.verdict = levels_words(job);
+  document.verdict = no_kernels.empty() ? levels_words(job) : no_kernels;
   const TelemetryReport samples = telemetry.finish();
   for (std::string& words : telemetry_words(samples)) document.verdict.push_back(std::move(words));
   const bool grouped = !verb.group_by.empty() || !verb.where.empty() || !verb.stats.empty();

@@ -169,7 +169,8 @@ struct TopKernel {
   int64_t launch_queue_sum_ns = 0;
   double launch_queue_mean_ns = 0;  // over `timed`; NaN when 0
   int64_t dur_sum_ns = 0;
-  double dur_mean_ns = 0;  // over `count`
+  int64_t dur_in_il_ns = 0;  // the part of that sum between origin and last end of the whole trace
+  double dur_mean_ns = 0;    // over `count`
 };
 
 struct LaunchReport {

@@ -24,13 +24,18 @@ bool before(const TopKernel& a, const TopKernel& b) {
 }  // namespace
 
 std::vector<TopKernel> rank_kernels(const Trace& trace,
-                                    const std::vector<int64_t>& raw_launch_times) {
+                                    const std::vector<int64_t>& raw_launch_times,
+                                    const LaunchMetrics& whole) {
+  const int64_t il_end_ns = whole.origin_ns + whole.il_ns;
   std::vector<TopKernel> by_name(trace.strings.size());
   for (size_t a = 0; a < trace.activities.size(); ++a) {
     if (!is_kernel(trace, ActivityId(a))) continue;
     TopKernel& kernel = by_name[trace.activities.name[a].index()];
     ++kernel.count;
     kernel.dur_sum_ns += trace.activities.dur_ns[a];
+    const int64_t from_ns = std::max(trace.activities.start_ns[a], whole.origin_ns);
+    const int64_t to_ns = std::min(trace.end_ns(ActivityId(a)), il_end_ns);
+    kernel.dur_in_il_ns += std::max<int64_t>(0, to_ns - from_ns);
     if (!has_launch_time(raw_launch_times[a])) continue;
     ++kernel.timed;
     kernel.launch_queue_sum_ns += launch_time(raw_launch_times[a]);

@@ -104,6 +104,11 @@ Facts orphan_facts(const TaxOrphans& o) {
           .show = Show::kDataOnly};
 }
 
+// What a launch passed through before its call is then not in the trace.
+bool without_operators(const TaxReport& r) {
+  return r.whole.sums.n_launch > 0 && r.whole.orphans.without_op == r.whole.sums.n_launch;
+}
+
 // The four parts and what they are set against: the picture of the paper's Figure 7(b) in rows.
 Table layers_table(const TaxReport& r) {
   const TaxSums& s = r.whole.sums;
@@ -122,17 +127,27 @@ Table layers_table(const TaxReport& r) {
                            : Value();
     table.rows.push_back({layer, charge(s, ns), each, share_of(ns, s.t_orch_ns), std::move(from)});
   };
-  row("Python, T_Py", s.t_py_ns, "trace");
-  row(r.mode == TaxMode::kCode ? "dispatch, own" : "dispatch base", s.ft_dispatch_ns,
-      r.base_ns ? "trace" : "none");
-  row("library, ΔCT", s.ct_ns, r.base_ns ? "trace" : "none");
+  const char* const dispatch = r.mode == TaxMode::kCode ? "dispatch, own" : "dispatch base";
+  const bool no_ops = without_operators(r);
+  if (no_ops) {
+    for (const char* layer : {"Python, T_Py", dispatch, "library, ΔCT"}) {
+      table.rows.push_back({layer, Value(), Value(), Value(), "no operator around a launch"});
+    }
+  } else {
+    row("Python, T_Py", s.t_py_ns, "trace");
+    row(dispatch, s.ft_dispatch_ns, r.base_ns ? "trace" : "none");
+    row("library, ΔCT", s.ct_ns, r.base_ns ? "trace" : "none");
+  }
   const bool no_floor = r.floor.source == TaxSource::kNone;
   if (no_floor) {
     table.rows.push_back({"launch floor, ΔKT", Value(), Value(), Value(), "not known"});
   } else {
     row("launch floor, ΔKT", s.kt_ns, std::string(tax_source_name(r.floor.source)));
   }
-  row("T_Orch", s.t_orch_ns, !s.charged() ? "not told" : no_floor ? "sum, at least" : "sum");
+  row("T_Orch", s.t_orch_ns,
+      !s.charged()         ? "not told"
+      : no_floor || no_ops ? "sum, at least"
+                           : "sum");
   return table;
 }
 
@@ -153,14 +168,20 @@ Facts balance_facts(const TaxReport& r) {
            (w.sums.n_launch == 1 ? " launch" : " launches")},
       ns("t_device_ns", "T_DeviceActive", w.sums.t_device_ns),
       {"hdbi", "HDBI", w.sums.hdbi ? Value(hdbi_text(*w.sums.hdbi)) : Value(), Unit::kText,
-       w.sums.charged() ? "T_Device / (T_Device + T_Orch): 0 host, 1 device"
-                        : "not told: " + untold_cause(w.sums)},
+       !w.sums.charged() ? "not told: " + untold_cause(w.sums)
+       : without_operators(r)
+           ? "at most: T_Device / (T_Device + T_Orch), and T_Orch is a lower bound"
+           : "T_Device / (T_Device + T_Orch): 0 host, 1 device"},
       ns("t_e2e_ns", "T_e2e, wall time", w.t_e2e_ns),
       {"gpu_utilisation", "GPU utilisation", w.gpu_utilisation, Unit::kShare},
       {"idle_fraction", "GPU idle fraction", w.idle_fraction, Unit::kShare},
       ns("t_orch_exclusive_ns", "host time, exclusive", w.exclusive.total_ns,
          "each moment of a thread once"),
-      ns("exclusive_py_ns", "of it Python", w.exclusive.py_ns),
+      ns("exclusive_py_ns", "of it Python", w.exclusive.py_ns,
+         w.exclusive.waiting_ns > 0
+             ? "waits for the GPU included: " + format_ns(w.exclusive.waiting_ns) +
+                   " in Python and dispatch together"
+             : ""),
       ns("exclusive_dispatch_ns", "of it dispatch", w.exclusive.dispatch_ns),
       ns("exclusive_call_ns", "of it in calls", w.exclusive.call_ns),
       {"additivity", "T_Orch / exclusive", w.additivity, Unit::kRatio},

@@ -64,10 +64,19 @@ std::string layer_words(TaxLayer layer) {
   return "nothing";
 }
 
-// Without a floor every launch is charged nothing for being one: what is left is a lower bound.
+// Half of the launches without an operator: their Python, dispatch and library time is not in the
+// trace, and what is left says nothing about layers.
+bool layers_untold(const TaxReport& report) {
+  const uint64_t launches = report.whole.sums.n_launch;
+  return launches > 0 && 2 * report.whole.orphans.without_op >= launches;
+}
+
+// Without a floor every launch is charged nothing for being one, without operators nothing for what
+// came before it: what is left is a lower bound.
 std::string answer(const TaxReport& report) {
   const TaxSums& s = report.whole.sums;
   const bool no_floor = report.floor.source == TaxSource::kNone;
+  const bool bound = no_floor || layers_untold(report);
   const std::string work =
       format_counted(s.n, "kernel", "kernels") +
       (s.n == 1 ? " that keeps the GPU busy for " : " that keep the GPU busy for ") +
@@ -80,20 +89,13 @@ std::string answer(const TaxReport& report) {
                 : "it has no operators around its launches and no launch to an idle stream; give "
                   "the launch floor (--floor).");
   }
-  std::string text = "The host is charged " + std::string(no_floor ? "at least " : "") +
+  std::string text = "The host is charged " + std::string(bound ? "at least " : "") +
                      format_ns(s.t_orch_ns) + " (T_Orch) for " + work;
-  if (s.hdbi) text += std::string(no_floor ? ": HDBI at most " : ": HDBI ") + hdbi_text(*s.hdbi);
+  if (s.hdbi) text += std::string(bound ? ": HDBI at most " : ": HDBI ") + hdbi_text(*s.hdbi);
   if (s.n_launch > 0) {
     text += ", " + format_ns(s.t_orch_ns / static_cast<int64_t>(s.n_launch)) + " per launch";
   }
   return text + (no_floor ? "; the launch floor is not known (--floor)." : ".");
-}
-
-// Half of the launches without an operator: their Python, dispatch and library time is not in the
-// trace, and what is left says nothing about layers.
-bool layers_untold(const TaxReport& report) {
-  const uint64_t launches = report.whole.sums.n_launch;
-  return launches > 0 && 2 * report.whole.orphans.without_op >= launches;
 }
 
 std::string layers_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
@@ -246,11 +248,7 @@ std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& 
                                            const TaxDiagnosis& diagnosis,
                                            const std::vector<TaxAdvice>& advice) {
   if (report.whole.sums.n == 0) {
-    return {trace.log.data_lost()
-                ? "No kernels among what could be read: data was lost on import (see the import "
-                  "log), so there is no host cost to take apart."
-                : "No kernels in this trace, so there is no host cost to take apart. Record with "
-                  "ProfilerActivity.CUDA."};
+    return {no_kernels_words(trace)};
   }
   std::vector<std::string> words = {answer(report)};
   for (std::string text :

@@ -34,6 +34,7 @@ TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> roo
 void hide_from_readers(Section& section);
 
 // ---- launch room (section_launch.cc) ----
+bool has_kernels(const Trace& trace);
 // Why there is nothing to say about launches, in a trace without kernels.
 std::string no_kernels_words(const Trace& trace);
 // "launch": whole, iterations, means, distribution, floor, top_kernels. top: rows of top_kernels.

@@ -81,7 +81,7 @@ void add_device_lever(std::vector<Lever>& levers, const LaunchReport& launch) {
   const LaunchMetrics& m = launch.whole;
   const auto longest = std::max_element(
       launch.top_kernels.begin(), launch.top_kernels.end(),
-      [](const TopKernel& a, const TopKernel& b) { return a.dur_sum_ns < b.dur_sum_ns; });
+      [](const TopKernel& a, const TopKernel& b) { return a.dur_in_il_ns < b.dur_in_il_ns; });
   if (longest == launch.top_kernels.end()) return;
   const bool collective = classify_kernel(longest->name) == KernelKind::kCollective;
   const std::string what = collective
@@ -91,8 +91,9 @@ void add_device_lever(std::vector<Lever>& levers, const LaunchReport& launch) {
   add_lever(levers, m, collective ? "communication" : "device_work",
             what + describe_kernel(longest->name) + ", " +
                 format_share(share_of(longest->dur_sum_ns, m.kernel_sum_ns)) + " of kernel time",
-            std::min(longest->dur_sum_ns, m.busy_in_window_ns),
-            "summed duration of that kernel's " + format_counted(longest->count, "run", "runs"));
+            std::min(longest->dur_in_il_ns, m.busy_in_window_ns),
+            "summed duration of that kernel's " + format_counted(longest->count, "run", "runs") +
+                (longest->dur_in_il_ns < longest->dur_sum_ns ? ", as far as it lies in IL" : ""));
 }
 
 std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& fusion) {
@@ -154,6 +155,11 @@ std::string iterations_text(const LaunchReport& launch) {
 }
 
 }  // namespace
+
+bool has_kernels(const Trace& trace) {
+  const std::vector<ActivityKind>& kinds = trace.activities.kind;
+  return std::find(kinds.begin(), kinds.end(), ActivityKind::kKernel) != kinds.end();
+}
 
 std::string no_kernels_words(const Trace& trace) {
   if (trace.log.data_lost()) {

@@ -594,6 +594,25 @@ TEST(LaunchMetrics, TopKernelsByCountThenLaunchTimeThenName) {
   EXPECT_EQ(cut.kernel_names, 5u);
 }
 
+// Kernels launched outside operators may run before the first operator, where IL begins: what of
+// them lies before it cannot be taken off IL.
+TEST(LaunchMetrics, KernelTimeIsCutAtTheStartOfIl) {
+  const LaunchReport report = analyze(TraceMaker()
+                                          .call(1, "cudaLaunchKernel", 0, 10, 1)
+                                          .kernel(0, 7, "k", 100, 300, 1)
+                                          .call(1, "cudaLaunchKernel", 20, 10, 2)
+                                          .kernel(0, 7, "k", 900, 200, 2)
+                                          .op(1, "aten::mul", 1000, 100)
+                                          .call(1, "cudaLaunchKernel", 1010, 10, 3)
+                                          .kernel(0, 7, "k", 1200, 50, 3)
+                                          .build());
+  ASSERT_EQ(report.whole.origin_ns, 1000);
+  ASSERT_EQ(report.whole.il_ns, 250);
+  ASSERT_EQ(report.top_kernels.size(), 1u);
+  EXPECT_EQ(report.top_kernels[0].dur_sum_ns, 550);
+  EXPECT_EQ(report.top_kernels[0].dur_in_il_ns, 100 + 50);
+}
+
 TEST(LaunchMetrics, SeveralDevicesAreSaid) {
   const LaunchReport report = analyze(TraceMaker()
                                           .call(1, "cudaLaunchKernel", 0, 10, 1)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/writers.h"
+#include "support/trace_maker.h"
 
 namespace assay {
 namespace {
@@ -113,6 +114,27 @@ TEST(TaxWords, WithoutAFloorTheSumIsALowerBound) {
       "not known (--floor).");
 }
 
+// The floor of 10 launches is charged and nothing else can be: a bound, as without a floor.
+TEST(TaxWords, WithoutOperatorsTheSumIsALowerBound) {
+  TaxReport report = small_report();
+  report.whole.orphans.without_op = report.whole.sums.n_launch;
+  const auto words = tax_verdict_words(Trace{}, report, host_diagnosis(), {});
+  EXPECT_EQ(words.at(0),
+            "The host is charged at least 106 µs (T_Orch) for 10 kernels that keep the GPU busy "
+            "for 106 µs (T_DeviceActive): HDBI at most 0.50, 10.6 µs per launch.");
+  const std::string page = write_markdown(
+      {.sections = {tax_section({.report = report, .diagnosis = TaxDiagnosis{}, .advice = {}})}});
+  EXPECT_NE(page.find("no operator around a launch"), std::string::npos) << page;
+  EXPECT_NE(page.find("sum, at least"), std::string::npos) << page;
+  EXPECT_NE(page.find("at most: T"), std::string::npos) << page;
+}
+
+TEST(TaxWords, WithoutKernelsTheySayWhatTheReportSays) {
+  const Trace trace = assay::testing::TraceMaker().copy(0, 7, "Memcpy DtoH", 0, 10, 1).build();
+  const auto words = tax_verdict_words(trace, TaxReport{}, {}, {});
+  EXPECT_EQ(words, std::vector<std::string>{no_kernels_words(trace)});
+}
+
 TEST(TaxWords, WithoutAFloorAndOperatorsTheyDoNotSayZero) {
   TaxReport report = small_report();
   report.floor.source = TaxSource::kNone;
@@ -151,7 +173,7 @@ TEST(TaxSection, WhatIsNotChargedIsNoZero) {
 TEST(TaxWords, WithoutKernelsSaySo) {
   const auto words = tax_verdict_words(Trace{}, TaxReport{}, {}, {});
   ASSERT_EQ(words.size(), 1u);
-  EXPECT_EQ(words[0].rfind("No kernels in this trace", 0), 0u);
+  EXPECT_EQ(words[0].rfind("No GPU work in this trace", 0), 0u);
   EXPECT_TRUE(tax_report_words(TaxReport{}, {}).empty());
 }
 
