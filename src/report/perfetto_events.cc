@@ -203,7 +203,8 @@ void TraceEvents::name_host() {
   for (size_t first = 0; first < trace_.threads.size(); ++first) {
     const std::string& process = trace_.threads[first].pid;
     if (pids.count(process) != 0) continue;
-    const uint32_t pid = new_process(process, "Host");
+    const uint32_t pid =
+        new_process(process, process.empty() ? "Host" : "Host (pid " + process + ")");
     pids[process] = pid;
     for (size_t t = first; t < trace_.threads.size(); ++t) {
       const Thread& thread = trace_.threads[t];

@@ -42,7 +42,8 @@ class TimelineMaker {
   void add_chains();
   int64_t chain_rank(const std::vector<ActivityId>& chain) const;
   void add_tax();
-  void add_tax_tile(const TaxTile& tile, TaxSummer summer, TimelineTrack& track);
+  void add_tax_tile(const TaxTile& tile, const std::vector<Interval>& waits, TaxSummer summer,
+                    TimelineTrack& track);
   void add_launch_counters();
   void add_memory_counters();
   void add_telemetry_counters();
@@ -336,17 +337,27 @@ void TimelineMaker::add_chains() {
 
 // A launch, and in it the layers that it passed through. Its share of the sums of the tax report is
 // in its values: those of FT and CT are computed, not seen, and have no place on the time line.
-void TimelineMaker::add_tax_tile(const TaxTile& tile, TaxSummer summer, TimelineTrack& track) {
+// Waits lie inside the layer that called, so that a wait for the GPU is not taken for its work.
+void TimelineMaker::add_tax_tile(const TaxTile& tile, const std::vector<Interval>& waits,
+                                 TaxSummer summer, TimelineTrack& track) {
   const TaxRow& row = rooms_.tax.rows[tile.row];
   summer.add(row.cost);
   const TaxSums sums = summer.finish(1);
   track.add(tile.open_ns, tile.end_ns, kernel_text(row.kernel), text("launch").value, sums.ft_ns,
             sums.ct_ns, sums.kt_ns, sums.t_orch_ns);
-  const auto part = [&](int64_t start_ns, int64_t end_ns, std::string_view key,
-                        std::string_view words) {
-    if (start_ns == end_ns) return;
+  const auto slice = [&](int64_t start_ns, int64_t end_ns, std::string_view key,
+                         std::string_view words) {
+    if (start_ns >= end_ns) return;
     track.add(start_ns, end_ns, text(words), text(key).value, kNoTimelineValue, kNoTimelineValue,
               kNoTimelineValue, kNoTimelineValue);
+  };
+  const auto part = [&](int64_t start_ns, int64_t end_ns, std::string_view key,
+                        std::string_view words) {
+    slice(start_ns, end_ns, key, words);
+    for (const Interval& wait : waits) {
+      slice(std::max(wait.start_ns, start_ns), std::min(wait.end_ns, end_ns), "wait",
+            "waiting for the GPU");
+    }
   };
   part(tile.open_ns, tile.entry_ns, "py", "Python and before (T_Py)");
   part(tile.entry_ns, tile.call_ns, "dispatch", "dispatch");
@@ -367,7 +378,8 @@ void TimelineMaker::add_tax() {
       track.name = "tax, " + (lane.name.empty() ? "thread " + lane.tid : lane.name);
       track.keys = {{"part", true}, {"ft_ns"}, {"ct_ns"}, {"kt_ns"}, {"t_orch_ns"}};
     }
-    add_tax_tile(tiles.tile(r, INT64_MIN), summer, track);
+    const TaxTile tile = tiles.tile(r, INT64_MIN);
+    add_tax_tile(tile, tiles.waits(tile), summer, track);
   }
   for (auto& [thread, track] : tracks) keep(std::move(track));
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/intervals.h"
-
 namespace assay {
 
 namespace {
@@ -43,11 +41,10 @@ TaxTile ExclusiveTiles::tile(uint32_t row_id, int64_t from_ns) const {
           std::max(trace_.end_ns(row.call), call_ns)};
 }
 
-// Time inside blocking calls between the tile's start and its launch. Walks back to the launch
-// before, so that every call is looked at once.
-int64_t ExclusiveTiles::waiting(uint32_t row_id, const TaxTile& tile) const {
+// Walks back to the launch before, so that every call is looked at once.
+std::vector<Interval> ExclusiveTiles::waits(const TaxTile& tile) const {
   const ApiCallTable& calls = trace_.api_calls;
-  const size_t launch = rows_[row_id].call.index();
+  const size_t launch = rows_[tile.row].call.index();
   std::vector<Interval> waits;
   for (size_t call = launch; call-- > 0;) {
     if (calls.thread[call] != calls.thread[launch] || calls.start_ns[call] < tile.open_ns ||
@@ -57,7 +54,7 @@ int64_t ExclusiveTiles::waiting(uint32_t row_id, const TaxTile& tile) const {
     if (!is_blocking(links_.role_of(trace_, ApiCallId(call)))) continue;
     waits.push_back({calls.start_ns[call], std::min(trace_.end_ns(ApiCallId(call)), tile.call_ns)});
   }
-  return waits.empty() ? 0 : union_ns(std::move(waits));
+  return merge_intervals(std::move(waits));
 }
 
 ExclusiveTax ExclusiveTiles::sum(const std::vector<uint32_t>& row_ids, int64_t from_ns) const {
@@ -84,7 +81,7 @@ ExclusiveTax ExclusiveTiles::sum(const std::vector<uint32_t>& row_ids, int64_t f
     tax.py_ns += t.entry_ns - t.open_ns;
     tax.dispatch_ns += t.call_ns - t.entry_ns;
     tax.call_ns += t.end_ns - t.call_ns;
-    tax.waiting_ns += waiting(r, t);
+    tax.waiting_ns += length_ns(waits(t));
   }
   tax.threads_span_ns += last_ns - first_ns;
   tax.total_ns = tax.py_ns + tax.dispatch_ns + tax.call_ns;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/intervals.h"
 #include "tax/tax.h"
 
 namespace assay {
@@ -30,9 +31,11 @@ class ExclusiveTiles {
   // The tile of a row that owns its call. Tiles of one thread do not overlap.
   TaxTile tile(uint32_t row_id, int64_t from_ns) const;
 
- private:
-  int64_t waiting(uint32_t row_id, const TaxTile& tile) const;
+  // Blocking calls between the tile's start and its launch, merged: their lengths over all tiles
+  // sum to ExclusiveTax::waiting_ns.
+  std::vector<Interval> waits(const TaxTile& tile) const;
 
+ private:
   const Trace& trace_;
   const Links& links_;
   const std::vector<TaxRow>& rows_;

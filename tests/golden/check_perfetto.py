@@ -237,9 +237,10 @@ def check_sums(expect, imported, report):
     tax = report["tax"]
     tiles = [event for event in imported.slices if event.get("cat") == "assay"
              and imported.threads[event["tid"]][1].startswith("tax, ")]
-    for key in ("py", "dispatch", "call"):
+    for key, sum_key in (("py", "py"), ("dispatch", "dispatch"), ("call", "call"), ("wait", "waiting")):
         parts = [event for event in tiles if event["args"]["part"] == key]
-        expect(total(parts) == tax[f"exclusive_{key}_ns"], f"tax slices '{key}' sum to exclusive_{key}_ns")
+        expect(total(parts) == tax[f"exclusive_{sum_key}_ns"],
+               f"tax slices '{key}' sum to exclusive_{sum_key}_ns")
     launches = [event for event in tiles if event["args"]["part"] == "launch"]
     expect(total(launches) == tax["t_orch_exclusive_ns"], "launches of the tax sum to t_orch_exclusive_ns")
     for key in ("ft_ns", "ct_ns", "kt_ns", "t_orch_ns"):

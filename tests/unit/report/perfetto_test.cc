@@ -225,8 +225,9 @@ TEST(Perfetto, RanksAreProcessesOfTheirOwn) {
   first.distributed.rank = 0;
   second.distributed.rank = 1;
   const Written file = written({&first, &second});
-  EXPECT_THAT(file.processes(), ElementsAre("Assay: rank 0", "Host: rank 0", "GPU 0: rank 0",
-                                            "Assay: rank 1", "Host: rank 1", "GPU 0: rank 1"));
+  EXPECT_THAT(file.processes(),
+              ElementsAre("Assay: rank 0", "Host (pid 1): rank 0", "GPU 0: rank 0", "Assay: rank 1",
+                          "Host (pid 1): rank 1", "GPU 0: rank 1"));
   EXPECT_NE(file.named("x")["pid"], file.named("y")["pid"]);
   EXPECT_NE(file.named("a")["tid"], file.named("b")["tid"]);
   EXPECT_EQ(file.document["assayTimeline"]["traces"], 2);

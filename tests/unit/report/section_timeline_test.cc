@@ -145,6 +145,27 @@ TEST(SectionTimeline, TheTaxTilesTheThread) {
   EXPECT_EQ(floors[4], 150);
 }
 
+// A wait for the GPU between two launches is part of T_Py and shown as the wait that it is.
+TEST(SectionTimeline, AWaitForTheGpuIsToldApartFromPython) {
+  const Timeline timeline = timeline_of(TraceMaker()
+                                            .op(1, "outer", 0, 1000)
+                                            .op(1, "aten::relu", 50, 100)
+                                            .call(1, "cudaLaunchKernel", 100, 50, 1)
+                                            .kernel(0, 7, "relu_kernel", 200, 500, 1)
+                                            .call(1, "cudaDeviceSynchronize", 200, 510, 0)
+                                            .op(1, "aten::add", 800, 150)
+                                            .call(1, "cudaLaunchKernel", 850, 50, 2)
+                                            .kernel(0, 7, "add_kernel", 950, 100, 2)
+                                            .build());
+  EXPECT_THAT(
+      shown(timeline, "tax, thread 1"),
+      ElementsAre(Shown("relu_kernel", 0, 150), Shown("Python and before (T_Py)", 0, 50),
+                  Shown("dispatch", 50, 100), Shown("launch call", 100, 150),
+                  Shown("add_kernel", 150, 900), Shown("Python and before (T_Py)", 150, 800),
+                  Shown("waiting for the GPU", 200, 710), Shown("dispatch", 800, 850),
+                  Shown("launch call", 850, 900)));
+}
+
 TEST(SectionTimeline, TheQueueRisesAtTheCallAndFallsAtTheKernel) {
   const Timeline timeline = timeline_of(two_launches());
   ASSERT_EQ(timeline.counters.size(), 2u);
