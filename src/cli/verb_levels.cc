@@ -88,7 +88,8 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
     }
   }
   const JobLevels job = combine_ranks(std::move(ranks));
-  document.verdict = no_kernels.empty() ? levels_words(job) : no_kernels;
+  document.verdict = no_kernels;
+  for (std::string& words : levels_words(job)) document.verdict.push_back(std::move(words));
   const TelemetryReport samples = telemetry.finish();
   for (std::string& words : telemetry_words(samples)) document.verdict.push_back(std::move(words));
   const bool grouped = !verb.group_by.empty() || !verb.where.empty() || !verb.stats.empty();
