@@ -151,7 +151,8 @@ def check_export(assay, folder):
     foreign.mkdir()
     (foreign / "mine.txt").write_text("mine")
     for target, words in ((foreign, b"no empty folder"), (folder / "csv", b"no empty folder"),
-                          ("/proc/nowhere/x", b"cannot create"), (EXAMPLE, b"no empty folder")):
+                          ("/proc/nowhere/x", b"cannot create"), (EXAMPLE, b"is an input"),
+                          (foreign / "mine.txt", b"no empty folder")):
         done = run(assay, "export", EXAMPLE, "-o", target, "--format", "csv")
         expect(done.returncode == 2 and words in done.stderr, f"{target}: {done.returncode} {done.stderr!r}")
     broken = folder / "broken.json"
