@@ -265,6 +265,14 @@ void add_window_option(CLI::App& verb, CommonOptions& options) {
       ->type_name("GLOB");
 }
 
+void add_reading_options(CLI::App& verb, CommonOptions& options) {
+  verb.add_option("--threads", options.threads, "threads for reading; 0 = all processors")
+      ->check(CLI::Range(0, 1024));
+  verb.add_flag("--allow-truncated", options.allow_truncated,
+                "read what lies before the cut of a truncated file instead of refusing it");
+  verb.add_flag("--strict", options.strict, "leave with 3 when data was lost on import");
+}
+
 void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
     verb.add_option("traces", options.inputs,
@@ -291,11 +299,7 @@ void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_input
       ->capture_default_str();
   verb.add_option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
       ->check(CLI::Range(0, 10000));
-  verb.add_option("--threads", options.threads, "threads for reading; 0 = all processors")
-      ->check(CLI::Range(0, 1024));
-  verb.add_flag("--allow-truncated", options.allow_truncated,
-                "read what lies before the cut of a truncated file instead of refusing it");
-  verb.add_flag("--strict", options.strict, "leave with 3 when data was lost on import");
+  add_reading_options(verb, options);
   verb.add_flag("--perf", options.perf, "time and memory per phase on standard error")->group("");
 }
 
@@ -475,11 +479,13 @@ Status write_as_asked(const Document& document, const CommonOptions& options) {
 int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
   const Status written = write_as_asked(document, options);
   if (!written) return fail(written.error());
-  if (data_lost && options.strict) {
-    fmt::print(stderr, "assay: data was lost on import (see the import log); --strict\n");
-    return kExitDataLost;
-  }
-  return kExitFine;
+  return exit_code_of_loss(data_lost, options, "see the import log");
+}
+
+int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* where) {
+  if (!data_lost || !options.strict) return kExitFine;
+  fmt::print(stderr, "assay: data was lost on import ({}); --strict\n", where);
+  return kExitDataLost;
 }
 
 Status write_output(const std::string& text, const std::string& path) {

@@ -56,6 +56,9 @@ struct LoadedTrace {
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.
 void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs);
+// Of those, the ones for verbs that read traces and write no document: --threads,
+// --allow-truncated, --strict.
+void add_reading_options(CLI::App& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
 void add_window_option(CLI::App& verb, CommonOptions& options);
 
@@ -110,6 +113,9 @@ Status check_output(const CommonOptions& options, const std::vector<std::string>
 bool wants_page(const CommonOptions& options);
 // Writes the document where the options say. data_lost: an import log had losses.
 int write_document(const Document& document, const CommonOptions& options, bool data_lost);
+// kExitDataLost with --strict where data was lost, told on stderr with `where` to look; else
+// kExitFine.
+int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* where);
 // Writes text as it is to a file, or to standard output for "-".
 Status write_output(const std::string& text, const std::string& path);
 // Says what went wrong on stderr; returns kExitError.

@@ -1,7 +1,6 @@
 #include "cli/diff_input.h"
 
 #include <fmt/format.h>
-#include "cli/input_files.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cli/input_files.h"
 #include "diff/partition.h"
 #include "ingest/load.h"
 #include "launch/fuse.h"

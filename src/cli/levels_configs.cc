@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 #include <utility>
-#include "cli/input_files.h"
 
+#include "cli/input_files.h"
 #include "cli/name_value.h"
 #include "ingest/load.h"
 #include "levels/figures_measured.h"

@@ -2,14 +2,15 @@
 
 #include <set>
 #include <utility>
-#include "cli/input_files.h"
 
+#include "cli/input_files.h"
 #include "query/document_relations.h"
 #include "query/trace_relations.h"
 #include "report/import_notes.h"
 #include "report/sections.h"
 
 namespace assay {
+
 RankNumbers::RankNumbers(const std::vector<std::optional<int64_t>>& told) {
   std::set<int64_t> seen;
   bool distinct = true;

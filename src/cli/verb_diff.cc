@@ -9,6 +9,7 @@
 #include "cli/diff_input.h"
 #include "cli/output_format.h"
 #include "cli/verbs.h"
+#include "cli/workbook_file.h"
 #include "diff/caveats.h"
 #include "diff/compare.h"
 #include "diff/gate.h"
@@ -133,11 +134,11 @@ void choose_format(CommonOptions& options) {
 Status check_diff_output(const DiffVerb& verb) {
   CommonOptions checked = verb.common;
   if (is_plain_format(checked.format)) checked.format = "terminal";
-  if (!checked.format.empty()) {
-    auto format = parse_format(checked.format);
+  if (!checked.format.empty() && !wants_workbook(checked)) {
+    auto format = output_format(checked);
     if (!format) {
       Error error = format.take_error();
-      error.message += ", xlsx, junit, annotations";
+      error.message += ", junit, annotations";
       return error;
     }
   }

@@ -177,11 +177,7 @@ Status export_traces(const ExportVerb& verb, bool& data_lost) {
 int run(const ExportVerb& verb) {
   bool data_lost = false;
   if (Status status = export_traces(verb, data_lost); !status) return fail(status.error());
-  if (data_lost && verb.common.strict) {
-    fmt::print(stderr, "assay: data was lost on import (table import_log); --strict\n");
-    return kExitDataLost;
-  }
-  return kExitFine;
+  return exit_code_of_loss(data_lost, verb.common, "table import_log");
 }
 
 }  // namespace
@@ -199,11 +195,7 @@ void add_export_verb(CLI::App& app, int& exit_code) {
                   "parquet (needs DuckDB), csv, jsonl or xlsx; without it xlsx where the output's "
                   "name ends so, else parquet")
       ->check(CLI::IsMember({"parquet", "csv", "jsonl", "xlsx"}));
-  sub->add_option("--threads", verb->common.threads, "threads for reading; 0 = all processors")
-      ->check(CLI::Range(0, 1024));
-  sub->add_flag("--allow-truncated", verb->common.allow_truncated,
-                "read what lies before the cut of a truncated file instead of refusing it");
-  sub->add_flag("--strict", verb->common.strict, "leave with 3 when data was lost on import");
+  add_reading_options(*sub, verb->common);
   sub->add_option("--floor", verb->request.floor,
                   "launch time of an empty kernel (see assay launch --help)");
   sub->callback([verb, &exit_code] {

@@ -323,11 +323,8 @@ int run(SqlVerb& verb) {
   auto session = Session::open(verb);
   if (!session) return fail(session.error());
   const int exit_code = verb.command.empty() ? run_shell(*session) : run_command(*session, verb);
-  if (exit_code == kExitFine && session->data_lost() && verb.common.strict) {
-    fmt::print(stderr, "assay: data was lost on import (table import_log); --strict\n");
-    return kExitDataLost;
-  }
-  return exit_code;
+  if (exit_code != kExitFine) return exit_code;
+  return exit_code_of_loss(session->data_lost(), verb.common, "table import_log");
 }
 
 }  // namespace

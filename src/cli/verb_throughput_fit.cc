@@ -2,12 +2,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/export_file.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
 #include "report/section_throughput.h"
@@ -21,22 +20,6 @@ struct FitVerb {
   FitFlags fit;
 };
 
-// Under another name first: a reader never sees half a file, and an old one survives a full disk.
-Status write_whole(const std::string& path, const std::string& text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  const auto failed = [&path, &temporary] {
-    const std::string why = std::strerror(errno);
-    std::remove(temporary.c_str());
-    return Error{ErrorCode::kIo, "cannot write: " + why, path, -1};
-  };
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) return failed();
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if ((std::fclose(file) != 0) || !written) return failed();
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed();
-  return Ok{};
-}
-
 void show_digests(size_t done, size_t of) {
   if (::isatty(STDERR_FILENO) == 0) return;
   fmt::print(stderr, "\rpreparing predictions: configuration {} of {} ", done + 1, of);
@@ -48,7 +31,7 @@ Result<Document> fit(const FitVerb& verb) {
   const std::string& path = verb.common.output;
   const std::string text = write_model(model.fit, *model.predictor, show_digests);
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
-  ASSAY_TRY(write_whole(path, text));
+  ASSAY_TRY(export_file(path, text));
   Document document = new_document("Throughput model");
   document.inputs.push_back({model.fit.source, {}});
   document.import_log = import_notes(model);

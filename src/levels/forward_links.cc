@@ -3,20 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "trace/flow_ends.h"
+
 namespace assay {
-namespace {
-
-// The operators of a thread that start exactly at time_ns: rows [first, second).
-std::pair<size_t, size_t> ops_at(const Trace& trace, ThreadId thread, int64_t time_ns) {
-  const auto& threads = trace.ops.thread;
-  const auto lane = std::equal_range(threads.begin(), threads.end(), thread);
-  const auto begin = trace.ops.start_ns.begin();
-  const auto range = std::equal_range(begin + (lane.first - threads.begin()),
-                                      begin + (lane.second - threads.begin()), time_ns);
-  return {static_cast<size_t>(range.first - begin), static_cast<size_t>(range.second - begin)};
-}
-
-}  // namespace
 
 ForwardLinks::ForwardLinks(const Trace& trace) : trace_(trace) {
   read_sequences();
@@ -42,18 +31,10 @@ void ForwardLinks::read_sequences() {
 void ForwardLinks::read_flows() {
   const ForwardBackwardFlowTable& flows = trace_.forward_backward_flows;
   if (flows.empty() || sequence_.empty()) return;
-  struct Ends {
-    size_t forward = SIZE_MAX;
-    size_t backward = SIZE_MAX;
-  };
-  std::unordered_map<uint64_t, Ends> pairs;
-  for (size_t i = 0; i < flows.size(); ++i) {
-    Ends& ends = pairs[flows.flow_id[i]];
-    (flows.is_end[i] != 0 ? ends.backward : ends.forward) = i;
-  }
+  const auto pairs = flow_ends(flows);
   for (size_t i = 0; i < flows.size(); ++i) {
     if (flows.is_end[i] == 0) continue;
-    const Ends& ends = pairs[flows.flow_id[i]];
+    const FlowEnds& ends = pairs.at(flows.flow_id[i]);
     if (ends.forward == SIZE_MAX || ends.backward != i) continue;
     const auto to = ops_at(trace_, flows.thread[i], flows.time_ns[i]);
     const auto from = ops_at(trace_, flows.thread[ends.forward], flows.time_ns[ends.forward]);

@@ -407,8 +407,9 @@ class WorkbookMaker {
       }
     }
     Sheet sheet = add_sheet("definitions");
+    size_t columns = 0;
     for (const char* title : {"name", "room", "under", "definition"}) {
-      sheet.text(sheet_column_++, title, formats_.header());
+      sheet.text(columns++, title, formats_.header());
     }
     sheet.next_row();
     for (const Definition& definition : parse_definitions(metrics_text())) {
@@ -421,7 +422,7 @@ class WorkbookMaker {
         sheet.next_row();
       }
     }
-    return finish(&sheet, sheet_column_);
+    return finish(&sheet, columns);
   }
 
   // ---- summary ----
@@ -579,7 +580,6 @@ class WorkbookMaker {
   std::vector<TableSheets> tables_;
   std::set<std::string> names_used_;
   std::map<uint32_t, uint64_t> written_;  // bytes of rows by number of the sheet
-  size_t sheet_column_ = 0;
   uint64_t texts_cut_ = 0;
 };
 

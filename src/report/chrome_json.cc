@@ -198,19 +198,7 @@ std::string Writer::activity_arguments(size_t row) const {
 }
 
 std::string_view category_of(ActivityKind kind) {
-  switch (kind) {
-    case ActivityKind::kKernel:
-      return "kernel";
-    case ActivityKind::kMemcpy:
-      return "gpu_memcpy";
-    case ActivityKind::kMemset:
-      return "gpu_memset";
-    case ActivityKind::kSync:
-      return "cuda_sync";
-    case ActivityKind::kOther:
-      break;
-  }
-  return "gpu_graph";
+  return kind == ActivityKind::kOther ? "gpu_graph" : chrome_category(kind);
 }
 
 void Writer::write_activities() {

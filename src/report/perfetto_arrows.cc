@@ -1,9 +1,9 @@
 #include "report/perfetto_arrows.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "report/perfetto_rows.h"
+#include "trace/flow_ends.h"
 
 namespace assay {
 
@@ -39,12 +39,7 @@ bool TimelineArrows::has(ApiCallId call) const {
 
 // Of the operators that start there, the one with this sequence number; the first one without any.
 OpId TimelineArrows::op_at(ThreadId thread, int64_t time_ns, int64_t sequence) const {
-  const auto [first, last] = rows_of(trace_.ops.thread, thread);
-  const auto starts = trace_.ops.start_ns.begin();
-  const auto range = std::equal_range(starts + static_cast<std::ptrdiff_t>(first),
-                                      starts + static_cast<std::ptrdiff_t>(last), time_ns);
-  const auto begin = static_cast<size_t>(range.first - starts);
-  const auto end = static_cast<size_t>(range.second - starts);
+  const auto [begin, end] = ops_at(trace_, thread, time_ns);
   for (size_t op = begin; op < end; ++op) {
     const size_t row = side_row(trace_.op_sequences.op, OpId(op));
     if (row == SIZE_MAX) continue;
@@ -56,17 +51,9 @@ OpId TimelineArrows::op_at(ThreadId thread, int64_t time_ns, int64_t sequence) c
 // Pairs the ends of the file's own links; those whose operators are found get an arrow.
 void TimelineArrows::link_backward(uint64_t& next_id) {
   const ForwardBackwardFlowTable& flows = trace_.forward_backward_flows;
-  struct Ends {
-    size_t forward = SIZE_MAX;
-    size_t backward = SIZE_MAX;
-  };
-  std::unordered_map<uint64_t, Ends> pairs;
+  const auto pairs = flow_ends(flows);
   for (size_t i = 0; i < flows.size(); ++i) {
-    Ends& ends = pairs[flows.flow_id[i]];
-    (flows.is_end[i] != 0 ? ends.backward : ends.forward) = i;
-  }
-  for (size_t i = 0; i < flows.size(); ++i) {
-    const Ends& ends = pairs[flows.flow_id[i]];
+    const FlowEnds& ends = pairs.at(flows.flow_id[i]);
     if (ends.backward != i) {
       left_out_ += ends.forward == i && ends.backward != SIZE_MAX ? 0 : 1;
       continue;

@@ -25,19 +25,7 @@ using RowKind = TimelineRowKind;
 constexpr std::string_view kOwnCategory = "assay";
 
 std::string_view category_of(ActivityKind kind) {
-  switch (kind) {
-    case ActivityKind::kKernel:
-      return "kernel";
-    case ActivityKind::kMemcpy:
-      return "gpu_memcpy";
-    case ActivityKind::kMemset:
-      return "gpu_memset";
-    case ActivityKind::kSync:
-      return "cuda_sync";
-    case ActivityKind::kOther:
-      break;
-  }
-  return "device_work";
+  return kind == ActivityKind::kOther ? "device_work" : chrome_category(kind);
 }
 
 // The events of one trace.

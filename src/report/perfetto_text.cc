@@ -53,6 +53,22 @@ void append_json_string(std::string_view text, std::string& out) {
   out += '"';
 }
 
+std::string_view chrome_category(ActivityKind kind) {
+  switch (kind) {
+    case ActivityKind::kKernel:
+      return "kernel";
+    case ActivityKind::kMemcpy:
+      return "gpu_memcpy";
+    case ActivityKind::kMemset:
+      return "gpu_memset";
+    case ActivityKind::kSync:
+      return "cuda_sync";
+    case ActivityKind::kOther:
+      break;
+  }
+  return {};
+}
+
 void append_integer(int64_t value, std::string& out) {
   char digits[24];
   const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "trace/trace.h"
+
 namespace assay {
 
 // Appends a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD.
@@ -21,6 +23,9 @@ void append_integer(int64_t value, std::string& out);
 // Appends `,"key":value`, or without the comma behind an opening brace.
 void append_member(std::string_view key, int64_t value, std::string& out);
 void append_member(std::string_view key, std::string_view text, std::string& out);
+
+// The category that the PyTorch profiler gives such work; empty for kinds that it has none for.
+std::string_view chrome_category(ActivityKind kind);
 
 // Process and thread ids of a file, each given once: Perfetto's ids have 32 bits, 0 is the idle
 // process, and threads are told apart by their id alone.

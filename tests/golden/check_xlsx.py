@@ -285,6 +285,9 @@ def main():
         check_hostile(assay, folder)
         check_sql(assay, folder)
         check_failures(assay, folder)
+        done = run(assay, "diff", EXAMPLE, EXAMPLE, "--format", "xlsx", "-o", folder / "d.sheets")
+        expect(done.returncode == 0 and (folder / "d.sheets").read_bytes()[:2] == b"PK",
+               f"diff --format xlsx: {done.returncode} {done.stderr!r}")
     for problem in problems:
         print(problem)
     return 1 if problems else 0
