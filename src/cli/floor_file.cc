@@ -6,17 +6,10 @@
 #include <fstream>
 #include <map>
 
+#include "base/json_string.h"
+
 namespace assay {
 namespace {
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) out += c;
-  }
-  return out;
-}
 
 std::string sample_json(const char* name, const SampleStats& sample) {
   return fmt::format(
@@ -27,13 +20,13 @@ std::string sample_json(const char* name, const SampleStats& sample) {
 }
 
 std::string optional_text(const char* name, const std::string& text) {
-  return text.empty() ? "" : fmt::format(R"("{}": "{}", )", name, escaped(text));
+  return text.empty() ? "" : fmt::format(R"("{}": {}, )", name, json_string(text));
 }
 
 std::string gpu_json(const MeasuredFloor& measured) {
   constexpr const char* kNext = ",\n   ";
   const GpuIdentity& gpu = measured.floor.gpu;
-  std::string text = fmt::format(R"({{"name": "{}", )", escaped(gpu.name)) +
+  std::string text = fmt::format(R"({{"name": {}, )", json_string(gpu.name)) +
                      optional_text("uuid", gpu.uuid) +
                      optional_text("architecture", measured.architecture) + "\n   " +
                      sample_json("launch", measured.floor.launch) + kNext +

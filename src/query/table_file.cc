@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/json_string.h"
 #include "query/table_text.h"
 
 namespace assay {
@@ -25,7 +26,7 @@ void append_csv_row(const Relation& relation, const Batch& batch, size_t row, st
 void append_json_row(const Relation& relation, const Batch& batch, size_t row, std::string& text) {
   for (size_t c = 0; c < batch.size(); ++c) {
     text += c > 0 ? ',' : '{';
-    append_json_text(relation.columns[c].name, text);
+    append_json_string(relation.columns[c].name, text);
     text += ':';
     append_json(batch[c], relation.columns[c].type, row, text);
   }

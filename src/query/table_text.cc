@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "report/text.h"
+#include "base/json_string.h"
 
 namespace assay {
 namespace {
@@ -43,29 +43,6 @@ bool append_plain(const Cells& cells, CellType type, size_t i, std::string& out)
   return false;
 }
 
-void append_escaped(char c, std::string& out) {
-  switch (c) {
-    case '"':
-      out += "\\\"";
-      break;
-    case '\\':
-      out += "\\\\";
-      break;
-    case '\n':
-      out += "\\n";
-      break;
-    case '\t':
-      out += "\\t";
-      break;
-    default:
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
-  }
-}
-
-bool needs_escape(char c) {
-  return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
 }  // namespace
 
 void append_csv_text(std::string_view text, std::string& out) {
@@ -84,27 +61,6 @@ void append_csv_text(std::string_view text, std::string& out) {
   out += '"';
 }
 
-void append_json_text(std::string_view text, std::string& out) {
-  out += '"';
-  size_t plain = 0;
-  for (size_t at = 0; at < text.size();) {
-    if (needs_escape(text[at])) {
-      out += text.substr(plain, at - plain);
-      append_escaped(text[at], out);
-      plain = ++at;
-    } else if (static_cast<unsigned char>(text[at]) < 0x80) {
-      ++at;
-    } else {
-      const CodePoint point = decode_utf8(text, at);
-      out += text.substr(plain, at - plain);
-      append_utf8(point.value, out);
-      plain = at += point.bytes;
-    }
-  }
-  out += text.substr(plain);
-  out += '"';
-}
-
 void append_csv(const Cells& cells, CellType type, size_t i, std::string& out) {
   if (append_plain(cells, type, i, out) || type != CellType::kText || cells.is_missing(i)) return;
   append_csv_text(cells.texts[i], out);
@@ -116,7 +72,7 @@ void append_json(const Cells& cells, CellType type, size_t i, std::string& out) 
     out += "null";
     return;
   }
-  append_json_text(cells.texts[i], out);
+  append_json_string(cells.texts[i], out);
 }
 
 void append_csv(const Value& value, std::string& out) {

@@ -12,7 +12,6 @@
 namespace assay {
 
 void append_csv_text(std::string_view text, std::string& out);
-void append_json_text(std::string_view text, std::string& out);
 
 void append_csv(const Cells& cells, CellType type, size_t i, std::string& out);
 void append_json(const Cells& cells, CellType type, size_t i, std::string& out);

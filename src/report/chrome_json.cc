@@ -9,24 +9,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_string.h"
 #include "report/perfetto_text.h"
 
 namespace assay {
 namespace {
-
-// A JSON string with its quotes.
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_json_string(text, out);
-  return out;
-}
 
 // A pid or tid: a number where it is one.
 std::string lane_text(const std::string& text) {
   const bool number =
       !text.empty() && text.size() < 18 && text[0] != '0' &&
       std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return number || text == "0" ? text : quoted(text);
+  return number || text == "0" ? text : json_string(text);
 }
 
 class Writer {
@@ -101,7 +95,7 @@ std::string Writer::device_lane(StreamId stream) const {
 void Writer::span(std::string_view category, StringId name, const std::string& lane,
                   int64_t start_ns, int64_t dur_ns, const std::string& arguments) {
   event(fmt::format(R"({{"ph":"X","cat":"{}","name":{},{},"ts":{},"dur":{}{}}})", category,
-                    quoted(trace_.text(name)), lane, microseconds(start_ns), duration(dur_ns),
+                    json_string(trace_.text(name)), lane, microseconds(start_ns), duration(dur_ns),
                     arguments.empty() ? "" : ",\"args\":{" + arguments + "}"));
 }
 
@@ -112,9 +106,9 @@ void Writer::write_devices() {
     fmt::format_to(std::back_inserter(out_),
                    "{}\n  {{\"id\":{},\"name\":{},\"totalGlobalMem\":{},\"computeMajor\":{},"
                    "\"computeMinor\":{},\"warpSize\":{},\"numSms\":{}}}",
-                   i == 0 ? "" : ",", device.id, quoted(device.name), device.total_memory_bytes,
-                   device.compute_major, device.compute_minor, device.warp_size,
-                   device.multiprocessors);
+                   i == 0 ? "" : ",", device.id, json_string(device.name),
+                   device.total_memory_bytes, device.compute_major, device.compute_minor,
+                   device.warp_size, device.multiprocessors);
   }
   out_ += "],\n";
 }
@@ -124,7 +118,7 @@ void Writer::write_names() {
     if (lane.name.empty()) continue;
     event(fmt::format(
         R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"ts":0,"args":{{"name":{}}}}})",
-        lane_text(lane.pid), lane_text(lane.tid), quoted(lane.name)));
+        lane_text(lane.pid), lane_text(lane.tid), json_string(lane.name)));
   }
   std::unordered_set<int64_t> named;
   for (const Stream& lane : trace_.streams) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/json_string.h"
 #include "report/perfetto_events.h"
 #include "report/perfetto_text.h"
 

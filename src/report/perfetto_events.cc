@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "base/json_string.h"
 #include "base/lanes.h"
 #include "report/perfetto_arrows.h"
 #include "report/perfetto_rows.h"

@@ -1,31 +1,11 @@
 #include "report/perfetto_text.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
-#include <iterator>
 
-#include "report/text.h"
+#include "base/json_string.h"
 
 namespace assay {
 namespace {
-
-// Stands for itself between quotes.
-bool is_plain(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
-}
-
-void append_escaped(const CodePoint& point, std::string& out) {
-  if (point.value == '"' || point.value == '\\') {
-    out += '\\';
-    out += static_cast<char>(point.value);
-  } else if (is_control(point.value)) {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<uint32_t>(point.value));
-  } else {
-    append_utf8(point.value, out);
-  }
-}
 
 void append_key(std::string_view key, std::string& out) {
   if (out.back() != '{') out += ',';
@@ -34,24 +14,6 @@ void append_key(std::string_view key, std::string& out) {
 }
 
 }  // namespace
-
-void append_json_string(std::string_view text, std::string& out) {
-  out += '"';
-  size_t plain = 0;
-  for (size_t at = 0; at < text.size();) {
-    if (is_plain(text[at])) {
-      ++at;
-      continue;
-    }
-    out.append(text, plain, at - plain);
-    const CodePoint point = decode_utf8(text, at);
-    append_escaped(point, out);
-    at += point.bytes;
-    plain = at;
-  }
-  out.append(text, plain);
-  out += '"';
-}
 
 std::string_view chrome_category(ActivityKind kind) {
   switch (kind) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Events of the Chrome trace format as text: JSON strings, times, ids.
+// Events of the Chrome trace format as text: members, times, ids.
 
 #include <cstdint>
 #include <set>
@@ -10,9 +10,6 @@
 #include "trace/trace.h"
 
 namespace assay {
-
-// Appends a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD.
-void append_json_string(std::string_view text, std::string& out);
 
 // Appends microseconds with three decimals: exact, and so is what a reader of doubles makes of them
 // up to 2^42 us, 50 days, from zero.

@@ -1,30 +1,20 @@
 #pragma once
 
 // Text from a trace is hostile: kernel names reach a terminal, a spreadsheet and a web page. Here
-// is the one place that makes it harmless and measures it: UTF-8 decoding, cleaning, display width,
-// shortening and wrapping. What a format must escape beyond that lies with its writer.
+// is the one place that makes it harmless and measures it: cleaning, display width, shortening and
+// wrapping. What a format must escape beyond that lies with its writer.
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace assay {
 
 enum class Charset { kUtf8, kAscii };
 
-struct CodePoint {
-  char32_t value = 0;
-  size_t bytes = 0;  // bytes it took; at least 1
-};
-
-// The code point that starts at offset, which must be inside text. Bytes that are not UTF-8
-// (overlong, surrogate, cut short, out of range) come out as U+FFFD, one per maximal invalid part.
-CodePoint decode_utf8(std::string_view text, size_t offset);
-void append_utf8(char32_t value, std::string& out);
-
-// C0, DEL, C1, and the line and paragraph separators.
-bool is_control(char32_t value);
 // Characters that draw nothing but change what is drawn: zero-width, bidi, tags, fillers.
 bool is_invisible(char32_t value);
 

@@ -13,12 +13,6 @@ std::string csv(std::string_view text) {
   return out;
 }
 
-std::string json(std::string_view text) {
-  std::string out;
-  append_json_text(text, out);
-  return out;
-}
-
 TEST(TableText, CsvQuotesWhatNeedsItAndTellsEmptyFromMissing) {
   EXPECT_EQ(csv("plain"), "plain");
   EXPECT_EQ(csv(""), "\"\"");
@@ -27,12 +21,6 @@ TEST(TableText, CsvQuotesWhatNeedsItAndTellsEmptyFromMissing) {
   EXPECT_EQ(csv("a\r\nb"), "\"a\r\nb\"");
   EXPECT_EQ(csv(" a"), "\" a\"");
   EXPECT_EQ(csv("=1+1"), "=1+1") << "exports keep what was recorded";
-}
-
-TEST(TableText, JsonEscapesControlsAndReplacesInvalidBytes) {
-  EXPECT_EQ(json("a\"b\\c"), "\"a\\\"b\\\\c\"");
-  EXPECT_EQ(json("\n\t\x01\x7f"), "\"\\n\\t\\u0001\\u007f\"");
-  EXPECT_EQ(json("\u00b5\xff"), "\"\u00b5\ufffd\"");
 }
 
 TEST(TableText, NumbersReadBackToTheSameBitsAndMissingIsNothing) {

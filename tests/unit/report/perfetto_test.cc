@@ -26,12 +26,6 @@ using testing::TraceMaker;
 using ::testing::UnorderedElementsAre;
 using Json = nlohmann::json;
 
-std::string json_string(std::string_view text) {
-  std::string out;
-  append_json_string(text, out);
-  return out;
-}
-
 std::string microseconds(int64_t ns) {
   std::string out;
   append_microseconds(ns, out);
@@ -39,25 +33,6 @@ std::string microseconds(int64_t ns) {
 }
 
 // ---- texts ----
-
-TEST(PerfettoText, HostileNamesAreStringsThatReadBack) {
-  for (const std::string& name :
-       {std::string("gemm<4, \"a\\b\">"), std::string("tab\tline\nbell\a nul\0end", 22),
-        std::string("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), std::string("del\x7F sep\xE2\x80\xA8"),
-        std::string("</script>"), std::string()}) {
-    EXPECT_EQ(Json::parse(json_string(name)).get<std::string>(), name);
-  }
-}
-
-TEST(PerfettoText, ControlCharactersAreEscaped) {
-  EXPECT_EQ(json_string("a\nb"), R"("a\u000ab")");
-  EXPECT_EQ(json_string("\xE2\x80\xA8"), R"("\u2028")");
-}
-
-TEST(PerfettoText, WhatIsNoUtf8BecomesTheReplacementCharacter) {
-  EXPECT_EQ(Json::parse(json_string("a\xFF\xC3(")).get<std::string>(),
-            "a\xEF\xBF\xBD\xEF\xBF\xBD(");
-}
 
 TEST(PerfettoText, TimesHaveThreeDecimals) {
   EXPECT_EQ(microseconds(0), "0.000");

@@ -1,0 +1,24 @@
+#pragma once
+
+// UTF-8, code point by code point.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+struct CodePoint {
+  char32_t value = 0;
+  size_t bytes = 0;  // bytes it took; at least 1
+};
+
+// The code point that starts at offset, which must be inside text. Bytes that are not UTF-8
+// (overlong, surrogate, cut short, out of range) come out as U+FFFD, one per maximal invalid part.
+CodePoint decode_utf8(std::string_view text, size_t offset);
+void append_utf8(char32_t value, std::string& out);
+
+// C0, DEL, C1, and the line and paragraph separators.
+bool is_control(char32_t value);
+
+}  // namespace assay
