@@ -66,8 +66,14 @@ struct Runtime {
     if (code == 0) return true;
     const char* name = api.error_name(code);
     const char* text = api.error_text(code);
-    std::fprintf(stderr, "%s failed: %s (%s)%s\n", doing, text != nullptr ? text : "unknown error",
-                 name != nullptr ? name : "?",
+    std::string what = text != nullptr ? text : "unknown error";
+    // Up to ROCm 5 the sentence is the name.
+    if (name == nullptr) {
+      what += " (" + std::to_string(code) + ")";
+    } else if (what.find(name) == std::string::npos) {
+      what += " (" + std::string(name) + ")";
+    }
+    std::fprintf(stderr, "%s failed: %s%s\n", doing, what.c_str(),
                  code == hip::kNoDevice || code == hip::kInvalidDevice ? why_no_gpu() : "");
     return false;
   }

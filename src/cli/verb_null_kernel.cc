@@ -19,6 +19,7 @@
 #include "devices/amd.h"
 #include "ingest/assaytrace_reader.h"
 #include "ingest/load.h"
+#include "report/text.h"
 #include "trace/links.h"
 
 namespace assay {
@@ -166,8 +167,8 @@ void tell(const std::vector<MeasuredFloor>& floors, const char* launch) {
     fmt::print(stderr,
                "GPU {} ({}): {} {:.2f} us mean, p5 {:.2f}, p50 {:.2f}, p95 {:.2f}; kernel {:.2f} "
                "us; {} runs\n",
-               &measured - floors.data(), measured.floor.gpu.name, launch, sample.mean_ns / 1e3,
-               sample.p5_ns / 1e3, sample.p50_ns / 1e3, sample.p95_ns / 1e3,
+               &measured - floors.data(), clean_text(measured.floor.gpu.name), launch,
+               sample.mean_ns / 1e3, sample.p5_ns / 1e3, sample.p50_ns / 1e3, sample.p95_ns / 1e3,
                measured.floor.duration.mean_ns / 1e3, sample.n);
   }
 }

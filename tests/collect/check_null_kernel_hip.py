@@ -31,7 +31,7 @@ class Bench:
                    ASSAY_HIPRTC=self.rocm, ASSAY_KFD_DEVICE="/dev/null")
         env.update({name: str(value) for name, value in variables.items()})
         self.floor.unlink(missing_ok=True)
-        return subprocess.run([self.assay, "null-kernel", "-o", str(self.floor), *flags], env=env, text=True,
+        return subprocess.run([self.assay, "null-kernel", "-o", str(self.floor), *flags], env=env, text=True, errors="surrogateescape",
                               capture_output=True, check=False, timeout=TIMEOUT_S, user=user)
 
     def measured(self, *flags, **variables):
@@ -65,6 +65,8 @@ def check_measured(bench):
 def check_versions(bench):
     data, _ = bench.measured(ASSAY_HIP_RUNTIME=bench.rocm5, ASSAY_HIPRTC=bench.rocm5)
     check([gpu.get("architecture") for gpu in data["gpus"]] == ["gfx942:sramecc+:xnack-"], f"ROCm 5: {data}")
+    data, _ = bench.measured(FAKE_GPU="hostile_name")
+    check([gpu["name"] for gpu in data["gpus"]] == ['MI "\\\t\x7f\ufffd\u2028'], f"a hostile name: {data}")
     bench.measured(FAKE_ARCHITECTURE="gfx942:sramecc+:xnack-")
     data, _ = bench.measured(FAKE_GPU="no_architecture", FAKE_ARCHITECTURE="")
     check(all("architecture" not in gpu for gpu in data["gpus"]), f"a layout that is not known: {data}")
@@ -101,6 +103,8 @@ def check_faults(bench):
     bench.refused("compiling the empty kernel failed: HIPRTC_ERROR_COMPILATION\nbad source.", FAKE_GPU="no_compile")
     bench.refused("launching the empty kernel failed: unspecified launch failure (hipErrorLaunchFailure)",
                   FAKE_GPU="launch_fails")
+    bench.refused("launching the empty kernel failed: hipErrorLaunchFailure\n", FAKE_GPU="launch_fails",
+                  ASSAY_HIP_RUNTIME=bench.rocm5, ASSAY_HIPRTC=bench.rocm5)
     bench.refused("did not answer in time while running the empty kernel", "--limit", "1", FAKE_GPU="hangs")
     bench.refused("(signal 9 ended it)", FAKE_GPU="killed")
 

@@ -2,11 +2,11 @@
 // them to run Assay's AMD path without a GPU. A matrix product takes 200 us of a stream's time,
 // during which power is 500 W instead of 100 W. The energy accumulator counts in 15.259 uJ and is
 // read anew every millisecond. FAKE_GPU names a fault: none, no_device, no_smi_device, no_counter,
-// no_permission, launch_fails, no_compile, hangs, killed, two_kinds, no_architecture; wraps (the
-// accumulator has 32 bits and is about to wrap) and restarts (it begins anew 20 ms after the first
-// read). FAKE_GPUS is how many there are, of one by default. A launch call takes 5 us, its kernel's
-// first store is seen 20 us after it began; a timed kernel takes 2 us. FAKE_ROCM5 builds it with
-// what ROCm 5 names and lays out otherwise.
+// no_permission, launch_fails, no_compile, hangs, killed, two_kinds, no_architecture,
+// hostile_name; wraps (the accumulator has 32 bits and is about to wrap) and restarts (it begins
+// anew 20 ms after the first read). FAKE_GPUS is how many there are, of one by default. A launch
+// call takes 5 us, its kernel's first store is seen 20 us after it began; a timed kernel takes 2
+// us. FAKE_ROCM5 builds it with what ROCm 5 names and lays out otherwise.
 
 #include "fake_gpu.h"
 
@@ -64,6 +64,7 @@ int hipDeviceGetUuid(assay::hip::Uuid* uuid, int device) {
 int hipDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
 int hipDeviceGetName(char* name, int length, int device) {
   const char* kind = device > 0 && faulty("two_kinds") ? "Fake MI250" : "Fake MI300X";
+  if (faulty("hostile_name")) kind = "MI \"\\\t\x7f\xff\xe2\x80\xa8";
   return std::strncpy(name, kind, static_cast<size_t>(length)), 0;
 }
 int hipDeviceGetPCIBusId(char* id, int length, int) {
@@ -151,7 +152,11 @@ int hipModuleLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned
   }
   return 0;
 }
+const char* hipGetErrorName(int code);
 const char* hipGetErrorString(int code) {
+#ifdef FAKE_ROCM5
+  return hipGetErrorName(code);  // up to ROCm 5 the sentence is the name
+#endif
   if (code == 100) return "no ROCm-capable device is detected";
   return code == 719 ? "unspecified launch failure" : "fake error";
 }
