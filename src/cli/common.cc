@@ -188,9 +188,9 @@ Result<FloorChoice> floor_of_file(const std::string& path, const Trace* trace) {
 
 }  // namespace
 
-std::string output_extension(const CommonOptions& options) {
-  if (options.output == "-") return "";
-  std::string extension = std::filesystem::path(options.output).extension().string();
+std::string output_extension(const std::string& path) {
+  if (path == "-") return "";
+  std::string extension = std::filesystem::path(path).extension().string();
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return extension;
 }
@@ -203,7 +203,7 @@ Result<Format> output_format(const CommonOptions& options) {
     error.message += ", xlsx";
     return error;
   }
-  const std::string extension = output_extension(options);
+  const std::string extension = output_extension(options.output);
   if (extension == ".htm") return Format::kHtml;
   if (extension == ".markdown") return Format::kMarkdown;
   for (const Writer& writer : kWriters) {

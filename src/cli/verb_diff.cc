@@ -126,7 +126,7 @@ bool is_plain_format(const std::string& format) {
 // A name that ends in .xml or .junit asks for JUnit XML.
 void choose_format(CommonOptions& options) {
   if (!options.format.empty() || options.output == "-") return;
-  const std::string extension = output_extension(options);
+  const std::string extension = output_extension(options.output);
   if (extension == ".xml" || extension == ".junit") options.format = "junit";
 }
 

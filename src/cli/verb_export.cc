@@ -11,6 +11,7 @@
 
 #include "cli/common.h"
 #include "cli/export_file.h"
+#include "cli/output_format.h"
 #include "cli/query_inputs.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
@@ -163,10 +164,11 @@ Status export_workbook(const ExportVerb& verb, bool& data_lost) {
 }
 
 Status export_traces(const ExportVerb& verb, bool& data_lost) {
+  const bool workbook_name = output_extension(verb.output) == ".xlsx";
   std::string format = verb.format;
-  if (format.empty()) format = verb.output.ends_with(".xlsx") ? "xlsx" : "parquet";
+  if (format.empty()) format = workbook_name ? "xlsx" : "parquet";
   if (format == "xlsx") return export_workbook(verb, data_lost);
-  if (verb.output.ends_with(".xlsx")) {
+  if (workbook_name) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("--format {} makes a folder, and the name is a workbook's", format),
                  verb.output, -1};

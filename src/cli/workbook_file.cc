@@ -18,7 +18,7 @@ std::string singular(std::string key) {
 
 bool wants_workbook(const CommonOptions& options) {
   return options.format == "xlsx" ||
-         (options.format.empty() && output_extension(options) == ".xlsx");
+         (options.format.empty() && output_extension(options.output) == ".xlsx");
 }
 
 Status check_workbook_output(const CommonOptions& options) {

@@ -201,8 +201,10 @@ def check_export(assay, folder):
     without = next(text for text in texts if str(text).startswith("Without rows"))
     expect(sorted(re.findall(r"\w+", without.split(":")[1])) == sorted(empty), f"empty tables: {without} {empty}")
     expect(tables > 25 and len(facts) > 8, f"{tables} tables, {len(facts)} groups of facts")
-    again = run(assay, "export", EXAMPLE, "-o", folder / "again.xlsx", "--format", "xlsx")
-    expect(again.returncode == 0 and (folder / "again.xlsx").read_bytes() == (folder / "all.xlsx").read_bytes(), "bytes differ")
+    for name, format_flags in (("again.out", ["--format", "xlsx"]), ("again.XLSX", [])):
+        again = run(assay, "export", EXAMPLE, "-o", folder / name, *format_flags)
+        expect(again.returncode == 0 and (folder / name).is_file() and
+               (folder / name).read_bytes() == (folder / "all.xlsx").read_bytes(), f"{name}: bytes differ")
     linked = {node.get("location").split("!")[0].strip("'")
               for node in book.trees["Summary"].iter(MAIN + "hyperlink")}
     expect(linked == set(book.sheets) - {"Summary"}, f"the summary links to {linked ^ set(book.sheets)}")
@@ -257,6 +259,7 @@ def check_failures(assay, folder):
     cases = [(["export", EXAMPLE, "-o", "/dev/full", "--format", "xlsx"], b"cannot be streamed"),
              (["report", EXAMPLE, "--format", "xlsx"], b"name it with -o"),
              (["export", EXAMPLE, "-o", folder / "nowhere/x.xlsx"], b"cannot write"),
+             (["export", EXAMPLE, "-o", folder / "csv.Xlsx", "--format", "csv"], b"makes a folder, and the name is"),
              (["report", EXAMPLE, "-o", folder / "nowhere/x.xlsx"], b"cannot write"),
              (["export", EXAMPLE, "-o", EXAMPLE, "--format", "xlsx"], b"is an input")]
     for arguments, words in cases:
