@@ -82,6 +82,24 @@ class Signals {
   std::vector<std::pair<int, struct sigaction>> before_;
 };
 
+// Blocks all signals until they are let go.
+class HeldBack {
+ public:
+  HeldBack() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~HeldBack() { let_go(); }
+  HeldBack(const HeldBack&) = delete;
+  HeldBack& operator=(const HeldBack&) = delete;
+
+  void let_go() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_ = {};
+};
+
 // The word that all recorded processes watch, in a file that they can map.
 class ControlFile {
  public:
@@ -280,6 +298,8 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
   const Environment variables = environment_for(request, library, shared.path(), session);
   RecordRun run;
   {
+    // What is sent while there is no child to pass it on to waits until there is one.
+    const HeldBack held;
     const Signals signals(request);
     const pid_t child = ::fork();
     if (child < 0) {
@@ -288,9 +308,11 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
     }
     if (child == 0) {
       signals.restore();
+      held.let_go();
       become(request.command, variables);
     }
     child_pid = child;
+    held.let_go();
     run.exit_code = wait_for(child);
     child_pid = 0;
   }

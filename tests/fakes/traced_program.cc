@@ -1,7 +1,8 @@
 // A program to be recorded: does what its arguments say, one after the other, through libcuda.so.1
-// and NVTX. launch N, runtime N, graph N, copy BYTES, fill BYTES, sync, init, sleep MS, push NAME,
-// pop, start NAME, end, mark NAME, domain NAME (for the next push), fork (the child goes on to
-// "join", the parent waits there), join, kill, exit CODE, _exit CODE, ready FILE (makes it).
+// and NVTX. launch N, runtime N, graph N, copy BYTES, fill BYTES, sync, init, push NAME, pop, start
+// NAME, end, mark NAME, domain NAME (for the next push), fork (the child goes on to "join", the
+// parent waits there), join, kill, exit CODE, _exit CODE, ready FILE (makes it), await FILE (waits
+// until there is one, and gives up with code 8 when nobody makes it).
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -87,6 +88,14 @@ uint64_t call(nvtx::FunctionPointer pointer, Arguments... arguments) {
 void* domain = nullptr;
 uint64_t started_range = 0;
 
+void await(const char* file) {
+  constexpr int kMostTries = 600'000;  // ten minutes
+  for (int tries = 0; ::access(file, F_OK) != 0; ++tries) {
+    if (tries == kMostTries) std::_Exit(8);
+    ::usleep(1000);
+  }
+}
+
 void push(const char* name) {
   start_nvtx();
   if (domain == nullptr) {
@@ -140,8 +149,8 @@ int main(int argc, char** argv) {
     } else if (verb == "sync") {
       start_cuda();
       driver<int()>("cuCtxSynchronize")();
-    } else if (verb == "sleep") {
-      ::usleep(static_cast<useconds_t>(number) * 1000);
+    } else if (verb == "await") {
+      await(word);
     } else if (verb == "push") {
       push(word);
     } else if (verb == "domain") {
