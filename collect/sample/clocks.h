@@ -12,6 +12,8 @@ struct Moment {
   int64_t realtime_ns = 0;   // CLOCK_REALTIME, since 1970
   int64_t monotonic_ns = 0;  // CLOCK_MONOTONIC
 };
+// The tightest of a few readings: one during which the process was put aside would look like a
+// clock that was set.
 Moment now();
 
 // Ticks at start, start + period, ... A tick whose time is over before its sample can be taken is
@@ -21,6 +23,9 @@ class Ticker {
   Ticker(int64_t start_ns, int64_t period_ns) : start_ns_(start_ns), period_ns_(period_ns) {}
   // The next tick after `now_ns`; ticks passed over are counted.
   int64_t next_ns(int64_t now_ns);
+  // The last sample is taken, at `now_ns`, while the tick given out last was waited for: it stands
+  // for the last one that is due, and what is due before it was missed.
+  void end(int64_t now_ns);
   uint64_t missed() const { return missed_; }
 
  private:

@@ -142,16 +142,22 @@ class Sampler {
     const int watched = job ? job->pid() : options_.pid;
     if (watched != 0) tree_.emplace(options_.proc_root, watched);
     cpu_at_start_s_ = cpu_s(RUSAGE_SELF);
-    const Moment start = now();
-    Ticker ticker(start.monotonic_ns, period_ns_);
-    first_ = last_ = start;
+    last_ = now();
     bool done = !tick();
+    first_ = last_;
+    Ticker ticker(first_.monotonic_ns, period_ns_);
+    int64_t next_ns = ticker.next_ns(now().monotonic_ns);
     while (!done) {
-      const auto signal = signals.wait_until(ticker.next_ns(now().monotonic_ns));
-      done = signal ? ends(*signal, job) : !tick();
+      if (const auto signal = signals.wait_until(next_ns)) {
+        done = ends(*signal, job);
+      } else {
+        done = !tick();
+        next_ns = ticker.next_ns(now().monotonic_ns);
+      }
       if (job && job->ended()) done = true;
     }
     if (!summary_.failure && !summary_.reader_gone) tick(job && job->ended());
+    ticker.end(last_.monotonic_ns);
     summary_.missed = ticker.missed();
     finish();
     wait_for(signals, job);

@@ -89,6 +89,17 @@ TEST(Ticker, KeepsThePeriodAndCountsWhatItCouldNotReach) {
   EXPECT_EQ(ticker.missed(), 3U);
 }
 
+TEST(Ticker, WhatWasDueBeforeTheLastSampleWasMissed) {
+  Ticker in_time(1000, 100);
+  in_time.next_ns(1000);
+  in_time.end(1050);  // 1100 is not due yet
+  EXPECT_EQ(in_time.missed(), 0U);
+  Ticker late(1000, 100);
+  late.next_ns(1000);
+  late.end(1450);  // 1100, 1200 and 1300 went by; the last sample stands for 1400
+  EXPECT_EQ(late.missed(), 3U);
+}
+
 TEST(StepWatch, TellsAClockThatWasSetFromOneThatIsAdjusted) {
   StepWatch watch;
   EXPECT_FALSE(watch.step_ns({1'000'000'000, 0}));
@@ -160,7 +171,7 @@ TEST_F(Sampling, AnInterruptSentToTheSamplerReachesTheCommand) {
   // The command answers SIGINT with code 9, and would end with 1 without it.
   options_.command = {"sh", "-c",
                       "trap 'exit 9' INT; kill -INT $PPID; "
-                      "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; done; exit 1"};
+                      "i=0; while [ $i -lt 3000 ]; do sleep 0.1; i=$((i + 1)); done; exit 1"};
   const auto summary = run_sampler(options_);
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->command_exit, 9);
@@ -168,17 +179,21 @@ TEST_F(Sampling, AnInterruptSentToTheSamplerReachesTheCommand) {
 }
 
 TEST_F(Sampling, TheCommandRunsToItsEndWhenTheSamplesCannotBeWritten) {
-  // A pipe whose reader leaves after the first bytes.
+  // A pipe whose reader leaves after the first bytes, for whose end the command waits.
   const std::string pipe = folder_ + ".pipe";
   ::unlink(pipe.c_str());
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   options_.output = pipe;
   options_.hz = 100;
-  options_.command = {"sh", "-c", "sleep 0.3; exit 5"};
-  std::thread reader([&pipe] {
+  const std::string left = folder_ + ".left";
+  ::unlink(left.c_str());
+  options_.command = {"sh", "-c", "while [ ! -e '" + left + "' ]; do sleep 0.01; done; exit 5"};
+  std::thread reader([&pipe, &left] {
     std::ifstream file(pipe);
     char first = 0;
     file.get(first);
+    file.close();
+    std::ofstream done(left);
   });
   auto* const before = std::signal(SIGPIPE, SIG_IGN);
   const auto summary = run_sampler(options_);
@@ -207,12 +222,20 @@ TEST_F(Sampling, WhatCannotStartIsRefusedBeforeAnythingRuns) {
 }
 
 TEST_F(Sampling, CostsLittleOfACoreAtTenHertz) {
-  options_.command = {"sleep", "3"};
-  const auto summary = run_sampler(options_);
-  ASSERT_TRUE(summary);
-  EXPECT_GE(summary->ticks, 20U);
-  // The claim is 1 %; three times that for busy test machines and sanitizers.
-  EXPECT_LT(summary->cpu_s / summary->elapsed_s, 0.03);
+  // The claim is 1 %, one millisecond per tick; three times that for sanitizers. What else runs on
+  // the machine makes a tick dearer and never cheaper, so that the best of some runs counts.
+  constexpr double kMostPerTick = 0.003;
+  constexpr int kRuns = 8;
+  options_.command = {"sleep", "1"};
+  double best = 1;
+  for (int i = 0; i < kRuns && best >= kMostPerTick; ++i) {
+    const auto summary = run_sampler(options_);
+    ASSERT_TRUE(summary);
+    // Ticks at the start and the end, and one every tenth of a second unless it was missed.
+    EXPECT_GE(static_cast<double>(summary->ticks + summary->missed), 10 * summary->elapsed_s);
+    best = std::min(best, summary->cpu_s / static_cast<double>(summary->ticks));
+  }
+  EXPECT_LT(best, kMostPerTick);
 }
 
 TEST_F(Sampling, ReadsEveryGpuThatTheLibraryShows) {
