@@ -96,7 +96,10 @@ class Poller {
   void poll() {
     const int64_t interval = request_.poll_interval_ns > 0 ? request_.poll_interval_ns : kPoll;
     int64_t next = read_clock(clock_);
-    while (!stop_.load(std::memory_order_relaxed)) {
+    while (true) {
+      // Once more after being told: what a driver buffered until then belongs to the log, and a
+      // thread that was not let run has one reading at least.
+      const bool last = stop_.load(std::memory_order_relaxed);
       const int64_t before = read_clock(clock_);
       auto readings = sensor_.read();
       const int64_t after = read_clock(clock_);
@@ -105,6 +108,7 @@ class Poller {
         return;
       }
       for (const SensorReading& reading : *readings) keep(reading, before + (after - before) / 2);
+      if (last) return;
       next = std::max(next + interval, after);
       std::this_thread::sleep_for(std::chrono::nanoseconds(next - after));
     }

@@ -17,10 +17,12 @@
 
 namespace fake {
 
-inline std::mutex mutex;
-inline int64_t free_at = 0;                            // when the stream has done everything
-inline std::vector<std::pair<int64_t, int64_t>> busy;  // of matrix products
-inline double busy_ns = 0;
+// Of one library each: an inline variable would be one for all libraries of the process, although
+// their clocks differ.
+static std::mutex mutex;
+static int64_t free_at = 0;                            // when the stream has done everything
+static std::vector<std::pair<int64_t, int64_t>> busy;  // of matrix products
+static double busy_ns = 0;
 
 extern const clockid_t kClock;
 

@@ -6,9 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "devices/device.h"
 
@@ -36,6 +39,36 @@ class FakeGpuTest : public ::testing::Test {
     const auto kernel = device.prepare(workload);
     EXPECT_FALSE(kernel) << workload;
     return kernel ? "" : kernel.error().message;
+  }
+
+  // What is logged while `count` kernels of 200 us run, between two waits of 20 ms. A busy machine
+  // may leave the logger no time in so short a session: sessions get longer until one has `enough`,
+  // and whatever else holds must hold for that one.
+  template <typename Enough>
+  static std::vector<PowerSample> logged(PowerDevice& device, LogRequest request, uint32_t kernel,
+                                         uint32_t count, Enough enough) {
+    constexpr uint32_t kMostTimesLonger = 256;
+    std::vector<PowerSample> samples;
+    for (uint32_t times = 1; times <= kMostTimesLonger; times *= 2) {
+      EXPECT_TRUE(device.start_logging(request));
+      EXPECT_TRUE(device.wait_ns(20'000'000 * int64_t{times}));
+      if (count > 0) {
+        EXPECT_TRUE(device.execute(0, std::vector<uint32_t>(count * times, kernel)));
+      }
+      EXPECT_TRUE(device.wait_ns(20'000'000 * int64_t{times}));
+      auto found = device.stop_logging();
+      EXPECT_TRUE(found);
+      if (!found) return samples;
+      samples = *std::move(found);
+      if (enough(samples)) return samples;
+    }
+    ADD_FAILURE() << "never enough: " << samples.size() << " samples in the longest session";
+    return samples;
+  }
+  static bool reached(const std::vector<PowerSample>& samples, double watts) {
+    return std::any_of(samples.begin(), samples.end(), [watts](const PowerSample& sample) {
+      return std::abs(sample.power_w - watts) <= 0.05;
+    });
   }
 
   // The pretended GPU's clock is the CPU's, so that a probe's ticks lie between its two reads.

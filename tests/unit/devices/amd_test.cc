@@ -28,16 +28,15 @@ class Amd : public testing::FakeGpuTest {
   static std::string error_with(const char* fault, const AmdLibraries& libraries = fakes()) {
     return error_of(fault, [&libraries] { return open_amd_device(0, libraries); });
   }
-  // Idle for 60 ms.
-  static std::vector<PowerSample> idle_with(const char* fault) {
+  // Logs until there are some samples: each is of the idle GPU.
+  static void expect_idle_power(const char* fault) {
     set_fault(fault);
     auto device = open_amd_device(0, fakes());
-    EXPECT_TRUE(device) << (device ? "" : device.error().message);
-    EXPECT_TRUE((*device)->start_logging({}));
-    EXPECT_TRUE((*device)->wait_ns(60'000'000));
-    auto samples = (*device)->stop_logging();
-    EXPECT_TRUE(samples);
-    return samples ? *std::move(samples) : std::vector<PowerSample>();
+    ASSERT_TRUE(device) << device.error().message;
+    logged(**device, {}, 0, 0, [](const std::vector<PowerSample>& found) {
+      for (const PowerSample& sample : found) EXPECT_NEAR(sample.power_w, 100, 0.05);
+      return found.size() >= 10;
+    });
   }
 };
 
@@ -60,35 +59,21 @@ TEST_F(Amd, PowerIsTheAccumulatorsDifference) {
   ASSERT_TRUE(device);
   const auto kernel = (*device)->prepare("gemm:64:f32");
   ASSERT_TRUE(kernel) << kernel.error().message;
-  ASSERT_TRUE((*device)->start_logging({}));
-  ASSERT_TRUE((*device)->wait_ns(20'000'000));
-  ASSERT_TRUE((*device)->execute(0, std::vector<uint32_t>(250, kernel->id)));  // 50 ms
-  ASSERT_TRUE((*device)->wait_ns(20'000'000));
-  const auto samples = (*device)->stop_logging();
-  ASSERT_TRUE(samples);
-  ASSERT_GE(samples->size(), 10U);
-  for (size_t i = 1; i < samples->size(); ++i) {
-    EXPECT_GE((*samples)[i].t_ns - (*samples)[i - 1].t_ns, 1'000'000);
+  const auto samples = logged(**device, {}, kernel->id, 250, [](const auto& found) {
+    return found.size() >= 10 && reached(found, 100) && reached(found, 500);
+  });
+  for (size_t i = 1; i < samples.size(); ++i) {
+    EXPECT_GE(samples[i].t_ns - samples[i - 1].t_ns, 1'000'000);
+    // Between the two where kernels ran for a part of the time between two reads.
+    EXPECT_GE(samples[i].power_w, 100 - 0.05);
+    EXPECT_LE(samples[i].power_w, 500 + 0.05);
   }
-  const auto [low, high] = std::minmax_element(
-      samples->begin(), samples->end(),
-      [](const PowerSample& a, const PowerSample& b) { return a.power_w < b.power_w; });
-  EXPECT_NEAR(low->power_w, 100, 0.05);
-  EXPECT_NEAR(high->power_w, 500, 0.05);
 }
 
-TEST_F(Amd, AnAccumulatorOf32BitsMayWrap) {
-  const std::vector<PowerSample> samples = idle_with("wraps");
-  ASSERT_GE(samples.size(), 10U);
-  for (const PowerSample& sample : samples) EXPECT_NEAR(sample.power_w, 100, 0.05);
-}
+TEST_F(Amd, AnAccumulatorOf32BitsMayWrap) { expect_idle_power("wraps"); }
 
 // What was counted around a restart is lost, not negative and not huge.
-TEST_F(Amd, AnAccumulatorThatBeginsAnewIsNoPower) {
-  const std::vector<PowerSample> samples = idle_with("restarts");
-  ASSERT_GE(samples.size(), 10U);
-  for (const PowerSample& sample : samples) EXPECT_NEAR(sample.power_w, 100, 0.05);
-}
+TEST_F(Amd, AnAccumulatorThatBeginsAnewIsNoPower) { expect_idle_power("restarts"); }
 
 TEST_F(Amd, ClockProbesEncloseTheGpusTime) { expect_probe_encloses(open_amd_device(0, fakes())); }
 

@@ -72,33 +72,25 @@ TEST_F(Nvidia, PowerIsLoggedWhileKernelsRun) {
   ASSERT_TRUE(device);
   const auto kernel = (*device)->prepare("gemm:64:f32");
   ASSERT_TRUE(kernel);
-  ASSERT_TRUE((*device)->start_logging({}));
-  ASSERT_TRUE((*device)->wait_ns(20'000'000));
-  ASSERT_TRUE((*device)->execute(0, std::vector<uint32_t>(250, kernel->id)));  // 50 ms
-  ASSERT_TRUE((*device)->wait_ns(20'000'000));
-  const auto samples = (*device)->stop_logging();
-  ASSERT_TRUE(samples);
-  const auto [low, high] = std::minmax_element(
-      samples->begin(), samples->end(),
-      [](const PowerSample& a, const PowerSample& b) { return a.power_w < b.power_w; });
-  EXPECT_DOUBLE_EQ(low->power_w, 100);
-  EXPECT_DOUBLE_EQ(high->power_w, 500);
+  const auto samples = logged(**device, {}, kernel->id, 250, [](const auto& found) {
+    return reached(found, 100) && reached(found, 500);
+  });
+  for (const PowerSample& sample : samples) {
+    EXPECT_TRUE(sample.power_w == 100 || sample.power_w == 500) << sample.power_w;
+  }
   // Repeats are dropped: each sample differs from the one before.
-  for (size_t i = 1; i < samples->size(); ++i) {
-    EXPECT_NE((*samples)[i].power_w, (*samples)[i - 1].power_w);
-    EXPECT_GT((*samples)[i].t_ns, (*samples)[i - 1].t_ns);
+  for (size_t i = 1; i < samples.size(); ++i) {
+    EXPECT_NE(samples[i].power_w, samples[i - 1].power_w);
+    EXPECT_GT(samples[i].t_ns, samples[i - 1].t_ns);
   }
 }
 
 TEST_F(Nvidia, PollsKeepRepeatsForCalibration) {
   auto device = open_nvidia_device(0, fakes());
   ASSERT_TRUE(device);
-  ASSERT_TRUE((*device)->start_logging({1'000'000}));
-  ASSERT_TRUE((*device)->wait_ns(50'000'000));
-  const auto samples = (*device)->stop_logging();
-  ASSERT_TRUE(samples);
-  EXPECT_GE(samples->size(), 3U);
-  for (const PowerSample& sample : *samples) EXPECT_DOUBLE_EQ(sample.power_w, 100);
+  const auto samples =
+      logged(**device, {1'000'000}, 0, 0, [](const auto& found) { return found.size() >= 3; });
+  for (const PowerSample& sample : samples) EXPECT_DOUBLE_EQ(sample.power_w, 100);
 }
 
 TEST_F(Nvidia, ClockProbesEncloseTheGpusTime) {
@@ -151,20 +143,16 @@ TEST_F(Nvidia, BufferedSamplesKeepTheirStamps) {
   EXPECT_EQ((*device)->facts().documented.window_ns, 0);
   const auto kernel = (*device)->prepare("gemm:64:f32");
   ASSERT_TRUE(kernel);
-  ASSERT_TRUE((*device)->start_logging({}));
-  ASSERT_TRUE((*device)->wait_ns(20'000'000));
-  ASSERT_TRUE((*device)->execute(0, std::vector<uint32_t>(250, kernel->id)));  // 50 ms
-  ASSERT_TRUE((*device)->wait_ns(20'000'000));
-  const auto samples = (*device)->stop_logging();
-  ASSERT_TRUE(samples);
-  ASSERT_GE(samples->size(), 15U);
-  EXPECT_GT(samples->front().t_ns, opened - 5'000'000);
-  for (size_t i = 1; i < samples->size(); ++i) {
-    EXPECT_EQ((*samples)[i].t_ns - (*samples)[i - 1].t_ns, 5'000'000);
+  const auto samples = logged(**device, {}, kernel->id, 250, [](const auto& found) {
+    return found.size() >= 15 && std::count_if(found.begin(), found.end(), [](const auto& sample) {
+                                   return sample.power_w == 500;
+                                 }) >= 8;
+  });
+  ASSERT_FALSE(samples.empty());
+  EXPECT_GT(samples.front().t_ns, opened - 5'000'000);
+  for (size_t i = 1; i < samples.size(); ++i) {
+    EXPECT_EQ(samples[i].t_ns - samples[i - 1].t_ns, 5'000'000);
   }
-  const auto loaded = std::count_if(samples->begin(), samples->end(),
-                                    [](const PowerSample& s) { return s.power_w == 500; });
-  EXPECT_GE(loaded, 8);
 }
 
 TEST_F(Nvidia, AReadingThatIsMissingIsNamed) {
