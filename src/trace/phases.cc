@@ -155,7 +155,8 @@ struct Step {
 };
 
 bool alike(const Step& a, const Step& b) {
-  const auto [fewer, more] = std::minmax(a.names.size(), b.names.size());
+  const size_t fewer = std::min(a.names.size(), b.names.size());
+  const size_t more = std::max(a.names.size(), b.names.size());
   if (fewer == 0 || static_cast<double>(more - fewer) > kLengthSpread * static_cast<double>(more)) {
     return false;
   }
