@@ -16,6 +16,7 @@
 #include "ingest/nvtx_ranges.h"
 #include "trace/api_names.h"
 #include "trace/builder.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -463,6 +464,7 @@ void Recording::add_overheads() {
 
 void Recording::name_threads() {
   const std::string program(builder_.strings.view(text(process_.name)));
+  builder_.tell_process(kProcessName, pid_, program);
   for (const wire::ApiCall& call : calls_) {
     if (program.empty()) break;
     if (call.thread == process_.pid) {
@@ -554,7 +556,7 @@ Result<Trace> Recording::finish(const AssayTraceBlocks& blocks) {
   Trace trace = std::move(builder_).finish(base_ns);
   trace.tracer = Tracer::kAssay;
   trace.devices = std::move(devices);
-  trace.metadata = std::move(metadata);
+  trace.metadata.insert(trace.metadata.begin(), metadata.begin(), metadata.end());
   trace.content_bytes = blocks.bytes();
   return trace;
 }

@@ -57,6 +57,8 @@ namespace assay {
   ARG(kDeviceType, "Device Type")                \
   ARG(kDeviceId, "Device Id")                    \
   ARG(kNameArg, "name")                          \
+  ARG(kLabels, "labels")                         \
+  ARG(kSortIndex, "sort_index")                  \
   ARG(kLaneProcess, "lane process")              \
   ARG(kLaneThread, "lane thread")                \
   ARG(kInputDims, "Input Dims")                  \

@@ -254,7 +254,8 @@ Trace finish_document(ChromePiece& document) {
   Trace trace = std::move(document.builder).finish(base);
   trace.devices = std::move(document.header.devices);
   trace.distributed = std::move(document.header.distributed);
-  trace.metadata = std::move(document.header.metadata);
+  trace.metadata.insert(trace.metadata.begin(), document.header.metadata.begin(),
+                        document.header.metadata.end());
   trace.content_bytes = document.offset();
   if (document.header.timeline) trace.tracer = document.header.timeline->tracer;
   return trace;

@@ -7,6 +7,7 @@
 #include "base/decimal.h"
 #include "ingest/json_text.h"
 #include "trace/api_names.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -368,6 +369,8 @@ void KinetoRows::add_metadata(const RawEvent& event) {
   ++builder_.counts.metadata;
   if (!event.has(Field::kName)) return;
   const std::string_view what = event[Field::kName].text;
+  if (what.starts_with("process_") || what == "assay_process")
+    return add_process_facts(event, what);
   const bool lane = what == "assay_lane" && event.has(Arg::kLaneProcess);
   if (!lane && what != "thread_name") return;
   if (!event.has(Arg::kNameArg) || event[Arg::kNameArg].kind != JsonKind::kString) return;
@@ -380,6 +383,31 @@ void KinetoRows::add_metadata(const RawEvent& event) {
                        name);
   } else {
     builder_.name_lane(written.pid, written.tid, name);
+  }
+}
+
+// An event of the file's own tells one fact, one of a timeline all of the process that it shows.
+void KinetoRows::add_process_facts(const RawEvent& event, std::string_view what) {
+  const bool timeline = what == "assay_process";
+  if (timeline) builder_.mark_timeline();
+  if (timeline && !event.has(Arg::kLaneProcess)) return;
+  const std::pair<std::string_view, Arg> facts[] = {{kProcessName, Arg::kNameArg},
+                                                    {kProcessLabels, Arg::kLabels},
+                                                    {kProcessSortIndex, Arg::kSortIndex}};
+  for (const auto& [fact, arg] : facts) {
+    if (!event.has(arg) || (!timeline && what != fact)) continue;
+    const JsonValue& value = event[arg];
+    if (value.kind == JsonKind::kArray || value.kind == JsonKind::kObject || is_null(value))
+      continue;
+    TextRepairs repairs;
+    const std::string_view text = value.kind == JsonKind::kString
+                                      ? clean_json_text(value.text, check_utf8_, scratch_, repairs)
+                                      : value.text;
+    if (timeline) {
+      builder_.tell_timeline_process(fact, event[Arg::kLaneProcess].text, text);
+    } else {
+      builder_.tell_process(fact, event[Field::kPid].text, text);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "ingest/json_text.h"
 #include "trace/api_names.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -82,6 +83,7 @@ void NsysLanes::name_thread(uint64_t global_tid, std::string_view name) {
 void NsysLanes::name_process(uint64_t global_pid, std::string_view name) {
   const auto found = threads_of_.find(global_pid >> 24);
   if (found == threads_of_.end()) return;
+  builder_.tell_process(kProcessName, pid_text(global_pid), name);
   for (const uint64_t global_tid : found->second) name_thread(global_tid, name);
 }
 

@@ -286,7 +286,7 @@ Result<Trace> read_nsys_sqlite(const std::string& path, const ReadOptions& optio
   Trace trace = std::move(builder).finish(base_ns);
   trace.tracer = Tracer::kNsightSystems;
   trace.devices = std::move(devices);
-  trace.metadata = std::move(metadata);
+  trace.metadata.insert(trace.metadata.begin(), metadata.begin(), metadata.end());
   trace.content_bytes = file.bytes();
   return trace;
 }

@@ -180,7 +180,7 @@ Trace TraceMaking::make() {
   }
   std::sort(trace.devices.begin(), trace.devices.end(),
             [](const DeviceProperties& a, const DeviceProperties& b) { return a.id < b.id; });
-  trace.metadata = std::move(run_.metadata);
+  trace.metadata.insert(trace.metadata.begin(), run_.metadata.begin(), run_.metadata.end());
   trace.metadata.insert(trace.metadata.begin(), {"profiler", run_.format});
   trace.content_bytes = run_.content_bytes;
   return trace;

@@ -142,8 +142,10 @@ Relation devices_relation(const Trace& trace, int64_t rank) {
 }
 
 Relation metadata_relation(const Trace& trace, int64_t rank) {
-  Maker maker("metadata", "header entries of the file", rank, trace.metadata.size());
-  maker.add(trace.metadata, &MetadataEntry::key, "key", "string", "as written in the file");
+  Maker maker("metadata", "header entries of the file, and what it says of processes", rank,
+              trace.metadata.size());
+  maker.add(trace.metadata, &MetadataEntry::key, "key", "string",
+            "as written in the file; \"process_name 4711\" and the like of processes");
   maker.add(trace.metadata, &MetadataEntry::value, "value", "string", "as text");
   return maker.take();
 }

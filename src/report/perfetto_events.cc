@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/json_string.h"
 #include "base/lanes.h"
 #include "report/perfetto_arrows.h"
 #include "report/perfetto_rows.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -51,7 +54,11 @@ class TraceEvents {
   void name_host();
   void name_aside();
   void name_devices();
+  uint32_t new_process(std::string_view pid_text, const std::string& name, int64_t sort_index);
   uint32_t new_process(std::string_view pid_text, const std::string& name);
+  void describe_process(uint32_t pid, const std::string& name, const std::string& original);
+  std::map<std::string, int64_t> host_order() const;
+  std::string host_name(const std::string& pid) const;
   uint32_t lane_id(const Group& group) const;
   void add_group(Group group, const std::string& name);
   void name_lane(Place place, const std::string& name);
@@ -118,6 +125,11 @@ void TraceEvents::write() {
 // ---- who lies where ----
 
 uint32_t TraceEvents::new_process(std::string_view pid_text, const std::string& name) {
+  return new_process(pid_text, name, file_.next_sort_index++);
+}
+
+uint32_t TraceEvents::new_process(std::string_view pid_text, const std::string& name,
+                                  int64_t sort_index) {
   const uint32_t pid = file_.ids.take(pid_text);
   const Place place{pid, pid};
   std::string& text = out_.event("M", place);
@@ -126,11 +138,41 @@ uint32_t TraceEvents::new_process(std::string_view pid_text, const std::string& 
   text += '}';
   out_.end_event();
   out_.event("M", place) += ",\"name\":\"process_sort_index\",\"args\":{";
-  append_member("sort_index", file_.next_sort_index++, out_.text());
+  append_member("sort_index", sort_index, out_.text());
   out_.text() += '}';
   out_.end_event();
   sort_index_ = 0;
   return pid;
+}
+
+// What the trace says of the process `original` goes along with the one that shows it: as labels,
+// and for Assay to read back.
+void TraceEvents::describe_process(uint32_t pid, const std::string& name,
+                                   const std::string& original) {
+  const Place place{pid, pid};
+  const std::string_view own_name = process_fact(trace_, kProcessName, original);
+  std::string labels(process_fact(trace_, kProcessLabels, original));
+  if (name.find(own_name) == std::string::npos) {
+    labels = std::string(own_name) + (labels.empty() ? "" : ", " + labels);
+  }
+  if (!labels.empty()) {
+    std::string& text = out_.event("M", place);
+    text += ",\"name\":\"process_labels\",\"args\":{";
+    append_member("labels", labels, text);
+    text += '}';
+    out_.end_event();
+  }
+  std::string& text = out_.event("M", place);
+  text += ",\"name\":\"assay_process\",\"args\":{";
+  append_member("lane process", original, text);
+  const std::pair<std::string_view, std::string_view> keys[] = {
+      {"name", kProcessName}, {"labels", kProcessLabels}, {"sort_index", kProcessSortIndex}};
+  for (const auto& [key, fact] : keys) {
+    const std::string_view told = process_fact(trace_, fact, original);
+    if (!told.empty()) append_member(key, told, text);
+  }
+  text += '}';
+  out_.end_event();
 }
 
 void TraceEvents::name_lane(Place place, const std::string& name) {
@@ -185,24 +227,51 @@ void TraceEvents::name_annotations() {
   }
 }
 
+// Place of every host process: in the order that the trace asks for, else that of their first
+// threads.
+std::map<std::string, int64_t> TraceEvents::host_order() const {
+  std::vector<std::pair<int64_t, std::string>> found;
+  std::set<std::string_view> seen;
+  for (const Thread& thread : trace_.threads) {
+    if (!seen.insert(thread.pid).second) continue;
+    const std::string_view told = process_fact(trace_, kProcessSortIndex, thread.pid);
+    int64_t index = 0;
+    std::from_chars(told.data(), told.data() + told.size(), index);
+    found.emplace_back(index, thread.pid);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::map<std::string, int64_t> order;
+  for (auto& [index, pid] : found) order.emplace(pid, order.size());
+  return order;
+}
+
+std::string TraceEvents::host_name(const std::string& pid) const {
+  const std::string_view told = process_fact(trace_, kProcessName, pid);
+  if (pid.empty()) return "Host";
+  return told.empty() ? "Host (pid " + pid + ")" : fmt::format("Host ({}, pid {})", told, pid);
+}
+
 void TraceEvents::name_host() {
-  std::map<std::string, uint32_t> pids;
   thread_place_.resize(trace_.threads.size());
-  // Threads of a process follow each other, processes in order of their first thread.
-  for (size_t first = 0; first < trace_.threads.size(); ++first) {
-    const std::string& process = trace_.threads[first].pid;
-    if (pids.count(process) != 0) continue;
-    const uint32_t pid =
-        new_process(process, process.empty() ? "Host" : "Host (pid " + process + ")");
-    pids[process] = pid;
-    for (size_t t = first; t < trace_.threads.size(); ++t) {
-      const Thread& thread = trace_.threads[t];
-      if (thread.pid != process) continue;
-      add_group({GroupKind::kThread, t, pid},
-                thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name);
+  const std::vector<std::string> names = thread_labels(trace_);
+  const std::map<std::string, int64_t> order = host_order();
+  std::map<std::string, uint32_t> pids;
+  // Threads of a process follow each other, processes in order of their first thread: a reader that
+  // numbers threads so finds the same numbers.
+  for (const Thread& first : trace_.threads) {
+    if (pids.count(first.pid) != 0) continue;
+    const std::string name = host_name(first.pid);
+    const uint32_t pid = new_process(first.pid, name, file_.next_sort_index + order.at(first.pid));
+    describe_process(pid, name, first.pid);
+    pids[first.pid] = pid;
+    for (size_t t = 0; t < trace_.threads.size(); ++t) {
+      if (trace_.threads[t].pid != first.pid) continue;
+      add_group({GroupKind::kThread, t, pid}, names[t]);
       thread_place_[t] = {pid, groups_.back().tids.front()};
     }
   }
+  file_.next_sort_index += static_cast<int64_t>(order.size());
 }
 
 void TraceEvents::name_aside() {
@@ -230,7 +299,9 @@ void TraceEvents::name_devices() {
     std::sort(streams.begin(), streams.end(), [this](size_t a, size_t b) {
       return trace_.streams[a].stream < trace_.streams[b].stream;
     });
-    const uint32_t pid = new_process("", device_name(device));
+    const std::string shown = device_name(device);
+    const uint32_t pid = new_process("", shown);
+    describe_process(pid, shown, std::to_string(device));
     for (const size_t s : streams) {
       const int64_t stream = trace_.streams[s].stream;
       const std::string name = stream < 0 ? "no stream" : fmt::format("stream {}", stream);

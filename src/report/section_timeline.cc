@@ -14,6 +14,7 @@
 #include "tax/exclusive.h"
 #include "tax/tax_summer.h"
 #include "trace/api_names.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -335,6 +336,17 @@ void TimelineMaker::add_chains() {
 
 // ---- tax ----
 
+// Here threads of all processes lie side by side.
+std::vector<std::string> thread_names(const Trace& trace) {
+  std::vector<std::string> names = thread_labels(trace);
+  std::map<std::string, size_t> namesakes;
+  for (const std::string& name : names) ++namesakes[name];
+  for (size_t t = 0; t < names.size(); ++t) {
+    if (namesakes[names[t]] > 1) names[t] += " of process " + trace.threads[t].pid;
+  }
+  return names;
+}
+
 // A launch, and in it the layers that it passed through. Its share of the sums of the tax report is
 // in its values: those of FT and CT are computed, not seen, and have no place on the time line.
 // Waits lie inside the layer that called, so that a wait for the GPU is not taken for its work.
@@ -368,14 +380,14 @@ void TimelineMaker::add_tax() {
   const TaxReport& tax = rooms_.tax;
   const ExclusiveTiles tiles(trace_, links_, tax.rows);
   const TaxSummer summer(tax.mode, tax.base_ns.value_or(0), tax.floor.floor_ns);
+  const std::vector<std::string> names = thread_names(trace_);
   std::map<ThreadId, TimelineTrack> tracks;
   for (uint32_t r = 0; r < tax.rows.size(); ++r) {
     if (!tax.rows[r].owns_call()) continue;
     const ThreadId thread = trace_.api_calls.thread[tax.rows[r].call.index()];
     TimelineTrack& track = tracks[thread];
     if (track.keys.empty()) {
-      const Thread& lane = trace_.threads[thread.index()];
-      track.name = "tax, " + (lane.name.empty() ? "thread " + lane.tid : lane.name);
+      track.name = "tax, " + names[thread.index()];
       track.keys = {{"part", true}, {"ft_ns"}, {"ct_ns"}, {"kt_ns"}, {"t_orch_ns"}};
     }
     const TaxTile tile = tiles.tile(r, INT64_MIN);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <set>
 #include <type_traits>
+
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -296,6 +299,32 @@ void TraceBuilder::join_lane(Lane written, Lane of, std::string_view name) {
   joined_names_.insert_or_assign(lane_key(of.pid, of.tid), std::string(name));
 }
 
+void TraceBuilder::tell_process(std::string_view fact, std::string_view pid,
+                                std::string_view value) {
+  process_facts_.insert_or_assign(process_fact_key(fact, pid), std::string(value));
+}
+
+void TraceBuilder::tell_timeline_process(std::string_view fact, std::string_view pid,
+                                         std::string_view value) {
+  timeline_facts_.insert_or_assign(process_fact_key(fact, pid), std::string(value));
+}
+
+std::vector<MetadataEntry> TraceBuilder::process_entries() const {
+  std::set<std::string> pids;
+  for (const Thread& thread : threads_) pids.insert(thread.pid);
+  for (const Stream& stream : streams_) pids.insert(std::to_string(stream.device));
+  const auto& facts = is_timeline_ ? timeline_facts_ : process_facts_;
+  std::vector<MetadataEntry> entries;
+  for (const std::string& pid : pids) {
+    for (const std::string_view fact : kProcessFacts) {
+      const auto told = facts.find(process_fact_key(fact, pid));
+      if (told != facts.end() && !told->second.empty())
+        entries.push_back({told->first, told->second});
+    }
+  }
+  return entries;
+}
+
 void TraceBuilder::reserve_times(double factor) {
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
   member.reserve(static_cast<size_t>(static_cast<double>(member.size()) * factor));
@@ -337,6 +366,13 @@ void TraceBuilder::merge(TraceBuilder&& other) {
   for (auto& [lane, name] : other.joined_names_) {
     joined_names_.insert_or_assign(lane, std::move(name));
   }
+  for (auto& [key, value] : other.process_facts_) {
+    process_facts_.insert_or_assign(key, std::move(value));
+  }
+  for (auto& [key, value] : other.timeline_facts_) {
+    timeline_facts_.insert_or_assign(key, std::move(value));
+  }
+  is_timeline_ |= other.is_timeline_;
   counts.events += other.counts.events;
   counts.flow_starts += other.counts.flow_starts;
   counts.flow_ends += other.counts.flow_ends;
@@ -471,6 +507,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
     t.name = joined == joined_names_.end() ? name_of(t.pid, t.tid) : joined->second;
   }
   for (Stream& s : streams_) s.name = name_of(std::to_string(s.device), std::to_string(s.stream));
+  trace.metadata = process_entries();
   trace.threads = std::move(threads_);
   trace.streams = std::move(streams_);
   trace.strings = std::move(strings);

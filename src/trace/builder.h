@@ -68,6 +68,14 @@ class TraceBuilder {
   // thread_name metadata; files repeat it tens of thousands of times, the last one counts.
   void name_lane(std::string_view pid, std::string_view tid, std::string_view name);
 
+  // A fact of process_facts.h; the last one told counts. finish() makes metadata entries of those
+  // whose process has a thread or a stream.
+  void tell_process(std::string_view fact, std::string_view pid, std::string_view value);
+  // The same in a timeline that Assay wrote, where only these count: the others are of the
+  // timeline.
+  void tell_timeline_process(std::string_view fact, std::string_view pid, std::string_view value);
+  void mark_timeline() { is_timeline_ = true; }
+
   // Rows of the lane `written` are rows of the thread `of`, whose name this is: how a file that
   // shows one thread as several lanes is read back. Told before the rows, and thread by thread.
   void join_lane(Lane written, Lane of, std::string_view name);
@@ -91,8 +99,13 @@ class TraceBuilder {
   std::unordered_map<std::string, std::string> lane_names_;    // by "pid\ntid"
   std::unordered_map<std::string, std::string> joined_names_;  // the same, of threads with lanes
   std::vector<std::pair<std::string, ThreadId>> joined_;       // lanes by "pid\ntid"
+  std::map<std::string, std::string> process_facts_;           // by key of the metadata entry
+  std::map<std::string, std::string> timeline_facts_;          // the same, of a timeline
+  bool is_timeline_ = false;
   std::unordered_map<std::string, ThreadId> thread_ids_;
   std::map<std::pair<int64_t, int64_t>, StreamId> stream_ids_;
+  std::vector<MetadataEntry> process_entries() const;
+
   // The last lookups: one lane usually follows itself thousands of times.
   std::string thread_key_;
   ThreadId last_thread_;

@@ -150,6 +150,21 @@ def own_events(path):
     return found
 
 
+def own_processes(path):
+    """Names of the processes whose operators and frames a Kineto file has, by their ids."""
+    raw = path.read_bytes()
+    document = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+    if isinstance(document, list):
+        return {}
+    names, used = {}, set()
+    for event in document["traceEvents"]:
+        if event.get("name") == "process_name" and event.get("ph") == "M":
+            names[str(event["pid"])] = event["args"]["name"]
+        if event.get("ph") == "X" and event.get("cat") in ("cpu_op", "python_function"):
+            used.add(str(event["pid"]))
+    return {pid: name for pid, name in names.items() if pid in used and name}
+
+
 def check_trace(assay, name, path, folder, against_file):
     written = folder / "timeline.json.gz"
     done = run(assay, "report", path, "--format", "json", "--perfetto", written)
@@ -196,6 +211,9 @@ def check_trace(assay, name, path, folder, against_file):
             for difference in list(differences(info["first"][key], info["back"].get(key), key))[:5]:
                 expect(False, f"info of the written file: {difference}")
     if against_file and all(note["severity"] == "info" for note in report["import_log"]):
+        for pid, process in own_processes(path).items():
+            shown = any(words.startswith(f"Host ({process}, pid {pid})") for words in imported.processes.values())
+            expect(shown, f"process {pid} has lost its name {process}: {sorted(imported.processes.values())}")
         events = own_events(path)
         base = int(imported.head.get("baseTimeNanoseconds", 0))
         if events is not None:

@@ -9,6 +9,7 @@
 
 #include "ingest/load.h"
 #include "support/bytes.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -353,6 +354,29 @@ TEST(ChromeReader, HeaderFactsAndNothingOfTheEnvironment) {
   for (const MetadataEntry& entry : trace.metadata)
     EXPECT_EQ(entry.value.find("secret"), std::string::npos);
   EXPECT_EQ(trace.metadata.size(), 2u);
+}
+
+TEST(ChromeReader, ProcessesWithRowsKeepTheirNamesLabelsAndOrder) {
+  const auto meta = [](const std::string& pid, const std::string& what, const std::string& args) {
+    return R"({"ph":"M","pid":)" + pid + R"(,"tid":0,"ts":0,"name":")" + what + R"(","args":{)" +
+           args + "}},";
+  };
+  const Trace trace = must_read(events(
+      meta("7", "process_name", R"("name":"python")") +
+      meta("7", "process_name", R"("name":"train \"2\" \u00b5")") +
+      meta("7", "process_labels", R"("labels":"CPU")") +
+      meta("7", "process_sort_index", R"("sort_index":-3)") +
+      meta("0", "process_name", R"("name":"python")") +
+      meta("0", "process_labels", R"("labels":["GPU",0])") +
+      meta("5", "process_name", R"("name":"a GPU that did nothing")") +
+      meta("7", "process_uptime_seconds", R"("uptime":3,"name":"no fact")") + op("1", "2") +
+      R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":5,"args":{"stream":7,"device":0}})"));
+  EXPECT_EQ(process_fact(trace, kProcessName, "7"), "train \"2\" \u00b5");
+  EXPECT_EQ(process_fact(trace, kProcessLabels, "7"), "CPU");
+  EXPECT_EQ(process_fact(trace, kProcessSortIndex, "7"), "-3");
+  EXPECT_EQ(process_fact(trace, kProcessName, "0"), "python");
+  EXPECT_EQ(process_fact(trace, kProcessLabels, "0"), "");
+  EXPECT_EQ(trace.metadata.size(), 4u);
 }
 
 TEST(ChromeReader, ExactDuplicatesCountOnce) {

@@ -17,6 +17,7 @@
 #include "support/trace_maker.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -473,6 +474,7 @@ TEST(NsysReader, DevicesNamesMemoryAndWhatIsKeptAside) {
   EXPECT_EQ(trace.devices[0].name, "first");  // CUDA device 0 is the GPU that the report numbers 3
   EXPECT_EQ(trace.devices[1].id, 3);
   EXPECT_EQ(trace.devices[0].multiprocessors, 132);
+  EXPECT_EQ(process_fact(trace, kProcessName, "100"), "serve");
   EXPECT_EQ(trace.devices[0].compute_major, 9);
   const auto thread_name = [&](const char* call) {
     return trace.threads[trace.api_calls.thread[call_id(trace, call).index()].index()].name;

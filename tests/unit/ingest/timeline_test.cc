@@ -10,6 +10,7 @@
 #include "ingest/load.h"
 #include "support/bytes.h"
 #include "support/scratch.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
@@ -66,6 +67,23 @@ TEST(Timeline, LanesAreJoinedAtAnyNumberOfThreads) {
     EXPECT_EQ(trace->threads.size(), 1u) << threads;
     EXPECT_EQ(trace->ops.size(), 3000u);
   }
+}
+
+// The timeline's own names of its processes are no facts of the trace.
+TEST(Timeline, ProcessesGetBackWhatTheTraceSaidOfThem) {
+  const auto meta = [](int pid, const std::string& what, const std::string& args) {
+    return R"({"ph":"M","pid":)" + std::to_string(pid) + R"(,"tid":1,"name":")" + what +
+           R"(","args":{)" + args + "}},";
+  };
+  const Trace trace = must_read(
+      "[" + meta(10, "process_name", R"("name":"Host: python3")") +
+      meta(10, "process_sort_index", R"("sort_index":1)") +
+      meta(10, "assay_process", R"("lane process":"7","name":"python3","sort_index":"5")") +
+      meta(7, "process_name", R"("name":"Assay")") + lane(10, 20, "7", "2") + "," +
+      op(10, 20, "1") + "]");
+  ASSERT_EQ(trace.metadata.size(), 2u);
+  EXPECT_EQ(process_fact(trace, kProcessName, "7"), "python3");
+  EXPECT_EQ(process_fact(trace, kProcessSortIndex, "7"), "5");
 }
 
 TEST(Timeline, WhatAssayAddedIsInNoTable) {

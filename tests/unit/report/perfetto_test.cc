@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -206,6 +207,57 @@ TEST(Perfetto, RanksAreProcessesOfTheirOwn) {
   EXPECT_NE(file.named("x")["pid"], file.named("y")["pid"]);
   EXPECT_NE(file.named("a")["tid"], file.named("b")["tid"]);
   EXPECT_EQ(file.document["assayTimeline"]["traces"], 2);
+}
+
+TEST(Perfetto, ProcessesKeepTheirNamesBesideOurs) {
+  Trace trace = TraceMaker().op(1, "x", 0, 10).kernel(0, 7, "a", 0, 10, 0).build();
+  trace.threads[0].pid = "4711";
+  trace.metadata = {{"process_name 4711", "serve \"a\""},
+                    {"process_labels 4711", "CPU"},
+                    {"process_name 0", "python"},
+                    {"process_labels 0", "GPU 0"}};
+  const Written file = written(trace);
+  EXPECT_THAT(file.processes(), ElementsAre("Assay", "Host (serve \"a\", pid 4711)", "GPU 0"));
+  std::vector<std::string> labels;
+  std::vector<Json> told;
+  for (const Json& event : file.events("M")) {
+    if (event["name"] == "process_labels") labels.push_back(event["args"]["labels"]);
+    if (event["name"] == "assay_process") told.push_back(event["args"]);
+  }
+  EXPECT_THAT(labels, ElementsAre("CPU", "python, GPU 0"));
+  EXPECT_THAT(
+      told, ElementsAre(Json{{"lane process", "4711"}, {"name", "serve \"a\""}, {"labels", "CPU"}},
+                        Json{{"lane process", "0"}, {"name", "python"}, {"labels", "GPU 0"}}));
+}
+
+TEST(Perfetto, ProcessesLieInTheOrderThatTheTraceAsksFor) {
+  Trace trace = TraceMaker().op(1, "x", 0, 10).op(2, "y", 5, 10).build();
+  trace.threads[0].pid = "10";
+  trace.threads[1].pid = "20";
+  trace.metadata = {{"process_sort_index 10", "7"}, {"process_sort_index 20", "-1"}};
+  std::map<uint32_t, int64_t> order;
+  const Written file = written(trace);
+  for (const Json& event : file.events("M")) {
+    if (event["name"] == "process_sort_index") order[event["pid"]] = event["args"]["sort_index"];
+  }
+  EXPECT_EQ(order[20], 1);
+  EXPECT_EQ(order[10], 2);
+  EXPECT_EQ(file.processes()[1], "Host (pid 10)") << "threads keep their numbers for a reader";
+}
+
+TEST(Perfetto, ThreadsOfOneNameAreToldApart) {
+  Trace trace =
+      TraceMaker().op(1, "x", 0, 10).op(2, "y", 0, 10).op(3, "z", 0, 10).op(4, "w", 0, 10).build();
+  for (Thread& thread : trace.threads) thread.name = "worker";
+  trace.threads[2].name = "main";
+  trace.threads[3].name = "";
+  const Written file = written(trace);
+  EXPECT_THAT(file.lanes(), ElementsAre("worker [1]", "worker [2]", "main", "thread 4"));
+  for (const Json& event : file.events("M")) {
+    if (event["name"] == "assay_lane" && event["args"]["lane thread"] == "2") {
+      EXPECT_EQ(event["args"]["name"], "worker") << "the name that the trace has";
+    }
+  }
 }
 
 TEST(Perfetto, AnnotationsAreTracksWithTheirValues) {

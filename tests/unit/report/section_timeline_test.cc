@@ -145,6 +145,15 @@ TEST(SectionTimeline, TheTaxTilesTheThread) {
   EXPECT_EQ(floors[4], 150);
 }
 
+TEST(SectionTimeline, ThreadsOfOneNameHaveTracksOfTheirOwn) {
+  Trace trace = two_launches();
+  ASSERT_EQ(trace.threads.size(), 1u);
+  trace.threads[0].name = "main";
+  trace.threads.push_back({trace.threads[0].pid + "0", "1", "main"});
+  const Timeline timeline = timeline_of(trace);
+  EXPECT_FALSE(shown(timeline, "tax, main of process " + trace.threads[0].pid).empty());
+}
+
 // A wait for the GPU between two launches is part of T_Py and shown as the wait that it is.
 TEST(SectionTimeline, AWaitForTheGpuIsToldApartFromPython) {
   const Timeline timeline = timeline_of(TraceMaker()
