@@ -1,7 +1,7 @@
 // Names that want to be more than names: as text they must arrive, as anything else they must not.
 
 import { cpSync, readFileSync } from "node:fs";
-import { EXAMPLE, check, equal, launch, main, openReport, path, run, scrollThrough, writeTrace } from "./support.mjs";
+import { EXAMPLE, check, copyCsv, equal, launch, main, openReport, path, run, scrollThrough, writeTrace } from "./support.mjs";
 
 const act = "window.pwned=1;fetch('http://pwned.invalid/')";
 const PAYLOADS = [
@@ -111,9 +111,7 @@ await main({
     const { page, close } = await inspect(path("rows.html"), "launch --graph");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const grid = page.locator(".grid", { hasText: "Kernels and what launched them" });
-    await grid.getByRole("button", { name: "Copy CSV" }).click();
-    await grid.getByRole("button", { name: "Copied" }).waitFor();
-    const csv = visible(await page.evaluate(() => navigator.clipboard.readText()));
+    const csv = visible(await copyCsv(page, grid));
     for (const payload of PAYLOADS) {
       const wanted = visible(payload).replaceAll('"', '""');
       check(csv.includes(wanted.slice(0, 300)), `not among the copied rows: ${JSON.stringify(wanted.slice(0, 120))}`);

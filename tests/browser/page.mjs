@@ -2,7 +2,7 @@
 // dark, print, damaged files.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { EXAMPLE, check, equal, launch, main, openReport, path, report, run, runAside, scrollThrough, writeTrace } from "./support.mjs";
+import { EXAMPLE, check, copyCsv, equal, launch, main, openReport, path, report, run, runAside, scrollThrough, writeTrace } from "./support.mjs";
 
 const file = report(EXAMPLE);
 
@@ -66,11 +66,15 @@ await main({
     for (let i = 0; i < count; ++i) {
       const chart = charts.nth(i);
       const title = await chart.locator("h4").first().innerText();
-      const drawn = await chart.locator(".canvas").evaluate((box) => {
+      const drawn = await chart.locator(".canvas").evaluate(async (box) => {
         const canvas = box.querySelector("canvas");
         if (!canvas) return "no canvas";
-        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-        return data.some((byte) => byte !== 0) ? "" : "an empty canvas";
+        for (const until = performance.now() + 60_000; performance.now() < until; ) {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          if (data.some((byte) => byte !== 0)) return "";
+          await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 10)));
+        }
+        return "an empty canvas";
       });
       equal(drawn, "", title);
       await chart.getByRole("button", { name: "Table", exact: true }).click();
@@ -131,11 +135,7 @@ await main({
     const table = JSON.parse(run("report", EXAMPLE, "--format", "json")).launch.top_kernels;
     await grid.getByRole("button", { name: /^Σ t_k/ }).click();
     equal(await grid.locator("th[aria-sort]").getAttribute("aria-sort"), "descending", "the order");
-    const copied = async () => {
-      await grid.getByRole("button", { name: "Copy CSV" }).click();
-      await grid.getByRole("button", { name: "Copied" }).waitFor();
-      return page.evaluate(() => navigator.clipboard.readText());
-    };
+    const copied = () => copyCsv(page, grid);
     const rows = (await copied()).trimEnd().split("\n");
     const at = rows[0].split(",").indexOf("dur_sum_ns");
     // Names have commas and are quoted: the numbers stand behind them.

@@ -18,7 +18,7 @@ WEB = ROOT / "web"
 PAGE = WEB / "dist/report.html"
 FILES = ["index.html", "notices.txt", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"]
 REBUILD = "npm ci --prefix web && npm run build --prefix web (make web)"
-TIMEOUT_S = 300
+TIMEOUT_S = 600
 
 
 def sources_hash():

@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const EXAMPLE = join(ROOT, "examples/h100_vit_inference.json.gz");
 const SKIPPED = 77;
+const PATIENCE_MS = 600_000; // nothing waits for it where all is well
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 
 function skip(why) {
@@ -79,13 +80,14 @@ if (!executablePath) skip("no Chromium here (tools/install_deps.sh test)");
 
 let browser;
 export async function openBrowser() {
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  browser = await chromium.launch({ executablePath, timeout: PATIENCE_MS, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   return browser;
 }
 
 // A page on a file, with all that it says and asks for. ready: wait until the report is built.
 export async function openReport(file, { width = 1280, height = 900, dark = false, ready = true, setUp } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const said = [];
   const asked = [];
@@ -100,19 +102,42 @@ export async function openReport(file, { width = 1280, height = 900, dark = fals
   });
   if (setUp) await setUp(page);
   await page.goto(pathToFileURL(file).href);
-  if (ready) await page.waitForSelector("html[data-ready]", { timeout: 60_000 });
+  if (ready) await page.waitForSelector("html[data-ready]");
   return { page, said, asked, close: () => context.close() };
 }
 
-// Everything comes into sight once, so that every chart has been drawn.
+// Everything comes into sight once, so that every chart has been drawn: the page goes on when those in sight are, or
+// never will be.
 export async function scrollThrough(page) {
-  await page.evaluate(async () => {
+  await page.evaluate(async (patience) => {
+    const until = performance.now() + patience;
+    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 10)));
+    const inSight = (box) => {
+      const { width, top, bottom } = box.getBoundingClientRect();
+      return width > 0 && bottom > 0 && top < window.innerHeight;
+    };
+    const waiting = () => Array.from(document.querySelectorAll(".canvas")).some((box) => inSight(box) && !box.querySelector("canvas"));
     for (let y = 0; y < document.documentElement.scrollHeight; y += 600) {
       window.scrollTo(0, y);
-      await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 10)));
+      do await frame();
+      while (waiting() && performance.now() < until);
     }
     window.scrollTo(0, 0);
+    await frame();
+  }, 60_000);
+}
+
+// What the button of a table copies. It says so for a moment, which a slow machine would miss by looking afterwards.
+export async function copyCsv(page, grid) {
+  const copy = grid.getByRole("button", { name: "Copy CSV" });
+  await copy.evaluate((button) => {
+    window.copied = new Promise((done) => {
+      new MutationObserver(() => button.textContent === "Copied" && done()).observe(button, { childList: true });
+    });
   });
+  await copy.click();
+  await page.evaluate(() => window.copied);
+  return page.evaluate(() => navigator.clipboard.readText());
 }
 
 const failures = [];

@@ -56,7 +56,7 @@ def compile_one(path, architecture):
 
 def run(path, architecture):
     return subprocess.run([sys.executable, __file__, path, architecture], capture_output=True, text=True, check=False,
-                          timeout=120)
+                          timeout=600)
 
 
 def main():

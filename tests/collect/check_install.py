@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-TIMEOUT_S = 120
+TIMEOUT_S = 600
 problems = []
 
 

@@ -143,7 +143,7 @@ class ReplayTest(unittest.TestCase):
 
     def assay(self, *words, **more):
         return subprocess.run([ASSAY, *map(str, words)], capture_output=True, text=True, env=self.environment,
-                              timeout=300, check=False, **more)
+                              timeout=600, check=False, **more)
 
     def replay(self, rows, *flags, program=None, **more):
         path = self.top / "db.json"

@@ -36,7 +36,7 @@ class TorchHelperTest(unittest.TestCase):
 
     def helper(self, *words, status=0):
         done = subprocess.run([PYTHON, str(HELPER), *SMALL, "--out", str(self.out), *words], capture_output=True,
-                              text=True, timeout=300, check=False)
+                              text=True, timeout=600, check=False)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 

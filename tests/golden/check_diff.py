@@ -30,7 +30,7 @@ import datasets
 import reference
 
 SKIP = 77
-TIMEOUT_S = 300
+TIMEOUT_S = 600
 PRIORITY = {"compute": 0, "comm": 1, "copy": 2}
 LEVELS = ("parts", "operations", "kernels", "chains")
 TAIL = "(idle after the last work)"

@@ -16,7 +16,7 @@ import datasets
 import reference
 
 SKIP = 77
-TIMEOUT_S = 300
+TIMEOUT_S = 600
 
 
 def flatten(value, prefix=""):

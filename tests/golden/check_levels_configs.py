@@ -354,7 +354,7 @@ def check_logs(figures, config, start, first_work, check):
 
 
 def run(assay, *arguments):
-    return subprocess.run([assay, "levels", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run([assay, "levels", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=600)
 
 
 def check_refusals(assay, folder, check):

@@ -59,7 +59,7 @@ class Program:
 
     def close(self):
         self.process.stdin.close()
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=600)
 
 
 def text(value):

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-TIMEOUT_S = 120
+TIMEOUT_S = 600
 problems = []
 
 

@@ -33,7 +33,7 @@ def expect(fact, what):
 
 
 def output(assay, *arguments):
-    return subprocess.run([assay, *map(str, arguments)], capture_output=True, timeout=300, check=True).stdout
+    return subprocess.run([assay, *map(str, arguments)], capture_output=True, timeout=600, check=True).stdout
 
 
 def check_words(assay):
@@ -108,7 +108,7 @@ def long_trace(path):
 def peak_bytes(assay, *arguments):
     """As the program says itself: what wait4 tells begins with the memory of whoever forked."""
     done = subprocess.run([assay, *map(str, arguments), "--perf", "-o", os.devnull], capture_output=True, text=True,
-                          timeout=300, check=True)
+                          timeout=600, check=True)
     return 1024 * int(re.findall(r"^perf write .* peak (\d+) kB", done.stderr, re.MULTILINE)[0])
 
 

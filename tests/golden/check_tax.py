@@ -19,7 +19,7 @@ import datasets
 import reference
 
 SKIP = 77
-TIMEOUT_S = 300
+TIMEOUT_S = 600
 LARGEST_FLOOR_NS = 1_000_000  # an estimate above it is none
 BUDGET_S = 30  # after this no further trace is begun; small ones go first
 NOISE_NS = 100

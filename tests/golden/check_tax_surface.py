@@ -67,7 +67,7 @@ class Checker:
         self.assay, self.folder, self.problems = assay, folder, []
 
     def run(self, *arguments):
-        return subprocess.run([self.assay, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+        return subprocess.run([self.assay, *map(str, arguments)], capture_output=True, text=True, timeout=600,
                               check=False)
 
     def write(self, name, content):

@@ -31,7 +31,7 @@ def expect(fact, what):
 
 
 def run(assay, *arguments):
-    return subprocess.run([assay, *map(str, arguments)], capture_output=True, timeout=300, check=False)
+    return subprocess.run([assay, *map(str, arguments)], capture_output=True, timeout=600, check=False)
 
 
 def column_number(reference):
@@ -268,7 +268,7 @@ def check_failures(assay, folder):
     before = sorted(folder.iterdir())
     for verb in ("export", "report"):
         shell = f"ulimit -f 40; trap '' XFSZ; exec '{assay}' {verb} '{EXAMPLE}' -o '{folder}/full.xlsx'"
-        done = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=300, check=False)
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=600, check=False)
         expect(done.returncode == 2 and b"cannot write" in done.stderr, f"full disk, {verb}: {done.returncode} {done.stderr!r}")
     expect(sorted(folder.iterdir()) == before, "something is left after a full disk")
 
