@@ -174,7 +174,7 @@ bool is_one_job(const JobLevels& job) {
 
 std::string straggler_words(const JobLevels& job) {
   const Arrivals* last = straggler(job);
-  if (last == nullptr) return "";
+  if (last == nullptr) return is_one_job(job) ? unaligned_words(job.alignment) : "";
   if (last->caused_ns == 0) return "No GPU makes the others wait at collectives.";
   std::string words = fmt::format(
       "GPU {} makes the others wait most: last at {} of {} collectives, {} that all would save if "
@@ -191,7 +191,6 @@ std::string straggler_words(const JobLevels& job) {
 std::vector<std::string> job_words(const JobLevels& job) {
   std::vector<std::string> words;
   if (!is_one_job(job)) return words;
-  if (job.arrivals.empty()) words.push_back(unaligned_words(job.alignment));
   for (std::string sentence :
        {straggler_words(job), wait_words(job), compute_words(job), host_words(job)}) {
     if (!sentence.empty()) words.push_back(std::move(sentence));

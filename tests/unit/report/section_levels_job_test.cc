@@ -118,6 +118,15 @@ TEST(JobWords, SayWhyMatchedCollectivesDoNotAlignTheClocks) {
             "leave it (send_recv) before all have come: who waits for whom is not known.");
 }
 
+TEST(JobWords, LevelsSaysTooWhyNobodyIsSaidToWait) {
+  JobLevels unaligned = job();
+  unaligned.arrivals.clear();
+  unaligned.alignment.unused_kinds = {"send_recv"};
+  EXPECT_EQ(straggler_words(unaligned), job_words(unaligned).front());
+  unaligned.ranks = 1;
+  EXPECT_EQ(straggler_words(unaligned), "");
+}
+
 TEST(JobWords, NameTheFirstThreeHostsThatAreBehind) {
   JobLevels many = job();
   many.gpus.clear();
