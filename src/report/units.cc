@@ -146,6 +146,19 @@ int decimals_for(double smallest, int most) {
   return decimals;
 }
 
+// Which step suits a column whose numbers are typically `median` and at most `largest`.
+size_t column_step(double median, double largest, std::span<const Step> steps) {
+  constexpr double kTooSmall = 0.1;
+  constexpr double kTooLarge = 1e5;
+  size_t i = 0;
+  while (i + 1 < steps.size() && largest >= steps[i + 1].factor) ++i;
+  while (i > 0 && median < kTooSmall * steps[i].factor &&
+         largest < kTooLarge * steps[i - 1].factor) {
+    --i;
+  }
+  return i;
+}
+
 }  // namespace
 
 std::string format_ns(int64_t ns) { return format_value(ns, Unit::kNanoseconds); }
@@ -197,20 +210,16 @@ ColumnScale scale_column(Unit unit, const std::vector<const Value*>& cells) {
     scale.decimals = 1;
     return scale;
   }
-  const auto smallest = std::min_element(sizes.begin(), sizes.end());
-  double least = smallest == sizes.end() ? 0 : *smallest;
-  double median = 1;
-  if (!sizes.empty()) {
-    const auto middle = sizes.begin() + static_cast<ptrdiff_t>((sizes.size() - 1) / 2);
-    std::nth_element(sizes.begin(), middle, sizes.end());
-    median = *middle;
-  }
-  for (const Step& step : steps) {
-    if (&step != steps.data() && median < step.factor) break;
-    scale.factor = step.factor;
-    scale.symbol = step.symbol;
-  }
-  if (sizes.empty() || (whole && scale.factor == 1)) return scale;
+  if (sizes.empty()) return scale;
+  const auto [smallest, largest] = std::minmax_element(sizes.begin(), sizes.end());
+  const double least = *smallest;
+  const double most = *largest;
+  const auto middle = sizes.begin() + static_cast<ptrdiff_t>((sizes.size() - 1) / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  const Step& step = steps[column_step(*middle, most, steps)];
+  scale.factor = step.factor;
+  scale.symbol = step.symbol;
+  if (whole && scale.factor == 1) return scale;
   const bool plain = unit == Unit::kNone || unit == Unit::kRatio;
   scale.decimals = decimals_for(least / scale.factor, plain ? 4 : 2);
   return scale;

@@ -39,8 +39,10 @@ struct ColumnScale {
   int decimals = 0;
 };
 
-// The unit in which the median non-zero number has one to three digits before the point, and as
-// many decimals (at most two; four for plain ratios) as the smallest one needs for three digits.
+// The unit in which the largest number has one to three digits before the point; a finer one while
+// the median non-zero number would be below a tenth and the largest stays below 100,000. As many
+// decimals (at most two; four for plain ratios) as the smallest number needs for three digits.
+// Zeros alone have no unit.
 ColumnScale scale_column(Unit unit, const std::vector<const Value*>& cells);
 
 // A cell without its unit. Zero is "0"; what only rounds to zero is "<0.01".

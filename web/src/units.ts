@@ -142,31 +142,37 @@ function decimalsFor(smallest: number, most: number): number {
   return decimals;
 }
 
-// The unit in which the median non-zero number has one to three digits before the point, and as
-// many decimals as the smallest one needs for three digits.
+// Which step suits a column whose numbers are typically `median` and at most `largest`.
+function columnStep(median: number, largest: number, steps: readonly Step[]): Step {
+  const tooSmall = 0.1;
+  const tooLarge = 1e5;
+  let i = 0;
+  while (i + 1 < steps.length && largest >= steps[i + 1]!.factor) ++i;
+  while (i > 0 && median < tooSmall * steps[i]!.factor && largest < tooLarge * steps[i - 1]!.factor) --i;
+  return steps[i]!;
+}
+
+// The unit in which the largest number has one to three digits before the point; a finer one while
+// the median non-zero number would be below a tenth and the largest stays below 100,000. As many
+// decimals as the smallest number needs for three digits. Zeros alone have no unit.
 export function scaleColumn(unit: Unit, cells: Cell[], whole: boolean): ColumnScale {
   const sizes: number[] = [];
-  let smallest = Infinity;
   for (const cell of cells) {
     const value = numberOf(cell);
     if (value === null || value === 0) continue;
-    const size = Math.abs(value);
-    sizes.push(size);
-    if (size < smallest) smallest = size;
+    sizes.push(Math.abs(value));
   }
   const scale: ColumnScale = { unit, factor: 1, symbol: "", decimals: 0, whole };
   if (unit === "share") return { ...scale, factor: 0.01, symbol: "%", decimals: 1 };
+  if (sizes.length === 0) return scale;
   const sorted = Float64Array.from(sizes).sort();
-  const median = sorted.length > 0 ? sorted[(sorted.length - 1) >> 1]! : 1;
-  const steps = STEPS[unit];
-  for (const candidate of steps) {
-    if (candidate !== steps[0] && median < candidate.factor) break;
-    scale.factor = candidate.factor;
-    scale.symbol = candidate.symbol;
-  }
-  if (sizes.length === 0 || (whole && scale.factor === 1)) return scale;
+  const median = sorted[(sorted.length - 1) >> 1]!;
+  const step = columnStep(median, sorted[sorted.length - 1]!, STEPS[unit]);
+  scale.factor = step.factor;
+  scale.symbol = step.symbol;
+  if (whole && scale.factor === 1) return scale;
   const plain = unit === "none" || unit === "ratio";
-  scale.decimals = decimalsFor(smallest / scale.factor, plain ? 4 : 2);
+  scale.decimals = decimalsFor(sorted[0]! / scale.factor, plain ? 4 : 2);
   return scale;
 }
 

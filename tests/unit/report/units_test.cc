@@ -113,6 +113,20 @@ TEST(ReportUnits, AColumnHasOneUnitAndOnePrecision) {
   EXPECT_EQ(symbol, "ns");
 }
 
+// Launch times of kernels, most of them above a millisecond; overheads, most of them near nothing.
+TEST(ReportUnits, TheLargestOfAColumnIsReadable) {
+  std::string symbol;
+  EXPECT_EQ(column(Unit::kNanoseconds, {21300, 1407700, 1382700, 712000, 651800}, &symbol),
+            (Strings{"0.02", "1.41", "1.38", "0.71", "0.65"}));
+  EXPECT_EQ(symbol, "ms");
+  EXPECT_EQ(column(Unit::kNanoseconds, {575424910, 180, 120, 60}, &symbol),
+            (Strings{"575.42", "<0.01", "<0.01", "<0.01"}));
+  EXPECT_EQ(symbol, "ms");
+  EXPECT_EQ(column(Unit::kNanoseconds, {20000000000, 3000000, 2000000}, &symbol),
+            (Strings{"20,000.00", "3.00", "2.00"}));
+  EXPECT_EQ(symbol, "ms");
+}
+
 TEST(ReportUnits, ColumnsTellZeroFromAlmostZeroAndMissing) {
   std::string symbol;
   EXPECT_EQ(column(Unit::kNanoseconds, {0, 3, -3, 5000000, 6000000, 7000000, Value(), "refused"},
@@ -120,7 +134,7 @@ TEST(ReportUnits, ColumnsTellZeroFromAlmostZeroAndMissing) {
             (Strings{"0", "<0.01", ">-0.01", "5.00", "6.00", "7.00", "-", "refused"}));
   EXPECT_EQ(symbol, "ms");
   EXPECT_EQ(column(Unit::kNanoseconds, {0, 0}, &symbol), (Strings{"0", "0"}));
-  EXPECT_EQ(symbol, "ns");
+  EXPECT_EQ(symbol, "") << "nothing to tell a unit of";
   EXPECT_EQ(column(Unit::kNanoseconds, {}, &symbol), Strings{});
 }
 
