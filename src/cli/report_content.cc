@@ -64,7 +64,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   }
   const TaxDiagnosis diagnosis =
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
-  const std::vector<TaxAdvice> advice = tax_advice(diagnosis, words.levers);
+  const std::vector<TaxAdvice> advice =
+      tax_advice(diagnosis, words.levers, outside_il_ns(tax, launch));
   for (std::string& text : tax_report_words(tax, diagnosis)) {
     content.verdict.push_back(std::move(text));
   }

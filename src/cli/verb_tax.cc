@@ -43,7 +43,10 @@ Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
-  const std::vector<TaxAdvice> advice = tax_advice(diagnosis, {});
+  ASSAY_TRY_ASSIGN(const LaunchReport launch,
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));
+  const std::vector<TaxAdvice> advice =
+      tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
   TraceContent content;
   content.overview = tax_overview(report);
   content.verdict = tax_verdict_words(loaded.trace, report, diagnosis, advice);

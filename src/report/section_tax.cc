@@ -370,13 +370,8 @@ Table diagnosis_table(const std::vector<TaxAdvice>& advice) {
 // What to change, largest bound first. What the launch room has told already is not told again.
 Prose diagnosis_prose(const std::vector<TaxAdvice>& advice) {
   std::vector<TaxAdvice> ours;
-  std::string told_host;
   for (const TaxAdvice& a : advice) {
-    if (a.same_as == "cheaper_host" && a.tighter == "launch") {
-      told_host += (told_host.empty() ? "" : "; ") + a.what;
-    } else if (a.same_as.empty() || a.same_as == "cheaper_host") {
-      ours.push_back(a);
-    }
+    if (a.same_as.empty() || a.same_as == "cheaper_host") ours.push_back(a);
   }
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const AdviceGroup& group : group_advice(ours)) {
@@ -386,12 +381,6 @@ Prose diagnosis_prose(const std::vector<TaxAdvice>& advice) {
       text += (i == 0 ? "" : i + 1 == group.what.size() ? "; or " : "; ") + group.what[i];
     }
     prose.paragraphs.push_back(text + ". Bound: " + group.basis + ".");
-  }
-  if (!told_host.empty()) {
-    prose.paragraphs.push_back(
-        "under the bound told for a cheaper host, which is the tighter one, by what reaches the "
-        "largest layer first: " +
-        told_host + ".");
   }
   return prose;
 }

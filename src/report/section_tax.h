@@ -26,10 +26,14 @@ struct TaxAdvice {
   std::string
       tighter;  // whose bound is taken when both have one: "tax", "launch"; empty = only ours
 };
-// Of levers that both rooms have, the bound is the smaller of the two. launch_levers: empty when
-// the launch room was not asked.
+// Of levers that both rooms have, the bound is the smaller of the two. The launch room looks into
+// IL, which begins later than T_e2e: what lies outside is added to its bound. launch_levers: empty
+// when the launch room was not asked.
 std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
-                                  const std::vector<Lever>& launch_levers);
+                                  const std::vector<Lever>& launch_levers, int64_t outside_il_ns);
+
+// T_e2e of the whole trace less its IL.
+int64_t outside_il_ns(const TaxReport& tax, const LaunchReport& launch);
 
 // Levers with one bound and one reason for it, told together.
 struct AdviceGroup {

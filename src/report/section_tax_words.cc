@@ -133,8 +133,8 @@ std::string wall_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
     }
     text += ", and ";
   }
-  text +=
-      "the GPU stood idle for " + format_ns(diagnosis.gpu_idle_ns) + " of " + format_ns(w.t_e2e_ns);
+  text += "the GPU stood idle for " + format_ns(diagnosis.gpu_idle_ns) + " of " +
+          format_ns(w.t_e2e_ns) + " (T_e2e)";
   if (w.sums.t_orch_ns > w.t_e2e_ns) {
     text +=
         "; T_Orch is larger than that because it charges an operator again for every kernel it "
@@ -190,12 +190,33 @@ const Lever* find_lever(const std::vector<Lever>& levers, const std::string& key
   return nullptr;
 }
 
+void compare(const Lever& launch, int64_t outside_il_ns, TaxAdvice& advice) {
+  TaxLever& lever = advice.lever;
+  const int64_t at_most_ns = launch.at_most_ns + outside_il_ns;
+  advice.same_as = launch.key;
+  advice.tighter = "tax";
+  // The others are of one kernel, or of the launches alone of the chains that were found: no bounds
+  // for ours.
+  if (launch.key != "cheaper_host" || at_most_ns >= lever.at_most_ns) return;
+  advice.tighter = "launch";
+  lever.share_of_e2e *= static_cast<double>(at_most_ns) / static_cast<double>(lever.at_most_ns);
+  lever.at_most_ns = at_most_ns;
+  lever.basis = launch.basis;
+  if (outside_il_ns > 0) {
+    lever.basis += "; and all " + format_ns(outside_il_ns) + " of wall time before IL begins";
+  }
+}
+
 }  // namespace
 
 std::string hdbi_text(double hdbi) {
   if (hdbi > 0 && hdbi < 0.005) return "<0.01";
   if (hdbi < 1 && hdbi > 0.995) return ">0.99";
   return fmt::format("{:.2f}", hdbi);
+}
+
+int64_t outside_il_ns(const TaxReport& tax, const LaunchReport& launch) {
+  return std::max<int64_t>(0, tax.whole.t_e2e_ns - launch.whole.il_ns);
 }
 
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
@@ -214,7 +235,7 @@ std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
 }
 
 std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
-                                  const std::vector<Lever>& launch_levers) {
+                                  const std::vector<Lever>& launch_levers, int64_t outside_il_ns) {
   std::vector<TaxAdvice> advice;
   for (const TaxLever& lever : diagnosis.levers) {
     const LeverWords* words = words_of(lever.key);
@@ -222,20 +243,7 @@ std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
     TaxAdvice one{lever, words->what, "", ""};
     const Lever* same =
         words->launch_lever != nullptr ? find_lever(launch_levers, words->launch_lever) : nullptr;
-    if (same != nullptr) {
-      one.same_as = same->key;
-      one.tighter = same->at_most_ns < lever.at_most_ns ? "launch" : "tax";
-      // The launch room's device levers are one kernel's, not all device work: no bound for ours.
-      const bool device = lever.key == "device_work" || lever.key == "communication";
-      if (one.tighter == "launch" && !device) {
-        one.lever.share_of_e2e *=
-            static_cast<double>(same->at_most_ns) / static_cast<double>(lever.at_most_ns);
-        one.lever.at_most_ns = same->at_most_ns;
-        one.lever.basis = same->basis;
-      } else if (device) {
-        one.tighter = "tax";
-      }
-    }
+    if (same != nullptr) compare(*same, outside_il_ns, one);
     advice.push_back(std::move(one));
   }
   std::stable_sort(advice.begin(), advice.end(), [](const TaxAdvice& a, const TaxAdvice& b) {

@@ -75,6 +75,8 @@ struct VerdictWords {
   std::vector<std::string> sentences;  // the first one is the answer
   std::vector<Lever> levers;           // largest first
 };
+// "cheaper_host", where there is something to give.
+std::vector<Lever> host_levers(const LaunchReport& launch);
 VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
                            const FusionReport& fusion, const TraceVerdict& verdict);
 // "verdict_numbers" and "levers".

@@ -17,7 +17,7 @@ double share_of(int64_t part, int64_t whole) {
 
 std::string idle_text(const LaunchMetrics& m) {
   return "the GPU is idle " + format_share(share_of(m.gpu_idle_union_ns, m.il_ns)) + " of " +
-         format_ns(m.il_ns);
+         format_ns(m.il_ns) + " (IL)";
 }
 
 std::string launches_text(const LaunchMetrics& m) {
@@ -100,12 +100,8 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
   const LaunchMetrics& m = launch.whole;
   std::vector<Lever> levers;
   if (m.cpu_idle_known) {
-    const int64_t host_ns = m.idle_blame.host_busy_ns + m.idle_blame.host_gap_short_ns;
-    add_lever(
-        levers, m, "cheaper_host",
-        "take the host off the path: CUDA graphs, torch.compile, or a faster CPU core", host_ns,
-        "GPU idle while the launching threads are in operators or calls, or between them in gaps "
-        "under 1 ms, as Python leaves them");
+    levers = host_levers(launch);
+    const int64_t host_ns = levers.empty() ? 0 : levers.front().at_most_ns;
     const bool priced =
         launch.floor.source != FloorSource::kNone && fusion.plan_min.launches_saved > 0;
     if (priced) {
@@ -116,7 +112,7 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
                     format_counted(fusion.plan_min.launches_saved, "launch", "launches") + " of " +
                     format_count(static_cast<int64_t>(fusion.k_eager)) + " less",
                 std::min(static_cast<int64_t>(saved), host_ns),
-                "launches saved x launch floor, capped by the idle time above");
+                "launches saved x launch floor, the launches alone; capped by the idle time above");
     }
     add_lever(
         levers, m, "remove_syncs",
@@ -140,7 +136,7 @@ std::string levers_text(const std::vector<Lever>& levers) {
   std::string text = levers.size() == 1 ? "The lever: " : "The biggest levers: ";
   for (size_t i = 0; i < levers.size() && i < kShown; ++i) {
     if (i > 0) text += "; ";
-    text += levers[i].what + " (at most " + format_upper_share(levers[i].share_of_il) + ")";
+    text += levers[i].what + " (at most " + format_upper_share(levers[i].share_of_il) + " of IL)";
   }
   return text + ".";
 }
@@ -155,6 +151,19 @@ std::string iterations_text(const LaunchReport& launch) {
 }
 
 }  // namespace
+
+std::vector<Lever> host_levers(const LaunchReport& launch) {
+  const LaunchMetrics& m = launch.whole;
+  std::vector<Lever> levers;
+  if (!m.cpu_idle_known) return levers;
+  add_lever(
+      levers, m, "cheaper_host",
+      "take the host off the path: CUDA graphs, torch.compile, or a faster CPU core",
+      m.idle_blame.host_busy_ns + m.idle_blame.host_gap_short_ns,
+      "GPU idle while the launching threads are in operators or calls, or between them in gaps "
+      "under 1 ms, as Python leaves them");
+  return levers;
+}
 
 bool has_kernels(const Trace& trace) {
   const std::vector<ActivityKind>& kinds = trace.activities.kind;
@@ -218,7 +227,7 @@ Section verdict_section(const TraceVerdict& verdict, const std::vector<Lever>& l
   for (const Lever& lever : levers) {
     table.rows.push_back({lever.key, lever.what, lever.at_most_ns, lever.share_of_il, lever.basis});
     prose.paragraphs.push_back("at most " + format_ns(lever.at_most_ns) + " (" +
-                               format_share(lever.share_of_il) + "): " + lever.what +
+                               format_share(lever.share_of_il) + " of IL): " + lever.what +
                                ". Bound: " + lever.basis + ".");
   }
   Facts numbers{

@@ -32,7 +32,7 @@ const TaxAdvice* find(const std::vector<TaxAdvice>& advice, const std::string& k
 }
 
 TEST(TaxAdvice, AloneKeepsItsOwnBounds) {
-  const auto advice = tax_advice(host_diagnosis(), {});
+  const auto advice = tax_advice(host_diagnosis(), {}, 0);
   ASSERT_EQ(advice.size(), 4u);
   for (const TaxAdvice& a : advice) {
     EXPECT_TRUE(a.same_as.empty());
@@ -43,7 +43,7 @@ TEST(TaxAdvice, AloneKeepsItsOwnBounds) {
 TEST(TaxAdvice, BesideTheLaunchRoomTheSmallerBoundIsPrinted) {
   const std::vector<Lever> launch = {{"cheaper_host", "", 100, 0.1, "idle while the host is busy"},
                                      {"device_work", "", 20, 0.02, "one kernel"}};
-  const auto advice = tax_advice(host_diagnosis(), launch);
+  const auto advice = tax_advice(host_diagnosis(), launch, 0);
   const TaxAdvice* compile = find(advice, "compile");
   ASSERT_NE(compile, nullptr);
   EXPECT_EQ(compile->same_as, "cheaper_host");
@@ -60,14 +60,39 @@ TEST(TaxAdvice, BesideTheLaunchRoomTheSmallerBoundIsPrinted) {
   EXPECT_EQ(advice.front().lever.key, "device_work");
 }
 
+// The launch room looks into IL only: what a cheaper host gives outside of it is not in its bound.
+TEST(TaxAdvice, TimeOutsideIlIsAddedToTheLaunchBound) {
+  const std::vector<Lever> launch = {{"cheaper_host", "", 100, 0.5, "idle while the host is busy"}};
+  const auto advice = tax_advice(host_diagnosis(), launch, 150);
+  const TaxAdvice* compile = find(advice, "compile");
+  EXPECT_EQ(compile->tighter, "launch");
+  EXPECT_EQ(compile->lever.at_most_ns, 250);
+  EXPECT_NEAR(compile->lever.share_of_e2e, 0.25, 1e-12);
+  EXPECT_EQ(compile->lever.basis,
+            "idle while the host is busy; and all 150 ns of wall time before IL begins");
+  const auto outside = tax_advice(host_diagnosis(), launch, 300);
+  EXPECT_EQ(find(outside, "compile")->tighter, "tax");
+  EXPECT_EQ(find(outside, "compile")->lever.at_most_ns, 400);
+}
+
+// Launches saved by the chains that were found, times the floor, bound no other way to launch less.
+TEST(TaxAdvice, AChainsPriceBoundsNothingElse) {
+  TaxDiagnosis diagnosis = host_diagnosis();
+  diagnosis.levers.push_back({"fusion", 400, 0.4, "idle"});
+  const auto advice = tax_advice(diagnosis, {{"fusion", "", 30, 0.03, "launches saved"}}, 0);
+  EXPECT_EQ(find(advice, "fusion")->same_as, "fusion");
+  EXPECT_EQ(find(advice, "fusion")->tighter, "tax");
+  EXPECT_EQ(find(advice, "fusion")->lever.at_most_ns, 400);
+}
+
 TEST(TaxAdvice, AWiderLaunchBoundLeavesOurs) {
-  const auto advice = tax_advice(host_diagnosis(), {{"cheaper_host", "", 900, 0.9, "x"}});
+  const auto advice = tax_advice(host_diagnosis(), {{"cheaper_host", "", 900, 0.9, "x"}}, 0);
   EXPECT_EQ(find(advice, "compile")->tighter, "tax");
   EXPECT_EQ(find(advice, "compile")->lever.at_most_ns, 400);
 }
 
 TEST(TaxAdvice, LeversWithOneBoundAreToldTogether) {
-  const auto groups = group_advice(tax_advice(host_diagnosis(), {}));
+  const auto groups = group_advice(tax_advice(host_diagnosis(), {}, 0));
   ASSERT_EQ(groups.size(), 3u);
   EXPECT_EQ(groups[0].what.size(), 2u);
   EXPECT_EQ(groups[0].at_most_ns, 400);
