@@ -151,6 +151,32 @@ void TimelineMaker::add_memory_counters() {
   }
 }
 
+// How far from itself a reading stands for power, in distances of readings; a longer hole is a hole
+// (docs/metrics.md, Clocks, power and cores).
+constexpr double kReachOfReading = 0.75;
+
+// Joules since the first sample, so that what a selection took is the difference of its ends. Time
+// that no sample stands for adds nothing.
+TimelineCounter energy_counter(const TelemetryTrack& track, const std::string& name) {
+  TimelineCounter counter{.name = name, .unit = "energy_j"};
+  const double reach_ns = kReachOfReading * static_cast<double>(track.period_ns);
+  double joules = 0;
+  for (size_t i = 0; i < track.t_ns.size(); ++i) {
+    if (track.mean) {
+      counter.time_ns.push_back(track.from_ns[i]);
+      counter.value.push_back(joules);
+      joules += track.value[i] * static_cast<double>(track.t_ns[i] - track.from_ns[i]) * 1e-9;
+    } else if (i > 0) {
+      const double half_ns =
+          std::min(static_cast<double>(track.t_ns[i] - track.t_ns[i - 1]) / 2, reach_ns);
+      joules += (track.value[i - 1] + track.value[i]) * half_ns * 1e-9;
+    }
+    counter.time_ns.push_back(track.t_ns[i]);
+    counter.value.push_back(joules);
+  }
+  return counter;
+}
+
 // Samples as logged. A mean stands at the start of the time that it is over.
 void TimelineMaker::add_telemetry_counters() {
   if (rooms_.telemetry == nullptr) return;
@@ -161,6 +187,9 @@ void TimelineMaker::add_telemetry_counters() {
                             .unit = std::string(telemetry_signal_name(track.signal)),
                             .time_ns = track.mean ? track.from_ns : track.t_ns,
                             .value = track.value};
+    if (track.signal == TelemetrySignal::kPower) {
+      timeline_.counters.push_back(energy_counter(track, counter.name));
+    }
     timeline_.counters.push_back(std::move(counter));
   }
 }

@@ -384,6 +384,12 @@ def check_telemetry(assay, folder):
             if series == "power_w" and cat == "assay"}
     if told != watts:
         problems.append(f"telemetry: {len(told)} samples of {len(watts)}: {sorted(told.items())[:3]}")
+    # Readings stand for the time between them: 0.1 s each step, at the mean of its two ends.
+    values = list(watts.values())
+    joules = sum((a + b) / 2 * 0.1 for a, b in zip(values, values[1:]))
+    energy = [value for _, _, series, _, value, cat in imported.counters if series == "energy_j" and cat == "assay"]
+    if len(energy) != len(watts) or energy[0] != 0 or abs(energy[-1] - joules) > 1e-6 * joules:
+        problems.append(f"telemetry: energy ends at {energy[-1:]}, not at {joules}")
     report = json.loads(done.stdout)
     if not report["levels"].get("telemetry") or not any("W" in words for words in report["verdict"]):
         problems.append("telemetry: the report does not show the log")

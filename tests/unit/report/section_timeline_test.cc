@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -15,7 +16,9 @@
 namespace assay {
 namespace {
 
+using ::testing::DoubleNear;
 using ::testing::ElementsAre;
+using ::testing::Pointwise;
 using testing::TraceMaker;
 
 // name, start, end
@@ -34,7 +37,7 @@ Trace two_launches() {
       .build();
 }
 
-Timeline timeline_of(const Trace& trace) {
+Timeline timeline_of(const Trace& trace, const TelemetryReport* telemetry = nullptr) {
   const Links links = link_trace(trace);
   const Windows windows = find_iterations(trace, links);
   LaunchOptions launch_options;
@@ -51,7 +54,11 @@ Timeline timeline_of(const Trace& trace) {
   const auto levels = analyze_levels(trace, links, windows, {});
   EXPECT_TRUE(launch && fusion && tax && levels);
   return trace_timeline(trace, links, windows,
-                        {.launch = *launch, .fusion = *fusion, .tax = *tax, .levels = *levels});
+                        {.launch = *launch,
+                         .fusion = *fusion,
+                         .tax = *tax,
+                         .levels = *levels,
+                         .telemetry = telemetry});
 }
 
 std::vector<Shown> shown(const Timeline& timeline, const std::string& name) {
@@ -202,6 +209,35 @@ TEST(SectionTimeline, ChainsHaveARankAndAPrice) {
   EXPECT_THAT(values(timeline, "fusion chains", "rank"), ElementsAre(1, 1, 1, 1));
   EXPECT_THAT(values(timeline, "fusion chains", "saving_ns"), ElementsAre(150, 150, 150, 150));
   EXPECT_THAT(values(timeline, "fusion chains", "device_ns"), ElementsAre(120, 120, 120, 120));
+}
+
+// 150 W for 1 ms, 200 W for 1 ms; then a hole of 8 ms, into which each reading reaches 0.75 ms.
+TEST(SectionTimeline, PowerHasItsEnergyBesideIt) {
+  TelemetryReport telemetry;
+  TelemetryTrack& readings = telemetry.tracks.emplace_back();  // of power
+  readings.period_ns = 1'000'000;
+  readings.t_ns = {0, 1'000'000, 2'000'000, 10'000'000};
+  readings.value = {100, 200, 200, 100};
+  TelemetryTrack means;
+  means.device = "1";
+  means.mean = true;
+  means.period_ns = 1'000'000;
+  means.from_ns = {0, 5'000'000};
+  means.t_ns = {1'000'000, 6'000'000};
+  means.value = {100, 50};
+  telemetry.tracks.push_back(means);
+  const Timeline timeline = timeline_of(two_launches(), &telemetry);
+  std::map<std::string, const TimelineCounter*> counters;
+  for (const TimelineCounter& counter : timeline.counters) {
+    counters[counter.name + " " + counter.unit] = &counter;
+  }
+  ASSERT_EQ(counters.count("GPU power_w"), 1u);
+  ASSERT_EQ(counters.count("GPU energy_j"), 1u);
+  EXPECT_THAT(counters["GPU energy_j"]->value,
+              Pointwise(DoubleNear(1e-12), std::vector<double>{0, 0.15, 0.35, 0.575}));
+  EXPECT_THAT(counters["GPU 1 energy_j"]->time_ns, ElementsAre(0, 1'000'000, 5'000'000, 6'000'000));
+  EXPECT_THAT(counters["GPU 1 energy_j"]->value,
+              Pointwise(DoubleNear(1e-12), std::vector<double>{0, 0.1, 0.1, 0.15}));
 }
 
 TEST(SectionTimeline, AnEmptyTraceHasNoTracksButItsWindow) {
