@@ -121,14 +121,22 @@ class TerminalWriter {
     std::vector<Line> lines;
     size_t label_width = 0;
     size_t number_width = 0;
+    bool all_numbers = true;
     for (const Item& item : facts.items) {
       if (!for_readers(item.show)) continue;
       Line next{clean(item.label), clean(format_value(item.value, item.unit)),
                 item.value.number().has_value() || item.value.missing(), clean(item.note)};
-      next.label = shorten_middle(next.label, width_ / 2, charset_);
-      label_width = std::max(label_width, display_width(next.label));
+      all_numbers = all_numbers && next.number;
       if (next.number) number_width = std::max(number_width, display_width(next.value));
       lines.push_back(std::move(next));
+    }
+    // Text needs room beside its label; a number only its own width.
+    size_t label_room = width_ / 2;
+    const size_t beside = kIndent + 2 + number_width;
+    if (all_numbers && width_ > beside) label_room = std::max(label_room, width_ - beside);
+    for (Line& next : lines) {
+      next.label = shorten_middle(next.label, label_room, charset_);
+      label_width = std::max(label_width, display_width(next.label));
     }
     const size_t value_at = label_width + 2;
     const size_t room = width_ - kIndent - std::min(value_at, width_ - kIndent - 1);

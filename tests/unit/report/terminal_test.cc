@@ -240,6 +240,18 @@ TEST(ReportTerminal, OneColumnWiderThanTheScreenIsShownWhole) {
 )");
 }
 
+TEST(ReportTerminal, LabelsOfNumbersTakeTheRoomThatTheNumbersLeave) {
+  Document document;
+  Section section{.key = "s", .title = "S"};
+  section.blocks.push_back(
+      Facts{.key = "f",
+            .items = {{"a", "of GPU idle: host busy or unseen under 1 ms", 0.004, Unit::kShare}}});
+  document.sections.push_back(std::move(section));
+  const std::string shown = write_terminal(document, {.width = 60});
+  EXPECT_NE(shown.find("  of GPU idle: host busy or unseen under 1 ms  0.4 %\n"), std::string::npos)
+      << shown;
+}
+
 TEST(ReportTerminal, EmptyTablesSayNone) {
   Table table{.key = "n", .title = "Chains"};
   table.columns = {{"n", "number", Unit::kCount}};
