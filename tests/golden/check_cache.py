@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import datasets
 
@@ -82,8 +83,12 @@ def check_folder(assay, trace, folder):
     expect(again[:2] == stale[:2] and b"damaged" in again[2], f"damage: {again[2]!r}")
     expect(answer(assay, ["info"], source, flag)[2] == b"", "a damaged file is not made anew")
 
-    # Same size, same time, other bytes: told by the hash, because the file is younger than the clock's tick.
+    # Same size, same time, other bytes: told by the hash, because the file is younger than the clock's tick when it is
+    # cached. It is dated ahead, so that it is so however long the caching takes.
     if source.read_bytes()[:1] in (b"{", b"["):
+        ahead = time.time_ns() + 3600 * 10**9
+        os.utime(source, ns=(ahead, ahead))
+        answer(assay, ["info"], source, flag)
         stamp, text = source.stat(), source.read_bytes()
         at = text.index(b'"name"') + 9
         source.write_bytes(text[:at] + bytes([text[at] ^ 1]) + text[at + 1:])
