@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 namespace assay::testing {
@@ -15,5 +16,15 @@ inline std::string scratch_path(const std::string& ending) {
   std::replace(name.begin(), name.end(), '/', '_');
   return ::testing::TempDir() + "assay_" + name + "_" + std::to_string(::getpid()) + ending;
 }
+
+// The same, removed in the end with what is in it.
+struct Scratch {
+  explicit Scratch(const std::string& ending) : path(scratch_path(ending)) {}
+  ~Scratch() { std::filesystem::remove_all(path); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  const std::string path;
+};
 
 }  // namespace assay::testing

@@ -12,16 +12,13 @@
 #include "base/random.h"
 #include "ingest/columnar_layout.h"
 #include "ingest/load.h"
+#include "support/scratch.h"
 #include "support/trace_maker.h"
 
 namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string scratch(const char* name) {
-  return (std::filesystem::path(::testing::TempDir()) / name).string();
-}
 
 std::string slurp(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -88,7 +85,8 @@ std::string error_of(const std::string& path, const std::string& bytes) {
 }
 
 TEST(ColumnarFile, EveryFlippedBitIsNoticed) {
-  const std::string path = scratch("flip.assay");
+  const testing::Scratch scratch(".assay");
+  const std::string& path = scratch.path;
   const std::string good = file_of(small_trace(), path);
   ASSERT_TRUE(read_columnar(path));
   // In place: the file is written once, not once per byte.
@@ -106,7 +104,8 @@ TEST(ColumnarFile, EveryFlippedBitIsNoticed) {
 }
 
 TEST(ColumnarFile, EveryCutIsNoticed) {
-  const std::string path = scratch("cut.assay");
+  const testing::Scratch scratch(".assay");
+  const std::string& path = scratch.path;
   const std::string good = file_of(small_trace(), path);
   for (size_t size = good.size(); size-- > 0;) {
     std::filesystem::resize_file(path, size);
@@ -117,7 +116,8 @@ TEST(ColumnarFile, EveryCutIsNoticed) {
 
 // Correct checksums prove nothing about who wrote the bytes.
 TEST(ColumnarFile, AnyBlockContentEndsInATraceOrAnError) {
-  const std::string path = scratch("crafted.assay");
+  const testing::Scratch scratch(".assay");
+  const std::string& path = scratch.path;
   const std::string good = file_of(small_trace(), path);
   columnar::Head head{};
   std::memcpy(&head, good.data(), sizeof(head));
@@ -142,7 +142,8 @@ TEST(ColumnarFile, AnyBlockContentEndsInATraceOrAnError) {
 }
 
 TEST(ColumnarFile, NamesWhatIsWrongWithIt) {
-  const std::string path = scratch("named.assay");
+  const testing::Scratch scratch(".assay");
+  const std::string& path = scratch.path;
   const std::string good = file_of(small_trace(), path);
   EXPECT_THAT(error_of(path, with_head(good, [](auto& h) { h.byte_order = 0x04030201; })),
               HasSubstr("other byte order"));
@@ -167,7 +168,8 @@ TEST(ColumnarFile, NamesWhatIsWrongWithIt) {
 }
 
 TEST(ColumnarFile, GivesBackTheTraceThatWasWritten) {
-  const std::string path = scratch("same.assay");
+  const testing::Scratch scratch(".assay");
+  const std::string& path = scratch.path;
   Trace trace = small_trace();
   trace.threads[0].name = "main";
   trace.devices.push_back({.id = 3, .name = "H100", .total_memory_bytes = 80, .compute_major = 9});

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "support/relation_maker.h"
+#include "support/scratch.h"
 
 namespace assay {
 namespace {
@@ -24,14 +25,14 @@ TEST(DuckDbMissing, TheMessageSaysHowToGetIt) {
 }
 
 TEST(DuckDbMissing, AnotherLibraryOfThatNameIsRefused) {
-  const std::filesystem::path folder = ::testing::TempDir() + "/assay_no_duckdb";
+  const testing::Scratch scratch("");
+  const std::filesystem::path folder = scratch.path;
   std::filesystem::create_directories(folder);
   std::filesystem::copy_file(ASSAY_FAKE_EMPTY, folder / "libduckdb.so",
                              std::filesystem::copy_options::overwrite_existing);
   ::setenv("DUCKDB_ROOT", folder.c_str(), 1);
   const auto database = Database::open(Catalog{}, {});
   ::unsetenv("DUCKDB_ROOT");
-  std::filesystem::remove_all(folder);
   ASSERT_FALSE(database.has_value());
   EXPECT_THAT(database.error().describe(), HasSubstr("duckdb_"));
 }

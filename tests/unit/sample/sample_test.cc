@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "collect/sample/cpu.h"
 #include "collect/sample/output.h"
 #include "collect/sample/sampler.h"
+#include "support/scratch.h"
 
 namespace assay::sample {
 namespace {
@@ -123,8 +125,7 @@ TEST(SampleOutput, AFullDiskIsAnErrorThatSaysSo) {
 class Sampling : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = ::testing::TempDir() + "assay_sample_" +
-              ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directory(scratch_.path);
     options_.output = folder_ + ".csv";
     options_.tool = "assay test";
     options_.nvml = {"no-such-library.so"};
@@ -136,7 +137,8 @@ class Sampling : public ::testing::Test {
     for (std::string line; std::getline(file, line);) all.push_back(line);
     return all;
   }
-  std::string folder_;
+  const testing::Scratch scratch_{""};
+  const std::string folder_ = scratch_.path + "/run";
   SampleOptions options_;
 };
 
