@@ -214,20 +214,20 @@ class GpuDevice final : public PowerDevice {
   }
 
   Result<ClockProbe> probe() override {
-    volatile uint64_t* const seen = static_cast<volatile uint64_t*>(stamp_host_);
-    *seen = 0;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    // Host memory that the GPU writes to.
+    const std::atomic_ref<uint64_t> seen(*static_cast<uint64_t*>(stamp_host_));
+    seen.store(0);
     ClockProbe probe;
     probe.c0_ns = now_ns();
     void* arguments[] = {&stamp_device_};
     ASSAY_TRY(launch(stamp_, 1, 1, arguments));
-    while (*seen == 0) {
+    while (seen.load() == 0) {
       if (now_ns() - probe.c0_ns > kStampWait) {
         return failed("the GPU did not answer a clock read within a second");
       }
     }
     probe.c1_ns = now_ns();
-    probe.gpu_ticks = static_cast<int64_t>(*seen);
+    probe.gpu_ticks = static_cast<int64_t>(seen.load());
     return probe;
   }
 
