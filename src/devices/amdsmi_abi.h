@@ -1,14 +1,18 @@
 #pragma once
 
-// The part of AMD SMI's binary interface that Assay uses (amdsmi.h, ROCm 6.0 to 7). Only calls
-// whose arguments kept their form over these versions; of the structures that grew or were
-// reordered, the first members, and those in a way that tells the layout by its values.
+// The part of AMD SMI's binary interface that Assay uses (amdsmi.h, AMD SMI 24 to 27: ROCm 6.1 to
+// 7 and later); held against the header by tests/abi/amdsmi_headers.cc where that is installed.
+// Only calls whose arguments kept their form over these versions; of the structures that grew or
+// were reordered, the first members, and those in a way that tells the layout by its values.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace assay::amdsmi {
 
+// amdsmi_version_t begins with the year of the release, later with the major version, which went on
+// from it. The power of 23 begins as that of 24 does, with other members.
+constexpr uint32_t kOldestVersion = 24;
 constexpr uint64_t kInitGpus = 2;             // AMDSMI_INIT_AMD_GPUS
 constexpr int kNoPermission = 10;             // AMDSMI_STATUS_NO_PERM
 constexpr int kSystemClock = 0;               // AMDSMI_CLK_TYPE_SYS
@@ -32,6 +36,7 @@ struct Api {
   int (*error_text)(int code, const char** text);
   int (*sockets)(uint32_t* count, void** sockets);
   int (*processors)(void* socket, uint32_t* count, void** processors);
+  int (*version)(void* version);
   // Older libraries and other devices lack some: null.
   int (*bus)(void* processor, uint64_t* bdf);  // function 3 bits, device 5, bus 8, domain 48
   int (*uuid)(void* processor, unsigned* length, char* text);

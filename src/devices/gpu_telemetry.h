@@ -57,8 +57,9 @@ Result<std::unique_ptr<GpuTelemetry>> open_nvidia_telemetry(
     const std::vector<std::string>& libraries = {"libnvidia-ml.so.1"});
 // AMD SMI where it is installed, starts and shows a GPU; else ROCm-SMI.
 struct AmdTelemetryLibraries {
-  std::vector<std::string> amd_smi = {"libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24",
-                                      "libamd_smi.so", "/opt/rocm/lib/libamd_smi.so"};
+  std::vector<std::string> amd_smi = {"libamd_smi.so.27", "libamd_smi.so.26",
+                                      "libamd_smi.so.25", "libamd_smi.so.24",
+                                      "libamd_smi.so",    "/opt/rocm/lib/libamd_smi.so"};
   std::vector<std::string> rocm_smi = {"librocm_smi64.so.7", "librocm_smi64.so.6",
                                        "librocm_smi64.so.5", "librocm_smi64.so.1",
                                        "librocm_smi64.so",   "/opt/rocm/lib/librocm_smi64.so"};

@@ -20,6 +20,7 @@ Status bind(const DynamicLibrary& library, amdsmi::Api& api) {
   ASSAY_TRY(library.bind("amdsmi_status_code_to_string", api.error_text));
   ASSAY_TRY(library.bind("amdsmi_get_socket_handles", api.sockets));
   ASSAY_TRY(library.bind("amdsmi_get_processor_handles", api.processors));
+  ASSAY_TRY(library.bind("amdsmi_get_lib_version", api.version));
   library.bind_if_there("amdsmi_get_gpu_device_bdf", api.bus);
   library.bind_if_there("amdsmi_get_gpu_device_uuid", api.uuid);
   library.bind_if_there("amdsmi_get_gpu_asic_info", api.asic);
@@ -44,6 +45,7 @@ class AmdSmiTelemetry final : public ListedTelemetry {
                      DynamicLibrary::open(libraries, "AMD SMI is not installed here"));
     ASSAY_TRY(bind(library, api_));
     ASSAY_TRY(check(api_.init(amdsmi::kInitGpus), "starting AMD SMI"));
+    ASSAY_TRY(check_version());
     uint32_t count = kMostHandles;
     std::array<void*, kMostHandles> sockets = {};
     ASSAY_TRY(check(api_.sockets(&count, sockets.data()), "listing the sockets"));
@@ -91,6 +93,18 @@ class AmdSmiTelemetry final : public ListedTelemetry {
     if (code != 0) api_.error_text(code, &text);
     return telemetry_status(code, doing, text,
                             code == amdsmi::kNoPermission ? kAmdPermissionHint : "");
+  }
+
+  Status check_version() const {
+    Structure version;
+    ASSAY_TRY(check(api_.version(version.bytes.data()), "asking for AMD SMI's version"));
+    uint32_t number = 0;
+    std::memcpy(&number, version.bytes.data(), sizeof(number));
+    if (number >= amdsmi::kOldestVersion) return Ok{};
+    return Error{ErrorCode::kUnsupported,
+                 "AMD SMI " + std::to_string(number) + " is not read: ROCm 6.1 and newer have " +
+                     std::to_string(amdsmi::kOldestVersion) + " or later",
+                 "", -1};
   }
 
   void add(void* processor) {

@@ -8,32 +8,15 @@
 #include <rocm_smi/rocm_smi.h>
 
 #include <cstddef>
-#include <type_traits>
 
+#include "abi/same_shape.h"
 #include "collect/null_kernel/hip_abi.h"
 #include "devices/gpu_runtime.h"
 #include "devices/rsmi_abi.h"
 
 namespace {
 
-// Passed in the same way: both pointers, or both numbers of one size.
-template <typename A, typename B>
-constexpr bool kSameShape =
-    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
-    std::is_floating_point_v<A> == std::is_floating_point_v<B>;
-
-template <typename RA, typename... A, typename RB, typename... B>
-constexpr bool same_shape(RA (*)(A...), RB (*)(B...)) {
-  if constexpr (sizeof...(A) != sizeof...(B)) {
-    return false;
-  } else {
-    return kSameShape<RA, RB> && (kSameShape<A, B> && ...);
-  }
-}
-
-#define ASSAY_SAME(function, table, member)                                                       \
-  static_assert(same_shape(static_cast<decltype(&function)>(nullptr), decltype(table::member){}), \
-                #function)
+using assay::abi::same_shape;
 
 using assay::GpuApi;
 using assay::GpuCompilerApi;
@@ -142,6 +125,12 @@ static_assert(RSMI_TEMP_TYPE_EDGE == assay::rsmi::kTemperatureEdge);
 static_assert(RSMI_TEMP_TYPE_JUNCTION == assay::rsmi::kTemperatureJunction);
 static_assert(RSMI_TEMP_CURRENT == assay::rsmi::kTemperatureCurrent);
 static_assert(sizeof(rsmi_frequencies_t) <= assay::rsmi::kMostFrequencyBytes);
+// {num_supported, current, frequency}, with a flag at the front since ROCm 6.
+static_assert(offsetof(rsmi_frequencies_t, current) ==
+              offsetof(rsmi_frequencies_t, num_supported) + 4);
+static_assert(offsetof(rsmi_frequencies_t, frequency) ==
+              2 * offsetof(rsmi_frequencies_t, num_supported) + 8);
+static_assert(offsetof(rsmi_frequencies_t, num_supported) <= 4);
 static_assert(RSMI_STATUS_NOT_SUPPORTED == assay::rsmi::kNotSupported);
 static_assert(RSMI_STATUS_PERMISSION == assay::rsmi::kPermission);
 static_assert(RSMI_SW_COMP_DRIVER == assay::rsmi::kDriverComponent);

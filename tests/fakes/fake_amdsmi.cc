@@ -1,7 +1,7 @@
 // AMD SMI of two GPUs that do not exist. The first draws 300 W by its energy counter, which counts
 // in 15.259 uJ; the second has no counter and says 250 W, in one of the two layouts that
 // amdsmi_power_info_t had. FAKE_AMDSMI names a fault or a layout: no_start, no_gpu, old_layout,
-// power_zero_average, no_power.
+// power_zero_average, no_power, too_old.
 
 #include <cstdint>
 #include <cstdlib>
@@ -27,6 +27,9 @@ extern "C" {
 int amdsmi_init(uint64_t flags) { return flags != 2 ? 1 : is("no_start") ? 10 : 0; }
 int amdsmi_status_code_to_string(int code, const char** text) {
   return *text = code == 10 ? "NO_PERM" : "fake AMD SMI error", 0;
+}
+int amdsmi_get_lib_version(uint32_t* version) {
+  return version[0] = is("too_old") ? 23 : 27, version[1] = 1, 0;
 }
 int amdsmi_get_socket_handles(uint32_t* count, void** sockets) {
   *count = is("no_gpu") ? 0 : 2;

@@ -72,7 +72,7 @@ TEST_F(AmdSmi, BothLayoutsOfThePowerAreTold) {
 }
 
 TEST_F(AmdSmi, WhereItDoesNotServeRocmSmiIsAsked) {
-  for (const char* fault : {"no_start", "no_gpu"}) {
+  for (const char* fault : {"no_start", "no_gpu", "too_old"}) {
     const auto telemetry = open(fault, true);
     ASSERT_TRUE(telemetry) << fault;
     EXPECT_EQ((*telemetry)->gpus().front().source, "ROCm-SMI");
@@ -84,7 +84,14 @@ TEST_F(AmdSmi, WhereItDoesNotServeRocmSmiIsAsked) {
   EXPECT_THAT(neither.error().message, HasSubstr("ROCm-SMI is not installed here"));
 }
 
-// amdsmi_power_info_t of ROCm 6.0 (six words) and of 6.4 and later (the socket's 64 bits first).
+TEST_F(AmdSmi, OfAVersionWhosePowerBeginsOtherwiseNothingIsRead) {
+  const auto telemetry = open("too_old");
+  ASSERT_FALSE(telemetry);
+  EXPECT_THAT(telemetry.error().message,
+              HasSubstr("AMD SMI 23 is not read: ROCm 6.1 and newer have 24 or later"));
+}
+
+// amdsmi_power_info_t of ROCm 6.1 (six words) and of 6.4 and later (the socket's 64 bits first).
 TEST(SocketPower, IsReadInTheLayoutThatFits) {
   const auto of = [](std::vector<uint32_t> words) {
     words.resize(64, 0);
