@@ -824,6 +824,12 @@ def kind_of_attention(mode):
     return "math", f"math (PyTorch {torch.__version__} has no scaled_dot_product_attention)"
 
 
+def first_words(text):
+    """The first line, and the one that it announces: torch.compile names the cause only there."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
+    return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+
+
 def run_point(model, config, args, batch, length, facts):
     run = (HuggingFaceRun if args.hf else ModelRun)(model, config, args, batch, length)
     with torch.no_grad(), attention_of(args.mode):
@@ -854,7 +860,7 @@ def main(argv=None):
             except Exception as error:  # pylint: disable=broad-except
                 # A size that does not fit or compile must not cost the others.
                 failed = 1
-                words = (str(error).splitlines() or [""])[0]
+                words = first_words(str(error))
                 print(f"batch {batch}, length {length}: {type(error).__name__}: {words}", file=sys.stderr)
                 if is_gpu(args.device):
                     torch.cuda.empty_cache()

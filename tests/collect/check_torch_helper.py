@@ -154,6 +154,8 @@ def failing(self):
     if self.batch == 2: raise RuntimeError("out of memory")
     return real(self)
 a.ModelRun.prefill = failing
+assert a.first_words("backend='inductor' raised:\\n\\nImportError: no compiler\\n\\nmore") == "backend='inductor' raised: ImportError: no compiler"
+assert a.first_words("out of memory\\nTried to") == "out of memory" and a.first_words("") == ""
 sys.exit(a.main({[*SMALL, "--model", "tiny", "--batch", "1,2,4", "--out"]!r} + [{str(self.out)!r}]))
 '''
         done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=False)
