@@ -12,6 +12,9 @@
 #include <sstream>
 #include <utility>
 
+#define ASSAY_TORCH_SINCE(major, minor) \
+  (TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= (major) * 100 + (minor))
+
 namespace assay::replay {
 
 struct Call::Parts {
@@ -85,14 +88,37 @@ std::optional<at::ScalarType> element_type(const std::string& name) {
       {"bool", at::kBool},
       {"c10::complex<float>", at::kComplexFloat},
       {"c10::complex<double>", at::kComplexDouble},
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1)
+      {"c10::complex<c10::Half>", at::kComplexHalf},
+#if ASSAY_TORCH_SINCE(2, 1)
       {"c10::Float8_e4m3fn", at::ScalarType::Float8_e4m3fn},
       {"c10::Float8_e5m2", at::ScalarType::Float8_e5m2},
+#endif
+#if ASSAY_TORCH_SINCE(2, 3)
+      {"c10::Float8_e4m3fnuz", at::ScalarType::Float8_e4m3fnuz},
+      {"c10::Float8_e5m2fnuz", at::ScalarType::Float8_e5m2fnuz},
+      {"short unsigned int", at::ScalarType::UInt16},
+      {"unsigned short", at::ScalarType::UInt16},
+      {"unsigned int", at::ScalarType::UInt32},
+      {"long unsigned int", at::ScalarType::UInt64},
+      {"unsigned long", at::ScalarType::UInt64},
+#endif
+#if ASSAY_TORCH_SINCE(2, 8)
+      {"c10::Float8_e8m0fnu", at::ScalarType::Float8_e8m0fnu},
+      {"c10::Float4_e2m1fn_x2", at::ScalarType::Float4_e2m1fn_x2},
 #endif
   };
   const auto found = kNames.find(name);
   if (found == kNames.end()) return std::nullopt;
   return found->second;
+}
+
+// Two numbers of four bits in a byte; no operator converts to it.
+bool is_packed(at::ScalarType type) {
+#if ASSAY_TORCH_SINCE(2, 8)
+  return type == at::ScalarType::Float4_e2m1fn_x2;
+#else
+  return type == at::ScalarType::Undefined;
+#endif
 }
 
 bool is_integer_kind(TypeKind kind) {
@@ -157,6 +183,17 @@ bool is_untyped_tensor(const RecordedInput& input) {
 
 bool is_tensor(const RecordedInput& input) {
   return element_type(input.type).has_value() || is_untyped_tensor(input);
+}
+
+// A tensor of a type that this PyTorch, or this program, does not know. Profilers of PyTorch 1 have
+// words of their own for what is no tensor; none of these has dimensions.
+bool is_unknown_tensor(const RecordedInput& input) {
+  if (input.type.empty() || input.type == "Scalar" || input.type == "ScalarList" ||
+      input.type == "TensorList" || is_tensor(input)) {
+    return false;
+  }
+  const bool has_dims = input.dims.told && !input.dims.nested && !input.dims.shapes.front().empty();
+  return has_dims || input.type.compare(0, 5, "c10::") == 0;
 }
 
 // How well a recorded input fits a declared argument; kNoFit: not at all.
@@ -287,6 +324,11 @@ class Builder {
       : entry_(std::move(entry)), device_(device), most_bytes_(most_bytes) {}
 
   std::unique_ptr<Call::Parts> build() {
+    for (size_t i = 0; i < entry_.inputs.size(); ++i) {
+      if (!is_unknown_tensor(entry_.inputs[i])) continue;
+      where_ = "input " + std::to_string(i + 1);
+      fail("a tensor of '" + entry_.inputs[i].type.substr(0, 60) + "' cannot be made here");
+    }
     std::vector<std::string> assumed;
     const c10::OperatorHandle op = choose_overload(entry_, assumed);
     auto parts = std::make_unique<Call::Parts>(Call::Parts{op, {}, std::move(assumed), {}});
@@ -595,7 +637,8 @@ class Builder {
     bytes_ += static_cast<int64_t>(bytes);
     const at::TensorOptions options = at::TensorOptions().dtype(type).device(device_);
     if (strides == nullptr || empty) return at::empty(sizes, options);
-    return at::empty({static_cast<int64_t>(elements)}, options).as_strided(sizes, *strides);
+    // No view of another tensor: some operators refuse these.
+    return at::empty_strided(sizes, *strides, options);
   }
 
   // Values that no operator refuses: in (0, 1], ones, or places that exist. Filled through the
@@ -605,7 +648,9 @@ class Builder {
     const int64_t count = static_cast<int64_t>(tensor.storage().nbytes() / tensor.element_size());
     at::Tensor memory = tensor.as_strided({count}, {1}, 0);
     const at::ScalarType type = tensor.scalar_type();
-    if (places) {
+    if (is_packed(type)) {
+      memory.view(at::kByte).fill_(0x22);  // 1 and 1
+    } else if (places) {
       memory.copy_(at::arange(count, memory.options().dtype(at::kLong))
                        .remainder(std::max<int64_t>(1, smallest_)));
     } else if (type == at::kBool || at::isIntegralType(type, false)) {

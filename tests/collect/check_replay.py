@@ -51,6 +51,22 @@ def trace_of(calls):
             "traceEvents": events}
 
 
+def with_kernels(trace):
+    """A trace of a CPU in which every operator that called no other launched one kernel of its own."""
+    ops = sorted((event for event in trace["traceEvents"] if event.get("cat") == "cpu_op"),
+                 key=lambda event: (event["ts"], -event["dur"]))
+    leaves = [op for op, after in zip(ops, [*ops[1:], None]) if after is None or after["ts"] >= op["ts"] + op["dur"]]
+    for number, op in enumerate(leaves):
+        ids = {"correlation": 1_000_000 + number, "External id": op["args"]["External id"]}
+        trace["traceEvents"].append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": op["pid"],
+                                     "tid": op["tid"], "ts": op["ts"], "dur": min(op["dur"], 0.001), "args": ids})
+        trace["traceEvents"].append({"ph": "X", "cat": "kernel", "name": f"kernel_{number}", "pid": 0, "tid": 7,
+                                     "ts": op["ts"] + op["dur"] / 2, "dur": 0.001,
+                                     "args": {**ids, "device": 0, "stream": 7, "grid": [number + 1, 1, 1],
+                                              "block": [32, 1, 1]}})
+    return {**trace, "deviceProperties": [{"id": 0, "name": "Test GPU"}]}
+
+
 def database(entries, gpu=""):
     return {"kind": "assay-kernel-db", "schema_version": 1, "gpu": {"name": gpu}, "entries": entries}
 
@@ -213,6 +229,26 @@ class ReplayTest(unittest.TestCase):
         self.assertEqual(failed.pop("aten::nonzero", "")[:15], "skipped_dynamic")
         self.assertLessEqual(len(failed), 8, failed)
 
+    def test_what_the_profiler_itself_writes_is_rebuilt(self):
+        if PYTHON is None:
+            self.skipTest("no Python with PyTorch")
+        trace = self.top / "profiled.json"
+        recorded = subprocess.run([PYTHON, str(HERE / "record_ops.py"), "--profile", trace], capture_output=True, text=True,
+                                  check=False)
+        if recorded.returncode == SKIP:
+            self.skipTest("this PyTorch was built without its profiler")
+        self.assertEqual(recorded.returncode, 0, recorded.stderr)
+        trace.write_text(json.dumps(with_kernels(json.loads(trace.read_text()))))
+        done = self.assay("tax", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["import_log"], [])
+        rows = json.loads((self.top / "ops.json").read_text())
+        done = self.replay(json.dumps({**rows, "gpu": {"name": ""}}))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        entries = self.entries().values()
+        self.assertEqual([row["reason"] for row in entries if row["status"] not in ("ok", "skipped_dynamic")], [])
+        self.assertGreaterEqual(len({row["call"].split("(")[0] for row in entries if row["status"] == "ok"}), 70)
+
     def test_without_a_gpu_only_calls_are_timed_and_that_is_said(self):
         done = self.replay(database([add("a")]))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -239,6 +275,24 @@ class ReplayTest(unittest.TestCase):
         self.assertIn("element type of tensor lists", rows["list"]["assumed"][0])
         self.assertEqual((rows["permute"]["status"], rows["index"]["status"]), ("failed", "ok"))
         self.assertIn("input 2", rows["permute"]["reason"])
+
+    def test_a_tensor_of_a_type_that_this_pytorch_lacks_is_refused_by_name(self):
+        types = {"c10::complex<c10::Half>": "ComplexHalf", "short unsigned int": "UInt16", "unsigned int": "UInt32",
+                 "c10::Float8_e5m2": "Float8_e5m2", "c10::Float8_e4m3fnuz": "Float8_e4m3fnuz",
+                 "c10::Float8_e8m0fnu": "Float8_e8m0fnu", "c10::Float4_e2m1fn_x2": "Float4_e2m1fn_x2", "c10::FloatNew": "-"}
+        rows = self.replayed([entry(name, "aten::clone", [(name, [3, 2], [2, 1], ""), ("", [], [], "")]) for name in types])
+        made = [name for name, row in rows.items() if row["status"] == "ok"]
+        for name in made:
+            self.assertIn(f"({types[name]}[3,2|2,1], ", rows[name]["call"])
+        self.assertIn("c10::complex<c10::Half>", made)
+        for name in set(types) - set(made):
+            self.assertEqual(rows[name]["status"], "failed")
+            self.assertIn(f"input 1: a tensor of '{name}' cannot be made here", rows[name]["reason"])
+        self.assertNotIn("c10::FloatNew", made)
+        # An optional tensor would be None without a word.
+        rows = self.replayed([entry("clamp", "aten::clamp", [F32, ("c10::FloatNew", [], [], ""), F32])])
+        self.assertEqual(rows["clamp"]["status"], "failed")
+        self.assertIn("input 2: a tensor of 'c10::FloatNew'", rows["clamp"]["reason"])
 
     def test_lists_of_places_are_made_from_the_values_or_the_launch(self):
         none = ("", [], [], "")

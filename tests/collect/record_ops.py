@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Runs common ATen operators on the CPU and writes down, for each call that reaches the dispatcher,
 what PyTorch's profiler would have recorded of its inputs, and what the call really was: operator,
-overload and arguments. One JSON array on standard output; needs PyTorch 1.13 or newer."""
+overload and arguments. One JSON array on standard output; needs PyTorch 1.13 or newer.
+
+With --profile FILE the profiler itself records the same operators; exit code 77 where this PyTorch has none."""
 
 import json
 import sys
@@ -138,7 +140,22 @@ def run():
     x.as_strided((2, 2), (6, 1)).sum(), torch.einsum("ij,kj->ik", x, y)
 
 
+def profile(path):
+    from torch.autograd.profiler import kineto_available
+    from torch.profiler import ProfilerActivity
+    from torch.profiler import profile as torch_profile
+
+    if not kineto_available():
+        sys.exit(77)
+    with torch.no_grad(), torch_profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
+        run()
+    profiler.export_chrome_trace(path)
+
+
 def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "--profile":
+        profile(sys.argv[2])
+        return
     with torch.no_grad(), Recorder() as recorder:
         run()
     json.dump(recorder.calls, sys.stdout)
