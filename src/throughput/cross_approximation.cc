@@ -79,7 +79,7 @@ class Cross {
 
   // The row that lacks most in the swept columns; nullopt where none lacks more than the threshold.
   std::optional<size_t> worst(double threshold) const {
-    const Matrix right = right_(swept_, Eigen::all).leftCols(rank_);
+    const Matrix right = right_(swept_, Eigen::seqN(0, rank_));
     const Vector lacks =
         (sample_ - left_.leftCols(rank_) * right.transpose()).cwiseAbs().rowwise().maxCoeff();
     Index at = 0;

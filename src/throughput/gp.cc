@@ -280,7 +280,7 @@ std::vector<GpAnswer> GaussianProcess::leave_out(const std::vector<uint32_t>& bl
   std::vector<GpAnswer> answers(block.size());
   for (const auto& [id, members] : blocks) {
     // The block of K^-1; its inverse is the covariance of the block given all other rows.
-    const Matrix columns = s.inverse_factor()(Eigen::all, members);
+    const Matrix columns = s.inverse_factor()(Eigen::seqN(0, s.inverse_factor().rows()), members);
     Matrix precision(columns.cols(), columns.cols());
     precision.noalias() = columns.transpose() * columns;
     const Matrix covariance =

@@ -102,7 +102,8 @@ std::vector<double> non_negative_least_squares(const std::vector<double>& a, siz
     for (Eigen::Index j = 0; j < n; ++j) {
       if (passive[static_cast<size_t>(j)]) chosen.push_back(j);
     }
-    const Eigen::VectorXd part = A(Eigen::all, chosen).colPivHouseholderQr().solve(rhs);
+    const Eigen::VectorXd part =
+        A(Eigen::seqN(0, A.rows()), chosen).colPivHouseholderQr().solve(rhs);
     Eigen::VectorXd full = Eigen::VectorXd::Zero(n);
     for (size_t k = 0; k < chosen.size(); ++k) full(chosen[k]) = part(static_cast<Eigen::Index>(k));
     return full;
