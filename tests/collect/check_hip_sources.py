@@ -15,7 +15,9 @@ SOURCES = ["collect/null_kernel/hip.cc", "src/devices/amd.cc"]
 LIBRARIES = ["libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libamdhip64.so.5"]
 ARCHITECTURES = {"CDNA 2": "gfx90a", "GCN 5": "gfx906", "RDNA 2": "gfx1030"}
 TRIVIAL = "-"
+# Of hiprtc 6 and later; the newest, where an empty kernel compiles for them.
 NEWER = {"CDNA 3": "gfx942", "RDNA 3": "gfx1100"}
+NEWEST = {"CDNA 4": "gfx950", "RDNA 4": "gfx1201"}
 
 
 def library():
@@ -69,16 +71,19 @@ def main():
     if run(TRIVIAL, ARCHITECTURES["CDNA 2"]).returncode != 0:
         print(f"hip_sources: {name} compiles nothing here (rocm-device-libs, libhiprtc-builtins5)")
         return SKIP
-    wanted = dict(ARCHITECTURES, **({} if name.endswith(".5") else NEWER))
+    wanted = list(ARCHITECTURES.values())
+    if not name.endswith(".5"):
+        wanted += NEWER.values()
+        wanted += [architecture for architecture in NEWEST.values() if run(TRIVIAL, architecture).returncode == 0]
     problems = []
     for path in SOURCES:
-        for architecture in wanted.values():
+        for architecture in wanted:
             done = run(path, architecture)
             if done.returncode != 0:
                 problems.append(f"{path} for {architecture}: {done.returncode} {done.stderr}")
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(f"hip_sources: {name}, {', '.join(wanted.values())}" if not problems else f"{len(problems)} problems")
+    print(f"hip_sources: {name}, {', '.join(wanted)}" if not problems else f"{len(problems)} problems")
     return 1 if problems else 0
 
 
