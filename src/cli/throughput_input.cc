@@ -177,4 +177,20 @@ void add_point_options(CLI::App& verb, PointFlags& flags) {
       ->type_name("GRID");
 }
 
+Status refuse_outside(const std::vector<const Explained*>& answers) {
+  const auto outside = [](const Explained* answer) {
+    return answer->prediction.status != PredictionStatus::kInside;
+  };
+  const auto first = std::find_if(answers.begin(), answers.end(), outside);
+  if (first == answers.end()) return Ok{};
+  const auto count = std::count_if(answers.begin(), answers.end(), outside);
+  const auto& reasons = (*first)->reasons;
+  return Error{ErrorCode::kUnsupported,
+               fmt::format("{} of {} points {} outside the reach of the data ({}); --strict "
+                           "refuses such points",
+                           count, answers.size(), count == 1 ? "is" : "are",
+                           reasons.empty() ? "no answer" : reasons.front()),
+               "", -1};
+}
+
 }  // namespace assay

@@ -53,4 +53,7 @@ Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
 Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
                                const PointFlags& points);
 
+// --strict: an error when an answer is outside the reach of the data, or there is none.
+Status refuse_outside(const std::vector<const Explained*>& answers);
+
 }  // namespace assay

@@ -50,22 +50,6 @@ std::vector<BenchRow> curve_points(const Predictor& predictor,
   return out;
 }
 
-Status refuse_outside(const std::vector<PredictedPoint>& points) {
-  const auto outside = [](const PredictedPoint& p) {
-    return p.explained.prediction.status != PredictionStatus::kInside;
-  };
-  const auto first = std::find_if(points.begin(), points.end(), outside);
-  if (first == points.end()) return Ok{};
-  const auto count = std::count_if(points.begin(), points.end(), outside);
-  const auto& reasons = first->explained.reasons;
-  return Error{ErrorCode::kUnsupported,
-               fmt::format("{} of {} points {} outside the reach of the data ({}); --strict "
-                           "refuses such points",
-                           count, points.size(), count == 1 ? "is" : "are",
-                           reasons.empty() ? "no answer" : reasons.front()),
-               "", -1};
-}
-
 Result<Document> predict(const PredictVerb& verb) {
   if (verb.points.at.empty() && verb.points.grid.empty()) {
     return Error{ErrorCode::kInvalidArgument,
@@ -75,7 +59,11 @@ Result<Document> predict(const PredictVerb& verb) {
   ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit, verb.points));
   const std::vector<BenchRow>& asked = model.asked;
   const std::vector<PredictedPoint> points = explained(*model.predictor, asked);
-  if (verb.common.strict) ASSAY_TRY(refuse_outside(points));
+  if (verb.common.strict) {
+    std::vector<const Explained*> answers;
+    for (const PredictedPoint& point : points) answers.push_back(&point.explained);
+    ASSAY_TRY(refuse_outside(answers));
+  }
   Document document = new_document("Throughput: predictions");
   document.inputs.push_back({verb.bench.table, {}});
   document.import_log = import_notes(model);

@@ -42,7 +42,13 @@ Result<Document> meet_goal(const SuggestVerb& verb, const FittedModel& model,
                  "a goal needs candidates: --grid 'bb=1..256*2,ii=...,oo=...,hw=...,model=...'", "",
                  -1};
   }
-  const std::vector<GoalPoint> points = check_goal(*model.predictor, asked, verb.goal);
+  std::vector<GoalPoint> points = check_goal(*model.predictor, asked, verb.goal);
+  if (verb.common.strict) {
+    std::vector<const Explained*> answers;
+    for (const GoalPoint& point : points) answers.push_back(&point.explained);
+    ASSAY_TRY(refuse_outside(answers));
+  }
+  sort_by_goal(points, verb.goal);
   Document document = new_document("Throughput: what meets a goal");
   document.verdict = throughput_goal_words(verb.goal, points);
   document.sections.push_back(throughput_goal_section(verb.goal, points));
@@ -76,6 +82,10 @@ void add_throughput_suggest_verb(CLI::App& throughput, int& exit_code) {
   add_bench_options(*sub, verb->bench);
   sub->get_option("table")->description("a model file of `assay throughput fit`, or a table");
   add_common_options(*sub, verb->common, false);
+  sub->get_option("--strict")
+      ->description(
+          "refuse a goal when a candidate is outside the reach of the data, and leave with 3 when "
+          "data was lost on import");
   add_fit_options(*sub, verb->fit);
   add_point_options(*sub, verb->points);
   sub->add_option("--latency-ms", verb->goal.latency_ms,

@@ -152,6 +152,25 @@ Table scales_table(const Predictor& predictor) {
   return table;
 }
 
+Table pair_scales_table(const Predictor& predictor) {
+  Table table{.key = "pair_scales",
+              .columns = {{.key = "process", .title = "process", .unit = Unit::kText},
+                          {.key = "question", .title = "new is the", .unit = Unit::kText},
+                          {.key = "group", .title = "hardware|framework", .unit = Unit::kText},
+                          {.key = "scale", .title = "times sd", .unit = Unit::kRatio}},
+              .show = Show::kDataOnly};
+  const auto add = [&](const char* process, const ConformalScales* scales) {
+    if (scales == nullptr) return;
+    for (const HeldOut kind : kAllHeldOut) {
+      for (const auto& [pair, scale] : (*scales)[static_cast<size_t>(kind)].of_pair)
+        table.rows.push_back({process, held_out_name(kind), pair, scale});
+    }
+  };
+  add("gp on physics", predictor.physics_scales());
+  add("gp without physics", predictor.plain_scales());
+  return table;
+}
+
 Table fits_table(const std::vector<FitGroup>& groups) {
   Table table{.key = "fits",
               .title = "Missed when one length pair at a time is left out",
@@ -206,6 +225,7 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
   section.blocks.push_back(confidence_table(confidence));
   section.blocks.push_back(confidence_chart(confidence));
   section.blocks.push_back(scales_table(predictor));
+  section.blocks.push_back(pair_scales_table(predictor));
   return section;
 }
 
@@ -527,35 +547,42 @@ Section throughput_goal_section(const Goal& goal, const std::vector<GoalPoint>& 
 
 std::vector<std::string> throughput_goal_words(const Goal& goal,
                                                const std::vector<GoalPoint>& points) {
-  // Among those that meet it: with a latency to keep, the one that gives most; else the smallest
-  // batch.
-  const GoalPoint* best = nullptr;
-  size_t met = 0;
-  for (const GoalPoint& p : points) {
-    if (p.verdict != GoalVerdict::kMet) continue;
-    ++met;
-    const bool better =
-        best == nullptr || (goal.latency_ms ? p.explained.prediction.tokens_per_s >
-                                                  best->explained.prediction.tokens_per_s
-                                            : p.point.batch < best->point.batch);
-    if (better) best = &p;
+  const auto count = [&](GoalVerdict verdict) {
+    return std::count_if(points.begin(), points.end(),
+                         [&](const GoalPoint& p) { return p.verdict == verdict; });
+  };
+  const auto outside = std::find_if(points.begin(), points.end(), [](const GoalPoint& p) {
+    return p.verdict == GoalVerdict::kOutside;
+  });
+  std::vector<std::string> words;
+  const GoalPoint& first = points.front();
+  const std::string numbers = fmt::format(
+      "{} tokens/s (at least {}), {} (at most {})", rate(first.explained.prediction.tokens_per_s),
+      rate(first.explained.prediction.low90), milliseconds(first.latency_ms),
+      milliseconds(first.latency_high_ms));
+  if (first.verdict == GoalVerdict::kMet) {
+    words.push_back(fmt::format("Batch {:g} meets {} with 95 % confidence: {}.", first.point.batch,
+                                goal_text(goal), numbers));
+    words.push_back(fmt::format("{} of {} candidates meet it; this one is for {}.",
+                                count(GoalVerdict::kMet), points.size(), point_text(first.point)));
+  } else {
+    words.push_back(fmt::format(
+        "None of {} candidates meets {} with 95 % confidence{}.", points.size(), goal_text(goal),
+        count(GoalVerdict::kLikely) > 0 ? "; some would if their predictions are exact (likely)"
+                                        : ""));
+    if (first.verdict != GoalVerdict::kOutside) {
+      words.push_back(fmt::format("Closest comes batch {:g} for {}: {}.", first.point.batch,
+                                  point_text(first.point), numbers));
+    }
   }
-  if (best == nullptr) {
-    const bool likely = std::any_of(points.begin(), points.end(), [](const GoalPoint& p) {
-      return p.verdict == GoalVerdict::kLikely;
-    });
-    return {fmt::format("None of {} candidates meets {} with 95 % confidence{}.", points.size(),
-                        goal_text(goal),
-                        likely ? "; some would if their predictions are exact (likely)" : "")};
+  if (outside != points.end()) {
+    const auto& reasons = outside->explained.reasons;
+    words.push_back(fmt::format(
+        "{} of them {} outside the reach of the data and not counted, the first because {}.",
+        count(GoalVerdict::kOutside), count(GoalVerdict::kOutside) == 1 ? "is" : "are",
+        reasons.empty() ? "there is no answer" : reasons.front()));
   }
-  return {
-      fmt::format(
-          "Batch {:g} meets {} with 95 % confidence: {} tokens/s (at least {}), {} (at most {}).",
-          best->point.batch, goal_text(goal), rate(best->explained.prediction.tokens_per_s),
-          rate(best->explained.prediction.low90), milliseconds(best->latency_ms),
-          milliseconds(best->latency_high_ms)),
-      fmt::format("{} of {} candidates meet it; this one is for {}.", met, points.size(),
-                  point_text(best->point))};
+  return words;
 }
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include "base/stats.h"
 #include "report/section_throughput_charts.h"
 #include "report/units.h"
+#include "throughput/dataset.h"
 #include "throughput/reference_results.h"
 
 namespace assay {
@@ -157,6 +158,55 @@ std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
   return {std::move(readers), std::move(data)};
 }
 
+// A share of fewer rows than this is mostly chance: 90 % of 20 is 77 to 100 %.
+constexpr size_t kFewRows = 20;
+
+// What 90 % over all rows is for each hardware and framework. Readers see one method, a column a
+// split.
+std::vector<Block> pair_blocks(const ThroughputEvaluation& evaluation) {
+  Table data{.key = "by_pair",
+             .columns = {{.key = "split", .title = "split", .unit = Unit::kText},
+                         {.key = "method", .title = "method", .unit = Unit::kText},
+                         {.key = "group", .title = "hardware|framework", .unit = Unit::kText},
+                         {.key = "n", .title = "n", .unit = Unit::kCount},
+                         {.key = "median_ape", .title = "median", .unit = Unit::kShare},
+                         {.key = "p90_ape", .title = "p90", .unit = Unit::kShare},
+                         {.key = "coverage90", .title = "coverage", .unit = Unit::kShare},
+                         {.key = "half_width90", .title = "half-width", .unit = Unit::kShare}},
+             .show = Show::kDataOnly};
+  Table readers{
+      .title =
+          fmt::format("In the interval of 90 %, where at least {} rows were asked for", kFewRows),
+      .columns =
+          {{.key = "group", .title = "hardware|framework", .unit = Unit::kText, .elastic = true}},
+      .terminal_limit = 0,
+      .show = Show::kReadersOnly};
+  std::map<std::string, Row> cells;
+  std::string shown;
+  for (const SplitErrors& e : evaluation.errors) {
+    if (!std::isfinite(e.summary.coverage90)) continue;
+    if (shown.empty()) shown = e.method;
+    if (shown == e.method)
+      readers.columns.push_back({.key = e.split, .title = e.split, .unit = Unit::kShare});
+    for (const NamedErrors& named : errors_by(evaluation.data, e, pair_name)) {
+      const ErrorSummary& s = named.summary;
+      data.rows.push_back({e.split, e.method, named.name, s.answered, finite(s.median_ape),
+                           finite(s.p90_ape), finite(s.coverage90), finite(s.half_width90)});
+      if (shown != e.method) continue;
+      Row& row = cells[named.name];
+      row.resize(readers.columns.size() - 1);
+      if (s.answered >= kFewRows) row.back() = finite(s.coverage90);
+    }
+  }
+  for (auto& [name, row] : cells) {
+    row.resize(readers.columns.size() - 1);
+    row.insert(row.begin(), name);
+    readers.rows.push_back(std::move(row));
+  }
+  if (data.rows.empty()) return {};
+  return {std::move(readers), std::move(data)};
+}
+
 std::vector<Block> fit_blocks(const ThroughputEvaluation& evaluation) {
   if (evaluation.fits.empty()) return {};
   Table table{.key = "fits",
@@ -250,6 +300,7 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
   section.blocks.push_back(splits_table(evaluation));
   section.blocks.push_back(folds_table(evaluation));
   for (Block& block : evaluation_charts(evaluation)) section.blocks.push_back(std::move(block));
+  for (Block& block : pair_blocks(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : model_blocks(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : fit_blocks(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : bench_table_blocks(evaluation.table, evaluation.data)) {
@@ -257,6 +308,26 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
   }
   return section;
 }
+
+namespace {
+
+// The worst and the best pair, where there are several: what the mean over all rows hides.
+std::string coverage_of_pairs(const ThroughputData& data, const SplitErrors& errors) {
+  double least = 1, most = 0;
+  size_t pairs = 0;
+  for (const NamedErrors& named : errors_by(data, errors, pair_name)) {
+    const ErrorSummary& s = named.summary;
+    if (s.answered < kFewRows || !std::isfinite(s.coverage90)) continue;
+    ++pairs;
+    least = std::min(least, s.coverage90);
+    most = std::max(most, s.coverage90);
+  }
+  if (pairs < 2) return "";
+  return fmt::format(", by hardware and framework {} to {}", format_share(least),
+                     format_share(most));
+}
+
+}  // namespace
 
 std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation& evaluation) {
   std::vector<std::string> words;
@@ -274,7 +345,8 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
         e.label, e.split, format_count(static_cast<int64_t>(s.answered)), percent(s.median_ape),
         percent(s.p90_ape));
     if (std::isfinite(s.coverage90)) {
-      text += fmt::format("; the 90 % intervals hold {}", format_share(s.coverage90));
+      text += fmt::format("; the 90 % intervals hold {}", format_share(s.coverage90)) +
+              coverage_of_pairs(evaluation.data, e);
     }
     words.push_back(text + ".");
   }

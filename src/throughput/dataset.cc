@@ -90,6 +90,8 @@ std::string group_name(const BenchRow& row) {
 
 std::string row_name(const BenchRow& row) { return group_name(row) + "|" + number_text(row.batch); }
 
+std::string pair_name(const BenchRow& row) { return row.hardware + "|" + row.framework; }
+
 LeastLatency least_latency_by_facts(const FactBook& facts) {
   return [&facts](const BenchRow& row) -> std::optional<double> {
     const ModelFacts* model = facts.model(row.model);

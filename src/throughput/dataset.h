@@ -34,7 +34,8 @@ double latency_of(const BenchRow& row);
 // group adds "|ii|oo". Whole numbers are written without a point: these strings are hashed.
 std::string config_name(const BenchRow& row);
 std::string group_name(const BenchRow& row);
-std::string row_name(const BenchRow& row);  // group and "|bb"
+std::string row_name(const BenchRow& row);   // group and "|bb"
+std::string pair_name(const BenchRow& row);  // "hardware|framework"
 
 // The rows at `indices`, in that order, with the same ids and names.
 ThroughputData subset(const ThroughputData& data, const std::vector<size_t>& indices);

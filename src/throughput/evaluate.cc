@@ -66,9 +66,10 @@ ErrorSummary summarize_errors(const ThroughputData& data, const std::vector<Test
 }
 
 std::vector<NamedErrors> errors_by(const ThroughputData& data, const SplitErrors& errors,
-                                   std::string BenchRow::* field) {
+                                   const std::function<std::string(const BenchRow&)>& name_of) {
   std::map<std::string, std::vector<TestedRow>> rows;
-  for (const TestedRow& tested : errors.rows) rows[data.rows[tested.row].*field].push_back(tested);
+  for (const TestedRow& tested : errors.rows)
+    rows[name_of(data.rows[tested.row])].push_back(tested);
   std::vector<NamedErrors> named;
   for (const auto& [name, tested] : rows) named.push_back({name, summarize_errors(data, tested)});
   return named;

@@ -56,13 +56,13 @@ Result<SplitErrors> evaluate_split(const ThroughputData& data, const Split& spli
                                    const ThroughputMethod& method,
                                    const EvaluateProgress& progress = {});
 
-// The errors of the rows of each model, framework or hardware, by name (ALA, Figure 8).
+// The errors of the rows of each name: a model (ALA, Figure 8), or hardware and framework.
 struct NamedErrors {
   std::string name;
   ErrorSummary summary;
 };
 std::vector<NamedErrors> errors_by(const ThroughputData& data, const SplitErrors& errors,
-                                   std::string BenchRow::* field);
+                                   const std::function<std::string(const BenchRow&)>& name_of);
 
 ErrorSummary summarize_errors(const ThroughputData& data, const std::vector<TestedRow>& rows);
 

@@ -25,7 +25,8 @@ Json scales_json(const ConformalScales& scales) {
     out.push_back({{"kind", held_out_name(kind)},
                    {"scale", scale.scale},
                    {"residuals", scale.residuals},
-                   {"measured", scale.measured}});
+                   {"measured", scale.measured},
+                   {"of_pair", scale.of_pair}});
   }
   return out;
 }
@@ -112,9 +113,14 @@ std::optional<ConformalScales> scales_from(const Json& document, const char* whi
   ConformalScales scales;
   for (size_t k = 0; k < kHeldOutKinds; ++k) {
     const Json& entry = document.at(which).at(k);
-    const Json& scale = entry.at("scale");
-    scales[k] = {scale.is_number() ? scale.get<double>() : -1, entry.at("residuals").get<size_t>(),
-                 entry.at("measured").get<bool>()};
+    const auto number_of = [](const Json& scale) {
+      return scale.is_number() ? scale.get<double>() : -1;
+    };
+    scales[k].scale = number_of(entry.at("scale"));
+    scales[k].residuals = entry.at("residuals").get<size_t>();
+    scales[k].measured = entry.at("measured").get<bool>();
+    for (const auto& [pair, scale] : entry.at("of_pair").items())
+      scales[k].of_pair[pair] = number_of(scale);
   }
   return scales;
 }
@@ -206,8 +212,10 @@ bool usable(const std::vector<double>& parameters) {
 
 // An interval may have no width, but neither a negative nor an endless one.
 bool usable(const std::optional<ConformalScales>& scales) {
-  return !scales || std::all_of(scales->begin(), scales->end(), [](const ConformalScale& s) {
-    return s.scale >= 0 && std::isfinite(s.scale);
+  const auto fine = [](double scale) { return scale >= 0 && std::isfinite(scale); };
+  return !scales || std::all_of(scales->begin(), scales->end(), [&](const ConformalScale& s) {
+    return fine(s.scale) && std::all_of(s.of_pair.begin(), s.of_pair.end(),
+                                        [&](const auto& pair) { return fine(pair.second); });
   });
 }
 

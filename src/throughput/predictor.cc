@@ -79,6 +79,7 @@ struct Predictor::State {
 
   void look_around();
   Explained judge(const BenchRow& point) const;
+  void choose_scale(const BenchRow& point, const Reach& near, Explained& out) const;
   std::vector<Evidence> nearest(const BenchRow& point,
                                 const std::array<uint32_t, kKernelGroups>& id) const;
   std::vector<const Trained*> processes() const;  // that there are
@@ -192,22 +193,27 @@ Explained Predictor::State::judge(const BenchRow& point) const {
   // Rows that ran show that it fits, with fewer bits per weight.
   if (config == nullptr) judge_memory(point, out.reasons);
 
-  const Trained* process = process_for(point);
-  if (process == nullptr) return out;
-  const auto consider = [&](HeldOut kind) {
-    if (process->scales[index_of(kind)].scale > process->scales[index_of(out.kind)].scale)
-      out.kind = kind;
-  };
-  const Reach* near = config != nullptr ? config : wide;
-  if (options.only) {
-    out.kind = *options.only;
-  } else {
-    if (point.batch > near->batch.high) consider(HeldOut::kLargerBatch);
-    if (point.in_len > near->in_len.high || point.out_len > near->out_len.high)
-      consider(HeldOut::kLongerLength);
-  }
-  out.scale = process->scales[index_of(out.kind)].scale;
+  choose_scale(point, config != nullptr ? *config : *wide, out);
   return out;
+}
+
+// What is new about a point is its question; its interval is as wide as the widest that applies.
+void Predictor::State::choose_scale(const BenchRow& point, const Reach& near,
+                                    Explained& out) const {
+  const Trained* process = process_for(point);
+  if (process == nullptr) return;
+  const std::string pair = pair_name(point);
+  const auto scale_of = [&](HeldOut kind) { return process->scales[index_of(kind)].at(pair); };
+  if (options.only) out.kind = *options.only;
+  out.scale = scale_of(out.kind);
+  if (options.only) return;
+  const auto consider = [&](HeldOut kind) {
+    if (out.kind == HeldOut::kRow || out.kind == HeldOut::kGroup) out.kind = kind;
+    out.scale = std::max(out.scale, scale_of(kind));
+  };
+  if (point.batch > near.batch.high) consider(HeldOut::kLargerBatch);
+  if (point.in_len > near.in_len.high || point.out_len > near.out_len.high)
+    consider(HeldOut::kLongerLength);
 }
 
 std::vector<Evidence> Predictor::State::nearest(
@@ -274,8 +280,7 @@ std::vector<FitGroup> Predictor::groups() const {
   if (!several(blocks) || process->process() == nullptr) return {};
   const std::vector<GpAnswer> missed = process->process()->leave_out(blocks);
   for (size_t i = 0; i < missed.size(); ++i) {
-    const BenchRow& row = s.rows[process->table.rows[i]];
-    const std::string name = row.hardware + "|" + row.framework;
+    const std::string name = pair_name(s.rows[process->table.rows[i]]);
     apes[name].push_back(std::abs(std::exp(-missed[i].mean) - 1));
   }
   std::vector<FitGroup> out;
@@ -419,11 +424,14 @@ std::vector<ConfidenceBin> Predictor::confidence() const {
   const Trained* process = s.physics ? &*s.physics : s.plain_process();
   const std::vector<uint32_t> blocks = blocks_of(s.rows, process->table, HeldOut::kGroup);
   if (blocks.size() < 2 * kBins || !several(blocks) || process->process() == nullptr) return {};
-  std::vector<GpAnswer> missed = process->process()->leave_out(blocks);
-  std::sort(missed.begin(), missed.end(), [](const GpAnswer& a, const GpAnswer& b) {
-    return std::make_pair(a.sd, a.mean) < std::make_pair(b.sd, b.mean);
-  });
-  const double scale = process->scales[index_of(HeldOut::kGroup)].scale;
+  const ConformalScale& scale = process->scales[index_of(HeldOut::kGroup)];
+  std::vector<std::pair<double, double>> missed;  // half of the interval, the miss: logarithms
+  const std::vector<GpAnswer> left_out = process->process()->leave_out(blocks);
+  for (size_t i = 0; i < left_out.size(); ++i) {
+    const double half = scale.at(pair_name(s.rows[process->table.rows[i]])) * left_out[i].sd;
+    missed.emplace_back(half, left_out[i].mean);
+  }
+  std::sort(missed.begin(), missed.end());
   std::vector<ConfidenceBin> bins;
   for (size_t bin = 0; bin < kBins; ++bin) {
     const size_t begin = bin * missed.size() / kBins;
@@ -431,9 +439,10 @@ std::vector<ConfidenceBin> Predictor::confidence() const {
     std::vector<double> widths, apes;
     size_t covered = 0;
     for (size_t i = begin; i < end; ++i) {
-      widths.push_back(std::exp(scale * missed[i].sd) - 1);
-      apes.push_back(std::abs(std::exp(-missed[i].mean) - 1));
-      covered += std::abs(missed[i].mean) <= scale * missed[i].sd;
+      const auto [half, miss] = missed[i];
+      widths.push_back(std::exp(half) - 1);
+      apes.push_back(std::abs(std::exp(-miss) - 1));
+      covered += std::abs(miss) <= half;
     }
     const size_t rows = end - begin;
     bins.push_back({rows, median(widths), median(apes),

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "records/facts.h"
+#include "throughput/conformal.h"
 #include "throughput/gp.h"
 #include "throughput/kernel_table.h"
 #include "throughput/method.h"
@@ -25,12 +26,6 @@ inline constexpr std::array<HeldOut, kHeldOutKinds> kAllHeldOut = {
 // "row", "length", "configuration", "model", "hardware", "larger batch", "longer length"
 std::string_view held_out_name(HeldOut kind);
 
-// By how many of the Gaussian process's own standard deviations an interval of 90 % reaches.
-struct ConformalScale {
-  double scale = 0;
-  size_t residuals = 0;   // misses that it is the quantile of
-  bool measured = false;  // else the normal distribution's 1.645: the data cannot tell
-};
 using ConformalScales = std::array<ConformalScale, kHeldOutKinds>;
 
 // A measured row that lies near a point.

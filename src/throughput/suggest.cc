@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -103,6 +104,8 @@ std::string_view goal_verdict_name(GoalVerdict verdict) {
       return "unlikely";
     case GoalVerdict::kMissed:
       return "missed";
+    case GoalVerdict::kOutside:
+      return "outside";
   }
   return "";
 }
@@ -120,7 +123,9 @@ std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<
       const bool fast = !goal.tokens_per_s || tokens_per_s >= *goal.tokens_per_s;
       return fast && (!goal.latency_ms || tokens / tokens_per_s * 1000 <= *goal.latency_ms);
     };
-    if (meets(p.low90)) {
+    if (p.status != PredictionStatus::kInside) {
+      checked.verdict = GoalVerdict::kOutside;
+    } else if (meets(p.low90)) {
       checked.verdict = GoalVerdict::kMet;
     } else if (meets(p.tokens_per_s)) {
       checked.verdict = GoalVerdict::kLikely;
@@ -130,6 +135,23 @@ std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<
     out.push_back(std::move(checked));
   }
   return out;
+}
+
+void sort_by_goal(std::vector<GoalPoint>& points, const Goal& goal) {
+  // The share of the goal that is reached with 95 % confidence.
+  const auto reached = [&](const GoalPoint& p) {
+    double share = std::numeric_limits<double>::infinity();
+    if (goal.tokens_per_s) share = p.explained.prediction.low90 / *goal.tokens_per_s;
+    if (goal.latency_ms) share = std::min(share, *goal.latency_ms / p.latency_high_ms);
+    return std::isfinite(share) ? share : 0;
+  };
+  const auto rank = [&](const GoalPoint& p) {
+    if (p.verdict != GoalVerdict::kMet) return -reached(p);
+    return goal.latency_ms ? -p.explained.prediction.tokens_per_s : p.point.batch;
+  };
+  std::stable_sort(points.begin(), points.end(), [&](const GoalPoint& a, const GoalPoint& b) {
+    return std::make_pair(a.verdict, rank(a)) < std::make_pair(b.verdict, rank(b));
+  });
 }
 
 }  // namespace assay

@@ -43,7 +43,7 @@ struct Goal {
   std::optional<double> tokens_per_s;  // at least
 };
 
-enum class GoalVerdict : uint8_t { kMet, kLikely, kUnlikely, kMissed };
+enum class GoalVerdict : uint8_t { kMet, kLikely, kUnlikely, kMissed, kOutside };
 std::string_view goal_verdict_name(GoalVerdict verdict);
 
 struct GoalPoint {
@@ -55,7 +55,12 @@ struct GoalPoint {
 };
 
 // Every point against the goal; kMet at least 95 % sure, kMissed at least 95 % sure that not.
+// kOutside beyond the reach of the data, whatever the estimate: nobody is 95 % sure there.
 std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<BenchRow>& points,
                                   const Goal& goal);
+
+// Best first: what meets the goal, with a latency to keep the most tokens/s first, else the
+// smallest batch; then what comes closest to it; what is outside last.
+void sort_by_goal(std::vector<GoalPoint>& points, const Goal& goal);
 
 }  // namespace assay

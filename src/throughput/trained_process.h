@@ -10,9 +10,6 @@
 
 namespace assay {
 
-// Two-sided 90 % of the normal distribution.
-inline constexpr double kNormalScale = 1.6448536269514722;
-
 inline size_t index_of(HeldOut kind) { return static_cast<size_t>(kind); }
 inline double length_of(const BenchRow& row) { return row.in_len + row.out_len; }
 

@@ -87,6 +87,42 @@ TEST(Goal, APlainGoalIsMetByAllOrNone) {
     EXPECT_EQ(point.verdict, GoalVerdict::kMissed);
 }
 
+// Batch 1000 is 31 times the largest that was measured: no estimate makes it sure.
+TEST(Goal, NothingOutsideTheDataMeetsIt) {
+  const auto predictor = saturating();
+  std::vector<BenchRow> points = batches(*predictor);
+  points.push_back(points.back());
+  points.back().batch = 1000;
+  const std::vector<GoalPoint> checked =
+      check_goal(*predictor, points, {.latency_ms = {}, .tokens_per_s = 1e-9});
+  EXPECT_EQ(checked.back().verdict, GoalVerdict::kOutside);
+  EXPECT_EQ(checked.front().verdict, GoalVerdict::kMet);
+}
+
+TEST(Goal, TheBestComesFirstAndWhatIsOutsideLast) {
+  const auto predictor = saturating();
+  std::vector<BenchRow> points = batches(*predictor);
+  points.insert(points.begin(), points.back());
+  points.front().batch = 1000;
+  const auto order = [&](const Goal& goal) {
+    std::vector<GoalPoint> checked = check_goal(*predictor, points, goal);
+    sort_by_goal(checked, goal);
+    std::vector<double> out;
+    for (const GoalPoint& point : checked) out.push_back(point.point.batch);
+    return out;
+  };
+  // The smallest batch that is enough; what misses it, by how much.
+  const std::vector<double> throughput = order({.latency_ms = {}, .tokens_per_s = 100});
+  EXPECT_EQ(throughput.front(), 6);
+  EXPECT_EQ(throughput[throughput.size() - 2], 1);
+  EXPECT_EQ(throughput.back(), 1000);
+  // With endless time, what gives most.
+  const std::vector<double> latency = order({.latency_ms = 1e12, .tokens_per_s = {}});
+  EXPECT_GE(latency.front(), 8);
+  EXPECT_EQ(latency[latency.size() - 2], 1);
+  EXPECT_EQ(latency.back(), 1000);
+}
+
 TEST(Suggest, TopZeroListsAll) {
   const auto predictor = saturating();
   const std::vector<BenchRow> points = batches(*predictor);

@@ -1,0 +1,39 @@
+#pragma once
+
+// How far the standard deviations of a Gaussian process must be stretched for 90 % of new misses to
+// stay inside, by what it missed when rows were left out (spec/throughput, "Intervals"; Vovk,
+// Gammerman and Shafer, 2005; Lei et al., JASA 113, 2018).
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// Two-sided 90 % of the normal distribution.
+inline constexpr double kNormalScale = 1.6448536269514722;
+
+// A row that was left out and answered.
+struct Miss {
+  double sds = 0;    // |measured - answered|, in standard deviations of the answer
+  std::string pair;  // pair_name() of the row
+};
+
+// By how many of the Gaussian process's own standard deviations an interval of 90 % reaches.
+struct ConformalScale {
+  double scale = kNormalScale;  // over all rows
+  size_t residuals = 0;         // misses that it is the quantile of
+  bool measured = false;        // else the normal distribution's: the data cannot tell
+  // For the rows of one hardware and framework: some are steadier than others, and 90 % over all is
+  // not 90 % of each. Few misses of its own leave a pair close to `scale`.
+  std::map<std::string, double> of_pair;
+
+  // That of the pair, else that of all.
+  double at(const std::string& pair) const;
+};
+
+// Fewer than nine misses measure nothing.
+ConformalScale conformal_scale(const std::vector<Miss>& misses);
+
+}  // namespace assay
