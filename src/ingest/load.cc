@@ -30,7 +30,9 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-bool has_trace_extension(const std::string& name) {
+// In any letter case, as is every other ending that is looked at.
+bool has_trace_extension(const std::string& file) {
+  const std::string name = lower_case(file);
   for (const char* extension : {".json", ".json.gz", ".json.zst", ".sqlite", ".assaytrace",
                                 ".assaytrace.gz", ".assaytrace.zst"}) {
     const size_t length = std::strlen(extension);
@@ -80,7 +82,7 @@ std::vector<std::string> rocprof_below(const std::string& folder) {
   return found;
 }
 
-bool is_columnar_name(const std::string& name) { return name.ends_with(".assay"); }
+bool is_columnar_name(const std::string& name) { return lower_case(name).ends_with(".assay"); }
 
 bool is_directory(const std::string& path) {
   struct stat info{};

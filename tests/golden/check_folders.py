@@ -48,6 +48,11 @@ def main():
         for other in others:
             expect(f"{other} is named as skipped",
                    f"skipped {folder / other}" in done.stderr, done)
+        shutil.copy(trace, folder / "SECOND.JSON")
+        done = run(folder)
+        expect("a trace in capital letters is one of two",
+               done.returncode == 0 and len(json.loads(done.stdout).get("ranks", [])) == 2, done)
+        (folder / "SECOND.JSON").unlink()
         done = run(folder / "*.json")
         expect("a pattern skips too", done.returncode == 0 and "results.json" in done.stderr, done)
         for other in others:
