@@ -173,8 +173,8 @@ Facts balance_facts(const TaxReport& r) {
            ? "at most: T_Device / (T_Device + T_Orch), and T_Orch is a lower bound"
            : "T_Device / (T_Device + T_Orch): 0 host, 1 device"},
       ns("t_e2e_ns", "T_e2e, wall time", w.t_e2e_ns),
-      {"gpu_utilisation", "GPU utilisation", w.gpu_utilisation, Unit::kShare},
-      {"idle_fraction", "GPU idle fraction", w.idle_fraction, Unit::kShare},
+      {"gpu_utilisation", "GPU utilisation of T_e2e", w.gpu_utilisation, Unit::kShare},
+      {"idle_fraction", "GPU idle fraction of T_e2e", w.idle_fraction, Unit::kShare},
       ns("t_orch_exclusive_ns", "host time, exclusive", w.exclusive.total_ns,
          "each moment of a thread once"),
       ns("exclusive_py_ns", "of it Python", w.exclusive.py_ns,
@@ -343,7 +343,7 @@ Table means_table(const TaxMeans& m) {
   add_mean(table, "t_device_ns", "T_DeviceActive", m.t_device_ns, Unit::kNanoseconds);
   add_mean(table, "t_e2e_ns", "T_e2e", m.t_e2e_ns, Unit::kNanoseconds);
   add_mean(table, "hdbi", "HDBI", m.hdbi, Unit::kRatio);
-  add_mean(table, "idle_fraction", "GPU idle fraction", m.idle_fraction, Unit::kShare);
+  add_mean(table, "idle_fraction", "GPU idle fraction of T_e2e", m.idle_fraction, Unit::kShare);
   return table;
 }
 
