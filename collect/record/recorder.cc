@@ -145,6 +145,9 @@ void Recorder::attach_cuda() noexcept {
       note(wire::NoteCode::kOldTracer, cupti_.version, "this CUPTI is older than CUDA 11.6");
     } else if (subscriber_ != nullptr) {
       start_tracing();
+      // Ranges may have started the recorder before the driver was loaded: what ends the program
+      // goes backwards, and the recording is to be over before the driver and CUPTI are.
+      std::atexit(finish_at_exit);
     }
     attached_.fetch_add(1, std::memory_order_release);
     work_.notify_one();

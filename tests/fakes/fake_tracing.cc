@@ -178,6 +178,7 @@ int cuInit(unsigned) {
       std::fprintf(stderr, "fake driver: %s\n", ::dlerror());
     }
   }
+  const std::lock_guard lock(mutex);
   base_ns = tracer_now();
   return 0;
 }

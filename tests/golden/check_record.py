@@ -282,7 +282,8 @@ def check_python(bench):
     """The recorder inside Python: records at the interpreter's exit, children of multiprocessing, the exit code."""
     program = pathlib.Path(__file__).resolve().parent.parent / "collect" / "recorded_program.py"
     # A recorder with a sanitizer cannot be loaded into a Python without.
-    if b"__asan_init" in (bench.fakes.parent / "libassay_record.so").read_bytes():
+    recorder = (bench.fakes.parent / "libassay_record.so").read_bytes()
+    if b"__asan_init" in recorder or b"__tsan_init" in recorder:
         return
 
     def run(name, *words):

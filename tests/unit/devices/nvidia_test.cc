@@ -135,11 +135,11 @@ TEST_F(Nvidia, TheReadingCanBeChosen) {
   EXPECT_EQ(watts_with(SensorChoice::kSamples), std::pair(std::string("samples"), 100.0));
 }
 
-// Every 5 ms by their own stamps, repeats of a value kept, none twice, none from before logging.
+// Every 5 ms by their own stamps, repeats of a value kept, none twice, none from before opening.
 TEST_F(Nvidia, BufferedSamplesKeepTheirStamps) {
+  const int64_t before = (*open_nvidia_device(0, fakes()))->now_ns();
   auto device = open_nvidia_device(0, fakes(), SensorChoice::kSamples);
   ASSERT_TRUE(device);
-  const int64_t opened = (*device)->now_ns();
   EXPECT_EQ((*device)->facts().documented.window_ns, 0);
   const auto kernel = (*device)->prepare("gemm:64:f32");
   ASSERT_TRUE(kernel);
@@ -149,7 +149,7 @@ TEST_F(Nvidia, BufferedSamplesKeepTheirStamps) {
                                  }) >= 8;
   });
   ASSERT_FALSE(samples.empty());
-  EXPECT_GT(samples.front().t_ns, opened - 5'000'000);
+  EXPECT_GT(samples.front().t_ns, before - 5'000'000);
   for (size_t i = 1; i < samples.size(); ++i) {
     EXPECT_EQ(samples[i].t_ns - samples[i - 1].t_ns, 5'000'000);
   }
