@@ -1,6 +1,7 @@
 #include "report/section_levels_figures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
