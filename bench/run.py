@@ -14,6 +14,7 @@ and kept in build/bench-data. --quick leaves out the 1 GB file.
 import argparse
 import csv
 import gzip
+import hashlib
 import json
 import os
 import pathlib
@@ -39,8 +40,8 @@ RANKS = CORPUS / "kineto/multirank/megatron_tp8_a100"
 TABLE = CORPUS / "bench/argonne_All_results.csv"
 
 BATCHES_AND_LENGTHS = "bb=1:2:4:8:16:24:32:48:64:128,len=128:192:256:384:512:768:1024:1536:1792:2048"
-# 10,000 points each: one configuration at 100 lengths and batch sizes, and 100 configurations at 10: as a grid, most
-# of which nobody measured, or the first of the table.
+# 10,000 points each: one configuration at 100 lengths and batch sizes; 100 configurations at as many: a grid, nearly
+# half of which nobody measured, the first of the table, or some that are not in the table; and 1,000 of these at 10.
 ONE_CONFIGURATION = ("hw=H100,model=Llama-3-8B,fw=vLLM,n=1,bb=1..100,len=" +
                      ":".join(str(128 + 20 * k) for k in range(100)))
 MANY_CONFIGURATIONS = ("hw=A100|H100|GH200|MI300X|MI250,n=1:2:4:8,fw=vLLM,"
@@ -56,6 +57,23 @@ def measured_configurations(count=100):
     grids = (f"hw={hw},n={n},fw={fw},model={model},{BATCHES_AND_LENGTHS}"
              for hw, n, fw, model in list(configurations)[:count])
     return [part for grid in grids for part in ("--grid", grid)]
+
+
+def unmeasured_configurations(count, points):
+    """Arguments that ask for so many configurations that have no row: hardware and frameworks that ran together with
+    any model; numbers of devices of the table first, then others; otherwise in an order without a pattern."""
+    with open(TABLE, newline="", encoding="utf-8") as file:
+        measured = dict.fromkeys(tuple(row[:4]) for row in list(csv.reader(file))[1:])
+    ran = dict.fromkeys((hw, fw) for hw, _, fw, _ in measured)
+    models = dict.fromkeys(model for _, _, _, model in measured)
+    def mixed(configuration):
+        return int.from_bytes(hashlib.sha256("|".join(configuration).encode()).digest()[:8], "big")
+    grids = []
+    for devices in (("1", "2", "4", "8"), ("3", "6", "16")):
+        some = [(hw, n, fw, model) for hw, fw in ran for model in models for n in devices]
+        some = sorted((c for c in some if c not in measured), key=mixed)
+        grids += [f"hw={hw},n={n},fw={fw},model={model},{points}" for hw, n, fw, model in some]
+    return [part for grid in grids[:count] for part in ("--grid", grid)]
 
 
 def inflate(source, target):
@@ -115,11 +133,14 @@ def run_once(command, watch_memory=False):
     return wall, peak, output
 
 
-def user_seconds(command):
-    """Processor time of one process outside the kernel."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+def cpu_seconds(command):
+    """Processor time of one process, in user mode and in the kernel."""
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+    before = spent()
     run_once(command)
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return spent() - before
 
 
 def interleaved(commands, repeats):
@@ -230,7 +251,7 @@ class Bench:
                           r"whole / reading ([\d.]+)", done.stdout)
 
     def throughput(self, repeats):
-        """Rows of (what, median user seconds); predictions read a model file of the whole table."""
+        """Rows of (what, median processor seconds); predictions read a model file of the whole table."""
         model = DATA / "throughput_model.json"
         predict = [*self.one_core, self.assay, "throughput", "predict", model, "--format", "json", "-o", os.devnull]
         commands = {
@@ -240,9 +261,18 @@ class Bench:
             "read, 10,000 points of 100 measured configurations": [*predict, *measured_configurations()],
             "read, 10,000 points of 100 configurations, half of them never measured":
                 [*predict, "--grid", MANY_CONFIGURATIONS],
+            "read, 10,000 points of 100 configurations, none of them ever measured":
+                [*predict, *unmeasured_configurations(100, BATCHES_AND_LENGTHS)],
+            "read, 10,000 points of 1,000 configurations, none of them ever measured":
+                [*predict, *unmeasured_configurations(1000, "bb=3:20,len=128:300:700:1024:2048")],
         }
-        return [[what, f"{statistics.median(user_seconds(command) for _ in range(repeats)):.2f}"]
+        return [[what, f"{statistics.median(cpu_seconds(command) for _ in range(repeats)):.2f}"]
                 for what, command in commands.items()]
+
+
+def throughput_table(bench, repeats):
+    table("assay throughput on LLM-Inference-Bench, one core", ["what", "user + system s"],
+          bench.throughput(max(3, repeats // 2)))
 
 
 def machine():
@@ -257,6 +287,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--throughput", action="store_true", help="only the part about assay throughput")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--assay", default=ROOT / "build/release/assay")
     parser.add_argument("--bench-dir", default=ROOT / "build/bench")
@@ -264,6 +295,9 @@ def main():
     bench = Bench(options)
     DATA.mkdir(parents=True, exist_ok=True)
 
+    if options.throughput:
+        throughput_table(bench, options.repeats)
+        return
     base = inflate(BASE if BASE.exists() else FALLBACK, DATA / "base.json")
     sizes = [10, 100] if options.quick else [10, 100, 1000]
     plain = [make_trace(bench.maker, base, f"replicated_{n}MB.json", n * MB) for n in sizes]
@@ -311,8 +345,7 @@ def main():
               ["ranks", "MB plain", "whole MB/s", "reading MB/s", "placing and summing MB/s", "whole / reading"],
               bench.levels(options.repeats))
     if TABLE.exists():
-        table("assay throughput on LLM-Inference-Bench, one core", ["what", "user s"],
-              bench.throughput(max(3, options.repeats // 2)))
+        throughput_table(bench, options.repeats)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ THIRD_PARTY = [
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", None, 11),
     ("CLI11", r"CLI/", "cli", 33),
-    ("Eigen", r"Eigen/", None, 8),
+    ("Eigen", r"Eigen/", None, 9),
     ("Ceres", r"ceres/", None, 2),
     ("muParser", r"muParser\w*\.h", "levels", 1),
     ("libxlsxwriter", r"xlsxwriter(\.h|/)", "query", 1),

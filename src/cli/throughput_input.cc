@@ -160,6 +160,7 @@ Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
     ASSAY_TRY(fit.facts.add(facts, bench.facts));
     // They were made with the facts of the file.
     fit.options.digests.clear();
+    fit.options.frameworks.reset();
   }
   ASSAY_TRY_ASSIGN(std::vector<BenchRow> asked, read_points(points, fit));
   ASSAY_TRY_ASSIGN(FittedModel model, make_predictor(std::move(fit)));

@@ -126,11 +126,16 @@ std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector
 }
 
 void DigestBook::add(const Trained& process, const std::vector<BenchRow>& rows,
-                     const FactBook& facts, const std::vector<ConfigDigest>& digests) {
-  for (const ConfigDigest& digest : digests) {
+                     const FactBook& facts, const PredictorOptions& options) {
+  const auto beyond = [&](size_t row) { return row >= process.table.points.size(); };
+  if (process.physics && options.frameworks &&
+      options.frameworks->weights.size() == process.table.points.size() &&
+      std::none_of(options.frameworks->pivots.begin(), options.frameworks->pivots.end(), beyond)) {
+    frameworks_[&process] = *options.frameworks;
+  }
+  for (const ConfigDigest& digest : options.digests) {
     if (digest.physics != process.physics) continue;
     std::vector<KernelPoint> pivots = points_of(rows[digest.row], digest.pivots, process, facts);
-    const auto beyond = [&](size_t row) { return row >= process.table.points.size(); };
     const bool whole = !pivots.empty() && pivots.size() == digest.pivots.size() &&
                        std::none_of(digest.gp.columns.begin(), digest.gp.columns.end(), beyond);
     if (!whole) continue;  // of rows that the process does not have: it answers itself
@@ -139,18 +144,47 @@ void DigestBook::add(const Trained& process, const std::vector<BenchRow>& rows,
   }
 }
 
+namespace {
+
+std::vector<KernelPoint> pick(const std::vector<KernelPoint>& points,
+                              const std::vector<size_t>& which) {
+  std::vector<KernelPoint> some;
+  some.reserve(which.size());
+  for (const size_t i : which) some.push_back(points[i]);
+  return some;
+}
+
+uint32_t config_of(const KernelPoint& point) {
+  return point.id[static_cast<size_t>(KernelGroup::kConfig)];
+}
+
+}  // namespace
+
+void DigestBook::by_framework(const Trained& process, const std::vector<KernelPoint>& points,
+                              std::vector<size_t>& rest, std::vector<GpAnswer>& out) const {
+  const auto summary = frameworks_.find(&process);
+  if (summary == frameworks_.end()) return;
+  std::set<uint32_t> measured;
+  for (const KernelPoint& row : process.table.points) measured.insert(config_of(row));
+  const auto middle = std::stable_partition(rest.begin(), rest.end(), [&](size_t i) {
+    return measured.count(config_of(points[i])) != 0;
+  });
+  const std::vector<size_t> unmeasured(middle, rest.end());
+  if (unmeasured.empty()) return;
+  const auto answers = predict_by_framework(process.spec(), process.parameters,
+                                            process.table.points, median(process.table.residual),
+                                            summary->second, pick(points, unmeasured));
+  if (!answers) return;
+  for (size_t k = 0; k < unmeasured.size(); ++k) out[unmeasured[k]] = (*answers)[k];
+  rest.erase(middle, rest.end());
+}
+
 std::vector<GpAnswer> DigestBook::answers(const Trained& process,
                                           const std::vector<KernelPoint>& points) const {
   const double none = std::numeric_limits<double>::quiet_NaN();
   std::vector<GpAnswer> out(points.size(), GpAnswer{none, none});
-  const auto pick = [&points](const std::vector<size_t>& which) {
-    std::vector<KernelPoint> some;
-    for (const size_t i : which) some.push_back(points[i]);
-    return some;
-  };
   std::map<uint32_t, std::vector<size_t>> by_config;
-  for (size_t i = 0; i < points.size(); ++i)
-    by_config[points[i].id[static_cast<size_t>(KernelGroup::kConfig)]].push_back(i);
+  for (size_t i = 0; i < points.size(); ++i) by_config[config_of(points[i])].push_back(i);
   std::vector<size_t> rest;
   const double centre = median(process.table.residual);
   for (const auto& [config, which] : by_config) {
@@ -161,15 +195,16 @@ std::vector<GpAnswer> DigestBook::answers(const Trained& process,
     }
     const DigestReader reader(process.spec(), process.parameters, process.table.points, centre,
                               at->second.digest, at->second.pivots);
-    const auto some = reader.predict(pick(which));
+    const auto some = reader.predict(pick(points, which));
     for (size_t k = 0; k < which.size(); ++k) {
       if (some[k]) out[which[k]] = *some[k];
       if (!some[k]) rest.push_back(which[k]);
     }
   }
-  if (rest.empty() || process.process() == nullptr) return out;
   std::sort(rest.begin(), rest.end());
-  const std::vector<GpAnswer> exact = process.process()->predict(pick(rest));
+  by_framework(process, points, rest, out);
+  if (rest.empty() || process.process() == nullptr) return out;
+  const std::vector<GpAnswer> exact = process.process()->predict(pick(points, rest));
   for (size_t k = 0; k < rest.size(); ++k) out[rest[k]] = exact[k];
   return out;
 }

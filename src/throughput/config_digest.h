@@ -22,9 +22,9 @@ class DigestBook {
  public:
   // rows: those that the process was trained on.
   void add(const Trained& process, const std::vector<BenchRow>& rows, const FactBook& facts,
-           const std::vector<ConfigDigest>& digests);
-  // From digests where they reach, from the process itself for other points. sd is NaN without an
-  // answer.
+           const PredictorOptions& options);
+  // From digests where they reach, by framework for configurations without rows, from the process
+  // itself for other points. sd is NaN without an answer.
   std::vector<GpAnswer> answers(const Trained& process,
                                 const std::vector<KernelPoint>& points) const;
 
@@ -35,6 +35,10 @@ class DigestBook {
   };
   // By the number that a configuration has among the process's names.
   std::map<std::pair<const Trained*, uint32_t>, Entry> entries_;
+  std::map<const Trained*, FrameworkSummary> frameworks_;
+  // Takes those answers out of `rest` that need no whole process.
+  void by_framework(const Trained& process, const std::vector<KernelPoint>& points,
+                    std::vector<size_t>& rest, std::vector<GpAnswer>& out) const;
 };
 
 }  // namespace assay

@@ -111,6 +111,10 @@ GaussianProcess::~GaussianProcess() = default;
 
 const std::vector<double>& GaussianProcess::parameters() const { return state_->parameters; }
 
+std::vector<double> GaussianProcess::weights() const {
+  return {state_->alpha.data(), state_->alpha.data() + state_->alpha.size()};
+}
+
 double GaussianProcess::noise_variance() const {
   return squared(state_->parameters.back()) + kGpJitter;
 }

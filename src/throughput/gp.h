@@ -48,6 +48,8 @@ class GaussianProcess {
   // of its block had not been seen (closed form: R&W 5.12 for blocks).
   std::vector<GpAnswer> leave_out(const std::vector<uint32_t>& block) const;
   const std::vector<double>& parameters() const;
+  // Per training point: means are the centre and sums of these times covariances.
+  std::vector<double> weights() const;
   // Of one measurement about the value that is learnt.
   double noise_variance() const;
 

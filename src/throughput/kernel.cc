@@ -5,35 +5,19 @@
 #include <map>
 #include <tuple>
 
+#include "throughput/kernel_terms.h"
+
 namespace assay {
-namespace {
 
-constexpr size_t index_of(KernelDim dim) { return static_cast<size_t>(dim); }
-
-double squared(double x) { return x * x; }
-
-// Dimensions that a configuration fixes; lengths, batch and overflow vary within it.
 bool is_static(KernelDim dim) {
   return dim != KernelDim::kLength && dim != KernelDim::kBatch && dim != KernelDim::kOverflow;
 }
 
-// One component with its parameters at hand.
-struct Term {
-  const KernelComponent* component = nullptr;
-  size_t first = 0;        // its scale among the parameters; lengths follow
-  double variance = 0;     // s^2
-  bool has_shape = false;  // lengths or batch
-  double length = 0;       // 1 / (2 l^2), 0 = not among the dims
-  double batch = 0;
-  double overflow = 0;
-  std::vector<std::pair<size_t, double>> fixed = {};  // static dims
-};
-
-std::vector<Term> terms_of(const KernelSpec& spec, const std::vector<double>& parameters) {
-  std::vector<Term> terms;
+std::vector<KernelTerm> terms_of(const KernelSpec& spec, const std::vector<double>& parameters) {
+  std::vector<KernelTerm> terms;
   size_t at = 0;
   for (const KernelComponent& component : spec.components) {
-    Term term{.component = &component, .first = at, .variance = squared(parameters[at])};
+    KernelTerm term{.component = &component, .first = at, .variance = squared(parameters[at])};
     ++at;
     for (const KernelDim dim : component.dims) {
       const double rate = 0.5 / squared(parameters[at++]);
@@ -48,14 +32,8 @@ std::vector<Term> terms_of(const KernelSpec& spec, const std::vector<double>& pa
   return terms;
 }
 
-// Points share few distinct lengths and batches: what depends on them alone is computed once.
-struct Shapes {
-  std::vector<uint32_t> of;  // per point
-  std::vector<const KernelPoint*> distinct;
-};
-
-Shapes shapes_of(const std::vector<KernelPoint>& points) {
-  Shapes shapes;
+KernelShapes shapes_of(const std::vector<KernelPoint>& points) {
+  KernelShapes shapes;
   std::map<std::tuple<double, double, double>, uint32_t> seen;
   for (const KernelPoint& p : points) {
     const auto key = std::make_tuple(p.in_len, p.out_len, p.x[index_of(KernelDim::kBatch)]);
@@ -70,9 +48,26 @@ double length_distance(const KernelPoint& a, const KernelPoint& b) {
   return 0.5 * (squared(a.in_len - b.in_len) + squared(a.out_len - b.out_len));
 }
 
-double batch_distance(const KernelPoint& a, const KernelPoint& b) {
-  return squared(a.x[index_of(KernelDim::kBatch)] - b.x[index_of(KernelDim::kBatch)]);
+double share_product(const KernelPoint& a, const KernelPoint& b) {
+  double sum = 0;
+  for (size_t k = 0; k < kKernelShares; ++k) sum += a.share[k] * b.share[k];
+  return sum;
 }
+
+double factor_of(const KernelTerm& term, const KernelPoint& a, const KernelPoint& b) {
+  const auto group = static_cast<size_t>(term.component->group);
+  if (a.id[group] != b.id[group]) return 0;
+  double exponent = 0;
+  for (const auto& [dim, rate] : term.fixed) exponent += rate * squared(a.x[dim] - b.x[dim]);
+  return term.variance * std::exp(-exponent);
+}
+
+double shape_factor(const KernelTerm& term, const KernelPoint& a, const KernelPoint& b) {
+  const double batch = squared(a.x[index_of(KernelDim::kBatch)] - b.x[index_of(KernelDim::kBatch)]);
+  return std::exp(-term.length * length_distance(a, b) - term.batch * batch);
+}
+
+namespace {
 
 // Ranges of neighbours of one configuration, which share everything static.
 struct Run {
@@ -95,12 +90,6 @@ std::vector<Run> runs_of(const std::vector<KernelPoint>& points) {
     runs.back().end = i + 1;
   }
   return runs;
-}
-
-double share_product(const KernelPoint& a, const KernelPoint& b) {
-  double sum = 0;
-  for (size_t k = 0; k < kKernelShares; ++k) sum += a.share[k] * b.share[k];
-  return sum;
 }
 
 // What is left of a component between two runs: a factor, and what varies within.
@@ -127,7 +116,7 @@ class Evaluator {
         shapes_b_(shapes_of(b)),
         runs_a_(runs_of(a)),
         runs_b_(runs_of(b)) {
-    for (const Term& term : terms_) tables_.push_back(table(term));
+    for (const KernelTerm& term : terms_) tables_.push_back(table(term));
   }
 
   void matrix(double* out) const {
@@ -160,23 +149,15 @@ class Evaluator {
 
   size_t rows() const { return a_.size(); }
   size_t columns() const { return b_.size(); }
-  const std::vector<Term>& terms() const { return terms_; }
+  const std::vector<KernelTerm>& terms() const { return terms_; }
 
   // Value of one term between points i and j, and its factor between their runs.
   double term_value(size_t t, size_t i, size_t j, double factor) const {
-    const Term& term = terms_[t];
+    const KernelTerm& term = terms_[t];
     if (term.component->form == KernelForm::kShares) return factor * share_product(a_[i], b_[j]);
     if (term.has_shape) factor *= tables_[t][shape_at(i, j)];
     const double apart = overflow_distance(i, j);
     return term.overflow > 0 && apart > 0 ? factor * std::exp(-term.overflow * apart) : factor;
-  }
-
-  double factor(const Term& term, const KernelPoint& a, const KernelPoint& b) const {
-    const auto group = static_cast<size_t>(term.component->group);
-    if (a.id[group] != b.id[group]) return 0;
-    double exponent = 0;
-    for (const auto& [dim, rate] : term.fixed) exponent += rate * squared(a.x[dim] - b.x[dim]);
-    return term.variance * std::exp(-exponent);
   }
 
   double overflow_distance(size_t i, size_t j) const {
@@ -189,14 +170,13 @@ class Evaluator {
     return static_cast<size_t>(shapes_a_.of[i]) * shapes_b_.distinct.size() + shapes_b_.of[j];
   }
 
-  std::vector<double> table(const Term& term) const {
+  std::vector<double> table(const KernelTerm& term) const {
     std::vector<double> values;
     if (!term.has_shape) return values;
     values.reserve(shapes_a_.distinct.size() * shapes_b_.distinct.size());
     for (const KernelPoint* a : shapes_a_.distinct) {
       for (const KernelPoint* b : shapes_b_.distinct) {
-        values.push_back(
-            std::exp(-term.length * length_distance(*a, *b) - term.batch * batch_distance(*a, *b)));
+        values.push_back(shape_factor(term, *a, *b));
       }
     }
     return values;
@@ -207,8 +187,8 @@ class Evaluator {
     pair.constant = 0;
     pair.shares = 0;
     for (size_t t = 0; t < terms_.size(); ++t) {
-      const Term& term = terms_[t];
-      const double of_pair = factor(term, a, b);
+      const KernelTerm& term = terms_[t];
+      const double of_pair = factor_of(term, a, b);
       if (of_pair == 0) continue;
       if (term.component->form == KernelForm::kShares) {
         pair.shares += of_pair;
@@ -234,11 +214,11 @@ class Evaluator {
     return sum;
   }
 
-  std::vector<Term> terms_;
+  std::vector<KernelTerm> terms_;
   const std::vector<KernelPoint>& a_;
   const std::vector<KernelPoint>& b_;
-  Shapes shapes_a_;
-  Shapes shapes_b_;
+  KernelShapes shapes_a_;
+  KernelShapes shapes_b_;
   std::vector<Run> runs_a_;
   std::vector<Run> runs_b_;
   std::vector<std::vector<double>> tables_;
@@ -289,7 +269,7 @@ std::vector<std::vector<size_t>> alike_points(const std::vector<KernelPoint>& po
 double kernel_variance(const KernelSpec& spec, const std::vector<double>& parameters,
                        const KernelPoint& point) {
   double sum = 0;
-  for (const Term& term : terms_of(spec, parameters)) {
+  for (const KernelTerm& term : terms_of(spec, parameters)) {
     const bool shares = term.component->form == KernelForm::kShares;
     sum += term.variance * (shares ? share_product(point, point) : 1);
   }
@@ -304,8 +284,8 @@ std::vector<double> kernel_gradient(const KernelSpec& spec, const std::vector<do
   for (const Run& column : runs) {
     for (const Run& row : runs) {
       for (size_t t = 0; t < evaluator.terms().size(); ++t) {
-        const Term& term = evaluator.terms()[t];
-        const double factor = evaluator.factor(term, a[row.begin], a[column.begin]);
+        const KernelTerm& term = evaluator.terms()[t];
+        const double factor = factor_of(term, a[row.begin], a[column.begin]);
         if (factor == 0) continue;
         // d/dlog s = 2 k; d/dlog l = k d^2 / l^2.
         for (size_t j = column.begin; j < column.end; ++j) {

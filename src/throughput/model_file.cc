@@ -161,10 +161,41 @@ Json digest_json(const ConfigDigest& digest) {
           {"known", packed(triangle_of(digest.gp.known, digest.gp.columns.size()))}};
 }
 
-Json digests_json(const std::vector<ConfigDigest>& digests, const Json& document) {
+Json frameworks_json(const FrameworkSummary& summary) {
+  Json frameworks = Json::array();
+  for (const FrameworkSummary::Framework& framework : summary.frameworks)
+    frameworks.push_back({{"row", framework.row}, {"told", packed(framework.told)}});
+  return {{"pivots", summary.pivots},
+          {"weights", packed(summary.weights)},
+          {"told", std::move(frameworks)}};
+}
+
+Json digests_json(const std::vector<ConfigDigest>& digests,
+                  const std::optional<FrameworkSummary>& frameworks, const Json& document) {
   Json configs = Json::array();
   for (const ConfigDigest& digest : digests) configs.push_back(digest_json(digest));
-  return {{"of", digest_key(document)}, {"configs", std::move(configs)}};
+  Json out = {{"of", digest_key(document)}, {"configs", std::move(configs)}};
+  if (frameworks) out["frameworks"] = frameworks_json(*frameworks);
+  return out;
+}
+
+// Absent: numbers that do not belong together.
+std::optional<FrameworkSummary> frameworks_from(const Json& document, size_t rows) {
+  FrameworkSummary summary;
+  summary.pivots = document.at("pivots").get<std::vector<size_t>>();
+  const auto weights = unpacked(document.at("weights").get_ref<const std::string&>());
+  const auto beyond = [rows](size_t row) { return row >= rows; };
+  if (!weights || weights->size() > rows || summary.pivots.empty() ||
+      std::any_of(summary.pivots.begin(), summary.pivots.end(), beyond)) {
+    return std::nullopt;
+  }
+  summary.weights = *weights;
+  for (const Json& entry : document.at("told")) {
+    const auto told = unpacked(entry.at("told").get_ref<const std::string&>());
+    if (!told || told->size() % summary.pivots.size() != 0) return std::nullopt;
+    summary.frameworks.push_back({entry.at("row").get<size_t>(), *told});
+  }
+  return summary;
 }
 
 // Absent: numbers that do not belong together. rows: how many there are to point to.
@@ -202,6 +233,11 @@ Status read_digests(const Json& document, const std::string& file, ThroughputFit
     if (!digest) return damaged(file, "a digest whose numbers do not belong together");
     fit.options.digests.push_back(*digest);
   }
+  const auto frameworks = at->find("frameworks");
+  if (frameworks == at->end()) return Ok{};
+  fit.options.frameworks = frameworks_from(*frameworks, rows);
+  if (!fit.options.frameworks)
+    return damaged(file, "a summary of frameworks whose numbers do not belong together");
   return Ok{};
 }
 
@@ -302,7 +338,7 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
                            row.tokens_per_s, static_cast<bool>(fit.data.infeasible[i])});
   }
   const std::vector<ConfigDigest> digests = predictor.digests(progress);
-  if (!digests.empty()) out["digests"] = digests_json(digests, out);
+  if (!digests.empty()) out["digests"] = digests_json(digests, predictor.frameworks(), out);
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

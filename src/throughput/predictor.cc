@@ -323,7 +323,7 @@ Result<std::unique_ptr<Predictor>> Predictor::fit(const ThroughputData& data, co
   }
   for (const Trained* process :
        {state->physics ? &*state->physics : nullptr, state->plain ? &*state->plain : nullptr}) {
-    if (process != nullptr) state->digests.add(*process, state->rows, facts, options.digests);
+    if (process != nullptr) state->digests.add(*process, state->rows, facts, options);
   }
   return std::unique_ptr<Predictor>(new Predictor(std::move(state)));
 }
@@ -343,6 +343,15 @@ std::vector<ConfigDigest> Predictor::digests(const DigestProgress& progress) con
       out.push_back(std::move(digest));
   }
   return out;
+}
+
+std::optional<FrameworkSummary> Predictor::frameworks() const {
+  const State& s = *state_;
+  if (s.rows.size() < s.options.digest_from_rows || !s.physics) return std::nullopt;
+  const GaussianProcess* process = s.physics->process();
+  if (process == nullptr) return std::nullopt;
+  return summarise_frameworks(s.physics->spec(), s.physics->parameters, s.physics->table.points,
+                              process->weights());
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "records/facts.h"
 #include "throughput/conformal.h"
+#include "throughput/framework_process.h"
 #include "throughput/gp.h"
 #include "throughput/kernel_table.h"
 #include "throughput/method.h"
@@ -69,8 +70,9 @@ struct PredictorOptions {
   std::optional<ConformalScales> plain_scales;
   // Made before, of the same rows, facts and parameters.
   std::vector<ConfigDigest> digests;
-  size_t digest_from_rows = 1024;  // with fewer the exact answers come as fast
-  double outside_factor = 4;       // beyond the data by more than this in batch, length or devices
+  std::optional<FrameworkSummary> frameworks;  // of the process on physics
+  size_t digest_from_rows = 1024;              // with fewer the exact answers come as fast
+  double outside_factor = 4;  // beyond the data by more than this in batch, length or devices
   size_t nearest = 3;
 };
 
@@ -119,6 +121,8 @@ class Predictor final : public ThroughputModel {
   // Called before each with how many are done, of how many at most.
   using DigestProgress = std::function<void(size_t, size_t)>;
   std::vector<ConfigDigest> digests(const DigestProgress& progress = {}) const;
+  // For configurations without rows; absent where there are no digests.
+  std::optional<FrameworkSummary> frameworks() const;
   // log sd of `target` if each of `extra` were measured too.
   std::vector<double> log_sd_after(const BenchRow& target,
                                    const std::vector<BenchRow>& extra) const;

@@ -118,6 +118,9 @@ TEST(ModelFile, DigestsAnswerAsTheFitThatWroteThem) {
   const auto read = read_model(write_model(fit, *predictor), "model.json");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->options.digests.size(), 2U);
+  ASSERT_TRUE(read->options.frameworks);
+  EXPECT_EQ(read->options.frameworks->weights.size(), fit.data.rows.size());
+  EXPECT_EQ(read->options.frameworks->frameworks.size(), 2U);  // vLLM, and any other
   const auto again = *Predictor::fit(read->data, read->facts, read->options);
   BenchRow inside = fit.data.rows.front();
   inside.in_len = inside.out_len = 300;
@@ -147,6 +150,8 @@ TEST(ModelFile, DigestsOfOtherRowsOrWithNumbersMissingAreDamage) {
               HasSubstr("a digest whose numbers"));
   EXPECT_THAT(message("\"known\":\"", "\"known\":\"AAAA"), HasSubstr("a digest whose numbers"));
   EXPECT_THAT(message("\"mean\":", "\"means\":"), HasSubstr("'mean' not found"));
+  EXPECT_THAT(message("\"pivots\":[", "\"pivots\":[99,"), HasSubstr("a summary of frameworks"));
+  EXPECT_THAT(message("\"weights\":\"", "\"weights\":\"A"), HasSubstr("a summary of frameworks"));
 }
 
 }  // namespace

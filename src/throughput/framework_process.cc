@@ -1,0 +1,407 @@
+#include "throughput/framework_process.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "throughput/kernel_products.h"
+
+namespace assay {
+namespace {
+
+using Eigen::Index;
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+// Of the common part's variance, left out between frameworks.
+constexpr double kCommonThreshold = 1e-5;
+constexpr size_t kMaxCommon = 512;
+// What lowers a variance of 1 by no more than this is not told to another framework.
+constexpr double kLeastTold = 1e-5;
+// With fewer points or rows of a framework each point is answered from all of its rows.
+constexpr size_t kPointsWorthReducing = 512;
+constexpr size_t kRowsWorthReducing = 1024;
+constexpr size_t kChosenAtFirst = 384;
+constexpr size_t kPointsAtOnce = 16384;
+constexpr size_t kChosenAtOnce = 128;
+// Of the largest column, once what is known has been taken from all: less changes no variance.
+constexpr double kNothingNew = 1e-4;
+// What n standard normal numbers square up to is below kLeastOfProbes only once in 10^7 times:
+// P(12, 1.5) = 7e-8, the regularised incomplete gamma function.
+constexpr size_t kProbes = 24;
+constexpr double kLeastOfProbes = 3;
+
+size_t framework_of(const KernelPoint& point) {
+  return point.id[static_cast<size_t>(KernelGroup::kFramework)];
+}
+
+Index count(const std::vector<KernelPoint>& points) { return static_cast<Index>(points.size()); }
+
+std::vector<KernelPoint> pick(const std::vector<KernelPoint>& points,
+                              const std::vector<size_t>& which) {
+  std::vector<KernelPoint> some;
+  some.reserve(which.size());
+  for (const size_t i : which) some.push_back(points[i]);
+  return some;
+}
+
+std::map<size_t, std::vector<size_t>> by_framework(const std::vector<KernelPoint>& points) {
+  std::map<size_t, std::vector<size_t>> of;
+  for (size_t i = 0; i < points.size(); ++i) of[framework_of(points[i])].push_back(i);
+  return of;
+}
+
+struct Kernel {
+  KernelSpec spec;
+  std::vector<double> parameters;
+
+  Matrix operator()(const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b) const {
+    Matrix k(count(a), count(b));
+    kernel_matrix(spec, parameters, a, b, k.data());
+    return k;
+  }
+  double variance(const KernelPoint& point) const {
+    return kernel_variance(spec, parameters, point);
+  }
+};
+
+// The components over all rows.
+Kernel common_part(const KernelSpec& spec, const std::vector<double>& parameters) {
+  Kernel out;
+  auto at = parameters.begin();
+  for (const KernelComponent& component : spec.components) {
+    const auto end = at + 1 + static_cast<ptrdiff_t>(component.dims.size());
+    if (component.group == KernelGroup::kAll) {
+      out.spec.components.push_back(component);
+      out.parameters.insert(out.parameters.end(), at, end);
+    }
+    at = end;
+  }
+  return out;
+}
+
+bool factorise(Matrix& k) {
+  const Eigen::LLT<Eigen::Ref<Matrix>> llt(k);
+  return llt.info() == Eigen::Success && k.diagonal().allFinite();
+}
+
+// Lower triangle of k += sign * a' a.
+void add_product(Matrix& k, const Matrix& a, double sign) {
+  if (a.rows() > 0) k.selfadjointView<Eigen::Lower>().rankUpdate(a.transpose(), sign);
+}
+
+// Rows by which the kernel over all rows is told but for the threshold (pivoted Cholesky).
+std::vector<size_t> common_pivots(const Kernel& common, const std::vector<KernelPoint>& rows) {
+  Vector left(count(rows));
+  for (Index i = 0; i < left.size(); ++i) left(i) = common.variance(rows[static_cast<size_t>(i)]);
+  const size_t most = std::min(kMaxCommon, rows.size());
+  Matrix factor(left.size(), static_cast<Index>(most));
+  std::vector<size_t> pivots;
+  while (pivots.size() < most) {
+    Index at = 0;
+    const double largest = left.maxCoeff(&at);
+    if (largest <= kCommonThreshold) break;
+    const auto k = static_cast<Index>(pivots.size());
+    Vector column = common(rows, {rows[static_cast<size_t>(at)]});
+    column.noalias() -= factor.leftCols(k) * factor.row(at).head(k).transpose();
+    factor.col(k) = column / std::sqrt(largest);
+    left -= factor.col(k).cwiseAbs2();
+    left(at) = 0;
+    pivots.push_back(static_cast<size_t>(at));
+  }
+  return pivots;
+}
+
+// The common part in terms of its pivots: k(a, b) is about told(a)' told(b).
+class CommonTerms {
+ public:
+  CommonTerms(Kernel common, std::vector<KernelPoint> pivots)
+      : common_(std::move(common)), pivots_(std::move(pivots)), factor_(common_(pivots_, pivots_)) {
+    whole_ = factorise(factor_);
+  }
+  bool whole() const { return whole_; }
+  Matrix of(const std::vector<KernelPoint>& points) const {
+    Matrix told = common_(pivots_, points);
+    factor_.triangularView<Eigen::Lower>().solveInPlace(told);
+    return told;
+  }
+
+ private:
+  Kernel common_;
+  std::vector<KernelPoint> pivots_;
+  Matrix factor_;
+  bool whole_ = false;
+};
+
+double noise_of(const std::vector<double>& parameters) {
+  return parameters.back() * parameters.back() + kGpJitter;
+}
+
+Matrix normal_numbers(Index rows, Index columns) {
+  constexpr double kTurn = 6.283185307179586;
+  std::mt19937_64 random(1);
+  const auto unit = [&random] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53; };
+  Matrix out(rows, columns);
+  // Box and Muller.
+  for (Index i = 0; i < out.size(); ++i) {
+    const double radius = std::sqrt(-2 * std::log(unit()));
+    out.data()[i] = radius * std::cos(kTurn * unit());
+  }
+  return out;
+}
+
+// One framework's rows, given what those of the others tell.
+class Block {
+ public:
+  // told: per common term, what the others tell (FrameworkSummary).
+  Block(const Kernel& kernel, const CommonTerms& common, std::vector<KernelPoint> rows, Matrix told)
+      : kernel_(kernel), common_(common), rows_(std::move(rows)), told_(std::move(told)) {
+    if (rows_.empty()) return;
+    told_rows_ = told_.transpose() * common_.of(rows_);
+    factor_ = kernel_(rows_, rows_);
+    add_product(factor_, told_rows_, -1);
+    factor_.diagonal().array() += noise_of(kernel_.parameters);
+    whole_ = factorise(factor_);
+  }
+  bool whole() const { return whole_; }
+  // Of measurements at the points.
+  Vector variances(const std::vector<KernelPoint>& points) const;
+
+ private:
+  struct Asked {
+    std::vector<KernelPoint> points;
+    Matrix told;
+    Vector variance;  // before this framework's rows are heard
+  };
+  Asked ask(const std::vector<KernelPoint>& points) const;
+  // Columns whose squared norms are what this framework's rows lower the variances by.
+  Matrix solved(const Asked& asked, const std::vector<size_t>& which) const;
+  Vector reduced(const Asked& asked) const;
+
+  const Kernel& kernel_;
+  const CommonTerms& common_;
+  std::vector<KernelPoint> rows_;
+  Matrix told_;
+  Matrix told_rows_;
+  Matrix factor_;  // lower Cholesky factor
+  bool whole_ = true;
+};
+
+Block::Asked Block::ask(const std::vector<KernelPoint>& points) const {
+  Asked asked{points, told_.transpose() * common_.of(points), Vector(count(points))};
+  for (size_t i = 0; i < points.size(); ++i) {
+    const auto at = static_cast<Index>(i);
+    asked.variance(at) = kernel_.variance(points[i]) + noise_of(kernel_.parameters) -
+                         asked.told.col(at).squaredNorm();
+  }
+  return asked;
+}
+
+Matrix Block::solved(const Asked& asked, const std::vector<size_t>& which) const {
+  Matrix k = kernel_(rows_, pick(asked.points, which));
+  const Matrix told = asked.told(Eigen::all, which);
+  k.noalias() -= told_rows_.transpose() * told;
+  factor_.triangularView<Eigen::Lower>().solveInPlace(k);
+  return k;
+}
+
+// Evenly over those whose bound is too large.
+std::vector<size_t> choose(const Vector& bound, const Vector& allowed, size_t most) {
+  std::vector<size_t> wanting;
+  for (Index i = 0; i < bound.size(); ++i) {
+    if (!(bound(i) <= allowed(i))) wanting.push_back(static_cast<size_t>(i));
+  }
+  if (wanting.size() <= most) return wanting;
+  std::vector<size_t> some;
+  for (size_t k = 0; k < most; ++k) some.push_back(wanting[k * wanting.size() / most]);
+  return some;
+}
+
+// An orthonormal basis, to which what some columns have beside it is added.
+class Basis {
+ public:
+  explicit Basis(Index rows) : vectors_(rows, 0) {}
+  const Matrix& vectors() const { return vectors_; }
+  Matrix beside(Matrix columns) const {
+    // Once leaves rounding that the next columns would build on.
+    for (int twice = 0; twice < 2; ++twice) {
+      const Matrix along = vectors_.transpose() * columns;
+      columns.noalias() -= vectors_ * along;
+    }
+    return columns;
+  }
+  void add(const Matrix& columns) {
+    const double largest = std::sqrt(columns.colwise().squaredNorm().maxCoeff());
+    for (Index begin = 0; begin < columns.cols(); begin += kAtOnce) {
+      const Index some = std::min(kAtOnce, columns.cols() - begin);
+      const Eigen::ColPivHouseholderQR<Matrix> qr(beside(columns.middleCols(begin, some)));
+      const auto sizes = qr.matrixQR().diagonal().cwiseAbs().array();
+      const Index rank = (sizes > kNothingNew * largest).count();
+      const Index before = vectors_.cols();
+      vectors_.conservativeResize(Eigen::NoChange, before + rank);
+      vectors_.rightCols(rank) = qr.householderQ() * Matrix::Identity(vectors_.rows(), rank);
+    }
+  }
+
+ private:
+  static constexpr Index kAtOnce = 64;
+  Matrix vectors_;
+};
+
+Vector Block::reduced(const Asked& asked) const {
+  const KernelProducts products(kernel_.spec, kernel_.parameters, rows_, asked.points);
+  // Per point the products of `directions` with what solved() would give.
+  const auto along = [&](const Matrix& directions) {
+    const Matrix weights = factor_.transpose().triangularView<Eigen::Upper>().solve(directions);
+    Matrix out(weights.cols(), count(asked.points));
+    products.apply(weights.data(), static_cast<size_t>(weights.cols()), out.data());
+    out.noalias() -= (told_rows_ * weights).transpose() * asked.told;
+    return out;
+  };
+  const Matrix probes = normal_numbers(factor_.rows(), static_cast<Index>(kProbes));
+  Basis basis(factor_.rows());
+  Vector known = Vector::Zero(count(asked.points));
+  Vector bound = asked.variance;  // of what is not known yet
+  Vector allowed = known;
+  std::vector<size_t> some = choose(bound, allowed, kChosenAtFirst);
+  for (; !some.empty(); some = choose(bound, allowed, kChosenAtOnce)) {
+    const Matrix exact = solved(asked, some);
+    const Index before = basis.vectors().cols();
+    basis.add(exact);
+    const Index added = basis.vectors().cols() - before;
+    Matrix directions(factor_.rows(), added + probes.cols());
+    directions << basis.vectors().rightCols(added), basis.beside(probes);
+    const Matrix products_along = along(directions);
+    known += products_along.topRows(added).colwise().squaredNorm().transpose();
+    const Vector left = products_along.bottomRows(probes.cols()).colwise().squaredNorm();
+    allowed = 2 * kReducedTolerance * (asked.variance - known);
+    // A point once answered from all rows stays so.
+    for (Index i = 0; i < left.size(); ++i) {
+      if (bound(i) != 0) bound(i) = left(i) / kLeastOfProbes;
+    }
+    for (size_t k = 0; k < some.size(); ++k) bound(static_cast<Index>(some[k])) = 0;
+  }
+  return known;
+}
+
+Vector Block::variances(const std::vector<KernelPoint>& points) const {
+  const Asked asked = ask(points);
+  if (rows_.empty()) return asked.variance;
+  if (points.size() >= kPointsWorthReducing && rows_.size() >= kRowsWorthReducing)
+    return asked.variance - reduced(asked);
+  std::vector<size_t> all(points.size());
+  std::iota(all.begin(), all.end(), 0);
+  return asked.variance - solved(asked, all).colwise().squaredNorm().transpose();
+}
+
+// What these rows tell, as a precision of the common terms; absent when they cannot be factorised.
+std::optional<Matrix> precision_of(const Kernel& kernel, const CommonTerms& common,
+                                   const std::vector<KernelPoint>& rows) {
+  const Matrix terms = common.of(rows);
+  Matrix k = kernel(rows, rows);
+  add_product(k, terms, -1);
+  k.diagonal().array() += noise_of(kernel.parameters);
+  if (!factorise(k)) return std::nullopt;
+  Matrix white = terms.transpose();
+  k.triangularView<Eigen::Lower>().solveInPlace(white);
+  return Matrix(white.transpose() * white);
+}
+
+// From a precision P: I - (I + P)^-1 as a product of a matrix with its transpose.
+std::vector<double> told_by(const Matrix& precision) {
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(precision);
+  Matrix told(precision.rows(), precision.cols());
+  Index rank = 0;
+  for (Index k = 0; k < precision.cols(); ++k) {
+    const double size = eigen.eigenvalues()(k) / (1 + eigen.eigenvalues()(k));
+    if (size > kLeastTold) told.col(rank++) = eigen.eigenvectors().col(k) * std::sqrt(size);
+  }
+  return {told.data(), told.data() + told.rows() * rank};
+}
+
+}  // namespace
+
+bool splits_by_framework(const KernelSpec& spec) {
+  return std::none_of(spec.components.begin(), spec.components.end(), [](const auto& component) {
+    return component.group == KernelGroup::kHardware || component.group == KernelGroup::kModel;
+  });
+}
+
+std::optional<FrameworkSummary> summarise_frameworks(const KernelSpec& spec,
+                                                     const std::vector<double>& parameters,
+                                                     const std::vector<KernelPoint>& rows,
+                                                     std::vector<double> weights) {
+  if (!splits_by_framework(spec)) return std::nullopt;
+  const Kernel kernel{spec, parameters};
+  const Kernel common_kernel = common_part(spec, parameters);
+  FrameworkSummary summary{common_pivots(common_kernel, rows), std::move(weights), {}};
+  const CommonTerms common(common_kernel, pick(rows, summary.pivots));
+  if (!common.whole()) return std::nullopt;
+  const auto blocks = by_framework(rows);
+  std::vector<Matrix> precisions;
+  for (const auto& block : blocks) {
+    std::optional<Matrix> precision = precision_of(kernel, common, pick(rows, block.second));
+    if (!precision) return std::nullopt;
+    precisions.push_back(*std::move(precision));
+  }
+  const auto rank = static_cast<Index>(summary.pivots.size());
+  const auto told_to = [&](size_t listener) {
+    Matrix sum = Matrix::Zero(rank, rank);
+    for (size_t k = 0; k < precisions.size(); ++k) {
+      if (k != listener) sum += precisions[k];
+    }
+    return told_by(sum);
+  };
+  size_t listener = 0;
+  for (const auto& block : blocks)
+    summary.frameworks.push_back({block.second.front(), told_to(listener++)});
+  summary.frameworks.push_back({rows.size(), told_to(listener)});
+  return summary;
+}
+
+std::optional<std::vector<GpAnswer>> predict_by_framework(const KernelSpec& spec,
+                                                          const std::vector<double>& parameters,
+                                                          const std::vector<KernelPoint>& rows,
+                                                          double centre,
+                                                          const FrameworkSummary& summary,
+                                                          const std::vector<KernelPoint>& points) {
+  const Kernel kernel{spec, parameters};
+  const CommonTerms common(common_part(spec, parameters), pick(rows, summary.pivots));
+  if (!common.whole()) return std::nullopt;
+  std::vector<double> means(points.size());
+  KernelProducts(spec, parameters, rows, points).apply(summary.weights.data(), 1, means.data());
+  std::map<size_t, std::vector<size_t>> own = by_framework(rows);
+  std::vector<GpAnswer> answers(points.size());
+  for (const auto& [framework, which] : by_framework(points)) {
+    const auto begin = own.find(framework);
+    const bool has_rows = begin != own.end();
+    const size_t row = has_rows ? begin->second.front() : rows.size();
+    const auto told = std::find_if(summary.frameworks.begin(), summary.frameworks.end(),
+                                   [row](const auto& of) { return of.row == row; });
+    if (told == summary.frameworks.end()) return std::nullopt;
+    const auto rank = static_cast<Index>(summary.pivots.size());
+    const Eigen::Map<const Matrix> others(told->told.data(), rank,
+                                          static_cast<Index>(told->told.size()) / rank);
+    const Block block(kernel, common,
+                      has_rows ? pick(rows, begin->second) : std::vector<KernelPoint>(), others);
+    if (!block.whole()) return std::nullopt;
+    for (size_t at = 0; at < which.size(); at += kPointsAtOnce) {
+      const auto first = which.begin() + static_cast<ptrdiff_t>(at);
+      const auto end =
+          which.begin() + static_cast<ptrdiff_t>(std::min(at + kPointsAtOnce, which.size()));
+      const std::vector<size_t> some(first, end);
+      const Vector variance = block.variances(pick(points, some));
+      for (size_t k = 0; k < some.size(); ++k) {
+        const double noise = noise_of(parameters) + 1e-10;
+        answers[some[k]] = {centre + means[some[k]],
+                            std::sqrt(std::max(variance(static_cast<Index>(k)), noise))};
+      }
+    }
+  }
+  return answers;
+}
+
+}  // namespace assay

@@ -1,0 +1,33 @@
+#pragma once
+
+// Sums over the rows of weights times covariances, for many points of few configurations, without
+// the matrix of covariances: within a configuration a component depends on lengths and batch alone
+// (and on overflow), of which the rows have few, so that rows are added up per configuration first.
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "throughput/kernel.h"
+
+namespace assay {
+
+class KernelProducts {
+ public:
+  // All arguments must outlive it.
+  KernelProducts(const KernelSpec& spec, const std::vector<double>& parameters,
+                 const std::vector<KernelPoint>& rows, const std::vector<KernelPoint>& points);
+  ~KernelProducts();
+  KernelProducts(const KernelProducts&) = delete;
+  KernelProducts& operator=(const KernelProducts&) = delete;
+  // weights: count vectors of rows.size(), one after the other. out: points.size() vectors of
+  // `count`: out[p * count + w] = sum over i of weights[w * rows.size() + i] * k(rows[i],
+  // points[p]).
+  void apply(const double* weights, size_t count, double* out) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace assay

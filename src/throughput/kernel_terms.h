@@ -1,0 +1,47 @@
+#pragma once
+
+// A kernel's components with their parameters at hand, and what its points share. Inside of the
+// kernel.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "throughput/kernel.h"
+
+namespace assay {
+
+constexpr size_t index_of(KernelDim dim) { return static_cast<size_t>(dim); }
+inline double squared(double x) { return x * x; }
+
+// Dimensions that a configuration fixes; lengths, batch and overflow vary within it.
+bool is_static(KernelDim dim);
+
+struct KernelTerm {
+  const KernelComponent* component = nullptr;
+  size_t first = 0;        // its scale among the parameters; lengths follow
+  double variance = 0;     // s^2
+  bool has_shape = false;  // lengths or batch
+  double length = 0;       // 1 / (2 l^2), 0 = not among the dims
+  double batch = 0;
+  double overflow = 0;
+  std::vector<std::pair<size_t, double>> fixed = {};  // static dims
+};
+
+std::vector<KernelTerm> terms_of(const KernelSpec& spec, const std::vector<double>& parameters);
+// What the term is between two configurations but for lengths, batches, overflow and shares.
+double factor_of(const KernelTerm& term, const KernelPoint& a, const KernelPoint& b);
+// What lengths and batches make of it.
+double shape_factor(const KernelTerm& term, const KernelPoint& a, const KernelPoint& b);
+
+// Points share few distinct lengths and batches: what depends on them alone is computed once.
+struct KernelShapes {
+  std::vector<uint32_t> of;  // per point
+  std::vector<const KernelPoint*> distinct;
+};
+KernelShapes shapes_of(const std::vector<KernelPoint>& points);
+
+double length_distance(const KernelPoint& a, const KernelPoint& b);
+double share_product(const KernelPoint& a, const KernelPoint& b);
+
+}  // namespace assay
