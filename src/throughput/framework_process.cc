@@ -202,7 +202,7 @@ Block::Asked Block::ask(const std::vector<KernelPoint>& points) const {
 
 Matrix Block::solved(const Asked& asked, const std::vector<size_t>& which) const {
   Matrix k = kernel_(rows_, pick(asked.points, which));
-  const Matrix told = asked.told(Eigen::placeholders::all, which);
+  const Matrix told = asked.told(Eigen::seqN(0, asked.told.rows()), which);
   k.noalias() -= told_rows_.transpose() * told;
   factor_.triangularView<Eigen::Lower>().solveInPlace(k);
   return k;

@@ -115,7 +115,7 @@ void KernelProducts::apply(const double* weights, size_t count, double* out) con
   if (s.odd.empty()) {
     sums.setZero();
   } else {
-    sums.noalias() = given(Eigen::placeholders::all, s.odd) * s.odd_covariances;
+    sums.noalias() = given(Eigen::seqN(0, given.rows()), s.odd) * s.odd_covariances;
   }
   for (size_t g = 0; g < kKernelGroups; ++g) {
     const auto group = static_cast<KernelGroup>(g);
