@@ -141,10 +141,23 @@ class ChartDrawing {
     if (axis.log) {
       // Sizes that double have a tick each, and nothing but sweeps has them along a logarithm.
       const doubling = source === this.chart.x && source.unit === "none";
-      const ends = doubling ? { logBase: 2, min: "dataMin", max: "dataMax" } : {};
+      const ends = doubling ? { logBase: 2, min: "dataMin", max: "dataMax" } : this.floor(source);
       return { ...common, type: "log", minorSplitLine: { show: false }, ...ends };
     }
     return { ...common, type: "value", ...this.extent(axis, source) };
+  }
+
+  // Bars on a logarithmic axis stand on the power of ten below all there is: without one they would
+  // reach from 1, and the smaller of two shares would have the longer bar.
+  private floor(source: Axis): Option {
+    if (source !== this.chart.y || !this.chart.series.some(isBar)) return {};
+    let least = Infinity;
+    for (const value of this.chart.series.flatMap((s) => [...s.y, ...s.low])) {
+      if (value !== null && value > 0) least = Math.min(least, value);
+    }
+    if (least === Infinity) return {};
+    const floor = 10 ** (Math.ceil(Math.log10(least)) - 1);
+    return { min: floor, startValue: floor };
   }
 
   // From 0, unless that would hide what there is to see; and as far as the guides.

@@ -1,0 +1,56 @@
+// What charts show of numbers: bars on a logarithmic axis are the longer the greater their number.
+
+import { writeFileSync } from "node:fs";
+import { check, main, openReport, path, run, scrollThrough } from "./support.mjs";
+
+// Throughput that saturates with the batch size, of two models: a straight line misses it by far.
+function benchmark() {
+  const lines = ["Hardware,Framework,Model,Input Output Length,Batch Size,Throughput"];
+  for (const [model, top] of [["one", 4000], ["two", 900]]) {
+    for (const length of [128, 256, 512, 1024]) {
+      for (const batch of [1, 2, 4, 8, 16, 32, 64, 128]) {
+        const rate = (top - length / 4) * (1 - 0.97 * Math.exp(-0.03 * batch));
+        lines.push(`GPU,engine,${model},${length},${batch},${rate.toFixed(3)}`);
+      }
+    }
+  }
+  writeFileSync(path("bench.csv"), `${lines.join("\n")}\n`);
+  return path("bench.csv");
+}
+
+// Pixels of each series' colour: how much of its bars is drawn (of one width each).
+const painted = (page, title, count) =>
+  page.locator("figure.chart", { hasText: title }).evaluate((figure, series) => {
+    const canvas = figure.querySelector("canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const style = getComputedStyle(document.documentElement);
+    return Array.from({ length: series }, (_, i) => {
+      const probe = document.createElement("span");
+      probe.style.color = style.getPropertyValue(`--series-${i}`);
+      document.body.append(probe);
+      const [r, g, b] = getComputedStyle(probe).color.match(/\d+/g).map(Number);
+      probe.remove();
+      let pixels = 0;
+      for (let at = 0; at < data.length; at += 4) pixels += data[at] === r && data[at + 1] === g && data[at + 2] === b;
+      return pixels;
+    });
+  }, count);
+
+await main({
+  async "bars on a logarithmic axis are the longer the greater their number"() {
+    const flags = ["throughput", "evaluate", benchmark(), "--split", "S3", "--method", "assay", "--method", "linear"];
+    const { splits } = JSON.parse(run(...flags, "--format", "json")).throughput;
+    const [small, large] = splits.map((split) => split.median_ape);
+    check(small * 3 < large && large < 1, `${small} and ${large} are no example: the first must be smaller by far, both below 1`);
+    run(...flags, "-o", path("errors.html"));
+    for (const width of [390, 1280]) {
+      const { page, close } = await openReport(path("errors.html"), { width });
+      await scrollThrough(page);
+      for (const title of ["Absolute percentage error by split and method", "Errors by model"]) {
+        const [first, second] = await painted(page, title, 2);
+        check(first > 50 && first < 0.9 * second, `${title}, ${width} px: ${first} pixels for the smaller error, ${second} for the larger`);
+      }
+      await close();
+    }
+  },
+});
