@@ -29,6 +29,7 @@ struct AnnealVerb {
   std::vector<uint64_t> seeds = {1, 2, 3};
   int steps = 200;
   int rounds = 500;
+  bool exhaustive = false;
   bool baselines = false;
 };
 
@@ -60,13 +61,25 @@ Result<ThroughputData> slice(const ThroughputData& data, const std::string& filt
   return subset(data, rows);
 }
 
-bool show_progress(const AnnealVerb& verb, uint64_t seed, const std::vector<AnnealingStep>& log) {
+bool show_progress(const std::string& search, double steps, const std::vector<AnnealingStep>& log) {
   if (::isatty(STDERR_FILENO) != 0) {
-    fmt::print(stderr, "\r\033[Kannealing, seed {}: step {} of {}, error {:.1f} % (Ctrl-C stops)",
-               seed, log.size(), verb.steps, 100 * log.back().error);
+    fmt::print(stderr, "\r\033[K{}: step {} of {}, error {:.1f} % (Ctrl-C stops)", search,
+               log.size(), steps, 100 * log.back().error);
     std::fflush(stderr);
   }
   return !interrupt_asked();
+}
+
+Result<AnnealingRun> search(const AnnealVerb& verb, uint64_t seed, const ThroughputData& source) {
+  AnnealingOptions options;
+  options.seed = seed;
+  options.steps = verb.steps;
+  options.rounds = verb.rounds;
+  const double steps = verb.exhaustive ? subset_count(value_sets(source)) : verb.steps;
+  const std::string name =
+      verb.exhaustive ? std::string("all subsets") : fmt::format("annealing, seed {}", seed);
+  options.progress = [&](const auto& log) { return show_progress(name, steps, log); };
+  return verb.exhaustive ? try_all_subsets(source, options) : anneal(source, options);
 }
 
 // The plain regressors per configuration on every subset that a run tried (ALA, Figure 7b).
@@ -103,14 +116,10 @@ Result<Document> run_annealing(const AnnealVerb& verb) {
   }
   AnnealingReport report{verb.source, source.rows.size(), verb.steps, {}, {}};
   const StopOnInterrupt interruptible;
-  for (const uint64_t seed : verb.seeds) {
+  const std::vector<uint64_t> seeds = verb.exhaustive ? std::vector<uint64_t>{0} : verb.seeds;
+  for (const uint64_t seed : seeds) {
     if (interrupt_asked()) break;
-    AnnealingOptions options;
-    options.seed = seed;
-    options.steps = verb.steps;
-    options.rounds = verb.rounds;
-    options.progress = [&](const auto& log) { return show_progress(verb, seed, log); };
-    ASSAY_TRY_ASSIGN(AnnealingRun run, anneal(source, options));
+    ASSAY_TRY_ASSIGN(AnnealingRun run, search(verb, seed, source));
     for (AnnealingTarget& target : targets) {
       ASSAY_TRY_ASSIGN(const TargetJudgement judged,
                        judge_target(source, run, target.rows, verb.rounds));
@@ -159,6 +168,10 @@ void add_throughput_anneal_verb(CLI::App& throughput, int& exit_code) {
   sub->add_option("--rounds", verb->rounds, "boosting rounds per candidate")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  CLI::Option* exhaustive = sub->add_flag(
+      "--exhaustive", verb->exhaustive,
+      "every subset instead of annealing: a better error predictor, where there are few values");
+  exhaustive->excludes("--seed")->excludes("--steps");
   sub->add_flag("--baselines", verb->baselines,
                 "the plain regressors on the same subsets (ALA, Figure 7b)");
   sub->callback([verb, &exit_code] { exit_code = run(*verb); });

@@ -1,8 +1,13 @@
 #include "throughput/annealing.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
 #include <set>
+#include <string>
 
 #include "base/random.h"
 #include "base/stats.h"
@@ -135,6 +140,43 @@ class Annealer {
   AnnealingRun run_;
 };
 
+// Counts through the subsets with a value of each kind; tied lengths are chosen once for both
+// sides.
+class SubsetCounter {
+ public:
+  explicit SubsetCounter(const ValueSets& values)
+      : sizes_{values.in_len.size(), values.batch.size(),
+               values.lengths_tied ? 0 : values.out_len.size()},
+        tied_(values.lengths_tied) {}
+
+  ValueSubset current() const {
+    ValueSubset subset{bits(0), bits(1), bits(2)};
+    if (tied_) subset.out_len = subset.in_len;
+    return subset;
+  }
+
+  // False after the last one.
+  bool next() {
+    for (size_t k = 0; k < 3; ++k) {
+      if (sizes_[k] == 0) continue;
+      if (++masks_[k] < (uint64_t{1} << sizes_[k])) return true;
+      masks_[k] = 1;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<bool> bits(size_t k) const {
+    std::vector<bool> in(sizes_[k]);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = (masks_[k] >> i & 1) != 0;
+    return in;
+  }
+
+  std::array<size_t, 3> sizes_;
+  std::array<uint64_t, 3> masks_{1, 1, 1};
+  bool tied_;
+};
+
 struct BinRange {
   double low;
   double high;
@@ -236,6 +278,48 @@ Result<AnnealingRun> anneal(const ThroughputData& data, const AnnealingOptions& 
   return Annealer(data, options).run();
 }
 
+double subset_count(const ValueSets& values) {
+  const auto choices = [](size_t size) { return std::exp2(std::min<size_t>(size, 53)) - 1; };
+  const double lengths = choices(values.in_len.size());
+  const double both = values.lengths_tied ? lengths : lengths * choices(values.out_len.size());
+  return std::min(both * choices(values.batch.size()) - 1, std::exp2(53));
+}
+
+Result<AnnealingRun> try_all_subsets(const ThroughputData& data, const AnnealingOptions& options) {
+  AnnealingRun run;
+  run.values = value_sets(data);
+  run.exhaustive = true;
+  const double count = subset_count(run.values);
+  if (count > kMostSubsets) {
+    return Error{ErrorCode::kUnsupported,
+                 std::to_string(static_cast<uint64_t>(count)) +
+                     " subsets of the lengths and batch sizes are too many to try all of them; "
+                     "annealing walks among them (without --exhaustive), and --source chooses "
+                     "fewer rows",
+                 "", -1};
+  }
+  const ThroughputMethod method = ala_per_config_method(ala_boost_options(options.rounds));
+  SubsetCounter subsets(run.values);
+  do {
+    if (options.progress && !run.log.empty() && !options.progress(run.log)) {
+      run.interrupted = true;
+      break;
+    }
+    AnnealingStep step;
+    step.subset = subsets.current();
+    ASSAY_TRY_ASSIGN(const auto error, subset_error(data, run.values, step.subset, method));
+    if (!error) continue;
+    step.error = *error;
+    step.rows = rows_inside(data, run.values, step.subset).size();
+    run.log.push_back(std::move(step));
+  } while (subsets.next());
+  if (run.log.empty()) {
+    return Error{ErrorCode::kUnsupported,
+                 "no subset of the lengths and batch sizes leaves something to test on", "", -1};
+  }
+  return run;
+}
+
 Result<ErrorPredictor> ErrorPredictor::train(const std::vector<AnnealingStep>& log) {
   FeatureMatrix features;
   std::vector<double> target;
@@ -256,32 +340,94 @@ Result<double> ErrorPredictor::predict(const ValueSubset& subset) const {
   return percent.front() / 100;
 }
 
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double mean_or_nan(double sum, size_t count) {
+  return count == 0 ? kNan : sum / static_cast<double>(count);
+}
+
+// Algorithm 8: every configuration among some rows of the target is a workload with values of its
+// own. Mean over these rows; NaN where none of their values is known.
+Result<double> predict_rows(const ErrorPredictor& predictor, const ValueSets& values,
+                            const ThroughputData& target, const std::vector<size_t>& rows) {
+  std::map<uint32_t, std::vector<size_t>> by_config;
+  for (const size_t i : rows) by_config[target.config[i]].push_back(i);
+  double sum = 0;
+  size_t count = 0;
+  for (const auto& [config, members] : by_config) {
+    const ValueSubset own = values_of(values, target, members);
+    if (!any(own.in_len) || !any(own.batch) || !any(own.out_len)) continue;
+    ASSAY_TRY_ASSIGN(const double error, predictor.predict(own));
+    sum += error * static_cast<double>(members.size());
+    count += members.size();
+  }
+  return mean_or_nan(sum, count);
+}
+
+size_t rows_with_unknown_values(const ValueSets& values, const ThroughputData& data) {
+  const auto has = [](const std::vector<double>& known, double value) {
+    return std::binary_search(known.begin(), known.end(), value);
+  };
+  return static_cast<size_t>(
+      std::count_if(data.rows.begin(), data.rows.end(), [&](const BenchRow& row) {
+        return !has(values.in_len, row.in_len) || !has(values.batch, row.batch) ||
+               !has(values.out_len, row.out_len);
+      }));
+}
+
+}  // namespace
+
+ValueSubset values_of(const ValueSets& values, const ThroughputData& data,
+                      const std::vector<size_t>& rows) {
+  ValueSubset subset{std::vector<bool>(values.in_len.size()),
+                     std::vector<bool>(values.batch.size()),
+                     std::vector<bool>(values.out_len.size())};
+  const auto mark = [](const std::vector<double>& known, double value, std::vector<bool>& in) {
+    const auto at = std::lower_bound(known.begin(), known.end(), value);
+    if (at != known.end() && *at == value) in[static_cast<size_t>(at - known.begin())] = true;
+  };
+  for (const size_t i : rows) {
+    mark(values.in_len, data.rows[i].in_len, subset.in_len);
+    mark(values.batch, data.rows[i].batch, subset.batch);
+    mark(values.out_len, data.rows[i].out_len, subset.out_len);
+  }
+  return subset;
+}
+
 Result<TargetJudgement> judge_target(const ThroughputData& source, const AnnealingRun& run,
                                      const ThroughputData& target, int rounds) {
   ASSAY_TRY_ASSIGN(const ErrorPredictor predictor, ErrorPredictor::train(run.log));
   const ThroughputMethod method = ala_per_config_method(ala_boost_options(rounds));
   double predicted = 0;
   double actual = 0;
-  size_t with_actual = 0;
-  std::vector<std::pair<ValueSubset, std::optional<double>>> known;
+  size_t judged = 0;
+  std::map<std::vector<double>, std::optional<double>> known;
   for (const AnnealingStep& step : run.log) {
-    ASSAY_TRY_ASSIGN(const double error, predictor.predict(step.subset));
-    predicted += error;
-    auto at = std::find_if(known.begin(), known.end(),
-                           [&](const auto& entry) { return entry.first == step.subset; });
+    auto at = known.find(encode(step.subset));
     if (at == known.end()) {
       ASSAY_TRY_ASSIGN(const auto own, subset_error(target, run.values, step.subset, method));
-      at = known.insert(known.end(), {step.subset, own});
+      at = known.emplace(encode(step.subset), own).first;
     }
     if (!at->second) continue;
+    ASSAY_TRY_ASSIGN(
+        const double error,
+        predict_rows(predictor, run.values, target, rows_inside(target, run.values, step.subset)));
+    predicted += error;
     actual += *at->second;
-    ++with_actual;
+    ++judged;
   }
-  return TargetJudgement{predicted / static_cast<double>(run.log.size()),
-                         with_actual == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                          : actual / static_cast<double>(with_actual),
-                         confidence(source, run, target, false),
-                         confidence(source, run, target, true)};
+  TargetJudgement judgement;
+  std::vector<size_t> all(target.rows.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  ASSAY_TRY_ASSIGN(judgement.predicted_error, predict_rows(predictor, run.values, target, all));
+  judgement.predicted_error_subsets = mean_or_nan(predicted, judged);
+  judgement.actual_error = mean_or_nan(actual, judged);
+  judgement.unknown_rows = rows_with_unknown_values(run.values, target);
+  judgement.confidence = confidence(source, run, target, false);
+  judgement.confidence_with_throughput = confidence(source, run, target, true);
+  return judgement;
 }
 
 double cosine_distance(const std::vector<double>& a, const std::vector<double>& b) {

@@ -66,9 +66,18 @@ struct AnnealingRun {
   ValueSets values;
   std::vector<AnnealingStep> log;  // the first one is the start: every second value
   bool interrupted = false;
+  bool exhaustive = false;  // the log has every subset with an error, once
 };
 
 Result<AnnealingRun> anneal(const ThroughputData& data, const AnnealingOptions& options);
+
+// Subsets with a value of each kind but the whole; 465 - 1 for five lengths and four batch sizes.
+// Saturates at 2^53.
+double subset_count(const ValueSets& values);
+inline constexpr double kMostSubsets = 20'000;
+// Every subset instead of a walk among them; of the options, rounds and progress. More than
+// kMostSubsets are refused.
+Result<AnnealingRun> try_all_subsets(const ThroughputData& data, const AnnealingOptions& options);
 
 // Accept when better, else with probability exp(-worse / temperature); `uniform` is in [0, 1).
 bool accepts(double error_percent, double current_percent, double temperature, double uniform);
@@ -92,11 +101,21 @@ class ErrorPredictor {
 double confidence(const ThroughputData& source, const AnnealingRun& run,
                   const ThroughputData& fresh, bool with_throughput);
 
-// What a run says about rows that it has not seen, and what is true of them (ALA, Table I). Means
-// over the logged subsets; shares of 1.
+// Which of the values some rows have; values outside the sets have no place in it.
+ValueSubset values_of(const ValueSets& values, const ThroughputData& data,
+                      const std::vector<size_t>& rows);
+
+// What a run says about rows that it has not seen, and what is true of them (ALA, Table I). Shares
+// of 1.
 struct TargetJudgement {
-  double predicted_error = 0;  // by the error predictor
-  double actual_error = 0;     // of ALA trained on the target's own rows inside; NaN without any
+  // Algorithm 8: the error predictor asked for the values that each configuration of the target
+  // has; mean over the target's rows. NaN where none of its values is known.
+  double predicted_error = 0;
+  // The same for the target's rows inside each logged subset that has an actual error, and the
+  // error of ALA trained on these rows and tested on the target's others: means over subsets.
+  double predicted_error_subsets = 0;
+  double actual_error = 0;
+  size_t unknown_rows = 0;  // with a length or a batch size that the source never had
   double confidence = 0;
   double confidence_with_throughput = 0;
 };
