@@ -37,7 +37,7 @@ std::string search_words(const char* process, const GpFound& found, size_t rows)
 std::vector<BenchRow> learnt_rows(const ThroughputFit& fit) {
   std::vector<BenchRow> rows;
   for (size_t i = 0; i < fit.data.rows.size(); ++i) {
-    if (!fit.data.infeasible[i]) rows.push_back(fit.data.rows[i]);
+    if (!fit.data.infeasible[i] || fit.method == "ala") rows.push_back(fit.data.rows[i]);
   }
   return rows;
 }
@@ -64,6 +64,16 @@ Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<dou
   return Ok{};
 }
 
+// What the flags ask for is the Gaussian process's alone.
+Status check_method(const std::string& method, const FitFlags& flags) {
+  if (method == "assay" || !(flags.refit || flags.no_physics || flags.small)) return Ok{};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      "--refit, --no-physics and --small are about --method assay: ALA has neither physics "
+      "nor parameters to search for",
+      "", -1};
+}
+
 bool lacks_facts(const ThroughputFit& fit) {
   return std::any_of(fit.data.rows.begin(), fit.data.rows.end(), [&fit](const BenchRow& row) {
     return fit.facts.model(row.model) == nullptr || fit.facts.hardware(row.hardware) == nullptr;
@@ -71,6 +81,10 @@ bool lacks_facts(const ThroughputFit& fit) {
 }
 
 Result<FittedModel> make_predictor(ThroughputFit fit) {
+  if (fit.method == "ala") {
+    auto ala = std::make_unique<AlaPredictor>(fit.data, fit.options.outside_factor);
+    return FittedModel{std::move(fit), nullptr, std::move(ala)};
+  }
   ASSAY_TRY_ASSIGN(std::unique_ptr<Predictor> predictor,
                    Predictor::fit(fit.data, fit.facts, fit.options));
   return FittedModel{std::move(fit), std::move(predictor)};
@@ -91,6 +105,13 @@ Result<std::vector<BenchRow>> read_points(const PointFlags& flags, const Through
 }
 
 }  // namespace
+
+void add_method_option(CLI::App& verb, FitFlags& flags) {
+  verb.add_option("--method", flags.method,
+                  "assay, or ala: the paper's curves and trees, without intervals [assay, or what "
+                  "the model file says]")
+      ->check(CLI::IsMember({"assay", "ala"}));
+}
 
 void add_fit_options(CLI::App& verb, FitFlags& flags) {
   verb.add_flag("--no-physics", flags.no_physics,
@@ -116,12 +137,15 @@ bool has_lost_rows(const Document& document) {
 
 Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
                               const PointFlags& points) {
+  const std::string method = flags.method.empty() ? "assay" : flags.method;
+  ASSAY_TRY(check_method(method, flags));
   ASSAY_TRY_ASSIGN(LoadedBench loaded, load_bench(bench));
   ThroughputFit fit{loaded.table.source,
                     loaded.table.format,
                     std::move(loaded.data),
                     std::move(loaded.facts),
-                    {}};
+                    {},
+                    method};
   std::vector<BenchOddity>& oddities = fit.data.oddities;
   oddities.insert(oddities.begin(), loaded.table.oddities.begin(), loaded.table.oddities.end());
   fit.options.physics = !flags.no_physics;
@@ -154,6 +178,7 @@ Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
                  bench.table, -1};
   }
   ASSAY_TRY_ASSIGN(ThroughputFit fit, read_model(text, bench.table));
+  if (!flags.method.empty()) fit.method = flags.method;
   if (flags.outside) fit.options.outside_factor = *flags.outside;
   if (!bench.facts.empty()) {
     ASSAY_TRY_ASSIGN(const std::string facts, read_text_file(bench.facts));

@@ -9,6 +9,7 @@
 
 #include "cli/bench_flags.h"
 #include "report/document.h"
+#include "throughput/ala_predictor.h"
 #include "throughput/model_file.h"
 
 namespace CLI {
@@ -21,9 +22,11 @@ struct FitFlags {
   bool no_physics = false;
   bool refit = false;
   std::optional<double> outside;
-  bool small = false;  // a model file without digests
+  bool small = false;       // a model file without digests
+  std::string method = {};  // empty: assay, or what the model file says
 };
 void add_fit_options(CLI::App& verb, FitFlags& flags);
+void add_method_option(CLI::App& verb, FitFlags& flags);
 
 // Points of --at and --grid.
 struct PointFlags {
@@ -34,9 +37,10 @@ void add_point_options(CLI::App& verb, PointFlags& flags);
 
 struct FittedModel {
   ThroughputFit fit;
-  std::unique_ptr<Predictor> predictor;
-  std::vector<BenchRow> asked = {};     // the points, in the order given
-  std::vector<std::string> notes = {};  // how the search for parameters ended
+  std::unique_ptr<Predictor> predictor;    // absent with --method ala
+  std::unique_ptr<AlaPredictor> ala = {};  // with it only
+  std::vector<BenchRow> asked = {};        // the points, in the order given
+  std::vector<std::string> notes = {};     // how the search for parameters ended
 };
 
 // What was odd about the rows that were learnt from, and whether any of them were lost.

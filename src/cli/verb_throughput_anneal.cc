@@ -14,6 +14,7 @@
 #include "ingest/bench_table.h"
 #include "report/section_throughput_anneal.h"
 #include "report/section_throughput_evaluate.h"
+#include "report/sections.h"
 #include "throughput/annealing.h"
 #include "throughput/baselines.h"
 #include "throughput/dataset.h"
@@ -135,6 +136,7 @@ Result<Document> run_annealing(const AnnealVerb& verb) {
   document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = annealing_words(report);
   document.sections.push_back(annealing_section(report));
+  document.sections.push_back(trust_section(bench_trust(all_oddities(bench.table, bench.data))));
   return document;
 }
 

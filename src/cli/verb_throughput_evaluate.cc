@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
 #include "report/section_throughput_evaluate.h"
+#include "report/sections.h"
 #include "throughput/baselines.h"
 #include "throughput/evaluate.h"
 #include "throughput/predictor.h"
@@ -149,6 +150,7 @@ Result<Document> evaluate(const EvaluateVerb& verb) {
   document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = throughput_evaluation_words(evaluation);
   document.sections.push_back(throughput_evaluation_section(evaluation));
+  document.sections.push_back(trust_section(bench_trust(all_oddities(bench.table, bench.data))));
   return document;
 }
 

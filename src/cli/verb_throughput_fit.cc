@@ -7,9 +7,10 @@
 
 #include "cli/common.h"
 #include "cli/export_file.h"
+#include "cli/throughput_content.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
-#include "report/section_throughput.h"
+#include "report/sections.h"
 
 namespace assay {
 namespace {
@@ -29,16 +30,18 @@ void show_digests(size_t done, size_t of) {
 Result<Document> fit(const FitVerb& verb) {
   ASSAY_TRY_ASSIGN(const FittedModel model, fit_table(verb.bench, verb.fit));
   const std::string& path = verb.common.output;
-  const std::string text = write_model(model.fit, *model.predictor, show_digests);
+  const std::string text = model.ala ? write_ala_model(model.fit)
+                                     : write_model(model.fit, *model.predictor, show_digests);
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   ASSAY_TRY(export_file(path, text));
   Document document = new_document("Throughput model");
   document.inputs.push_back({model.fit.source, {}});
   document.import_log = import_notes(model);
-  document.verdict = throughput_fit_words(model.fit, *model.predictor);
+  document.verdict = fit_words(model);
   document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
   document.verdict.push_back("Written to " + path + ".");
-  document.sections.push_back(throughput_fit_section(model.fit, *model.predictor));
+  document.sections.push_back(fit_section(model));
+  document.sections.push_back(trust_section(fit_trust(model)));
   return document;
 }
 
@@ -58,6 +61,7 @@ void add_throughput_fit_verb(CLI::App& throughput, int& exit_code) {
       "fit", "Learn from a table of measurements: a model file with calibrated intervals");
   add_bench_options(*sub, verb->bench);
   add_common_options(*sub, verb->common, false);
+  add_method_option(*sub, verb->fit);
   add_fit_options(*sub, verb->fit);
   sub->add_flag("--small", verb->fit.small,
                 "leave out what makes predictions of large tables fast: a file of a fortieth, and "

@@ -3,13 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <set>
 
 #include "cli/common.h"
+#include "cli/throughput_content.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
 #include "report/section_throughput.h"
-#include "throughput/dataset.h"
+#include "report/section_throughput_fit.h"
+#include "report/sections.h"
 
 namespace assay {
 namespace {
@@ -22,34 +23,6 @@ struct PredictVerb {
   bool curves = false;
 };
 
-std::vector<PredictedPoint> explained(const Predictor& predictor,
-                                      const std::vector<BenchRow>& points) {
-  std::vector<Explained> answers = predictor.explain(points);
-  std::vector<PredictedPoint> out;
-  for (size_t i = 0; i < points.size(); ++i) out.push_back({points[i], std::move(answers[i])});
-  return out;
-}
-
-// For each configuration and length of the points: every batch size of the table and every power of
-// two up to the largest, of the table or asked for.
-std::vector<BenchRow> curve_points(const Predictor& predictor,
-                                   const std::vector<BenchRow>& points) {
-  std::set<double> batches;
-  for (const BenchRow& row : predictor.rows()) batches.insert(row.batch);
-  for (const BenchRow& point : points) batches.insert(point.batch);
-  for (double batch = 1; batch <= *batches.rbegin(); batch *= 2) batches.insert(batch);
-  std::vector<BenchRow> out;
-  std::set<std::string> seen;
-  for (const BenchRow& point : points) {
-    if (!seen.insert(group_name(point)).second) continue;
-    for (const double batch : batches) {
-      out.push_back(point);
-      out.back().batch = batch;
-    }
-  }
-  return out;
-}
-
 Result<Document> predict(const PredictVerb& verb) {
   if (verb.points.at.empty() && verb.points.grid.empty()) {
     return Error{ErrorCode::kInvalidArgument,
@@ -57,23 +30,26 @@ Result<Document> predict(const PredictVerb& verb) {
                  -1};
   }
   ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit, verb.points));
-  const std::vector<BenchRow>& asked = model.asked;
-  const std::vector<PredictedPoint> points = explained(*model.predictor, asked);
+  ASSAY_TRY_ASSIGN(const ThroughputAnswers answers, answer_points(model, model.asked));
   if (verb.common.strict) {
-    std::vector<const Explained*> answers;
-    for (const PredictedPoint& point : points) answers.push_back(&point.explained);
-    ASSAY_TRY(refuse_outside(answers));
+    std::vector<const Explained*> explained;
+    for (const PredictedPoint& point : answers.points) explained.push_back(&point.explained);
+    ASSAY_TRY(refuse_outside(explained));
   }
   Document document = new_document("Throughput: predictions");
   document.inputs.push_back({verb.bench.table, {}});
   document.import_log = import_notes(model);
-  document.verdict = throughput_prediction_words(*model.predictor, points);
+  document.verdict = throughput_prediction_words(answers);
   document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
-  document.sections.push_back(throughput_predictions_section(*model.predictor, points));
+  document.sections.push_back(throughput_predictions_section(answers));
   if (verb.curves) {
-    document.sections.push_back(throughput_curves_section(
-        *model.predictor, explained(*model.predictor, curve_points(*model.predictor, asked))));
+    ASSAY_TRY_ASSIGN(const ThroughputAnswers curves,
+                     answer_points(model, curve_points(model, model.asked)));
+    document.sections.push_back(throughput_curves_section(curves));
   }
+  TrustNotes trust = prediction_trust(answers);
+  for (TrustNote& note : fit_trust(model)) trust.push_back(std::move(note));
+  document.sections.push_back(trust_section(trust));
   return document;
 }
 
@@ -96,6 +72,7 @@ void add_throughput_predict_verb(CLI::App& throughput, int& exit_code) {
       ->description(
           "fail when a point is outside the reach of the data; leave with 3 when rows were "
           "dropped");
+  add_method_option(*sub, verb->fit);
   add_fit_options(*sub, verb->fit);
   add_point_options(*sub, verb->points);
   sub->add_flag("--curves", verb->curves,

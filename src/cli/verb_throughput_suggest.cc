@@ -7,6 +7,8 @@
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
 #include "report/section_throughput.h"
+#include "report/section_throughput_fit.h"
+#include "report/sections.h"
 
 namespace assay {
 namespace {
@@ -57,6 +59,12 @@ Result<Document> meet_goal(const SuggestVerb& verb, const FittedModel& model,
 
 Result<Document> suggest(const SuggestVerb& verb) {
   ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit, verb.points));
+  if (model.ala) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "is a model of ALA, which has no intervals to narrow or to hold against a goal: "
+                 "give the table, or a model of --method assay",
+                 verb.bench.table, -1};
+  }
   const std::vector<BenchRow>& asked = model.asked;
   const bool has_goal = verb.goal.latency_ms || verb.goal.tokens_per_s;
   ASSAY_TRY_ASSIGN(Document document,
@@ -64,6 +72,7 @@ Result<Document> suggest(const SuggestVerb& verb) {
   document.inputs.push_back({verb.bench.table, {}});
   document.import_log = import_notes(model);
   document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
+  document.sections.push_back(trust_section(throughput_trust(model.fit, *model.predictor)));
   return document;
 }
 

@@ -12,6 +12,7 @@
 #include "base/stats.h"
 #include "report/section_throughput_charts.h"
 #include "report/section_throughput_evaluate.h"
+#include "report/section_throughput_fit.h"
 #include "report/units.h"
 #include "throughput/dataset.h"
 
@@ -93,199 +94,81 @@ Row point_cells(const BenchRow& point) {
 
 std::string number_text(double value) { return fmt::format("{:g}", value); }
 
+}  // namespace
+
 std::string config_text(const BenchRow& p) {
   std::string text = p.model + (p.variant.empty() ? "" : " (" + p.variant + ")");
   const std::string many = p.devices == 1 ? std::string() : number_text(p.devices);
+  const auto add = [&text](const std::string& word, const std::string& rest) {
+    text += (text.empty() ? "" : " ") + word + " " + rest;
+  };
   if (!p.hardware.empty()) {
-    text += " on " + (many.empty() ? many : many + " × ") + p.hardware;
+    add("on", (many.empty() ? many : many + " × ") + p.hardware);
   } else if (!many.empty()) {
-    text += " on " + many + " devices";
+    add("on", many + " devices");
   }
-  return p.framework.empty() ? text : text + " under " + p.framework;
+  if (!p.framework.empty()) add("under", p.framework);
+  return text;
 }
 
 std::string length_text(const BenchRow& p) {
   return number_text(p.in_len) + " + " + number_text(p.out_len) + " tokens";
 }
 
+namespace {
+
 std::string point_text(const BenchRow& p) {
-  return config_text(p) + ", " + length_text(p) + ", batch " + number_text(p.batch);
+  const std::string config = config_text(p);
+  return config + (config.empty() ? "" : ", ") + length_text(p) + ", batch " + number_text(p.batch);
 }
 
 std::string short_text(const BenchRow& p) {
-  return fmt::format("bb={:g},ii={:g},oo={:g},hw={},n={:g},fw={},model={}{}", p.batch, p.in_len,
-                     p.out_len, p.hardware, p.devices, p.framework, p.model,
-                     p.variant.empty() ? "" : ",variant=" + p.variant);
+  std::string text = fmt::format("bb={:g},ii={:g},oo={:g}", p.batch, p.in_len, p.out_len);
+  if (!p.hardware.empty()) text += ",hw=" + p.hardware;
+  text += fmt::format(",n={:g}", p.devices);
+  if (!p.framework.empty()) text += ",fw=" + p.framework;
+  if (!p.model.empty()) text += ",model=" + p.model;
+  return p.variant.empty() ? text : text + ",variant=" + p.variant;
 }
 
-Value::List nearest_texts(const Predictor& predictor, const Explained& explained) {
+Value::List nearest_texts(const ThroughputAnswers& answers, const Explained& explained) {
   Value::List texts;
   for (const Evidence& evidence : explained.nearest) {
-    const BenchRow& row = predictor.rows()[evidence.row];
+    const BenchRow& row = answers.rows[evidence.row];
     texts.push_back(fmt::format("{}: {} = {} tok/s", evidence.relation, short_text(row),
                                 rate(row.tokens_per_s)));
   }
   return texts;
 }
 
+bool has_interval(const Prediction& p) { return std::isfinite(p.low90); }
+
 std::string interval_text(const Prediction& p) { return rate(p.low90) + " to " + rate(p.high90); }
 
-Table scales_table(const Predictor& predictor) {
-  Table table{.key = "scales",
-              .title = "Intervals: what 90 % takes, in standard deviations of the process",
-              .columns = {{.key = "process", .title = "process", .unit = Unit::kText},
-                          {.key = "question", .title = "new is the", .unit = Unit::kText},
-                          {.key = "scale", .title = "times sd", .unit = Unit::kRatio},
-                          {.key = "residuals", .title = "left out", .unit = Unit::kCount},
-                          {.key = "measured", .title = "measured"}},
-              .terminal_limit = 0};
-  const auto add = [&](const char* process, const ConformalScales* scales) {
-    if (scales == nullptr) return;
-    for (const HeldOut kind : kAllHeldOut) {
-      const ConformalScale& scale = (*scales)[static_cast<size_t>(kind)];
-      table.rows.push_back(
-          {process, held_out_name(kind), scale.scale, scale.residuals, scale.measured});
-    }
-  };
-  add("gp on physics", predictor.physics_scales());
-  add("gp without physics", predictor.plain_scales());
-  return table;
-}
+// Columns that no point fills are for data only.
+Show shown_if(bool any) { return any ? Show::kEverywhere : Show::kDataOnly; }
 
-Table pair_scales_table(const Predictor& predictor) {
-  Table table{.key = "pair_scales",
-              .columns = {{.key = "process", .title = "process", .unit = Unit::kText},
-                          {.key = "question", .title = "new is the", .unit = Unit::kText},
-                          {.key = "group", .title = "hardware|framework", .unit = Unit::kText},
-                          {.key = "scale", .title = "times sd", .unit = Unit::kRatio}},
-              .show = Show::kDataOnly};
-  const auto add = [&](const char* process, const ConformalScales* scales) {
-    if (scales == nullptr) return;
-    for (const HeldOut kind : kAllHeldOut) {
-      for (const auto& [pair, scale] : (*scales)[static_cast<size_t>(kind)].of_pair)
-        table.rows.push_back({process, held_out_name(kind), pair, scale});
-    }
-  };
-  add("gp on physics", predictor.physics_scales());
-  add("gp without physics", predictor.plain_scales());
-  return table;
-}
-
-Table fits_table(const std::vector<FitGroup>& groups) {
-  Table table{.key = "fits",
-              .title = "Missed when one length pair at a time is left out",
-              .columns = {{.key = "group",
-                           .title = "hardware|framework",
-                           .unit = Unit::kText,
-                           .elastic = true},
-                          {.key = "rows", .title = "rows", .unit = Unit::kCount},
-                          {.key = "a", .title = "A", .show = Show::kDataOnly},
-                          {.key = "b", .title = "B", .show = Show::kDataOnly},
-                          {.key = "c", .title = "C", .show = Show::kDataOnly},
-                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
-                          {.key = "p90_ape", .title = "p90", .unit = Unit::kShare}},
-              .terminal_limit = 30};
-  for (const FitGroup& g : groups)
-    table.rows.push_back({g.name, g.rows, Value(), Value(), Value(), g.median_ape, g.p90_ape});
-  return table;
-}
-
-Table confidence_table(const std::vector<ConfidenceBin>& bins) {
-  Table table{.key = "confidence",
-              .title = "Told width against true error, rows from sure to unsure",
-              .columns = {{.key = "rows", .title = "rows", .unit = Unit::kCount},
-                          {.key = "half_width90", .title = "told ±, median", .unit = Unit::kShare},
-                          {.key = "median_ape", .title = "error, median", .unit = Unit::kShare},
-                          {.key = "coverage90", .title = "inside", .unit = Unit::kShare}},
-              .terminal_limit = 0};
-  for (const ConfidenceBin& bin : bins)
-    table.rows.push_back({bin.rows, bin.half_width90, bin.median_ape, bin.coverage90});
-  return table;
-}
-
-}  // namespace
-
-Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predictor) {
-  Section section{.key = "throughput", .title = "Throughput model", .blocks = {}};
-  const std::vector<std::string> unknown = predictor.unknown_names();
-  section.blocks.push_back(Facts{
-      .items = {{"method", "method", "assay", Unit::kText, "a Gaussian process on a physics base"},
-                {"fitted_rows", "rows fitted", predictor.rows().size(), Unit::kCount},
-                {"rows_with_facts", "rows with facts", predictor.rows_with_facts(), Unit::kCount},
-                {"unknown_names", "no facts about", unknown.empty() ? Value() : Value(unknown),
-                 Unit::kText}}});
-  uint64_t dropped = 0;
-  for (const BenchOddity& oddity : fit.data.oddities) dropped += oddity.dropped;
-  BenchTable table{fit.source, fit.format, {}, {}};
-  table.rows.resize(fit.data.rows.size() + dropped);  // only their number is told
-  for (Block& block : bench_table_blocks(table, fit.data))
-    section.blocks.push_back(std::move(block));
-  section.blocks.push_back(fits_table(predictor.groups()));
-  const std::vector<ConfidenceBin> confidence = predictor.confidence();
-  section.blocks.push_back(confidence_table(confidence));
-  section.blocks.push_back(confidence_chart(confidence));
-  section.blocks.push_back(scales_table(predictor));
-  section.blocks.push_back(pair_scales_table(predictor));
-  return section;
-}
-
-std::vector<std::string> throughput_fit_words(const ThroughputFit& fit,
-                                              const Predictor& predictor) {
-  std::vector<std::string> words;
-  const size_t rows = predictor.rows().size();
-  words.push_back(fmt::format("Learnt from {} of {} usable rows in {} configurations.",
-                              format_count(static_cast<int64_t>(rows)),
-                              format_count(static_cast<int64_t>(fit.data.rows.size())),
-                              fit.data.config_names.size()));
-  if (predictor.rows_with_facts() == 0) {
-    words.push_back(
-        fit.options.physics
-            ? "Without physics: of none of these models and devices facts are known, so intervals "
-              "are wider and nothing is known about other models or devices. `unknown_names` lists "
-              "them; a file given with --facts tells about them."
-            : "Without physics, as asked for: intervals are wider and nothing is known about other "
-              "models or devices.");
-  } else if (predictor.rows_with_facts() < rows) {
-    words.push_back(
-        fmt::format("{} rows are of models or devices without facts: points like them are "
-                    "predicted without physics.",
-                    format_count(static_cast<int64_t>(rows - predictor.rows_with_facts()))));
-  }
-  const std::vector<FitGroup> groups = predictor.groups();
-  const ConformalScales* scales =
-      predictor.physics_scales() != nullptr ? predictor.physics_scales() : predictor.plain_scales();
-  if (scales != nullptr && !(*scales)[static_cast<size_t>(HeldOut::kRow)].measured) {
-    words.push_back(
-        "Too few rows to measure how wide 90 % is: intervals are those of the process alone, not "
-        "calibrated.");
-  }
-  std::set<double> batches;
-  for (const BenchRow& row : predictor.rows()) batches.insert(row.batch);
-  if (batches.size() == 1) {
-    words.push_back(
-        fmt::format("All rows have batch {:g}: what other batch sizes do is known from {} only.",
-                    *batches.begin(),
-                    predictor.rows_with_facts() > 0 ? "physics and other tables" : "other tables"));
-  }
-  return words;
-}
-
-namespace {
-
-Table predictions_table(const Predictor& predictor, const std::vector<PredictedPoint>& points) {
+Table predictions_table(const ThroughputAnswers& answers) {
+  const std::vector<PredictedPoint>& points = answers.points;
+  const bool intervals = std::any_of(points.begin(), points.end(), [](const PredictedPoint& p) {
+    return has_interval(p.explained.prediction);
+  });
+  const bool ala = answers.fit.method == "ala";
+  const Show wide = shown_if(intervals || !ala);
   Table table{.key = "predictions", .title = "Predictions", .terminal_limit = kPredictionsShown};
   std::vector<const BenchRow*> rows;
   for (const PredictedPoint& p : points) rows.push_back(&p.point);
   add_point_columns(table, rows, "at.");
   const std::vector<Column> rest = {
       {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
-      {.key = "low90", .title = "from", .unit = Unit::kCount},
-      {.key = "high90", .title = "to (90 %)", .unit = Unit::kCount},
+      {.key = "low90", .title = "from", .unit = Unit::kCount, .show = wide},
+      {.key = "high90", .title = "to (90 %)", .unit = Unit::kCount, .show = wide},
+      {.key = "confidence", .title = "confidence", .unit = Unit::kRatio, .show = shown_if(ala)},
       {.key = "half_width90", .title = "±", .unit = Unit::kShare, .show = Show::kDataOnly},
       {.key = "latency_ms", .title = "latency ms", .unit = Unit::kNone, .show = Show::kDataOnly},
       {.key = "status", .title = "status", .unit = Unit::kText},
-      {.key = "question", .title = "new is the", .unit = Unit::kText},
-      {.key = "basis", .title = "basis", .unit = Unit::kText, .show = Show::kDataOnly},
+      {.key = "question", .title = "new is the", .unit = Unit::kText, .show = shown_if(!ala)},
+      {.key = "basis", .title = "basis", .unit = Unit::kText, .show = shown_if(ala)},
       {.key = "reasons", .title = "why outside", .unit = Unit::kText, .show = Show::kDataOnly},
       {.key = "nearest", .title = "nearest", .unit = Unit::kText, .show = Show::kDataOnly}};
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
@@ -293,23 +176,24 @@ Table predictions_table(const Predictor& predictor, const std::vector<PredictedP
     const Prediction& prediction = p.explained.prediction;
     const double tokens = (p.point.in_len + p.point.out_len) * sequences_of(p.point);
     Row row = point_cells(p.point);
-    row.insert(row.end(),
-               {finite(prediction.tokens_per_s), finite(prediction.low90),
-                finite(prediction.high90), finite(prediction.high90 / prediction.tokens_per_s - 1),
-                finite(tokens / prediction.tokens_per_s * 1000),
-                prediction_status_name(prediction.status), held_out_name(p.explained.kind),
-                prediction.basis, p.explained.reasons, nearest_texts(predictor, p.explained)});
+    row.insert(
+        row.end(),
+        {finite(prediction.tokens_per_s), finite(prediction.low90), finite(prediction.high90),
+         finite(p.confidence), finite(prediction.high90 / prediction.tokens_per_s - 1),
+         finite(tokens / prediction.tokens_per_s * 1000), prediction_status_name(prediction.status),
+         held_out_name(p.explained.kind), prediction.basis, p.explained.reasons,
+         nearest_texts(answers, p.explained)});
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
 // What the predictions rest on, once for all points that rest on the same rows.
-Prose evidence_prose(const Predictor& predictor, const std::vector<PredictedPoint>& points) {
+Prose evidence_prose(const ThroughputAnswers& answers) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   std::set<std::string> said;
-  for (const PredictedPoint& p : points) {
-    for (const std::string& text : nearest_texts(predictor, p.explained)) {
+  for (const PredictedPoint& p : answers.points) {
+    for (const std::string& text : nearest_texts(answers, p.explained)) {
       if (said.size() < 6 && said.insert(text).second) prose.paragraphs.push_back("Near: " + text);
     }
   }
@@ -356,67 +240,93 @@ class ReasonGroups {
 
 }  // namespace
 
-Section throughput_predictions_section(const Predictor& predictor,
-                                       const std::vector<PredictedPoint>& points) {
+Section throughput_predictions_section(const ThroughputAnswers& answers) {
   Section section{.key = "throughput", .title = "Predicted throughput", .blocks = {}};
   section.blocks.push_back(
-      Facts{.items = {{"method", "method", "assay", Unit::kText, "", Show::kDataOnly},
-                      {"fitted_rows", "rows fitted", predictor.rows().size(), Unit::kCount}}});
-  section.blocks.push_back(predictions_table(predictor, points));
-  section.blocks.push_back(evidence_prose(predictor, points));
+      Facts{.items = {{"method", "method", answers.fit.method, Unit::kText, "", Show::kDataOnly},
+                      {"fitted_rows", "rows fitted", answers.rows.size(), Unit::kCount}}});
+  section.blocks.push_back(predictions_table(answers));
+  section.blocks.push_back(evidence_prose(answers));
+  for (Block& block : fitted_table_blocks(answers.fit)) {
+    std::visit([](auto& b) { b.show = Show::kDataOnly; }, block);
+    section.blocks.push_back(std::move(block));
+  }
   return section;
 }
 
-std::vector<std::string> throughput_prediction_words(const Predictor& predictor,
-                                                     const std::vector<PredictedPoint>& points) {
-  std::vector<std::string> words;
+namespace {
+
+// "5,180 tokens/s, with 90 % confidence 4,900 to 5,500"
+std::string estimate_text(const ThroughputAnswers& answers, const PredictedPoint& point) {
+  const Prediction& p = point.explained.prediction;
+  if (!std::isfinite(p.tokens_per_s)) return "No answer";
+  std::string text = rate(p.tokens_per_s) + " tokens/s";
+  if (answers.fit.method != "ala") return text + ", with 90 % confidence " + interval_text(p);
+  return text + fmt::format(", from the {}, confidence {:.2f}", p.basis, point.confidence);
+}
+
+std::string best_text(const ThroughputAnswers& answers) {
+  const std::vector<PredictedPoint>& points = answers.points;
+  if (points.size() == 1) {
+    return estimate_text(answers, points.front()) + ": " + point_text(points.front().point) + ".";
+  }
+  const auto by_rate = [](const PredictedPoint& a, const PredictedPoint& b) {
+    const double left = a.explained.prediction.tokens_per_s;
+    const double right = b.explained.prediction.tokens_per_s;
+    return std::isfinite(right) && (!std::isfinite(left) || left < right);
+  };
+  const auto best = std::max_element(points.begin(), points.end(), by_rate);
+  return fmt::format("{} points. Most: {}, for {}.",
+                     format_count(static_cast<int64_t>(points.size())),
+                     estimate_text(answers, *best), point_text(best->point));
+}
+
+}  // namespace
+
+std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& answers) {
+  const std::vector<PredictedPoint>& points = answers.points;
+  const bool ala = answers.fit.method == "ala";
+  std::vector<std::string> words = {best_text(answers)};
   size_t outside = 0;
   size_t plain = 0;
   size_t silent = 0;
   ReasonGroups reasons;
   for (const PredictedPoint& p : points) {
-    outside += p.explained.prediction.status == PredictionStatus::kOutside;
-    silent += p.explained.prediction.status == PredictionStatus::kNoAnswer;
+    const PredictionStatus status = p.explained.prediction.status;
+    outside += status == PredictionStatus::kOutside;
+    silent += status == PredictionStatus::kNoAnswer;
     plain += p.explained.prediction.basis == "gp without physics";
     for (const std::string& reason : p.explained.reasons) reasons.add(reason);
   }
-  if (points.size() == 1) {
-    const Prediction& p = points.front().explained.prediction;
-    words.push_back(fmt::format("{} tokens/s, with 90 % confidence {}: {}.", rate(p.tokens_per_s),
-                                interval_text(p), point_text(points.front().point)));
-  } else {
-    const auto by_rate = [](const PredictedPoint& a, const PredictedPoint& b) {
-      return a.explained.prediction.tokens_per_s < b.explained.prediction.tokens_per_s;
-    };
-    const auto best = std::max_element(points.begin(), points.end(), by_rate);
-    const Prediction& p = best->explained.prediction;
-    words.push_back(fmt::format("{} points. Most: {} tokens/s, with 90 % confidence {}, for {}.",
-                                format_count(static_cast<int64_t>(points.size())),
-                                rate(p.tokens_per_s), interval_text(p), point_text(best->point)));
-  }
   if (outside > 0) {
     words.push_back(fmt::format(
-        "{} outside the reach of the data: {}. Take the interval, not the point.",
-        points.size() == 1 ? std::string("This is") : counted_points(outside), reasons.words()));
+        "{} outside the reach of the data: {}. {}",
+        points.size() == 1 ? std::string("This is") : counted_points(outside), reasons.words(),
+        ala ? "Do not trust it." : "Take the interval, not the point."));
   }
   if (silent > 0)
     words.push_back(fmt::format(
         "{} no answer.", silent == 1 ? "1 point has" : fmt::format("{} points have", silent)));
+  if (ala) {
+    words.push_back(
+        "ALA has no interval. Confidence is how alike the point is to measured rows in lengths and "
+        "batch size (Algorithm 8), no probability.");
+  }
   if (plain > 0) {
     words.push_back(fmt::format(
         "{} predicted without physics{}.",
         points.size() == 1 ? std::string("This is") : counted_points(plain),
-        predictor.options().physics
+        answers.fit.options.physics
             ? ": nothing is known of the model or the hardware (--facts FILE tells about them)"
             : ", as asked for"));
   }
   return words;
 }
 
-Section throughput_curves_section(const Predictor& predictor,
-                                  const std::vector<PredictedPoint>& curve) {
+Section throughput_curves_section(const ThroughputAnswers& answers) {
+  const std::vector<PredictedPoint>& curve = answers.points;
   std::map<std::string, double> measured;
-  for (const BenchRow& row : predictor.rows()) measured[row_name(row)] = row.tokens_per_s;
+  for (const BenchRow& row : answers.rows) measured[row_name(row)] = row.tokens_per_s;
   Table table{
       .key = "curves", .title = "Throughput over batch", .terminal_limit = kPredictionsShown};
   std::vector<const BenchRow*> rows;
@@ -439,7 +349,7 @@ Section throughput_curves_section(const Predictor& predictor,
   }
   Section section{.key = "throughput", .title = "Curves", .blocks = {}};
   section.blocks.push_back(std::move(table));
-  for (Block& block : curve_charts(predictor, curve)) section.blocks.push_back(std::move(block));
+  for (Block& block : curve_charts(answers)) section.blocks.push_back(std::move(block));
   return section;
 }
 

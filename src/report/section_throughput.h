@@ -3,6 +3,7 @@
 // From a fitted throughput model, its predictions and suggestions to sections of a Document: keys
 // as docs/metrics.md#throughput defines them, all under "throughput".
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,23 +13,28 @@
 
 namespace assay {
 
-// "method", rows, dropped, scales, fits, confidence.
-Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predictor);
-std::vector<std::string> throughput_fit_words(const ThroughputFit& fit, const Predictor& predictor);
+// "Llama-3-8B on 2 × H100 under vLLM", of the names that there are.
+std::string config_text(const BenchRow& row);
+// "512 + 256 tokens"
+std::string length_text(const BenchRow& row);
 
 struct PredictedPoint {
   BenchRow point;
   Explained explained;
+  double confidence = std::numeric_limits<double>::quiet_NaN();  // ALA's; NaN of other methods
+};
+// Predictions with what readers must know of the model behind them.
+struct ThroughputAnswers {
+  const ThroughputFit& fit;
+  const std::vector<BenchRow>& rows;  // learnt from; what Evidence counts
+  std::vector<PredictedPoint> points;
 };
 // "predictions".
-Section throughput_predictions_section(const Predictor& predictor,
-                                       const std::vector<PredictedPoint>& points);
-std::vector<std::string> throughput_prediction_words(const Predictor& predictor,
-                                                     const std::vector<PredictedPoint>& points);
+Section throughput_predictions_section(const ThroughputAnswers& answers);
+std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& answers);
 // "curves": throughput over batch for each configuration and length of the points, with what was
 // measured.
-Section throughput_curves_section(const Predictor& predictor,
-                                  const std::vector<PredictedPoint>& curve);
+Section throughput_curves_section(const ThroughputAnswers& curve);
 
 // "suggestions" with what they would narrow.
 Section throughput_measure_section(const MeasureNext& next);

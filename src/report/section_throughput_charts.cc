@@ -214,19 +214,23 @@ void add_timing(const ThroughputEvaluation& evaluation, std::vector<Block>& bloc
   blocks.push_back(std::move(rows));
 }
 
+std::string curve_name(const BenchRow& row) {
+  const std::string config = config_text(row);
+  return config + (config.empty() ? "" : ", ") + length_text(row);
+}
+
 }  // namespace
 
-std::vector<Block> curve_charts(const Predictor& predictor,
-                                const std::vector<PredictedPoint>& curve) {
+std::vector<Block> curve_charts(const ThroughputAnswers& curve) {
   std::map<std::string, std::vector<const PredictedPoint*>> groups;
   std::vector<std::string> order;
-  for (const PredictedPoint& p : curve) {
+  for (const PredictedPoint& p : curve.points) {
     auto& group = groups[group_name(p.point)];
     if (group.empty()) order.push_back(group_name(p.point));
     group.push_back(&p);
   }
   std::map<std::string, std::vector<const BenchRow*>> measured;
-  for (const BenchRow& row : predictor.rows()) measured[group_name(row)].push_back(&row);
+  for (const BenchRow& row : curve.rows) measured[group_name(row)].push_back(&row);
   std::vector<Block> blocks;
   for (const std::string& name : order) {
     if (blocks.size() == kCurveCharts) break;
@@ -235,8 +239,9 @@ std::vector<Block> curve_charts(const Predictor& predictor,
       return a->point.batch < b->point.batch;
     });
     Chart chart{.key = fmt::format("curve_{}", blocks.size() + 1),
-                .title = "Throughput over batch: " + name,
-                .caption = "Band: 90 % interval of one measurement",
+                .title = "Throughput over batch: " + curve_name(points.front()->point),
+                .caption = curve.fit.method == "ala" ? "ALA has no interval"
+                                                     : "Band: 90 % interval of one measurement",
                 .x = {"batch", Unit::kNone, true},
                 .y = {"tokens per second", Unit::kPerSecond, true}};
     Series line{.name = "predicted"};
@@ -244,8 +249,10 @@ std::vector<Block> curve_charts(const Predictor& predictor,
       const Prediction& prediction = p->explained.prediction;
       line.x.push_back(p->point.batch);
       line.y.push_back(prediction.tokens_per_s);
-      line.low.push_back(prediction.low90);
-      line.high.push_back(prediction.high90);
+      if (curve.fit.method != "ala") {
+        line.low.push_back(prediction.low90);
+        line.high.push_back(prediction.high90);
+      }
       line.labels.emplace_back(prediction_status_name(prediction.status));
     }
     Series marks{.name = "measured", .mark = Mark::kPoints};

@@ -15,8 +15,7 @@ namespace assay {
 // Throughput over batch with its 90 % band and what was measured, a chart per configuration and
 // lengths, of the first kCurveCharts.
 inline constexpr size_t kCurveCharts = 12;
-std::vector<Block> curve_charts(const Predictor& predictor,
-                                const std::vector<PredictedPoint>& curve);
+std::vector<Block> curve_charts(const ThroughputAnswers& curve);
 // Told width against true error.
 Chart confidence_chart(const std::vector<ConfidenceBin>& bins);
 // Errors by split and method; how they are distributed (ALA, Figures 6 and 7a); by model (Figure

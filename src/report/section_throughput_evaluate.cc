@@ -207,8 +207,11 @@ std::vector<Block> pair_blocks(const ThroughputEvaluation& evaluation) {
   return {std::move(readers), std::move(data)};
 }
 
-std::vector<Block> fit_blocks(const ThroughputEvaluation& evaluation) {
-  if (evaluation.fits.empty()) return {};
+}  // namespace
+
+std::vector<Block> saturation_blocks(const ThroughputData& data,
+                                     const std::vector<GroupFit>& fits) {
+  if (fits.empty()) return {};
   Table table{.key = "fits",
               .columns = {{.key = "group", .title = "group", .unit = Unit::kText},
                           {.key = "points", .title = "points", .unit = Unit::kCount},
@@ -218,13 +221,13 @@ std::vector<Block> fit_blocks(const ThroughputEvaluation& evaluation) {
                           {.key = "median_ape", .title = "median", .unit = Unit::kShare}},
               .show = Show::kDataOnly};
   std::map<uint32_t, std::vector<double>> by_config;
-  std::vector<uint32_t> config_of(evaluation.data.group_names.size(), 0);
-  for (size_t i = 0; i < evaluation.data.rows.size(); ++i) {
-    config_of[evaluation.data.group[i]] = evaluation.data.config[i];
+  std::vector<uint32_t> config_of(data.group_names.size(), 0);
+  for (size_t i = 0; i < data.rows.size(); ++i) {
+    config_of[data.group[i]] = data.config[i];
   }
-  for (const GroupFit& fit : evaluation.fits) {
-    table.rows.push_back({evaluation.data.group_names[fit.group], fit.points, fit.curve.a,
-                          fit.curve.b, fit.curve.c, fit.median_ape});
+  for (const GroupFit& fit : fits) {
+    table.rows.push_back({data.group_names[fit.group], fit.points, fit.curve.a, fit.curve.b,
+                          fit.curve.c, fit.median_ape});
     by_config[config_of[fit.group]].push_back(fit.median_ape);
   }
   std::vector<double> medians;
@@ -232,7 +235,7 @@ std::vector<Block> fit_blocks(const ThroughputEvaluation& evaluation) {
   std::sort(medians.begin(), medians.end());
   Facts facts{
       .title = "Saturation curves (ALA, Algorithm 2)",
-      .items = {{"fitted_groups", "groups fitted", evaluation.fits.size(), Unit::kCount},
+      .items = {{"fitted_groups", "groups fitted", fits.size(), Unit::kCount},
                 {"fit_median_ape", "error on their own points, median of configurations",
                  quantile_sorted(medians, 0.5), Unit::kShare},
                 {"fit_p90_ape", "90th percentile", quantile_sorted(medians, 0.9), Unit::kShare}}};
@@ -245,7 +248,17 @@ std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputD
   return oddities;
 }
 
-}  // namespace
+TrustNotes bench_trust(const std::vector<BenchOddity>& oddities) {
+  NoteList notes;
+  for (const BenchOddity& o : oddities) {
+    if (o.code == "infeasible") {
+      notes.add(o.code, o.rows, 0, "splits,fits", o.effect);
+    } else if (o.dropped > 0) {
+      notes.add(o.code, o.dropped, 0, "rows", o.effect);
+    }
+  }
+  return notes.take();
+}
 
 std::vector<ImportNote> bench_import_notes(const BenchTable& table, const ThroughputData& data) {
   std::vector<ImportNote> notes;
@@ -302,7 +315,8 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
   for (Block& block : evaluation_charts(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : pair_blocks(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : model_blocks(evaluation)) section.blocks.push_back(std::move(block));
-  for (Block& block : fit_blocks(evaluation)) section.blocks.push_back(std::move(block));
+  for (Block& block : saturation_blocks(evaluation.data, evaluation.fits))
+    section.blocks.push_back(std::move(block));
   for (Block& block : bench_table_blocks(evaluation.table, evaluation.data)) {
     section.blocks.push_back(std::move(block));
   }

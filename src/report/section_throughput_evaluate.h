@@ -8,6 +8,7 @@
 #include "report/document.h"
 #include "throughput/ala.h"
 #include "throughput/evaluate.h"
+#include "trace/trust.h"
 
 namespace assay {
 
@@ -37,6 +38,15 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
 // What was odd about the table, for the import log of any verb: rows that were dropped are data
 // loss, except repeats of a key.
 std::vector<ImportNote> bench_import_notes(const BenchTable& table, const ThroughputData& data);
+
+// What the reader found, then what cleaning did.
+std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputData& data);
+
+// Rows that were dropped or are impossible: what may move numbers of the table.
+TrustNotes bench_trust(const std::vector<BenchOddity>& oddities);
+
+// "fits": the curve of every group, and facts about all of them; readers see the facts.
+std::vector<Block> saturation_blocks(const ThroughputData& data, const std::vector<GroupFit>& fits);
 
 // {"rows", "configs", "groups", "dropped": {...}, "oddities": [...]} of a table, for any verb.
 std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data);

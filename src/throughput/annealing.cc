@@ -186,14 +186,15 @@ constexpr BinRange kLengthBins{0, 2048, 10};
 constexpr BinRange kBatchBins{0, 256, 10};
 constexpr BinRange kThroughputBins{-1, 6, 20};
 
+size_t bin_of(double value, BinRange range) {
+  const double width = (range.high - range.low) / static_cast<double>(range.bins);
+  const double clipped = std::clamp(value, range.low, range.high);
+  return std::min(static_cast<size_t>((clipped - range.low) / width), range.bins - 1);
+}
+
 std::vector<double> histogram(const std::vector<double>& values, BinRange range) {
   std::vector<double> counts(range.bins, 0);
-  const double width = (range.high - range.low) / static_cast<double>(range.bins);
-  for (const double value : values) {
-    const double clipped = std::clamp(value, range.low, range.high);
-    const auto bin = static_cast<size_t>((clipped - range.low) / width);
-    ++counts[std::min(bin, range.bins - 1)];
-  }
+  for (const double value : values) ++counts[bin_of(value, range)];
   return counts;
 }
 
@@ -456,6 +457,26 @@ double confidence(const ThroughputData& source, const AnnealingRun& run,
     least = std::min(least, sum / static_cast<double>(wanted.size()));
   }
   return 1 / (1 + least);
+}
+
+double point_confidence(const ThroughputData& data, const std::vector<size_t>& rows,
+                        const BenchRow& point) {
+  // Histograms of one value each: a cosine is 1 where both have the bin, else 0.
+  constexpr int kFeatures = 3;
+  const auto bins = [](const BenchRow& row) {
+    return std::array<size_t, kFeatures>{bin_of(row.in_len, kLengthBins),
+                                         bin_of(row.batch, kBatchBins),
+                                         bin_of(row.out_len, kLengthBins)};
+  };
+  const auto wanted = bins(point);
+  int most = 0;
+  for (const size_t i : rows) {
+    const auto have = bins(data.rows[i]);
+    int alike = 0;
+    for (int k = 0; k < kFeatures; ++k) alike += have[k] == wanted[k];
+    most = std::max(most, alike);
+  }
+  return 1 / (1 + static_cast<double>(kFeatures - most) / kFeatures);
 }
 
 }  // namespace assay

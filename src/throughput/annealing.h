@@ -101,6 +101,12 @@ class ErrorPredictor {
 double confidence(const ThroughputData& source, const AnnealingRun& run,
                   const ThroughputData& fresh, bool with_throughput);
 
+// The same without throughput for a single point, against subsets of one row each. No search is
+// run for a point: of all it could log, these lie nearest to one, but for what holes of a table may
+// make of two rows together.
+double point_confidence(const ThroughputData& data, const std::vector<size_t>& rows,
+                        const BenchRow& point);
+
 // Which of the values some rows have; values outside the sets have no place in it.
 ValueSubset values_of(const ValueSets& values, const ThroughputData& data,
                       const std::vector<size_t>& rows);

@@ -262,8 +262,26 @@ std::string reason_of(const Json::exception& problem) {
   return std::string(bracket == std::string_view::npos ? text : text.substr(bracket + 2));
 }
 
+Status read_process(const Json& document, const std::string& file, ThroughputFit& fit) {
+  ASSAY_TRY(fit.facts.add(facts_text(document.at("facts")), file));
+  fit.options.physics = document.at("physics").get<bool>();
+  const Json& parameters = document.at("parameters");
+  fit.options.physics_parameters = parameters_from(parameters.at("physics"), physics_kernel());
+  fit.options.plain_parameters = parameters_from(parameters.at("plain"), plain_kernel());
+  if (!usable(fit.options.physics_parameters) || !usable(fit.options.plain_parameters))
+    return damaged(file, "a parameter that is not above 0");
+  fit.options.physics_scales = scales_from(document.at("scales"), "physics");
+  fit.options.plain_scales = scales_from(document.at("scales"), "plain");
+  if (!usable(fit.options.physics_scales) || !usable(fit.options.plain_scales))
+    return damaged(file, "an interval scale that is not 0 or above");
+  return read_digests(document, file, fit);
+}
+
 Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
   ThroughputFit fit;
+  fit.method = document.at("method").get<std::string>();
+  if (fit.method != "assay" && fit.method != "ala")
+    return damaged(file, "no method is called '" + fit.method + "'");
   fit.source = document.at("source").get<std::string>();
   fit.format = document.at("table_format").get<std::string>();
   std::vector<bool> infeasible;
@@ -279,48 +297,18 @@ Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
   }
   // Facts of the fit win; points beside its rows may need those of the program.
   fit.facts = FactBook::built_in();
-  ASSAY_TRY(fit.facts.add(facts_text(document.at("facts")), file));
-  fit.options.physics = document.at("physics").get<bool>();
   fit.options.outside_factor = document.at("outside_factor").get<double>();
-  const Json& parameters = document.at("parameters");
-  fit.options.physics_parameters = parameters_from(parameters.at("physics"), physics_kernel());
-  fit.options.plain_parameters = parameters_from(parameters.at("plain"), plain_kernel());
-  if (!usable(fit.options.physics_parameters) || !usable(fit.options.plain_parameters))
-    return damaged(file, "a parameter that is not above 0");
-  fit.options.physics_scales = scales_from(document.at("scales"), "physics");
-  fit.options.plain_scales = scales_from(document.at("scales"), "plain");
-  if (!usable(fit.options.physics_scales) || !usable(fit.options.plain_scales))
-    return damaged(file, "an interval scale that is not 0 or above");
-  ASSAY_TRY(read_digests(document, file, fit));
+  if (fit.method == "assay") ASSAY_TRY(read_process(document, file, fit));
   return fit;
 }
 
-}  // namespace
-
-bool looks_like_model(std::string_view text) {
-  const std::string_view head = text.substr(0, 200);
-  return head.find(kFormatName) != std::string_view::npos;
+Json head_json(const ThroughputFit& fit, const char* method) {
+  return {{"format", kFormatName}, {"format_version", kThroughputModelVersion},
+          {"source", fit.source},  {"table_format", fit.format},
+          {"method", method},      {"outside_factor", fit.options.outside_factor}};
 }
 
-std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
-                        const Predictor::DigestProgress& progress) {
-  Json out = Json::object();
-  out["format"] = kFormatName;
-  out["format_version"] = kThroughputModelVersion;
-  out["source"] = fit.source;
-  out["table_format"] = fit.format;
-  out["method"] = "assay";
-  out["physics"] = fit.options.physics;
-  out["outside_factor"] = fit.options.outside_factor;
-  out["parameters"] = {
-      {"physics", parameters_json(physics_kernel(), fit.options.physics_parameters)},
-      {"plain", parameters_json(plain_kernel(), fit.options.plain_parameters)}};
-  out["scales"] = Json::object();
-  if (const auto* scales = predictor.physics_scales())
-    out["scales"]["physics"] = scales_json(*scales);
-  if (const auto* scales = predictor.plain_scales()) out["scales"]["plain"] = scales_json(*scales);
-  out["facts"] = {{"model", facts_json(fit, "model", &BenchRow::model)},
-                  {"hardware", facts_json(fit, "hardware", &BenchRow::hardware)}};
+void add_rows(const ThroughputFit& fit, Json& out) {
   out["oddities"] = Json::array();
   for (const BenchOddity& oddity : fit.data.oddities) {
     out["oddities"].push_back({{"code", oddity.code},
@@ -337,9 +325,42 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
                            row.in_len, row.out_len, row.batch, number(row.latency_s),
                            row.tokens_per_s, static_cast<bool>(fit.data.infeasible[i])});
   }
+}
+
+std::string text_of(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+bool looks_like_model(std::string_view text) {
+  const std::string_view head = text.substr(0, 200);
+  return head.find(kFormatName) != std::string_view::npos;
+}
+
+std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
+                        const Predictor::DigestProgress& progress) {
+  Json out = head_json(fit, "assay");
+  out["physics"] = fit.options.physics;
+  out["parameters"] = {
+      {"physics", parameters_json(physics_kernel(), fit.options.physics_parameters)},
+      {"plain", parameters_json(plain_kernel(), fit.options.plain_parameters)}};
+  out["scales"] = Json::object();
+  if (const auto* scales = predictor.physics_scales())
+    out["scales"]["physics"] = scales_json(*scales);
+  if (const auto* scales = predictor.plain_scales()) out["scales"]["plain"] = scales_json(*scales);
+  out["facts"] = {{"model", facts_json(fit, "model", &BenchRow::model)},
+                  {"hardware", facts_json(fit, "hardware", &BenchRow::hardware)}};
+  add_rows(fit, out);
   const std::vector<ConfigDigest> digests = predictor.digests(progress);
   if (!digests.empty()) out["digests"] = digests_json(digests, predictor.frameworks(), out);
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text_of(out);
+}
+
+std::string write_ala_model(const ThroughputFit& fit) {
+  Json out = head_json(fit, "ala");
+  add_rows(fit, out);
+  return text_of(out);
 }
 
 Result<ThroughputFit> read_model(std::string_view text, const std::string& file) {

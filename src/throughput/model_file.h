@@ -19,11 +19,14 @@ struct ThroughputFit {
   ThroughputData data;
   FactBook facts;
   PredictorOptions options;
+  std::string method = "assay";  // or "ala"
 };
 
 // What a predictor was made of, with the scales that it measured.
 std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
                         const Predictor::DigestProgress& progress = {});
+// The same for ALA: the rows are all it is made of.
+std::string write_ala_model(const ThroughputFit& fit);
 // Another version, a file of something else and damage are errors of their own.
 Result<ThroughputFit> read_model(std::string_view text, const std::string& file);
 bool looks_like_model(std::string_view text);

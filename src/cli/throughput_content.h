@@ -1,0 +1,25 @@
+#pragma once
+
+// What fit, predict and report say of a fitted model, whichever method made it.
+
+#include <string>
+#include <vector>
+
+#include "cli/throughput_input.h"
+#include "report/section_throughput.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+std::vector<std::string> fit_words(const FittedModel& model);
+Section fit_section(const FittedModel& model);
+TrustNotes fit_trust(const FittedModel& model);
+
+Result<ThroughputAnswers> answer_points(const FittedModel& model,
+                                        const std::vector<BenchRow>& points);
+
+// For each configuration and length of the points: every batch size of the table and every power of
+// two up to the largest, of the table or asked for.
+std::vector<BenchRow> curve_points(const FittedModel& model, const std::vector<BenchRow>& points);
+
+}  // namespace assay

@@ -1,0 +1,45 @@
+#pragma once
+
+// ALA asked for points (Algorithm 5), with the confidence of Algorithm 8 for each: the database of
+// curves where the point's lengths were measured, a model of their parameters where they were not.
+
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/ala.h"
+#include "throughput/predictor.h"
+
+namespace assay {
+
+// Explained::kind says what answered: row the database, length pair the parameter model of the
+// configuration, configuration the one pooled over all. ALA has no intervals: theirs are NaN.
+struct AlaAnswer {
+  Explained explained;
+  double confidence = 0;  // 1 / (1 + d), see point_confidence
+};
+
+class AlaPredictor {
+ public:
+  // All rows teach it, infeasible ones too, as published. outside_factor: see PredictorOptions.
+  explicit AlaPredictor(ThroughputData data, double outside_factor = 4,
+                        const BoostOptions& options = ala_boost_options());
+
+  // Parameter models are trained when a point needs them: 5,000 rounds for each configuration, and
+  // a model over all of them for points of a configuration without rows.
+  Result<std::vector<AlaAnswer>> answer(const std::vector<BenchRow>& points) const;
+
+  const ThroughputData& data() const { return data_; }
+  const std::vector<GroupFit>& fits() const { return fits_; }
+
+ private:
+  AlaAnswer judged(const BenchRow& point, Prediction prediction) const;
+
+  ThroughputData data_;
+  double outside_factor_;
+  BoostOptions options_;
+  std::vector<GroupFit> fits_;
+  std::vector<std::vector<size_t>> rows_of_config_;  // by ThroughputData::config
+};
+
+}  // namespace assay
