@@ -241,6 +241,7 @@ def throughput_model_documents(assay):
             for hardware, speed in (("Nvidia H100 GPU", 250), ("Nvidia A100 GPU", 130))
             for length in (128, 512) for batch in (1, 8, 16, 64)))
         yield "assay throughput fit", run(assay, "throughput", "fit", table, "-o", model)
+        yield "assay report of a table", run(assay, "report", table)
         grid = "bb=1..64*4,len=128:8192,hw=H100|H200"
         yield "assay throughput predict", run(assay, "throughput", "predict", model, "--grid", grid, "--curves")
         yield "assay throughput suggest", run(assay, "throughput", "suggest", model, "--grid", grid)

@@ -53,4 +53,18 @@ await main({
       await close();
     }
   },
+
+  async "the report of a table has curves with what was measured, errors by split, confidence against error"() {
+    run("report", benchmark(), "-o", path("table.html"));
+    const { page, close } = await openReport(path("table.html"));
+    await scrollThrough(page);
+    const titles = await page.locator("figure.chart h4").allInnerTexts();
+    for (const title of ["Throughput over batch: one on GPU under engine", "error by split and method", "Told width against true error"]) {
+      check(titles.some((text) => text.includes(title)), `no chart "${title}" among ${titles}`);
+    }
+    const { throughput } = JSON.parse(run("report", path("bench.csv"), "--format", "json"));
+    check(throughput.curves.some((point) => point.measured_tokens_per_s !== null), "no measured point on a curve");
+    check(["S1", "S3", "S4"].every((name) => throughput.splits.some((split) => split.name === name)), "splits are missing");
+    await close();
+  },
 });
