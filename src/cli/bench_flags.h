@@ -3,6 +3,7 @@
 // What the verbs about throughput share: the table, how to read it, and the facts that it is judged
 // by.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,14 @@ class App;
 namespace assay {
 
 struct BenchFlags {
-  std::string table;
+  std::vector<std::string> tables;
   std::vector<std::string> maps;
   std::vector<std::string> metas;
   std::string facts;
+  std::optional<size_t> rows;  // learnt from at most
 };
+// For the head of a document and for errors.
+std::string name_of(const BenchFlags& flags);
 
 void add_bench_options(CLI::App& verb, BenchFlags& flags);
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 
 #include "cli/interrupt.h"
@@ -167,17 +168,20 @@ Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
 
 Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
                                const PointFlags& points) {
-  // Standard input can be read once: a table.
-  if (bench.table == "-") return fit_table(bench, flags, points);
-  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(bench.table));
+  const std::string& path = bench.tables.front();
+  std::error_code problem;
+  // Standard input can be read once: a table. So are several files and a folder.
+  if (path == "-" || bench.tables.size() > 1 || std::filesystem::is_directory(path, problem))
+    return fit_table(bench, flags, points);
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
   if (!looks_like_model(text)) return fit_table(bench, flags, points);
   if (flags.refit || flags.no_physics) {
     return Error{ErrorCode::kInvalidArgument,
                  "is a model file: --refit and --no-physics need the table, in `assay throughput "
                  "fit`",
-                 bench.table, -1};
+                 path, -1};
   }
-  ASSAY_TRY_ASSIGN(ThroughputFit fit, read_model(text, bench.table));
+  ASSAY_TRY_ASSIGN(ThroughputFit fit, read_model(text, path));
   if (!flags.method.empty()) fit.method = flags.method;
   if (flags.outside) fit.options.outside_factor = *flags.outside;
   if (!bench.facts.empty()) {

@@ -37,7 +37,7 @@ Result<Document> predict(const PredictVerb& verb) {
     ASSAY_TRY(refuse_outside(explained));
   }
   Document document = new_document("Throughput: predictions");
-  document.inputs.push_back({verb.bench.table, {}});
+  document.inputs.push_back({name_of(verb.bench), {}});
   document.import_log = import_notes(model);
   document.verdict = throughput_prediction_words(answers);
   document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());

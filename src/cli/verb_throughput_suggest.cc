@@ -63,13 +63,13 @@ Result<Document> suggest(const SuggestVerb& verb) {
     return Error{ErrorCode::kInvalidArgument,
                  "is a model of ALA, which has no intervals to narrow or to hold against a goal: "
                  "give the table, or a model of --method assay",
-                 verb.bench.table, -1};
+                 name_of(verb.bench), -1};
   }
   const std::vector<BenchRow>& asked = model.asked;
   const bool has_goal = verb.goal.latency_ms || verb.goal.tokens_per_s;
   ASSAY_TRY_ASSIGN(Document document,
                    has_goal ? meet_goal(verb, model, asked) : measure_next(verb, model, asked));
-  document.inputs.push_back({verb.bench.table, {}});
+  document.inputs.push_back({name_of(verb.bench), {}});
   document.import_log = import_notes(model);
   document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
   document.sections.push_back(trust_section(throughput_trust(model.fit, *model.predictor)));

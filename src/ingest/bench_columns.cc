@@ -58,6 +58,10 @@ const std::array<Role, kBenchRoles>& roles() {
        Dimension::kRate,
        {"out throughput", "output throughput", "output token throughput", "output tokens per s",
         "output tokens per second", "decode throughput"}},
+      {"request_throughput",
+       Dimension::kPlain,
+       {"request throughput", "requests per second", "requests per s", "requests/s", "requests/sec",
+        "req per s", "req/s", "req/sec", "rps", "qps", "throughput requests per second"}},
       {"ttft",
        Dimension::kMilliseconds,
        {"ttft", "mean ttft", "time to first token", "silicon ttft"}},
@@ -113,6 +117,11 @@ double unit_factor(Dimension dimension, std::string_view name) {
     }
   }
   return NAN;
+}
+
+bool is_request_unit(std::string_view unit) {
+  return unit == "req/s" || unit == "req/sec" || unit == "requests/s" || unit == "requests/sec" ||
+         unit == "rps" || unit == "qps";
 }
 
 // Lower case, words apart by one blank, brackets gone: "Latency (ms)" -> "latency ms".
@@ -187,9 +196,26 @@ std::optional<TitleMeaning> meaning_of_title(const std::string& title) {
   if (blank == std::string::npos) return std::nullopt;
   const auto role = role_titled(std::string_view(words).substr(0, blank));
   if (!role) return std::nullopt;
-  const double factor = unit_factor(info(*role).dimension, words.substr(blank + 1));
+  const std::string unit = words.substr(blank + 1);
+  if (*role == BenchRole::kThroughput && is_request_unit(unit))
+    return TitleMeaning{BenchRole::kRequests, 1};
+  const double factor = unit_factor(info(*role).dimension, unit);
   if (std::isnan(factor)) return std::nullopt;
   return TitleMeaning{*role, factor};
+}
+
+bool names_requests(const std::string& title) {
+  const std::string words = normalised(title);
+  const size_t blank = words.rfind(' ');
+  return role_titled(words) == BenchRole::kRequests ||
+         is_request_unit(blank == std::string::npos ? words : words.substr(blank + 1));
+}
+
+bool names_unit(BenchRole role, const std::string& title) {
+  const std::string words = normalised(title);
+  const size_t blank = words.rfind(' ');
+  return blank != std::string::npos &&
+         !std::isnan(unit_factor(info(role).dimension, words.substr(blank + 1)));
 }
 
 double unit_of_title(BenchRole role, const std::string& title) {
@@ -238,6 +264,9 @@ void set_number(BenchRow& row, BenchRole role, double value) {
       break;
     case BenchRole::kOutThroughput:
       row.output_tokens_per_s = value;
+      break;
+    case BenchRole::kRequests:
+      row.requests_per_s = value;
       break;
     case BenchRole::kTtft:
       row.ttft_ms = value;

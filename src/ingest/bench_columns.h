@@ -30,11 +30,12 @@ enum class BenchRole : uint8_t {
   kLatency,
   kThroughput,
   kOutThroughput,
+  kRequests,
   kTtft,
   kTpot,
   kPower,
 };
-constexpr size_t kBenchRoles = 15;
+constexpr size_t kBenchRoles = 16;
 
 bool is_text_role(BenchRole role);
 std::string_view bench_role_name(BenchRole role);  // as in --map and --meta: "bb"
@@ -53,6 +54,9 @@ struct TitleMeaning {
   double factor = 1;
 };
 std::optional<TitleMeaning> meaning_of_title(const std::string& title);
+// Whether a title says that its numbers count requests, not tokens: "requests_per_second".
+bool names_requests(const std::string& title);
+bool names_unit(BenchRole role, const std::string& title);
 // The unit that a title of a known role names; 1 without one.
 double unit_of_title(BenchRole role, const std::string& title);
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ingest/bench_columns.h"
+#include "ingest/bench_variant.h"
 
 namespace assay {
 namespace {
@@ -14,7 +15,9 @@ using Columns = std::array<BenchColumn, kBenchRoles>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // LLM-Inference-Bench writes avg_power in milliwatts; no accelerator draws this many watts.
 constexpr double kMoreThanAnyBoardW = 5000;
-constexpr double kIdentityTolerance = 1e-3;
+// Slower than nearly every run that anyone tabulates.
+constexpr double kSlowestTokenS = 1;
+constexpr double kLongestRunS = 3600;
 
 BenchColumn& at(Columns& columns, BenchRole role) { return columns[static_cast<size_t>(role)]; }
 
@@ -50,7 +53,9 @@ Status map_by_hand(const std::vector<std::string>& header, const BenchReadOption
           "--map " + name + "=" + title + ": no such column; there are " + quoted_titles(header),
           "", -1};
     }
-    at(columns, *role) = {static_cast<int>(found - header.begin()), unit_of_title(*role, title)};
+    const bool requests = *role == BenchRole::kThroughput && names_requests(title);
+    at(columns, requests ? BenchRole::kRequests : *role) = {
+        static_cast<int>(found - header.begin()), unit_of_title(*role, title)};
   }
   return Ok{};
 }
@@ -62,7 +67,7 @@ void map_by_title(const std::vector<std::string>& header, Columns& columns, Oddi
   for (size_t i = 0; i < header.size(); ++i) {
     const int place = static_cast<int>(i);
     const auto meaning = meaning_of_title(header[i]);
-    if (!meaning || taken.count(place) != 0) continue;
+    if (!meaning || taken.count(place) != 0 || variant_part(header[i])) continue;
     BenchColumn& column = at(columns, meaning->role);
     if (column.column < 0) {
       column = {place, meaning->factor};
@@ -101,30 +106,44 @@ Status refuse_other_tables(const std::vector<std::string>& header) {
   return Ok{};
 }
 
-std::optional<size_t> column_titled(const std::vector<std::string>& header, const char* wanted) {
+// The columns that a row's variant is made of.
+struct VariantColumns {
+  std::vector<std::pair<size_t, VariantPart>> parts;
+  bool devices = false;  // no column but the layout's tells how many
+};
+
+VariantColumns variant_columns(const std::vector<std::string>& header, const Columns& columns,
+                               const BenchReadOptions& options) {
+  VariantColumns out;
+  std::set<int> taken;
+  for (const BenchColumn& column : columns) taken.insert(column.column);
   for (size_t i = 0; i < header.size(); ++i) {
-    if (lower_trimmed(header[i]) == wanted) return i;
+    const auto part = variant_part(header[i]);
+    if (part && taken.count(static_cast<int>(i)) == 0) out.parts.emplace_back(i, *part);
   }
-  return std::nullopt;
+  out.devices =
+      at(columns, BenchRole::kDevices).column < 0 &&
+      std::none_of(
+          options.meta.begin(), options.meta.end(),
+          [](const auto& pair) { return bench_role_by_name(pair.first) == BenchRole::kDevices; });
+  return out;
 }
 
-// Which GPUs and how many sequences a row of AIConfigurator's measurements ran on: its batch size
-// is that of one attention replica. Rows of disaggregated serving have two engines of different
-// shape: no single batch size or device count says what they are.
-bool complete_silicon_row(const std::vector<std::string>& header,
-                          const std::vector<std::string>& cells, BenchRow& row) {
-  double replicas = 1;
-  double stages = 1;
-  for (const auto& [title, value] :
-       {std::pair{"attention_dp_size", &replicas}, std::pair{"pp_size", &stages}}) {
-    const auto column = column_titled(header, title);
-    const auto cell = column ? parse_cell(cells[*column], BenchRole::kDevices, 1) : std::nullopt;
-    if (cell) *value = std::max(1.0, cell->value);
-  }
-  if (!std::isfinite(row.batch)) return false;
-  row.batch *= replicas;
-  row.devices *= replicas * stages;
-  return true;
+// Precision, layout, version, in one text; where only the layout tells, the number of devices. The
+// batch size of AIConfigurator is that of one attention replica. False: its rows of disaggregated
+// serving have two engines of different shape, and no single batch size or device count says what
+// they are.
+bool complete_variant(const VariantColumns& columns, const std::vector<std::string>& cells,
+                      bool batch_of_replica, BenchRow& row) {
+  VariantText variant;
+  if (!row.variant.empty()) variant.add(VariantPart::kPlain, row.variant);
+  for (const auto& [column, part] : columns.parts) variant.add(part, cells[column]);
+  const ParallelLayout& layout = variant.layout();
+  if (columns.devices && layout.told) row.devices = layout.devices();
+  row.variant = variant.text(row.devices);
+  if (!batch_of_replica) return true;
+  row.batch *= layout.data;
+  return std::isfinite(row.batch);
 }
 
 bool given(const Columns& columns, const BenchReadOptions& options, BenchRole role) {
@@ -145,6 +164,7 @@ Status check_needed(const std::vector<std::string>& header, const Columns& colum
   need(given(columns, options, BenchRole::kBatch), "bb (batch size)");
   need(at(columns, BenchRole::kThroughput).column >= 0 ||
            at(columns, BenchRole::kOutThroughput).column >= 0 ||
+           at(columns, BenchRole::kRequests).column >= 0 ||
            at(columns, BenchRole::kLatency).column >= 0 ||
            (at(columns, BenchRole::kTtft).column >= 0 && at(columns, BenchRole::kTpot).column >= 0),
        "throughput or latency");
@@ -233,7 +253,7 @@ BenchRow row_of(const std::vector<std::string>& cells, const Columns& columns, i
 }
 
 void read_rows(const std::vector<CsvRecord>& records, size_t header_at, const Columns& columns,
-               BenchTable& table, OddityLog& log) {
+               const VariantColumns& variant, BenchTable& table, OddityLog& log) {
   const std::vector<std::string>& header = records[header_at].cells;
   const RowAligner aligner(columns, header.size());
   for (size_t i = header_at + 1; i < records.size(); ++i) {
@@ -259,7 +279,7 @@ void read_rows(const std::vector<CsvRecord>& records, size_t header_at, const Co
     }
     cells.resize(header.size());
     BenchRow row = row_of(cells, columns, record.line, log);
-    if (table.format == "aiconfigurator" && !complete_silicon_row(header, cells, row)) {
+    if (!complete_variant(variant, cells, table.format == "aiconfigurator", row)) {
       log.note("disaggregated", record.line, true,
                "dropped: prefill and decode ran on engines of their own shape");
       continue;
@@ -278,74 +298,132 @@ void read_milliwatts(const std::string& title, BenchTable& table, OddityLog& log
   }
 }
 
-bool near(double a, double b) { return std::fabs(a / b - 1) <= kIdentityTolerance; }
+// Whether a comma in a number is known to stand for the point ("1394,87"), or for thousands
+// ("1,234.5", "1,234,567"); "1,234" alone may be either.
+enum class Comma : uint8_t { kNone, kEither, kDecimal, kThousands };
 
-void check_row(BenchRow& row, OddityLog& log) {
-  if (std::isnan(row.tokens_per_s) && std::isnan(row.latency_s) && std::isfinite(row.ttft_ms) &&
-      std::isfinite(row.tpot_ms)) {
-    row.latency_s = (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
-    log.note("latency_from_ttft_tpot", row.line, false,
-             "no latency in the table: TTFT + (oo - 1) x TPOT");
+Comma comma_of(const std::string& cell) {
+  // A unit may follow.
+  const size_t end = std::min(cell.find_first_not_of("0123456789+-.,e"), cell.size());
+  const std::string text = cell.substr(0, end);
+  const size_t comma = text.find(',');
+  const size_t point = text.find('.');
+  if (text.find_first_of("0123456789") == std::string::npos) return Comma::kNone;
+  if (comma == std::string::npos)
+    return point == std::string::npos ? Comma::kNone : Comma::kThousands;
+  if (point != std::string::npos) return comma < point ? Comma::kThousands : Comma::kDecimal;
+  if (text.find(',', comma + 1) != std::string::npos) return Comma::kThousands;
+  const size_t before = text.find_first_not_of("+-0");
+  const bool three = text.size() - comma == 4;
+  const bool leads = before < comma && comma - before <= 3;
+  return three && leads ? Comma::kEither : Comma::kDecimal;
+}
+
+// Commas that stand for the decimal point become points, in all columns of numbers or in none: the
+// same text must not be read a thousand times apart in two of them.
+Status settle_decimal_commas(std::vector<CsvRecord>& records, const Columns& columns,
+                             char delimiter, OddityLog& log) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < kBenchRoles; ++i) {
+    if (columns[i].column >= 0 && !is_text_role(static_cast<BenchRole>(i)))
+      places.push_back(static_cast<size_t>(columns[i].column));
   }
-  const double tokens = row.in_len + row.out_len;
-  const double from_latency = tokens * row.batch / row.latency_s;
-  if (std::isnan(row.tokens_per_s) && std::isfinite(from_latency)) {
-    row.tokens_per_s = from_latency;
-    log.note("throughput_from_latency", row.line, false,
-             "no throughput in the table: (ii + oo) x bb / latency");
+  std::array<const CsvRecord*, 4> seen{};
+  std::array<std::string, 4> example;
+  bool commas = false;
+  for (const CsvRecord& record : records) {
+    for (const size_t place : places) {
+      if (place >= record.cells.size()) continue;
+      const auto kind = static_cast<size_t>(comma_of(lower_trimmed(record.cells[place])));
+      commas |= record.cells[place].find(',') != std::string::npos;
+      if (seen[kind] != nullptr) continue;
+      seen[kind] = &record;
+      example[kind] = record.cells[place];
+    }
+  }
+  if (!commas) return Ok{};
+  const auto has = [&](Comma kind) { return seen[static_cast<size_t>(kind)] != nullptr; };
+  const auto shown = [&](Comma kind) {
+    const auto k = static_cast<size_t>(kind);
+    return "'" + example[k] + "' (line " + std::to_string(seen[k]->line) + ")";
+  };
+  if (has(Comma::kDecimal) && has(Comma::kThousands)) {
+    return Error{ErrorCode::kFormat,
+                 "numbers with a decimal comma, " + shown(Comma::kDecimal) +
+                     ", and with a decimal point, " + shown(Comma::kThousands) +
+                     ": write all with a point and without separators of thousands",
+                 "", -1};
+  }
+  if (delimiter != ',' && has(Comma::kEither) && !has(Comma::kDecimal) && !has(Comma::kThousands)) {
+    return Error{ErrorCode::kFormat,
+                 shown(Comma::kEither) +
+                     " may have a decimal comma or a comma between thousands, and no other number "
+                     "tells: write all with a point and without separators of thousands",
+                 "", -1};
+  }
+  if (!has(Comma::kDecimal)) return Ok{};
+  for (CsvRecord& record : records) {
+    for (const size_t place : places) {
+      if (place >= record.cells.size()) continue;
+      std::string& cell = record.cells[place];
+      if (comma_of(lower_trimmed(cell)) == Comma::kNone) continue;
+      cell.erase(std::remove(cell.begin(), cell.end(), '.'), cell.end());
+      std::replace(cell.begin(), cell.end(), ',', '.');
+      log.note("decimal_comma", record.line, false, "numbers with a decimal comma were read so");
+    }
+  }
+  return Ok{};
+}
+
+// Units that a title tells, and latencies without one that can hardly be seconds.
+void note_units(const std::vector<std::string>& header, const Columns& columns,
+                const BenchTable& table, OddityLog& log) {
+  for (const BenchColumn& column : columns) {
+    if (column.column < 0 || column.factor == 1) continue;
+    log.note("unit_in_title", 1, false, "read with the unit that the title names");
+  }
+  const int latency = at(columns, BenchRole::kLatency).column;
+  const bool alone = at(columns, BenchRole::kThroughput).column < 0 &&
+                     at(columns, BenchRole::kOutThroughput).column < 0 &&
+                     at(columns, BenchRole::kRequests).column < 0;
+  if (latency < 0 || !alone ||
+      names_unit(BenchRole::kLatency, header[static_cast<size_t>(latency)]))
     return;
+  std::vector<double> per_token;
+  double longest = 0;
+  for (const BenchRow& row : table.rows) {
+    const double s = row.latency_s / row.out_len;
+    if (!(s > 0) || !std::isfinite(s)) continue;
+    per_token.push_back(s);
+    longest = std::max(longest, row.latency_s);
   }
-  if (std::isnan(row.tokens_per_s) && std::isfinite(row.output_tokens_per_s)) {
-    row.tokens_per_s = row.output_tokens_per_s * tokens / row.out_len;
-    log.note("throughput_from_output", row.line, false,
-             "only output tokens were counted: scaled by (ii + oo) / oo");
-    return;
-  }
-  if (!std::isfinite(from_latency) || !(row.tokens_per_s > 0) || row.latency_s <= 0) return;
-  if (near(row.tokens_per_s, from_latency)) return;
-  if (near(row.tokens_per_s, from_latency * 1e3)) {
-    row.latency_s *= 1e-3;
-    log.note("latency_in_milliseconds", row.line, false,
-             "latency x throughput is 1000 times the tokens: latency read as milliseconds");
-  } else if (near(row.tokens_per_s, from_latency / row.batch)) {
-    log.note("one_sequence_identity", row.line, false,
-             "throughput is that of one sequence, so the batch size is no number of sequences "
-             "(llama.cpp's logical batch); kept as measured");
-  } else if (near(row.tokens_per_s, row.out_len * row.batch / row.latency_s)) {
-    row.output_tokens_per_s = row.tokens_per_s;
-    row.tokens_per_s = from_latency;
-    log.note("output_tokens_only", row.line, false,
-             "throughput counts output tokens only: input tokens were added");
-  } else {
-    log.note("identity_failed", row.line, false,
-             "throughput is not (ii + oo) x bb / latency: kept as measured, one of the three "
-             "columns means something else");
+  if (per_token.empty()) return;
+  const auto middle = per_token.begin() + static_cast<ptrdiff_t>(per_token.size() / 2);
+  std::nth_element(per_token.begin(), middle, per_token.end());
+  if (*middle <= kSlowestTokenS && longest <= kLongestRunS) return;
+  for (const BenchRow& row : table.rows) {
+    log.note("latency_unit_doubtful", row.line, false,
+             "warning: latency without a unit is read as seconds, which makes runs of over an hour "
+             "or of over a second per output token; if it is milliseconds, title the column "
+             "'latency (ms)'");
   }
 }
 
 }  // namespace
 
-void fill_and_check_throughput(BenchTable& table) {
-  OddityLog log;
-  const bool client = table.format == "vllm";
-  for (BenchRow& row : table.rows) {
-    if (!client || std::isnan(row.tokens_per_s)) check_row(row, log);
-  }
-  log.merge_into(table.oddities);
-}
-
-Result<BenchTable> bench_table_of_csv(const std::vector<CsvRecord>& records,
+Result<BenchTable> bench_table_of_csv(std::vector<CsvRecord> records, char delimiter,
                                       const BenchReadOptions& options) {
   const auto first = std::find_if(records.begin(), records.end(),
                                   [](const CsvRecord& r) { return !r.cells.empty(); });
   if (first == records.end()) return Error{ErrorCode::kFormat, "the table is empty", "", -1};
-  const std::vector<std::string>& header = first->cells;
+  const std::vector<std::string> header = first->cells;
   OddityLog log;
   Columns columns;
   ASSAY_TRY(refuse_other_tables(header));
   ASSAY_TRY(map_by_hand(header, options, columns));
   map_by_title(header, columns, log);
   ASSAY_TRY(check_needed(header, columns, options));
+  ASSAY_TRY(settle_decimal_commas(records, columns, delimiter, log));
   BenchTable table;
   const bool argonne = std::any_of(header.begin(), header.end(), [](const std::string& title) {
     return lower_trimmed(title) == "input output length";
@@ -354,7 +432,9 @@ Result<BenchTable> bench_table_of_csv(const std::vector<CsvRecord>& records,
     return lower_trimmed(title) == "silicon_ttft_ms";
   });
   table.format = argonne ? "llm-inference-bench" : silicon ? "aiconfigurator" : "csv";
-  read_rows(records, static_cast<size_t>(first - records.begin()), columns, table, log);
+  read_rows(records, static_cast<size_t>(first - records.begin()), columns,
+            variant_columns(header, columns, options), table, log);
+  note_units(header, columns, table, log);
   if (const int power = at(columns, BenchRole::kPower).column; power >= 0) {
     read_milliwatts(header[static_cast<size_t>(power)], table, log);
   }

@@ -12,12 +12,7 @@
 namespace assay {
 
 // records: with blank lines kept. The table's `source` is left to the caller.
-Result<BenchTable> bench_table_of_csv(const std::vector<CsvRecord>& records,
+Result<BenchTable> bench_table_of_csv(std::vector<CsvRecord> records, char delimiter,
                                       const BenchReadOptions& options);
-
-// Fills throughput from latency, from output tokens, or latency from TTFT and TPOT, where they are
-// missing, and checks throughput = (ii + oo) * bb / latency in tables of batches. Results of
-// clients that send requests have no such identity.
-void fill_and_check_throughput(BenchTable& table);
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ingest/bench_columns.h"
+#include "ingest/bench_variant.h"
 
 namespace assay {
 namespace {
@@ -122,22 +123,47 @@ std::string engine_name(const std::string& backend, const char* otherwise) {
   return otherwise;
 }
 
-// What the user wrote beside the results (vLLM's --metadata, SGLang's server_info): the GPU, its
-// count, the precision.
-void read_own_words(const Json& object, BenchRow& row) {
-  for (const auto& [key, value] : object.items()) {
-    const auto meaning = meaning_of_title(key);
-    if (!meaning) continue;
-    const BenchRole role = meaning->role;
-    if (role == BenchRole::kHardware || role == BenchRole::kVariant) {
-      if (value.is_string()) set_text(row, role, value.get<std::string>());
-    } else if (role == BenchRole::kDevices) {
-      if (value.is_number()) row.devices = value.get<double>();
-      const auto parsed = value.is_string() ? parse_cell(value.get<std::string>(), role, 1)
-                                            : std::optional<CellNumber>();
-      if (parsed) row.devices = parsed->value;
+// What is told beside the results (vLLM's --metadata, SGLang's server_info): the GPU, how many, the
+// precision, how the model was split.
+class OwnWords {
+ public:
+  void read(const Json& object) {
+    for (const auto& [key, value] : object.items()) {
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      if (key == "enable_dp_attention") replicas_share_ = value == true;
+      if (value.is_structured() || value.is_boolean() || value.is_null()) continue;
+      if (const auto part = variant_part(key)) {
+        if (*part != VariantPart::kPlain || value.is_string()) variant_.add(*part, text);
+        continue;
+      }
+      const auto meaning = meaning_of_title(key);
+      if (meaning && meaning->role == BenchRole::kHardware && value.is_string()) hardware_ = text;
+      const bool count = meaning && meaning->role == BenchRole::kDevices;
+      if (const auto parsed = count ? parse_cell(text, BenchRole::kDevices, 1) : std::nullopt)
+        devices_ = parsed->value;
     }
   }
+
+  void tell(BenchRow& row) const {
+    const ParallelLayout& layout = variant_.layout();
+    if (!hardware_.empty()) row.hardware = hardware_;
+    // Replicas of attention run on the devices that tensor parallelism counts.
+    if (layout.told) row.devices = layout.devices() / (replicas_share_ ? layout.data : 1);
+    if (std::isfinite(devices_)) row.devices = devices_;
+    row.variant = variant_.text(row.devices);
+  }
+
+ private:
+  VariantText variant_;
+  std::string hardware_;
+  double devices_ = kNan;
+  bool replicas_share_ = false;
+};
+
+void read_own_words(const Json& object, BenchRow& row) {
+  OwnWords words;
+  words.read(object);
+  words.tell(row);
 }
 
 bool differs(double stated, double computed) {
@@ -148,10 +174,24 @@ bool differs(double stated, double computed) {
 // Sequences at a time, where the file does not say: Little's law.
 void fill_batch(BenchRow& row, double requests_per_s, OddityLog& log) {
   if (std::isfinite(row.batch)) return;
+  if (!std::isfinite(row.latency_s)) {
+    row.latency_s = (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
+    if (std::isfinite(row.latency_s)) {
+      log.note("latency_from_ttft_tpot", row.line, false,
+               "no mean latency in the file: TTFT + (oo - 1) x TPOT");
+    }
+  }
   row.batch = std::round(requests_per_s * row.latency_s * 100) / 100;
   if (std::isfinite(row.batch)) {
     log.note("concurrency_by_littles_law", row.line, false,
              "no concurrency in the file: requests per second x mean latency");
+  } else {
+    log.note(
+        "concurrency_unknown", row.line, false,
+        std::isfinite(requests_per_s)
+            ? "the file has no concurrency, and for Little's law it lacks the mean latency: "
+              "--meta bb=... says it, or measure with --percentile-metrics ttft,tpot,itl,e2el"
+            : "the file has neither concurrency nor requests per second: --meta bb=... says it");
   }
 }
 
@@ -188,11 +228,13 @@ BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log
   row.latency_s = number_of(object, {"mean_e2el_ms", "mean_e2e_latency_ms"}) / 1000;
   row.model = text_of(object, "model_id");
   row.framework = engine_name(text_of(object, "backend"), sglang ? "SGLang" : "vLLM");
+  OwnWords words;
   if (const auto info = object.find("server_info"); info != object.end() && info->is_object()) {
-    read_own_words(*info, row);
+    words.read(*info);
     if (row.model.empty()) row.model = text_of(*info, "model_path");
   }
-  read_own_words(object, row);
+  words.read(object);
+  words.tell(row);
   row.batch = number(object, "max_concurrency");
   fill_batch(row, completed / duration, log);
   return row;
@@ -220,6 +262,26 @@ BenchRow throughput_row(const Json& object, int64_t line, OddityLog& log) {
     log.note("identity_failed", line, false,
              "a stated throughput is not its count over the duration: worked out from the counts");
   }
+  read_own_words(object, row);
+  return row;
+}
+
+// SGLang's bench_one_batch and bench_one_batch_server.
+BenchRow one_batch_row(const Json& object, int64_t line, OddityLog& log) {
+  BenchRow row;
+  row.line = line;
+  row.framework = "SGLang";
+  row.in_len = number(object, "input_len");
+  row.out_len = number(object, "output_len");
+  row.batch = number(object, "batch_size");
+  row.latency_s = number_of(object, {"total_latency", "latency"});
+  row.tokens_per_s = (row.in_len + row.out_len) * row.batch / row.latency_s;
+  if (const double s = number(object, "ttft"); std::isfinite(s)) row.ttft_ms = 1000 * s;
+  if (differs(number(object, "overall_throughput"), row.tokens_per_s)) {
+    log.note("identity_failed", line, false,
+             "a stated throughput is not its count over the duration: worked out from the counts");
+  }
+  row.model = text_of(object, "model_path");
   read_own_words(object, row);
   return row;
 }
@@ -287,7 +349,16 @@ BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
   return row;
 }
 
-enum class Tool { kUnknown, kVllm, kVllmLatency, kVllmThroughput, kSglang, kGenaiPerf, kAiperf };
+enum class Tool {
+  kUnknown,
+  kVllm,
+  kVllmLatency,
+  kVllmThroughput,
+  kSglang,
+  kSglangBatch,
+  kGenaiPerf,
+  kAiperf
+};
 
 Tool tool_of(const Json& object) {
   if (!object.is_object()) return Tool::kUnknown;
@@ -301,6 +372,9 @@ Tool tool_of(const Json& object) {
                         has("sharegpt_output_len") || has("input_throughput");
     return sglang ? Tool::kSglang : Tool::kVllm;
   }
+  if (has("batch_size") && has("input_len") && has("output_len") &&
+      (has("total_latency") || has("latency")))
+    return Tool::kSglangBatch;
   if (has("avg_latency") && has("latencies")) return Tool::kVllmLatency;
   if (has("elapsed_time") && has("total_num_tokens")) return Tool::kVllmThroughput;
   return Tool::kUnknown;
@@ -313,6 +387,7 @@ const char* format_name(Tool tool) {
     case Tool::kVllmThroughput:
       return "vllm";
     case Tool::kSglang:
+    case Tool::kSglangBatch:
       return "sglang";
     case Tool::kGenaiPerf:
       return "genai-perf";
@@ -330,6 +405,8 @@ BenchRow row_of(Tool tool, const Json& object, int64_t line, OddityLog& log) {
       return latency_row(object, line);
     case Tool::kVllmThroughput:
       return throughput_row(object, line, log);
+    case Tool::kSglangBatch:
+      return one_batch_row(object, line, log);
     case Tool::kGenaiPerf:
     case Tool::kAiperf:
       return metric_blocks_row(object, line, log);

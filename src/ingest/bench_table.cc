@@ -1,7 +1,12 @@
 #include "ingest/bench_table.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
 #include "ingest/bench_columns.h"
 #include "ingest/bench_csv.h"
+#include "ingest/bench_identity.h"
 #include "ingest/bench_json.h"
 #include "ingest/csv_records.h"
 #include "ingest/csv_table.h"
@@ -43,12 +48,38 @@ Result<Pairs> parse_pairs(const std::vector<std::string>& arguments, const char*
   return pairs;
 }
 
+Status refuse_repeated(const Pairs& pairs, const char* flag) {
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto role = bench_role_by_name(pairs[i].first);
+    for (size_t k = 0; role && k < i; ++k) {
+      if (bench_role_by_name(pairs[k].first) != role) continue;
+      return Error{ErrorCode::kInvalidArgument,
+                   std::string(flag) + " gives " + std::string(bench_role_name(*role)) +
+                       " twice: '" + pairs[k].second + "' and '" + pairs[i].second + "'",
+                   "", -1};
+    }
+  }
+  return Ok{};
+}
+
+// With its byte order mark, or without one a zero in one of the first two bytes.
+bool looks_like_utf16(std::string_view text) {
+  if (text.size() < 2) return false;
+  const std::string_view head = text.substr(0, 2);
+  return head == "\xFF\xFE" || head == "\xFE\xFF" || text[0] == '\0' || text[1] == '\0';
+}
+
 Result<BenchTable> read_format(const std::string& path, const BenchReadOptions& options) {
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
   if (looks_like_json(text)) return bench_table_of_json(text);
-  ASSAY_TRY_ASSIGN(const std::vector<CsvRecord> records, parse_csv_records(text, path, true));
+  if (looks_like_utf16(text)) {
+    return Error{ErrorCode::kUnsupported,
+                 "UTF-16 text: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)", "", -1};
+  }
+  const char delimiter = guess_delimiter(text);
+  ASSAY_TRY_ASSIGN(std::vector<CsvRecord> records, parse_csv_records(text, path, true, delimiter));
   if (is_genai_perf_csv(records)) return bench_table_of_genai_perf_csv(records);
-  return bench_table_of_csv(records, options);
+  return bench_table_of_csv(std::move(records), delimiter, options);
 }
 
 // What most result files do not tell and every comparison needs.
@@ -73,13 +104,103 @@ Result<BenchTable> read_any(const std::string& path, const BenchReadOptions& opt
   return table;
 }
 
+namespace fs = std::filesystem;
+
+struct Listed {
+  std::string path;
+  bool by_folder = false;  // nobody said that it is a result
+};
+
+Result<std::vector<Listed>> listed_files(const std::vector<std::string>& paths) {
+  std::vector<Listed> files;
+  for (const std::string& path : paths) {
+    std::error_code problem;
+    if (path == "-" || !fs::is_directory(path, problem)) {
+      files.push_back({path, false});
+      continue;
+    }
+    std::vector<Listed> inside;
+    for (fs::directory_iterator at(path, problem), end; !problem && at != end;
+         at.increment(problem)) {
+      if (at->is_regular_file(problem)) inside.push_back({at->path().string(), true});
+    }
+    if (problem || inside.empty()) {
+      return Error{ErrorCode::kIo, problem ? problem.message() : "this folder has no files", path,
+                   -1};
+    }
+    std::sort(inside.begin(), inside.end(),
+              [](const Listed& a, const Listed& b) { return a.path < b.path; });
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
+void merge_oddities(const std::vector<BenchOddity>& from, const std::string& file,
+                    std::vector<BenchOddity>& to) {
+  const std::string name = fs::path(file).filename().string();
+  for (const BenchOddity& oddity : from) {
+    const auto known = std::find_if(to.begin(), to.end(),
+                                    [&](const BenchOddity& o) { return o.code == oddity.code; });
+    if (known != to.end()) {
+      known->rows += oddity.rows;
+      known->dropped += oddity.dropped;
+      continue;
+    }
+    to.push_back(oddity);
+    to.back().first_line = 0;
+    to.back().effect +=
+        " (first: " + name +
+        (oddity.first_line > 0 ? ", line " + std::to_string(oddity.first_line) : "") + ")";
+  }
+}
+
+// Lines say nothing any more: rows of several files stand in one table.
+void append(BenchTable&& from, const std::string& file, BenchTable& to) {
+  if (to.rows.empty() && to.format.empty()) to.format = from.format;
+  if (to.format != from.format) to.format = "several";
+  for (BenchRow& row : from.rows) {
+    row.line = 0;
+    to.rows.push_back(std::move(row));
+  }
+  merge_oddities(from.oddities, file, to.oddities);
+}
+
 }  // namespace
+
+Result<BenchTable> read_bench_tables(const std::vector<std::string>& paths,
+                                     const BenchReadOptions& options) {
+  ASSAY_TRY_ASSIGN(const std::vector<Listed> files, listed_files(paths));
+  if (files.size() == 1) return read_bench_table(files.front().path, options);
+  BenchTable all;
+  std::vector<BenchOddity> skipped;
+  std::optional<Error> first_problem;
+  for (const Listed& file : files) {
+    auto table = read_bench_table(file.path, options);
+    if (table) {
+      append(std::move(*table), file.path, all);
+      continue;
+    }
+    if (!file.by_folder) return table.take_error();
+    merge_oddities(
+        {{"file_skipped", 1, 0, 0, "no result of a benchmark: " + table.error().message}},
+        file.path, skipped);
+    if (!first_problem) first_problem = table.take_error();
+  }
+  if (all.rows.empty() && first_problem) return *std::move(first_problem);
+  all.oddities.insert(all.oddities.end(), skipped.begin(), skipped.end());
+  all.source = paths.front() + " and others: " + std::to_string(files.size()) + " files";
+  if (paths.size() == 1)
+    all.source = paths.front() + ": " + std::to_string(files.size()) + " files";
+  return all;
+}
 
 Result<BenchReadOptions> parse_bench_options(const std::vector<std::string>& maps,
                                              const std::vector<std::string>& metas) {
   BenchReadOptions options;
   ASSAY_TRY_ASSIGN(options.columns, parse_pairs(maps, "--map"));
   ASSAY_TRY_ASSIGN(options.meta, parse_pairs(metas, "--meta"));
+  ASSAY_TRY(refuse_repeated(options.columns, "--map"));
+  ASSAY_TRY(refuse_repeated(options.meta, "--meta"));
   return options;
 }
 

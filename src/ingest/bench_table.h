@@ -24,6 +24,10 @@ struct BenchReadOptions {
 Result<BenchReadOptions> parse_bench_options(const std::vector<std::string>& maps,
                                              const std::vector<std::string>& metas);
 
+// Results that tools leave one file per run: files, and folders, whose files are read in the order
+// of their names. What is no result in a folder is left out and counted.
+Result<BenchTable> read_bench_tables(const std::vector<std::string>& paths,
+                                     const BenchReadOptions& options = {});
 Result<BenchTable> read_bench_table(const std::string& path, const BenchReadOptions& options = {});
 
 }  // namespace assay

@@ -46,8 +46,9 @@ void end_record(int end, void* to) {
 
 class Parser {
  public:
-  explicit Parser(bool keep_blank) {
+  explicit Parser(bool keep_blank, char delimiter = ',') {
     csv_init(&parser_, CSV_STRICT | CSV_REPALL_NL);
+    csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
     collector_.keep_blank = keep_blank;
   }
   ~Parser() { csv_free(&parser_); }
@@ -101,10 +102,27 @@ Result<std::vector<CsvRecord>> read_csv_records(const std::string& path, bool ke
 }
 
 Result<std::vector<CsvRecord>> parse_csv_records(const std::string& text, const std::string& source,
-                                                 bool keep_blank) {
-  Parser parser(keep_blank);
+                                                 bool keep_blank, char delimiter) {
+  Parser parser(keep_blank, delimiter);
   ASSAY_TRY(parser.feed(text, source));
   return parser.finish();
+}
+
+char guess_delimiter(std::string_view text) {
+  const size_t begin = text.find_first_not_of("\r\n");
+  size_t commas = 0, semicolons = 0, tabs = 0;
+  bool quoted = false;
+  for (size_t i = begin; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '\n' || c == '\r') break;
+    commas += c == ',' ? 1 : 0;
+    semicolons += c == ';' ? 1 : 0;
+    tabs += c == '\t' ? 1 : 0;
+  }
+  if (semicolons > commas && semicolons >= tabs) return ';';
+  return tabs > commas ? '\t' : ',';
 }
 
 std::string lower_trimmed(std::string text) {

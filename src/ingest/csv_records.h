@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -22,7 +23,9 @@ Result<std::vector<CsvRecord>> read_csv_records(const std::string& path, bool ke
 
 // The same of text that is already in memory; `source` names it in errors.
 Result<std::vector<CsvRecord>> parse_csv_records(const std::string& text, const std::string& source,
-                                                 bool keep_blank = false);
+                                                 bool keep_blank = false, char delimiter = ',');
+// What most likely separates cells, by the first line: a comma, a semicolon or a tab.
+char guess_delimiter(std::string_view text);
 
 // Without white space at both ends, in lower case: how names of columns are compared.
 std::string lower_trimmed(std::string text);

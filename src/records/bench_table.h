@@ -22,6 +22,7 @@ struct BenchRow {
   double latency_s = std::numeric_limits<double>::quiet_NaN();
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();  // input + output tokens
   double output_tokens_per_s = std::numeric_limits<double>::quiet_NaN();
+  double requests_per_s = std::numeric_limits<double>::quiet_NaN();
   double ttft_ms = std::numeric_limits<double>::quiet_NaN();  // means
   double tpot_ms = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();

@@ -20,7 +20,7 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 21> kAttributes = {{{"model", "parameters_b", true},
+constexpr std::array<Attribute, 24> kAttributes = {{{"model", "parameters_b", true},
                                                     {"model", "active_b", false},
                                                     {"model", "experts", false},
                                                     {"model", "experts_used", false},
@@ -35,6 +35,9 @@ constexpr std::array<Attribute, 21> kAttributes = {{{"model", "parameters_b", tr
                                                     {"hardware", "link_gb_s", true},
                                                     {"hardware", "fp32_tflops", false},
                                                     {"hardware", "fp64_tflops", false},
+                                                    {"hardware", "fp8_tflops", false},
+                                                    {"hardware", "int8_tops", false},
+                                                    {"hardware", "fp4_tflops", false},
                                                     {"hardware", "power_w", false},
                                                     {"hardware", "compute_units", false},
                                                     {"hardware", "matrix_units_per_cu", false},
@@ -196,7 +199,11 @@ void FactBook::complete(Section& section) {
                         .tflops = value("tflops", 0),
                         .bandwidth_tb_s = value("bandwidth_tb_s", 0),
                         .memory_gb = value("memory_gb", 0),
-                        .link_gb_s = value("link_gb_s", 0)};
+                        .link_gb_s = value("link_gb_s", 0),
+                        .fp32_tflops = value("fp32_tflops", 0),
+                        .fp8_tflops = value("fp8_tflops", 0),
+                        .int8_tops = value("int8_tops", 0),
+                        .fp4_tflops = value("fp4_tflops", 0)};
     return;
   }
   const double parameters = value("parameters_b", 0);

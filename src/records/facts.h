@@ -35,6 +35,11 @@ struct HardwareFacts {
   double bandwidth_tb_s = 0;  // HBM
   double memory_gb = 0;
   double link_gb_s = 0;  // to peers, one direction
+  // Dense peaks of other formats; 0 = not told.
+  double fp32_tflops = 0;
+  double fp8_tflops = 0;
+  double int8_tops = 0;
+  double fp4_tflops = 0;
 };
 
 // A value with where it is from.

@@ -31,6 +31,8 @@ Value plain_number(double value) {
 
 std::string rate(double tokens_per_s) {
   if (!std::isfinite(tokens_per_s)) return "-";
+  // Beyond any installation, as ends of endless intervals are, digits say nothing.
+  if (tokens_per_s >= 1e12 || tokens_per_s < 0.01) return fmt::format("{:.2g}", tokens_per_s);
   if (tokens_per_s >= 1000) return format_count(static_cast<int64_t>(std::llround(tokens_per_s)));
   return fmt::format("{:.{}f}", tokens_per_s, tokens_per_s >= 100 ? 0 : tokens_per_s >= 10 ? 1 : 2);
 }

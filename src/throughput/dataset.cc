@@ -1,11 +1,18 @@
 #include "throughput/dataset.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
+
+#include "base/stats.h"
+#include "records/precision.h"
+#include "throughput/physics.h"
+#include "throughput/splits.h"
 
 namespace assay {
 namespace {
@@ -28,12 +35,32 @@ void note(std::vector<BenchOddity>& oddities, std::string_view code, const Bench
   oddities.push_back({std::string(code), 1, dropped ? 1U : 0U, row.line, std::string(effect)});
 }
 
+// Beyond what any installation measures: a slip of the keyboard or an overflow, not a result.
+constexpr double kFewestTokensPerS = 1e-6;
+constexpr double kMostTokensPerS = 1e9;
+constexpr double kLongest = 1e8;
+constexpr double kLargestBatch = 1e7;
+constexpr double kMostDevices = 1e6;
+// Repeats that differ by more than this are not noise.
+constexpr double kContradiction = 1.5;
+
+// Clients drive requests: their lengths and concurrency are means.
+bool has_whole_numbers(const BenchTable& table) {
+  return table.format == "csv" || table.format == "llm-inference-bench" ||
+         table.format == "aiconfigurator";
+}
+
+// Its repeats are runs of scripts that superseded each other, and published figures take the first.
+bool first_of_key_counts(const BenchTable& table) { return table.format == "llm-inference-bench"; }
+
+bool whole(double value) { return value == std::floor(value); }
+
 struct Defect {
   std::string_view code;
   std::string_view effect;
 };
 
-std::optional<Defect> defect_of(const BenchRow& row) {
+std::optional<Defect> defect_of(const BenchRow& row, bool whole_numbers) {
   if (std::isnan(row.tokens_per_s)) {
     return Defect{"no_throughput", "dropped: no throughput and no latency to work it out from"};
   }
@@ -53,7 +80,131 @@ std::optional<Defect> defect_of(const BenchRow& row) {
   if (!usable(row.devices)) {
     return Defect{"no_devices", "dropped: the number of devices must be a positive number"};
   }
+  if (row.tokens_per_s < kFewestTokensPerS || row.tokens_per_s > kMostTokensPerS) {
+    return Defect{"absurd_throughput",
+                  "dropped: no installation does fewer than 10^-6 or more than 10^9 tokens per "
+                  "second"};
+  }
+  if (row.in_len > kLongest || row.out_len > kLongest || row.batch > kLargestBatch ||
+      row.devices > kMostDevices) {
+    return Defect{"absurd_size",
+                  "dropped: over 10^8 tokens of length, 10^7 sequences or 10^6 devices"};
+  }
+  const bool all_whole =
+      whole(row.in_len) && whole(row.out_len) && whole(row.batch) && whole(row.devices);
+  if (whole_numbers && !all_whole) {
+    return Defect{"not_whole",
+                  "dropped: lengths, batch size and number of devices are whole numbers"};
+  }
   return std::nullopt;
+}
+
+// All measurements of one key.
+struct Repeats {
+  BenchRow row;  // the first
+  std::vector<double> tokens_per_s;
+  std::vector<double> latency_s;
+  std::vector<int64_t> lines;
+};
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double spread_of(const Repeats& repeats) {
+  const auto [least, most] =
+      std::minmax_element(repeats.tokens_per_s.begin(), repeats.tokens_per_s.end());
+  return *most / *least;
+}
+
+std::string count_text(size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string brief(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+std::string worst_text(const Repeats& worst) {
+  const auto [least, most] =
+      std::minmax_element(worst.tokens_per_s.begin(), worst.tokens_per_s.end());
+  const auto line = [&](auto at) {
+    const int64_t number = worst.lines[static_cast<size_t>(at - worst.tokens_per_s.begin())];
+    return number > 0 ? " (line " + std::to_string(number) + ")" : std::string();
+  };
+  return brief(*least) + line(least) + " and " + brief(*most) + line(most) + " tokens/s for " +
+         row_name(worst.row);
+}
+
+// Says how repeats were taken: how many, how far apart, and the worst.
+void note_repeats(const std::vector<Repeats>& all, std::vector<BenchOddity>& oddities) {
+  struct Kind {
+    const char* code;
+    uint64_t rows = 0;
+    size_t keys = 0;
+    const Repeats* worst = nullptr;
+    std::vector<double> spreads = {};
+  };
+  Kind noise{"repeats_averaged"};
+  Kind contradiction{"repeats_disagree"};
+  for (const Repeats& repeats : all) {
+    if (repeats.tokens_per_s.size() < 2) continue;
+    const double spread = spread_of(repeats);
+    Kind& kind = spread > kContradiction ? contradiction : noise;
+    kind.rows += repeats.tokens_per_s.size();
+    ++kind.keys;
+    kind.spreads.push_back(spread);
+    if (kind.worst == nullptr || spread > spread_of(*kind.worst)) kind.worst = &repeats;
+  }
+  for (const Kind* kind : {&noise, &contradiction}) {
+    if (kind->keys == 0) continue;
+    const std::string size = "the mean of " + std::to_string(kind->rows) + " measurements of " +
+                             count_text(kind->keys, "key") + " is taken";
+    const std::string spread = brief(100 * (median(kind->spreads) - 1)) + " %";
+    const std::string effect =
+        kind == &noise ? size + "; largest over smallest is " + spread +
+                             " more in the middle, at worst " + worst_text(*kind->worst)
+                       : "warning: " + size +
+                             ", though they differ by more than 1.5 times, as if something that no "
+                             "column tells had changed; at worst " +
+                             worst_text(*kind->worst);
+    oddities.push_back({kind->code, kind->rows, 0, kind->worst->lines.front(), effect});
+  }
+}
+
+// A subset that depends on the names of the rows alone.
+void thin_out(std::vector<Repeats>& rows, size_t most, std::vector<BenchOddity>& oddities) {
+  if (rows.size() <= most) return;
+  std::vector<std::pair<uint64_t, size_t>> order;
+  for (size_t i = 0; i < rows.size(); ++i)
+    order.emplace_back(fmix64(fnv1a64(row_name(rows[i].row))), i);
+  std::sort(order.begin(), order.end());
+  std::vector<size_t> kept;
+  for (size_t k = 0; k < most; ++k) kept.push_back(order[k].second);
+  std::sort(kept.begin(), kept.end());
+  const uint64_t left = rows.size() - most;
+  std::vector<Repeats> subset;
+  for (const size_t i : kept) subset.push_back(std::move(rows[i]));
+  rows = std::move(subset);
+  oddities.push_back({"rows_beyond_limit", left, left, 0,
+                      "left out: memory and time grow with the square and the cube of the rows; a "
+                      "fixed subset of " +
+                          std::to_string(most) +
+                          ", by a hash of their names, is used. A table of fewer rows or --rows "
+                          "chooses otherwise"});
+}
+
+// "; dropped: 12 zero_throughput, 3 no_batch".
+std::string reasons_text(const std::vector<BenchOddity>& oddities) {
+  std::string text;
+  for (const BenchOddity& oddity : oddities) {
+    if (oddity.dropped == 0) continue;
+    text +=
+        (text.empty() ? "; dropped: " : ", ") + std::to_string(oddity.dropped) + " " + oddity.code;
+  }
+  return text;
 }
 
 class Ids {
@@ -92,47 +243,112 @@ std::string row_name(const BenchRow& row) { return group_name(row) + "|" + numbe
 
 std::string pair_name(const BenchRow& row) { return row.hardware + "|" + row.framework; }
 
-LeastLatency least_latency_by_facts(const FactBook& facts) {
-  return [&facts](const BenchRow& row) -> std::optional<double> {
+UntoldPrecision untold_precision(const BenchTable& table) {
+  return table.format == "llm-inference-bench" ? UntoldPrecision::kSixteenBits
+                                               : UntoldPrecision::kAssumed;
+}
+
+LeastLatency least_latency_by_facts(const FactBook& facts, UntoldPrecision untold) {
+  return [&facts, untold](const BenchRow& row) -> std::optional<LatencyBound> {
     const ModelFacts* model = facts.model(row.model);
     const HardwareFacts* hardware = facts.hardware(row.hardware);
     if (model == nullptr || hardware == nullptr) return std::nullopt;
-    const double weights_gb = 2 * model->active_b;
-    return row.out_len * weights_gb / (row.devices * hardware->bandwidth_tb_s * 1000);
+    const auto seconds = [&](double weight_bytes) {
+      const double weights_gb = weight_bytes * model->active_b;
+      return row.out_len * weights_gb / (row.devices * hardware->bandwidth_tb_s * 1000);
+    };
+    const Precision precision = precision_of(row);
+    const bool certain = precision.told || untold == UntoldPrecision::kSixteenBits;
+    return LatencyBound{seconds(certain ? precision.weight_bytes : kFewestWeightBytes),
+                        seconds(precision.weight_bytes)};
   };
 }
 
+void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputData& data) {
+  for (const BenchRow& row : data.rows) {
+    const HardwareFacts* hardware = facts.hardware(row.hardware);
+    if (facts.model(row.model) == nullptr || hardware == nullptr) continue;
+    if (untold == UntoldPrecision::kAssumed && !precision_of(row).told) {
+      note(data.oddities, "precision_unknown", row, false,
+           "no precision is told: 16-bit weights are assumed; --meta variant=fp8 (int4, bf16, ...) "
+           "or a column 'precision' tells");
+    }
+    if (!peak_is_known(row, *hardware)) {
+      note(data.oddities, "peak_unknown", row, false,
+           "the device's peak in this precision is not known: that of 16 bits is taken (--facts "
+           "FILE tells)");
+    }
+  }
+}
+
+namespace {
+
+// Usable rows by key, in the order in which the keys came up.
+std::vector<Repeats> rows_by_key(const BenchTable& table, std::vector<BenchOddity>& oddities) {
+  std::vector<Repeats> all;
+  std::unordered_map<std::string, size_t> place;
+  const bool whole_numbers = has_whole_numbers(table);
+  const bool first_counts = first_of_key_counts(table);
+  for (const BenchRow& row : table.rows) {
+    if (const auto defect = defect_of(row, whole_numbers)) {
+      note(oddities, defect->code, row, true, defect->effect);
+      continue;
+    }
+    const auto [at, added] = place.emplace(row_name(row), all.size());
+    if (added) all.push_back({row, {}, {}, {}});
+    Repeats& repeats = all[at->second];
+    const bool copy = std::find(repeats.tokens_per_s.begin(), repeats.tokens_per_s.end(),
+                                row.tokens_per_s) != repeats.tokens_per_s.end();
+    if (!added && (copy || first_counts)) {
+      note(oddities, "duplicate_key", row, true,
+           first_counts ? "dropped: the configuration was measured before, the first measurement "
+                          "is kept"
+                        : "dropped: a copy of an earlier row");
+      continue;
+    }
+    repeats.tokens_per_s.push_back(row.tokens_per_s);
+    repeats.latency_s.push_back(row.latency_s);
+    repeats.lines.push_back(row.line);
+  }
+  return all;
+}
+
+}  // namespace
+
 Result<ThroughputData> make_throughput_data(const BenchTable& table,
-                                            const LeastLatency& least_latency) {
+                                            const LeastLatency& least_latency, size_t most_rows) {
   ThroughputData data;
   Ids configs;
   Ids groups;
-  std::unordered_set<std::string> keys;
-  for (const BenchRow& row : table.rows) {
-    if (const auto defect = defect_of(row)) {
-      note(data.oddities, defect->code, row, true, defect->effect);
-      continue;
+  std::vector<Repeats> all = rows_by_key(table, data.oddities);
+  note_repeats(all, data.oddities);
+  thin_out(all, most_rows, data.oddities);
+  for (const Repeats& repeats : all) {
+    BenchRow row = repeats.row;
+    if (repeats.tokens_per_s.size() > 1) {
+      row.tokens_per_s = mean_of(repeats.tokens_per_s);
+      row.latency_s = mean_of(repeats.latency_s);
     }
-    if (!keys.insert(row_name(row)).second) {
-      note(data.oddities, "duplicate_key", row, true,
-           "dropped: the configuration was measured before, the first measurement is kept");
-      continue;
-    }
-    const std::optional<double> least = least_latency ? least_latency(row) : std::nullopt;
-    const bool infeasible = least && latency_of(row) < *least;
+    const std::optional<LatencyBound> bound = least_latency ? least_latency(row) : std::nullopt;
+    const bool infeasible = bound && latency_of(row) < bound->least_s;
     if (infeasible) {
       note(data.oddities, "infeasible", row, false,
            "faster than reading the active weights once per output token: kept out of fits and "
            "of error figures");
+    } else if (bound && latency_of(row) < bound->assumed_s) {
+      note(data.oddities, "faster_than_16_bit", row, false,
+           "warning: faster than reading 16-bit weights once per output token, and no precision is "
+           "told: kept, but predicted as 16-bit; --meta variant=fp8 (int4, ...) tells");
     }
     data.config.push_back(configs.of(config_name(row), data.config_names));
     data.group.push_back(groups.of(group_name(row), data.group_names));
     data.infeasible.push_back(infeasible);
-    data.rows.push_back(row);
+    data.rows.push_back(std::move(row));
   }
   if (data.rows.empty()) {
     return Error{ErrorCode::kFormat,
-                 "no row can be used: each needs a positive throughput, lengths and batch size",
+                 "no row can be used: each needs a positive throughput, lengths and batch size" +
+                     reasons_text(data.oddities),
                  table.source, -1};
   }
   return data;

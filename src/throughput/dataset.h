@@ -4,6 +4,7 @@
 // and the group of each. Nothing leaves in silence: what was dropped or marked is counted.
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -13,17 +14,38 @@
 
 namespace assay {
 
-// The least time that a row can have taken: its active weights read once per output token. Absent
-// where the facts of its model or hardware are not known.
-using LeastLatency = std::function<std::optional<double>(const BenchRow&)>;
-// FP16 weights over the bandwidth of all devices. The book must outlive the function.
-LeastLatency least_latency_by_facts(const FactBook& facts = FactBook::built_in());
+// How long reading the active weights once per output token takes.
+struct LatencyBound {
+  double least_s = 0;    // faster is impossible
+  double assumed_s = 0;  // at the bits that are assumed where none are told; else as above
+};
+// Absent where the facts of a row's model or hardware are not known.
+using LeastLatency = std::function<std::optional<LatencyBound>(const BenchRow&)>;
 
-// Drops rows without a positive throughput, lengths, batch size or device count, and of rows with
-// one key (hardware, devices, framework, model, variant, ii, oo, bb) all but the first. Rows faster
-// than `least_latency` are kept and marked infeasible. An error when nothing remains.
+// What a table whose rows do not tell their precision ran at.
+enum class UntoldPrecision : uint8_t {
+  kSixteenBits,  // as LLM-Inference-Bench did
+  kAssumed,      // 16 bits are likely; fewer are possible
+};
+UntoldPrecision untold_precision(const BenchTable& table);
+
+// Weights at the row's precision over the bandwidth of all devices. Where it is not told and only
+// assumed, no more than the fewest bits in use make a row impossible. The book must outlive the
+// function.
+LeastLatency least_latency_by_facts(const FactBook& facts = FactBook::built_in(),
+                                    UntoldPrecision untold = UntoldPrecision::kSixteenBits);
+// Counts rows with facts whose precision is assumed, or whose peak in that precision is not known.
+void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputData& data);
+
+// Drops rows without a positive and believable throughput, lengths, batch size or device count, in
+// tables of batches also those whose sizes are not whole. Of rows with one key (hardware, devices,
+// framework, model, variant, ii, oo, bb) copies are dropped and repeats averaged; of
+// LLM-Inference-Bench the first is kept. Of more than `most_rows` a subset by hash of the names
+// remains. Rows faster than `least_latency` are kept and marked infeasible. An error when nothing
+// remains.
 Result<ThroughputData> make_throughput_data(const BenchTable& table,
-                                            const LeastLatency& least_latency = {});
+                                            const LeastLatency& least_latency = {},
+                                            size_t most_rows = std::numeric_limits<size_t>::max());
 
 // Sequences that run at a time: llama.cpp's batch size counts tokens of one prompt, not sequences.
 double sequences_of(const BenchRow& row);

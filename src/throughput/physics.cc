@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "records/precision.h"
 #include "throughput/dataset.h"
 
 namespace assay {
@@ -32,18 +33,48 @@ double weights_touched(const ModelFacts& model, double sequences) {
   return shared + model.experts * expert * (1 - untouched);
 }
 
+// 0 = not told.
+double told_peak(MatrixUnits units, const HardwareFacts& hardware) {
+  switch (units) {
+    case MatrixUnits::kFp32:
+      return hardware.fp32_tflops;
+    case MatrixUnits::k16Bit:
+      return hardware.tflops;
+    case MatrixUnits::kFp8:
+      return hardware.fp8_tflops;
+    case MatrixUnits::kInt8:
+      return hardware.int8_tops;
+    case MatrixUnits::kFp4:
+      return hardware.fp4_tflops;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string_view physics_term_name(PhysicsTerm term) { return kNames[static_cast<size_t>(term)]; }
 
 bool batch_is_chunk(const BenchRow& row) { return row.framework == "llama.cpp"; }
 
+bool peak_is_known(const BenchRow& row, const HardwareFacts& hardware) {
+  return told_peak(precision_of(row).units, hardware) > 0;
+}
+
+double peak_tflops(const BenchRow& row, const HardwareFacts& hardware) {
+  const double told = told_peak(precision_of(row).units, hardware);
+  return told > 0 ? told : hardware.tflops;
+}
+
+double kv_gb_per_token(const BenchRow& row, const ModelFacts& model) {
+  return model.kv_gb_per_token() * (precision_of(row).kv_bytes / 2);
+}
+
 double sequences_in_memory(const BenchRow& row, const ModelFacts& model,
                            const HardwareFacts& hardware) {
   const double memory = row.devices * hardware.memory_gb;
-  const double free =
-      std::max(kUsableMemory * memory - 2 * model.parameters_b, kLeastFreeMemory * memory);
-  return free / (model.kv_gb_per_token() * (row.in_len + row.out_len));
+  const double weights_gb = precision_of(row).weight_bytes * model.parameters_b;
+  const double free = std::max(kUsableMemory * memory - weights_gb, kLeastFreeMemory * memory);
+  return free / (kv_gb_per_token(row, model) * (row.in_len + row.out_len));
 }
 
 PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
@@ -52,14 +83,16 @@ PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
   const double out = row.out_len;
   const double sequences = sequences_of(row);
   const double gb_per_s = hardware.bandwidth_tb_s * 1000 * row.devices;
-  const double tflops = hardware.tflops * row.devices;
-  const double weights_s = 2 * weights_touched(model, sequences) / gb_per_s;
+  const double tflops = peak_tflops(row, hardware) * row.devices;
+  const double kv_gb = kv_gb_per_token(row, model);
+  const double weights_s =
+      precision_of(row).weight_bytes * weights_touched(model, sequences) / gb_per_s;
   const double token_s = 2 * model.active_b / 1000 / tflops;
   const double overfull = std::max(0.0, sequences / sequences_in_memory(row, model, hardware) - 1);
   PhysicsTerms terms{};
   const auto set = [&terms](PhysicsTerm term, double s) { terms[static_cast<size_t>(term)] = s; };
   set(PhysicsTerm::kWeights, out * weights_s);
-  set(PhysicsTerm::kKvCache, out * sequences * model.kv_gb_per_token() * (in + out / 2) / gb_per_s);
+  set(PhysicsTerm::kKvCache, out * sequences * kv_gb * (in + out / 2) / gb_per_s);
   set(PhysicsTerm::kCompute, out * sequences * token_s);
   set(PhysicsTerm::kPrefill, in * sequences * token_s);
   set(PhysicsTerm::kLayers, out * model.layers * kLayerSeconds);

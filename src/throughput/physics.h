@@ -36,6 +36,12 @@ std::string_view physics_term_name(PhysicsTerm term);
 
 // llama.cpp's batch size cuts the prompt into pieces.
 bool batch_is_chunk(const BenchRow& row);
+// 10^12 operations per second of one device in the row's precision; 16-bit's where that of the
+// precision is not known.
+double peak_tflops(const BenchRow& row, const HardwareFacts& hardware);
+bool peak_is_known(const BenchRow& row, const HardwareFacts& hardware);
+// K and V of one token in the row's precision, all layers.
+double kv_gb_per_token(const BenchRow& row, const ModelFacts& model);
 // Sequences that fit beside the weights in 0.9 of the memory.
 double sequences_in_memory(const BenchRow& row, const ModelFacts& model,
                            const HardwareFacts& hardware);

@@ -38,7 +38,7 @@ TEST_F(BenchCsv, BlankLinesLowerCaseTitlesSpacesAndWindowsEndsAreFine) {
   ASSERT_EQ(table->rows.size(), 2U);
   EXPECT_EQ(table->rows[0].model, "m");
   EXPECT_EQ(table->rows[0].hardware, "H");
-  EXPECT_EQ(table->rows[0].variant, "fp8");
+  EXPECT_EQ(table->rows[0].variant, "kv fp8");
   EXPECT_EQ(table->rows[1].line, 4);
   EXPECT_EQ(count(*table, "blank_line"), 1U);
 }
@@ -100,24 +100,143 @@ TEST_F(BenchCsv, MapNamesColumnsAndMetaWhatNoColumnTells) {
   EXPECT_EQ(count(*mapped, "identity_failed"), 0U);
 }
 
-TEST_F(BenchCsv, TheIdentityFindsUnitsAndMeanings) {
+TEST_F(BenchCsv, TheIdentityFindsMeanings) {
   const auto table = read(
       "len,bb,latency,throughput,framework\n"
-      "100,10,2,1000,ok\n"         // 200 x 10 / 2
-      "100,10,2000,1000,millis\n"  // the same, latency in ms
-      "100,10,2,500,output\n"      // 100 x 10 / 2
-      "100,10,2,100,llama.cpp\n"   // 200 x 1 / 2
+      "100,10,2,1000,ok\n"        // 200 x 10 / 2
+      "100,10,2,500,output\n"     // 100 x 10 / 2
+      "100,10,2,100,llama.cpp\n"  // 200 x 1 / 2
       "100,10,2,1234,wrong\n");
   ASSERT_TRUE(table);
-  EXPECT_EQ(table->rows[1].latency_s, 2);
-  EXPECT_EQ(table->rows[2].tokens_per_s, 1000);
-  EXPECT_EQ(table->rows[2].output_tokens_per_s, 500);
-  EXPECT_EQ(table->rows[3].tokens_per_s, 100);
-  EXPECT_EQ(table->rows[4].tokens_per_s, 1234);
-  for (const char* code : {"latency_in_milliseconds", "output_tokens_only", "one_sequence_identity",
-                           "identity_failed"}) {
+  EXPECT_EQ(table->rows[1].tokens_per_s, 1000);
+  EXPECT_EQ(table->rows[1].output_tokens_per_s, 500);
+  EXPECT_EQ(table->rows[2].tokens_per_s, 100);
+  EXPECT_EQ(table->rows[3].tokens_per_s, 1234);
+  for (const char* code : {"output_tokens_only", "one_sequence_identity", "identity_failed"}) {
     EXPECT_EQ(count(*table, code), 1U) << code;
   }
+}
+
+TEST_F(BenchCsv, AUnitThatTheWholeColumnHasIsConverted) {
+  const auto millis = read(
+      "len,bb,latency,throughput\n100,10,2000,1000\n100,20,4000,1000\n"
+      "100,30,6300,1000\n100,40,8000,\n");  // the third is 5 % off; the last has no throughput
+  ASSERT_TRUE(millis);
+  EXPECT_EQ(count(*millis, "latency_in_milliseconds"), 4U);
+  EXPECT_DOUBLE_EQ(millis->rows[1].latency_s, 4);
+  EXPECT_DOUBLE_EQ(millis->rows[3].tokens_per_s, 1000);
+  const auto requests = read("len,bb,latency,throughput\n100,10,2,5\n100,20,4,5\n");
+  ASSERT_TRUE(requests);
+  EXPECT_EQ(count(*requests, "throughput_in_requests"), 2U);
+  EXPECT_DOUBLE_EQ(requests->rows[0].tokens_per_s, 1000);
+}
+
+TEST_F(BenchCsv, MixedUnitsAreDroppedAndCounted) {
+  const auto table = read(
+      "len,bb,latency,throughput\n"
+      "100,10,2,1000\n100,20,4,1000\n100,30,6,1000\n"
+      "100,40,8,5\n"         // requests per second
+      "100,50,10000,1000\n"  // ms
+      "100,60,12,\n");       // of unknown unit
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows.size(), 3U);
+  EXPECT_EQ(count(*table, "mixed_units"), 3U);
+  EXPECT_EQ(count(*table, "throughput_from_latency"), 0U);
+}
+
+TEST_F(BenchCsv, AFactorMetByChanceIsNoUnit) {
+  // Concurrency and mean latency of a client: the identity does not hold at all.
+  const auto table = read(
+      "len,bb,latency,throughput\n100,10,2,700\n100,20,4,1200\n100,30,6,600\n100,40,8,5\n"
+      "100,50,10,800\n");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows.size(), 5U);
+  EXPECT_EQ(count(*table, "identity_failed"), 5U);
+}
+
+TEST_F(BenchCsv, RequestsPerSecondAreToldByTheTitle) {
+  for (const char* title : {"throughput (req/s)", "requests_per_second", "Request Throughput"}) {
+    const auto table = read("ii,oo,bb," + std::string(title) + "\n128,64,1,2\n");
+    ASSERT_TRUE(table) << title;
+    EXPECT_DOUBLE_EQ(table->rows[0].tokens_per_s, 384) << title;
+    EXPECT_EQ(count(*table, "throughput_from_requests"), 1U);
+  }
+  const auto mapped =
+      read("ii,oo,bb,requests_per_second\n128,64,1,2\n", {"throughput=requests_per_second"});
+  ASSERT_TRUE(mapped);
+  EXPECT_DOUBLE_EQ(mapped->rows[0].tokens_per_s, 384);
+  const auto named = read("ii,oo,bb,latency_ms\n128,64,1,500\n");
+  ASSERT_TRUE(named);
+  EXPECT_DOUBLE_EQ(named->rows[0].latency_s, 0.5);
+  EXPECT_EQ(count(*named, "unit_in_title"), 1U);
+}
+
+TEST_F(BenchCsv, LatencyThatCanHardlyBeSecondsIsWarnedOf) {
+  const auto odd = read("ii,oo,bb,latency\n128,64,1,551\n128,64,2,557\n");
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(count(*odd, "latency_unit_doubtful"), 2U);
+  EXPECT_EQ(count(*read("ii,oo,bb,latency\n128,64,1,5.51\n"), "latency_unit_doubtful"), 0U);
+  EXPECT_EQ(count(*read("ii,oo,bb,latency (s)\n128,64,1,551\n"), "latency_unit_doubtful"), 0U);
+}
+
+TEST_F(BenchCsv, LayoutVersionAndPrecisionMakeTheVariant) {
+  const auto table = read(
+      "len,bb,throughput,precision,kv_cache_dtype,tp,pp,ep_size,engine_version\n"
+      "100,1,10,fp8,auto,4,1,1,0.9.1\n"
+      "100,1,10,fp8,fp8,2,2,1,0.9.1\n"
+      "100,1,10,,,8,,8,\n");
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_EQ(table->rows[0].variant, "fp8, v0.9.1");
+  EXPECT_EQ(table->rows[0].devices, 4);
+  EXPECT_EQ(table->rows[1].variant, "fp8, kv fp8, tp2 pp2, v0.9.1");
+  EXPECT_EQ(table->rows[1].devices, 4);
+  EXPECT_EQ(table->rows[2].variant, "tp8 ep8");
+  EXPECT_EQ(table->rows[2].devices, 8);
+  // A count of its own beside the layout.
+  const auto counted = read("len,bb,throughput,tp,num_gpus\n100,1,10,4,8\n100,1,10,8,8\n");
+  ASSERT_TRUE(counted);
+  EXPECT_EQ(counted->rows[0].devices, 8);
+  EXPECT_EQ(counted->rows[0].variant, "tp4");
+  EXPECT_EQ(counted->rows[1].variant, "");
+}
+
+TEST_F(BenchCsv, SemicolonsTabsAndDecimalCommasAreRead) {
+  const auto semicolons = read("ii;oo;bb;throughput\n128;64;1;348,237\n128;64;4;1394,872\n");
+  ASSERT_TRUE(semicolons) << semicolons.error().describe();
+  EXPECT_DOUBLE_EQ(semicolons->rows[0].tokens_per_s, 348.237);
+  EXPECT_DOUBLE_EQ(semicolons->rows[1].tokens_per_s, 1394.872);
+  EXPECT_EQ(count(*semicolons, "decimal_comma"), 2U);
+  const auto tabs = read("ii\too\tbb\tthroughput\n128\t64\t1\t348.24\n");
+  ASSERT_TRUE(tabs);
+  EXPECT_DOUBLE_EQ(tabs->rows[0].tokens_per_s, 348.24);
+  // What one column shows holds in all.
+  const auto quoted = read("ii,oo,bb,latency,throughput\n128,64,1,\"1041,820\",\"348,240\"\n");
+  ASSERT_TRUE(quoted);
+  EXPECT_DOUBLE_EQ(quoted->rows[0].tokens_per_s, 348.24);
+  EXPECT_DOUBLE_EQ(quoted->rows[0].latency_s, 1041.82);
+}
+
+TEST_F(BenchCsv, NumbersThatMayBeReadAThousandTimesApartAreRefused) {
+  const auto either = read("ii;oo;bb;throughput\n128;64;1;348,237\n");
+  ASSERT_FALSE(either);
+  EXPECT_NE(either.error().message.find("'348,237' (line 2)"), std::string::npos);
+  const auto both = read("ii;oo;bb;throughput\n128;64;1;348,2\n128;64;2;688.5\n");
+  ASSERT_FALSE(both);
+  EXPECT_NE(both.error().message.find("decimal comma"), std::string::npos);
+  // In a table of commas, quotes are around thousands, as ever.
+  EXPECT_EQ(read("ii,oo,bb,throughput\n128,64,1,\"1,234\"\n")->rows[0].tokens_per_s, 1234);
+}
+
+TEST_F(BenchCsv, Utf16IsRefusedByName) {
+  const auto table = read(std::string("\xFF\xFEi\0i\0", 6));
+  ASSERT_FALSE(table);
+  EXPECT_NE(table.error().message.find("UTF-16"), std::string::npos);
+}
+
+TEST_F(BenchCsv, ARoleIsGivenOnce) {
+  const auto table = read("a,b,bb,throughput\n1,2,3,4\n", {"ii=a,oo=b", "ii=b"});
+  ASSERT_FALSE(table);
+  EXPECT_NE(table.error().message.find("ii twice: 'a' and 'b'"), std::string::npos);
 }
 
 TEST_F(BenchCsv, UnitsInCellsWinOverTheTitle) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "support/bench_file.h"
 
@@ -189,8 +190,75 @@ TEST_F(BenchJson, AiconfiguratorRowsHaveLatencyFromTtftAndTpot) {
   EXPECT_EQ(row.batch, 512);
   EXPECT_DOUBLE_EQ(row.latency_s, 2);
   EXPECT_DOUBLE_EQ(row.tokens_per_s, 1125. * 512 / 2);
-  EXPECT_EQ(row.variant, "fp8");
+  EXPECT_EQ(row.variant, "fp8, tp4 dp4");
   EXPECT_EQ(count(*table, "disaggregated"), 1U);
+}
+
+TEST_F(BenchJson, AiconfiguratorKeepsLayoutsAndVersionsApart) {
+  const auto table = read(
+      "id,backend,backend_version,model_path,system,precision,mode,isl,osl,batch_size,tp_size,"
+      "pp_size,attention_dp_size,moe_ep_size,silicon_ttft_ms,silicon_tpot_ms\n"
+      "a,vllm,0.19.0,m,b300_sxm,fp8,agg,1024,101,128,4,1,1,1,500,15\n"
+      "b,vllm,0.19.0,m,b300_sxm,fp8,agg,1024,101,128,4,1,1,4,500,16\n"
+      "c,vllm,0.20.0,m,b300_sxm,fp8,agg,1024,101,128,4,1,,0,500,17\n");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows[0].variant, "fp8, v0.19.0");
+  EXPECT_EQ(table->rows[1].variant, "fp8, tp4 ep4, v0.19.0");
+  EXPECT_EQ(table->rows[2].variant, "fp8, v0.20.0");
+  EXPECT_EQ(table->rows[2].devices, 4);
+}
+
+// 2.5 requests per second x (55.1 ms + 255 x 12.3 ms) = 7.98.
+TEST_F(BenchJson, LittlesLawTakesTtftAndTpotWhereTheMeanLatencyIsMissing) {
+  const std::string head =
+      R"({"backend": "vllm", "model_id": "m", "request_rate": 4.0, "max_concurrency": null,)"
+      R"("duration": 80.0, "completed": 200, "total_input_tokens": 204800,)"
+      R"("total_output_tokens": 51200)";
+  const auto table = read(head + R"(, "mean_ttft_ms": 55.1, "mean_tpot_ms": 12.3})");
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_NEAR(table->rows[0].batch, 7.98, 0.005);
+  EXPECT_EQ(count(*table, "latency_from_ttft_tpot"), 1U);
+  const auto lacking = read(head + "}");
+  ASSERT_TRUE(lacking);
+  EXPECT_TRUE(std::isnan(lacking->rows[0].batch));
+  EXPECT_EQ(count(*lacking, "concurrency_unknown"), 1U);
+}
+
+TEST_F(BenchJson, ReadsSglangsOneBatch) {
+  const auto table =
+      read(R"({"run_name": "default", "batch_size": 4, "input_len": 1024, "output_len": 256,)"
+           R"("prefill_latency": 0.08, "total_latency": 2.0, "overall_throughput": 2560.0})"
+           "\n");
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_EQ(table->format, "sglang");
+  EXPECT_EQ(table->rows[0].batch, 4);
+  EXPECT_DOUBLE_EQ(table->rows[0].tokens_per_s, 2560);
+  EXPECT_EQ(table->rows[0].framework, "SGLang");
+  EXPECT_EQ(count(*table, "identity_failed"), 0U);
+}
+
+TEST_F(BenchJson, AFolderIsReadInTheOrderOfNamesAndStrangersAreCounted) {
+  const std::string folder = testing::scratch_path("results");
+  std::filesystem::create_directory(folder);
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(folder + "/" + name) << text;
+  };
+  const std::string run =
+      R"({"backend": "vllm", "duration": 10, "completed": 10, "total_input_tokens": 1280,)"
+      R"("total_output_tokens": 640, "max_concurrency": )";
+  write("b.json", run + "8}");
+  write("a.json", run + "1}");
+  write("notes.txt", "nothing\n");
+  const auto table = read_bench_tables({folder});
+  ASSERT_TRUE(table) << table.error().describe();
+  ASSERT_EQ(table->rows.size(), 2U);
+  EXPECT_EQ(table->rows[0].batch, 1);
+  EXPECT_EQ(table->rows[1].batch, 8);
+  EXPECT_EQ(table->format, "vllm");
+  EXPECT_EQ(count(*table, "file_skipped"), 1U);
+  // Asked for by name, it must be readable.
+  EXPECT_FALSE(read_bench_tables({folder + "/a.json", folder + "/notes.txt"}));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -199,8 +199,10 @@ TEST(Evaluate, ErrorsCoverageAndCountsAreOfTheFeasibleRows) {
     row.latency_s = 1;
     table.rows.push_back(row);
   }
-  const auto data =
-      make_throughput_data(table, [](const BenchRow& row) { return row.batch == 16 ? 2.0 : 0.0; });
+  const auto data = make_throughput_data(table, [](const BenchRow& row) {
+    const double least_s = row.batch == 16 ? 2.0 : 0.0;
+    return LatencyBound{least_s, least_s};
+  });
   const ThroughputMethod stub{
       "stub", "stub", [](const ThroughputData&, HeldOut) {
         return Result<std::unique_ptr<ThroughputModel>>(std::make_unique<Stub>());

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace assay {
 namespace {
@@ -37,8 +39,9 @@ TEST(ThroughputDataset, NamesAreTheStringsThatAreHashed) {
   EXPECT_EQ(group_name(r), "Nvidia H100 GPU|1|vLLM|meta-llama/Meta-Llama-3-8B|TP|100.5|128");
 }
 
-TEST(ThroughputDataset, TheFirstOfAKeyIsKept) {
+TEST(ThroughputDataset, TheFirstOfAKeyIsKeptOfLlmInferenceBench) {
   BenchTable table;
+  table.format = "llm-inference-bench";
   table.rows = {good_row(), good_row(), good_row()};
   table.rows[1].tokens_per_s = 999;
   table.rows[2].batch = 32;
@@ -80,6 +83,85 @@ TEST(ThroughputDataset, WhatCannotBeAMeasurementIsDroppedAndCountedByKind) {
   }
 }
 
+TEST(ThroughputDataset, CopiesAreDroppedAndRepeatsAveraged) {
+  BenchTable table;
+  table.format = "csv";
+  table.rows.assign(4, good_row());
+  table.rows[1].tokens_per_s = 2248;
+  table.rows[1].latency_s = 1.8;
+  table.rows[3].batch = 32;
+  const auto data = make_throughput_data(table);
+  ASSERT_TRUE(data);
+  ASSERT_EQ(data->rows.size(), 2U);
+  EXPECT_DOUBLE_EQ(data->rows[0].tokens_per_s, 2148);
+  EXPECT_DOUBLE_EQ(data->rows[0].latency_s, 1.9);
+  EXPECT_EQ(find(data->oddities, "duplicate_key")->dropped, 1U);
+  const BenchOddity* repeats = find(data->oddities, "repeats_averaged");
+  ASSERT_NE(repeats, nullptr);
+  EXPECT_EQ(repeats->rows, 2U);
+  EXPECT_EQ(repeats->dropped, 0U);
+  // 2248 / 2048 is 1.0977.
+  EXPECT_NE(repeats->effect.find("9.766 %"), std::string::npos) << repeats->effect;
+  EXPECT_EQ(find(data->oddities, "repeats_disagree"), nullptr);
+}
+
+TEST(ThroughputDataset, ContradictionsNameTheWorst) {
+  BenchTable table;
+  table.format = "csv";
+  table.rows.assign(4, good_row());
+  table.rows[2].batch = table.rows[3].batch = 32;
+  const double measured[] = {100, 160, 100, 300};
+  for (size_t i = 0; i < 4; ++i) {
+    table.rows[i].tokens_per_s = measured[i];
+    table.rows[i].line = static_cast<int64_t>(i) + 2;
+  }
+  const auto data = make_throughput_data(table);
+  ASSERT_TRUE(data);
+  const BenchOddity* odd = find(data->oddities, "repeats_disagree");
+  ASSERT_NE(odd, nullptr);
+  EXPECT_EQ(odd->rows, 4U);
+  EXPECT_NE(odd->effect.find("100 (line 4) and 300 (line 5) tokens/s"), std::string::npos)
+      << odd->effect;
+}
+
+TEST(ThroughputDataset, AbsurdValuesAreDroppedByName) {
+  BenchTable table;
+  table.format = "csv";
+  table.rows.assign(6, good_row());
+  table.rows[1].tokens_per_s = 1e308;
+  table.rows[2].tokens_per_s = 1e-300;
+  table.rows[3].batch = 1.5;
+  table.rows[4].batch = 1e18;
+  table.rows[5].in_len = 1e9;
+  const auto data = make_throughput_data(table);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->rows.size(), 1U);
+  EXPECT_EQ(find(data->oddities, "absurd_throughput")->dropped, 2U);
+  EXPECT_EQ(find(data->oddities, "absurd_size")->dropped, 2U);
+  EXPECT_EQ(find(data->oddities, "not_whole")->dropped, 1U);
+  // The concurrency that Little's law gives is a mean.
+  table.format = "vllm";
+  EXPECT_EQ(find(make_throughput_data(table)->oddities, "not_whole"), nullptr);
+}
+
+TEST(ThroughputDataset, OfTooManyRowsTheSameSubsetIsKeptInAnyOrder) {
+  BenchTable table;
+  table.format = "csv";
+  for (int i = 0; i < 100; ++i) {
+    table.rows.push_back(good_row());
+    table.rows.back().batch = 1 + i;
+  }
+  const auto data = make_throughput_data(table, {}, 30);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->rows.size(), 30U);
+  EXPECT_EQ(find(data->oddities, "rows_beyond_limit")->dropped, 70U);
+  std::set<double> batches;
+  for (const BenchRow& row : data->rows) batches.insert(row.batch);
+  std::reverse(table.rows.begin(), table.rows.end());
+  const auto reversed = make_throughput_data(table, {}, 30);
+  for (const BenchRow& row : reversed->rows) EXPECT_EQ(batches.count(row.batch), 1U);
+}
+
 TEST(ThroughputDataset, ATableWithoutAUsableRowIsAnError) {
   BenchTable table;
   EXPECT_FALSE(make_throughput_data(table));
@@ -101,6 +183,57 @@ TEST(ThroughputDataset, FasterThanReadingTheWeightsIsInfeasibleAndKept) {
   EXPECT_EQ(data->infeasible, (std::vector<bool>{false, true, false}));
   EXPECT_EQ(find(data->oddities, "infeasible")->rows, 1U);
   EXPECT_EQ(find(data->oddities, "infeasible")->dropped, 0U);
+}
+
+// At one byte half of that, 0.3068 s; at the fewest bytes in use, 0.5, a quarter: 0.1534 s.
+TEST(ThroughputDataset, WhatIsImpossibleFollowsThePrecision) {
+  BenchTable table;
+  table.format = "csv";
+  table.rows = {good_row(), good_row(), good_row(), good_row()};
+  const double latency[] = {0.60, 0.30, 0.31, 0.60};
+  for (size_t i = 0; i < 4; ++i) {
+    table.rows[i].latency_s = latency[i];
+    table.rows[i].variant = i == 3 ? "bf16" : "fp8";
+    table.rows[i].batch = 16.0 * static_cast<double>(1 + i);
+  }
+  const auto data = make_throughput_data(
+      table, least_latency_by_facts(FactBook::built_in(), untold_precision(table)));
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->infeasible, (std::vector<bool>{false, true, false, true}));
+}
+
+TEST(ThroughputDataset, AGuessedPrecisionMakesNoRowImpossibleThatFewerBitsExplain) {
+  BenchTable table;
+  table.format = "csv";
+  table.rows = {good_row(), good_row(), good_row()};
+  const double latency[] = {0.62, 0.16, 0.15};
+  for (size_t i = 0; i < 3; ++i) {
+    table.rows[i].latency_s = latency[i];
+    table.rows[i].batch = 16.0 * static_cast<double>(1 + i);
+  }
+  const FactBook& facts = FactBook::built_in();
+  auto data = make_throughput_data(table, least_latency_by_facts(facts, untold_precision(table)));
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->infeasible, (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(find(data->oddities, "faster_than_16_bit")->rows, 1U);
+  note_precision(facts, untold_precision(table), *data);
+  EXPECT_EQ(find(data->oddities, "precision_unknown")->rows, 3U);
+  // LLM-Inference-Bench ran at 16 bits, as its paper says.
+  table.format = "llm-inference-bench";
+  data = make_throughput_data(table, least_latency_by_facts(facts, untold_precision(table)));
+  EXPECT_EQ(data->infeasible, (std::vector<bool>{false, true, true}));
+  note_precision(facts, untold_precision(table), *data);
+  EXPECT_EQ(find(data->oddities, "precision_unknown"), nullptr);
+}
+
+TEST(ThroughputDataset, APeakThatIsNotKnownIsSaid) {
+  BenchTable table;
+  table.rows = {good_row(), good_row()};
+  table.rows[0].variant = "fp8";
+  table.rows[1].variant = "nvfp4";
+  auto data = make_throughput_data(table);
+  note_precision(FactBook::built_in(), UntoldPrecision::kAssumed, *data);
+  EXPECT_EQ(find(data->oddities, "peak_unknown")->rows, 1U);  // Hopper has no FP4 units
 }
 
 TEST(ThroughputDataset, LatencyComesFromThroughputWhereItIsMissing) {

@@ -62,6 +62,23 @@ TEST(Physics, MemoryOverflowMakesWaves) {
   EXPECT_DOUBLE_EQ(at(t, PhysicsTerm::kWaves), 500 * 20.0 / 2000 * (1250.0 / 625 - 1));
 }
 
+TEST(Physics, PrecisionSetsTheBytesAndThePeak) {
+  HardwareFacts h = hardware();
+  h.fp8_tflops = 250;
+  BenchRow r = row(1, 500, 500, 8);
+  const PhysicsTerms wide = physics_terms(r, model(), h);
+  r.variant = "fp8, kv fp8";
+  const PhysicsTerms narrow = physics_terms(r, model(), h);
+  EXPECT_DOUBLE_EQ(at(narrow, PhysicsTerm::kWeights), at(wide, PhysicsTerm::kWeights) / 2);
+  EXPECT_DOUBLE_EQ(at(narrow, PhysicsTerm::kKvCache), at(wide, PhysicsTerm::kKvCache) / 2);
+  EXPECT_DOUBLE_EQ(at(narrow, PhysicsTerm::kPrefill), at(wide, PhysicsTerm::kPrefill) / 2.5);
+  // 45 - 10 GB free, 0.02 GB each sequence.
+  EXPECT_DOUBLE_EQ(sequences_in_memory(r, model(), h), 1750);
+  r.variant = "int8";  // no peak of it is known
+  EXPECT_DOUBLE_EQ(at(physics_terms(r, model(), h), PhysicsTerm::kPrefill),
+                   at(wide, PhysicsTerm::kPrefill));
+}
+
 TEST(Physics, AModelThatHardlyFitsKeepsAFiftiethOfTheMemory) {
   ModelFacts big = model();
   big.parameters_b = big.active_b = 30;

@@ -1,0 +1,126 @@
+#include "records/precision.h"
+
+#include <array>
+#include <cctype>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+// How sure a word is of the bits: that of a method is overruled by a number of bits.
+enum class Says : uint8_t { kMethod, kBits };
+
+struct Format {
+  std::string_view word;
+  double bytes;
+  MatrixUnits units;
+  Says says = Says::kBits;
+};
+
+// Scales: a 16-bit scale and a 4-bit zero per 128 weights (AWQ, GPTQ: 4.16 bits); 8 bits per 32
+// values (OCP Microscaling Formats 1.0: 4.25 bits), per 16 values (NVFP4: 4.5 bits); 16 bits per 32
+// (llama.cpp's Q4_0 and Q8_0: 4.5 and 8.5 bits). Those of 8-bit formats, one per channel or per
+// block of 128 x 128, are left out. Four-bit weights without four-bit activations compute in 16.
+constexpr std::array<Format, 37> kFormats = {
+    {{"fp32", 4, MatrixUnits::kFp32},
+     {"float32", 4, MatrixUnits::kFp32},
+     {"tf32", 4, MatrixUnits::kFp32},
+     {"fp16", 2, MatrixUnits::k16Bit},
+     {"float16", 2, MatrixUnits::k16Bit},
+     {"f16", 2, MatrixUnits::k16Bit},
+     {"half", 2, MatrixUnits::k16Bit},
+     {"bf16", 2, MatrixUnits::k16Bit},
+     {"bfloat16", 2, MatrixUnits::k16Bit},
+     {"fp8", 1, MatrixUnits::kFp8},
+     {"float8", 1, MatrixUnits::kFp8},
+     {"e4m3", 1, MatrixUnits::kFp8},
+     {"e4m3fn", 1, MatrixUnits::kFp8},
+     {"e4m3fnuz", 1, MatrixUnits::kFp8},
+     {"e5m2", 1, MatrixUnits::kFp8},
+     {"mxfp8", 8.25 / 8, MatrixUnits::kFp8},
+     {"int8", 1, MatrixUnits::kInt8},
+     {"w8a8", 1, MatrixUnits::kInt8},
+     {"smoothquant", 1, MatrixUnits::kInt8, Says::kMethod},
+     {"w8a16", 1, MatrixUnits::k16Bit},
+     {"8bit", 1, MatrixUnits::k16Bit},
+     {"q8", 8.5 / 8, MatrixUnits::k16Bit},
+     {"int4", 4.16 / 8, MatrixUnits::k16Bit},
+     {"uint4", 4.16 / 8, MatrixUnits::k16Bit},
+     {"w4a16", 4.16 / 8, MatrixUnits::k16Bit},
+     {"w4a8", 4.16 / 8, MatrixUnits::kFp8},
+     {"4bit", 4.16 / 8, MatrixUnits::k16Bit},
+     {"nf4", 4.5 / 8, MatrixUnits::k16Bit},
+     {"q4", 4.5 / 8, MatrixUnits::k16Bit},
+     {"awq", 4.16 / 8, MatrixUnits::k16Bit, Says::kMethod},
+     {"gptq", 4.16 / 8, MatrixUnits::k16Bit, Says::kMethod},
+     {"marlin", 4.16 / 8, MatrixUnits::k16Bit, Says::kMethod},
+     {"mxfp4", 4.25 / 8, MatrixUnits::kFp4},
+     {"nvfp4", 4.5 / 8, MatrixUnits::kFp4},
+     {"fp4", 4.5 / 8, MatrixUnits::kFp4},
+     {"float4", 4.5 / 8, MatrixUnits::kFp4},
+     {"w4a4", 4.5 / 8, MatrixUnits::kFp4}}};
+
+const Format* format_of(std::string_view word) {
+  for (const Format& format : kFormats) {
+    if (format.word == word) return &format;
+  }
+  return nullptr;
+}
+
+// Words in lower case; an empty one where a comma or semicolon ends a statement.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) {
+      words.back() += static_cast<char>(std::tolower(byte));
+      continue;
+    }
+    if (!words.back().empty()) words.emplace_back();
+    if (c == ',' || c == ';') words.emplace_back();
+  }
+  return words;
+}
+
+// Of two words on the weights the one that counts: bits over methods, then fewer bytes, for a
+// quantised model still names the type that it computes with.
+bool rules(const Format& one, const Format& other) {
+  if (one.says != other.says) return one.says == Says::kBits;
+  return one.bytes < other.bytes;
+}
+
+}  // namespace
+
+Precision precision_of(std::string_view words) {
+  const Format* weights = nullptr;
+  const Format* kv = nullptr;
+  bool of_kv = false;
+  for (const std::string& word : words_of(words)) {
+    if (word.empty()) of_kv = false;
+    if (word == "kv" || word == "kvcache") of_kv = true;
+    const Format* format = format_of(word);
+    if (format == nullptr) continue;
+    const Format*& known = of_kv ? kv : weights;
+    if (known == nullptr || rules(*format, *known)) known = format;
+  }
+  Precision precision;
+  if (weights != nullptr) {
+    // Without a type of its own the cache has that of the activations.
+    const double activations = weights->bytes > 2 ? weights->bytes : 2;
+    precision = {weights->bytes, activations, weights->units, true};
+  }
+  if (kv != nullptr) precision.kv_bytes = kv->bytes;
+  return precision;
+}
+
+Precision precision_of(const BenchRow& row) {
+  const Precision told = precision_of(row.variant);
+  if (told.told) return told;
+  Precision named = precision_of(row.model);
+  named.kv_bytes = told.kv_bytes;
+  return named;
+}
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+#pragma once
+
+// What a run's precision costs: bytes that a weight and a value of the KV cache take, and on which
+// matrix units it computes. Told by words in the variant of a row ("fp8, kv fp8"), else in the
+// model's name ("...-AWQ").
+
+#include <cstdint>
+#include <string_view>
+
+#include "records/bench_table.h"
+
+namespace assay {
+
+enum class MatrixUnits : uint8_t { kFp32, k16Bit, kFp8, kInt8, kFp4 };
+
+struct Precision {
+  double weight_bytes = 2;  // per weight, with its share of the scales
+  double kv_bytes = 2;      // per value of the KV cache
+  MatrixUnits units = MatrixUnits::k16Bit;
+  bool told = false;  // false: nothing says how many bits, 16 are assumed
+};
+
+// Fewer bytes per weight than any format in use takes on average.
+inline constexpr double kFewestWeightBytes = 0.5;
+
+Precision precision_of(std::string_view words);
+Precision precision_of(const BenchRow& row);
+
+}  // namespace assay
