@@ -123,7 +123,7 @@ Status add_evaluation(const FittedModel& model, const std::string& path, Documen
 // The report of a table of measured throughput, or of a model file made of one.
 Result<Document> report_table(const std::string& path) {
   BenchFlags bench;
-  bench.table = path;
+  bench.tables = {path};
   ASSAY_TRY_ASSIGN(const FittedModel model, load_model(bench, {}, {}));
   Document document = new_document("Report");
   document.inputs.push_back({path, {}});
