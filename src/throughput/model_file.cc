@@ -298,6 +298,8 @@ Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
   // Facts of the fit win; points beside its rows may need those of the program.
   fit.facts = FactBook::built_in();
   fit.options.outside_factor = document.at("outside_factor").get<double>();
+  if (!(fit.options.outside_factor >= 1) || !std::isfinite(fit.options.outside_factor))
+    return damaged(file, "an outside_factor below 1");
   if (fit.method == "assay") ASSAY_TRY(read_process(document, file, fit));
   return fit;
 }
