@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// How sure a word is of the bits: that of a method is overruled by a number of bits.
+// How sure a word is of the bits: a method's own is overruled by a number of bits below 16.
 enum class Says : uint8_t { kMethod, kBits };
 
 struct Format {
@@ -84,10 +84,13 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// Of two words on the weights the one that counts: bits over methods, then fewer bytes, for a
-// quantised model still names the type that it computes with.
+// Of two words on the weights the one that counts: quantised bits, then methods, then fewer bytes,
+// for a quantised model still names the 16-bit type that it computes with.
 bool rules(const Format& one, const Format& other) {
-  if (one.says != other.says) return one.says == Says::kBits;
+  const auto sure = [](const Format& format) {
+    return format.says == Says::kBits && format.bytes < 2;
+  };
+  if (sure(one) != sure(other)) return sure(one);
   return one.bytes < other.bytes;
 }
 
