@@ -84,6 +84,11 @@ export async function openBrowser() {
   return browser;
 }
 
+export async function reopenBrowser() {
+  await browser.close();
+  await openBrowser();
+}
+
 // A page on a file, with all that it says and asks for. ready: wait until the report is built.
 export async function openReport(file, { width = 1280, height = 900, dark = false, ready = true, setUp } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
@@ -107,11 +112,16 @@ export async function openReport(file, { width = 1280, height = 900, dark = fals
 }
 
 // Everything comes into sight once, so that every chart has been drawn: the page goes on when those in sight are, or
-// never will be.
+// never will be. false: Chromium stopped drawing frames, which it does at times (seen once in some hundred runs) and
+// which is no fault of the page.
 export async function scrollThrough(page) {
-  await page.evaluate(async (patience) => {
+  return page.evaluate(async (patience) => {
     const until = performance.now() + patience;
-    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 10)));
+    let drawn = true;
+    const frame = () => new Promise((done) => {
+      const stalled = setTimeout(() => { drawn = false; done(); }, patience);
+      requestAnimationFrame(() => { clearTimeout(stalled); setTimeout(done, 10); });
+    });
     const inSight = (box) => {
       const { width, top, bottom } = box.getBoundingClientRect();
       return width > 0 && bottom > 0 && top < window.innerHeight;
@@ -120,10 +130,12 @@ export async function scrollThrough(page) {
     for (let y = 0; y < document.documentElement.scrollHeight; y += 600) {
       window.scrollTo(0, y);
       do await frame();
-      while (waiting() && performance.now() < until);
+      while (drawn && waiting() && performance.now() < until);
+      if (!drawn) return false;
     }
     window.scrollTo(0, 0);
     await frame();
+    return drawn;
   }, 60_000);
 }
 

@@ -5,7 +5,7 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT, check, equal, main, openReport, path, runAside, scrollThrough } from "./support.mjs";
+import { ROOT, check, equal, main, openReport, path, reopenBrowser, runAside, scrollThrough } from "./support.mjs";
 
 const CORPUS = process.env.ASSAY_DATA || join(ROOT, "../shared/data");
 const FOLDERS = ["kineto", "odd", "nsys", "perf"];
@@ -25,8 +25,9 @@ const folders = existsSync(CORPUS) ? FOLDERS.map((name) => join(CORPUS, name)) :
 const traces = folders.flatMap((folder) => Array.from(files(folder)));
 if (!existsSync(CORPUS)) console.log("the trace corpus is not here: only the traces of the repository are shown");
 
-// The page of one trace; false where the file is no trace that can be read.
-async function show(trace) {
+// The page of one trace; false where the file is no trace that can be read. A browser that stops drawing is opened anew,
+// once.
+async function show(trace, browsers = 2) {
   const html = path("trace.html");
   try {
     await runAside("report", trace, "-o", html);
@@ -35,7 +36,10 @@ async function show(trace) {
     return false;
   }
   const { page, said, asked, close } = await openReport(html);
-  await scrollThrough(page);
+  if (!await scrollThrough(page) && browsers > 1) {
+    await reopenBrowser();
+    return show(trace, browsers - 1);
+  }
   const name = trace.slice(-60);
   equal(said, [], `${name}: the console`);
   equal(asked, [], `${name}: requests`);
