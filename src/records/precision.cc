@@ -2,9 +2,7 @@
 
 #include <array>
 #include <cctype>
-#include <optional>
-#include <string>
-#include <vector>
+#include <string_view>
 
 namespace assay {
 namespace {
@@ -69,21 +67,6 @@ const Format* format_of(std::string_view word) {
   return nullptr;
 }
 
-// Words in lower case; an empty one where a comma or semicolon ends a statement.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) {
-      words.back() += static_cast<char>(std::tolower(byte));
-      continue;
-    }
-    if (!words.back().empty()) words.emplace_back();
-    if (c == ',' || c == ';') words.emplace_back();
-  }
-  return words;
-}
-
 // Of two words on the weights the one that counts: quantised bits, then methods, then fewer bytes,
 // for a quantised model still names the 16-bit type that it computes with.
 bool rules(const Format& one, const Format& other) {
@@ -96,17 +79,28 @@ bool rules(const Format& one, const Format& other) {
 
 }  // namespace
 
+// Asked several times for every row of a table: nothing is allocated.
 Precision precision_of(std::string_view words) {
   const Format* weights = nullptr;
   const Format* kv = nullptr;
-  bool of_kv = false;
-  for (const std::string& word : words_of(words)) {
-    if (word.empty()) of_kv = false;
+  bool of_kv = false;               // what follows is about the cache, up to a comma or semicolon
+  std::array<char, 16> lower = {};  // longer words are no formats
+  size_t length = 0;
+  for (size_t i = 0; i <= words.size(); ++i) {
+    const char c = i < words.size() ? words[i] : ';';
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      if (length < lower.size())
+        lower[length] = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      ++length;
+      continue;
+    }
+    const std::string_view word(lower.data(), length <= lower.size() ? length : 0);
+    length = 0;
     if (word == "kv" || word == "kvcache") of_kv = true;
     const Format* format = format_of(word);
-    if (format == nullptr) continue;
     const Format*& known = of_kv ? kv : weights;
-    if (known == nullptr || rules(*format, *known)) known = format;
+    if (format != nullptr && (known == nullptr || rules(*format, *known))) known = format;
+    if (c == ',' || c == ';') of_kv = false;
   }
   Precision precision;
   if (weights != nullptr) {
