@@ -81,7 +81,7 @@ namespace {
 
 // Whose miss it is. Only where single blocks of a pair stand for the new one: a model, a hardware,
 // larger batches or longer lengths are missed as a whole, and of those one pair has too few. Drawn
-// by pair all the same, the intervals of LLM-Inference-Bench held 60.9 % instead of 72 % of the
+// by pair all the same, the intervals of LLM-Inference-Bench held 60.9 % instead of 69.6 % of the
 // worst pair's larger batches (S3), 85.8 % instead of 89.5 % of longer lengths (S4) and 87.4 %
 // instead of 89.1 % of new models (S6).
 std::string pair_of_miss(const BenchRow& row, HeldOut kind) {
