@@ -146,14 +146,6 @@ void DigestBook::add(const Trained& process, const std::vector<BenchRow>& rows,
 
 namespace {
 
-std::vector<KernelPoint> pick(const std::vector<KernelPoint>& points,
-                              const std::vector<size_t>& which) {
-  std::vector<KernelPoint> some;
-  some.reserve(which.size());
-  for (const size_t i : which) some.push_back(points[i]);
-  return some;
-}
-
 uint32_t config_of(const KernelPoint& point) {
   return point.id[static_cast<size_t>(KernelGroup::kConfig)];
 }

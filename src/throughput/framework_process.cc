@@ -40,14 +40,6 @@ size_t framework_of(const KernelPoint& point) {
 
 Index count(const std::vector<KernelPoint>& points) { return static_cast<Index>(points.size()); }
 
-std::vector<KernelPoint> pick(const std::vector<KernelPoint>& points,
-                              const std::vector<size_t>& which) {
-  std::vector<KernelPoint> some;
-  some.reserve(which.size());
-  for (const size_t i : which) some.push_back(points[i]);
-  return some;
-}
-
 std::map<size_t, std::vector<size_t>> by_framework(const std::vector<KernelPoint>& points) {
   std::map<size_t, std::vector<size_t>> of;
   for (size_t i = 0; i < points.size(); ++i) of[framework_of(points[i])].push_back(i);

@@ -222,11 +222,6 @@ std::vector<GpAnswer> GaussianProcess::predict_exactly(
 
 std::vector<GpAnswer> GaussianProcess::predict(const std::vector<KernelPoint>& points) const {
   if (points.size() < kWorthApproximating) return state_->exactly(points);
-  const auto pick = [&points](const std::vector<size_t>& which) {
-    std::vector<KernelPoint> some;
-    for (const size_t i : which) some.push_back(points[i]);
-    return some;
-  };
   std::vector<GpAnswer> answers(points.size());
   const auto put = [&answers](const std::vector<size_t>& which, const std::vector<GpAnswer>& some) {
     for (size_t k = 0; k < which.size(); ++k) answers[which[k]] = some[k];
@@ -234,14 +229,14 @@ std::vector<GpAnswer> GaussianProcess::predict(const std::vector<KernelPoint>& p
   std::vector<size_t> rest;
   for (const std::vector<size_t>& alike : alike_points(points)) {
     std::vector<GpAnswer> some;
-    if (alike.size() >= kWorthApproximating) some = state_->by_low_rank(pick(alike));
+    if (alike.size() >= kWorthApproximating) some = state_->by_low_rank(pick(points, alike));
     if (some.empty()) {
       rest.insert(rest.end(), alike.begin(), alike.end());
     } else {
       put(alike, some);
     }
   }
-  put(rest, state_->exactly(pick(rest)));
+  put(rest, state_->exactly(pick(points, rest)));
   return answers;
 }
 

@@ -305,4 +305,12 @@ std::vector<double> kernel_gradient(const KernelSpec& spec, const std::vector<do
   return gradient;
 }
 
+std::vector<KernelPoint> pick(const std::vector<KernelPoint>& points,
+                              const std::vector<size_t>& which) {
+  std::vector<KernelPoint> some;
+  some.reserve(which.size());
+  for (const size_t i : which) some.push_back(points[i]);
+  return some;
+}
+
 }  // namespace assay

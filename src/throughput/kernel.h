@@ -100,6 +100,9 @@ class CrossKernel {
 // Which points differ in nothing but lengths, batch, overflow and shares; in the order of the
 // first.
 std::vector<std::vector<size_t>> alike_points(const std::vector<KernelPoint>& points);
+// The points at these places, in the order of the places.
+std::vector<KernelPoint> pick(const std::vector<KernelPoint>& points,
+                              const std::vector<size_t>& which);
 double kernel_variance(const KernelSpec& spec, const std::vector<double>& parameters,
                        const KernelPoint& point);
 // Sum over all pairs of weight * dk/dlog(parameter), one per parameter but the noise; weight is

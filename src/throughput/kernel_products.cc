@@ -99,10 +99,8 @@ void KernelProducts::State::tabulate() {
     }
   }
   if (odd.empty()) return;
-  std::vector<KernelPoint> some;
-  for (const size_t i : odd) some.push_back(rows[i]);
   odd_covariances.resize(static_cast<Index>(odd.size()), static_cast<Index>(points.size()));
-  kernel_matrix(spec, parameters, some, points, odd_covariances.data());
+  kernel_matrix(spec, parameters, pick(rows, odd), points, odd_covariances.data());
 }
 
 void KernelProducts::apply(const double* weights, size_t count, double* out) const {
