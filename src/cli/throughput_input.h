@@ -9,7 +9,7 @@
 
 #include "cli/bench_flags.h"
 #include "report/document.h"
-#include "throughput/ala_predictor.h"
+#include "throughput/ala/ala_predictor.h"
 #include "throughput/model_file.h"
 
 namespace CLI {

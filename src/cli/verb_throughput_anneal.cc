@@ -15,7 +15,7 @@
 #include "report/section_throughput_anneal.h"
 #include "report/section_throughput_evaluate.h"
 #include "report/sections.h"
-#include "throughput/annealing.h"
+#include "throughput/ala/annealing.h"
 #include "throughput/baselines.h"
 #include "throughput/dataset.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "report/document.h"
-#include "throughput/annealing.h"
+#include "throughput/ala/annealing.h"
 
 namespace assay {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/document.h"
-#include "throughput/ala.h"
+#include "throughput/ala/ala.h"
 #include "throughput/evaluate.h"
 #include "trace/trust.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/section_throughput.h"
-#include "throughput/ala_predictor.h"
+#include "throughput/ala/ala_predictor.h"
 #include "trace/trust.h"
 
 namespace assay {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "throughput/ala.h"
+#include "throughput/ala/ala.h"
 #include "throughput/method.h"
 
 namespace assay {

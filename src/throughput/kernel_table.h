@@ -10,7 +10,7 @@
 
 #include "records/bench_table.h"
 #include "records/facts.h"
-#include "throughput/kernel.h"
+#include "throughput/gp/kernel.h"
 
 namespace assay {
 

@@ -13,8 +13,8 @@
 #include "base/result.h"
 #include "records/facts.h"
 #include "throughput/conformal.h"
-#include "throughput/framework_process.h"
-#include "throughput/gp.h"
+#include "throughput/gp/framework_process.h"
+#include "throughput/gp/gp.h"
 #include "throughput/kernel_table.h"
 #include "throughput/method.h"
 

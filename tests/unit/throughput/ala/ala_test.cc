@@ -1,4 +1,4 @@
-#include "throughput/ala.h"
+#include "throughput/ala/ala.h"
 
 #include <gtest/gtest.h>
 

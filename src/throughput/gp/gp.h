@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "throughput/gp_digest.h"
-#include "throughput/kernel.h"
+#include "throughput/gp/gp_digest.h"
+#include "throughput/gp/kernel.h"
 
 namespace assay {
 

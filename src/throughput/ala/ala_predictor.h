@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "throughput/ala.h"
+#include "throughput/ala/ala.h"
 #include "throughput/predictor.h"
 
 namespace assay {

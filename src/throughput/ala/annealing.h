@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "throughput/ala.h"
+#include "throughput/ala/ala.h"
 #include "throughput/method.h"
 
 namespace assay {

@@ -1,4 +1,4 @@
-#include "throughput/saturation_curve.h"
+#include "throughput/ala/saturation_curve.h"
 
 #include <algorithm>
 #include <limits>

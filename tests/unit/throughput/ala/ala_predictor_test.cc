@@ -1,10 +1,10 @@
-#include "throughput/ala_predictor.h"
+#include "throughput/ala/ala_predictor.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "throughput/annealing.h"
+#include "throughput/ala/annealing.h"
 #include "throughput/dataset.h"
 #include "throughput/model_file.h"
 

@@ -1,4 +1,4 @@
-#include "throughput/framework_process.h"
+#include "throughput/gp/framework_process.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <random>
 
 #include "base/stats.h"
-#include "throughput/gp.h"
-#include "throughput/kernel_products.h"
+#include "throughput/gp/gp.h"
+#include "throughput/gp/kernel_products.h"
 
 namespace assay {
 namespace {

@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
-#include "throughput/gp_digest.h"
-#include "throughput/kernel.h"
+#include "throughput/gp/gp_digest.h"
+#include "throughput/gp/kernel.h"
 
 namespace assay {
 

@@ -1,11 +1,11 @@
-#include "throughput/kernel_products.h"
+#include "throughput/gp/kernel_products.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "throughput/kernel_terms.h"
+#include "throughput/gp/kernel_terms.h"
 
 namespace assay {
 namespace {

@@ -1,4 +1,4 @@
-#include "throughput/annealing.h"
+#include "throughput/ala/annealing.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "throughput/kernel.h"
+#include "throughput/gp/kernel.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 
-#include "throughput/kernel_terms.h"
+#include "throughput/gp/kernel_terms.h"
 
 namespace assay {
 

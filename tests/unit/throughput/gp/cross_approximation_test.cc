@@ -1,4 +1,4 @@
-#include "throughput/cross_approximation.h"
+#include "throughput/gp/cross_approximation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "throughput/ala_predictor.h"
+#include "throughput/ala/ala_predictor.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "throughput/annealing.h"
+#include "throughput/ala/annealing.h"
 #include "throughput/dataset.h"
 #include "throughput/reach.h"
 

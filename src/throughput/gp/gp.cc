@@ -1,4 +1,4 @@
-#include "throughput/gp.h"
+#include "throughput/gp/gp.h"
 
 #include <ceres/gradient_problem.h>
 #include <ceres/gradient_problem_solver.h>
@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "base/stats.h"
-#include "throughput/cross_approximation.h"
+#include "throughput/gp/cross_approximation.h"
 
 #ifdef ASSAY_OPENBLAS
 extern "C" void openblas_set_num_threads(int threads);

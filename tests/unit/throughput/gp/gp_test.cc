@@ -1,4 +1,4 @@
-#include "throughput/gp.h"
+#include "throughput/gp/gp.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "throughput/kernel.h"
+#include "throughput/gp/kernel.h"
 
 namespace assay {
 

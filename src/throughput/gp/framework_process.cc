@@ -1,4 +1,4 @@
-#include "throughput/framework_process.h"
+#include "throughput/gp/framework_process.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "throughput/kernel_products.h"
+#include "throughput/gp/kernel_products.h"
 
 namespace assay {
 namespace {

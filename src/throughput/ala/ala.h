@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "throughput/ala/saturation_curve.h"
 #include "throughput/boosted_trees.h"
 #include "throughput/method.h"
-#include "throughput/saturation_curve.h"
 
 namespace assay {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "throughput/kernel.h"
+#include "throughput/gp/kernel.h"
 
 namespace assay {
 

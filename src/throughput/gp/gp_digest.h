@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "throughput/kernel.h"
+#include "throughput/gp/kernel.h"
 
 namespace assay {
 

@@ -3,7 +3,7 @@
 // configuration falls into fold 0 or 1 of the hash splits, by L-BFGS from the medians of the
 // priors; the other three fifths of the configurations had no say.
 
-#include "throughput/kernel.h"
+#include "throughput/gp/kernel.h"
 
 namespace assay {
 namespace {

@@ -1,4 +1,4 @@
-#include "throughput/gp_digest.h"
+#include "throughput/gp/gp_digest.h"
 
 #include <Eigen/Dense>
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "throughput/kernel.h"
+#include "throughput/gp/kernel.h"
 
 namespace assay {
 

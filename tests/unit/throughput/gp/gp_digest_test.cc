@@ -1,4 +1,4 @@
-#include "throughput/gp_digest.h"
+#include "throughput/gp/gp_digest.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/stats.h"
-#include "throughput/gp.h"
+#include "throughput/gp/gp.h"
 
 namespace assay {
 namespace {
