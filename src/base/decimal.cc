@@ -1,15 +1,17 @@
 #include "base/decimal.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+
+#include "base/ascii.h"
 
 namespace assay {
 namespace {
 
 __extension__ typedef __int128 Int128;
-
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 constexpr int64_t kPowersOfTen[] = {1,      10,      100,      1000,      10000,
                                     100000, 1000000, 10000000, 100000000, 1000000000};
@@ -129,6 +131,19 @@ bool parse_double(std::string_view text, double& value) {
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);
   return parsed.ec == std::errc() && parsed.ptr == end && !text.empty() && std::isfinite(value);
+}
+
+std::string shortest_text(double value) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end.ptr};
+}
+
+std::string rounded_text(double value, int digits) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::general, std::min(digits, 17));
+  return {text.data(), end.ptr};
 }
 
 }  // namespace assay

@@ -1,9 +1,11 @@
 #pragma once
 
-// Decimal text to integers, exactly. Epoch microseconds with a fraction have up to 19 digits; going
-// through double would move them by up to 256 ns (spec/formats 1.2), which is more than a launch.
+// Decimal text to integers, exactly, and numbers to text. Epoch microseconds with a fraction have
+// up to 19 digits; going through double would move them by up to 256 ns (spec/formats 1.2), which
+// is more than a launch.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace assay {
@@ -30,5 +32,10 @@ bool parse_uint64(std::string_view text, uint64_t& value);
 
 // Any JSON number as a double; false for NaN, Infinity and bare words.
 bool parse_double(std::string_view text, double& value);
+
+// The shortest text that reads back as the same number; whole ones without a point.
+std::string shortest_text(double value);
+// With so many significant digits, trailing zeros left out.
+std::string rounded_text(double value, int digits = 6);
 
 }  // namespace assay

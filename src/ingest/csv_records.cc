@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/byte_source.h"
 
 namespace assay {
@@ -125,14 +125,6 @@ char guess_delimiter(std::string_view text) {
   return tabs > commas ? '\t' : ',';
 }
 
-std::string lower_trimmed(std::string text) {
-  const auto space = [](unsigned char c) { return std::isspace(c) != 0; };
-  while (!text.empty() && space(static_cast<unsigned char>(text.back()))) text.pop_back();
-  const auto first = std::find_if_not(text.begin(), text.end(), space);
-  text.erase(text.begin(), first);
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
+std::string lower_trimmed(std::string_view text) { return lower(trimmed(text)); }
 
 }  // namespace assay

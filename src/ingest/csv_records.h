@@ -28,6 +28,6 @@ Result<std::vector<CsvRecord>> parse_csv_records(const std::string& text, const 
 char guess_delimiter(std::string_view text);
 
 // Without white space at both ends, in lower case: how names of columns are compared.
-std::string lower_trimmed(std::string text);
+std::string lower_trimmed(std::string_view text);
 
 }  // namespace assay

@@ -2,26 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "base/ascii.h"
 #include "base/byte_source.h"
 #include "ingest/csv_records.h"
 
 namespace assay {
 namespace {
 
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  return std::string(text);
-}
-
 bool same_letters(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
 }
 
 }  // namespace
@@ -42,7 +33,7 @@ Result<CsvTable> parse_csv_table(const std::string& text, const std::string& pat
   ASSAY_TRY_ASSIGN(std::vector<CsvRecord> records, parse_csv_records(text, path));
   CsvTable table;
   for (CsvRecord& record : records) {
-    for (std::string& cell : record.cells) cell = trimmed(cell);
+    for (std::string& cell : record.cells) cell = std::string(trimmed(cell));
     const bool blank = record.cells.size() == 1 && record.cells.front().empty();
     if (blank) continue;
     if (table.header.empty()) {

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <thread>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "ingest/assaytrace_reader.h"
 #include "ingest/columnar_file.h"
@@ -22,17 +22,9 @@
 namespace assay {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // In any letter case, as is every other ending that is looked at.
 bool has_trace_extension(const std::string& file) {
-  const std::string name = lower_case(file);
+  const std::string name = lower(file);
   for (const char* extension : {".json", ".json.gz", ".json.zst", ".sqlite", ".assaytrace",
                                 ".assaytrace.gz", ".assaytrace.zst"}) {
     const size_t length = std::strlen(extension);
@@ -82,7 +74,7 @@ std::vector<std::string> rocprof_below(const std::string& folder) {
   return found;
 }
 
-bool is_columnar_name(const std::string& name) { return lower_case(name).ends_with(".assay"); }
+bool is_columnar_name(const std::string& name) { return lower(name).ends_with(".assay"); }
 
 bool is_directory(const std::string& path) {
   struct stat info{};
@@ -113,7 +105,7 @@ std::string read_head(const ReadFn& read, size_t bytes) {
 
 // A timeline that Assay wrote, by the mark that precedes everything of the trace's.
 bool is_own_timeline(const std::string& path) {
-  const std::string name = lower_case(path);
+  const std::string name = lower(path);
   if (!name.ends_with(".json") && !name.ends_with(".json.gz") && !name.ends_with(".json.zst"))
     return false;
   auto source = ByteSource::open(path);
@@ -317,7 +309,7 @@ Result<Trace> load_sqlite(const std::string& path, const ReadOptions& options) {
 }
 
 bool has_sqlite_name(const std::string& path) {
-  const std::string extension = lower_case(std::filesystem::path(path).extension().string());
+  const std::string extension = lower(std::filesystem::path(path).extension().string());
   return extension == ".sqlite" || extension == ".sqlite3" || extension == ".db";
 }
 
@@ -432,7 +424,7 @@ Result<Trace> load_trace(const std::string& path, const ReadOptions& options) {
 }
 
 int64_t rank_from_name(const std::string& path) {
-  std::string name = lower_case(std::filesystem::path(path).filename().string());
+  std::string name = lower(std::filesystem::path(path).filename().string());
   for (const char* extension :
        {".zst", ".gz", ".json", ".trace", ".pt", ".sqlite", ".assaytrace"}) {
     const size_t length = std::strlen(extension);

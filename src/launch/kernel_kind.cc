@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <span>
 
+#include "base/ascii.h"
 #include "launch/fuse.h"
 
 namespace assay {
@@ -28,8 +28,6 @@ constexpr std::array<std::string_view, 12> kCopyWords = {
     "index_put", "embedding",    "reshape_and_cache", "memset"};
 constexpr std::array<std::string_view, 8> kElementwiseWords = {
     "elementwise", "pointwise", "activation", "gelu", "silu", "dropout", "rotary", "act_and_mul"};
-
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 bool has_word(std::string_view name, Words words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {

@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "base/ascii.h"
 
 namespace assay {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 template <size_t N>
 bool contains_any(std::string_view text, const std::array<std::string_view, N>& parts) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "trace/phases.h"
 
 namespace assay {
@@ -18,13 +18,6 @@ constexpr std::array<std::string_view, 22> kOperations = {
 
 // A label around this share of all launches is a frame of the run, no operation in it.
 constexpr double kWideShare = 0.4;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 // "layer3", "Layer_12", "layers.7", "decoder layer 4": the number behind the word.
 int32_t layer_number(const std::string& text) {

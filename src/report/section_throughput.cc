@@ -94,13 +94,11 @@ Row point_cells(const BenchRow& point) {
   return row;
 }
 
-std::string number_text(double value) { return fmt::format("{:g}", value); }
-
 }  // namespace
 
 std::string config_text(const BenchRow& p) {
   std::string text = p.model + (p.variant.empty() ? "" : " (" + p.variant + ")");
-  const std::string many = p.devices == 1 ? std::string() : number_text(p.devices);
+  const std::string many = p.devices == 1 ? std::string() : rounded_text(p.devices);
   const auto add = [&text](const std::string& word, const std::string& rest) {
     text += (text.empty() ? "" : " ") + word + " " + rest;
   };
@@ -114,14 +112,15 @@ std::string config_text(const BenchRow& p) {
 }
 
 std::string length_text(const BenchRow& p) {
-  return number_text(p.in_len) + " + " + number_text(p.out_len) + " tokens";
+  return rounded_text(p.in_len) + " + " + rounded_text(p.out_len) + " tokens";
 }
 
 namespace {
 
 std::string point_text(const BenchRow& p) {
   const std::string config = config_text(p);
-  return config + (config.empty() ? "" : ", ") + length_text(p) + ", batch " + number_text(p.batch);
+  return config + (config.empty() ? "" : ", ") + length_text(p) + ", batch " +
+         rounded_text(p.batch);
 }
 
 std::string short_text(const BenchRow& p) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/ascii.h"
 #include "tax/families.h"
 #include "trace/api_names.h"
 
@@ -21,17 +22,6 @@ constexpr std::array<std::string_view, 9> kGemmMarkers = {
 // Most telling first.
 constexpr std::array<std::string_view, 5> kAttention = {"flash_fwd", "flash_bwd", "flash", "fmha",
                                                         "attention"};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

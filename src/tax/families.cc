@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "base/ascii.h"
+
 namespace assay {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 bool contains_any(std::string_view text, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {

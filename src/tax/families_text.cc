@@ -4,20 +4,13 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/ascii.h"
 #include "tax/families.h"
 
 namespace assay {
 namespace {
 
 constexpr size_t kMaxFamilies = 1000;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r";

@@ -3,10 +3,11 @@
 #include <xgboost/c_api.h>
 
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string>
 #include <utility>
+
+#include "base/decimal.h"
 
 namespace assay {
 namespace {
@@ -17,12 +18,6 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 Status checked(int returned) {
   if (returned == 0) return Ok{};
   return Error{ErrorCode::kInternal, std::string("XGBoost: ") + XGBGetLastError(), "", -1};
-}
-
-std::string number_text(double value) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end.ptr};
 }
 
 class Matrix {
@@ -68,14 +63,14 @@ struct BoostedTrees::Handle {
     ASSAY_TRY(set("seed", "0"));
     ASSAY_TRY(set("verbosity", "0"));
     ASSAY_TRY(set("max_depth", std::to_string(options.max_depth)));
-    ASSAY_TRY(set("eta", number_text(options.eta)));
-    ASSAY_TRY(set("subsample", number_text(options.subsample)));
-    ASSAY_TRY(set("colsample_bytree", number_text(options.colsample_by_tree)));
-    ASSAY_TRY(set("colsample_bynode", number_text(options.colsample_by_node)));
-    ASSAY_TRY(set("lambda", number_text(options.lambda)));
-    ASSAY_TRY(set("min_child_weight", number_text(options.min_child_weight)));
+    ASSAY_TRY(set("eta", shortest_text(options.eta)));
+    ASSAY_TRY(set("subsample", shortest_text(options.subsample)));
+    ASSAY_TRY(set("colsample_bytree", shortest_text(options.colsample_by_tree)));
+    ASSAY_TRY(set("colsample_bynode", shortest_text(options.colsample_by_node)));
+    ASSAY_TRY(set("lambda", shortest_text(options.lambda)));
+    ASSAY_TRY(set("min_child_weight", shortest_text(options.min_child_weight)));
     ASSAY_TRY(set("num_parallel_tree", std::to_string(options.parallel_trees)));
-    return set("base_score", number_text(options.base_score));
+    return set("base_score", shortest_text(options.base_score));
   }
 };
 

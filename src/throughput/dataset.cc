@@ -1,14 +1,12 @@
 #include "throughput/dataset.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/decimal.h"
 #include "base/stats.h"
 #include "records/precision.h"
 #include "throughput/physics.h"
@@ -16,12 +14,6 @@
 
 namespace assay {
 namespace {
-
-std::string number_text(double value) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end.ptr};
-}
 
 // Counts by code, in the order in which the codes came up.
 void note(std::vector<BenchOddity>& oddities, std::string_view code, const BenchRow& row,
@@ -121,11 +113,7 @@ std::string count_text(size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-std::string brief(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
+std::string brief(double value) { return rounded_text(value, 4); }
 
 std::string worst_text(const Repeats& worst) {
   const auto [least, most] =
@@ -230,16 +218,18 @@ double latency_of(const BenchRow& row) {
 
 std::string config_name(const BenchRow& row) {
   std::string name =
-      row.hardware + "|" + number_text(row.devices) + "|" + row.framework + "|" + row.model;
+      row.hardware + "|" + shortest_text(row.devices) + "|" + row.framework + "|" + row.model;
   if (!row.variant.empty()) name += "|" + row.variant;
   return name;
 }
 
 std::string group_name(const BenchRow& row) {
-  return config_name(row) + "|" + number_text(row.in_len) + "|" + number_text(row.out_len);
+  return config_name(row) + "|" + shortest_text(row.in_len) + "|" + shortest_text(row.out_len);
 }
 
-std::string row_name(const BenchRow& row) { return group_name(row) + "|" + number_text(row.batch); }
+std::string row_name(const BenchRow& row) {
+  return group_name(row) + "|" + shortest_text(row.batch);
+}
 
 std::string pair_name(const BenchRow& row) { return row.hardware + "|" + row.framework; }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 
 namespace assay {
@@ -133,8 +134,6 @@ std::string listed(const std::vector<std::string>& names) {
   if (names.size() > 12) text += ", ...";
   return text;
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Letters and digits that stand together; a point between digits belongs to them: "3.1".
 std::vector<std::string> tokens_of(const std::string& name) {

@@ -1,19 +1,10 @@
 #include "throughput/reach.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+
+#include "base/decimal.h"
 
 namespace assay {
-namespace {
-
-std::string number_text(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
-
-}  // namespace
 
 void Range::add(double value) {
   low = std::min(low, value);
@@ -33,13 +24,13 @@ void Reach::add(const BenchRow& row) {
 void note_beyond(const char* what, double value, const Range& range, double factor,
                  std::vector<std::string>& reasons) {
   if (value > range.high * factor) {
-    reasons.push_back(std::string(what) + " " + number_text(value) + " is more than " +
-                      number_text(factor) + " times the largest measured (" +
-                      number_text(range.high) + ")");
+    reasons.push_back(std::string(what) + " " + rounded_text(value) + " is more than " +
+                      rounded_text(factor) + " times the largest measured (" +
+                      rounded_text(range.high) + ")");
   } else if (value < range.low / factor) {
-    reasons.push_back(std::string(what) + " " + number_text(value) + " is less than 1/" +
-                      number_text(factor) + " of the smallest measured (" + number_text(range.low) +
-                      ")");
+    reasons.push_back(std::string(what) + " " + rounded_text(value) + " is less than 1/" +
+                      rounded_text(factor) + " of the smallest measured (" +
+                      rounded_text(range.low) + ")");
   }
 }
 
@@ -51,9 +42,9 @@ void note_ratio(double ratio, const Range& range, std::vector<std::string>& reas
     return;
   }
   const std::string measured = range.low == range.high
-                                   ? number_text(range.low) + " only"
-                                   : number_text(range.low) + " to " + number_text(range.high);
-  reasons.push_back("input over output length is " + number_text(ratio) + ", measured is " +
+                                   ? rounded_text(range.low) + " only"
+                                   : rounded_text(range.low) + " to " + rounded_text(range.high);
+  reasons.push_back("input over output length is " + rounded_text(ratio) + ", measured is " +
                     measured);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "trace/label_windows.h"
 
 namespace assay {
@@ -18,16 +19,6 @@ constexpr double kLongerPrefill = 1.2;  // device time against a decode step's
 constexpr size_t kShortestPeriod = 16;  // kernels; a shorter one is a loop over one operator
 constexpr double kFewestPrefillKernels = 0.8;
 constexpr double kMostPrefillKernels = 1.5;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = lower(c);
-  return result;
-}
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

@@ -97,5 +97,15 @@ TEST(Decimal, Doubles) {
   EXPECT_FALSE(parse_double("12W", value));
 }
 
+TEST(Decimal, TextsOfNumbers) {
+  EXPECT_EQ(shortest_text(128), "128");
+  EXPECT_EQ(shortest_text(0.1), "0.1");
+  EXPECT_EQ(shortest_text(1.0 / 3), "0.3333333333333333");
+  EXPECT_EQ(rounded_text(1.0 / 3), "0.333333");
+  EXPECT_EQ(rounded_text(1234567), "1.23457e+06");
+  EXPECT_EQ(rounded_text(9.765625, 4), "9.766");
+  EXPECT_EQ(rounded_text(2.5, 40), "2.5");
+}
+
 }  // namespace
 }  // namespace assay
