@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "report/section_throughput_evaluate.h"
 #include "report/section_throughput_fit.h"
 #include "throughput/dataset.h"
 
@@ -26,6 +27,12 @@ Section fit_section(const FittedModel& model) {
 
 TrustNotes fit_trust(const FittedModel& model) {
   return model.ala ? ala_trust(model.fit) : throughput_trust(model.fit, *model.predictor);
+}
+
+void add_notes(const FittedModel& model, Document& document) {
+  for (std::string& text : bench_warning_words(model.fit.data.oddities))
+    document.verdict.push_back(std::move(text));
+  document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
 }
 
 Result<ThroughputAnswers> answer_points(const FittedModel& model,

@@ -15,6 +15,10 @@ std::vector<std::string> fit_words(const FittedModel& model);
 Section fit_section(const FittedModel& model);
 TrustNotes fit_trust(const FittedModel& model);
 
+// What of the table must be known with every answer, and how the search for parameters ended:
+// behind the verdict.
+void add_notes(const FittedModel& model, Document& document);
+
 Result<ThroughputAnswers> answer_points(const FittedModel& model,
                                         const std::vector<BenchRow>& points);
 

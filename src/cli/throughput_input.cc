@@ -91,20 +91,6 @@ Result<FittedModel> make_predictor(ThroughputFit fit) {
   return FittedModel{std::move(fit), std::move(predictor)};
 }
 
-// What about the table a reader of the verdict alone must know.
-std::vector<std::string> warnings(const std::vector<BenchOddity>& oddities) {
-  constexpr std::string_view kWarning = "warning: ";
-  std::vector<std::string> words;
-  for (const BenchOddity& oddity : oddities) {
-    const std::string count = fmt::format("{} ({} rows): ", oddity.code, oddity.rows);
-    const bool warned = oddity.effect.rfind(kWarning, 0) == 0;
-    if (warned) words.push_back("Warning, " + count + oddity.effect.substr(kWarning.size()) + ".");
-    if (oddity.code == "rows_beyond_limit" || oddity.code == "mixed_units")
-      words.push_back("Warning, " + count + oddity.effect + ".");
-  }
-  return words;
-}
-
 Result<std::vector<BenchRow>> read_points(const PointFlags& flags, const ThroughputFit& fit) {
   std::vector<BenchRow> points;
   const std::vector<BenchRow> rows = learnt_rows(fit);
@@ -167,7 +153,7 @@ Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
   if (flags.outside) fit.options.outside_factor = *flags.outside;
   if (flags.small) fit.options.digest_from_rows = std::numeric_limits<size_t>::max();
   ASSAY_TRY_ASSIGN(std::vector<BenchRow> asked, read_points(points, fit));
-  std::vector<std::string> notes = warnings(fit.data.oddities);
+  std::vector<std::string> notes;
   if (flags.refit && !flags.no_physics) {
     ASSAY_TRY(search_parameters(fit, true, fit.options.physics_parameters, notes));
   }

@@ -81,6 +81,7 @@ Result<Document> report_table(const std::string& path) {
   document.inputs.push_back({path, {}});
   document.import_log = import_notes(model);
   document.verdict = fit_words(model);
+  add_notes(model, document);
   ASSAY_TRY_ASSIGN(const ThroughputAnswers curves,
                    answer_points(model, curve_points(model, largest_groups(model.fit.data))));
   document.sections.push_back(throughput_curves_section(curves));

@@ -10,6 +10,7 @@
 #include "cli/bench_flags.h"
 #include "cli/common.h"
 #include "cli/interrupt.h"
+#include "cli/throughput_input.h"
 #include "cli/verbs.h"
 #include "ingest/bench_table.h"
 #include "report/section_throughput_anneal.h"
@@ -135,6 +136,8 @@ Result<Document> run_annealing(const AnnealVerb& verb) {
   document.inputs.push_back({bench.table.source, {}});
   document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = annealing_words(report);
+  for (std::string& text : bench_warning_words(all_oddities(bench.table, bench.data)))
+    document.verdict.push_back(std::move(text));
   document.sections.push_back(annealing_section(report));
   document.sections.push_back(trust_section(bench_trust(all_oddities(bench.table, bench.data))));
   return document;
@@ -143,7 +146,7 @@ Result<Document> run_annealing(const AnnealVerb& verb) {
 int run(const AnnealVerb& verb) {
   auto document = run_annealing(verb);
   if (!document) return fail(document.error());
-  return write_document(*document, verb.common, false);
+  return write_document(*document, verb.common, has_lost_rows(*document));
 }
 
 }  // namespace

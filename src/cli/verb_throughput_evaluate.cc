@@ -12,6 +12,7 @@
 #include "cli/bench_flags.h"
 #include "cli/common.h"
 #include "cli/interrupt.h"
+#include "cli/throughput_input.h"
 #include "cli/verbs.h"
 #include "report/section_throughput_evaluate.h"
 #include "report/sections.h"
@@ -149,6 +150,8 @@ Result<Document> evaluate(const EvaluateVerb& verb) {
   document.inputs.push_back({bench.table.source, {}});
   document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = throughput_evaluation_words(evaluation);
+  for (std::string& text : bench_warning_words(all_oddities(bench.table, bench.data)))
+    document.verdict.push_back(std::move(text));
   document.sections.push_back(throughput_evaluation_section(evaluation));
   document.sections.push_back(trust_section(bench_trust(all_oddities(bench.table, bench.data))));
   return document;
@@ -157,9 +160,7 @@ Result<Document> evaluate(const EvaluateVerb& verb) {
 int run(const EvaluateVerb& verb) {
   auto document = evaluate(verb);
   if (!document) return fail(document.error());
-  const bool lost = std::any_of(document->import_log.begin(), document->import_log.end(),
-                                [](const ImportNote& n) { return n.severity == "data_loss"; });
-  return write_document(*document, verb.common, lost);
+  return write_document(*document, verb.common, has_lost_rows(*document));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Result<Document> fit(const FitVerb& verb) {
   document.inputs.push_back({model.fit.source, {}});
   document.import_log = import_notes(model);
   document.verdict = fit_words(model);
-  document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
+  add_notes(model, document);
   document.verdict.push_back("Written to " + path + ".");
   document.sections.push_back(fit_section(model));
   document.sections.push_back(trust_section(fit_trust(model)));

@@ -40,7 +40,7 @@ Result<Document> predict(const PredictVerb& verb) {
   document.inputs.push_back({name_of(verb.bench), {}});
   document.import_log = import_notes(model);
   document.verdict = throughput_prediction_words(answers);
-  document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
+  add_notes(model, document);
   document.sections.push_back(throughput_predictions_section(answers));
   if (verb.curves) {
     ASSAY_TRY_ASSIGN(const ThroughputAnswers curves,

@@ -4,6 +4,7 @@
 
 #include "base/decimal.h"
 #include "cli/common.h"
+#include "cli/throughput_content.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
 #include "report/section_throughput.h"
@@ -71,7 +72,7 @@ Result<Document> suggest(const SuggestVerb& verb) {
                    has_goal ? meet_goal(verb, model, asked) : measure_next(verb, model, asked));
   document.inputs.push_back({name_of(verb.bench), {}});
   document.import_log = import_notes(model);
-  document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
+  add_notes(model, document);
   document.sections.push_back(trust_section(throughput_trust(model.fit, *model.predictor)));
   return document;
 }

@@ -302,13 +302,11 @@ void set_text(BenchRow& row, BenchRole role, const std::string& text) {
 }
 
 void OddityLog::note(std::string_view code, int64_t line, bool dropped, std::string_view effect) {
-  for (BenchOddity& oddity : oddities_) {
-    if (oddity.code != code) continue;
-    ++oddity.rows;
-    oddity.dropped += dropped;
-    return;
-  }
-  oddities_.push_back({std::string(code), 1, dropped ? 1U : 0U, line, std::string(effect)});
+  count_oddity(oddities_, code, line, dropped, effect);
+}
+
+void OddityLog::warn(std::string_view code, int64_t line, bool dropped, std::string_view effect) {
+  count_oddity(oddities_, code, line, dropped, effect, OddityWeight::kWarning);
 }
 
 void OddityLog::merge_into(std::vector<BenchOddity>& oddities) {

@@ -75,7 +75,9 @@ void set_text(BenchRow& row, BenchRole role, const std::string& text);
 // Counts of what was odd, by code, in the order in which the codes came up.
 class OddityLog {
  public:
+  // A loss where the row was dropped.
   void note(std::string_view code, int64_t line, bool dropped, std::string_view effect);
+  void warn(std::string_view code, int64_t line, bool dropped, std::string_view effect);
   void merge_into(std::vector<BenchOddity>& oddities);
 
  private:

@@ -402,8 +402,8 @@ void note_units(const std::vector<std::string>& header, const Columns& columns,
   std::nth_element(per_token.begin(), middle, per_token.end());
   if (*middle <= kSlowestTokenS && longest <= kLongestRunS) return;
   for (const BenchRow& row : table.rows) {
-    log.note("latency_unit_doubtful", row.line, false,
-             "warning: latency without a unit is read as seconds, which makes runs of over an hour "
+    log.warn("latency_unit_doubtful", row.line, false,
+             "latency without a unit is read as seconds, which makes runs of over an hour "
              "or of over a second per output token; if it is milliseconds, title the column "
              "'latency (ms)'");
   }

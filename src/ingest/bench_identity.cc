@@ -106,7 +106,7 @@ void drop_mixed(const std::vector<Identity>& identity, BenchTable& table, Oddity
       ++kept;
       continue;
     }
-    log.note(
+    log.warn(
         "mixed_units", table.rows[i].line, true,
         "dropped: in some rows latency is in milliseconds, or throughput in requests per "
         "second, and in others not; only rows whose throughput is (ii + oo) x bb / latency are "

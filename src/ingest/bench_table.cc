@@ -144,6 +144,7 @@ void merge_oddities(const std::vector<BenchOddity>& from, const std::string& fil
     if (known != to.end()) {
       known->rows += oddity.rows;
       known->dropped += oddity.dropped;
+      known->weight = std::max(known->weight, oddity.weight);
       continue;
     }
     to.push_back(oddity);

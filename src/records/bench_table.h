@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -31,6 +32,14 @@ struct BenchRow {
   int64_t line = 0;  // where it stood in its file: line, or element, from 1
 };
 
+// What an oddity means for who reads results, decided where it is found.
+enum class OddityWeight : uint8_t {
+  kNote,     // good to know: nothing that was measured is lost, and no number is in doubt
+  kLoss,     // rows are missing
+  kWarning,  // who reads the verdict alone must know; rows may be missing, too
+};
+std::string_view oddity_weight_name(OddityWeight weight);  // "note", "loss", "warning"
+
 // One way in which rows were odd, and what was done about it.
 struct BenchOddity {
   std::string code;  // stable key: "duplicate_key", "zero_throughput", "identity_failed", ...
@@ -38,7 +47,20 @@ struct BenchOddity {
   uint64_t dropped = 0;  // of those, left out of the table
   int64_t first_line = 0;
   std::string effect;  // one sentence
+  OddityWeight weight = OddityWeight::kNote;
+
+  bool loses_rows() const { return weight != OddityWeight::kNote && dropped > 0; }
 };
+
+// Counts one row under its code; codes stay in the order in which they came up, with the line, the
+// effect and the weight of the first.
+void count_oddity(std::vector<BenchOddity>& oddities, std::string_view code, int64_t line,
+                  bool dropped, std::string_view effect, OddityWeight weight);
+inline void count_oddity(std::vector<BenchOddity>& oddities, std::string_view code, int64_t line,
+                         bool dropped, std::string_view effect) {
+  count_oddity(oddities, code, line, dropped, effect,
+               dropped ? OddityWeight::kLoss : OddityWeight::kNote);
+}
 
 struct BenchTable {
   std::string source;

@@ -248,11 +248,23 @@ std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputD
   return oddities;
 }
 
+std::vector<std::string> bench_warning_words(const std::vector<BenchOddity>& oddities) {
+  std::vector<std::string> words;
+  for (const BenchOddity& o : oddities) {
+    if (o.weight != OddityWeight::kWarning) continue;
+    words.push_back(fmt::format("Warning, {} ({}): {}.", o.code,
+                                o.rows == 1 ? "1 row" : fmt::format("{} rows", o.rows), o.effect));
+  }
+  return words;
+}
+
 TrustNotes bench_trust(const std::vector<BenchOddity>& oddities) {
   NoteList notes;
   for (const BenchOddity& o : oddities) {
     if (o.code == "infeasible") {
       notes.add(o.code, o.rows, 0, "splits,fits", o.effect);
+    } else if (o.weight == OddityWeight::kWarning) {
+      notes.add(o.code, o.rows, 0, "tokens_per_s,low90,high90", o.effect);
     } else if (o.dropped > 0) {
       notes.add(o.code, o.dropped, 0, "rows", o.effect);
     }
@@ -263,9 +275,8 @@ TrustNotes bench_trust(const std::vector<BenchOddity>& oddities) {
 std::vector<ImportNote> bench_import_notes(const BenchTable& table, const ThroughputData& data) {
   std::vector<ImportNote> notes;
   for (const BenchOddity& o : all_oddities(table, data)) {
-    const bool lost = o.dropped > 0 && o.code != "duplicate_key";
     const std::string from = o.first_line > 0 ? fmt::format(" (first: line {})", o.first_line) : "";
-    notes.push_back({o.code, lost ? "data_loss" : "info", o.rows, o.effect + from, -1});
+    notes.push_back({o.code, o.loses_rows() ? "data_loss" : "info", o.rows, o.effect + from, -1});
   }
   return notes;
 }
@@ -287,11 +298,13 @@ std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputD
                         {.key = "rows", .title = "rows", .unit = Unit::kCount},
                         {.key = "dropped", .title = "dropped", .unit = Unit::kCount},
                         {.key = "first_line", .title = "first line"},
+                        {.key = "weight", .title = "weight", .unit = Unit::kText},
                         {.key = "effect", .title = "effect", .unit = Unit::kText, .elastic = true}},
             .show = Show::kDataOnly};
   for (const BenchOddity& o : all_oddities(table, data)) {
     if (o.dropped > 0) dropped.items.push_back({o.code, o.code, o.dropped, Unit::kCount});
-    odd.rows.push_back({o.code, o.rows, o.dropped, o.first_line, o.effect});
+    odd.rows.push_back(
+        {o.code, o.rows, o.dropped, o.first_line, oddity_weight_name(o.weight), o.effect});
   }
   return {std::move(facts), std::move(dropped), std::move(odd)};
 }

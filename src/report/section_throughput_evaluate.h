@@ -42,7 +42,10 @@ std::vector<ImportNote> bench_import_notes(const BenchTable& table, const Throug
 // What the reader found, then what cleaning did.
 std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputData& data);
 
-// Rows that were dropped or are impossible: what may move numbers of the table.
+// A sentence for each warning: what about a table a reader of the verdict alone must know.
+std::vector<std::string> bench_warning_words(const std::vector<BenchOddity>& oddities);
+
+// Rows that were dropped, are impossible or doubtful: what may move numbers of the table.
 TrustNotes bench_trust(const std::vector<BenchOddity>& oddities);
 
 // "fits": the curve of every group, and facts about all of them; readers see the facts.

@@ -125,9 +125,59 @@ void note_rows(const ThroughputFit& fit, NoteList& notes) {
               fmt::format("all rows have batch {:g}: what other batch sizes do is not in the table",
                           *batches.begin()));
   }
-  for (TrustNote& note : bench_trust(fit.data.oddities)) {
-    notes.add(std::move(note.what), note.count, 0, std::move(note.affects), std::move(note.effect));
+}
+
+// What was odd about the rows themselves stands behind what was learnt from them.
+TrustNotes with_oddities(TrustNotes notes, const ThroughputFit& fit) {
+  for (TrustNote& note : bench_trust(fit.data.oddities)) notes.push_back(std::move(note));
+  return notes;
+}
+
+// Of the learning alone: the table's own oddities stand in the import log, and warnings in words of
+// their own.
+TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) {
+  NoteList notes;
+  const size_t rows = predictor.rows().size();
+  const size_t without = rows - predictor.rows_with_facts();
+  constexpr const char* kAll = "tokens_per_s,low90,high90";
+  if (without == rows) {
+    notes.add("no_physics", rows, 0, kAll,
+              fit.options.physics
+                  ? "without physics: of none of these models and devices facts are known, so "
+                    "intervals are wider and nothing is known about other models or devices; "
+                    "`unknown_names` lists them, and a file given with --facts tells about them"
+                  : "without physics, as asked for: intervals are wider and nothing is known about "
+                    "other models or devices");
+  } else {
+    notes.add("no_physics", without, 0, kAll,
+              fmt::format("{} rows are of models or devices without facts: points like them are "
+                          "predicted without physics",
+                          counted(without)));
   }
+  if (!is_calibrated(predictor)) {
+    notes.add("intervals_not_calibrated", rows, 0, "low90,high90",
+              "too few rows to measure how wide 90 % is: intervals are those of the process alone, "
+              "not calibrated");
+  }
+  note_rows(fit, notes);
+  return notes.take();
+}
+
+TrustNotes ala_learning_trust(const ThroughputFit& fit) {
+  NoteList notes;
+  notes.add("no_intervals", fit.data.rows.size(), 0, "tokens_per_s",
+            "ALA has no intervals: how far it is off on rows held out is told by assay throughput "
+            "evaluate TABLE --method ala");
+  std::map<uint32_t, size_t> points;
+  for (const uint32_t group : fit.data.group) ++points[group];
+  const auto few = std::count_if(points.begin(), points.end(),
+                                 [](const auto& group) { return group.second < 3; });
+  notes.add("few_points", static_cast<uint64_t>(few), 0, "tokens_per_s,fits",
+            fmt::format("{} groups have fewer than three batch sizes: many curves go through them, "
+                        "and which one was taken is arbitrary",
+                        few));
+  note_rows(fit, notes);
+  return notes.take();
 }
 
 }  // namespace
@@ -172,39 +222,13 @@ std::vector<std::string> throughput_fit_words(const ThroughputFit& fit,
       fit.data.config_names.size() == 1
           ? std::string("one configuration")
           : fmt::format("{} configurations", fit.data.config_names.size()))};
-  for (const TrustNote& note : throughput_trust(fit, predictor)) {
-    // The table's own oddities stand in the import log.
-    if (note.affects != "rows" && note.what != "infeasible") words.push_back(sentence(note.effect));
-  }
+  for (const TrustNote& note : learning_trust(fit, predictor))
+    words.push_back(sentence(note.effect));
   return words;
 }
 
 TrustNotes throughput_trust(const ThroughputFit& fit, const Predictor& predictor) {
-  NoteList notes;
-  const size_t rows = predictor.rows().size();
-  const size_t without = rows - predictor.rows_with_facts();
-  constexpr const char* kAll = "tokens_per_s,low90,high90";
-  if (without == rows) {
-    notes.add("no_physics", rows, 0, kAll,
-              fit.options.physics
-                  ? "without physics: of none of these models and devices facts are known, so "
-                    "intervals are wider and nothing is known about other models or devices; "
-                    "`unknown_names` lists them, and a file given with --facts tells about them"
-                  : "without physics, as asked for: intervals are wider and nothing is known about "
-                    "other models or devices");
-  } else {
-    notes.add("no_physics", without, 0, kAll,
-              fmt::format("{} rows are of models or devices without facts: points like them are "
-                          "predicted without physics",
-                          counted(without)));
-  }
-  if (!is_calibrated(predictor)) {
-    notes.add("intervals_not_calibrated", rows, 0, "low90,high90",
-              "too few rows to measure how wide 90 % is: intervals are those of the process alone, "
-              "not calibrated");
-  }
-  note_rows(fit, notes);
-  return notes.take();
+  return with_oddities(learning_trust(fit, predictor), fit);
 }
 
 Section ala_fit_section(const ThroughputFit& fit, const AlaPredictor& ala) {
@@ -226,27 +250,12 @@ std::vector<std::string> ala_fit_words(const ThroughputFit& fit, const AlaPredic
       fmt::format("A curve over the batch size for each of {} groups (configuration and lengths), "
                   "from {} rows.",
                   counted(ala.fits().size()), counted(fit.data.rows.size()))};
-  for (const TrustNote& note : ala_trust(fit)) {
-    if (note.affects != "rows" && note.what != "infeasible") words.push_back(sentence(note.effect));
-  }
+  for (const TrustNote& note : ala_learning_trust(fit)) words.push_back(sentence(note.effect));
   return words;
 }
 
 TrustNotes ala_trust(const ThroughputFit& fit) {
-  NoteList notes;
-  notes.add("no_intervals", fit.data.rows.size(), 0, "tokens_per_s",
-            "ALA has no intervals: how far it is off on rows held out is told by assay throughput "
-            "evaluate TABLE --method ala");
-  std::map<uint32_t, size_t> points;
-  for (const uint32_t group : fit.data.group) ++points[group];
-  const auto few = std::count_if(points.begin(), points.end(),
-                                 [](const auto& group) { return group.second < 3; });
-  notes.add("few_points", static_cast<uint64_t>(few), 0, "tokens_per_s,fits",
-            fmt::format("{} groups have fewer than three batch sizes: many curves go through them, "
-                        "and which one was taken is arbitrary",
-                        few));
-  note_rows(fit, notes);
-  return notes.take();
+  return with_oddities(ala_learning_trust(fit), fit);
 }
 
 TrustNotes prediction_trust(const ThroughputAnswers& answers) {

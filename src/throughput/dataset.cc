@@ -15,18 +15,6 @@
 namespace assay {
 namespace {
 
-// Counts by code, in the order in which the codes came up.
-void note(std::vector<BenchOddity>& oddities, std::string_view code, const BenchRow& row,
-          bool dropped, std::string_view effect) {
-  for (BenchOddity& oddity : oddities) {
-    if (oddity.code != code) continue;
-    ++oddity.rows;
-    oddity.dropped += dropped;
-    return;
-  }
-  oddities.push_back({std::string(code), 1, dropped ? 1U : 0U, row.line, std::string(effect)});
-}
-
 // Beyond what any installation measures: a slip of the keyboard or an overflow, not a result.
 constexpr double kFewestTokensPerS = 1e-6;
 constexpr double kMostTokensPerS = 1e9;
@@ -154,11 +142,12 @@ void note_repeats(const std::vector<Repeats>& all, std::vector<BenchOddity>& odd
     const std::string effect =
         kind == &noise ? size + "; largest over smallest is " + spread +
                              " more in the middle, at worst " + worst_text(*kind->worst)
-                       : "warning: " + size +
+                       : size +
                              ", though they differ by more than 1.5 times, as if something that no "
                              "column tells had changed; at worst " +
                              worst_text(*kind->worst);
-    oddities.push_back({kind->code, kind->rows, 0, kind->worst->lines.front(), effect});
+    oddities.push_back({kind->code, kind->rows, 0, kind->worst->lines.front(), effect,
+                        kind == &noise ? OddityWeight::kNote : OddityWeight::kWarning});
   }
 }
 
@@ -181,7 +170,8 @@ void thin_out(std::vector<Repeats>& rows, size_t most, std::vector<BenchOddity>&
                       "fixed subset of " +
                           std::to_string(most) +
                           ", by a hash of their names, is used. A table of fewer rows or --rows "
-                          "chooses otherwise"});
+                          "chooses otherwise",
+                      OddityWeight::kWarning});
 }
 
 // "; dropped: 12 zero_throughput, 3 no_batch".
@@ -259,14 +249,16 @@ void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputDat
     const HardwareFacts* hardware = facts.hardware(row.hardware);
     if (facts.model(row.model) == nullptr || hardware == nullptr) continue;
     if (untold == UntoldPrecision::kAssumed && !precision_of(row).told) {
-      note(data.oddities, "precision_unknown", row, false,
-           "no precision is told: 16-bit weights are assumed; --meta variant=fp8 (int4, bf16, ...) "
-           "or a column 'precision' tells");
+      count_oddity(
+          data.oddities, "precision_unknown", row.line, false,
+          "no precision is told: 16-bit weights are assumed; --meta variant=fp8 (int4, bf16, ...) "
+          "or a column 'precision' tells");
     }
     if (!peak_is_known(row, *hardware)) {
-      note(data.oddities, "peak_unknown", row, false,
-           "the device's peak in this precision is not known: that of 16 bits is taken (--facts "
-           "FILE tells)");
+      count_oddity(
+          data.oddities, "peak_unknown", row.line, false,
+          "the device's peak in this precision is not known: that of 16 bits is taken (--facts "
+          "FILE tells)");
     }
   }
 }
@@ -281,7 +273,7 @@ std::vector<Repeats> rows_by_key(const BenchTable& table, std::vector<BenchOddit
   const bool first_counts = first_of_key_counts(table);
   for (const BenchRow& row : table.rows) {
     if (const auto defect = defect_of(row, whole_numbers)) {
-      note(oddities, defect->code, row, true, defect->effect);
+      count_oddity(oddities, defect->code, row.line, true, defect->effect);
       continue;
     }
     const auto [at, added] = place.emplace(row_name(row), all.size());
@@ -290,10 +282,11 @@ std::vector<Repeats> rows_by_key(const BenchTable& table, std::vector<BenchOddit
     const bool copy = std::find(repeats.tokens_per_s.begin(), repeats.tokens_per_s.end(),
                                 row.tokens_per_s) != repeats.tokens_per_s.end();
     if (!added && (copy || first_counts)) {
-      note(oddities, "duplicate_key", row, true,
-           first_counts ? "dropped: the configuration was measured before, the first measurement "
-                          "is kept"
-                        : "dropped: a copy of an earlier row");
+      count_oddity(oddities, "duplicate_key", row.line, true,
+                   first_counts ? "dropped: the configuration was measured before, the first "
+                                  "measurement is kept"
+                                : "dropped: a copy of an earlier row",
+                   OddityWeight::kNote);
       continue;
     }
     repeats.tokens_per_s.push_back(row.tokens_per_s);
@@ -322,13 +315,16 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
     const std::optional<LatencyBound> bound = least_latency ? least_latency(row) : std::nullopt;
     const bool infeasible = bound && latency_of(row) < bound->least_s;
     if (infeasible) {
-      note(data.oddities, "infeasible", row, false,
-           "faster than reading the active weights once per output token: kept out of fits and "
-           "of error figures");
+      count_oddity(
+          data.oddities, "infeasible", row.line, false,
+          "faster than reading the active weights once per output token: kept out of fits and "
+          "of error figures");
     } else if (bound && latency_of(row) < bound->assumed_s) {
-      note(data.oddities, "faster_than_16_bit", row, false,
-           "warning: faster than reading 16-bit weights once per output token, and no precision is "
-           "told: kept, but predicted as 16-bit; --meta variant=fp8 (int4, ...) tells");
+      count_oddity(
+          data.oddities, "faster_than_16_bit", row.line, false,
+          "faster than reading 16-bit weights once per output token, and no precision is told: "
+          "kept, but predicted as 16-bit; --meta variant=fp8 (int4, ...) tells",
+          OddityWeight::kWarning);
     }
     data.config.push_back(configs.of(config_name(row), data.config_names));
     data.group.push_back(groups.of(group_name(row), data.group_names));

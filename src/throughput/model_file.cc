@@ -277,6 +277,14 @@ Status read_process(const Json& document, const std::string& file, ThroughputFit
   return read_digests(document, file, fit);
 }
 
+// What this version does not know is told rather than kept back.
+OddityWeight weight_from(std::string_view name) {
+  for (const OddityWeight weight : {OddityWeight::kNote, OddityWeight::kLoss}) {
+    if (name == oddity_weight_name(weight)) return weight;
+  }
+  return OddityWeight::kWarning;
+}
+
 Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
   ThroughputFit fit;
   fit.method = document.at("method").get<std::string>();
@@ -293,7 +301,8 @@ Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
   for (const Json& oddity : document.at("oddities")) {
     fit.data.oddities.push_back(
         {oddity.at("code").get<std::string>(), oddity.at("rows").get<uint64_t>(),
-         oddity.at("dropped").get<uint64_t>(), 0, oddity.at("effect").get<std::string>()});
+         oddity.at("dropped").get<uint64_t>(), 0, oddity.at("effect").get<std::string>(),
+         weight_from(oddity.at("weight").get_ref<const std::string&>())});
   }
   // Facts of the fit win; points beside its rows may need those of the program.
   fit.facts = FactBook::built_in();
@@ -316,7 +325,8 @@ void add_rows(const ThroughputFit& fit, Json& out) {
     out["oddities"].push_back({{"code", oddity.code},
                                {"rows", oddity.rows},
                                {"dropped", oddity.dropped},
-                               {"effect", oddity.effect}});
+                               {"effect", oddity.effect},
+                               {"weight", oddity_weight_name(oddity.weight)}});
   }
   out["columns"] = {"hw", "n",  "fw",        "model",        "variant",   "ii",
                     "oo", "bb", "latency_s", "tokens_per_s", "infeasible"};

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-inline constexpr int kThroughputModelVersion = 2;
+inline constexpr int kThroughputModelVersion = 3;
 
 struct ThroughputFit {
   std::string source;  // the table's file

@@ -26,11 +26,16 @@ class BenchFile : public ::testing::Test {
     return read_bench_table(path_, *options);
   }
 
-  static uint64_t count(const BenchTable& table, const std::string& code) {
+  static const BenchOddity* find(const BenchTable& table, const std::string& code) {
     for (const BenchOddity& oddity : table.oddities) {
-      if (oddity.code == code) return oddity.rows;
+      if (oddity.code == code) return &oddity;
     }
-    return 0;
+    return nullptr;
+  }
+
+  static uint64_t count(const BenchTable& table, const std::string& code) {
+    const BenchOddity* oddity = find(table, code);
+    return oddity == nullptr ? 0 : oddity->rows;
   }
 
  private:

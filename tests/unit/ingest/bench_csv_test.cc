@@ -141,6 +141,7 @@ TEST_F(BenchCsv, MixedUnitsAreDroppedAndCounted) {
   ASSERT_TRUE(table);
   EXPECT_EQ(table->rows.size(), 3U);
   EXPECT_EQ(count(*table, "mixed_units"), 3U);
+  EXPECT_EQ(find(*table, "mixed_units")->weight, OddityWeight::kWarning);
   EXPECT_EQ(count(*table, "throughput_from_latency"), 0U);
 }
 
@@ -175,6 +176,7 @@ TEST_F(BenchCsv, LatencyThatCanHardlyBeSecondsIsWarnedOf) {
   const auto odd = read("ii,oo,bb,latency\n128,64,1,551\n128,64,2,557\n");
   ASSERT_TRUE(odd);
   EXPECT_EQ(count(*odd, "latency_unit_doubtful"), 2U);
+  EXPECT_EQ(find(*odd, "latency_unit_doubtful")->weight, OddityWeight::kWarning);
   EXPECT_EQ(count(*read("ii,oo,bb,latency\n128,64,1,5.51\n"), "latency_unit_doubtful"), 0U);
   EXPECT_EQ(count(*read("ii,oo,bb,latency (s)\n128,64,1,551\n"), "latency_unit_doubtful"), 0U);
 }

@@ -54,6 +54,7 @@ TEST(ThroughputDataset, TheFirstOfAKeyIsKeptOfLlmInferenceBench) {
   ASSERT_NE(oddity, nullptr);
   EXPECT_EQ(oddity->dropped, 1U);
   EXPECT_EQ(oddity->first_line, 3);
+  EXPECT_EQ(oddity->weight, OddityWeight::kNote);  // nothing that was not measured before
   EXPECT_EQ(data->group_names.size(), 1U);
   EXPECT_EQ(data->group[0], data->group[1]);
 }
@@ -80,6 +81,7 @@ TEST(ThroughputDataset, WhatCannotBeAMeasurementIsDroppedAndCountedByKind) {
     const BenchOddity* oddity = find(data->oddities, code);
     ASSERT_NE(oddity, nullptr) << code;
     EXPECT_EQ(oddity->dropped, dropped) << code;
+    EXPECT_EQ(oddity->weight, OddityWeight::kLoss) << code;
   }
 }
 
@@ -100,6 +102,7 @@ TEST(ThroughputDataset, CopiesAreDroppedAndRepeatsAveraged) {
   ASSERT_NE(repeats, nullptr);
   EXPECT_EQ(repeats->rows, 2U);
   EXPECT_EQ(repeats->dropped, 0U);
+  EXPECT_EQ(repeats->weight, OddityWeight::kNote);
   // 2248 / 2048 is 1.0977.
   EXPECT_NE(repeats->effect.find("9.766 %"), std::string::npos) << repeats->effect;
   EXPECT_EQ(find(data->oddities, "repeats_disagree"), nullptr);
@@ -120,6 +123,7 @@ TEST(ThroughputDataset, ContradictionsNameTheWorst) {
   const BenchOddity* odd = find(data->oddities, "repeats_disagree");
   ASSERT_NE(odd, nullptr);
   EXPECT_EQ(odd->rows, 4U);
+  EXPECT_EQ(odd->weight, OddityWeight::kWarning);
   EXPECT_NE(odd->effect.find("100 (line 4) and 300 (line 5) tokens/s"), std::string::npos)
       << odd->effect;
 }
@@ -155,6 +159,7 @@ TEST(ThroughputDataset, OfTooManyRowsTheSameSubsetIsKeptInAnyOrder) {
   ASSERT_TRUE(data);
   EXPECT_EQ(data->rows.size(), 30U);
   EXPECT_EQ(find(data->oddities, "rows_beyond_limit")->dropped, 70U);
+  EXPECT_EQ(find(data->oddities, "rows_beyond_limit")->weight, OddityWeight::kWarning);
   std::set<double> batches;
   for (const BenchRow& row : data->rows) batches.insert(row.batch);
   std::reverse(table.rows.begin(), table.rows.end());
@@ -216,6 +221,7 @@ TEST(ThroughputDataset, AGuessedPrecisionMakesNoRowImpossibleThatFewerBitsExplai
   ASSERT_TRUE(data);
   EXPECT_EQ(data->infeasible, (std::vector<bool>{false, false, true}));
   EXPECT_EQ(find(data->oddities, "faster_than_16_bit")->rows, 1U);
+  EXPECT_EQ(find(data->oddities, "faster_than_16_bit")->weight, OddityWeight::kWarning);
   note_precision(facts, untold_precision(table), *data);
   EXPECT_EQ(find(data->oddities, "precision_unknown")->rows, 3U);
   // LLM-Inference-Bench ran at 16 bits, as its paper says.
