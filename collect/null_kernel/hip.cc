@@ -261,7 +261,7 @@ class Bench {
 
   bool first_store(long run) {
     auto value = static_cast<uint32_t>(run + request_.warmups + 1);
-    void* arguments[] = {&seen_by_gpu_, &value};
+    void* arguments[] = {static_cast<void*>(&seen_by_gpu_), &value};
     const int64_t start = now_ns();
     if (!check(api_.launch(store_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr),
                "launching the storing kernel")) {
