@@ -305,8 +305,9 @@ std::vector<Block> annealing_charts(const AnnealingReport& report) {
                 .title = "Error by the number of training rows (ALA, Figure 7b)",
                 .x = {"training rows", Unit::kCount},
                 .y = {"median error", Unit::kShare, true}};
-  for (size_t r = 0; r < report.runs.size(); ++r) {
-    const auto& [seed, run] = report.runs[r];
+  for (const auto& seed_and_run : report.runs) {
+    const auto seed = seed_and_run.first;
+    const auto& run = seed_and_run.second;
     const auto add = [&](std::string name, const std::vector<double>& errors) {
       Series steps{.name = name};
       Series rows{.name = std::move(name), .mark = Mark::kPoints};
