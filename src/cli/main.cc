@@ -1,12 +1,42 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string_view>
 
 #include "cli/common.h"
 #include "cli/output_guard.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 
+namespace {
+
+const std::terminate_handler kTerminate = std::get_terminate();
+
+// Any thread may find that there is no memory left: said in words, in place of an abort. Other
+// exceptions are faults of ours, and end as they always do.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr cause = std::current_exception()) std::rethrow_exception(cause);
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view kWords =
+        "assay: out of memory. Give it more, or read fewer or smaller traces at once.\n";
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kWords.data(), kWords.size());
+    ::_exit(assay::kExitError);
+  } catch (...) {
+    kTerminate();
+  }
+  kTerminate();
+  std::abort();
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  std::set_terminate(end_without_memory);
   // A reader that stops early (| head) must not kill us before we can call it success.
   std::signal(SIGPIPE, SIG_IGN);
   // Nor must a limit on the size of files: it is reported like a full disk.
