@@ -58,7 +58,7 @@ ReadFn gunzip(ReadFn stored);
 ReadFn unzstd(ReadFn stored);
 
 // Runs `read` in a thread of its own, at most a few MiB ahead of the consumer. The thread ends when
-// the returned function is destroyed.
+// the returned function is destroyed. Without a thread to be had it is `read` itself.
 ReadFn read_ahead(ReadFn read);
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/byte_source.h"
+#include "base/try_thread.h"
 
 namespace assay {
 namespace {
@@ -21,7 +22,7 @@ class ReadAhead {
  public:
   explicit ReadAhead(ReadFn read) : read_(std::move(read)) {
     for (Block& block : blocks_) block.bytes.resize(kBlockBytes);
-    worker_ = std::thread([this] { produce(); });
+    worker_ = try_thread([this] { produce(); });
   }
 
   ~ReadAhead() {
@@ -30,8 +31,12 @@ class ReadAhead {
       stop_ = true;
     }
     changed_.notify_all();
-    worker_.join();
+    if (worker_) worker_->join();
   }
+
+  bool started() const { return worker_.has_value(); }
+  // What it was made from; only where nothing was started that reads it.
+  ReadFn release() { return std::move(read_); }
 
   Result<size_t> take(char* dst, size_t n) {
     if (taken_ == available_) {
@@ -102,13 +107,14 @@ class ReadAhead {
   std::optional<Error> error_;
   size_t taken_ = 0;      // consumer side only
   size_t available_ = 0;  // consumer side only
-  std::thread worker_;
+  std::optional<std::thread> worker_;
 };
 
 }  // namespace
 
 ReadFn read_ahead(ReadFn read) {
   auto ring = std::make_shared<ReadAhead>(std::move(read));
+  if (!ring->started()) return ring->release();
   return [ring](char* dst, size_t n) { return ring->take(dst, n); };
 }
 

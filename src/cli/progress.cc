@@ -5,23 +5,24 @@
 
 #include <chrono>
 
+#include "base/try_thread.h"
 #include "report/text.h"
 
 namespace assay {
 
 ProgressBar::ProgressBar(std::string name, const ReadProgress& progress)
     : name_(std::move(name)), progress_(progress) {
-  if (::isatty(STDERR_FILENO) != 0) painter_ = std::thread([this] { draw_until_stopped(); });
+  if (::isatty(STDERR_FILENO) != 0) painter_ = try_thread([this] { draw_until_stopped(); });
 }
 
 ProgressBar::~ProgressBar() {
-  if (!painter_.joinable()) return;
+  if (!painter_) return;
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
   }
   stopping_.notify_all();
-  painter_.join();
+  painter_->join();
 }
 
 void ProgressBar::draw_until_stopped() {

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -26,7 +27,7 @@ class ProgressBar {
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stop_ = false;
-  std::thread painter_;
+  std::optional<std::thread> painter_;
 };
 
 }  // namespace assay

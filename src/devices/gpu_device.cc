@@ -12,8 +12,11 @@
 #include <fstream>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <thread>
+
+#include "base/try_thread.h"
 
 extern char** environ;
 
@@ -76,7 +79,10 @@ Status run_command(const std::string& command) {
 class Poller {
  public:
   Poller(GpuSensor& sensor, clockid_t clock, const LogRequest& request)
-      : sensor_(sensor), clock_(clock), request_(request), thread_([this] { poll(); }) {}
+      : sensor_(sensor), clock_(clock), request_(request) {
+    thread_ = try_thread([this] { poll(); });
+    if (!thread_) error_ = failed("no thread to read the sensor with: a limit on processes?");
+  }
   ~Poller() { stop(); }
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
@@ -90,7 +96,7 @@ class Poller {
  private:
   void stop() {
     stop_.store(true, std::memory_order_relaxed);
-    if (thread_.joinable()) thread_.join();
+    if (thread_ && thread_->joinable()) thread_->join();
   }
 
   void poll() {
@@ -148,7 +154,7 @@ class Poller {
   std::vector<PowerSample> samples_;
   std::optional<Error> error_;
   std::atomic<bool> stop_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::optional<std::thread> thread_;
 };
 
 struct GpuKernel {

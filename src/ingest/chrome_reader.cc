@@ -12,9 +12,11 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/try_thread.h"
 #include "ingest/chrome_piece.h"
 #include "ingest/kineto_rows.h"
 
@@ -92,7 +94,8 @@ Parsed parse_stretch(const ByteSource& source, Stretch stretch, EventForm form) 
 }
 
 // Hands out stretches to threads in order and gives the results back in order, never more than a
-// few ahead, so that memory stays bounded by the rows.
+// few ahead, so that memory stays bounded by the rows. As many threads as can be had; without any,
+// who takes a result does the work.
 class StretchPool {
  public:
   StretchPool(const ByteSource& source, const std::vector<Stretch>& stretches, EventForm form,
@@ -102,7 +105,11 @@ class StretchPool {
         form_(form),
         ahead_(2 * threads),
         results_(stretches.size()) {
-    for (unsigned i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
+    for (unsigned i = 0; i < threads; ++i) {
+      std::optional<std::thread> worker = try_thread([this] { work(); });
+      if (!worker) break;
+      workers_.push_back(std::move(*worker));
+    }
   }
 
   ~StretchPool() {
@@ -115,6 +122,7 @@ class StretchPool {
   }
 
   Parsed take(size_t i) {
+    if (workers_.empty()) return parse_stretch(source_, stretches_[i], form_);
     std::unique_lock lock(mutex_);
     taken_ = i;
     changed_.notify_all();

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "support/bytes.h"
+#include "support/no_threads.h"
 
 namespace assay {
 namespace {
 
 using testing::bytes_of;
+using testing::NoThreads;
 using testing::read_all;
 using testing::TempFile;
 
@@ -127,6 +129,14 @@ TEST(ByteSource, ReadAheadDeliversEverythingInOrderAndPassesErrors) {
   }));
   ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().message, "gone");
+}
+
+TEST(ByteSource, WithoutAThreadToBeHadNothingIsReadAhead) {
+  const NoThreads none;
+  const std::string text = sample();
+  auto got = read_all(read_ahead(bytes_of(text, 777)));
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(*got, text);
 }
 
 TEST(ByteSource, ReadAheadStopsWhenDropped) {

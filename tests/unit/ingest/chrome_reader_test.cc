@@ -9,6 +9,7 @@
 
 #include "ingest/load.h"
 #include "support/bytes.h"
+#include "support/no_threads.h"
 #include "trace/process_facts.h"
 
 namespace assay {
@@ -322,6 +323,21 @@ TEST(ChromeReader, OperatorInputsSurviveReadingInStretches) {
     EXPECT_EQ(trace->op_inputs.op[i].index(), i);
     EXPECT_EQ(trace->text(trace->op_inputs.dims[i]), "[[" + std::to_string(i) + ",7]]");
   }
+}
+
+TEST(ChromeReader, StretchesAreReadOneByOneWhereNoThreadCanBeHad) {
+  std::string list;
+  for (int i = 0; i < 300; ++i) {
+    list += (i == 0 ? "" : ",\n") + op(std::to_string(i), "1", R"(,"args":{"Sequence number":7})");
+  }
+  const TempFile file(events(list));
+  auto source = ByteSource::open(file.path());
+  ASSERT_TRUE(source.has_value());
+  const testing::NoThreads none;
+  auto trace = read_chrome_trace(*source, {.threads = 4, .stretch_bytes = 2000});
+  ASSERT_TRUE(trace.has_value());
+  ASSERT_EQ(trace->ops.size(), 300u);
+  EXPECT_EQ(trace->ops.start_ns[299] - trace->ops.start_ns[0], 299'000);
 }
 
 TEST(ChromeReader, OddOperatorInputsAreKeptAsTheyAre) {
