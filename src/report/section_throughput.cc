@@ -170,6 +170,7 @@ Table predictions_table(const ThroughputAnswers& answers) {
       {.key = "status", .title = "status", .unit = Unit::kText},
       {.key = "question", .title = "new is the", .unit = Unit::kText, .show = shown_if(!ala)},
       {.key = "basis", .title = "basis", .unit = Unit::kText, .show = shown_if(ala)},
+      {.key = "fit_weight", .title = "own fit", .unit = Unit::kShare, .show = Show::kDataOnly},
       {.key = "reasons", .title = "why outside", .unit = Unit::kText, .show = Show::kDataOnly},
       {.key = "nearest", .title = "nearest", .unit = Unit::kText, .show = Show::kDataOnly}};
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
@@ -182,7 +183,8 @@ Table predictions_table(const ThroughputAnswers& answers) {
         {finite(prediction.tokens_per_s), finite(prediction.low90), finite(prediction.high90),
          finite(p.confidence), finite(prediction.high90 / prediction.tokens_per_s - 1),
          finite(tokens / prediction.tokens_per_s * 1000), prediction_status_name(prediction.status),
-         held_out_name(p.explained.kind), prediction.basis, p.explained.reasons,
+         held_out_name(p.explained.kind), prediction.basis,
+         ala ? Value() : Value(p.explained.fit_weight), p.explained.reasons,
          nearest_texts(answers, p.explained)});
     table.rows.push_back(std::move(row));
   }

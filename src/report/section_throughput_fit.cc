@@ -29,14 +29,18 @@ Table scales_table(const Predictor& predictor) {
                           {.key = "question", .title = "new is the", .unit = Unit::kText},
                           {.key = "scale", .title = "times sd", .unit = Unit::kRatio},
                           {.key = "residuals", .title = "left out", .unit = Unit::kCount},
-                          {.key = "measured", .title = "measured"}},
+                          {.key = "measured", .title = "measured"},
+                          {.key = "fit_weight", .title = "own fit", .unit = Unit::kShare},
+                          {.key = "blended_scale", .title = "with it", .unit = Unit::kRatio}},
               .terminal_limit = 0};
   const auto add = [&](const char* process, const ConformalScales* scales) {
     if (scales == nullptr) return;
     for (const HeldOut kind : kAllHeldOut) {
       const ConformalScale& scale = (*scales)[static_cast<size_t>(kind)];
-      table.rows.push_back(
-          {process, held_out_name(kind), scale.scale, scale.residuals, scale.measured});
+      table.rows.push_back({process, held_out_name(kind), scale.scale, scale.residuals,
+                            scale.measured,
+                            scale.fit_weight > 0 ? Value(scale.fit_weight) : Value(),
+                            scale.fit_weight > 0 ? Value(scale.blended_scale) : Value()});
     }
   };
   add("gp on physics", predictor.physics_scales());

@@ -29,11 +29,17 @@ struct ConformalScale {
   // not 90 % of each. Few misses of its own leave a pair close to `scale`.
   std::map<std::string, double> of_pair;
 
+  // Beyond a configuration's own rows (latency_fit.h): what the fit to them weighs against the
+  // process where it has all of its weight, and the scale that both together take there.
+  double fit_weight = 0;
+  double blended_scale = kNormalScale;
+
   // That of the pair, else that of all.
   double at(const std::string& pair) const;
 };
 
-// Fewer than nine misses measure nothing.
+// Fewer misses measure nothing: 90 % of ten draws can leave out one.
+inline constexpr size_t kFewestMisses = 9;
 ConformalScale conformal_scale(const std::vector<Miss>& misses);
 
 }  // namespace assay

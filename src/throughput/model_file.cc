@@ -26,7 +26,9 @@ Json scales_json(const ConformalScales& scales) {
                    {"scale", scale.scale},
                    {"residuals", scale.residuals},
                    {"measured", scale.measured},
-                   {"of_pair", scale.of_pair}});
+                   {"of_pair", scale.of_pair},
+                   {"fit_weight", scale.fit_weight},
+                   {"blended_scale", scale.blended_scale}});
   }
   return out;
 }
@@ -119,6 +121,8 @@ std::optional<ConformalScales> scales_from(const Json& document, const char* whi
     scales[k].scale = number_of(entry.at("scale"));
     scales[k].residuals = entry.at("residuals").get<size_t>();
     scales[k].measured = entry.at("measured").get<bool>();
+    scales[k].fit_weight = number_of(entry.at("fit_weight"));
+    scales[k].blended_scale = number_of(entry.at("blended_scale"));
     for (const auto& [pair, scale] : entry.at("of_pair").items())
       scales[k].of_pair[pair] = number_of(scale);
   }
@@ -250,8 +254,9 @@ bool usable(const std::vector<double>& parameters) {
 bool usable(const std::optional<ConformalScales>& scales) {
   const auto fine = [](double scale) { return scale >= 0 && std::isfinite(scale); };
   return !scales || std::all_of(scales->begin(), scales->end(), [&](const ConformalScale& s) {
-    return fine(s.scale) && std::all_of(s.of_pair.begin(), s.of_pair.end(),
-                                        [&](const auto& pair) { return fine(pair.second); });
+    return fine(s.scale) && fine(s.blended_scale) && s.fit_weight >= 0 && s.fit_weight <= 1 &&
+           std::all_of(s.of_pair.begin(), s.of_pair.end(),
+                       [&](const auto& pair) { return fine(pair.second); });
   });
 }
 

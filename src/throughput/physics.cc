@@ -1,6 +1,5 @@
 #include "throughput/physics.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +18,6 @@ constexpr double kHostSeconds = 1e-5;
 constexpr double kOnceSeconds = 0.01;
 constexpr double kUsableMemory = 0.9;
 constexpr double kLeastFreeMemory = 0.02;
-constexpr double kRidge = 1e-3;
 
 // 1e9 weights that one step of `sequences` tokens reads: the shared ones, and of the experts those
 // that at least one token chose, when every token chooses alike often.
@@ -117,93 +115,6 @@ const PhysicsTerms& fixed_coefficients() {
 
 double equivalent_latency_s(const BenchRow& row) {
   return (row.in_len + row.out_len) * sequences_of(row) / row.tokens_per_s;
-}
-
-std::vector<double> non_negative_least_squares(const std::vector<double>& a, size_t columns,
-                                               const std::vector<double>& b) {
-  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const auto n = static_cast<Eigen::Index>(columns);
-  const Eigen::Map<const Matrix> A(a.data(), static_cast<Eigen::Index>(b.size()), n);
-  const Eigen::Map<const Eigen::VectorXd> rhs(b.data(), static_cast<Eigen::Index>(b.size()));
-  const double tolerance =
-      1e-12 * A.cwiseAbs().colwise().sum().maxCoeff() * rhs.cwiseAbs().maxCoeff();
-  Eigen::VectorXd x = Eigen::VectorXd::Zero(n);
-  std::vector<bool> passive(columns, false);
-  // Least squares over the passive columns, zero elsewhere.
-  const auto solve_passive = [&] {
-    std::vector<Eigen::Index> chosen;
-    for (Eigen::Index j = 0; j < n; ++j) {
-      if (passive[static_cast<size_t>(j)]) chosen.push_back(j);
-    }
-    const Eigen::VectorXd part =
-        A(Eigen::seqN(0, A.rows()), chosen).colPivHouseholderQr().solve(rhs);
-    Eigen::VectorXd full = Eigen::VectorXd::Zero(n);
-    for (size_t k = 0; k < chosen.size(); ++k) full(chosen[k]) = part(static_cast<Eigen::Index>(k));
-    return full;
-  };
-  // Ends by the theory; the limit guards against cycling on rounding errors.
-  for (size_t step = 0; step < 3 * columns; ++step) {
-    const Eigen::VectorXd gradient = A.transpose() * (rhs - A * x);
-    Eigen::Index enter = -1;
-    for (Eigen::Index j = 0; j < n; ++j) {
-      if (passive[static_cast<size_t>(j)] || gradient(j) <= tolerance) continue;
-      if (enter < 0 || gradient(j) > gradient(enter)) enter = j;
-    }
-    if (enter < 0) break;
-    passive[static_cast<size_t>(enter)] = true;
-    Eigen::VectorXd next = solve_passive();
-    for (;;) {
-      // As far towards `next` as no coefficient turns negative; the one that stops it leaves.
-      double fraction = 1;
-      Eigen::Index leave = -1;
-      for (Eigen::Index j = 0; j < n; ++j) {
-        if (!passive[static_cast<size_t>(j)] || next(j) > 0) continue;
-        const double reach = x(j) / (x(j) - next(j));
-        if (leave >= 0 && reach >= fraction) continue;
-        fraction = std::isfinite(reach) ? reach : 0;
-        leave = j;
-      }
-      if (leave < 0) break;
-      x += fraction * (next - x);
-      x(leave) = 0;
-      passive[static_cast<size_t>(leave)] = false;
-      next = solve_passive();
-    }
-    x = next;
-  }
-  return {x.data(), x.data() + n};
-}
-
-PhysicsTerms calibrate(const std::vector<PhysicsTerms>& terms, const std::vector<double>& latency_s,
-                       int rounds) {
-  PhysicsTerms coefficients = fixed_coefficients();
-  const size_t rows = terms.size();
-  if (rows == 0) return coefficients;
-  PhysicsTerms scale{};
-  for (size_t i = 0; i < rows; ++i) {
-    for (size_t k = 0; k < kPhysicsTerms; ++k) scale[k] += terms[i][k] / latency_s[i];
-  }
-  for (double& s : scale) s = std::max(s / static_cast<double>(rows), 1e-12);
-  std::vector<double> a((rows + kPhysicsTerms) * kPhysicsTerms, 0.0);
-  std::vector<double> b(rows + kPhysicsTerms, 0.0);
-  for (size_t k = 0; k < kPhysicsTerms; ++k) a[(rows + k) * kPhysicsTerms + k] = kRidge;
-  std::vector<double> weight(rows, 1.0);
-  for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < rows; ++i) {
-      for (size_t k = 0; k < kPhysicsTerms; ++k)
-        a[i * kPhysicsTerms + k] = weight[i] * terms[i][k] / latency_s[i] / scale[k];
-      b[i] = weight[i];
-    }
-    const std::vector<double> x = non_negative_least_squares(a, kPhysicsTerms, b);
-    for (size_t k = 0; k < kPhysicsTerms; ++k) coefficients[k] = x[k] / scale[k];
-    for (size_t i = 0; i < rows; ++i) {
-      double fitted = 0;
-      for (size_t k = 0; k < kPhysicsTerms; ++k) fitted += coefficients[k] * terms[i][k];
-      const double off = std::abs(std::log(std::max(fitted / latency_s[i], 1e-6)));
-      weight[i] = 1 / std::sqrt(std::max(off, 0.03));
-    }
-  }
-  return coefficients;
 }
 
 }  // namespace assay

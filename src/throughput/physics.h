@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "records/bench_table.h"
@@ -49,20 +48,9 @@ double sequences_in_memory(const BenchRow& row, const ModelFacts& model,
 // Seconds of every term with coefficient 1.
 PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
                            const HardwareFacts& hardware);
-// The coefficients that are used without calibration.
+// The coefficients of the base.
 const PhysicsTerms& fixed_coefficients();
 // Latency that the row's throughput stands for: (ii + oo) * sequences / throughput.
 double equivalent_latency_s(const BenchRow& row);
-
-// min |A x - b| with x >= 0, by Lawson and Hanson, "Solving Least Squares Problems", 1974, ch. 23.
-// A row-major, rows * columns.
-std::vector<double> non_negative_least_squares(const std::vector<double>& a, size_t columns,
-                                               const std::vector<double>& b);
-
-// Coefficients that fit the latencies best in relative terms: non-negative least squares,
-// reweighted for the absolute log error, with a small ridge for terms that the data cannot tell
-// apart.
-PhysicsTerms calibrate(const std::vector<PhysicsTerms>& terms, const std::vector<double>& latency_s,
-                       int rounds = 8);
 
 }  // namespace assay

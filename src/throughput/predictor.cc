@@ -13,6 +13,7 @@
 #include "records/precision.h"
 #include "throughput/config_digest.h"
 #include "throughput/dataset.h"
+#include "throughput/latency_fit.h"
 #include "throughput/reach.h"
 #include "throughput/trained_process.h"
 
@@ -80,7 +81,9 @@ struct Predictor::State {
 
   void look_around();
   Explained judge(const BenchRow& point) const;
-  void choose_scale(const BenchRow& point, const Reach& near, Explained& out) const;
+  void choose_scale(const BenchRow& point, const Reach& near, const FitShares& shares,
+                    Explained& out) const;
+  void blend_in(const std::vector<BenchRow>& points, std::vector<Explained>& out) const;
   std::vector<Evidence> nearest(const BenchRow& point,
                                 const std::array<uint32_t, kKernelGroups>& id) const;
   std::vector<const Trained*> processes() const;  // that there are
@@ -194,27 +197,52 @@ Explained Predictor::State::judge(const BenchRow& point) const {
   // Rows that ran show that it fits, with fewer bits per weight.
   if (config == nullptr) judge_memory(point, out.reasons);
 
-  choose_scale(point, config != nullptr ? *config : *wide, out);
+  const FitShares shares = config != nullptr ? fit_shares(point, *config) : FitShares{};
+  choose_scale(point, config != nullptr ? *config : *wide, shares, out);
   return out;
 }
 
 // What is new about a point is its question; its interval is as wide as the widest that applies.
 void Predictor::State::choose_scale(const BenchRow& point, const Reach& near,
-                                    Explained& out) const {
+                                    const FitShares& shares, Explained& out) const {
   const Trained* process = process_for(point);
   if (process == nullptr) return;
   const std::string pair = pair_name(point);
-  const auto scale_of = [&](HeldOut kind) { return process->scales[index_of(kind)].at(pair); };
-  if (options.only) out.kind = *options.only;
-  out.scale = scale_of(out.kind);
-  if (options.only) return;
   const auto consider = [&](HeldOut kind) {
-    if (out.kind == HeldOut::kRow || out.kind == HeldOut::kGroup) out.kind = kind;
-    out.scale = std::max(out.scale, scale_of(kind));
+    const ConformalScale& scale = process->scales[index_of(kind)];
+    double share = 0;
+    if (kind == HeldOut::kLargerBatch) share = shares.batch;
+    if (kind == HeldOut::kLongerLength) share = shares.length;
+    if (!(scale.fit_weight > 0)) share = 0;
+    out.scale = std::max(out.scale, (1 - share) * scale.at(pair) + share * scale.blended_scale);
+    out.fit_weight = std::max(out.fit_weight, share * scale.fit_weight);
   };
-  if (point.batch > near.batch.high) consider(HeldOut::kLargerBatch);
+  if (options.only) out.kind = *options.only;
+  consider(out.kind);
+  if (options.only) return;
+  const auto beyond = [&](HeldOut kind) {
+    if (out.kind == HeldOut::kRow || out.kind == HeldOut::kGroup) out.kind = kind;
+    consider(kind);
+  };
+  if (point.batch > near.batch.high) beyond(HeldOut::kLargerBatch);
   if (point.in_len > near.in_len.high || point.out_len > near.out_len.high)
-    consider(HeldOut::kLongerLength);
+    beyond(HeldOut::kLongerLength);
+}
+
+// The configurations' own latency fits, where they have a weight. The width of intervals stays.
+void Predictor::State::blend_in(const std::vector<BenchRow>& points,
+                                std::vector<Explained>& out) const {
+  std::map<const Trained*, LatencyFits> fits;
+  for (size_t i = 0; i < points.size(); ++i) {
+    Prediction& p = out[i].prediction;
+    if (!(out[i].fit_weight > 0) || p.status == PredictionStatus::kNoAnswer) continue;
+    const Trained* process = process_for(points[i]);
+    LatencyFits& own = fits.try_emplace(process, rows, facts, process->physics).first->second;
+    const double off = own.log_throughput(points[i]) - std::log(p.tokens_per_s);
+    const double factor = std::exp(out[i].fit_weight * off);
+    for (double* value : {&p.tokens_per_s, &p.low90, &p.high90}) *value *= factor;
+    p.basis += " and latency fit";
+  }
 }
 
 std::vector<Evidence> Predictor::State::nearest(
@@ -412,6 +440,7 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
     }
     for (const size_t i : which) out[i].prediction = no_answer();
   }
+  s.blend_in(points, out);
   return out;
 }
 

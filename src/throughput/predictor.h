@@ -43,6 +43,7 @@ struct Explained {
   HeldOut kind = HeldOut::kRow;      // what is new about the point: its interval is made for that
   double log_sd = 0;                 // of the Gaussian process alone
   double scale = 0;                  // times this
+  double fit_weight = 0;             // of the configuration's own latency fit (latency_fit.h)
   std::vector<std::string> reasons;  // why it is outside; empty inside
   std::vector<Evidence> nearest;
 };

@@ -19,6 +19,7 @@ void Reach::add(const BenchRow& row) {
   out_len.add(row.out_len);
   batch.add(row.batch);
   devices.add(row.devices);
+  ++rows;
 }
 
 void note_beyond(const char* what, double value, const Range& range, double factor,

@@ -2,6 +2,7 @@
 
 // How far the rows of a table reach, and how a point lies beyond them.
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ double ratio_of(const BenchRow& row);
 // How far the rows of some group reach.
 struct Reach {
   Range in_len, out_len, batch, devices, ratio;
+  size_t rows = 0;
   void add(const BenchRow& row);
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "throughput/dataset.h"
+#include "throughput/latency_fit.h"
 
 namespace assay {
 
@@ -89,30 +90,30 @@ std::string pair_of_miss(const BenchRow& row, HeldOut kind) {
   return own ? pair_name(row) : "";
 }
 
-// The largest values of what grows stand for what lies beyond: learn below half of the largest,
-// answer above.
+// Learnt without the largest, asked for them.
 Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const FactBook& facts,
                                     bool physics, const std::vector<double>& parameters,
                                     HeldOut kind) {
-  const auto size = [kind](const BenchRow& row) {
-    return kind == HeldOut::kLargerBatch ? row.batch : length_of(row);
-  };
-  double largest = 0;
-  for (const BenchRow& row : rows) largest = std::max(largest, size(row));
-  std::vector<BenchRow> inner;
-  std::vector<BenchRow> outer;
-  for (const BenchRow& row : rows) (size(row) <= largest / 2 ? inner : outer).push_back(row);
-  if (inner.empty()) return ConformalScale{};
-  ASSAY_TRY_ASSIGN(Trained trained, train(inner, facts, physics, parameters));
-  const KernelTable asked = kernel_table(outer, facts, physics, trained.names);
-  std::vector<Miss> misses;
+  const WithoutLargest nested = without_largest(rows, kind);
+  if (nested.inner.empty() || nested.outer.empty()) return ConformalScale{};
+  ASSAY_TRY_ASSIGN(Trained trained, train(nested.inner, facts, physics, parameters));
+  const KernelTable asked = kernel_table(nested.outer, facts, physics, trained.names);
   const std::vector<GpAnswer> answers = trained.process()->predict(asked.points);
+  LatencyFits fits(nested.inner, facts, physics);
+  std::vector<BeyondMiss> misses;
   for (size_t i = 0; i < answers.size(); ++i) {
-    misses.push_back({std::abs(asked.residual[i] - answers[i].mean) / answers[i].sd, ""});
+    const BenchRow& row = nested.outer[asked.rows[i]];
+    const FitShares shares = fits.shares(row);
+    const double share = kind == HeldOut::kLargerBatch ? shares.batch : shares.length;
+    const double fit = share > 0 ? std::log(row.tokens_per_s) - fits.log_throughput(row) : 0;
+    misses.push_back({asked.residual[i] - answers[i].mean, answers[i].sd, fit, share});
   }
-  ConformalScale scale = conformal_scale(misses);
+  ConformalScale scale = scale_beyond(misses);
   // Without physics to carry it, one step beyond the data says too little about several.
-  if (!physics) scale.scale = std::max(scale.scale, kNormalScale);
+  if (!physics) {
+    scale.scale = std::max(scale.scale, kNormalScale);
+    scale.blended_scale = std::max(scale.blended_scale, kNormalScale);
+  }
   return scale;
 }
 

@@ -65,6 +65,30 @@ std::vector<BenchRow> questions(uint64_t seed) {
   return points;
 }
 
+// Rows of several engines, enough to tell what a fit of a configuration's own is worth.
+std::vector<BenchRow> more_rows(uint64_t seed) {
+  std::vector<BenchRow> rows;
+  for (const char* framework : {"vLLM", "another engine", "a third", "a fourth"}) {
+    for (BenchRow& row : made_rows(seed += 500)) {
+      row.framework = framework;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+// The rows' configurations at twice to eight times their batch or length.
+std::vector<BenchRow> points_beyond(uint64_t seed) {
+  std::mt19937_64 random(seed * 17);
+  std::vector<BenchRow> points = more_rows(seed);
+  for (BenchRow& point : points) {
+    const double factor = std::ceil(1 + 7 * unit_of(random));
+    (unit_of(random) < 0.5 ? point.batch : point.in_len) *= factor;
+    point.out_len = point.in_len;
+  }
+  return points;
+}
+
 class RandomTables : public ::testing::TestWithParam<uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTables, ::testing::Range<uint64_t>(1, 6));
 
@@ -126,6 +150,66 @@ TEST_P(RandomTables, ATrainingRowAskedBackIsWithinTheNoise) {
   }
 }
 
+TEST_P(RandomTables, WithinItsRowsNoConfigurationHasAFitOfItsOwn) {
+  const auto predictor = fitted(more_rows(GetParam()));
+  std::vector<BenchRow> points = predictor->rows();
+  for (BenchRow& point : points) point.batch = std::max(1.0, std::floor(0.9 * point.batch));
+  for (const Explained& e : predictor->explain(points)) {
+    EXPECT_EQ(e.fit_weight, 0);
+    EXPECT_EQ(e.prediction.basis, "gp on physics");
+  }
+}
+
+TEST_P(RandomTables, AFitOfItsOwnKeepsWhatHoldsOfAllPredictions) {
+  std::vector<BenchRow> rows = more_rows(GetParam());
+  const std::vector<BenchRow> points = points_beyond(GetParam());
+  const auto before = fitted(rows)->explain(points);
+  std::reverse(rows.begin(), rows.end());
+  const auto reversed = fitted(rows)->explain(points);
+  for (BenchRow& row : rows) row.tokens_per_s *= 7.5;
+  const auto scaled = fitted(rows)->explain(points);
+  size_t with_fit = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Prediction& p = before[i].prediction;
+    with_fit += before[i].fit_weight > 0;
+    EXPECT_LT(before[i].fit_weight, 1);
+    EXPECT_GT(p.low90, 0);
+    EXPECT_LE(p.low90, p.tokens_per_s);
+    EXPECT_LE(p.tokens_per_s, p.high90);
+    EXPECT_EQ(reversed[i].prediction.tokens_per_s, p.tokens_per_s);
+    EXPECT_EQ(reversed[i].prediction.high90, p.high90);
+    EXPECT_NEAR(scaled[i].prediction.tokens_per_s / p.tokens_per_s, 7.5, 1e-5);
+    EXPECT_NEAR(scaled[i].prediction.high90 / p.high90, 7.5, 1e-5);
+  }
+  EXPECT_GT(with_fit, points.size() / 10);
+}
+
+// At the edge of a configuration's rows, at twice and four times its largest batch or length.
+TEST_P(RandomTables, NothingJumpsWhereAFitOfItsOwnSetsIn) {
+  constexpr double kStep = 1e-9;
+  const auto predictor = fitted(more_rows(GetParam()));
+  const auto at = [&](bool batch, double factor) {
+    std::vector<BenchRow> points = predictor->rows();
+    for (BenchRow& point : points) {
+      (batch ? point.batch : point.in_len) *= factor;
+      point.out_len = point.in_len;
+    }
+    return predictor->predict(points);
+  };
+  for (const bool batch : {true, false}) {
+    for (const double factor : {1.0, 2.0, 4.0}) {
+      const auto before = at(batch, factor);
+      const auto after = at(batch, factor * (1 + kStep));
+      const auto further = at(batch, factor * (1 + 2 * kStep));
+      for (size_t i = 0; i < before.size(); ++i) {
+        EXPECT_NEAR(after[i].tokens_per_s / before[i].tokens_per_s, 1, 1e-6);
+        // The question changes at the edge, and with it the interval; beyond nothing does.
+        EXPECT_NEAR(further[i].high90 / after[i].high90, 1, 1e-6);
+      }
+    }
+  }
+}
+
 TEST_P(RandomTables, MoreRowsNeverWidenTheProcessAtATrainingPoint) {
   const std::vector<BenchRow> all = made_rows(GetParam());
   const std::vector<BenchRow> half(all.begin(),
@@ -136,13 +220,15 @@ TEST_P(RandomTables, MoreRowsNeverWidenTheProcessAtATrainingPoint) {
 }
 
 TEST_P(RandomTables, AModelFileAnswersAsTheFitThatWroteIt) {
-  ThroughputFit fit{"made", "csv", data_of(made_rows(GetParam())), FactBook::built_in(), {}};
+  ThroughputFit fit{"made", "csv", data_of(more_rows(GetParam())), FactBook::built_in(), {}};
   const auto predictor = *Predictor::fit(fit.data, fit.facts, fit.options);
   auto read = read_model(write_model(fit, *predictor), "model.json");
   ASSERT_TRUE(read) << read.error().describe();
   const auto again = *Predictor::fit(read->data, read->facts, read->options);
-  const auto before = predictor->predict(questions(GetParam()));
-  const auto after = again->predict(questions(GetParam()));
+  std::vector<BenchRow> points = questions(GetParam());
+  for (const BenchRow& point : points_beyond(GetParam())) points.push_back(point);
+  const auto before = predictor->predict(points);
+  const auto after = again->predict(points);
   for (size_t i = 0; i < before.size(); ++i) {
     EXPECT_EQ(after[i].tokens_per_s, before[i].tokens_per_s);
     EXPECT_EQ(after[i].low90, before[i].low90);

@@ -96,6 +96,9 @@ TEST(ModelFile, DamageIsNamed) {
   EXPECT_THAT(message("\"noise\":", "\"noises\":"), HasSubstr("'noise' not found"));
   EXPECT_THAT(message("\"noise\":", "\"noise\":-"), HasSubstr("not above 0"));
   EXPECT_THAT(message("\"scale\":", "\"scale\":-"), HasSubstr("an interval scale"));
+  EXPECT_THAT(message("\"fit_weight\":", "\"fit_weight\":2,\"was\":"),
+              HasSubstr("an interval scale"));
+  EXPECT_THAT(message("\"blended_scale\":", "\"blended_scale\":-"), HasSubstr("an interval scale"));
   EXPECT_THAT(message("\"outside_factor\":", "\"outside_factor\":-"), HasSubstr("outside_factor"));
   EXPECT_THAT(message("\"scale\":", "\"scale\":null,\"was\":"), HasSubstr("an interval scale"));
   EXPECT_THAT(message("\"noise\":", "\"noise\":null,\"was\":"), Not(HasSubstr("json.exception")));

@@ -107,41 +107,5 @@ TEST(Physics, TheBatchSizeOfLlamaCppCutsThePromptIntoChunks) {
   EXPECT_DOUBLE_EQ(at(t, PhysicsTerm::kHost), 100 * 1e-5);
 }
 
-TEST(Nnls, AgreesWithHandWorkedSolutions) {
-  // Unconstrained (2, 3) is feasible.
-  std::vector<double> x = non_negative_least_squares({1, 0, 0, 1, 1, 1}, 2, {2, 3, 5});
-  EXPECT_NEAR(x[0], 2, 1e-12);
-  EXPECT_NEAR(x[1], 3, 1e-12);
-  // Unconstrained has x1 = -1; with x1 = 0 the best x0 is the mean of 2, 1 and 3.
-  x = non_negative_least_squares({1, 1, 1, 2, 1, 0}, 2, {2, 1, 3});
-  EXPECT_NEAR(x[0], 2, 1e-12);
-  EXPECT_EQ(x[1], 0);
-  // Nothing positive helps.
-  x = non_negative_least_squares({1, 2, 3, 4}, 2, {-1, -1});
-  EXPECT_EQ(x[0], 0);
-  EXPECT_EQ(x[1], 0);
-}
-
-TEST(Nnls, CalibrationFindsTheCoefficientsThatMadeTheLatencies) {
-  std::vector<PhysicsTerms> terms;
-  std::vector<double> latency;
-  for (const double batch : {1, 4, 16, 64, 256}) {
-    for (const double length : {100, 400, 1600}) {
-      terms.push_back(physics_terms(row(1, length, 100, batch), model(), hardware()));
-      latency.push_back(3 * at(terms.back(), PhysicsTerm::kWeights) +
-                        0.7 * at(terms.back(), PhysicsTerm::kPrefill));
-    }
-  }
-  const PhysicsTerms found = calibrate(terms, latency);
-  for (size_t i = 0; i < terms.size(); ++i) {
-    double fitted = 0;
-    for (size_t k = 0; k < kPhysicsTerms; ++k) {
-      EXPECT_GE(found[k], 0);
-      fitted += found[k] * terms[i][k];
-    }
-    EXPECT_NEAR(fitted / latency[i], 1, 1e-3);
-  }
-}
-
 }  // namespace
 }  // namespace assay
