@@ -80,7 +80,8 @@ Solution solved(const Reduced& r, unsigned mask) {
 }
 
 // None negative. There are 15 ways of leaving terms out: all are tried. Of sums that fit equally
-// well the one without the later terms: two lengths cannot tell a square from what is there once.
+// well the one without the later terms: one sequence at two lengths cannot tell a square from what
+// is there once.
 Solution non_negative(const Equations& weighted) {
   const Eigen::HouseholderQR<Equations> qr(weighted);
   const Reduced r = qr.matrixQR().topRows<kLatencyTerms + 1>().triangularView<Eigen::Upper>();
