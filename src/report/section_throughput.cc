@@ -195,6 +195,14 @@ Table predictions_table(const ThroughputAnswers& answers) {
 Prose evidence_prose(const ThroughputAnswers& answers) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   std::set<std::string> said;
+  double largest_weight = 0;
+  for (const PredictedPoint& p : answers.points)
+    largest_weight = std::max(largest_weight, p.explained.fit_weight);
+  if (largest_weight > 0) {
+    prose.paragraphs.push_back(
+        "Beyond a configuration's own rows, a sum of latency terms fitted to them counts up to " +
+        format_share(largest_weight));
+  }
   for (const PredictedPoint& p : answers.points) {
     for (const std::string& text : nearest_texts(answers, p.explained)) {
       if (said.size() < 6 && said.insert(text).second) prose.paragraphs.push_back("Near: " + text);
