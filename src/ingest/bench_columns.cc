@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/decimal.h"
+#include "ingest/bench_variant.h"
 #include "ingest/csv_records.h"
 
 namespace assay {
@@ -294,7 +295,7 @@ void set_text(BenchRow& row, BenchRole role, const std::string& text) {
       row.model = text;
       break;
     case BenchRole::kVariant:
-      row.variant = text;
+      row.variant = variant_of_text(text);
       break;
     default:
       break;

@@ -135,14 +135,14 @@ VariantColumns variant_columns(const std::vector<std::string>& header, const Col
 // they are.
 bool complete_variant(const VariantColumns& columns, const std::vector<std::string>& cells,
                       bool batch_of_replica, BenchRow& row) {
-  VariantText variant;
-  if (!row.variant.empty()) variant.add(VariantPart::kPlain, row.variant);
-  for (const auto& [column, part] : columns.parts) variant.add(part, cells[column]);
-  const ParallelLayout& layout = variant.layout();
-  if (columns.devices && layout.told) row.devices = layout.devices();
-  row.variant = variant.text(row.devices);
+  VariantParts parts;
+  if (!row.variant.empty()) parts.add(VariantPart::kPlain, row.variant.text());
+  for (const auto& [column, part] : columns.parts) parts.add(part, cells[column]);
+  const std::optional<ParallelLayout>& layout = parts.layout();
+  if (columns.devices && layout) row.devices = layout->devices();
+  row.variant = parts.variant(row.devices);
   if (!batch_of_replica) return true;
-  row.batch *= layout.data;
+  if (layout) row.batch *= layout->data;
   return std::isfinite(row.batch);
 }
 

@@ -145,16 +145,16 @@ class OwnWords {
   }
 
   void tell(BenchRow& row) const {
-    const ParallelLayout& layout = variant_.layout();
+    const std::optional<ParallelLayout>& layout = variant_.layout();
     if (!hardware_.empty()) row.hardware = hardware_;
     // Replicas of attention run on the devices that tensor parallelism counts.
-    if (layout.told) row.devices = layout.devices() / (replicas_share_ ? layout.data : 1);
+    if (layout) row.devices = layout->devices() / (replicas_share_ ? layout->data : 1);
     if (std::isfinite(devices_)) row.devices = devices_;
-    row.variant = variant_.text(row.devices);
+    row.variant = variant_.variant(row.devices);
   }
 
  private:
-  VariantText variant_;
+  VariantParts variant_;
   std::string hardware_;
   double devices_ = kNan;
   bool replicas_share_ = false;

@@ -1,8 +1,11 @@
 #include "ingest/bench_variant.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "base/ascii.h"
+#include "base/decimal.h"
 #include "ingest/bench_columns.h"
 #include "ingest/csv_records.h"
 
@@ -59,23 +62,39 @@ void add_statement(std::string& text, const std::string& statement) {
   text += (text.empty() ? "" : ", ") + statement;
 }
 
-void add_size(std::string& text, const char* name, double size) {
-  if (size <= 1) return;
-  text += (text.empty() ? "" : " ") + std::string(name) + std::to_string(std::llround(size));
+// "tp4": the size, where the word is one.
+uint32_t* size_named(std::string_view kind, ParallelLayout& layout) {
+  if (kind == "tp") return &layout.tensor;
+  if (kind == "pp") return &layout.pipeline;
+  if (kind == "dp") return &layout.data;
+  return kind == "ep" ? &layout.expert : nullptr;
+}
+
+constexpr uint64_t kLargestSize = 1000000;
+
+// "tp2 ep4"
+std::optional<ParallelLayout> layout_of_statement(std::string_view statement) {
+  ParallelLayout layout;
+  while (!statement.empty()) {
+    const std::string_view word = statement.substr(0, statement.find(' '));
+    uint32_t* to = size_named(word.substr(0, 2), layout);
+    uint64_t size = 0;
+    if (to == nullptr || word.size() < 3 || !is_digit(word[2]) ||
+        !parse_uint64(word.substr(2), size) || size == 0 || size >= kLargestSize)
+      return std::nullopt;
+    *to = static_cast<uint32_t>(size);
+    statement.remove_prefix(std::min(word.size() + 1, statement.size()));
+  }
+  return layout;
+}
+
+// "v0.9.1", "vnightly-2"
+bool is_version(std::string_view statement) {
+  return statement.size() > 1 && statement[0] == 'v' &&
+         (is_digit(statement[1]) || statement.starts_with("vnightly"));
 }
 
 }  // namespace
-
-std::string ParallelLayout::text(double devices) const {
-  const bool plain = pipeline <= 1 && data <= 1 && expert <= 1 && tensor == devices;
-  if (!told || plain) return "";
-  std::string words;
-  add_size(words, "tp", tensor);
-  add_size(words, "pp", pipeline);
-  add_size(words, "dp", data);
-  add_size(words, "ep", expert);
-  return words.empty() ? "tp1" : words;
-}
 
 std::optional<VariantPart> variant_part(const std::string& title) {
   std::string words = lower_trimmed(title);
@@ -88,37 +107,62 @@ std::optional<VariantPart> variant_part(const std::string& title) {
   return std::nullopt;
 }
 
-void VariantText::add(VariantPart part, const std::string& value) {
+BenchVariant variant_of_text(const std::string& text) {
+  BenchVariant variant;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(", ", begin), text.size());
+    const std::string statement = text.substr(begin, end - begin);
+    begin = end + 2;
+    const auto layout = statement.empty() ? std::nullopt : layout_of_statement(statement);
+    if (layout && !variant.layout) {
+      variant.layout = layout;
+    } else if (is_version(statement) && variant.version.empty()) {
+      variant.version = statement;
+    } else {
+      add_statement(variant.words, statement);
+    }
+  }
+  return variant;
+}
+
+void VariantParts::add(VariantPart part, const std::string& value) {
   if (says_nothing(value)) return;
   const auto size = parse_cell(value, BenchRole::kDevices, 1);
-  const auto set = [&](double& to) {
-    layout_.told = true;
-    if (size && size->value >= 1 && size->value < 1e6) to = size->value;
+  const auto set = [&](uint32_t ParallelLayout::* to) {
+    if (!layout_) layout_.emplace();
+    if (size && size->value >= 1 && size->value < static_cast<double>(kLargestSize))
+      (*layout_).*to = static_cast<uint32_t>(std::llround(size->value));
   };
   switch (part) {
-    case VariantPart::kPlain:
-      return add_statement(plain_, value);
+    case VariantPart::kPlain: {
+      const BenchVariant written = variant_of_text(value);
+      if (written.layout) written_ = written.layout;
+      if (!written.version.empty()) version_ = written.version;
+      return add_statement(plain_, written.words);
+    }
     case VariantPart::kCache:
       return add_statement(cache_, "kv " + value);
     case VariantPart::kVersion:
-      return add_statement(version_, (lower_trimmed(value).front() == 'v' ? "" : "v") + value);
+      version_ = (lower_trimmed(value).front() == 'v' ? "" : "v") + value;
+      return;
     case VariantPart::kTensor:
-      return set(layout_.tensor);
+      return set(&ParallelLayout::tensor);
     case VariantPart::kPipeline:
-      return set(layout_.pipeline);
+      return set(&ParallelLayout::pipeline);
     case VariantPart::kData:
-      return set(layout_.data);
+      return set(&ParallelLayout::data);
     case VariantPart::kExpert:
-      return set(layout_.expert);
+      return set(&ParallelLayout::expert);
   }
 }
 
-std::string VariantText::text(double devices) const {
-  std::string text = plain_;
-  add_statement(text, cache_);
-  add_statement(text, layout_.text(devices));
-  add_statement(text, version_);
-  return text;
+BenchVariant VariantParts::variant(double devices) const {
+  BenchVariant variant{plain_, layout_ ? layout_ : written_, version_};
+  add_statement(variant.words, cache_);
+  const bool plain = layout_ && layout_->pipeline == 1 && layout_->data == 1 &&
+                     layout_->expert == 1 && layout_->tensor == devices;
+  if (plain) variant.layout.reset();
+  return variant;
 }
 
 }  // namespace assay

@@ -1,6 +1,34 @@
 #include "records/bench_table.h"
 
 namespace assay {
+namespace {
+
+void add_statement(std::string& text, const std::string& statement) {
+  if (statement.empty()) return;
+  text += (text.empty() ? "" : ", ") + statement;
+}
+
+std::string layout_text(const ParallelLayout& layout) {
+  std::string words;
+  const auto add = [&words](const char* name, uint32_t size) {
+    if (size <= 1) return;
+    words += (words.empty() ? "" : " ") + std::string(name) + std::to_string(size);
+  };
+  add("tp", layout.tensor);
+  add("pp", layout.pipeline);
+  add("dp", layout.data);
+  add("ep", layout.expert);
+  return words.empty() ? "tp1" : words;
+}
+
+}  // namespace
+
+std::string BenchVariant::text() const {
+  std::string text = words;
+  if (layout) add_statement(text, layout_text(*layout));
+  add_statement(text, version);
+  return text;
+}
 
 std::string_view oddity_weight_name(OddityWeight weight) {
   switch (weight) {

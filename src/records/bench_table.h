@@ -6,11 +6,38 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay {
+
+// How a model was split over devices; 1 where nothing is told.
+struct ParallelLayout {
+  uint32_t tensor = 1;
+  uint32_t pipeline = 1;
+  uint32_t data = 1;
+  uint32_t expert = 1;
+
+  double devices() const { return static_cast<double>(tensor) * pipeline * data; }
+  friend bool operator==(const ParallelLayout&, const ParallelLayout&) = default;
+};
+
+// What tells runs apart beside hardware, engine, model and sizes.
+struct BenchVariant {
+  // Precision, the cache's type, whatever else is told: "fp8, kv fp8". Makes another engine of it,
+  // as far as speed goes, which a layout (there are as many as configurations) or a version do not.
+  std::string words = {};
+  // Absent: not told, or one tensor-parallel group of all devices, the plain case.
+  std::optional<ParallelLayout> layout = {};
+  std::string version = {};  // of the engine: "v0.9.1"
+
+  bool empty() const { return words.empty() && !layout && version.empty(); }
+  // As one text of statements: "fp8, kv fp8, tp2 ep4, v0.9.1". Part of names that are hashed.
+  std::string text() const;
+  friend bool operator==(const BenchVariant&, const BenchVariant&) = default;
+};
 
 struct BenchRow {
   std::string hardware;   // "Nvidia H100 GPU"; empty = not told
@@ -27,9 +54,8 @@ struct BenchRow {
   double ttft_ms = std::numeric_limits<double>::quiet_NaN();  // means
   double tpot_ms = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();
-  std::string
-      variant;       // what else tells runs apart: parallelism, precision; part of cfg if not empty
-  int64_t line = 0;  // where it stood in its file: line, or element, from 1
+  BenchVariant variant;  // part of cfg if not empty
+  int64_t line = 0;      // where it stood in its file: line, or element, from 1
 };
 
 // What an oddity means for who reads results, decided where it is found.

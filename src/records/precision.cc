@@ -113,7 +113,7 @@ Precision precision_of(std::string_view words) {
 }
 
 Precision precision_of(const BenchRow& row) {
-  const Precision told = precision_of(row.variant);
+  const Precision told = precision_of(row.variant.words);
   if (told.told) return told;
   Precision named = precision_of(row.model);
   named.kv_bytes = told.kv_bytes;

@@ -59,7 +59,7 @@ const std::vector<PointColumn>& point_columns() {
       {"fw", "framework", [](const BenchRow& r) { return Value(r.framework); }},
       {"model", "model", [](const BenchRow& r) { return Value(r.model); }},
       {"variant", "variant",
-       [](const BenchRow& r) { return r.variant.empty() ? Value() : Value(r.variant); }},
+       [](const BenchRow& r) { return r.variant.empty() ? Value() : Value(r.variant.text()); }},
       {"ii", "in", [](const BenchRow& r) { return plain_number(r.in_len); }},
       {"oo", "out", [](const BenchRow& r) { return plain_number(r.out_len); }},
       {"bb", "batch", [](const BenchRow& r) { return plain_number(r.batch); }},
@@ -97,7 +97,7 @@ Row point_cells(const BenchRow& point) {
 }  // namespace
 
 std::string config_text(const BenchRow& p) {
-  std::string text = p.model + (p.variant.empty() ? "" : " (" + p.variant + ")");
+  std::string text = p.model + (p.variant.empty() ? "" : " (" + p.variant.text() + ")");
   const std::string many = p.devices == 1 ? std::string() : rounded_text(p.devices);
   const auto add = [&text](const std::string& word, const std::string& rest) {
     text += (text.empty() ? "" : " ") + word + " " + rest;
@@ -129,7 +129,7 @@ std::string short_text(const BenchRow& p) {
   text += fmt::format(",n={:g}", p.devices);
   if (!p.framework.empty()) text += ",fw=" + p.framework;
   if (!p.model.empty()) text += ",model=" + p.model;
-  return p.variant.empty() ? text : text + ",variant=" + p.variant;
+  return p.variant.empty() ? text : text + ",variant=" + p.variant.text();
 }
 
 Value::List nearest_texts(const ThroughputAnswers& answers, const Explained& explained) {

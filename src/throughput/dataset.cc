@@ -209,7 +209,7 @@ double latency_of(const BenchRow& row) {
 std::string config_name(const BenchRow& row) {
   std::string name =
       row.hardware + "|" + shortest_text(row.devices) + "|" + row.framework + "|" + row.model;
-  if (!row.variant.empty()) name += "|" + row.variant;
+  if (!row.variant.empty()) name += "|" + row.variant.text();
   return name;
 }
 

@@ -85,46 +85,10 @@ std::optional<Placed> place(const BenchRow& row, const FactBook& facts, bool phy
   return place_on_physics(row, *model, *hardware, names);
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// "tp2 ep4": how the model was split over devices.
-bool tells_layout(std::string_view statement) {
-  while (!statement.empty()) {
-    const std::string_view word = statement.substr(0, statement.find(' '));
-    const std::string_view kind = word.substr(0, 2);
-    const bool known = kind == "tp" || kind == "pp" || kind == "dp" || kind == "ep";
-    if (!known || word.size() < 3 || !std::all_of(word.begin() + 2, word.end(), is_digit))
-      return false;
-    statement.remove_prefix(std::min(word.size() + 1, statement.size()));
-  }
-  return true;
-}
-
-bool tells_version(std::string_view statement) {
-  return statement.size() > 1 && statement[0] == 'v' &&
-         (is_digit(statement[1]) || statement.substr(0, 8) == "vnightly");
-}
-
-// What of a variant makes another engine as far as speed goes: precision, not a version, and not a
-// layout, of which there are as many as configurations.
-std::string engine_part(std::string_view variant) {
-  std::string part;
-  while (!variant.empty()) {
-    const size_t end = std::min(variant.find(", "), variant.size());
-    const std::string_view statement = variant.substr(0, end);
-    if (!tells_layout(statement) && !tells_version(statement)) {
-      if (!part.empty()) part += ", ";
-      part += statement;
-    }
-    variant.remove_prefix(std::min(end + 2, variant.size()));
-  }
-  return part;
-}
-
 }  // namespace
 
 std::array<std::string, kKernelGroups> GroupNames::keys_of(const BenchRow& row) {
-  const std::string framework = row.framework + "|" + engine_part(row.variant);
+  const std::string framework = row.framework + "|" + row.variant.words;
   std::array<std::string, kKernelGroups> keys;
   keys[static_cast<size_t>(KernelGroup::kHardware)] = row.hardware;
   keys[static_cast<size_t>(KernelGroup::kFramework)] = framework;

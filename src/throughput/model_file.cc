@@ -84,6 +84,17 @@ double number_at(const Json& row, size_t column) {
                                   : row.at(column).get<double>();
 }
 
+Json layout_json(const std::optional<ParallelLayout>& layout) {
+  if (!layout) return nullptr;
+  return {layout->tensor, layout->pipeline, layout->data, layout->expert};
+}
+
+std::optional<ParallelLayout> layout_from(const Json& sizes) {
+  if (sizes.is_null()) return std::nullopt;
+  const auto size = [&sizes](size_t i) { return sizes.at(i).get<uint32_t>(); };
+  return ParallelLayout{size(0), size(1), size(2), size(3)};
+}
+
 BenchTable rows_from(const Json& document, std::vector<bool>& infeasible) {
   BenchTable table;
   for (const Json& row : document.at("rows")) {
@@ -92,13 +103,15 @@ BenchTable rows_from(const Json& document, std::vector<bool>& infeasible) {
     out.devices = row.at(1).get<double>();
     out.framework = row.at(2).get<std::string>();
     out.model = row.at(3).get<std::string>();
-    out.variant = row.at(4).get<std::string>();
-    out.in_len = row.at(5).get<double>();
-    out.out_len = row.at(6).get<double>();
-    out.batch = row.at(7).get<double>();
-    out.latency_s = number_at(row, 8);
-    out.tokens_per_s = row.at(9).get<double>();
-    infeasible.push_back(row.at(10).get<bool>());
+    out.variant.words = row.at(4).get<std::string>();
+    out.variant.layout = layout_from(row.at(5));
+    out.variant.version = row.at(6).get<std::string>();
+    out.in_len = row.at(7).get<double>();
+    out.out_len = row.at(8).get<double>();
+    out.batch = row.at(9).get<double>();
+    out.latency_s = number_at(row, 10);
+    out.tokens_per_s = row.at(11).get<double>();
+    infeasible.push_back(row.at(12).get<bool>());
     table.rows.push_back(std::move(out));
   }
   return table;
@@ -333,14 +346,15 @@ void add_rows(const ThroughputFit& fit, Json& out) {
                                {"effect", oddity.effect},
                                {"weight", oddity_weight_name(oddity.weight)}});
   }
-  out["columns"] = {"hw", "n",  "fw",        "model",        "variant",   "ii",
-                    "oo", "bb", "latency_s", "tokens_per_s", "infeasible"};
+  out["columns"] = {"hw", "n",  "fw", "model",     "words",        "layout",    "version",
+                    "ii", "oo", "bb", "latency_s", "tokens_per_s", "infeasible"};
   out["rows"] = Json::array();
   for (size_t i = 0; i < fit.data.rows.size(); ++i) {
     const BenchRow& row = fit.data.rows[i];
-    out["rows"].push_back({row.hardware, row.devices, row.framework, row.model, row.variant,
-                           row.in_len, row.out_len, row.batch, number(row.latency_s),
-                           row.tokens_per_s, static_cast<bool>(fit.data.infeasible[i])});
+    out["rows"].push_back({row.hardware, row.devices, row.framework, row.model, row.variant.words,
+                           layout_json(row.variant.layout), row.variant.version, row.in_len,
+                           row.out_len, row.batch, number(row.latency_s), row.tokens_per_s,
+                           static_cast<bool>(fit.data.infeasible[i])});
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-inline constexpr int kThroughputModelVersion = 4;
+inline constexpr int kThroughputModelVersion = 5;
 
 struct ThroughputFit {
   std::string source;  // the table's file

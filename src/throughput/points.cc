@@ -14,31 +14,46 @@ namespace {
 
 constexpr size_t kMostPoints = 1000000;
 
+enum class Kind : uint8_t { kText, kVariant, kNumber, kBothLengths };
+
 struct Attribute {
   const char* name;
   const char* also;
-  std::string BenchRow::* text;  // one of the three
-  double BenchRow::* number;
-  bool both_lengths;
+  Kind kind;
+  std::string BenchRow::* text = nullptr;  // of kText
+  double BenchRow::* number = nullptr;     // of kNumber
+
+  bool is_name() const { return kind == Kind::kText || kind == Kind::kVariant; }
+  std::string name_of(const BenchRow& row) const {
+    return kind == Kind::kVariant ? row.variant.text() : row.*text;
+  }
 };
 
 const std::array<Attribute, 9>& attributes() {
   static const std::array<Attribute, 9> list = {{
-      {"hw", "hardware", &BenchRow::hardware, nullptr, false},
-      {"n", "devices", nullptr, &BenchRow::devices, false},
-      {"fw", "framework", &BenchRow::framework, nullptr, false},
-      {"model", "model", &BenchRow::model, nullptr, false},
-      {"variant", "variant", &BenchRow::variant, nullptr, false},
-      {"ii", "in", nullptr, &BenchRow::in_len, false},
-      {"oo", "out", nullptr, &BenchRow::out_len, false},
-      {"len", "length", nullptr, nullptr, true},
-      {"bb", "batch", nullptr, &BenchRow::batch, false},
+      {"hw", "hardware", Kind::kText, &BenchRow::hardware},
+      {"n", "devices", Kind::kNumber, nullptr, &BenchRow::devices},
+      {"fw", "framework", Kind::kText, &BenchRow::framework},
+      {"model", "model", Kind::kText, &BenchRow::model},
+      {"variant", "variant", Kind::kVariant},
+      {"ii", "in", Kind::kNumber, nullptr, &BenchRow::in_len},
+      {"oo", "out", Kind::kNumber, nullptr, &BenchRow::out_len},
+      {"len", "length", Kind::kBothLengths},
+      {"bb", "batch", Kind::kNumber, nullptr, &BenchRow::batch},
   }};
   return list;
 }
 
 Error refuse(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
+}
+
+void copy_name(const Attribute& attribute, const BenchRow& from, BenchRow& to) {
+  if (attribute.kind == Kind::kVariant) {
+    to.variant = from.variant;
+  } else {
+    to.*attribute.text = from.*attribute.text;
+  }
 }
 
 // What was typed may be a list of hundreds.
@@ -119,11 +134,24 @@ std::string key_of(const std::string& name) {
   return key;
 }
 
-std::vector<std::string> values_of(const std::vector<BenchRow>& rows,
-                                   std::string BenchRow::* field) {
+std::vector<std::string> values_of(const std::vector<BenchRow>& rows, const Attribute& attribute) {
   std::set<std::string> values;
-  for (const BenchRow& row : rows) values.insert(row.*field);
+  for (const BenchRow& row : rows) values.insert(attribute.name_of(row));
   return {values.begin(), values.end()};
+}
+
+// A variant is always one that was measured: of the first row that has it.
+void set_name(const Attribute& attribute, const std::string& name,
+              const std::vector<BenchRow>& rows, BenchRow& point) {
+  if (attribute.kind == Kind::kText) {
+    point.*attribute.text = name;
+    return;
+  }
+  for (const BenchRow& row : rows) {
+    if (row.variant.text() != name) continue;
+    point.variant = row.variant;
+    return;
+  }
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -198,7 +226,7 @@ size_t distance(const std::string& asked, const std::string& known) {
 
 Result<std::string> resolve_name(const Attribute& attribute, const std::string& value,
                                  const std::vector<BenchRow>& rows, const FactBook& facts) {
-  const std::vector<std::string> measured = values_of(rows, attribute.text);
+  const std::vector<std::string> measured = values_of(rows, attribute);
   if (std::find(measured.begin(), measured.end(), value) != measured.end()) return value;
   const std::string key = key_of(value);
   if (key.empty()) return refuse(std::string(attribute.name) + " has no value");
@@ -289,20 +317,20 @@ Status fill_in(const std::vector<Given>& given, const std::vector<BenchRow>& row
     return std::any_of(given.begin(), given.end(), [&](const Given& g) {
       const bool length =
           attribute.number == &BenchRow::in_len || attribute.number == &BenchRow::out_len;
-      return g.attribute == &attribute || (g.attribute->both_lengths && length);
+      return g.attribute == &attribute || (g.attribute->kind == Kind::kBothLengths && length);
     });
   };
   for (const Attribute& attribute : attributes()) {
-    if (attribute.both_lengths || is_given(attribute)) continue;
-    if (attribute.text != nullptr) {
+    if (attribute.kind == Kind::kBothLengths || is_given(attribute)) continue;
+    if (attribute.is_name()) {
       // A variant that is not asked for is the plain one where there is one.
-      const std::vector<std::string> values = values_of(rows, attribute.text);
+      const std::vector<std::string> values = values_of(rows, attribute);
       const bool plain =
-          attribute.text == &BenchRow::variant && !values.empty() && values.front().empty();
+          attribute.kind == Kind::kVariant && !values.empty() && values.front().empty();
       if (!plain && values.size() != 1) {
         return refuse(std::string(attribute.name) + " is missing: the rows have " + listed(values));
       }
-      point.*attribute.text = values.front();
+      set_name(attribute, values.front(), rows, point);
       continue;
     }
     std::set<double> values;
@@ -347,11 +375,12 @@ Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vec
   ASSAY_TRY(fill_in(given, rows, base));
   std::vector<BenchRow> points = {base};
   for (const Given& g : given) {
-    std::vector<std::string> names;
+    std::vector<BenchRow> names;
     std::vector<double> numbers;
-    if (g.attribute->text != nullptr) {
+    if (g.attribute->is_name()) {
       for (const std::string& name : split(g.value, "|")) {
-        ASSAY_TRY_ASSIGN(names.emplace_back(), resolve_name(*g.attribute, name, rows, facts));
+        ASSAY_TRY_ASSIGN(const std::string known, resolve_name(*g.attribute, name, rows, facts));
+        set_name(*g.attribute, known, rows, names.emplace_back());
       }
     } else {
       ASSAY_TRY_ASSIGN(numbers, parse_numbers(*g.attribute, g.value));
@@ -360,13 +389,13 @@ Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vec
       return refuse("the grid has over a million points");
     std::vector<BenchRow> next;
     for (const BenchRow& point : points) {
-      for (const std::string& name : names) {
+      for (const BenchRow& named : names) {
         next.push_back(point);
-        next.back().*g.attribute->text = name;
+        copy_name(*g.attribute, named, next.back());
       }
       for (const double number : numbers) {
         next.push_back(point);
-        if (g.attribute->both_lengths) {
+        if (g.attribute->kind == Kind::kBothLengths) {
           next.back().in_len = next.back().out_len = number;
         } else {
           next.back().*g.attribute->number = number;

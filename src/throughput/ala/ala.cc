@@ -338,13 +338,15 @@ ThroughputMethod ala_per_config_method(const BoostOptions& options,
 }
 
 Vocabulary vocabulary_of(const ThroughputData& data) {
-  const auto sorted = [&](std::string BenchRow::* field) {
+  const auto sorted = [&](const auto& name_of) {
     std::set<std::string> names;
-    for (const BenchRow& row : data.rows) names.insert(row.*field);
+    for (const BenchRow& row : data.rows) names.insert(name_of(row));
     return std::vector<std::string>(names.begin(), names.end());
   };
-  Vocabulary vocabulary{sorted(&BenchRow::hardware), sorted(&BenchRow::framework),
-                        sorted(&BenchRow::model), sorted(&BenchRow::variant)};
+  Vocabulary vocabulary{sorted([](const BenchRow& row) { return row.hardware; }),
+                        sorted([](const BenchRow& row) { return row.framework; }),
+                        sorted([](const BenchRow& row) { return row.model; }),
+                        sorted([](const BenchRow& row) { return row.variant.text(); })};
   if (vocabulary.variant.size() == 1) vocabulary.variant.clear();
   return vocabulary;
 }
@@ -355,7 +357,7 @@ void append_names(const Vocabulary& vocabulary, const BenchRow& row,
   append_one_hot(vocabulary.hardware, row.hardware, features);
   append_one_hot(vocabulary.framework, row.framework, features);
   append_one_hot(vocabulary.model, row.model, features);
-  append_one_hot(vocabulary.variant, row.variant, features);
+  append_one_hot(vocabulary.variant, row.variant.text(), features);
 }
 
 ThroughputMethod ala_pooled_method(Vocabulary vocabulary, bool log_targets) {

@@ -38,7 +38,7 @@ TEST_F(BenchCsv, BlankLinesLowerCaseTitlesSpacesAndWindowsEndsAreFine) {
   ASSERT_EQ(table->rows.size(), 2U);
   EXPECT_EQ(table->rows[0].model, "m");
   EXPECT_EQ(table->rows[0].hardware, "H");
-  EXPECT_EQ(table->rows[0].variant, "kv fp8");
+  EXPECT_EQ(table->rows[0].variant.text(), "kv fp8");
   EXPECT_EQ(table->rows[1].line, 4);
   EXPECT_EQ(count(*table, "blank_line"), 1U);
 }
@@ -56,7 +56,7 @@ TEST_F(BenchCsv, ACommaWithoutQuotesIsJoinedWhereOnlyOnePlaceFits) {
       "Latency,Throughput\nH,4,v,m,128,16,Hybrid TP = 2, EP = 2,2,2048\n");
   ASSERT_TRUE(table);
   ASSERT_EQ(table->rows.size(), 1U);
-  EXPECT_EQ(table->rows[0].variant, "Hybrid TP = 2, EP = 2");
+  EXPECT_EQ(table->rows[0].variant.text(), "Hybrid TP = 2, EP = 2");
   EXPECT_EQ(table->rows[0].tokens_per_s, 2048);
   EXPECT_EQ(count(*table, "unquoted_comma"), 1U);
 }
@@ -188,18 +188,40 @@ TEST_F(BenchCsv, LayoutVersionAndPrecisionMakeTheVariant) {
       "100,1,10,fp8,fp8,2,2,1,0.9.1\n"
       "100,1,10,,,8,,8,\n");
   ASSERT_TRUE(table) << table.error().describe();
-  EXPECT_EQ(table->rows[0].variant, "fp8, v0.9.1");
+  EXPECT_EQ(table->rows[0].variant.text(), "fp8, v0.9.1");
   EXPECT_EQ(table->rows[0].devices, 4);
-  EXPECT_EQ(table->rows[1].variant, "fp8, kv fp8, tp2 pp2, v0.9.1");
+  EXPECT_EQ(table->rows[1].variant.text(), "fp8, kv fp8, tp2 pp2, v0.9.1");
   EXPECT_EQ(table->rows[1].devices, 4);
-  EXPECT_EQ(table->rows[2].variant, "tp8 ep8");
+  EXPECT_EQ(table->rows[2].variant.text(), "tp8 ep8");
   EXPECT_EQ(table->rows[2].devices, 8);
+  EXPECT_EQ(table->rows[1].variant,
+            (BenchVariant{"fp8, kv fp8", ParallelLayout{2, 2, 1, 1}, "v0.9.1"}));
+  EXPECT_FALSE(table->rows[0].variant.layout);  // one group of all devices is the plain case
   // A count of its own beside the layout.
   const auto counted = read("len,bb,throughput,tp,num_gpus\n100,1,10,4,8\n100,1,10,8,8\n");
   ASSERT_TRUE(counted);
   EXPECT_EQ(counted->rows[0].devices, 8);
-  EXPECT_EQ(counted->rows[0].variant, "tp4");
-  EXPECT_EQ(counted->rows[1].variant, "");
+  EXPECT_EQ(counted->rows[0].variant.text(), "tp4");
+  EXPECT_EQ(counted->rows[1].variant.text(), "");
+}
+
+TEST_F(BenchCsv, APersonsVariantIsTakenApartToo) {
+  const auto table = read("len,bb,throughput,variant\n100,1,10,\"v0.9.1, tp2 ep4, fp8, tpx\"\n");
+  ASSERT_TRUE(table) << table.error().describe();
+  const BenchVariant& variant = table->rows[0].variant;
+  EXPECT_EQ(variant.words, "fp8, tpx");
+  ASSERT_TRUE(variant.layout);
+  EXPECT_EQ(*variant.layout, (ParallelLayout{2, 1, 1, 4}));
+  EXPECT_EQ(variant.version, "v0.9.1");
+  EXPECT_EQ(variant.text(), "fp8, tpx, tp2 ep4, v0.9.1");
+  EXPECT_EQ(table->rows[0].devices, 1);  // words tell no number of devices
+  const auto meta = read("len,bb,throughput\n100,1,10\n", {}, {"variant=int4, vnightly-3, tp1"});
+  EXPECT_EQ(meta->rows[0].variant, (BenchVariant{"int4", ParallelLayout{}, "vnightly-3"}));
+  EXPECT_EQ(meta->rows[0].variant.text(), "int4, tp1, vnightly-3");
+  for (const char* words : {"tp", "tp2x", "tp0", "tp2 fast", "very fast", "tp99999999999"}) {
+    const auto plain = read("len,bb,throughput\n100,1,10\n", {}, {std::string("variant=") + words});
+    EXPECT_EQ(plain->rows[0].variant, (BenchVariant{words, {}, ""})) << words;
+  }
 }
 
 TEST_F(BenchCsv, SemicolonsTabsAndDecimalCommasAreRead) {

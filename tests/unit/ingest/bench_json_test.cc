@@ -190,7 +190,7 @@ TEST_F(BenchJson, AiconfiguratorRowsHaveLatencyFromTtftAndTpot) {
   EXPECT_EQ(row.batch, 512);
   EXPECT_DOUBLE_EQ(row.latency_s, 2);
   EXPECT_DOUBLE_EQ(row.tokens_per_s, 1125. * 512 / 2);
-  EXPECT_EQ(row.variant, "fp8, tp4 dp4");
+  EXPECT_EQ(row.variant.text(), "fp8, tp4 dp4");
   EXPECT_EQ(count(*table, "disaggregated"), 1U);
 }
 
@@ -202,9 +202,9 @@ TEST_F(BenchJson, AiconfiguratorKeepsLayoutsAndVersionsApart) {
       "b,vllm,0.19.0,m,b300_sxm,fp8,agg,1024,101,128,4,1,1,4,500,16\n"
       "c,vllm,0.20.0,m,b300_sxm,fp8,agg,1024,101,128,4,1,,0,500,17\n");
   ASSERT_TRUE(table);
-  EXPECT_EQ(table->rows[0].variant, "fp8, v0.19.0");
-  EXPECT_EQ(table->rows[1].variant, "fp8, tp4 ep4, v0.19.0");
-  EXPECT_EQ(table->rows[2].variant, "fp8, v0.20.0");
+  EXPECT_EQ(table->rows[0].variant.text(), "fp8, v0.19.0");
+  EXPECT_EQ(table->rows[1].variant.text(), "fp8, tp4 ep4, v0.19.0");
+  EXPECT_EQ(table->rows[2].variant.text(), "fp8, v0.20.0");
   EXPECT_EQ(table->rows[2].devices, 4);
 }
 

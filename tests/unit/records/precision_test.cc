@@ -38,7 +38,7 @@ TEST(Precision, TheModelsNameTellsWhereTheVariantDoesNot) {
   BenchRow row;
   row.model = "someone/Llama-3-70B-AWQ";
   EXPECT_DOUBLE_EQ(precision_of(row).weight_bytes, 0.52);
-  row.variant = "fp16";
+  row.variant.words = "fp16";
   EXPECT_EQ(precision_of(row).weight_bytes, 2);
   EXPECT_TRUE(precision_of(row).told);
 }

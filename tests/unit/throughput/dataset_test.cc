@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "throughput/kernel_table.h"
+
 namespace assay {
 namespace {
 
@@ -34,9 +36,21 @@ TEST(ThroughputDataset, NamesAreTheStringsThatAreHashed) {
   EXPECT_EQ(config_name(r), "Nvidia H100 GPU|1|vLLM|meta-llama/Meta-Llama-3-8B");
   EXPECT_EQ(group_name(r), "Nvidia H100 GPU|1|vLLM|meta-llama/Meta-Llama-3-8B|128|128");
   EXPECT_EQ(row_name(r), "Nvidia H100 GPU|1|vLLM|meta-llama/Meta-Llama-3-8B|128|128|16");
-  r.variant = "TP";
+  r.variant.words = "TP";
   r.in_len = 100.5;
   EXPECT_EQ(group_name(r), "Nvidia H100 GPU|1|vLLM|meta-llama/Meta-Llama-3-8B|TP|100.5|128");
+}
+
+TEST(ThroughputDataset, LayoutAndVersionMakeAnotherConfigurationButNoOtherEngine) {
+  BenchRow row = good_row();
+  row.variant = {"fp8", ParallelLayout{2, 1, 1, 4}, "v0.9.1"};
+  EXPECT_EQ(config_name(row),
+            "Nvidia H100 GPU|1|vLLM|meta-llama/Meta-Llama-3-8B|fp8, tp2 ep4, v0.9.1");
+  const auto keys = GroupNames::keys_of(row);
+  EXPECT_EQ(keys[static_cast<size_t>(KernelGroup::kFramework)], "vLLM|fp8");
+  EXPECT_EQ(keys[static_cast<size_t>(KernelGroup::kModelFramework)],
+            "meta-llama/Meta-Llama-3-8B|vLLM|fp8");
+  EXPECT_EQ(keys[static_cast<size_t>(KernelGroup::kConfig)], config_name(row));
 }
 
 TEST(ThroughputDataset, TheFirstOfAKeyIsKeptOfLlmInferenceBench) {
@@ -198,7 +212,7 @@ TEST(ThroughputDataset, WhatIsImpossibleFollowsThePrecision) {
   const double latency[] = {0.60, 0.30, 0.31, 0.60};
   for (size_t i = 0; i < 4; ++i) {
     table.rows[i].latency_s = latency[i];
-    table.rows[i].variant = i == 3 ? "bf16" : "fp8";
+    table.rows[i].variant.words = i == 3 ? "bf16" : "fp8";
     table.rows[i].batch = 16.0 * static_cast<double>(1 + i);
   }
   const auto data = make_throughput_data(
@@ -235,8 +249,8 @@ TEST(ThroughputDataset, AGuessedPrecisionMakesNoRowImpossibleThatFewerBitsExplai
 TEST(ThroughputDataset, APeakThatIsNotKnownIsSaid) {
   BenchTable table;
   table.rows = {good_row(), good_row()};
-  table.rows[0].variant = "fp8";
-  table.rows[1].variant = "nvfp4";
+  table.rows[0].variant.words = "fp8";
+  table.rows[1].variant.words = "nvfp4";
   auto data = make_throughput_data(table);
   note_precision(FactBook::built_in(), UntoldPrecision::kAssumed, *data);
   EXPECT_EQ(find(data->oddities, "peak_unknown")->rows, 1U);  // Hopper has no FP4 units

@@ -40,6 +40,25 @@ TEST(Points, AreReadWithWhatAllRowsAgreeOnFilledIn) {
   EXPECT_EQ(point->devices, 1);
 }
 
+TEST(Points, AVariantIsAskedForByItsTextAndKeepsItsParts) {
+  std::vector<BenchRow> both = rows();
+  both[1] = both[0];
+  both[0].variant = {"fp8", ParallelLayout{4, 1, 1, 4}, "v1.0"};
+  const std::string text = "bb=2,variant=fp8, tp4 ep4, v1.0";
+  const auto named = parse_point(text, both, FactBook::built_in());
+  ASSERT_TRUE(named) << named.error().message;
+  EXPECT_EQ(named->variant, both[0].variant);
+  // Not asked for: the plain one.
+  const auto plain = parse_point("bb=2", both, FactBook::built_in());
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_TRUE(plain->variant.empty());
+  const auto grid = parse_grid("bb=1|2|3,variant=fp8, tp4 ep4, v1.0", both, FactBook::built_in());
+  ASSERT_TRUE(grid);
+  ASSERT_EQ(grid->size(), 3U);
+  EXPECT_EQ(grid->back().variant, both[0].variant);
+  EXPECT_FALSE(parse_point("bb=2,variant=fp8, tp2, v1.0", both, FactBook::built_in()));
+}
+
 TEST(Points, HardwareThatOnlyTheFactsKnowIsTaken) {
   const auto point =
       parse_point("bb=1,hw=H200,model=Mistral-7B,len=128", rows(), FactBook::built_in());
