@@ -101,6 +101,7 @@ Result<BenchTable> read_any(const std::string& path, const BenchReadOptions& opt
                                table.format == "aiconfigurator" || table.format == "vllm";
   if (runs_of_batches) fill_and_check_throughput(table);
   note_unknown_names(table);
+  for (BenchRow& row : table.rows) settle_precision(row);
   return table;
 }
 

@@ -30,6 +30,19 @@ std::string BenchVariant::text() const {
   return text;
 }
 
+void settle_precision(BenchRow& row) { row.precision = precision_of(row.variant.words, row.model); }
+
+BenchRow unmeasured_like(const BenchRow& row) {
+  BenchRow other;
+  other.hardware = row.hardware;
+  other.framework = row.framework;
+  other.model = row.model;
+  other.variant = row.variant;
+  other.precision = row.precision;
+  other.devices = row.devices;
+  return other;
+}
+
 std::string_view oddity_weight_name(OddityWeight weight) {
   switch (weight) {
     case OddityWeight::kNote:

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "records/precision.h"
+
 namespace assay {
 
 // How a model was split over devices; 1 where nothing is told.
@@ -55,8 +57,14 @@ struct BenchRow {
   double tpot_ms = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();
   BenchVariant variant;  // part of cfg if not empty
+  Precision precision;   // as settle_precision() finds it in the variant and the model's name
   int64_t line = 0;      // where it stood in its file: line, or element, from 1
 };
+
+// Once for a row, when its names stand.
+void settle_precision(BenchRow& row);
+// Another row of the same configuration, which has measured nothing yet.
+BenchRow unmeasured_like(const BenchRow& row);
 
 // What an oddity means for who reads results, decided where it is found.
 enum class OddityWeight : uint8_t {

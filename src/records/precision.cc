@@ -79,7 +79,6 @@ bool rules(const Format& one, const Format& other) {
 
 }  // namespace
 
-// Asked several times for every row of a table: nothing is allocated.
 Precision precision_of(std::string_view words) {
   const Format* weights = nullptr;
   const Format* kv = nullptr;
@@ -112,10 +111,10 @@ Precision precision_of(std::string_view words) {
   return precision;
 }
 
-Precision precision_of(const BenchRow& row) {
-  const Precision told = precision_of(row.variant.words);
+Precision precision_of(std::string_view variant, std::string_view model) {
+  const Precision told = precision_of(variant);
   if (told.told) return told;
-  Precision named = precision_of(row.model);
+  Precision named = precision_of(model);
   named.kv_bytes = told.kv_bytes;
   return named;
 }

@@ -1,13 +1,11 @@
 #pragma once
 
 // What a run's precision costs: bytes that a weight and a value of the KV cache take, and on which
-// matrix units it computes. Told by words in the variant of a row ("fp8, kv fp8"), else in the
+// matrix units it computes. Told by words in the variant of a run ("fp8, kv fp8"), else in the
 // model's name ("...-AWQ").
 
 #include <cstdint>
 #include <string_view>
-
-#include "records/bench_table.h"
 
 namespace assay {
 
@@ -24,6 +22,6 @@ struct Precision {
 inline constexpr double kFewestWeightBytes = 0.5;
 
 Precision precision_of(std::string_view words);
-Precision precision_of(const BenchRow& row);
+Precision precision_of(std::string_view variant, std::string_view model);
 
 }  // namespace assay

@@ -8,7 +8,6 @@
 
 #include "base/decimal.h"
 #include "base/stats.h"
-#include "records/precision.h"
 #include "throughput/physics.h"
 #include "throughput/splits.h"
 
@@ -237,7 +236,7 @@ LeastLatency least_latency_by_facts(const FactBook& facts, UntoldPrecision untol
       const double weights_gb = weight_bytes * model->active_b;
       return row.out_len * weights_gb / (row.devices * hardware->bandwidth_tb_s * 1000);
     };
-    const Precision precision = precision_of(row);
+    const Precision& precision = row.precision;
     const bool certain = precision.told || untold == UntoldPrecision::kSixteenBits;
     return LatencyBound{seconds(certain ? precision.weight_bytes : kFewestWeightBytes),
                         seconds(precision.weight_bytes)};
@@ -248,7 +247,7 @@ void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputDat
   for (const BenchRow& row : data.rows) {
     const HardwareFacts* hardware = facts.hardware(row.hardware);
     if (facts.model(row.model) == nullptr || hardware == nullptr) continue;
-    if (untold == UntoldPrecision::kAssumed && !precision_of(row).told) {
+    if (untold == UntoldPrecision::kAssumed && !row.precision.told) {
       count_oddity(
           data.oddities, "precision_unknown", row.line, false,
           "no precision is told: 16-bit weights are assumed; --meta variant=fp8 (int4, bf16, ...) "

@@ -112,6 +112,7 @@ BenchTable rows_from(const Json& document, std::vector<bool>& infeasible) {
     out.latency_s = number_at(row, 10);
     out.tokens_per_s = row.at(11).get<double>();
     infeasible.push_back(row.at(12).get<bool>());
+    settle_precision(out);
     table.rows.push_back(std::move(out));
   }
   return table;

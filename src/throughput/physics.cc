@@ -55,22 +55,22 @@ std::string_view physics_term_name(PhysicsTerm term) { return kNames[static_cast
 bool batch_is_chunk(const BenchRow& row) { return row.framework == "llama.cpp"; }
 
 bool peak_is_known(const BenchRow& row, const HardwareFacts& hardware) {
-  return told_peak(precision_of(row).units, hardware) > 0;
+  return told_peak(row.precision.units, hardware) > 0;
 }
 
 double peak_tflops(const BenchRow& row, const HardwareFacts& hardware) {
-  const double told = told_peak(precision_of(row).units, hardware);
+  const double told = told_peak(row.precision.units, hardware);
   return told > 0 ? told : hardware.tflops;
 }
 
 double kv_gb_per_token(const BenchRow& row, const ModelFacts& model) {
-  return model.kv_gb_per_token() * (precision_of(row).kv_bytes / 2);
+  return model.kv_gb_per_token() * (row.precision.kv_bytes / 2);
 }
 
 double sequences_in_memory(const BenchRow& row, const ModelFacts& model,
                            const HardwareFacts& hardware) {
   const double memory = row.devices * hardware.memory_gb;
-  const double weights_gb = precision_of(row).weight_bytes * model.parameters_b;
+  const double weights_gb = row.precision.weight_bytes * model.parameters_b;
   const double free = std::max(kUsableMemory * memory - weights_gb, kLeastFreeMemory * memory);
   return free / (kv_gb_per_token(row, model) * (row.in_len + row.out_len));
 }
@@ -84,7 +84,7 @@ PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
   const double tflops = peak_tflops(row, hardware) * row.devices;
   const double kv_gb = kv_gb_per_token(row, model);
   const double weights_s =
-      precision_of(row).weight_bytes * weights_touched(model, sequences) / gb_per_s;
+      row.precision.weight_bytes * weights_touched(model, sequences) / gb_per_s;
   const double token_s = 2 * model.active_b / 1000 / tflops;
   const double overfull = std::max(0.0, sequences / sequences_in_memory(row, model, hardware) - 1);
   PhysicsTerms terms{};

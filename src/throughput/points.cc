@@ -404,6 +404,7 @@ Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vec
     }
     points = std::move(next);
   }
+  for (BenchRow& point : points) settle_precision(point);
   return points;
 }
 

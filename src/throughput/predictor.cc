@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "base/stats.h"
-#include "records/precision.h"
 #include "throughput/config_digest.h"
 #include "throughput/dataset.h"
 #include "throughput/latency_fit.h"
@@ -150,7 +149,7 @@ void Predictor::State::judge_memory(const BenchRow& point,
   const ModelFacts* model = facts.model(point.model);
   const HardwareFacts* hardware = facts.hardware(point.hardware);
   if (model == nullptr || hardware == nullptr || !options.physics) return;
-  const double weights_gb = precision_of(point).weight_bytes * model->parameters_b;
+  const double weights_gb = point.precision.weight_bytes * model->parameters_b;
   const double memory_gb = point.devices * hardware->memory_gb;
   if (weights_gb <= memory_gb) return;
   std::array<char, 80> text;

@@ -40,12 +40,7 @@ std::vector<BenchRow> unmeasured_points(const std::vector<BenchRow>& rows) {
   for (const auto& [name, config] : configs) {
     for (const auto& [in_len, out_len] : config.second) {
       for (const double batch : batches[config.first.framework]) {
-        BenchRow point;
-        point.hardware = config.first.hardware;
-        point.framework = config.first.framework;
-        point.model = config.first.model;
-        point.variant = config.first.variant;
-        point.devices = config.first.devices;
+        BenchRow point = unmeasured_like(config.first);
         point.in_len = in_len;
         point.out_len = out_len;
         point.batch = batch;

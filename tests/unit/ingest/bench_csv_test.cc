@@ -196,6 +196,7 @@ TEST_F(BenchCsv, LayoutVersionAndPrecisionMakeTheVariant) {
   EXPECT_EQ(table->rows[2].devices, 8);
   EXPECT_EQ(table->rows[1].variant,
             (BenchVariant{"fp8, kv fp8", ParallelLayout{2, 2, 1, 1}, "v0.9.1"}));
+  EXPECT_EQ(table->rows[1].precision.kv_bytes, 1);
   EXPECT_FALSE(table->rows[0].variant.layout);  // one group of all devices is the plain case
   // A count of its own beside the layout.
   const auto counted = read("len,bb,throughput,tp,num_gpus\n100,1,10,4,8\n100,1,10,8,8\n");
@@ -216,6 +217,7 @@ TEST_F(BenchCsv, APersonsVariantIsTakenApartToo) {
   EXPECT_EQ(variant.text(), "fp8, tpx, tp2 ep4, v0.9.1");
   EXPECT_EQ(table->rows[0].devices, 1);  // words tell no number of devices
   const auto meta = read("len,bb,throughput\n100,1,10\n", {}, {"variant=int4, vnightly-3, tp1"});
+  EXPECT_DOUBLE_EQ(meta->rows[0].precision.weight_bytes, 0.52);
   EXPECT_EQ(meta->rows[0].variant, (BenchVariant{"int4", ParallelLayout{}, "vnightly-3"}));
   EXPECT_EQ(meta->rows[0].variant.text(), "int4, tp1, vnightly-3");
   for (const char* words : {"tp", "tp2x", "tp0", "tp2 fast", "very fast", "tp99999999999"}) {

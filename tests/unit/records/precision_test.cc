@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "records/bench_table.h"
+
 namespace assay {
 namespace {
 
@@ -37,10 +39,17 @@ TEST(Precision, TheCacheHasItsOwnWord) {
 TEST(Precision, TheModelsNameTellsWhereTheVariantDoesNot) {
   BenchRow row;
   row.model = "someone/Llama-3-70B-AWQ";
-  EXPECT_DOUBLE_EQ(precision_of(row).weight_bytes, 0.52);
+  settle_precision(row);
+  EXPECT_DOUBLE_EQ(row.precision.weight_bytes, 0.52);
+  row.variant.words = "kv fp8";
+  settle_precision(row);
+  EXPECT_DOUBLE_EQ(row.precision.weight_bytes, 0.52);
+  EXPECT_EQ(row.precision.kv_bytes, 1);
   row.variant.words = "fp16";
-  EXPECT_EQ(precision_of(row).weight_bytes, 2);
-  EXPECT_TRUE(precision_of(row).told);
+  settle_precision(row);
+  EXPECT_EQ(row.precision.weight_bytes, 2);
+  EXPECT_TRUE(row.precision.told);
+  EXPECT_EQ(unmeasured_like(row).precision.weight_bytes, 2);
 }
 
 }  // namespace

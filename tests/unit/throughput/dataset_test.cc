@@ -213,6 +213,7 @@ TEST(ThroughputDataset, WhatIsImpossibleFollowsThePrecision) {
   for (size_t i = 0; i < 4; ++i) {
     table.rows[i].latency_s = latency[i];
     table.rows[i].variant.words = i == 3 ? "bf16" : "fp8";
+    settle_precision(table.rows[i]);
     table.rows[i].batch = 16.0 * static_cast<double>(1 + i);
   }
   const auto data = make_throughput_data(
@@ -251,6 +252,7 @@ TEST(ThroughputDataset, APeakThatIsNotKnownIsSaid) {
   table.rows = {good_row(), good_row()};
   table.rows[0].variant.words = "fp8";
   table.rows[1].variant.words = "nvfp4";
+  for (BenchRow& row : table.rows) settle_precision(row);
   auto data = make_throughput_data(table);
   note_precision(FactBook::built_in(), UntoldPrecision::kAssumed, *data);
   EXPECT_EQ(find(data->oddities, "peak_unknown")->rows, 1U);  // Hopper has no FP4 units

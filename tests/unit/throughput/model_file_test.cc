@@ -57,6 +57,8 @@ TEST(ModelFile, VariantsKeepTheirParts) {
   ASSERT_TRUE(read) << read.error().message;
   for (size_t i = 0; i < 3; ++i)
     EXPECT_EQ(read->data.rows[i].variant, fit.data.rows[i].variant) << i;
+  EXPECT_EQ(read->data.rows[0].precision.kv_bytes, 1);
+  EXPECT_EQ(read->data.rows[2].precision.kv_bytes, 2);
 }
 
 TEST(ModelFile, OdditiesKeepTheirWeight) {
@@ -179,7 +181,8 @@ TEST(ModelFile, DigestsOfOtherRowsOrWithNumbersMissingAreDamage) {
   const auto message = [&](const std::string& what, const std::string& by) {
     return refusal(replaced(text, what, by)).message;
   };
-  EXPECT_THAT(message("\"vLLM\",\"Qwen/Qwen2-7B\",\"\",null,\"\",128", "\"vLLM\",\"Qwen/Qwen2-7B\",\"\",null,\"\",129"),
+  EXPECT_THAT(message("\"vLLM\",\"Qwen/Qwen2-7B\",\"\",null,\"\",128",
+                      "\"vLLM\",\"Qwen/Qwen2-7B\",\"\",null,\"\",129"),
               HasSubstr("digests of other rows"));
   EXPECT_THAT(message("]],\"columns\":[", "]],\"columns\":[99,"),
               HasSubstr("a digest whose numbers"));

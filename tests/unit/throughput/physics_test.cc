@@ -67,14 +67,14 @@ TEST(Physics, PrecisionSetsTheBytesAndThePeak) {
   h.fp8_tflops = 250;
   BenchRow r = row(1, 500, 500, 8);
   const PhysicsTerms wide = physics_terms(r, model(), h);
-  r.variant.words = "fp8, kv fp8";
+  r.precision = precision_of("fp8, kv fp8");
   const PhysicsTerms narrow = physics_terms(r, model(), h);
   EXPECT_DOUBLE_EQ(at(narrow, PhysicsTerm::kWeights), at(wide, PhysicsTerm::kWeights) / 2);
   EXPECT_DOUBLE_EQ(at(narrow, PhysicsTerm::kKvCache), at(wide, PhysicsTerm::kKvCache) / 2);
   EXPECT_DOUBLE_EQ(at(narrow, PhysicsTerm::kPrefill), at(wide, PhysicsTerm::kPrefill) / 2.5);
   // 45 - 10 GB free, 0.02 GB each sequence.
   EXPECT_DOUBLE_EQ(sequences_in_memory(r, model(), h), 1750);
-  r.variant.words = "int8";  // no peak of it is known
+  r.precision = precision_of("int8");  // no peak of it is known
   EXPECT_DOUBLE_EQ(at(physics_terms(r, model(), h), PhysicsTerm::kPrefill),
                    at(wide, PhysicsTerm::kPrefill));
 }

@@ -48,10 +48,12 @@ TEST(Points, AVariantIsAskedForByItsTextAndKeepsItsParts) {
   const auto named = parse_point(text, both, FactBook::built_in());
   ASSERT_TRUE(named) << named.error().message;
   EXPECT_EQ(named->variant, both[0].variant);
+  EXPECT_EQ(named->precision.weight_bytes, 1);
   // Not asked for: the plain one.
   const auto plain = parse_point("bb=2", both, FactBook::built_in());
   ASSERT_TRUE(plain) << plain.error().message;
   EXPECT_TRUE(plain->variant.empty());
+  EXPECT_EQ(plain->precision.weight_bytes, 2);
   const auto grid = parse_grid("bb=1|2|3,variant=fp8, tp4 ep4, v1.0", both, FactBook::built_in());
   ASSERT_TRUE(grid);
   ASSERT_EQ(grid->size(), 3U);
