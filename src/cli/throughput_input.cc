@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "ingest/csv_table.h"
 #include "report/section_throughput_evaluate.h"
+#include "throughput/dataset.h"
 #include "throughput/points.h"
 
 namespace assay {
@@ -75,10 +76,24 @@ Status check_method(const std::string& method, const FitFlags& flags) {
       "", -1};
 }
 
-bool lacks_facts(const ThroughputFit& fit) {
-  return std::any_of(fit.data.rows.begin(), fit.data.rows.end(), [&fit](const BenchRow& row) {
-    return fit.facts.model(row.model) == nullptr || fit.facts.hardware(row.hardware) == nullptr;
-  });
+bool lacks_facts(const ThroughputFit& fit, const BenchRow& row) {
+  return fit.facts.model(row.model) == nullptr || fit.facts.hardware(row.hardware) == nullptr;
+}
+
+bool any_lacks_facts(const ThroughputFit& fit) {
+  return std::any_of(fit.data.rows.begin(), fit.data.rows.end(),
+                     [&fit](const BenchRow& row) { return lacks_facts(fit, row); });
+}
+
+// Standard deviation of log throughput that the process takes for one measurement: its last
+// parameter. Most rows are of the process on physics where any have facts.
+double taken_noise(const ThroughputFit& fit) {
+  const bool physics = fit.options.physics &&
+                       !std::all_of(fit.data.rows.begin(), fit.data.rows.end(),
+                                    [&fit](const BenchRow& row) { return lacks_facts(fit, row); });
+  const std::vector<double>& found =
+      physics ? fit.options.physics_parameters : fit.options.plain_parameters;
+  return (found.empty() ? (physics ? physics_kernel() : plain_kernel()).defaults : found).back();
 }
 
 Result<FittedModel> make_predictor(ThroughputFit fit) {
@@ -157,9 +172,10 @@ Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
   if (flags.refit && !flags.no_physics) {
     ASSAY_TRY(search_parameters(fit, true, fit.options.physics_parameters, notes));
   }
-  if (flags.refit && !interrupt_asked() && (flags.no_physics || lacks_facts(fit))) {
+  if (flags.refit && !interrupt_asked() && (flags.no_physics || any_lacks_facts(fit))) {
     ASSAY_TRY(search_parameters(fit, false, fit.options.plain_parameters, notes));
   }
+  if (fit.method == "assay") note_repeat_noise(taken_noise(fit), fit.data);
   ASSAY_TRY_ASSIGN(FittedModel model, make_predictor(std::move(fit)));
   model.notes = std::move(notes);
   model.asked = std::move(asked);

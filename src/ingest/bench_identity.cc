@@ -42,10 +42,21 @@ bool near(double a, double b) { return std::fabs(a / b - 1) <= kIdentityToleranc
 
 bool about(double a, double b) { return std::fabs(std::log(a / b)) <= kFactorTolerance; }
 
+// Without a latency, a column of requests per second tells the same: but for its own unit.
+Identity identity_by_requests(const BenchRow& row) {
+  if (!(row.requests_per_s > 0) || !(row.tokens_per_s > 0)) return Identity::kUnchecked;
+  const double tokens = tokens_of(row);
+  if (near(row.tokens_per_s, row.requests_per_s * tokens)) return Identity::kHolds;
+  if (near(row.tokens_per_s, row.requests_per_s * row.out_len)) return Identity::kOutputOnly;
+  if (tokens >= kLeastFactor && about(row.tokens_per_s, row.requests_per_s))
+    return Identity::kRequests;
+  return Identity::kFails;
+}
+
 Identity identity_of(const BenchRow& row) {
   const double by_latency = throughput_by_latency(row);
-  if (!std::isfinite(by_latency) || !(row.tokens_per_s > 0) || !(row.latency_s > 0))
-    return Identity::kUnchecked;
+  if (!(row.latency_s > 0)) return identity_by_requests(row);
+  if (!std::isfinite(by_latency) || !(row.tokens_per_s > 0)) return Identity::kUnchecked;
   const double tokens = tokens_of(row);
   if (near(row.tokens_per_s, by_latency)) return Identity::kHolds;
   if (near(row.tokens_per_s, by_latency / row.batch)) return Identity::kOneSequence;
@@ -150,13 +161,14 @@ void check(BenchRow& row, OddityLog& log) {
                       "sequences (llama.cpp's logical batch); kept as measured");
     case Identity::kOutputOnly:
       row.output_tokens_per_s = row.tokens_per_s;
-      row.tokens_per_s = throughput_by_latency(row);
+      row.tokens_per_s =
+          row.latency_s > 0 ? throughput_by_latency(row) : row.requests_per_s * tokens_of(row);
       return log.note("output_tokens_only", row.line, false,
                       "throughput counts output tokens only: input tokens were added");
     default:
       return log.note("identity_failed", row.line, false,
-                      "throughput is not (ii + oo) x bb / latency: kept as measured, one of the "
-                      "three columns means something else");
+                      "throughput is not (ii + oo) x bb / latency, or x requests per second: kept "
+                      "as measured, one of the columns means something else");
   }
 }
 

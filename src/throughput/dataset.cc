@@ -22,6 +22,8 @@ constexpr double kLargestBatch = 1e7;
 constexpr double kMostDevices = 1e6;
 // Repeats that differ by more than this are not noise.
 constexpr double kContradiction = 1.5;
+// The noise that is taken holds for most tables within this factor.
+constexpr double kNoisyRepeats = 3;
 
 // Clients drive requests: their lengths and concurrency are means.
 bool has_whole_numbers(const BenchTable& table) {
@@ -113,6 +115,26 @@ std::string worst_text(const Repeats& worst) {
          row_name(worst.row);
 }
 
+std::string percent(double share) { return rounded_text(100 * share, 3) + " %"; }
+
+RepeatNoise noise_of(const std::vector<Repeats>& all) {
+  RepeatNoise noise;
+  double squares = 0;
+  for (const Repeats& repeats : all) {
+    const size_t n = repeats.tokens_per_s.size();
+    if (n < 2 || spread_of(repeats) > kContradiction) continue;
+    ++noise.keys;
+    noise.rows += n;
+    double mean = 0;
+    for (const double rate : repeats.tokens_per_s) mean += std::log(rate) / static_cast<double>(n);
+    for (const double rate : repeats.tokens_per_s)
+      squares += (std::log(rate) - mean) * (std::log(rate) - mean);
+  }
+  if (noise.keys > 0)
+    noise.log_sd = std::sqrt(squares / static_cast<double>(noise.rows - noise.keys));
+  return noise;
+}
+
 // Says how repeats were taken: how many, how far apart, and the worst.
 void note_repeats(const std::vector<Repeats>& all, std::vector<BenchOddity>& oddities) {
   struct Kind {
@@ -136,15 +158,20 @@ void note_repeats(const std::vector<Repeats>& all, std::vector<BenchOddity>& odd
   for (const Kind* kind : {&noise, &contradiction}) {
     if (kind->keys == 0) continue;
     const std::string size = "the mean of " + std::to_string(kind->rows) + " measurements of " +
-                             count_text(kind->keys, "key") + " is taken";
+                             std::to_string(kind->keys) + " of " + count_text(all.size(), "key") +
+                             " is taken";
     const std::string spread = brief(100 * (median(kind->spreads) - 1)) + " %";
     const std::string effect =
-        kind == &noise ? size + "; largest over smallest is " + spread +
-                             " more in the middle, at worst " + worst_text(*kind->worst)
-                       : size +
-                             ", though they differ by more than 1.5 times, as if something that no "
-                             "column tells had changed; at worst " +
-                             worst_text(*kind->worst);
+        kind == &noise
+            ? size + "; largest over smallest is " + spread + " more in the middle, at worst " +
+                  worst_text(*kind->worst)
+            : size +
+                  ", though they differ by more than 1.5 times, as if something that no column "
+                  "tells had changed; the largest is up to " +
+                  brief(spread_of(*kind->worst)) +
+                  " times the smallest: " + worst_text(*kind->worst) +
+                  "; predictions near these keys may be off by as much, and their intervals do "
+                  "not know";
     oddities.push_back({kind->code, kind->rows, 0, kind->worst->lines.front(), effect,
                         kind == &noise ? OddityWeight::kNote : OddityWeight::kWarning});
   }
@@ -243,6 +270,18 @@ LeastLatency least_latency_by_facts(const FactBook& facts, UntoldPrecision untol
   };
 }
 
+void note_repeat_noise(double taken_log_sd, ThroughputData& data) {
+  const RepeatNoise& repeats = data.repeats;
+  if (repeats.keys == 0 || repeats.log_sd <= kNoisyRepeats * taken_log_sd) return;
+  data.oddities.push_back(
+      {"repeats_noisy", repeats.rows, 0, 0,
+       "measurements of one key scatter by " + percent(repeats.log_sd) + " (standard deviation, " +
+           count_text(repeats.keys, "key") + "), the method takes " + percent(taken_log_sd) +
+           " for the noise of one: it follows single rows too closely, and a new run may fall "
+           "outside its interval more often than one in ten; --refit finds the noise of this table",
+       OddityWeight::kWarning});
+}
+
 void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputData& data) {
   for (const BenchRow& row : data.rows) {
     const HardwareFacts* hardware = facts.hardware(row.hardware);
@@ -304,6 +343,7 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
   Ids groups;
   std::vector<Repeats> all = rows_by_key(table, data.oddities);
   note_repeats(all, data.oddities);
+  data.repeats = noise_of(all);
   thin_out(all, most_rows, data.oddities);
   for (const Repeats& repeats : all) {
     BenchRow row = repeats.row;

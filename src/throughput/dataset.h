@@ -34,6 +34,8 @@ UntoldPrecision untold_precision(const BenchTable& table);
 // function.
 LeastLatency least_latency_by_facts(const FactBook& facts = FactBook::built_in(),
                                     UntoldPrecision untold = UntoldPrecision::kSixteenBits);
+// Warns of repeats that scatter by far more than the noise of one measurement that a method takes.
+void note_repeat_noise(double taken_log_sd, ThroughputData& data);
 // Counts rows with facts whose precision is assumed, or whose peak in that precision is not known.
 void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputData& data);
 

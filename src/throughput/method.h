@@ -16,6 +16,13 @@
 
 namespace assay {
 
+// How far measurements of one key were apart. Keys that contradict each other are not among them.
+struct RepeatNoise {
+  size_t keys = 0;    // with several measurements
+  uint64_t rows = 0;  // of them
+  double log_sd = 0;  // of one measurement, pooled within keys; of log throughput
+};
+
 // Rows ready for fitting: usable, one per key, with what a method may ask about each.
 struct ThroughputData {
   std::vector<BenchRow> rows;
@@ -25,6 +32,7 @@ struct ThroughputData {
   std::vector<std::string> group_names;
   std::vector<bool> infeasible;       // faster than reading the active weights once per token
   std::vector<BenchOddity> oddities;  // what cleaning found, on top of the reader's
+  RepeatNoise repeats;
 };
 
 enum class PredictionStatus : uint8_t {

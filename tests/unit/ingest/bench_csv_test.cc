@@ -155,6 +155,27 @@ TEST_F(BenchCsv, AFactorMetByChanceIsNoUnit) {
   EXPECT_EQ(count(*table, "identity_failed"), 5U);
 }
 
+TEST_F(BenchCsv, RequestsPerSecondTellUnitsWhereNoLatencyDoes) {
+  const auto output =
+      read("ii,oo,bb,throughput,requests_per_second\n100,50,1,100,2\n100,50,2,600,4\n");
+  ASSERT_TRUE(output);
+  EXPECT_EQ(count(*output, "output_tokens_only"), 1U);  // 2 x 50
+  EXPECT_EQ(output->rows[0].tokens_per_s, 300);
+  EXPECT_EQ(output->rows[0].output_tokens_per_s, 100);
+  EXPECT_EQ(output->rows[1].tokens_per_s, 600);  // 4 x 150
+  const auto mixed =
+      read("ii,oo,bb,throughput,requests_per_second\n100,50,1,300,2\n100,50,2,4,4\n");
+  ASSERT_TRUE(mixed);
+  ASSERT_EQ(mixed->rows.size(), 1U);
+  EXPECT_EQ(count(*mixed, "mixed_units"), 1U);
+  const auto requests =
+      read("ii,oo,bb,throughput,requests_per_second\n100,50,1,2,2\n100,50,2,4,4\n");
+  EXPECT_EQ(requests->rows[1].tokens_per_s, 600);
+  const auto wrong = read("ii,oo,bb,throughput,requests_per_second\n100,50,1,777,2\n");
+  EXPECT_EQ(count(*wrong, "identity_failed"), 1U);
+  EXPECT_EQ(wrong->rows[0].tokens_per_s, 777);
+}
+
 TEST_F(BenchCsv, RequestsPerSecondAreToldByTheTitle) {
   for (const char* title : {"throughput (req/s)", "requests_per_second", "Request Throughput"}) {
     const auto table = read("ii,oo,bb," + std::string(title) + "\n128,64,1,2\n");

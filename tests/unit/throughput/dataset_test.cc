@@ -122,6 +122,33 @@ TEST(ThroughputDataset, CopiesAreDroppedAndRepeatsAveraged) {
   EXPECT_EQ(find(data->oddities, "repeats_disagree"), nullptr);
 }
 
+// ln 1.1 apart: deviations of half of that from the mean, squared and over one degree of freedom,
+// give ln 1.1 / sqrt 2 = 0.0674 per key; the second key has ln 1.2 / sqrt 2 = 0.1289. Pooled:
+// sqrt((0.0674^2 + 0.1289^2) / 2) = 0.1029.
+TEST(ThroughputDataset, RepeatsThatScatterMoreThanTheNoiseTakenAreWarnedOf) {
+  BenchTable table;
+  table.format = "csv";
+  table.rows.assign(5, good_row());
+  table.rows[1].tokens_per_s = 2048 * 1.1;
+  table.rows[2].batch = table.rows[3].batch = 32;
+  table.rows[3].tokens_per_s = 2048 * 1.2;
+  table.rows[4].batch = 64;
+  auto data = make_throughput_data(table);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->repeats.keys, 2U);
+  EXPECT_EQ(data->repeats.rows, 4U);
+  EXPECT_NEAR(data->repeats.log_sd, 0.1029, 5e-5);
+  note_repeat_noise(0.0344, *data);  // a third and a little
+  EXPECT_EQ(find(data->oddities, "repeats_noisy"), nullptr);
+  note_repeat_noise(0.0342, *data);
+  const BenchOddity* noisy = find(data->oddities, "repeats_noisy");
+  ASSERT_NE(noisy, nullptr);
+  EXPECT_EQ(noisy->rows, 4U);
+  EXPECT_EQ(noisy->weight, OddityWeight::kWarning);
+  EXPECT_NE(noisy->effect.find("scatter by 10.3 %"), std::string::npos) << noisy->effect;
+  EXPECT_NE(noisy->effect.find("takes 3.42 %"), std::string::npos) << noisy->effect;
+}
+
 TEST(ThroughputDataset, ContradictionsNameTheWorst) {
   BenchTable table;
   table.format = "csv";
@@ -138,8 +165,11 @@ TEST(ThroughputDataset, ContradictionsNameTheWorst) {
   ASSERT_NE(odd, nullptr);
   EXPECT_EQ(odd->rows, 4U);
   EXPECT_EQ(odd->weight, OddityWeight::kWarning);
-  EXPECT_NE(odd->effect.find("100 (line 4) and 300 (line 5) tokens/s"), std::string::npos)
+  EXPECT_NE(odd->effect.find("4 measurements of 2 of 2 keys"), std::string::npos) << odd->effect;
+  EXPECT_NE(odd->effect.find("up to 3 times the smallest: 100 (line 4) and 300 (line 5) tokens/s"),
+            std::string::npos)
       << odd->effect;
+  EXPECT_EQ(data->repeats.keys, 0U);  // a contradiction is no noise
 }
 
 TEST(ThroughputDataset, AbsurdValuesAreDroppedByName) {
