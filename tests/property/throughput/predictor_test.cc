@@ -210,6 +210,27 @@ TEST_P(RandomTables, NothingJumpsWhereAFitOfItsOwnSetsIn) {
   }
 }
 
+TEST_P(RandomTables, IntervalsGoFromTheScaleOfTheProcessToThatWithTheFit) {
+  const auto predictor = fitted(more_rows(GetParam()));
+  const ConformalScales& scales = *predictor->physics_scales();
+  const ConformalScale& larger = scales[static_cast<size_t>(HeldOut::kLargerBatch)];
+  ASSERT_GT(larger.fit_weight, 0);
+  size_t checked = 0;
+  for (const BenchRow& row : predictor->rows()) {
+    const double within = scales[static_cast<size_t>(HeldOut::kRow)].at(pair_name(row));
+    for (const double share : {0.5, 1.0}) {
+      BenchRow point = row;
+      point.batch *= std::exp2(share);
+      const Explained e = predictor->explain({point}).front();
+      if (std::abs(e.fit_weight - share * larger.fit_weight) > 1e-9) continue;
+      const double beyond = (1 - share) * larger.scale + share * larger.blended_scale;
+      EXPECT_NEAR(e.scale, std::max(within, beyond), 1e-9);
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 10U);
+}
+
 TEST_P(RandomTables, MoreRowsNeverWidenTheProcessAtATrainingPoint) {
   const std::vector<BenchRow> all = made_rows(GetParam());
   const std::vector<BenchRow> half(all.begin(),
