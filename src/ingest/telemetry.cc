@@ -168,10 +168,14 @@ class SeriesBuilder {
     for (TelemetrySeries& series : log_.series) {
       int64_t latest = std::numeric_limits<int64_t>::min();
       for (const int64_t t : series.t_ns) {
-        if (t < latest) ++log_.rows_out_of_order;
-        if (t < latest - kSecond) {
+        // Unsigned: exact however far the two are from each other.
+        const uint64_t back_ns =
+            t < latest ? static_cast<uint64_t>(latest) - static_cast<uint64_t>(t) : 0;
+        if (back_ns > 0) ++log_.rows_out_of_order;
+        if (back_ns > static_cast<uint64_t>(kSecond)) {
           return Error{ErrorCode::kFormat,
-                       "the log's clock jumps back by " + std::to_string((latest - t) / kMs) +
+                       "the log's clock jumps back by " +
+                           std::to_string(back_ns / static_cast<uint64_t>(kMs)) +
                            " ms: cut the log there, or record with a clock that is not set "
                            "meanwhile",
                        log_.path, -1};
