@@ -197,7 +197,7 @@ const LatencyFits::Own& LatencyFits::own(const BenchRow& point) {
 FitShares LatencyFits::shares(const BenchRow& point) { return fit_shares(point, own(point).reach); }
 
 double LatencyFits::log_throughput(const BenchRow& point) {
-  const LatencyTerms& seconds = *own(point).seconds;
+  const LatencyTerms& seconds = own(point).seconds;
   const LatencyTerms terms = latency_terms(point, facts_, physics_);
   double latency_s = 0;
   for (size_t k = 0; k < kLatencyTerms; ++k) latency_s += seconds[k] * terms[k];
@@ -212,6 +212,7 @@ WithoutLargest without_largest(const std::vector<BenchRow>& rows, HeldOut kind) 
 
 ConformalScale scale_beyond(const std::vector<BeyondMiss>& misses) {
   std::vector<Miss> alone;
+  alone.reserve(misses.size());
   for (const BeyondMiss& m : misses) alone.push_back({std::abs(m.process) / m.sd, ""});
   ConformalScale out = conformal_scale(alone);
   const auto fits = static_cast<size_t>(
@@ -221,6 +222,7 @@ ConformalScale scale_beyond(const std::vector<BeyondMiss>& misses) {
   if (!out.measured || fits < kFewestMisses || !(process + fit > 0)) return out;
   out.fit_weight = process / (process + fit);
   std::vector<Miss> blended;
+  blended.reserve(misses.size());
   for (const BeyondMiss& m : misses) {
     const double weight = m.share * out.fit_weight;
     blended.push_back({std::abs((1 - weight) * m.process + weight * m.fit) / m.sd, ""});

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,7 +51,7 @@ class LatencyFits {
  private:
   struct Own {
     Reach reach;
-    std::optional<LatencyTerms> seconds;  // per unit of each term
+    LatencyTerms seconds{};  // per unit of each term; 0 with too few rows
   };
   const Own& own(const BenchRow& point);
   const std::vector<BenchRow>& rows_;
