@@ -31,7 +31,8 @@ ALLOWED = {
     "devices": {"base", "trace", "records", "devices"},
     "report": {"base", "trace", "records", "report", *ROOMS},
     "query": {"base", "trace", "report", "query"},
-    "cli": {"base", "trace", "records", "ingest", "devices", "report", "query", "cli", "collect", "collect/sample", *ROOMS},
+    "cli": {"base", "trace", "records", "ingest", "devices", "report", "query", "cli", "collect", "collect/sample",
+            *ROOMS},
     "collect": {"collect"},
     "collect/sample": {"base", "devices", "collect", "collect/sample"},
     **{room: {"base", "trace", "records", room} for room in ROOMS},
@@ -43,13 +44,13 @@ ALLOWED = {
 # What a library's include path looks like, the folder it belongs to (None: any), and how many .cc
 # files there may have it.
 THIRD_PARTY = [
-    ("simdjson", r"simdjson(\.h|/)", "ingest", 1),
+    ("simdjson", r"simdjson(\.h|/)", None, 2),
     ("ISA-L", r"(isa-l|igzip_lib|crc)(\.h|/)", "base", 2),
     ("zstd", r"zstd\w*\.h", "base", 1),
     ("xxHash", r"xxhash\.h", "base", 2),
     ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
-    ("nlohmann-json", r"nlohmann/", None, 11),
+    ("nlohmann-json", r"nlohmann/", None, 12),
     ("CLI11", r"CLI/", "cli", 33),
     ("Eigen", r"Eigen/", None, 9),
     ("Ceres", r"ceres/", None, 2),

@@ -189,7 +189,7 @@ Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
   // Standard input can be read once: a table. So are several files and a folder.
   if (path == "-" || bench.tables.size() > 1 || std::filesystem::is_directory(path, problem))
     return fit_table(bench, flags, points);
-  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  ASSAY_TRY_ASSIGN(std::string text, read_text_file(path));
   if (!looks_like_model(text)) return fit_table(bench, flags, points);
   if (flags.refit || flags.no_physics) {
     return Error{ErrorCode::kInvalidArgument,
@@ -197,7 +197,7 @@ Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
                  "fit`",
                  path, -1};
   }
-  ASSAY_TRY_ASSIGN(ThroughputFit fit, read_model(text, path));
+  ASSAY_TRY_ASSIGN(ThroughputFit fit, read_model(std::move(text), path));
   if (!flags.method.empty()) fit.method = flags.method;
   if (flags.outside) fit.options.outside_factor = *flags.outside;
   if (!bench.facts.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -63,16 +64,16 @@ std::vector<Shape> between(const std::vector<Shape>& shapes) {
   return out;
 }
 
+// names: of the process.
 std::vector<KernelPoint> points_of(const BenchRow& row, const std::vector<Shape>& shapes,
-                                   const Trained& trained, const FactBook& facts) {
+                                   bool physics, GroupNames& names, const FactBook& facts) {
   std::vector<BenchRow> rows;
   for (const Shape& shape : shapes) {
     rows.push_back(row);
     std::tie(rows.back().in_len, rows.back().out_len, rows.back().batch) =
         std::tie(shape.in_len, shape.out_len, shape.batch);
   }
-  GroupNames names = trained.names;
-  return kernel_table(rows, facts, trained.physics, names).points;
+  return kernel_table(rows, facts, physics, names).points;
 }
 
 bool holds(const GpDigest& digest, const std::vector<KernelPoint>& pivots, const Trained& trained,
@@ -107,10 +108,14 @@ std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector
     ratios[engine(rows[i])].add(ratio_of(rows[i]));
   }
   std::set<std::string> seen;
+  GroupNames names = trained.names;
+  const auto placed = [&](const BenchRow& row, const std::vector<Shape>& shapes) {
+    return points_of(row, shapes, trained.physics, names, facts);
+  };
   for (const size_t i : trained.table.rows) {
     if (!seen.insert(config_name(rows[i])).second || !wanted(rows[i])) continue;
     const std::vector<Shape> shapes = candidates(all, ratios.at(engine(rows[i])));
-    const std::vector<KernelPoint> points = points_of(rows[i], shapes, trained, facts);
+    const std::vector<KernelPoint> points = placed(rows[i], shapes);
     std::optional<GpDigest> made = trained.process()->digest(points);
     if (!made) continue;
     ConfigDigest digest{i, trained.physics, {}, *std::move(made)};
@@ -119,29 +124,10 @@ std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector
       digest.pivots.push_back(shapes[pivot]);
       pivots.push_back(points[pivot]);
     }
-    if (holds(digest.gp, pivots, trained, points_of(rows[i], between(shapes), trained, facts)))
+    if (holds(digest.gp, pivots, trained, placed(rows[i], between(shapes))))
       out.push_back(std::move(digest));
   }
   return out;
-}
-
-void DigestBook::add(const Trained& process, const std::vector<BenchRow>& rows,
-                     const FactBook& facts, const PredictorOptions& options) {
-  const auto beyond = [&](size_t row) { return row >= process.table.points.size(); };
-  if (process.physics && options.frameworks &&
-      options.frameworks->weights.size() == process.table.points.size() &&
-      std::none_of(options.frameworks->pivots.begin(), options.frameworks->pivots.end(), beyond)) {
-    frameworks_[&process] = *options.frameworks;
-  }
-  for (const ConfigDigest& digest : options.digests) {
-    if (digest.physics != process.physics) continue;
-    std::vector<KernelPoint> pivots = points_of(rows[digest.row], digest.pivots, process, facts);
-    const bool whole = !pivots.empty() && pivots.size() == digest.pivots.size() &&
-                       std::none_of(digest.gp.columns.begin(), digest.gp.columns.end(), beyond);
-    if (!whole) continue;  // of rows that the process does not have: it answers itself
-    const uint32_t config = pivots.front().id[static_cast<size_t>(KernelGroup::kConfig)];
-    entries_[{&process, config}] = {digest.gp, std::move(pivots)};
-  }
 }
 
 namespace {
@@ -150,12 +136,72 @@ uint32_t config_of(const KernelPoint& point) {
   return point.id[static_cast<size_t>(KernelGroup::kConfig)];
 }
 
+std::map<uint32_t, std::vector<size_t>> by_config_of(const std::vector<KernelPoint>& points) {
+  std::map<uint32_t, std::vector<size_t>> of;
+  for (size_t i = 0; i < points.size(); ++i) of[config_of(points[i])].push_back(i);
+  return of;
+}
+
 }  // namespace
 
-void DigestBook::by_framework(const Trained& process, const std::vector<KernelPoint>& points,
-                              std::vector<size_t>& rest, std::vector<GpAnswer>& out) const {
-  const auto summary = frameworks_.find(&process);
-  if (summary == frameworks_.end()) return;
+void DigestBook::add(const Trained& process, const std::vector<BenchRow>& rows,
+                     const FactBook& facts, const PredictorOptions& options) {
+  Shelf& shelf = shelves_[&process];
+  shelf.rows = &rows;
+  shelf.facts = &facts;
+  const size_t learnt = process.table.points.size();
+  const auto beyond = [learnt](size_t row) { return row >= learnt; };
+  if (process.physics && options.frameworks && options.frameworks->weights.size() == learnt &&
+      std::none_of(options.frameworks->pivots.begin(), options.frameworks->pivots.end(), beyond)) {
+    shelf.frameworks = options.frameworks;
+  }
+  for (const KeptDigest& digest : options.digests) {
+    const auto& learnt_rows = process.table.rows;
+    const auto at = std::lower_bound(learnt_rows.begin(), learnt_rows.end(), digest.row);
+    if (digest.physics != process.physics || at == learnt_rows.end() || *at != digest.row) continue;
+    const auto k = static_cast<size_t>(at - learnt_rows.begin());
+    shelf.digests[config_of(process.table.points[k])] = &digest;
+  }
+}
+
+void DigestBook::by_config(const Shelf& shelf, const Trained& process,
+                           const std::vector<KernelPoint>& points, std::vector<size_t>& rest,
+                           std::vector<GpAnswer>& out) {
+  const double centre = median(process.table.residual);
+  const size_t learnt = process.table.points.size();
+  GroupNames names = process.names;
+  rest.clear();
+  for (const auto& [config, which] : by_config_of(points)) {
+    const auto at = shelf.digests.find(config);
+    const std::optional<ConfigDigest> digest =
+        at == shelf.digests.end() ? std::nullopt : at->second->read();
+    std::vector<KernelPoint> pivots;
+    if (digest) {
+      pivots = points_of((*shelf.rows)[at->second->row], digest->pivots, process.physics, names,
+                         *shelf.facts);
+    }
+    const bool whole = digest && pivots.size() == digest->pivots.size() &&
+                       std::all_of(digest->gp.columns.begin(), digest->gp.columns.end(),
+                                   [learnt](size_t row) { return row < learnt; });
+    if (!whole) {
+      rest.insert(rest.end(), which.begin(), which.end());
+      continue;
+    }
+    const DigestReader reader(process.spec(), process.parameters, process.table.points, centre,
+                              digest->gp, pivots);
+    const auto some = reader.predict(pick(points, which));
+    for (size_t k = 0; k < which.size(); ++k) {
+      if (some[k]) out[which[k]] = *some[k];
+      if (!some[k]) rest.push_back(which[k]);
+    }
+  }
+  std::sort(rest.begin(), rest.end());
+}
+
+void DigestBook::by_framework(const Shelf& shelf, const Trained& process,
+                              const std::vector<KernelPoint>& points, std::vector<size_t>& rest,
+                              std::vector<GpAnswer>& out) {
+  if (shelf.frameworks == nullptr) return;
   std::set<uint32_t> measured;
   for (const KernelPoint& row : process.table.points) measured.insert(config_of(row));
   const auto middle = std::stable_partition(rest.begin(), rest.end(), [&](size_t i) {
@@ -165,7 +211,7 @@ void DigestBook::by_framework(const Trained& process, const std::vector<KernelPo
   if (unmeasured.empty()) return;
   const auto answers = predict_by_framework(process.spec(), process.parameters,
                                             process.table.points, median(process.table.residual),
-                                            summary->second, pick(points, unmeasured));
+                                            *shelf.frameworks, pick(points, unmeasured));
   if (!answers) return;
   for (size_t k = 0; k < unmeasured.size(); ++k) out[unmeasured[k]] = (*answers)[k];
   rest.erase(middle, rest.end());
@@ -175,26 +221,13 @@ std::vector<GpAnswer> DigestBook::answers(const Trained& process,
                                           const std::vector<KernelPoint>& points) const {
   const double none = std::numeric_limits<double>::quiet_NaN();
   std::vector<GpAnswer> out(points.size(), GpAnswer{none, none});
-  std::map<uint32_t, std::vector<size_t>> by_config;
-  for (size_t i = 0; i < points.size(); ++i) by_config[config_of(points[i])].push_back(i);
-  std::vector<size_t> rest;
-  const double centre = median(process.table.residual);
-  for (const auto& [config, which] : by_config) {
-    const auto at = entries_.find({&process, config});
-    if (at == entries_.end()) {
-      rest.insert(rest.end(), which.begin(), which.end());
-      continue;
-    }
-    const DigestReader reader(process.spec(), process.parameters, process.table.points, centre,
-                              at->second.digest, at->second.pivots);
-    const auto some = reader.predict(pick(points, which));
-    for (size_t k = 0; k < which.size(); ++k) {
-      if (some[k]) out[which[k]] = *some[k];
-      if (!some[k]) rest.push_back(which[k]);
-    }
+  std::vector<size_t> rest(points.size());
+  std::iota(rest.begin(), rest.end(), 0);
+  const auto shelf = shelves_.find(&process);
+  if (shelf != shelves_.end()) {
+    by_config(shelf->second, process, points, rest, out);
+    by_framework(shelf->second, process, points, rest, out);
   }
-  std::sort(rest.begin(), rest.end());
-  by_framework(process, points, rest, out);
   if (rest.empty() || process.process() == nullptr) return out;
   const std::vector<GpAnswer> exact = process.process()->predict(pick(points, rest));
   for (size_t k = 0; k < rest.size(); ++k) out[rest[k]] = exact[k];

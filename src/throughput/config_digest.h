@@ -20,7 +20,7 @@ std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector
 
 class DigestBook {
  public:
-  // rows: those that the process was trained on.
+  // rows: those that the process was trained on. All must outlive the book.
   void add(const Trained& process, const std::vector<BenchRow>& rows, const FactBook& facts,
            const PredictorOptions& options);
   // From digests where they reach, by framework for configurations without rows, from the process
@@ -29,16 +29,21 @@ class DigestBook {
                                 const std::vector<KernelPoint>& points) const;
 
  private:
-  struct Entry {
-    GpDigest digest;
-    std::vector<KernelPoint> pivots;
+  struct Shelf {
+    const std::vector<BenchRow>* rows = nullptr;
+    const FactBook* facts = nullptr;
+    // By the number that a configuration has among the process's names.
+    std::map<uint32_t, const KeptDigest*> digests;
+    std::shared_ptr<const FrameworkSummary> frameworks;
   };
-  // By the number that a configuration has among the process's names.
-  std::map<std::pair<const Trained*, uint32_t>, Entry> entries_;
-  std::map<const Trained*, FrameworkSummary> frameworks_;
-  // Takes those answers out of `rest` that need no whole process.
-  void by_framework(const Trained& process, const std::vector<KernelPoint>& points,
-                    std::vector<size_t>& rest, std::vector<GpAnswer>& out) const;
+  std::map<const Trained*, Shelf> shelves_;
+  // Each takes those answers out of `rest` that it has.
+  static void by_config(const Shelf& shelf, const Trained& process,
+                        const std::vector<KernelPoint>& points, std::vector<size_t>& rest,
+                        std::vector<GpAnswer>& out);
+  static void by_framework(const Shelf& shelf, const Trained& process,
+                           const std::vector<KernelPoint>& points, std::vector<size_t>& rest,
+                           std::vector<GpAnswer>& out);
 };
 
 }  // namespace assay

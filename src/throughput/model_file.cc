@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "throughput/dataset.h"
-#include "throughput/packed_numbers.h"
-#include "throughput/splits.h"
+#include "throughput/model_digests.h"
 
 namespace assay {
 namespace {
@@ -143,122 +143,6 @@ std::optional<ConformalScales> scales_from(const Json& document, const char* whi
   return scales;
 }
 
-// Of all that digests were made from. Another way of making or reading them is another version.
-std::string digest_key(const Json& document) {
-  std::string text = "digests 1";
-  for (const char* part : {"physics", "parameters", "facts", "rows"})
-    text += document.at(part).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return std::to_string(fnv1a64(text));
-}
-
-// The lower triangle of a symmetric matrix, and back.
-std::vector<double> triangle_of(const std::vector<double>& square, size_t n) {
-  std::vector<double> out;
-  for (size_t i = 0; i < n; ++i) out.insert(out.end(), &square[i * n], &square[i * n] + i + 1);
-  return out;
-}
-
-std::vector<double> square_of(const std::vector<double>& triangle, size_t n) {
-  std::vector<double> out(n * n);
-  size_t at = 0;
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j <= i; ++j) out[i * n + j] = out[j * n + i] = triangle[at++];
-  }
-  return out;
-}
-
-Json digest_json(const ConfigDigest& digest) {
-  Json shapes = Json::array();
-  for (const ConfigDigest::Shape& s : digest.pivots)
-    shapes.push_back({s.in_len, s.out_len, s.batch});
-  return {{"row", digest.row},
-          {"physics", digest.physics},
-          {"shapes", std::move(shapes)},
-          {"columns", digest.gp.columns},
-          {"mean", packed(digest.gp.mean)},
-          {"known", packed(triangle_of(digest.gp.known, digest.gp.columns.size()))}};
-}
-
-Json frameworks_json(const FrameworkSummary& summary) {
-  Json frameworks = Json::array();
-  for (const FrameworkSummary::Framework& framework : summary.frameworks)
-    frameworks.push_back({{"row", framework.row}, {"told", packed(framework.told)}});
-  return {{"pivots", summary.pivots},
-          {"weights", packed(summary.weights)},
-          {"told", std::move(frameworks)}};
-}
-
-Json digests_json(const std::vector<ConfigDigest>& digests,
-                  const std::optional<FrameworkSummary>& frameworks, const Json& document) {
-  Json configs = Json::array();
-  for (const ConfigDigest& digest : digests) configs.push_back(digest_json(digest));
-  Json out = {{"of", digest_key(document)}, {"configs", std::move(configs)}};
-  if (frameworks) out["frameworks"] = frameworks_json(*frameworks);
-  return out;
-}
-
-// Absent: numbers that do not belong together.
-std::optional<FrameworkSummary> frameworks_from(const Json& document, size_t rows) {
-  FrameworkSummary summary;
-  summary.pivots = document.at("pivots").get<std::vector<size_t>>();
-  const auto weights = unpacked(document.at("weights").get_ref<const std::string&>());
-  const auto beyond = [rows](size_t row) { return row >= rows; };
-  if (!weights || weights->size() > rows || summary.pivots.empty() ||
-      std::any_of(summary.pivots.begin(), summary.pivots.end(), beyond)) {
-    return std::nullopt;
-  }
-  summary.weights = *weights;
-  for (const Json& entry : document.at("told")) {
-    const auto told = unpacked(entry.at("told").get_ref<const std::string&>());
-    if (!told || told->size() % summary.pivots.size() != 0) return std::nullopt;
-    summary.frameworks.push_back({entry.at("row").get<size_t>(), *told});
-  }
-  return summary;
-}
-
-// Absent: numbers that do not belong together. rows: how many there are to point to.
-std::optional<ConfigDigest> digest_from(const Json& document, size_t rows) {
-  ConfigDigest digest;
-  digest.row = document.at("row").get<size_t>();
-  digest.physics = document.at("physics").get<bool>();
-  for (const Json& s : document.at("shapes"))
-    digest.pivots.push_back({s.at(0).get<double>(), s.at(1).get<double>(), s.at(2).get<double>()});
-  digest.gp.columns = document.at("columns").get<std::vector<size_t>>();
-  const size_t rank = digest.pivots.size();
-  const auto mean = unpacked(document.at("mean").get_ref<const std::string&>());
-  const auto known = unpacked(document.at("known").get_ref<const std::string&>());
-  const auto beyond = [rows](size_t row) { return row >= rows; };
-  if (rank == 0 || digest.gp.columns.size() != rank || beyond(digest.row) ||
-      std::any_of(digest.gp.columns.begin(), digest.gp.columns.end(), beyond)) {
-    return std::nullopt;
-  }
-  if (!mean || !known || mean->size() != rank || known->size() != rank * (rank + 1) / 2)
-    return std::nullopt;
-  digest.gp.mean = *mean;
-  digest.gp.known = square_of(*known, rank);
-  return digest;
-}
-
-Status read_digests(const Json& document, const std::string& file, ThroughputFit& fit) {
-  const auto at = document.find("digests");
-  if (at == document.end()) return Ok{};
-  if (at->at("of") != digest_key(document))
-    return damaged(file, "digests of other rows, facts or parameters than it holds");
-  size_t rows = 0;
-  for (const bool infeasible : fit.data.infeasible) rows += infeasible ? 0 : 1;
-  for (const Json& entry : at->at("configs")) {
-    const std::optional<ConfigDigest> digest = digest_from(entry, rows);
-    if (!digest) return damaged(file, "a digest whose numbers do not belong together");
-    fit.options.digests.push_back(*digest);
-  }
-  const auto frameworks = at->find("frameworks");
-  if (frameworks == at->end()) return Ok{};
-  fit.options.frameworks = frameworks_from(*frameworks, rows);
-  if (!fit.options.frameworks)
-    return damaged(file, "a summary of frameworks whose numbers do not belong together");
-  return Ok{};
-}
-
 bool usable(const std::vector<double>& parameters) {
   return std::all_of(parameters.begin(), parameters.end(),
                      [](double p) { return p > 0 && std::isfinite(p); });
@@ -293,7 +177,7 @@ Status read_process(const Json& document, const std::string& file, ThroughputFit
   fit.options.plain_scales = scales_from(document.at("scales"), "plain");
   if (!usable(fit.options.physics_scales) || !usable(fit.options.plain_scales))
     return damaged(file, "an interval scale that is not 0 or above");
-  return read_digests(document, file, fit);
+  return Ok{};
 }
 
 // What this version does not know is told rather than kept back.
@@ -360,7 +244,7 @@ void add_rows(const ThroughputFit& fit, Json& out) {
 }
 
 std::string text_of(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -384,18 +268,18 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
   out["facts"] = {{"model", facts_json(fit, "model", &BenchRow::model)},
                   {"hardware", facts_json(fit, "hardware", &BenchRow::hardware)}};
   add_rows(fit, out);
-  const std::vector<ConfigDigest> digests = predictor.digests(progress);
-  if (!digests.empty()) out["digests"] = digests_json(digests, predictor.frameworks(), out);
-  return text_of(out);
+  return with_digests(text_of(out), predictor.digests(progress), predictor.frameworks()) + "\n";
 }
 
 std::string write_ala_model(const ThroughputFit& fit) {
   Json out = head_json(fit, "ala");
   add_rows(fit, out);
-  return text_of(out);
+  return text_of(out) + "\n";
 }
 
-Result<ThroughputFit> read_model(std::string_view text, const std::string& file) {
+namespace {
+
+Result<ThroughputFit> read_head(std::string_view text, const std::string& file) {
   const Json document = Json::parse(text, nullptr, false);
   if (document.is_discarded() || !document.is_object()) return damaged(file, "not whole JSON");
   const auto at = document.find("format");
@@ -418,6 +302,20 @@ Result<ThroughputFit> read_model(std::string_view text, const std::string& file)
   } catch (const Json::exception& problem) {
     return damaged(file, reason_of(problem));
   }
+}
+
+}  // namespace
+
+Result<ThroughputFit> read_model(std::string text, const std::string& file) {
+  const auto kept = std::make_shared<const std::string>(std::move(text));
+  const ModelText parts = split_digests(*kept);
+  ASSAY_TRY_ASSIGN(ThroughputFit fit, read_head(parts.head, file));
+  if (parts.digests_end == 0) return fit;
+  size_t rows = 0;
+  for (const bool infeasible : fit.data.infeasible) rows += infeasible ? 0 : 1;
+  const auto problem = read_digests(kept, parts, rows, fit.options);
+  if (problem) return damaged(file, *problem);
+  return fit;
 }
 
 }  // namespace assay

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-inline constexpr int kThroughputModelVersion = 5;
+inline constexpr int kThroughputModelVersion = 6;
 
 struct ThroughputFit {
   std::string source;  // the table's file
@@ -28,7 +28,8 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
 // The same for ALA: the rows are all it is made of.
 std::string write_ala_model(const ThroughputFit& fit);
 // Another version, a file of something else and damage are errors of their own.
-Result<ThroughputFit> read_model(std::string_view text, const std::string& file);
+// The digests keep the text.
+Result<ThroughputFit> read_model(std::string text, const std::string& file);
 bool looks_like_model(std::string_view text);
 
 }  // namespace assay

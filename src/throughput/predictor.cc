@@ -324,7 +324,7 @@ Result<std::unique_ptr<Predictor>> Predictor::fit(const ThroughputData& data, co
                                                   const PredictorOptions& options) {
   auto state = std::make_unique<State>();
   state->facts = facts;
-  state->options = options;
+  state->options = options;  // the digests stay where they are: only what reads them is copied
   for (size_t i = 0; i < data.rows.size(); ++i) {
     if (!data.infeasible[i]) state->rows.push_back(data.rows[i]);
   }
@@ -351,7 +351,7 @@ Result<std::unique_ptr<Predictor>> Predictor::fit(const ThroughputData& data, co
   }
   for (const Trained* process :
        {state->physics ? &*state->physics : nullptr, state->plain ? &*state->plain : nullptr}) {
-    if (process != nullptr) state->digests.add(*process, state->rows, facts, options);
+    if (process != nullptr) state->digests.add(*process, state->rows, state->facts, state->options);
   }
   return std::unique_ptr<Predictor>(new Predictor(std::move(state)));
 }

@@ -61,6 +61,14 @@ struct ConfigDigest {
   GpDigest gp;
 };
 
+// One that was made before, read when a point asks for it; absent when its numbers do not belong
+// together.
+struct KeptDigest {
+  size_t row = 0;  // as in ConfigDigest
+  bool physics = false;
+  std::function<std::optional<ConfigDigest>()> read;
+};
+
 struct PredictorOptions {
   bool physics = true;                     // false: as if no facts were known
   std::vector<double> physics_parameters;  // empty: defaults
@@ -70,9 +78,9 @@ struct PredictorOptions {
   std::optional<ConformalScales> physics_scales;
   std::optional<ConformalScales> plain_scales;
   // Made before, of the same rows, facts and parameters.
-  std::vector<ConfigDigest> digests;
-  std::optional<FrameworkSummary> frameworks;  // of the process on physics
-  size_t digest_from_rows = 1024;              // with fewer the exact answers come as fast
+  std::vector<KeptDigest> digests;
+  std::shared_ptr<const FrameworkSummary> frameworks;  // of the process on physics
+  size_t digest_from_rows = 1024;                      // with fewer the exact answers come as fast
   double outside_factor = 4;  // beyond the data by more than this in batch, length or devices
   size_t nearest = 3;
 };

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "throughput/dataset.h"
+#include "throughput/model_digests.h"
 
 namespace assay {
 namespace {
@@ -82,9 +85,9 @@ TEST(ModelFile, OdditiesKeepTheirWeight) {
 }
 
 TEST(ModelFile, AnotherVersionIsNamedWithBothNumbers) {
-  const Error error = refusal(replaced(a_model(), "\"format_version\":5", "\"format_version\":4"));
+  const Error error = refusal(replaced(a_model(), "\"format_version\":6", "\"format_version\":4"));
   EXPECT_EQ(error.code, ErrorCode::kUnsupported);
-  EXPECT_THAT(error.message, HasSubstr("version 5"));
+  EXPECT_THAT(error.message, HasSubstr("version 6"));
   EXPECT_THAT(error.message, HasSubstr("version 4"));
   EXPECT_EQ(error.file, "model.json");
 }
@@ -103,7 +106,7 @@ TEST(ModelFile, DamageIsNamed) {
   const auto message = [&](const std::string& what, const std::string& by) {
     return refusal(replaced(text, what, by)).message;
   };
-  EXPECT_THAT(message("\"format_version\":5", "\"format_version\":\"one\""),
+  EXPECT_THAT(message("\"format_version\":6", "\"format_version\":\"one\""),
               HasSubstr("damaged: no version"));
   EXPECT_THAT(message("\"parameters\":", "\"parametres\":"), HasSubstr("'parameters' not found"));
   EXPECT_THAT(message("\"noise\":", "\"noises\":"), HasSubstr("'noise' not found"));
@@ -184,12 +187,46 @@ TEST(ModelFile, DigestsOfOtherRowsOrWithNumbersMissingAreDamage) {
   EXPECT_THAT(message("\"vLLM\",\"Qwen/Qwen2-7B\",\"\",null,\"\",128",
                       "\"vLLM\",\"Qwen/Qwen2-7B\",\"\",null,\"\",129"),
               HasSubstr("digests of other rows"));
-  EXPECT_THAT(message("]],\"columns\":[", "]],\"columns\":[99,"),
-              HasSubstr("a digest whose numbers"));
-  EXPECT_THAT(message("\"known\":\"", "\"known\":\"AAAA"), HasSubstr("a digest whose numbers"));
-  EXPECT_THAT(message("\"mean\":", "\"means\":"), HasSubstr("'mean' not found"));
-  EXPECT_THAT(message("\"pivots\":[", "\"pivots\":[99,"), HasSubstr("a summary of frameworks"));
-  EXPECT_THAT(message("\"weights\":\"", "\"weights\":\"A"), HasSubstr("a summary of frameworks"));
+  EXPECT_THAT(message("\"known\":\"", "\"known\":\"AAAA"), HasSubstr("not as they were written"));
+  EXPECT_THAT(message("\"weights\":\"", "\"weights\":\"A"), HasSubstr("not as they were written"));
+  EXPECT_THAT(message("\"index\":[[", "\"index\":[[1,true],["), HasSubstr("not as they were"));
+  EXPECT_THAT(message("\"sum\":\"", "\"som\":\""), HasSubstr("digests without a checksum"));
+}
+
+// Whoever writes a checksum, too, is not believed: the process itself answers.
+TEST(ModelFile, DigestsThatDoNotBelongTogetherAreNotUsed) {
+  const ThroughputFit fit = a_fit_with_digests();
+  const auto predictor = *Predictor::fit(fit.data, fit.facts, fit.options);
+  std::vector<ConfigDigest> digests = predictor->digests();
+  ASSERT_EQ(digests.size(), 2U);
+  digests[0].gp.columns[0] = 99;
+  digests[1].gp.mean.pop_back();
+  const std::string model = write_model(fit, *predictor);
+  const std::string head = split_digests(model).head;
+  const auto read = read_model(with_digests(head, digests, std::nullopt), "model.json");
+  ASSERT_TRUE(read) << read.error().message;
+  const auto again = *Predictor::fit(read->data, read->facts, read->options);
+  for (const BenchRow& row : fit.data.rows) {
+    const Prediction before = predictor->predict({row}).front();
+    const Prediction after = again->predict({row}).front();
+    EXPECT_NEAR(after.tokens_per_s / before.tokens_per_s, 1, 1e-9);
+    EXPECT_NEAR(after.high90 / before.high90, 1, 1e-9);
+  }
+  EXPECT_FALSE(read->options.digests[0].read().has_value());
+}
+
+// Other programs may write JSON in another way: rows, facts and parameters are the same.
+TEST(ModelFile, WrittenAnewByAnotherProgramAnswersWithoutDigests) {
+  const ThroughputFit fit = a_fit_with_digests();
+  const auto predictor = *Predictor::fit(fit.data, fit.facts, fit.options);
+  const std::string text = nlohmann::ordered_json::parse(write_model(fit, *predictor)).dump(1);
+  const auto read = read_model(text, "model.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->options.digests.empty());
+  const auto again = *Predictor::fit(read->data, read->facts, read->options);
+  const Prediction before = predictor->predict({fit.data.rows.front()}).front();
+  const Prediction after = again->predict({fit.data.rows.front()}).front();
+  EXPECT_NEAR(after.high90 / before.high90, 1, 1e-9);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+#pragma once
+
+// The digests of a model file: nearly all of its bytes, and read by another parser than the rest
+// for that. Inside of the model file.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "throughput/predictor.h"
+
+namespace assay {
+
+// model: a JSON object. The same with the digests as its last member, bound to the text before
+// them.
+std::string with_digests(const std::string& model, const std::vector<ConfigDigest>& digests,
+                         const std::optional<FrameworkSummary>& frameworks);
+
+struct ModelText {
+  std::string head;        // without digests, a JSON object
+  size_t digests_at = 0;   // where their value stands in the text
+  size_t digests_end = 0;  // 0: there are none
+};
+// A file that another program wrote anew keeps its digests in the head, where nobody looks for
+// them: its answers are the same, later.
+ModelText split_digests(std::string_view text);
+// rows: how many there are to point to. The options keep the text. What is wrong, if anything.
+std::optional<std::string> read_digests(const std::shared_ptr<const std::string>& text,
+                                        const ModelText& parts, size_t rows,
+                                        PredictorOptions& options);
+
+}  // namespace assay
