@@ -110,11 +110,12 @@ Result<std::vector<BenchRow>> read_points(const PointFlags& flags, const Through
   std::vector<BenchRow> points;
   const std::vector<BenchRow> rows = learnt_rows(fit);
   if (rows.empty()) return points;  // nothing to learn from, as the fit will say
+  const MeasuredValues measured(rows);
   for (const std::string& text : flags.at) {
-    ASSAY_TRY_ASSIGN(points.emplace_back(), parse_point(text, rows, fit.facts));
+    ASSAY_TRY_ASSIGN(points.emplace_back(), parse_point(text, measured, fit.facts));
   }
   for (const std::string& text : flags.grid) {
-    ASSAY_TRY_ASSIGN(const std::vector<BenchRow> grid, parse_grid(text, rows, fit.facts));
+    ASSAY_TRY_ASSIGN(const std::vector<BenchRow> grid, parse_grid(text, measured, fit.facts));
     points.insert(points.end(), grid.begin(), grid.end());
   }
   return points;

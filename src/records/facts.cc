@@ -269,4 +269,16 @@ std::map<std::string, Fact> FactBook::values(std::string_view kind, std::string_
   return section != nullptr ? section->values : std::map<std::string, Fact>();
 }
 
+const ModelFacts* FactLookup::model(const std::string& name) {
+  const auto [at, is_new] = models_.emplace(name, nullptr);
+  if (is_new) at->second = book_->model(name);
+  return at->second;
+}
+
+const HardwareFacts* FactLookup::hardware(const std::string& name) {
+  const auto [at, is_new] = hardware_.emplace(name, nullptr);
+  if (is_new) at->second = book_->hardware(name);
+  return at->second;
+}
+
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -83,6 +84,20 @@ class FactBook {
   static void complete(Section& section);
 
   std::vector<Section> sections_;
+};
+
+// The same for thousands of rows with few names: each is looked up once. The book must outlive it
+// and stay as it is. Not for several threads at once.
+class FactLookup {
+ public:
+  explicit FactLookup(const FactBook& book) : book_(&book) {}
+  const ModelFacts* model(const std::string& name);
+  const HardwareFacts* hardware(const std::string& name);
+
+ private:
+  const FactBook* book_;
+  std::unordered_map<std::string, const ModelFacts*> models_;
+  std::unordered_map<std::string, const HardwareFacts*> hardware_;
 };
 
 }  // namespace assay

@@ -76,7 +76,7 @@ Placed place_plainly(const BenchRow& row, GroupNames& names) {
   return {plain_point(row, names), 0};
 }
 
-std::optional<Placed> place(const BenchRow& row, const FactBook& facts, bool physics,
+std::optional<Placed> place(const BenchRow& row, FactLookup& facts, bool physics,
                             GroupNames& names) {
   if (!physics) return place_plainly(row, names);
   const ModelFacts* model = facts.model(row.model);
@@ -109,8 +109,9 @@ std::array<uint32_t, kKernelGroups> GroupNames::of(const BenchRow& row) {
 KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics,
                          GroupNames& names) {
   KernelTable table;
+  FactLookup lookup(facts);
   for (size_t i = 0; i < rows.size(); ++i) {
-    const std::optional<Placed> placed = place(rows[i], facts, physics, names);
+    const std::optional<Placed> placed = place(rows[i], lookup, physics, names);
     if (!placed) continue;
     table.rows.push_back(i);
     table.points.push_back(placed->point);

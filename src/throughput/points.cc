@@ -134,24 +134,19 @@ std::string key_of(const std::string& name) {
   return key;
 }
 
-std::vector<std::string> values_of(const std::vector<BenchRow>& rows, const Attribute& attribute) {
-  std::set<std::string> values;
-  for (const BenchRow& row : rows) values.insert(attribute.name_of(row));
-  return {values.begin(), values.end()};
+size_t place_of(const Attribute& attribute) {
+  return static_cast<size_t>(&attribute - attributes().data());
 }
 
 // A variant is always one that was measured: of the first row that has it.
-void set_name(const Attribute& attribute, const std::string& name,
-              const std::vector<BenchRow>& rows, BenchRow& point) {
+void set_name(const Attribute& attribute, const std::string& name, const MeasuredValues& measured,
+              BenchRow& point) {
   if (attribute.kind == Kind::kText) {
     point.*attribute.text = name;
     return;
   }
-  for (const BenchRow& row : rows) {
-    if (row.variant.text() != name) continue;
-    point.variant = row.variant;
-    return;
-  }
+  const auto at = measured.variants.find(name);
+  if (at != measured.variants.end()) point.variant = at->second;
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -225,8 +220,8 @@ size_t distance(const std::string& asked, const std::string& known) {
 }
 
 Result<std::string> resolve_name(const Attribute& attribute, const std::string& value,
-                                 const std::vector<BenchRow>& rows, const FactBook& facts) {
-  const std::vector<std::string> measured = values_of(rows, attribute);
+                                 const MeasuredValues& known_values, const FactBook& facts) {
+  const std::vector<std::string>& measured = known_values.texts[place_of(attribute)];
   if (std::find(measured.begin(), measured.end(), value) != measured.end()) return value;
   const std::string key = key_of(value);
   if (key.empty()) return refuse(std::string(attribute.name) + " has no value");
@@ -311,8 +306,7 @@ Result<std::vector<double>> parse_numbers(const Attribute& attribute, const std:
 }
 
 // What all rows agree on, for attributes that were not given.
-Status fill_in(const std::vector<Given>& given, const std::vector<BenchRow>& rows,
-               BenchRow& point) {
+Status fill_in(const std::vector<Given>& given, const MeasuredValues& measured, BenchRow& point) {
   const auto is_given = [&](const Attribute& attribute) {
     return std::any_of(given.begin(), given.end(), [&](const Given& g) {
       const bool length =
@@ -324,22 +318,21 @@ Status fill_in(const std::vector<Given>& given, const std::vector<BenchRow>& row
     if (attribute.kind == Kind::kBothLengths || is_given(attribute)) continue;
     if (attribute.is_name()) {
       // A variant that is not asked for is the plain one where there is one.
-      const std::vector<std::string> values = values_of(rows, attribute);
+      const std::vector<std::string>& values = measured.texts[place_of(attribute)];
       const bool plain =
           attribute.kind == Kind::kVariant && !values.empty() && values.front().empty();
       if (!plain && values.size() != 1) {
         return refuse(std::string(attribute.name) + " is missing: the rows have " + listed(values));
       }
-      set_name(attribute, values.front(), rows, point);
+      set_name(attribute, values.front(), measured, point);
       continue;
     }
-    std::set<double> values;
-    for (const BenchRow& row : rows) values.insert(row.*attribute.number);
+    const std::vector<double>& values = measured.numbers[place_of(attribute)];
     if (values.size() != 1) {
       return refuse(std::string(attribute.name) +
                     " is missing: the rows have several values of it");
     }
-    point.*attribute.number = *values.begin();
+    point.*attribute.number = values.front();
   }
   return Ok{};
 }
@@ -352,6 +345,20 @@ BenchRow unmeasured() {
 }
 
 }  // namespace
+
+MeasuredValues::MeasuredValues(const std::vector<BenchRow>& rows) {
+  for (const BenchRow& row : rows) variants.emplace(row.variant.text(), row.variant);
+  for (const Attribute& attribute : attributes()) {
+    std::set<std::string> text;
+    std::set<double> number;
+    for (const BenchRow& row : rows) {
+      if (attribute.is_name()) text.insert(attribute.name_of(row));
+      if (attribute.number != nullptr) number.insert(row.*attribute.number);
+    }
+    texts[place_of(attribute)].assign(text.begin(), text.end());
+    numbers[place_of(attribute)].assign(number.begin(), number.end());
+  }
+}
 
 std::string close_match(const std::string& name, const std::vector<std::string>& known) {
   const std::string a = key_of(name);
@@ -368,19 +375,20 @@ std::string close_match(const std::string& name, const std::vector<std::string>&
   return best;
 }
 
-Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vector<BenchRow>& rows,
+Result<std::vector<BenchRow>> parse_grid(const std::string& text, const MeasuredValues& measured,
                                          const FactBook& facts) {
   ASSAY_TRY_ASSIGN(const std::vector<Given> given, parse_pairs(text));
   BenchRow base = unmeasured();
-  ASSAY_TRY(fill_in(given, rows, base));
+  ASSAY_TRY(fill_in(given, measured, base));
   std::vector<BenchRow> points = {base};
   for (const Given& g : given) {
     std::vector<BenchRow> names;
     std::vector<double> numbers;
     if (g.attribute->is_name()) {
       for (const std::string& name : split(g.value, "|")) {
-        ASSAY_TRY_ASSIGN(const std::string known, resolve_name(*g.attribute, name, rows, facts));
-        set_name(*g.attribute, known, rows, names.emplace_back());
+        ASSAY_TRY_ASSIGN(const std::string known,
+                         resolve_name(*g.attribute, name, measured, facts));
+        set_name(*g.attribute, known, measured, names.emplace_back());
       }
     } else {
       ASSAY_TRY_ASSIGN(numbers, parse_numbers(*g.attribute, g.value));
@@ -408,9 +416,9 @@ Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vec
   return points;
 }
 
-Result<BenchRow> parse_point(const std::string& text, const std::vector<BenchRow>& rows,
+Result<BenchRow> parse_point(const std::string& text, const MeasuredValues& measured,
                              const FactBook& facts) {
-  ASSAY_TRY_ASSIGN(std::vector<BenchRow> points, parse_grid(text, rows, facts));
+  ASSAY_TRY_ASSIGN(std::vector<BenchRow> points, parse_grid(text, measured, facts));
   if (points.size() != 1) return refuse("'" + shortened(text) + "' is a grid: give it with --grid");
   return std::move(points.front());
 }

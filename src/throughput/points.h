@@ -3,6 +3,8 @@
 // Points as people type them: 'bb=96,ii=1024,oo=256,hw=H100,model=...' and grids over several
 // values of some attributes (docs/metrics.md#throughput).
 
+#include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,17 +14,26 @@
 
 namespace assay {
 
+// What the rows that were measured have: distinct values per attribute, in the order of the
+// attributes below.
+struct MeasuredValues {
+  MeasuredValues(const std::vector<BenchRow>& rows);
+  std::array<std::vector<std::string>, 9> texts;
+  std::array<std::vector<double>, 9> numbers;
+  std::map<std::string, BenchVariant> variants;  // of the first row that has each
+};
+
 // One point. Attributes: hw, n, fw, model, variant, ii, oo, len (both), bb. What is left out is
-// taken from `rows` when they all agree on it. Names are resolved against the rows, then the facts:
-// without letter case and punctuation, or by whole words that only one of them has. Errors name the
-// attribute or value that was probably meant.
-Result<BenchRow> parse_point(const std::string& text, const std::vector<BenchRow>& rows,
+// taken from the rows when they all agree on it. Names are resolved against the rows, then the
+// facts: without letter case and punctuation, or by whole words that only one of them has. Errors
+// name the attribute or value that was probably meant.
+Result<BenchRow> parse_point(const std::string& text, const MeasuredValues& measured,
                              const FactBook& facts);
 
 // All combinations; the last attribute varies fastest. Numbers: lists '128:1024:2048' or
 // '128|1024|2048', ranges '1..256*2' (powers), '1..64+16' (steps), '1..8'. Names: lists
 // 'A100|H100'.
-Result<std::vector<BenchRow>> parse_grid(const std::string& text, const std::vector<BenchRow>& rows,
+Result<std::vector<BenchRow>> parse_grid(const std::string& text, const MeasuredValues& measured,
                                          const FactBook& facts);
 
 // The name that was probably meant; empty when none is near.

@@ -79,21 +79,25 @@ struct Predictor::State {
   DigestBook digests;
 
   void look_around();
-  Explained judge(const BenchRow& point) const;
+  Explained judge(const BenchRow& point, FactLookup& lookup) const;
   void choose_scale(const BenchRow& point, const Reach& near, const FitShares& shares,
-                    Explained& out) const;
-  void blend_in(const std::vector<BenchRow>& points, std::vector<Explained>& out) const;
+                    const Trained* process, Explained& out) const;
+  void blend_in(const std::vector<BenchRow>& points, FactLookup& lookup,
+                std::vector<Explained>& out) const;
   std::vector<Evidence> nearest(const BenchRow& point,
                                 const std::array<uint32_t, kKernelGroups>& id) const;
   std::vector<const Trained*> processes() const;  // that there are
   const Trained* plain_process() const;
-  const Trained* process_for(const BenchRow& point) const;
-  void judge_model(const BenchRow& point, std::vector<std::string>& reasons) const;
-  void judge_memory(const BenchRow& point, std::vector<std::string>& reasons) const;
+  const Trained* process_for(const BenchRow& point, FactLookup& lookup) const;
+  void judge_model(const BenchRow& point, FactLookup& lookup,
+                   std::vector<std::string>& reasons) const;
+  void judge_memory(const BenchRow& point, FactLookup& lookup,
+                    std::vector<std::string>& reasons) const;
 };
 
 // What there is to compare points with.
 void Predictor::State::look_around() {
+  FactLookup lookup(facts);
   for (const BenchRow& row : rows) {
     ids.push_back(names.of(row));
     if (runs.empty() || ids.back() != ids[runs.back().begin]) runs.push_back({ids.size() - 1, 0});
@@ -102,7 +106,7 @@ void Predictor::State::look_around() {
     const auto keys = GroupNames::keys_of(row);
     for (size_t g = 0; g < kKernelGroups; ++g) reach[g][keys[g]].add(row);
     groups.insert(group_name(row));
-    if (const ModelFacts* model = facts.model(row.model)) {
+    if (const ModelFacts* model = lookup.model(row.model)) {
       active_b.add(model->active_b);
       parameters_b.add(model->parameters_b);
       has_experts |= model->active_b < model->parameters_b;
@@ -126,14 +130,15 @@ const Trained* Predictor::State::plain_process() const {
   return plain ? &*plain : nullptr;
 }
 
-const Trained* Predictor::State::process_for(const BenchRow& point) const {
+const Trained* Predictor::State::process_for(const BenchRow& point, FactLookup& lookup) const {
   const bool known =
-      facts.model(point.model) != nullptr && facts.hardware(point.hardware) != nullptr;
+      lookup.model(point.model) != nullptr && lookup.hardware(point.hardware) != nullptr;
   return physics && known ? &*physics : plain_process();
 }
 
-void Predictor::State::judge_model(const BenchRow& point, std::vector<std::string>& reasons) const {
-  const ModelFacts* model = facts.model(point.model);
+void Predictor::State::judge_model(const BenchRow& point, FactLookup& lookup,
+                                   std::vector<std::string>& reasons) const {
+  const ModelFacts* model = lookup.model(point.model);
   if (model == nullptr || !options.physics) {
     reasons.push_back("no row ran the model '" + point.model + "', and no facts about it are used");
     return;
@@ -144,10 +149,10 @@ void Predictor::State::judge_model(const BenchRow& point, std::vector<std::strin
   note_beyond("a model with active parameters (10^9):", model->active_b, active_b, 2, reasons);
 }
 
-void Predictor::State::judge_memory(const BenchRow& point,
+void Predictor::State::judge_memory(const BenchRow& point, FactLookup& lookup,
                                     std::vector<std::string>& reasons) const {
-  const ModelFacts* model = facts.model(point.model);
-  const HardwareFacts* hardware = facts.hardware(point.hardware);
+  const ModelFacts* model = lookup.model(point.model);
+  const HardwareFacts* hardware = lookup.hardware(point.hardware);
   if (model == nullptr || hardware == nullptr || !options.physics) return;
   const double weights_gb = point.precision.weight_bytes * model->parameters_b;
   const double memory_gb = point.devices * hardware->memory_gb;
@@ -159,7 +164,7 @@ void Predictor::State::judge_memory(const BenchRow& point,
 }
 
 // Kind and reach of one point; the prediction itself is filled in later.
-Explained Predictor::State::judge(const BenchRow& point) const {
+Explained Predictor::State::judge(const BenchRow& point, FactLookup& lookup) const {
   Explained out;
   const auto keys = GroupNames::keys_of(point);
   const auto find = [&](KernelGroup group) -> const Reach* {
@@ -181,7 +186,7 @@ Explained Predictor::State::judge(const BenchRow& point) const {
   }
   if (find(KernelGroup::kModel) == nullptr) {
     if (out.reasons.empty()) out.kind = HeldOut::kModel;
-    judge_model(point, out.reasons);
+    judge_model(point, lookup, out.reasons);
   }
   if (out.kind == HeldOut::kRow && config == nullptr) out.kind = HeldOut::kConfig;
   if (out.kind == HeldOut::kRow && groups.count(group_name(point)) == 0) out.kind = HeldOut::kGroup;
@@ -194,17 +199,17 @@ Explained Predictor::State::judge(const BenchRow& point) const {
   note_beyond("devices", point.devices, wide->devices, options.outside_factor, out.reasons);
   note_ratio(ratio_of(point), wide->ratio, out.reasons);
   // Rows that ran show that it fits, with fewer bits per weight.
-  if (config == nullptr) judge_memory(point, out.reasons);
+  if (config == nullptr) judge_memory(point, lookup, out.reasons);
 
   const FitShares shares = config != nullptr ? fit_shares(point, *config) : FitShares{};
-  choose_scale(point, config != nullptr ? *config : *wide, shares, out);
+  choose_scale(point, config != nullptr ? *config : *wide, shares, process_for(point, lookup), out);
   return out;
 }
 
 // What is new about a point is its question; its interval is as wide as the widest that applies.
 void Predictor::State::choose_scale(const BenchRow& point, const Reach& near,
-                                    const FitShares& shares, Explained& out) const {
-  const Trained* process = process_for(point);
+                                    const FitShares& shares, const Trained* process,
+                                    Explained& out) const {
   if (process == nullptr) return;
   const std::string pair = pair_name(point);
   const auto consider = [&](HeldOut kind) {
@@ -229,13 +234,13 @@ void Predictor::State::choose_scale(const BenchRow& point, const Reach& near,
 }
 
 // The configurations' own latency fits, where they have a weight. The width of intervals stays.
-void Predictor::State::blend_in(const std::vector<BenchRow>& points,
+void Predictor::State::blend_in(const std::vector<BenchRow>& points, FactLookup& lookup,
                                 std::vector<Explained>& out) const {
   std::map<const Trained*, LatencyFits> fits;
   for (size_t i = 0; i < points.size(); ++i) {
     Prediction& p = out[i].prediction;
     if (!(out[i].fit_weight > 0) || p.status == PredictionStatus::kNoAnswer) continue;
-    const Trained* process = process_for(points[i]);
+    const Trained* process = process_for(points[i], lookup);
     LatencyFits& own = fits.try_emplace(process, rows, facts, process->physics).first->second;
     const double off = own.log_throughput(points[i]) - std::log(p.tokens_per_s);
     const double factor = std::exp(out[i].fit_weight * off);
@@ -338,8 +343,9 @@ Result<std::unique_ptr<Predictor>> Predictor::fit(const ThroughputData& data, co
   std::sort(state->rows.begin(), state->rows.end(),
             [&](const BenchRow& a, const BenchRow& b) { return key(a) < key(b); });
   state->look_around();
+  FactLookup lookup(state->facts);
   const auto known = [&](const BenchRow& row) {
-    return facts.model(row.model) != nullptr && facts.hardware(row.hardware) != nullptr;
+    return lookup.model(row.model) != nullptr && lookup.hardware(row.hardware) != nullptr;
   };
   const bool some = std::any_of(state->rows.begin(), state->rows.end(), known);
   const bool all = std::all_of(state->rows.begin(), state->rows.end(), known);
@@ -360,10 +366,11 @@ std::vector<ConfigDigest> Predictor::digests(const DigestProgress& progress) con
   const State& s = *state_;
   std::vector<ConfigDigest> out;
   if (s.rows.size() < s.options.digest_from_rows) return out;
+  FactLookup lookup(s.facts);
   for (const Trained* process : s.processes()) {
     size_t begun = 0;
     const auto mine = [&](const BenchRow& row) {
-      if (s.process_for(row) != process) return false;
+      if (s.process_for(row, lookup) != process) return false;
       if (progress) progress(begun++, s.reach[static_cast<size_t>(KernelGroup::kConfig)].size());
       return true;
     };
@@ -428,9 +435,10 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
   const State& s = *state_;
   std::vector<Explained> out;
   std::map<const Trained*, std::vector<size_t>> by_process;
+  FactLookup lookup(s.facts);
   for (size_t i = 0; i < points.size(); ++i) {
-    out.push_back(s.judge(points[i]));
-    by_process[s.process_for(points[i])].push_back(i);
+    out.push_back(s.judge(points[i], lookup));
+    by_process[s.process_for(points[i], lookup)].push_back(i);
   }
   for (const auto& [process, which] : by_process) {
     if (process != nullptr) {
@@ -439,7 +447,7 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
     }
     for (const size_t i : which) out[i].prediction = no_answer();
   }
-  s.blend_in(points, out);
+  s.blend_in(points, lookup, out);
   return out;
 }
 
@@ -492,7 +500,8 @@ std::vector<ConfidenceBin> Predictor::confidence() const {
 std::vector<double> Predictor::log_sd_after(const BenchRow& target,
                                             const std::vector<BenchRow>& extra) const {
   const State& s = *state_;
-  const Trained* process = s.process_for(target);
+  FactLookup lookup(s.facts);
+  const Trained* process = s.process_for(target, lookup);
   std::vector<double> out(extra.size(), std::numeric_limits<double>::quiet_NaN());
   if (process == nullptr || process->process() == nullptr) return out;
   std::vector<BenchRow> asked = {target};

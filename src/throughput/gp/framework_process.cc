@@ -8,6 +8,7 @@
 #include <random>
 
 #include "throughput/gp/kernel_products.h"
+#include "throughput/gp/kernel_terms.h"
 
 namespace assay {
 namespace {
@@ -24,7 +25,7 @@ constexpr double kLeastTold = 1e-5;
 // With fewer points or rows of a framework each point is answered from all of its rows.
 constexpr size_t kPointsWorthReducing = 512;
 constexpr size_t kRowsWorthReducing = 1024;
-constexpr size_t kChosenAtFirst = 384;
+constexpr size_t kChosenAtFirst = 640;
 constexpr size_t kPointsAtOnce = 16384;
 constexpr size_t kChosenAtOnce = 128;
 // Of the largest column, once what is known has been taken from all: less changes no variance.
@@ -85,26 +86,40 @@ void add_product(Matrix& k, const Matrix& a, double sign) {
   if (a.rows() > 0) k.selfadjointView<Eigen::Lower>().rankUpdate(a.transpose(), sign);
 }
 
-// Rows by which the kernel over all rows is told but for the threshold (pivoted Cholesky).
-std::vector<size_t> common_pivots(const Kernel& common, const std::vector<KernelPoint>& rows) {
-  Vector left(count(rows));
-  for (Index i = 0; i < left.size(); ++i) left(i) = common.variance(rows[static_cast<size_t>(i)]);
-  const size_t most = std::min(kMaxCommon, rows.size());
-  Matrix factor(left.size(), static_cast<Index>(most));
+// Of a positive semidefinite matrix, whose columns are asked for one by one.
+struct PivotedCholesky {
   std::vector<size_t> pivots;
-  while (pivots.size() < most) {
+  Matrix factor;  // size x pivots: times its transpose it is the matrix but for the threshold
+};
+
+template <typename Column>
+PivotedCholesky pivoted_cholesky(Vector diagonal, Column column, double threshold, size_t most) {
+  PivotedCholesky out;
+  most = std::min(most, static_cast<size_t>(diagonal.size()));
+  out.factor.resize(diagonal.size(), static_cast<Index>(most));
+  while (out.pivots.size() < most) {
     Index at = 0;
-    const double largest = left.maxCoeff(&at);
-    if (largest <= kCommonThreshold) break;
-    const auto k = static_cast<Index>(pivots.size());
-    Vector column = common(rows, {rows[static_cast<size_t>(at)]});
-    column.noalias() -= factor.leftCols(k) * factor.row(at).head(k).transpose();
-    factor.col(k) = column / std::sqrt(largest);
-    left -= factor.col(k).cwiseAbs2();
-    left(at) = 0;
-    pivots.push_back(static_cast<size_t>(at));
+    const double largest = diagonal.maxCoeff(&at);
+    if (!(largest > threshold)) break;
+    const auto k = static_cast<Index>(out.pivots.size());
+    Vector left = column(static_cast<size_t>(at));
+    left.noalias() -= out.factor.leftCols(k) * out.factor.row(at).head(k).transpose();
+    out.factor.col(k) = left / std::sqrt(largest);
+    diagonal -= out.factor.col(k).cwiseAbs2();
+    diagonal(at) = 0;
+    out.pivots.push_back(static_cast<size_t>(at));
   }
-  return pivots;
+  out.factor.conservativeResize(Eigen::NoChange, static_cast<Index>(out.pivots.size()));
+  return out;
+}
+
+// Rows by which the kernel over all rows is told but for the threshold.
+std::vector<size_t> common_pivots(const Kernel& common, const std::vector<KernelPoint>& rows) {
+  Vector variances(count(rows));
+  for (size_t i = 0; i < rows.size(); ++i)
+    variances(static_cast<Index>(i)) = common.variance(rows[i]);
+  const auto column = [&](size_t i) -> Vector { return common(rows, {rows[i]}); };
+  return pivoted_cholesky(variances, column, kCommonThreshold, kMaxCommon).pivots;
 }
 
 // The common part in terms of its pivots: k(a, b) is about told(a)' told(b).
@@ -225,21 +240,28 @@ class Basis {
     }
     return columns;
   }
+  // Orthonormal by the Cholesky factor of their products: what is lost by squaring lies below
+  // kNothingNew.
   void add(const Matrix& columns) {
-    const double largest = std::sqrt(columns.colwise().squaredNorm().maxCoeff());
-    for (Index begin = 0; begin < columns.cols(); begin += kAtOnce) {
-      const Index some = std::min(kAtOnce, columns.cols() - begin);
-      const Eigen::ColPivHouseholderQR<Matrix> qr(beside(columns.middleCols(begin, some)));
-      const auto sizes = qr.matrixQR().diagonal().cwiseAbs().array();
-      const Index rank = (sizes > kNothingNew * largest).count();
-      const Index before = vectors_.cols();
-      vectors_.conservativeResize(Eigen::NoChange, before + rank);
-      vectors_.rightCols(rank) = qr.householderQ() * Matrix::Identity(vectors_.rows(), rank);
-    }
+    const Matrix new_part = beside(columns);
+    Matrix products = Matrix::Zero(columns.cols(), columns.cols());
+    add_product(products, new_part, 1);
+    products = products.selfadjointView<Eigen::Lower>();
+    const double least = squared(kNothingNew) * columns.colwise().squaredNorm().maxCoeff();
+    const auto column = [&products](size_t k) -> Vector {
+      return products.col(static_cast<Index>(k));
+    };
+    const PivotedCholesky made =
+        pivoted_cholesky(products.diagonal(), column, least, static_cast<size_t>(columns.cols()));
+    const auto rank = static_cast<Index>(made.pivots.size());
+    const Matrix factor = made.factor(made.pivots, Eigen::seqN(0, rank));
+    Matrix fresh = new_part(Eigen::seqN(0, new_part.rows()), made.pivots);
+    factor.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(fresh);
+    vectors_.conservativeResize(Eigen::NoChange, vectors_.cols() + rank);
+    vectors_.rightCols(rank) = fresh;
   }
 
  private:
-  static constexpr Index kAtOnce = 64;
   Matrix vectors_;
 };
 

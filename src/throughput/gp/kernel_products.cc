@@ -19,11 +19,39 @@ constexpr Index kSumsAtOnce = 1 << 19;
 
 double overflow_of(const KernelPoint& point) { return point.x[index_of(KernelDim::kOverflow)]; }
 
+// Of the largest: what is left out of a term's values over lengths and batches. Less than rounding.
+constexpr double kSameValue = 1e-14;
+
 // Rows of one configuration without overflow, or points of one configuration.
 struct Members {
   const KernelPoint* of = nullptr;  // any
   std::vector<size_t> which;
 };
+
+// What lengths and batches make of a term, between the rows' and the points': of_rows * of_points.
+// Both are smooth, so that far fewer numbers than there are lengths and batches tell them.
+struct ShapeValues {
+  Matrix of_rows;    // shapes of rows x rank
+  Matrix of_points;  // rank x shapes of points
+};
+
+ShapeValues shape_values(const KernelTerm& term, const KernelShapes& rows,
+                         const KernelShapes& points) {
+  Matrix values(static_cast<Index>(rows.distinct.size()),
+                static_cast<Index>(points.distinct.size()));
+  if (!term.has_shape) return {Matrix::Ones(values.rows(), 1), Matrix::Ones(1, values.cols())};
+  for (Index p = 0; p < values.cols(); ++p) {
+    for (Index r = 0; r < values.rows(); ++r) {
+      values(r, p) = shape_factor(term, *rows.distinct[static_cast<size_t>(r)],
+                                  *points.distinct[static_cast<size_t>(p)]);
+    }
+  }
+  const Eigen::ColPivHouseholderQR<Matrix> qr(values);
+  const auto sizes = qr.matrixQR().diagonal().cwiseAbs().array();
+  const Index rank = (sizes > kSameValue * sizes(0)).count();
+  const Matrix basis = qr.householderQ() * Matrix::Identity(values.rows(), rank);
+  return {basis, basis.transpose() * values};
+}
 
 }  // namespace
 
@@ -37,11 +65,10 @@ struct KernelProducts::State {
   KernelShapes point_shapes;
   std::vector<Members> row_runs;
   std::vector<Members> point_runs;
-  std::vector<Matrix> tables;  // per term: shapes of rows x shapes of points
-  std::vector<size_t> odd;     // rows with overflow: few, and each its own
-  Matrix odd_covariances;      // odd rows x points
+  std::vector<ShapeValues> shapes;  // per term
+  std::vector<size_t> odd;          // rows with overflow: few, and each its own
+  Matrix odd_covariances;           // odd rows x points
 
-  void tabulate();
   // Adds what the terms of one group between these runs give.
   void add(KernelGroup group, const std::vector<const Members*>& from,
            const std::vector<const Members*>& to, const Matrix& weights,
@@ -49,8 +76,9 @@ struct KernelProducts::State {
   void add_shares(const KernelTerm& term, const std::vector<const Members*>& from,
                   const std::vector<const Members*>& to, const Matrix& weights,
                   Eigen::Map<Matrix>& out) const;
-  void add_shapes(size_t term, const Matrix& by_shape, const std::vector<const Members*>& from,
-                  const std::vector<const Members*>& to, Eigen::Map<Matrix>& out) const;
+  void add_shapes(size_t term, const std::vector<const Members*>& from,
+                  const std::vector<const Members*>& to, const Matrix& weights,
+                  Eigen::Map<Matrix>& out) const;
   void spread(size_t term, const Eigen::Ref<const Matrix>& sums, const Members& to,
               Eigen::Map<Matrix>& out) const;
 };
@@ -80,28 +108,14 @@ KernelProducts::KernelProducts(const KernelSpec& spec, const std::vector<double>
     const KernelPoint* of = &points[alike.front()];
     s.point_runs.push_back({of, std::move(alike)});
   }
-  s.tabulate();
+  for (const KernelTerm& term : s.terms)
+    s.shapes.push_back(shape_values(term, s.row_shapes, s.point_shapes));
+  if (s.odd.empty()) return;
+  s.odd_covariances.resize(static_cast<Index>(s.odd.size()), static_cast<Index>(points.size()));
+  kernel_matrix(spec, parameters, pick(rows, s.odd), points, s.odd_covariances.data());
 }
 
 KernelProducts::~KernelProducts() = default;
-
-void KernelProducts::State::tabulate() {
-  for (const KernelTerm& term : terms) {
-    Matrix& table = tables.emplace_back();
-    if (!term.has_shape) continue;
-    table.resize(static_cast<Index>(row_shapes.distinct.size()),
-                 static_cast<Index>(point_shapes.distinct.size()));
-    for (Index p = 0; p < table.cols(); ++p) {
-      for (Index r = 0; r < table.rows(); ++r) {
-        table(r, p) = shape_factor(term, *row_shapes.distinct[static_cast<size_t>(r)],
-                                   *point_shapes.distinct[static_cast<size_t>(p)]);
-      }
-    }
-  }
-  if (odd.empty()) return;
-  odd_covariances.resize(static_cast<Index>(odd.size()), static_cast<Index>(points.size()));
-  kernel_matrix(spec, parameters, pick(rows, odd), points, odd_covariances.data());
-}
 
 void KernelProducts::apply(const double* weights, size_t count, double* out) const {
   const State& s = *state_;
@@ -133,34 +147,31 @@ void KernelProducts::apply(const double* weights, size_t count, double* out) con
 void KernelProducts::State::add(KernelGroup group, const std::vector<const Members*>& from,
                                 const std::vector<const Members*>& to, const Matrix& weights,
                                 Eigen::Map<Matrix>& out) const {
-  const Index count = weights.rows();
-  Matrix by_shape;  // per run of rows: its weights by shape
   for (size_t t = 0; t < terms.size(); ++t) {
     if (terms[t].component->group != group) continue;
     if (terms[t].component->form == KernelForm::kShares) {
       add_shares(terms[t], from, to, weights, out);
-      continue;
+    } else {
+      add_shapes(t, from, to, weights, out);
     }
-    if (by_shape.size() == 0) {
-      by_shape.setZero(count * static_cast<Index>(row_shapes.distinct.size()),
-                       static_cast<Index>(from.size()));
-      for (size_t d = 0; d < from.size(); ++d) {
-        for (const size_t i : from[d]->which) {
-          by_shape.col(static_cast<Index>(d)).segment(row_shapes.of[i] * count, count) +=
-              weights.col(static_cast<Index>(i));
-        }
-      }
-    }
-    add_shapes(t, by_shape, from, to, out);
   }
 }
 
-void KernelProducts::State::add_shapes(size_t term, const Matrix& by_shape,
-                                       const std::vector<const Members*>& from,
-                                       const std::vector<const Members*>& to,
+void KernelProducts::State::add_shapes(size_t term, const std::vector<const Members*>& from,
+                                       const std::vector<const Members*>& to, const Matrix& weights,
                                        Eigen::Map<Matrix>& out) const {
-  const auto shapes = static_cast<Index>(row_shapes.distinct.size());
-  const Index at_once = std::max<Index>(1, kSumsAtOnce / by_shape.rows());
+  const Matrix& of_rows = shapes[term].of_rows;
+  const Index rank = of_rows.cols();
+  Matrix added(weights.rows() * rank, static_cast<Index>(from.size()));  // per run of rows
+  for (size_t d = 0; d < from.size(); ++d) {
+    std::vector<uint32_t> of;
+    for (const size_t i : from[d]->which) of.push_back(row_shapes.of[i]);
+    const Matrix given = weights(Eigen::seqN(0, weights.rows()), from[d]->which);
+    const Matrix values = of_rows(of, Eigen::seqN(0, rank));
+    Eigen::Map<Matrix>(added.col(static_cast<Index>(d)).data(), weights.rows(), rank).noalias() =
+        given * values;
+  }
+  const Index at_once = std::max<Index>(1, kSumsAtOnce / added.rows());
   for (Index begin = 0; begin < static_cast<Index>(to.size()); begin += at_once) {
     const Index some = std::min(at_once, static_cast<Index>(to.size()) - begin);
     Matrix factors(static_cast<Index>(from.size()), some);
@@ -170,26 +181,26 @@ void KernelProducts::State::add_shapes(size_t term, const Matrix& by_shape,
             factor_of(terms[term], *from[d]->of, *to[static_cast<size_t>(begin + c)]->of);
       }
     }
-    const Matrix sums = by_shape * factors;
+    const Matrix sums = added * factors;
     for (Index c = 0; c < some; ++c) {
-      const Eigen::Map<const Matrix> of_config(sums.col(c).data(), sums.rows() / shapes, shapes);
+      const Eigen::Map<const Matrix> of_config(sums.col(c).data(), weights.rows(), rank);
       spread(term, of_config, *to[static_cast<size_t>(begin + c)], out);
     }
   }
 }
 
-// Over the points of one configuration; sums: per weight and shape of the rows.
+// Over the points of one configuration; sums: per weight, in terms of the shapes' values.
 void KernelProducts::State::spread(size_t term, const Eigen::Ref<const Matrix>& sums,
                                    const Members& to, Eigen::Map<Matrix>& out) const {
-  const KernelTerm& which = terms[term];
-  Matrix table = Matrix::Ones(sums.cols(), static_cast<Index>(to.which.size()));
+  const double rate = terms[term].overflow;
+  Matrix values(sums.cols(), static_cast<Index>(to.which.size()));
   for (size_t k = 0; k < to.which.size(); ++k) {
-    auto column = table.col(static_cast<Index>(k));
-    if (which.has_shape) column = tables[term].col(point_shapes.of[to.which[k]]);
+    auto column = values.col(static_cast<Index>(k));
+    column = shapes[term].of_points.col(point_shapes.of[to.which[k]]);
     const double over = overflow_of(points[to.which[k]]);
-    if (which.overflow > 0 && over > 0) column *= std::exp(-which.overflow * squared(over));
+    if (rate > 0 && over > 0) column *= std::exp(-rate * squared(over));
   }
-  const Matrix made = sums * table;
+  const Matrix made = sums * values;
   for (size_t k = 0; k < to.which.size(); ++k)
     out.col(static_cast<Index>(to.which[k])) += made.col(static_cast<Index>(k));
 }
