@@ -22,6 +22,10 @@ constexpr double kBatchesBeyond = 4;
 constexpr double kEqualLengthsStep = 0.25;
 constexpr double kLengthsStep = 0.5;
 constexpr size_t kChecks = 4;
+// Pairs of candidates and of different lengths and batches among the rows that are compared for all
+// digests: ten seconds or so. Rows with hundreds of batches or lengths, where input and output
+// differ, have more; the configurations that are left are answered exactly.
+constexpr size_t kMostPairs = 100000000;
 
 using Shape = ConfigDigest::Shape;
 
@@ -76,6 +80,13 @@ std::vector<KernelPoint> points_of(const BenchRow& row, const std::vector<Shape>
   return kernel_table(rows, facts, physics, names).points;
 }
 
+size_t distinct_shapes(const std::vector<KernelPoint>& points) {
+  std::set<std::tuple<double, double, double>> seen;
+  for (const KernelPoint& p : points)
+    seen.emplace(p.in_len, p.out_len, p.x[static_cast<size_t>(KernelDim::kBatch)]);
+  return seen.size();
+}
+
 bool holds(const GpDigest& digest, const std::vector<KernelPoint>& pivots, const Trained& trained,
            const std::vector<KernelPoint>& asked) {
   const DigestReader reader(trained.spec(), trained.parameters, trained.table.points,
@@ -108,6 +119,8 @@ std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector
     ratios[engine(rows[i])].add(ratio_of(rows[i]));
   }
   std::set<std::string> seen;
+  size_t pairs = 0;
+  const size_t row_shapes = distinct_shapes(trained.table.points);
   GroupNames names = trained.names;
   const auto placed = [&](const BenchRow& row, const std::vector<Shape>& shapes) {
     return points_of(row, shapes, trained.physics, names, facts);
@@ -115,6 +128,7 @@ std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector
   for (const size_t i : trained.table.rows) {
     if (!seen.insert(config_name(rows[i])).second || !wanted(rows[i])) continue;
     const std::vector<Shape> shapes = candidates(all, ratios.at(engine(rows[i])));
+    if ((pairs += shapes.size() * row_shapes) > kMostPairs) break;
     const std::vector<KernelPoint> points = placed(rows[i], shapes);
     std::optional<GpDigest> made = trained.process()->digest(points);
     if (!made) continue;
