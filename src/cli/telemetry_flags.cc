@@ -44,7 +44,9 @@ Result<TelemetryOptions> parse_options(const TelemetryFlags& flags) {
     options.at_start = true;
   } else if (!flags.offset.empty()) {
     DecimalShape shape;
-    if (parse_decimal(flags.offset, 9, options.offset_ns, shape) != DecimalStatus::kOk) {
+    constexpr int64_t kMostNs = int64_t{1} << 61;
+    if (parse_decimal(flags.offset, 9, options.offset_ns, shape) != DecimalStatus::kOk ||
+        options.offset_ns > kMostNs || options.offset_ns < -kMostNs) {
       return bad_flag("--telemetry-offset " + flags.offset + ": seconds, or the word start");
     }
     options.offset_told = true;

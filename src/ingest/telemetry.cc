@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kLatestNs = int64_t{1} << 61;  // as in traces, so that sums of two fit
 constexpr double kMostMhz = 100'000;
 constexpr double kMostWatts = 20'000;
 
@@ -168,14 +169,16 @@ class SeriesBuilder {
     for (TelemetrySeries& series : log_.series) {
       int64_t latest = std::numeric_limits<int64_t>::min();
       for (const int64_t t : series.t_ns) {
-        // Unsigned: exact however far the two are from each other.
-        const uint64_t back_ns =
-            t < latest ? static_cast<uint64_t>(latest) - static_cast<uint64_t>(t) : 0;
-        if (back_ns > 0) ++log_.rows_out_of_order;
-        if (back_ns > static_cast<uint64_t>(kSecond)) {
+        if (t > kLatestNs || t < -kLatestNs) {
           return Error{ErrorCode::kFormat,
-                       "the log's clock jumps back by " +
-                           std::to_string(back_ns / static_cast<uint64_t>(kMs)) +
+                       "a time of " + std::to_string(t) + " ns is further away than any trace's",
+                       log_.path, -1};
+        }
+        const int64_t back_ns = t < latest ? latest - t : 0;
+        if (back_ns > 0) ++log_.rows_out_of_order;
+        if (back_ns > kSecond) {
+          return Error{ErrorCode::kFormat,
+                       "the log's clock jumps back by " + std::to_string(back_ns / kMs) +
                            " ms: cut the log there, or record with a clock that is not set "
                            "meanwhile",
                        log_.path, -1};
