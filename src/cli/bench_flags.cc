@@ -63,10 +63,19 @@ std::string name_of(const BenchFlags& flags) {
   return flags.tables.front() + more;
 }
 
-Result<LoadedBench> load_bench(const BenchFlags& flags) {
+namespace {
+
+Result<BenchTable> read_tables(const BenchFlags& flags, const std::string* text) {
   ASSAY_TRY_ASSIGN(const BenchReadOptions options, parse_bench_options(flags.maps, flags.metas));
+  return text != nullptr ? bench_table_of_text(*text, flags.tables.front(), options)
+                         : read_bench_tables(flags.tables, options);
+}
+
+}  // namespace
+
+Result<LoadedBench> load_bench(const BenchFlags& flags, const std::string* text) {
   ASSAY_TRY_ASSIGN(FactBook facts, load_facts(flags.facts));
-  ASSAY_TRY_ASSIGN(BenchTable table, read_bench_tables(flags.tables, options));
+  ASSAY_TRY_ASSIGN(BenchTable table, read_tables(flags, text));
   const UntoldPrecision untold = untold_precision(table);
   ASSAY_TRY_ASSIGN(ThroughputData data,
                    make_throughput_data(table, least_latency_by_facts(facts, untold),

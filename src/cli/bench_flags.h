@@ -35,6 +35,7 @@ struct LoadedBench {
   BenchTable table;
   ThroughputData data;
 };
-Result<LoadedBench> load_bench(const BenchFlags& flags);
+// text: of the only table, where it was read before.
+Result<LoadedBench> load_bench(const BenchFlags& flags, const std::string* text = nullptr);
 
 }  // namespace assay

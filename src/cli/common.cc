@@ -453,8 +453,10 @@ int run_over_inputs(const CommonOptions& options, const std::string& title, cons
     Section trust = trust_section(notes);
     if (notes.empty()) hide_from_readers(trust);  // each trace says what holds for it
     document.sections = {overview_section(overviews, heads), std::move(trust)};
-    if (conclude) conclude(document);
   }
+  if (conclude) conclude(document);
+  data_lost |= std::any_of(document.import_log.begin(), document.import_log.end(),
+                           [](const ImportNote& n) { return n.severity == "data_loss"; });
   PhaseClock clock(options.perf);
   const int exit_code = write_document(document, options, data_lost);
   clock.mark("write");

@@ -102,7 +102,7 @@ using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
 
 // Loads every input in turn, analyses it and writes one document: flat for one input, with one part
 // per input ("ranks") for several. Returns the process's exit code; errors go to stderr.
-// conclude: what several inputs say together, added to the document before it is written.
+// conclude: what inputs say together, or others beside them, added before the document is written.
 int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze,
                     const std::function<void(Document&)>& conclude = {});
 

@@ -29,10 +29,14 @@ TrustNotes fit_trust(const FittedModel& model) {
   return model.ala ? ala_trust(model.fit) : throughput_trust(model.fit, *model.predictor);
 }
 
+std::vector<std::string> notes_of(const FittedModel& model) {
+  std::vector<std::string> notes = bench_warning_words(model.fit.data.oddities);
+  notes.insert(notes.end(), model.notes.begin(), model.notes.end());
+  return notes;
+}
+
 void add_notes(const FittedModel& model, Document& document) {
-  for (std::string& text : bench_warning_words(model.fit.data.oddities))
-    document.verdict.push_back(std::move(text));
-  document.verdict.insert(document.verdict.end(), model.notes.begin(), model.notes.end());
+  for (std::string& text : notes_of(model)) document.verdict.push_back(std::move(text));
 }
 
 Result<ThroughputAnswers> answer_points(const FittedModel& model,

@@ -17,6 +17,7 @@ TrustNotes fit_trust(const FittedModel& model);
 
 // What of the table must be known with every answer, and how the search for parameters ended:
 // behind the verdict.
+std::vector<std::string> notes_of(const FittedModel& model);
 void add_notes(const FittedModel& model, Document& document);
 
 Result<ThroughputAnswers> answer_points(const FittedModel& model,

@@ -153,10 +153,10 @@ bool has_lost_rows(const Document& document) {
 }
 
 Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
-                              const PointFlags& points) {
+                              const PointFlags& points, const std::string* text) {
   const std::string method = flags.method.empty() ? "assay" : flags.method;
   ASSAY_TRY(check_method(method, flags));
-  ASSAY_TRY_ASSIGN(LoadedBench loaded, load_bench(bench));
+  ASSAY_TRY_ASSIGN(LoadedBench loaded, load_bench(bench, text));
   ThroughputFit fit{loaded.table.source,
                     loaded.table.format,
                     std::move(loaded.data),
@@ -191,7 +191,7 @@ Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
   if (path == "-" || bench.tables.size() > 1 || std::filesystem::is_directory(path, problem))
     return fit_table(bench, flags, points);
   ASSAY_TRY_ASSIGN(std::string text, read_text_file(path));
-  if (!looks_like_model(text)) return fit_table(bench, flags, points);
+  if (!looks_like_model(text)) return fit_table(bench, flags, points, &text);
   if (flags.refit || flags.no_physics) {
     return Error{ErrorCode::kInvalidArgument,
                  "is a model file: --refit and --no-physics need the table, in `assay throughput "

@@ -48,9 +48,9 @@ std::vector<ImportNote> import_notes(const FittedModel& model);
 bool has_lost_rows(const Document& document);
 
 // Reads the table and fits it; with --refit the parameters are searched for, with progress on
-// stderr. Ctrl-C ends the search, and the best parameters so far are taken.
+// stderr. Ctrl-C ends the search, and the best parameters so far are taken. text: see load_bench().
 Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
-                              const PointFlags& points = {});
+                              const PointFlags& points = {}, const std::string* text = nullptr);
 // A model file, or a table as above, and the points asked of it, which are checked before anything
 // is fitted. Facts of --facts and --outside win over those in the file; what would need another fit
 // is refused.

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <iterator>
 #include <vector>
 
-#include "cli/common.h"
+#include "base/byte_source.h"
 #include "cli/throughput_content.h"
 #include "ingest/bench_table.h"
 #include "report/section_throughput_evaluate.h"
@@ -42,7 +42,8 @@ double work_of(const Split& split) {
 }
 
 // Adds errors by split; says which splits were left out.
-Status add_evaluation(const FittedModel& model, const std::string& path, Document& document) {
+Status add_evaluation(const FittedModel& model, const std::vector<std::string>& paths,
+                      TableReport& report) {
   BenchTable table{model.fit.source, model.fit.format, {}, {}};
   table.rows = model.fit.data.rows;
   ThroughputEvaluation evaluation{table, model.fit.data, {}, {}, {}};
@@ -62,42 +63,100 @@ Status add_evaluation(const FittedModel& model, const std::string& path, Documen
     evaluation.splits.push_back(std::move(split));
   }
   for (std::string& text : throughput_evaluation_words(evaluation))
-    document.verdict.push_back(std::move(text));
+    report.verdict.push_back(std::move(text));
   if (!left_out.empty()) {
-    document.verdict.push_back(fmt::format(
-        "Splits left out for their time: assay throughput evaluate {} --split {}", path, left_out));
+    report.verdict.push_back(
+        fmt::format("Splits left out for their time: assay throughput evaluate {} --split {}",
+                    fmt::join(paths, " "), left_out));
   }
-  document.sections.push_back(throughput_evaluation_section(evaluation));
+  report.sections.push_back(throughput_evaluation_section(evaluation));
   return Ok{};
+}
+
+// Enough for the keys of a result in front of what its server said of itself.
+constexpr size_t kHeadBytes = 65536;
+
+std::string head_of(const std::string& path) {
+  auto source = ByteSource::open(path);
+  if (!source) return "";
+  const ReadFn read = source->stream(false);
+  std::string head(kHeadBytes, '\0');
+  size_t filled = 0;
+  while (filled < head.size()) {
+    const auto got = read(head.data() + filled, head.size() - filled);
+    if (!got || *got == 0) break;
+    filled += *got;
+  }
+  head.resize(filled);
+  return head;
+}
+
+// The section that says what the numbers rest on; the end where there is none.
+std::vector<Section>::iterator trust_of(std::vector<Section>& sections) {
+  return std::find_if(sections.begin(), sections.end(), [](const Section& section) {
+    return std::any_of(section.blocks.begin(), section.blocks.end(), [](const Block& block) {
+      const Table* table = std::get_if<Table>(&block);
+      return table != nullptr && table->key == "trust";
+    });
+  });
+}
+
+// Notes of one section into another of the same blocks.
+void append_trust(const TrustNotes& notes, Section& section) {
+  Section more = trust_section(notes);
+  for (size_t i = 0; i < section.blocks.size() && i < more.blocks.size(); ++i) {
+    Table* table = std::get_if<Table>(&section.blocks[i]);
+    Prose* prose = std::get_if<Prose>(&section.blocks[i]);
+    if (table != nullptr) {
+      for (Row& row : std::get<Table>(more.blocks[i]).rows) table->rows.push_back(std::move(row));
+    } else if (prose != nullptr) {
+      for (std::string& text : std::get<Prose>(more.blocks[i]).paragraphs)
+        prose->paragraphs.push_back(std::move(text));
+    }
+  }
 }
 
 }  // namespace
 
-Result<Document> report_table(const std::string& path) {
+Result<TableReport> report_tables(const std::vector<std::string>& paths) {
   BenchFlags bench;
-  bench.tables = {path};
+  bench.tables = paths;
   ASSAY_TRY_ASSIGN(const FittedModel model, load_model(bench, {}, {}));
-  Document document = new_document("Report");
-  document.inputs.push_back({path, {}});
-  document.import_log = import_notes(model);
-  document.verdict = fit_words(model);
-  add_notes(model, document);
+  TableReport report;
+  report.source = name_of(bench);
+  report.import_log = import_notes(model);
+  report.verdict = fit_words(model);
+  for (std::string& text : notes_of(model)) report.verdict.push_back(std::move(text));
   ASSAY_TRY_ASSIGN(const ThroughputAnswers curves,
                    answer_points(model, curve_points(model, largest_groups(model.fit.data))));
-  document.sections.push_back(throughput_curves_section(curves));
-  if (!model.ala) ASSAY_TRY(add_evaluation(model, path, document));
-  document.sections.push_back(fit_section(model));
-  document.sections.push_back(trust_section(fit_trust(model)));
-  return document;
+  report.sections.push_back(throughput_curves_section(curves));
+  if (!model.ala) ASSAY_TRY(add_evaluation(model, paths, report));
+  report.sections.push_back(fit_section(model));
+  report.trust = fit_trust(model);
+  return report;
+}
+
+void add_tables(TableReport report, Document& document) {
+  const bool alone = document.sections.empty();
+  document.inputs.push_back({report.source, {}});
+  for (ImportNote& note : report.import_log) document.import_log.push_back(std::move(note));
+  for (std::string& text : report.verdict)
+    document.verdict.push_back(alone ? std::move(text) : "Throughput: " + text);
+  const auto trust = trust_of(document.sections);
+  if (trust == document.sections.end()) {
+    report.sections.push_back(trust_section(report.trust));
+  } else if (!report.trust.empty()) {
+    append_trust(report.trust, *trust);
+  }
+  document.sections.insert(trust_of(document.sections),
+                           std::make_move_iterator(report.sections.begin()),
+                           std::make_move_iterator(report.sections.end()));
 }
 
 bool is_throughput_file(const std::string& path) {
-  std::string head(200, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  if (looks_like_model(head)) return true;
-  return path.ends_with(".csv") && read_bench_table(path).operator bool();
+  if (path == "-") return false;
+  const std::string head = head_of(path);
+  return looks_like_model(head) || looks_like_bench(head);
 }
 
 }  // namespace assay

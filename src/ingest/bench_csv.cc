@@ -411,6 +411,19 @@ void note_units(const std::vector<std::string>& header, const Columns& columns,
 
 }  // namespace
 
+bool names_throughput(const std::vector<std::string>& header) {
+  std::set<BenchRole> roles;
+  for (const std::string& title : header) {
+    if (const auto meaning = meaning_of_title(title)) roles.insert(meaning->role);
+  }
+  const auto any = [&roles](std::initializer_list<BenchRole> of) {
+    return std::any_of(of.begin(), of.end(), [&](BenchRole role) { return roles.count(role) > 0; });
+  };
+  return any({BenchRole::kLength, BenchRole::kInLen, BenchRole::kOutLen, BenchRole::kBatch}) &&
+         any({BenchRole::kThroughput, BenchRole::kOutThroughput, BenchRole::kRequests,
+              BenchRole::kLatency, BenchRole::kTtft});
+}
+
 Result<BenchTable> bench_table_of_csv(std::vector<CsvRecord> records, char delimiter,
                                       const BenchReadOptions& options) {
   const auto first = std::find_if(records.begin(), records.end(),

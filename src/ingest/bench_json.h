@@ -5,6 +5,7 @@
 // are all read as a sequence of JSON values.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -15,6 +16,9 @@ namespace assay {
 
 // Whether a text is JSON rather than a table: its first character beside white space.
 bool looks_like_json(const std::string& text);
+
+// Whether the first object's own keys are those of a benchmark's result. The text may be cut.
+bool looks_like_result(std::string_view head);
 
 Result<BenchTable> bench_table_of_json(const std::string& text);
 

@@ -69,8 +69,8 @@ bool looks_like_utf16(std::string_view text) {
   return head == "\xFF\xFE" || head == "\xFE\xFF" || text[0] == '\0' || text[1] == '\0';
 }
 
-Result<BenchTable> read_format(const std::string& path, const BenchReadOptions& options) {
-  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+Result<BenchTable> read_format(const std::string& text, const std::string& path,
+                               const BenchReadOptions& options) {
   if (looks_like_json(text)) return bench_table_of_json(text);
   if (looks_like_utf16(text)) {
     return Error{ErrorCode::kUnsupported,
@@ -94,8 +94,9 @@ void note_unknown_names(BenchTable& table) {
   log.merge_into(table.oddities);
 }
 
-Result<BenchTable> read_any(const std::string& path, const BenchReadOptions& options) {
-  ASSAY_TRY_ASSIGN(BenchTable table, read_format(path, options));
+Result<BenchTable> read_any(const std::string& text, const std::string& path,
+                            const BenchReadOptions& options) {
+  ASSAY_TRY_ASSIGN(BenchTable table, read_format(text, path, options));
   ASSAY_TRY(apply_meta(options.meta, table));
   const bool runs_of_batches = table.format == "csv" || table.format == "llm-inference-bench" ||
                                table.format == "aiconfigurator" || table.format == "vllm";
@@ -207,7 +208,24 @@ Result<BenchReadOptions> parse_bench_options(const std::vector<std::string>& map
 }
 
 Result<BenchTable> read_bench_table(const std::string& path, const BenchReadOptions& options) {
-  auto table = read_any(path, options);
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  return bench_table_of_text(text, path, options);
+}
+
+bool looks_like_bench(const std::string& head) {
+  if (looks_like_json(head)) return looks_like_result(head);
+  if (looks_like_utf16(head)) return false;
+  const size_t first = head.find_first_not_of("\r\n");
+  if (first == std::string::npos) return false;
+  const std::string line = head.substr(first, head.find('\n', first) - first);
+  const auto records = parse_csv_records(line, "", false, guess_delimiter(line));
+  if (!records || records->empty()) return false;
+  return is_genai_perf_csv(*records) || names_throughput(records->front().cells);
+}
+
+Result<BenchTable> bench_table_of_text(const std::string& text, const std::string& path,
+                                       const BenchReadOptions& options) {
+  auto table = read_any(text, path, options);
   if (!table) {
     Error error = table.take_error();
     error.file = path;

@@ -29,5 +29,12 @@ Result<BenchReadOptions> parse_bench_options(const std::vector<std::string>& map
 Result<BenchTable> read_bench_tables(const std::vector<std::string>& paths,
                                      const BenchReadOptions& options = {});
 Result<BenchTable> read_bench_table(const std::string& path, const BenchReadOptions& options = {});
+// The same of text that was read before; `path` names it.
+Result<BenchTable> bench_table_of_text(const std::string& text, const std::string& path,
+                                       const BenchReadOptions& options = {});
+
+// Whether a file that begins so, decompressed, is for these readers: by the keys of its first
+// result, or by titles of sizes and of a throughput or latency. Its rows may still be odd.
+bool looks_like_bench(const std::string& head);
 
 }  // namespace assay

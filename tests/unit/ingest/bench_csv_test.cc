@@ -274,6 +274,33 @@ TEST_F(BenchCsv, NumbersThatMayBeReadAThousandTimesApartAreRefused) {
   EXPECT_EQ(read("ii,oo,bb,throughput\n128,64,1,\"1,234\"\n")->rows[0].tokens_per_s, 1234);
 }
 
+TEST_F(BenchCsv, HeadersThatRepeatAreSkippedAndUnitsOfTitlesAndCommasAreExact) {
+  const auto repeated = read("len,bb,throughput\n100,1,10\nlen,bb,throughput\n100,2,20\n");
+  ASSERT_TRUE(repeated);
+  EXPECT_EQ(repeated->rows.size(), 2U);
+  EXPECT_EQ(count(*repeated, "repeated_header"), 1U);
+  const auto micro = read("len,bb,latency_us\n100,1,2500000\n");
+  ASSERT_TRUE(micro);
+  EXPECT_DOUBLE_EQ(micro->rows[0].latency_s, 2.5);
+  const auto rate = read("ii,oo,bb,throughput (rps)\n100,50,1,2\n");
+  ASSERT_TRUE(rate);
+  EXPECT_EQ(rate->rows[0].tokens_per_s, 300);
+  // A comma in front separates no thousands.
+  const auto comma = read("len,bb,throughput\n100,1,\",234,567\"\n100,2,20\n");
+  ASSERT_TRUE(comma);
+  EXPECT_EQ(count(*comma, "text_in_number"), 1U);
+}
+
+TEST_F(BenchCsv, AUnitIsTheColumnsOnlyWhereNineOfTenRowsHaveIt) {
+  // Four of five in milliseconds, one that nothing explains: neither converted nor kept in silence.
+  const auto table = read(
+      "len,bb,latency,throughput\n100,10,2000,1000\n100,20,4000,1000\n100,30,6000,1000\n"
+      "100,40,8000,1000\n100,50,77,1000\n");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(count(*table, "latency_in_milliseconds"), 0U);
+  EXPECT_EQ(count(*table, "mixed_units"), 5U);
+}
+
 TEST_F(BenchCsv, Utf16IsRefusedByName) {
   const auto table = read(std::string("\xFF\xFEi\0i\0", 6));
   ASSERT_FALSE(table);
@@ -293,6 +320,17 @@ TEST_F(BenchCsv, UnitsInCellsWinOverTheTitle) {
   EXPECT_EQ(table->rows[0].latency_s, 2);
   EXPECT_EQ(table->rows[1].latency_s, 4);
   EXPECT_EQ(count(*table, "unit_in_cell"), 3U);
+}
+
+TEST_F(BenchCsv, ATableIsToldByItsTitles) {
+  EXPECT_TRUE(looks_like_bench("\n\nlen;bb;latency (ms)\n1;2;3"));
+  EXPECT_TRUE(looks_like_bench("isl\tbatch size\ttokens/s"));
+  EXPECT_TRUE(looks_like_bench("Metric,avg,min\nTime To First Token (ms),1,2\n"));
+  EXPECT_FALSE(looks_like_bench("throughput,latency\n1,2\n"));  // of what?
+  EXPECT_FALSE(looks_like_bench("Kind,Agent_Id,Start_Timestamp,End_Timestamp\n"));
+  EXPECT_FALSE(looks_like_bench("timestamp,power.draw [W]\n"));
+  EXPECT_FALSE(looks_like_bench(std::string("\xFF\xFEi\0i\0", 6)));
+  EXPECT_FALSE(looks_like_bench(""));
 }
 
 TEST_F(BenchCsv, WhatIsNoThroughputTableIsRefusedByName) {

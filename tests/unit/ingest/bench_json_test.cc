@@ -261,5 +261,67 @@ TEST_F(BenchJson, AFolderIsReadInTheOrderOfNamesAndStrangersAreCounted) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(BenchJson, LengthsAreNominalOnlyWhereTheirRangeIsClosed) {
+  const auto run = [](const char* ratio) {
+    return std::string(R"({"backend":"sglang","random_input_len":1024,"random_output_len":256,)") +
+           R"("random_range_ratio":)" + ratio +
+           R"(,"duration":10.0,"completed":20,"total_input_tokens":10240,)" +
+           R"("total_output_tokens":2560,"max_concurrency":4,"failed":1})";
+  };
+  const auto closed = read(run("1.0"));
+  ASSERT_TRUE(closed);
+  EXPECT_EQ(closed->rows[0].in_len, 1024);
+  EXPECT_EQ(closed->rows[0].out_len, 256);
+  const auto open = read(run("0.5"));
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->rows[0].in_len, 512);  // 10240 / 20
+  EXPECT_EQ(open->rows[0].out_len, 128);
+  EXPECT_EQ(count(*open, "failed_requests"), 1U);
+}
+
+TEST_F(BenchJson, ReplicasOfAttentionShareTheDevices) {
+  const auto run = [](const char* shared) {
+    return std::string(R"({"backend":"sglang","server_info":{"tp_size":8,"dp_size":4,)") +
+           R"("enable_dp_attention":)" + shared +
+           R"(},"duration":10.0,"completed":20,"total_input_tokens":10240,)" +
+           R"("total_output_tokens":2560,"random_input_len":512,"max_concurrency":4})";
+  };
+  EXPECT_EQ(read(run("true"))->rows[0].devices, 8);
+  EXPECT_EQ(read(run("false"))->rows[0].devices, 32);
+}
+
+TEST_F(BenchJson, ResultsAreToldByTheKeysOfTheFirst) {
+  EXPECT_TRUE(looks_like_bench(kVllm));
+  EXPECT_TRUE(looks_like_bench(" [\n {\"avg_latency\":1,\"latencies\":[1,2"));
+  EXPECT_TRUE(looks_like_bench(R"({"backend":"sglang","random_input_len":8,"server_info":{"a)"));
+  EXPECT_TRUE(looks_like_bench(R"({"request_throughput": {"unit":"requests/sec","avg":2}})"));
+  EXPECT_FALSE(
+      looks_like_bench(R"({"schemaVersion":1,"traceEvents":[{"completed":1,"duration":2)"));
+  EXPECT_FALSE(looks_like_bench(R"([{"ph":"X","args":{"completed":1,"duration":2}}])"));
+  EXPECT_FALSE(looks_like_bench(R"({"note":"\"completed\":1,\"duration\":2"})"));
+  // Keys of a second object tell nothing of the first.
+  EXPECT_FALSE(looks_like_bench("{\"a\":1}\n{\"completed\":1,\"duration\":2}"));
+  EXPECT_FALSE(looks_like_bench("{"));
+}
+
+TEST_F(BenchJson, OdditiesOfSeveralFilesAddUpAndLinesSayNothing) {
+  const std::string folder = testing::scratch_path("several");
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/a.csv") << "len,bb,latency,throughput\n100,10,2,1000\n100,20,4,5\n"
+                                      "100,30,6,1000\n";
+  std::ofstream(folder + "/b.csv") << "len,bb,latency,throughput\n100,50,2,5000\n100,60,4,15\n"
+                                      "100,70,4,17.5\n100,80,6,2666.6667\n";
+  const auto table = read_bench_tables({folder});
+  ASSERT_TRUE(table) << table.error().describe();
+  const BenchOddity* mixed = find(*table, "mixed_units");
+  ASSERT_NE(mixed, nullptr);
+  EXPECT_EQ(mixed->rows, 3U);
+  EXPECT_EQ(mixed->dropped, 3U);
+  EXPECT_EQ(mixed->first_line, 0);
+  EXPECT_NE(mixed->effect.find("(first: a.csv, line 3)"), std::string::npos) << mixed->effect;
+  for (const BenchRow& row : table->rows) EXPECT_EQ(row.line, 0);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace assay

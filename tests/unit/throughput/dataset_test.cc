@@ -277,6 +277,19 @@ TEST(ThroughputDataset, AGuessedPrecisionMakesNoRowImpossibleThatFewerBitsExplai
   EXPECT_EQ(find(data->oddities, "precision_unknown"), nullptr);
 }
 
+// The bound of one device, 0.6136 s, is that of two at half: 0.3068 s.
+TEST(ThroughputDataset, DevicesReadTheWeightsTogether) {
+  BenchTable table;
+  table.rows = {good_row(), good_row()};
+  for (BenchRow& row : table.rows) row.devices = 2;
+  table.rows[0].latency_s = 0.31;
+  table.rows[1].latency_s = 0.30;
+  table.rows[1].batch = 32;
+  const auto data = make_throughput_data(table, least_latency_by_facts());
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->infeasible, (std::vector<bool>{false, true}));
+}
+
 TEST(ThroughputDataset, APeakThatIsNotKnownIsSaid) {
   BenchTable table;
   table.rows = {good_row(), good_row()};
