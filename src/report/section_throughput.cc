@@ -149,6 +149,20 @@ std::string interval_text(const Prediction& p) { return rate(p.low90) + " to " +
 // Columns that no point fills are for data only.
 Show shown_if(bool any) { return any ? Show::kEverywhere : Show::kDataOnly; }
 
+const char* interval_basis(const Explained& explained) {
+  return explained.measured ? "measured" : "assumed";
+}
+
+bool any_assumed(const std::vector<PredictedPoint>& points) {
+  return std::any_of(points.begin(), points.end(),
+                     [](const PredictedPoint& p) { return !p.explained.measured; });
+}
+
+// 90 % is claimed of no interval that no row was asked to test.
+const char* upper_title(const std::vector<PredictedPoint>& points) {
+  return any_assumed(points) ? "to" : "to (90 %)";
+}
+
 Table predictions_table(const ThroughputAnswers& answers) {
   const std::vector<PredictedPoint>& points = answers.points;
   const bool intervals = std::any_of(points.begin(), points.end(), [](const PredictedPoint& p) {
@@ -163,7 +177,11 @@ Table predictions_table(const ThroughputAnswers& answers) {
   const std::vector<Column> rest = {
       {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
       {.key = "low90", .title = "from", .unit = Unit::kCount, .show = wide},
-      {.key = "high90", .title = "to (90 %)", .unit = Unit::kCount, .show = wide},
+      {.key = "high90", .title = upper_title(points), .unit = Unit::kCount, .show = wide},
+      {.key = "interval",
+       .title = "interval",
+       .unit = Unit::kText,
+       .show = shown_if(!ala && any_assumed(points))},
       {.key = "confidence", .title = "confidence", .unit = Unit::kRatio, .show = shown_if(ala)},
       {.key = "half_width90", .title = "±", .unit = Unit::kShare, .show = Show::kDataOnly},
       {.key = "latency_ms", .title = "latency ms", .unit = Unit::kNone, .show = Show::kDataOnly},
@@ -178,14 +196,14 @@ Table predictions_table(const ThroughputAnswers& answers) {
     const Prediction& prediction = p.explained.prediction;
     const double tokens = (p.point.in_len + p.point.out_len) * sequences_of(p.point);
     Row row = point_cells(p.point);
-    row.insert(
-        row.end(),
-        {finite(prediction.tokens_per_s), finite(prediction.low90), finite(prediction.high90),
-         finite(p.confidence), finite(prediction.high90 / prediction.tokens_per_s - 1),
-         finite(tokens / prediction.tokens_per_s * 1000), prediction_status_name(prediction.status),
-         held_out_name(p.explained.kind), prediction.basis,
-         ala ? Value() : Value(p.explained.fit_weight), p.explained.reasons,
-         nearest_texts(answers, p.explained)});
+    row.insert(row.end(),
+               {finite(prediction.tokens_per_s), finite(prediction.low90),
+                finite(prediction.high90), ala ? Value() : Value(interval_basis(p.explained)),
+                finite(p.confidence), finite(prediction.high90 / prediction.tokens_per_s - 1),
+                finite(tokens / prediction.tokens_per_s * 1000),
+                prediction_status_name(prediction.status), held_out_name(p.explained.kind),
+                prediction.basis, ala ? Value() : Value(p.explained.fit_weight),
+                p.explained.reasons, nearest_texts(answers, p.explained)});
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -267,12 +285,15 @@ Section throughput_predictions_section(const ThroughputAnswers& answers) {
 
 namespace {
 
-// "5,180 tokens/s, with 90 % confidence 4,900 to 5,500"
+// "5,180 tokens/s, with 90 % confidence 4,900 to 5,500"; "by assumption" where nothing measured it
 std::string estimate_text(const ThroughputAnswers& answers, const PredictedPoint& point) {
   const Prediction& p = point.explained.prediction;
   if (!std::isfinite(p.tokens_per_s)) return "No answer";
   std::string text = rate(p.tokens_per_s) + " tokens/s";
-  if (answers.fit.method != "ala") return text + ", with 90 % confidence " + interval_text(p);
+  if (answers.fit.method != "ala") {
+    const bool measured = point.explained.measured;
+    return text + (measured ? ", with 90 % confidence " : ", by assumption ") + interval_text(p);
+  }
   return text + fmt::format(", from the {}, confidence {:.2f}", p.basis, point.confidence);
 }
 
@@ -301,11 +322,17 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
   size_t outside = 0;
   size_t plain = 0;
   size_t silent = 0;
+  size_t assumed = 0;
+  size_t assumed_inside = 0;
   ReasonGroups reasons;
   for (const PredictedPoint& p : points) {
     const PredictionStatus status = p.explained.prediction.status;
     outside += status == PredictionStatus::kOutside;
     silent += status == PredictionStatus::kNoAnswer;
+    if (!ala && has_interval(p.explained.prediction) && !p.explained.measured) {
+      ++assumed;
+      assumed_inside += status == PredictionStatus::kInside;
+    }
     plain += p.explained.prediction.basis == "gp without physics";
     for (const std::string& reason : p.explained.reasons) reasons.add(reason);
   }
@@ -313,7 +340,16 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
     words.push_back(fmt::format(
         "{} outside the reach of the data: {}. {}",
         points.size() == 1 ? std::string("This is") : counted_points(outside), reasons.words(),
-        ala ? "Do not trust it." : "Take the interval, not the point."));
+        ala                        ? "Do not trust it."
+        : assumed > assumed_inside ? "No row tells how wide an interval must be there: measure it."
+                                   : "Take the interval, not the point."));
+  }
+  if (assumed_inside > 0) {
+    words.push_back(fmt::format(
+        "How far such questions are missed could not be measured on these rows: {} assumed, and 90 "
+        "% cannot be promised.",
+        assumed_inside == 1 ? std::string("the interval is")
+                            : fmt::format("the intervals of {} points are", assumed_inside)));
   }
   if (silent > 0)
     words.push_back(fmt::format(
@@ -346,7 +382,7 @@ Section throughput_curves_section(const ThroughputAnswers& answers) {
   const std::vector<Column> rest = {
       {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
       {.key = "low90", .title = "from", .unit = Unit::kCount},
-      {.key = "high90", .title = "to (90 %)", .unit = Unit::kCount},
+      {.key = "high90", .title = upper_title(curve), .unit = Unit::kCount},
       {.key = "measured_tokens_per_s", .title = "measured", .unit = Unit::kCount}};
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   for (const PredictedPoint& p : curve) {
@@ -372,7 +408,8 @@ Section throughput_measure_section(const MeasureNext& next) {
             .items = {{"point", "widest interval", short_text(next.target), Unit::kText},
                       {"tokens_per_s", "tokens/s", finite(now.tokens_per_s), Unit::kCount},
                       {"low90", "from", finite(now.low90), Unit::kCount},
-                      {"high90", "to (90 %)", finite(now.high90), Unit::kCount},
+                      {"high90", next.now.measured ? "to (90 %)" : "to, assumed",
+                       finite(now.high90), Unit::kCount},
                       {"status", "status", prediction_status_name(now.status), Unit::kText},
                       {"compared", "points compared", next.targets, Unit::kCount}}});
   Table table{.key = "suggestions", .title = "What would narrow it most"};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -160,8 +161,7 @@ TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) 
   }
   if (!is_calibrated(predictor)) {
     notes.add("intervals_not_calibrated", rows, 0, "low90,high90",
-              "too few rows to measure how wide 90 % is: intervals are those of the process alone, "
-              "not calibrated");
+              "too few rows to measure how wide 90 % is: intervals are assumed, not calibrated");
   }
   note_rows(fit, notes);
   return notes.take();
@@ -265,13 +265,19 @@ TrustNotes ala_trust(const ThroughputFit& fit) {
 TrustNotes prediction_trust(const ThroughputAnswers& answers) {
   size_t outside = 0;
   size_t silent = 0;
+  size_t assumed = 0;
   for (const PredictedPoint& p : answers.points) {
+    assumed += std::isfinite(p.explained.prediction.low90) && !p.explained.measured;
     outside += p.explained.prediction.status == PredictionStatus::kOutside;
     silent += p.explained.prediction.status == PredictionStatus::kNoAnswer;
   }
   NoteList notes;
   notes.add("outside_points", outside, 0, "tokens_per_s,low90,high90",
             "these points are outside the reach of the data: `reasons` says why");
+  notes.add(
+      "assumed_intervals", assumed, 0, "low90,high90",
+      "these intervals are assumed, not measured: too few rows are like the question, or none "
+      "is; `interval` says which");
   notes.add("unanswered_points", silent, 0, "tokens_per_s", "these points have no answer");
   return notes.take();
 }

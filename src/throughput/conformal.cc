@@ -18,9 +18,10 @@ double scale_of_pair(const std::vector<double>& own, const std::vector<double>& 
   size_t below = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     while (below < own.size() && own[below] <= all[i]) ++below;
-    if (static_cast<double>(below) + weight * static_cast<double>(i + 1) >= wanted) return all[i];
+    if (static_cast<double>(below) + weight * static_cast<double>(i + 1) >= wanted)
+      return std::max(all[i], kLeastScale);
   }
-  return all.back();
+  return std::max(all.back(), kLeastScale);
 }
 
 }  // namespace
@@ -35,7 +36,10 @@ ConformalScale conformal_scale(const std::vector<Miss>& misses) {
   const auto rank = static_cast<size_t>(std::ceil(static_cast<double>(n + 1) * kShare));
   ConformalScale out;
   out.residuals = n;
-  if (rank > n) return out;
+  if (rank > n) {
+    for (const Miss& miss : misses) out.scale = std::max(out.scale, miss.sds);
+    return out;
+  }
   std::vector<double> all;
   std::map<std::string, std::vector<double>> by_pair;
   for (const Miss& miss : misses) {
@@ -43,7 +47,7 @@ ConformalScale conformal_scale(const std::vector<Miss>& misses) {
     by_pair[miss.pair].push_back(miss.sds);
   }
   std::sort(all.begin(), all.end());
-  out.scale = all[rank - 1];
+  out.scale = std::max(all[rank - 1], kLeastScale);
   out.measured = true;
   if (by_pair.size() < 2) return out;
   for (auto& [pair, own] : by_pair) {

@@ -14,6 +14,10 @@ namespace assay {
 // Two-sided 90 % of the normal distribution.
 inline constexpr double kNormalScale = 1.6448536269514722;
 
+// No interval is narrower than this: rows that repeat to the last digit say nothing about the next
+// run's noise, of which the process expects some percent.
+inline constexpr double kLeastScale = 0.1;
+
 // A row that was left out and answered.
 struct Miss {
   double sds = 0;    // |measured - answered|, in standard deviations of the answer
@@ -24,7 +28,7 @@ struct Miss {
 struct ConformalScale {
   double scale = kNormalScale;  // over all rows
   size_t residuals = 0;         // misses that it is the quantile of
-  bool measured = false;        // else the normal distribution's: the data cannot tell
+  bool measured = false;        // else assumed: the data cannot tell
   // For the rows of one hardware and framework: some are steadier than others, and 90 % over all is
   // not 90 % of each. Few misses of its own leave a pair close to `scale`.
   std::map<std::string, double> of_pair;
@@ -38,7 +42,8 @@ struct ConformalScale {
   double at(const std::string& pair) const;
 };
 
-// Fewer misses measure nothing: 90 % of ten draws can leave out one.
+// Fewer misses measure nothing: 90 % of ten draws can leave out one. Then it is the largest, if it
+// is more than the normal distribution's.
 inline constexpr size_t kFewestMisses = 9;
 ConformalScale conformal_scale(const std::vector<Miss>& misses);
 

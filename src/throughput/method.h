@@ -67,7 +67,8 @@ enum class HeldOut : uint8_t {
   kModel,
   kHardware,
   kLargerBatch,
-  kLongerLength
+  kLongerLength,
+  kRatio  // of input to output length
 };
 
 struct ThroughputMethod {

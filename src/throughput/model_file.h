@@ -11,7 +11,7 @@
 
 namespace assay {
 
-inline constexpr int kThroughputModelVersion = 6;
+inline constexpr int kThroughputModelVersion = 7;
 
 struct ThroughputFit {
   std::string source;  // the table's file

@@ -20,11 +20,12 @@
 
 namespace assay {
 
-inline constexpr size_t kHeldOutKinds = 7;
+inline constexpr size_t kHeldOutKinds = 8;
 inline constexpr std::array<HeldOut, kHeldOutKinds> kAllHeldOut = {
-    HeldOut::kRow,      HeldOut::kGroup,       HeldOut::kConfig,      HeldOut::kModel,
-    HeldOut::kHardware, HeldOut::kLargerBatch, HeldOut::kLongerLength};
-// "row", "length", "configuration", "model", "hardware", "larger batch", "longer length"
+    HeldOut::kRow,      HeldOut::kGroup,       HeldOut::kConfig,       HeldOut::kModel,
+    HeldOut::kHardware, HeldOut::kLargerBatch, HeldOut::kLongerLength, HeldOut::kRatio};
+// "row", "length pair", "configuration", "model", "hardware", "larger batch", "longer length",
+// "length ratio"
 std::string_view held_out_name(HeldOut kind);
 
 using ConformalScales = std::array<ConformalScale, kHeldOutKinds>;
@@ -40,9 +41,12 @@ struct Evidence {
 // A prediction with everything that says how far to trust it.
 struct Explained {
   Prediction prediction;
-  HeldOut kind = HeldOut::kRow;      // what is new about the point: its interval is made for that
-  double log_sd = 0;                 // of the Gaussian process alone
-  double scale = 0;                  // times this
+  HeldOut kind = HeldOut::kRow;  // what is new about the point: its interval is made for that
+  double log_sd = 0;             // of the Gaussian process alone
+  double scale = 0;              // times this,
+  double assumed = 0;            // plus this is half of the interval, in logarithms
+  bool measured = false;         // misses of the rows say that this is 90 %; else it is assumed
+  double log_half_width() const { return scale * log_sd + assumed; }
   double fit_weight = 0;             // of the configuration's own latency fit (latency_fit.h)
   std::vector<std::string> reasons;  // why it is outside; empty inside
   std::vector<Evidence> nearest;

@@ -1,6 +1,7 @@
 #include "throughput/reach.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/decimal.h"
 
@@ -16,6 +17,7 @@ double ratio_of(const BenchRow& row) { return row.in_len / row.out_len; }
 void Reach::add(const BenchRow& row) {
   ratio.add(ratio_of(row));
   in_len.add(row.in_len);
+  length.add(row.in_len + row.out_len);
   out_len.add(row.out_len);
   batch.add(row.batch);
   devices.add(row.devices);
@@ -33,6 +35,18 @@ void note_beyond(const char* what, double value, const Range& range, double fact
                       rounded_text(factor) + " of the smallest measured (" +
                       rounded_text(range.low) + ")");
   }
+}
+
+double doublings_beyond(double value, const Range& range) {
+  if (value > range.high) return std::log2(value / range.high);
+  return value < range.low ? std::log2(range.low / value) : 0;
+}
+
+bool note_only_batch(double batch, const Range& range, std::vector<std::string>& reasons) {
+  if (range.low != range.high || batch == range.high) return false;
+  reasons.push_back("all rows have batch " + rounded_text(range.high) +
+                    ", and what another does is not known without physics");
+  return true;
 }
 
 void note_ratio(double ratio, const Range& range, std::vector<std::string>& reasons) {

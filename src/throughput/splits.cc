@@ -84,6 +84,8 @@ void fill(const ThroughputData& data, Split& split) {
       return leave_one_out(data, split, &BenchRow::model);
     case HeldOut::kHardware:
       return leave_one_out(data, split, &BenchRow::hardware);
+    case HeldOut::kRatio:
+      return;  // no split of LLM-Inference-Bench, whose lengths are all equal
   }
 }
 

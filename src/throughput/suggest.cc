@@ -81,7 +81,7 @@ Result<MeasureNext> suggest_measurements(const Predictor& predictor,
   });
   if (top > 0 && order.size() > top) order.resize(top);
   for (const size_t i : order) {
-    const double reach = std::exp(out.now.scale * after[i]);
+    const double reach = std::exp(out.now.scale * after[i] + out.now.assumed);
     const double point = out.now.prediction.tokens_per_s;
     out.suggestions.push_back(
         {near[i], after[i], point / reach, point * reach, 1 - after[i] / out.now.log_sd});
@@ -120,7 +120,7 @@ std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<
     };
     if (p.status != PredictionStatus::kInside) {
       checked.verdict = GoalVerdict::kOutside;
-    } else if (meets(p.low90)) {
+    } else if (explained[i].measured && meets(p.low90)) {
       checked.verdict = GoalVerdict::kMet;
     } else if (meets(p.tokens_per_s)) {
       checked.verdict = GoalVerdict::kLikely;

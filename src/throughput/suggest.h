@@ -54,7 +54,8 @@ struct GoalPoint {
   GoalVerdict verdict = GoalVerdict::kMissed;
 };
 
-// Every point against the goal; kMet at least 95 % sure, kMissed at least 95 % sure that not.
+// Every point against the goal; kMet at least 95 % sure, kMissed at least 95 % sure that not. Where
+// the interval is assumed nobody is that sure, and kLikely is the best there is.
 // kOutside beyond the reach of the data, whatever the estimate: nobody is 95 % sure there.
 std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<BenchRow>& points,
                                   const Goal& goal);

@@ -14,7 +14,8 @@ std::vector<Miss> operator+(std::vector<Miss> a, const std::vector<Miss>& b) {
   return a;
 }
 
-// With n misses the ceil(0.9 (n + 1))-th smallest: of nine the largest, of eight there is none.
+// With n misses the ceil(0.9 (n + 1))-th smallest: of nine the largest, of eight there is none, and
+// the largest is assumed.
 TEST(Conformal, IsTheQuantileOfFinitelyManyMisses) {
   std::vector<Miss> misses;
   for (int i = 9; i >= 1; --i) misses.push_back({static_cast<double>(i), "H100|vLLM"});
@@ -26,7 +27,16 @@ TEST(Conformal, IsTheQuantileOfFinitelyManyMisses) {
   const ConformalScale eight = conformal_scale(misses);
   EXPECT_FALSE(eight.measured);
   EXPECT_EQ(eight.residuals, 8u);
-  EXPECT_EQ(eight.scale, kNormalScale);
+  EXPECT_EQ(eight.scale, 9);
+  EXPECT_EQ(conformal_scale(misses_of("a|x", 8, 1)).scale, kNormalScale);
+}
+
+// Rows that repeat to the last digit do not make the next run do so.
+TEST(Conformal, IsNeverNothing) {
+  const ConformalScale scale =
+      conformal_scale(misses_of("a|x", 100, 0) + misses_of("b|x", 100, 1e-9));
+  EXPECT_EQ(scale.scale, kLeastScale);
+  EXPECT_EQ(scale.at("a|x"), kLeastScale);
 }
 
 // Steady rows do not pay for restless ones, nor the other way round. Of the steady pair 100 + 10 of

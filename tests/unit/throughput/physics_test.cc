@@ -51,8 +51,9 @@ TEST(Physics, TermsByHandOnTwoDevices) {
   EXPECT_DOUBLE_EQ(at(t, PhysicsTerm::kHops), 100 * 20 * 1e-5 * 1);
   EXPECT_EQ(at(t, PhysicsTerm::kWaves), 0);
   EXPECT_DOUBLE_EQ(at(t, PhysicsTerm::kOnce), 0.01);
-  // 8 sequences, 200^2, 20 layers, 1000 hidden, 4 operations: 0.128 TFLOP at 200 TFLOP/s.
-  EXPECT_DOUBLE_EQ(at(t, PhysicsTerm::kAttention), 0.0256 / 200);
+  // 0.03 * 200^2 + 0.97 * 100 * 250 / 1.5 pairs, 8 sequences, 20 layers, 1000 hidden, 4 operations.
+  EXPECT_DOUBLE_EQ(at(t, PhysicsTerm::kAttention),
+                   (1200 + 0.97 * 25000 / 1.5) * 8 * 20 * 1000 * 4 / 1e12 / 200);
 }
 
 TEST(Physics, MemoryOverflowMakesWaves) {

@@ -10,7 +10,7 @@ namespace {
 // Ten tokens in, ten out, at 20 tokens/s per sequence until 8 of them share 160 tokens/s.
 std::unique_ptr<Predictor> saturating() {
   BenchTable table{"made", "csv", {}, {}};
-  for (const double batch : {1, 2, 4, 8, 16, 32}) {
+  for (const double batch : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
     BenchRow row;
     row.hardware = "mine";
     row.framework = "engine";
