@@ -139,8 +139,12 @@ Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const Fac
 Result<ConformalScale> measure_scale(const Trained& trained, const std::vector<BenchRow>& rows,
                                      const FactBook& facts, const std::vector<double>& parameters,
                                      HeldOut kind) {
-  if (kind == HeldOut::kLargerBatch || kind == HeldOut::kLongerLength || kind == HeldOut::kRatio)
-    return nested_scale(rows, facts, trained.physics, parameters, kind);
+  if (kind == HeldOut::kLargerBatch || kind == HeldOut::kLongerLength || kind == HeldOut::kRatio) {
+    std::vector<BenchRow>
+        learnt;  // the others say nothing to the process, and may be all that is left
+    for (const size_t i : trained.table.rows) learnt.push_back(rows[i]);
+    return nested_scale(learnt, facts, trained.physics, parameters, kind);
+  }
   const std::vector<uint32_t> blocks = blocks_of(rows, trained.table, kind);
   if (!several(blocks)) return ConformalScale{};
   const std::vector<GpAnswer> left_out = trained.process()->leave_out(blocks);

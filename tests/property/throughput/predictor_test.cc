@@ -217,14 +217,13 @@ TEST_P(RandomTables, IntervalsGoFromTheScaleOfTheProcessToThatWithTheFit) {
   ASSERT_GT(larger.fit_weight, 0);
   size_t checked = 0;
   for (const BenchRow& row : predictor->rows()) {
-    const double within = scales[static_cast<size_t>(HeldOut::kRow)].at(pair_name(row));
     for (const double share : {0.5, 1.0}) {
       BenchRow point = row;
       point.batch *= std::exp2(share);
       const Explained e = predictor->explain({point}).front();
       if (std::abs(e.fit_weight - share * larger.fit_weight) > 1e-9) continue;
       const double beyond = (1 - share) * larger.scale + share * larger.blended_scale;
-      EXPECT_NEAR(e.scale, std::max(within, beyond), 1e-9);
+      EXPECT_NEAR(e.scale, beyond, 1e-9);  // as the larger batches that were held out say
       ++checked;
     }
   }

@@ -163,14 +163,29 @@ TEST(Reach, MoreTokensThanTheContextAreOutside) {
 }
 
 // Of the only model with facts no row can be: what it could be compared with is not "0 parameters".
+// Its process learns from that row alone, and no batch or length of it can be held out.
+TEST(Intervals, OfATableWithFactsAboutOneRow) {
+  std::vector<BenchRow> rows = steady();
+  rows.push_back(row_of(128, 128, 16, 900));
+  rows.back().hardware = "Nvidia A100 GPU";
+  rows.back().model = "meta-llama/Llama-2-7b-hf";
+  const auto predictor = fitted(rows);
+  EXPECT_EQ(predictor->rows_with_facts(), 1U);
+  EXPECT_FALSE(asked(*predictor, rows.back()).measured);
+}
+
 TEST(Reach, WithoutARowThatCouldBeTheModelIsNotCompared) {
   std::vector<BenchRow> rows = steady();
   rows.push_back(rows.back());
   rows.back().hardware = "Nvidia A100 GPU";
   rows.back().model = "meta-llama/Llama-2-7b-hf";
   rows.back().tokens_per_s = 1e9;
-  BenchRow point = rows.back();
-  for (const std::string& reason : asked(*fitted(rows), point).reasons)
+  const FactBook& facts = FactBook::built_in();
+  const auto data =
+      make_throughput_data(BenchTable{"made", "csv", rows, {}}, least_latency_by_facts(facts));
+  ASSERT_TRUE(data->infeasible.back());
+  const auto predictor = *Predictor::fit(*data, facts);
+  for (const std::string& reason : asked(*predictor, rows.back()).reasons)
     EXPECT_EQ(reason.find("(0)"), std::string::npos) << reason;
 }
 
