@@ -37,11 +37,7 @@ std::string search_words(const char* process, const GpFound& found, size_t rows)
 }
 
 std::vector<BenchRow> learnt_rows(const ThroughputFit& fit) {
-  std::vector<BenchRow> rows;
-  for (size_t i = 0; i < fit.data.rows.size(); ++i) {
-    if (!fit.data.infeasible[i] || fit.method == "ala") rows.push_back(fit.data.rows[i]);
-  }
-  return rows;
+  return feasible_rows(fit.data).rows;
 }
 
 Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<double>& parameters,
@@ -97,8 +93,19 @@ double taken_noise(const ThroughputFit& fit) {
 }
 
 Result<FittedModel> make_predictor(ThroughputFit fit) {
+  fit.options.untold = untold_precision(fit.format);
   if (fit.method == "ala") {
-    auto ala = std::make_unique<AlaPredictor>(fit.data, fit.options.outside_factor);
+    // The facts move with the fit: the function must not point into it.
+    const LeastLatency least_latency = [facts = fit.facts, untold = fit.options.untold](
+                                           const BenchRow& row) {
+      return least_latency_by_facts(facts, untold)(row);
+    };
+    auto ala = std::make_unique<AlaPredictor>(fit.data, fit.options.outside_factor,
+                                              ala_boost_options(), least_latency);
+    if (ala->data().rows.empty()) {
+      return Error{ErrorCode::kFormat, "no row to learn from: all are physically impossible", "",
+                   -1};
+    }
     return FittedModel{std::move(fit), nullptr, std::move(ala)};
   }
   ASSAY_TRY_ASSIGN(std::unique_ptr<Predictor> predictor,

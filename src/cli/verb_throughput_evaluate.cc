@@ -145,7 +145,7 @@ Result<Document> evaluate(const EvaluateVerb& verb) {
     }
   }
   evaluation.interrupted = interrupt_asked();
-  evaluation.fits = fit_groups(bench.data);
+  evaluation.fits = fit_groups(feasible_rows(bench.data));
   Document document = new_document("Throughput: how far predictions are off");
   document.inputs.push_back({bench.table.source, {}});
   document.import_log = bench_import_notes(bench.table, bench.data);

@@ -11,6 +11,7 @@
 #include "report/section_throughput_charts.h"
 #include "report/section_throughput_evaluate.h"
 #include "report/units.h"
+#include "throughput/dataset.h"
 
 namespace assay {
 namespace {
@@ -168,12 +169,13 @@ TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) 
 }
 
 TrustNotes ala_learning_trust(const ThroughputFit& fit) {
+  const ThroughputData learnt = feasible_rows(fit.data);
   NoteList notes;
-  notes.add("no_intervals", fit.data.rows.size(), 0, "tokens_per_s",
+  notes.add("no_intervals", learnt.rows.size(), 0, "tokens_per_s",
             "ALA has no intervals: how far it is off on rows held out is told by assay throughput "
             "evaluate TABLE --method ala");
   std::map<uint32_t, size_t> points;
-  for (const uint32_t group : fit.data.group) ++points[group];
+  for (const uint32_t group : learnt.group) ++points[group];
   const auto few = std::count_if(points.begin(), points.end(),
                                  [](const auto& group) { return group.second < 3; });
   notes.add("few_points", static_cast<uint64_t>(few), 0, "tokens_per_s,fits",
@@ -213,7 +215,8 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
   section.blocks.push_back(confidence_chart(confidence));
   section.blocks.push_back(scales_table(predictor));
   section.blocks.push_back(pair_scales_table(predictor));
-  for (Block& block : saturation_blocks(fit.data, fit_groups(fit.data)))
+  const ThroughputData feasible = feasible_rows(fit.data);
+  for (Block& block : saturation_blocks(feasible, fit_groups(feasible)))
     section.blocks.push_back(std::move(block));
   return section;
 }
@@ -240,9 +243,9 @@ Section ala_fit_section(const ThroughputFit& fit, const AlaPredictor& ala) {
   section.blocks.push_back(
       Facts{.items = {{"method", "method", "ala", Unit::kText,
                        "curves over the batch size, trees for other lengths"},
-                      {"fitted_rows", "rows fitted", fit.data.rows.size(), Unit::kCount}}});
+                      {"fitted_rows", "rows fitted", ala.data().rows.size(), Unit::kCount}}});
   for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
-  for (Block& block : saturation_blocks(fit.data, ala.fits())) {
+  for (Block& block : saturation_blocks(ala.data(), ala.fits())) {
     if (Table* table = std::get_if<Table>(&block)) table->show = Show::kEverywhere;
     section.blocks.push_back(std::move(block));
   }
@@ -253,7 +256,7 @@ std::vector<std::string> ala_fit_words(const ThroughputFit& fit, const AlaPredic
   std::vector<std::string> words = {
       fmt::format("A curve over the batch size for each of {} groups (configuration and lengths), "
                   "from {} rows.",
-                  counted(ala.fits().size()), counted(fit.data.rows.size()))};
+                  counted(ala.fits().size()), counted(ala.data().rows.size()))};
   for (const TrustNote& note : ala_learning_trust(fit)) words.push_back(sentence(note.effect));
   return words;
 }

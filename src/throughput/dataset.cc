@@ -249,9 +249,9 @@ std::string row_name(const BenchRow& row) {
 
 std::string pair_name(const BenchRow& row) { return row.hardware + "|" + row.framework; }
 
-UntoldPrecision untold_precision(const BenchTable& table) {
-  return table.format == "llm-inference-bench" ? UntoldPrecision::kSixteenBits
-                                               : UntoldPrecision::kAssumed;
+UntoldPrecision untold_precision(const std::string& format) {
+  return format == "llm-inference-bench" ? UntoldPrecision::kSixteenBits
+                                         : UntoldPrecision::kAssumed;
 }
 
 LeastLatency least_latency_by_facts(const FactBook& facts, UntoldPrecision untold) {
@@ -280,6 +280,16 @@ void note_repeat_noise(double taken_log_sd, ThroughputData& data) {
            " for the noise of one: it follows single rows too closely, and a new run may fall "
            "outside its interval more often than one in ten; --refit finds the noise of this table",
        OddityWeight::kWarning});
+}
+
+std::optional<std::string> impossible_reason(const LeastLatency& least_latency, BenchRow point,
+                                             double tokens_per_s) {
+  if (!(tokens_per_s > 0)) return std::nullopt;
+  const std::optional<LatencyBound> bound = least_latency(point);
+  point.tokens_per_s = tokens_per_s;
+  point.latency_s = std::numeric_limits<double>::quiet_NaN();
+  if (!bound || latency_of(point) >= bound->least_s) return std::nullopt;
+  return "impossible: faster than reading the active weights once per output token";
 }
 
 void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputData& data) {
@@ -356,8 +366,9 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
     if (infeasible) {
       count_oddity(
           data.oddities, "infeasible", row.line, false,
-          "faster than reading the active weights once per output token: kept out of fits and "
-          "of error figures");
+          "faster than reading the active weights once per output token: left out of fits, "
+          "predictions and error figures; in evaluate and anneal ALA and the baselines learn from "
+          "such rows, as published");
     } else if (bound && latency_of(row) < bound->assumed_s) {
       count_oddity(
           data.oddities, "faster_than_16_bit", row.line, false,
@@ -392,6 +403,14 @@ ThroughputData subset(const ThroughputData& data, const std::vector<size_t>& ind
     part.infeasible.push_back(data.infeasible[i]);
   }
   return part;
+}
+
+ThroughputData feasible_rows(const ThroughputData& data) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < data.rows.size(); ++i) {
+    if (!data.infeasible[i]) rows.push_back(i);
+  }
+  return subset(data, rows);
 }
 
 }  // namespace assay

@@ -27,7 +27,10 @@ enum class UntoldPrecision : uint8_t {
   kSixteenBits,  // as LLM-Inference-Bench did
   kAssumed,      // 16 bits are likely; fewer are possible
 };
-UntoldPrecision untold_precision(const BenchTable& table);
+UntoldPrecision untold_precision(const std::string& format);
+inline UntoldPrecision untold_precision(const BenchTable& table) {
+  return untold_precision(table.format);
+}
 
 // Weights at the row's precision over the bandwidth of all devices. Where it is not told and only
 // assumed, no more than the fewest bits in use make a row impossible. The book must outlive the
@@ -36,6 +39,9 @@ LeastLatency least_latency_by_facts(const FactBook& facts = FactBook::built_in()
                                     UntoldPrecision untold = UntoldPrecision::kSixteenBits);
 // Warns of repeats that scatter by far more than the noise of one measurement that a method takes.
 void note_repeat_noise(double taken_log_sd, ThroughputData& data);
+// Why no run of the point can have this throughput; absent where it can, or nobody knows.
+std::optional<std::string> impossible_reason(const LeastLatency& least_latency, BenchRow point,
+                                             double tokens_per_s);
 // Counts rows with facts whose precision is assumed, or whose peak in that precision is not known.
 void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputData& data);
 
@@ -63,5 +69,7 @@ std::string pair_name(const BenchRow& row);  // "hardware|framework"
 
 // The rows at `indices`, in that order, with the same ids and names.
 ThroughputData subset(const ThroughputData& data, const std::vector<size_t>& indices);
+// Without the infeasible ones.
+ThroughputData feasible_rows(const ThroughputData& data);
 
 }  // namespace assay

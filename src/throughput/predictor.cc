@@ -485,8 +485,16 @@ void answer(const Trained& process, const FactBook& facts, const DigestBook& dig
 std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) const {
   std::vector<Explained> out = judged(points);
   GroupNames names = state_->names;
-  for (size_t i = 0; i < points.size(); ++i)
-    out[i].nearest = state_->nearest(points[i], names.of(points[i]));
+  const LeastLatency least_latency =
+      least_latency_by_facts(state_->facts, state_->options.untold);
+  for (size_t i = 0; i < points.size(); ++i) {
+    Explained& told = out[i];
+    told.nearest = state_->nearest(points[i], names.of(points[i]));
+    auto reason = impossible_reason(least_latency, points[i], told.prediction.tokens_per_s);
+    if (!reason) continue;
+    told.reasons.push_back(*std::move(reason));
+    told.prediction.status = PredictionStatus::kOutside;
+  }
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "records/facts.h"
 #include "throughput/conformal.h"
+#include "throughput/dataset.h"
 #include "throughput/gp/framework_process.h"
 #include "throughput/gp/gp.h"
 #include "throughput/kernel_table.h"
@@ -87,6 +88,7 @@ struct PredictorOptions {
   size_t digest_from_rows = 1024;                      // with fewer the exact answers come as fast
   double outside_factor = 4;  // beyond the data by more than this in batch, length or devices
   size_t nearest = 3;
+  UntoldPrecision untold = UntoldPrecision::kAssumed;  // of points, for what is impossible
 };
 
 // How well leaving out one length pair at a time works for the rows of one hardware and framework.

@@ -25,8 +25,8 @@ struct GroupFit {
   double median_ape = 0;  // share of 1, in sample
 };
 
-// One per group that has rows, in the order of group ids. Infeasible rows take part, as published
-// data does.
+// One per group that has rows, in the order of group ids. Infeasible rows take part where `data`
+// has them, as published data does.
 std::vector<GroupFit> fit_groups(const ThroughputData& data,
                                  CurveWeights weights = CurveWeights::kAbsolute);
 

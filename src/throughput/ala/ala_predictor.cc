@@ -47,22 +47,32 @@ HeldOut kind_of(const std::string& basis, bool has_config) {
 
 }  // namespace
 
-AlaPredictor::AlaPredictor(ThroughputData data, double outside_factor, const BoostOptions& options)
-    : data_(std::move(data)),
+AlaPredictor::AlaPredictor(const ThroughputData& data, double outside_factor,
+                           const BoostOptions& options, LeastLatency least_latency)
+    : data_(feasible_rows(data)),
       outside_factor_(outside_factor),
       options_(options),
+      least_latency_(std::move(least_latency)),
       fits_(fit_groups(data_)),
       rows_of_config_(data_.config_names.size()) {
   for (size_t i = 0; i < data_.rows.size(); ++i) rows_of_config_[data_.config[i]].push_back(i);
 }
 
-AlaAnswer AlaPredictor::judged(const BenchRow& point, Prediction prediction) const {
+const std::vector<size_t>* AlaPredictor::own_rows(const BenchRow& point) const {
   const auto config =
       std::find(data_.config_names.begin(), data_.config_names.end(), config_name(point));
-  const bool known = config != data_.config_names.end();
+  if (config == data_.config_names.end()) return nullptr;
+  const std::vector<size_t>& rows =
+      rows_of_config_[static_cast<size_t>(config - data_.config_names.begin())];
+  return rows.empty() ? nullptr : &rows;
+}
+
+AlaAnswer AlaPredictor::judged(const BenchRow& point, Prediction prediction) const {
+  const std::vector<size_t>* own = own_rows(point);
+  const bool known = own != nullptr;
   std::vector<size_t> rows;
   if (known) {
-    rows = rows_of_config_[static_cast<size_t>(config - data_.config_names.begin())];
+    rows = *own;
   } else {
     for (size_t i = 0; i < data_.rows.size(); ++i) rows.push_back(i);
   }
@@ -87,6 +97,10 @@ AlaAnswer AlaPredictor::judged(const BenchRow& point, Prediction prediction) con
   if (prediction.status == PredictionStatus::kInside && !(prediction.tokens_per_s > 0)) {
     reasons.emplace_back("the curve has no positive throughput there");
   }
+  if (least_latency_) {
+    if (auto reason = impossible_reason(least_latency_, point, prediction.tokens_per_s))
+      reasons.push_back(*std::move(reason));
+  }
   if (prediction.status == PredictionStatus::kInside && !reasons.empty()) {
     prediction.status = PredictionStatus::kOutside;
   }
@@ -102,9 +116,7 @@ Result<std::vector<AlaAnswer>> AlaPredictor::answer(const std::vector<BenchRow>&
   std::vector<size_t> strange;
   std::vector<BenchRow> strangers;
   for (size_t i = 0; i < points.size(); ++i) {
-    const auto at =
-        std::find(data_.config_names.begin(), data_.config_names.end(), config_name(points[i]));
-    if (at != data_.config_names.end()) continue;
+    if (own_rows(points[i]) != nullptr) continue;
     strange.push_back(i);
     strangers.push_back(points[i]);
   }

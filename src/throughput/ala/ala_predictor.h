@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "throughput/ala/ala.h"
+#include "throughput/dataset.h"
 #include "throughput/predictor.h"
 
 namespace assay {
@@ -21,9 +22,11 @@ struct AlaAnswer {
 
 class AlaPredictor {
  public:
-  // All rows teach it, infeasible ones too, as published. outside_factor: see PredictorOptions.
-  explicit AlaPredictor(ThroughputData data, double outside_factor = 4,
-                        const BoostOptions& options = ala_boost_options());
+  // Unlike the published method, which evaluate_split measures, infeasible rows teach it nothing.
+  // outside_factor: see PredictorOptions. Answers faster than least_latency are outside.
+  explicit AlaPredictor(const ThroughputData& data, double outside_factor = 4,
+                        const BoostOptions& options = ala_boost_options(),
+                        LeastLatency least_latency = {});
 
   // Parameter models are trained when a point needs them: 5,000 rounds for each configuration, and
   // a model over all of them for points of a configuration without rows.
@@ -33,11 +36,14 @@ class AlaPredictor {
   const std::vector<GroupFit>& fits() const { return fits_; }
 
  private:
+  // Rows of the point's configuration; null where it has none.
+  const std::vector<size_t>* own_rows(const BenchRow& point) const;
   AlaAnswer judged(const BenchRow& point, Prediction prediction) const;
 
   ThroughputData data_;
   double outside_factor_;
   BoostOptions options_;
+  LeastLatency least_latency_;
   std::vector<GroupFit> fits_;
   std::vector<std::vector<size_t>> rows_of_config_;  // by ThroughputData::config
 };
