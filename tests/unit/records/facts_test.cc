@@ -55,6 +55,22 @@ TEST(Facts, NamesOfDriversAndFineTunedVariantsAreFound) {
   EXPECT_EQ(book.model(""), nullptr);
 }
 
+TEST(Facts, NamesOfPublishedTablesAreFound) {
+  const FactBook& book = FactBook::built_in();
+  for (const char* name : {"H100-SXM5-80GB", "NVIDIA H100-SXM-80GB", "h100_sxm"})
+    EXPECT_EQ(book.hardware(name), book.hardware("Nvidia H100 GPU")) << name;
+  for (const char* name : {"gb200", "gb300", "b300_sxm", "b200_sxm", "RTX 4090", "V100",
+                           "NVIDIA GeForce RTX 4090", "Tesla V100-SXM2-32GB", "NVIDIA L40S"})
+    EXPECT_NE(book.hardware(name), nullptr) << name;
+  EXPECT_EQ(book.hardware("NVIDIA H100-NVL-94GB")->memory_gb, 94);
+  EXPECT_EQ(book.hardware("NVIDIA GH200 Grace Hopper Superchip 144GB")->memory_gb, 144);
+  EXPECT_EQ(book.model("deepseek-ai/DeepSeek-R1"), book.model("DeepSeek-V3"));
+  // A latent vector of 512 + 64 values, 2 bytes each, in 61 layers: 70,272 bytes.
+  EXPECT_DOUBLE_EQ(book.model("DeepSeek-V3")->kv_gb_per_token(), 70272e-9);
+  // Keys and values, 64 layers of 8 heads of 128, 2 bytes each.
+  EXPECT_DOUBLE_EQ(book.model("nvidia/Qwen3-32B-NVFP4")->kv_gb_per_token(), 262144e-9);
+}
+
 TEST(Facts, AVendorAloneOrAnotherVendorsDeviceIsUnknown) {
   const FactBook& book = FactBook::built_in();
   for (const char* name : {"AMD", "Intel", "Nvidia", "Habana", "Intel A100", "AMD H100", "A10"})
