@@ -16,8 +16,9 @@ namespace assay {
 // lengths, of the first kCurveCharts.
 inline constexpr size_t kCurveCharts = 12;
 std::vector<Block> curve_charts(const ThroughputAnswers& curve);
-// Told width against true error.
-Chart confidence_chart(const std::vector<ConfidenceBin>& bins);
+// Told width against true error, and against the share that the intervals hold: errors are a
+// hundredth of that share, so each has an axis of its own.
+std::vector<Block> confidence_charts(const std::vector<ConfidenceBin>& bins);
 // Errors by split and method; how they are distributed (ALA, Figures 6 and 7a); by model (Figure
 // 8); how long folds took (Figures 7c and 7d). With the tables "distribution" and "timing".
 std::vector<Block> evaluation_charts(const ThroughputEvaluation& evaluation);

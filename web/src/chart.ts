@@ -245,6 +245,7 @@ class ChartDrawing {
       case "points":
         return {
           type: "scatter",
+          z: 3, // what was measured lies above the dots of lines
           symbolSize: n > 2000 ? 3 : n > 300 ? 4 : 7,
           itemStyle: { opacity: n > 2000 ? 0.45 : n > 300 ? 0.65 : 0.9 },
           large: n > LARGE,

@@ -130,5 +130,17 @@ TEST(ThroughputCharts, AnnealingShowsEverySeedAndItsBaselines) {
   EXPECT_EQ(charts[1]->series[2].x, (std::vector<double>{10, 20, 30}));
 }
 
+// Errors of a percent and shares of 90 have no axis in common.
+TEST(ThroughputCharts, WidthsStandAgainstErrorsAndAgainstSharesApart) {
+  const std::vector<Block> blocks =
+      confidence_charts({{10, 0.02, 0.002, 0.9}, {10, 0.2, 0.022, 0.95}});
+  const auto charts = charts_of(blocks);
+  ASSERT_EQ(charts.size(), 2U);
+  EXPECT_TRUE(charts[0]->y.logarithmic);
+  EXPECT_EQ(charts[0]->series.at(0).y, (std::vector<double>{0.002, 0.022}));
+  EXPECT_EQ(charts[1]->series.at(0).y, (std::vector<double>{0.9, 0.95}));
+  EXPECT_EQ(charts[1]->guides.size(), 1U);
+}
+
 }  // namespace
 }  // namespace assay
