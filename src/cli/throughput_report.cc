@@ -44,8 +44,7 @@ double work_of(const Split& split) {
 // Adds errors by split; says which splits were left out.
 Status add_evaluation(const FittedModel& model, const std::vector<std::string>& paths,
                       TableReport& report) {
-  BenchTable table{model.fit.source, model.fit.format, {}, {}};
-  table.rows = model.fit.data.rows;
+  const BenchTable table{model.fit.source, model.fit.format, {}, {}};
   ThroughputEvaluation evaluation{table, model.fit.data, {}, {}, {}};
   double work = 0;
   std::string left_out;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/decimal.h"
+#include "ingest/bench_units.h"
 #include "ingest/bench_variant.h"
 #include "ingest/csv_records.h"
 
@@ -63,6 +64,9 @@ const std::array<Role, kBenchRoles>& roles() {
        Dimension::kPlain,
        {"request throughput", "requests per second", "requests per s", "requests/s", "requests/sec",
         "req per s", "req/s", "req/sec", "rps", "qps", "throughput requests per second"}},
+      {"request_rate",
+       Dimension::kPlain,
+       {"request rate", "arrival rate", "target qps", "target request rate", "offered load"}},
       {"ttft",
        Dimension::kMilliseconds,
        {"ttft", "mean ttft", "time to first token", "silicon ttft"}},
@@ -85,11 +89,23 @@ struct NamedUnit {
 constexpr NamedUnit kUnits[] = {
     {"s", 1},
     {"sec", 1},
+    {"secs", 1},
+    {"second", 1},
     {"seconds", 1},
     {"ms", 1e-3},
+    {"msec", 1e-3},
+    {"millis", 1e-3},
+    {"milliseconds", 1e-3},
     {"us", 1e-6},
+    {"\u00b5s", 1e-6},
+    {"\u03bcs", 1e-6},
+    {"usec", 1e-6},
+    {"microseconds", 1e-6},
     {"ns", 1e-9},
+    {"nanoseconds", 1e-9},
     {"min", 60},
+    {"minutes", 60},
+    {"hours", 3600},
     {"w", NAN, 1},
     {"watts", NAN, 1},
     {"mw", NAN, 1e-3},
@@ -118,11 +134,6 @@ double unit_factor(Dimension dimension, std::string_view name) {
     }
   }
   return NAN;
-}
-
-bool is_request_unit(std::string_view unit) {
-  return unit == "req/s" || unit == "req/sec" || unit == "requests/s" || unit == "requests/sec" ||
-         unit == "rps" || unit == "qps";
 }
 
 // Lower case, words apart by one blank, brackets gone: "Latency (ms)" -> "latency ms".
@@ -190,40 +201,126 @@ std::string bench_role_names() {
   return names;
 }
 
+namespace {
+
+bool is_rate(BenchRole role) {
+  return role == BenchRole::kThroughput || role == BenchRole::kOutThroughput ||
+         role == BenchRole::kRequests;
+}
+
+// The last word of a title, where it names a unit of this dimension.
+double last_unit(Dimension dimension, const std::string& title) {
+  const std::string words = normalised(title);
+  const size_t blank = words.rfind(' ');
+  if (blank == std::string::npos) return NAN;
+  const std::string name = words.substr(blank + 1);
+  if (name == "min" && !says_minutes(title)) return NAN;
+  return unit_factor(dimension, name);
+}
+
+bool is_time(Dimension dimension) {
+  return dimension == Dimension::kSeconds || dimension == Dimension::kMilliseconds;
+}
+
+// "Throughput (ktok/s/GPU)": a known title of a rate, and its unit.
+std::optional<TitleMeaning> meaning_of_rate(const std::string& title, const std::string& words) {
+  const TitleRate rate = rate_of_title(title);
+  if (!rate.unit || rate.unit->per_sequence) return std::nullopt;
+  for (size_t blank = words.find(' '); blank != std::string::npos;
+       blank = words.find(' ', blank + 1)) {
+    const auto role = role_titled(std::string_view(words).substr(0, blank));
+    if (!role || !is_rate(*role)) continue;
+    const bool requests = rate.unit->requests;
+    if (requests && *role == BenchRole::kOutThroughput) return std::nullopt;
+    if (!requests && *role == BenchRole::kRequests) return std::nullopt;
+    return TitleMeaning{requests ? BenchRole::kRequests : *role, rate.unit->per_second,
+                        rate.unit->per_device};
+  }
+  return std::nullopt;
+}
+
+Error refused_title(BenchRole role, const std::string& title, const std::string& why) {
+  return Error{ErrorCode::kInvalidArgument,
+               "--map " + std::string(bench_role_name(role)) + "=" + title + ": " + why, "", -1};
+}
+
+Result<MappedColumn> mapped_rate(BenchRole role, const std::string& title) {
+  const TitleRate rate = rate_of_title(title);
+  if (rate.names_one && !rate.unit) {
+    return refused_title(role, title,
+                         "its unit is not understood; tokens or requests (k, M) per s, min or h, "
+                         "also per GPU or per user, are");
+  }
+  if (!rate.unit) {
+    if (std::isnan(last_unit(Dimension::kSeconds, title)) &&
+        std::isnan(last_unit(Dimension::kWatts, title))) {
+      const auto named = role_titled(normalised(title));
+      const bool requests = named == BenchRole::kRequests && role == BenchRole::kThroughput;
+      return MappedColumn{requests ? BenchRole::kRequests : role, {}};
+    }
+    return refused_title(role, title, "the title names a unit of something else");
+  }
+  const RateUnit& unit = *rate.unit;
+  if (unit.requests != (role == BenchRole::kRequests) &&
+      !(unit.requests && role == BenchRole::kThroughput)) {
+    return refused_title(role, title,
+                         unit.requests ? "the title says that requests are counted, not tokens"
+                                       : "the title says that tokens are counted, not requests");
+  }
+  return MappedColumn{unit.requests ? BenchRole::kRequests : role,
+                      {-1, unit.per_second, unit.per_device, unit.per_sequence}};
+}
+
+Result<MappedColumn> mapped_time(BenchRole role, const std::string& title) {
+  const std::string words = normalised(title);
+  const double factor = last_unit(info(role).dimension, title);
+  const std::string name = words.substr(0, words.rfind(' '));
+  if (role_titled(words) == role || (!std::isnan(factor) && role_titled(name) == role))
+    return MappedColumn{role, {-1, std::isnan(factor) ? 1 : factor}};
+  if (names_ratio(title))
+    return refused_title(role, title, "the title names a time per something, not a time");
+  if (words.size() > 4 && words.ends_with(" min") && !says_minutes(title)) {
+    return refused_title(role, title,
+                         "'min' may be minutes or the least of several: write '(minutes)', or "
+                         "leave the word out");
+  }
+  if (!std::isnan(last_unit(Dimension::kWatts, title)) || rate_of_title(title).names_one)
+    return refused_title(role, title, "the title names a unit of something else");
+  return MappedColumn{role, {-1, std::isnan(factor) ? 1 : factor}};
+}
+
+}  // namespace
+
 std::optional<TitleMeaning> meaning_of_title(const std::string& title) {
   const std::string words = normalised(title);
   if (const auto role = role_titled(words)) return TitleMeaning{*role, 1};
+  if (auto rate = meaning_of_rate(title, words)) return rate;
   const size_t blank = words.rfind(' ');
   if (blank == std::string::npos) return std::nullopt;
   const auto role = role_titled(std::string_view(words).substr(0, blank));
-  if (!role) return std::nullopt;
-  const std::string unit = words.substr(blank + 1);
-  if (*role == BenchRole::kThroughput && is_request_unit(unit))
-    return TitleMeaning{BenchRole::kRequests, 1};
-  const double factor = unit_factor(info(*role).dimension, unit);
+  if (!role || is_rate(*role)) return std::nullopt;
+  const double factor = last_unit(info(*role).dimension, title);
   if (std::isnan(factor)) return std::nullopt;
   return TitleMeaning{*role, factor};
 }
 
-bool names_requests(const std::string& title) {
-  const std::string words = normalised(title);
-  const size_t blank = words.rfind(' ');
-  return role_titled(words) == BenchRole::kRequests ||
-         is_request_unit(blank == std::string::npos ? words : words.substr(blank + 1));
+Result<MappedColumn> mapped_column(BenchRole role, const std::string& title) {
+  if (is_rate(role)) return mapped_rate(role, title);
+  if (is_time(info(role).dimension)) return mapped_time(role, title);
+  if (role == BenchRole::kBatch && names_ratio(title)) {
+    return refused_title(role, title,
+                         "sequences per something are no batch size: of all devices together it "
+                         "is needed");
+  }
+  return MappedColumn{role, {-1, unit_of_title(role, title)}};
 }
 
 bool names_unit(BenchRole role, const std::string& title) {
-  const std::string words = normalised(title);
-  const size_t blank = words.rfind(' ');
-  return blank != std::string::npos &&
-         !std::isnan(unit_factor(info(role).dimension, words.substr(blank + 1)));
+  return !std::isnan(last_unit(info(role).dimension, title));
 }
 
 double unit_of_title(BenchRole role, const std::string& title) {
-  const std::string words = normalised(title);
-  const size_t blank = words.rfind(' ');
-  if (blank == std::string::npos) return 1;
-  const double factor = unit_factor(info(role).dimension, words.substr(blank + 1));
+  const double factor = last_unit(info(role).dimension, title);
   return std::isnan(factor) ? 1 : factor;
 }
 
@@ -268,6 +365,9 @@ void set_number(BenchRow& row, BenchRole role, double value) {
       break;
     case BenchRole::kRequests:
       row.requests_per_s = value;
+      break;
+    case BenchRole::kRequestRate:
+      row.request_rate = value;
       break;
     case BenchRole::kTtft:
       row.ttft_ms = value;

@@ -31,11 +31,12 @@ enum class BenchRole : uint8_t {
   kThroughput,
   kOutThroughput,
   kRequests,
+  kRequestRate,
   kTtft,
   kTpot,
   kPower,
 };
-constexpr size_t kBenchRoles = 16;
+constexpr size_t kBenchRoles = 17;
 
 bool is_text_role(BenchRole role);
 std::string_view bench_role_name(BenchRole role);  // as in --map and --meta: "bb"
@@ -46,16 +47,25 @@ std::string bench_role_names();  // "hardware, n, framework, ..."
 struct BenchColumn {
   int column = -1;
   double factor = 1;
+  bool per_device = false;    // to be multiplied by the row's devices
+  bool per_sequence = false;  // by its batch size
 };
 
 // What a title alone says: role and unit. "Latency (ms)" is latency with factor 0.001.
 struct TitleMeaning {
   BenchRole role = BenchRole::kHardware;
   double factor = 1;
+  bool per_device = false;
 };
 std::optional<TitleMeaning> meaning_of_title(const std::string& title);
-// Whether a title says that its numbers count requests, not tokens: "requests_per_second".
-bool names_requests(const std::string& title);
+// How a column that the user gave this role is to be read, with what its title says of the unit:
+// throughput that counts requests has the role of requests. An error where the title names a unit
+// that cannot be converted.
+struct MappedColumn {
+  BenchRole role = BenchRole::kHardware;
+  BenchColumn column;  // without its place
+};
+Result<MappedColumn> mapped_column(BenchRole role, const std::string& title);
 bool names_unit(BenchRole role, const std::string& title);
 // The unit that a title of a known role names; 1 without one.
 double unit_of_title(BenchRole role, const std::string& title);

@@ -53,9 +53,9 @@ Status map_by_hand(const std::vector<std::string>& header, const BenchReadOption
           "--map " + name + "=" + title + ": no such column; there are " + quoted_titles(header),
           "", -1};
     }
-    const bool requests = *role == BenchRole::kThroughput && names_requests(title);
-    at(columns, requests ? BenchRole::kRequests : *role) = {
-        static_cast<int>(found - header.begin()), unit_of_title(*role, title)};
+    ASSAY_TRY_ASSIGN(const MappedColumn mapped, mapped_column(*role, title));
+    at(columns, mapped.role) = mapped.column;
+    at(columns, mapped.role).column = static_cast<int>(found - header.begin());
   }
   return Ok{};
 }
@@ -70,7 +70,7 @@ void map_by_title(const std::vector<std::string>& header, Columns& columns, Oddi
     if (!meaning || taken.count(place) != 0 || variant_part(header[i])) continue;
     BenchColumn& column = at(columns, meaning->role);
     if (column.column < 0) {
-      column = {place, meaning->factor};
+      column = {place, meaning->factor, meaning->per_device};
     } else {
       log.note("ambiguous_column", 1, false,
                "a second column with the meaning of an earlier one is not read; --map chooses");
@@ -177,6 +177,62 @@ Status check_needed(const std::vector<std::string>& header, const Columns& colum
                "", -1};
 }
 
+// The number that --meta gives a role, or NaN.
+double meta_number(const BenchReadOptions& options, BenchRole role) {
+  for (const auto& [name, text] : options.meta) {
+    if (bench_role_by_name(name) != role) continue;
+    const auto number = parse_cell(text, role, 1);
+    return number ? number->value : kNan;
+  }
+  return kNan;
+}
+
+// A throughput per device needs their number. Sequences are asked for anyway.
+Status check_per_device(const std::vector<std::string>& header, const Columns& columns,
+                        const VariantColumns& variant, const BenchReadOptions& options) {
+  const bool told = given(columns, options, BenchRole::kDevices) ||
+                    std::any_of(variant.parts.begin(), variant.parts.end(), [](const auto& part) {
+                      return part.second == VariantPart::kTensor;
+                    });
+  for (const BenchColumn& column : columns) {
+    if (column.column < 0 || !column.per_device || told) continue;
+    return Error{ErrorCode::kFormat,
+                 "'" + header[static_cast<size_t>(column.column)] +
+                     "' is per device, and nothing says how many there are: --map n=<title> or "
+                     "--meta n=8",
+                 "", -1};
+  }
+  return Ok{};
+}
+
+// Throughput of one device or sequence becomes that of all.
+class Shares {
+ public:
+  Shares(const Columns& columns, const BenchReadOptions& options)
+      : columns_(columns),
+        devices_(meta_number(options, BenchRole::kDevices)),
+        batch_(meta_number(options, BenchRole::kBatch)) {}
+
+  void multiply(BenchRow& row) const {
+    row.tokens_per_s *= parts(BenchRole::kThroughput, row);
+    row.output_tokens_per_s *= parts(BenchRole::kOutThroughput, row);
+    row.requests_per_s *= parts(BenchRole::kRequests, row);
+  }
+
+ private:
+  double parts(BenchRole role, const BenchRow& row) const {
+    const BenchColumn& column = at(columns_, role);
+    double many = 1;
+    if (column.per_device) many *= std::isnan(devices_) ? row.devices : devices_;
+    if (column.per_sequence) many *= std::isnan(batch_) ? row.batch : batch_;
+    return many;
+  }
+
+  const Columns& columns_;
+  double devices_;
+  double batch_;
+};
+
 // One record with as many cells as the header has. Surplus cells come from a comma without quotes
 // in a text: they are joined where exactly one place makes every number readable again.
 class RowAligner {
@@ -253,7 +309,8 @@ BenchRow row_of(const std::vector<std::string>& cells, const Columns& columns, i
 }
 
 void read_rows(const std::vector<CsvRecord>& records, size_t header_at, const Columns& columns,
-               const VariantColumns& variant, BenchTable& table, OddityLog& log) {
+               const VariantColumns& variant, const Shares& shares, BenchTable& table,
+               OddityLog& log) {
   const std::vector<std::string>& header = records[header_at].cells;
   const RowAligner aligner(columns, header.size());
   for (size_t i = header_at + 1; i < records.size(); ++i) {
@@ -284,6 +341,7 @@ void read_rows(const std::vector<CsvRecord>& records, size_t header_at, const Co
                "dropped: prefill and decode ran on engines of their own shape");
       continue;
     }
+    shares.multiply(row);
     table.rows.push_back(std::move(row));
   }
 }
@@ -379,8 +437,13 @@ Status settle_decimal_commas(std::vector<CsvRecord>& records, const Columns& col
 void note_units(const std::vector<std::string>& header, const Columns& columns,
                 const BenchTable& table, OddityLog& log) {
   for (const BenchColumn& column : columns) {
-    if (column.column < 0 || column.factor == 1) continue;
-    log.note("unit_in_title", 1, false, "read with the unit that the title names");
+    if (column.column < 0) continue;
+    if (column.factor != 1)
+      log.note("unit_in_title", 1, false, "read with the unit that the title names");
+    if (column.per_device)
+      log.note("throughput_per_device", 1, false, "the title says per device: times n");
+    if (column.per_sequence)
+      log.note("throughput_per_sequence", 1, false, "the title says per user or request: times bb");
   }
   const int latency = at(columns, BenchRole::kLatency).column;
   const bool alone = at(columns, BenchRole::kThroughput).column < 0 &&
@@ -445,8 +508,10 @@ Result<BenchTable> bench_table_of_csv(std::vector<CsvRecord> records, char delim
     return lower_trimmed(title) == "silicon_ttft_ms";
   });
   table.format = argonne ? "llm-inference-bench" : silicon ? "aiconfigurator" : "csv";
-  read_rows(records, static_cast<size_t>(first - records.begin()), columns,
-            variant_columns(header, columns, options), table, log);
+  const VariantColumns variant = variant_columns(header, columns, options);
+  ASSAY_TRY(check_per_device(header, columns, variant, options));
+  read_rows(records, static_cast<size_t>(first - records.begin()), columns, variant,
+            Shares(columns, options), table, log);
   note_units(header, columns, table, log);
   if (const int power = at(columns, BenchRole::kPower).column; power >= 0) {
     read_milliwatts(header[static_cast<size_t>(power)], table, log);

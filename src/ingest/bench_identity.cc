@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ingest/bench_columns.h"
+#include "ingest/bench_concurrency.h"
 
 namespace assay {
 namespace {
@@ -181,18 +182,23 @@ void fill_and_check_throughput(BenchTable& table) {
   std::vector<Identity> identity;
   Counts counts{};
   for (const BenchRow& row : table.rows) {
-    identity.push_back(client ? Identity::kUnchecked : identity_of(row));
+    // Their batch sizes are limits that were not reached.
+    const bool paced = std::isfinite(row.request_rate);
+    identity.push_back(client || paced ? Identity::kUnchecked : identity_of(row));
     ++counts[static_cast<size_t>(identity.back())];
   }
   const Units units = units_of(counts);
   if (units == Units::kMixed) drop_mixed(identity, table, log);
   convert(units, table, log);
+  std::vector<BenchRow> kept;
   for (BenchRow& row : table.rows) {
-    if (client && !std::isnan(row.tokens_per_s)) continue;
     const bool stated = !std::isnan(row.tokens_per_s);
-    fill(row, log);
-    if (stated && !client) check(row, log);
+    if (!(client && stated)) fill(row, log);
+    if (!client && !settle_paced_batch(row, log)) continue;
+    if (stated && !client && !std::isfinite(row.request_rate)) check(row, log);
+    kept.push_back(std::move(row));
   }
+  table.rows = std::move(kept);
   log.merge_into(table.oddities);
 }
 

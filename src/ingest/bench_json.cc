@@ -172,28 +172,26 @@ bool differs(double stated, double computed) {
          std::fabs(stated - computed) > kIdentityTolerance * std::fabs(computed);
 }
 
-// Sequences at a time, where the file does not say: Little's law.
-void fill_batch(BenchRow& row, double requests_per_s, OddityLog& log) {
-  if (std::isfinite(row.batch)) return;
-  if (!std::isfinite(row.latency_s)) {
-    row.latency_s = (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
-    if (std::isfinite(row.latency_s)) {
-      log.note("latency_from_ttft_tpot", row.line, false,
-               "no mean latency in the file: TTFT + (oo - 1) x TPOT");
-    }
-  }
-  row.batch = std::round(requests_per_s * row.latency_s * 100) / 100;
-  if (std::isfinite(row.batch)) {
-    log.note("concurrency_by_littles_law", row.line, false,
-             "no concurrency in the file: requests per second x mean latency");
+// Requests that failed, of all that were sent.
+void note_failed(double failed, double sent, int64_t line, OddityLog& log) {
+  constexpr double kWorthAWarning = 0.05;
+  if (!(failed > 0)) return;
+  if (failed >= kWorthAWarning * sent) {
+    log.warn("many_requests_failed", line, false,
+             "one request in twenty or more failed: throughput is of those that completed, and the "
+             "server may have been overloaded");
   } else {
-    log.note(
-        "concurrency_unknown", row.line, false,
-        std::isfinite(requests_per_s)
-            ? "the file has no concurrency, and for Little's law it lacks the mean latency: "
-              "--meta bb=... says it, or measure with --percentile-metrics ttft,tpot,itl,e2el"
-            : "the file has neither concurrency nor requests per second: --meta bb=... says it");
+    log.note("failed_requests", line, false,
+             "some requests failed: throughput is of those that completed");
   }
+}
+
+// Requests per second that a client was told to send. Arrivals by a trace or a ramp have no rate
+// but that at which they came.
+double rate_asked(const Json& object, double requests_per_s) {
+  const bool paced =
+      text_of(object, "request_rate") == "trace" || !text_of(object, "ramp_up_strategy").empty();
+  return paced ? requests_per_s : number(object, "request_rate");
 }
 
 // Results of a client that sends requests: vLLM's serve and SGLang.
@@ -220,10 +218,9 @@ BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log
     log.note("identity_failed", line, false,
              "a stated throughput is not its count over the duration: worked out from the counts");
   }
-  if (number(object, "failed") > 0) {
-    log.note("failed_requests", line, false,
-             "some requests failed: throughput is of those that completed");
-  }
+  const double failed = std::fmax(number(object, "failed"), 0);
+  const double sent = std::fmax(number(object, "num_prompts"), completed + failed);
+  note_failed(sent - completed, sent, line, log);
   row.ttft_ms = number(object, "mean_ttft_ms");
   row.tpot_ms = number(object, "mean_tpot_ms");
   row.latency_s = number_of(object, {"mean_e2el_ms", "mean_e2e_latency_ms"}) / 1000;
@@ -237,7 +234,8 @@ BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log
   words.read(object);
   words.tell(row);
   row.batch = number(object, "max_concurrency");
-  fill_batch(row, completed / duration, log);
+  row.requests_per_s = completed / duration;
+  row.request_rate = rate_asked(object, row.requests_per_s);
   return row;
 }
 
@@ -321,7 +319,28 @@ void finish_client_row(BenchRow& row, double requests_per_s, OddityLog& log) {
     log.note("throughput_from_output", row.line, false,
              "only output tokens were counted: scaled by (ii + oo) / oo");
   }
-  fill_batch(row, requests_per_s, log);
+  row.requests_per_s = requests_per_s;
+}
+
+bool is_true(const Json* node) { return node != nullptr && *node == true; }
+
+// AIPerf says whether its run was stopped, and which requests ended in an error.
+void note_how_it_ended(const Json& object, int64_t line, OddityLog& log) {
+  if (object.value("was_cancelled", Json()) == true) {
+    log.warn("run_cancelled", line, false,
+             "the run was cancelled: its throughput is of a part, with the ramp-up in it");
+  }
+  double failed = metric(object, "error_request_count", BenchRole::kBatch);
+  if (const auto errors = object.find("error_summary");
+      !(failed > 0) && errors != object.end() && errors->is_array()) {
+    failed = 0;
+    for (const Json& error : *errors) {
+      const double count = error.is_object() ? number(error, "count") : kNan;
+      failed += std::isfinite(count) ? count : 1;
+    }
+  }
+  const double good = metric(object, "request_count", BenchRole::kBatch);
+  note_failed(failed, std::isfinite(good) ? good + failed : kNan, line, log);
 }
 
 BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
@@ -336,10 +355,15 @@ BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
   row.output_tokens_per_s = metric(object, "output_token_throughput", BenchRole::kOutThroughput);
   row.tokens_per_s = metric(object, "total_token_throughput", BenchRole::kThroughput);
   row.batch = kNan;
+  bool scheduled = false;
   if (const auto config = object.find("input_config"); config != object.end()) {
     if (const Json* c = find_deep(*config, "concurrency"); c != nullptr && c->is_number()) {
       row.batch = c->get<double>();
     }
+    if (const Json* r = find_deep(*config, "request_rate"); r != nullptr && r->is_number()) {
+      row.request_rate = r->get<double>();
+    }
+    scheduled = is_true(find_deep(*config, "fixed_schedule"));
     row.model = first_text(find_deep(*config, "model_names"));
     if (row.model.empty()) row.model = first_text(find_deep(*config, "model"));
     const Json* backend = find_deep(*config, "backend");
@@ -347,6 +371,8 @@ BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
   }
   read_own_words(object, row);
   finish_client_row(row, metric(object, "request_throughput", BenchRole::kBatch), log);
+  if (scheduled) row.request_rate = row.requests_per_s;
+  note_how_it_ended(object, line, log);
   return row;
 }
 
@@ -423,6 +449,14 @@ Error unknown_json(const Json& value) {
       if (keys.size() > 200) break;
       keys += (keys.empty() ? "" : ", ") + key;
     }
+  }
+  if (value.is_object() && text_of(value, "format") == "assay throughput model") {
+    return Error{ErrorCode::kUnsupported,
+                 "a model file of `assay throughput fit`: predict and suggest take it, here the "
+                 "table it was learnt from is needed" +
+                     (text_of(value, "source").empty() ? std::string()
+                                                       : " (" + text_of(value, "source") + ")"),
+                 "", -1};
   }
   const bool trace = value.is_object() && value.contains("traceEvents");
   return Error{ErrorCode::kUnsupported,

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/utf8.h"
 #include "ingest/bench_columns.h"
+#include "ingest/bench_concurrency.h"
 #include "ingest/bench_csv.h"
 #include "ingest/bench_identity.h"
 #include "ingest/bench_json.h"
@@ -82,6 +84,16 @@ Result<BenchTable> read_format(const std::string& text, const std::string& path,
   return bench_table_of_csv(std::move(records), delimiter, options);
 }
 
+bool is_plain_text(const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = decode_utf8(text, at);
+    constexpr char32_t kReplacement = 0xFFFD;
+    if (point.value == kReplacement || is_control(point.value)) return false;
+    at += point.bytes;
+  }
+  return true;
+}
+
 // What most result files do not tell and every comparison needs.
 void note_unknown_names(BenchTable& table) {
   OddityLog log;
@@ -90,8 +102,34 @@ void note_unknown_names(BenchTable& table) {
       log.note("hardware_unknown", row.line, false,
                "no GPU is named: --meta hardware=... and n=... say which and how many");
     }
+    for (const std::string& name : {row.hardware, row.framework, row.model, row.variant.text()}) {
+      if (is_plain_text(name)) continue;
+      log.warn("odd_name", row.line, false,
+               "a name holds control characters, or bytes that are no UTF-8: kept as a name of its "
+               "own, which no other row and no facts match, and shown with marks in their place");
+    }
   }
   log.merge_into(table.oddities);
+}
+
+bool gives_batch(const BenchReadOptions& options) {
+  return std::any_of(options.meta.begin(), options.meta.end(), [](const auto& pair) {
+    return bench_role_by_name(pair.first) == BenchRole::kBatch;
+  });
+}
+
+bool runs_by_client(const BenchTable& table) {
+  return table.format == "vllm" || table.format == "sglang" || table.format == "genai-perf" ||
+         table.format == "aiperf";
+}
+
+// What the last of the rows was dropped for.
+std::string no_row_left(const BenchTable& table) {
+  std::string text = "no row can be used";
+  for (const BenchOddity& oddity : table.oddities) {
+    if (oddity.dropped > 0) text += "; " + oddity.code + ": " + oddity.effect;
+  }
+  return text;
 }
 
 Result<BenchTable> read_any(const std::string& text, const std::string& path,
@@ -100,6 +138,14 @@ Result<BenchTable> read_any(const std::string& text, const std::string& path,
   ASSAY_TRY(apply_meta(options.meta, table));
   const bool runs_of_batches = table.format == "csv" || table.format == "llm-inference-bench" ||
                                table.format == "aiconfigurator" || table.format == "vllm";
+  if (gives_batch(options)) {
+    // Who says how many ran knows it, whatever rate was asked for.
+    for (BenchRow& row : table.rows) row.request_rate = std::numeric_limits<double>::quiet_NaN();
+  }
+  if (runs_by_client(table)) {
+    settle_concurrency(table);
+    if (table.rows.empty()) return Error{ErrorCode::kFormat, no_row_left(table), "", -1};
+  }
   if (runs_of_batches) fill_and_check_throughput(table);
   note_unknown_names(table);
   for (BenchRow& row : table.rows) settle_precision(row);

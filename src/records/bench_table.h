@@ -53,6 +53,8 @@ struct BenchRow {
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();  // input + output tokens
   double output_tokens_per_s = std::numeric_limits<double>::quiet_NaN();
   double requests_per_s = std::numeric_limits<double>::quiet_NaN();
+  // Requests per second that were sent; NaN: as fast as they were answered, or not told.
+  double request_rate = std::numeric_limits<double>::quiet_NaN();
   double ttft_ms = std::numeric_limits<double>::quiet_NaN();  // means
   double tpot_ms = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();
@@ -82,6 +84,7 @@ struct BenchOddity {
   int64_t first_line = 0;
   std::string effect;  // one sentence
   OddityWeight weight = OddityWeight::kNote;
+  uint64_t merged = 0;  // of the rows, those that went into another one
 
   bool loses_rows() const { return weight != OddityWeight::kNote && dropped > 0; }
 };

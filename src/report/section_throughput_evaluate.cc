@@ -281,30 +281,68 @@ std::vector<ImportNote> bench_import_notes(const BenchTable& table, const Throug
   return notes;
 }
 
+namespace {
+
+// Rows of the file, each of which is used, dropped or merged into one that is.
+uint64_t rows_in_file(const BenchTable& table, const ThroughputData& data) {
+  uint64_t rows = data.rows.size();
+  for (const BenchOddity& o : all_oddities(table, data)) rows += o.dropped + o.merged;
+  return rows;
+}
+
+// What the rows become: "of 2610 in the file: 723 dropped, 68 merged with repeats".
+std::string rows_note(const BenchTable& table, const ThroughputData& data) {
+  uint64_t dropped = 0, merged = 0;
+  for (const BenchOddity& o : all_oddities(table, data)) {
+    dropped += o.dropped;
+    merged += o.merged;
+  }
+  std::string text = fmt::format("of {} in the file", rows_in_file(table, data));
+  if (dropped > 0) text += fmt::format("; {} dropped", dropped);
+  if (merged > 0) text += fmt::format("; {} merged with repeats", merged);
+  return text;
+}
+
+std::string infeasible_note(const BenchTable& table, const ThroughputData& data) {
+  std::string text = "faster than reading the weights once per token";
+  for (const BenchOddity& o : all_oddities(table, data)) {
+    if (o.code != "feasibility_unchecked") continue;
+    text += fmt::format("; {} rows could not be checked", o.rows);
+  }
+  return text;
+}
+
+Value line_value(int64_t line) { return line > 0 ? Value(line) : Value(); }
+
+}  // namespace
+
 std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data) {
   const auto infeasible = std::count(data.infeasible.begin(), data.infeasible.end(), true);
-  Facts facts{.title = "Table",
-              .items = {{"format", "format", table.format, Unit::kText},
-                        {"rows", "rows used", data.rows.size(), Unit::kCount,
-                         fmt::format("of {} in the table", table.rows.size())},
-                        {"configs", "configurations", data.config_names.size(), Unit::kCount},
-                        {"groups", "groups (configuration and lengths)", data.group_names.size(),
-                         Unit::kCount},
-                        {"infeasible", "infeasible rows", static_cast<int64_t>(infeasible),
-                         Unit::kCount, "faster than reading the weights once per token"}}};
+  Facts facts{
+      .title = "Table",
+      .items = {
+          {"format", "format", table.format, Unit::kText},
+          {"rows", "rows used", data.rows.size(), Unit::kCount, rows_note(table, data)},
+          {"file_rows", "rows in the file", static_cast<int64_t>(rows_in_file(table, data)),
+           Unit::kCount, "", Show::kDataOnly},
+          {"configs", "configurations", data.config_names.size(), Unit::kCount},
+          {"groups", "groups (configuration and lengths)", data.group_names.size(), Unit::kCount},
+          {"infeasible", "infeasible rows", static_cast<int64_t>(infeasible), Unit::kCount,
+           infeasible_note(table, data)}}};
   Facts dropped{.key = "dropped", .show = Show::kDataOnly};
   Table odd{.key = "oddities",
             .columns = {{.key = "code", .title = "code", .unit = Unit::kText},
                         {.key = "rows", .title = "rows", .unit = Unit::kCount},
                         {.key = "dropped", .title = "dropped", .unit = Unit::kCount},
+                        {.key = "merged", .title = "merged", .unit = Unit::kCount},
                         {.key = "first_line", .title = "first line"},
                         {.key = "weight", .title = "weight", .unit = Unit::kText},
                         {.key = "effect", .title = "effect", .unit = Unit::kText, .elastic = true}},
             .show = Show::kDataOnly};
   for (const BenchOddity& o : all_oddities(table, data)) {
     if (o.dropped > 0) dropped.items.push_back({o.code, o.code, o.dropped, Unit::kCount});
-    odd.rows.push_back(
-        {o.code, o.rows, o.dropped, o.first_line, oddity_weight_name(o.weight), o.effect});
+    odd.rows.push_back({o.code, o.rows, o.dropped, o.merged, line_value(o.first_line),
+                        oddity_weight_name(o.weight), o.effect});
   }
   return {std::move(facts), std::move(dropped), std::move(odd)};
 }
@@ -360,6 +398,8 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
   std::vector<std::string> words;
   const std::string& first =
       evaluation.errors.empty() ? std::string() : evaluation.errors.front().method;
+  const bool several = std::any_of(evaluation.errors.begin(), evaluation.errors.end(),
+                                   [&first](const SplitErrors& e) { return e.method != first; });
   for (const SplitErrors& e : evaluation.errors) {
     if (e.method != first) continue;
     const ErrorSummary& s = e.summary;
@@ -368,9 +408,9 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
       continue;
     }
     std::string text = fmt::format(
-        "{} ({}): half of {} unseen rows are predicted within {} %, nine of ten within {} %",
-        e.label, e.split, format_count(static_cast<int64_t>(s.answered)), percent(s.median_ape),
-        percent(s.p90_ape));
+        "{} ({}{}): half of {} unseen rows are predicted within {} %, nine of ten within {} %",
+        e.label, e.split, several ? ", " + e.method : "",
+        format_count(static_cast<int64_t>(s.answered)), percent(s.median_ape), percent(s.p90_ape));
     if (std::isfinite(s.coverage90)) {
       text += fmt::format("; the 90 % intervals hold {}", format_share(s.coverage90)) +
               coverage_of_pairs(evaluation.data, e);

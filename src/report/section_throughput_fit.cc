@@ -151,7 +151,7 @@ TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) 
               fit.options.physics
                   ? "without physics: of none of these models and devices facts are known, so "
                     "intervals are wider and nothing is known about other models or devices; "
-                    "`unknown_names` lists them, and a file given with --facts tells about them"
+                    "a file given with --facts tells about them"
                   : "without physics, as asked for: intervals are wider and nothing is known about "
                     "other models or devices");
   } else {
@@ -189,11 +189,7 @@ TrustNotes ala_learning_trust(const ThroughputFit& fit) {
 }  // namespace
 
 std::vector<Block> fitted_table_blocks(const ThroughputFit& fit) {
-  uint64_t dropped = 0;
-  for (const BenchOddity& oddity : fit.data.oddities) dropped += oddity.dropped;
-  BenchTable table{fit.source, fit.format, {}, {}};
-  table.rows.resize(fit.data.rows.size() + dropped);  // only their number is told
-  return bench_table_blocks(table, fit.data);
+  return bench_table_blocks({fit.source, fit.format, {}, {}}, fit.data);
 }
 
 Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predictor) {
@@ -212,7 +208,7 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
   section.blocks.push_back(left_out_table(predictor.groups()));
   const std::vector<ConfidenceBin> confidence = predictor.confidence();
   section.blocks.push_back(confidence_table(confidence));
-  section.blocks.push_back(confidence_chart(confidence));
+  for (Block& block : confidence_charts(confidence)) section.blocks.push_back(std::move(block));
   section.blocks.push_back(scales_table(predictor));
   section.blocks.push_back(pair_scales_table(predictor));
   const ThroughputData feasible = feasible_rows(fit.data);
@@ -276,11 +272,11 @@ TrustNotes prediction_trust(const ThroughputAnswers& answers) {
   }
   NoteList notes;
   notes.add("outside_points", outside, 0, "tokens_per_s,low90,high90",
-            "these points are outside the reach of the data: `reasons` says why");
+            "these points are outside the reach of the data; each has its reasons");
   notes.add(
       "assumed_intervals", assumed, 0, "low90,high90",
       "these intervals are assumed, not measured: too few rows are like the question, or none "
-      "is; `interval` says which");
+      "is; each point says which it is");
   notes.add("unanswered_points", silent, 0, "tokens_per_s", "these points have no answer");
   return notes.take();
 }

@@ -173,7 +173,8 @@ void note_repeats(const std::vector<Repeats>& all, std::vector<BenchOddity>& odd
                   "; predictions near these keys may be off by as much, and their intervals do "
                   "not know";
     oddities.push_back({kind->code, kind->rows, 0, kind->worst->lines.front(), effect,
-                        kind == &noise ? OddityWeight::kNote : OddityWeight::kWarning});
+                        kind == &noise ? OddityWeight::kNote : OddityWeight::kWarning,
+                        kind->rows - kind->keys});
   }
 }
 
@@ -363,6 +364,11 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
     }
     const std::optional<LatencyBound> bound = least_latency ? least_latency(row) : std::nullopt;
     const bool infeasible = bound && latency_of(row) < bound->least_s;
+    if (least_latency && !bound) {
+      count_oddity(data.oddities, "feasibility_unchecked", row.line, false,
+                   "no facts about the model or the hardware: whether any run can be so fast could "
+                   "not be checked (--facts FILE tells about them)");
+    }
     if (infeasible) {
       count_oddity(
           data.oddities, "infeasible", row.line, false,

@@ -205,7 +205,8 @@ Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
     fit.data.oddities.push_back(
         {oddity.at("code").get<std::string>(), oddity.at("rows").get<uint64_t>(),
          oddity.at("dropped").get<uint64_t>(), 0, oddity.at("effect").get<std::string>(),
-         weight_from(oddity.at("weight").get_ref<const std::string&>())});
+         weight_from(oddity.at("weight").get_ref<const std::string&>()),
+         oddity.value("merged", uint64_t{0})});
   }
   // Facts of the fit win; points beside its rows may need those of the program.
   fit.facts = FactBook::built_in();
@@ -228,6 +229,7 @@ void add_rows(const ThroughputFit& fit, Json& out) {
     out["oddities"].push_back({{"code", oddity.code},
                                {"rows", oddity.rows},
                                {"dropped", oddity.dropped},
+                               {"merged", oddity.merged},
                                {"effect", oddity.effect},
                                {"weight", oddity_weight_name(oddity.weight)}});
   }

@@ -193,6 +193,83 @@ TEST_F(BenchCsv, RequestsPerSecondAreToldByTheTitle) {
   EXPECT_EQ(count(*named, "unit_in_title"), 1U);
 }
 
+TEST_F(BenchCsv, AMappedThroughputIsReadInTheUnitThatItsTitleNames) {
+  const struct {
+    const char* title;
+    double tokens_per_s;  // of "6" in a row of 192 tokens, 4 sequences, 2 devices
+  } cases[] = {{"Throughput (ktok/s)", 6000},
+               {"Throughput [Mtok/s]", 6e6},
+               {"Tokens per minute", 0.1},
+               {"tokens/hour", 6.0 / 3600},
+               {"Throughput (tok/s/GPU)", 12},
+               {"TPS per GPU", 12},
+               {"Tokens/s/user", 24},
+               {"tokens per second per request", 24},
+               {"Throughput (req/s)", 6 * 192},
+               {"req/min", 0.1 * 192},
+               {"ktok/s/gpu", 12000},
+               {"Throughput per GPU", 12},
+               {"tok_s", 6},
+               {"t/s", 6},
+               {"Throughput (mean)", 6},
+               {"rpm", 0.1 * 192}};
+  for (const auto& c : cases) {
+    const std::string title = c.title;
+    const auto table = read("n,ii,oo,bb," + title + "\n2,128,64,4,6\n", {"throughput=" + title});
+    ASSERT_TRUE(table) << title << ": " << table.error().describe();
+    EXPECT_DOUBLE_EQ(table->rows[0].tokens_per_s, c.tokens_per_s) << title;
+  }
+}
+
+TEST_F(BenchCsv, ATitleWhoseUnitCannotBeConvertedIsRefusedByName) {
+  for (const char* title :
+       {"Throughput (tok/s/node)", "Throughput (tok/s/W)", "steps/s", "tokens/request",
+        "Throughput (ms)", "tok_s_gpu", "images per second"}) {
+    const auto table = read("n,ii,oo,bb," + std::string(title) + "\n2,128,64,4,6\n",
+                            {"throughput=" + std::string(title)});
+    ASSERT_FALSE(table) << title;
+    EXPECT_NE(table.error().message.find(title), std::string::npos);
+  }
+  for (const char* title :
+       {"Time (ms/token)", "Latency (tok/s)", "latency_min", "delay per token"}) {
+    const auto table = read("ii,oo,bb," + std::string(title) + "\n128,64,4,6\n",
+                            {"latency=" + std::string(title)});
+    EXPECT_FALSE(table) << title;
+  }
+  // Per device needs their number, per device of a batch size nothing helps.
+  EXPECT_FALSE(read("ii,oo,bb,x tok/s/GPU\n128,64,4,6\n", {"throughput=x tok/s/GPU"}));
+  EXPECT_EQ(read("ii,oo,bb,x tok/s/GPU\n128,64,4,6\n", {"throughput=x tok/s/GPU"}, {"n=8"})
+                ->rows[0]
+                .tokens_per_s,
+            48);
+  EXPECT_FALSE(read("ii,oo,Batch per GPU,throughput\n128,64,4,6\n", {"bb=Batch per GPU"}));
+}
+
+TEST_F(BenchCsv, LatenciesAreReadInTheUnitThatTheirTitleNames) {
+  const std::pair<const char*, double> cases[] = {
+      {"Latency (min)", 360}, {"Latency (minutes)", 360},  {"delay (ms)", 0.006},
+      {"delay_us", 6e-6},     {"Latency (\u00b5s)", 6e-6}, {"wall hours", 21600}};
+  for (const auto& [title, seconds] : cases) {
+    const auto table = read("ii,oo,bb," + std::string(title) + "\n128,64,4,6\n",
+                            {"latency=" + std::string(title)});
+    ASSERT_TRUE(table) << title << ": " << table.error().describe();
+    EXPECT_DOUBLE_EQ(table->rows[0].latency_s, seconds) << title;
+  }
+}
+
+// 192 tokens x 2 requests per second x 3 s: 6 ran at a time.
+TEST_F(BenchCsv, ARequestRateLimitsTheBatchSizeThatWasReached) {
+  const auto table = read(
+      "ii,oo,max_concurrency,request_rate,latency,throughput\n128,64,256,2,3,384\n"
+      "128,64,4,inf,1,768\n128,64,256,2,,384\n");
+  ASSERT_TRUE(table) << table.error().describe();
+  ASSERT_EQ(table->rows.size(), 2U);
+  EXPECT_EQ(table->rows[0].batch, 6);
+  EXPECT_EQ(table->rows[1].batch, 4);
+  EXPECT_EQ(count(*table, "limited_by_request_rate"), 1U);
+  EXPECT_EQ(find(*table, "request_rate_without_latency")->dropped, 1U);
+}
+
 TEST_F(BenchCsv, LatencyThatCanHardlyBeSecondsIsWarnedOf) {
   const auto odd = read("ii,oo,bb,latency\n128,64,1,551\n128,64,2,557\n");
   ASSERT_TRUE(odd);

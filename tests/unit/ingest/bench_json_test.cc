@@ -72,6 +72,57 @@ TEST_F(BenchJson, WithoutConcurrencyLittlesLawSaysHowManyRan) {
   EXPECT_EQ(count(*table, "concurrency_by_littles_law"), 1U);
 }
 
+// 600 requests in 300 s at 3.18 s each: 2 x 3.18 = 6.36 ran at a time, whatever the limit.
+std::string paced(const std::string& rate, const std::string& limit, const std::string& latency) {
+  return R"({"backend": "vllm", "model_id": "m", "num_prompts": 600, "request_rate": )" + rate +
+         R"(, "max_concurrency": )" + limit +
+         R"(, "duration": 300.0, "completed": 600, "failed": 0, "total_input_tokens": 614400,)"
+         R"("total_output_tokens": 153600)" +
+         latency + "}";
+}
+constexpr char kLatency[] = R"(, "mean_e2el_ms": 3180.0)";
+
+TEST_F(BenchJson, ARunLimitedByItsRequestRateHasTheConcurrencyThatItHad) {
+  const auto table = read(paced("2.0", "256", kLatency));
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_DOUBLE_EQ(table->rows[0].batch, 6.36);
+  EXPECT_EQ(find(*table, "limited_by_request_rate")->weight, OddityWeight::kWarning);
+  // At its limit the limit counts.
+  const auto full = read(paced("2.0", "6", kLatency));
+  EXPECT_EQ(full->rows[0].batch, 6);
+  EXPECT_EQ(count(*full, "limited_by_request_rate"), 0U);
+  // Who gives the batch size knows it.
+  EXPECT_EQ(read(paced("2.0", "256", kLatency), {}, {"bb=7"})->rows[0].batch, 7);
+}
+
+TEST_F(BenchJson, ARateWithoutALatencyMakesNoBatchSize) {
+  const std::string full = paced("\"inf\"", "4", kLatency);
+  const auto table = read(full + "\n" + paced("2.0", "256", ""));
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_EQ(table->rows.size(), 1U);
+  EXPECT_EQ(find(*table, "request_rate_without_latency")->dropped, 1U);
+  // Slower than asked: as many ran as were let in.
+  EXPECT_EQ(read(paced("8.0", "256", ""))->rows[0].batch, 256);
+  // A trace of arrivals sets the rate, too.
+  EXPECT_FALSE(read(paced("\"trace\"", "256", "")));
+}
+
+TEST_F(BenchJson, AConcurrencyThatWasNeverReachedIsWarnedOf) {
+  const auto table = read(paced("\"inf\"", "256", kLatency));
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows[0].batch, 256);
+  EXPECT_EQ(find(*table, "concurrency_not_reached")->weight, OddityWeight::kWarning);
+  EXPECT_EQ(count(*read(paced("\"inf\"", "8", kLatency)), "concurrency_not_reached"), 0U);
+}
+
+TEST_F(BenchJson, RequestsThatFailedOrNeverRanAreCounted) {
+  std::string text = paced("\"inf\"", "8", kLatency);
+  text.replace(text.find("\"num_prompts\": 600"), 18, "\"num_prompts\": 601");
+  EXPECT_EQ(find(*read(text), "failed_requests")->weight, OddityWeight::kNote);
+  text.replace(text.find("\"num_prompts\": 601"), 18, "\"num_prompts\": 700");
+  EXPECT_EQ(find(*read(text), "many_requests_failed")->weight, OddityWeight::kWarning);
+}
+
 TEST_F(BenchJson, ReadsVllmOfflineModesWithMeta) {
   const auto latency =
       read(R"({"avg_latency": 2.0, "latencies": [2.0, 2.0], "percentiles": {"50": 2.0}})", {},
@@ -110,6 +161,30 @@ TEST_F(BenchJson, ReadsSglangLinesWithBareInfinity) {
   EXPECT_DOUBLE_EQ(row.tokens_per_s, 2560);
   EXPECT_EQ(row.line, 2);
   EXPECT_EQ(count(*table, "bare_infinity"), 1U);
+}
+
+TEST_F(BenchJson, BlocksTellRatesCancelledRunsAndErrors) {
+  // 2 requests per second x 4 s.
+  const std::string blocks = R"("request_throughput":{"unit":"requests/sec","avg":2.0},)"
+                             R"("request_latency":{"unit":"ms","avg":4000.0},)"
+                             R"("output_token_throughput":{"unit":"tokens/sec","avg":512.0},)"
+                             R"("request_count":{"unit":"requests","avg":100},)"
+                             R"("output_sequence_length":{"unit":"tokens","avg":256.0},)"
+                             R"("input_sequence_length":{"unit":"tokens","avg":1024.0},)";
+  const auto genai = read("{" + blocks +
+                          R"("input_config":{"perf_analyzer":{"stimulus":{"request_rate":2.0}},)"
+                          R"("concurrency":64}})");
+  ASSERT_TRUE(genai) << genai.error().describe();
+  EXPECT_EQ(genai->rows[0].batch, 8);
+  EXPECT_EQ(count(*genai, "limited_by_request_rate"), 1U);
+  const auto aiperf = read("{" + blocks +
+                           R"("schema_version":"1.3","aiperf_version":"0.3","was_cancelled":true,)"
+                           R"("error_summary":[{"error_details":{},"count":9}],)"
+                           R"("input_config":{"loadgen":{"concurrency":64,"request_rate":2.0}}})");
+  ASSERT_TRUE(aiperf) << aiperf.error().describe();
+  EXPECT_EQ(aiperf->rows[0].batch, 8);
+  EXPECT_EQ(find(*aiperf, "run_cancelled")->weight, OddityWeight::kWarning);
+  EXPECT_EQ(count(*aiperf, "many_requests_failed"), 1U);
 }
 
 TEST_F(BenchJson, ReadsGenaiPerfAndAiperfBlocksByTheirUnits) {
@@ -160,6 +235,22 @@ TEST_F(BenchJson, ReadsGenaiPerfCsvWithThousandsInQuotes) {
   EXPECT_DOUBLE_EQ(row.output_tokens_per_s, 512);
   EXPECT_DOUBLE_EQ(row.tokens_per_s, 2560);
   EXPECT_DOUBLE_EQ(row.batch, 8);
+}
+
+TEST_F(BenchJson, NamesThatAreNoTextAreCounted) {
+  std::string text = kVllm;
+  text.replace(text.find("m/M"), 3, "m\\u0000M");
+  EXPECT_EQ(count(*read(text), "odd_name"), 1U);
+  const auto csv = read("model,ii,oo,bb,throughput\nm\xff,128,64,1,2\nn,128,64,1,2\n");
+  ASSERT_TRUE(csv) << csv.error().describe();
+  EXPECT_EQ(count(*csv, "odd_name"), 1U);
+}
+
+TEST_F(BenchJson, AModelFileIsNamedAsOne) {
+  const auto table = read(R"({"format": "assay throughput model", "source": "mine.csv"})");
+  ASSERT_FALSE(table);
+  EXPECT_NE(table.error().message.find("model file"), std::string::npos);
+  EXPECT_NE(table.error().message.find("mine.csv"), std::string::npos);
 }
 
 TEST_F(BenchJson, WhatIsNoResultIsRefusedByName) {

@@ -61,5 +61,50 @@ TEST(BenchOddities, TrustTellsWhatMayMoveNumbers) {
                                  is("infeasible", 8, "splits,fits")));
 }
 
+// 10 rows of the file: 4 used, 2 + 1 dropped by the reader and by cleaning, 3 merged with repeats.
+TEST(BenchOddities, RowsOfTheFileAreUsedDroppedOrMerged) {
+  BenchTable table;
+  table.oddities = {{"gone", 2, 2, 7, "dropped", OddityWeight::kLoss}};
+  ThroughputData data;
+  data.rows.resize(4);
+  data.infeasible.resize(4);
+  data.oddities = {{"copies", 1, 1, 5, "a copy", OddityWeight::kNote},
+                   {"repeats_averaged", 5, 0, 0, "mean", OddityWeight::kNote, 3},
+                   {"feasibility_unchecked", 2, 0, 0, "no facts", OddityWeight::kNote}};
+  const std::vector<Block> blocks = bench_table_blocks(table, data);
+  const Facts& facts = std::get<Facts>(blocks[0]);
+  const auto item = [&facts](const char* key) {
+    return *std::find_if(facts.items.begin(), facts.items.end(),
+                         [key](const Item& one) { return one.key == key; });
+  };
+  EXPECT_EQ(item("file_rows").value, Value(10));
+  EXPECT_EQ(item("rows").note, "of 10 in the file; 3 dropped; 3 merged with repeats");
+  EXPECT_THAT(item("infeasible").note, HasSubstr("2 rows could not be checked"));
+  const Table& odd = std::get<Table>(blocks[2]);
+  const auto line = [&odd](size_t row) {
+    for (size_t i = 0; i < odd.columns.size(); ++i) {
+      if (odd.columns[i].key == "first_line") return odd.rows[row][i];
+    }
+    return Value(-1);
+  };
+  EXPECT_EQ(line(0), Value(7));
+  EXPECT_EQ(line(2), Value()) << "a line that nobody knows is no line 0";
+}
+
+TEST(ThroughputEvaluationWords, OfSeveralMethodsTheVerdictNamesIts) {
+  BenchTable table;
+  ThroughputData data;
+  ThroughputEvaluation evaluation{table, data, {}, {}, {}, false, {}};
+  ErrorSummary summary;
+  summary.rows = summary.answered = 30;
+  summary.median_ape = 0.1;
+  summary.p90_ape = 0.2;
+  evaluation.errors.push_back({"S3", "larger batch", "assay", summary, {}});
+  EXPECT_THAT(throughput_evaluation_words(evaluation)[0], HasSubstr("larger batch (S3): half of"));
+  evaluation.errors.push_back({"S3", "larger batch", "ala", summary, {}});
+  EXPECT_THAT(throughput_evaluation_words(evaluation)[0],
+              HasSubstr("larger batch (S3, assay): half of"));
+}
+
 }  // namespace
 }  // namespace assay

@@ -234,6 +234,27 @@ TEST(ThroughputDataset, FasterThanReadingTheWeightsIsInfeasibleAndKept) {
   EXPECT_EQ(find(data->oddities, "infeasible")->dropped, 0U);
 }
 
+TEST(ThroughputDataset, WhatCouldNotBeCheckedIsCounted) {
+  BenchTable table;
+  table.rows = {good_row(), good_row()};
+  table.rows[1].hardware = "a GPU of tomorrow";
+  const auto data = make_throughput_data(table, least_latency_by_facts());
+  ASSERT_TRUE(data);
+  EXPECT_EQ(find(data->oddities, "feasibility_unchecked")->rows, 1U);
+  EXPECT_EQ(find(data->oddities, "feasibility_unchecked")->weight, OddityWeight::kNote);
+}
+
+// As above: 128 tokens out take 128 x 2 x 8.03 GB / 3.35 TB/s at least.
+TEST(ThroughputDataset, AThroughputThatNoRunCanHaveHasAReason) {
+  BenchRow row = good_row();
+  const double most = (row.in_len + row.out_len) * row.batch / (128 * 2 * 8.03 / 3350);
+  const LeastLatency least = least_latency_by_facts();
+  EXPECT_TRUE(impossible_reason(least, row, 1.01 * most));
+  EXPECT_FALSE(impossible_reason(least, row, 0.99 * most));
+  row.model = "nobody knows";
+  EXPECT_FALSE(impossible_reason(least, row, 100 * most));
+}
+
 // At one byte half of that, 0.3068 s; at the fewest bytes in use, 0.5, a quarter: 0.1534 s.
 TEST(ThroughputDataset, WhatIsImpossibleFollowsThePrecision) {
   BenchTable table;

@@ -146,5 +146,44 @@ TEST(AlaPredictor, AModelFileOfAnUnknownMethodIsRefused) {
   EXPECT_NE(read.error().message.find("alb"), std::string::npos) << read.error().message;
 }
 
+// Rows of 1024 tokens that nobody can measure: learnt from, their curve would answer.
+TEST(AlaPredictor, ImpossibleRowsTeachNothing) {
+  ThroughputData data = table_of("H");
+  for (size_t i = 0; i < data.rows.size(); ++i) {
+    if (data.rows[i].in_len != 1024) continue;
+    data.rows[i].tokens_per_s *= 100;
+    data.infeasible[i] = true;
+  }
+  const AlaPredictor ala(data, 4, ala_boost_options(50));
+  EXPECT_EQ(ala.data().rows.size(), 8U);
+  EXPECT_EQ(ala.fits().size(), 2U);
+  const auto told = ala.answer({point(1024, 64)});
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->front().explained.prediction.basis, "parameter model");
+  EXPECT_LT(told->front().explained.prediction.tokens_per_s, 2 * curve(256, 128));
+}
+
+TEST(AlaPredictor, AConfigurationOfImpossibleRowsIsOneWithoutRows) {
+  ThroughputData data = table_of("H");
+  BenchTable more{"", "csv", data.rows, {}};
+  more.rows.push_back(point(128, 8, "impossible"));
+  more.rows.back().tokens_per_s = 1e6;
+  data = *make_throughput_data(more);
+  data.infeasible.back() = true;
+  const AlaPredictor ala(data, 4, ala_boost_options(50));
+  const auto told = ala.answer({point(128, 8, "impossible")});
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->front().explained.prediction.status, PredictionStatus::kOutside);
+}
+
+TEST(AlaPredictor, AnAnswerFasterThanAnyRunIsOutside) {
+  const LeastLatency slow = [](const BenchRow&) { return LatencyBound{1000, 1000}; };
+  const AlaPredictor ala(table_of("H"), 4, ala_boost_options(50), slow);
+  const auto told = ala.answer({point(256, 64)});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->front().explained.prediction.status, PredictionStatus::kOutside);
+  EXPECT_NE(told->front().explained.reasons.back().find("impossible"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace assay
