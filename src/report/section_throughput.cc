@@ -379,6 +379,14 @@ Section throughput_curves_section(const ThroughputAnswers& answers) {
   std::vector<const BenchRow*> rows;
   for (const PredictedPoint& p : curve) rows.push_back(&p.point);
   if (!rows.empty()) add_point_columns(table, rows, "at.");
+  // What all rows share has no column.
+  const auto is_of_first = [&](const BenchRow* row) {
+    return config_name(*row) == config_name(*rows.front());
+  };
+  if (!rows.empty() && std::all_of(rows.begin(), rows.end(), is_of_first)) {
+    const std::string config = config_text(*rows.front());
+    table.title += (config.empty() ? "" : ": ") + config;
+  }
   const std::vector<Column> rest = {
       {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
       {.key = "low90", .title = "from", .unit = Unit::kCount},

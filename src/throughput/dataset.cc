@@ -256,9 +256,10 @@ UntoldPrecision untold_precision(const std::string& format) {
 }
 
 LeastLatency least_latency_by_facts(const FactBook& facts, UntoldPrecision untold) {
-  return [&facts, untold](const BenchRow& row) -> std::optional<LatencyBound> {
-    const ModelFacts* model = facts.model(row.model);
-    const HardwareFacts* hardware = facts.hardware(row.hardware);
+  const auto lookup = std::make_shared<FactLookup>(facts);
+  return [lookup, untold](const BenchRow& row) -> std::optional<LatencyBound> {
+    const ModelFacts* model = lookup->model(row.model);
+    const HardwareFacts* hardware = lookup->hardware(row.hardware);
     if (model == nullptr || hardware == nullptr) return std::nullopt;
     const auto seconds = [&](double weight_bytes) {
       const double weights_gb = weight_bytes * model->active_b;
