@@ -7,9 +7,9 @@
 #include <iterator>
 #include <vector>
 
-#include "base/byte_source.h"
 #include "cli/throughput_content.h"
 #include "ingest/bench_table.h"
+#include "ingest/whole_file.h"
 #include "report/section_throughput_evaluate.h"
 #include "report/sections.h"
 #include "throughput/evaluate.h"
@@ -75,21 +75,6 @@ Status add_evaluation(const FittedModel& model, const std::vector<std::string>& 
 // Enough for the keys of a result in front of what its server said of itself.
 constexpr size_t kHeadBytes = 65536;
 
-std::string head_of(const std::string& path) {
-  auto source = ByteSource::open(path);
-  if (!source) return "";
-  const ReadFn read = source->stream(false);
-  std::string head(kHeadBytes, '\0');
-  size_t filled = 0;
-  while (filled < head.size()) {
-    const auto got = read(head.data() + filled, head.size() - filled);
-    if (!got || *got == 0) break;
-    filled += *got;
-  }
-  head.resize(filled);
-  return head;
-}
-
 // The section that says what the numbers rest on; the end where there is none.
 std::vector<Section>::iterator trust_of(std::vector<Section>& sections) {
   return std::find_if(sections.begin(), sections.end(), [](const Section& section) {
@@ -154,8 +139,8 @@ void add_tables(TableReport report, Document& document) {
 
 bool is_throughput_file(const std::string& path) {
   if (path == "-") return false;
-  const std::string head = head_of(path);
-  return looks_like_model(head) || looks_like_bench(head);
+  const auto head = read_head(path, kHeadBytes);
+  return head && (looks_like_model(*head) || looks_like_bench(*head));
 }
 
 }  // namespace assay

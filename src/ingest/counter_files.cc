@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/byte_source.h"
 #include "ingest/counter_tables.h"
 #include "ingest/csv_records.h"
 #include "ingest/csv_table.h"
 #include "ingest/rocprof_run.h"
 #include "ingest/sqlite_file.h"
+#include "ingest/whole_file.h"
 
 namespace assay {
 namespace {
@@ -24,23 +24,12 @@ Error refused(const std::string& path, std::string message) {
   return Error{ErrorCode::kNotATrace, std::move(message), path, -1};
 }
 
-Result<std::string> read_head(const std::string& path) {
-  auto source = ByteSource::open(path);
-  if (!source) {
-    Error error = source.take_error();
-    error.file = path;
-    return error;
-  }
-  const ReadFn read = source->stream(false);
-  std::string head(kHeadBytes, '\0');
-  size_t filled = 0;
-  while (filled < head.size()) {
-    const auto got = read(head.data() + filled, head.size() - filled);
-    if (!got || *got == 0) break;
-    filled += *got;
-  }
-  head.resize(filled);
-  return head;
+Result<std::string> head_of(const std::string& path) {
+  auto head = read_head(path, kHeadBytes);
+  if (head) return head;
+  Error error = head.take_error();
+  error.file = path;
+  return error;
 }
 
 // Nsight Compute prints its table among the program's own output: everything before the line that
@@ -119,7 +108,7 @@ bool may_hold_counters(const std::string& name) {
 
 // Whether the file is one of a counter run: of everything else in a folder nothing is said.
 bool holds_counters(const std::string& path) {
-  const auto head = read_head(path);
+  const auto head = head_of(path);
   if (!head) return false;
   if (std::string_view(*head).starts_with(kSqliteMagic)) {
     const auto file = SqliteFile::open(path);
@@ -176,7 +165,7 @@ std::string_view counter_format(std::string_view head) {
 }
 
 Result<CounterPass> read_counter_pass(const std::string& path, bool allow_truncated) {
-  ASSAY_TRY_ASSIGN(const std::string head, read_head(path));
+  ASSAY_TRY_ASSIGN(const std::string head, head_of(path));
   const bool sqlite = std::string_view(head).starts_with(kSqliteMagic);
   if (sqlite && !is_rocpd(path)) {
     return refused(

@@ -22,4 +22,18 @@ Result<std::string> read_whole_file(const std::string& path, const Error& too_la
   }
 }
 
+Result<std::string> read_head(const std::string& path, size_t most) {
+  ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
+  const ReadFn read = source.stream(false);
+  std::string head(most, '\0');
+  size_t filled = 0;
+  while (filled < head.size()) {
+    const auto got = read(head.data() + filled, head.size() - filled);
+    if (!got || *got == 0) break;
+    filled += *got;
+  }
+  head.resize(filled);
+  return head;
+}
+
 }  // namespace assay

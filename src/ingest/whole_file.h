@@ -10,5 +10,7 @@ namespace assay {
 // The content of a file, decompressed. Files that are small by nature only: `too_large` when it has
 // more than 1 GiB.
 Result<std::string> read_whole_file(const std::string& path, const Error& too_large);
+// The first so many bytes, decompressed; of a damaged file those that could be read.
+Result<std::string> read_head(const std::string& path, size_t most);
 
 }  // namespace assay

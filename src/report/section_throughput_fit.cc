@@ -76,9 +76,9 @@ std::string group_text(const std::string& name) {
   return name.back() == '|' ? name.substr(0, name.size() - 1) : name;
 }
 
-Table left_out_table(const std::vector<FitGroup>& groups) {
+Table left_out_table(const std::vector<FitGroup>& groups, const std::string& of_rows) {
   Table table{.key = "left_out",
-              .title = "Missed when one length pair at a time is left out",
+              .title = "Missed when one length pair at a time is left out" + of_rows,
               .columns = {{.key = "group",
                            .title = "hardware|framework",
                            .unit = Unit::kText,
@@ -92,9 +92,9 @@ Table left_out_table(const std::vector<FitGroup>& groups) {
   return table;
 }
 
-Table confidence_table(const std::vector<ConfidenceBin>& bins) {
+Table confidence_table(const std::vector<ConfidenceBin>& bins, const std::string& of_rows) {
   Table table{.key = "confidence",
-              .title = "Told width against true error, rows from sure to unsure",
+              .title = "Told width against true error, rows from sure to unsure" + of_rows,
               .columns = {{.key = "rows", .title = "rows", .unit = Unit::kCount},
                           {.key = "half_width90", .title = "told ±, median", .unit = Unit::kShare},
                           {.key = "median_ape", .title = "error, median", .unit = Unit::kShare},
@@ -205,9 +205,13 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
                 {"unknown_names", "no facts about", unknown.empty() ? Value() : Value(unknown),
                  Unit::kText}}});
   for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
-  section.blocks.push_back(left_out_table(predictor.groups()));
+  // Where only some rows have facts, the process that learns from those is the one that is tested.
+  const size_t with_facts = predictor.rows_with_facts();
+  const std::string of_rows =
+      with_facts > 0 && with_facts < predictor.rows().size() ? " (rows with facts)" : "";
+  section.blocks.push_back(left_out_table(predictor.groups(), of_rows));
   const std::vector<ConfidenceBin> confidence = predictor.confidence();
-  section.blocks.push_back(confidence_table(confidence));
+  section.blocks.push_back(confidence_table(confidence, of_rows));
   for (Block& block : confidence_charts(confidence)) section.blocks.push_back(std::move(block));
   section.blocks.push_back(scales_table(predictor));
   section.blocks.push_back(pair_scales_table(predictor));
