@@ -78,6 +78,11 @@ const { chromium } = playwright() ?? {};
 const executablePath = browserPath();
 if (!executablePath) skip("no Chromium here (tools/install_deps.sh test)");
 
+// When a page last did something.
+let lastSign = 0;
+const sign = () => { lastSign = performance.now(); };
+const STALLED_MS = 300_000;
+
 let browser;
 export async function openBrowser() {
   browser = await chromium.launch({ executablePath, timeout: PATIENCE_MS, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
@@ -91,6 +96,7 @@ export async function reopenBrowser() {
 
 // A page on a file, with all that it says and asks for. ready: wait until the report is built.
 export async function openReport(file, { width = 1280, height = 900, dark = false, ready = true, setUp } = {}) {
+  sign();
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
@@ -108,7 +114,7 @@ export async function openReport(file, { width = 1280, height = 900, dark = fals
   if (setUp) await setUp(page);
   await page.goto(pathToFileURL(file).href);
   if (ready) await page.waitForSelector("html[data-ready]");
-  return { page, said, asked, close: () => context.close() };
+  return { page, said, asked, close: () => { sign(); return context.close(); } };
 }
 
 // Everything comes into sight once, so that every chart has been drawn: the page goes on when those in sight are, or
@@ -161,19 +167,43 @@ export function equal(actual, expected, what) {
   check(a === b, `${what}: ${a?.slice(0, 300)} instead of ${b?.slice(0, 300)}`);
 }
 
+// A Chromium that draws no more answers nothing either, and a test would wait for it until its time is over.
+// Whether the test ended; false: no page was opened or closed for so long.
+async function ended(test) {
+  let watch;
+  sign();
+  const stalled = new Promise((done) => {
+    watch = setInterval(() => performance.now() - lastSign > STALLED_MS && done(false), 1000);
+  });
+  try {
+    return await Promise.race([test().then(() => true), stalled]);
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+// Once more with another Chromium where the first stalled.
+async function attempt(test) {
+  if (await ended(test)) return;
+  console.log("     Chromium stalled: opened anew");
+  await Promise.race([browser.close(), new Promise((done) => setTimeout(done, 10_000))]);
+  await openBrowser();
+  if (!await ended(test)) throw new Error("stalled twice");
+}
+
 // Runs the tests one after the other and ends the process.
 export async function main(tests) {
   await openBrowser();
   for (const [name, test] of Object.entries(tests)) {
     const before = failures.length;
     try {
-      await test();
+      await attempt(test);
     } catch (error) {
       failures.push(`${error.stack ?? error}`);
     }
     console.log(`${failures.length === before ? "ok  " : "FAIL"} ${name}`);
     for (const failure of failures.slice(before)) console.log(`     ${failure}`);
   }
-  await browser.close();
+  await Promise.race([browser.close(), new Promise((done) => setTimeout(done, 10_000))]);
   process.exit(failures.length > 0 ? 1 : 0);
 }
