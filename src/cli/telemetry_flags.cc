@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/decimal.h"
+#include "base/latest_time.h"
 #include "cli/name_value.h"
 #include "ingest/telemetry.h"
 
@@ -44,9 +45,8 @@ Result<TelemetryOptions> parse_options(const TelemetryFlags& flags) {
     options.at_start = true;
   } else if (!flags.offset.empty()) {
     DecimalShape shape;
-    constexpr int64_t kMostNs = int64_t{1} << 61;
     if (parse_decimal(flags.offset, 9, options.offset_ns, shape) != DecimalStatus::kOk ||
-        options.offset_ns > kMostNs || options.offset_ns < -kMostNs) {
+        options.offset_ns > kLatestNs || options.offset_ns < -kLatestNs) {
       return bad_flag("--telemetry-offset " + flags.offset + ": seconds, or the word start");
     }
     options.offset_told = true;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/latest_time.h"
 #include "ingest/assaytrace_blocks.h"
 #include "ingest/assaytrace_clock.h"
 #include "ingest/json_text.h"
@@ -24,7 +25,7 @@ namespace {
 using wire::Kind;
 
 // Times beyond this are no times; before it, no sum of two overflows.
-constexpr uint64_t kLatestNs = uint64_t{1} << 61;
+constexpr auto kLatestUnsignedNs = static_cast<uint64_t>(kLatestNs);
 constexpr int64_t kStreamsPerContext = 1'000'000;
 
 constexpr std::string_view kDirections[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
@@ -225,7 +226,7 @@ bool Recording::read_span(uint64_t start, uint64_t end, Span& span) {
     builder_.log.add(ImportCode::kMissingTimestamp);
     return false;
   }
-  if (start > kLatestNs || end > kLatestNs) {
+  if (start > kLatestUnsignedNs || end > kLatestUnsignedNs) {
     builder_.log.add(ImportCode::kTimestampOverflow);
     return false;
   }
@@ -549,7 +550,7 @@ Result<Trace> Recording::finish(const AssayTraceBlocks& blocks) {
   std::vector<DeviceProperties> devices = this->devices();
   std::vector<MetadataEntry> metadata = this->metadata();
   int64_t base_ns = clock_.base_ns();
-  if (base_ns > static_cast<int64_t>(kLatestNs) || base_ns < -static_cast<int64_t>(kLatestNs)) {
+  if (base_ns > kLatestNs || base_ns < -kLatestNs) {
     builder_.log.add(ImportCode::kBadBaseTime);
     base_ns = 0;
   }

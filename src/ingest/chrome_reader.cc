@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/latest_time.h"
 #include "base/try_thread.h"
 #include "ingest/chrome_piece.h"
 #include "ingest/kineto_rows.h"
@@ -231,7 +232,7 @@ int64_t base_time_ns(ChromePiece& document) {
   if (!document.header.base_time_ns) return 0;
   const int64_t base = *document.header.base_time_ns;
   const int64_t typical = document.builder.typical_start_ns();
-  const bool sane = base >= 0 && base <= int64_t{1} << 61;
+  const bool sane = base >= 0 && base <= kLatestNs;
   if (sane && typical < base) return base;
   document.builder.log.add(ImportCode::kBadBaseTime);
   return 0;

@@ -5,15 +5,13 @@
 #include <vector>
 
 #include "base/decimal.h"
+#include "base/latest_time.h"
 #include "ingest/json_text.h"
 #include "trace/api_names.h"
 #include "trace/process_facts.h"
 
 namespace assay {
 namespace {
-
-// Beyond the year 2043 in epoch nanoseconds: no sum or difference of two such times overflows.
-constexpr int64_t kLatestNs = int64_t{1} << 61;
 
 bool is_null(const JsonValue& value) {
   return value.kind == JsonKind::kScalar && value.text == "null";

@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/latest_time.h"
 #include "ingest/json_text.h"
 
 namespace assay {
-namespace {
-
-// Beyond the year 2043 in epoch nanoseconds: no sum or difference of two such times overflows.
-constexpr int64_t kLatestNs = int64_t{1} << 61;
-
-}  // namespace
 
 uint32_t small_or_zero(int64_t value) {
   return value >= 0 && value <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(value)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "base/latest_time.h"
 #include "ingest/kineto_rows.h"
 #include "ingest/nsys_ids.h"
 #include "ingest/nsys_rows.h"
@@ -91,7 +92,7 @@ Result<int64_t> read_base_time(const SqliteFile& file, TraceBuilder& builder) {
   int64_t base_ns = 0;
   while (rows.next() && base_ns == 0) base_ns = rows.integer_or(0, 0);
   ASSAY_TRY(rows.status());
-  if (base_ns >= 0 && base_ns <= int64_t{1} << 61) return base_ns;
+  if (base_ns >= 0 && base_ns <= kLatestNs) return base_ns;
   builder.log.add(ImportCode::kBadBaseTime);
   return 0;
 }

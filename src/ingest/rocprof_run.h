@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/latest_time.h"
 #include "base/result.h"
 #include "base/string_pool.h"
 #include "ingest/chrome_reader.h"
@@ -19,9 +20,6 @@
 #include "trace/trace.h"
 
 namespace assay {
-
-// Beyond it times are no times: half of what 64 bits hold, so that differences stay inside.
-constexpr int64_t kLatestNs = int64_t{1} << 61;
 
 struct RocprofAgent {
   int64_t id = 0;  // as kernels refer to it

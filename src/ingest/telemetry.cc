@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "base/latest_time.h"
 #include "ingest/csv_records.h"
 #include "ingest/csv_table.h"
 #include "ingest/log_rows.h"
@@ -21,7 +22,6 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kLatestNs = int64_t{1} << 61;  // as in traces, so that sums of two fit
 constexpr double kMostMhz = 100'000;
 constexpr double kMostWatts = 20'000;
 
