@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <memory>
 
 #include "cli/interrupt.h"
 #include "ingest/csv_table.h"
@@ -36,9 +37,7 @@ std::string search_words(const char* process, const GpFound& found, size_t rows)
   return words + ".";
 }
 
-std::vector<BenchRow> learnt_rows(const ThroughputFit& fit) {
-  return feasible_rows(fit.data).rows;
-}
+std::vector<BenchRow> learnt_rows(const ThroughputFit& fit) { return feasible_rows(fit.data).rows; }
 
 Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<double>& parameters,
                          std::vector<std::string>& notes) {
@@ -96,10 +95,11 @@ Result<FittedModel> make_predictor(ThroughputFit fit) {
   fit.options.untold = untold_precision(fit.format);
   if (fit.method == "ala") {
     // The facts move with the fit: the function must not point into it.
-    const LeastLatency least_latency = [facts = fit.facts, untold = fit.options.untold](
-                                           const BenchRow& row) {
-      return least_latency_by_facts(facts, untold)(row);
-    };
+    const auto facts = std::make_shared<const FactBook>(fit.facts);
+    const LeastLatency least_latency =
+        [facts, bound = least_latency_by_facts(*facts, fit.options.untold)](const BenchRow& row) {
+          return bound(row);
+        };
     auto ala = std::make_unique<AlaPredictor>(fit.data, fit.options.outside_factor,
                                               ala_boost_options(), least_latency);
     if (ala->data().rows.empty()) {

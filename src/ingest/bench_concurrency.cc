@@ -15,9 +15,14 @@ bool known(double value) { return std::isfinite(value) && value > 0; }
 
 double two_decimals(double value) { return std::round(value * 100) / 100; }
 
+// NaN where one of them is not told.
+double latency_of_tokens(const BenchRow& row) {
+  return (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
+}
+
 void fill_latency(BenchRow& row, OddityLog& log) {
   if (std::isfinite(row.latency_s)) return;
-  row.latency_s = (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
+  row.latency_s = latency_of_tokens(row);
   if (!std::isfinite(row.latency_s)) return;
   log.note("latency_from_ttft_tpot", row.line, false,
            "no mean latency in the file: TTFT + (oo - 1) x TPOT");
@@ -40,8 +45,7 @@ void fill_batch(BenchRow& row, OddityLog& log) {
 
 // A row with a request rate and a limit of concurrency. False: it is dropped.
 bool settle_paced(BenchRow& row, OddityLog& log) {
-  const double latency_s =
-      known(row.latency_s) ? row.latency_s : (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
+  const double latency_s = known(row.latency_s) ? row.latency_s : latency_of_tokens(row);
   const double in_flight = row.requests_per_s * latency_s;
   if (known(in_flight)) {
     if (in_flight >= kNearLimit * row.batch) return true;

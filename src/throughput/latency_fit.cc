@@ -72,7 +72,7 @@ Solution solved(const Reduced& r, unsigned mask) {
   for (Eigen::Index k = 0; k < r.cols() - 1; ++k) {
     if ((mask >> k & 1) != 0) chosen.push_back(k);
   }
-  const Eigen::MatrixXd part = r(Eigen::all, chosen);
+  const Eigen::MatrixXd part = r(Eigen::seqN(0, r.rows()), chosen);
   const Eigen::VectorXd x = part.colPivHouseholderQr().solve(r.rightCols<1>());
   Solution out = Solution::Zero();
   for (size_t k = 0; k < chosen.size(); ++k) out(chosen[k]) = x(static_cast<Eigen::Index>(k));

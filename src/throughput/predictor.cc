@@ -389,9 +389,7 @@ Result<std::unique_ptr<Predictor>> Predictor::fit(const ThroughputData& data, co
   auto state = std::make_unique<State>();
   state->facts = facts;
   state->options = options;  // the digests stay where they are: only what reads them is copied
-  for (size_t i = 0; i < data.rows.size(); ++i) {
-    if (!data.infeasible[i]) state->rows.push_back(data.rows[i]);
-  }
+  state->rows = feasible_rows(data).rows;
   if (state->rows.empty()) {
     return Error{ErrorCode::kFormat, "no row to learn from: all are physically impossible", "", -1};
   }
@@ -485,8 +483,7 @@ void answer(const Trained& process, const FactBook& facts, const DigestBook& dig
 std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) const {
   std::vector<Explained> out = judged(points);
   GroupNames names = state_->names;
-  const LeastLatency least_latency =
-      least_latency_by_facts(state_->facts, state_->options.untold);
+  const LeastLatency least_latency = least_latency_by_facts(state_->facts, state_->options.untold);
   for (size_t i = 0; i < points.size(); ++i) {
     Explained& told = out[i];
     told.nearest = state_->nearest(points[i], names.of(points[i]));
