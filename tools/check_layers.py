@@ -4,7 +4,7 @@
 Data flows file -> ingest -> Trace -> Links -> analysis -> Document -> writer, and includes point
 only against it:
 
-    base <- trace <- records <- ingest, devices, rooms <- report <- query <- cli
+    base <- trace <- records <- kernels, floor <- ingest, devices, flow <- rooms <- report <- query <- answers <- cli
 
 Of the rooms, only power may see devices: it drives them. The sampler (collect/sample) sees devices
 too: it reads their sensors. It sees no room, and only cli sees it.
@@ -22,21 +22,27 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff"]
 WIRE = "collect/wire.h"
+READERS_OF_DOCUMENTS = {"document", "writers", "perfetto"}  # folders of report/
+
+BELOW = {"base", "trace", "records", "kernels", "floor", "flow"}  # what every room may stand on
 
 ALLOWED = {
     "base": {"base"},
     "trace": {"base", "trace"},
     "records": {"base", "trace", "records"},
-    "ingest": {"base", "trace", "records", "ingest"},
+    "kernels": {"base", "kernels"},
+    "floor": {"base", "trace", "records", "floor"},
+    "ingest": {"base", "trace", "records", "kernels", "floor", "ingest"},
+    "flow": {"base", "trace", "records", "kernels", "floor", "flow"},
     "devices": {"base", "trace", "records", "devices"},
-    "report": {"base", "trace", "records", "report", *ROOMS},
+    "report": {*BELOW, "report", *ROOMS},
     "query": {"base", "trace", "report", "query"},
-    "cli": {"base", "trace", "records", "ingest", "devices", "report", "query", "cli", "collect", "collect/sample",
-            *ROOMS},
+    "answers": {*BELOW, "ingest", "report", "query", "answers", *ROOMS},
+    "cli": {*BELOW, "ingest", "devices", "report", "query", "answers", "cli", "collect", "collect/sample", *ROOMS},
     "collect": {"collect"},
     "collect/sample": {"base", "devices", "collect", "collect/sample"},
-    **{room: {"base", "trace", "records", room} for room in ROOMS},
-    "power": {"base", "trace", "records", "devices", "power"},
+    **{room: {*BELOW, room} for room in ROOMS},
+    "power": {*BELOW, "devices", "power"},
     "throughput": {"base", "trace", "records", "throughput", "throughput/gp"},
     "throughput/gp": {"base", "throughput/gp"},
 }
@@ -105,8 +111,8 @@ def main():
             other = room_of(target.split("/"))
             if other not in ALLOWED[room]:
                 problems.append(f'{name}: {room} must not include "{target}"')
-            elif other in ROOMS and room == "report" and not path.name.startswith("section"):
-                problems.append(f'{name}: only report/section_*.cc know a room, not "{target}"')
+            elif other in ROOMS and room == "report" and path.relative_to(ROOT).parts[2] in READERS_OF_DOCUMENTS:
+                problems.append(f'{name}: documents and writers know no room, not "{target}"')
             if not any((ROOT / base / target).exists() for base in ("src", ".")):
                 problems.append(f'{name}: "{target}" does not exist (paths start at src/)')
     for library, _, _, limit in THIRD_PARTY:

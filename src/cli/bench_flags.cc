@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "cli/facts_option.h"
-#include "ingest/bench_table.h"
+#include "ingest/bench/table.h"
 #include "throughput/dataset.h"
 
 namespace assay {

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "launch/metrics.h"
 #include "records/replay.h"
-#include "report/document.h"
+#include "report/document/document.h"
 #include "tax/tax.h"
 #include "trace/iterations.h"
 #include "trace/links.h"

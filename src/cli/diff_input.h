@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "cli/common.h"
 #include "diff/run.h"
-#include "report/document.h"
+#include "report/document/document.h"
 
 namespace assay {
 

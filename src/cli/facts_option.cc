@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "ingest/csv_table.h"
+#include "ingest/text/csv_table.h"
 
 namespace assay {
 

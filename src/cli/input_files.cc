@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "ingest/load.h"
-#include "report/text.h"
+#include "report/document/text.h"
 
 namespace assay {
 

@@ -12,8 +12,8 @@
 #include "ingest/load.h"
 #include "levels/figures_measured.h"
 #include "levels/ranks.h"
-#include "report/import_notes.h"
-#include "report/section_levels_figures.h"
+#include "report/document/import_notes.h"
+#include "report/levels/figures.h"
 #include "report/sections.h"
 
 namespace assay {

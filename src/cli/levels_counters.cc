@@ -7,13 +7,13 @@
 
 #include "base/decimal.h"
 #include "cli/facts_option.h"
-#include "ingest/counter_files.h"
-#include "ingest/csv_table.h"
+#include "ingest/counters/files.h"
 #include "ingest/load.h"
+#include "ingest/text/csv_table.h"
 #include "levels/figures_measured.h"
 #include "levels/waterfall.h"
 #include "records/facts.h"
-#include "report/section_levels_counters.h"
+#include "report/levels/counters.h"
 
 namespace assay {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/common.h"
 #include "levels/counters.h"
 #include "levels/ranks.h"
-#include "report/document.h"
+#include "report/document/document.h"
 
 namespace CLI {
 class App;

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "cli/common.h"
-#include "report/writers.h"
+#include "report/writers/writers.h"
 
 namespace assay {
 

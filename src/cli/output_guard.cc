@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/text.h"
+#include "report/document/text.h"
 
 namespace assay {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/try_thread.h"
-#include "report/text.h"
+#include "report/document/text.h"
 
 namespace assay {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "ingest/chrome_reader.h"
+#include "ingest/chrome/reader.h"
 
 namespace assay {
 

@@ -6,7 +6,7 @@
 #include "cli/input_files.h"
 #include "query/document_relations.h"
 #include "query/trace_relations.h"
-#include "report/import_notes.h"
+#include "report/document/import_notes.h"
 #include "report/sections.h"
 
 namespace assay {

@@ -16,7 +16,7 @@
 #include <random>
 
 #include "cli/version.h"
-#include "ingest/assaytrace_reader.h"
+#include "ingest/assaytrace/reader.h"
 
 namespace assay {
 namespace {

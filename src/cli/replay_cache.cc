@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "cli/export_file.h"
-#include "ingest/replay_file.h"
+#include "ingest/replay/file.h"
 
 namespace assay {
 namespace {

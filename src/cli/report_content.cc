@@ -4,13 +4,13 @@
 
 #include "cli/tax_flags.h"
 #include "ingest/load.h"
-#include "report/section_charts.h"
-#include "report/section_levels.h"
-#include "report/section_levels_job.h"
-#include "report/section_levels_telemetry.h"
-#include "report/section_tax.h"
-#include "report/section_timeline.h"
+#include "report/launch/charts.h"
+#include "report/levels/job.h"
+#include "report/levels/section.h"
+#include "report/levels/telemetry.h"
+#include "report/run/timeline.h"
 #include "report/sections.h"
+#include "report/tax/section.h"
 
 namespace assay {
 

@@ -9,7 +9,7 @@
 #include "cli/fusion_flags.h"
 #include "cli/telemetry_flags.h"
 #include "levels/ranks.h"
-#include "report/timeline.h"
+#include "report/document/timeline.h"
 
 namespace assay {
 

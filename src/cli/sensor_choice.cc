@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "ingest/power_json.h"
+#include "ingest/power/json.h"
 
 namespace assay {
 namespace {

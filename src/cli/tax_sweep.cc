@@ -6,7 +6,7 @@
 #include "cli/name_value.h"
 #include "cli/sweep_names.h"
 #include "cli/tax_flags.h"
-#include "report/section_tax.h"
+#include "report/tax/section.h"
 
 namespace assay {
 namespace {

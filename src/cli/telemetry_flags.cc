@@ -9,7 +9,7 @@
 #include "base/decimal.h"
 #include "base/latest_time.h"
 #include "cli/name_value.h"
-#include "ingest/telemetry.h"
+#include "ingest/power/telemetry.h"
 
 namespace assay {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "report/section_throughput_evaluate.h"
-#include "report/section_throughput_fit.h"
+#include "report/throughput/evaluate.h"
+#include "report/throughput/fit.h"
 #include "throughput/dataset.h"
 
 namespace assay {

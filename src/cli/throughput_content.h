@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/throughput_input.h"
-#include "report/section_throughput.h"
+#include "report/throughput/section.h"
 #include "trace/trust.h"
 
 namespace assay {

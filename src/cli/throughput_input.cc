@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "cli/interrupt.h"
-#include "ingest/csv_table.h"
-#include "report/section_throughput_evaluate.h"
+#include "ingest/text/csv_table.h"
+#include "report/throughput/evaluate.h"
 #include "throughput/dataset.h"
 #include "throughput/points.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/bench_flags.h"
-#include "report/document.h"
+#include "report/document/document.h"
 #include "throughput/ala/ala_predictor.h"
 #include "throughput/model_file.h"
 

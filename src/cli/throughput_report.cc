@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cli/throughput_content.h"
-#include "ingest/bench_table.h"
-#include "ingest/whole_file.h"
-#include "report/section_throughput_evaluate.h"
+#include "ingest/bench/table.h"
+#include "ingest/text/whole_file.h"
 #include "report/sections.h"
+#include "report/throughput/evaluate.h"
 #include "throughput/evaluate.h"
 
 namespace assay {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "report/document.h"
+#include "report/document/document.h"
 #include "trace/trust.h"
 
 namespace assay {

@@ -9,7 +9,7 @@
 #include "base/deflate.h"
 #include "base/result.h"
 #include "cli/output_file.h"
-#include "report/perfetto.h"
+#include "report/perfetto/writer.h"
 
 namespace assay {
 

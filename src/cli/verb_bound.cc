@@ -11,7 +11,7 @@
 #include "cli/name_value.h"
 #include "cli/sweep_names.h"
 #include "cli/verbs.h"
-#include "ingest/sweep_table.h"
+#include "ingest/replay/sweep_table.h"
 #include "launch/bound.h"
 #include "report/sections.h"
 

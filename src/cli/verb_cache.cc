@@ -7,7 +7,7 @@
 #include "cli/common.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "ingest/columnar_file.h"
+#include "ingest/columnar/file.h"
 #include "ingest/load.h"
 
 namespace assay {

@@ -13,8 +13,8 @@
 #include "diff/caveats.h"
 #include "diff/compare.h"
 #include "diff/gate.h"
-#include "report/section_diff.h"
-#include "report/text.h"
+#include "report/diff/section.h"
+#include "report/document/text.h"
 
 namespace assay {
 namespace {

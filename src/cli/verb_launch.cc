@@ -5,7 +5,7 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "launch/tree.h"
-#include "report/section_charts.h"
+#include "report/launch/charts.h"
 #include "report/sections.h"
 
 namespace assay {

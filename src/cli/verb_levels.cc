@@ -12,9 +12,9 @@
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "levels/mapping.h"
-#include "report/import_notes.h"
-#include "report/section_levels.h"
-#include "report/section_levels_telemetry.h"
+#include "report/document/import_notes.h"
+#include "report/levels/section.h"
+#include "report/levels/telemetry.h"
 #include "report/sections.h"
 
 namespace assay {

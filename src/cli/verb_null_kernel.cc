@@ -17,9 +17,9 @@
 #include "cli/recording.h"
 #include "cli/verbs.h"
 #include "devices/amd.h"
-#include "ingest/assaytrace_reader.h"
+#include "ingest/assaytrace/reader.h"
 #include "ingest/load.h"
-#include "report/text.h"
+#include "report/document/text.h"
 #include "trace/links.h"
 
 namespace assay {

@@ -12,12 +12,12 @@
 #include "cli/facts_option.h"
 #include "cli/sensor_choice.h"
 #include "cli/verbs.h"
-#include "ingest/power_log.h"
-#include "ingest/power_recording.h"
+#include "ingest/power/log.h"
+#include "ingest/power/recording.h"
 #include "levels/levels.h"
 #include "power/attribute.h"
 #include "power/report.h"
-#include "report/section_power.h"
+#include "report/power/section.h"
 #include "trace/phases.h"
 
 namespace assay {

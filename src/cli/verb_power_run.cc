@@ -14,14 +14,14 @@
 #include "cli/sensor_choice.h"
 #include "cli/verbs.h"
 #include "devices/device.h"
-#include "ingest/power_json.h"
-#include "ingest/power_recording.h"
+#include "ingest/power/json.h"
+#include "ingest/power/recording.h"
 #include "power/calibration.h"
 #include "power/procedure.h"
 #include "power/report.h"
-#include "report/section_device.h"
-#include "report/section_power.h"
-#include "report/text.h"
+#include "report/document/text.h"
+#include "report/power/device.h"
+#include "report/power/section.h"
 
 namespace assay {
 namespace {

@@ -11,9 +11,9 @@
 #include "cli/export_file.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
-#include "ingest/assaytrace_reader.h"
+#include "ingest/assaytrace/reader.h"
 #include "ingest/load.h"
-#include "report/chrome_json.h"
+#include "report/perfetto/chrome_json.h"
 
 namespace assay {
 namespace {

@@ -17,8 +17,8 @@
 #include "cli/replay_cache.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
-#include "ingest/replay_file.h"
-#include "ingest/replay_job.h"
+#include "ingest/replay/file.h"
+#include "ingest/replay/job.h"
 #include "tax/replay_ranges.h"
 #include "trace/links.h"
 

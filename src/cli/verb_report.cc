@@ -14,7 +14,7 @@
 #include "cli/timeline_file.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
-#include "report/text.h"
+#include "report/document/text.h"
 
 namespace assay {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "collect/sample/sampler.h"
-#include "report/text.h"
+#include "report/document/text.h"
 
 namespace assay {
 namespace {

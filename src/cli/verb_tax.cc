@@ -7,8 +7,8 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "ingest/load.h"
-#include "ingest/replay_file.h"
-#include "report/section_tax.h"
+#include "ingest/replay/file.h"
+#include "report/tax/section.h"
 #include "tax/measured.h"
 
 namespace assay {

@@ -7,9 +7,9 @@
 #include "cli/throughput_content.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
-#include "report/section_throughput.h"
-#include "report/section_throughput_fit.h"
 #include "report/sections.h"
+#include "report/throughput/fit.h"
+#include "report/throughput/section.h"
 
 namespace assay {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "cli/common.h"
-#include "report/document.h"
+#include "report/document/document.h"
 
 namespace assay {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/checksum.h"
-#include "ingest/columnar_file.h"
+#include "ingest/columnar/file.h"
 
 namespace assay {
 namespace {

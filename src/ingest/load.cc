@@ -11,13 +11,13 @@
 
 #include "base/ascii.h"
 #include "base/decimal.h"
-#include "ingest/assaytrace_reader.h"
-#include "ingest/columnar_file.h"
-#include "ingest/counter_files.h"
-#include "ingest/csv_records.h"
-#include "ingest/nsys_reader.h"
-#include "ingest/rocprof_run.h"
+#include "ingest/assaytrace/reader.h"
+#include "ingest/columnar/file.h"
+#include "ingest/counters/files.h"
+#include "ingest/nsys/reader.h"
+#include "ingest/rocprof/run.h"
 #include "ingest/sqlite_file.h"
+#include "ingest/text/csv_records.h"
 
 namespace assay {
 namespace {

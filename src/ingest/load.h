@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ingest/chrome_reader.h"
+#include "ingest/chrome/reader.h"
 #include "trace/trace.h"
 
 namespace assay {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/decimal.h"
-#include "ingest/json_text.h"
+#include "ingest/text/json_text.h"
 
 namespace assay {
 namespace {

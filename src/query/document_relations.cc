@@ -6,8 +6,8 @@
 #include <memory>
 #include <set>
 
-#include "report/grid.h"
-#include "report/text.h"
+#include "report/document/text.h"
+#include "report/writers/grid.h"
 
 namespace assay {
 namespace {

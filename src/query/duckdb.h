@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "query/relation.h"
-#include "report/document.h"
+#include "report/document/document.h"
 
 namespace assay {
 

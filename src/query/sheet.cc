@@ -5,7 +5,7 @@
 #include <cctype>
 #include <functional>
 
-#include "report/text.h"
+#include "report/document/text.h"
 
 namespace assay {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "query/relation.h"
-#include "report/document.h"
+#include "report/document/document.h"
 
 namespace assay {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/units.h"
+#include "report/document/units.h"
 
 namespace assay {
 namespace {

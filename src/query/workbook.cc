@@ -15,10 +15,10 @@
 #include "query/sheet.h"
 #include "query/sheet_zip.h"
 #include "query/trust_sentences.h"
-#include "report/definitions.h"
-#include "report/grid.h"
-#include "report/text.h"
-#include "report/units.h"
+#include "report/document/definitions.h"
+#include "report/document/text.h"
+#include "report/document/units.h"
+#include "report/writers/grid.h"
 
 namespace assay {
 namespace {

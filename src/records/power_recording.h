@@ -2,7 +2,7 @@
 
 // What one power campaign recorded, before any analysis (spec/power 5): sensor samples, kernel
 // executions, clock probes and how the sensor behaves. Written by `assay power run`, read back by
-// ingest/power_recording.cc, analysed by power/. All times int64 ns; each series says whose clock.
+// ingest/power/recording.cc, analysed by power/. All times int64 ns; each series says whose clock.
 
 #include <cstdint>
 #include <limits>

@@ -2,7 +2,7 @@
 
 // What the collectors measured beside a trace: the launch floor of a kernel that does nothing, and
 // the kernels of a database replayed one by one. Files: docs/formats/floor.md and
-// docs/formats/replay.md (ingest/replay_file.cc reads them); tax/measured.h uses them. All times in
+// docs/formats/replay.md (ingest/replay/file.cc reads them); tax/measured.h uses them. All times in
 // nanoseconds.
 
 #include <array>

@@ -11,14 +11,14 @@
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "launch/tree.h"
-#include "report/document.h"
+#include "report/document/document.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 #include "trace/trust.h"
 
 namespace assay {
 
-// ---- trace: what was read (section_trace.cc) ----
+// ---- trace: what was read (run/trace.cc) ----
 // Facts about the file for the head of a document: device, rank, events, duration.
 std::vector<Item> trace_items(const Trace& trace);
 // Rows per table, kinds, times, links and launch numbers: docs/formats/summary.md.
@@ -33,7 +33,7 @@ TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> roo
 // Leaves a section to JSON and CSV: for rooms that have nothing to tell a reader of this trace.
 void hide_from_readers(Section& section);
 
-// ---- launch room (section_launch.cc) ----
+// ---- launch room (launch/section.cc) ----
 bool has_kernels(const Trace& trace);
 // Why there is nothing to say about launches, in a trace without kernels.
 std::string no_kernels_words(const Trace& trace);
@@ -47,11 +47,11 @@ Section tree_section(const CallTree& tree);
 Section kernel_rows_section(const Trace& trace, const Windows& windows,
                             const std::vector<KernelRow>& rows);
 
-// ---- fusion (section_fusion.cc) ----
+// ---- fusion (launch/fusion.cc) ----
 // "fusion": segment, chains, plan, recommended.
 Section fusion_section(const FusionReport& report);
 
-// ---- bound (section_bound.cc) ----
+// ---- bound (launch/bound.cc) ----
 struct PlatformBound {
   std::string name;
   BoundReport report;

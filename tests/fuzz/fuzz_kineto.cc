@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "ingest/chrome_reader.h"
+#include "ingest/chrome/reader.h"
 #include "launch/bound.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ingest/bench_table.h"
+#include "ingest/bench/table.h"
 #include "support/scratch.h"
 
 namespace assay::testing {

@@ -2,7 +2,7 @@
 
 // The small document whose every output the writers' golden tests spell out by hand.
 
-#include "report/document.h"
+#include "report/document/document.h"
 
 namespace assay {
 

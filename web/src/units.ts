@@ -1,4 +1,4 @@
-// How numbers are scaled and rounded: the same rules as on the terminal (src/report/units.cc). Both
+// How numbers are scaled and rounded: the same rules as on the terminal (src/report/document/units.cc). Both
 // are held to tests/data/unit_vectors.json.
 
 import type { Cell, Unit } from "./view.ts";

@@ -1,4 +1,4 @@
-// What the binary embeds for the page (src/report/page_view.cc writes it).
+// What the binary embeds for the page (src/report/writers/page_view.cc writes it).
 
 export type Unit =
   | "none"

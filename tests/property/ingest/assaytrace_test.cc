@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "ingest/assaytrace_reader.h"
+#include "ingest/assaytrace/reader.h"
 
 namespace assay {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "ingest/chrome_reader.h"
+#include "ingest/chrome/reader.h"
 #include "support/bytes.h"
 
 namespace assay {

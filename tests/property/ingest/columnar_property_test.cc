@@ -1,4 +1,4 @@
-#include "ingest/columnar_file.h"
+#include "ingest/columnar/file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "base/checksum.h"
 #include "base/random.h"
-#include "ingest/columnar_layout.h"
+#include "ingest/columnar/layout.h"
 #include "ingest/load.h"
 #include "support/scratch.h"
 #include "support/trace_maker.h"

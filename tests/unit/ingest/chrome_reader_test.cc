@@ -1,7 +1,7 @@
 // Every quirk of Kineto and its kin in a few lines of JSON each. Expected values are worked by
 // hand.
 
-#include "ingest/chrome_reader.h"
+#include "ingest/chrome/reader.h"
 
 #include <gtest/gtest.h>
 

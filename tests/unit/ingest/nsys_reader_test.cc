@@ -1,7 +1,7 @@
 // Every rule of docs/formats/nsys.md on small exports made by hand, and damage at many places.
 // Expected values are worked by hand.
 
-#include "ingest/nsys_reader.h"
+#include "ingest/nsys/reader.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "ingest/power_log.h"
+#include "ingest/power/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

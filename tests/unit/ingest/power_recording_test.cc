@@ -1,4 +1,4 @@
-#include "ingest/power_recording.h"
+#include "ingest/power/recording.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

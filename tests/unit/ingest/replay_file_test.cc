@@ -1,7 +1,7 @@
 // The files of the collectors: one good example each, and every way of being wrong named. Expected
 // values are those written in the texts.
 
-#include "ingest/replay_file.h"
+#include "ingest/replay/file.h"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ingest/counter_files.h"
-#include "ingest/counter_tables.h"
+#include "ingest/counters/files.h"
+#include "ingest/counters/tables.h"
 #include "ingest/load.h"
-#include "ingest/rocprof_run.h"
+#include "ingest/rocprof/run.h"
 #include "trace/links.h"
 
 namespace assay {

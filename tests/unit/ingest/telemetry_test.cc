@@ -1,4 +1,4 @@
-#include "ingest/telemetry.h"
+#include "ingest/power/telemetry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

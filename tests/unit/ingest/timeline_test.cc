@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "ingest/chrome_reader.h"
+#include "ingest/chrome/reader.h"
 #include "ingest/load.h"
 #include "support/bytes.h"
 #include "support/scratch.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "report/writers.h"
+#include "report/writers/writers.h"
 #include "support/report_sample.h"
 
 namespace assay {

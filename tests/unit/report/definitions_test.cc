@@ -1,4 +1,4 @@
-#include "report/definitions.h"
+#include "report/document/definitions.h"
 
 #include <gtest/gtest.h>
 

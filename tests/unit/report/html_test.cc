@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/byte_source.h"
-#include "report/page_view.h"
-#include "report/writers.h"
+#include "report/writers/page_view.h"
+#include "report/writers/writers.h"
 #include "support/bytes.h"
 #include "support/report_sample.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "report/writers.h"
+#include "report/writers/writers.h"
 #include "support/report_sample.h"
 
 namespace assay {

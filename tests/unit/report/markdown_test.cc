@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "report/writers.h"
+#include "report/writers/writers.h"
 #include "support/report_sample.h"
 
 namespace assay {

@@ -1,7 +1,7 @@
 // The timeline file: its texts, its lanes, its arrows, as the importer takes them. That real traces
 // survive the way there and back is checked by tests/golden/check_perfetto.py.
 
-#include "report/perfetto.h"
+#include "report/perfetto/writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/perfetto_text.h"
+#include "report/perfetto/text.h"
 #include "support/trace_maker.h"
 #include "trace/links.h"
 

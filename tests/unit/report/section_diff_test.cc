@@ -1,9 +1,9 @@
-#include "report/section_diff.h"
+#include "report/diff/section.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/writers.h"
+#include "report/writers/writers.h"
 
 namespace assay {
 namespace {

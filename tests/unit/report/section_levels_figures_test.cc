@@ -1,4 +1,4 @@
-#include "report/section_levels_figures.h"
+#include "report/levels/figures.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/section_levels_job.h"
+#include "report/levels/job.h"
 
 #include <gtest/gtest.h>
 

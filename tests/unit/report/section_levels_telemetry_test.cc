@@ -1,4 +1,4 @@
-#include "report/section_levels_telemetry.h"
+#include "report/levels/telemetry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // What the tax room tells a reader: sentences, levers beside those of the launch room, keys.
 
-#include "report/section_tax.h"
+#include "report/tax/section.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "report/writers.h"
+#include "report/writers/writers.h"
 #include "support/trace_maker.h"
 
 namespace assay {

@@ -1,4 +1,4 @@
-#include "report/section_throughput_charts.h"
+#include "report/throughput/charts.h"
 
 #include <gtest/gtest.h>
 

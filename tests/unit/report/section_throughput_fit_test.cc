@@ -1,11 +1,11 @@
-#include "report/section_throughput_fit.h"
+#include "report/throughput/fit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "report/section_throughput_evaluate.h"
+#include "report/throughput/evaluate.h"
 #include "throughput/dataset.h"
 
 namespace assay {

@@ -1,7 +1,7 @@
 // Two launches by hand, and everything that the tracks say of them. That the sums of real traces
 // are those of the report is checked by tests/golden/check_perfetto.py.
 
-#include "report/section_timeline.h"
+#include "report/run/timeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "report/text.h"
-#include "report/writers.h"
+#include "report/document/text.h"
+#include "report/writers/writers.h"
 #include "support/report_sample.h"
 
 namespace assay {

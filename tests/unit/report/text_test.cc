@@ -1,6 +1,6 @@
 // Cleaning, measuring, shortening and wrapping of untrusted text.
 
-#include "report/text.h"
+#include "report/document/text.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "report/units.h"
+#include "report/document/units.h"
 
 namespace assay {
 namespace {

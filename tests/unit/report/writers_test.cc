@@ -1,6 +1,6 @@
 // The seam of the writers, and the promise that holds for all of them: nothing hostile gets out.
 
-#include "report/writers.h"
+#include "report/writers/writers.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "report/import_notes.h"
-#include "report/text.h"
+#include "report/document/import_notes.h"
+#include "report/document/text.h"
 #include "support/report_sample.h"
 
 namespace assay {

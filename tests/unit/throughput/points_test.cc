@@ -101,7 +101,8 @@ TEST(Points, ModelsAreNamedByWholeWords) {
   BenchRow row = rows().front();
   row.model = "org/Big-3.1-70B";
   const auto read = [&](const std::string& model) {
-    return parse_point("bb=1,model=" + model, std::vector<BenchRow>{row}, FactBook::built_in()).has_value();
+    return parse_point("bb=1,model=" + model, std::vector<BenchRow>{row}, FactBook::built_in())
+        .has_value();
   };
   EXPECT_TRUE(read("big-3.1"));
   EXPECT_TRUE(read("Big3.1-70b"));

@@ -1,0 +1,599 @@
+#include "ingest/bench/json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "ingest/bench/columns.h"
+#include "ingest/bench/variant.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kIdentityTolerance = 1e-6;
+
+struct Piece {
+  std::string text;  // one JSON value; bare NaN and Infinity became null
+  int64_t line = 0;
+};
+
+// Cuts a sequence of objects or arrays apart. What stands between them is skipped: line ends.
+class SequenceCutter {
+ public:
+  explicit SequenceCutter(const std::string& text) : text_(text) {}
+
+  Result<std::vector<Piece>> cut() {
+    for (at_ = 0; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '\n') ++line_;
+      if (in_string_) {
+        take_in_string(c);
+      } else if (!take_bare_word()) {
+        take(c);
+      }
+    }
+    if (depth_ == 0) return std::move(pieces_);
+    return Error{ErrorCode::kTruncated, "the JSON ends in the middle of a value", "",
+                 static_cast<int64_t>(text_.size())};
+  }
+
+  uint64_t bare_words() const { return bare_words_; }
+
+ private:
+  void take_in_string(char c) {
+    open_ += c;
+    if (escaped_) {
+      escaped_ = false;
+    } else if (c == '\\') {
+      escaped_ = true;
+    } else if (c == '"') {
+      in_string_ = false;
+    }
+  }
+
+  bool take_bare_word() {
+    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+      if (text_.compare(at_, word.size(), word) != 0) continue;
+      open_ += "null";
+      at_ += word.size() - 1;
+      ++bare_words_;
+      return true;
+    }
+    return false;
+  }
+
+  void take(char c) {
+    if (depth_ == 0 && c != '{' && c != '[') return;
+    if (depth_ == 0) {
+      open_.clear();
+      begin_ = line_;
+    }
+    open_ += c;
+    in_string_ = c == '"';
+    if (c == '{' || c == '[') ++depth_;
+    if ((c == '}' || c == ']') && --depth_ == 0) pieces_.push_back({std::move(open_), begin_});
+  }
+
+  const std::string& text_;
+  std::vector<Piece> pieces_;
+  std::string open_;
+  size_t at_ = 0;
+  int64_t line_ = 1;
+  int64_t begin_ = 1;
+  int64_t depth_ = 0;
+  uint64_t bare_words_ = 0;
+  bool in_string_ = false;
+  bool escaped_ = false;
+};
+
+double number(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_number() ? at->get<double>() : kNan;
+}
+
+// The first of several names of one thing that is there.
+double number_of(const Json& object, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (const double value = number(object, key); std::isfinite(value)) return value;
+  }
+  return kNan;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+// Engines as the other tables call them. A client's "openai" backend does not tell the server.
+std::string engine_name(const std::string& backend, const char* otherwise) {
+  const std::string lower = lower_trimmed(backend);
+  struct Known {
+    const char* part;
+    const char* name;
+  };
+  for (const Known known :
+       {Known{"vllm", "vLLM"}, Known{"sglang", "SGLang"}, Known{"trt", "TensorRT-LLM"},
+        Known{"tensorrt", "TensorRT-LLM"}, Known{"tgi", "TGI"}, Known{"lmdeploy", "LMDeploy"}}) {
+    if (lower.find(known.part) != std::string::npos) return known.name;
+  }
+  return otherwise;
+}
+
+// What is told beside the results (vLLM's --metadata, SGLang's server_info): the GPU, how many, the
+// precision, how the model was split.
+class OwnWords {
+ public:
+  void read(const Json& object) {
+    for (const auto& [key, value] : object.items()) {
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      if (key == "enable_dp_attention") replicas_share_ = value == true;
+      if (value.is_structured() || value.is_boolean() || value.is_null()) continue;
+      if (const auto part = variant_part(key)) {
+        if (*part != VariantPart::kPlain || value.is_string()) variant_.add(*part, text);
+        continue;
+      }
+      const auto meaning = meaning_of_title(key);
+      if (meaning && meaning->role == BenchRole::kHardware && value.is_string()) hardware_ = text;
+      const bool count = meaning && meaning->role == BenchRole::kDevices;
+      if (const auto parsed = count ? parse_cell(text, BenchRole::kDevices, 1) : std::nullopt)
+        devices_ = parsed->value;
+    }
+  }
+
+  void tell(BenchRow& row) const {
+    const std::optional<ParallelLayout>& layout = variant_.layout();
+    if (!hardware_.empty()) row.hardware = hardware_;
+    // Replicas of attention run on the devices that tensor parallelism counts.
+    if (layout) row.devices = layout->devices() / (replicas_share_ ? layout->data : 1);
+    if (std::isfinite(devices_)) row.devices = devices_;
+    row.variant = variant_.variant(row.devices);
+  }
+
+ private:
+  VariantParts variant_;
+  std::string hardware_;
+  double devices_ = kNan;
+  bool replicas_share_ = false;
+};
+
+void read_own_words(const Json& object, BenchRow& row) {
+  OwnWords words;
+  words.read(object);
+  words.tell(row);
+}
+
+bool differs(double stated, double computed) {
+  return std::isfinite(stated) && std::isfinite(computed) &&
+         std::fabs(stated - computed) > kIdentityTolerance * std::fabs(computed);
+}
+
+// Requests that failed, of all that were sent.
+void note_failed(double failed, double sent, int64_t line, OddityLog& log) {
+  constexpr double kWorthAWarning = 0.05;
+  if (!(failed > 0)) return;
+  if (failed >= kWorthAWarning * sent) {
+    log.warn("many_requests_failed", line, false,
+             "one request in twenty or more failed: throughput is of those that completed, and the "
+             "server may have been overloaded");
+  } else {
+    log.note("failed_requests", line, false,
+             "some requests failed: throughput is of those that completed");
+  }
+}
+
+// Requests per second that a client was told to send. Arrivals by a trace or a ramp have no rate
+// but that at which they came.
+double rate_asked(const Json& object, double requests_per_s) {
+  const bool paced =
+      text_of(object, "request_rate") == "trace" || !text_of(object, "ramp_up_strategy").empty();
+  return paced ? requests_per_s : number(object, "request_rate");
+}
+
+// Results of a client that sends requests: vLLM's serve and SGLang.
+BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log) {
+  BenchRow row;
+  row.line = line;
+  const double duration = number(object, "duration");
+  const double completed = number(object, "completed");
+  const double input = number_of(object, {"total_input_tokens", "total_input"});
+  const double output = number_of(object, {"total_output_tokens", "total_output"});
+  row.in_len = std::round(input / completed);
+  row.out_len = std::round(output / completed);
+  if (sglang && number(object, "random_range_ratio") == 1) {
+    row.in_len = number_of(object, {"random_input_len"});
+    row.out_len = number_of(object, {"random_output_len"});
+  }
+  row.tokens_per_s = (input + output) / duration;
+  row.output_tokens_per_s = output / duration;
+  const bool identity_failed =
+      differs(number(object, "request_throughput"), completed / duration) ||
+      differs(number(object, "output_throughput"), row.output_tokens_per_s) ||
+      differs(number_of(object, {"total_token_throughput", "total_throughput"}), row.tokens_per_s);
+  if (identity_failed) {
+    log.note("identity_failed", line, false,
+             "a stated throughput is not its count over the duration: worked out from the counts");
+  }
+  const double failed = std::fmax(number(object, "failed"), 0);
+  const double sent = std::fmax(number(object, "num_prompts"), completed + failed);
+  note_failed(sent - completed, sent, line, log);
+  row.ttft_ms = number(object, "mean_ttft_ms");
+  row.tpot_ms = number(object, "mean_tpot_ms");
+  row.latency_s = number_of(object, {"mean_e2el_ms", "mean_e2e_latency_ms"}) / 1000;
+  row.model = text_of(object, "model_id");
+  row.framework = engine_name(text_of(object, "backend"), sglang ? "SGLang" : "vLLM");
+  OwnWords words;
+  if (const auto info = object.find("server_info"); info != object.end() && info->is_object()) {
+    words.read(*info);
+    if (row.model.empty()) row.model = text_of(*info, "model_path");
+  }
+  words.read(object);
+  words.tell(row);
+  row.batch = number(object, "max_concurrency");
+  row.requests_per_s = completed / duration;
+  row.request_rate = rate_asked(object, row.requests_per_s);
+  return row;
+}
+
+// vLLM's offline modes name neither lengths nor batch size: --meta does.
+BenchRow latency_row(const Json& object, int64_t line) {
+  BenchRow row;
+  row.line = line;
+  row.framework = "vLLM";
+  row.in_len = row.out_len = row.batch = kNan;
+  row.latency_s = number(object, "avg_latency");
+  read_own_words(object, row);
+  return row;
+}
+
+BenchRow throughput_row(const Json& object, int64_t line, OddityLog& log) {
+  BenchRow row;
+  row.line = line;
+  row.framework = "vLLM";
+  row.in_len = row.out_len = row.batch = kNan;
+  const double elapsed = number(object, "elapsed_time");
+  row.tokens_per_s = number(object, "total_num_tokens") / elapsed;
+  if (differs(number(object, "tokens_per_second"), row.tokens_per_s)) {
+    log.note("identity_failed", line, false,
+             "a stated throughput is not its count over the duration: worked out from the counts");
+  }
+  read_own_words(object, row);
+  return row;
+}
+
+// SGLang's bench_one_batch and bench_one_batch_server.
+BenchRow one_batch_row(const Json& object, int64_t line, OddityLog& log) {
+  BenchRow row;
+  row.line = line;
+  row.framework = "SGLang";
+  row.in_len = number(object, "input_len");
+  row.out_len = number(object, "output_len");
+  row.batch = number(object, "batch_size");
+  row.latency_s = number_of(object, {"total_latency", "latency"});
+  row.tokens_per_s = (row.in_len + row.out_len) * row.batch / row.latency_s;
+  if (const double s = number(object, "ttft"); std::isfinite(s)) row.ttft_ms = 1000 * s;
+  if (differs(number(object, "overall_throughput"), row.tokens_per_s)) {
+    log.note("identity_failed", line, false,
+             "a stated throughput is not its count over the duration: worked out from the counts");
+  }
+  row.model = text_of(object, "model_path");
+  read_own_words(object, row);
+  return row;
+}
+
+// "avg" of a metric block in the record's unit of `role`.
+double metric(const Json& object, const char* key, BenchRole role) {
+  const auto block = object.find(key);
+  if (block == object.end() || !block->is_object()) return kNan;
+  const double average = number(*block, "avg");
+  return average * unit_of_title(role, "x " + text_of(*block, "unit"));
+}
+
+// The first value under `key`, however deep.
+const Json* find_deep(const Json& node, std::string_view key) {
+  if (node.is_object()) {
+    if (const auto at = node.find(key); at != node.end() && !at->is_null()) return &*at;
+  }
+  if (!node.is_structured()) return nullptr;
+  for (const Json& child : node) {
+    if (const Json* found = find_deep(child, key)) return found;
+  }
+  return nullptr;
+}
+
+std::string first_text(const Json* node) {
+  if (node != nullptr && node->is_array() && !node->empty()) node = &node->front();
+  return node != nullptr && node->is_string() ? node->get<std::string>() : "";
+}
+
+// What genai-perf's JSON, its CSV and AIPerf share once their metrics are numbers.
+void finish_client_row(BenchRow& row, double requests_per_s, OddityLog& log) {
+  row.in_len = std::round(row.in_len);
+  row.out_len = std::round(row.out_len);
+  if (std::isnan(row.tokens_per_s)) {
+    row.tokens_per_s = row.output_tokens_per_s * (row.in_len + row.out_len) / row.out_len;
+    log.note("throughput_from_output", row.line, false,
+             "only output tokens were counted: scaled by (ii + oo) / oo");
+  }
+  row.requests_per_s = requests_per_s;
+}
+
+bool is_true(const Json* node) { return node != nullptr && *node == true; }
+
+// AIPerf says whether its run was stopped, and which requests ended in an error.
+void note_how_it_ended(const Json& object, int64_t line, OddityLog& log) {
+  if (object.value("was_cancelled", Json()) == true) {
+    log.warn("run_cancelled", line, false,
+             "the run was cancelled: its throughput is of a part, with the ramp-up in it");
+  }
+  double failed = metric(object, "error_request_count", BenchRole::kBatch);
+  if (const auto errors = object.find("error_summary");
+      !(failed > 0) && errors != object.end() && errors->is_array()) {
+    failed = 0;
+    for (const Json& error : *errors) {
+      const double count = error.is_object() ? number(error, "count") : kNan;
+      failed += std::isfinite(count) ? count : 1;
+    }
+  }
+  const double good = metric(object, "request_count", BenchRole::kBatch);
+  note_failed(failed, std::isfinite(good) ? good + failed : kNan, line, log);
+}
+
+BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
+  BenchRow row;
+  row.line = line;
+  row.in_len = metric(object, "input_sequence_length", BenchRole::kInLen);
+  row.out_len = metric(object, "output_sequence_length", BenchRole::kOutLen);
+  row.latency_s = metric(object, "request_latency", BenchRole::kLatency);
+  row.ttft_ms = metric(object, "time_to_first_token", BenchRole::kTtft);
+  // Its inter-token latency is (latency - first token) / (tokens - 1): others call that TPOT.
+  row.tpot_ms = metric(object, "inter_token_latency", BenchRole::kTpot);
+  row.output_tokens_per_s = metric(object, "output_token_throughput", BenchRole::kOutThroughput);
+  row.tokens_per_s = metric(object, "total_token_throughput", BenchRole::kThroughput);
+  row.batch = kNan;
+  bool scheduled = false;
+  if (const auto config = object.find("input_config"); config != object.end()) {
+    if (const Json* c = find_deep(*config, "concurrency"); c != nullptr && c->is_number()) {
+      row.batch = c->get<double>();
+    }
+    if (const Json* r = find_deep(*config, "request_rate"); r != nullptr && r->is_number()) {
+      row.request_rate = r->get<double>();
+    }
+    scheduled = is_true(find_deep(*config, "fixed_schedule"));
+    row.model = first_text(find_deep(*config, "model_names"));
+    if (row.model.empty()) row.model = first_text(find_deep(*config, "model"));
+    const Json* backend = find_deep(*config, "backend");
+    row.framework = engine_name(first_text(backend), "");
+  }
+  read_own_words(object, row);
+  finish_client_row(row, metric(object, "request_throughput", BenchRole::kBatch), log);
+  if (scheduled) row.request_rate = row.requests_per_s;
+  note_how_it_ended(object, line, log);
+  return row;
+}
+
+enum class Tool {
+  kUnknown,
+  kVllm,
+  kVllmLatency,
+  kVllmThroughput,
+  kSglang,
+  kSglangBatch,
+  kGenaiPerf,
+  kAiperf
+};
+
+Tool tool_of(const Json& object) {
+  if (!object.is_object()) return Tool::kUnknown;
+  const auto has = [&](const char* key) { return object.contains(key); };
+  if (has("aiperf_version") && has("request_throughput")) return Tool::kAiperf;
+  if (has("request_throughput") && object["request_throughput"].is_object()) {
+    return has("schema_version") ? Tool::kAiperf : Tool::kGenaiPerf;
+  }
+  if (has("completed") && has("duration")) {
+    const bool sglang = has("total_output_tokens_retokenized") || has("random_input_len") ||
+                        has("sharegpt_output_len") || has("input_throughput");
+    return sglang ? Tool::kSglang : Tool::kVllm;
+  }
+  if (has("batch_size") && has("input_len") && has("output_len") &&
+      (has("total_latency") || has("latency")))
+    return Tool::kSglangBatch;
+  if (has("avg_latency") && has("latencies")) return Tool::kVllmLatency;
+  if (has("elapsed_time") && has("total_num_tokens")) return Tool::kVllmThroughput;
+  return Tool::kUnknown;
+}
+
+const char* format_name(Tool tool) {
+  switch (tool) {
+    case Tool::kVllm:
+    case Tool::kVllmLatency:
+    case Tool::kVllmThroughput:
+      return "vllm";
+    case Tool::kSglang:
+    case Tool::kSglangBatch:
+      return "sglang";
+    case Tool::kGenaiPerf:
+      return "genai-perf";
+    case Tool::kAiperf:
+      return "aiperf";
+    case Tool::kUnknown:
+      return "";
+  }
+  return "";
+}
+
+BenchRow row_of(Tool tool, const Json& object, int64_t line, OddityLog& log) {
+  switch (tool) {
+    case Tool::kVllmLatency:
+      return latency_row(object, line);
+    case Tool::kVllmThroughput:
+      return throughput_row(object, line, log);
+    case Tool::kSglangBatch:
+      return one_batch_row(object, line, log);
+    case Tool::kGenaiPerf:
+    case Tool::kAiperf:
+      return metric_blocks_row(object, line, log);
+    default:
+      return serve_row(object, tool == Tool::kSglang, line, log);
+  }
+}
+
+Error unknown_json(const Json& value) {
+  std::string keys;
+  if (value.is_object()) {
+    for (const auto& [key, child] : value.items()) {
+      if (keys.size() > 200) break;
+      keys += (keys.empty() ? "" : ", ") + key;
+    }
+  }
+  if (value.is_object() && text_of(value, "format") == "assay throughput model") {
+    return Error{ErrorCode::kUnsupported,
+                 "a model file of `assay throughput fit`: predict and suggest take it, here the "
+                 "table it was learnt from is needed" +
+                     (text_of(value, "source").empty() ? std::string()
+                                                       : " (" + text_of(value, "source") + ")"),
+                 "", -1};
+  }
+  const bool trace = value.is_object() && value.contains("traceEvents");
+  return Error{ErrorCode::kUnsupported,
+               trace ? "this is a trace, not a table of throughput: assay report reads it"
+                     : "JSON that no benchmark known here writes (vLLM, SGLang, genai-perf, "
+                       "AIPerf)" +
+                           (keys.empty() ? std::string() : "; its keys: " + keys),
+               "", -1};
+}
+
+// Values of a sequence; an array of results counts as its elements.
+Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog& log) {
+  if (value.is_array()) {
+    for (const Json& element : value) ASSAY_TRY(read_value(element, line, table, log));
+    return Ok{};
+  }
+  const Tool tool = tool_of(value);
+  if (tool == Tool::kUnknown) return unknown_json(value);
+  if (table.format.empty()) table.format = format_name(tool);
+  const double completed = number(value, "completed");
+  if (completed == 0) {
+    log.note("no_request_completed", line, true, "dropped: a run without a result");
+    return Ok{};
+  }
+  table.rows.push_back(row_of(tool, value, line, log));
+  return Ok{};
+}
+
+}  // namespace
+
+bool looks_like_json(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first != std::string::npos && (text[first] == '{' || text[first] == '[');
+}
+
+namespace {
+
+// Keys of the first object in the text, not those of objects in it; all that come before its end or
+// the text's.
+std::set<std::string, std::less<>> first_keys(std::string_view text) {
+  std::set<std::string, std::less<>> keys;
+  size_t depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '{' || (c == '[' && depth > 0)) ++depth;
+    if ((c == '}' || c == ']') && (depth == 0 || --depth == 0)) break;
+    if (c != '"') continue;
+    const size_t begin = i + 1;
+    for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+    const size_t after = text.find_first_not_of(" \t\r\n", i + 1);
+    if (depth == 1 && after != std::string_view::npos && text[after] == ':')
+      keys.emplace(text.substr(begin, i - begin));
+  }
+  return keys;
+}
+
+}  // namespace
+
+bool looks_like_result(std::string_view head) {
+  const auto keys = first_keys(head);
+  const auto has = [&keys](std::initializer_list<const char*> all) {
+    return std::all_of(all.begin(), all.end(),
+                       [&keys](const char* key) { return keys.count(key) > 0; });
+  };
+  if (has({"traceEvents"})) return false;
+  return has({"completed", "duration"}) || has({"aiperf_version"}) || has({"request_throughput"}) ||
+         has({"random_input_len", "backend"}) || has({"sharegpt_output_len", "backend"}) ||
+         has({"batch_size", "input_len", "output_len"}) || has({"avg_latency", "latencies"}) ||
+         has({"elapsed_time", "total_num_tokens"});
+}
+
+Result<BenchTable> bench_table_of_json(const std::string& text) {
+  SequenceCutter cutter(text);
+  ASSAY_TRY_ASSIGN(const std::vector<Piece> pieces, cutter.cut());
+  BenchTable table;
+  OddityLog log;
+  for (const Piece& piece : pieces) {
+    const Json value = Json::parse(piece.text, nullptr, false);
+    if (value.is_discarded()) {
+      return Error{ErrorCode::kFormat,
+                   "line " + std::to_string(piece.line) + ": the JSON value is damaged", "", -1};
+    }
+    ASSAY_TRY(read_value(value, piece.line, table, log));
+  }
+  if (cutter.bare_words() > 0) {
+    log.note("bare_infinity", pieces.front().line, false,
+             "Infinity or NaN, as Python writes them, are taken as not told");
+  }
+  log.merge_into(table.oddities);
+  if (table.rows.empty()) {
+    return Error{ErrorCode::kFormat, "no result of a completed run in this file", "", -1};
+  }
+  return table;
+}
+
+bool is_genai_perf_csv(const std::vector<CsvRecord>& records) {
+  for (const CsvRecord& record : records) {
+    if (record.cells.empty()) continue;
+    return record.cells.size() >= 2 && lower_trimmed(record.cells[0]) == "metric";
+  }
+  return false;
+}
+
+Result<BenchTable> bench_table_of_genai_perf_csv(const std::vector<CsvRecord>& records) {
+  OddityLog log;
+  BenchRow row;
+  row.in_len = row.out_len = row.batch = kNan;
+  row.line = records.front().line;
+  double requests_per_s = kNan;
+  bool telemetry = false;
+  for (const CsvRecord& record : records) {
+    if (record.cells.size() < 2) continue;
+    const std::string title = lower_trimmed(record.cells[0]);
+    // Its first column of numbers is the mean, in both kinds of table; telemetry has the GPU there.
+    if (title == "metric") telemetry = lower_trimmed(record.cells[1]) == "gpu";
+    if (title == "metric" || telemetry) continue;
+    const auto is = [&](const char* name) { return title.rfind(name, 0) == 0; };
+    const auto value = [&](BenchRole role) {
+      const auto cell = parse_cell(record.cells[1], role, unit_of_title(role, title));
+      return cell ? cell->value : kNan;
+    };
+    if (is("time to first token")) row.ttft_ms = value(BenchRole::kTtft);
+    if (is("inter token latency")) row.tpot_ms = value(BenchRole::kTpot);
+    if (is("request latency")) row.latency_s = value(BenchRole::kLatency);
+    if (is("input sequence length")) row.in_len = value(BenchRole::kInLen);
+    if (is("output sequence length")) row.out_len = value(BenchRole::kOutLen);
+    if (is("output token throughput") && !is("output token throughput per user")) {
+      row.output_tokens_per_s = value(BenchRole::kOutThroughput);
+    }
+    if (is("request throughput")) requests_per_s = value(BenchRole::kBatch);
+  }
+  finish_client_row(row, requests_per_s, log);
+  BenchTable table;
+  table.format = "genai-perf";
+  table.rows.push_back(std::move(row));
+  log.merge_into(table.oddities);
+  return table;
+}
+
+}  // namespace assay

@@ -1,0 +1,76 @@
+#pragma once
+
+// From the events of a Chrome trace to the rows of a Trace: Kineto's categories and arguments in
+// all their versions (spec/formats 1.3-1.5, docs/formats/kineto.md). Every odd field is counted in
+// the import log; an event is left out only when it has no usable time.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "ingest/chrome/event.h"
+#include "trace/builder.h"
+
+namespace assay {
+
+// How reading a time went.
+enum class DecimalRead : uint8_t { kOk, kNone, kOverflow };
+
+class KinetoRows {
+ public:
+  // time_scale: decimal digits from the file's time unit to nanoseconds: 3 for microseconds, 0 when
+  // the file counts in nanoseconds.
+  KinetoRows(TraceBuilder& builder, int time_scale) : builder_(builder), time_scale_(time_scale) {}
+
+  void set_time_scale(int scale) { time_scale_ = scale; }
+  void set_keep_op_inputs(bool keep) { keep_op_inputs_ = keep; }
+
+  // Files one event. offset: its first byte in the input. check_utf8: its piece has invalid bytes.
+  // `cursor` is over the event's piece, for walking into nested arguments again.
+  void add(const RawEvent& event, JsonCursor cursor, int64_t offset, bool check_utf8);
+
+ private:
+  void add_complete(const RawEvent& event, JsonCursor cursor);
+  void add_mark(const RawEvent& event, bool begin);
+  void add_instant(const RawEvent& event);
+  void add_counter(const RawEvent& event, JsonCursor cursor);
+  void add_flow(const RawEvent& event, bool is_end);
+  void add_metadata(const RawEvent& event);
+  void add_process_facts(const RawEvent& event, std::string_view what);
+  void add_sequence(const RawEvent& event);
+  void add_inputs(const RawEvent& event);
+  void add_activity_details(const RawEvent& event, JsonCursor cursor);
+  void add_kernel_shape(const RawEvent& event, ActivityId activity, JsonCursor cursor);
+  void add_collective(const RawEvent& event, ActivityId activity);
+
+  bool read_start(const RawEvent& event, int64_t& start_ns);
+  int64_t read_duration(const RawEvent& event);
+  DecimalRead read_time(const JsonValue& value, int64_t& ns);
+  // Integers; `missing` when the field is absent, null, or no number (which is counted).
+  int64_t read_integer(const RawEvent& event, Arg arg, int64_t missing);
+  int64_t integer_of(const JsonValue& value, int64_t missing);
+  uint32_t read_id(const RawEvent& event, Arg arg);
+  StringId read_text(const RawEvent& event, Arg arg);
+  StringId name_of(const RawEvent& event);
+  StringId text_of(const JsonValue& value);
+  StringId json_of(const RawEvent& event, Arg arg);
+  StringId category_text(const RawEvent& event);
+  ThreadId thread_of(const RawEvent& event);
+  StreamId stream_of(const RawEvent& event);
+  uint32_t read_external_id(const RawEvent& event);
+  void log(ImportCode code, uint64_t count = 1) { builder_.log.add(code, offset_, count); }
+
+  TraceBuilder& builder_;
+  int time_scale_;
+  int64_t offset_ = -1;
+  bool check_utf8_ = false;
+  bool keep_op_inputs_ = false;
+  std::string scratch_;
+};
+
+// Joins the begin and end events collected in builder.marks, per thread in time order, into
+// complete ones and files them. Call once, after all pieces are merged.
+void pair_marks(TraceBuilder& builder);
+
+}  // namespace assay

@@ -1,0 +1,97 @@
+#pragma once
+
+// Parses one stretch of a Chrome trace: from some event boundary (or the start of the document) to
+// another one (or the end). A document is either one stretch, or several that meet exactly.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "base/result.h"
+#include "ingest/chrome/header.h"
+#include "ingest/chrome/kineto_rows.h"
+#include "ingest/text/json_index.h"
+#include "trace/builder.h"
+
+namespace assay {
+
+enum class Stage : uint8_t {
+  kStart,     // nothing read yet
+  kTopLevel,  // between the members of the root object
+  kEvents,    // between the elements of the event array
+  kEnd,       // the root is closed
+};
+
+class ChromePiece {
+ public:
+  // read delivers the bytes from `offset` on. stage: kStart, or kEvents with `offset` at an
+  // element.
+  ChromePiece(ReadFn read, uint64_t offset, Stage stage);
+
+  // Reads up to the first event and tells the file's time unit from what comes first. The piece can
+  // go on with run(), or be dropped and its offset() be a start for other pieces.
+  Status read_header();
+  // Reads on until an element begins at or after `stop_at`, or the document ends.
+  Status run(uint64_t stop_at);
+
+  uint64_t offset() const { return window_offset_ + begin_; }   // first byte not yet consumed
+  uint64_t input_end() const { return window_offset_ + end_; }  // first byte not yet read
+  Stage stage() const { return stage_; }
+  bool root_is_array() const { return root_is_array_; }
+  void set_root_is_array(bool value) { root_is_array_ = value; }
+  int time_scale() const { return time_scale_; }
+  void set_time_scale(int scale);
+  void set_keep_op_inputs(bool keep) { rows_.set_keep_op_inputs(keep); }
+  bool saw_events_key() const { return saw_events_key_; }
+  void set_saw_events_key(bool value) { saw_events_key_ = value; }
+  bool at_end_of_input() const { return input_ended_ && begin_ == end_; }
+  // Set when the input stopped early: what the decoder said.
+  const std::optional<Error>& source_truncated() const { return source_truncated_; }
+
+  TraceBuilder builder;
+  ChromeHeader header;
+
+ private:
+  enum class Progress : uint8_t { kMore, kStopped, kMalformed };
+
+  Status fill();
+  Result<bool> index_window();
+  size_t find_cut() const;
+  size_t last_outside_string(size_t limit) const;
+  void blank_control_characters();
+  Status step(bool header_only, uint64_t stop_at, bool& stopped);
+  Progress consume(bool header_only, uint64_t stop_at);
+  Progress consume_top_level(JsonCursor& cursor);
+  Progress consume_events(JsonCursor& cursor, bool header_only, uint64_t stop_at);
+  bool repair_quotes();
+  void commit(const JsonCursor& cursor);
+  bool detect_time_scale(JsonCursor cursor);
+  Error error_at(ErrorCode code, std::string message, uint64_t offset) const;
+
+  ReadFn read_;
+  Stage stage_;
+  bool root_is_array_ = false;
+  bool saw_events_key_ = false;
+  bool expect_value_ = true;  // in an array or object: a value (not a comma) comes next
+  int time_scale_ = 3;
+
+  std::vector<char> window_;
+  uint64_t window_offset_ = 0;  // input offset of window_[0]
+  size_t begin_ = 0;            // first byte not consumed
+  size_t end_ = 0;              // bytes filled
+  size_t cut_ = 0;              // [begin_, cut_) is indexed
+  size_t target_ = 0;           // bytes wanted in the window
+  bool input_ended_ = false;
+  std::optional<Error> source_truncated_;
+  size_t index_begin_ = 0;     // window position of the indexed text
+  size_t committed_ = 0;       // window position up to which consume() is done
+  uint64_t malformed_at_ = 0;  // input offset of what is not JSON
+  bool check_utf8_ = false;
+  JsonIndex index_;
+  RawEvent event_;
+  KinetoRows rows_;
+};
+
+}  // namespace assay

@@ -1,0 +1,327 @@
+// A plain file is cut into stretches that several threads parse at once. Where an event begins can
+// only be guessed from the middle of a file (`}` `,` `{` `"`), so every guess is verified: a
+// stretch counts only if the one before it, which started at a verified place, ends exactly where
+// it begins. A guess inside a string or an argument list fails that test and is parsed over. The
+// rows are the same as from one thread, byte for byte, because merging keeps the order of the
+// input.
+
+#include "ingest/chrome/reader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/latest_time.h"
+#include "base/try_thread.h"
+#include "ingest/chrome/kineto_rows.h"
+#include "ingest/chrome/piece.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kGuessBytes = 64 << 10;
+
+// First place at or after `from` that looks like the start of an event; `end` when there is none in
+// the next kGuessBytes.
+Result<uint64_t> guess_event_start(const ByteSource& source, uint64_t from, uint64_t end) {
+  std::vector<char> text(kGuessBytes);
+  const ReadFn read = source.range(from, end);
+  size_t filled = 0;
+  while (filled < text.size()) {
+    ASSAY_TRY_ASSIGN(const size_t got, read(text.data() + filled, text.size() - filled));
+    if (got == 0) break;
+    filled += got;
+  }
+  const auto skip_space = [&text, filled](size_t at) {
+    while (at < filled && is_json_space(text[at])) ++at;
+    return at;
+  };
+  const auto is = [&text, filled](size_t at, char c) { return at < filled && text[at] == c; };
+  for (size_t i = 0; i < filled; ++i) {
+    if (text[i] != '}') continue;
+    const size_t comma = skip_space(i + 1);
+    if (!is(comma, ',')) continue;
+    const size_t brace = skip_space(comma + 1);
+    if (is(brace, '{') && is(skip_space(brace + 1), '"')) return from + brace;
+  }
+  return end;
+}
+
+struct Stretch {
+  uint64_t begin = 0;
+  uint64_t end = 0;  // begin of the next one
+};
+
+Result<std::vector<Stretch>> plan_stretches(const ByteSource& source, uint64_t first, uint64_t end,
+                                            uint64_t stretch_bytes) {
+  std::vector<uint64_t> starts = {first};
+  for (uint64_t at = first + stretch_bytes; at < end; at += stretch_bytes) {
+    ASSAY_TRY_ASSIGN(const uint64_t start, guess_event_start(source, at, end));
+    if (start < end && start > starts.back()) starts.push_back(start);
+  }
+  std::vector<Stretch> stretches;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    stretches.push_back({starts[i], i + 1 < starts.size() ? starts[i + 1] : UINT64_MAX});
+  }
+  return stretches;
+}
+
+struct Parsed {
+  std::unique_ptr<ChromePiece> piece;
+  Status status = Ok{};
+};
+
+// What the header told, for reading events from the middle of the document.
+struct EventForm {
+  int time_scale = 3;
+  bool root_is_array = false;
+  bool keep_op_inputs = false;
+};
+
+Parsed parse_stretch(const ByteSource& source, Stretch stretch, EventForm form) {
+  Parsed parsed;
+  parsed.piece = std::make_unique<ChromePiece>(source.range(stretch.begin, source.stored_bytes()),
+                                               stretch.begin, Stage::kEvents);
+  parsed.piece->set_time_scale(form.time_scale);
+  parsed.piece->set_root_is_array(form.root_is_array);
+  parsed.piece->set_keep_op_inputs(form.keep_op_inputs);
+  parsed.status = parsed.piece->run(stretch.end);
+  return parsed;
+}
+
+// Hands out stretches to threads in order and gives the results back in order, never more than a
+// few ahead, so that memory stays bounded by the rows. As many threads as can be had; without any,
+// who takes a result does the work.
+class StretchPool {
+ public:
+  StretchPool(const ByteSource& source, const std::vector<Stretch>& stretches, EventForm form,
+              unsigned threads)
+      : source_(source),
+        stretches_(stretches),
+        form_(form),
+        ahead_(2 * threads),
+        results_(stretches.size()) {
+    for (unsigned i = 0; i < threads; ++i) {
+      std::optional<std::thread> worker = try_thread([this] { work(); });
+      if (!worker) break;
+      workers_.push_back(std::move(*worker));
+    }
+  }
+
+  ~StretchPool() {
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+  Parsed take(size_t i) {
+    if (workers_.empty()) return parse_stretch(source_, stretches_[i], form_);
+    std::unique_lock lock(mutex_);
+    taken_ = i;
+    changed_.notify_all();
+    changed_.wait(lock, [this, i] { return results_[i].piece != nullptr; });
+    return std::move(results_[i]);
+  }
+
+ private:
+  void work() {
+    for (;;) {
+      size_t i = 0;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return stop_ || next_ < taken_ + ahead_; });
+        if (stop_ || next_ >= stretches_.size()) return;
+        i = next_++;
+      }
+      Parsed parsed = parse_stretch(source_, stretches_[i], form_);
+      std::lock_guard lock(mutex_);
+      results_[i] = std::move(parsed);
+      changed_.notify_all();
+    }
+  }
+
+  const ByteSource& source_;
+  const std::vector<Stretch>& stretches_;
+  const EventForm form_;
+  const size_t ahead_;
+  std::vector<Parsed> results_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t next_ = 0;
+  size_t taken_ = 0;
+  bool stop_ = false;
+  std::vector<std::thread> workers_;
+};
+
+// Adds the events of all stretches to `document` (which has read the header) and leaves in
+// `document` the piece that reached the end.
+Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& document,
+                       const std::vector<Stretch>& stretches, bool keep_op_inputs,
+                       unsigned threads) {
+  const EventForm form{document->time_scale(), document->root_is_array(), keep_op_inputs};
+  StretchPool pool(source, stretches, form, threads);
+  TraceBuilder builder = std::move(document->builder);
+  ChromeHeader header = std::move(document->header);
+  uint64_t at = stretches.front().begin;
+  std::unique_ptr<ChromePiece> last;
+  size_t next = 0;
+  for (bool ended = false; !ended;) {
+    while (next < stretches.size() && stretches[next].begin < at) ++next;  // wrong guesses
+    const uint64_t gap_end = next < stretches.size() ? stretches[next].begin : UINT64_MAX;
+    const bool met = gap_end == at;
+    const uint64_t stop = met ? stretches[next].end : gap_end;
+    Parsed parsed = met ? pool.take(next++) : parse_stretch(source, {at, stop}, form);
+    if (!parsed.status) return parsed.status.take_error();
+    at = parsed.piece->offset();
+    const bool first = builder.counts.events == 0;
+    builder.merge(std::move(parsed.piece->builder));
+    if (first) {
+      const double bytes = static_cast<double>(std::max<uint64_t>(at - stretches.front().begin, 1));
+      builder.reserve_times(static_cast<double>(source.stored_bytes()) / bytes * 1.05);
+    }
+    header.merge(std::move(parsed.piece->header));
+    last = std::move(parsed.piece);
+    ended = last->stage() != Stage::kEvents || stop == UINT64_MAX;
+  }
+  last->builder = std::move(builder);
+  last->header = std::move(header);
+  document = std::move(last);
+  return Ok{};
+}
+
+Error not_a_trace(const char* message) { return Error{ErrorCode::kFormat, message, "", -1}; }
+
+// What the end of the input means for what was read.
+Status judge_end(ChromePiece& document, const ReadOptions& options) {
+  const uint64_t offset = document.offset();
+  const bool complete = document.stage() == Stage::kEnd && document.at_end_of_input();
+  if (complete && !document.source_truncated()) return Ok{};
+  if (document.stage() == Stage::kStart && document.at_end_of_input() &&
+      !document.source_truncated()) {
+    return not_a_trace("the input is empty");
+  }
+  const bool open_array = document.root_is_array() && document.stage() == Stage::kEvents &&
+                          document.at_end_of_input() && !document.source_truncated();
+  if (open_array) {
+    document.builder.log.add(ImportCode::kUnterminatedArray, static_cast<int64_t>(offset));
+    return Ok{};
+  }
+  if (options.allow_truncated && document.builder.counts.events > 0) {
+    document.builder.log.add(ImportCode::kTruncated, static_cast<int64_t>(offset));
+    return Ok{};
+  }
+  std::string message = "truncated: ";
+  message += document.source_truncated() ? document.source_truncated()->message
+                                         : "the JSON ends in the middle of the document";
+  message += "; events are complete up to byte " + std::to_string(offset) +
+             ". --allow-truncated reads what lies before the cut";
+  return Error{ErrorCode::kTruncated, std::move(message), "",
+               static_cast<int64_t>(document.input_end())};
+}
+
+// Baseline of the times: added only when the timestamps are relative to it (spec/formats 1.2).
+int64_t base_time_ns(ChromePiece& document) {
+  if (!document.header.base_time_ns) return 0;
+  const int64_t base = *document.header.base_time_ns;
+  const int64_t typical = document.builder.typical_start_ns();
+  const bool sane = base >= 0 && base <= kLatestNs;
+  if (sane && typical < base) return base;
+  document.builder.log.add(ImportCode::kBadBaseTime);
+  return 0;
+}
+
+void note_time_shape(TraceBuilder& builder) {
+  const TimeShape& shape = builder.time_shape;
+  if (shape.times == 0) return;
+  if (shape.whole_microseconds()) {
+    builder.log.add(ImportCode::kWholeMicroseconds);
+    return;
+  }
+  const uint32_t short_lengths = shape.fraction_lengths & 0b0110;
+  const bool only_up_to_three = (shape.fraction_lengths & ~0b1111u) == 0;
+  if (short_lengths != 0 && only_up_to_three && !shape.fraction_leading_zero) {
+    builder.log.add(ImportCode::kAmbiguousFraction);
+  }
+}
+
+Trace finish_document(ChromePiece& document) {
+  pair_marks(document.builder);
+  note_time_shape(document.builder);
+  const ChromeHeader& header = document.header;
+  if (header.has_distributed && !header.distributed.rank) {
+    document.builder.log.add(ImportCode::kBadDistributedInfo);
+  }
+  const int64_t base = base_time_ns(document);
+  Trace trace = std::move(document.builder).finish(base);
+  trace.devices = std::move(document.header.devices);
+  trace.distributed = std::move(document.header.distributed);
+  trace.metadata.insert(trace.metadata.begin(), document.header.metadata.begin(),
+                        document.header.metadata.end());
+  trace.content_bytes = document.offset();
+  if (document.header.timeline) trace.tracer = document.header.timeline->tracer;
+  return trace;
+}
+
+Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options) {
+  ASSAY_TRY(document.run(UINT64_MAX));
+  const bool has_events = document.saw_events_key() || document.root_is_array();
+  const bool is_whole = document.stage() == Stage::kEnd && document.at_end_of_input();
+  if (is_whole && !has_events) {
+    return Error{ErrorCode::kNotATrace, "JSON, but no trace: there is no \"traceEvents\" array", "",
+                 -1};
+  }
+  ASSAY_TRY(judge_end(document, options));
+  if (document.header.timeline && document.header.timeline->traces > 1) {
+    return Error{ErrorCode::kUnsupported,
+                 "a timeline of " + std::to_string(document.header.timeline->traces) +
+                     " traces, written for a viewer: their ids say nothing to each other. Give the "
+                     "traces themselves",
+                 "", -1};
+  }
+  if (document.builder.longest_table() >= UINT32_MAX) {
+    return Error{ErrorCode::kUnsupported, "more than 2^32 rows in one table", "", -1};
+  }
+  return finish_document(document);
+}
+
+}  // namespace
+
+Result<Trace> read_chrome_stream(ReadFn read, const ReadOptions& options) {
+  ChromePiece document(std::move(read), 0, Stage::kStart);
+  document.set_keep_op_inputs(options.keep_op_inputs);
+  ASSAY_TRY(document.read_header());
+  return finish_if_whole(document, options);
+}
+
+Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) {
+  const unsigned threads =
+      options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  const uint64_t bytes = source.stored_bytes();
+  if (options.progress != nullptr) {
+    options.progress->stored_bytes = bytes;
+    source.count_reads(&options.progress->stored_bytes_read);
+  }
+  auto document = std::make_unique<ChromePiece>(source.range(0, bytes), 0, Stage::kStart);
+  document->set_keep_op_inputs(options.keep_op_inputs);
+  ASSAY_TRY(document->read_header());
+  const bool parallel = document->stage() == Stage::kEvents && threads > 1 &&
+                        bytes > document->offset() + 2 * options.stretch_bytes;
+  if (parallel) {
+    const bool events_key = document->saw_events_key();
+    ASSAY_TRY_ASSIGN(const auto stretches,
+                     plan_stretches(source, document->offset(), bytes, options.stretch_bytes));
+    ASSAY_TRY(merge_stretches(source, document, stretches, options.keep_op_inputs, threads));
+    document->set_saw_events_key(events_key);
+  }
+  return finish_if_whole(*document, options);
+}
+
+}  // namespace assay

@@ -1,0 +1,210 @@
+#include "ingest/power/json.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kPlan = "plan.json";
+constexpr int64_t kSchema = 1;
+constexpr int64_t kLongest = 1'000'000'000'000;  // ns; no sensor is slower
+
+Error io_error(const char* what, const std::string& path) {
+  return Error{ErrorCode::kIo, std::string(what) + ": " + std::strerror(errno), path, -1};
+}
+
+Result<Json> read_object(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return io_error("cannot be opened", path);
+  std::stringstream text;
+  text << file.rdbuf();
+  Json json = Json::parse(text.str(), nullptr, false);
+  if (!json.is_object()) {
+    return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
+  }
+  return json;
+}
+
+Status write_object(const Json& json, const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return io_error("cannot be written", path);
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) != 0 || !written) return io_error("cannot be written", path);
+  return Ok{};
+}
+
+// A whole number within [0, most]; an error names the key.
+Result<int64_t> whole(const Json& json, const char* key, int64_t most, const std::string& path) {
+  const auto found = json.find(key);
+  if (found != json.end() && found->is_number_integer()) {
+    const auto value = found->get<int64_t>();
+    if (value >= 0 && value <= most) return value;
+  }
+  return Error{
+      ErrorCode::kFormat,
+      std::string("\"") + key + "\" must be a whole number from 0 to " + std::to_string(most), path,
+      -1};
+}
+
+Result<uint32_t> count(const Json& json, const char* key, const std::string& path) {
+  ASSAY_TRY_ASSIGN(const int64_t value, whole(json, key, UINT32_MAX, path));
+  return static_cast<uint32_t>(value);
+}
+
+bool flag(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_boolean() && found->get<bool>();
+}
+
+std::string text(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+double number(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? found->get<double>() : std::nan("");
+}
+
+Json or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+SensorMode mode_of(const std::string& name) {
+  for (const SensorMode mode : {SensorMode::kBoxcar, SensorMode::kInstant,
+                                SensorMode::kOneSecondAverage, SensorMode::kEnergyCounter}) {
+    if (name == sensor_mode_name(mode)) return mode;
+  }
+  return SensorMode::kUnknown;
+}
+
+// Letters, digits and dashes only: part of a file name.
+std::string plain(const std::string& name) {
+  std::string result;
+  for (const char c : name) {
+    const bool kept = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      c == '-' || c == '.';
+    result += kept ? c : '_';
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
+  ASSAY_TRY_ASSIGN(const Json json, read_object(path));
+  SensorCalibration found;
+  found.device = text(json, "device");
+  found.driver = text(json, "driver");
+  found.uuid = text(json, "uuid");
+  found.sensor.mode = mode_of(text(json, "mode"));
+  ASSAY_TRY_ASSIGN(found.sensor.window_ns, whole(json, "window_ns", kLongest, path));
+  ASSAY_TRY_ASSIGN(found.sensor.period_ns, whole(json, "period_ns", kLongest, path));
+  ASSAY_TRY_ASSIGN(found.sensor.delay_ns, whole(json, "delay_ns", kLongest, path));
+  if (found.sensor.window_ns == 0 || found.sensor.period_ns == 0) {
+    return Error{ErrorCode::kFormat, "window_ns and period_ns must be above 0", path, -1};
+  }
+  const std::string source = text(json, "source");
+  found.sensor.source = source.empty() ? "calibrated" : source;
+  found.sensor.reading = text(json, "reading");
+  found.sensor.calibrated = true;
+  found.share_sampled = number(json, "share_sampled");
+  found.idle_w = number(json, "idle_w");
+  found.load_w = number(json, "load_w");
+  found.residual_w = number(json, "residual_w");
+  ASSAY_TRY_ASSIGN(found.updates, count(json, "updates", path));
+  ASSAY_TRY_ASSIGN(found.steps, count(json, "steps", path));
+  found.linearity_idle = number(json, "linearity_idle");
+  found.linearity_load = number(json, "linearity_load");
+  return found;
+}
+
+Status write_sensor_calibration(const SensorCalibration& calibration, const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code failed;
+  if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    return Error{ErrorCode::kIo, "cannot be made: " + failed.message(), folder.string(), -1};
+  }
+  Json json;
+  json["schema_version"] = kSchema;
+  json["device"] = calibration.device;
+  json["driver"] = calibration.driver;
+  json["uuid"] = calibration.uuid;
+  json["reading"] = calibration.sensor.reading;
+  json["mode"] = sensor_mode_name(calibration.sensor.mode);
+  json["window_ns"] = calibration.sensor.window_ns;
+  json["period_ns"] = calibration.sensor.period_ns;
+  json["delay_ns"] = calibration.sensor.delay_ns;
+  json["source"] = calibration.sensor.source;
+  json["share_sampled"] = or_null(calibration.share_sampled);
+  json["idle_w"] = or_null(calibration.idle_w);
+  json["load_w"] = or_null(calibration.load_w);
+  json["residual_w"] = or_null(calibration.residual_w);
+  json["updates"] = calibration.updates;
+  json["steps"] = calibration.steps;
+  json["linearity_idle"] = or_null(calibration.linearity_idle);
+  json["linearity_load"] = or_null(calibration.linearity_load);
+  return write_object(json, path);
+}
+
+std::string calibration_path(const std::string& uuid, const std::string& driver,
+                             const std::string& reading) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  std::filesystem::path folder;
+  if (cache != nullptr && *cache != '\0') {
+    folder = cache;
+  } else if (home != nullptr && *home != '\0') {
+    folder = std::filesystem::path(home) / ".cache";
+  } else {
+    return {};
+  }
+  std::string name = plain(uuid) + "_" + plain(driver);
+  if (!reading.empty()) name += "_" + plain(reading);
+  return (folder / "assay" / "sensors" / (name + ".json")).string();
+}
+
+Result<PowerPlan> read_power_plan(const std::string& folder) {
+  const std::string path = (std::filesystem::path(folder) / kPlan).string();
+  ASSAY_TRY_ASSIGN(const Json json, read_object(path));
+  PowerPlan plan;
+  ASSAY_TRY_ASSIGN(plan.t_exec_ns, whole(json, "t_exec_ns", kLongest, path));
+  ASSAY_TRY_ASSIGN(plan.warm_ups, count(json, "warm_ups", path));
+  ASSAY_TRY_ASSIGN(plan.executions_per_run, count(json, "executions_per_run", path));
+  ASSAY_TRY_ASSIGN(plan.runs, count(json, "runs", path));
+  ASSAY_TRY_ASSIGN(plan.loi_target, count(json, "loi_target", path));
+  ASSAY_TRY_ASSIGN(plan.fills_window, count(json, "fills_window", path));
+  plan.throttles = flag(json, "throttles");
+  plan.mean_only = flag(json, "mean_only");
+  if (plan.executions_per_run == 0 || plan.runs == 0) {
+    return Error{ErrorCode::kFormat, "executions_per_run and runs must be above 0", path, -1};
+  }
+  return plan;
+}
+
+Status write_power_plan(const PowerPlan& plan, const std::string& folder) {
+  Json json;
+  json["schema_version"] = kSchema;
+  json["t_exec_ns"] = plan.t_exec_ns;
+  json["warm_ups"] = plan.warm_ups;
+  json["executions_per_run"] = plan.executions_per_run;
+  json["runs"] = plan.runs;
+  json["loi_target"] = plan.loi_target;
+  json["fills_window"] = plan.fills_window;
+  json["throttles"] = plan.throttles;
+  json["mean_only"] = plan.mean_only;
+  return write_object(json, (std::filesystem::path(folder) / kPlan).string());
+}
+
+}  // namespace assay

@@ -1,0 +1,41 @@
+#pragma once
+
+// From a comparison to sections of a Document, and to the formats that build machines read.
+
+#include <string>
+#include <vector>
+
+#include "diff/compare.h"
+#include "diff/gate.h"
+#include "report/document/document.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+struct DiffView {
+  const DiffReport& report;
+  const std::vector<GateResult>& gates;
+  const TrustNotes& notes;
+  size_t top = 10;   // rows per level for readers; 0 = all
+  bool any = false;  // gates do not ask whether a change is more than noise
+};
+
+// The first sentence is the answer.
+std::vector<std::string> diff_words(const DiffView& view);
+// "diff": sides, metrics, one table per level, gates.
+std::vector<Section> diff_sections(const DiffView& view);
+
+// One test case per gate; without gates one that says what changed and passes.
+std::string diff_junit(const DiffView& view, const std::string& a, const std::string& b);
+// "::error title=...::..." lines as GitHub reads them: gates that failed, then the verdict.
+std::string diff_annotations(const DiffView& view);
+// A change with its sign; of a share in percentage points: "+1.20 pp".
+std::string diff_change_text(double change, DiffUnit unit);
+std::string diff_interval_text(const ChangeInterval& interval, DiffUnit unit);
+// A relative change with its sign: "+12.0 %".
+std::string diff_percent_text(double share);
+// What a gate found, without and with its outcome.
+std::string gate_found(const GateResult& gate);
+std::string gate_words(const GateResult& gate);
+
+}  // namespace assay

@@ -1,0 +1,116 @@
+#include "report/document/definitions.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+// The cells of "| a | b |"; "\|" is no border.
+std::vector<std::string_view> cells_of(std::string_view line) {
+  line = trimmed(line);
+  line.remove_prefix(1);
+  std::vector<std::string_view> cells;
+  size_t start = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '|' || (i > 0 && line[i - 1] == '\\')) continue;
+    cells.push_back(trimmed(line.substr(start, i - start)));
+    start = i + 1;
+  }
+  return cells;
+}
+
+void add_quoted(std::string_view cell, std::vector<std::string>& keys) {
+  for (size_t open = cell.find('`'); open != std::string_view::npos;) {
+    const size_t close = cell.find('`', open + 1);
+    if (close == std::string_view::npos) return;
+    keys.emplace_back(cell.substr(open + 1, close - open - 1));
+    open = cell.find('`', close + 1);
+  }
+}
+
+// Markdown as plain text: backticks and stars gone, "[words](target)" as its words.
+std::string plain(std::string_view cell) {
+  std::string text;
+  for (size_t i = 0; i < cell.size(); ++i) {
+    if (cell[i] == '`' || cell[i] == '*') continue;
+    if (cell[i] == '\\' && i + 1 < cell.size()) {
+      text += cell[++i];
+      continue;
+    }
+    if (cell[i] == '[') continue;
+    if (cell[i] == ']' && i + 1 < cell.size() && cell[i + 1] == '(') {
+      const size_t close = cell.find(')', i);
+      if (close != std::string_view::npos) {
+        i = close;
+        continue;
+      }
+    }
+    text += cell[i];
+  }
+  return text;
+}
+
+bool is_rule(std::string_view line) {
+  return line.starts_with("|---") || line.starts_with("| ---");
+}
+
+// Columns that identify the row or point elsewhere, and say nothing about what a number means.
+bool says_nothing(std::string_view header) {
+  constexpr std::array kNames = {"label", "test", "where", "keys"};
+  return std::find(kNames.begin(), kNames.end(), header) != kNames.end();
+}
+
+// The columns that matter, each with its name where there are several.
+std::string text_of(const std::vector<std::string_view>& header,
+                    const std::vector<std::string_view>& cells) {
+  std::vector<size_t> telling;
+  for (size_t i = 1; i < cells.size(); ++i) {
+    if (i < header.size() && !says_nothing(header[i]) && !cells[i].empty()) telling.push_back(i);
+  }
+  std::string text;
+  for (const size_t i : telling) {
+    if (i != telling.front()) text += ". " + plain(header[i]) + ": ";
+    text += plain(cells[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<Definition> parse_definitions(std::string_view markdown) {
+  std::vector<Definition> found;
+  std::vector<std::string_view> header;
+  std::string room;
+  std::string heading;
+  std::string_view previous;
+  while (!markdown.empty()) {
+    const size_t end = std::min(markdown.find('\n'), markdown.size());
+    const std::string_view line = trimmed(markdown.substr(0, end));
+    markdown.remove_prefix(std::min(end + 1, markdown.size()));
+    if (line.starts_with("## ")) room = heading = std::string(line.substr(3));
+    if (line.starts_with("### ")) heading = std::string(line.substr(4));
+    if (!line.starts_with('|')) {
+      header.clear();
+    } else if (is_rule(line)) {
+      header = cells_of(previous);
+    } else if (!header.empty()) {
+      const std::vector<std::string_view> cells = cells_of(line);
+      Definition row{.keys = {}, .room = room, .heading = heading, .text = text_of(header, cells)};
+      if (!cells.empty()) add_quoted(cells[0], row.keys);
+      if (header.size() > 1 && cells.size() > 1 && header[1] == "keys")
+        add_quoted(cells[1], row.keys);
+      if (!row.keys.empty() && !row.text.empty()) found.push_back(std::move(row));
+    }
+    previous = line;
+  }
+  return found;
+}
+
+}  // namespace assay

@@ -1,0 +1,254 @@
+#include "report/levels/figures.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "report/document/units.h"
+#include "report/levels/figures_parts.h"
+
+namespace assay {
+namespace levels_figures {
+namespace {
+
+Table configs_table(const Configs& configs) {
+  Table table{
+      .key = "configs",
+      .title = "Configurations and their throughput (Chopper, Figure 4, top)",
+      .columns =
+          {{.key = "config", .title = "config", .unit = Unit::kText},
+           {.key = "ranks", .title = "ranks", .unit = Unit::kCount, .show = Show::kDataOnly},
+           {.key = "gpus", .title = "GPUs", .unit = Unit::kCount},
+           {.key = "iterations", .title = "iterations", .unit = Unit::kCount},
+           {.key = "layers", .title = "layers", .unit = Unit::kCount, .show = Show::kDataOnly},
+           {.key = "unplaced_share", .title = "unplaced", .unit = Unit::kShare},
+           {.key = "span_ns", .title = "iteration", .unit = Unit::kNanoseconds},
+           {.key = "tokens", .title = "tokens", .unit = Unit::kCount},
+           {.key = "tokens_per_s", .title = "tokens/s", .unit = Unit::kPerSecond},
+           {.key = "tokens_per_s_ratio", .title = "of the first's", .unit = Unit::kRatio}},
+      .terminal_limit = 0};
+  for (const ConfigFigures& config : configs) {
+    const PlacementStats& placement = config.placement;
+    table.rows.push_back({config.name, config.ranks, config.gpus, config.iterations.size(),
+                          placement.layers,
+                          ratio(static_cast<double>(placement.unplaced.dur_ns),
+                                static_cast<double>(placement.all.dur_ns)),
+                          whole_ns(config.span_ns.median), config.tokens, config.tokens_per_s,
+                          ratio(config.tokens_per_s, configs.front().tokens_per_s)});
+  }
+  return table;
+}
+
+// ---- what could not be made ----
+
+struct Availability {
+  const char* figure;
+  const char* title;
+  std::function<std::string(const ConfigFigures&)> lacks;  // empty: made
+};
+
+std::string lacks_iterations(const ConfigFigures& config) {
+  return config.iterations.empty() ? "no iteration with a compute kernel in its traces" : "";
+}
+
+std::string lacks_collectives(const ConfigFigures& config) {
+  if (std::string why = lacks_iterations(config); !why.empty()) return why;
+  return config.comms.empty() ? "no collective in its traces" : "";
+}
+
+bool has_type(const ConfigFigures& config, OpType type) {
+  return std::any_of(config.ops.begin(), config.ops.end(),
+                     [type](const FigureOp& op) { return op.name.type == type; });
+}
+
+std::string lacks_curve(const ConfigFigures& config) {
+  if (std::string why = lacks_collectives(config); !why.empty()) return why;
+  return config.executions.empty() ? "no matrix product whose layer is known" : "";
+}
+
+std::string lacks_attention(const ConfigFigures& config) {
+  if (std::string why = lacks_collectives(config); !why.empty()) return why;
+  return has_type(config, OpType::kAttention) ? "" : "no attention kernel in its traces";
+}
+
+std::string lacks_tokens(const ConfigFigures& config) {
+  if (std::string why = lacks_iterations(config); !why.empty()) return why;
+  return config.tokens ? ""
+                       : "tokens per iteration are not known: record shapes, or say --tokens "
+                         "CONFIG=N";
+}
+
+std::string lacks_cores(const ConfigFigures& config) {
+  return config.cores.empty() ? "no log of processor utilisation" : "";
+}
+
+std::string lacks_moments(const ConfigFigures& config) {
+  return config.moments.empty() ? "no log of GPU clocks or power" : "";
+}
+
+std::string lacks_waterfalls(const ConfigFigures& config) {
+  if (!config.waterfalls.empty()) return "";
+  return config.no_waterfalls.empty() ? "no counter runs" : config.no_waterfalls;
+}
+
+void add_availability(const Configs& configs, Section& section) {
+  const std::vector<Availability> figures = {
+      {"4, top", "throughput", lacks_tokens},
+      {"4", "kernel time and launch overhead by phase and type", lacks_iterations},
+      {"5", "operation duration", lacks_iterations},
+      {"6", "communication kernels", lacks_collectives},
+      {"7", "overlap and duration by layer", lacks_collectives},
+      {"8", "overlap against duration", lacks_curve},
+      {"9", "overlap of attention", lacks_attention},
+      {"11", "preparation and call overhead", lacks_iterations},
+      {"13", "active and needed cores", lacks_cores},
+      {"14", "clocks and power", lacks_moments},
+      {"15", "from peak to measured time", lacks_waterfalls},
+  };
+  Table table{.key = "available",
+              .columns = {{.key = "figure", .title = "figure", .unit = Unit::kText},
+                          {.key = "shows", .title = "shows", .unit = Unit::kText},
+                          {.key = "configs", .title = "configs", .unit = Unit::kCount},
+                          {.key = "missing", .title = "missing", .unit = Unit::kText}},
+              .show = Show::kDataOnly};
+  Prose missing_words{.paragraphs = {}, .bullets = true, .show = Show::kReadersOnly};
+  for (const Availability& figure : figures) {
+    std::map<std::string, Value::List> missing;
+    size_t made = 0;
+    for (const ConfigFigures& config : configs) {
+      const std::string why = figure.lacks(config);
+      if (why.empty()) ++made;
+      if (!why.empty()) missing[why].push_back(config.name);
+    }
+    Value::List sentences;
+    for (const auto& [why, names] : missing) {
+      const std::string some =
+          names.size() == configs.size() ? "" : fmt::format("{}: ", fmt::join(names, ", "));
+      sentences.push_back(some + why);
+      missing_words.paragraphs.push_back(
+          fmt::format("No Figure {} ({}){}: {}", figure.figure, figure.title,
+                      some.empty() ? "" : fmt::format(" for {}", fmt::join(names, ", ")), why));
+    }
+    table.rows.push_back({figure.figure, figure.title, made,
+                          sentences.empty() ? Value() : Value(std::move(sentences))});
+  }
+  section.blocks.push_back(std::move(table));
+  if (!missing_words.paragraphs.empty()) section.blocks.push_back(std::move(missing_words));
+}
+
+// ---- words ----
+
+std::string throughput_words(const Configs& configs) {
+  const auto known = [](const ConfigFigures& c) { return std::isfinite(c.tokens_per_s); };
+  const auto less = [&known](const ConfigFigures& a, const ConfigFigures& b) {
+    return known(b) && (!known(a) || a.tokens_per_s < b.tokens_per_s);
+  };
+  const ConfigFigures& best = *std::max_element(configs.begin(), configs.end(), less);
+  if (!known(best)) return "No configuration tells how many tokens an iteration takes in.";
+  const ConfigFigures& first = configs.front();
+  std::string words =
+      fmt::format("{} has the highest throughput: {} tokens/s", best.name,
+                  format_count(static_cast<int64_t>(std::llround(best.tokens_per_s))));
+  if (&best != &first && known(first)) {
+    words += fmt::format(", {:.2f} times that of {}", best.tokens_per_s / first.tokens_per_s,
+                         first.name);
+  }
+  return words + ".";
+}
+
+struct Whole {
+  double dur_ns = 0;
+  double launch_ns = 0;
+  double gemm_ns = 0;
+};
+
+Whole whole_of(const ConfigFigures& config) {
+  Whole whole;
+  for (const FigurePart& part : config.parts) {
+    if (!part.op_type) whole.dur_ns += part.dur_ns;
+    if (!part.op_type) whole.launch_ns += part.launch_ns;
+    if (part.op_type == OpType::kGemm) whole.gemm_ns += part.dur_ns;
+  }
+  return whole;
+}
+
+// "from A % (name) to B % (name)", or one figure where all are alike.
+std::string range_words(const Configs& configs,
+                        const std::function<double(const ConfigFigures&)>& share) {
+  std::vector<std::pair<double, std::string>> shares;
+  for (const ConfigFigures& config : configs) {
+    if (std::isfinite(share(config))) shares.emplace_back(share(config), config.name);
+  }
+  if (shares.empty()) return "";
+  const auto [low, high] = std::minmax_element(shares.begin(), shares.end());
+  if (shares.size() == 1 || format_share(low->first) == format_share(high->first))
+    return format_share(low->first);
+  return fmt::format("{} ({}) to {} ({})", format_share(low->first), low->second,
+                     format_share(high->first), high->second);
+}
+
+std::string correlation_words(const Configs& configs) {
+  const FigureOp* strongest = nullptr;
+  const ConfigFigures* of = nullptr;
+  for (const ConfigFigures& config : configs) {
+    const double kernels_ns = whole_of(config).dur_ns;
+    for (const FigureOp& op : config.ops) {
+      const bool heavy = op.dur_ns.median > 0.02 * kernels_ns && op.executions >= 8;
+      if (!heavy || !std::isfinite(op.correlation)) continue;
+      if (strongest != nullptr && op.correlation <= strongest->correlation) continue;
+      strongest = &op;
+      of = &config;
+    }
+  }
+  if (strongest == nullptr) return "";
+  return fmt::format(
+      "Of the heavier operations, {} in {} goes most with overlap: correlation {:.2f}.",
+      name_of(strongest->name), of->name, strongest->correlation);
+}
+
+}  // namespace
+}  // namespace levels_figures
+
+std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& configs) {
+  using namespace levels_figures;
+  std::vector<std::string> words;
+  if (configs.empty()) return words;
+  words.push_back(throughput_words(configs));
+  const std::string launch = range_words(configs, [](const ConfigFigures& config) {
+    const Whole whole = whole_of(config);
+    return ratio(whole.launch_ns, whole.dur_ns);
+  });
+  if (!launch.empty()) words.push_back("Launch overhead adds " + launch + " to the kernel time.");
+  const std::string gemm = range_words(configs, [](const ConfigFigures& config) {
+    const Whole whole = whole_of(config);
+    return ratio(whole.gemm_ns, whole.dur_ns);
+  });
+  if (!gemm.empty()) words.push_back("Matrix products take " + gemm + " of the kernel time.");
+  if (std::string strongest = correlation_words(configs); !strongest.empty())
+    words.push_back(std::move(strongest));
+  return words;
+}
+
+Section levels_figures_section(const std::vector<ConfigFigures>& configs, const FiguresView& view) {
+  using namespace levels_figures;
+  Section section{.key = "figures", .title = "Configurations side by side"};
+  section.blocks.push_back(configs_table(configs));
+  add_availability(configs, section);
+  add_breakdown(configs, section);
+  add_operations(configs, section);
+  add_communication(configs, section);
+  add_overlap(configs, view, section);
+  add_curve(configs, view, section);
+  add_launch(configs, section);
+  add_cores(configs, section);
+  add_telemetry(configs, section);
+  add_waterfalls(configs, section);
+  return section;
+}
+
+}  // namespace assay

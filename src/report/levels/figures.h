@@ -1,0 +1,22 @@
+#pragma once
+
+// Configurations beside each other: the figures of Chopper's evaluation as tables and charts.
+
+#include <string>
+#include <vector>
+
+#include "levels/figures.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+struct FiguresView {
+  size_t top = 2;                        // operations per phase and type in Figure 7
+  std::vector<std::string> detail = {};  // configurations in Figures 7 to 9; empty: all
+};
+// "figures"
+Section levels_figures_section(const std::vector<ConfigFigures>& configs, const FiguresView& view);
+// Which configuration is fastest, what takes its time, how launch overhead and overlap move.
+std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& configs);
+
+}  // namespace assay

@@ -1,0 +1,55 @@
+#include "report/levels/figures_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay::levels_figures {
+
+double ratio(double value, double to) { return to > 0 ? value / to : kNaN; }
+
+std::string name_of(const FigureOpName& op) {
+  const bool told = op.op.rfind("b_", 0) == 0 || op.phase == LevelPhase::kForward;
+  return told ? op.op : fmt::format("{} ({})", op.op, level_phase_name(op.phase));
+}
+
+std::vector<Column> op_columns() {
+  return {{.key = "config", .title = "config", .unit = Unit::kText},
+          {.key = "phase", .title = "phase", .unit = Unit::kText},
+          {.key = "op", .title = "op", .unit = Unit::kText, .elastic = true},
+          {.key = "op_type", .title = "type", .unit = Unit::kText}};
+}
+
+Row op_cells(const ConfigFigures& config, const FigureOpName& op) {
+  return {config.name, level_phase_name(op.phase), op.op, op_type_name(op.type)};
+}
+
+void append(Row& row, Row values) {
+  for (Value& value : values) row.push_back(std::move(value));
+}
+
+void append(std::vector<Column>& columns, std::vector<Column> more) {
+  for (Column& column : more) columns.push_back(std::move(column));
+}
+
+std::vector<std::string> names_of(const Configs& configs) {
+  std::vector<std::string> names;
+  for (const ConfigFigures& config : configs) names.push_back(config.name);
+  return names;
+}
+
+const FigureOp* find_op(const ConfigFigures& config, const FigureOpName& name) {
+  const auto at = std::find_if(config.ops.begin(), config.ops.end(),
+                               [&name](const FigureOp& op) { return op.name == name; });
+  return at == config.ops.end() ? nullptr : &*at;
+}
+
+std::set<LevelPhase> phases_of(const Configs& configs) {
+  std::set<LevelPhase> phases;
+  for (const ConfigFigures& config : configs) {
+    for (const FigureOp& op : config.ops) phases.insert(op.name.phase);
+  }
+  return phases;
+}
+
+}  // namespace assay::levels_figures

@@ -1,0 +1,50 @@
+#pragma once
+
+// What the files of the figures section share: names, columns and cells of configurations and
+// operations, and the families of figures that figures.cc puts together.
+
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "levels/figures.h"
+#include "report/document/document.h"
+#include "report/levels/figures.h"
+
+namespace assay::levels_figures {
+
+using Configs = std::vector<ConfigFigures>;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// NaN where there is nothing to divide by.
+double ratio(double value, double to);
+// The operation, with its phase where the name does not tell it.
+std::string name_of(const FigureOpName& op);
+std::vector<std::string> names_of(const Configs& configs);
+// config, phase, op, op_type
+std::vector<Column> op_columns();
+Row op_cells(const ConfigFigures& config, const FigureOpName& op);
+void append(Row& row, Row values);
+void append(std::vector<Column>& columns, std::vector<Column> more);
+// nullptr: not among the operations of the configuration.
+const FigureOp* find_op(const ConfigFigures& config, const FigureOpName& name);
+std::set<LevelPhase> phases_of(const Configs& configs);
+
+// ---- durations and launches (figures_durations.cc): Figures 4, 5, 6, 11 ----
+void add_breakdown(const Configs& configs, Section& section);
+void add_operations(const Configs& configs, Section& section);
+void add_communication(const Configs& configs, Section& section);
+void add_launch(const Configs& configs, Section& section);
+
+// ---- overlap (figures_overlap.cc): Figures 7, 8, 9 ----
+void add_overlap(const Configs& configs, const FiguresView& view, Section& section);
+void add_curve(const Configs& configs, const FiguresView& view, Section& section);
+
+// ---- hardware (figures_hardware.cc): Figures 13, 14, 15 ----
+void add_cores(const Configs& configs, Section& section);
+void add_telemetry(const Configs& configs, Section& section);
+void add_waterfalls(const Configs& configs, Section& section);
+
+}  // namespace assay::levels_figures

@@ -1,0 +1,409 @@
+#include "report/levels/telemetry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "report/document/units.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kMostPoints = 2000;      // of a curve on the page
+constexpr size_t kMostHeatMoments = 200;  // of the map of cores
+constexpr uint64_t kFewSamples = 5;       // fewer are told as few
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct SignalWords {
+  TelemetrySignal signal;
+  const char* title;
+  const char* unit;
+  int digits;
+};
+constexpr std::array<SignalWords, 7> kShown = {{
+    {TelemetrySignal::kSmClock, "GPU clock", "MHz", 0},
+    {TelemetrySignal::kMemoryClock, "memory", "MHz", 0},
+    {TelemetrySignal::kPower, "power", "W", 1},
+    {TelemetrySignal::kActiveCores, "cores active", "", 1},
+    {TelemetrySignal::kMinCores, "cores needed", "", 2},
+    {TelemetrySignal::kGpuUtil, "load", "%", 0},
+    {TelemetrySignal::kTemperature, "temp.", "C", 0},
+}};
+
+// "1410 ±3"; "1290..1410" where the samples cannot tell, "~1410" where all around are the same;
+// "-" where there are none.
+std::string value_words(const SampledValue& value, int digits) {
+  switch (value.how) {
+    case SampledHow::kWeighted:
+    case SampledHow::kHits:
+      if (!std::isfinite(value.high)) return fmt::format("{:.{}f}", value.value, digits);
+      return fmt::format("{:.{}f} ±{:.{}f}", value.value, digits, (value.high - value.low) / 2,
+                         digits);
+    case SampledHow::kBracket:
+      if (value.low == value.high) return fmt::format("~{:.{}f}", value.low, digits);
+      return fmt::format("{:.{}f}..{:.{}f}", value.low, digits, value.high, digits);
+    case SampledHow::kNone:
+      break;
+  }
+  return "-";
+}
+
+const SampledValue* find(const TelemetryRow& row, TelemetrySignal signal) {
+  for (const SampledValue& value : row.values) {
+    if (value.signal == signal) return &value;
+  }
+  return nullptr;
+}
+
+// Every value of every row, for programs.
+Table data_table(const TelemetryReport& report) {
+  Table table{.key = "telemetry",
+              .columns = {{.key = "level", .title = "level", .unit = Unit::kText},
+                          {.key = "gpu", .title = "gpu"},
+                          {.key = "file", .title = "file", .unit = Unit::kText},
+                          {.key = "iter", .title = "iter"},
+                          {.key = "phase", .title = "phase", .unit = Unit::kText},
+                          {.key = "op", .title = "op", .unit = Unit::kText},
+                          {.key = "intervals", .title = "intervals", .unit = Unit::kCount},
+                          {.key = "time_ns", .title = "time", .unit = Unit::kNanoseconds},
+                          {.key = "longest_ns", .title = "longest", .unit = Unit::kNanoseconds},
+                          {.key = "signal", .title = "signal", .unit = Unit::kText},
+                          {.key = "how", .title = "how", .unit = Unit::kText},
+                          {.key = "value", .title = "value"},
+                          {.key = "low", .title = "low"},
+                          {.key = "high", .title = "high"},
+                          {.key = "samples", .title = "samples", .unit = Unit::kCount},
+                          {.key = "coverage_share", .title = "coverage", .unit = Unit::kShare}},
+              .show = Show::kDataOnly};
+  for (const TelemetryRow& row : report.rows) {
+    for (const SampledValue& value : row.values) {
+      table.rows.push_back(
+          {telemetry_level_name(row.level), row.gpu, row.file.empty() ? Value() : Value(row.file),
+           row.iter == kNoIteration ? Value() : Value(row.iter), level_phase_name(row.phase),
+           row.op.empty() ? Value() : Value(row.op), row.intervals, row.time_ns, row.longest_ns,
+           telemetry_signal_name(value.signal), sampled_how_name(value.how), value.value, value.low,
+           value.high, value.samples, value.coverage_share});
+    }
+  }
+  return table;
+}
+
+// One level's rows for readers, a column per signal that any of them has.
+Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
+  Table table{.title = fmt::format("Clocks, power and cores per {}", telemetry_level_name(level)),
+              .terminal_limit = 16,
+              .show = Show::kReadersOnly};
+  table.columns = {{.key = "gpu", .title = "gpu"}};
+  if (level == TelemetryLevel::kIteration)
+    table.columns.push_back({.key = "iter", .title = "iter"});
+  if (level != TelemetryLevel::kIteration) {
+    table.columns.push_back({.key = "phase", .title = "phase", .unit = Unit::kText});
+  }
+  if (level == TelemetryLevel::kOperation) {
+    table.columns.push_back({.key = "op", .title = "op", .unit = Unit::kText, .elastic = true});
+  }
+  table.columns.push_back({.key = "time", .title = "time", .unit = Unit::kNanoseconds});
+  table.columns.push_back({.key = "samples", .title = "samples", .unit = Unit::kCount});
+  std::vector<SignalWords> shown;
+  for (const SignalWords& one : kShown) {
+    const bool any = std::any_of(report.rows.begin(), report.rows.end(), [&](const auto& row) {
+      return row.level == level && find(row, one.signal) != nullptr;
+    });
+    if (!any) continue;
+    shown.push_back(one);
+    table.columns.push_back({.key = std::string(telemetry_signal_name(one.signal)),
+                             .title = *one.unit == 0 ? std::string(one.title)
+                                                     : fmt::format("{}, {}", one.title, one.unit),
+                             .unit = Unit::kText,
+                             .align = Align::kRight});
+  }
+  std::vector<const TelemetryRow*> rows;
+  for (const TelemetryRow& row : report.rows) {
+    if (row.level == level) rows.push_back(&row);
+  }
+  if (level != TelemetryLevel::kIteration) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto* a, const auto* b) { return a->time_ns > b->time_ns; });
+  }
+  for (const TelemetryRow* row : rows) {
+    Row cells = {row->gpu};
+    if (level == TelemetryLevel::kIteration) cells.push_back(row->iter);
+    if (level != TelemetryLevel::kIteration) cells.push_back(level_phase_name(row->phase));
+    if (level == TelemetryLevel::kOperation) cells.push_back(row->op);
+    cells.push_back(row->time_ns);
+    uint64_t samples = 0;
+    for (const SampledValue& value : row->values) samples = std::max(samples, value.samples);
+    cells.push_back(samples);
+    for (const SignalWords& one : shown) {
+      const SampledValue* value = find(*row, one.signal);
+      cells.push_back(value == nullptr ? Value() : Value(value_words(*value, one.digits)));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  if (table.rows.empty()) table.show = Show::kDataOnly;
+  return table;
+}
+
+Table files_table(const TelemetryReport& report) {
+  Table table{.key = "telemetry_files",
+              .title = "Logs beside the trace",
+              .columns = {{.key = "file", .title = "file", .unit = Unit::kText, .elastic = true},
+                          {.key = "format", .title = "format", .unit = Unit::kText},
+                          {.key = "clock", .title = "its times", .unit = Unit::kText},
+                          {.key = "offset_ns", .title = "added", .unit = Unit::kNanoseconds},
+                          {.key = "rows", .title = "rows", .unit = Unit::kCount},
+                          {.key = "begins_ns", .title = "begins", .unit = Unit::kNanoseconds},
+                          {.key = "ends_ns", .title = "ends after", .unit = Unit::kNanoseconds}}};
+  // Against the trace's beginning: times since 1970 say nothing to a reader.
+  for (const TelemetryFile& file : report.files) {
+    table.rows.push_back({file.path, file.format, file.clock, file.offset_ns, file.rows,
+                          file.span.start_ns - report.trace.start_ns,
+                          file.span.end_ns - report.trace.start_ns});
+  }
+  return table;
+}
+
+// ---- cores ----
+
+void add_cpu(const CpuActivity& cpu, Section& section) {
+  const bool told = !cpu.cores.empty();
+  const size_t physical = cpu.cores.size();
+  const auto share = [](size_t part, size_t whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNaN;
+  };
+  section.blocks.push_back(
+      Facts{.key = "cpu",
+            .title = "Cores while the trace ran",
+            .items = {{"samples", "samples", cpu.moments.size(), Unit::kCount},
+                      {"period_ns", "apart", cpu.period_ns, Unit::kNanoseconds},
+                      {"logical_cores", "logical cores", cpu.logical, Unit::kCount},
+                      {"physical_cores", "physical cores", told ? Value(physical) : Value(),
+                       Unit::kCount, told ? "" : "the log does not tell the topology"},
+                      {"active_cores_median", "C_active, median", cpu.active.median, Unit::kRatio,
+                       fmt::format("{:g} to {:g}", cpu.active.min, cpu.active.max)},
+                      {"active_cores_min", "", cpu.active.min, Unit::kRatio, "", Show::kDataOnly},
+                      {"active_cores_max", "", cpu.active.max, Unit::kRatio, "", Show::kDataOnly},
+                      {"min_cores_median", "C_min, median", cpu.min_cores.median, Unit::kRatio,
+                       fmt::format("{:.3g} to {:.3g}", cpu.min_cores.min, cpu.min_cores.max)},
+                      {"min_cores_min", "", cpu.min_cores.min, Unit::kRatio, "", Show::kDataOnly},
+                      {"min_cores_max", "", cpu.min_cores.max, Unit::kRatio, "", Show::kDataOnly},
+                      {"utilization_share", "mean utilisation", cpu.utilization, Unit::kShare},
+                      {"physical_cores_used", "physical cores ever active",
+                       told ? Value(cpu.cores_used) : Value(), Unit::kCount},
+                      {"physical_cores_used_share", "of all",
+                       told ? Value(share(cpu.cores_used, physical)) : Value(), Unit::kShare},
+                      {"both_siblings_share", "active cores with two siblings active",
+                       told ? Value(cpu.siblings_share) : Value(), Unit::kShare}}});
+  Table cores{.key = "cpu_cores",
+              .title = "Physical cores",
+              .columns = {{.key = "package", .title = "package"},
+                          {.key = "core", .title = "core"},
+                          {.key = "logical", .title = "logical cores", .unit = Unit::kCount},
+                          {.key = "one_active", .title = "one active", .unit = Unit::kCount},
+                          {.key = "more_active", .title = "two or more", .unit = Unit::kCount},
+                          {.key = "busy_cores", .title = "mean busy", .unit = Unit::kRatio}},
+              .show = Show::kDataOnly};
+  for (const PhysicalCoreUse& core : cpu.cores) {
+    cores.rows.push_back(
+        {core.place.package, core.place.core, core.logical, core.one, core.more, core.busy_cores});
+  }
+  section.blocks.push_back(std::move(cores));
+}
+
+// Every n-th so that at most `most` remain.
+size_t stride_of(size_t count, size_t most) {
+  return std::max<size_t>(1, (count + most - 1) / most);
+}
+
+Axis time_axis() { return {.title = "time since the trace began", .unit = Unit::kNanoseconds}; }
+
+Chart cores_chart(const TelemetryReport& report) {
+  const CpuActivity& cpu = *report.cpu;
+  Series active{.name = "C_active", .mark = Mark::kSteps};
+  Series least{.name = "C_min", .mark = Mark::kSteps};
+  const size_t stride = stride_of(cpu.moments.size(), kMostPoints);
+  for (size_t i = 0; i < cpu.moments.size(); i += stride) {
+    const CpuMoment& moment = cpu.moments[i];
+    const auto t = static_cast<double>(moment.from_ns - report.trace.start_ns);
+    active.x.push_back(t);
+    active.y.push_back(moment.active);
+    least.x.push_back(t);
+    least.y.push_back(moment.min_cores);
+  }
+  return {.key = "cpu_active",
+          .title = "Active cores and the least that would do (Chopper, Figure 13, top)",
+          .caption = "Logical cores with any work in a sample, and their utilisation added up.",
+          .x = time_axis(),
+          .y = {.title = "logical cores", .unit = Unit::kNone},
+          .series = {std::move(active), std::move(least)},
+          .guides = {{Guide::Across::kY, cpu.active.median, "C_active, median"},
+                     {Guide::Across::kY, cpu.min_cores.median, "C_min, median"}}};
+}
+
+Chart siblings_chart(const TelemetryReport& report) {
+  const CpuActivity& cpu = *report.cpu;
+  Series one{.name = "one sibling active", .mark = Mark::kPoints};
+  Series more{.name = "two or more active", .mark = Mark::kPoints};
+  const size_t stride = stride_of(cpu.moments.size(), kMostHeatMoments);
+  for (size_t i = 0; i < cpu.moments.size(); i += stride) {
+    for (size_t c = 0; c < cpu.cores.size(); ++c) {
+      const uint8_t busy = cpu.active_siblings[i * cpu.cores.size() + c];
+      if (busy == 0) continue;
+      Series& series = busy == 1 ? one : more;
+      series.x.push_back(static_cast<double>(cpu.moments[i].t_ns - report.trace.start_ns));
+      series.y.push_back(static_cast<double>(c));
+    }
+  }
+  return {.key = "cpu_siblings",
+          .title = "Logical cores on physical ones (Chopper, Figure 13, bottom)",
+          .caption = "A point where a physical core had work in a sample.",
+          .x = time_axis(),
+          .y = {.title = "physical core", .unit = Unit::kNone},
+          .series = {std::move(one), std::move(more)}};
+}
+
+// Mean over GPUs, band from the smallest to the largest.
+Series over_gpus(const TelemetryReport& report, TelemetrySignal signal, const char* name) {
+  Series series{.name = name, .mark = Mark::kLine};
+  const std::vector<GpuMoment> moments = gpu_moments(report, signal);
+  const size_t stride = stride_of(moments.size(), kMostPoints);
+  const bool band = std::any_of(moments.begin(), moments.end(),
+                                [](const GpuMoment& moment) { return moment.gpus > 1; });
+  for (size_t i = 0; i < moments.size(); i += stride) {
+    series.x.push_back(static_cast<double>(moments[i].t_ns - report.trace.start_ns));
+    series.y.push_back(moments[i].mean);
+    if (!band) continue;
+    series.low.push_back(moments[i].min);
+    series.high.push_back(moments[i].max);
+  }
+  return series;
+}
+
+void add_track_charts(const TelemetryReport& report, Section& section) {
+  Chart clocks{.key = "telemetry_clocks",
+               .title = "GPU and memory clock, mean over GPUs (Chopper, Figure 14)",
+               .caption = "The band reaches from the lowest to the highest GPU.",
+               .x = time_axis(),
+               .y = {.title = "MHz", .unit = Unit::kNone}};
+  for (const auto& [signal, name] : {std::pair{TelemetrySignal::kSmClock, "GPU clock"},
+                                     std::pair{TelemetrySignal::kMemoryClock, "memory clock"}}) {
+    Series series = over_gpus(report, signal, name);
+    if (!series.x.empty()) clocks.series.push_back(std::move(series));
+  }
+  if (!clocks.series.empty()) section.blocks.push_back(std::move(clocks));
+  Series power = over_gpus(report, TelemetrySignal::kPower, "power");
+  if (power.x.empty()) return;
+  section.blocks.push_back(Chart{.key = "telemetry_power",
+                                 .title = "Power, mean over GPUs (Chopper, Figure 14)",
+                                 .caption = "As the sensor reads it, with its own window.",
+                                 .x = time_axis(),
+                                 .y = {.title = "power", .unit = Unit::kWatts},
+                                 .series = {std::move(power)}});
+}
+
+// ---- words ----
+
+// A median of a few moments tells of these, not of the run.
+std::string few_cpu_words(const CpuActivity& cpu) {
+  const size_t n = cpu.moments.size();
+  const std::string spread =
+      n > 1 ? fmt::format(" (median; {:g} to {:g})", cpu.active.min, cpu.active.max) : "";
+  return fmt::format(
+      "Only {} of the cores {} in the trace, too few to tell how many are active at once: {:g} of "
+      "{} logical cores were{}, and {:.3g} would have done.",
+      format_counted(n, "sample", "samples"), n == 1 ? "lies" : "lie", cpu.active.median,
+      cpu.logical, spread, cpu.min_cores.median);
+}
+
+std::string cpu_words(const CpuActivity& cpu) {
+  if (cpu.moments.size() < kFewSamples) return few_cpu_words(cpu);
+  std::string words = fmt::format(
+      "Of {} logical cores {:g} are active at once (median of {}; {:g} to {:g}), and {:.3g} would "
+      "do.",
+      cpu.logical, cpu.active.median, format_counted(cpu.moments.size(), "sample", "samples"),
+      cpu.active.min, cpu.active.max, cpu.min_cores.median);
+  if (!cpu.cores.empty()) {
+    words += fmt::format(
+        " {} of {} physical cores ever work; {} of the active ones have two "
+        "siblings active.",
+        cpu.cores_used, cpu.cores.size(), format_share(cpu.siblings_share));
+  }
+  return words;
+}
+
+// Smallest and largest weighted value over the iterations.
+std::string iteration_words(const TelemetryReport& report, const SignalWords& signal) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  double error = 0;
+  uint64_t fewest = UINT64_MAX;
+  for (const TelemetryRow& row : report.rows) {
+    const SampledValue* value = find(row, signal.signal);
+    if (row.level != TelemetryLevel::kIteration || value == nullptr) continue;
+    if (value->how != SampledHow::kWeighted) continue;
+    low = std::min(low, value->value);
+    high = std::max(high, value->value);
+    error = std::max(error, (value->high - value->low) / 2);
+    fewest = std::min(fewest, value->samples);
+  }
+  if (low > high) return "";
+  const std::string range =
+      high - low < 0.5 ? fmt::format("{:.{}f}", low, signal.digits)
+                       : fmt::format("{:.{}f} to {:.{}f}", low, signal.digits, high, signal.digits);
+  return fmt::format("{} {} {} per iteration (sampling error at most {:.{}f}; {} or more each{})",
+                     signal.title, range, signal.unit, error, signal.digits,
+                     format_counted(fewest, "sample", "samples"),
+                     fewest < kFewSamples ? ": few" : "");
+}
+
+}  // namespace
+
+std::vector<std::string> telemetry_words(const TelemetryReport& report) {
+  std::vector<std::string> words;
+  if (report.cpu) words.push_back(cpu_words(*report.cpu));
+  std::string sentence;
+  for (const SignalWords& signal : kShown) {
+    if (signal.signal != TelemetrySignal::kSmClock && signal.signal != TelemetrySignal::kPower) {
+      continue;
+    }
+    const std::string part = iteration_words(report, signal);
+    if (!part.empty()) sentence += (sentence.empty() ? "" : "; ") + part;
+  }
+  if (!sentence.empty()) words.push_back("Beside the trace: " + sentence + ".");
+  const auto too_short =
+      std::count_if(report.rows.begin(), report.rows.end(), [](const TelemetryRow& row) {
+        return !row.values.empty() &&
+               std::all_of(row.values.begin(), row.values.end(), [](const SampledValue& value) {
+                 return value.how == SampledHow::kBracket || value.how == SampledHow::kNone;
+               });
+      });
+  if (too_short > 0) {
+    words.push_back(fmt::format(
+        "{} of {} iterations, phases and operations are too short for the samples: of these only "
+        "the range of the samples around is told.",
+        too_short, report.rows.size()));
+  }
+  return words;
+}
+
+void add_levels_telemetry(const TelemetryReport& report, Section& section) {
+  if (report.cpu) {
+    add_cpu(*report.cpu, section);
+    section.blocks.push_back(cores_chart(report));
+    if (!report.cpu->cores.empty()) section.blocks.push_back(siblings_chart(report));
+  }
+  for (const TelemetryLevel level :
+       {TelemetryLevel::kIteration, TelemetryLevel::kPhase, TelemetryLevel::kOperation}) {
+    section.blocks.push_back(reader_table(report, level));
+  }
+  add_track_charts(report, section);
+  section.blocks.push_back(data_table(report));
+  section.blocks.push_back(files_table(report));
+}
+
+}  // namespace assay

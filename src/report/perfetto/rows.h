@@ -1,0 +1,81 @@
+#pragma once
+
+// The rows of a trace and of its annotations, grouped as viewers show them and in the order in
+// which they nest.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "report/document/timeline.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+enum class TimelineRowKind : uint8_t {
+  // On a thread; of rows that begin and end together the outer one first.
+  kAnnotation,
+  kOther,
+  kFrame,
+  kOp,
+  kCall,
+  // On a stream.
+  kGpuAnnotation,
+  kActivity,
+  // On lanes of their own.
+  kOverhead,
+  kMemory,
+  kSlice,
+};
+
+struct TimelineEntry {
+  int64_t start_ns = 0;
+  int64_t dur_ns = 0;
+  uint32_t row = 0;
+  TimelineRowKind kind = TimelineRowKind::kSlice;
+
+  friend bool operator<(const TimelineEntry& a, const TimelineEntry& b) {
+    return std::tuple(a.start_ns, -a.dur_ns, a.kind, a.row) <
+           std::tuple(b.start_ns, -b.dur_ns, b.kind, b.row);
+  }
+};
+
+enum class TimelineGroupKind : uint8_t {
+  kThread,
+  kStream,
+  kStreamSync,
+  kOverheads,
+  kMemory,
+  kTrack
+};
+
+// What viewers show as one lane, or as several where its rows overlap.
+struct TimelineGroup {
+  TimelineGroupKind kind = TimelineGroupKind::kTrack;
+  size_t index = 0;  // thread, stream or track
+  uint32_t pid = 0;
+  std::vector<uint32_t> tids = {};
+};
+
+std::vector<TimelineEntry> entries_of(const Trace& trace, const Timeline& timeline,
+                                      const TimelineGroup& group);
+
+// Rows [first, last) of a table that is sorted by lane.
+template <typename LaneId>
+std::pair<size_t, size_t> rows_of(const std::vector<LaneId>& lanes, LaneId lane) {
+  const auto range = std::equal_range(lanes.begin(), lanes.end(), lane);
+  return {range.first - lanes.begin(), range.second - lanes.begin()};
+}
+
+// The row of a side table that belongs to `owner`; SIZE_MAX without one.
+template <typename RowId>
+size_t side_row(const std::vector<RowId>& owners, RowId owner) {
+  const auto found = std::lower_bound(owners.begin(), owners.end(), owner);
+  if (found == owners.end() || *found != owner) return SIZE_MAX;
+  return static_cast<size_t>(found - owners.begin());
+}
+
+}  // namespace assay

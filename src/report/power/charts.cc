@@ -1,0 +1,140 @@
+#include "report/power/charts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace assay {
+namespace {
+
+Series points_of(const char* name, const std::vector<ProfilePoint>& points) {
+  Series series{.name = name, .mark = Mark::kPoints};
+  for (const ProfilePoint& point : points) {
+    series.x.push_back(static_cast<double>(point.toi_ns));
+    series.y.push_back(point.power_w);
+  }
+  return series;
+}
+
+// The fit with its band.
+Series curve_of(const char* name, const std::vector<ProfilePoint>& points) {
+  Series series = points_of(name, points);
+  series.mark = Mark::kLine;
+  const bool band = std::any_of(points.begin(), points.end(), [](const ProfilePoint& point) {
+    return std::isfinite(point.low_w) && std::isfinite(point.high_w);
+  });
+  if (!band) return series;
+  for (const ProfilePoint& point : points) {
+    series.low.push_back(point.low_w);
+    series.high.push_back(point.high_w);
+  }
+  return series;
+}
+
+Chart profile_chart(const KernelProfile& kernel, size_t place) {
+  Chart chart{
+      .key = fmt::format("profile_{}", place),
+      .title = fmt::format("Power in an execution of {} (FinGraV, Figures 6 and 8)", kernel.name),
+      .caption =
+          "Points are samples at their time in the execution; lines are fits with their 95 % "
+          "band. SSE is the first settled execution, SSP the last, power settled too.",
+      .x = {.title = "time in the execution", .unit = Unit::kNanoseconds},
+      .y = {.title = "power", .unit = Unit::kWatts}};
+  for (Series& series : std::vector<Series>{
+           points_of("SSP samples", kernel.lois_points), curve_of("SSP fit", kernel.curve),
+           points_of("SSE samples", kernel.sse_points), curve_of("SSE fit", kernel.sse_curve)}) {
+    if (!series.y.empty()) chart.series.push_back(std::move(series));
+  }
+  for (const auto& [value, label] :
+       {std::pair{kernel.ssp_w, "SSP, mean"}, std::pair{kernel.idle_w, "idle"}}) {
+    if (std::isfinite(value)) chart.guides.push_back({Guide::Across::kY, value, label});
+  }
+  return chart;
+}
+
+// What the error of a sample too early is: both powers of every kernel side by side.
+Chart settled_chart(const PowerReport& report) {
+  Chart chart{.key = "sse_ssp",
+              .title =
+                  "Power of the first settled execution and of settled power (FinGraV, "
+                  "Section V-C1)",
+              .caption = "Whiskers: 95 % interval of SSP.",
+              .x = {.title = "kernel", .unit = Unit::kText},
+              .y = {.title = "power", .unit = Unit::kWatts}};
+  Series sse{.name = "SSE", .mark = Mark::kBars};
+  Series ssp{.name = "SSP", .mark = Mark::kBars};
+  for (const KernelProfile& kernel : report.kernels) {
+    if (!std::isfinite(kernel.ssp_w)) continue;
+    chart.categories.push_back(kernel.name);
+    sse.y.push_back(kernel.sse_w);
+    ssp.y.push_back(kernel.ssp_w);
+    ssp.low.push_back(kernel.ssp_low_w);
+    ssp.high.push_back(kernel.ssp_high_w);
+  }
+  chart.series = {std::move(sse), std::move(ssp)};
+  return chart;
+}
+
+Chart components_chart(const PowerReport& report) {
+  constexpr std::array<const char*, 3> kNames = {"XCD", "IOD", "HBM"};
+  Chart chart{.key = "components",
+              .title = "Power by component (FinGraV, Figures 7 and 10)",
+              .caption = "Means of settled power, where the sensor tells components apart.",
+              .x = {.title = "kernel", .unit = Unit::kText},
+              .y = {.title = "power", .unit = Unit::kWatts}};
+  std::vector<Series> series;
+  series.push_back({.name = "total", .mark = Mark::kBars});
+  for (const char* name : kNames) series.push_back({.name = name, .mark = Mark::kBars});
+  for (const KernelProfile& kernel : report.kernels) {
+    const bool any = std::any_of(kernel.component_w.begin(), kernel.component_w.end(),
+                                 [](double watts) { return std::isfinite(watts); });
+    if (!any) continue;
+    chart.categories.push_back(kernel.name);
+    series[0].y.push_back(kernel.ssp_w);
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      series[i + 1].y.push_back(kernel.component_w[i]);
+    }
+  }
+  chart.series = std::move(series);
+  return chart;
+}
+
+}  // namespace
+
+void add_comparison_chart(const PowerReport& report, Section& section) {
+  if (report.comparisons.empty()) return;
+  Chart chart{.key = "comparisons_chart",
+              .title = "The same kernel under two conditions (FinGraV, Figures 5 and 9)",
+              .caption =
+                  "Power relative to the first condition; whiskers: 95 % interval. One that "
+                  "holds 0 is no difference.",
+              .x = {.title = "kernel", .unit = Unit::kText},
+              .y = {.title = "change of power", .unit = Unit::kShare},
+              .guides = {{Guide::Across::kY, 0, "no change"}}};
+  Series change{.name = "change", .mark = Mark::kBars};
+  for (const ProfileComparison& one : report.comparisons) {
+    chart.categories.push_back(fmt::format("{}: {} against {}", one.name, one.other, one.base));
+    change.y.push_back(one.relative);
+    change.low.push_back(one.relative_low);
+    change.high.push_back(one.relative_high);
+  }
+  chart.horizontal = true;
+  chart.series.push_back(std::move(change));
+  section.blocks.push_back(std::move(chart));
+}
+
+void add_power_charts(const PowerReport& report, Section& section) {
+  for (size_t i = 0; i < report.kernels.size(); ++i) {
+    Chart chart = profile_chart(report.kernels[i], i);
+    if (!chart.series.empty()) section.blocks.push_back(std::move(chart));
+  }
+  for (Chart chart : {settled_chart(report), components_chart(report)}) {
+    if (!chart.categories.empty()) section.blocks.push_back(std::move(chart));
+  }
+  add_comparison_chart(report, section);
+}
+
+}  // namespace assay

@@ -1,0 +1,15 @@
+#pragma once
+
+// The figures of FinGraV as charts of the power section.
+
+#include "power/report.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+// Power over the execution of every kernel, SSE beside SSP, components, and comparisons.
+void add_power_charts(const PowerReport& report, Section& section);
+// The comparisons alone, nothing where there are none.
+void add_comparison_chart(const PowerReport& report, Section& section);
+
+}  // namespace assay

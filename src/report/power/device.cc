@@ -1,0 +1,121 @@
+#include "report/power/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+Item time_item(const char* key, const char* label, int64_t ns) {
+  return {key, label, ns, Unit::kNanoseconds};
+}
+
+std::vector<Item> sensor_items(const SensorModel& sensor) {
+  return {time_item("window_ns", "averaging window w", sensor.window_ns),
+          time_item("period_ns", "reporting period P", sensor.period_ns),
+          time_item("delay_ns", "delay of a reading", sensor.delay_ns)};
+}
+
+void add_kernel(const KernelTruth& kernel, std::vector<Item>& items) {
+  items.push_back({"name", "kernel", kernel.name, Unit::kText});
+  items.push_back({"ssp_w", "true SSP power", kernel.ssp_w, Unit::kWatts});
+  items.push_back({"energy_j", "true energy per execution", kernel.energy_j, Unit::kJoules});
+  items.push_back(time_item("t_exec_ns", "true execution time", kernel.t_exec_ns));
+  items.push_back(time_item("golden_low_ns", "common mode from", kernel.common_low_ns));
+  items.push_back(time_item("golden_high_ns", "common mode to", kernel.common_high_ns));
+  items.push_back({"xcd_w", "true power of the compute dies", kernel.component_w[0], Unit::kWatts});
+  items.push_back({"iod_w", "true power of the I/O dies", kernel.component_w[1], Unit::kWatts});
+  items.push_back({"hbm_w", "true power of the memory", kernel.component_w[2], Unit::kWatts});
+  items.push_back(time_item("settled_after_ns", "throttling ends after", kernel.settled_after_ns));
+}
+
+Table curve_table(const KernelTruth& kernel) {
+  Table table;
+  table.key = "true_profile";
+  table.title = "True power in the kernel, after the sensor's window";
+  table.columns = {{"toi_ns", "time in kernel", Unit::kNanoseconds},
+                   {"power_w", "power", Unit::kWatts}};
+  for (const auto& [toi, watts] : kernel.curve) table.rows.push_back({toi, watts});
+  table.show = Show::kDataOnly;
+  return table;
+}
+
+}  // namespace
+
+Section truth_section(const PowerTruth& truth, const std::string& kernel) {
+  Section section{"power", "", {}};
+  Facts facts;
+  facts.key = "truth";
+  facts.title = "What the simulated device knows";
+  const auto found = std::find_if(truth.kernels.begin(), truth.kernels.end(),
+                                  [&](const KernelTruth& one) { return one.name == kernel; });
+  if (found != truth.kernels.end()) add_kernel(*found, facts.items);
+  facts.items.push_back({"drift_ppm", "true drift, ppm", truth.drift_ppm, Unit::kRatio});
+  facts.items.push_back({"idle_w", "idle power", truth.idle_w, Unit::kWatts});
+  for (Item& item : sensor_items(truth.sensor)) facts.items.push_back(std::move(item));
+  facts.items.push_back({"noise_share", "noise of a reading", truth.noise_share, Unit::kShare});
+  facts.items.push_back({"gain", "reading over truth", truth.gain, Unit::kRatio});
+  facts.items.push_back({"sensor_kind", "sort of device drawn", truth.kind, Unit::kText});
+  section.blocks.push_back(std::move(facts));
+  if (found != truth.kernels.end()) section.blocks.push_back(curve_table(*found));
+  return section;
+}
+
+Section procedure_section(const PowerPlan& plan, uint32_t rounds) {
+  Facts facts;
+  facts.key = "procedure";
+  facts.title = "How it was measured";
+  facts.items = {
+      time_item("t_exec_ns", "execution time, settled", plan.t_exec_ns),
+      {"warm_ups", "warm-ups deduced", plan.warm_ups, Unit::kCount},
+      {"executions_per_run", "executions per run", plan.executions_per_run, Unit::kCount},
+      {"planned_runs", "runs planned", plan.runs, Unit::kCount},
+      {"rounds", "further rounds for LOIs", rounds, Unit::kCount},
+      {"throttles", "power or time settled late", plan.throttles},
+      {"mean_only", "too slow a sensor for a curve", plan.mean_only}};
+  return {"power", "", {std::move(facts)}};
+}
+
+Section calibration_section(const SensorCalibration& calibration, const std::string& path) {
+  Facts facts;
+  facts.title = "Power sensor of " + calibration.device;
+  facts.items = {{"device", "device", calibration.device, Unit::kText},
+                 {"driver", "driver", calibration.driver, Unit::kText},
+                 {"uuid", "GPU", calibration.uuid, Unit::kText},
+                 {"mode", "mode", sensor_mode_name(calibration.sensor.mode), Unit::kText}};
+  for (Item& item : sensor_items(calibration.sensor)) facts.items.push_back(std::move(item));
+  const std::vector<Item> rest = {
+      {"share_sampled", "part of the time that is seen", calibration.share_sampled, Unit::kShare},
+      {"idle_w", "idle power", calibration.idle_w, Unit::kWatts},
+      {"load_w", "power under load", calibration.load_w, Unit::kWatts},
+      {"residual_w", "scatter around boxcar(load)", calibration.residual_w, Unit::kWatts},
+      {"updates", "readings fitted", calibration.updates, Unit::kCount},
+      {"steps", "steps of load", calibration.steps, Unit::kCount},
+      {"linearity_idle", "reading over energy counter, idle", calibration.linearity_idle,
+       Unit::kRatio},
+      {"linearity_load", "reading over energy counter, loaded", calibration.linearity_load,
+       Unit::kRatio},
+      {"file", "kept in", path, Unit::kText}};
+  facts.items.insert(facts.items.end(), rest.begin(), rest.end());
+  return {"calibration", "Calibration", {std::move(facts)}};
+}
+
+std::vector<std::string> calibration_verdict_words(const SensorCalibration& calibration) {
+  const auto ms = [](int64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  const SensorModel& sensor = calibration.sensor;
+  std::vector<std::string> words = {
+      fmt::format("The sensor reports every {:.4g} ms the mean over {:.4g} ms, {:.4g} ms late.",
+                  ms(sensor.period_ns), ms(sensor.window_ns), ms(sensor.delay_ns))};
+  if (calibration.share_sampled < 0.99) {
+    words.push_back(fmt::format("It sees {:.0f} % of the time; what happens in between is missed.",
+                                100 * calibration.share_sampled));
+  }
+  words.push_back(fmt::format(
+      "Power inside a kernel can be resolved from {:.4g} ms of execution time on; below that only "
+      "averages over executions.",
+      2 * ms(sensor.window_ns)));
+  return words;
+}
+
+}  // namespace assay

@@ -1,0 +1,24 @@
+#pragma once
+
+// What a power run knows beside its recording: the truth of a simulated device, the plan, and what
+// calibration found.
+
+#include <string>
+#include <vector>
+
+#include "records/power_plan.h"
+#include "records/power_truth.h"
+#include "records/sensor_calibration.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+// "truth" under "power": what the simulated device says about the profiled kernel and itself.
+Section truth_section(const PowerTruth& truth, const std::string& kernel);
+// "procedure" under "power".
+Section procedure_section(const PowerPlan& plan, uint32_t rounds);
+// "calibration".
+Section calibration_section(const SensorCalibration& calibration, const std::string& path);
+std::vector<std::string> calibration_verdict_words(const SensorCalibration& calibration);
+
+}  // namespace assay

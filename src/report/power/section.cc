@@ -1,0 +1,518 @@
+#include "report/power/section.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "report/document/units.h"
+#include "report/power/charts.h"
+#include "report/sections.h"
+
+namespace assay {
+namespace {
+
+std::string watts(double value) { return format_value(value, Unit::kWatts); }
+
+std::string interval_words(double low, double high) {
+  if (!std::isfinite(low) || !std::isfinite(high)) return "no interval";
+  return "95 %: " + watts(low) + " to " + watts(high);
+}
+
+std::string kernel_words(const KernelProfile& kernel) {
+  if (kernel.verdict == PowerVerdict::kRefused) {
+    return kernel.name + ": refused, because " +
+           (kernel.reasons.empty() ? std::string("nothing was measured") : kernel.reasons.front()) +
+           ".";
+  }
+  std::string text = kernel.name + " draws " + watts(kernel.ssp_w) + " once settled (" +
+                     interval_words(kernel.ssp_low_w, kernel.ssp_high_w) + "), " +
+                     format_value(kernel.energy_j, Unit::kJoules) + " per execution of " +
+                     format_ns(kernel.t_exec_ns);
+  if (std::isfinite(kernel.sse_error)) {
+    text += "; the first settled execution shows " + watts(kernel.sse_w) + ", " +
+            format_share(kernel.sse_error) + " off";
+  }
+  return text + ".";
+}
+
+std::string comparison_words(const ProfileComparison& c) {
+  std::string text = c.name + ", " + c.other + " against " + c.base + ": " + watts(c.base_w) +
+                     " to " + watts(c.other_w);
+  const bool known = std::isfinite(c.relative_low) && std::isfinite(c.relative_high);
+  if (!known) return text + ", without an interval.";
+  const std::string change = format_share(std::fabs(c.relative));
+  if (!c.differs) return text + ", within the uncertainty.";
+  return text + ", " + change + (c.relative < 0 ? " less." : " more.");
+}
+
+Facts sensor_facts(const SensorModel& sensor) {
+  const auto known = [](int64_t ns) { return ns > 0 ? Value(ns) : Value(); };
+  return {.key = "sensor",
+          .title = "Sensor",
+          .items = {{"mode", "mode", std::string(sensor_mode_name(sensor.mode)), Unit::kText},
+                    {"window_ns", "averages over (w)", known(sensor.window_ns), Unit::kNanoseconds},
+                    {"period_ns", "reports every (P)", known(sensor.period_ns), Unit::kNanoseconds},
+                    {"delay_ns", "late by", sensor.delay_ns, Unit::kNanoseconds},
+                    {"sensor_source", "known from", sensor.source, Unit::kText}}};
+}
+
+std::vector<Item> kernel_items(const KernelProfile& k) {
+  const bool any = k.verdict != PowerVerdict::kRefused;
+  return {
+      {"name", "kernel", k.name, Unit::kText},
+      {"verdict", "verdict", std::string(power_verdict_name(k.verdict)), Unit::kText},
+      {"t_exec_ns", "T", k.t_exec_ns, Unit::kNanoseconds},
+      {"runs", "runs", k.runs, Unit::kCount},
+      {"golden_runs", "golden runs", k.golden, Unit::kCount},
+      {"golden_low_ns", "bin from", k.golden_low_ns, Unit::kNanoseconds},
+      {"golden_high_ns", "bin to", k.golden_high_ns, Unit::kNanoseconds},
+      {"executions_per_run", "executions per run", k.executions_per_run, Unit::kCount},
+      {"lois", "LOIs", k.lois, Unit::kCount},
+      {"loi_target", "LOIs wanted", k.loi_target, Unit::kCount},
+      {"sse_lois", "LOIs of SSE", k.sse_lois, Unit::kCount},
+      {"plateau_samples", "samples in the plateau", k.plateau_samples, Unit::kCount},
+      {"w_over_t", "w/T", k.w_over_t, Unit::kRatio},
+      {"attenuation", "left of what repeats with T", k.attenuation, Unit::kShare},
+      {"window_share", "window in this kernel", k.window_share, Unit::kShare},
+      {"sse_w", "SSE", k.sse_w, Unit::kWatts},
+      {"ssp_w", "SSP", k.ssp_w, Unit::kWatts},
+      {"ssp_low_w", "SSP from", k.ssp_low_w, Unit::kWatts},
+      {"ssp_high_w", "SSP to", k.ssp_high_w, Unit::kWatts},
+      {"ssp_arithmetic_w", "mean of the LOIs", k.ssp_arithmetic_w, Unit::kWatts},
+      {"sse_error", "SSE error", k.sse_error, Unit::kShare},
+      {"energy_j", "energy", k.energy_j, Unit::kJoules},
+      {"idle_w", "idle", k.idle_w, Unit::kWatts},
+      {"xcd_w", "XCD", k.component_w[0], Unit::kWatts},
+      {"iod_w", "IOD", k.component_w[1], Unit::kWatts},
+      {"hbm_w", "HBM", k.component_w[2], Unit::kWatts},
+      {"degree", "degree of the fit", any ? Value(k.degree) : Value()},
+      {"residual_w", "scatter around the fit", any ? Value(k.residual_w) : Value(), Unit::kWatts},
+      {"largest_gap_ns", "widest hole", k.largest_gap_ns, Unit::kNanoseconds},
+      {"drift_ppm", "clock drift, ppm", k.clock.drift_ppm, Unit::kRatio},
+      {"clock_residual_p95_ns", "clocks agree to", whole_ns(k.clock.residual_p95_ns),
+       Unit::kNanoseconds},
+      {"clock_rtt_floor_ns", "fastest clock read", k.clock.rtt_floor_ns, Unit::kNanoseconds},
+      {"clock_probes", "clock reads", k.clock.probes, Unit::kCount},
+      {"clock_probes_kept", "kept", k.clock.probes_kept, Unit::kCount},
+      {"clock_segments", "straight pieces", k.clock.segments.size(), Unit::kCount},
+      {"samples", "samples", k.samples, Unit::kCount},
+      {"samples_outside_runs", "outside runs", k.samples_outside_runs, Unit::kCount},
+      {"samples_in_gaps", "in gaps", k.samples_in_gaps, Unit::kCount},
+      {"samples_repeated", "repeated", k.samples_repeated, Unit::kCount},
+      {"reasons", "reasons", Value::List(k.reasons), Unit::kText},
+      {"notes", "notes", Value::List(k.notes), Unit::kText}};
+}
+
+Table curve_table(std::string key, const std::vector<ProfilePoint>& points) {
+  Table table{.key = std::move(key),
+              .columns = {{.key = "toi_ns", .title = "TOI", .unit = Unit::kNanoseconds},
+                          {.key = "power_w", .title = "power", .unit = Unit::kWatts},
+                          {.key = "low_w", .title = "from", .unit = Unit::kWatts},
+                          {.key = "high_w", .title = "to", .unit = Unit::kWatts}},
+              .show = Show::kDataOnly};
+  for (const ProfilePoint& point : points) {
+    table.rows.push_back({point.toi_ns, point.power_w, point.low_w, point.high_w});
+  }
+  return table;
+}
+
+Table scatter_table(std::string key, const std::vector<ProfilePoint>& points) {
+  Table table{.key = std::move(key),
+              .columns = {{.key = "toi_ns", .title = "TOI", .unit = Unit::kNanoseconds},
+                          {.key = "power_w", .title = "power", .unit = Unit::kWatts}},
+              .show = Show::kDataOnly};
+  for (const ProfilePoint& point : points) table.rows.push_back({point.toi_ns, point.power_w});
+  return table;
+}
+
+Elements kernel_elements(const PowerReport& report) {
+  Elements list{.key = "kernels", .elements = {}, .show = Show::kDataOnly};
+  for (const KernelProfile& kernel : report.kernels) {
+    Section section;
+    section.blocks = {Facts{.items = kernel_items(kernel), .show = Show::kDataOnly},
+                      curve_table("profile", kernel.curve),
+                      scatter_table("scatter", kernel.lois_points),
+                      curve_table("sse_profile", kernel.sse_curve),
+                      scatter_table("sse_scatter", kernel.sse_points)};
+    list.elements.push_back({std::move(section)});
+  }
+  return list;
+}
+
+// The columns by which kernels are compared (Figure 7), for readers; data has everything.
+Table side_by_side(const PowerReport& report) {
+  constexpr std::array<const char*, 14> kShown = {
+      "name",      "ssp_w",    "ssp_low_w", "ssp_high_w", "sse_w",       "sse_error", "energy_j",
+      "t_exec_ns", "w_over_t", "lois",      "loi_target", "golden_runs", "runs",      "verdict"};
+  Table table{.title = "Kernels", .terminal_limit = 0, .show = Show::kReadersOnly};
+  for (const KernelProfile& kernel : report.kernels) {
+    const std::vector<Item> items = kernel_items(kernel);
+    Row row;
+    for (const char* key : kShown) {
+      const auto item = std::find_if(items.begin(), items.end(),
+                                     [key](const Item& candidate) { return candidate.key == key; });
+      if (table.rows.empty()) {
+        table.columns.push_back({.key = item->key,
+                                 .title = item->label,
+                                 .unit = item->unit,
+                                 .elastic = item->key == "name"});
+      }
+      row.push_back(item->value);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// A row of characters between the lowest and the highest power of the plot.
+class PlotScale {
+ public:
+  explicit PlotScale(const KernelProfile& kernel) {
+    for (const auto* points : {&kernel.curve, &kernel.lois_points, &kernel.sse_curve}) {
+      for (const ProfilePoint& p : *points) {
+        low_ = std::min(low_, p.power_w);
+        high_ = std::max(high_, p.power_w);
+      }
+    }
+    if (high_ <= low_) high_ = low_ + 1;
+  }
+  std::string title() const { return watts(low_) + " to " + watts(high_); }
+  std::string row(const ProfilePoint& point, const std::vector<double>& lois, double sse_w) const {
+    std::string line(kWidth, '.');
+    if (std::isfinite(point.low_w) && std::isfinite(point.high_w)) {
+      for (size_t at = place(point.low_w); at <= place(point.high_w); ++at) line[at] = '-';
+    }
+    for (const double loi : lois) line[place(loi)] = '+';
+    if (std::isfinite(sse_w)) line[place(sse_w)] = 's';
+    line[place(point.power_w)] = 'o';
+    return line;
+  }
+
+ private:
+  static constexpr size_t kWidth = 40;
+  size_t place(double value) const {
+    const double share = std::clamp((value - low_) / (high_ - low_), 0.0, 1.0);
+    return static_cast<size_t>(std::lround(share * (kWidth - 1)));
+  }
+  double low_ = INFINITY;
+  double high_ = -INFINITY;
+};
+
+// The curve as a plot of characters: o the fit of SSP, - its band, + the LOIs nearby, s the fit of
+// SSE (Figure 8).
+Table plot(const KernelProfile& kernel) {
+  constexpr size_t kEvery = 4;  // of the curve's points
+  const PlotScale scale(kernel);
+  Table table{.title = kernel.name +
+                       ": power over time in the execution (o SSP, - 95 % band, + LOIs, s SSE)",
+              .columns = {{.key = "toi", .title = "TOI", .unit = Unit::kNanoseconds},
+                          {.key = "power", .title = "power", .unit = Unit::kWatts},
+                          {.key = "plot", .title = scale.title(), .unit = Unit::kText}},
+              .terminal_limit = 0,
+              .show = Show::kReadersOnly};
+  const double reach = static_cast<double>(kernel.t_exec_ns) * kEvery /
+                       static_cast<double>(kernel.curve.size() - 1) / 2;
+  for (size_t i = 0; i < kernel.curve.size(); i += kEvery) {
+    std::vector<double> lois;
+    for (const ProfilePoint& loi : kernel.lois_points) {
+      const double off = static_cast<double>(loi.toi_ns - kernel.curve[i].toi_ns);
+      if (std::fabs(off) <= reach) lois.push_back(loi.power_w);
+    }
+    const double sse_w = i < kernel.sse_curve.size() ? kernel.sse_curve[i].power_w : std::nan("");
+    table.rows.push_back(
+        {kernel.curve[i].toi_ns, kernel.curve[i].power_w, scale.row(kernel.curve[i], lois, sse_w)});
+  }
+  return table;
+}
+
+Table takeaways_table(const PowerReport& report) {
+  Table table{
+      .key = "takeaways",
+      .title = "What the power buys",
+      .columns = {{.key = "name", .title = "kernel", .unit = Unit::kText, .elastic = true},
+                  {.key = "kernel_bound", .title = "bound by", .unit = Unit::kText},
+                  {.key = "op_per_byte", .title = "FLOP/B", .unit = Unit::kRatio},
+                  {.key = "ridge_op_per_byte", .title = "ridge", .unit = Unit::kRatio},
+                  {.key = "achieved_flops", .title = "FLOP/s", .show = Show::kDataOnly},
+                  {.key = "achieved_bytes_per_s", .title = "B/s", .show = Show::kDataOnly},
+                  {.key = "peak_flops_share", .title = "of peak FLOP/s", .unit = Unit::kShare},
+                  {.key = "peak_bandwidth_share", .title = "of bandwidth", .unit = Unit::kShare},
+                  {.key = "above_idle_w", .title = "above idle", .unit = Unit::kWatts},
+                  {.key = "w_per_tflops", .title = "W per TFLOP/s", .unit = Unit::kRatio},
+                  {.key = "pj_per_flop", .title = "pJ/FLOP", .unit = Unit::kRatio},
+                  {.key = "pj_per_byte", .title = "pJ/B", .unit = Unit::kRatio}},
+      .terminal_limit = 0};
+  bool any = false;
+  for (const KernelTakeaway& t : report.takeaways) {
+    any = any || std::isfinite(t.achieved_flops) || std::isfinite(t.achieved_bytes_per_s);
+    table.rows.push_back({t.name, std::string(kernel_bound_name(t.bound)), t.op_per_byte,
+                          t.ridge_op_per_byte, t.achieved_flops, t.achieved_bytes_per_s,
+                          t.peak_flops_share, t.peak_bandwidth_share, t.above_idle_w,
+                          t.w_per_tflops, t.pj_per_flop, t.pj_per_byte});
+  }
+  if (!any) table.show = Show::kDataOnly;  // nothing known about work and bytes
+  return table;
+}
+
+Table pairs_table(const PowerReport& report) {
+  Table table{.key = "complementary",
+              .title = "Kernels that could run together (powers added, so at most)",
+              .columns = {{.key = "compute", .title = "compute-bound", .unit = Unit::kText},
+                          {.key = "memory", .title = "memory-bound", .unit = Unit::kText},
+                          {.key = "together_w", .title = "together", .unit = Unit::kWatts},
+                          {.key = "limit_w", .title = "limit", .unit = Unit::kWatts},
+                          {.key = "headroom_w", .title = "left", .unit = Unit::kWatts},
+                          {.key = "fits", .title = "fits"}}};
+  for (const ComplementaryPair& p : report.pairs) {
+    table.rows.push_back({p.compute, p.memory, p.together_w, p.limit_w, p.headroom_w, p.fits});
+  }
+  if (table.rows.empty()) table.show = Show::kDataOnly;
+  return table;
+}
+
+Table comparisons_table(const PowerReport& report) {
+  Table table{.key = "comparisons",
+              .title = "Compared",
+              .columns = {{.key = "name", .title = "kernel", .unit = Unit::kText},
+                          {.key = "base", .title = "base", .unit = Unit::kText},
+                          {.key = "other", .title = "other", .unit = Unit::kText},
+                          {.key = "base_w", .title = "base SSP", .unit = Unit::kWatts},
+                          {.key = "other_w", .title = "other SSP", .unit = Unit::kWatts},
+                          {.key = "relative", .title = "change", .unit = Unit::kShare},
+                          {.key = "relative_low", .title = "from", .unit = Unit::kShare},
+                          {.key = "relative_high", .title = "to", .unit = Unit::kShare},
+                          {.key = "differs", .title = "differs"},
+                          {.key = "curve_rms_share", .title = "curves apart", .unit = Unit::kShare},
+                          {.key = "sse_error_change", .title = "SSE error", .unit = Unit::kShare}}};
+  for (const ProfileComparison& c : report.comparisons) {
+    table.rows.push_back({c.name, c.base, c.other, c.base_w, c.other_w, c.relative, c.relative_low,
+                          c.relative_high, c.differs, c.curve_rms_share, c.sse_error_change});
+  }
+  if (table.rows.empty()) table.show = Show::kDataOnly;
+  return table;
+}
+
+Facts campaign_facts(const PowerReport& report) {
+  const auto text = [](const std::string& words) { return words.empty() ? Value() : Value(words); };
+  Facts facts{.items = {{"device", "device", text(report.device), Unit::kText},
+                        {"workload", "workload", text(report.workload), Unit::kText},
+                        {"power_limit_w", "power limit", report.limit_w, Unit::kWatts}}};
+  if (report.roofline) {
+    facts.items.push_back(
+        {"peaks_source", "peaks from", report.roofline->source, Unit::kText, "", Show::kDataOnly});
+  }
+  return facts;
+}
+
+Prose remarks(const PowerReport& report) {
+  Prose prose{.bullets = true, .show = Show::kReadersOnly};
+  for (const KernelProfile& kernel : report.kernels) {
+    for (const std::string& note : kernel.notes) {
+      prose.paragraphs.push_back(kernel.name + ": " + note + ".");
+    }
+  }
+  return prose;
+}
+
+std::string joules(int64_t microjoules) {
+  return format_value(static_cast<double>(microjoules) * 1e-6, Unit::kJoules);
+}
+
+double share_of(int64_t part_uj, int64_t total_uj) {
+  return total_uj > 0 ? static_cast<double>(part_uj) / static_cast<double>(total_uj) : std::nan("");
+}
+
+std::string_view log_clock_name(LogClock clock) {
+  switch (clock) {
+    case LogClock::kEpoch:
+      return "epoch";
+    case LogClock::kLocalTime:
+      return "local_time";
+    case LogClock::kTimeOfDay:
+      return "time_of_day";
+    case LogClock::kUnknownOrigin:
+      break;
+  }
+  return "unknown_origin";
+}
+
+Facts energy_totals(const EnergyReport& r) {
+  const auto j = [](int64_t uj) { return Value(static_cast<double>(uj) * 1e-6); };
+  return {.items = {{"total_j", "measured", j(r.total_uj), Unit::kJoules},
+                    {"base_j", "drawn anyway", j(r.base_uj), Unit::kJoules,
+                     format_share(share_of(r.base_uj, r.total_uj))},
+                    {"kernels_j", "by kernels, above it", j(r.kernels_uj), Unit::kJoules,
+                     format_share(share_of(r.kernels_uj, r.total_uj))},
+                    {"unattributed_j", "unattributed", j(r.unattributed_uj), Unit::kJoules,
+                     format_share(share_of(r.unattributed_uj, r.total_uj))},
+                    {"total_uj", "", r.total_uj, Unit::kNone, "", Show::kDataOnly},
+                    {"base_uj", "", r.base_uj, Unit::kNone, "", Show::kDataOnly},
+                    {"kernels_uj", "", r.kernels_uj, Unit::kNone, "", Show::kDataOnly},
+                    {"unattributed_uj", "", r.unattributed_uj, Unit::kNone, "", Show::kDataOnly},
+                    {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules, "",
+                     std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
+                    {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
+                    {"mean_w", "mean power", r.mean_w, Unit::kWatts},
+                    {"base_w", "base power", r.base_w, Unit::kWatts,
+                     interval_words(r.base_low_w, r.base_high_w)},
+                    {"base_low_w", "from", r.base_low_w, Unit::kWatts, "", Show::kDataOnly},
+                    {"base_high_w", "to", r.base_high_w, Unit::kWatts, "", Show::kDataOnly},
+                    {"explained", "variance explained", r.explained, Unit::kShare},
+                    {"residual_w", "scatter around the model", r.residual_w, Unit::kWatts},
+                    {"readings", "readings", r.readings, Unit::kCount},
+                    {"window_ns", "sensor averages over (w)", r.window_ns, Unit::kNanoseconds,
+                     r.window_source},
+                    {"window_source", "", r.window_source, Unit::kText, "", Show::kDataOnly},
+                    {"delay_ns", "late by", r.delay_ns, Unit::kNanoseconds}}};
+}
+
+Facts log_facts(const LogSource& source) {
+  const PowerLog& log = *source.log;
+  const std::string& device = log.series[source.series].device;
+  return {.key = "log",
+          .title = "Log",
+          .items = {{"log_format", "format", log.format, Unit::kText},
+                    {"column", "column", log.column, Unit::kText},
+                    {"log_device", "device", device.empty() ? Value() : Value(device), Unit::kText},
+                    {"log_clock", "times are", std::string(log_clock_name(log.clock)), Unit::kText},
+                    {"rows", "rows", log.rows, Unit::kCount},
+                    {"rows_without_power", "without a power", log.rows_without_power, Unit::kCount},
+                    {"rows_cut", "cut short", log.rows_cut, Unit::kCount},
+                    {"rows_out_of_order", "out of order", log.rows_out_of_order, Unit::kCount}}};
+}
+
+Table classes_table(const EnergyReport& report) {
+  Table table{
+      .key = "classes",
+      .title = "Power above the base, while running",
+      .columns = {{.key = "names", .title = "kernels", .unit = Unit::kText, .elastic = true},
+                  {.key = "above_idle_w", .title = "power", .unit = Unit::kWatts},
+                  {.key = "low_w", .title = "from", .unit = Unit::kWatts},
+                  {.key = "high_w", .title = "to", .unit = Unit::kWatts},
+                  {.key = "window_share", .title = "of the time", .unit = Unit::kShare},
+                  {.key = "steady", .title = "in the base"}},
+      .terminal_limit = 0};
+  for (const PowerClass& c : report.classes) {
+    table.rows.push_back({Value::List(c.names), c.steady ? Value() : Value(c.above_idle_w), c.low_w,
+                          c.high_w, c.window_share, c.steady});
+  }
+  return table;
+}
+
+Table parts_table(std::string key, std::string title, const std::vector<EnergyPart>& parts,
+                  int64_t total_uj, size_t top) {
+  Table table{.key = std::move(key),
+              .title = std::move(title),
+              .columns = {{.key = "name", .title = "name", .unit = Unit::kText, .elastic = true},
+                          {.key = "energy_j", .title = "energy", .unit = Unit::kJoules},
+                          {.key = "low_j", .title = "from", .unit = Unit::kJoules},
+                          {.key = "high_j", .title = "to", .unit = Unit::kJoules},
+                          {.key = "energy_share", .title = "of all", .unit = Unit::kShare},
+                          {.key = "busy_ns", .title = "busy", .unit = Unit::kNanoseconds},
+                          {.key = "count", .title = "count", .unit = Unit::kCount},
+                          {.key = "alone", .title = "told apart"},
+                          {.key = "energy_uj", .title = "", .show = Show::kDataOnly}},
+              .terminal_limit = top};
+  for (const EnergyPart& p : parts) {
+    table.rows.push_back({p.name, static_cast<double>(p.energy_uj) * 1e-6, p.low_j, p.high_j,
+                          share_of(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone,
+                          p.energy_uj});
+  }
+  if (parts.empty()) table.show = Show::kDataOnly;
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::string> power_verdict_words(const PowerReport& report) {
+  std::vector<std::string> words;
+  for (const KernelProfile& kernel : report.kernels) {
+    words.push_back(kernel_words(kernel));
+    const bool refused = kernel.verdict == PowerVerdict::kRefused;
+    for (size_t i = refused ? 1 : 0; i < kernel.reasons.size(); ++i) {
+      words.push_back(kernel.name + ": " + kernel.reasons[i] + ".");
+    }
+  }
+  for (const ProfileComparison& c : report.comparisons) words.push_back(comparison_words(c));
+  if (words.empty()) words.push_back("No kernel in this recording.");
+  return words;
+}
+
+std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
+  std::vector<std::string> words;
+  const double left = share_of(r.unattributed_uj, r.total_uj);
+  words.push_back(joules(r.total_uj) + " in " + format_ns(r.covered_ns) + ", " + watts(r.mean_w) +
+                  " on average: " + format_share(share_of(r.kernels_uj, r.total_uj)) +
+                  " goes to kernels, " + format_share(share_of(r.base_uj, r.total_uj)) +
+                  " is drawn anyway, " +
+                  (left < 0 ? "and both exceed what was measured by " + format_share(-left) + "."
+                            : format_share(left) + " is unattributed."));
+  if (!r.kernels.empty() && r.kernels.front().energy_uj > 0) {
+    const EnergyPart& first = r.kernels.front();
+    words.push_back(
+        "Most of it goes to " + first.name + ": " + joules(first.energy_uj) +
+        (first.alone ? "." : ", by its share of the time of kernels that cannot be told apart."));
+  }
+  return words;
+}
+
+std::vector<ImportNote> power_log_notes(const PowerLog& log) {
+  const uint64_t cut = log.rows_cut + (log.truncated ? 1 : 0);
+  if (cut == 0) return {};
+  const ImportCodeInfo& info = import_code_info(ImportCode::kTruncated);
+  return {{.code = std::string(info.key),
+           .severity = std::string(severity_name(info.severity)),
+           .count = cut,
+           .meaning =
+               "the power log ends in the middle of a line or of its compressed stream; only "
+               "whole lines before the cut were read"}};
+}
+
+std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
+                                     size_t top) {
+  Section section{.key = "energy", .title = "Energy"};
+  section.blocks.push_back(energy_totals(report));
+  section.blocks.push_back(classes_table(report));
+  section.blocks.push_back(
+      parts_table("kernels", "By kernel, above the base", report.kernels, report.total_uj, top));
+  section.blocks.push_back(parts_table("operators", "By operator, above the base", report.operators,
+                                       report.total_uj, top));
+  for (const EnergyGrouping& grouping : report.groupings) {
+    section.blocks.push_back(parts_table(grouping.key, grouping.title + ", above the base",
+                                         grouping.parts, report.total_uj, top));
+  }
+  section.blocks.push_back(parts_table("iterations", "By iteration, base included",
+                                       report.iterations, report.total_uj, top));
+  section.blocks.push_back(
+      parts_table("phases", "By phase, base included", report.phases, report.total_uj, top));
+  section.blocks.push_back(log_facts(source));
+  return {std::move(section), trust_section(report.trust)};
+}
+
+Section comparisons_section(const PowerReport& report) {
+  Section section{.key = "power", .title = "", .blocks = {comparisons_table(report)}};
+  add_comparison_chart(report, section);
+  return section;
+}
+
+std::vector<Section> power_sections(const PowerReport& report) {
+  Section section{.key = "power", .title = "Power"};
+  section.blocks.push_back(side_by_side(report));
+  for (const KernelProfile& kernel : report.kernels) {
+    if (!kernel.curve.empty()) section.blocks.push_back(plot(kernel));
+  }
+  if (Prose prose = remarks(report); !prose.paragraphs.empty()) {
+    section.blocks.push_back(std::move(prose));
+  }
+  section.blocks.push_back(campaign_facts(report));
+  section.blocks.push_back(sensor_facts(report.sensor));
+  section.blocks.push_back(kernel_elements(report));
+  section.blocks.push_back(takeaways_table(report));
+  section.blocks.push_back(pairs_table(report));
+  section.blocks.push_back(comparisons_table(report));
+  add_power_charts(report, section);
+  return {std::move(section), trust_section(report.trust)};
+}
+
+}  // namespace assay

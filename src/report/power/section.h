@@ -1,0 +1,34 @@
+#pragma once
+
+// From results of the power room to sections of a Document.
+
+#include <string>
+#include <vector>
+
+#include "power/attribute.h"
+#include "power/report.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+// One sentence per kernel, then what keeps the answer from being better.
+std::vector<std::string> power_verdict_words(const PowerReport& report);
+// "power": sensor, kernels with their profiles, takeaways, pairs, comparisons; and "trust".
+std::vector<Section> power_sections(const PowerReport& report);
+
+struct LogSource {
+  const PowerLog* log = nullptr;
+  size_t series = 0;  // into log->series
+};
+std::vector<std::string> energy_verdict_words(const EnergyReport& report);
+// What was lost of the log itself.
+std::vector<ImportNote> power_log_notes(const PowerLog& log);
+// "energy": totals, power classes, energy by kernel, operator, iteration and phase; and "trust".
+// top: rows shown to readers.
+std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
+                                     size_t top);
+
+// "comparisons" of several recordings, under "power".
+Section comparisons_section(const PowerReport& report);
+
+}  // namespace assay

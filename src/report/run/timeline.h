@@ -1,0 +1,30 @@
+#pragma once
+
+// What the rooms found in a trace, on its time (report/document/timeline.h). What each track shows
+// and to which number of the report its slices sum is in docs/formats/perfetto.md.
+
+#include "launch/fuse.h"
+#include "launch/metrics.h"
+#include "levels/levels.h"
+#include "levels/telemetry.h"
+#include "report/document/timeline.h"
+#include "tax/tax.h"
+#include "trace/iterations.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// Reports of one trace with the same windows. `levels` with its rows.
+struct TimelineRooms {
+  const LaunchReport& launch;
+  const FusionReport& fusion;
+  const TaxReport& tax;
+  const LevelsReport& levels;
+  const TelemetryReport* telemetry = nullptr;  // absent: no log beside the trace
+};
+
+Timeline trace_timeline(const Trace& trace, const Links& links, const Windows& windows,
+                        const TimelineRooms& rooms);
+
+}  // namespace assay

@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <limits>
+
+#include "report/document/units.h"
+#include "report/sections.h"
+
+namespace assay {
+namespace {
+
+template <typename Table>
+void widen(const Table& table, int64_t& first_ns, int64_t& last_ns) {
+  for (size_t i = 0; i < table.size(); ++i) {
+    first_ns = std::min(first_ns, table.start_ns[i]);
+    last_ns = std::max(last_ns, table.start_ns[i] + table.dur_ns[i]);
+  }
+}
+
+struct TimeSpan {
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  int64_t last_ns = std::numeric_limits<int64_t>::min();
+  bool known() const { return first_ns <= last_ns; }
+};
+
+TimeSpan time_span(const Trace& trace) {
+  TimeSpan span;
+  widen(trace.ops, span.first_ns, span.last_ns);
+  widen(trace.frames, span.first_ns, span.last_ns);
+  widen(trace.api_calls, span.first_ns, span.last_ns);
+  widen(trace.activities, span.first_ns, span.last_ns);
+  widen(trace.annotations, span.first_ns, span.last_ns);
+  return span;
+}
+
+Item count_item(const char* key, uint64_t count) {
+  return {.key = key, .label = key, .value = count, .unit = Unit::kCount};
+}
+
+Item ns_item(const char* key, Value value) {
+  return {.key = key, .label = key, .value = std::move(value), .unit = Unit::kNone};
+}
+
+template <typename Table>
+Facts sums_of(const char* key, const Table& table, int64_t first_ns) {
+  int64_t start = 0;
+  int64_t dur = 0;
+  for (size_t i = 0; i < table.size(); ++i) {
+    start += table.start_ns[i] - first_ns;
+    dur += table.dur_ns[i];
+  }
+  return {.key = key, .title = key, .items = {ns_item("start_ns", start), ns_item("dur_ns", dur)}};
+}
+
+Section rows_section(const Trace& trace) {
+  const RowCounts& counts = trace.counts;
+  return {
+      .key = "rows",
+      .title = "Elements of the event array",
+      .blocks = {Facts{
+          .items = {
+              count_item("events", counts.events), count_item("flow_starts", counts.flow_starts),
+              count_item("flow_ends", counts.flow_ends), count_item("metadata", counts.metadata),
+              count_item("instants", counts.instants), count_item("spans", counts.spans)}}}};
+}
+
+Section tables_section(const Trace& trace) {
+  Facts facts;
+  // op_inputs is filled only for analyses that ask for it: its size here says nothing of the file.
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc)                      \
+  if (std::string_view(#member) != "op_inputs") {                    \
+    facts.items.push_back(count_item(#member, trace.member.size())); \
+  }
+  ASSAY_TABLES(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+  return {.key = "tables", .title = "Rows per table", .blocks = {facts}};
+}
+
+Section kinds_section(const Trace& trace) {
+  uint64_t by_kind[5] = {};
+  for (const ActivityKind kind : trace.activities.kind) ++by_kind[static_cast<size_t>(kind)];
+  return {
+      .key = "activity_kinds",
+      .title = "Device work by kind",
+      .blocks = {Facts{.items = {count_item("kernel", by_kind[0]), count_item("memcpy", by_kind[1]),
+                                 count_item("memset", by_kind[2]), count_item("sync", by_kind[3]),
+                                 count_item("other", by_kind[4])}}}};
+}
+
+Section times_section(const Trace& trace, const TimeSpan& span) {
+  const Value first = span.known() ? Value(span.first_ns) : Value();
+  const Value last = span.known() ? Value(span.last_ns) : Value();
+  return {.key = "times",
+          .title = "Times",
+          .blocks = {Facts{.items = {ns_item("base_time_ns", trace.base_time_ns),
+                                     {.key = "whole_microseconds",
+                                      .label = "whole_microseconds",
+                                      .value = trace.whole_microseconds},
+                                     ns_item("first_ns", first),
+                                     ns_item("last_ns", last)}}}};
+}
+
+Section sums_section(const Trace& trace, const TimeSpan& span) {
+  const int64_t first = span.known() ? span.first_ns : 0;
+  return {.key = "sums",
+          .title = "Sums of starts (from the first) and durations",
+          .blocks = {sums_of("ops", trace.ops, first), sums_of("frames", trace.frames, first),
+                     sums_of("api_calls", trace.api_calls, first),
+                     sums_of("activities", trace.activities, first),
+                     sums_of("annotations", trace.annotations, first)}};
+}
+
+Section links_section(const LinkStats& stats) {
+  Facts facts;
+  for_each_link_stat(stats, [&facts](const char* key, auto value) {
+    facts.items.push_back({.key = key, .label = key, .value = value, .unit = Unit::kCount});
+  });
+  return {.key = "links", .title = "Links", .blocks = {facts}};
+}
+
+Section launch_summary(const LaunchReport& launch) {
+  const LaunchMetrics& whole = launch.whole;
+  const bool any = whole.kernels > 0;
+  const auto if_any = [any](int64_t ns) { return any ? Value(ns) : Value(); };
+  return {.key = "launch",
+          .title = "Launch numbers",
+          .blocks = {Facts{
+              .items = {count_item("kernels", whole.kernels), count_item("linked", whole.linked),
+                        count_item("launches", whole.launches), ns_item("tklqt_ns", whole.tklqt_ns),
+                        count_item("clamped", whole.clamped), count_item("dropped", whole.dropped),
+                        ns_item("kernel_sum_ns", whole.kernel_sum_ns),
+                        ns_item("kernel_union_ns", whole.kernel_union_ns),
+                        ns_item("il_ns", if_any(whole.il_ns)),
+                        ns_item("gpu_idle_eq5_ns", if_any(whole.gpu_idle_eq5_ns)),
+                        ns_item("gpu_idle_union_ns", if_any(whole.gpu_idle_union_ns))}}}};
+}
+
+// "a,b" as "a, b", so that a long list can be wrapped.
+std::string spaced(const std::string& list) {
+  std::string text;
+  for (const char c : list) {
+    text += c;
+    if (c == ',') text += ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<Item> trace_items(const Trace& trace) {
+  std::vector<Item> items;
+  if (trace.distributed.rank) {
+    items.push_back({.key = "rank", .label = "rank", .value = *trace.distributed.rank});
+  }
+  if (trace.distributed.world_size) {
+    items.push_back(
+        {.key = "world_size", .label = "world size", .value = *trace.distributed.world_size});
+  }
+  std::string device;
+  for (const DeviceProperties& properties : trace.devices) {
+    if (device.empty()) device = properties.name;
+  }
+  if (!device.empty()) {
+    items.push_back({.key = "device", .label = "device", .value = device, .unit = Unit::kText});
+  }
+  items.push_back(
+      {.key = "events", .label = "events", .value = trace.counts.events, .unit = Unit::kCount});
+  items.push_back({.key = "content_bytes",
+                   .label = "size",
+                   .value = trace.content_bytes,
+                   .unit = Unit::kBytes});
+  const TimeSpan span = time_span(trace);
+  if (span.known()) {
+    items.push_back({.key = "span_ns",
+                     .label = "recorded",
+                     .value = span.last_ns - span.first_ns,
+                     .unit = Unit::kNanoseconds});
+  }
+  return items;
+}
+
+std::vector<Section> import_summary_sections(const Trace& trace, const Links& links,
+                                             const LaunchReport& launch) {
+  const TimeSpan span = time_span(trace);
+  return {rows_section(trace),        tables_section(trace),     kinds_section(trace),
+          times_section(trace, span), sums_section(trace, span), links_section(links.stats),
+          launch_summary(launch)};
+}
+
+Section trust_section(const TrustNotes& notes) {
+  Table table{.key = "trust",
+              .title = "Trust",
+              .columns = {{.key = "what", .title = "what", .unit = Unit::kText},
+                          {.key = "count", .title = "count", .unit = Unit::kCount},
+                          {.key = "time_ns", .title = "at stake", .unit = Unit::kNanoseconds},
+                          {.key = "affects", .title = "affects", .unit = Unit::kText},
+                          {.key = "effect", .title = "effect", .unit = Unit::kText}},
+              .terminal_limit = 0,
+              .show = Show::kDataOnly};
+  // Sentences do not fit into cells: readers get them whole.
+  Prose prose{.bullets = true, .show = Show::kReadersOnly};
+  for (const TrustNote& note : notes) {
+    table.rows.push_back({note.what, note.count, note.time_ns, note.affects, note.effect});
+    std::string line = note.what + ": " + format_count(static_cast<int64_t>(note.count));
+    if (note.time_ns != 0) line += ", " + format_ns(note.time_ns) + " at stake";
+    if (!note.affects.empty()) line += ", moves " + spaced(note.affects);
+    prose.paragraphs.push_back(line + ". " + note.effect);
+  }
+  if (notes.empty()) prose.paragraphs.push_back("nothing found that would move a number");
+  return {.key = "", .title = "Trust: what may move these numbers", .blocks = {table, prose}};
+}
+
+TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> rooms) {
+  TrustNotes notes;
+  for (size_t i = 0; i < kImportCodes; ++i) {
+    const auto code = static_cast<ImportCode>(i);
+    const ImportCodeInfo& info = import_code_info(code);
+    if (info.severity != Severity::kDataLoss || log.entry(code).count == 0) continue;
+    notes.push_back({std::string(info.key), log.entry(code).count, 0, "all numbers",
+                     std::string(info.meaning)});
+  }
+  for (const TrustNotes& room : rooms) notes.insert(notes.end(), room.begin(), room.end());
+  return notes;
+}
+
+void hide_from_readers(Section& section) {
+  std::erase_if(section.blocks, [](const Block& block) {
+    return std::visit([](const auto& b) { return b.show == Show::kReadersOnly; }, block);
+  });
+  for (Block& block : section.blocks) {
+    std::visit([](auto& b) { b.show = Show::kDataOnly; }, block);
+  }
+}
+
+}  // namespace assay

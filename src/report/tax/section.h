@@ -1,0 +1,80 @@
+#pragma once
+
+// From results of the tax room to sections of a Document.
+
+#include <string>
+#include <vector>
+
+#include "report/document/document.h"
+#include "report/sections.h"
+#include "tax/diagnosis.h"
+#include "tax/kernel_db.h"
+#include "tax/measured.h"
+#include "tax/sweep.h"
+#include "tax/tax.h"
+
+namespace assay {
+
+// Two decimals; what only rounds to 0 or 1 is told apart.
+std::string hdbi_text(double hdbi);
+
+// A lever of the tax room as a reader meets it.
+struct TaxAdvice {
+  TaxLever lever;
+  std::string what;     // one sentence: what to do
+  std::string same_as;  // key of the launch room's lever that is the same change; empty = none
+  std::string
+      tighter;  // whose bound is taken when both have one: "tax", "launch"; empty = only ours
+};
+// Of levers that both rooms have, the bound is the smaller of the two. The launch room looks into
+// IL, which begins later than T_e2e: what lies outside is added to its bound. launch_levers: empty
+// when the launch room was not asked.
+std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
+                                  const std::vector<Lever>& launch_levers, int64_t outside_il_ns);
+
+// T_e2e of the whole trace less its IL.
+int64_t outside_il_ns(const TaxReport& tax, const LaunchReport& launch);
+
+// Levers with one bound and one reason for it, told together.
+struct AdviceGroup {
+  int64_t at_most_ns = 0;
+  double share_of_e2e = 0;
+  std::string basis;
+  std::vector<std::string> what;
+};
+std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice);
+
+// The answer of `assay tax` in sentences; the first one is the answer.
+std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& report,
+                                           const TaxDiagnosis& diagnosis,
+                                           const std::vector<TaxAdvice>& advice);
+// The sentence that follows the answer when there is a replay.
+std::string tax_measured_words(const TaxReport& report, const MeasuredReport& measured);
+// One or two sentences for `assay report`, which has a verdict of its own.
+std::vector<std::string> tax_report_words(const TaxReport& report, const TaxDiagnosis& diagnosis);
+
+struct TaxSectionInput {
+  const TaxReport& report;
+  const TaxDiagnosis& diagnosis;
+  const std::vector<TaxAdvice>& advice;
+  const KernelDatabase* database = nullptr;  // for the table of the costliest kernels
+  size_t top = 10;                           // rows of it; 0 = all
+  const MeasuredReport* measured = nullptr;  // with a replay
+};
+// "tax": whole, windows, phases, means, families, orphans, diagnosis, kernels, measured.
+Section tax_section(const TaxSectionInput& input);
+
+// The few numbers by which traces are compared.
+std::vector<Item> tax_overview(const TaxReport& report);
+
+struct TaxPlatform {
+  std::string name;
+  std::vector<TaxPoint> points;  // by (sequence length, batch)
+};
+// A batch size or length: whole numbers nearly always, and then printed as such.
+Value size_value(double size);
+// "tax_sweep": points, crossovers, changes. One platform or two.
+Section tax_sweep_section(const std::vector<TaxPlatform>& platforms);
+std::vector<std::string> tax_sweep_words(const std::vector<TaxPlatform>& platforms);
+
+}  // namespace assay

@@ -1,0 +1,313 @@
+// The sentences of the tax room. HDBI is a ratio without classes (spec/tax 2), and T_Orch is never
+// set against wall time as a share of it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "report/document/units.h"
+#include "report/tax/section.h"
+
+namespace assay {
+namespace {
+
+// From this share on, kernels that could not be attributed are part of the answer.
+constexpr double kManyOrphans = 0.05;
+
+std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::kRatio); }
+
+struct LeverWords {
+  const char* key;
+  const char* what;
+  const char* launch_lever;  // the launch room's name for the same change; nullptr = it has none
+};
+
+constexpr LeverWords kLeverWords[] = {
+    {"compile", "take Python and dispatch off the path (torch.compile, larger operators)",
+     "cheaper_host"},
+    {"library_path",
+     "shorten the libraries' front end (cached algorithm choice, batched calls, fixed shapes)",
+     "cheaper_host"},
+    {"cuda_graphs", "launch by CUDA graphs or persistent kernels", "cheaper_host"},
+    {"fusion", "launch fewer kernels (fused operators, FlashAttention, torch.compile)", "fusion"},
+    {"faster_core", "run the launching thread on a faster CPU core (more cores change nothing)",
+     "cheaper_host"},
+    {"device_work", "make device work cheaper (larger tiles, lower precision, less memory traffic)",
+     "device_work"},
+    {"communication",
+     "hide or shrink communication (overlap it, fewer and larger collectives, even ranks)",
+     "communication"},
+};
+
+const LeverWords* words_of(const std::string& key) {
+  for (const LeverWords& words : kLeverWords) {
+    if (key == words.key) return &words;
+  }
+  return nullptr;
+}
+
+std::string layer_words(TaxLayer layer) {
+  switch (layer) {
+    case TaxLayer::kPython:
+      return "Python, before the operator is reached";
+    case TaxLayer::kDispatch:
+      return "framework dispatch";
+    case TaxLayer::kLibrary:
+      return "the vendor libraries' front end";
+    case TaxLayer::kLaunch:
+      return "the launch floor, which only fewer launches make smaller";
+    case TaxLayer::kNone:
+      break;
+  }
+  return "nothing";
+}
+
+// Half of the launches without an operator: their Python, dispatch and library time is not in the
+// trace, and what is left says nothing about layers.
+bool layers_untold(const TaxReport& report) {
+  const uint64_t launches = report.whole.sums.n_launch;
+  return launches > 0 && 2 * report.whole.orphans.without_op >= launches;
+}
+
+// Without a floor every launch is charged nothing for being one, without operators nothing for what
+// came before it: what is left is a lower bound.
+std::string answer(const TaxReport& report) {
+  const TaxSums& s = report.whole.sums;
+  const bool no_floor = report.floor.source == TaxSource::kNone;
+  const bool bound = no_floor || layers_untold(report);
+  const std::string work =
+      format_counted(s.n, "kernel", "kernels") +
+      (s.n == 1 ? " that keeps the GPU busy for " : " that keep the GPU busy for ") +
+      format_ns(s.t_device_ns) + " (T_DeviceActive)";
+  if (!s.charged()) {
+    return "What the host is charged (T_Orch) for " + work + " cannot be told from this trace: " +
+           (s.n_launch == 0
+                ? "no launch call of theirs is in it; record the runtime's calls with their "
+                  "correlation ids."
+                : "it has no operators around its launches and no launch to an idle stream; give "
+                  "the launch floor (--floor).");
+  }
+  std::string text = "The host is charged " + std::string(bound ? "at least " : "") +
+                     format_ns(s.t_orch_ns) + " (T_Orch) for " + work;
+  if (s.hdbi) text += std::string(bound ? ": HDBI at most " : ": HDBI ") + hdbi_text(*s.hdbi);
+  if (s.n_launch > 0) {
+    text += ", " + format_ns(s.t_orch_ns / static_cast<int64_t>(s.n_launch)) + " per launch";
+  }
+  return text + (no_floor ? "; the launch floor is not known (--floor)." : ".");
+}
+
+std::string layers_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
+  if (diagnosis.largest == TaxLayer::kNone) return "";
+  if (layers_untold(report)) {
+    return "Most launches have no operator around them in this trace, so that Python, dispatch and "
+           "library time cannot be told: little but the launch floor is charged for them.";
+  }
+  std::string text = "The largest layer is " + layer_words(diagnosis.largest) + ": " +
+                     format_share(diagnosis.largest_share) + " of T_Orch.";
+  if (report.with_stack && diagnosis.largest == TaxLayer::kPython) {
+    text += " Recording Python stacks inflates it; a run without them tells by how much.";
+  }
+  return text;
+}
+
+// The host pays once per graph launch.
+std::string graph_text(const TaxReport& report) {
+  const uint64_t followers = report.whole.orphans.graph_followers;
+  const uint64_t n = report.whole.sums.n;
+  if (followers == 0) return "";
+  return format_counted(followers, "kernel", "kernels") + " of " +
+         format_count(static_cast<int64_t>(n)) +
+         " ran inside graph launches, for which the host pays once.";
+}
+
+std::string wall_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
+  const TaxWindow& w = report.whole;
+  if (w.t_e2e_ns <= 0) return "";
+  std::string text = "By the clock ";
+  if (w.exclusive.total_ns > 0) {
+    text += "the host threads spent " + format_ns(w.exclusive.total_ns) + " on it";
+    if (w.exclusive.waiting_ns > 0) {
+      text += " (" + format_ns(w.exclusive.waiting_ns) + " of it waiting for the GPU)";
+    }
+    text += ", and ";
+  }
+  text += "the GPU stood idle for " + format_ns(diagnosis.gpu_idle_ns) + " of " +
+          format_ns(w.t_e2e_ns) + " (T_e2e)";
+  if (w.sums.t_orch_ns > w.t_e2e_ns) {
+    text +=
+        "; T_Orch is larger than that because it charges an operator again for every kernel it "
+        "launches";
+  }
+  return text + ".";
+}
+
+std::string orphan_text(const TaxReport& report) {
+  const TaxOrphans& o = report.whole.orphans;
+  const uint64_t lost = o.without_call + o.without_op;
+  const uint64_t n = report.whole.sums.n;
+  if (layers_untold(report) || !report.whole.sums.charged()) return "";
+  if (n == 0 || static_cast<double>(lost) < kManyOrphans * static_cast<double>(n)) return "";
+  const double share = static_cast<double>(lost) / static_cast<double>(n);
+  return format_share(share) +
+         " of the kernels have no launch call or no operator in the trace: what they cost the host "
+         "is not in T_Orch.";
+}
+
+std::string phase_text(const TaxReport& report) {
+  std::string text;
+  for (const TaxWindow& phase : report.phases) {
+    if (!phase.sums.hdbi) continue;
+    text += text.empty() ? "" : "; ";
+    text += std::string(tax_phase_name(phase.phase)) + ": HDBI " + hdbi_text(*phase.sums.hdbi);
+    if (phase.kernels_per_token) {
+      text += ", " + ratio_text(*phase.kernels_per_token) + " kernels per token";
+    }
+  }
+  if (text.empty()) return "";
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text + ".";
+}
+
+std::string levers_text(const std::vector<TaxAdvice>& advice) {
+  constexpr size_t kShown = 2;
+  std::string text;
+  const std::vector<AdviceGroup> groups = group_advice(advice);
+  for (size_t i = 0; i < groups.size() && i < kShown; ++i) {
+    const AdviceGroup& group = groups[i];
+    text += (i == 0 ? "" : "; ") + group.what.front();
+    if (group.what.size() > 1) text += ", or " + group.what[1];
+    text += " (at most " + format_upper_share(group.share_of_e2e) + " of wall time)";
+  }
+  return text.empty() ? "" : "What reaches furthest: " + text + ".";
+}
+
+const Lever* find_lever(const std::vector<Lever>& levers, const std::string& key) {
+  for (const Lever& lever : levers) {
+    if (lever.key == key) return &lever;
+  }
+  return nullptr;
+}
+
+void compare(const Lever& launch, int64_t outside_il_ns, TaxAdvice& advice) {
+  TaxLever& lever = advice.lever;
+  const int64_t at_most_ns = launch.at_most_ns + outside_il_ns;
+  advice.same_as = launch.key;
+  advice.tighter = "tax";
+  // The others are of one kernel, or of the launches alone of the chains that were found: no bounds
+  // for ours.
+  if (launch.key != "cheaper_host" || at_most_ns >= lever.at_most_ns) return;
+  advice.tighter = "launch";
+  lever.share_of_e2e *= static_cast<double>(at_most_ns) / static_cast<double>(lever.at_most_ns);
+  lever.at_most_ns = at_most_ns;
+  lever.basis = launch.basis;
+  if (outside_il_ns > 0) {
+    lever.basis += "; and all " + format_ns(outside_il_ns) + " of wall time before IL begins";
+  }
+}
+
+}  // namespace
+
+std::string hdbi_text(double hdbi) {
+  if (hdbi > 0 && hdbi < 0.005) return "<0.01";
+  if (hdbi < 1 && hdbi > 0.995) return ">0.99";
+  return fmt::format("{:.2f}", hdbi);
+}
+
+int64_t outside_il_ns(const TaxReport& tax, const LaunchReport& launch) {
+  return std::max<int64_t>(0, tax.whole.t_e2e_ns - launch.whole.il_ns);
+}
+
+std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
+  std::vector<AdviceGroup> groups;
+  for (const TaxAdvice& a : advice) {
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const AdviceGroup& group) {
+      return group.at_most_ns == a.lever.at_most_ns && group.basis == a.lever.basis;
+    });
+    if (same == groups.end()) {
+      groups.push_back({a.lever.at_most_ns, a.lever.share_of_e2e, a.lever.basis, {}});
+      same = groups.end() - 1;
+    }
+    same->what.push_back(a.what);
+  }
+  return groups;
+}
+
+std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
+                                  const std::vector<Lever>& launch_levers, int64_t outside_il_ns) {
+  std::vector<TaxAdvice> advice;
+  for (const TaxLever& lever : diagnosis.levers) {
+    const LeverWords* words = words_of(lever.key);
+    if (words == nullptr) continue;
+    TaxAdvice one{lever, words->what, "", ""};
+    const Lever* same =
+        words->launch_lever != nullptr ? find_lever(launch_levers, words->launch_lever) : nullptr;
+    if (same != nullptr) compare(*same, outside_il_ns, one);
+    advice.push_back(std::move(one));
+  }
+  std::stable_sort(advice.begin(), advice.end(), [](const TaxAdvice& a, const TaxAdvice& b) {
+    return a.lever.at_most_ns > b.lever.at_most_ns;
+  });
+  return advice;
+}
+
+std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& report,
+                                           const TaxDiagnosis& diagnosis,
+                                           const std::vector<TaxAdvice>& advice) {
+  if (report.whole.sums.n == 0) {
+    return {no_kernels_words(trace)};
+  }
+  std::vector<std::string> words = {answer(report)};
+  for (std::string text :
+       {layers_text(report, diagnosis), graph_text(report), phase_text(report),
+        wall_text(report, diagnosis), orphan_text(report), levers_text(advice)}) {
+    if (!text.empty()) words.push_back(std::move(text));
+  }
+  return words;
+}
+
+std::string tax_measured_words(const TaxReport& report, const MeasuredReport& measured) {
+  const TaxSums& s = measured.sums;
+  if (measured.tier_invocations[static_cast<size_t>(MatchTier::kNone)] == s.n) {
+    return "Nothing was measured: none of the kernels has a replay, and the sums below that call "
+           "themselves measured are the trace's own.";
+  }
+  std::string text = "Measured by replay, T_Orch is " + format_ns(s.t_orch_ns);
+  if (report.whole.sums.t_orch_ns > 0) {
+    const double change = static_cast<double>(s.t_orch_ns - report.whole.sums.t_orch_ns) /
+                          static_cast<double>(report.whole.sums.t_orch_ns);
+    text += " (" + std::string(change < 0 ? "-" : "+") + format_share(std::abs(change)) +
+            " against the trace alone)";
+  }
+  if (s.hdbi) text += ", HDBI " + hdbi_text(*s.hdbi);
+  const auto none = static_cast<size_t>(MatchTier::kNone);
+  text += ": " + format_count(static_cast<int64_t>(s.n - measured.tier_invocations[none])) +
+          " of " + format_counted(s.n, "kernel has", "kernels have") + " a replay";
+  if (!measured.guarded.empty()) {
+    text += ", of which the launch time of " +
+            format_counted(measured.guarded.size(), "unique kernel", "unique kernels") +
+            " was rejected as contaminated";
+  }
+  return text + ".";
+}
+
+std::vector<std::string> tax_report_words(const TaxReport& report, const TaxDiagnosis& diagnosis) {
+  if (report.whole.sums.n == 0 || diagnosis.largest == TaxLayer::kNone) return {};
+  if (layers_untold(report)) return {};
+  const TaxSums& s = report.whole.sums;
+  std::string text = "Host cost by layer: largest is " + layer_words(diagnosis.largest) + ", " +
+                     format_share(diagnosis.largest_share) + " of T_Orch (" +
+                     format_ns(s.t_orch_ns) + " for " + format_ns(s.t_device_ns) +
+                     " of device work";
+  if (s.hdbi) text += ", HDBI " + hdbi_text(*s.hdbi);
+  text += ")";
+  if (s.t_orch_ns > report.whole.t_e2e_ns) {
+    text +=
+        "; T_Orch charges an operator again for every kernel it launches and is no share of "
+        "the time that passed";
+  }
+  return {text + "."};
+}
+
+}  // namespace assay

@@ -1,0 +1,39 @@
+#pragma once
+
+// From annealing runs of ALA to a section of a Document.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/document/document.h"
+#include "throughput/ala/annealing.h"
+
+namespace assay {
+
+struct AnnealingTarget {
+  std::string name;
+  ThroughputData rows;
+  std::vector<TargetJudgement> by_seed;  // in the order of the runs
+};
+
+// A plain regressor on the same subsets.
+struct AnnealingBaseline {
+  uint64_t seed = 0;
+  std::string method;
+  std::vector<double> errors;  // by step of the run with this seed; NaN = no answer
+};
+
+struct AnnealingReport {
+  std::string source;  // empty: all rows
+  size_t source_rows = 0;
+  int steps = 0;                                        // asked for
+  std::vector<std::pair<uint64_t, AnnealingRun>> runs;  // by seed
+  std::vector<AnnealingTarget> targets;
+  std::vector<AnnealingBaseline> baselines = {};  // empty: not asked for
+};
+
+Section annealing_section(const AnnealingReport& report);
+std::vector<std::string> annealing_words(const AnnealingReport& report);
+
+}  // namespace assay

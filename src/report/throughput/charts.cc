@@ -1,0 +1,368 @@
+#include "report/throughput/charts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/stats.h"
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr int kQuantileSteps = 20;
+
+Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
+
+std::vector<std::string> methods_of(const std::vector<SplitErrors>& errors) {
+  std::vector<std::string> methods;
+  for (const SplitErrors& e : errors) {
+    if (std::find(methods.begin(), methods.end(), e.method) == methods.end())
+      methods.push_back(e.method);
+  }
+  return methods;
+}
+
+std::vector<std::string> splits_of(const std::vector<SplitErrors>& errors) {
+  std::vector<std::string> splits;
+  for (const SplitErrors& e : errors) {
+    if (std::find(splits.begin(), splits.end(), e.split) == splits.end()) splits.push_back(e.split);
+  }
+  return splits;
+}
+
+const SplitErrors* find(const std::vector<SplitErrors>& errors, const std::string& split,
+                        const std::string& method) {
+  const auto at = std::find_if(errors.begin(), errors.end(), [&](const SplitErrors& e) {
+    return e.split == split && e.method == method;
+  });
+  return at == errors.end() ? nullptr : &*at;
+}
+
+// Medians with whiskers from the 10th to the 90th percentile.
+void add_summary(const ErrorSummary* summary, Series& series) {
+  series.y.push_back(summary != nullptr ? summary->median_ape : kNaN);
+  series.low.push_back(summary != nullptr ? summary->p10_ape : kNaN);
+  series.high.push_back(summary != nullptr ? summary->p90_ape : kNaN);
+}
+
+Chart by_split_chart(const std::vector<SplitErrors>& errors) {
+  Chart chart{.key = "errors_by_split",
+              .title = "Absolute percentage error by split and method",
+              .caption = "Medians, whiskers from the 10th to the 90th percentile",
+              .y = {"error", Unit::kShare, true},
+              .categories = splits_of(errors)};
+  for (const std::string& method : methods_of(errors)) {
+    Series series{.name = method, .mark = Mark::kBars};
+    for (const std::string& split : chart.categories) {
+      const SplitErrors* e = find(errors, split, method);
+      add_summary(e != nullptr ? &e->summary : nullptr, series);
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+// Errors of the feasible rows that got an answer, ascending.
+std::vector<double> sorted_errors(const ThroughputData& data, const SplitErrors& errors) {
+  std::vector<double> sorted;
+  for (const TestedRow& row : errors.rows) {
+    if (!data.infeasible[row.row] && std::isfinite(row.ape)) sorted.push_back(row.ape);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+bool is_training_set(const std::string& split) { return split.size() == 2 && split[0] == 'E'; }
+
+// One curve per method of a split, or per training set of a method.
+Chart distribution_chart(std::string key, std::string title) {
+  return Chart{.key = std::move(key),
+               .title = std::move(title),
+               .x = {"absolute percentage error", Unit::kShare, true},
+               .y = {"rows with no greater error", Unit::kShare}};
+}
+
+void add_distribution(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
+  Table table{.key = "distribution",
+              .title = "Distribution of the errors (ALA, Figures 6 and 7a)",
+              .columns = {{.key = "split", .title = "split", .unit = Unit::kText},
+                          {.key = "method", .title = "method", .unit = Unit::kText},
+                          {.key = "rows_share", .title = "rows", .unit = Unit::kShare},
+                          {.key = "ape", .title = "error at most", .unit = Unit::kShare}},
+              .show = Show::kDataOnly};
+  std::map<std::string, Chart> charts;
+  std::vector<std::string> order;
+  for (const SplitErrors& e : evaluation.errors) {
+    const std::vector<double> sorted = sorted_errors(evaluation.data, e);
+    if (sorted.empty()) continue;
+    const bool six = is_training_set(e.split);
+    const std::string key = "distribution_" + (six ? e.method : e.split);
+    const auto [at, is_new] = charts.try_emplace(
+        key, distribution_chart(
+                 key, six ? fmt::format("Errors by training set, {} (ALA, Figure 6)", e.method)
+                          : fmt::format("Errors by method, {} (ALA, Figure 7a)", e.split)));
+    if (is_new) order.push_back(key);
+    Series series{.name = six ? e.split : e.method};
+    for (int k = 0; k <= kQuantileSteps; ++k) {
+      const double share = static_cast<double>(k) / kQuantileSteps;
+      series.x.push_back(quantile_sorted(sorted, share));
+      series.y.push_back(share);
+      table.rows.push_back({e.split, e.method, share, finite(series.x.back())});
+    }
+    at->second.series.push_back(std::move(series));
+  }
+  blocks.push_back(std::move(table));
+  for (const std::string& key : order) blocks.push_back(std::move(charts.at(key)));
+}
+
+// The paper prints one figure of Figure 6 in words and none of Figures 7 and 8.
+void add_training_sets(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
+  Table table{
+      .key = "training_sets",
+      .title = "Training sets of four shapes (ALA, Figure 6)",
+      .columns = {{.key = "name", .title = "set", .unit = Unit::kText},
+                  {.key = "training", .title = "trained on", .unit = Unit::kText, .elastic = true},
+                  {.key = "method", .title = "method", .unit = Unit::kText},
+                  {.key = "median_ape", .title = "median", .unit = Unit::kShare},
+                  {.key = "paper_median_ape", .title = "paper", .unit = Unit::kShare}},
+      .terminal_limit = 0};
+  for (const SplitErrors& e : evaluation.errors) {
+    if (!is_training_set(e.split)) continue;
+    table.rows.push_back({e.split, e.label, e.method, finite(e.summary.median_ape),
+                          e.split == "E1" && e.method == "ala" ? Value(0.04) : Value()});
+  }
+  if (!table.rows.empty()) blocks.push_back(std::move(table));
+}
+
+void add_models(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
+  const std::string& split = evaluation.errors.front().split;
+  Chart chart{.key = "by_model",
+              .title = fmt::format("Errors by model, {} (ALA, Figure 8)", split),
+              .caption = "Medians, whiskers from the 10th to the 90th percentile",
+              .y = {"error", Unit::kShare, true},
+              .horizontal = true};
+  std::map<std::string, std::map<std::string, ErrorSummary>> by_method;
+  std::set<std::string> models;
+  for (const SplitErrors& e : evaluation.errors) {
+    if (e.split != split) continue;
+    for (NamedErrors& named : errors_by(evaluation.data, e, &BenchRow::model)) {
+      models.insert(named.name);
+      by_method[e.method][named.name] = named.summary;
+    }
+  }
+  chart.categories.assign(models.begin(), models.end());
+  for (const std::string& method : methods_of(evaluation.errors)) {
+    Series series{.name = method, .mark = Mark::kBars};
+    for (const std::string& model : models) {
+      const auto at = by_method[method].find(model);
+      add_summary(at != by_method[method].end() ? &at->second : nullptr, series);
+    }
+    chart.series.push_back(std::move(series));
+  }
+  blocks.push_back(std::move(chart));
+}
+
+void add_timing(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
+  if (evaluation.times.empty()) return;
+  Table table{.key = "timing",
+              .title = "Time to learn and answer, by fold (ALA, Figures 7c and 7d)",
+              .columns = {{.key = "split", .title = "split", .unit = Unit::kText},
+                          {.key = "method", .title = "method", .unit = Unit::kText},
+                          {.key = "fold", .title = "fold", .unit = Unit::kText},
+                          {.key = "train_rows", .title = "training rows", .unit = Unit::kCount},
+                          {.key = "train_configs", .title = "configurations", .unit = Unit::kCount},
+                          {.key = "time_ns", .title = "time", .unit = Unit::kNanoseconds}},
+              .terminal_limit = 40};
+  std::map<std::string, std::vector<double>> by_method;
+  std::map<std::string, Series> points;
+  for (const FoldTime& time : evaluation.times) {
+    table.rows.push_back(
+        {time.split, time.method, time.fold, time.train_rows, time.train_configs, time.time_ns});
+    by_method[time.method].push_back(static_cast<double>(time.time_ns));
+    Series& series = points[time.method];
+    series.name = time.method;
+    series.mark = Mark::kPoints;
+    series.x.push_back(static_cast<double>(time.train_rows));
+    series.y.push_back(static_cast<double>(time.time_ns));
+    series.labels.push_back(time.split + ", " + time.fold);
+  }
+  blocks.push_back(std::move(table));
+  Chart spread{.key = "time_by_method",
+               .title = "Time to learn and answer a fold (ALA, Figure 7c)",
+               .caption = "Medians, whiskers from the least to the greatest fold",
+               .y = {"time", Unit::kNanoseconds, true}};
+  Series bars{.name = "time", .mark = Mark::kBars};
+  Chart rows{.key = "time_by_rows",
+             .title = "Time by the number of training rows (ALA, Figure 7d)",
+             .x = {"training rows", Unit::kCount},
+             .y = {"time", Unit::kNanoseconds, true}};
+  for (auto& [method, times] : by_method) {
+    std::sort(times.begin(), times.end());
+    spread.categories.push_back(method);
+    bars.y.push_back(quantile_sorted(times, 0.5));
+    bars.low.push_back(times.front());
+    bars.high.push_back(times.back());
+    rows.series.push_back(std::move(points[method]));
+  }
+  spread.series.push_back(std::move(bars));
+  blocks.push_back(std::move(spread));
+  blocks.push_back(std::move(rows));
+}
+
+std::string curve_name(const BenchRow& row) {
+  const std::string config = config_text(row);
+  return config + (config.empty() ? "" : ", ") + length_text(row);
+}
+
+}  // namespace
+
+std::vector<Block> curve_charts(const ThroughputAnswers& curve) {
+  std::map<std::string, std::vector<const PredictedPoint*>> groups;
+  std::vector<std::string> order;
+  for (const PredictedPoint& p : curve.points) {
+    auto& group = groups[group_name(p.point)];
+    if (group.empty()) order.push_back(group_name(p.point));
+    group.push_back(&p);
+  }
+  std::map<std::string, std::vector<const BenchRow*>> measured;
+  for (const BenchRow& row : curve.rows) measured[group_name(row)].push_back(&row);
+  std::vector<Block> blocks;
+  for (const std::string& name : order) {
+    if (blocks.size() == kCurveCharts) break;
+    std::vector<const PredictedPoint*>& points = groups[name];
+    std::sort(points.begin(), points.end(), [](const PredictedPoint* a, const PredictedPoint* b) {
+      return a->point.batch < b->point.batch;
+    });
+    Chart chart{.key = fmt::format("curve_{}", blocks.size() + 1),
+                .title = "Throughput over batch: " + curve_name(points.front()->point),
+                .caption = curve.fit.method == "ala" ? "ALA has no interval"
+                                                     : "Band: 90 % interval of one measurement",
+                .x = {"batch", Unit::kNone, true},
+                .y = {"tokens per second", Unit::kPerSecond, true}};
+    Series line{.name = "predicted"};
+    for (const PredictedPoint* p : points) {
+      const Prediction& prediction = p->explained.prediction;
+      line.x.push_back(p->point.batch);
+      line.y.push_back(prediction.tokens_per_s);
+      if (curve.fit.method != "ala") {
+        line.low.push_back(prediction.low90);
+        line.high.push_back(prediction.high90);
+      }
+      line.labels.emplace_back(prediction_status_name(prediction.status));
+    }
+    Series marks{.name = "measured", .mark = Mark::kPoints};
+    for (const BenchRow* row : measured[name]) {
+      marks.x.push_back(row->batch);
+      marks.y.push_back(row->tokens_per_s);
+    }
+    chart.series.push_back(std::move(line));
+    if (!marks.x.empty()) chart.series.push_back(std::move(marks));
+    blocks.push_back(std::move(chart));
+  }
+  return blocks;
+}
+
+std::vector<Block> confidence_charts(const std::vector<ConfidenceBin>& bins) {
+  const Axis told{"told half-width, median", Unit::kShare, true};
+  Chart missed{
+      .key = "confidence",
+      .title = "Told width against true error",
+      .caption = "Rows from sure to unsure, in five equal parts, each length pair left out",
+      .x = told,
+      .y = {"error, median", Unit::kShare, true}};
+  Chart held{.key = "confidence_coverage",
+             .title = "Told width against what the intervals hold",
+             .caption = "The same parts: measurements inside their 90 % interval",
+             .x = told,
+             .y = {"inside", Unit::kShare}};
+  Series error{};
+  Series inside{};
+  for (const ConfidenceBin& bin : bins) {
+    for (Series* series : {&error, &inside}) series->x.push_back(bin.half_width90);
+    error.y.push_back(bin.median_ape);
+    inside.y.push_back(bin.coverage90);
+  }
+  missed.series = {std::move(error)};
+  held.series = {std::move(inside)};
+  held.guides.push_back({Guide::Across::kY, 0.9, "90 %"});
+  std::vector<Block> blocks;
+  blocks.emplace_back(std::move(missed));
+  blocks.emplace_back(std::move(held));
+  return blocks;
+}
+
+std::vector<Block> evaluation_charts(const ThroughputEvaluation& evaluation) {
+  std::vector<Block> blocks;
+  if (evaluation.errors.empty()) return blocks;
+  blocks.push_back(by_split_chart(evaluation.errors));
+  add_training_sets(evaluation, blocks);
+  add_distribution(evaluation, blocks);
+  add_models(evaluation, blocks);
+  add_timing(evaluation, blocks);
+  return blocks;
+}
+
+std::vector<Block> annealing_charts(const AnnealingReport& report) {
+  Chart by_step{.key = "error_by_step",
+                .title = "Error over annealing steps (ALA, Figure 7b)",
+                .x = {"step", Unit::kNone},
+                .y = {"median error", Unit::kShare, true}};
+  Chart by_rows{.key = "error_by_rows",
+                .title = "Error by the number of training rows (ALA, Figure 7b)",
+                .x = {"training rows", Unit::kCount},
+                .y = {"median error", Unit::kShare, true}};
+  for (const auto& seed_and_run : report.runs) {
+    const auto seed = seed_and_run.first;
+    const auto& run = seed_and_run.second;
+    const auto add = [&](std::string name, const std::vector<double>& errors) {
+      Series steps{.name = name};
+      Series rows{.name = std::move(name), .mark = Mark::kPoints};
+      for (size_t i = 0; i < errors.size(); ++i) {
+        steps.x.push_back(static_cast<double>(i));
+        rows.x.push_back(static_cast<double>(run.log[i].rows));
+        steps.y.push_back(errors[i]);
+        rows.y.push_back(errors[i]);
+      }
+      by_step.series.push_back(std::move(steps));
+      by_rows.series.push_back(std::move(rows));
+    };
+    std::vector<double> errors;
+    for (const AnnealingStep& step : run.log) errors.push_back(step.error);
+    add(fmt::format("ala, seed {}", seed), errors);
+    for (const AnnealingBaseline& baseline : report.baselines) {
+      if (baseline.seed == seed)
+        add(fmt::format("{}, seed {}", baseline.method, seed), baseline.errors);
+    }
+  }
+  if (by_step.series.empty()) return {};
+  std::vector<Block> blocks;
+  blocks.push_back(std::move(by_step));
+  blocks.push_back(std::move(by_rows));
+  if (report.targets.empty()) return blocks;
+  Chart judged{.key = "confidence_error",
+               .title = "Confidence against error (ALA, Table I)",
+               .x = {"confidence, throughput included", Unit::kRatio},
+               .y = {"error", Unit::kShare}};
+  Series predicted{.name = "predicted", .mark = Mark::kPoints};
+  Series actual{.name = "actual", .mark = Mark::kPoints};
+  for (const AnnealingTarget& target : report.targets) {
+    for (const TargetJudgement& j : target.by_seed) {
+      for (Series* series : {&predicted, &actual}) {
+        series->x.push_back(j.confidence_with_throughput);
+        series->labels.push_back(target.name);
+      }
+      predicted.y.push_back(j.predicted_error);
+      actual.y.push_back(j.actual_error);
+    }
+  }
+  judged.series = {std::move(predicted), std::move(actual)};
+  blocks.push_back(std::move(judged));
+  return blocks;
+}
+
+}  // namespace assay

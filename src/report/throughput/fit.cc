@@ -1,0 +1,288 @@
+#include "report/throughput/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "report/document/units.h"
+#include "report/throughput/charts.h"
+#include "report/throughput/evaluate.h"
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+// "all rows have batch 8" as a sentence of its own.
+std::string sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';
+  return text + ".";
+}
+
+std::string counted(size_t count) { return format_count(static_cast<int64_t>(count)); }
+
+Table scales_table(const Predictor& predictor) {
+  Table table{.key = "scales",
+              .title = "Intervals: what 90 % takes, in standard deviations of the process",
+              .columns = {{.key = "process", .title = "process", .unit = Unit::kText},
+                          {.key = "question", .title = "new is the", .unit = Unit::kText},
+                          {.key = "scale", .title = "times sd", .unit = Unit::kRatio},
+                          {.key = "residuals", .title = "left out", .unit = Unit::kCount},
+                          {.key = "measured", .title = "measured"},
+                          {.key = "fit_weight", .title = "own fit", .unit = Unit::kShare},
+                          {.key = "blended_scale", .title = "with it", .unit = Unit::kRatio}},
+              .terminal_limit = 0};
+  const auto add = [&](const char* process, const ConformalScales* scales) {
+    if (scales == nullptr) return;
+    for (const HeldOut kind : kAllHeldOut) {
+      const ConformalScale& scale = (*scales)[static_cast<size_t>(kind)];
+      table.rows.push_back({process, held_out_name(kind), scale.scale, scale.residuals,
+                            scale.measured,
+                            scale.fit_weight > 0 ? Value(scale.fit_weight) : Value(),
+                            scale.fit_weight > 0 ? Value(scale.blended_scale) : Value()});
+    }
+  };
+  add("gp on physics", predictor.physics_scales());
+  add("gp without physics", predictor.plain_scales());
+  return table;
+}
+
+Table pair_scales_table(const Predictor& predictor) {
+  Table table{.key = "pair_scales",
+              .columns = {{.key = "process", .title = "process", .unit = Unit::kText},
+                          {.key = "question", .title = "new is the", .unit = Unit::kText},
+                          {.key = "group", .title = "hardware|framework", .unit = Unit::kText},
+                          {.key = "scale", .title = "times sd", .unit = Unit::kRatio}},
+              .show = Show::kDataOnly};
+  const auto add = [&](const char* process, const ConformalScales* scales) {
+    if (scales == nullptr) return;
+    for (const HeldOut kind : kAllHeldOut) {
+      for (const auto& [pair, scale] : (*scales)[static_cast<size_t>(kind)].of_pair)
+        table.rows.push_back({process, held_out_name(kind), pair, scale});
+    }
+  };
+  add("gp on physics", predictor.physics_scales());
+  add("gp without physics", predictor.plain_scales());
+  return table;
+}
+
+// "hardware|framework" of the names that there are.
+std::string group_text(const std::string& name) {
+  if (name == "|") return "all rows";
+  if (name.front() == '|') return name.substr(1);
+  return name.back() == '|' ? name.substr(0, name.size() - 1) : name;
+}
+
+Table left_out_table(const std::vector<FitGroup>& groups, const std::string& of_rows) {
+  Table table{.key = "left_out",
+              .title = "Missed when one length pair at a time is left out" + of_rows,
+              .columns = {{.key = "group",
+                           .title = "hardware|framework",
+                           .unit = Unit::kText,
+                           .elastic = true},
+                          {.key = "rows", .title = "rows", .unit = Unit::kCount},
+                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
+                          {.key = "p90_ape", .title = "p90", .unit = Unit::kShare}},
+              .terminal_limit = 30};
+  for (const FitGroup& g : groups)
+    table.rows.push_back({group_text(g.name), g.rows, g.median_ape, g.p90_ape});
+  return table;
+}
+
+Table confidence_table(const std::vector<ConfidenceBin>& bins, const std::string& of_rows) {
+  Table table{.key = "confidence",
+              .title = "Told width against true error, rows from sure to unsure" + of_rows,
+              .columns = {{.key = "rows", .title = "rows", .unit = Unit::kCount},
+                          {.key = "half_width90", .title = "told ±, median", .unit = Unit::kShare},
+                          {.key = "median_ape", .title = "error, median", .unit = Unit::kShare},
+                          {.key = "coverage90", .title = "inside", .unit = Unit::kShare}},
+              .terminal_limit = 0};
+  for (const ConfidenceBin& bin : bins)
+    table.rows.push_back({bin.rows, bin.half_width90, bin.median_ape, bin.coverage90});
+  return table;
+}
+
+bool is_calibrated(const Predictor& predictor) {
+  const ConformalScales* scales =
+      predictor.physics_scales() != nullptr ? predictor.physics_scales() : predictor.plain_scales();
+  return scales == nullptr || (*scales)[static_cast<size_t>(HeldOut::kRow)].measured;
+}
+
+// What holds of the rows whatever learns from them.
+void note_rows(const ThroughputFit& fit, NoteList& notes) {
+  const std::vector<BenchRow>& rows = fit.data.rows;
+  std::set<double> batches;
+  std::set<double> rates;
+  for (const BenchRow& row : rows) {
+    batches.insert(row.batch);
+    rates.insert(row.tokens_per_s);
+  }
+  if (rows.size() > 1 && rates.size() == 1) {
+    notes.add(
+        "constant_throughput", rows.size(), 0, "tokens_per_s,low90,high90",
+        "all rows have the same throughput: nothing can be learnt of batch sizes and lengths, "
+        "and the table may be a placeholder");
+  }
+  if (batches.size() == 1) {
+    notes.add("one_batch_size", rows.size(), 0, "tokens_per_s,low90,high90",
+              fmt::format("all rows have batch {:g}: what other batch sizes do is not in the table",
+                          *batches.begin()));
+  }
+}
+
+// What was odd about the rows themselves stands behind what was learnt from them.
+TrustNotes with_oddities(TrustNotes notes, const ThroughputFit& fit) {
+  for (TrustNote& note : bench_trust(fit.data.oddities)) notes.push_back(std::move(note));
+  return notes;
+}
+
+// Of the learning alone: the table's own oddities stand in the import log, and warnings in words of
+// their own.
+TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) {
+  NoteList notes;
+  const size_t rows = predictor.rows().size();
+  const size_t without = rows - predictor.rows_with_facts();
+  constexpr const char* kAll = "tokens_per_s,low90,high90";
+  if (without == rows) {
+    notes.add("no_physics", rows, 0, kAll,
+              fit.options.physics
+                  ? "without physics: of none of these models and devices facts are known, so "
+                    "intervals are wider and nothing is known about other models or devices; "
+                    "a file given with --facts tells about them"
+                  : "without physics, as asked for: intervals are wider and nothing is known about "
+                    "other models or devices");
+  } else {
+    notes.add("no_physics", without, 0, kAll,
+              fmt::format("{} rows are of models or devices without facts: points like them are "
+                          "predicted without physics",
+                          counted(without)));
+  }
+  if (!is_calibrated(predictor)) {
+    notes.add("intervals_not_calibrated", rows, 0, "low90,high90",
+              "too few rows to measure how wide 90 % is: intervals are assumed, not calibrated");
+  }
+  note_rows(fit, notes);
+  return notes.take();
+}
+
+TrustNotes ala_learning_trust(const ThroughputFit& fit) {
+  const ThroughputData learnt = feasible_rows(fit.data);
+  NoteList notes;
+  notes.add("no_intervals", learnt.rows.size(), 0, "tokens_per_s",
+            "ALA has no intervals: how far it is off on rows held out is told by assay throughput "
+            "evaluate TABLE --method ala");
+  std::map<uint32_t, size_t> points;
+  for (const uint32_t group : learnt.group) ++points[group];
+  const auto few = std::count_if(points.begin(), points.end(),
+                                 [](const auto& group) { return group.second < 3; });
+  notes.add("few_points", static_cast<uint64_t>(few), 0, "tokens_per_s,fits",
+            fmt::format("{} groups have fewer than three batch sizes: many curves go through them, "
+                        "and which one was taken is arbitrary",
+                        few));
+  note_rows(fit, notes);
+  return notes.take();
+}
+
+}  // namespace
+
+std::vector<Block> fitted_table_blocks(const ThroughputFit& fit) {
+  return bench_table_blocks({fit.source, fit.format, {}, {}}, fit.data);
+}
+
+Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predictor) {
+  Section section{.key = "throughput", .title = "Throughput model", .blocks = {}};
+  const std::vector<std::string> unknown = predictor.unknown_names();
+  const char* process = predictor.rows_with_facts() > 0
+                            ? "a Gaussian process on a physics base"
+                            : "a Gaussian process on lengths, batch and names";
+  section.blocks.push_back(Facts{
+      .items = {{"method", "method", "assay", Unit::kText, process},
+                {"fitted_rows", "rows fitted", predictor.rows().size(), Unit::kCount},
+                {"rows_with_facts", "rows with facts", predictor.rows_with_facts(), Unit::kCount},
+                {"unknown_names", "no facts about", unknown.empty() ? Value() : Value(unknown),
+                 Unit::kText}}});
+  for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
+  // Where only some rows have facts, the process that learns from those is the one that is tested.
+  const size_t with_facts = predictor.rows_with_facts();
+  const std::string of_rows =
+      with_facts > 0 && with_facts < predictor.rows().size() ? " (rows with facts)" : "";
+  section.blocks.push_back(left_out_table(predictor.groups(), of_rows));
+  const std::vector<ConfidenceBin> confidence = predictor.confidence();
+  section.blocks.push_back(confidence_table(confidence, of_rows));
+  for (Block& block : confidence_charts(confidence)) section.blocks.push_back(std::move(block));
+  section.blocks.push_back(scales_table(predictor));
+  section.blocks.push_back(pair_scales_table(predictor));
+  const ThroughputData feasible = feasible_rows(fit.data);
+  for (Block& block : saturation_blocks(feasible, fit_groups(feasible)))
+    section.blocks.push_back(std::move(block));
+  return section;
+}
+
+std::vector<std::string> throughput_fit_words(const ThroughputFit& fit,
+                                              const Predictor& predictor) {
+  const size_t rows = predictor.rows().size();
+  std::vector<std::string> words = {fmt::format(
+      "Learnt from {} of {} usable rows in {}.", counted(rows), counted(fit.data.rows.size()),
+      fit.data.config_names.size() == 1
+          ? std::string("one configuration")
+          : fmt::format("{} configurations", fit.data.config_names.size()))};
+  for (const TrustNote& note : learning_trust(fit, predictor))
+    words.push_back(sentence(note.effect));
+  return words;
+}
+
+TrustNotes throughput_trust(const ThroughputFit& fit, const Predictor& predictor) {
+  return with_oddities(learning_trust(fit, predictor), fit);
+}
+
+Section ala_fit_section(const ThroughputFit& fit, const AlaPredictor& ala) {
+  Section section{.key = "throughput", .title = "Throughput model", .blocks = {}};
+  section.blocks.push_back(
+      Facts{.items = {{"method", "method", "ala", Unit::kText,
+                       "curves over the batch size, trees for other lengths"},
+                      {"fitted_rows", "rows fitted", ala.data().rows.size(), Unit::kCount}}});
+  for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
+  for (Block& block : saturation_blocks(ala.data(), ala.fits())) {
+    if (Table* table = std::get_if<Table>(&block)) table->show = Show::kEverywhere;
+    section.blocks.push_back(std::move(block));
+  }
+  return section;
+}
+
+std::vector<std::string> ala_fit_words(const ThroughputFit& fit, const AlaPredictor& ala) {
+  std::vector<std::string> words = {
+      fmt::format("A curve over the batch size for each of {} groups (configuration and lengths), "
+                  "from {} rows.",
+                  counted(ala.fits().size()), counted(ala.data().rows.size()))};
+  for (const TrustNote& note : ala_learning_trust(fit)) words.push_back(sentence(note.effect));
+  return words;
+}
+
+TrustNotes ala_trust(const ThroughputFit& fit) {
+  return with_oddities(ala_learning_trust(fit), fit);
+}
+
+TrustNotes prediction_trust(const ThroughputAnswers& answers) {
+  size_t outside = 0;
+  size_t silent = 0;
+  size_t assumed = 0;
+  for (const PredictedPoint& p : answers.points) {
+    assumed += std::isfinite(p.explained.prediction.low90) && !p.explained.measured;
+    outside += p.explained.prediction.status == PredictionStatus::kOutside;
+    silent += p.explained.prediction.status == PredictionStatus::kNoAnswer;
+  }
+  NoteList notes;
+  notes.add("outside_points", outside, 0, "tokens_per_s,low90,high90",
+            "these points are outside the reach of the data; each has its reasons");
+  notes.add(
+      "assumed_intervals", assumed, 0, "low90,high90",
+      "these intervals are assumed, not measured: too few rows are like the question, or none "
+      "is; each point says which it is");
+  notes.add("unanswered_points", silent, 0, "tokens_per_s", "these points have no answer");
+  return notes.take();
+}
+
+}  // namespace assay

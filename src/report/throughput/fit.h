@@ -1,0 +1,30 @@
+#pragma once
+
+// From a fitted throughput model to a section of a Document, and what may move its numbers.
+
+#include <string>
+#include <vector>
+
+#include "report/throughput/section.h"
+#include "throughput/ala/ala_predictor.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+// "method", rows, dropped, fits, scales, left_out, confidence.
+Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predictor);
+std::vector<std::string> throughput_fit_words(const ThroughputFit& fit, const Predictor& predictor);
+// What may move the numbers: missing facts, rows that teach little, rows that were dropped.
+TrustNotes throughput_trust(const ThroughputFit& fit, const Predictor& predictor);
+// The same of ALA.
+Section ala_fit_section(const ThroughputFit& fit, const AlaPredictor& ala);
+std::vector<std::string> ala_fit_words(const ThroughputFit& fit, const AlaPredictor& ala);
+TrustNotes ala_trust(const ThroughputFit& fit);
+
+// How many of the points are beyond the data, and without an answer.
+TrustNotes prediction_trust(const ThroughputAnswers& answers);
+
+// rows, dropped, oddities, ... of the table that was fitted.
+std::vector<Block> fitted_table_blocks(const ThroughputFit& fit);
+
+}  // namespace assay

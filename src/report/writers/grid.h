@@ -1,0 +1,48 @@
+#pragma once
+
+// What the two reader formats (terminal, Markdown) share: a Table or Tree as cleaned, scaled text
+// cut to its row limit, and a few phrases.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "report/document/document.h"
+#include "report/document/text.h"
+
+namespace assay {
+
+struct GridColumn {
+  std::string title;     // with the unit: "mean (µs)"
+  bool right = false;    // numbers to the right
+  bool text = false;     // may be shortened if nothing else helps
+  bool elastic = false;  // may be shortened first
+  bool keep = false;     // identifies the row: never left out
+};
+
+struct Grid {
+  std::string title;
+  std::vector<GridColumn> columns;
+  std::vector<std::vector<std::string>> rows;  // as many cells as columns
+  size_t hidden_rows = 0;
+  bool in_data = false;  // CSV and JSON have it too, with all rows
+};
+
+Grid make_grid(const Table& table, Charset charset);
+// The values of a node come first and its label last, indented by depth.
+Grid make_grid(const Tree& tree, Charset charset);
+
+// The sentence under a cut table, or empty: "… and 37 more rows (--format csv shows all)".
+std::string hidden_rows_note(const Grid& grid, Charset charset);
+
+// "negative_duration (repaired, 12 times): events with ...", not cleaned.
+std::string describe(const ImportNote& note);
+// "rank 3 (size 12.3 MiB, kernels 850)", not cleaned.
+std::string describe(const std::string& name, const std::vector<Item>& items);
+
+inline bool for_readers(Show show) {
+  return show == Show::kEverywhere || show == Show::kReadersOnly;
+}
+inline bool for_data(Show show) { return show == Show::kEverywhere || show == Show::kDataOnly; }
+
+}  // namespace assay

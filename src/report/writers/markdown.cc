@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "report/document/text.h"
+#include "report/document/units.h"
+#include "report/writers/grid_layout.h"
+#include "report/writers/writers.h"
+
+namespace assay {
+namespace {
+
+// Names of several kB make a table unreadable on every web page.
+constexpr size_t kLongestName = 160;
+// Trees are set in monospace; wider ones scroll.
+constexpr size_t kTreeWidth = 120;
+
+// Plain text as Markdown that shows exactly this text: no markup, HTML, tables, mentions or links
+// of its own, on one line.
+std::string escaped(std::string_view raw) {
+  std::string text = clean_text(raw);
+  // Spaces in front would make a code block, and hide what follows from the rules below.
+  text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const std::string_view rest = std::string_view(text).substr(i);
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        continue;
+      case '<':
+        out += "&lt;";
+        continue;
+      case '>':
+        out += "&gt;";
+        continue;
+      case '@':
+        out += "&#64;";
+        continue;
+      default:
+        break;
+    }
+    const bool always = std::string_view("\\`*_{}[]|~$").find(c) != std::string_view::npos;
+    // Bare addresses become links by themselves.
+    const bool link =
+        rest.starts_with("://") || (c == '.' && i >= 3 && text.compare(i - 3, 3, "www") == 0);
+    // At the start of a line: headings, lists, rules, numbered lists.
+    const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+    const bool leading = i == 0 && std::string_view("#+-=").find(c) != std::string_view::npos &&
+                         (next == ' ' || next == c);
+    const bool numbered =
+        (c == '.' || c == ')') && i > 0 && next == ' ' && text.find_first_not_of("0123456789") == i;
+    if (always || link || leading || numbered) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+class MarkdownWriter {
+ public:
+  void document(const Document& document) {
+    if (!document.title.empty()) paragraph("# " + escaped(document.title));
+    verdict(document.verdict);
+    for (const Input& input : document.inputs) bullet(escaped(describe(input.name, input.items)));
+    gap();
+    sections(document.sections, "## ");
+    for (const Part& part : document.parts) {
+      paragraph("## " + escaped(describe(part.name, part.items)));
+      verdict(part.verdict);
+      sections(part.sections, "### ");
+      import_log(part.import_log, "### ");
+    }
+    import_log(document.import_log, "## ");
+  }
+
+  std::string take() {
+    while (out_.ends_with("\n\n")) out_.pop_back();
+    return std::move(out_);
+  }
+
+ private:
+  void gap() {
+    if (!out_.empty() && !out_.ends_with("\n\n")) out_ += '\n';
+  }
+  void paragraph(const std::string& text) { out_ += text + "\n\n"; }
+  void bullet(const std::string& text) { out_ += "- " + text + "\n"; }
+
+  void verdict(const std::vector<std::string>& sentences) {
+    for (const std::string& sentence : sentences) {
+      const bool first = &sentence == sentences.data();
+      paragraph(first && !sentence.empty() ? "**" + escaped(sentence) + "**" : escaped(sentence));
+    }
+  }
+
+  void sections(const std::vector<Section>& sections, const std::string& heading) {
+    for (const Section& section : sections) {
+      bool titled = section.title.empty();
+      bool folded = false;
+      for (const Block& content : section.blocks) {
+        std::visit(
+            [&](const auto& shown) {
+              if (!for_readers(shown.show)) return;
+              if (!titled && section.folded) {
+                paragraph("<details><summary>" + escaped(section.title) + "</summary>");
+                folded = true;
+              } else if (!titled) {
+                paragraph(heading + escaped(section.title));
+              }
+              titled = true;
+              block(shown);
+              gap();
+            },
+            content);
+      }
+      if (folded) paragraph("</details>");
+    }
+  }
+
+  void title(const std::string& text) {
+    if (!text.empty()) paragraph("**" + escaped(text) + "**");
+  }
+
+  void block(const Prose& prose) {
+    for (const std::string& text : prose.paragraphs) {
+      if (prose.bullets) {
+        bullet(escaped(text));
+      } else {
+        paragraph(escaped(text));
+      }
+    }
+  }
+
+  void block(const Facts& facts) {
+    title(facts.title);
+    for (const Item& item : facts.items) {
+      if (!for_readers(item.show)) continue;
+      std::string text =
+          escaped(item.label) + ": **" + cut(format_value(item.value, item.unit)) + "**";
+      if (!item.note.empty()) text += " (" + escaped(item.note) + ")";
+      bullet(text);
+    }
+  }
+
+  void block(const Elements& list) {
+    for (const std::vector<Section>& element : list.elements) sections(element, "### ");
+  }
+
+  void block(const Chart&) {}  // shown on the page only
+
+  void block(const Table& table) {
+    const Grid grid = make_grid(table, Charset::kUtf8);
+    title(grid.title);
+    if (grid.rows.empty()) {
+      paragraph("(none)");
+      return;
+    }
+    std::string head = "|";
+    std::string rule = "|";
+    for (const GridColumn& column : grid.columns) {
+      head += " " + escaped(column.title) + " |";
+      rule += column.right ? " ---: |" : " --- |";
+    }
+    out_ += head + "\n" + rule + "\n";
+    for (const auto& row : grid.rows) {
+      out_ += "|";
+      for (const std::string& cell : row) out_ += " " + cut(cell) + " |";
+      out_ += "\n";
+    }
+    notes(grid);
+  }
+
+  void block(const Tree& tree) {
+    const Grid grid = make_grid(tree, Charset::kUtf8);
+    title(grid.title);
+    if (grid.rows.empty()) {
+      paragraph("(none)");
+      return;
+    }
+    const GridLines lines = layout_grid(grid, kTreeWidth, Charset::kUtf8);
+    std::string body;
+    for (const std::string& line : lines.header) body += line + "\n";
+    for (const std::string& line : lines.rows) body += line + "\n";
+    const std::string fence(std::max<size_t>(3, longest_run(body, '`') + 1), '`');
+    out_ += fence + "text\n" + body + fence + "\n";
+    notes(grid);
+  }
+
+  void notes(const Grid& grid) {
+    const std::string note = hidden_rows_note(grid, Charset::kUtf8);
+    if (note.empty()) return;
+    gap();
+    paragraph(escaped(note));
+  }
+
+  void import_log(const std::vector<ImportNote>& notes, const std::string& heading) {
+    if (notes.empty()) return;
+    paragraph(heading + "Import log");
+    for (const ImportNote& note : notes) bullet(escaped(describe(note)));
+    gap();
+  }
+
+  static std::string cut(const std::string& text) {
+    return escaped(shorten_middle(clean_text(text), kLongestName));
+  }
+
+  static size_t longest_run(const std::string& text, char wanted) {
+    size_t longest = 0;
+    size_t run = 0;
+    for (const char c : text) {
+      run = c == wanted ? run + 1 : 0;
+      longest = std::max(longest, run);
+    }
+    return longest;
+  }
+
+  std::string out_;
+};
+
+}  // namespace
+
+std::string write_markdown(const Document& document) {
+  MarkdownWriter writer;
+  writer.document(document);
+  return writer.take();
+}
+
+}  // namespace assay

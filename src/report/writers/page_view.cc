@@ -1,0 +1,349 @@
+#include "report/writers/page_view.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "report/document/definitions.h"
+#include "report/document/text.h"
+#include "report/writers/grid.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+// Beyond this, a number of JavaScript is not exact: such integers travel as text.
+constexpr int64_t kLargestExact = int64_t{1} << 53;
+
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::kNone:
+      return "none";
+    case Unit::kText:
+      return "text";
+    case Unit::kNanoseconds:
+      return "ns";
+    case Unit::kCount:
+      return "count";
+    case Unit::kShare:
+      return "share";
+    case Unit::kRatio:
+      return "ratio";
+    case Unit::kBytes:
+      return "bytes";
+    case Unit::kPerSecond:
+      return "rate";
+    case Unit::kWatts:
+      return "watts";
+    case Unit::kJoules:
+      return "joules";
+  }
+  return "none";
+}
+
+const char* mark_name(Mark mark) {
+  switch (mark) {
+    case Mark::kLine:
+      return "line";
+    case Mark::kSteps:
+      return "steps";
+    case Mark::kPoints:
+      return "points";
+    case Mark::kBars:
+      return "bars";
+    case Mark::kStackedBars:
+      return "stacked";
+  }
+  return "line";
+}
+
+// The page shows what readers see and what is for it alone; of data only columns and items, which
+// it offers on demand.
+bool for_page(Show show) { return for_readers(show) || show == Show::kPageOnly; }
+
+Json text_json(const std::string& text) { return clean_text(text); }
+
+Json texts_json(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(clean_text(text));
+  return list;
+}
+
+Json number_json(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
+
+Json numbers_json(const std::vector<double>& numbers) {
+  Json list = Json::array();
+  for (const double number : numbers) list.push_back(number_json(number));
+  return list;
+}
+
+Json value_json(const Value& value) {
+  if (const auto* flag = value.get<bool>()) return *flag;
+  if (const auto* integer = value.get<int64_t>()) {
+    if (*integer > kLargestExact || *integer < -kLargestExact) return std::to_string(*integer);
+    return *integer;
+  }
+  if (const auto* real = value.get<double>()) return number_json(*real);
+  if (const auto* text = value.get<std::string>()) return text_json(*text);
+  if (const auto* list = value.get<Value::List>()) return texts_json(*list);
+  return nullptr;
+}
+
+bool is_fraction(const Value& value) { return value.get<double>() != nullptr; }
+
+// Walks a document and remembers the keys it meets, whose definitions the page needs.
+class ViewMaker {
+ public:
+  // Parts become text one by one: of many ranks never more than one is a tree of values.
+  std::string document(const Document& document) {
+    std::string parts;
+    for (const Part& part : document.parts) {
+      Json entry = body(part.import_log, part.verdict, part.sections);
+      entry["name"] = text_json(part.name);
+      entry["items"] = items(part.items);
+      if (!parts.empty()) parts += ',';
+      parts += text_of(entry);
+    }
+    Json root = body(document.import_log, document.verdict, document.sections);
+    root["title"] = text_json(document.title);
+    root["tool"] = {{"name", document.tool.name}, {"version", document.tool.version}};
+    root["inputs"] = Json::array();
+    for (const Input& input : document.inputs) {
+      root["inputs"].push_back({{"name", text_json(input.name)}, {"items", items(input.items)}});
+    }
+    root["parts_key"] = document.parts_key;
+    root["definitions"] = definitions();
+    std::string text = text_of(root);
+    text.pop_back();  // the closing brace
+    text += ",\"parts\":[";
+    text += parts;
+    text += "]}";
+    return text;
+  }
+
+ private:
+  static std::string text_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+  Json body(const std::vector<ImportNote>& log, const std::vector<std::string>& verdict,
+            const std::vector<Section>& contents) {
+    Json out = {
+        {"verdict", texts_json(verdict)}, {"trust", nullptr}, {"import_log", Json::array()}};
+    for (const ImportNote& note : log) {
+      out["import_log"].push_back({{"code", text_json(note.code)},
+                                   {"severity", text_json(note.severity)},
+                                   {"count", note.count},
+                                   {"meaning", text_json(note.meaning)},
+                                   {"first_offset", note.first_offset}});
+    }
+    out["sections"] = Json::array();
+    for (const Section& section : contents) {
+      const Table* notes = trust_notes(section);
+      if (notes != nullptr) out["trust"] = table(*notes);
+      Json entry = this->section(section, notes != nullptr);
+      if (!entry["blocks"].empty()) out["sections"].push_back(std::move(entry));
+    }
+    return out;
+  }
+
+  // The trust table of a document's top level, which the page shows as a panel of its own.
+  static const Table* trust_notes(const Section& section) {
+    if (!section.key.empty()) return nullptr;
+    for (const Block& block : section.blocks) {
+      const auto* table = std::get_if<Table>(&block);
+      if (table != nullptr && table->key == "trust") return table;
+    }
+    return nullptr;
+  }
+
+  static bool is_trust(const Block& block) {
+    const auto* table = std::get_if<Table>(&block);
+    return std::holds_alternative<Prose>(block) || (table != nullptr && table->key == "trust");
+  }
+
+  // told: the page shows the section's trust notes from their table, and needs no words for them.
+  Json section(const Section& section, bool told = false) {
+    Json blocks = Json::array();
+    for (const Block& block : section.blocks) {
+      if (told && is_trust(block)) continue;
+      std::visit(
+          [&](const auto& content) {
+            if (for_page(content.show)) blocks.push_back(this->block(content));
+          },
+          block);
+    }
+    return {
+        {"key", section.key}, {"title", text_json(section.title)}, {"blocks", std::move(blocks)}};
+  }
+
+  Json block(const Prose& prose) {
+    return {{"type", "prose"},
+            {"paragraphs", texts_json(prose.paragraphs)},
+            {"bullets", prose.bullets}};
+  }
+
+  Json block(const Facts& facts) {
+    return {{"type", "facts"},
+            {"key", facts.key},
+            {"title", text_json(facts.title)},
+            {"items", items(facts.items)}};
+  }
+
+  Json block(const Table& content) { return table(content); }
+
+  Json block(const Tree& tree) {
+    Json depths = Json::array();
+    Json labels = Json::array();
+    for (const TreeNode& node : tree.nodes) {
+      depths.push_back(node.depth);
+      labels.push_back(clean_text(node.label));
+    }
+    used_.insert(tree.label_key);
+    return {{"type", "tree"},
+            {"key", tree.key},
+            {"title", text_json(tree.title)},
+            {"label_key", tree.label_key},
+            {"label_title", text_json(tree.label_title)},
+            {"area_key", tree.area_key},
+            {"depths", std::move(depths)},
+            {"labels", std::move(labels)},
+            {"columns", columns(tree.columns, tree.nodes.size(), [&tree](size_t row) -> const Row& {
+               return tree.nodes[row].values;
+             })}};
+  }
+
+  Json block(const Elements& list) {
+    Json elements = Json::array();
+    for (const std::vector<Section>& element : list.elements) {
+      Json contents = Json::array();
+      for (const Section& content : element) {
+        Json entry = section(content);
+        if (!entry["blocks"].empty()) contents.push_back(std::move(entry));
+      }
+      elements.push_back(std::move(contents));
+    }
+    return {{"type", "elements"}, {"key", list.key}, {"elements", std::move(elements)}};
+  }
+
+  Json block(const Chart& chart) {
+    Json all_series = Json::array();
+    for (const Series& series : chart.series) {
+      all_series.push_back({{"name", text_json(series.name)},
+                            {"mark", mark_name(series.mark)},
+                            {"x", numbers_json(series.x)},
+                            {"y", numbers_json(series.y)},
+                            {"low", numbers_json(series.low)},
+                            {"high", numbers_json(series.high)},
+                            {"labels", texts_json(series.labels)}});
+    }
+    Json guides = Json::array();
+    for (const Guide& guide : chart.guides) {
+      guides.push_back({{"across", guide.across == Guide::Across::kX ? "x" : "y"},
+                        {"value", number_json(guide.value)},
+                        {"label", text_json(guide.label)}});
+    }
+    return {{"type", "chart"},
+            {"key", chart.key},
+            {"title", text_json(chart.title)},
+            {"caption", text_json(chart.caption)},
+            {"x", axis(chart.x)},
+            {"y", axis(chart.y)},
+            {"categories", texts_json(chart.categories)},
+            {"horizontal", chart.horizontal},
+            {"series", std::move(all_series)},
+            {"guides", std::move(guides)}};
+  }
+
+  static Json axis(const Axis& axis) {
+    return {{"title", text_json(axis.title)},
+            {"unit", unit_name(axis.unit)},
+            {"log", axis.logarithmic}};
+  }
+
+  Json items(const std::vector<Item>& contents) {
+    Json list = Json::array();
+    for (const Item& item : contents) {
+      used_.insert(item.key);
+      Json entry = {{"key", item.key},
+                    {"label", text_json(item.label)},
+                    {"value", value_json(item.value)},
+                    {"unit", unit_name(item.unit)},
+                    {"whole", !is_fraction(item.value)}};
+      if (!item.note.empty()) entry["note"] = text_json(item.note);
+      if (!for_page(item.show)) entry["hidden"] = true;
+      list.push_back(std::move(entry));
+    }
+    return list;
+  }
+
+  Json table(const Table& table) {
+    return {{"type", "table"},
+            {"key", table.key},
+            {"title", text_json(table.title)},
+            {"rows", table.rows.size()},
+            {"columns", columns(table.columns, table.rows.size(),
+                                [&table](size_t row) -> const Row& { return table.rows[row]; })}};
+  }
+
+  // Column by column: values of one kind side by side pack well.
+  template <typename RowValues>
+  Json columns(const std::vector<Column>& contents, size_t rows, const RowValues& row_values) {
+    static const Value kMissing;
+    Json list = Json::array();
+    for (size_t i = 0; i < contents.size(); ++i) {
+      const Column& column = contents[i];
+      used_.insert(column.key);
+      if (const size_t dot = column.key.find('.'); dot != std::string::npos) {
+        used_.insert(column.key.substr(0, dot));
+        used_.insert(column.key.substr(dot + 1));
+      }
+      Json cells = Json::array();
+      bool whole = true;
+      for (size_t row = 0; row < rows; ++row) {
+        const Row& values = row_values(row);
+        const Value& value = i < values.size() ? values[i] : kMissing;
+        whole = whole && !is_fraction(value);
+        cells.push_back(value_json(value));
+      }
+      Json entry = {{"key", column.key},
+                    {"title", text_json(column.title)},
+                    {"unit", unit_name(column.unit)},
+                    {"whole", whole},
+                    {"cells", std::move(cells)}};
+      if (column.align == Align::kLeft) entry["align"] = "left";
+      if (column.align == Align::kRight) entry["align"] = "right";
+      if (column.elastic) entry["elastic"] = true;
+      if (!for_page(column.show)) entry["hidden"] = true;
+      list.push_back(std::move(entry));
+    }
+    return list;
+  }
+
+  Json definitions() const {
+    Json list = Json::array();
+    for (const Definition& definition : parse_definitions(metrics_text())) {
+      Json keys = Json::array();
+      for (const std::string& key : definition.keys) {
+        if (used_.count(key) != 0) keys.push_back(key);
+      }
+      if (keys.empty()) continue;
+      list.push_back({{"keys", std::move(keys)},
+                      {"room", definition.room},
+                      {"heading", definition.heading},
+                      {"text", definition.text}});
+    }
+    return list;
+  }
+
+  std::set<std::string> used_;
+};
+
+}  // namespace
+
+std::string page_view_json(const Document& document) { return ViewMaker().document(document); }
+
+}  // namespace assay

@@ -1,0 +1,71 @@
+#pragma once
+
+// The writers: pure functions from a Document to text. They agree on nothing but the Document; a
+// new format is a new function and a new line in kWriters.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+struct TerminalOptions {
+  int width = 80;      // columns; below 20 counts as 20
+  bool color = false;  // ANSI sequences; the caller asks isatty() and NO_COLOR
+  bool utf8 = true;    // false: ASCII only
+};
+
+// For people at a screen: verdict first, numbers scaled, tables cut to the width and to their row
+// limit (and saying so). Only the writer's own colour sequences ever contain control characters.
+std::string write_terminal(const Document& document, const TerminalOptions& options = {});
+
+// Everything in base units, as document.h describes; indented by two, newline at the end. Doubles
+// in a form that reads back to the same bits, non-finite ones as null; invalid UTF-8 becomes
+// U+FFFD; control and invisible characters are \u escapes, so nothing is lost and a terminal stays
+// safe.
+std::string write_json(const Document& document);
+
+// Everything in base units, as tables: a line "# section.table", a header, one line per record, and
+// an empty line between tables. Facts are key,value tables. Quoting as in RFC 4180, line ends "\n".
+// Text is cleaned as for a terminal (JSON is the lossless format), so that a record is one line.
+// Text that begins with = + - @ gets a ' in front: spreadsheets would run it as a formula.
+std::string write_csv(const Document& document);
+
+// GitHub-flavoured Markdown: numbers scaled and tables cut as on a terminal, text escaped.
+std::string write_markdown(const Document& document);
+
+// One HTML file that opens offline, with charts, tables that sort and filter, and the JSON document
+// inside (docs/formats/report_html.md).
+std::string write_html(const Document& document);
+
+enum class Format : uint8_t { kTerminal, kJson, kCsv, kMarkdown, kHtml };
+
+struct Writer {
+  Format format;
+  std::string_view name;  // what --format takes
+  std::string (*write)(const Document&, const TerminalOptions&);
+};
+
+inline constexpr std::array kWriters = {
+    Writer{Format::kTerminal, "terminal", write_terminal},
+    Writer{Format::kJson, "json",
+           [](const Document& document, const TerminalOptions&) { return write_json(document); }},
+    Writer{Format::kCsv, "csv",
+           [](const Document& document, const TerminalOptions&) { return write_csv(document); }},
+    Writer{
+        Format::kMarkdown, "md",
+        [](const Document& document, const TerminalOptions&) { return write_markdown(document); }},
+    Writer{Format::kHtml, "html",
+           [](const Document& document, const TerminalOptions&) { return write_html(document); }}};
+
+// The format of that name. Error (invalid argument) names the formats there are.
+Result<Format> parse_format(std::string_view name);
+
+// The document in that format; options matter to the terminal only.
+std::string render(const Document& document, Format format, const TerminalOptions& options = {});
+
+}  // namespace assay
