@@ -6,7 +6,7 @@ foreach(source ${SOURCES})
 endforeach()
 string(SHA256 stamp "${all}")
 string(SUBSTRING ${stamp} 0 16 stamp)
-file(WRITE ${OUT} "#include \"ingest/columnar_layout.h\"
+file(WRITE ${OUT} "#include \"ingest/columnar/layout.h\"
 
 namespace assay::columnar {
 
