@@ -19,11 +19,9 @@
 #include "trace/trace.h"
 #include "trace/trust.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 enum ExitCode : int {
   kExitFine = 0,
@@ -55,12 +53,12 @@ struct LoadedTrace {
 };
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.
-void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs);
+void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs);
 // Of those, the ones for verbs that read traces and write no document: --threads,
 // --allow-truncated, --strict.
-void add_reading_options(CLI::App& verb, CommonOptions& options);
+void add_reading_options(Verb& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
-void add_window_option(CLI::App& verb, CommonOptions& options);
+void add_window_option(Verb& verb, CommonOptions& options);
 
 // `--floor` as typed: nanoseconds, the name of a published platform, or a floor file
 // (docs/formats/floor.md); absent when empty.

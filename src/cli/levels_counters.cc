@@ -1,12 +1,12 @@
 #include "cli/levels_counters.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <set>
 #include <utility>
 
 #include "base/decimal.h"
 #include "cli/facts_option.h"
+#include "cli/options.h"
 #include "ingest/counters/files.h"
 #include "ingest/load.h"
 #include "ingest/text/csv_table.h"
@@ -151,25 +151,25 @@ Result<CountersView> view_of(const CounterFlags& flags, const JobLevels& job) {
 
 }  // namespace
 
-void add_counter_options(CLI::App& verb, CounterFlags& flags) {
-  verb.add_option("--counters", flags.counters,
-                  "counter runs of the same program: files or folders of rocprofv3 --pmc, rocpd or "
-                  "ncu --csv (docs/formats/rocprof.md, docs/formats/ncu.md)")
-      ->type_name("PATH");
-  verb.add_option("--peaks", flags.peaks,
-                  "the device for the waterfall, by name or as values: MI300X, "
-                  "clock_mhz=1900,tflops=1200")
-      ->type_name("TEXT");
-  verb.add_option("--d0", flags.reading,
-                  "how durations at 0 % and 50 % overlap are read: curve, cumulative, quantile")
-      ->check(CLI::IsMember({"curve", "cumulative", "quantile"}))
-      ->capture_default_str();
-  verb.add_option("--formulas", flags.formulas,
-                  "more formulas over counters (docs/formats/counter_formulas.md)")
-      ->type_name("FILE");
-  verb.add_flag("--partial-counters", flags.partial,
-                "the counter runs were restricted to some kernels: others do not count against the "
-                "match rate");
+void add_counter_options(Verb& verb, CounterFlags& flags) {
+  verb.option("--counters", flags.counters,
+              "counter runs of the same program: files or folders of rocprofv3 --pmc, rocpd or "
+              "ncu --csv (docs/formats/rocprof.md, docs/formats/ncu.md)")
+      .called("PATH");
+  verb.option("--peaks", flags.peaks,
+              "the device for the waterfall, by name or as values: MI300X, "
+              "clock_mhz=1900,tflops=1200")
+      .called("TEXT");
+  verb.option("--d0", flags.reading,
+              "how durations at 0 % and 50 % overlap are read: curve, cumulative, quantile")
+      .one_of({"curve", "cumulative", "quantile"})
+      .shows_default();
+  verb.option("--formulas", flags.formulas,
+              "more formulas over counters (docs/formats/counter_formulas.md)")
+      .called("FILE");
+  verb.flag("--partial-counters", flags.partial,
+            "the counter runs were restricted to some kernels: others do not count against the "
+            "match rate");
   add_facts_option(verb, flags.facts);
 }
 

@@ -1,8 +1,8 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 #include "report/sections.h"
 
@@ -32,15 +32,14 @@ Result<TraceContent> analyze(const FuseVerb& verb, const LoadedTrace& loaded) {
 
 }  // namespace
 
-void add_fuse_verb(CLI::App& app, int& exit_code) {
+void add_fuse_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<FuseVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "fuse", "Chains of kernels that always run together, and what fusing them would save");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option("--floor", verb->floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  add_fusion_flags(*sub, verb->flags);
-  sub->callback([verb, &exit_code] {
+  add_common_options(sub, verb->common, true);
+  sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+  add_fusion_flags(sub, verb->flags);
+  sub.run([verb, &exit_code] {
     exit_code = run_over_inputs(verb->common, "Fusion", [verb](const LoadedTrace& loaded) {
       return analyze(*verb, loaded);
     });
