@@ -471,6 +471,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
         follow_owner(kernel_shapes, &KernelShapeTable::activity, where);
         follow_owner(transfers, &TransferTable::activity, where);
         follow_owner(collectives, &CollectiveTable::activity, where);
+        follow_owner(waits, &WaitTable::activity, where);
       });
   drop_far(frames);
   drop_far(annotations);
