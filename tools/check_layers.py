@@ -59,7 +59,7 @@ THIRD_PARTY = [
     ("nlohmann-json", r"nlohmann/", None, 12),
     ("CLI11", r"CLI/", "cli", 33),
     ("Eigen", r"Eigen/", None, 9),
-    ("Ceres", r"ceres/", None, 2),
+    ("Ceres", r"ceres/", "throughput/gp", 1),
     ("muParser", r"muParser\w*\.h", "levels", 1),
     ("libxlsxwriter", r"xlsxwriter(\.h|/)", "query", 1),
     ("XGBoost", r"xgboost/", "throughput", 1),

@@ -8,13 +8,14 @@
 #include <set>
 #include <tuple>
 
+#include "base/numbers.h"
+
 namespace assay {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kVersion = 1;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 KernelSpread spread_of(const std::vector<int64_t>& values) {
   KernelSpread spread;
