@@ -23,6 +23,7 @@
 #include "cli/version.h"
 #include "cli/workbook_file.h"
 #include "ingest/cached_load.h"
+#include "ingest/formats.h"
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
 #include "launch/floors.h"
@@ -275,11 +276,9 @@ void add_reading_options(CLI::App& verb, CommonOptions& options) {
 
 void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
-    verb.add_option("traces", options.inputs,
-                    "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
-                    "(.sqlite), rocprofv3 (kernel_trace.csv, results.json, results.db), recordings "
-                    "(.assaytrace), cached forms (.assay), a folder or pattern of them, or - for "
-                    "JSON on standard input")
+    verb.add_option(
+            "traces", options.inputs,
+            trace_inputs_words() + ", a folder or pattern of them, or - for JSON on standard input")
         ->required();
     add_window_option(verb, options);
     verb.add_flag(

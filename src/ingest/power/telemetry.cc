@@ -13,6 +13,7 @@
 #include "base/decimal.h"
 #include "base/latest_time.h"
 #include "base/numbers.h"
+#include "ingest/formats.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
 #include "ingest/text/csv_records.h"
@@ -559,7 +560,9 @@ Result<TelemetryLog> read_telemetry(const std::string& path, bool allow_truncate
   ASSAY_TRY_ASSIGN(const std::string text, read_log_file(path, allow_truncated, truncated));
   TelemetryLog log;
   log.path = path;
-  ASSAY_TRY_ASSIGN(log, read_text(text, allow_truncated, std::move(log)));
+  auto read = read_text(text, allow_truncated, std::move(log));
+  if (!read) return explained(read.take_error(), path, FileFamily::kSamples);
+  log = *std::move(read);
   if (log.series.empty() && log.cpu.t_ns.empty()) {
     return Error{ErrorCode::kFormat, "no row has both a time and a value", path, -1};
   }
