@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "report/document/units.h"
+#include "report/run/floor.h"
 #include "report/tax/section.h"
 
 namespace assay {
@@ -19,20 +20,21 @@ Item data(const char* key, Value value, Unit unit = Unit::kNone) {
 Facts measured_facts(const MeasuredReport& m) {
   constexpr Unit kNs = Unit::kNanoseconds;
   const TaxSums& s = m.sums;
-  return {.key = "measured",
-          .items = {data("n", s.n, Unit::kCount), data("n_launch", s.n_launch, Unit::kCount),
-                    data("t_py_ns", s.t_py_ns, kNs), data("dispatch_base_ns", m.base_ns, kNs),
-                    data("ft_dispatch_ns", s.ft_dispatch_ns, kNs), data("ft_ns", s.ft_ns, kNs),
-                    data("ct_ns", s.ct_ns, kNs), data("kt_ns", s.kt_ns, kNs),
-                    data("kt_fw_ns", s.kt_fw_ns, kNs), data("t_orch_ns", s.t_orch_ns, kNs),
-                    data("t_device_ns", s.t_device_ns, kNs), data("hdbi", s.hdbi, Unit::kRatio),
-                    data("floor_ns", m.floor.floor_ns, kNs),
-                    data("floor_source", std::string(tax_source_name(m.floor.source)), Unit::kText),
-                    data("entries", static_cast<uint64_t>(m.rows.size()), Unit::kCount),
-                    data("entries_found", m.entries_found, Unit::kCount),
-                    data("invocations_found", m.invocations_found, Unit::kCount),
-                    data("entries_unknown", m.entries_unknown, Unit::kCount)},
-          .show = Show::kDataOnly};
+  return {
+      .key = "measured",
+      .items = {data("n", s.n, Unit::kCount), data("n_launch", s.n_launch, Unit::kCount),
+                data("t_py_ns", s.t_py_ns, kNs), data("dispatch_base_ns", m.base_ns, kNs),
+                data("ft_dispatch_ns", s.ft_dispatch_ns, kNs), data("ft_ns", s.ft_ns, kNs),
+                data("ct_ns", s.ct_ns, kNs), data("kt_ns", s.kt_ns, kNs),
+                data("kt_fw_ns", s.kt_fw_ns, kNs), data("t_orch_ns", s.t_orch_ns, kNs),
+                data("t_device_ns", s.t_device_ns, kNs), data("hdbi", s.hdbi, Unit::kRatio),
+                data("floor_ns", floor_value(m.floor), kNs),
+                data("floor_source", std::string(floor_source_name(m.floor.source)), Unit::kText),
+                data("entries", static_cast<uint64_t>(m.rows.size()), Unit::kCount),
+                data("entries_found", m.entries_found, Unit::kCount),
+                data("invocations_found", m.invocations_found, Unit::kCount),
+                data("entries_unknown", m.entries_unknown, Unit::kCount)},
+      .show = Show::kDataOnly};
 }
 
 // Both decompositions side by side, for readers.
