@@ -1,4 +1,4 @@
-#include "records/launch_floors.h"
+#include "floor/published.h"
 
 #include <algorithm>
 #include <array>
@@ -36,6 +36,10 @@ bool equal(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string published_words(const PublishedFloor& floor) {
+  return "published for " + std::string(floor.platform) + ": " + std::string(floor.source);
+}
 
 std::span<const PublishedFloor> published_floors(Tracer tracer) {
   switch (tracer) {
