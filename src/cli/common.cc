@@ -23,14 +23,12 @@
 #include "cli/version.h"
 #include "cli/workbook_file.h"
 #include "ingest/cached_load.h"
+#include "ingest/formats.h"
 #include "ingest/load.h"
-#include "ingest/replay/file.h"
-#include "launch/floors.h"
 #include "report/document/import_notes.h"
 #include "report/document/text.h"
 #include "report/sections.h"
 #include "report/writers/writers.h"
-#include "tax/measured.h"
 #include "trace/label_windows.h"
 
 namespace assay {
@@ -141,51 +139,6 @@ Status write_text(const std::string& text, const std::string& path) {
                "standard output", -1};
 }
 
-constexpr Tracer kTracersWithFloors[] = {Tracer::kPyTorchProfiler, Tracer::kNsightSystems};
-
-// The trace's own tracer first: a floor of another one is not the same quantity. But a platform
-// named in full is meant: DGX-H100 is not any H100.
-const PublishedFloor* published_floor(const std::string& text, Tracer traced) {
-  if (const PublishedFloor* floor = floor_of_platform(text, traced)) return floor;
-  for (const Tracer tracer : kTracersWithFloors) {
-    if (const PublishedFloor* floor = floor_of_platform(text, tracer)) return floor;
-  }
-  if (const PublishedFloor* floor = find_published_floor(text, traced)) return floor;
-  for (const Tracer tracer : kTracersWithFloors) {
-    if (const PublishedFloor* floor = find_published_floor(text, tracer)) return floor;
-  }
-  return nullptr;
-}
-
-std::string published_names() {
-  std::string known;
-  for (const Tracer tracer : kTracersWithFloors) {
-    for (const PublishedFloor& floor : published_floors(tracer)) {
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", floor.platform);
-    }
-  }
-  return known;
-}
-
-Result<FloorChoice> floor_of_file(const std::string& path, const Trace* trace) {
-  ASSAY_TRY_ASSIGN(const FloorFile file, read_floor_file(path));
-  const std::string gpu = trace != nullptr ? gpu_of_trace(*trace) : "";
-  ASSAY_TRY_ASSIGN(const TaxFloor floor, floor_from_file(file, gpu));
-  FloorChoice choice{.floor_ns = static_cast<double>(floor.floor_ns),
-                     .source = floor.text,
-                     .kind = TaxSource::kMeasured,
-                     .samples = floor.samples,
-                     .tracer = file.head.tracer};
-  if (trace != nullptr) {
-    choice.notes = floor_trust(file, gpu, trace->tracer);
-  } else {
-    choice.notes.push_back({"floor_gpu_unchecked", 1, 0, "floor",
-                            "one floor for a whole sweep: that it is of the machines in it is "
-                            "taken on trust"});
-  }
-  return choice;
-}
-
 }  // namespace
 
 std::string output_extension(const std::string& path) {
@@ -275,11 +228,9 @@ void add_reading_options(Verb& verb, CommonOptions& options) {
 
 void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
-    verb.input("traces", options.inputs,
-               "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
-               "(.sqlite), rocprofv3 (kernel_trace.csv, results.json, results.db), recordings "
-               "(.assaytrace), cached forms (.assay), a folder or pattern of them, or - for "
-               "JSON on standard input")
+    verb.input(
+            "traces", options.inputs,
+            trace_inputs_words() + ", a folder or pattern of them, or - for JSON on standard input")
         .required();
     add_window_option(verb, options);
     verb.flag("--cache{auto}", options.cache,
@@ -299,43 +250,6 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
       .between(0, 10000);
   add_reading_options(verb, options);
   verb.flag("--perf", options.perf, "time and memory per phase on standard error").hidden();
-}
-
-Result<FloorChoice> parse_floor(const std::string& text, const Trace* trace) {
-  if (text.empty()) return FloorChoice{};
-  char* end = nullptr;
-  const double ns = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() && *end == '\0') {
-    if (ns >= 1 && ns < 1e9) {
-      return FloorChoice{.floor_ns = ns, .source = "given with --floor", .kind = TaxSource::kUser};
-    }
-    return Error{ErrorCode::kInvalidArgument, "--floor: from 1 to under 1e9 nanoseconds", "", -1};
-  }
-  if (std::filesystem::is_regular_file(text)) return floor_of_file(text, trace);
-  const Tracer traced = trace != nullptr ? trace->tracer : Tracer::kPyTorchProfiler;
-  if (const PublishedFloor* floor = published_floor(text, traced)) {
-    FloorChoice choice{.floor_ns = floor->launch_ns, .kind = TaxSource::kTable};
-    choice.source = fmt::format("published for {}: {}", floor->platform, floor->source);
-    if (floor->tracer != traced) {
-      choice.notes.push_back({"floor_tracer", 1, 0, "floor",
-                              "the published floor was taken with another tracer than the trace: "
-                              "launch times include their tracer's cost"});
-    }
-    const std::string gpu = trace != nullptr ? gpu_of_trace(*trace) : "";
-    if (!gpu.empty() && !taken_on(*floor, gpu)) {
-      choice.notes.push_back({"floor_gpu", 1, 0, "floor",
-                              fmt::format("the published floor was taken on another GPU ({}) than "
-                                          "the trace ({}): what rests on the floor may be off by "
-                                          "their difference",
-                                          floor->gpu, gpu)});
-    }
-    return choice;
-  }
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("--floor {}: neither nanoseconds, nor a floor file, nor a published "
-                           "platform ({})",
-                           text, published_names()),
-               "", -1};
 }
 
 PhaseClock::PhaseClock(bool enabled) : enabled_(enabled), last_s_(now_s()) {}

@@ -11,9 +11,7 @@
 
 #include "base/result.h"
 #include "launch/metrics.h"
-#include "records/replay.h"
 #include "report/document/document.h"
-#include "tax/tax.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -59,20 +57,6 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs);
 void add_reading_options(Verb& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
 void add_window_option(Verb& verb, CommonOptions& options);
-
-// `--floor` as typed: nanoseconds, the name of a published platform, or a floor file
-// (docs/formats/floor.md); absent when empty.
-struct FloorChoice {
-  std::optional<double> floor_ns;
-  std::string source = {};                             // in words
-  TaxSource kind = TaxSource::kNone;                   // kUser, kTable or kMeasured
-  uint64_t samples = 0;                                // launches behind a measured one
-  CollectorTracer tracer = CollectorTracer::kUnknown;  // of a measured one
-  TrustNotes notes = {};  // what could not be checked, or does not fit the trace
-};
-// trace: what the floor is for, nullptr when it is for several. Fails on a floor measured on
-// another GPU than the trace's.
-Result<FloorChoice> parse_floor(const std::string& text, const Trace* trace);
 
 // Time and memory per phase on stderr, for --perf.
 class PhaseClock {

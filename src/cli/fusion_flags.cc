@@ -22,7 +22,7 @@ void add_fusion_flags(Verb& verb, FusionFlags& flags) {
   verb.option("--chains", flags.top, "recommended chains listed").shows_default();
 }
 
-FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor) {
+FusionOptions fusion_options(const FusionFlags& flags, const LaunchFloor& floor) {
   FusionOptions options;
   options.lengths = flags.lengths;
   options.threshold = flags.threshold;
@@ -31,8 +31,7 @@ FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor)
       flags.identity == "shape" ? KernelIdentity::kNameAndShape : KernelIdentity::kName;
   options.max_chains = flags.top;
   options.min_count = flags.min_count;
-  options.floor_ns = floor.floor_ns;
-  options.floor_source = floor.source;
+  options.floor = floor;
   return options;
 }
 

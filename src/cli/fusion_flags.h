@@ -23,7 +23,7 @@ struct FusionFlags {
 };
 
 void add_fusion_flags(Verb& verb, FusionFlags& flags);
-// floor: as typed with --floor.
-FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor);
+// floor: the trace's.
+FusionOptions fusion_options(const FusionFlags& flags, const LaunchFloor& floor);
 
 }  // namespace assay

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/sweep_names.h"
 #include "cli/verbs.h"
+#include "ingest/replay/floor.h"
 #include "ingest/replay/sweep_table.h"
 #include "launch/bound.h"
 #include "report/sections.h"
@@ -139,9 +140,8 @@ TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
 }
 
 Result<TraceContent> judge_one(const BoundVerb& verb, const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
-  const LaunchOptions options{
-      .floor_ns = floor.floor_ns, .floor_source = floor.source, .top_kernels = 0};
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(verb.floor, loaded.trace, loaded.links));
+  const LaunchOptions options{.floor = floor, .top_kernels = 0};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   const TraceVerdict verdict = judge_trace(launch.whole);
@@ -149,14 +149,14 @@ Result<TraceContent> judge_one(const BoundVerb& verb, const LoadedTrace& loaded)
   TraceContent content;
   content.verdict = std::move(words.sentences);
   content.sections = {verdict_section(verdict, words.levers),
-                      trust_section(joined(launch.trust, floor.notes))};
+                      trust_section(joined(launch.trust, floor.trust))};
   return content;
 }
 
 Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, nullptr));
+  ASSAY_TRY_ASSIGN(const std::optional<LaunchFloor> floor, given_floor(verb.floor, nullptr));
   BoundOptions options = verb.options;
-  options.floor_ns = floor.floor_ns;
+  if (floor) options.floor_ns = static_cast<double>(floor->floor_ns);
   Document document = new_document("Bound");
   std::vector<PlatformBound> platforms;
   std::vector<Sweep> sweeps;
@@ -184,7 +184,7 @@ Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
   document.verdict = bound_verdict_words(platforms, between);
   if (!no_crossover.empty()) document.verdict.push_back(no_crossover);
   document.sections = bound_sections(platforms, between);
-  TrustNotes trust = floor.notes;
+  TrustNotes trust = floor ? floor->trust : TrustNotes{};
   for (const Sweep& sweep : sweeps)
     trust.insert(trust.end(), sweep.trust.begin(), sweep.trust.end());
   document.sections.push_back(trust_section(trust));

@@ -4,6 +4,7 @@
 #include "cli/fusion_flags.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "ingest/replay/floor.h"
 #include "report/sections.h"
 
 namespace assay {
@@ -17,7 +18,7 @@ struct FuseVerb {
 
 Result<TraceContent> analyze(const FuseVerb& verb, const LoadedTrace& loaded) {
   PhaseClock clock(verb.common.perf);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(verb.floor, loaded.trace, loaded.links));
   const FusionOptions options = fusion_options(verb.flags, floor);
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, options));
@@ -26,7 +27,7 @@ Result<TraceContent> analyze(const FuseVerb& verb, const LoadedTrace& loaded) {
   if (!has_kernels(loaded.trace)) content.verdict = {no_kernels_words(loaded.trace)};
   content.sections.push_back(fusion_section(fusion));
   content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {fusion.trust, floor.notes})));
+      trust_section(all_notes(loaded.trace.log, {fusion.trust, floor.trust})));
   return content;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "ingest/replay/floor.h"
 #include "launch/tree.h"
 #include "report/launch/charts.h"
 #include "report/sections.h"
@@ -28,11 +29,9 @@ const std::map<std::string, TreeOrder> kTreeOrders = {{"launch", TreeOrder::kLau
 
 Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) {
   PhaseClock clock(verb.common.perf);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
-  const LaunchOptions options{.floor_ns = floor.floor_ns,
-                              .floor_source = floor.source,
-                              .count_copies = verb.count_copies,
-                              .top_kernels = verb.top};
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(verb.floor, loaded.trace, loaded.links));
+  const LaunchOptions options{
+      .floor = floor, .count_copies = verb.count_copies, .top_kernels = verb.top};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("launch");
@@ -53,7 +52,7 @@ Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) 
         loaded.trace, loaded.windows, list_kernels(loaded.trace, loaded.links, loaded.windows)));
   }
   content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {launch.trust, floor.notes})));
+      trust_section(all_notes(loaded.trace.log, {launch.trust, floor.trust})));
   if (launch.whole.kernels == 0) {
     content.verdict = {no_kernels_words(loaded.trace)};
     for (Section& section : content.sections) hide_from_readers(section);
@@ -70,8 +69,8 @@ void add_launch_verb(Verb& app, int& exit_code) {
                "How work reaches the GPU: launch and queue time, idle time, most launched kernels");
   add_common_options(sub, verb->common, true);
   sub.option("--floor", verb->floor,
-             "launch time of an empty kernel: nanoseconds, or a published platform such as "
-             "Intel+H100; default: estimated from the trace");
+             "launch time of an empty kernel: nanoseconds, a floor file, or a published platform "
+             "such as Intel+H100; default: published for this board, else estimated");
   sub.option("--top", verb->top, "kernels listed; 0 = all").at_least_zero().shows_default();
   sub.flag("--count-copies", verb->count_copies, "copies and fills also make the GPU busy");
   sub.flag("--tree", verb->tree, "the operator, call and kernel tree, collapsed by name");

@@ -8,6 +8,7 @@
 #include "cli/version.h"
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
+#include "ingest/replay/floor.h"
 #include "report/tax/section.h"
 #include "tax/measured.h"
 
@@ -15,20 +16,19 @@ namespace assay {
 namespace {
 
 Result<MeasuredReport> measure(const TaxFlags& flags, const KernelDatabase& database,
-                               const TaxReport& report, const FloorChoice& floor) {
+                               const TaxReport& report) {
   ASSAY_TRY_ASSIGN(const ReplayFile replay, read_replay_file(flags.replay));
   MeasuredOptions options;
   options.mode = report.mode;
   options.base_weighting = report.base_weighting;
   options.floor = report.floor;
-  options.floor_tracer = floor.tracer;
   return measure_tax(database, replay, report, options);
 }
 
 Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
                              const LoadedTrace& loaded) {
   PhaseClock clock(flags.common.perf);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(flags.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(flags.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
                                                        tax_options(setup, floor)));
   const KernelDatabase database =
@@ -39,12 +39,12 @@ Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
   }
   std::optional<MeasuredReport> measured;
   if (!flags.replay.empty()) {
-    ASSAY_TRY_ASSIGN(measured, measure(flags, database, report, floor));
+    ASSAY_TRY_ASSIGN(measured, measure(flags, database, report));
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {.floor = floor}));
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
   TraceContent content;
@@ -60,7 +60,7 @@ Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
                                           .top = flags.top,
                                           .measured = measured ? &*measured : nullptr}));
   content.sections.push_back(trust_section(all_notes(
-      loaded.trace.log, {report.trust, floor.notes, measured ? measured->trust : TrustNotes{}})));
+      loaded.trace.log, {report.trust, floor.trust, measured ? measured->trust : TrustNotes{}})));
   if (report.whole.sums.n == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }

@@ -7,6 +7,7 @@
 // compared with.
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "trace/trace.h"
@@ -22,6 +23,9 @@ struct PublishedFloor {
   double duration_ns = 0;     // duration of the null kernel; 0 = not printed
   std::string_view source;    // where it was printed and what traced it
 };
+// "published for GH200: SKIP Table V: ..."
+std::string published_words(const PublishedFloor& floor);
+
 // Those taken with one tracer.
 std::span<const PublishedFloor> published_floors(Tracer tracer = Tracer::kPyTorchProfiler);
 
