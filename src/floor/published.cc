@@ -27,12 +27,12 @@ bool same_letter(char a, char b) {
   return std::toupper(static_cast<unsigned char>(a)) == std::toupper(static_cast<unsigned char>(b));
 }
 
-bool contains(std::string_view text, std::string_view part) {
+bool contains_in_any_case(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same_letter) != text.end();
 }
 
 bool equal(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && contains(a, b);
+  return a.size() == b.size() && contains_in_any_case(a, b);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ std::span<const PublishedFloor> published_floors(Tracer tracer) {
 
 const PublishedFloor* find_published_floor(std::string_view text, Tracer tracer) {
   for (const PublishedFloor& floor : published_floors(tracer)) {
-    if (equal(text, floor.platform) || contains(text, floor.gpu)) return &floor;
+    if (equal(text, floor.platform) || contains_in_any_case(text, floor.gpu)) return &floor;
   }
   return nullptr;
 }
@@ -69,12 +69,12 @@ const PublishedFloor* floor_of_platform(std::string_view platform, Tracer tracer
 }
 
 bool taken_on(const PublishedFloor& floor, std::string_view device_name) {
-  return contains(device_name, floor.gpu);
+  return contains_in_any_case(device_name, floor.gpu);
 }
 
 const PublishedFloor* floor_of_board(std::string_view device_name, Tracer tracer) {
   for (const PublishedFloor& floor : published_floors(tracer)) {
-    if (contains(device_name, floor.device)) return &floor;
+    if (contains_in_any_case(device_name, floor.device)) return &floor;
   }
   return nullptr;
 }

@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.h"
 #include "launch/facts.h"
 
 namespace assay {
 namespace {
-
-constexpr int64_t kMicrosecondNs = 1'000;
 
 // Kernels that start before an earlier one has ended, on whatever stream.
 uint64_t overlapping_kernels(const Trace& trace) {

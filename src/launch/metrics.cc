@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/numbers.h"
 #include "launch/facts.h"
 #include "launch/launch_trust.h"
 #include "launch/top_kernels.h"
@@ -11,8 +12,6 @@
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool is_copy(const Trace& trace, ActivityId activity) {
   const ActivityKind kind = trace.activities.kind[activity.index()];

@@ -3,16 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "base/numbers.h"
 #include "launch/bound.h"
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-double share(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : kNan;
-}
 
 void fill_shares(const LaunchMetrics& metrics, TraceVerdict& verdict) {
   verdict.queue_share = metrics.queue_share;

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/numbers.h"
 #include "trace/device_names.h"
 
 namespace assay {
@@ -16,7 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kVersion = 1;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 KernelSpread spread_of(const std::vector<int64_t>& values) {
   KernelSpread spread;

@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "base/stats.h"
 #include "records/measured_on.h"
 
@@ -27,8 +28,8 @@ bool same_signature(const LaunchShape& target, const ReplayCandidate& candidate)
   return !registers_told || target.registers == candidate.registers;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return !part.empty() && text.find(part) != std::string::npos;
+bool names_in(std::string_view text, std::string_view name) {
+  return !name.empty() && contains(text, name);
 }
 
 struct Cleaned {
@@ -270,7 +271,7 @@ KernelMatch match_kernel(const KernelDbEntry& target,
   const auto signed_like = [&](size_t i) { return same_signature(target.shape, candidates[i]); };
   const auto same_name = [&](size_t i) { return cleaned.names[i] == target.name; };
   const auto part_of_name = [&](size_t i) {
-    return contains(cleaned.names[i], target.name) || contains(target.name, cleaned.names[i]);
+    return names_in(cleaned.names[i], target.name) || names_in(target.name, cleaned.names[i]);
   };
   const auto any = [](size_t) { return true; };
   size_t found =

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/numbers.h"
 #include "ingest/bench/columns.h"
 #include "ingest/bench/variant.h"
 
@@ -14,8 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kIdentityTolerance = 1e-6;
+constexpr double kStatedTolerance = 1e-6;
 
 struct Piece {
   std::string text;  // one JSON value; bare NaN and Infinity became null
@@ -169,7 +169,7 @@ void read_own_words(const Json& object, BenchRow& row) {
 
 bool differs(double stated, double computed) {
   return std::isfinite(stated) && std::isfinite(computed) &&
-         std::fabs(stated - computed) > kIdentityTolerance * std::fabs(computed);
+         std::fabs(stated - computed) > kStatedTolerance * std::fabs(computed);
 }
 
 // Requests that failed, of all that were sent.

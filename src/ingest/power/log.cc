@@ -19,7 +19,6 @@
 namespace assay {
 namespace {
 
-constexpr double kMostWatts = 20'000;
 constexpr int64_t kTolerableStep =
     1'000'000'000;  // back in time: rows of several writers, not a reset
 

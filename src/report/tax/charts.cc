@@ -136,8 +136,6 @@ Chart hdbi_chart(const TaxReport& r) {
 
 // ---- sweeps ----
 
-std::string size_text(double size) { return format_value(size_value(size), Unit::kNone); }
-
 // One line of points: a platform at one sequence length, along the batch size.
 struct SweepLine {
   std::string name;

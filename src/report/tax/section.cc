@@ -1,4 +1,5 @@
 #include "report/tax/section.h"
+#include "base/numbers.h"
 #include "report/launch/charts.h"
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double share_of(double part, double whole) { return whole > 0 ? part / whole : kNan; }
 double share_of(int64_t part, int64_t whole) {
