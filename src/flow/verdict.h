@@ -4,6 +4,7 @@
 // must name. Plain data; report/ finds the words. The rule: docs/metrics.md, Flow, Verdict.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -99,7 +100,7 @@ struct FlowVerdict {
   double inferred_share = 0;
   double absent_share = 0;
   double linked_share = 0;                    // of device time, with a launch call
-  FlowCause detail = FlowCause::kNoEvidence;  // largest cause of the leading group
+  std::optional<FlowCause> detail;  // largest idle cause of the leading group
   std::vector<LostGroup> lost;                // largest first; only what is not 0
   std::vector<Contributor> leading;           // of the leading group, largest first
   std::vector<WorkShare> work;                // of the window, largest first
