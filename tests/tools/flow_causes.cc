@@ -108,7 +108,7 @@ void print(const std::string& path) {
   const FlowVerdict verdict = judge_flow(trace, report, {});
   out += ",\"cause\":\"" + std::string(bound_by_word(verdict.bound));
   out += "\",\"lever\":\"" + std::string(first_lever_word(verdict.lever));
-  out += "\",\"detail\":\"" + std::string(flow_cause_name(verdict.detail)) + '"';
+  out += "\",\"detail\":\"" + (verdict.detail ? std::string(flow_cause_name(*verdict.detail)) : std::string()) + '"';
   if (verdict.steady_judged) {
     out += ",\"steady\":\"" + std::string(bound_by_word(verdict.steady_bound)) + '"';
   }
