@@ -12,11 +12,9 @@
 #include "records/facts.h"
 #include "throughput/method.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct BenchFlags {
   std::vector<std::string> tables;
@@ -28,7 +26,7 @@ struct BenchFlags {
 // For the head of a document and for errors.
 std::string name_of(const BenchFlags& flags);
 
-void add_bench_options(CLI::App& verb, BenchFlags& flags);
+void add_bench_options(Verb& verb, BenchFlags& flags);
 
 struct LoadedBench {
   FactBook facts;

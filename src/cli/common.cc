@@ -4,7 +4,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -18,19 +17,18 @@
 
 #include "cli/export_file.h"
 #include "cli/input_files.h"
+#include "cli/options.h"
 #include "cli/output_format.h"
 #include "cli/progress.h"
 #include "cli/version.h"
 #include "cli/workbook_file.h"
 #include "ingest/cached_load.h"
+#include "ingest/formats.h"
 #include "ingest/load.h"
-#include "ingest/replay/file.h"
-#include "launch/floors.h"
 #include "report/document/import_notes.h"
 #include "report/document/text.h"
 #include "report/sections.h"
 #include "report/writers/writers.h"
-#include "tax/measured.h"
 #include "trace/label_windows.h"
 
 namespace assay {
@@ -141,51 +139,6 @@ Status write_text(const std::string& text, const std::string& path) {
                "standard output", -1};
 }
 
-constexpr Tracer kTracersWithFloors[] = {Tracer::kPyTorchProfiler, Tracer::kNsightSystems};
-
-// The trace's own tracer first: a floor of another one is not the same quantity. But a platform
-// named in full is meant: DGX-H100 is not any H100.
-const PublishedFloor* published_floor(const std::string& text, Tracer traced) {
-  if (const PublishedFloor* floor = floor_of_platform(text, traced)) return floor;
-  for (const Tracer tracer : kTracersWithFloors) {
-    if (const PublishedFloor* floor = floor_of_platform(text, tracer)) return floor;
-  }
-  if (const PublishedFloor* floor = find_published_floor(text, traced)) return floor;
-  for (const Tracer tracer : kTracersWithFloors) {
-    if (const PublishedFloor* floor = find_published_floor(text, tracer)) return floor;
-  }
-  return nullptr;
-}
-
-std::string published_names() {
-  std::string known;
-  for (const Tracer tracer : kTracersWithFloors) {
-    for (const PublishedFloor& floor : published_floors(tracer)) {
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", floor.platform);
-    }
-  }
-  return known;
-}
-
-Result<FloorChoice> floor_of_file(const std::string& path, const Trace* trace) {
-  ASSAY_TRY_ASSIGN(const FloorFile file, read_floor_file(path));
-  const std::string gpu = trace != nullptr ? gpu_of_trace(*trace) : "";
-  ASSAY_TRY_ASSIGN(const TaxFloor floor, floor_from_file(file, gpu));
-  FloorChoice choice{.floor_ns = static_cast<double>(floor.floor_ns),
-                     .source = floor.text,
-                     .kind = TaxSource::kMeasured,
-                     .samples = floor.samples,
-                     .tracer = file.head.tracer};
-  if (trace != nullptr) {
-    choice.notes = floor_trust(file, gpu, trace->tracer);
-  } else {
-    choice.notes.push_back({"floor_gpu_unchecked", 1, 0, "floor",
-                            "one floor for a whole sweep: that it is of the machines in it is "
-                            "taken on trust"});
-  }
-  return choice;
-}
-
 }  // namespace
 
 std::string output_extension(const std::string& path) {
@@ -258,86 +211,45 @@ long status_kb(const char* key) {
 
 }  // namespace
 
-void add_window_option(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--window", options.window,
-                  "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
-                  "stand for any characters): annotations, else operators, else Python frames")
-      ->type_name("GLOB");
+void add_window_option(Verb& verb, CommonOptions& options) {
+  verb.option("--window", options.window,
+              "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
+              "stand for any characters): annotations, else operators, else Python frames")
+      .called("GLOB");
 }
 
-void add_reading_options(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--threads", options.threads, "threads for reading; 0 = all processors")
-      ->check(CLI::Range(0, 1024));
-  verb.add_flag("--allow-truncated", options.allow_truncated,
-                "read what lies before the cut of a truncated file instead of refusing it");
-  verb.add_flag("--strict", options.strict, "leave with 3 when data was lost on import");
+void add_reading_options(Verb& verb, CommonOptions& options) {
+  verb.option("--threads", options.threads, "threads for reading; 0 = all processors")
+      .between(0, 1024);
+  verb.flag("--allow-truncated", options.allow_truncated,
+            "read what lies before the cut of a truncated file instead of refusing it");
+  verb.flag("--strict", options.strict, "leave with 3 when data was lost on import");
 }
 
-void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
+void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
-    verb.add_option("traces", options.inputs,
-                    "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
-                    "(.sqlite), rocprofv3 (kernel_trace.csv, results.json, results.db), recordings "
-                    "(.assaytrace), cached forms (.assay), a folder or pattern of them, or - for "
-                    "JSON on standard input")
-        ->required();
+    verb.input(
+            "traces", options.inputs,
+            trace_inputs_words() + ", a folder or pattern of them, or - for JSON on standard input")
+        .required();
     add_window_option(verb, options);
-    verb.add_flag(
-            "--cache{auto}", options.cache,
-            "keep a cached form of every trace read, and open that the next time; --cache=DIR "
-            "names the folder, else ~/.cache/assay")
-        ->type_name("[=DIR]");
+    verb.flag("--cache{auto}", options.cache,
+              "keep a cached form of every trace read, and open that the next time; --cache=DIR "
+              "names the folder, else ~/.cache/assay")
+        .called("[=DIR]");
   }
-  verb.add_option(
-      "--format", options.format,
-      "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
-      "ends with, else terminal");
-  verb.add_option("-o,--output", options.output, "write to this file instead of standard output")
-      ->type_name("FILE");
-  verb.add_option("--color", options.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
-  verb.add_option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
-      ->check(CLI::Range(0, 10000));
+  verb.option("--format", options.format,
+              "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
+              "ends with, else terminal");
+  verb.option("-o,--output", options.output, "write to this file instead of standard output")
+      .called("FILE");
+  verb.option("--color", options.color, "auto, always or never")
+      .one_of({"auto", "always", "never"})
+      .shows_default();
+  verb.option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
+      .between(0, 10000);
   add_reading_options(verb, options);
-  verb.add_flag("--perf", options.perf, "time and memory per phase on standard error")->group("");
-}
-
-Result<FloorChoice> parse_floor(const std::string& text, const Trace* trace) {
-  if (text.empty()) return FloorChoice{};
-  char* end = nullptr;
-  const double ns = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() && *end == '\0') {
-    if (ns >= 1 && ns < 1e9) {
-      return FloorChoice{.floor_ns = ns, .source = "given with --floor", .kind = TaxSource::kUser};
-    }
-    return Error{ErrorCode::kInvalidArgument, "--floor: from 1 to under 1e9 nanoseconds", "", -1};
-  }
-  if (std::filesystem::is_regular_file(text)) return floor_of_file(text, trace);
-  const Tracer traced = trace != nullptr ? trace->tracer : Tracer::kPyTorchProfiler;
-  if (const PublishedFloor* floor = published_floor(text, traced)) {
-    FloorChoice choice{.floor_ns = floor->launch_ns, .kind = TaxSource::kTable};
-    choice.source = fmt::format("published for {}: {}", floor->platform, floor->source);
-    if (floor->tracer != traced) {
-      choice.notes.push_back({"floor_tracer", 1, 0, "floor",
-                              "the published floor was taken with another tracer than the trace: "
-                              "launch times include their tracer's cost"});
-    }
-    const std::string gpu = trace != nullptr ? gpu_of_trace(*trace) : "";
-    if (!gpu.empty() && !taken_on(*floor, gpu)) {
-      choice.notes.push_back({"floor_gpu", 1, 0, "floor",
-                              fmt::format("the published floor was taken on another GPU ({}) than "
-                                          "the trace ({}): what rests on the floor may be off by "
-                                          "their difference",
-                                          floor->gpu, gpu)});
-    }
-    return choice;
-  }
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("--floor {}: neither nanoseconds, nor a floor file, nor a published "
-                           "platform ({})",
-                           text, published_names()),
-               "", -1};
+  verb.flag("--perf", options.perf, "time and memory per phase on standard error").hidden();
 }
 
 PhaseClock::PhaseClock(bool enabled) : enabled_(enabled), last_s_(now_s()) {}

@@ -11,19 +11,15 @@
 
 #include "base/result.h"
 #include "launch/metrics.h"
-#include "records/replay.h"
 #include "report/document/document.h"
-#include "tax/tax.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 #include "trace/trust.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 enum ExitCode : int {
   kExitFine = 0,
@@ -55,26 +51,12 @@ struct LoadedTrace {
 };
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.
-void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs);
+void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs);
 // Of those, the ones for verbs that read traces and write no document: --threads,
 // --allow-truncated, --strict.
-void add_reading_options(CLI::App& verb, CommonOptions& options);
+void add_reading_options(Verb& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
-void add_window_option(CLI::App& verb, CommonOptions& options);
-
-// `--floor` as typed: nanoseconds, the name of a published platform, or a floor file
-// (docs/formats/floor.md); absent when empty.
-struct FloorChoice {
-  std::optional<double> floor_ns;
-  std::string source = {};                             // in words
-  TaxSource kind = TaxSource::kNone;                   // kUser, kTable or kMeasured
-  uint64_t samples = 0;                                // launches behind a measured one
-  CollectorTracer tracer = CollectorTracer::kUnknown;  // of a measured one
-  TrustNotes notes = {};  // what could not be checked, or does not fit the trace
-};
-// trace: what the floor is for, nullptr when it is for several. Fails on a floor measured on
-// another GPU than the trace's.
-Result<FloorChoice> parse_floor(const std::string& text, const Trace* trace);
+void add_window_option(Verb& verb, CommonOptions& options);
 
 // Time and memory per phase on stderr, for --perf.
 class PhaseClock {

@@ -23,6 +23,7 @@
 #include "tax/kernel_db.h"
 #include "tax/tax.h"
 #include "trace/api_names.h"
+#include "trace/device_names.h"
 
 namespace assay {
 namespace {

@@ -12,11 +12,9 @@
 #include "levels/levels.h"
 #include "levels/query.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct ConfigFlags {
   std::vector<std::string> configs;  // NAME=PATH
@@ -24,7 +22,7 @@ struct ConfigFlags {
   std::vector<std::string> detail;
   size_t top = 2;
 };
-void add_config_options(CLI::App& verb, ConfigFlags& flags);
+void add_config_options(Verb& verb, ConfigFlags& flags);
 
 // Reads one configuration at a time, and of each one trace at a time. The paths of `telemetry`
 // and `counters` are given as NAME=PATH.

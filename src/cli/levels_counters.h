@@ -11,11 +11,9 @@
 #include "levels/ranks.h"
 #include "report/document/document.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct ConfigFigures;  // levels/figures.h
 
@@ -28,7 +26,7 @@ struct CounterFlags {
   bool partial = false;
 };
 
-void add_counter_options(CLI::App& verb, CounterFlags& flags);
+void add_counter_options(Verb& verb, CounterFlags& flags);
 
 // The counter runs of a command, read once.
 class CounterRuns {

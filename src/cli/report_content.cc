@@ -4,6 +4,7 @@
 
 #include "cli/tax_flags.h"
 #include "ingest/load.h"
+#include "ingest/replay/floor.h"
 #include "report/launch/charts.h"
 #include "report/levels/job.h"
 #include "report/levels/section.h"
@@ -17,17 +18,15 @@ namespace assay {
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline) {
   PhaseClock clock(request.perf);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
   const FusionOptions fusion_flags = fusion_options(request.fusion, floor);
-  const LaunchOptions launch_options{.floor_ns = fusion_flags.floor_ns,
-                                     .floor_source = fusion_flags.floor_source,
-                                     .top_kernels = 0};
+  const LaunchOptions launch_options{.floor = floor, .top_kernels = 0};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, launch_options));
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, fusion_flags));
   TaxOptions tax_options;
-  tax_options.floor = tax_floor(floor);
+  tax_options.floor = floor;
   ASSAY_TRY_ASSIGN(const TaxReport tax,
                    analyze_tax(loaded.trace, loaded.links, loaded.windows, tax_options));
   ASSAY_TRY_ASSIGN(LevelsReport levels,
@@ -77,7 +76,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(fusion_section(fusion));
   content.sections.push_back(
       trust_section(all_notes(loaded.trace.log, {launch.trust, fusion.trust, tax.trust, job.trust,
-                                                 samples.trust, floor.notes})));
+                                                 samples.trust, floor.trust})));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }

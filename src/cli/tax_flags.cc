@@ -1,7 +1,5 @@
 #include "cli/tax_flags.h"
 
-#include <cmath>
-
 #include "base/byte_source.h"
 
 namespace assay {
@@ -50,19 +48,9 @@ Result<TaxSetup> tax_setup(const TaxFlags& flags) {
   return setup;
 }
 
-std::optional<TaxFloor> tax_floor(const FloorChoice& choice) {
-  if (!choice.floor_ns) return std::nullopt;
-  TaxFloor floor;
-  floor.source = choice.kind;
-  floor.floor_ns = std::llround(*choice.floor_ns);
-  floor.text = choice.source;
-  floor.samples = choice.samples;
-  return floor;
-}
-
-TaxOptions tax_options(const TaxSetup& setup, const FloorChoice& floor) {
+TaxOptions tax_options(const TaxSetup& setup, const LaunchFloor& floor) {
   TaxOptions options = setup.options;
-  options.floor = tax_floor(floor);
+  options.floor = floor;
   options.families = &setup.families;
   return options;
 }

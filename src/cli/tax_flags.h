@@ -35,11 +35,8 @@ struct TaxSetup {
 };
 Result<TaxSetup> tax_setup(const TaxFlags& flags);
 
-// The floor as the tax room takes it; absent when none was given.
-std::optional<TaxFloor> tax_floor(const FloorChoice& choice);
-
 // The options for one trace. setup must outlive them.
-TaxOptions tax_options(const TaxSetup& setup, const FloorChoice& floor);
+TaxOptions tax_options(const TaxSetup& setup, const LaunchFloor& floor);
 
 // `--batch` and `--vs-batch`: a document of its own.
 int run_tax_sweep(const TaxFlags& flags, const TaxSetup& setup);

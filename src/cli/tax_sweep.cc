@@ -6,6 +6,7 @@
 #include "cli/name_value.h"
 #include "cli/sweep_names.h"
 #include "cli/tax_flags.h"
+#include "ingest/replay/floor.h"
 #include "report/tax/section.h"
 
 namespace assay {
@@ -38,7 +39,7 @@ Result<SweepArgument> parse_argument(const std::string& flag, const std::string&
 Result<TaxPoint> add_trace(const SweepArgument& argument, const TaxFlags& flags,
                            const TaxSetup& setup, SweepInputs& inputs) {
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(argument.path, flags.common));
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(flags.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(flags.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
                                                        tax_options(setup, floor)));
   std::vector<Item> items = trace_items(loaded.trace);
@@ -48,7 +49,7 @@ Result<TaxPoint> add_trace(const SweepArgument& argument, const TaxFlags& flags,
   }
   inputs.document.inputs.push_back({argument.path, std::move(items)});
   inputs.data_lost |= loaded.trace.log.data_lost();
-  for (TrustNote note : all_notes(loaded.trace.log, {report.trust, floor.notes})) {
+  for (TrustNote note : all_notes(loaded.trace.log, {report.trust, floor.trust})) {
     note.effect = fmt::format("{}: {}", argument.path, note.effect);
     inputs.trust.push_back(std::move(note));
   }

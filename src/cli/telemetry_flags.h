@@ -11,11 +11,9 @@
 #include "levels/telemetry.h"
 #include "trace/trace.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct TelemetryFlags {
   std::vector<std::string> files;
@@ -23,7 +21,7 @@ struct TelemetryFlags {
   std::string zone = "UTC";       // of logs in local time
   std::vector<std::string> gpus;  // GPU=DEVICE
 };
-void add_telemetry_options(CLI::App& verb, TelemetryFlags& flags);
+void add_telemetry_options(Verb& verb, TelemetryFlags& flags);
 
 // Logs of a job, and what its ranks say about them: one rank at a time.
 class TelemetryRun {

@@ -12,11 +12,9 @@
 #include "throughput/ala/ala_predictor.h"
 #include "throughput/model_file.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct FitFlags {
   bool no_physics = false;
@@ -25,15 +23,15 @@ struct FitFlags {
   bool small = false;       // a model file without digests
   std::string method = {};  // empty: assay, or what the model file says
 };
-void add_fit_options(CLI::App& verb, FitFlags& flags);
-void add_method_option(CLI::App& verb, FitFlags& flags);
+void add_fit_options(Verb& verb, FitFlags& flags);
+void add_method_option(Verb& verb, FitFlags& flags);
 
 // Points of --at and --grid.
 struct PointFlags {
   std::vector<std::string> at;
   std::vector<std::string> grid;
 };
-void add_point_options(CLI::App& verb, PointFlags& flags);
+void add_point_options(Verb& verb, PointFlags& flags);
 
 struct FittedModel {
   ThroughputFit fit;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,8 +8,10 @@
 #include "base/decimal.h"
 #include "cli/common.h"
 #include "cli/name_value.h"
+#include "cli/options.h"
 #include "cli/sweep_names.h"
 #include "cli/verbs.h"
+#include "ingest/replay/floor.h"
 #include "ingest/replay/sweep_table.h"
 #include "launch/bound.h"
 #include "report/sections.h"
@@ -139,9 +140,8 @@ TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
 }
 
 Result<TraceContent> judge_one(const BoundVerb& verb, const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
-  const LaunchOptions options{
-      .floor_ns = floor.floor_ns, .floor_source = floor.source, .top_kernels = 0};
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(verb.floor, loaded.trace, loaded.links));
+  const LaunchOptions options{.floor = floor, .top_kernels = 0};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   const TraceVerdict verdict = judge_trace(launch.whole);
@@ -149,14 +149,14 @@ Result<TraceContent> judge_one(const BoundVerb& verb, const LoadedTrace& loaded)
   TraceContent content;
   content.verdict = std::move(words.sentences);
   content.sections = {verdict_section(verdict, words.levers),
-                      trust_section(joined(launch.trust, floor.notes))};
+                      trust_section(joined(launch.trust, floor.trust))};
   return content;
 }
 
 Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, nullptr));
+  ASSAY_TRY_ASSIGN(const std::optional<LaunchFloor> floor, given_floor(verb.floor, nullptr));
   BoundOptions options = verb.options;
-  options.floor_ns = floor.floor_ns;
+  if (floor) options.floor_ns = static_cast<double>(floor->floor_ns);
   Document document = new_document("Bound");
   std::vector<PlatformBound> platforms;
   std::vector<Sweep> sweeps;
@@ -184,7 +184,7 @@ Result<Document> judge_sweeps(const BoundVerb& verb, bool& data_lost) {
   document.verdict = bound_verdict_words(platforms, between);
   if (!no_crossover.empty()) document.verdict.push_back(no_crossover);
   document.sections = bound_sections(platforms, between);
-  TrustNotes trust = floor.notes;
+  TrustNotes trust = floor ? floor->trust : TrustNotes{};
   for (const Sweep& sweep : sweeps)
     trust.insert(trust.end(), sweep.trust.begin(), sweep.trust.end());
   document.sections.push_back(trust_section(trust));
@@ -234,35 +234,32 @@ int run(const BoundVerb& verb) {
 
 }  // namespace
 
-void add_bound_verb(CLI::App& app, int& exit_code) {
+void add_bound_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<BoundVerb>();
   verb->platform.name = "platform";
   verb->other.name = "other";
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "bound", "CPU-bound or GPU-bound: one trace, or a sweep over batch sizes, or two platforms");
-  add_common_options(*sub, verb->common, false);
-  sub->add_option("traces", verb->common.inputs, "one trace: its verdict without a sweep");
-  add_window_option(*sub, verb->common);
-  sub->add_option(
+  add_common_options(sub, verb->common, false);
+  sub.input("traces", verb->common.inputs, "one trace: its verdict without a sweep");
+  add_window_option(sub, verb->common);
+  sub.option(
       "--batch", verb->platform.batches,
       "SIZE=TRACE, once per batch size or repeat; or a folder or pattern of …_bSIZE_… traces");
-  sub->add_option(
+  sub.option(
       "--table", verb->platform.table,
       "CSV with batch, tklqt, launches and optional latency, gpu_idle_share, cpu_idle_share");
-  sub->add_option("--name", verb->platform.name, "what to call this platform")
-      ->capture_default_str();
-  sub->add_option("--vs-batch", verb->other.batches, "the same of a second platform");
-  sub->add_option("--vs-table", verb->other.table, "the same of a second platform");
-  sub->add_option("--vs-name", verb->other.name, "what to call it")->capture_default_str();
-  sub->add_option("--floor", verb->floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  sub->add_option("--tau", verb->options.tau, "GPU-bound above this many plateaus")
-      ->capture_default_str();
-  sub->add_option("--rho", verb->options.rho, "tolerance of the plateau")->capture_default_str();
-  sub->add_option("--balanced", verb->options.balanced_share,
-                  "a batch is balanced when both idle shares are below this")
-      ->capture_default_str();
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  sub.option("--name", verb->platform.name, "what to call this platform").shows_default();
+  sub.option("--vs-batch", verb->other.batches, "the same of a second platform");
+  sub.option("--vs-table", verb->other.table, "the same of a second platform");
+  sub.option("--vs-name", verb->other.name, "what to call it").shows_default();
+  sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+  sub.option("--tau", verb->options.tau, "GPU-bound above this many plateaus").shows_default();
+  sub.option("--rho", verb->options.rho, "tolerance of the plateau").shows_default();
+  sub.option("--balanced", verb->options.balanced_share,
+             "a batch is balanced when both idle shares are below this")
+      .shows_default();
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

@@ -1,13 +1,14 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/common.h"
 #include "cli/export_file.h"
+#include "cli/options.h"
 #include "cli/tax_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
+#include "ingest/replay/floor.h"
 #include "report/tax/section.h"
 #include "tax/measured.h"
 
@@ -15,20 +16,19 @@ namespace assay {
 namespace {
 
 Result<MeasuredReport> measure(const TaxFlags& flags, const KernelDatabase& database,
-                               const TaxReport& report, const FloorChoice& floor) {
+                               const TaxReport& report) {
   ASSAY_TRY_ASSIGN(const ReplayFile replay, read_replay_file(flags.replay));
   MeasuredOptions options;
   options.mode = report.mode;
   options.base_weighting = report.base_weighting;
   options.floor = report.floor;
-  options.floor_tracer = floor.tracer;
   return measure_tax(database, replay, report, options);
 }
 
 Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
                              const LoadedTrace& loaded) {
   PhaseClock clock(flags.common.perf);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(flags.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(flags.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
                                                        tax_options(setup, floor)));
   const KernelDatabase database =
@@ -39,12 +39,12 @@ Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
   }
   std::optional<MeasuredReport> measured;
   if (!flags.replay.empty()) {
-    ASSAY_TRY_ASSIGN(measured, measure(flags, database, report, floor));
+    ASSAY_TRY_ASSIGN(measured, measure(flags, database, report));
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {.floor = floor}));
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
   TraceContent content;
@@ -60,7 +60,7 @@ Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
                                           .top = flags.top,
                                           .measured = measured ? &*measured : nullptr}));
   content.sections.push_back(trust_section(all_notes(
-      loaded.trace.log, {report.trust, floor.notes, measured ? measured->trust : TrustNotes{}})));
+      loaded.trace.log, {report.trust, floor.trust, measured ? measured->trust : TrustNotes{}})));
   if (report.whole.sums.n == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }
@@ -106,49 +106,47 @@ int run(TaxFlags& flags) {
                          [&](const LoadedTrace& loaded) { return analyze(flags, *setup, loaded); });
 }
 
-void add_sweep_flags(CLI::App& sub, TaxFlags& flags) {
-  sub.add_option("--batch", flags.batches,
-                 "BATCH=TRACE or BATCHxLENGTH=TRACE, once per configuration of a sweep");
-  sub.add_option("--name", flags.name, "what to call this platform")->capture_default_str();
-  sub.add_option("--vs", flags.vs_batches, "the same of a second platform");
-  sub.add_option("--vs-name", flags.vs_name, "what to call it")->capture_default_str();
+void add_sweep_flags(Verb& sub, TaxFlags& flags) {
+  sub.option("--batch", flags.batches,
+             "BATCH=TRACE or BATCHxLENGTH=TRACE, once per configuration of a sweep");
+  sub.option("--name", flags.name, "what to call this platform").shows_default();
+  sub.option("--vs", flags.vs_batches, "the same of a second platform");
+  sub.option("--vs-name", flags.vs_name, "what to call it").shows_default();
 }
 
 }  // namespace
 
-void add_tax_verb(CLI::App& app, int& exit_code) {
+void add_tax_verb(Verb& app, int& exit_code) {
   auto flags = std::make_shared<TaxFlags>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "tax", "What the host side costs, layer by layer: Python, dispatch, libraries, launch floor");
-  add_common_options(*sub, flags->common, true);
-  sub->get_option("traces")->required(false);
-  sub->add_option("--mode", flags->mode,
-                  "what native kernels are charged for dispatch: paper (the base) or code (their "
-                  "own)")
-      ->check(CLI::IsMember({"paper", "code"}))
-      ->capture_default_str();
-  sub->add_option("--base-weighting", flags->base_weighting,
-                  "the dispatch base is a median over: kernel (unique kernels) or invocation")
-      ->check(CLI::IsMember({"kernel", "invocation"}))
-      ->capture_default_str();
-  sub->add_flag("--count-copies", flags->count_copies, "copies and fills count as kernels");
-  sub->add_option("--floor", flags->floor,
-                  "launch time of an empty kernel: nanoseconds, a floor file, or a published "
-                  "platform; default: published for this board, else from the trace");
-  sub->add_option("--families", flags->families,
-                  "more kernel families and library patterns, one rule per line")
-      ->type_name("FILE");
-  sub->add_option("--top", flags->top, "unique kernels listed; 0 = all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub->add_option("--export-kernel-db", flags->export_db,
-                  "write every unique kernel for replay to this file")
-      ->type_name("FILE");
-  sub->add_option("--replay", flags->replay,
-                  "the measured decomposition from this replay of the exported kernels")
-      ->type_name("FILE");
-  add_sweep_flags(*sub, *flags);
-  sub->callback([flags, &exit_code] { exit_code = run(*flags); });
+  add_common_options(sub, flags->common, true);
+  sub.declared("traces").required(false);
+  sub.option("--mode", flags->mode,
+             "what native kernels are charged for dispatch: paper (the base) or code (their "
+             "own)")
+      .one_of({"paper", "code"})
+      .shows_default();
+  sub.option("--base-weighting", flags->base_weighting,
+             "the dispatch base is a median over: kernel (unique kernels) or invocation")
+      .one_of({"kernel", "invocation"})
+      .shows_default();
+  sub.flag("--count-copies", flags->count_copies, "copies and fills count as kernels");
+  sub.option("--floor", flags->floor,
+             "launch time of an empty kernel: nanoseconds, a floor file, or a published "
+             "platform; default: published for this board, else from the trace");
+  sub.option("--families", flags->families,
+             "more kernel families and library patterns, one rule per line")
+      .called("FILE");
+  sub.option("--top", flags->top, "unique kernels listed; 0 = all").at_least_zero().shows_default();
+  sub.option("--export-kernel-db", flags->export_db,
+             "write every unique kernel for replay to this file")
+      .called("FILE");
+  sub.option("--replay", flags->replay,
+             "the measured decomposition from this replay of the exported kernels")
+      .called("FILE");
+  add_sweep_flags(sub, *flags);
+  sub.run([flags, &exit_code] { exit_code = run(*flags); });
 }
 
 }  // namespace assay

@@ -112,7 +112,7 @@ void WindowMeter::count_launches(const WindowRows& rows, LaunchMetrics& metrics)
     metrics.other_thread_launches =
         metrics.launches - per_thread[metrics.dispatching_thread.index()];
   }
-  const bool floor_known = floor_.source != FloorSource::kNone;
+  const bool floor_known = floor_.known();
   for (int64_t time : times) {
     metrics.tklqt_ns += time;
     if (floor_known) metrics.floor_sum_ns += std::min(time, floor_.floor_ns);

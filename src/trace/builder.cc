@@ -492,6 +492,7 @@ class TableSorter {
       follow_owner(built_.kernel_shapes, &KernelShapeTable::activity, where);
       follow_owner(built_.transfers, &TransferTable::activity, where);
       follow_owner(built_.collectives, &CollectiveTable::activity, where);
+      follow_owner(built_.waits, &WaitTable::activity, where);
     });
   }
 

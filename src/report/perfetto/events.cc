@@ -492,6 +492,9 @@ void TraceEvents::write_activity(const Entry& entry, Place place) {
     append_member("bytes", trace_.transfers.bytes[row], text);
   }
   append_collective(activity);
+  if (const size_t row = side_row(trace_.waits.activity, activity); row != SIZE_MAX) {
+    append_wait(trace_.waits, row, text);
+  }
   end_slice();
   if (!arrows_.has(activity)) return;
   write_flow("ac2g", true, arrows_.id_of(links_.activity_call[entry.row]), entry.start_ns, place);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "report/document/units.h"
+#include "report/run/floor.h"
 #include "report/tax/section.h"
 
 namespace assay {
@@ -27,8 +28,9 @@ Facts measured_facts(const MeasuredReport& m) {
                 key_only("ct_ns", s.ct_ns, kNs), key_only("kt_ns", s.kt_ns, kNs),
                 key_only("kt_fw_ns", s.kt_fw_ns, kNs), key_only("t_orch_ns", s.t_orch_ns, kNs),
                 key_only("t_device_ns", s.t_device_ns, kNs), key_only("hdbi", s.hdbi, Unit::kRatio),
-                key_only("floor_ns", m.floor.floor_ns, kNs),
-                key_only("floor_source", std::string(tax_source_name(m.floor.source)), Unit::kText),
+                key_only("floor_ns", floor_value(m.floor), kNs),
+                key_only("floor_source", std::string(floor_source_name(m.floor.source)),
+                         Unit::kText),
                 key_only("entries", static_cast<uint64_t>(m.rows.size()), Unit::kCount),
                 key_only("entries_found", m.entries_found, Unit::kCount),
                 key_only("invocations_found", m.invocations_found, Unit::kCount),
