@@ -12,8 +12,6 @@
 namespace assay {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // The group of lost time that an idle cause belongs to.
 BoundBy group_of(FlowCause cause, bool host_recorded) {
   switch (cause) {
