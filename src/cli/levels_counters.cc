@@ -18,7 +18,7 @@
 namespace assay {
 namespace {
 
-Error bad(std::string message) {
+Error bad_counters(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
@@ -56,16 +56,17 @@ Result<PeaksText> parse_peaks(std::string_view text) {
     text.remove_prefix(std::min(comma + 1, text.size()));
     const size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
-      if (!peaks.name.empty()) return bad("--peaks names two devices");
+      if (!peaks.name.empty()) return bad_counters("--peaks names two devices");
       peaks.name = part;
       continue;
     }
     const std::string key(part.substr(0, equals));
     double value = 0;
     if (kKnown.count(key) == 0 || !parse_double(part.substr(equals + 1), value) || !(value > 0)) {
-      return bad("--peaks " + std::string(part) +
-                 ": write a device's name, or tflops, clock_mhz, compute_units, "
-                 "matrix_units_per_cu, matrix_flop_per_clock or xcds with a number above 0");
+      return bad_counters(
+          "--peaks " + std::string(part) +
+          ": write a device's name, or tflops, clock_mhz, compute_units, "
+          "matrix_units_per_cu, matrix_flop_per_clock or xcds with a number above 0");
     }
     peaks.values[key] = value;
   }
@@ -78,8 +79,8 @@ Result<CounterDevice> counted_device(const CounterJoin& counters) {
   for (const CounterDevice& device : counters.devices) {
     if (one.name.empty()) one = device;
     if (!device.name.empty() && device.name != one.name) {
-      return bad("the counter runs are of several kinds of device (" + one.name + ", " +
-                 device.name + "); give each a command of its own, or --peaks");
+      return bad_counters("the counter runs are of several kinds of device (" + one.name + ", " +
+                          device.name + "); give each a command of its own, or --peaks");
     }
   }
   return one;
@@ -92,7 +93,8 @@ Result<WaterfallDevice> find_device(const CounterFlags& flags, const CounterJoin
   if (asked.name.empty()) {
     ASSAY_TRY_ASSIGN(counted, counted_device(counters));
   } else if (facts.values("hardware", asked.name).empty()) {
-    return bad("--peaks " + asked.name + ": no such device in the facts (docs/formats/facts.md)");
+    return bad_counters("--peaks " + asked.name +
+                        ": no such device in the facts (docs/formats/facts.md)");
   }
   WaterfallDevice device;
   device.peaks.device = asked.name.empty() ? counted.name : asked.name;
@@ -178,7 +180,7 @@ Result<CounterRuns> CounterRuns::read(const CounterFlags& flags, const CommonOpt
   runs.options_.partial = flags.partial;
   if (flags.counters.empty()) {
     const bool idle = flags.peaks.empty() && flags.formulas.empty() && !flags.partial;
-    if (!idle) return bad("--peaks, --formulas and --partial-counters go with --counters");
+    if (!idle) return bad_counters("--peaks, --formulas and --partial-counters go with --counters");
     return runs;
   }
   ASSAY_TRY_ASSIGN(runs.passes_, read_counter_passes(flags.counters, common.allow_truncated));
@@ -210,7 +212,7 @@ Status CounterRuns::add_waterfalls(const CounterFlags& flags, const JobLevels& j
 Status CounterRuns::describe(const CounterFlags& flags, const JobLevels& job,
                              Document& document) const {
   if (job.counters.empty()) {
-    return bad(
+    return bad_counters(
         "no counter run is of a rank that was given: the ranks in the names of the counter "
         "files are others");
   }

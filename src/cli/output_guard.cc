@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 4> kWritten = {"--output", "--junit", "--
                                                       "--export-kernel-db"};
 constexpr std::array<std::string_view, 2> kRunsACommand = {"record", "sample"};
 
-struct Names {
+struct FileNames {
   std::vector<std::string> written;
   std::vector<std::string> read;
 };
@@ -27,7 +27,7 @@ bool is_written(const GivenOption& option) {
   });
 }
 
-void collect(const GivenOption& option, Names& names) {
+void collect(const GivenOption& option, FileNames& names) {
   if (std::find(kRunsACommand.begin(), kRunsACommand.end(), option.verb) != kRunsACommand.end()) {
     return;
   }
@@ -50,7 +50,7 @@ bool is_one_file(const std::string& a, const std::string& b) {
 }  // namespace
 
 Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given) {
-  Names names;
+  FileNames names;
   for (const GivenOption& option : given) collect(option, names);
   for (const std::string& written : names.written) {
     for (const std::string& read : names.read) {

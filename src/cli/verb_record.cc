@@ -34,7 +34,7 @@ struct RecordedFile {
   RecordingFacts facts;
 };
 
-void say(const std::string& line) { fmt::print(stderr, "assay record: {}\n", line); }
+void say_of_recording(const std::string& line) { fmt::print(stderr, "assay record: {}\n", line); }
 
 // What to do about a note, in a sentence; empty: its own text says it all.
 std::string remedy(const RecordingFacts::Note& note) {
@@ -94,10 +94,10 @@ void report_file(const RecordedFile& file) {
   const RecordingFacts& facts = file.facts;
   uint64_t lost = 0;
   for (const auto& [reason, count] : facts.lost) lost += count;
-  say(fmt::format("{}: process {} ({}): {}; {} lost; {}", file.path, facts.pid, facts.program,
-                  counts_text(facts), lost, bytes_text(facts.bytes)));
+  say_of_recording(fmt::format("{}: process {} ({}): {}; {} lost; {}", file.path, facts.pid,
+                               facts.program, counts_text(facts), lost, bytes_text(facts.bytes)));
   if (!facts.closed) {
-    say(fmt::format(
+    say_of_recording(fmt::format(
         "{}: not closed: the process was killed, crashed or still runs; what it did since the last "
         "flush is missing",
         file.path));
@@ -107,11 +107,12 @@ void report_file(const RecordedFile& file) {
     if (note.code == NoteCode::kClockCallback || note.text == told) continue;
     told = note.text;
     const std::string what_to_do = remedy(note);
-    say(fmt::format("{}: {}{}{}", file.path, note.text, what_to_do.empty() ? "" : ". ",
-                    what_to_do));
+    say_of_recording(fmt::format("{}: {}{}{}", file.path, note.text, what_to_do.empty() ? "" : ". ",
+                                 what_to_do));
   }
   if (facts.device_rows() == 0 && told.empty() && facts.closed) {
-    say(fmt::format("{}: no work of a GPU was seen: {}", file.path,
+    say_of_recording(
+        fmt::format("{}: no work of a GPU was seen: {}", file.path,
                     facts.tracer_version == 0
                         ? "the process never started the CUDA driver"
                         : "the process started the driver, and launched nothing while recording"));
@@ -121,12 +122,14 @@ void report_file(const RecordedFile& file) {
 void report_nothing() {
   void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver == nullptr) {
-    say("nothing was recorded, and no file written: no NVIDIA driver is installed here "
+    say_of_recording(
+        "nothing was recorded, and no file written: no NVIDIA driver is installed here "
         "(libcuda.so.1)");
     return;
   }
   ::dlclose(driver);
-  say("nothing was recorded: the program never started the CUDA driver and has no NVTX ranges (or "
+  say_of_recording(
+      "nothing was recorded: the program never started the CUDA driver and has no NVTX ranges (or "
       "it drops the environment of what it starts)");
 }
 
@@ -146,7 +149,7 @@ void report_older(const std::vector<RecordedFile>& files, const std::string& out
   const bool ours = std::any_of(files.begin(), files.end(), [&output](const RecordedFile& file) {
     return file.path == output;
   });
-  if (!ours) say(output + " is of an earlier run: it was left as it is");
+  if (!ours) say_of_recording(output + " is of an earlier run: it was left as it is");
 }
 
 // The one file with GPU work gets the name that was asked for; without any, the only file there is.
@@ -200,14 +203,15 @@ Result<int> record(RecordVerb& verb) {
   for (const std::string& path : run.files) {
     auto facts = read_recording_facts(path);
     if (!facts) {
-      say(path + ": " + facts.error().describe());
+      say_of_recording(path + ": " + facts.error().describe());
       continue;
     }
     files.push_back({path, *std::move(facts)});
   }
   for (RecordedFile& file : files) {
     if (!json) continue;
-    if (const Status converted = convert(file); !converted) say(converted.error().describe());
+    if (const Status converted = convert(file); !converted)
+      say_of_recording(converted.error().describe());
   }
   name_output(files, asked);
   for (const RecordedFile& file : files) report_file(file);

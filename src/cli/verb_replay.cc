@@ -158,7 +158,7 @@ Result<CollectorTracer> choose_tracer(const ReplayVerb& verb, const std::string&
   return CollectorTracer::kCupti;
 }
 
-struct Session {
+struct ReplaySession {
   const ReplayVerb& verb;
   const ReplayPlan& plan;
   std::string program;
@@ -166,7 +166,7 @@ struct Session {
   const ScratchFolder& scratch;
 };
 
-std::vector<std::string> traced_command(const Session& session, const std::string& trace,
+std::vector<std::string> traced_command(const ReplaySession& session, const std::string& trace,
                                         const std::vector<std::string>& command) {
   std::vector<std::string> argv;
   switch (session.file.head.tracer) {
@@ -192,8 +192,8 @@ std::vector<std::string> traced_command(const Session& session, const std::strin
 }
 
 // A program that was stopped leaves what its tracer had flushed: entries of it count.
-std::map<uint64_t, ReplayedKernels> kernels_of(const Session& session, const std::string& trace,
-                                               std::string& why_not) {
+std::map<uint64_t, ReplayedKernels> kernels_of(const ReplaySession& session,
+                                               const std::string& trace, std::string& why_not) {
   if (session.file.head.tracer == CollectorTracer::kHost) return {};
   CommonOptions options;
   options.allow_truncated = true;
@@ -205,7 +205,7 @@ std::map<uint64_t, ReplayedKernels> kernels_of(const Session& session, const std
   return replayed_kernels(loaded->trace, loaded->links);
 }
 
-ReplayEntry entry_from(const Session& session, ReplayAnswer answer,
+ReplayEntry entry_from(const ReplaySession& session, ReplayAnswer answer,
                        std::map<uint64_t, ReplayedKernels>& kernels, const std::string& why_not) {
   ReplayEntry entry;
   entry.key = session.plan.entries[answer.entry].key;
@@ -230,7 +230,7 @@ ReplayEntry entry_from(const Session& session, ReplayAnswer answer,
 
 // Runs the program over these entries of the plan once. done: those that have an answer now, or in
 // which the program ended; it is not empty unless the program could not run at all.
-Result<std::vector<ReplayEntry>> run_once(const Session& session,
+Result<std::vector<ReplayEntry>> run_once(const ReplaySession& session,
                                           const std::vector<size_t>& entries,
                                           std::vector<size_t>& done) {
   const std::string job = session.scratch.file("job"), answers = session.scratch.file("answers");
@@ -267,7 +267,8 @@ Result<std::vector<ReplayEntry>> run_once(const Session& session,
   return made;
 }
 
-Status replay_all(const Session& session, std::vector<size_t> open, const ReplayCache& cache) {
+Status replay_all(const ReplaySession& session, std::vector<size_t> open,
+                  const ReplayCache& cache) {
   const StopOnInterrupt stop;
   while (!open.empty() && !interrupt_asked()) {
     const std::vector<size_t> now(open.begin(),

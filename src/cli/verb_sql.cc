@@ -44,10 +44,10 @@ bool for_people(Format format) {
 }
 
 // The traces, and a database over as much of them as was asked for.
-class Session {
+class SqlSession {
  public:
-  static Result<Session> open(const SqlVerb& verb) {
-    Session session(verb);
+  static Result<SqlSession> open(const SqlVerb& verb) {
+    SqlSession session(verb);
     // A workbook takes all rows, as every format for programs.
     session.format_ = Format::kJson;
     if (!wants_workbook(verb.common)) {
@@ -85,7 +85,7 @@ class Session {
   }
 
  private:
-  explicit Session(const SqlVerb& verb) : verb_(verb) {}
+  explicit SqlSession(const SqlVerb& verb) : verb_(verb) {}
 
   DatabaseOptions database_options() const {
     return {.memory_limit = verb_.memory,
@@ -199,7 +199,7 @@ class Session {
   std::unique_ptr<Database> database_;
 };
 
-Status print_tables(Session& session) {
+Status print_tables(SqlSession& session) {
   ASSAY_TRY_ASSIGN(const Catalog* catalog, session.catalog());
   for (const Relation& relation : catalog->relations) {
     fmt::print("{:<36} {:>10}  {}\n", relation.name, relation.rows(), clean_text(relation.meaning));
@@ -207,7 +207,7 @@ Status print_tables(Session& session) {
   return Ok{};
 }
 
-Status print_schema(Session& session, const std::string& wanted) {
+Status print_schema(SqlSession& session, const std::string& wanted) {
   ASSAY_TRY_ASSIGN(const Catalog* catalog, session.catalog());
   if (!wanted.empty() && catalog->find(wanted) == nullptr) {
     return Error{ErrorCode::kInvalidArgument, "no table " + wanted + "; .tables lists them", "",
@@ -232,7 +232,7 @@ std::string trimmed(const std::string& text) {
 }
 
 // ".schema ops" and its kin. quit: set by .quit.
-Status dot_command(Session& session, const std::string& line, bool& quit) {
+Status dot_command(SqlSession& session, const std::string& line, bool& quit) {
   const std::string text = trimmed(line);
   const size_t space = text.find(' ');
   const std::string name = text.substr(0, space);
@@ -252,7 +252,7 @@ Status dot_command(Session& session, const std::string& line, bool& quit) {
 
 // Statements and commands from standard input. At a terminal an error is shown and the next
 // statement awaited; elsewhere the first error ends it.
-int run_shell(Session& session) {
+int run_shell(SqlSession& session) {
   const bool terminal = ::isatty(STDIN_FILENO) != 0;
   if (terminal) fmt::print("SQL over traces. .help helps, .tables lists the tables.\n");
   std::string pending;
@@ -286,7 +286,7 @@ int run_shell(Session& session) {
   return exit_code;
 }
 
-int run_command(Session& session, const SqlVerb& verb) {
+int run_command(SqlSession& session, const SqlVerb& verb) {
   Statements statements = split_statements(verb.command);
   if (!statements.rest.empty()) statements.complete.push_back(statements.rest);
   if (statements.complete.empty()) {
@@ -320,7 +320,7 @@ int run(SqlVerb& verb) {
                       "standard input is the trace: give the statement as an argument", "", -1});
   }
   if (Status status = check_output(verb.common, files); !status) return fail(status.error());
-  auto session = Session::open(verb);
+  auto session = SqlSession::open(verb);
   if (!session) return fail(session.error());
   const int exit_code = verb.command.empty() ? run_shell(*session) : run_command(*session, verb);
   if (exit_code != kExitFine) return exit_code;

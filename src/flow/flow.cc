@@ -4,16 +4,12 @@
 #include <limits>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "flow/graph.h"
 #include "flow/replay.h"
 
 namespace assay {
 namespace {
-
-double share(int64_t part_ns, int64_t whole_ns) {
-  if (whole_ns <= 0) return std::numeric_limits<double>::quiet_NaN();
-  return static_cast<double>(part_ns) / static_cast<double>(whole_ns);
-}
 
 // When the host set out to make a launch: the begin of the outermost operator around it, marks of
 // iterations aside.

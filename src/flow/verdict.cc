@@ -6,16 +6,11 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/numbers.h"
 #include "flow/names.h"
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-double share(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : kNan;
-}
 
 // The group of lost time that an idle cause belongs to.
 BoundBy group_of(FlowCause cause, bool host_recorded) {

@@ -18,7 +18,7 @@ namespace {
 using testing::bytes_of;
 using testing::TempFile;
 
-Trace must_read(const std::string& json) {
+Trace read_timeline(const std::string& json) {
   auto trace = read_chrome_stream(bytes_of(json), {});
   EXPECT_TRUE(trace.has_value()) << trace.error().describe();
   return trace ? *std::move(trace) : Trace{};
@@ -37,9 +37,9 @@ std::string op(int pid, int tid, const std::string& ts) {
 
 TEST(Timeline, LanesOfOneThreadAreOneThread) {
   const Trace trace =
-      must_read("[" + lane(10, 20, "1", "2") + "," + lane(10, 21, "1", "2") + "," +
-                lane(10, 30, "one", "3") + "," + op(10, 30, "1") + "," + op(10, 21, "3") + "," +
-                op(10, 20, "2") + "," + op(10, 40, "4") + "]");
+      read_timeline("[" + lane(10, 20, "1", "2") + "," + lane(10, 21, "1", "2") + "," +
+                    lane(10, 30, "one", "3") + "," + op(10, 30, "1") + "," + op(10, 21, "3") + "," +
+                    op(10, 20, "2") + "," + op(10, 40, "4") + "]");
   ASSERT_EQ(trace.threads.size(), 4u - 1u);
   EXPECT_EQ(trace.threads[0].pid, "1");
   EXPECT_EQ(trace.threads[0].tid, "2");
@@ -75,7 +75,7 @@ TEST(Timeline, ProcessesGetBackWhatTheTraceSaidOfThem) {
     return R"({"ph":"M","pid":)" + std::to_string(pid) + R"(,"tid":1,"name":")" + what +
            R"(","args":{)" + args + "}},";
   };
-  const Trace trace = must_read(
+  const Trace trace = read_timeline(
       "[" + meta(10, "process_name", R"("name":"Host: python3")") +
       meta(10, "process_sort_index", R"("sort_index":1)") +
       meta(10, "assay_process", R"("lane process":"7","name":"python3","sort_index":"5")") +
@@ -87,7 +87,7 @@ TEST(Timeline, ProcessesGetBackWhatTheTraceSaidOfThem) {
 }
 
 TEST(Timeline, WhatAssayAddedIsInNoTable) {
-  const Trace trace = must_read(
+  const Trace trace = read_timeline(
       R"([{"ph":"X","cat":"assay","name":"host busy","pid":1,"tid":1,"ts":0.001,"dur":0.001},)"
       R"({"ph":"C","cat":"assay","name":"queue","pid":1,"tid":1,"ts":0.001,"args":{"n":1}},)"
       R"({"ph":"C","name":"power","pid":1,"tid":1,"ts":1,"args":{"W":1}},)" +
@@ -99,7 +99,7 @@ TEST(Timeline, WhatAssayAddedIsInNoTable) {
 }
 
 TEST(Timeline, TheTracerComesBack) {
-  const Trace trace = must_read(
+  const Trace trace = read_timeline(
       R"({"traceEvents":[],"assayTimeline":{"version":1,"traces":1,"tracer":"nsight_systems"}})");
   EXPECT_EQ(trace.tracer, Tracer::kNsightSystems);
 }
