@@ -4,9 +4,6 @@
 
 #include <string>
 
-#include "base/result.h"
-#include "records/facts.h"
-
 namespace CLI {
 class App;
 }
@@ -14,7 +11,5 @@ class App;
 namespace assay {
 
 void add_facts_option(CLI::App& verb, std::string& path);
-// The built-in facts, with those of the user's file where one is named.
-Result<FactBook> load_facts(const std::string& path);
 
 }  // namespace assay

@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/common.h"
-
 namespace assay {
 
 void add_fusion_flags(CLI::App& verb, FusionFlags& flags) {
@@ -24,7 +22,7 @@ void add_fusion_flags(CLI::App& verb, FusionFlags& flags) {
   verb.add_option("--chains", flags.top, "recommended chains listed")->capture_default_str();
 }
 
-FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor) {
+FusionOptions fusion_options(const FusionFlags& flags) {
   FusionOptions options;
   options.lengths = flags.lengths;
   options.threshold = flags.threshold;
@@ -33,8 +31,6 @@ FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor)
       flags.identity == "shape" ? KernelIdentity::kNameAndShape : KernelIdentity::kName;
   options.max_chains = flags.top;
   options.min_count = flags.min_count;
-  options.floor_ns = floor.floor_ns;
-  options.floor_source = floor.source;
   return options;
 }
 

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "cli/common.h"
 #include "launch/fuse.h"
 
 namespace CLI {
@@ -25,7 +23,6 @@ struct FusionFlags {
 };
 
 void add_fusion_flags(CLI::App& verb, FusionFlags& flags);
-// floor: as typed with --floor.
-FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor);
+FusionOptions fusion_options(const FusionFlags& flags);
 
 }  // namespace assay

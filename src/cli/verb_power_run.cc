@@ -9,9 +9,10 @@
 #include <memory>
 #include <optional>
 
+#include "answers/inputs/facts.h"
+#include "answers/sensor_choice.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
-#include "cli/sensor_choice.h"
 #include "cli/verbs.h"
 #include "devices/device.h"
 #include "ingest/power/json.h"

@@ -8,10 +8,10 @@
 #include <iostream>
 #include <memory>
 
+#include "answers/tables.h"
 #include "cli/common.h"
 #include "cli/output_file.h"
 #include "cli/output_format.h"
-#include "cli/query_inputs.h"
 #include "cli/verbs.h"
 #include "cli/workbook_file.h"
 #include "query/duckdb.h"
@@ -70,7 +70,7 @@ class Session {
 
   // Runs one statement and writes its rows.
   Status run(const std::string& sql) {
-    PhaseClock clock(verb_.common.perf);
+    PhaseClock clock(verb_.common.listener);
     if (mentions_all_tables(sql)) ASSAY_TRY(analyse());
     auto rows = database_->query(sql);
     // A table that is not the trace's may be one of the rooms'.
@@ -347,7 +347,7 @@ void add_sql_verb(CLI::App& app, int& exit_code) {
   sub->add_option("--floor", verb->request.floor,
                   "launch time of an empty kernel (see assay launch --help)");
   sub->callback([verb, &exit_code] {
-    verb->common.keep_op_inputs = true;
+    verb->request.traces = verb->common;
     exit_code = run(*verb);
   });
 }
