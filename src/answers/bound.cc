@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "answers/inputs/floor.h"
 #include "answers/inputs/name_value.h"
 #include "answers/inputs/sweep.h"
 #include "answers/ranks.h"
 #include "base/decimal.h"
+#include "ingest/replay/floor.h"
 #include "ingest/replay/sweep_table.h"
 #include "report/sections.h"
 
@@ -122,9 +122,8 @@ TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
 }
 
 Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, &loaded.trace));
-  const LaunchOptions options{
-      .floor_ns = floor.floor_ns, .floor_source = floor.source, .top_kernels = 0};
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
+  const LaunchOptions options{.floor = floor, .top_kernels = 0};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   const TraceVerdict verdict = judge_trace(launch.whole);
@@ -132,14 +131,14 @@ Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& l
   TraceContent content;
   content.verdict = std::move(words.sentences);
   content.sections = {verdict_section(verdict, words.levers),
-                      trust_section(joined(launch.trust, floor.notes))};
+                      trust_section(joined(launch.trust, floor.trust))};
   return content;
 }
 
 Result<Answer> judge_sweeps(const BoundRequest& request) {
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, nullptr));
+  ASSAY_TRY_ASSIGN(const std::optional<LaunchFloor> floor, given_floor(request.floor, nullptr));
   BoundOptions options = request.options;
-  options.floor_ns = floor.floor_ns;
+  if (floor) options.floor_ns = static_cast<double>(floor->floor_ns);
   Answer answer{new_document("Bound")};
   Document& document = answer.document;
   std::vector<PlatformBound> platforms;
@@ -168,7 +167,7 @@ Result<Answer> judge_sweeps(const BoundRequest& request) {
   document.verdict = bound_verdict_words(platforms, between);
   if (!no_crossover.empty()) document.verdict.push_back(no_crossover);
   document.sections = bound_sections(platforms, between);
-  TrustNotes trust = floor.notes;
+  TrustNotes trust = floor ? floor->trust : TrustNotes{};
   for (const Sweep& sweep : sweeps)
     trust.insert(trust.end(), sweep.trust.begin(), sweep.trust.end());
   document.sections.push_back(trust_section(trust));

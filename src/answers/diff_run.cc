@@ -17,6 +17,7 @@
 #include "tax/families.h"
 #include "tax/kernel_db.h"
 #include "trace/api_names.h"
+#include "trace/device_names.h"
 
 namespace assay {
 namespace {

@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
+#include "answers/files/sensor_choice.h"
 #include "answers/inputs/facts.h"
 #include "answers/ranks.h"
-#include "answers/sensor_choice.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
 #include "levels/levels.h"

@@ -1,7 +1,7 @@
 #include "answers/launch.h"
 
-#include "answers/inputs/floor.h"
 #include "answers/ranks.h"
+#include "ingest/replay/floor.h"
 #include "report/launch/charts.h"
 #include "report/sections.h"
 
@@ -10,11 +10,9 @@ namespace {
 
 Result<TraceContent> launch_content(const LaunchRequest& request, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, &loaded.trace));
-  const LaunchOptions options{.floor_ns = floor.floor_ns,
-                              .floor_source = floor.source,
-                              .count_copies = request.count_copies,
-                              .top_kernels = request.top};
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
+  const LaunchOptions options{
+      .floor = floor, .count_copies = request.count_copies, .top_kernels = request.top};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("launch");
@@ -35,7 +33,7 @@ Result<TraceContent> launch_content(const LaunchRequest& request, const LoadedTr
         loaded.trace, loaded.windows, list_kernels(loaded.trace, loaded.links, loaded.windows)));
   }
   content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {launch.trust, floor.notes})));
+      trust_section(all_notes(loaded.trace.log, {launch.trust, floor.trust})));
   if (launch.whole.kernels == 0) {
     content.verdict = {no_kernels_words(loaded.trace)};
     for (Section& section : content.sections) hide_from_readers(section);
@@ -45,16 +43,17 @@ Result<TraceContent> launch_content(const LaunchRequest& request, const LoadedTr
 
 Result<TraceContent> fusion_content(const FusionRequest& request, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
+  FusionOptions options = request.options;
+  options.floor = floor;
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
-                   analyze_fusion(loaded.trace, loaded.links, loaded.windows,
-                                  with_floor(request.options, floor)));
+                   analyze_fusion(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("fuse");
   TraceContent content;
   if (!has_kernels(loaded.trace)) content.verdict = {no_kernels_words(loaded.trace)};
   content.sections.push_back(fusion_section(fusion));
   content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {fusion.trust, floor.notes})));
+      trust_section(all_notes(loaded.trace.log, {fusion.trust, floor.trust})));
   return content;
 }
 

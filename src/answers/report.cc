@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "answers/analyses.h"
-#include "answers/inputs/floor.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
 #include "ingest/load.h"
+#include "ingest/replay/floor.h"
 #include "report/launch/charts.h"
 #include "report/levels/job.h"
 #include "report/levels/section.h"
@@ -21,17 +21,17 @@
 namespace assay {
 namespace {
 
-AnalysesOptions analyses_options(const ReportRequest& request, const FloorChoice& floor) {
-  AnalysesOptions options;
-  options.launch = {.floor_ns = floor.floor_ns, .floor_source = floor.source, .top_kernels = 0};
-  options.fusion = with_floor(request.fusion, floor);
-  options.tax.floor = tax_floor(floor);
+AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor& floor) {
+  AnalysesOptions options{.fusion = request.fusion};
+  options.launch = {.floor = floor, .top_kernels = 0};
+  options.fusion.floor = floor;
+  options.tax.floor = floor;
   return options;
 }
 
 // What a report of one trace rests on. The levels are summed up as one rank of a job.
 struct Findings {
-  FloorChoice floor;
+  LaunchFloor floor;
   Analyses analyses;  // levels: taken by `job`
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
@@ -70,7 +70,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
                                  RankLevels* outline) {
   PhaseClock clock(request.traces.listener);
   Findings found;
-  ASSAY_TRY_ASSIGN(found.floor, parse_floor(request.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, analyses_options(request, found.floor)));
   LevelsReport& levels = found.analyses.levels;
   ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
@@ -104,7 +104,7 @@ Section report_trust(const Findings& found, const LoadedTrace& loaded) {
   return trust_section(
       all_notes(loaded.trace.log,
                 {of.launch.trust, of.fusion.trust, of.tax.trust, found.job.trust,
-                 found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.notes}));
+                 found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust}));
 }
 
 // Tables of measured throughput, as errors of them send the reader on.

@@ -6,6 +6,7 @@
 #include "answers/ranks.h"
 #include "base/byte_source.h"
 #include "ingest/replay/file.h"
+#include "ingest/replay/floor.h"
 #include "launch/metrics.h"
 #include "report/sections.h"
 #include "report/tax/section.h"
@@ -38,20 +39,19 @@ Result<KernelFamilies> load_families(const std::string& path) {
 }
 
 Result<MeasuredReport> measure(const TaxRequest& request, const KernelDatabase& database,
-                               const TaxReport& report, const FloorChoice& floor) {
+                               const TaxReport& report) {
   ASSAY_TRY_ASSIGN(const ReplayFile replay, read_replay_file(request.replay));
   MeasuredOptions options;
   options.mode = report.mode;
   options.base_weighting = report.base_weighting;
   options.floor = report.floor;
-  options.floor_tracer = floor.tracer;
   return measure_tax(database, replay, report, options);
 }
 
 Result<TraceContent> tax_content(const TaxRequest& request, const KernelFamilies& families,
                                  const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
                                                        tax_options(request, families, floor)));
   const KernelDatabase database =
@@ -60,12 +60,12 @@ Result<TraceContent> tax_content(const TaxRequest& request, const KernelFamilies
   if (request.kernels) ASSAY_TRY(request.kernels(database));
   std::optional<MeasuredReport> measured;
   if (!request.replay.empty()) {
-    ASSAY_TRY_ASSIGN(measured, measure(request, database, report, floor));
+    ASSAY_TRY_ASSIGN(measured, measure(request, database, report));
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {.floor = floor}));
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
   TraceContent content;
@@ -81,7 +81,7 @@ Result<TraceContent> tax_content(const TaxRequest& request, const KernelFamilies
                                           .top = request.top,
                                           .measured = measured ? &*measured : nullptr}));
   content.sections.push_back(trust_section(all_notes(
-      loaded.trace.log, {report.trust, floor.notes, measured ? measured->trust : TrustNotes{}})));
+      loaded.trace.log, {report.trust, floor.trust, measured ? measured->trust : TrustNotes{}})));
   if (report.whole.sums.n == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }
@@ -100,9 +100,9 @@ Result<KernelFamilies> tax_families(const TaxRequest& request) {
 }
 
 TaxOptions tax_options(const TaxRequest& request, const KernelFamilies& families,
-                       const FloorChoice& floor) {
+                       const LaunchFloor& floor) {
   TaxOptions options = request.options;
-  options.floor = tax_floor(floor);
+  options.floor = floor;
   options.families = &families;
   return options;
 }

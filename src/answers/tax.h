@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "answers/answer.h"
-#include "answers/inputs/floor.h"
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "floor/floor.h"
 #include "tax/kernel_db.h"
 #include "tax/tax.h"
 
@@ -44,6 +44,6 @@ Result<Answer> answer_tax_sweep(const TaxSweepRequest& request);
 // options.
 Result<KernelFamilies> tax_families(const TaxRequest& request);
 TaxOptions tax_options(const TaxRequest& request, const KernelFamilies& families,
-                       const FloorChoice& floor);
+                       const LaunchFloor& floor);
 
 }  // namespace assay

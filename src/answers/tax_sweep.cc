@@ -6,6 +6,7 @@
 #include "answers/inputs/name_value.h"
 #include "answers/inputs/sweep.h"
 #include "answers/tax.h"
+#include "ingest/replay/floor.h"
 #include "report/sections.h"
 #include "report/tax/section.h"
 
@@ -40,7 +41,8 @@ Result<SweepArgument> parse_argument(const std::string& flag, const std::string&
 
 Result<TaxPoint> add_trace(const SweepArgument& argument, SweepInputs& inputs) {
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(argument.path, inputs.traces));
-  ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(inputs.request.floor, &loaded.trace));
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor,
+                   floor_asked(inputs.request.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(const TaxReport report,
                    analyze_tax(loaded.trace, loaded.links, loaded.windows,
                                tax_options(inputs.request, inputs.families, floor)));
@@ -51,7 +53,7 @@ Result<TaxPoint> add_trace(const SweepArgument& argument, SweepInputs& inputs) {
   }
   inputs.answer.document.inputs.push_back({argument.path, std::move(items)});
   inputs.answer.data_lost |= loaded.trace.log.data_lost();
-  for (TrustNote note : all_notes(loaded.trace.log, {report.trust, floor.notes})) {
+  for (TrustNote note : all_notes(loaded.trace.log, {report.trust, floor.trust})) {
     note.effect = fmt::format("{}: {}", argument.path, note.effect);
     inputs.trust.push_back(std::move(note));
   }

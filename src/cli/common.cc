@@ -12,11 +12,12 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/export_file.h"
+#include "base/export_file.h"
 #include "cli/interrupt.h"
 #include "cli/output_format.h"
 #include "cli/progress.h"
 #include "cli/workbook_file.h"
+#include "ingest/formats.h"
 #include "report/document/text.h"
 #include "report/writers/writers.h"
 
@@ -141,11 +142,9 @@ void add_reading_options(CLI::App& verb, CommonOptions& options) {
 
 void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
-    verb.add_option("traces", options.inputs,
-                    "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
-                    "(.sqlite), rocprofv3 (kernel_trace.csv, results.json, results.db), recordings "
-                    "(.assaytrace), cached forms (.assay), a folder or pattern of them, or - for "
-                    "JSON on standard input")
+    verb.add_option(
+            "traces", options.inputs,
+            trace_inputs_words() + ", a folder or pattern of them, or - for JSON on standard input")
         ->required();
     add_window_option(verb, options);
     verb.add_flag(

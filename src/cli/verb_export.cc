@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "answers/tables.h"
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/output_format.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"

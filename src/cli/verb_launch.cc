@@ -45,9 +45,10 @@ void add_launch_verb(CLI::App& app, int& exit_code) {
       "launch",
       "How work reaches the GPU: launch and queue time, idle time, most launched kernels");
   add_common_options(*sub, verb->common, true);
-  sub->add_option("--floor", verb->floor,
-                  "launch time of an empty kernel: nanoseconds, or a published platform such as "
-                  "Intel+H100; default: estimated from the trace");
+  sub->add_option(
+      "--floor", verb->floor,
+      "launch time of an empty kernel: nanoseconds, a floor file, or a published platform "
+      "such as Intel+H100; default: published for this board, else estimated");
   sub->add_option("--top", verb->top, "kernels listed; 0 = all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

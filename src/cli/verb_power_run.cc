@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 
+#include "answers/files/sensor_choice.h"
 #include "answers/inputs/facts.h"
-#include "answers/sensor_choice.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
 #include "cli/verbs.h"

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
 #include "ingest/assaytrace/reader.h"

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "answers/files/timeline_file.h"
 #include "answers/report.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
 #include "cli/telemetry_flags.h"
-#include "cli/timeline_file.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "report/document/text.h"

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "answers/tables.h"
+#include "base/output_file.h"
 #include "cli/common.h"
-#include "cli/output_file.h"
 #include "cli/output_format.h"
 #include "cli/verbs.h"
 #include "cli/workbook_file.h"

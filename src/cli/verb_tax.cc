@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "answers/tax.h"
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "ingest/load.h"

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "answers/throughput/throughput.h"
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
 

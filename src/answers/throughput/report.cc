@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "answers/throughput/words.h"
-#include "ingest/bench/table.h"
-#include "ingest/text/whole_file.h"
+#include "ingest/formats.h"
 #include "report/sections.h"
 #include "report/throughput/evaluate.h"
 #include "throughput/evaluate.h"
@@ -71,9 +70,6 @@ Status add_evaluation(const FittedModel& model, const std::vector<std::string>& 
   report.sections.push_back(throughput_evaluation_section(evaluation));
   return Ok{};
 }
-
-// Enough for the keys of a result in front of what its server said of itself.
-constexpr size_t kHeadBytes = 65536;
 
 // The section that says what the numbers rest on; the end where there is none.
 std::vector<Section>::iterator trust_of(std::vector<Section>& sections) {
@@ -139,8 +135,9 @@ void add_tables(TableReport report, Document& document) {
 
 bool is_throughput_file(const std::string& path) {
   if (path == "-") return false;
-  const auto head = read_head(path, kHeadBytes);
-  return head && (looks_like_model(*head) || looks_like_bench(*head));
+  const FileFormat* format = format_of_file(path);
+  return format != nullptr &&
+         (format->family == FileFamily::kBench || format->family == FileFamily::kModel);
 }
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 
 #include "report/document/units.h"
 #include "report/launch/charts.h"
+#include "report/run/floor.h"
 #include "report/sections.h"
 #include "trace/api_names.h"
 
@@ -201,9 +202,8 @@ Section fusion_section(const FusionReport& report) {
           {"min_count", "occurrences needed", report.min_count, Unit::kCount, "", Show::kDataOnly},
           {"recommended_total", "recommended chains", report.recommended_total, Unit::kCount, "",
            Show::kDataOnly},
-          {"floor_ns", "launch floor F",
-           report.floor.source == FloorSource::kNone ? Value() : Value(report.floor.floor_ns),
-           Unit::kNanoseconds, report.floor.text},
+          {"floor_ns", "launch floor F", floor_value(report.floor), Unit::kNanoseconds,
+           report.floor.text},
           {"outside_kernels", "left out: outside iterations", report.outside_kernels, Unit::kCount,
            "", Show::kDataOnly}}});
   for (Block& chart : fusion_charts(report)) section.blocks.push_back(std::move(chart));

@@ -4,6 +4,7 @@
 
 #include "report/document/units.h"
 #include "report/launch/charts.h"
+#include "report/run/floor.h"
 #include "report/sections.h"
 #include "trace/api_names.h"
 
@@ -224,16 +225,6 @@ Facts distribution_facts(const LaunchMetrics& whole) {
           .show = Show::kReadersOnly};
 }
 
-Facts floor_facts(const LaunchFloor& floor) {
-  const Value ns = floor.source == FloorSource::kNone ? Value() : Value(floor.floor_ns);
-  return {.key = "floor",
-          .title = "Launch floor",
-          .items = {{"floor_ns", "floor F", ns, Unit::kNanoseconds, floor.text},
-                    {"source", "source", std::string(floor_source_name(floor.source)), Unit::kText,
-                     "", Show::kDataOnly},
-                    {"samples", "samples", floor.samples, Unit::kCount, "", Show::kDataOnly}}};
-}
-
 Table top_kernels_table(const LaunchReport& report, size_t top) {
   const size_t shown =
       top == 0 ? report.top_kernels.size() : std::min(top, report.top_kernels.size());
@@ -271,7 +262,7 @@ Section launch_section(const LaunchReport& report, size_t top) {
                  Unit::kText, "", Show::kDataOnly},
                 {"origin", "p_1", std::string(origin_source_name(report.whole.origin)), Unit::kText,
                  "", Show::kDataOnly}}});
-  section.blocks.push_back(floor_facts(report.floor));
+  section.blocks.push_back(floor_facts(report.floor, Show::kEverywhere));
   for (Block& chart : launch_charts(report)) section.blocks.push_back(std::move(chart));
   Table iterations = iterations_table(report);
   Table means = means_table(report.means);

@@ -12,7 +12,7 @@
 namespace assay::levels_figures {
 namespace {
 
-constexpr size_t kOpsInCharts = 12;
+constexpr size_t kOpsInFigures = 12;
 
 std::vector<Column> box_columns() {
   return {{.key = "samples", .title = "samples", .unit = Unit::kCount},
@@ -211,11 +211,11 @@ Chart operations_chart(const Configs& configs, const std::vector<FigureOpName>& 
 void add_operation_charts(const Configs& configs, Section& section) {
   for (const LevelPhase phase : phases_of(configs)) {
     const std::string_view name = level_phase_name(phase);
-    std::vector<FigureOpName> heavy = dominant_ops(configs, phase, OpType::kGemm, kOpsInCharts);
-    for (const FigureOpName& op : dominant_ops(configs, phase, OpType::kAttention, kOpsInCharts))
+    std::vector<FigureOpName> heavy = dominant_ops(configs, phase, OpType::kGemm, kOpsInFigures);
+    for (const FigureOpName& op : dominant_ops(configs, phase, OpType::kAttention, kOpsInFigures))
       heavy.push_back(op);
     const std::vector<FigureOpName> vector =
-        dominant_ops(configs, phase, OpType::kVector, kOpsInCharts);
+        dominant_ops(configs, phase, OpType::kVector, kOpsInFigures);
     if (!heavy.empty()) {
       section.blocks.push_back(operations_chart(
           configs, heavy, fmt::format("gemm_{}", name),
@@ -330,7 +330,7 @@ void add_launch(const Configs& configs, Section& section) {
     }
   }
   section.blocks.push_back(std::move(table));
-  order.resize(std::min(order.size(), kOpsInCharts));
+  order.resize(std::min(order.size(), kOpsInFigures));
   for (const bool prep : {true, false}) {
     Chart chart{.key = prep ? "prep" : "call",
                 .title = fmt::format("{} overhead of the top operations (Chopper, Figure 11)",

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "report/document/units.h"
+#include "report/run/floor.h"
 #include "report/tax/section.h"
 
 namespace assay {
@@ -12,27 +13,29 @@ double change(int64_t from, int64_t to) {
   return from > 0 ? static_cast<double>(to - from) / static_cast<double>(from) : std::nan("");
 }
 
-Item data(const char* key, Value value, Unit unit = Unit::kNone) {
+Item key_only(const char* key, Value value, Unit unit = Unit::kNone) {
   return {key, key, std::move(value), unit, "", Show::kDataOnly};
 }
 
 Facts measured_facts(const MeasuredReport& m) {
   constexpr Unit kNs = Unit::kNanoseconds;
   const TaxSums& s = m.sums;
-  return {.key = "measured",
-          .items = {data("n", s.n, Unit::kCount), data("n_launch", s.n_launch, Unit::kCount),
-                    data("t_py_ns", s.t_py_ns, kNs), data("dispatch_base_ns", m.base_ns, kNs),
-                    data("ft_dispatch_ns", s.ft_dispatch_ns, kNs), data("ft_ns", s.ft_ns, kNs),
-                    data("ct_ns", s.ct_ns, kNs), data("kt_ns", s.kt_ns, kNs),
-                    data("kt_fw_ns", s.kt_fw_ns, kNs), data("t_orch_ns", s.t_orch_ns, kNs),
-                    data("t_device_ns", s.t_device_ns, kNs), data("hdbi", s.hdbi, Unit::kRatio),
-                    data("floor_ns", m.floor.floor_ns, kNs),
-                    data("floor_source", std::string(tax_source_name(m.floor.source)), Unit::kText),
-                    data("entries", static_cast<uint64_t>(m.rows.size()), Unit::kCount),
-                    data("entries_found", m.entries_found, Unit::kCount),
-                    data("invocations_found", m.invocations_found, Unit::kCount),
-                    data("entries_unknown", m.entries_unknown, Unit::kCount)},
-          .show = Show::kDataOnly};
+  return {
+      .key = "measured",
+      .items = {key_only("n", s.n, Unit::kCount), key_only("n_launch", s.n_launch, Unit::kCount),
+                key_only("t_py_ns", s.t_py_ns, kNs), key_only("dispatch_base_ns", m.base_ns, kNs),
+                key_only("ft_dispatch_ns", s.ft_dispatch_ns, kNs), key_only("ft_ns", s.ft_ns, kNs),
+                key_only("ct_ns", s.ct_ns, kNs), key_only("kt_ns", s.kt_ns, kNs),
+                key_only("kt_fw_ns", s.kt_fw_ns, kNs), key_only("t_orch_ns", s.t_orch_ns, kNs),
+                key_only("t_device_ns", s.t_device_ns, kNs), key_only("hdbi", s.hdbi, Unit::kRatio),
+                key_only("floor_ns", floor_value(m.floor), kNs),
+                key_only("floor_source", std::string(floor_source_name(m.floor.source)),
+                         Unit::kText),
+                key_only("entries", static_cast<uint64_t>(m.rows.size()), Unit::kCount),
+                key_only("entries_found", m.entries_found, Unit::kCount),
+                key_only("invocations_found", m.invocations_found, Unit::kCount),
+                key_only("entries_unknown", m.entries_unknown, Unit::kCount)},
+      .show = Show::kDataOnly};
 }
 
 // Both decompositions side by side, for readers.

@@ -1,4 +1,5 @@
 #include "report/tax/section.h"
+#include "base/numbers.h"
 #include "report/launch/charts.h"
 
 #include <algorithm>
@@ -6,11 +7,10 @@
 #include <limits>
 
 #include "report/document/units.h"
+#include "report/run/floor.h"
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double share_of(double part, double whole) { return whole > 0 ? part / whole : kNan; }
 double share_of(int64_t part, int64_t whole) {
@@ -59,10 +59,6 @@ std::vector<Item> window_items(const TaxWindow& w) {
           data("host_framework_ns", s.host_framework_ns, kNs)};
 }
 
-Value floor_value(const TaxFloor& floor) {
-  return floor.source == TaxSource::kNone ? Value() : Value(floor.floor_ns);
-}
-
 // How the numbers were made: what a reader of the JSON must know to compare two of them.
 Facts method_facts(const TaxReport& r) {
   return {
@@ -78,16 +74,6 @@ Facts method_facts(const TaxReport& r) {
           data("with_stack", r.with_stack),
           data("library_op_kernels", r.library_op_kernels, Unit::kCount),
           data("copies_left_out", r.copies_left_out, Unit::kCount)}};
-}
-
-Facts floor_facts(const TaxFloor& floor) {
-  return {
-      .key = "floor",
-      .items = {data("ns", floor_value(floor), Unit::kNanoseconds),
-                data("source", std::string(tax_source_name(floor.source)), Unit::kText),
-                data("text", floor.text, Unit::kText), data("samples", floor.samples, Unit::kCount),
-                data("trace_estimate_ns", floor.trace_estimate_ns, Unit::kNanoseconds)},
-      .show = Show::kDataOnly};
 }
 
 Facts orphan_facts(const TaxOrphans& o) {
@@ -138,11 +124,11 @@ Table layers_table(const TaxReport& r) {
     row(dispatch, s.ft_dispatch_ns, r.base_ns ? "trace" : "none");
     row("library, ΔCT", s.ct_ns, r.base_ns ? "trace" : "none");
   }
-  const bool no_floor = r.floor.source == TaxSource::kNone;
+  const bool no_floor = !r.floor.known();
   if (no_floor) {
     table.rows.push_back({"launch floor, ΔKT", Value(), Value(), Value(), "not known"});
   } else {
-    row("launch floor, ΔKT", s.kt_ns, std::string(tax_source_name(r.floor.source)));
+    row("launch floor, ΔKT", s.kt_ns, std::string(floor_source_name(r.floor.source)));
   }
   row("T_Orch", s.t_orch_ns,
       !s.charged()         ? "not told"
@@ -443,7 +429,7 @@ Section tax_section(const TaxSectionInput& input) {
   section.blocks.push_back(diagnosis_prose(input.advice));
   section.blocks.push_back(method_facts(r));
   section.blocks.push_back(Facts{.items = window_items(r.whole), .show = Show::kDataOnly});
-  section.blocks.push_back(floor_facts(r.floor));
+  section.blocks.push_back(floor_facts(r.floor, Show::kDataOnly));
   section.blocks.push_back(layers_table(r));
   section.blocks.push_back(balance_facts(r));
   for (Block& chart : tax_charts(r)) section.blocks.push_back(std::move(chart));
