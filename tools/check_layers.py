@@ -57,7 +57,7 @@ THIRD_PARTY = [
     ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", None, 12),
-    ("CLI11", r"CLI/", "cli", 33),
+    ("CLI11", r"CLI/", "cli", 1),
     ("Eigen", r"Eigen/", None, 9),
     ("Ceres", r"ceres/", "throughput/gp", 1),
     ("muParser", r"muParser\w*\.h", "levels", 1),

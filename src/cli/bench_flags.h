@@ -4,13 +4,10 @@
 
 #include "answers/throughput/bench.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
 
-using BenchFlags = BenchRequest;
-void add_bench_options(CLI::App& verb, BenchFlags& flags);
+class Verb;  // cli/options.h
+
+void add_bench_options(Verb& verb, BenchRequest& flags);
 
 }  // namespace assay

@@ -4,7 +4,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 
 #include "base/export_file.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/output_format.h"
 #include "cli/progress.h"
 #include "cli/workbook_file.h"
@@ -124,48 +124,46 @@ long status_kb(const char* key) {
 
 }  // namespace
 
-void add_window_option(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--window", options.window,
-                  "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
-                  "stand for any characters): annotations, else operators, else Python frames")
-      ->type_name("GLOB");
+void add_window_option(Verb& verb, CommonOptions& options) {
+  verb.option("--window", options.window,
+              "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
+              "stand for any characters): annotations, else operators, else Python frames")
+      .called("GLOB");
 }
 
-void add_reading_options(CLI::App& verb, CommonOptions& options) {
+void add_reading_options(Verb& verb, CommonOptions& options) {
   options.listener = terminal_listener(options);
-  verb.add_option("--threads", options.threads, "threads for reading; 0 = all processors")
-      ->check(CLI::Range(0, 1024));
-  verb.add_flag("--allow-truncated", options.allow_truncated,
-                "read what lies before the cut of a truncated file instead of refusing it");
-  verb.add_flag("--strict", options.strict, "leave with 3 when data was lost on import");
+  verb.option("--threads", options.threads, "threads for reading; 0 = all processors")
+      .between(0, 1024);
+  verb.flag("--allow-truncated", options.allow_truncated,
+            "read what lies before the cut of a truncated file instead of refusing it");
+  verb.flag("--strict", options.strict, "leave with 3 when data was lost on import");
 }
 
-void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
+void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
-    verb.add_option(
+    verb.input(
             "traces", options.inputs,
             trace_inputs_words() + ", a folder or pattern of them, or - for JSON on standard input")
-        ->required();
+        .required();
     add_window_option(verb, options);
-    verb.add_flag(
-            "--cache{auto}", options.cache,
-            "keep a cached form of every trace read, and open that the next time; --cache=DIR "
-            "names the folder, else ~/.cache/assay")
-        ->type_name("[=DIR]");
+    verb.flag("--cache{auto}", options.cache,
+              "keep a cached form of every trace read, and open that the next time; --cache=DIR "
+              "names the folder, else ~/.cache/assay")
+        .called("[=DIR]");
   }
-  verb.add_option(
-      "--format", options.format,
-      "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
-      "ends with, else terminal");
-  verb.add_option("-o,--output", options.output, "write to this file instead of standard output")
-      ->type_name("FILE");
-  verb.add_option("--color", options.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
-  verb.add_option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
-      ->check(CLI::Range(0, 10000));
+  verb.option("--format", options.format,
+              "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
+              "ends with, else terminal");
+  verb.option("-o,--output", options.output, "write to this file instead of standard output")
+      .called("FILE");
+  verb.option("--color", options.color, "auto, always or never")
+      .one_of({"auto", "always", "never"})
+      .shows_default();
+  verb.option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
+      .between(0, 10000);
   add_reading_options(verb, options);
-  verb.add_flag("--perf", options.perf, "time and memory per phase on standard error")->group("");
+  verb.flag("--perf", options.perf, "time and memory per phase on standard error").hidden();
 }
 
 namespace {

@@ -12,11 +12,9 @@
 #include "base/result.h"
 #include "report/document/document.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 enum ExitCode : int {
   kExitFine = 0,
@@ -35,12 +33,12 @@ struct CommonOptions : TraceRequest {
 };
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.
-void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs);
+void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs);
 // Of those, the ones for verbs that read traces and write no document: --threads,
 // --allow-truncated, --strict.
-void add_reading_options(CLI::App& verb, CommonOptions& options);
+void add_reading_options(Verb& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
-void add_window_option(CLI::App& verb, CommonOptions& options);
+void add_window_option(Verb& verb, CommonOptions& options);
 
 // Draws progress on stderr, says notes there, and with --perf what phases took; long searches end
 // on Ctrl-C. options must outlive the listener. Options that were added to a verb have it already.

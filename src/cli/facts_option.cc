@@ -1,12 +1,11 @@
 #include "cli/facts_option.h"
 
-#include <CLI/CLI.hpp>
+#include "cli/options.h"
 
 namespace assay {
 
-void add_facts_option(CLI::App& verb, std::string& path) {
-  verb.add_option("--facts", path, "more models and devices (docs/formats/facts.md)")
-      ->type_name("FILE");
+void add_facts_option(Verb& verb, std::string& path) {
+  verb.option("--facts", path, "more models and devices (docs/formats/facts.md)").called("FILE");
 }
 
 }  // namespace assay

@@ -4,12 +4,10 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
 
-void add_facts_option(CLI::App& verb, std::string& path);
+class Verb;  // cli/options.h
+
+void add_facts_option(Verb& verb, std::string& path);
 
 }  // namespace assay

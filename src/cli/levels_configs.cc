@@ -1,11 +1,11 @@
 #include "cli/levels_configs.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "answers/inputs/name_value.h"
+#include "cli/options.h"
 
 namespace assay {
 namespace {
@@ -49,28 +49,25 @@ Status add_paths(const std::string& option, const std::vector<std::string>& text
 
 }  // namespace
 
-void add_config_options(CLI::App& verb, ConfigFlags& flags) {
-  verb.add_option("--config", flags.configs,
-                  "a configuration to set beside others: its name, and a folder, pattern or file "
-                  "with the traces of its ranks; the first one is what others are compared with")
-      ->type_name("NAME=PATH")
-      ->expected(1)
-      ->take_all();
-  verb.add_option("--tokens", flags.tokens,
-                  "with --config: tokens that all GPUs together take in per iteration, where the "
-                  "traces do not tell")
-      ->type_name("NAME=COUNT")
-      ->expected(1)
-      ->take_all();
-  verb.add_option("--detail", flags.detail,
-                  "with --config: configurations of the figures by layer and GPU [all]")
-      ->type_name("NAME")
-      ->expected(1)
-      ->take_all();
-  verb.add_option("--top", flags.top,
-                  "with --config: operations per phase and type in the figures by layer")
-      ->check(CLI::Range(1, 20))
-      ->capture_default_str();
+void add_config_options(Verb& verb, ConfigFlags& flags) {
+  verb.option("--config", flags.configs,
+              "a configuration to set beside others: its name, and a folder, pattern or file "
+              "with the traces of its ranks; the first one is what others are compared with")
+      .called("NAME=PATH")
+      .one_value_each();
+  verb.option("--tokens", flags.tokens,
+              "with --config: tokens that all GPUs together take in per iteration, where the "
+              "traces do not tell")
+      .called("NAME=COUNT")
+      .one_value_each();
+  verb.option("--detail", flags.detail,
+              "with --config: configurations of the figures by layer and GPU [all]")
+      .called("NAME")
+      .one_value_each();
+  verb.option("--top", flags.top,
+              "with --config: operations per phase and type in the figures by layer")
+      .between(1, 20)
+      .shows_default();
 }
 
 Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags, LevelsRequest levels) {

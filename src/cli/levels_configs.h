@@ -8,11 +8,9 @@
 #include "answers/levels/configs.h"
 #include "base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct ConfigFlags {
   std::vector<std::string> configs;  // NAME=PATH
@@ -20,7 +18,7 @@ struct ConfigFlags {
   std::vector<std::string> detail;
   size_t top = 2;
 };
-void add_config_options(CLI::App& verb, ConfigFlags& flags);
+void add_config_options(Verb& verb, ConfigFlags& flags);
 
 // levels: the paths of its logs and counters are given as NAME=PATH.
 Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags, LevelsRequest levels);

@@ -1,8 +1,7 @@
 #include "cli/levels_counters.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/facts_option.h"
+#include "cli/options.h"
 
 namespace assay {
 namespace {
@@ -17,25 +16,25 @@ OverlapReading reading_of(const std::string& name) {
 
 }  // namespace
 
-void add_counter_options(CLI::App& verb, CounterFlags& flags) {
-  verb.add_option("--counters", flags.counters,
-                  "counter runs of the same program: files or folders of rocprofv3 --pmc, rocpd or "
-                  "ncu --csv (docs/formats/rocprof.md, docs/formats/ncu.md)")
-      ->type_name("PATH");
-  verb.add_option("--peaks", flags.peaks,
-                  "the device for the waterfall, by name or as values: MI300X, "
-                  "clock_mhz=1900,tflops=1200")
-      ->type_name("TEXT");
-  verb.add_option("--d0", flags.reading,
-                  "how durations at 0 % and 50 % overlap are read: curve, cumulative, quantile")
-      ->check(CLI::IsMember({"curve", "cumulative", "quantile"}))
-      ->capture_default_str();
-  verb.add_option("--formulas", flags.formulas,
-                  "more formulas over counters (docs/formats/counter_formulas.md)")
-      ->type_name("FILE");
-  verb.add_flag("--partial-counters", flags.partial,
-                "the counter runs were restricted to some kernels: others do not count against the "
-                "match rate");
+void add_counter_options(Verb& verb, CounterFlags& flags) {
+  verb.option("--counters", flags.counters,
+              "counter runs of the same program: files or folders of rocprofv3 --pmc, rocpd or "
+              "ncu --csv (docs/formats/rocprof.md, docs/formats/ncu.md)")
+      .called("PATH");
+  verb.option("--peaks", flags.peaks,
+              "the device for the waterfall, by name or as values: MI300X, "
+              "clock_mhz=1900,tflops=1200")
+      .called("TEXT");
+  verb.option("--d0", flags.reading,
+              "how durations at 0 % and 50 % overlap are read: curve, cumulative, quantile")
+      .one_of({"curve", "cumulative", "quantile"})
+      .shows_default();
+  verb.option("--formulas", flags.formulas,
+              "more formulas over counters (docs/formats/counter_formulas.md)")
+      .called("FILE");
+  verb.flag("--partial-counters", flags.partial,
+            "the counter runs were restricted to some kernels: others do not count against the "
+            "match rate");
   add_facts_option(verb, flags.facts);
 }
 

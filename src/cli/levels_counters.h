@@ -7,11 +7,9 @@
 
 #include "answers/levels/counters.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct CounterFlags {
   std::vector<std::string> counters;
@@ -22,7 +20,7 @@ struct CounterFlags {
   bool partial = false;
 };
 
-void add_counter_options(CLI::App& verb, CounterFlags& flags);
+void add_counter_options(Verb& verb, CounterFlags& flags);
 
 CounterRequest counter_request(const CounterFlags& flags);
 

@@ -1,11 +1,11 @@
 #include "cli/telemetry_flags.h"
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "answers/inputs/name_value.h"
 #include "base/decimal.h"
 #include "base/latest_time.h"
+#include "cli/options.h"
 
 namespace assay {
 namespace {
@@ -60,24 +60,24 @@ Result<TelemetryOptions> parse_options(const TelemetryFlags& flags) {
 
 }  // namespace
 
-void add_telemetry_options(CLI::App& verb, TelemetryFlags& flags) {
-  verb.add_option("--telemetry", flags.files,
-                  "logs of cores and GPUs beside the trace: assay sample, nvidia-smi, AMDuProf, "
-                  "Chopper (docs/formats/telemetry.md); may be given again")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  verb.add_option("--telemetry-offset", flags.offset,
-                  "seconds to add to their times, or start: they begin with the trace's first "
-                  "device work")
-      ->type_name("SECONDS");
-  verb.add_option("--telemetry-zone", flags.zone, "time zone of logs in local time, e.g. +02:00")
-      ->type_name("ZONE")
-      ->capture_default_str();
-  verb.add_option("--telemetry-gpu", flags.gpus,
-                  "which device of the log a GPU of the trace is, e.g. 0=GPU-1b2c (default: the "
-                  "same number); may be given again")
-      ->type_name("GPU=DEVICE")
-      ->allow_extra_args(false);
+void add_telemetry_options(Verb& verb, TelemetryFlags& flags) {
+  verb.option("--telemetry", flags.files,
+              "logs of cores and GPUs beside the trace: assay sample, nvidia-smi, AMDuProf, "
+              "Chopper (docs/formats/telemetry.md); may be given again")
+      .called("FILE")
+      .one_per_mention();
+  verb.option("--telemetry-offset", flags.offset,
+              "seconds to add to their times, or start: they begin with the trace's first "
+              "device work")
+      .called("SECONDS");
+  verb.option("--telemetry-zone", flags.zone, "time zone of logs in local time, e.g. +02:00")
+      .called("ZONE")
+      .shows_default();
+  verb.option("--telemetry-gpu", flags.gpus,
+              "which device of the log a GPU of the trace is, e.g. 0=GPU-1b2c (default: the "
+              "same number); may be given again")
+      .called("GPU=DEVICE")
+      .one_per_mention();
 }
 
 Result<TelemetryRequest> telemetry_request(const TelemetryFlags& flags) {

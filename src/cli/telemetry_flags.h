@@ -8,11 +8,9 @@
 #include "answers/levels/telemetry.h"
 #include "base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct TelemetryFlags {
   std::vector<std::string> files;
@@ -20,7 +18,7 @@ struct TelemetryFlags {
   std::string zone = "UTC";       // of logs in local time
   std::vector<std::string> gpus;  // GPU=DEVICE
 };
-void add_telemetry_options(CLI::App& verb, TelemetryFlags& flags);
+void add_telemetry_options(Verb& verb, TelemetryFlags& flags);
 
 // Fails where a flag is not of its form.
 Result<TelemetryRequest> telemetry_request(const TelemetryFlags& flags);

@@ -5,17 +5,13 @@
 #include "answers/throughput/model.h"
 #include "cli/bench_flags.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
 
-using FitFlags = FitRequest;
-void add_fit_options(CLI::App& verb, FitFlags& flags);
-void add_method_option(CLI::App& verb, FitFlags& flags);
+class Verb;  // cli/options.h
 
-using PointFlags = PointRequest;
-void add_point_options(CLI::App& verb, PointFlags& flags);
+void add_fit_options(Verb& verb, FitRequest& flags);
+void add_method_option(Verb& verb, FitRequest& flags);
+
+void add_point_options(Verb& verb, PointRequest& flags);
 
 }  // namespace assay

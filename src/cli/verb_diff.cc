@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -8,6 +7,7 @@
 
 #include "answers/diff.h"
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/output_format.h"
 #include "cli/verbs.h"
 #include "cli/workbook_file.h"
@@ -104,40 +104,37 @@ int run(DiffVerb& verb) {
 
 }  // namespace
 
-void add_diff_verb(CLI::App& app, int& exit_code) {
+void add_diff_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<DiffVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "diff", "What changed from A to B, where it comes from, and whether it is more than noise");
-  sub->add_option("A", verb->a,
-                  "the side compared against: a trace, a folder or a quoted pattern of them "
-                  "(ranks of one run, or repeats)")
-      ->required();
-  sub->add_option("B", verb->b, "the side in question, likewise")->required();
-  add_common_options(*sub, verb->common, false);
-  add_window_option(*sub, verb->common);
-  sub->get_option("--format")
-      ->description(
+  sub.input("A", verb->a,
+            "the side compared against: a trace, a folder or a quoted pattern of them "
+            "(ranks of one run, or repeats)")
+      .required();
+  sub.input("B", verb->b, "the side in question, likewise").required();
+  add_common_options(sub, verb->common, false);
+  add_window_option(sub, verb->common);
+  sub.declared("--format")
+      .says(
           "terminal, json, csv, md, html, junit or annotations; without it, what the name of the "
           "output "
           "file ends with (.xml: junit), else terminal");
-  sub->add_option(
-         "--fail-on", verb->fail_on,
-         "leave with 1 when this holds and is more than noise: 'tklqt>+10%', 'time>+50us', "
-         "'kernels>+0', 'hdbi<0.5'; may be repeated (docs/ci.md)")
-      ->type_name("GATE")
-      ->allow_extra_args(false);
-  sub->add_flag("--fail-on-any", verb->fail_on_any,
-                "gates do not ask whether a change is more than noise");
-  sub->add_option("--junit", verb->junit, "also write the gates as JUnit XML to this file")
-      ->type_name("FILE");
-  sub->add_option("--top", verb->top, "rows per table; 0 = all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub->add_option("--resamples", verb->resampling.resamples, "draws of the bootstrap")
-      ->check(CLI::Range(200, 100000))
-      ->capture_default_str();
-  sub->add_option("--seed", verb->resampling.seed, "of the bootstrap")->capture_default_str();
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  sub.option("--fail-on", verb->fail_on,
+             "leave with 1 when this holds and is more than noise: 'tklqt>+10%', 'time>+50us', "
+             "'kernels>+0', 'hdbi<0.5'; may be repeated (docs/ci.md)")
+      .called("GATE")
+      .one_per_mention();
+  sub.flag("--fail-on-any", verb->fail_on_any,
+           "gates do not ask whether a change is more than noise");
+  sub.option("--junit", verb->junit, "also write the gates as JUnit XML to this file")
+      .called("FILE");
+  sub.option("--top", verb->top, "rows per table; 0 = all").at_least_zero().shows_default();
+  sub.option("--resamples", verb->resampling.resamples, "draws of the bootstrap")
+      .between(200, 100000)
+      .shows_default();
+  sub.option("--seed", verb->resampling.seed, "of the bootstrap").shows_default();
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

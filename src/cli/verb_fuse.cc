@@ -1,9 +1,9 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "answers/launch.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 
 namespace assay {
@@ -22,15 +22,14 @@ int run(const FuseVerb& verb) {
 
 }  // namespace
 
-void add_fuse_verb(CLI::App& app, int& exit_code) {
+void add_fuse_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<FuseVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "fuse", "Chains of kernels that always run together, and what fusing them would save");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option("--floor", verb->floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  add_fusion_flags(*sub, verb->flags);
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  add_common_options(sub, verb->common, true);
+  sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+  add_fusion_flags(sub, verb->flags);
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <utility>
 
@@ -7,6 +6,7 @@
 #include "cli/common.h"
 #include "cli/levels_configs.h"
 #include "cli/levels_counters.h"
+#include "cli/options.h"
 #include "cli/telemetry_flags.h"
 #include "cli/verbs.h"
 
@@ -60,34 +60,34 @@ int run(const LevelsVerb& verb) { return write_answer(analyze(verb), verb.common
 
 }  // namespace
 
-void add_levels_verb(CLI::App& app, int& exit_code) {
+void add_levels_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<LevelsVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "levels",
       "At which level the time goes: kernel, operation, layer, phase, iteration, GPU, job");
-  add_common_options(*sub, verb->common, true);
-  sub->get_option("traces")->required(false);
-  add_config_options(*sub, verb->configs);
-  add_telemetry_options(*sub, verb->telemetry);
-  add_counter_options(*sub, verb->counters);
-  sub->add_option("--map", verb->map_file,
-                  "rules that say which operation, layer and phase a label, module, operator or "
-                  "kernel is (docs/formats/levels_map.md)")
-      ->type_name("FILE");
-  sub->add_option("--definition", verb->definition,
-                  "assay, or chopper: launch overhead as the published tool computes it")
-      ->check(CLI::IsMember({"assay", "chopper"}))
-      ->capture_default_str();
-  sub->add_option("--group-by", verb->group_by,
-                  "keys of the table of groups: gpu, iter, phase, layer, op, op_type");
-  sub->add_option("--where", verb->where,
-                  "cells that count, e.g. gpu=3,iter=2..5,op=mlp_*; + separates alternatives");
-  sub->add_option("--stat", verb->stats,
-                  "over the samples of a group: median, mean, min, max, p25, p75, p95, sum");
-  sub->add_option("--min-share", verb->min_share, "merge tree nodes below this share of the total")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  add_common_options(sub, verb->common, true);
+  sub.declared("traces").required(false);
+  add_config_options(sub, verb->configs);
+  add_telemetry_options(sub, verb->telemetry);
+  add_counter_options(sub, verb->counters);
+  sub.option("--map", verb->map_file,
+             "rules that say which operation, layer and phase a label, module, operator or "
+             "kernel is (docs/formats/levels_map.md)")
+      .called("FILE");
+  sub.option("--definition", verb->definition,
+             "assay, or chopper: launch overhead as the published tool computes it")
+      .one_of({"assay", "chopper"})
+      .shows_default();
+  sub.option("--group-by", verb->group_by,
+             "keys of the table of groups: gpu, iter, phase, layer, op, op_type");
+  sub.option("--where", verb->where,
+             "cells that count, e.g. gpu=3,iter=2..5,op=mlp_*; + separates alternatives");
+  sub.option("--stat", verb->stats,
+             "over the samples of a group: median, mean, min, max, p25, p75, p95, sum");
+  sub.option("--min-share", verb->min_share, "merge tree nodes below this share of the total")
+      .between(0.0, 1.0)
+      .shows_default();
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

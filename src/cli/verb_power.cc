@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 #include "base/decimal.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 
 namespace assay {
@@ -26,39 +26,39 @@ int run_profile(ProfileVerb& verb) {
   return write_answer(answer_profile(verb), verb.common);
 }
 
-void add_profile_verb(CLI::App& power, int& exit_code) {
+void add_profile_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<ProfileVerb>();
-  CLI::App* sub = power.add_subcommand(
-      "profile", "From a recorded campaign to power over time in a kernel, with its error");
-  add_common_options(*sub, verb->common, false);
-  sub->add_option("recordings", verb->folders,
-                  "folders with samples.csv, execs.csv, sync.csv and meta.json; the first one is "
-                  "what others are compared with")
-      ->required();
-  sub->add_option("--kernel", verb->kernels,
-                  "profile this kernel; default: every kernel that ends a run");
-  sub->add_option("--runs", verb->runs, "also from the first N runs only, and compare")
-      ->check(CLI::Range(1, 1'000'000'000));
-  sub->add_option("--outlier-profile", verb->outlier_us,
-                  "centre the bin on this execution time, in us, instead of the fullest one")
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--margin", verb->margin, "width of the bin of golden runs; default: Table I")
-      ->check(CLI::Range(0.0001, 1.0));
-  sub->add_flag("--strict-windows", verb->options.strict,
-                "only samples whose whole window held this kernel");
-  sub->add_flag("--force", verb->options.force, "profile kernels under 25 us as well");
-  sub->add_flag("--rescale", verb->options.rescale_toi,
-                "stretch every run to the median execution time");
-  add_facts_option(*sub, verb->facts);
-  sub->add_option("--calibration", verb->calibration,
-                  "of the sensor, for recordings made without one; default: what `assay power "
-                  "calibrate` kept for that GPU and driver")
-      ->type_name("FILE");
-  sub->add_option("--seed", verb->options.seed, "of the bootstrap")->capture_default_str();
-  sub->add_option("--bootstrap", verb->options.bootstrap, "resamples behind the 95 % band")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
-  sub->callback([verb, &exit_code] { exit_code = run_profile(*verb); });
+  Verb& sub = power.verb("profile",
+                         "From a recorded campaign to power over time in a kernel, with its error");
+  add_common_options(sub, verb->common, false);
+  sub.input("recordings", verb->folders,
+            "folders with samples.csv, execs.csv, sync.csv and meta.json; the first one is "
+            "what others are compared with")
+      .required();
+  sub.option("--kernel", verb->kernels,
+             "profile this kernel; default: every kernel that ends a run");
+  sub.option("--runs", verb->runs, "also from the first N runs only, and compare")
+      .between(1, 1'000'000'000);
+  sub.option("--outlier-profile", verb->outlier_us,
+             "centre the bin on this execution time, in us, instead of the fullest one")
+      .more_than_zero();
+  sub.option("--margin", verb->margin, "width of the bin of golden runs; default: Table I")
+      .between(0.0001, 1.0);
+  sub.flag("--strict-windows", verb->options.strict,
+           "only samples whose whole window held this kernel");
+  sub.flag("--force", verb->options.force, "profile kernels under 25 us as well");
+  sub.flag("--rescale", verb->options.rescale_toi,
+           "stretch every run to the median execution time");
+  add_facts_option(sub, verb->facts);
+  sub.option("--calibration", verb->calibration,
+             "of the sensor, for recordings made without one; default: what `assay power "
+             "calibrate` kept for that GPU and driver")
+      .called("FILE");
+  sub.option("--seed", verb->options.seed, "of the bootstrap").shows_default();
+  sub.option("--bootstrap", verb->options.bootstrap, "resamples behind the 95 % band")
+      .between(0, 1'000'000)
+      .shows_default();
+  sub.run([verb, &exit_code] { exit_code = run_profile(*verb); });
 }
 
 struct AttributeVerb : AttributeRequest {
@@ -88,51 +88,48 @@ int run_attribute(AttributeVerb& verb) {
   return write_answer(answer_attribution(verb), verb.common);
 }
 
-void add_attribute_verb(CLI::App& power, int& exit_code) {
+void add_attribute_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<AttributeVerb>();
-  CLI::App* sub = power.add_subcommand(
+  Verb& sub = power.verb(
       "attribute",
       "Joules per kernel, operator, layer, phase and iteration, from a power log beside a trace");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option("--samples", verb->samples,
-                  "power log: samples.csv of Assay, CSV of nvidia-smi, timechart of AMDuProf")
-      ->required()
-      ->type_name("FILE");
-  sub->add_option("--column", verb->column, "column of the log to read, e.g. power.draw");
-  sub->add_option("--gpu", verb->gpu, "device of the log, where it has several");
-  sub->add_option("--device", verb->options.device,
-                  "only kernels of this device of the trace; default: all");
-  sub->add_option("--offset", verb->offset,
-                  "seconds to add to the log's times to give the trace's; or start: the log begins "
-                  "with the trace's first device work")
-      ->capture_default_str();
-  sub->add_option("--window-ms", verb->window_ms,
-                  "what the sensor averages over; default: meta.json beside the log, else the "
-                  "interval between new values")
-      ->check(CLI::Range(0.0, 1e6));
-  sub->add_option("--delay-ms", verb->delay_ms, "how late its readings are")
-      ->check(CLI::Range(0.0, 1e6));
-  sub->add_option("--classes", verb->options.classes, "kernel names with a power of their own")
-      ->check(CLI::Range(1, 200))
-      ->capture_default_str();
-  sub->add_option("--tokens", verb->options.tokens, "made during the trace: energy per token")
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--top", verb->top, "rows shown; 0 = all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub->add_option("--seed", verb->options.seed, "of the bootstrap")->capture_default_str();
-  sub->callback([verb, &exit_code] { exit_code = run_attribute(*verb); });
+  add_common_options(sub, verb->common, true);
+  sub.option("--samples", verb->samples,
+             "power log: samples.csv of Assay, CSV of nvidia-smi, timechart of AMDuProf")
+      .required()
+      .called("FILE");
+  sub.option("--column", verb->column, "column of the log to read, e.g. power.draw");
+  sub.option("--gpu", verb->gpu, "device of the log, where it has several");
+  sub.option("--device", verb->options.device,
+             "only kernels of this device of the trace; default: all");
+  sub.option("--offset", verb->offset,
+             "seconds to add to the log's times to give the trace's; or start: the log begins "
+             "with the trace's first device work")
+      .shows_default();
+  sub.option("--window-ms", verb->window_ms,
+             "what the sensor averages over; default: meta.json beside the log, else the "
+             "interval between new values")
+      .between(0.0, 1e6);
+  sub.option("--delay-ms", verb->delay_ms, "how late its readings are").between(0.0, 1e6);
+  sub.option("--classes", verb->options.classes, "kernel names with a power of their own")
+      .between(1, 200)
+      .shows_default();
+  sub.option("--tokens", verb->options.tokens, "made during the trace: energy per token")
+      .more_than_zero();
+  sub.option("--top", verb->top, "rows shown; 0 = all").at_least_zero().shows_default();
+  sub.option("--seed", verb->options.seed, "of the bootstrap").shows_default();
+  sub.run([verb, &exit_code] { exit_code = run_attribute(*verb); });
 }
 
 }  // namespace
 
-void add_power_verb(CLI::App& app, int& exit_code) {
-  CLI::App* power = app.add_subcommand(
+void add_power_verb(Verb& app, int& exit_code) {
+  Verb& power = app.verb(
       "power", "Watts inside a kernel, joules per anything, and what the sensor cannot see");
-  power->require_subcommand(1);
-  add_profile_verb(*power, exit_code);
-  add_attribute_verb(*power, exit_code);
-  add_power_run_verbs(*power, exit_code);
+  power.needs_a_verb();
+  add_profile_verb(power, exit_code);
+  add_attribute_verb(power, exit_code);
+  add_power_run_verbs(power, exit_code);
 }
 
 }  // namespace assay

@@ -1,7 +1,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "base/export_file.h"
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
 #include "ingest/assaytrace/reader.h"
@@ -218,42 +218,41 @@ Result<int> record(RecordVerb& verb) {
 
 }  // namespace
 
-void add_record_verb(CLI::App& app, int& exit_code) {
+void add_record_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<RecordVerb>();
   verb->request.output = "out.assaytrace";
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "record", "Runs a command and records what it does on NVIDIA GPUs, with little overhead");
-  sub->add_option("-o,--output", verb->request.output,
-                  "the trace; several processes get OUT.PID.assaytrace each")
-      ->capture_default_str();
-  sub->add_option("--format", verb->format, "assaytrace, or kineto: Chrome JSON, for Perfetto")
-      ->check(CLI::IsMember({"assaytrace", "kineto"}))
-      ->capture_default_str();
-  sub->add_option("--max-bytes", verb->request.max_bytes,
-                  "end recording when a file has this size, e.g. 500MB; default 4 GiB")
-      ->transform(CLI::AsSizeValue(false));
-  sub->add_option("--capture-range", verb->request.capture_range,
-                  "record only while an NVTX range of this name is open");
-  sub->add_option("--start-signal", verb->start_signal,
-                  "record only after this signal (USR1) is sent to assay; the next one stops");
-  sub->add_option("--stop-signal", verb->stop_signal, "another signal for stopping");
-  sub->add_option("--flush-ms", verb->request.flush_ms,
-                  "write down what there is this often; default 1000")
-      ->check(CLI::Range(10u, 3'600'000u));
-  sub->add_flag("--whole-graphs", verb->request.whole_graphs,
-                "one row per CUDA graph launch instead of its kernels: less overhead");
-  sub->add_flag("--tracer-clock", verb->request.tracer_clock,
-                "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
-  sub->add_option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for");
-  sub->add_option("--recorder", verb->request.library,
-                  "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)");
-  sub->add_option("command", verb->request.command, "what to run, after --")->required();
-  sub->prefix_command(false);
-  sub->footer(
+  sub.option("-o,--output", verb->request.output,
+             "the trace; several processes get OUT.PID.assaytrace each")
+      .shows_default();
+  sub.option("--format", verb->format, "assaytrace, or kineto: Chrome JSON, for Perfetto")
+      .one_of({"assaytrace", "kineto"})
+      .shows_default();
+  sub.option("--max-bytes", verb->request.max_bytes,
+             "end recording when a file has this size, e.g. 500MB; default 4 GiB")
+      .size();
+  sub.option("--capture-range", verb->request.capture_range,
+             "record only while an NVTX range of this name is open");
+  sub.option("--start-signal", verb->start_signal,
+             "record only after this signal (USR1) is sent to assay; the next one stops");
+  sub.option("--stop-signal", verb->stop_signal, "another signal for stopping");
+  sub.option("--flush-ms", verb->request.flush_ms,
+             "write down what there is this often; default 1000")
+      .between(10u, 3'600'000u);
+  sub.flag("--whole-graphs", verb->request.whole_graphs,
+           "one row per CUDA graph launch instead of its kernels: less overhead");
+  sub.flag("--tracer-clock", verb->request.tracer_clock,
+           "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
+  sub.option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for");
+  sub.option("--recorder", verb->request.library,
+             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)");
+  sub.input("command", verb->request.command, "what to run, after --").required();
+  sub.footer(
       "The exit code is the command's; 128 + number when a signal ended it, 127 when it was not "
       "found. Nothing of the program is changed: when recording cannot be had, it runs all the "
       "same, and stderr says why.");
-  sub->callback([verb, &exit_code] {
+  sub.run([verb, &exit_code] {
     const Result<int> code = record(*verb);
     exit_code = code ? *code : fail(code.error());
   });

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "cli/child_process.h"
 #include "cli/common.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
@@ -406,38 +406,36 @@ Status replay(ReplayVerb verb) {
 
 }  // namespace
 
-void add_replay_verb(CLI::App& app, int& exit_code) {
+void add_replay_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReplayVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "replay", "Run the operators of a kernel database one by one and measure their launches");
-  sub->add_option("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
-  sub->add_option("-o,--output", verb->output, "file to write; one that is there is gone on with");
-  sub->add_option("--device", verb->device, "auto, cuda or cpu")
-      ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
-      ->capture_default_str();
-  sub->add_option("--tracer", verb->tracer, "auto, cupti (assay record), nsys or none")
-      ->check(CLI::IsMember({"auto", "cupti", "nsys", "none"}))
-      ->capture_default_str();
-  sub->add_option("--warmups", verb->job.warmups, "calls that do not count")->capture_default_str();
-  sub->add_option("--runs", verb->job.runs, "calls that do")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  sub->add_option("--entry-seconds", verb->job.entry_seconds, "most time for one kernel")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  sub->add_option("--batch", verb->batch, "kernels per process; the file is written after each")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  sub->add_flag("--fresh", verb->fresh, "do not go on with the file that is there");
-  sub->add_flag("--no-cache", verb->no_cache, "measure anew what was measured before");
-  sub->add_option("--library", verb->libraries,
-                  "a shared object that registers operators (fbgemm's, a project's own), loaded "
-                  "before the replay; may be repeated")
-      ->check(CLI::ExistingFile);
-  sub->add_option("--program", verb->program, "assay-replay to run");
-  sub->add_flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
-  sub->add_option("--python", verb->python, "the Python for --build")->capture_default_str();
-  sub->callback([verb, &exit_code] {
+  sub.input("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
+  sub.option("-o,--output", verb->output, "file to write; one that is there is gone on with");
+  sub.option("--device", verb->device, "auto, cuda or cpu")
+      .one_of({"auto", "cuda", "cpu"})
+      .shows_default();
+  sub.option("--tracer", verb->tracer, "auto, cupti (assay record), nsys or none")
+      .one_of({"auto", "cupti", "nsys", "none"})
+      .shows_default();
+  sub.option("--warmups", verb->job.warmups, "calls that do not count").shows_default();
+  sub.option("--runs", verb->job.runs, "calls that do").between(1, 1000000).shows_default();
+  sub.option("--entry-seconds", verb->job.entry_seconds, "most time for one kernel")
+      .more_than_zero()
+      .shows_default();
+  sub.option("--batch", verb->batch, "kernels per process; the file is written after each")
+      .between(1, 100000)
+      .shows_default();
+  sub.flag("--fresh", verb->fresh, "do not go on with the file that is there");
+  sub.flag("--no-cache", verb->no_cache, "measure anew what was measured before");
+  sub.option("--library", verb->libraries,
+             "a shared object that registers operators (fbgemm's, a project's own), loaded "
+             "before the replay; may be repeated")
+      .existing_file();
+  sub.option("--program", verb->program, "assay-replay to run");
+  sub.flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
+  sub.option("--python", verb->python, "the Python for --build").shows_default();
+  sub.run([verb, &exit_code] {
     if (verb->build) {
       exit_code = build_program(*verb);
       if (exit_code != kExitFine || verb->database.empty()) return;

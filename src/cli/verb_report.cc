@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "answers/report.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
+#include "cli/options.h"
 #include "cli/telemetry_flags.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
@@ -75,24 +75,22 @@ int run(ReportVerb& verb) {
 
 }  // namespace
 
-void add_report_verb(CLI::App& app, int& exit_code) {
+void add_report_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReportVerb>();
-  CLI::App* sub = app.add_subcommand(
-      "report", "The verdict in words, the numbers behind it, and what they rest on");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option("--floor", verb->request.floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  sub->add_option("--top", verb->request.top, "kernels listed; 0 = all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  add_fusion_flags(*sub, verb->fusion);
-  add_telemetry_options(*sub, verb->telemetry);
-  sub->add_option("--perfetto", verb->perfetto,
-                  "also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the "
-                  "traces, and what was found in them as tracks of their own")
-      ->check([](const std::string& file) { return file.empty() ? "names no file" : ""; })
-      ->type_name("FILE");
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  Verb& sub =
+      app.verb("report", "The verdict in words, the numbers behind it, and what they rest on");
+  add_common_options(sub, verb->common, true);
+  sub.option("--floor", verb->request.floor,
+             "launch time of an empty kernel (see assay launch --help)");
+  sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();
+  add_fusion_flags(sub, verb->fusion);
+  add_telemetry_options(sub, verb->telemetry);
+  sub.option("--perfetto", verb->perfetto,
+             "also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the "
+             "traces, and what was found in them as tracks of their own")
+      .checked_by([](const std::string& file) { return file.empty() ? "names no file" : ""; })
+      .called("FILE");
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

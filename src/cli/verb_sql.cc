@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "answers/tables.h"
 #include "base/output_file.h"
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/output_format.h"
 #include "cli/verbs.h"
 #include "cli/workbook_file.h"
@@ -329,24 +329,24 @@ int run(SqlVerb& verb) {
 
 }  // namespace
 
-void add_sql_verb(CLI::App& app, int& exit_code) {
+void add_sql_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SqlVerb>();
-  CLI::App* sub = app.add_subcommand(
-      "sql", "Ask a trace in SQL: its tables and what the rooms say of it, in DuckDB");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option("-c,--command", verb->command,
-                  "the statements; without it the last argument, else standard input")
-      ->type_name("SQL");
-  sub->add_option("--limit", verb->limit,
-                  "rows shown; 0 = all. Without it 100 on a terminal and in Markdown, else all")
-      ->check(CLI::NonNegativeNumber);
-  sub->add_option("--memory", verb->memory,
-                  "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk");
-  sub->add_flag("--allow-files", verb->allow_files,
-                "let SQL read and write files (read_csv, COPY); otherwise it sees the traces only");
-  sub->add_option("--floor", verb->request.floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  sub->callback([verb, &exit_code] {
+  Verb& sub =
+      app.verb("sql", "Ask a trace in SQL: its tables and what the rooms say of it, in DuckDB");
+  add_common_options(sub, verb->common, true);
+  sub.option("-c,--command", verb->command,
+             "the statements; without it the last argument, else standard input")
+      .called("SQL");
+  sub.option("--limit", verb->limit,
+             "rows shown; 0 = all. Without it 100 on a terminal and in Markdown, else all")
+      .at_least_zero();
+  sub.option("--memory", verb->memory,
+             "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk");
+  sub.flag("--allow-files", verb->allow_files,
+           "let SQL read and write files (read_csv, COPY); otherwise it sees the traces only");
+  sub.option("--floor", verb->request.floor,
+             "launch time of an empty kernel (see assay launch --help)");
+  sub.run([verb, &exit_code] {
     verb->request.traces = verb->common;
     exit_code = run(*verb);
   });

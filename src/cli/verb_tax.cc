@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -6,6 +5,7 @@
 #include "answers/tax.h"
 #include "base/export_file.h"
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "ingest/load.h"
@@ -86,49 +86,47 @@ int run(const TaxFlags& flags) {
   return write_answer(answer_tax_sweep(sweep), flags.common);
 }
 
-void add_sweep_flags(CLI::App& sub, TaxFlags& flags) {
-  sub.add_option("--batch", flags.batches,
-                 "BATCH=TRACE or BATCHxLENGTH=TRACE, once per configuration of a sweep");
-  sub.add_option("--name", flags.name, "what to call this platform")->capture_default_str();
-  sub.add_option("--vs", flags.vs_batches, "the same of a second platform");
-  sub.add_option("--vs-name", flags.vs_name, "what to call it")->capture_default_str();
+void add_sweep_flags(Verb& sub, TaxFlags& flags) {
+  sub.option("--batch", flags.batches,
+             "BATCH=TRACE or BATCHxLENGTH=TRACE, once per configuration of a sweep");
+  sub.option("--name", flags.name, "what to call this platform").shows_default();
+  sub.option("--vs", flags.vs_batches, "the same of a second platform");
+  sub.option("--vs-name", flags.vs_name, "what to call it").shows_default();
 }
 
 }  // namespace
 
-void add_tax_verb(CLI::App& app, int& exit_code) {
+void add_tax_verb(Verb& app, int& exit_code) {
   auto flags = std::make_shared<TaxFlags>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "tax", "What the host side costs, layer by layer: Python, dispatch, libraries, launch floor");
-  add_common_options(*sub, flags->common, true);
-  sub->get_option("traces")->required(false);
-  sub->add_option("--mode", flags->mode,
-                  "what native kernels are charged for dispatch: paper (the base) or code (their "
-                  "own)")
-      ->check(CLI::IsMember({"paper", "code"}))
-      ->capture_default_str();
-  sub->add_option("--base-weighting", flags->base_weighting,
-                  "the dispatch base is a median over: kernel (unique kernels) or invocation")
-      ->check(CLI::IsMember({"kernel", "invocation"}))
-      ->capture_default_str();
-  sub->add_flag("--count-copies", flags->count_copies, "copies and fills count as kernels");
-  sub->add_option("--floor", flags->floor,
-                  "launch time of an empty kernel: nanoseconds, a floor file, or a published "
-                  "platform; default: published for this board, else from the trace");
-  sub->add_option("--families", flags->families,
-                  "more kernel families and library patterns, one rule per line")
-      ->type_name("FILE");
-  sub->add_option("--top", flags->top, "unique kernels listed; 0 = all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub->add_option("--export-kernel-db", flags->export_db,
-                  "write every unique kernel for replay to this file")
-      ->type_name("FILE");
-  sub->add_option("--replay", flags->replay,
-                  "the measured decomposition from this replay of the exported kernels")
-      ->type_name("FILE");
-  add_sweep_flags(*sub, *flags);
-  sub->callback([flags, &exit_code] { exit_code = run(*flags); });
+  add_common_options(sub, flags->common, true);
+  sub.declared("traces").required(false);
+  sub.option("--mode", flags->mode,
+             "what native kernels are charged for dispatch: paper (the base) or code (their "
+             "own)")
+      .one_of({"paper", "code"})
+      .shows_default();
+  sub.option("--base-weighting", flags->base_weighting,
+             "the dispatch base is a median over: kernel (unique kernels) or invocation")
+      .one_of({"kernel", "invocation"})
+      .shows_default();
+  sub.flag("--count-copies", flags->count_copies, "copies and fills count as kernels");
+  sub.option("--floor", flags->floor,
+             "launch time of an empty kernel: nanoseconds, a floor file, or a published "
+             "platform; default: published for this board, else from the trace");
+  sub.option("--families", flags->families,
+             "more kernel families and library patterns, one rule per line")
+      .called("FILE");
+  sub.option("--top", flags->top, "unique kernels listed; 0 = all").at_least_zero().shows_default();
+  sub.option("--export-kernel-db", flags->export_db,
+             "write every unique kernel for replay to this file")
+      .called("FILE");
+  sub.option("--replay", flags->replay,
+             "the measured decomposition from this replay of the exported kernels")
+      .called("FILE");
+  add_sweep_flags(sub, *flags);
+  sub.run([flags, &exit_code] { exit_code = run(*flags); });
 }
 
 }  // namespace assay

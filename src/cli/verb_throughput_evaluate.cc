@@ -1,9 +1,9 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "answers/throughput/throughput.h"
 #include "cli/bench_flags.h"
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 
 namespace assay {
@@ -20,29 +20,29 @@ int run(EvaluateVerb& verb) {
 
 }  // namespace
 
-void add_throughput_evaluate_verb(CLI::App& throughput, int& exit_code) {
+void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<EvaluateVerb>();
-  CLI::App* sub = throughput.add_subcommand(
+  Verb& sub = throughput.verb(
       "evaluate", "Hold rows of a table out and see how far each method is off on them");
-  add_bench_options(*sub, verb->bench);
-  add_common_options(*sub, verb->common, false);
-  sub->add_option("--split", verb->splits,
-                  "S1 unseen length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
-                  "unseen configuration, S6 one model out, S7 one hardware out, all of them, or "
-                  "figure6: four shapes of a training set")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  sub->add_option("--method", verb->methods,
-                  "assay, ala, a baseline (linear, xgboost, forest, boosting, each also with "
-                  "-pooled), baselines, or all")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  sub->add_flag("--time", verb->timing,
-                "measure how long each fold takes (ALA, Figures 7c and 7d); the only figures that "
-                "differ from run to run");
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  add_bench_options(sub, verb->bench);
+  add_common_options(sub, verb->common, false);
+  sub.option("--split", verb->splits,
+             "S1 unseen length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
+             "unseen configuration, S6 one model out, S7 one hardware out, all of them, or "
+             "figure6: four shapes of a training set")
+      .separated_by(',')
+      .one_per_mention()
+      .shows_default();
+  sub.option("--method", verb->methods,
+             "assay, ala, a baseline (linear, xgboost, forest, boosting, each also with "
+             "-pooled), baselines, or all")
+      .separated_by(',')
+      .one_per_mention()
+      .shows_default();
+  sub.flag("--time", verb->timing,
+           "measure how long each fold takes (ALA, Figures 7c and 7d); the only figures that "
+           "differ from run to run");
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
   add_throughput_anneal_verb(throughput, exit_code);
 }
 

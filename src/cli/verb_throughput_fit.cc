@@ -1,10 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <utility>
 
 #include "answers/throughput/throughput.h"
 #include "base/export_file.h"
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
 
@@ -32,19 +32,19 @@ int run(FitVerb& verb) {
 
 }  // namespace
 
-void add_throughput_fit_verb(CLI::App& throughput, int& exit_code) {
+void add_throughput_fit_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<FitVerb>();
-  CLI::App* sub = throughput.add_subcommand(
+  Verb& sub = throughput.verb(
       "fit", "Learn from a table of measurements: a model file with calibrated intervals");
-  add_bench_options(*sub, verb->bench);
-  add_common_options(*sub, verb->common, false);
-  add_method_option(*sub, verb->fit);
-  add_fit_options(*sub, verb->fit);
-  sub->add_flag("--small", verb->fit.small,
-                "leave out what makes predictions of large tables fast: a file of a fortieth, and "
-                "over half a second more for every reading");
-  sub->get_option("--output")->description("the model file")->required();
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  add_bench_options(sub, verb->bench);
+  add_common_options(sub, verb->common, false);
+  add_method_option(sub, verb->fit);
+  add_fit_options(sub, verb->fit);
+  sub.flag("--small", verb->fit.small,
+           "leave out what makes predictions of large tables fast: a file of a fortieth, and "
+           "over half a second more for every reading");
+  sub.declared("--output").says("the model file").required();
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

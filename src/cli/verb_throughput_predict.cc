@@ -1,8 +1,8 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "answers/throughput/throughput.h"
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
 
@@ -21,23 +21,23 @@ int run(PredictVerb& verb) {
 
 }  // namespace
 
-void add_throughput_predict_verb(CLI::App& throughput, int& exit_code) {
+void add_throughput_predict_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<PredictVerb>();
-  CLI::App* sub = throughput.add_subcommand(
-      "predict", "Throughput of points nobody measured, with a 90 % interval each");
-  add_bench_options(*sub, verb->bench);
-  sub->get_option("table")->description("a model file of `assay throughput fit`, or a table");
-  add_common_options(*sub, verb->common, false);
-  sub->get_option("--strict")
-      ->description(
+  Verb& sub =
+      throughput.verb("predict", "Throughput of points nobody measured, with a 90 % interval each");
+  add_bench_options(sub, verb->bench);
+  sub.declared("table").says("a model file of `assay throughput fit`, or a table");
+  add_common_options(sub, verb->common, false);
+  sub.declared("--strict")
+      .says(
           "fail when a point is outside the reach of the data; leave with 3 when rows were "
           "dropped");
-  add_method_option(*sub, verb->fit);
-  add_fit_options(*sub, verb->fit);
-  add_point_options(*sub, verb->points);
-  sub->add_flag("--curves", verb->curves,
-                "throughput over batch for the configurations asked for, with measured points");
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  add_method_option(sub, verb->fit);
+  add_fit_options(sub, verb->fit);
+  add_point_options(sub, verb->points);
+  sub.flag("--curves", verb->curves,
+           "throughput over batch for the configurations asked for, with measured points");
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <queue>
-#include <tuple>
 
 #include "flow/pieces.h"
 #include "flow/timed.h"
@@ -129,10 +127,11 @@ class IdleSweep {
       if (now_ns == span.start_ns && begun_) find_opening(now_ns, late, held, ready);
       if (late != kNoFlowRow) {
         late_slice({now_ns, until_ns}, late);
-      } else if (held != kNoFlowRow) {
-        wait_slice({now_ns, until_ns}, held);
       } else if (ready != kNoFlowRow) {
         add_work_slice({now_ns, until_ns}, FlowCause::kLatency, Evidence::kRecorded, ready);
+      } else if (held != kNoFlowRow) {
+        // Only what waits for other lanes: in a lane the first of what is handed over is ready.
+        wait_slice({now_ns, until_ns}, held);
       } else {
         until_ns = host_slices({now_ns, until_ns});
       }
@@ -486,36 +485,36 @@ FlowTotals totals_in(const DeviceFlow& device, Interval window) {
   return totals;
 }
 
-std::vector<Contributor> contributors(const Trace& trace, const std::vector<FlowSlice>& slices,
-                                      Interval window, size_t most) {
-  using Key = std::tuple<FlowCause, RowSource, uint32_t, ReadyBy>;
-  std::map<Key, Contributor> by_name;
-  for_each_slice(slices, window, [&](const FlowSlice& slice, Interval part) {
+void ContributorSums::add(const std::vector<FlowSlice>& slices, Interval window) {
+  for_each_slice(slices, window, [this](const FlowSlice& slice, Interval part) {
     const bool latency = slice.cause == FlowCause::kLatency;
     const RowSource source = latency ? RowSource::kNone : slice.source;
-    const StringId name = name_of(trace, source, slice.row);
+    const StringId name = name_of(trace_, source, slice.row);
     const ReadyBy by = latency ? slice.ready_by : ReadyBy::kLaunch;
-    Contributor& to = by_name[{slice.cause, source, name.value, by}];
+    Contributor& to = by_name_[{slice.cause, source, name.value, by}];
     to.cause = slice.cause;
     to.source = source;
     to.name = name;
     to.ready_by = by;
     to.ns += part.end_ns - part.start_ns;
     ++to.slices;
-    note_longest(trace, slice, part, to);
+    note_longest(trace_, slice, part, to);
   });
+}
+
+std::vector<Contributor> ContributorSums::top(size_t most) const {
   std::vector<Contributor> all;
-  for (const auto& [key, contributor] : by_name) all.push_back(contributor);
+  for (const auto& [key, contributor] : by_name_) all.push_back(contributor);
   std::stable_sort(all.begin(), all.end(), [](const Contributor& a, const Contributor& b) {
     return a.cause != b.cause ? a.cause < b.cause : a.ns > b.ns;
   });
-  std::vector<Contributor> top;
+  std::vector<Contributor> chosen;
   size_t of_cause = 0;
   for (const Contributor& contributor : all) {
-    of_cause = top.empty() || top.back().cause != contributor.cause ? 0 : of_cause;
-    if (of_cause++ < most) top.push_back(contributor);
+    if (chosen.empty() || chosen.back().cause != contributor.cause) of_cause = 0;
+    if (of_cause++ < most) chosen.push_back(contributor);
   }
-  return top;
+  return chosen;
 }
 
 }  // namespace assay

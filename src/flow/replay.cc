@@ -52,6 +52,16 @@ uint64_t identity_errors(const FlowGraph& graph) {
   return wrong;
 }
 
+int64_t model_makespan_ns(const FlowRun& run, const FlowGraph& graph) {
+  std::vector<int64_t> lags = graph.lag_ns;
+  for (size_t e = 0; e < lags.size(); ++e) {
+    if (graph.kind[e] == EdgeKind::kReturn) {
+      lags[e] = std::min(lags[e], run.floors.returns.typical_ns);
+    }
+  }
+  return makespan_ns(run, graph, replay(graph, {.residuals = Residuals::kDrop, .lags_ns = &lags}));
+}
+
 std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,
                                  const FlowScale& scale) {
   const auto factor = [&scale](FlowCause cause) { return scale.cause[static_cast<size_t>(cause)]; };

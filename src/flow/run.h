@@ -114,6 +114,13 @@ struct HostThread {
   uint32_t call_count = 0;
 };
 
+// A stretch in which a thread recorded a graph: its launches run nothing.
+struct Capture {
+  ThreadId thread;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
 struct FlowRun {
   const Trace* trace = nullptr;
   const Links* links = nullptr;
@@ -132,6 +139,7 @@ struct FlowRun {
   FlowFloors floors;
   bool has_ops = false;
   bool has_frames = false;
+  std::vector<Capture> captures;  // by thread, then start
   uint64_t recorded_waits = 0;
   uint64_t inferred_waits = 0;
 };

@@ -19,8 +19,6 @@ namespace {
 // Zeros further on may stand in the text of a program.
 constexpr size_t kBinaryBytes = 64;
 
-FormatMatch marks(bool fits) { return fits ? FormatMatch::kMarks : FormatMatch::kNo; }
-
 bool plain_text(const FileHead& head) { return !head.binary && !head.json && !head.sqlite; }
 
 std::vector<std::string> header_of(std::string_view text) {
@@ -41,10 +39,6 @@ std::vector<std::string> tables_of(const std::string& path) {
   if (!source || !source->seekable()) return {};
   const auto file = SqliteFile::open(path);
   return file ? file->table_names() : std::vector<std::string>();
-}
-
-bool has_table(const FileHead& head, std::string_view name) {
-  return std::find(head.tables.begin(), head.tables.end(), name) != head.tables.end();
 }
 
 bool has_keys(const FileHead& head, std::initializer_list<std::string_view> keys) {
@@ -70,13 +64,13 @@ RocprofTable rocprof_table_of(const FileHead& head) {
 
 // The words that the counter readers have for the table; empty for what is none of theirs.
 FormatMatch counters_called(const FileHead& head, CounterTableKind kind) {
-  return marks(plain_text(head) && counter_format(head.bytes) == counter_table_words(kind));
+  return marks_if(plain_text(head) && counter_format(head.bytes) == counter_table_words(kind));
 }
 
 // Files of Assay that say in a key what they are.
 FormatMatch of_kind(const FileHead& head, std::string_view kind) {
   const std::string quoted = '"' + std::string(kind) + '"';
-  return marks(has_keys(head, {"kind"}) && head.bytes.find(quoted) != std::string_view::npos);
+  return marks_if(has_keys(head, {"kind"}) && head.bytes.find(quoted) != std::string_view::npos);
 }
 
 // The first line of a text that is neither blank nor a comment, without its indentation. A section
@@ -112,6 +106,10 @@ FileHead file_head(std::string_view bytes, const std::string& path) {
   return head;
 }
 
+bool has_table(const FileHead& head, std::string_view name) {
+  return std::find(head.tables.begin(), head.tables.end(), name) != head.tables.end();
+}
+
 // ---- traces ----
 
 // Of JSON that no other format's marks are in, only the reader can tell: "traceEvents" may come
@@ -142,26 +140,27 @@ FormatMatch match_nsys(const FileHead& head) {
 
 FormatMatch match_rocprof_csv(const FileHead& head) {
   const RocprofTable table = rocprof_table_of(head);
-  return marks(table != RocprofTable::kNone && table != RocprofTable::kCounters);
+  const bool fits = table != RocprofTable::kNone && table != RocprofTable::kCounters;
+  return marks_if(fits && counter_format(head.bytes).empty());
 }
 
 FormatMatch match_rocprof_json(const FileHead& head) {
-  return marks(!head.binary && is_rocprof_json(head.bytes));
+  return marks_if(!head.binary && is_rocprof_json(head.bytes));
 }
 
-FormatMatch match_rocpd(const FileHead& head) { return marks(has_rocpd_tables(head.tables)); }
+FormatMatch match_rocpd(const FileHead& head) { return marks_if(has_rocpd_tables(head.tables)); }
 
-FormatMatch match_assaytrace(const FileHead& head) { return marks(is_assaytrace(head.bytes)); }
+FormatMatch match_assaytrace(const FileHead& head) { return marks_if(is_assaytrace(head.bytes)); }
 
 FormatMatch match_columnar(const FileHead& head) {
-  return marks(head.bytes.starts_with(kColumnarMagic));
+  return marks_if(head.bytes.starts_with(kColumnarMagic));
 }
 
 // ---- beside traces ----
 
 FormatMatch match_rocprof_counters(const FileHead& head) {
-  return marks(plain_text(head) &&
-               counter_format(head.bytes) == rocprof_table_words(RocprofTable::kCounters));
+  return marks_if(plain_text(head) &&
+                  counter_format(head.bytes) == rocprof_table_words(RocprofTable::kCounters));
 }
 
 FormatMatch match_ncu_raw(const FileHead& head) {
@@ -181,43 +180,44 @@ FormatMatch match_counter_table(const FileHead& head) {
 }
 
 FormatMatch match_samples(const FileHead& head) {
-  return marks(head.bytes.starts_with("# assay samples "));
+  return marks_if(head.bytes.starts_with("# assay samples "));
 }
 
 FormatMatch match_nvidia_smi(const FileHead& head) {
   if (!any_column_starts(head, "timestamp")) return FormatMatch::kNo;
-  return marks(any_column_starts(head, "power.draw") || any_column_starts(head, "clocks.") ||
-               any_column_starts(head, "utilization.") ||
-               any_column_starts(head, "temperature.gpu"));
+  return marks_if(any_column_starts(head, "power.draw") || any_column_starts(head, "clocks.") ||
+                  any_column_starts(head, "utilization.") ||
+                  any_column_starts(head, "temperature.gpu"));
 }
 
 FormatMatch match_uprof(const FileHead& head) {
-  return marks(head.bytes.starts_with("AMDPROFILER POWER PROFILE"));
+  return marks_if(head.bytes.starts_with("AMDPROFILER POWER PROFILE"));
 }
 
 FormatMatch match_chopper(const FileHead& head) {
   const bool gpus = has_columns(head, {"gpu", "ts"}) &&
                     (any_column_starts(head, "current_") || any_column_starts(head, "average_"));
-  return marks(gpus || has_columns(head, {"cpu", "ts", "percent"}));
+  return marks_if(gpus || has_columns(head, {"cpu", "ts", "percent"}));
 }
 
 FormatMatch match_power_samples(const FileHead& head) {
-  return marks(has_columns(head, {"t_ns", "power_w"}) && !has_columns(head, {"monotonic_ns"}));
+  return marks_if(has_columns(head, {"t_ns", "power_w"}) && !has_columns(head, {"monotonic_ns"}));
 }
 
 FormatMatch match_bench(const FileHead& head) {
   if (head.binary || match_uprof(head) != FormatMatch::kNo) return FormatMatch::kNo;
-  return marks(looks_like_bench(std::string(head.bytes)));
+  return marks_if(looks_like_bench(std::string(head.bytes)));
 }
 
 FormatMatch match_model(const FileHead& head) {
   constexpr size_t kNearStart = 200;
-  return marks(head.json && head.bytes.substr(0, kNearStart).find("\"assay throughput model\"") !=
-                                std::string_view::npos);
+  return marks_if(head.json &&
+                  head.bytes.substr(0, kNearStart).find("\"assay throughput model\"") !=
+                      std::string_view::npos);
 }
 
 FormatMatch match_sweep(const FileHead& head) {
-  return marks(has_columns(head, {"batch", "launches"}) && any_column_starts(head, "tklqt"));
+  return marks_if(has_columns(head, {"batch", "launches"}) && any_column_starts(head, "tklqt"));
 }
 
 FormatMatch match_replay(const FileHead& head) { return of_kind(head, "assay-replay"); }
@@ -225,36 +225,36 @@ FormatMatch match_floor(const FileHead& head) { return of_kind(head, "assay-floo
 FormatMatch match_kernel_db(const FileHead& head) { return of_kind(head, "assay-kernel-db"); }
 
 FormatMatch match_calibration(const FileHead& head) {
-  return marks(has_keys(head, {"window_ns", "period_ns", "delay_ns"}));
+  return marks_if(has_keys(head, {"window_ns", "period_ns", "delay_ns"}));
 }
 
 FormatMatch match_campaign(const FileHead& head) {
-  return marks(has_keys(head, {"schema_version", "budget_s", "figures"}) ||
-               has_keys(head, {"schema_version", "budget_s", "steps"}));
+  return marks_if(has_keys(head, {"schema_version", "budget_s", "figures"}) ||
+                  has_keys(head, {"schema_version", "budget_s", "steps"}));
 }
 
 FormatMatch match_facts(const FileHead& head) {
-  return marks(starts_with_any(first_rule(head), {"[model ", "[hardware "}));
+  return marks_if(starts_with_any(first_rule(head), {"[model ", "[hardware "}));
 }
 
 FormatMatch match_formulas(const FileHead& head) {
-  return marks(first_rule(head).starts_with('[') && match_facts(head) == FormatMatch::kNo &&
-               head.bytes.find("\nformula") != std::string_view::npos);
+  return marks_if(first_rule(head).starts_with('[') && match_facts(head) == FormatMatch::kNo &&
+                  head.bytes.find("\nformula") != std::string_view::npos);
 }
 
 FormatMatch match_families(const FileHead& head) {
-  return marks(
+  return marks_if(
       starts_with_any(first_rule(head), {"family \"", "library:", "native:", "library-op:"}));
 }
 
 FormatMatch match_levels_map(const FileHead& head) {
   const std::string_view rule = first_rule(head);
-  return marks(starts_with_any(rule, {"kernel ", "module ", "operator ", "label "}) &&
-               rule.find(',') == std::string_view::npos);
+  return marks_if(starts_with_any(rule, {"kernel ", "module ", "operator ", "label "}) &&
+                  rule.find(',') == std::string_view::npos);
 }
 
 FormatMatch match_document(const FileHead& head) {
-  return marks(has_keys(head, {"schema_version", "tool", "inputs"}));
+  return marks_if(has_keys(head, {"schema_version", "tool", "inputs"}));
 }
 
 }  // namespace assay

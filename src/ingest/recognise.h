@@ -30,6 +30,9 @@ struct FileHead {
 };
 // path: to look into an SQLite file; empty where it cannot be opened by name.
 FileHead file_head(std::string_view bytes, const std::string& path);
+// Whether it is an SQLite file with this table.
+bool has_table(const FileHead& head, std::string_view name);
+constexpr FormatMatch marks_if(bool fits) { return fits ? FormatMatch::kMarks : FormatMatch::kNo; }
 
 // ---- traces ----
 FormatMatch match_chrome(const FileHead& head);

@@ -9,13 +9,7 @@
 namespace assay {
 namespace {
 
-FormatMatch marks(bool fits) { return fits ? FormatMatch::kMarks : FormatMatch::kNo; }
-
-bool has_table(const FileHead& head, std::string_view name) {
-  return std::find(head.tables.begin(), head.tables.end(), name) != head.tables.end();
-}
-
-bool contains(std::string_view text, std::string_view part) {
+bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
@@ -51,8 +45,7 @@ bool has_control_bytes(std::string_view bytes) {
 }
 
 bool names_planes(std::string_view bytes) {
-  return contains(bytes, "/host:") || contains(bytes, "/device:") ||
-         contains(bytes, "Task Environment");
+  return holds(bytes, "/host:") || holds(bytes, "/device:") || holds(bytes, "Task Environment");
 }
 
 bool is_protobuf_of_ones(const FileHead& head) {
@@ -74,16 +67,18 @@ bool is_page(const FileHead& head) {
 bool is_zip(const FileHead& head) { return head.bytes.starts_with("PK"); }
 
 bool holds_workbook(const FileHead& head) {
-  return contains(head.bytes, "[Content_Types].xml") || contains(head.bytes, "xl/");
+  return holds(head.bytes, "[Content_Types].xml") || holds(head.bytes, "xl/");
 }
 
 }  // namespace
 
-FormatMatch match_nsys_raw(const FileHead& head) { return marks(head.bytes.starts_with("NVIDIA")); }
+FormatMatch match_nsys_raw(const FileHead& head) {
+  return marks_if(head.bytes.starts_with("NVIDIA"));
+}
 
 // "NVR\0": the file format that NVIDIA documents with the Python interface of its reports.
 FormatMatch match_ncu_raw_report(const FileHead& head) {
-  return marks(head.bytes.starts_with(std::string_view("NVR\0", 4)));
+  return marks_if(head.bytes.starts_with(std::string_view("NVR\0", 4)));
 }
 
 // The tables of nsys stats: times under these titles, rows without the ids that link them.
@@ -92,76 +87,78 @@ FormatMatch match_nsys_stats(const FileHead& head) {
   const auto has = [&head](std::string_view name) {
     return std::find(head.header.begin(), head.header.end(), name) != head.header.end();
   };
-  return marks((has("start (ns)") && has("duration (ns)")) ||
-               (has("time (%)") && has("total time (ns)")) ||
-               (has("timestamp (ns)") && has("event type")));
+  return marks_if((has("start (ns)") && has("duration (ns)")) ||
+                  (has("time (%)") && has("total time (ns)")) ||
+                  (has("timestamp (ns)") && has("event type")));
 }
 
 FormatMatch match_rpd(const FileHead& head) {
-  return marks(has_table(head, "rocpd_api") || has_table(head, "rocpd_op"));
+  return marks_if(has_table(head, "rocpd_api") || has_table(head, "rocpd_op"));
 }
 
 FormatMatch match_nvprof(const FileHead& head) {
-  return marks(has_table(head, "StringTable") && !has_table(head, "StringIds"));
+  return marks_if(has_table(head, "StringTable") && !has_table(head, "StringIds"));
 }
 
 FormatMatch match_xspace(const FileHead& head) {
-  return marks(is_protobuf_of_ones(head) && names_planes(head.bytes));
+  return marks_if(is_protobuf_of_ones(head) && names_planes(head.bytes));
 }
 
 FormatMatch match_perfetto(const FileHead& head) {
-  return marks(is_protobuf_of_ones(head) && !names_planes(head.bytes));
+  return marks_if(is_protobuf_of_ones(head) && !names_planes(head.bytes));
 }
 
 // The opcode PROTO and a version from 2 to 5, which every pickle of Python 3 begins with.
 FormatMatch match_pickle(const FileHead& head) {
   const bool fits =
       head.bytes.size() > 2 && head.bytes[0] == '\x80' && head.bytes[1] >= 2 && head.bytes[1] <= 5;
-  return marks(fits);
+  return marks_if(fits);
 }
 
 // PyTorch's execution trace and Chakra's, which was made of it: a list of nodes under a schema.
 FormatMatch match_execution_trace(const FileHead& head) {
-  return marks(head.keys.count("schema") > 0 && head.keys.count("nodes") > 0);
+  return marks_if(head.keys.count("schema") > 0 && head.keys.count("nodes") > 0);
 }
 
 FormatMatch match_speedscope(const FileHead& head) {
-  return marks(head.json && contains(head.bytes, "speedscope.app/file-format-schema.json"));
+  return marks_if(head.json && holds(head.bytes, "speedscope.app/file-format-schema.json"));
 }
 
-FormatMatch match_parquet(const FileHead& head) { return marks(head.bytes.starts_with("PAR1")); }
+FormatMatch match_parquet(const FileHead& head) { return marks_if(head.bytes.starts_with("PAR1")); }
 
 FormatMatch match_workbook(const FileHead& head) {
-  return marks(is_zip(head) && holds_workbook(head));
+  return marks_if(is_zip(head) && holds_workbook(head));
 }
 
-FormatMatch match_zip(const FileHead& head) { return marks(is_zip(head) && !holds_workbook(head)); }
+FormatMatch match_zip(const FileHead& head) {
+  return marks_if(is_zip(head) && !holds_workbook(head));
+}
 
 FormatMatch match_tar(const FileHead& head) {
   constexpr size_t kMagicAt = 257;
-  return marks(head.bytes.size() > kMagicAt + 5 && head.bytes.substr(kMagicAt, 5) == "ustar");
+  return marks_if(head.bytes.size() > kMagicAt + 5 && head.bytes.substr(kMagicAt, 5) == "ustar");
 }
 
 FormatMatch match_xz(const FileHead& head) {
-  return marks(
+  return marks_if(
       head.bytes.starts_with("\xFD"
                              "7zXZ"));
 }
 
-FormatMatch match_bzip2(const FileHead& head) { return marks(head.bytes.starts_with("BZh")); }
+FormatMatch match_bzip2(const FileHead& head) { return marks_if(head.bytes.starts_with("BZh")); }
 
 FormatMatch match_lz4(const FileHead& head) {
-  return marks(head.bytes.starts_with("\x04\x22\x4D\x18"));
+  return marks_if(head.bytes.starts_with("\x04\x22\x4D\x18"));
 }
 
-FormatMatch match_utf16(const FileHead& head) { return marks(is_utf16(head.bytes)); }
+FormatMatch match_utf16(const FileHead& head) { return marks_if(is_utf16(head.bytes)); }
 
 FormatMatch match_report_page(const FileHead& head) {
-  return marks(is_page(head) && contains(head.bytes, kOwnPage));
+  return marks_if(is_page(head) && holds(head.bytes, kOwnPage));
 }
 
 FormatMatch match_web_page(const FileHead& head) {
-  return marks(is_page(head) && !contains(head.bytes, kOwnPage));
+  return marks_if(is_page(head) && !holds(head.bytes, kOwnPage));
 }
 
 }  // namespace assay

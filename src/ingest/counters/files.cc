@@ -52,6 +52,18 @@ std::string_view from_header(std::string_view text) {
   return {};
 }
 
+// A column of one of AMD's hardware blocks. rocprof-compute also has the times of each kernel in
+// the columns of a kernel trace; its tables without a counter are one.
+bool has_block_counters(const std::vector<std::string>& header) {
+  return std::any_of(header.begin(), header.end(), [](const std::string& name) {
+    for (const char* block :
+         {"SQ_", "SQC_", "GRBM_", "SPI_", "CPC_", "CPF_", "TA_", "TD_", "TCP_", "TCC_"}) {
+      if (name.starts_with(block)) return true;
+    }
+    return false;
+  });
+}
+
 Status needs_counters(const CounterPass& pass, const std::string& path) {
   if (!pass.counters.empty()) return Ok{};
   return refused(path, "this is " + pass.format +
@@ -190,8 +202,10 @@ std::string_view counter_format(std::string_view head) {
   const std::vector<std::string>& header = records->front().cells;
   const RocprofTable rocprof = rocprof_table(header);
   if (rocprof == RocprofTable::kCounters) return rocprof_table_words(rocprof);
-  if (rocprof != RocprofTable::kNone) return {};
-  return counter_table_words(counter_table_kind(header));
+  const CounterTableKind kind = counter_table_kind(header);
+  const bool of_compute = kind == CounterTableKind::kRocprofCompute && has_block_counters(header);
+  if (rocprof != RocprofTable::kNone && !of_compute) return {};
+  return counter_table_words(kind);
 }
 
 Result<CounterPass> read_counter_pass(const std::string& path, bool allow_truncated) {

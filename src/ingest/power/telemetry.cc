@@ -19,6 +19,7 @@
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
 #include "ingest/text/log_rows.h"
+#include "ingest/text/shape.h"
 
 namespace assay {
 namespace {
@@ -512,9 +513,7 @@ void list_devices(TelemetryLog& log) {
 
 // What a file that is no table is taken for, by its first bytes; empty for what may be one.
 std::string_view kind_of_other_file(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return "";
-  if (text[first] == '{' || text[first] == '[') return "JSON, as traces are";
+  if (begins_json(text)) return "JSON, as traces are";
   if (text.starts_with("SQLite format 3")) return "an SQLite database, as exported traces are";
   if (text.find('\0') != std::string_view::npos) return "a binary file, as recordings of Assay are";
   return "";

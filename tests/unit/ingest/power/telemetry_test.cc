@@ -152,8 +152,10 @@ TEST(TelemetryReader, ImpossibleValuesNameTheLine) {
 }
 
 TEST(TelemetryReader, ATraceInItsPlaceIsCalledATrace) {
-  EXPECT_THAT(error(" \n{\"traceEvents\": [1, \"a\nb\"]}"), HasSubstr("is JSON, as traces are"));
-  EXPECT_THAT(error("[{\"ph\": \"X\"}]"), HasSubstr("is JSON, as traces are"));
+  EXPECT_THAT(error(" \n{\"traceEvents\": [1, \"a\nb\"]}"),
+              HasSubstr("this is a trace of the PyTorch profiler"));
+  EXPECT_THAT(error("[{\"ph\": \"X\"}]"), HasSubstr("this is a trace of the PyTorch profiler"));
+  EXPECT_THAT(error("{\"a\": 1}"), HasSubstr("is JSON, as traces are"));
   EXPECT_THAT(error(std::string("SQLite format 3\0\1\2", 18)), HasSubstr("SQLite database"));
   EXPECT_THAT(error(std::string("ASSAY\0\1\2", 8)), HasSubstr("binary file"));
 }
