@@ -67,9 +67,10 @@ THIRD_PARTY = [
 ]
 
 # What an empty launch costs is decided in floor/ alone: elsewhere no type for it, no function that finds
-# it and no sample of launches to an empty stream. GpuFloor and MeasuredFloor are rows of floor files.
+# it and no sample of launches to an empty stream. GpuFloor and MeasuredFloor are rows of floor files, a
+# FlowFloor is the least lag of an edge in the graph of a run, which begins where a call ends.
 SECOND_FLOOR = re.compile(
-    r"^\s*struct (?!GpuFloor\b|MeasuredFloor\b)\w*Floor\b(?!\s*;)"
+    r"^\s*struct (?!GpuFloor\b|MeasuredFloor\b|FlowFloors?\b)\w*Floor\b(?!\s*;)"
     r"|^\S.*\b(?:find|choose|pick|guess|derive|compute|estimate)\w*_floor\w*\([^;]*\{"
     r"|\b(?:k\w*)?empty_?stream\w*\s*[=({]",
     re.MULTILINE | re.IGNORECASE,

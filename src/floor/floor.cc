@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kFewFloorSamples = 20;
 // How far a floor of another run may lie from what the trace itself shows before it is told.
 constexpr double kFloorSpread = 0.25;
-constexpr const char* kMoves = "floor_ns,queue_share,kt_ns,kt_fw_ns,t_orch_ns";
+constexpr const char* kRestOnFloor = "floor_ns,queue_share,kt_ns,kt_fw_ns,t_orch_ns";
 
 // The one published floor of all boards that ran kernels; nullptr when a board was not measured or
 // boards differ.
@@ -43,11 +43,11 @@ std::string one_decimal(double value) {
 }
 
 // A floor of another run beside this trace's own launches.
-void compare(const FloorEstimate& own, const LaunchFloor& floor, NoteList& notes) {
+void compare_with_trace(const FloorEstimate& own, const LaunchFloor& floor, NoteList& notes) {
   if (floor.source == FloorSource::kEstimated || !floor.known() || !own.floor_ns) return;
   const double ratio = static_cast<double>(*own.floor_ns) / static_cast<double>(floor.floor_ns);
   if (std::abs(ratio - 1) <= kFloorSpread) return;
-  notes.add("floor_disagrees", own.samples, 0, kMoves,
+  notes.add("floor_disagrees", own.samples, 0, kRestOnFloor,
             "launches to an empty stream took " + one_decimal(ratio) +
                 " times the floor in this trace: the floor is of another host or another version "
                 "of the tracer. " +
@@ -57,20 +57,20 @@ void compare(const FloorEstimate& own, const LaunchFloor& floor, NoteList& notes
                 "; give one with --floor");
 }
 
-void add_notes(const FloorEstimate& own, LaunchFloor& floor) {
+void add_floor_notes(const FloorEstimate& own, LaunchFloor& floor) {
   NoteList notes;
   if (!floor.known()) {
-    notes.add("no_floor", own.launches, 0, kMoves,
+    notes.add("no_floor", own.launches, 0, kRestOnFloor,
               "the launch floor is " + floor.text +
                   ": taken as 0, so T_Orch is too small by the floor per launch, and what part of "
                   "launch time is queueing cannot be told; give one (--floor)");
   }
   if (floor.source == FloorSource::kEstimated && floor.samples < kFewFloorSamples) {
-    notes.add("floor_samples", floor.samples, 0, kMoves,
+    notes.add("floor_samples", floor.samples, 0, kRestOnFloor,
               "the launch floor is the 5th percentile of very few launches to an empty stream: "
               "give --floor, or take what rests on it for a rough number");
   }
-  compare(own, floor, notes);
+  compare_with_trace(own, floor, notes);
   for (TrustNote& note : notes.take()) floor.trust.push_back(std::move(note));
 }
 
@@ -82,7 +82,7 @@ Status check_range(const LaunchFloor& floor) {
                "", -1};
 }
 
-LaunchFloor published(const PublishedFloor& board) {
+LaunchFloor of_boards(const PublishedFloor& board) {
   LaunchFloor floor;
   floor.source = FloorSource::kPublished;
   floor.floor_ns = std::llround(board.launch_ns);
@@ -123,8 +123,8 @@ Result<LaunchFloor> find_floor(const Trace& trace, const Links& links,
   if (given) ASSAY_TRY(check_range(*given));
   const FloorEstimate own = estimate_floor(trace, links);
   const PublishedFloor* const board = floor_of_boards(trace);
-  LaunchFloor floor = given ? *given : board != nullptr ? published(*board) : estimated(own);
-  add_notes(own, floor);
+  LaunchFloor floor = given ? *given : board != nullptr ? of_boards(*board) : estimated(own);
+  add_floor_notes(own, floor);
   return floor;
 }
 

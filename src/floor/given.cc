@@ -11,10 +11,10 @@ namespace assay {
 namespace {
 
 constexpr Tracer kTracersWithFloors[] = {Tracer::kPyTorchProfiler, Tracer::kNsightSystems};
-constexpr const char* kMoves = "floor_ns,kt_ns,kt_fw_ns";
+constexpr const char* kRestOnGiven = "floor_ns,kt_ns,kt_fw_ns";
 
 void add_note(const char* what, std::string effect, LaunchFloor& floor) {
-  floor.trust.push_back({what, 1, 0, kMoves, std::move(effect)});
+  floor.trust.push_back({what, 1, 0, kRestOnGiven, std::move(effect)});
 }
 
 // The trace's own tracer first: a floor of another one is not the same quantity. But a platform
@@ -31,7 +31,7 @@ const PublishedFloor* named_floor(const std::string& text, Tracer traced) {
   return nullptr;
 }
 
-LaunchFloor published(const PublishedFloor& named, Tracer traced, const std::string& gpu) {
+LaunchFloor named_one(const PublishedFloor& named, Tracer traced, const std::string& gpu) {
   LaunchFloor floor;
   floor.source = FloorSource::kPublished;
   floor.floor_ns = std::llround(named.launch_ns);
@@ -88,7 +88,7 @@ Result<std::optional<LaunchFloor>> floor_of_text(const std::string& text, const 
   const Tracer traced = trace != nullptr ? trace->tracer : Tracer::kPyTorchProfiler;
   const PublishedFloor* const named = named_floor(text, traced);
   if (named == nullptr) return std::optional<LaunchFloor>();
-  return std::optional(published(*named, traced, trace != nullptr ? gpu_of_trace(*trace) : ""));
+  return std::optional(named_one(*named, traced, trace != nullptr ? gpu_of_trace(*trace) : ""));
 }
 
 std::string published_platforms() {
