@@ -28,7 +28,7 @@
 #include "launch/floors.h"
 #include "report/document/import_notes.h"
 #include "report/document/text.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/writers/writers.h"
 #include "tax/measured.h"
 #include "trace/label_windows.h"

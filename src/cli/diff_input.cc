@@ -18,7 +18,7 @@
 #include "levels/levels.h"
 #include "report/document/import_notes.h"
 #include "report/document/text.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "tax/families.h"
 #include "tax/kernel_db.h"
 #include "tax/tax.h"

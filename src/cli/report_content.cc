@@ -5,11 +5,12 @@
 #include "cli/tax_flags.h"
 #include "ingest/load.h"
 #include "report/launch/charts.h"
+#include "report/launch/section.h"
 #include "report/levels/job.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
+#include "report/run/section.h"
 #include "report/run/timeline.h"
-#include "report/sections.h"
 #include "report/tax/section.h"
 
 namespace assay {

@@ -10,7 +10,7 @@
 #include "cli/throughput_content.h"
 #include "ingest/bench/table.h"
 #include "ingest/text/whole_file.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/throughput/evaluate.h"
 #include "throughput/evaluate.h"
 

@@ -13,7 +13,8 @@
 #include "cli/verbs.h"
 #include "ingest/replay/sweep_table.h"
 #include "launch/bound.h"
-#include "report/sections.h"
+#include "report/launch/section.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

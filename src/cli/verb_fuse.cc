@@ -4,7 +4,8 @@
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
 #include "cli/verbs.h"
-#include "report/sections.h"
+#include "report/launch/section.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

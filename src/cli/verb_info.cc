@@ -3,7 +3,7 @@
 
 #include "cli/common.h"
 #include "cli/verbs.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

@@ -6,7 +6,8 @@
 #include "cli/verbs.h"
 #include "launch/tree.h"
 #include "report/launch/charts.h"
-#include "report/sections.h"
+#include "report/launch/section.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
 #include "ingest/bench/table.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/throughput/anneal.h"
 #include "report/throughput/evaluate.h"
 #include "throughput/ala/annealing.h"

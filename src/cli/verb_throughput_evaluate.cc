@@ -14,7 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/throughput/evaluate.h"
 #include "throughput/baselines.h"
 #include "throughput/evaluate.h"

@@ -10,7 +10,7 @@
 #include "cli/throughput_content.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

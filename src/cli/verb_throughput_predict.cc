@@ -8,7 +8,7 @@
 #include "cli/throughput_content.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/throughput/fit.h"
 #include "report/throughput/section.h"
 
