@@ -12,7 +12,8 @@
 #include "base/decimal.h"
 #include "ingest/replay/floor.h"
 #include "ingest/replay/sweep_table.h"
-#include "report/sections.h"
+#include "report/launch/section.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

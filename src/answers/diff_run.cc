@@ -13,7 +13,7 @@
 #include "diff/partition.h"
 #include "ingest/load.h"
 #include "report/document/import_notes.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "tax/families.h"
 #include "tax/kernel_db.h"
 #include "trace/api_names.h"

@@ -3,7 +3,8 @@
 #include "answers/ranks.h"
 #include "ingest/replay/floor.h"
 #include "report/launch/charts.h"
-#include "report/sections.h"
+#include "report/launch/section.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

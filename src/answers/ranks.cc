@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "report/document/import_notes.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

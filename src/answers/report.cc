@@ -15,7 +15,8 @@
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
 #include "report/run/timeline.h"
-#include "report/sections.h"
+#include "report/launch/section.h"
+#include "report/run/section.h"
 #include "report/tax/section.h"
 
 namespace assay {

@@ -6,7 +6,7 @@
 #include "query/document_relations.h"
 #include "query/trace_relations.h"
 #include "report/document/import_notes.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 
 namespace assay {
 

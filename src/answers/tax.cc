@@ -8,7 +8,7 @@
 #include "ingest/replay/file.h"
 #include "ingest/replay/floor.h"
 #include "launch/metrics.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/tax/section.h"
 #include "tax/measured.h"
 

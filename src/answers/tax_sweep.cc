@@ -7,7 +7,7 @@
 #include "answers/inputs/sweep.h"
 #include "answers/tax.h"
 #include "ingest/replay/floor.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/tax/section.h"
 
 namespace assay {

@@ -9,7 +9,7 @@
 #include "levels/ranks.h"
 #include "report/document/import_notes.h"
 #include "report/levels/figures.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

@@ -10,7 +10,7 @@
 #include "report/document/import_notes.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "answers/answer.h"
 #include "ingest/bench/table.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/throughput/anneal.h"
 #include "report/throughput/evaluate.h"
 #include "throughput/ala/annealing.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "answers/answer.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/throughput/evaluate.h"
 #include "throughput/baselines.h"
 #include "throughput/dataset.h"

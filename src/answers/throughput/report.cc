@@ -9,7 +9,7 @@
 
 #include "answers/throughput/words.h"
 #include "ingest/formats.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/throughput/evaluate.h"
 #include "throughput/evaluate.h"
 

@@ -4,7 +4,7 @@
 
 #include "answers/answer.h"
 #include "answers/throughput/words.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "report/throughput/fit.h"
 #include "report/throughput/section.h"
 

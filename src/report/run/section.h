@@ -1,7 +1,6 @@
 #pragma once
 
-// From analysis results to sections of a Document: the only files that know both. Keys of facts and
-// columns are the contract of the JSON and CSV output (docs/metrics.md defines every one).
+// What a document says of a whole run: what was read, what to trust, the verdict and its levers.
 
 #include <initializer_list>
 #include <string>
@@ -10,7 +9,6 @@
 #include "launch/bound.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
-#include "launch/tree.h"
 #include "report/document/document.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -18,7 +16,7 @@
 
 namespace assay {
 
-// ---- trace: what was read (run/trace.cc) ----
+// ---- trace: what was read (trace.cc) ----
 // Facts about the file for the head of a document: device, rank, events, duration.
 std::vector<Item> trace_items(const Trace& trace);
 // Rows per table, kinds, times, links and launch numbers: docs/formats/summary.md.
@@ -33,35 +31,6 @@ TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> roo
 // Leaves a section to JSON and CSV: for rooms that have nothing to tell a reader of this trace.
 void hide_from_readers(Section& section);
 
-// ---- launch room (launch/section.cc) ----
-bool has_kernels(const Trace& trace);
-// Why there is nothing to say about launches, in a trace without kernels.
-std::string no_kernels_words(const Trace& trace);
-// "launch": whole, iterations, means, distribution, floor, top_kernels. top: rows of top_kernels.
-Section launch_section(const LaunchReport& report, size_t top);
-// The few numbers by which traces are compared: a row of a set's overview.
-std::vector<Item> launch_overview(const LaunchMetrics& metrics);
-// "tree": the collapsed call tree.
-Section tree_section(const CallTree& tree);
-// "kernels": the uncollapsed graph, one row per kernel.
-Section kernel_rows_section(const Trace& trace, const Windows& windows,
-                            const std::vector<KernelRow>& rows);
-
-// ---- fusion (launch/fusion.cc) ----
-// "fusion": segment, chains, plan, recommended.
-Section fusion_section(const FusionReport& report);
-
-// ---- bound (launch/bound.cc) ----
-struct PlatformBound {
-  std::string name;
-  BoundReport report;
-};
-// "bound": one object per platform, and the crossover of the first two when there is one.
-std::vector<Section> bound_sections(const std::vector<PlatformBound>& platforms,
-                                    const Crossover* crossover);
-std::vector<std::string> bound_verdict_words(const std::vector<PlatformBound>& platforms,
-                                             const Crossover* crossover);
-
 // ---- the words (verdict.cc) ----
 // A way to make the run faster and what it can give at most.
 struct Lever {
@@ -75,6 +44,9 @@ struct VerdictWords {
   std::vector<std::string> sentences;  // the first one is the answer
   std::vector<Lever> levers;           // largest first
 };
+bool has_kernels(const Trace& trace);
+// Why there is nothing to say about launches, in a trace without kernels.
+std::string no_kernels_words(const Trace& trace);
 // "cheaper_host", where there is something to give.
 std::vector<Lever> host_levers(const LaunchReport& launch);
 VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
