@@ -50,7 +50,7 @@ Table causes_table(const FlowTotals& total) {
   TableOf table(rows, {.key = "causes", .title = "What the device did, or why it did nothing"});
   table.add(keys::state, &StateRow::state)
       .add(keys::ns, &StateRow::ns)
-      .add(keys::share, [&](const StateRow& row) { return share(row.ns, total.window_ns); })
+      .add(keys::of_window, [&](const StateRow& row) { return share(row.ns, total.window_ns); })
       .add(keys::recorded_ns, evidence(Evidence::kRecorded), Show::kDataOnly)
       .add(keys::inferred_ns, evidence(Evidence::kInferred))
       .add(keys::absent_ns, evidence(Evidence::kAbsent))
@@ -74,9 +74,9 @@ Table contributors_table(const FlowAnswer& answer) {
       .add(keys::name, [&](const Contributor& c) { return text_or_none(trace, c.name); },
            elastic())
       .add(keys::ns, &Contributor::ns)
-      .add(keys::share, [&](const Contributor& c) { return share(c.ns, window_ns); })
+      .add(keys::of_window, [&](const Contributor& c) { return share(c.ns, window_ns); })
       .add(keys::slices, &Contributor::slices)
-      .add(keys::longest_ns, &Contributor::longest_ns)
+      .add(keys::longest_slice_ns, &Contributor::longest_ns)
       .add(keys::within,
            [&](const Contributor& c) {
              return text_or_none(trace, c.within_op ? c.within_op : c.within_frame);
