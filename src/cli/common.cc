@@ -25,6 +25,7 @@
 #include "ingest/cached_load.h"
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
+#include "ingest/text/csv_table.h"
 #include "launch/floors.h"
 #include "report/document/import_notes.h"
 #include "report/document/text.h"
@@ -270,6 +271,10 @@ void add_reading_options(CLI::App& verb, CommonOptions& options) {
       ->check(CLI::Range(0, 1024));
   verb.add_flag("--allow-truncated", options.allow_truncated,
                 "read what lies before the cut of a truncated file instead of refusing it");
+  verb.add_option("--kernels", options.kernels,
+                  "what kernels are, where the built-in table does not know their names "
+                  "(docs/formats/kernels.md)")
+      ->type_name("FILE");
   verb.add_flag("--strict", options.strict, "leave with 3 when data was lost on import");
 }
 
@@ -371,6 +376,14 @@ Result<Trace> load_maybe_cached(const std::string& path, const ReadOptions& read
 
 }  // namespace
 
+Result<std::shared_ptr<const KernelBook>> load_kernel_book(const std::string& path) {
+  if (path.empty()) return KernelBook::built_in();
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  auto book = std::make_shared<KernelBook>(*KernelBook::built_in());
+  ASSAY_TRY(book->add(text, path));
+  return std::shared_ptr<const KernelBook>(std::move(book));
+}
+
 Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& options) {
   PhaseClock clock(options.perf);
   ReadProgress progress;
@@ -379,6 +392,7 @@ Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& opt
                    .threads = options.threads,
                    .progress = &progress};
   LoadedTrace loaded;
+  ASSAY_TRY_ASSIGN(const auto kernel_book, load_kernel_book(options.kernels));
   {
     ProgressBar bar(path, progress);
     ASSAY_TRY_ASSIGN(loaded.trace, load_maybe_cached(path, read, options.cache));
@@ -386,6 +400,9 @@ Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& opt
   clock.mark("read", loaded.trace.content_bytes);
   loaded.links = link_trace(loaded.trace);
   clock.mark("link");
+  loaded.kernels = std::make_shared<const KernelNames>(loaded.trace.strings,
+                                                       loaded.trace.activities.name, kernel_book);
+  clock.mark("kernels");
   if (options.window.empty()) {
     loaded.windows = find_iterations(loaded.trace, loaded.links);
   } else {

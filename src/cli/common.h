@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/names.h"
 #include "launch/metrics.h"
 #include "records/replay.h"
 #include "report/document/document.h"
@@ -43,6 +45,7 @@ struct CommonOptions {
   bool strict = false;
   bool perf = false;
   std::string window;           // glob of window labels; empty = the iterations found
+  std::string kernels;          // file of kernel names; empty = the built-in table
   std::string cache;            // folder of cached forms, "auto" = the user's; empty = none
   bool keep_op_inputs = false;  // set by verbs whose analysis needs Trace::op_inputs; no flag
 };
@@ -52,6 +55,7 @@ struct LoadedTrace {
   Trace trace;
   Links links;
   Windows windows;
+  std::shared_ptr<const KernelNames> kernels;  // what they are, by the built-in table and --kernels
 };
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.
@@ -86,6 +90,9 @@ class PhaseClock {
   bool enabled_;
   double last_s_ = 0;
 };
+
+// The built-in table of kernel names, with the rows of the user's file in front where one is named.
+Result<std::shared_ptr<const KernelBook>> load_kernel_book(const std::string& path);
 
 Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& options);
 

@@ -13,16 +13,15 @@
 #include "cli/input_files.h"
 #include "diff/partition.h"
 #include "ingest/load.h"
+#include "kernels/name.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
 #include "report/document/import_notes.h"
 #include "report/document/text.h"
 #include "report/sections.h"
-#include "tax/families.h"
 #include "tax/kernel_db.h"
 #include "tax/tax.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -455,13 +454,14 @@ class Reducer {
 Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded) {
   const Trace& trace = loaded.trace;
   Analyses analyses;
-  ASSAY_TRY_ASSIGN(analyses.launch,
-                   analyze_launch(trace, loaded.links, loaded.windows, LaunchOptions{}));
-  ASSAY_TRY_ASSIGN(analyses.tax, analyze_tax(trace, loaded.links, loaded.windows, TaxOptions{}));
-  ASSAY_TRY_ASSIGN(analyses.levels,
-                   analyze_levels(trace, loaded.links, loaded.windows, LevelsOptions{}));
-  ASSAY_TRY_ASSIGN(analyses.fusion,
-                   analyze_fusion(trace, loaded.links, loaded.windows, FusionOptions{}));
+  ASSAY_TRY_ASSIGN(analyses.launch, analyze_launch(trace, loaded.links, loaded.windows,
+                                                   {.kernels = loaded.kernels}));
+  ASSAY_TRY_ASSIGN(analyses.tax,
+                   analyze_tax(trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
+  ASSAY_TRY_ASSIGN(analyses.levels, analyze_levels(trace, loaded.links, loaded.windows,
+                                                   {.kernels = loaded.kernels}));
+  ASSAY_TRY_ASSIGN(analyses.fusion, analyze_fusion(trace, loaded.links, loaded.windows,
+                                                   {.kernels = loaded.kernels}));
   DiffInput input;
   const bool windowed = loaded.windows.source != WindowSource::kWholeTrace;
   input.whole = Reducer(loaded, analyses, false).run();

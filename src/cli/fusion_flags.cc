@@ -24,7 +24,8 @@ void add_fusion_flags(CLI::App& verb, FusionFlags& flags) {
   verb.add_option("--chains", flags.top, "recommended chains listed")->capture_default_str();
 }
 
-FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor) {
+FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor,
+                             const LoadedTrace& loaded) {
   FusionOptions options;
   options.lengths = flags.lengths;
   options.threshold = flags.threshold;
@@ -35,6 +36,7 @@ FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor)
   options.min_count = flags.min_count;
   options.floor_ns = floor.floor_ns;
   options.floor_source = floor.source;
+  options.kernels = loaded.kernels;
   return options;
 }
 

@@ -26,6 +26,7 @@ struct FusionFlags {
 
 void add_fusion_flags(CLI::App& verb, FusionFlags& flags);
 // floor: as typed with --floor.
-FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor);
+FusionOptions fusion_options(const FusionFlags& flags, const FloorChoice& floor,
+                             const LoadedTrace& loaded);
 
 }  // namespace assay

@@ -130,8 +130,10 @@ Result<ConfigFigures> read_config(const Config& config, const ConfigInputs& inpu
   for (const std::string& file : config.files) {
     ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, inputs.common));
     PhaseClock clock(inputs.common.perf);
+    LevelsOptions asked = options;
+    asked.kernels = loaded.kernels;
     ASSAY_TRY_ASSIGN(LevelsReport report,
-                     analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
+                     analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
     ASSAY_TRY(telemetry.add(loaded.trace, report, loaded.trace.source));
     CounterJoin joined;
     if (!counters.empty()) {

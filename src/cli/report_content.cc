@@ -18,20 +18,20 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
                                     RankLevels* outline) {
   PhaseClock clock(request.perf);
   ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(request.floor, &loaded.trace));
-  const FusionOptions fusion_flags = fusion_options(request.fusion, floor);
+  const FusionOptions fusion_flags = fusion_options(request.fusion, floor, loaded);
   const LaunchOptions launch_options{.floor_ns = fusion_flags.floor_ns,
                                      .floor_source = fusion_flags.floor_source,
-                                     .top_kernels = 0};
+                                     .top_kernels = 0,
+                                     .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, launch_options));
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, fusion_flags));
-  TaxOptions tax_options;
-  tax_options.floor = tax_floor(floor);
+  const TaxOptions asked_tax = tax_options({}, floor, loaded);
   ASSAY_TRY_ASSIGN(const TaxReport tax,
-                   analyze_tax(loaded.trace, loaded.links, loaded.windows, tax_options));
-  ASSAY_TRY_ASSIGN(LevelsReport levels,
-                   analyze_levels(loaded.trace, loaded.links, loaded.windows, LevelsOptions{}));
+                   analyze_tax(loaded.trace, loaded.links, loaded.windows, asked_tax));
+  ASSAY_TRY_ASSIGN(LevelsReport levels, analyze_levels(loaded.trace, loaded.links, loaded.windows,
+                                                       {.kernels = loaded.kernels}));
   ASSAY_TRY_ASSIGN(TelemetryRun logs,
                    TelemetryRun::open(request.telemetry, request.allow_truncated));
   ASSAY_TRY(logs.add(loaded.trace, levels, ""));
@@ -75,9 +75,9 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(levels_section(
       job, {.rows = request.everything, .brief = !request.everything, .telemetry = telemetry}));
   content.sections.push_back(fusion_section(fusion));
-  content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {launch.trust, fusion.trust, tax.trust, job.trust,
-                                                 samples.trust, floor.notes})));
+  content.sections.push_back(trust_section(
+      all_notes(loaded.trace.log, {launch.trust, fusion.trust, tax.trust, job.trust, samples.trust,
+                                   floor.notes, kernel_notes(loaded.trace, *loaded.kernels)})));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }

@@ -18,7 +18,6 @@ struct TaxFlags {
   std::string base_weighting = "kernel";
   bool count_copies = false;
   std::string floor;
-  std::string families;
   std::string export_db;
   std::string replay;
   size_t top = 10;
@@ -28,20 +27,16 @@ struct TaxFlags {
   std::string vs_name = "other";
 };
 
-// What the flags say, before any trace: the built-in families with the user's in front.
-struct TaxSetup {
-  TaxOptions options;  // without floor and families
-  KernelFamilies families;
-};
-Result<TaxSetup> tax_setup(const TaxFlags& flags);
+// What the flags say, before any trace: without floor and kernels.
+TaxOptions tax_setup(const TaxFlags& flags);
 
 // The floor as the tax room takes it; absent when none was given.
 std::optional<TaxFloor> tax_floor(const FloorChoice& choice);
 
-// The options for one trace. setup must outlive them.
-TaxOptions tax_options(const TaxSetup& setup, const FloorChoice& floor);
+// The options for one trace.
+TaxOptions tax_options(TaxOptions setup, const FloorChoice& floor, const LoadedTrace& loaded);
 
 // `--batch` and `--vs-batch`: a document of its own.
-int run_tax_sweep(const TaxFlags& flags, const TaxSetup& setup);
+int run_tax_sweep(const TaxFlags& flags, const TaxOptions& setup);
 
 }  // namespace assay

@@ -36,11 +36,11 @@ Result<SweepArgument> parse_argument(const std::string& flag, const std::string&
 }
 
 Result<TaxPoint> add_trace(const SweepArgument& argument, const TaxFlags& flags,
-                           const TaxSetup& setup, SweepInputs& inputs) {
+                           const TaxOptions& setup, SweepInputs& inputs) {
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(argument.path, flags.common));
   ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(flags.floor, &loaded.trace));
   ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
-                                                       tax_options(setup, floor)));
+                                                       tax_options(setup, floor, loaded)));
   std::vector<Item> items = trace_items(loaded.trace);
   items.insert(items.begin(), {"batch", "batch", size_value(argument.label.batch)});
   if (argument.label.seq_len > 0) {
@@ -57,7 +57,7 @@ Result<TaxPoint> add_trace(const SweepArgument& argument, const TaxFlags& flags,
 
 Result<TaxPlatform> load_platform(const std::string& name, const std::string& flag,
                                   const std::vector<std::string>& arguments, const TaxFlags& flags,
-                                  const TaxSetup& setup, SweepInputs& inputs) {
+                                  const TaxOptions& setup, SweepInputs& inputs) {
   TaxPlatform platform{name, {}};
   ASSAY_TRY_ASSIGN(const std::vector<std::string> expanded, expand_sweep(flag, arguments));
   for (const std::string& text : expanded) {
@@ -81,7 +81,7 @@ Result<TaxPlatform> load_platform(const std::string& name, const std::string& fl
   return platform;
 }
 
-Status fill_document(const TaxFlags& flags, const TaxSetup& setup, SweepInputs& inputs) {
+Status fill_document(const TaxFlags& flags, const TaxOptions& setup, SweepInputs& inputs) {
   std::vector<TaxPlatform> platforms;
   ASSAY_TRY_ASSIGN(TaxPlatform first,
                    load_platform(flags.name, "--batch", flags.batches, flags, setup, inputs));
@@ -98,7 +98,7 @@ Status fill_document(const TaxFlags& flags, const TaxSetup& setup, SweepInputs& 
 
 }  // namespace
 
-int run_tax_sweep(const TaxFlags& flags, const TaxSetup& setup) {
+int run_tax_sweep(const TaxFlags& flags, const TaxOptions& setup) {
   Document document = new_document("Tax");
   SweepInputs inputs{document, {}, false};
   if (Status status = fill_document(flags, setup, inputs); !status) return fail(status.error());

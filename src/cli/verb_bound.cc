@@ -99,8 +99,9 @@ Status add_trace(const std::string& argument, const CommonOptions& common,
   }
   const std::string& path = named.second;
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(path, common));
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));
+  ASSAY_TRY_ASSIGN(
+      const LaunchReport launch,
+      analyze_launch(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   std::vector<SweepRow> repeats;
   for (const LaunchMetrics& iteration : launch.iterations) {
     if (iteration.launch_time.n > 0) repeats.push_back(row_of(batch, iteration));
@@ -140,8 +141,10 @@ TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
 
 Result<TraceContent> judge_one(const BoundVerb& verb, const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
-  const LaunchOptions options{
-      .floor_ns = floor.floor_ns, .floor_source = floor.source, .top_kernels = 0};
+  const LaunchOptions options{.floor_ns = floor.floor_ns,
+                              .floor_source = floor.source,
+                              .top_kernels = 0,
+                              .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   const TraceVerdict verdict = judge_trace(launch.whole);

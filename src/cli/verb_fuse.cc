@@ -18,15 +18,15 @@ struct FuseVerb {
 Result<TraceContent> analyze(const FuseVerb& verb, const LoadedTrace& loaded) {
   PhaseClock clock(verb.common.perf);
   ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(verb.floor, &loaded.trace));
-  const FusionOptions options = fusion_options(verb.flags, floor);
+  const FusionOptions options = fusion_options(verb.flags, floor, loaded);
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("fuse");
   TraceContent content;
   if (!has_kernels(loaded.trace)) content.verdict = {no_kernels_words(loaded.trace)};
   content.sections.push_back(fusion_section(fusion));
-  content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {fusion.trust, floor.notes})));
+  content.sections.push_back(trust_section(all_notes(
+      loaded.trace.log, {fusion.trust, floor.notes, kernel_notes(loaded.trace, *loaded.kernels)})));
   return content;
 }
 

@@ -9,8 +9,9 @@ namespace assay {
 namespace {
 
 Result<TraceContent> summarize(const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));
+  ASSAY_TRY_ASSIGN(
+      const LaunchReport launch,
+      analyze_launch(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   TraceContent content;
   content.sections = import_summary_sections(loaded.trace, loaded.links, launch);
   return content;

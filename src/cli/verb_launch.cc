@@ -32,7 +32,8 @@ Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) 
   const LaunchOptions options{.floor_ns = floor.floor_ns,
                               .floor_source = floor.source,
                               .count_copies = verb.count_copies,
-                              .top_kernels = verb.top};
+                              .top_kernels = verb.top,
+                              .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("launch");

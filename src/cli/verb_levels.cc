@@ -65,8 +65,10 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
   for (const std::string& file : files) {
     ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, verb.common));
     PhaseClock clock(verb.common.perf);
+    LevelsOptions asked = options;
+    asked.kernels = loaded.kernels;
     ASSAY_TRY_ASSIGN(LevelsReport report,
-                     analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
+                     analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
     const Trace& trace = loaded.trace;
     ASSAY_TRY(telemetry.add(trace, report, files.size() > 1 ? trace.source : std::string()));
     CounterJoin joined;
@@ -82,7 +84,7 @@ Result<Document> analyze_job(const LevelsVerb& verb, const LevelsOptions& option
     if (files.size() == 1) {
       if (!has_kernels(trace)) no_kernels = {no_kernels_words(trace)};
       document.import_log = import_notes(trace.log);
-      losses = all_notes(trace.log, {});
+      losses = all_notes(trace.log, {kernel_notes(trace, *loaded.kernels)});
     } else {
       document.parts.push_back({trace.source, trace_items(trace), import_notes(trace.log), {}, {}});
     }

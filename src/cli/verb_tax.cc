@@ -25,14 +25,14 @@ Result<MeasuredReport> measure(const TaxFlags& flags, const KernelDatabase& data
   return measure_tax(database, replay, report, options);
 }
 
-Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
+Result<TraceContent> analyze(const TaxFlags& flags, const TaxOptions& setup,
                              const LoadedTrace& loaded) {
   PhaseClock clock(flags.common.perf);
   ASSAY_TRY_ASSIGN(const FloorChoice floor, parse_floor(flags.floor, &loaded.trace));
   ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
-                                                       tax_options(setup, floor)));
-  const KernelDatabase database =
-      build_kernel_database(loaded.trace, report, setup.families, flags.count_copies);
+                                                       tax_options(setup, floor, loaded)));
+  const KernelDatabase database = build_kernel_database(
+      loaded.trace, report, loaded.kernels->book().families(), flags.count_copies);
   clock.mark("tax");
   if (!flags.export_db.empty()) {
     ASSAY_TRY(export_file(flags.export_db, kernel_database_json(database, kVersion)));
@@ -43,8 +43,9 @@ Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));
+  ASSAY_TRY_ASSIGN(
+      const LaunchReport launch,
+      analyze_launch(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
   TraceContent content;
@@ -60,7 +61,8 @@ Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
                                           .top = flags.top,
                                           .measured = measured ? &*measured : nullptr}));
   content.sections.push_back(trust_section(all_notes(
-      loaded.trace.log, {report.trust, floor.notes, measured ? measured->trust : TrustNotes{}})));
+      loaded.trace.log, {report.trust, floor.notes, measured ? measured->trust : TrustNotes{},
+                         kernel_notes(loaded.trace, *loaded.kernels)})));
   if (report.whole.sums.n == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }
@@ -98,12 +100,11 @@ Status check_flags(const TaxFlags& flags) {
 
 int run(TaxFlags& flags) {
   if (Status status = check_flags(flags); !status) return fail(status.error());
-  auto setup = tax_setup(flags);
-  if (!setup) return fail(setup.error());
+  const TaxOptions setup = tax_setup(flags);
   flags.common.keep_op_inputs = true;
-  if (!flags.batches.empty()) return run_tax_sweep(flags, *setup);
+  if (!flags.batches.empty()) return run_tax_sweep(flags, setup);
   return run_over_inputs(flags.common, "Tax",
-                         [&](const LoadedTrace& loaded) { return analyze(flags, *setup, loaded); });
+                         [&](const LoadedTrace& loaded) { return analyze(flags, setup, loaded); });
 }
 
 void add_sweep_flags(CLI::App& sub, TaxFlags& flags) {
@@ -135,9 +136,6 @@ void add_tax_verb(CLI::App& app, int& exit_code) {
   sub->add_option("--floor", flags->floor,
                   "launch time of an empty kernel: nanoseconds, a floor file, or a published "
                   "platform; default: published for this board, else from the trace");
-  sub->add_option("--families", flags->families,
-                  "more kernel families and library patterns, one rule per line")
-      ->type_name("FILE");
   sub->add_option("--top", flags->top, "unique kernels listed; 0 = all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 
 #include "base/result.h"
 #include "base/stats.h"
+#include "kernels/names.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -32,6 +34,8 @@ struct LaunchOptions {
   std::string floor_source;   // where floor_ns is from, in words, repeated in the report
   bool count_copies = false;  // memcpy and memset also make the GPU busy (union only, never Eq. 5)
   size_t top_kernels = 10;    // rows of LaunchReport::top_kernels; 0 = all
+  // What the kernels are; absent: by the built-in table.
+  std::shared_ptr<const KernelNames> kernels = {};
 };
 
 // Which event is p_1, the start of the inference-latency window.
@@ -164,6 +168,7 @@ struct LaunchMeans {
 // One kernel name. Ordered by count, then launch_queue_sum_ns, then name (spec/launch 2).
 struct TopKernel {
   std::string name;
+  KernelKind kind = KernelKind::kOther;
   uint64_t count = 0;  // kernels of that name, linked or not
   uint64_t timed = 0;  // of those, with a t_l: the base of launch_queue_mean_ns
   int64_t launch_queue_sum_ns = 0;

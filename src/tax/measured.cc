@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/stats.h"
+#include "kernels/name.h"
 
 namespace assay {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/stats.h"
+#include "kernels/name.h"
 #include "report/launch/charts.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {

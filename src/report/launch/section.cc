@@ -2,10 +2,10 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/launch/charts.h"
 #include "report/sections.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
