@@ -6,16 +6,11 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/numbers.h"
 #include "flow/names.h"
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-double share(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : kNan;
-}
 
 // The group of lost time that an idle cause belongs to.
 BoundBy group_of(FlowCause cause, bool host_recorded) {
@@ -89,7 +84,7 @@ class Judge {
     // Host time that only follows a wait for the device, and would hide behind the device's work if
     // the host did not wait, is lost by waiting.
     auto& host_ns = groups[static_cast<size_t>(BoundBy::kHost)];
-    if (report_.sync_gain_ns * 2 >= total_.idle_ns && host_after_sync_ns() * 2 >= host_ns) {
+    if (report_.gains.sync_ns * 2 >= total_.idle_ns && host_after_sync_ns() * 2 >= host_ns) {
       groups[static_cast<size_t>(BoundBy::kSync)] += host_after_sync_ns();
       host_ns -= host_after_sync_ns();
     }

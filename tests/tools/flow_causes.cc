@@ -120,7 +120,7 @@ void print(const std::string& path) {
   member("leading_share", verdict.leading_share, out);
   member("linked_share", verdict.linked_share, out);
   member("device_idle_share", verdict.device_idle_share, out);
-  member("sync_gain_ns", report.sync_gain_ns, out);
+  member("sync_gain_ns", report.gains.sync_ns, out);
   out += ",\"lost\":[";
   for (const LostGroup& group : verdict.lost) {
     out += out.back() == '[' ? "{\"cause\":\"" : ",{\"cause\":\"";

@@ -196,7 +196,7 @@ std::string Writer::activity_arguments(size_t row) const {
   return text;
 }
 
-std::string_view category_of(ActivityKind kind) {
+std::string_view chrome_category_of(ActivityKind kind) {
   return kind == ActivityKind::kOther ? "gpu_graph" : chrome_category(kind);
 }
 
@@ -208,8 +208,8 @@ void Writer::write_activities() {
     while (shape_ < shapes.size() && shapes.activity[shape_].index() < i) ++shape_;
     while (transfer_ < transfers.size() && transfers.activity[transfer_].index() < i) ++transfer_;
     while (wait_ < trace_.waits.size() && trace_.waits.activity[wait_].index() < i) ++wait_;
-    span(category_of(rows.kind[i]), rows.name[i], device_lane(rows.stream[i]), rows.start_ns[i],
-         rows.dur_ns[i], activity_arguments(i));
+    span(chrome_category_of(rows.kind[i]), rows.name[i], device_lane(rows.stream[i]),
+         rows.start_ns[i], rows.dur_ns[i], activity_arguments(i));
   }
 }
 
