@@ -1,6 +1,5 @@
 #include "cli/fusion_flags.h"
 
-#include "cli/common.h"
 #include "cli/options.h"
 
 namespace assay {
@@ -22,7 +21,7 @@ void add_fusion_flags(Verb& verb, FusionFlags& flags) {
   verb.option("--chains", flags.top, "recommended chains listed").shows_default();
 }
 
-FusionOptions fusion_options(const FusionFlags& flags, const LaunchFloor& floor) {
+FusionOptions fusion_options(const FusionFlags& flags) {
   FusionOptions options;
   options.lengths = flags.lengths;
   options.threshold = flags.threshold;
@@ -31,7 +30,6 @@ FusionOptions fusion_options(const FusionFlags& flags, const LaunchFloor& floor)
       flags.identity == "shape" ? KernelIdentity::kNameAndShape : KernelIdentity::kName;
   options.max_chains = flags.top;
   options.min_count = flags.min_count;
-  options.floor = floor;
   return options;
 }
 

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "cli/common.h"
 #include "launch/fuse.h"
 
 namespace assay {
@@ -23,7 +21,6 @@ struct FusionFlags {
 };
 
 void add_fusion_flags(Verb& verb, FusionFlags& flags);
-// floor: the trace's.
-FusionOptions fusion_options(const FusionFlags& flags, const LaunchFloor& floor);
+FusionOptions fusion_options(const FusionFlags& flags);
 
 }  // namespace assay

@@ -5,12 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "answers/levels/configs.h"
 #include "base/result.h"
-#include "cli/common.h"
-#include "cli/levels_counters.h"
-#include "cli/telemetry_flags.h"
-#include "levels/levels.h"
-#include "levels/query.h"
 
 namespace assay {
 
@@ -24,15 +20,7 @@ struct ConfigFlags {
 };
 void add_config_options(Verb& verb, ConfigFlags& flags);
 
-// Reads one configuration at a time, and of each one trace at a time. The paths of `telemetry`
-// and `counters` are given as NAME=PATH.
-struct ConfigInputs {
-  const ConfigFlags& flags;
-  const CommonOptions& common;
-  const TelemetryFlags& telemetry;
-  const CounterFlags& counters;
-};
-Result<Document> compare_level_configs(const ConfigInputs& inputs, const LevelsOptions& options,
-                                       const LevelQuery& query, bool& data_lost);
+// levels: the paths of its logs and counters are given as NAME=PATH.
+Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags, LevelsRequest levels);
 
 }  // namespace assay

@@ -64,7 +64,7 @@ class Option {
   Option& hidden();
 
  private:
-  friend class Verb;
+  friend class Verb;  // cli/options.h
   Option& limits(std::string words);
 
   CLI::Option* parsed_;

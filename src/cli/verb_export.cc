@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "answers/tables.h"
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/options.h"
 #include "cli/output_format.h"
-#include "cli/query_inputs.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "query/document_relations.h"
@@ -124,14 +124,13 @@ Status export_folder(const ExportVerb& verb, const std::string& format, bool& da
   if (format == "parquet") ASSAY_TRY(Database::open(Catalog{}, {}));
   ASSAY_TRY_ASSIGN(OutputFolder folder, OutputFolder::open(verb.output));
   std::vector<std::optional<int64_t>> told;
-  const auto write = [&](const LoadedTrace& loaded) -> Status {
-    ASSAY_TRY_ASSIGN(const Catalog catalog, everything_of(loaded, 0, verb.request));
+  const auto write = [&](const LoadedTrace& loaded, const Catalog& catalog) -> Status {
     data_lost |= loaded.trace.log.data_lost();
     ASSAY_TRY(write_input(catalog, format, folder.place() + "/" + std::to_string(told.size())));
     told.push_back(loaded.trace.distributed.rank);
     return Ok{};
   };
-  ASSAY_TRY(each_trace(verb.common, write));
+  ASSAY_TRY(each_catalog(verb.request, write));
   ASSAY_TRY(name_folders(folder.place(), told));
   return folder.finish();
 }
@@ -200,7 +199,7 @@ void add_export_verb(Verb& app, int& exit_code) {
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)");
   sub.run([verb, &exit_code] {
-    verb->common.keep_op_inputs = true;
+    verb->request.traces = verb->common;
     exit_code = run(*verb);
   });
 }

@@ -1,13 +1,10 @@
 #include <map>
 #include <memory>
 
+#include "answers/launch.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "ingest/replay/floor.h"
-#include "launch/tree.h"
-#include "report/launch/charts.h"
-#include "report/sections.h"
 
 namespace assay {
 namespace {
@@ -27,37 +24,17 @@ const std::map<std::string, TreeOrder> kTreeOrders = {{"launch", TreeOrder::kLau
                                                       {"device", TreeOrder::kDevice},
                                                       {"host", TreeOrder::kHost}};
 
-Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) {
-  PhaseClock clock(verb.common.perf);
-  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(verb.floor, loaded.trace, loaded.links));
-  const LaunchOptions options{
-      .floor = floor, .count_copies = verb.count_copies, .top_kernels = verb.top};
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
-  clock.mark("launch");
-  TraceContent content;
-  content.overview = launch_overview(launch.whole);
-  content.sections.push_back(launch_section(launch, verb.top));
-  if (wants_page(verb.common)) {
-    add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
-                         content.sections.back());
-  }
+int run(const LaunchVerb& verb) {
+  LaunchRequest request{.traces = traces_of(verb.common),
+                        .floor = verb.floor,
+                        .top = verb.top,
+                        .count_copies = verb.count_copies,
+                        .graph = verb.graph,
+                        .timelines = wants_page(verb.common)};
   if (verb.tree) {
-    const TreeOptions tree{.order = kTreeOrders.at(verb.tree_order), .min_share = verb.min_share};
-    ASSAY_TRY_ASSIGN(const CallTree calls, build_call_tree(loaded.trace, loaded.links, tree));
-    content.sections.push_back(tree_section(calls));
+    request.tree = {.order = kTreeOrders.at(verb.tree_order), .min_share = verb.min_share};
   }
-  if (verb.graph) {
-    content.sections.push_back(kernel_rows_section(
-        loaded.trace, loaded.windows, list_kernels(loaded.trace, loaded.links, loaded.windows)));
-  }
-  content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {launch.trust, floor.trust})));
-  if (launch.whole.kernels == 0) {
-    content.verdict = {no_kernels_words(loaded.trace)};
-    for (Section& section : content.sections) hide_from_readers(section);
-  }
-  return content;
+  return write_answer(answer_launch(request), verb.common);
 }
 
 }  // namespace
@@ -81,11 +58,7 @@ void add_launch_verb(Verb& app, int& exit_code) {
       .between(0.0, 1.0)
       .shows_default();
   sub.flag("--graph", verb->graph, "every kernel with its call and operators, one row each");
-  sub.run([verb, &exit_code] {
-    exit_code = run_over_inputs(verb->common, "Launch", [verb](const LoadedTrace& loaded) {
-      return analyze(*verb, loaded);
-    });
-  });
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

@@ -8,11 +8,11 @@
 #include <map>
 #include <memory>
 
+#include "answers/files/floor_file.h"
 #include "base/dynamic_library.h"
+#include "base/export_file.h"
 #include "cli/child_process.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
-#include "cli/floor_file.h"
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"

@@ -8,10 +8,11 @@
 #include <memory>
 #include <optional>
 
+#include "answers/files/sensor_choice.h"
+#include "answers/inputs/facts.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
 #include "cli/options.h"
-#include "cli/sensor_choice.h"
 #include "cli/verbs.h"
 #include "devices/device.h"
 #include "ingest/power/json.h"

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"

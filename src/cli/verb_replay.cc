@@ -9,12 +9,12 @@
 #include <memory>
 #include <optional>
 
+#include "answers/files/replay_cache.h"
+#include "base/export_file.h"
 #include "cli/child_process.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/replay_cache.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
@@ -196,6 +196,7 @@ std::map<uint64_t, ReplayedKernels> kernels_of(const ReplaySession& session,
                                                const std::string& trace, std::string& why_not) {
   if (session.file.head.tracer == CollectorTracer::kHost) return {};
   CommonOptions options;
+  options.listener = terminal_listener(options);
   options.allow_truncated = true;
   auto loaded = load_input(trace, options);
   if (!loaded) {

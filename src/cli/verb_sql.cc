@@ -7,11 +7,11 @@
 #include <iostream>
 #include <memory>
 
+#include "answers/tables.h"
+#include "base/output_file.h"
 #include "cli/common.h"
 #include "cli/options.h"
-#include "cli/output_file.h"
 #include "cli/output_format.h"
-#include "cli/query_inputs.h"
 #include "cli/verbs.h"
 #include "cli/workbook_file.h"
 #include "query/duckdb.h"
@@ -70,7 +70,7 @@ class SqlSession {
 
   // Runs one statement and writes its rows.
   Status run(const std::string& sql) {
-    PhaseClock clock(verb_.common.perf);
+    PhaseClock clock(verb_.common.listener);
     if (mentions_all_tables(sql)) ASSAY_TRY(analyse());
     auto rows = database_->query(sql);
     // A table that is not the trace's may be one of the rooms'.
@@ -347,7 +347,7 @@ void add_sql_verb(Verb& app, int& exit_code) {
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)");
   sub.run([verb, &exit_code] {
-    verb->common.keep_op_inputs = true;
+    verb->request.traces = verb->common;
     exit_code = run(*verb);
   });
 }

@@ -1,71 +1,33 @@
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "answers/tax.h"
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/options.h"
-#include "cli/tax_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "ingest/load.h"
-#include "ingest/replay/file.h"
-#include "ingest/replay/floor.h"
-#include "report/tax/section.h"
-#include "tax/measured.h"
 
 namespace assay {
 namespace {
 
-Result<MeasuredReport> measure(const TaxFlags& flags, const KernelDatabase& database,
-                               const TaxReport& report) {
-  ASSAY_TRY_ASSIGN(const ReplayFile replay, read_replay_file(flags.replay));
-  MeasuredOptions options;
-  options.mode = report.mode;
-  options.base_weighting = report.base_weighting;
-  options.floor = report.floor;
-  return measure_tax(database, replay, report, options);
-}
-
-Result<TraceContent> analyze(const TaxFlags& flags, const TaxSetup& setup,
-                             const LoadedTrace& loaded) {
-  PhaseClock clock(flags.common.perf);
-  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(flags.floor, loaded.trace, loaded.links));
-  ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
-                                                       tax_options(setup, floor)));
-  const KernelDatabase database =
-      build_kernel_database(loaded.trace, report, setup.families, flags.count_copies);
-  clock.mark("tax");
-  if (!flags.export_db.empty()) {
-    ASSAY_TRY(export_file(flags.export_db, kernel_database_json(database, kVersion)));
-  }
-  std::optional<MeasuredReport> measured;
-  if (!flags.replay.empty()) {
-    ASSAY_TRY_ASSIGN(measured, measure(flags, database, report));
-  }
-  const TaxSums& sums = measured ? measured->sums : report.whole.sums;
-  const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {.floor = floor}));
-  const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
-  TraceContent content;
-  content.overview = tax_overview(report);
-  content.verdict = tax_verdict_words(loaded.trace, report, diagnosis, advice);
-  if (measured) {
-    content.verdict.insert(content.verdict.begin(), tax_measured_words(report, *measured));
-  }
-  content.sections.push_back(tax_section({.report = report,
-                                          .diagnosis = diagnosis,
-                                          .advice = advice,
-                                          .database = &database,
-                                          .top = flags.top,
-                                          .measured = measured ? &*measured : nullptr}));
-  content.sections.push_back(trust_section(all_notes(
-      loaded.trace.log, {report.trust, floor.trust, measured ? measured->trust : TrustNotes{}})));
-  if (report.whole.sums.n == 0) {
-    for (Section& section : content.sections) hide_from_readers(section);
-  }
-  return content;
-}
+struct TaxFlags {
+  CommonOptions common;
+  std::string mode = "paper";
+  std::string base_weighting = "kernel";
+  bool count_copies = false;
+  std::string floor;
+  std::string families;
+  std::string export_db;
+  std::string replay;
+  size_t top = 10;
+  std::vector<std::string> batches;     // "8=trace.json.gz", "4x2048=trace.json.gz"
+  std::vector<std::string> vs_batches;  // the same of a second platform
+  std::string name = "platform";
+  std::string vs_name = "other";
+};
 
 Error argument_error(std::string message) {
   return {ErrorCode::kInvalidArgument, std::move(message), "", -1};
@@ -96,14 +58,32 @@ Status check_flags(const TaxFlags& flags) {
   return Ok{};
 }
 
-int run(TaxFlags& flags) {
+TaxRequest tax_request(const TaxFlags& flags) {
+  TaxRequest request{.traces = traces_of(flags.common),
+                     .floor = flags.floor,
+                     .families = flags.families,
+                     .replay = flags.replay,
+                     .top = flags.top};
+  request.options.mode = flags.mode == "code" ? TaxMode::kCode : TaxMode::kPaper;
+  request.options.base_weighting =
+      flags.base_weighting == "invocation" ? BaseWeighting::kInvocation : BaseWeighting::kKernel;
+  request.options.count_copies = flags.count_copies;
+  if (!flags.export_db.empty()) {
+    request.kernels = [&flags](const KernelDatabase& database) {
+      return export_file(flags.export_db, kernel_database_json(database, kVersion));
+    };
+  }
+  return request;
+}
+
+int run(const TaxFlags& flags) {
   if (Status status = check_flags(flags); !status) return fail(status.error());
-  auto setup = tax_setup(flags);
-  if (!setup) return fail(setup.error());
-  flags.common.keep_op_inputs = true;
-  if (!flags.batches.empty()) return run_tax_sweep(flags, *setup);
-  return run_over_inputs(flags.common, "Tax",
-                         [&](const LoadedTrace& loaded) { return analyze(flags, *setup, loaded); });
+  if (flags.batches.empty()) return write_answer(answer_tax(tax_request(flags)), flags.common);
+  TaxSweepRequest sweep{tax_request(flags), {{flags.name, "--batch", flags.batches}}};
+  if (!flags.vs_batches.empty()) {
+    sweep.platforms.push_back({flags.vs_name, "--vs", flags.vs_batches});
+  }
+  return write_answer(answer_tax_sweep(sweep), flags.common);
 }
 
 void add_sweep_flags(Verb& sub, TaxFlags& flags) {

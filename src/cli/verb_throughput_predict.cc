@@ -1,62 +1,22 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <memory>
 
+#include "answers/throughput/throughput.h"
 #include "cli/common.h"
 #include "cli/options.h"
-#include "cli/throughput_content.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
-#include "report/sections.h"
-#include "report/throughput/fit.h"
-#include "report/throughput/section.h"
 
 namespace assay {
 namespace {
 
-struct PredictVerb {
+struct PredictVerb : PredictRequest {
   CommonOptions common;
-  BenchFlags bench;
-  FitFlags fit;
-  PointFlags points;
-  bool curves = false;
 };
 
-Result<Document> predict(const PredictVerb& verb) {
-  if (verb.points.at.empty() && verb.points.grid.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "what to predict? --at 'bb=96,ii=1024,oo=256,...' or --grid 'bb=1..256*2,...'", "",
-                 -1};
-  }
-  ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit, verb.points));
-  ASSAY_TRY_ASSIGN(const ThroughputAnswers answers, answer_points(model, model.asked));
-  if (verb.common.strict) {
-    std::vector<const Explained*> explained;
-    for (const PredictedPoint& point : answers.points) explained.push_back(&point.explained);
-    ASSAY_TRY(refuse_outside(explained));
-  }
-  Document document = new_document("Throughput: predictions");
-  document.inputs.push_back({name_of(verb.bench), {}});
-  document.import_log = import_notes(model);
-  document.verdict = throughput_prediction_words(answers);
-  add_notes(model, document);
-  document.sections.push_back(throughput_predictions_section(answers));
-  if (verb.curves) {
-    ASSAY_TRY_ASSIGN(const ThroughputAnswers curves,
-                     answer_points(model, curve_points(model, model.asked)));
-    document.sections.push_back(throughput_curves_section(curves));
-  }
-  TrustNotes trust = prediction_trust(answers);
-  for (TrustNote& note : fit_trust(model)) trust.push_back(std::move(note));
-  document.sections.push_back(trust_section(trust));
-  return document;
-}
-
-int run(const PredictVerb& verb) {
-  auto document = predict(verb);
-  if (!document) return fail(document.error());
-  return write_document(*document, verb.common, has_lost_rows(*document));
+int run(PredictVerb& verb) {
+  verb.inside_only = verb.common.strict;
+  verb.listener = verb.common.listener;
+  return write_answer(answer_prediction(verb), verb.common);
 }
 
 }  // namespace

@@ -1,86 +1,23 @@
 #include <memory>
-#include <set>
 
+#include "answers/throughput/throughput.h"
 #include "base/decimal.h"
 #include "cli/common.h"
 #include "cli/options.h"
-#include "cli/throughput_content.h"
 #include "cli/throughput_input.h"
 #include "cli/verbs.h"
-#include "report/sections.h"
-#include "report/throughput/fit.h"
-#include "report/throughput/section.h"
 
 namespace assay {
 namespace {
 
-struct SuggestVerb {
+struct SuggestVerb : SuggestRequest {
   CommonOptions common;
-  BenchFlags bench;
-  FitFlags fit;
-  PointFlags points;
-  Goal goal;
-  size_t top = 5;
 };
 
-Result<Document> measure_next(const SuggestVerb& verb, const FittedModel& model,
-                              const std::vector<BenchRow>& asked) {
-  const std::vector<BenchRow> candidates = unmeasured_points(model.predictor->rows());
-  // What could be measured: holes of the table, and the points asked about themselves.
-  std::vector<BenchRow> all = asked;
-  all.insert(all.end(), candidates.begin(), candidates.end());
-  ASSAY_TRY_ASSIGN(
-      const MeasureNext next,
-      suggest_measurements(*model.predictor, asked.empty() ? candidates : asked, all, verb.top));
-  Document document = new_document("Throughput: what to measure next");
-  document.verdict = throughput_measure_words(next);
-  document.sections.push_back(throughput_measure_section(next));
-  return document;
-}
-
-Result<Document> meet_goal(const SuggestVerb& verb, const FittedModel& model,
-                           const std::vector<BenchRow>& asked) {
-  if (asked.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "a goal needs candidates: --grid 'bb=1..256*2,ii=...,oo=...,hw=...,model=...'", "",
-                 -1};
-  }
-  std::vector<GoalPoint> points = check_goal(*model.predictor, asked, verb.goal);
-  if (verb.common.strict) {
-    std::vector<const Explained*> answers;
-    for (const GoalPoint& point : points) answers.push_back(&point.explained);
-    ASSAY_TRY(refuse_outside(answers));
-  }
-  sort_by_goal(points, verb.goal);
-  Document document = new_document("Throughput: what meets a goal");
-  document.verdict = throughput_goal_words(verb.goal, points);
-  document.sections.push_back(throughput_goal_section(verb.goal, points));
-  return document;
-}
-
-Result<Document> suggest(const SuggestVerb& verb) {
-  ASSAY_TRY_ASSIGN(const FittedModel model, load_model(verb.bench, verb.fit, verb.points));
-  if (model.ala) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "is a model of ALA, which has no intervals to narrow or to hold against a goal: "
-                 "give the table, or a model of --method assay",
-                 name_of(verb.bench), -1};
-  }
-  const std::vector<BenchRow>& asked = model.asked;
-  const bool has_goal = verb.goal.latency_ms || verb.goal.tokens_per_s;
-  ASSAY_TRY_ASSIGN(Document document,
-                   has_goal ? meet_goal(verb, model, asked) : measure_next(verb, model, asked));
-  document.inputs.push_back({name_of(verb.bench), {}});
-  document.import_log = import_notes(model);
-  add_notes(model, document);
-  document.sections.push_back(trust_section(throughput_trust(model.fit, *model.predictor)));
-  return document;
-}
-
-int run(const SuggestVerb& verb) {
-  auto document = suggest(verb);
-  if (!document) return fail(document.error());
-  return write_document(*document, verb.common, has_lost_rows(*document));
+int run(SuggestVerb& verb) {
+  verb.inside_only = verb.common.strict;
+  verb.listener = verb.common.listener;
+  return write_answer(answer_suggestion(verb), verb.common);
 }
 
 }  // namespace

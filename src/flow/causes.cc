@@ -50,7 +50,7 @@ class IdleSweep {
   // works: of the lane, ascending. busy: where the lane is a stream, when its device works; else
   // null.
   IdleSweep(const FlowRun& run, std::vector<uint32_t> works, const std::vector<Interval>* busy)
-      : run_(run), works_(std::move(works)), busy_(busy) {
+      : run_(run), works_(std::move(works)), busy_(busy), cursor_(run.threads.size()) {
     for (const HostThread& thread : run.threads) host_known_ |= !thread.pieces.empty();
     for (const uint32_t w : works_) add_work(w);
     ready_.sort();
@@ -210,7 +210,8 @@ class IdleSweep {
     }
     span.end_ns = std::min(span.end_ns, run_.works[next].submit_ns);
     const HostThread& thread = thread_of(next);
-    for_each_piece(thread, span, [&](const PieceSpan& piece) { host_slice(thread, piece); });
+    for_each_piece(run_, thread, span, cursor_,
+                   [&](const PieceSpan& piece) { host_slice(thread, piece); });
     return span.end_ns;
   }
 
@@ -228,12 +229,14 @@ class IdleSweep {
 
   void host_slice(const HostThread& thread, const PieceSpan& own) {
     const Silence silence = silence_of(thread, own.piece);
+    if (silence == Silence::kNone || thread.colleagues.empty()) {
+      return add_host({own.start_ns, own.end_ns}, own.piece, thread, false);
+    }
+    sorted_ = slices_.size();
     std::vector<Interval> rest{{own.start_ns, own.end_ns}};
-    if (silence != Silence::kNone) {
-      for (const uint32_t other : thread.colleagues) {
-        if (rest.empty()) break;
-        rest = explain(run_.threads[other], silence, rest);
-      }
+    for (const uint32_t other : thread.colleagues) {
+      if (rest.empty()) break;
+      rest = explain(run_.threads[other], silence, rest);
     }
     for (const Interval& span : rest) add_host(span, own.piece, thread, false);
     sort_tail();
@@ -244,7 +247,7 @@ class IdleSweep {
                                 const std::vector<Interval>& spans) {
     std::vector<Interval> rest;
     for (const Interval& span : spans) {
-      for_each_piece(other, span, [&](const PieceSpan& piece) {
+      for_each_piece(run_, other, span, cursor_, [&](const PieceSpan& piece) {
         const bool works = piece.piece != nullptr && piece.piece->source != RowSource::kNone &&
                            piece.piece->cause != FlowCause::kNothingAsked;
         const bool sure = works && piece.piece->source != RowSource::kFrame;
@@ -314,19 +317,17 @@ class IdleSweep {
 
   // Pieces of several threads that explain one silence were added thread by thread.
   void sort_tail() {
-    const size_t end = slices_.size();
-    size_t first = sorted_;
-    sorted_ = end;
     const auto before = [](const FlowSlice& a, const FlowSlice& b) {
       return a.span.start_ns < b.span.start_ns;
     };
-    const auto begin = slices_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto begin = slices_.begin() + static_cast<std::ptrdiff_t>(sorted_);
     if (!std::is_sorted(begin, slices_.end(), before)) std::sort(begin, slices_.end(), before);
   }
 
   const FlowRun& run_;
   const std::vector<uint32_t> works_;
   const std::vector<Interval>* const busy_;
+  PieceCursor cursor_;
   bool host_known_ = false;
   int64_t first_linked_ns_ = INT64_MAX;
   Arrivals ready_;
@@ -340,7 +341,7 @@ class IdleSweep {
   bool begun_ = false;  // some work has begun before the gap
   OpenedBy opened_by_ = OpenedBy::kFirst;
   uint32_t gap_ = 0;
-  size_t sorted_ = 0;
+  size_t sorted_ = 0;  // slices before those that explain the silence at hand
   std::vector<FlowSlice> slices_;
 };
 

@@ -1,6 +1,8 @@
 #include "flow/flow.h"
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 
@@ -83,13 +85,32 @@ FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& p
   return fit;
 }
 
-// What the run loses when nothing of a cause is left; residuals move with what they follow.
-int64_t gain_of(const FlowRun& run, const FlowGraph& graph, FlowCause cause) {
+int64_t gain_of(const FlowRun& run, const FlowGraph& graph, std::initializer_list<FlowCause> causes,
+                std::initializer_list<WorkKind> works) {
   FlowScale scale;
-  scale.cause[static_cast<size_t>(cause)] = 0;
+  for (const FlowCause cause : causes) scale.cause[static_cast<size_t>(cause)] = 0;
+  for (const WorkKind work : works) scale.work[static_cast<size_t>(work)] = 0;
   const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
   const ReplayOptions edited{.residuals = Residuals::kKeep, .lags_ns = &lags};
   return makespan_ns(run, graph, graph.time_ns) - makespan_ns(run, graph, replay(graph, edited));
+}
+
+FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fit) {
+  const auto without = [&](std::initializer_list<FlowCause> causes,
+                           std::initializer_list<WorkKind> works = {}) {
+    return gain_of(run, graph, causes, works);
+  };
+  FlowGains gains;
+  gains.told = std::abs(fit.model_error) <= kMostModelError &&
+               fit.unexplained_share <= kMostUnexplained;  // false for NaN
+  gains.host_ns = without(
+      {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython, FlowCause::kHostGap});
+  gains.input_ns = without({FlowCause::kInput});
+  gains.sync_ns = without({FlowCause::kSync});
+  gains.alloc_ns = without({FlowCause::kAlloc});
+  gains.copy_ns = without({}, {WorkKind::kCopy, WorkKind::kFill});
+  gains.collective_ns = without({}, {WorkKind::kCollective});
+  return gains;
 }
 
 }  // namespace
@@ -113,7 +134,7 @@ FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOp
   const FlowGraph graph = make_flow_graph(run);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
-  report.sync_gain_ns = gain_of(run, graph, FlowCause::kSync);
+  report.gains = gains_of(run, graph, report.fit);
   return report;
 }
 

@@ -55,6 +55,22 @@ struct FlowEvidence {
   uint64_t inferred_waits = 0;
 };
 
+// What the run would lose if nothing of a kind were left: the makespan as recorded less that of a
+// replay without it. Residuals move with what they follow. At most what a change can give: the
+// change itself costs nothing here.
+struct FlowGains {
+  bool told = false;  // the model explains enough of the run to replay it: see kMostModelError
+  int64_t host_ns = 0;  // calls, operators, frames and unrecorded host time
+  int64_t input_ns = 0;
+  int64_t sync_ns = 0;  // no call waits for the device
+  int64_t alloc_ns = 0;
+  int64_t copy_ns = 0;        // copies and fills
+  int64_t collective_ns = 0;  // of one rank: waiting included
+};
+// Beyond these no replay is told.
+inline constexpr double kMostModelError = 0.1;
+inline constexpr double kMostUnexplained = 0.2;
+
 struct FlowReport {
   Interval run;  // from the first event to the end of the last work
   // From the first call that launches something, or the first work if that is earlier, to the end
@@ -69,8 +85,7 @@ struct FlowReport {
   FlowEvidence evidence;
   FlowFit fit;
   CriticalPath path;
-  // What the run would lose if no call waited for the device and none took time to wait.
-  int64_t sync_gain_ns = 0;
+  FlowGains gains;
 };
 
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);

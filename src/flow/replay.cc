@@ -40,7 +40,7 @@ std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options
 int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times) {
   int64_t end_ns = graph.start_ns;
   for (uint32_t p = 0; p < times.size(); ++p) {
-    if (is_end_point(run, graph.point(p))) end_ns = std::max(end_ns, times[p]);
+    if (times[p] > end_ns && is_end_point(run, graph.point(p))) end_ns = times[p];
   }
   return end_ns - graph.start_ns;
 }

@@ -84,7 +84,7 @@ class Judge {
     // Host time that only follows a wait for the device, and would hide behind the device's work if
     // the host did not wait, is lost by waiting.
     auto& host_ns = groups[static_cast<size_t>(BoundBy::kHost)];
-    if (report_.sync_gain_ns * 2 >= total_.idle_ns && host_after_sync_ns() * 2 >= host_ns) {
+    if (report_.gains.sync_ns * 2 >= total_.idle_ns && host_after_sync_ns() * 2 >= host_ns) {
       groups[static_cast<size_t>(BoundBy::kSync)] += host_after_sync_ns();
       host_ns -= host_after_sync_ns();
     }

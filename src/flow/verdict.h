@@ -4,6 +4,7 @@
 // must name. Plain data; report/ finds the words. The rule: docs/metrics.md, Flow, Verdict.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -98,11 +99,11 @@ struct FlowVerdict {
   double recorded_share = 0;     // of the leading idle time, by evidence
   double inferred_share = 0;
   double absent_share = 0;
-  double linked_share = 0;                    // of device time, with a launch call
-  FlowCause detail = FlowCause::kNoEvidence;  // largest cause of the leading group
-  std::vector<LostGroup> lost;                // largest first; only what is not 0
-  std::vector<Contributor> leading;           // of the leading group, largest first
-  std::vector<WorkShare> work;                // of the window, largest first
+  double linked_share = 0;           // of device time, with a launch call
+  std::optional<FlowCause> detail;   // largest idle cause of the leading group
+  std::vector<LostGroup> lost;       // largest first; only what is not 0
+  std::vector<Contributor> leading;  // of the leading group, largest first
+  std::vector<WorkShare> work;       // of the window, largest first
   // Cold starts: what bounds the rest, where that is enough to tell.
   bool cold_start = false;
   bool steady_judged = false;

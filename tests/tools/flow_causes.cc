@@ -108,7 +108,7 @@ void print(const std::string& path) {
   const FlowVerdict verdict = judge_flow(trace, report, {});
   out += ",\"cause\":\"" + std::string(bound_by_word(verdict.bound));
   out += "\",\"lever\":\"" + std::string(first_lever_word(verdict.lever));
-  out += "\",\"detail\":\"" + std::string(flow_cause_name(verdict.detail)) + '"';
+  out += "\",\"detail\":\"" + (verdict.detail ? std::string(flow_cause_name(*verdict.detail)) : std::string()) + '"';
   if (verdict.steady_judged) {
     out += ",\"steady\":\"" + std::string(bound_by_word(verdict.steady_bound)) + '"';
   }
@@ -118,7 +118,7 @@ void print(const std::string& path) {
   member("leading_share", verdict.leading_share, out);
   member("linked_share", verdict.linked_share, out);
   member("device_idle_share", verdict.device_idle_share, out);
-  member("sync_gain_ns", report.sync_gain_ns, out);
+  member("sync_gain_ns", report.gains.sync_ns, out);
   out += ",\"lost\":[";
   for (const LostGroup& group : verdict.lost) {
     out += out.back() == '[' ? "{\"cause\":\"" : ",{\"cause\":\"";
