@@ -460,10 +460,12 @@ void find_host_pieces(FlowRun& run) {
   find_bounds(run);
 }
 
-FlowRun make_flow_run(const Trace& trace, const Links& links) {
+FlowRun make_flow_run(const Trace& trace, const Links& links,
+                      std::shared_ptr<const KernelNames> kernels) {
   FlowRun run;
   run.trace = &trace;
   run.links = &links;
+  run.kernels = given_or_built_in(std::move(kernels), trace.strings, trace.activities.name);
   find_calls(run);
   find_works(run);
   classify_calls(run);

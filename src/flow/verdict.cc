@@ -234,8 +234,31 @@ class Judge {
   FlowVerdict verdict_;
 };
 
-std::vector<WorkShare> work_by_name(const Trace& trace, Interval window, size_t most) {
-  const std::vector<bool> collective = collective_activities(trace);
+// Kernels of the window that are no communication, by what they are.
+std::vector<KindShare> work_by_kind(const std::vector<WorkShare>& works,
+                                    const KernelNames& kernels) {
+  std::array<KindShare, kKernelKinds> by_kind{};
+  for (const WorkShare& work : works) {
+    if (work.kind != WorkKind::kCompute) continue;
+    const KernelKind kind = kernels.of(work.name).kind;
+    KindShare& share_of = by_kind[static_cast<size_t>(kind)];
+    share_of.kind = kind;
+    if (!share_of.longest) share_of.longest = work.name;  // works come longest first
+    share_of.ns += work.ns;
+    share_of.count += work.count;
+  }
+  std::vector<KindShare> kinds;
+  for (const KindShare& kind : by_kind) {
+    if (kind.ns > 0) kinds.push_back(kind);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const KindShare& a, const KindShare& b) { return a.ns > b.ns; });
+  return kinds;
+}
+
+std::vector<WorkShare> work_by_name(const Trace& trace, Interval window,
+                                    const KernelNames& kernels) {
+  const std::vector<bool> collective = collective_activities(trace, kernels);
   std::unordered_map<uint32_t, WorkShare> by_name;
   const ActivityTable& rows = trace.activities;
   for (size_t a = 0; a < rows.size(); ++a) {
@@ -255,7 +278,6 @@ std::vector<WorkShare> work_by_name(const Trace& trace, Interval window, size_t 
   std::sort(works.begin(), works.end(), [](const WorkShare& a, const WorkShare& b) {
     return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
   });
-  if (works.size() > most) works.resize(most);
   return works;
 }
 
@@ -375,7 +397,9 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
   FlowVerdict verdict = Judge(report, options).judge();
   if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)
     verdict.bound = BoundBy::kNoHost;
-  verdict.work = work_by_name(trace, report.window, options.named);
+  verdict.work = work_by_name(trace, report.window, *report.kernels);
+  verdict.kinds = work_by_kind(verdict.work, *report.kernels);
+  if (verdict.work.size() > options.named) verdict.work.resize(options.named);
   verdict.lever = lever_of(verdict, report);
   verdict.program = program_of(trace);
   return verdict;

@@ -88,6 +88,14 @@ struct WorkShare {
   uint64_t count = 0;
 };
 
+// Kernels by what they are, communication left out.
+struct KindShare {
+  KernelKind kind = KernelKind::kOther;
+  StringId longest;  // the name with the largest sum
+  int64_t ns = 0;
+  uint64_t count = 0;
+};
+
 struct FlowVerdict {
   BoundBy bound = BoundBy::kNoGpu;
   TooLittle too_little = TooLittle::kEnough;
@@ -104,6 +112,7 @@ struct FlowVerdict {
   std::vector<LostGroup> lost;       // largest first; only what is not 0
   std::vector<Contributor> leading;  // of the leading group, largest first
   std::vector<WorkShare> work;       // of the window, largest first
+  std::vector<KindShare> kinds;  // of all kernels of the window, largest first
   // Cold starts: what bounds the rest, where that is enough to tell.
   bool cold_start = false;
   bool steady_judged = false;
