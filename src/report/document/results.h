@@ -12,6 +12,8 @@
 
 // Keys of several rooms: one title and one unit, whatever row they stand in.
 #define ASSAY_SHARED_RESULTS(R, U, O) \
+  R(a, "A", kNone, "of side A of a comparison; a coefficient of a curve") \
+  R(b, "B", kNone, "of side B; another coefficient") \
   R(at_most_ns, "at most", kNanoseconds, "upper bound on the time that it can give back") \
   R(basis, "bounded by", kText, "which measured number bounds it") \
   R(batch, "batch", kNone, "batch size; in `steps` of an annealing the sizes inside the subset") \

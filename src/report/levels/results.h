@@ -173,10 +173,10 @@
   U(format, "") \
   U(gpu, "") \
   U(device, "") \
-  U(iterations, \
+  R(iterations, "iterations", kCount, "iterations that were counted") \
+  U(kernels, \
     "compute kernels of the trace and of the run in these iterations; of the run in others; " \
     "with `--partial-counters`, of the trace with names that the run lacks") \
-  U(kernels, "") \
   R(pass_kernels, "in the run", kCount, "") \
   R(unused_kernels, "unused", kCount, "") \
   R(absent_kernels, "absent", kCount, "") \
@@ -440,7 +440,7 @@
   U(samples, \
     "samples of cores in the trace's span (first start to last end of anything in it); " \
     "their median distance") \
-  R(period_ns, "apart", kNanoseconds, "") \
+  R(period_ns, "period", kNanoseconds, "") \
   R(logical_cores, "logical cores", kCount, \
     "of the log; null where it does not tell the topology") \
   R(physical_cores, "physical cores", kCount, "") \
