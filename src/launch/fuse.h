@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "floor/floor.h"
 #include "launch/metrics.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
@@ -39,11 +40,10 @@ struct FusionOptions {
   double threshold = 1;  // T of the candidates, in (0, 1]
   SegmentRule segment = SegmentRule::kSync;
   KernelIdentity identity = KernelIdentity::kName;
-  size_t max_candidates = 10;      // candidate chains listed per length; all are counted
-  size_t max_chains = 10;          // recommended chains listed
-  uint32_t min_count = 2;          // occurrences that a recommended chain needs
-  std::optional<double> floor_ns;  // as LaunchOptions
-  std::string floor_source;
+  size_t max_candidates = 10;  // candidate chains listed per length; all are counted
+  size_t max_chains = 10;      // recommended chains listed
+  uint32_t min_count = 2;      // occurrences that a recommended chain needs
+  std::optional<LaunchFloor> floor = std::nullopt;  // absent: found in the trace
 };
 
 // What a kernel does, from its name, as far as fusing is concerned.

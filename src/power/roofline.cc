@@ -5,17 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace assay {
 namespace {
 
 constexpr double kTera = 1e12;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 }  // namespace
 

@@ -38,6 +38,7 @@
   R(kernels, "kernels", kCount, "kernels, copies and fills counted in the row") \
   R(key, "lever", kText, "the lever: a stable word") \
   R(kind, "kind", kText, "what the node is") \
+  R(longest_ns, "longest", kNanoseconds, "the longest one of those counted") \
   R(low95, "low", kNone, "lower end of a 95 % interval") \
   R(low_text, "low", kNone, "`low95` as readers see it") \
   R(mean, "mean", kNone, "mean over iterations, in the unit of the metric") \
@@ -58,7 +59,9 @@
     "waterfall") \
   R(rows, "rows", kCount, "rows of a table or log") \
   R(samples, "samples", kCount, "samples behind the number") \
+  R(share, "share", kShare, "time of the row over all time that the table cuts up") \
   R(source, "source", kText, "where it comes from") \
+  R(text, "in words", kText, "the same in a sentence") \
   R(time_ns, "time", kNanoseconds, "time") \
   R(tokens, "tokens", kCount, "tokens that an iteration takes in") \
   R(tokens_per_s, "tokens/s", kCount, "tokens per second") \

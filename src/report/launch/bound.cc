@@ -9,10 +9,8 @@
 namespace assay {
 namespace {
 
-std::string number_text(double value) { return format_value(Value(value), Unit::kRatio); }
-
 // A sweep may come from a table of means: its numbers are published as they are, unrounded.
-Value raw_ns(double ns) { return std::isfinite(ns) ? Value(ns) : Value(); }
+Value raw_ns(double ns) { return finite_value(ns); }
 
 Value raw_ns(const std::optional<double>& ns) { return ns ? raw_ns(*ns) : Value(); }
 

@@ -150,7 +150,7 @@ std::vector<Guide> window_guides(const Windows& windows, int64_t from_ns) {
 }
 
 void add_floor_guide(const LaunchFloor& floor, Guide::Across across, Chart& chart) {
-  if (floor.source == FloorSource::kNone) return;
+  if (!floor.known()) return;
   chart.guides.push_back({across, static_cast<double>(floor.floor_ns), "launch floor F"});
 }
 

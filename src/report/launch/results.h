@@ -101,8 +101,9 @@
 // The launch floor
 #define ASSAY_FLOOR_RESULTS(R, U, O) \
   U(floor_ns, "in whole nanoseconds; `null` when `source` is `none`") \
-  U(source, "`user`, `empty_stream` or `none`") \
-  U(samples, "launches behind an estimate; 0 when F was given")
+  U(source, "`given`, `measured`, `published`, `estimated` or `none`") \
+  U(samples, "launches behind a measured floor or an estimate, or those found when they were too few; else 0") \
+  U(text, "one sentence: where F is from, or why it is not known")
 
 // The call tree and the kernel list
 #define ASSAY_CALL_TREE_RESULTS(R, U, O) \

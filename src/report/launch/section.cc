@@ -6,6 +6,7 @@
 #include "report/launch/charts.h"
 #include "report/launch/results.h"
 #include "report/launch/section.h"
+#include "report/run/floor.h"
 #include "trace/api_names.h"
 
 namespace assay {
@@ -172,15 +173,6 @@ Facts distribution_facts(const LaunchMetrics& whole) {
           .show = Show::kReadersOnly};
 }
 
-Facts floor_facts(const LaunchFloor& floor) {
-  const Value ns = floor.source == FloorSource::kNone ? Value() : Value(floor.floor_ns);
-  return {.key = "floor",
-          .title = "Launch floor",
-          .items = {fact(keys::floor_ns, ns, floor.text),
-                    data_fact(keys::source, std::string(floor_source_name(floor.source))),
-                    data_fact(keys::samples, floor.samples)}};
-}
-
 Table top_kernels_table(const LaunchReport& report, size_t top) {
   const size_t shown =
       top == 0 ? report.top_kernels.size() : std::min(top, report.top_kernels.size());
@@ -212,7 +204,7 @@ Section launch_section(const LaunchReport& report, size_t top) {
       .items = {
           data_fact(keys::window_source, std::string(window_source_name(report.window_source))),
           data_fact(keys::origin, std::string(origin_source_name(report.whole.origin)))}});
-  section.blocks.push_back(floor_facts(report.floor));
+  section.blocks.push_back(floor_facts(report.floor, Show::kEverywhere));
   for (Block& chart : launch_charts(report)) section.blocks.push_back(std::move(chart));
   Table iterations = iterations_table(report);
   Table means = launch_means(report.means);

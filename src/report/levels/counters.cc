@@ -11,8 +11,6 @@
 namespace assay {
 namespace {
 
-Value known(double value) { return std::isfinite(value) ? Value(value) : Value(); }
-
 std::string op_name(const JobLevels& job, const OpWaterfall& op) {
   const std::string& name = job.op_names[op.op];
   switch (op.phase) {
@@ -74,11 +72,11 @@ Table repeats_table(const CounterJoin& counters) {
 Facts peaks_facts(const CountersView& view) {
   const WaterfallPeaks& peaks = view.device.peaks;
   Facts facts{.key = "peaks", .title = "Peaks that the waterfall starts from"};
-  facts.items = {fact(keys::device, peaks.device), fact(keys::flop_per_s, known(peaks.flop_per_s)),
-                 fact(keys::clock_hz, known(peaks.clock_hz)),
-                 data_fact(keys::source, peaks.source)};
+  facts.items = {
+      fact(keys::device, peaks.device), fact(keys::flop_per_s, finite_value(peaks.flop_per_s)),
+      fact(keys::clock_hz, finite_value(peaks.clock_hz)), data_fact(keys::source, peaks.source)};
   for (const auto& [name, value] : view.device.constants) {
-    facts.items.push_back({name, name, known(value), Unit::kNone, "", Show::kDataOnly});
+    facts.items.push_back({name, name, finite_value(value), Unit::kNone, "", Show::kDataOnly});
   }
   return facts;
 }
@@ -99,16 +97,16 @@ std::vector<OpWaterfall> waterfalls(const CountersView& view, bool refused) {
 void add_factors(TableOf<OpWaterfall>& table) {
   using Op = OpWaterfall;
   const auto of = [](double Waterfall::* field) {
-    return [field](const Op& op) { return known(op.waterfall.*field); };
+    return [field](const Op& op) { return finite_value(op.waterfall.*field); };
   };
   const auto input = [](double WaterfallInput::* field) {
-    return [field](const Op& op) { return known(op.input.*field); };
+    return [field](const Op& op) { return finite_value(op.input.*field); };
   };
   constexpr Show kData = Show::kDataOnly;
   table
       .add(keys::ovr_inst,
            [](const Op& op) {
-             return op.waterfall.flop_counted ? Value() : known(op.waterfall.instruction);
+             return op.waterfall.flop_counted ? Value() : finite_value(op.waterfall.instruction);
            })
       .add(keys::ovr_util, of(&Waterfall::utilisation))
       .add(keys::ovr_overlap, of(&Waterfall::overlap))
@@ -182,7 +180,7 @@ Table overlap_table(const JobLevels& job, const CountersView& view) {
       .add(keys::curve, factor(0))
       .add(keys::cumulative, factor(1))
       .add(keys::quantile, factor(2))
-      .add(keys::pearson, [](const Op& op) { return known(op.overlap[0].pearson); })
+      .add(keys::pearson, [](const Op& op) { return finite_value(op.overlap[0].pearson); })
       .add(keys::constant, [](const Op& op) { return op.overlap[0].constant; })
       .add(keys::extrapolated, [](const Op& op) { return op.overlap[0].extrapolated; });
   return table;
@@ -204,7 +202,7 @@ Table derived_table(const JobLevels& job, const CountersView& view) {
   table.add(
            keys::name, [&](const Derived& d) { return op_name(job, d.op); }, elastic())
       .add(keys::quantity, text(&DerivedValue::quantity))
-      .add(keys::value, [](const Derived& d) { return known(d.is.value); })
+      .add(keys::value, [](const Derived& d) { return finite_value(d.is.value); })
       .add(keys::unit, text(&DerivedValue::unit))
       .add(keys::formula, text(&DerivedValue::formula), Show::kDataOnly)
       .add(keys::source, text(&DerivedValue::source), Show::kDataOnly)

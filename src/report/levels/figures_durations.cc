@@ -7,13 +7,14 @@
 #include <optional>
 #include <tuple>
 
+#include "base/numbers.h"
 #include "report/document/units.h"
 #include "report/levels/figures_parts.h"
 
 namespace assay::levels_figures {
 namespace {
 
-constexpr size_t kOpsInCharts = 12;
+constexpr size_t kOpsInFigures = 12;
 
 // Of what is in a row's `is.dur_ns`.
 template <typename R>
@@ -58,7 +59,7 @@ Table breakdown_table(const Configs& configs) {
     for (const FigurePart& part : config.parts) {
       const FigurePart* first = part_of(configs.front(), part.phase, part.op_type);
       parts.push_back({config, part, part_of(config, part.phase, std::nullopt)->dur_ns,
-                       first != nullptr ? first->dur_ns : kNaN});
+                       first != nullptr ? first->dur_ns : kNan});
     }
   }
   const auto ns = [](double FigurePart::* field) {
@@ -96,7 +97,7 @@ Chart stacked(const Configs& configs, std::string key, std::string title, const 
                   .mark = Mark::kStackedBars};
     for (const ConfigFigures& config : configs) {
       const FigurePart* part = part_of(config, phase, type);
-      series.y.push_back(part != nullptr ? pick(*part) : kNaN);
+      series.y.push_back(part != nullptr ? pick(*part) : kNan);
     }
     chart.series.push_back(std::move(series));
   }
@@ -218,11 +219,11 @@ Chart operations_chart(const Configs& configs, const std::vector<FigureOpName>& 
 void add_operation_charts(const Configs& configs, Section& section) {
   for (const LevelPhase phase : phases_of(configs)) {
     const std::string_view name = level_phase_name(phase);
-    std::vector<FigureOpName> heavy = dominant_ops(configs, phase, OpType::kGemm, kOpsInCharts);
-    for (const FigureOpName& op : dominant_ops(configs, phase, OpType::kAttention, kOpsInCharts))
+    std::vector<FigureOpName> heavy = dominant_ops(configs, phase, OpType::kGemm, kOpsInFigures);
+    for (const FigureOpName& op : dominant_ops(configs, phase, OpType::kAttention, kOpsInFigures))
       heavy.push_back(op);
     const std::vector<FigureOpName> vector =
-        dominant_ops(configs, phase, OpType::kVector, kOpsInCharts);
+        dominant_ops(configs, phase, OpType::kVector, kOpsInFigures);
     if (!heavy.empty()) {
       section.blocks.push_back(operations_chart(
           configs, heavy, fmt::format("gemm_{}", name),
@@ -337,7 +338,7 @@ void add_launch(const Configs& configs, Section& section) {
       .add(keys::prep_ns, [](const Op& op) { return whole_ns(op.is.prep_ns); })
       .add(keys::call_ns, [](const Op& op) { return whole_ns(op.is.call_ns); });
   section.blocks.push_back(std::move(table));
-  order.resize(std::min(order.size(), kOpsInCharts));
+  order.resize(std::min(order.size(), kOpsInFigures));
   for (const bool prep : {true, false}) {
     Chart chart{.key = prep ? "prep" : "call",
                 .title = fmt::format("{} overhead of the top operations (Chopper, Figure 11)",
@@ -349,7 +350,7 @@ void add_launch(const Configs& configs, Section& section) {
       Series series{.name = config.name, .mark = Mark::kBars};
       for (const auto& [most, name] : order) {
         const FigureOp* op = find_op(config, name);
-        series.y.push_back(op == nullptr ? kNaN : prep ? op->prep_ns : op->call_ns);
+        series.y.push_back(op == nullptr ? kNan : prep ? op->prep_ns : op->call_ns);
       }
       chart.series.push_back(std::move(series));
     }

@@ -14,7 +14,7 @@
 #define ASSAY_PLACEMENT_RESULTS(R, U, O) \
   O("`unplaced`") \
   U(time_ns, "device activities without an operation (`unplaced`, `b_unmapped`), of all") \
-  R(share, "share", kShare, "") \
+  U(share, "") \
   U(kernels, "") \
   R(total_ns, "device time", kNanoseconds, "") \
   R(no_layer_ns, "outside layers", kNanoseconds, \
@@ -481,7 +481,7 @@
   U(op, "") \
   R(intervals, "intervals", kCount, "how many, their union, the longest") \
   U(time_ns, "") \
-  R(longest_ns, "longest", kNanoseconds, "") \
+  U(longest_ns, "") \
   U(signal, \
     "`sm_clock_mhz`, `memory_clock_mhz`, `power_w`, `gpu_util_percent`, " \
     "`memory_util_percent`, `memory_used_bytes`, `temperature_c` of the GPU; `cpu_power_w`, " \

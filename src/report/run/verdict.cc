@@ -103,8 +103,7 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
   if (m.cpu_idle_known) {
     levers = host_levers(launch);
     const int64_t host_ns = levers.empty() ? 0 : levers.front().at_most_ns;
-    const bool priced =
-        launch.floor.source != FloorSource::kNone && fusion.plan_min.launches_saved > 0;
+    const bool priced = launch.floor.known() && fusion.plan_min.launches_saved > 0;
     if (priced) {
       const double saved = static_cast<double>(fusion.plan_min.launches_saved) *
                            static_cast<double>(launch.floor.floor_ns);

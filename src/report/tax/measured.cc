@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "report/run/floor.h"
 #include "report/tax/results.h"
 #include "report/tax/section.h"
 
@@ -22,8 +23,8 @@ Facts measured_facts(const MeasuredReport& m) {
                 data_fact(keys::ct_ns, s.ct_ns), data_fact(keys::kt_ns, s.kt_ns),
                 data_fact(keys::kt_fw_ns, s.kt_fw_ns), data_fact(keys::t_orch_ns, s.t_orch_ns),
                 data_fact(keys::t_device_ns, s.t_device_ns), data_fact(keys::hdbi, s.hdbi),
-                data_fact(keys::floor_ns, m.floor.floor_ns),
-                data_fact(keys::floor_source, std::string(tax_source_name(m.floor.source))),
+                data_fact(keys::floor_ns, floor_value(m.floor)),
+                data_fact(keys::floor_source, std::string(floor_source_name(m.floor.source))),
                 data_fact(keys::entries, static_cast<uint64_t>(m.rows.size())),
                 data_fact(keys::entries_found, m.entries_found),
                 data_fact(keys::invocations_found, m.invocations_found),

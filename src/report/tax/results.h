@@ -179,10 +179,6 @@
 
 // Other keys of tax
 #define ASSAY_TAX_OTHER_RESULTS(R, U, O) \
-  R(ns, "launch floor", kNanoseconds, "of `floor`: the floor, `null` without one") \
-  R(text, "in words", kText, "of `floor`: its source in words") \
-  R(trace_estimate_ns, "estimate from the trace", kNanoseconds, \
-    "of `floor`: what the trace itself says, whatever the source") \
   R(phase_source, "phases told by", kText, "see [Prefill and decode](#prefill-and-decode)") \
   R(phase_text, "phases", kText, "what told the phases apart, or what was missing") \
   R(with_stack, "with Python frames", kNone, "whether Python frames were recorded") \

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "report/document/means.h"
+#include "report/run/floor.h"
 #include "report/tax/charts.h"
 #include "report/tax/results.h"
 
@@ -54,10 +55,6 @@ std::vector<Item> window_items(const TaxWindow& w) {
           data_fact(keys::host_framework_ns, s.host_framework_ns)};
 }
 
-Value floor_value(const TaxFloor& floor) {
-  return floor.source == TaxSource::kNone ? Value() : Value(floor.floor_ns);
-}
-
 // How the numbers were made: what a reader of the JSON must know to compare two of them.
 Facts method_facts(const TaxReport& r) {
   return {
@@ -72,15 +69,6 @@ Facts method_facts(const TaxReport& r) {
                 data_fact(keys::with_stack, r.with_stack),
                 data_fact(keys::library_op_kernels, r.library_op_kernels),
                 data_fact(keys::copies_left_out, r.copies_left_out)}};
-}
-
-Facts floor_facts(const TaxFloor& floor) {
-  return {.key = "floor",
-          .items = {data_fact(keys::ns, floor_value(floor)),
-                    data_fact(keys::source, std::string(tax_source_name(floor.source))),
-                    data_fact(keys::text, floor.text), data_fact(keys::samples, floor.samples),
-                    data_fact(keys::trace_estimate_ns, floor.trace_estimate_ns)},
-          .show = Show::kDataOnly};
 }
 
 Facts orphan_facts(const TaxOrphans& o) {
@@ -114,7 +102,7 @@ Table layers_table(const TaxReport& r) {
   const TaxSums& s = r.whole.sums;
   const char* const dispatch = r.mode == TaxMode::kCode ? "dispatch, own" : "dispatch base";
   const bool no_ops = without_operators(r);
-  const bool no_floor = r.floor.source == TaxSource::kNone;
+  const bool no_floor = !r.floor.known();
   const auto traced = [&](const char* name, int64_t ns, const char* from) {
     return no_ops ? Layer{name, std::nullopt, "no operator around a launch"}
                   : Layer{name, ns, from};
@@ -124,8 +112,9 @@ Table layers_table(const TaxReport& r) {
       traced("Python, T_Py", s.t_py_ns, "trace"),
       traced(dispatch, s.ft_dispatch_ns, base),
       traced("library, ΔCT", s.ct_ns, base),
-      no_floor ? Layer{"launch floor, ΔKT", std::nullopt, "not known"}
-               : Layer{"launch floor, ΔKT", s.kt_ns, std::string(tax_source_name(r.floor.source))},
+      no_floor
+          ? Layer{"launch floor, ΔKT", std::nullopt, "not known"}
+          : Layer{"launch floor, ΔKT", s.kt_ns, std::string(floor_source_name(r.floor.source))},
       {"T_Orch", s.t_orch_ns,
        !s.charged()         ? "not told"
        : no_floor || no_ops ? "sum, at least"
@@ -374,7 +363,7 @@ Section tax_section(const TaxSectionInput& input) {
   section.blocks.push_back(diagnosis_prose(input.advice));
   section.blocks.push_back(method_facts(r));
   section.blocks.push_back(Facts{.items = window_items(r.whole), .show = Show::kDataOnly});
-  section.blocks.push_back(floor_facts(r.floor));
+  section.blocks.push_back(floor_facts(r.floor, Show::kDataOnly));
   section.blocks.push_back(layers_table(r));
   section.blocks.push_back(balance_facts(r));
   for (Block& chart : tax_charts(r)) section.blocks.push_back(std::move(chart));

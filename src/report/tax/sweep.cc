@@ -13,8 +13,6 @@
 namespace assay {
 namespace {
 
-std::string size_text(double size) { return format_value(size_value(size), Unit::kNone); }
-
 std::string point_text(double batch, double seq_len) {
   return "batch " + size_text(batch) + (seq_len > 0 ? ", length " + size_text(seq_len) : "");
 }
@@ -172,6 +170,8 @@ Value size_value(double size) {
   const double whole = std::round(size);
   return whole == size ? Value(static_cast<int64_t>(whole)) : Value(size);
 }
+
+std::string size_text(double size) { return format_value(size_value(size), Unit::kNone); }
 
 Section tax_sweep_section(const std::vector<TaxPlatform>& platforms) {
   Section section{.key = "tax_sweep", .title = "Tax over a sweep"};

@@ -1,4 +1,5 @@
 #include "report/throughput/charts.h"
+#include "base/numbers.h"
 #include "report/throughput/results.h"
 
 #include <fmt/format.h>
@@ -14,10 +15,7 @@
 namespace assay {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kQuantileSteps = 20;
-
-Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
 
 std::vector<std::string> methods_of(const std::vector<SplitErrors>& errors) {
   std::vector<std::string> methods;
@@ -46,9 +44,9 @@ const SplitErrors* find(const std::vector<SplitErrors>& errors, const std::strin
 
 // Medians with whiskers from the 10th to the 90th percentile.
 void add_summary(const ErrorSummary* summary, Series& series) {
-  series.y.push_back(summary != nullptr ? summary->median_ape : kNaN);
-  series.low.push_back(summary != nullptr ? summary->p10_ape : kNaN);
-  series.high.push_back(summary != nullptr ? summary->p90_ape : kNaN);
+  series.y.push_back(summary != nullptr ? summary->median_ape : kNan);
+  series.low.push_back(summary != nullptr ? summary->p10_ape : kNan);
+  series.high.push_back(summary != nullptr ? summary->p90_ape : kNan);
 }
 
 Chart by_split_chart(const std::vector<SplitErrors>& errors) {
@@ -122,7 +120,7 @@ void add_distribution(const ThroughputEvaluation& evaluation, std::vector<Block>
   table.add(keys::split, [](const Quantile& q) { return q.of.split; })
       .add(keys::method, [](const Quantile& q) { return q.of.method; })
       .add(keys::rows_share, &Quantile::share)
-      .add(keys::ape, [](const Quantile& q) { return finite(q.ape); });
+      .add(keys::ape, [](const Quantile& q) { return finite_value(q.ape); });
   blocks.push_back(std::move(table));
   for (const std::string& key : order) blocks.push_back(std::move(charts.at(key)));
 }
@@ -141,7 +139,7 @@ void add_training_sets(const ThroughputEvaluation& evaluation, std::vector<Block
   table.add(keys::name, &Errors::split)
       .add(keys::training, &Errors::label, elastic())
       .add(keys::method, &Errors::method)
-      .add(keys::median_ape, [](const Errors& e) { return finite(e.summary.median_ape); })
+      .add(keys::median_ape, [](const Errors& e) { return finite_value(e.summary.median_ape); })
       .add(keys::paper_median_ape, [](const Errors& e) {
         return e.split == "E1" && e.method == "ala" ? Value(0.04) : Value();
       });

@@ -18,11 +18,9 @@
 namespace assay {
 namespace {
 
-Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
-
 // Errors go from a hundredth of a percent to a thousand: three digits, and no more than two
 // decimals.
-std::string percent(double share) {
+std::string error_text(double share) {
   const double value = 100 * share;
   if (!std::isfinite(value)) return "-";
   if (value >= 1e6) return fmt::format("{:.1e}", value);
@@ -30,12 +28,12 @@ std::string percent(double share) {
 }
 
 std::string pair_text(double median, double p90) {
-  return std::isfinite(median) ? percent(median) + " / " + percent(p90) : "-";
+  return std::isfinite(median) ? error_text(median) + " / " + error_text(p90) : "-";
 }
 
 // An error of a summary; missing where nothing was answered.
 auto summary_of(double ErrorSummary::* field) {
-  return [field](const auto& row) { return finite(row.summary.*field); };
+  return [field](const auto& row) { return finite_value(row.summary.*field); };
 }
 
 // What the prototype found; absent for other tables.
@@ -212,7 +210,7 @@ Table pairs_for_readers(const std::vector<PartErrors>& pairs, const std::string&
   for (const std::string& split : splits) {
     table.add_named({.key = split, .title = split, .unit = Unit::kShare}, [&](const PairRow& row) {
       const auto at = row.second.find(split);
-      return at == row.second.end() ? Value() : finite(at->second);
+      return at == row.second.end() ? Value() : finite_value(at->second);
     });
   }
   return table;
@@ -428,7 +426,8 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
     std::string text = fmt::format(
         "{} ({}{}): half of {} unseen rows are predicted within {} %, nine of ten within {} %",
         e.label, e.split, several ? ", " + e.method : "",
-        format_count(static_cast<int64_t>(s.answered)), percent(s.median_ape), percent(s.p90_ape));
+        format_count(static_cast<int64_t>(s.answered)), error_text(s.median_ape),
+        error_text(s.p90_ape));
     if (std::isfinite(s.coverage90)) {
       text += fmt::format("; the 90 % intervals hold {}", format_share(s.coverage90)) +
               coverage_of_pairs(evaluation.data, e);

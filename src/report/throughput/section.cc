@@ -21,12 +21,10 @@ namespace {
 
 constexpr size_t kPredictionsShown = 40;
 
-Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
-
 // Batch sizes and lengths are whole numbers nearly always; JSON then has integers.
 Value plain_number(double value) {
   const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
-  return whole ? Value(static_cast<int64_t>(value)) : finite(value);
+  return whole ? Value(static_cast<int64_t>(value)) : finite_value(value);
 }
 
 std::string rate(double tokens_per_s) {
@@ -150,7 +148,7 @@ std::string interval_words(const std::vector<PredictedPoint>& points) {
 // The prediction of a point, without columns for what the method does not tell.
 void add_predictions(TableOf<PredictedPoint>& table, Show intervals) {
   const auto of = [](auto Prediction::* field) {
-    return [field](const PredictedPoint& p) { return finite(p.explained.prediction.*field); };
+    return [field](const PredictedPoint& p) { return finite_value(p.explained.prediction.*field); };
   };
   table.add(keys::tokens_per_s, of(&Prediction::tokens_per_s))
       .add(keys::low90, of(&Prediction::low90), intervals)
@@ -158,12 +156,12 @@ void add_predictions(TableOf<PredictedPoint>& table, Show intervals) {
 }
 
 Value half_width(const PredictedPoint& p) {
-  return finite(p.explained.prediction.high90 / p.explained.prediction.tokens_per_s - 1);
+  return finite_value(p.explained.prediction.high90 / p.explained.prediction.tokens_per_s - 1);
 }
 
 Value latency_ms(const PredictedPoint& p) {
   const double tokens = (p.point.in_len + p.point.out_len) * sequences_of(p.point);
-  return finite(tokens / p.explained.prediction.tokens_per_s * 1000);
+  return finite_value(tokens / p.explained.prediction.tokens_per_s * 1000);
 }
 
 Table predictions_table(const ThroughputAnswers& answers) {
@@ -184,7 +182,8 @@ Table predictions_table(const ThroughputAnswers& answers) {
           keys::interval, [&](const Point& p) { return unless_ala(interval_basis(p.explained)); },
           shown_if(!ala && any_assumed(points)))
       .add(
-          keys::confidence, [](const Point& p) { return finite(p.confidence); }, shown_if(ala))
+          keys::confidence, [](const Point& p) { return finite_value(p.confidence); },
+          shown_if(ala))
       .add(keys::half_width90, half_width, Show::kDataOnly)
       .add(keys::latency_ms, latency_ms, Show::kDataOnly)
       .add(keys::status,
@@ -395,19 +394,20 @@ Section throughput_curves_section(const ThroughputAnswers& answers) {
 Section throughput_measure_section(const MeasureNext& next) {
   const Prediction& now = next.now.prediction;
   Section section{.key = "throughput", .title = "Measure next", .blocks = {}};
-  section.blocks.push_back(Facts{
-      .key = "widest",
-      .items = {fact(keys::point, short_text(next.target)),
-                fact(keys::tokens_per_s, finite(now.tokens_per_s)),
-                fact(keys::low90, finite(now.low90)),
-                fact(keys::high90, finite(now.high90), next.now.measured ? "90 %" : "assumed"),
-                fact(keys::status, prediction_status_name(now.status)),
-                fact(keys::compared, next.targets)}});
+  section.blocks.push_back(Facts{.key = "widest",
+                                 .items = {fact(keys::point, short_text(next.target)),
+                                           fact(keys::tokens_per_s, finite_value(now.tokens_per_s)),
+                                           fact(keys::low90, finite_value(now.low90)),
+                                           fact(keys::high90, finite_value(now.high90),
+                                                next.now.measured ? "90 %" : "assumed"),
+                                           fact(keys::status, prediction_status_name(now.status)),
+                                           fact(keys::compared, next.targets)}});
   TableOf table(next.suggestions, {.key = "suggestions", .title = "What would narrow it most"});
   if (!next.suggestions.empty()) add_points(table, next.suggestions);
-  table.add(keys::narrower_share, [](const Suggestion& s) { return finite(s.narrower_share); })
-      .add(keys::low90_after, [](const Suggestion& s) { return finite(s.low90_after); })
-      .add(keys::high90_after, [](const Suggestion& s) { return finite(s.high90_after); });
+  table
+      .add(keys::narrower_share, [](const Suggestion& s) { return finite_value(s.narrower_share); })
+      .add(keys::low90_after, [](const Suggestion& s) { return finite_value(s.low90_after); })
+      .add(keys::high90_after, [](const Suggestion& s) { return finite_value(s.high90_after); });
   section.blocks.push_back(std::move(table));
   return section;
 }
@@ -463,13 +463,14 @@ Section throughput_goal_section(const Goal& goal, const std::vector<GoalPoint>& 
                 {.key = "goal_points", .title = "Candidates", .terminal_limit = kPredictionsShown});
   if (!points.empty()) add_points(table, points);
   const auto of = [](auto Prediction::* field) {
-    return [field](const GoalPoint& p) { return finite(p.explained.prediction.*field); };
+    return [field](const GoalPoint& p) { return finite_value(p.explained.prediction.*field); };
   };
   table.add(keys::goal, [](const GoalPoint& p) { return goal_verdict_name(p.verdict); })
       .add(keys::tokens_per_s, of(&Prediction::tokens_per_s))
       .add(keys::low95, of(&Prediction::low90))
-      .add(keys::latency_ms, [](const GoalPoint& p) { return finite(p.latency_ms); })
-      .add(keys::latency_high95_ms, [](const GoalPoint& p) { return finite(p.latency_high_ms); })
+      .add(keys::latency_ms, [](const GoalPoint& p) { return finite_value(p.latency_ms); })
+      .add(keys::latency_high95_ms,
+           [](const GoalPoint& p) { return finite_value(p.latency_high_ms); })
       .add(keys::status, [](const GoalPoint& p) {
         return prediction_status_name(p.explained.prediction.status);
       });

@@ -9,6 +9,7 @@
 
 #include "report/document/columns.h"
 #include "report/document/means.h"
+#include "report/flow/results.h"
 #include "report/launch/results.h"
 #include "report/levels/results.h"
 #include "report/run/results.h"
@@ -29,7 +30,8 @@ struct Declared {
 const std::vector<Declared> kDeclared = {
     ASSAY_SHARED_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
         ASSAY_LAUNCH_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
-            ASSAY_RUN_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
+            ASSAY_RUN_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED) ASSAY_FLOW_RESULTS(
+                ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
                 ASSAY_TAX_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
                     ASSAY_LEVELS_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
                         ASSAY_THROUGHPUT_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)};
