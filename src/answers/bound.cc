@@ -83,7 +83,7 @@ Status add_trace(const std::string& argument, const TraceRequest& traces,
   const std::string& path = named.second;
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(path, traces));
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {}));
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   std::vector<SweepRow> repeats;
   for (const LaunchMetrics& iteration : launch.iterations) {
     if (iteration.launch_time.n > 0) repeats.push_back(row_of(batch, iteration));
@@ -124,7 +124,7 @@ TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
 
 Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  const LaunchOptions options{.floor = floor, .top_kernels = 0};
+  const LaunchOptions options{.floor = floor, .top_kernels = 0, .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   const TraceVerdict verdict = judge_trace(launch.whole);

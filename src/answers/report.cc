@@ -105,7 +105,8 @@ Section report_trust(const Findings& found, const LoadedTrace& loaded) {
   return trust_section(
       all_notes(loaded.trace.log,
                 {of.launch.trust, of.fusion.trust, of.tax.trust, found.job.trust,
-                 found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust}));
+                 found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust,
+                 kernel_notes(loaded.trace, *loaded.kernels)}));
 }
 
 // Tables of measured throughput, as errors of them send the reader on.

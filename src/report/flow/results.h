@@ -40,7 +40,7 @@
   O("causes[]") \
   R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time") \
   R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to window × devices") \
-  U(share, "`ns` / (window × devices)") \
+  R(of_window, "of window", kShare, "`ns` / (window × devices)") \
   R(recorded_ns, "recorded", kNanoseconds, "of it, rests on recorded rows") \
   R(inferred_ns, "inferred", kNanoseconds, "of it, rests on a rule about names or silence") \
   R(absent_ns, "no evidence", kNanoseconds, "of it, nothing recorded explains it") \
@@ -52,9 +52,9 @@
   U(state, "the cause") \
   U(name, "call, operator, frame or device work that stands behind it") \
   U(ns, "time that it stands behind") \
-  U(share, "`ns` / (window × devices)") \
+  U(of_window, "`ns` / (window × devices)") \
   R(slices, "times", kCount, "stretches of idle time that it stands behind") \
-  U(longest_ns, "the longest of them") \
+  R(longest_slice_ns, "longest", kNanoseconds, "the longest of them") \
   R(within, "within", kText, "operator or frame around the longest")
 
 #define ASSAY_FLOW_RESULTS(R, U, O) \

@@ -1,11 +1,11 @@
 #include <string>
 
+#include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/launch/charts.h"
 #include "report/launch/results.h"
 #include "report/launch/section.h"
 #include "report/run/floor.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {

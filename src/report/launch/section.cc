@@ -2,12 +2,12 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/name.h"
 #include "report/document/means.h"
 #include "report/launch/charts.h"
 #include "report/launch/results.h"
 #include "report/launch/section.h"
 #include "report/run/floor.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/names.h"
 #include "launch/bound.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
@@ -28,6 +29,9 @@ Section trust_section(const TrustNotes& notes);
 // What was lost on import, which makes every total a lower bound, then what each room found. Rooms
 // may tell about the same rows; each says what they do to its own numbers.
 TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> rooms);
+// What kernels are is read off their names: how much of the trace rests on guesses, and of how much
+// the names tell nothing.
+TrustNotes kernel_notes(const Trace& trace, const KernelNames& names);
 // Leaves a section to JSON and CSV: for rooms that have nothing to tell a reader of this trace.
 void hide_from_readers(Section& section);
 

@@ -220,6 +220,21 @@ TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> roo
   return notes;
 }
 
+TrustNotes kernel_notes(const Trace& trace, const KernelNames& names) {
+  KernelTally tally;
+  for (size_t a = 0; a < trace.activities.size(); ++a) {
+    if (trace.activities.kind[a] != ActivityKind::kKernel) continue;
+    const StringId name = trace.activities.name[a];
+    tally.add(name, names.of(name), trace.activities.dur_ns[a]);
+  }
+  NoteList notes;
+  notes.add("kernels_guessed", tally.guessed().kernels, tally.guessed().dur_ns, "op_type,families",
+            tally.guessed_text());
+  notes.add("kernels_untold", tally.untold().kernels, tally.untold().dur_ns, "op_type,families",
+            tally.untold_text());
+  return notes.take();
+}
+
 void hide_from_readers(Section& section) {
   std::erase_if(section.blocks, [](const Block& block) {
     return std::visit([](const auto& b) { return b.show == Show::kReadersOnly; }, block);

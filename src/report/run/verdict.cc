@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/run/results.h"
 #include "report/run/section.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -84,7 +84,7 @@ void add_device_lever(std::vector<Lever>& levers, const LaunchReport& launch) {
       launch.top_kernels.begin(), launch.top_kernels.end(),
       [](const TopKernel& a, const TopKernel& b) { return a.dur_in_il_ns < b.dur_in_il_ns; });
   if (longest == launch.top_kernels.end()) return;
-  const bool collective = classify_kernel(longest->name) == KernelKind::kCollective;
+  const bool collective = longest->kind == KernelKind::kCommunication;
   const std::string what = collective
                                ? "hide or shrink communication (its time includes waiting for "
                                  "other ranks), first "
