@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test check bench format clean web example
+.PHONY: build install demo test fuzz check bench format clean web example
 
 EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
 CCACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -34,20 +34,26 @@ test: demo
 	@tools/install_deps.sh build test
 	@$(CONFIGURE) release $(CCACHE) >/dev/null
 	@$(BUILD) release
-	tools/fuzz_smoke.sh
 	ctest --preset release
 
+# The readers under libFuzzer with ASan for a short while (clang). `make test` replays the corpus.
+fuzz:
+	@tools/install_deps.sh build fuzz
+	tools/fuzz_smoke.sh
+
 # What a change must pass before review: format, tidy, layers, fresh docs, and the tests again under
-# ASan and UBSan. `make check ALL=1` runs clang-tidy over all files and not only the changed ones.
+# ASan and UBSan, and the fuzzer. `make check ALL=1` runs clang-tidy over all files and not only the changed ones.
 check:
-	@tools/install_deps.sh build test check
+	@tools/install_deps.sh build test fuzz check
 	tools/check_format.sh
 	python3 tools/check_layers.py
 	python3 tools/gen_schema_docs.py --check
+	python3 tools/gen_format_docs.py --check
 	$(CONFIGURE) dev $(CCACHE)
 	$(BUILD) dev
 	tools/check_tidy.sh $(if $(ALL),--all)
 	ctest --preset dev
+	tools/fuzz_smoke.sh
 
 # The speed claims of bench/README.md, measured here (about five minutes).
 bench:

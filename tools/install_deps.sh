@@ -3,7 +3,7 @@
 # and Ubuntu 24.04: packages of the distribution, and from npm, at locked versions, the tools of the
 # page and DuckDB.
 #
-#   tools/install_deps.sh [--check] SET...      SET: build test check bench query
+#   tools/install_deps.sh [--check] SET...      SET: build test fuzz check bench query
 #
 # dpkg is asked first: when nothing is missing this takes no time and needs no network. --check
 # installs nothing and fails with the command that would.
@@ -14,9 +14,9 @@ sets=()
 for arg in "$@"; do
   case "$arg" in
     --check) check_only=1 ;;
-    build | test | check | bench | query) sets+=("$arg") ;;
+    build | test | fuzz | check | bench | query) sets+=("$arg") ;;
     *)
-      echo "usage: tools/install_deps.sh [--check] build|test|check|bench|query ..." >&2
+      echo "usage: tools/install_deps.sh [--check] build|test|fuzz|check|bench|query ..." >&2
       exit 2
       ;;
   esac
@@ -172,6 +172,8 @@ for set in "${sets[@]}"; do
       npm_packages web "the page's browser tests"
       npm_packages tests/parquet "a second reader of Parquet"
       install_trace_processor
+      ;;
+    fuzz)
       prefer "fuzzing" clang
       if command -v clang >/dev/null && ! libfuzzer_found; then
         prefer "libFuzzer" "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"

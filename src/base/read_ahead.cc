@@ -16,12 +16,12 @@ namespace assay {
 namespace {
 
 constexpr size_t kBlocks = 4;
-constexpr size_t kBlockBytes = 512 << 10;  // small enough to stay in a shared cache
+constexpr size_t kReadBytes = 512 << 10;  // small enough to stay in a shared cache
 
 class ReadAhead {
  public:
   explicit ReadAhead(ReadFn read) : read_(std::move(read)) {
-    for (Block& block : blocks_) block.bytes.resize(kBlockBytes);
+    for (Block& block : blocks_) block.bytes.resize(kReadBytes);
     worker_ = try_thread([this] { produce(); });
   }
 
@@ -78,8 +78,8 @@ class ReadAhead {
       block.filled = 0;
       std::optional<Error> error;
       bool end = false;
-      while (block.filled < kBlockBytes && !end) {
-        auto got = read_(block.bytes.data() + block.filled, kBlockBytes - block.filled);
+      while (block.filled < kReadBytes && !end) {
+        auto got = read_(block.bytes.data() + block.filled, kReadBytes - block.filled);
         if (!got) error = got.take_error();
         end = error || *got == 0;
         if (!end) block.filled += *got;

@@ -39,6 +39,11 @@ struct Error {
   }
 };
 
+// Of input as a whole: who knows the file says which.
+inline Error format_error(std::string message) {
+  return {ErrorCode::kFormat, std::move(message), "", -1};
+}
+
 template <typename T>
 class [[nodiscard]] Result {
  public:

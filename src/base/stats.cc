@@ -6,11 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/numbers.h"
+
 namespace assay {
-
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double gap(double low, double high) { return high - low; }
 // Nanosecond times are near 2^61: their difference is exact only as an integer.
@@ -50,6 +49,11 @@ double quantile_sorted(const std::vector<double>& sorted, double q) {
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return quantile_sorted(values, 0.5);
+}
+
+int64_t median_ns(std::vector<int64_t> values) {
+  std::sort(values.begin(), values.end());
+  return std::llround(quantile_sorted(values, 0.5));
 }
 
 double median_abs_deviation(const std::vector<double>& values) {

@@ -13,6 +13,8 @@ namespace assay {
 double quantile_sorted(const std::vector<int64_t>& sorted, double q);
 double quantile_sorted(const std::vector<double>& sorted, double q);
 double median(std::vector<double> values);
+// Rounded to a whole nanosecond; at least one value.
+int64_t median_ns(std::vector<int64_t> values);
 // Median absolute deviation from the median, unscaled.
 double median_abs_deviation(const std::vector<double>& values);
 

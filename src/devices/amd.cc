@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/dynamic_library.h"
+#include "base/numbers.h"
 #include "devices/gpu_blas.h"
 #include "devices/gpu_device.h"
 #include "devices/rsmi_abi.h"
@@ -16,7 +17,7 @@ namespace assay {
 namespace {
 
 // wall_clock64() counts at 100 MHz: ten ns a tick.
-constexpr const char* kHelpers = R"hip(
+constexpr const char* kHipHelpers = R"hip(
 extern "C" __global__ void assay_stamp(unsigned long long* out) {
   __hip_atomic_store(out, (unsigned long long)wall_clock64() * 10ull, __ATOMIC_RELEASE,
                      __HIP_MEMORY_SCOPE_SYSTEM);
@@ -42,7 +43,6 @@ extern "C" __global__ void assay_triad(float* a, const float* b, const float* c,
 }
 )hip";
 
-constexpr int64_t kMs = 1'000'000;
 constexpr double kMostWatts = 20'000;  // no GPU comes near
 
 Status bind(const DynamicLibrary& library, rsmi::Api& api) {
@@ -107,8 +107,8 @@ class EnergySensor final : public GpuSensor {
     facts.uuid = uuid_;
     facts.power_limit_w = limit_w_;
     facts.documented.mode = SensorMode::kEnergyCounter;
-    facts.documented.window_ns = kMs;
-    facts.documented.period_ns = kMs;
+    facts.documented.window_ns = kMillisecondNs;
+    facts.documented.period_ns = kMillisecondNs;
     facts.documented.source =
         "documented: energy accumulator, re-read by the driver every 1 ms at most";
   }
@@ -251,8 +251,8 @@ Result<std::unique_ptr<PowerDevice>> open_amd_device(int ordinal, const AmdLibra
   parts.vendor = GpuVendor::kAmd;
   parts.cpu_clock = CLOCK_BOOTTIME;  // what the driver stamps its metrics with
   ASSAY_TRY_ASSIGN(parts.sensor, EnergySensor::open(libraries.smi, runtime.bus_id()));
-  ASSAY_TRY_ASSIGN(parts.helpers,
-                   compile_gpu_source(GpuVendor::kAmd, libraries.compiler, kHelpers, "assay.hip"));
+  ASSAY_TRY_ASSIGN(parts.helpers, compile_gpu_source(GpuVendor::kAmd, libraries.compiler,
+                                                     kHipHelpers, "assay.hip"));
   parts.blas_libraries = libraries.blas;
   parts.compiler_libraries = libraries.compiler;
   parts.open_blas = RocBlas::open;

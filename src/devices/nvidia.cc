@@ -14,7 +14,7 @@ namespace assay {
 namespace {
 
 // ISA 6.0 and sm_50: what every driver since CUDA 9 compiles for the GPU at hand.
-constexpr const char* kHelpers = R"ptx(
+constexpr const char* kPtxHelpers = R"ptx(
 .version 6.0
 .target sm_50
 .address_size 64
@@ -112,7 +112,7 @@ TRIAD_DONE:
 }
 )ptx";
 
-constexpr unsigned kTextLength = 96;
+constexpr unsigned kDriverTextLength = 96;
 constexpr int64_t kSecond = 1'000'000'000;
 
 Status bind(const DynamicLibrary& library, nvml::Api& api) {
@@ -221,11 +221,12 @@ class NvmlSensor final : public GpuSensor {
   }
 
   Status look_around() {
-    std::array<char, kTextLength> text = {};
-    ASSAY_TRY(check(api_.driver_version(text.data(), kTextLength - 1), "asking for the driver"));
+    std::array<char, kDriverTextLength> text = {};
+    ASSAY_TRY(
+        check(api_.driver_version(text.data(), kDriverTextLength - 1), "asking for the driver"));
     driver_ = text.data();
     text = {};
-    ASSAY_TRY(check(api_.uuid(device_, text.data(), kTextLength - 1), "asking for the UUID"));
+    ASSAY_TRY(check(api_.uuid(device_, text.data(), kDriverTextLength - 1), "asking for the UUID"));
     uuid_ = text.data();
     unsigned current = 0;
     unsigned pending = 0;
@@ -360,7 +361,7 @@ Result<std::unique_ptr<PowerDevice>> open_nvidia_device(int ordinal,
   parts.vendor = GpuVendor::kNvidia;
   parts.cpu_clock = CLOCK_REALTIME;
   ASSAY_TRY_ASSIGN(parts.sensor, NvmlSensor::open(libraries.nvml, runtime.bus_id(), sensor));
-  parts.helpers = kHelpers;
+  parts.helpers = kPtxHelpers;
   parts.blas_libraries = libraries.blas;
   parts.compiler_libraries = libraries.compiler;
   parts.open_blas = CuBlas::open;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/random.h"
 #include "devices/simulated_parts.h"
 
@@ -17,13 +18,11 @@ namespace {
 using simulated::Kernel;
 using simulated::Rails;
 
-constexpr int64_t kUs = 1000;
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kLaunch = 8 * kUs;    // from the call to the first execution
-constexpr int64_t kCallCost = 2 * kUs;  // of starting and stopping the logger
+constexpr int64_t kLaunch = 8 * kMicrosecondNs;    // from the call to the first execution
+constexpr int64_t kCallCost = 2 * kMicrosecondNs;  // of starting and stopping the logger
 constexpr std::array<double, 3> kWarmUp = {1.3, 1.12, 1.06};  // slower from idle (FinGraV IV-A S4)
 constexpr double kExecutionJitter = 0.001;
-constexpr int64_t kForgetsAfter = 20 * kMs;  // idle for so long: cold and boosted again
+constexpr int64_t kForgetsAfter = 20 * kMillisecondNs;  // idle for so long: cold and boosted again
 
 enum Stream : uint64_t { kRunMode = 11, kExecution = 12, kReading = 13, kProbe = 14 };
 
@@ -244,7 +243,7 @@ class Simulated final : public SimulatedDevice {
   DeviceFacts facts_;
   simulated::Tape tape_;
   std::deque<Kernel> kernels_;  // the tape points at their shapes
-  int64_t now_ = 3'600'000 * kMs;
+  int64_t now_ = 3'600'000 * kMillisecondNs;
   int64_t busy_since_ = 0;
   int64_t busy_until_ = INT64_MIN / 2;
   size_t warm_ups_ = 0;
@@ -286,9 +285,9 @@ Status set_knob(SimulatedKnobs& knobs, std::string_view name, double value) {
     return Ok{};
   };
   if (name == "window") return time(knobs.window_ns, 1);
-  if (name == "period") return time(knobs.period_ns, kUs);
+  if (name == "period") return time(knobs.period_ns, kMicrosecondNs);
   if (name == "delay") return time(knobs.delay_ns, 0);
-  if (name == "t") return time(knobs.t_exec_ns, kUs);
+  if (name == "t") return time(knobs.t_exec_ns, kMicrosecondNs);
   if (name == "drift") return within(knobs.drift_ppm, -1000, 1000);
   if (name == "noise") return within(knobs.noise_share, 0, 1);
   if (name == "idle") return within(knobs.idle_w, 0, 500);

@@ -4,35 +4,34 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/numbers.h"
 #include "base/random.h"
 
 namespace assay::simulated {
 namespace {
 
-constexpr int64_t kUs = 1000;
-constexpr int64_t kMs = 1'000'000;
-
-enum Stream : uint64_t { kDraw = 1, kKernelDraw = 2 };
+enum DrawStream : uint64_t { kDraw = 1, kKernelDraw = 2 };
 
 void draw_sensor(Device& device, SplitMix64& random) {
   SensorModel& sensor = device.sensor;
   sensor.mode = SensorMode::kBoxcar;
-  sensor.window_ns = kMs;
-  sensor.period_ns = kMs;
-  sensor.delay_ns = random.chance(0.5) ? 0 : static_cast<int64_t>(random.uniform(0.1, 0.5) * kMs);
+  sensor.window_ns = kMillisecondNs;
+  sensor.period_ns = kMillisecondNs;
+  sensor.delay_ns =
+      random.chance(0.5) ? 0 : static_cast<int64_t>(random.uniform(0.1, 0.5) * kMillisecondNs);
   if (device.kind == "fine") {
-    sensor.window_ns = static_cast<int64_t>(random.uniform(40, 160) * kUs);
+    sensor.window_ns = static_cast<int64_t>(random.uniform(40, 160) * kMicrosecondNs);
     sensor.period_ns =
         static_cast<int64_t>(static_cast<double>(sensor.window_ns) * random.uniform(1.5, 4));
     sensor.delay_ns /= 10;
   } else if (device.kind == "nvml") {
-    sensor.window_ns = static_cast<int64_t>(random.uniform(20, 30) * kMs);
-    sensor.period_ns = 100 * kMs;
-    sensor.delay_ns = static_cast<int64_t>(random.uniform(8, 30) * kMs);
+    sensor.window_ns = static_cast<int64_t>(random.uniform(20, 30) * kMillisecondNs);
+    sensor.period_ns = 100 * kMillisecondNs;
+    sensor.delay_ns = static_cast<int64_t>(random.uniform(8, 30) * kMillisecondNs);
   } else if (device.kind == "one_second") {
     sensor.mode = SensorMode::kOneSecondAverage;
-    sensor.window_ns = 1000 * kMs;
-    sensor.period_ns = 100 * kMs;
+    sensor.window_ns = 1000 * kMillisecondNs;
+    sensor.period_ns = 100 * kMillisecondNs;
     sensor.delay_ns = 0;
   }
   sensor.source = "documented";
@@ -62,9 +61,9 @@ void draw_runs(Device& device, SplitMix64& random) {
   const bool throttles = random.chance(0.3);
   const double boost = random.uniform(0.08, 0.3);
   device.boost = throttles ? boost : 0;
-  device.boost_until_ns = static_cast<int64_t>(random.uniform(2, 10) * kMs);
+  device.boost_until_ns = static_cast<int64_t>(random.uniform(2, 10) * kMillisecondNs);
   device.settled_after_ns =
-      device.boost_until_ns + static_cast<int64_t>(random.uniform(0.3, 1) * 6 * kMs);
+      device.boost_until_ns + static_cast<int64_t>(random.uniform(0.3, 1) * 6 * kMillisecondNs);
 }
 
 std::string draw_kind(SplitMix64& random) {
@@ -182,7 +181,8 @@ Kernel draw_kernel(const Device& device, const Workload& work, const SimulatedKn
   const double byte_s = std::isnan(work.bytes) ? 0 : work.bytes / device.peak_bytes_per_s;
   const bool compute = flop_s > byte_s;
   const double ideal_s = std::max({flop_s, byte_s, 5e-6});
-  kernel.t_ns = static_cast<int64_t>(ideal_s * 1e9 / random.uniform(0.45, 0.85)) + 3 * kUs;
+  kernel.t_ns =
+      static_cast<int64_t>(ideal_s * 1e9 / random.uniform(0.45, 0.85)) + 3 * kMicrosecondNs;
   kernel.t_ns = knobs.t_exec_ns.value_or(kernel.t_ns);
   const double share = compute ? random.uniform(0.6, 1.0) : random.uniform(0.35, 0.65);
   kernel.power_w = device.idle_w + share * (device.limit_w - device.idle_w);

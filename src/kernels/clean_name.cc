@@ -22,10 +22,6 @@ constexpr std::array<std::string_view, 9> kGemmMarkers = {
 constexpr std::array<std::string_view, 5> kAttention = {"flash_fwd", "flash_bwd", "flash", "fmha",
                                                         "attention"};
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 // Keeps what may stand in a word, UTF-8 included; anything else becomes one '_'.
 std::string as_word(std::string_view text) {
   std::string word;

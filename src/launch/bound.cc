@@ -7,12 +7,12 @@
 #include <random>
 #include <span>
 
+#include "base/numbers.h"
 #include "base/stats.h"
 
 namespace assay {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr size_t kMinBatches = 3;
 // MAD x 1.4826 estimates the standard deviation of normal noise; three of them as the tolerance.
 constexpr double kNoiseFactor = 3 * 1.4826;

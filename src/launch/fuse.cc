@@ -8,7 +8,6 @@
 #include "launch/fuse_chains.h"
 #include "launch/fuse_mining.h"
 #include "launch/fuse_segments.h"
-#include "launch/queue.h"
 
 namespace assay {
 namespace {
@@ -148,8 +147,7 @@ Result<FusionReport> analyze_fusion(const Trace& trace, const Links& links, cons
   const ChainIndex index = index_chains(segments.sequences);
 
   FusionReport report;
-  ASSAY_TRY_ASSIGN(report.floor,
-                   find_floor(trace, links, raw, options.floor_ns, options.floor_source));
+  ASSAY_TRY_ASSIGN(report.floor, floor_or_found(options.floor, trace, links));
   report.segment = options.segment;
   report.identity = options.identity;
   report.threshold = options.threshold;

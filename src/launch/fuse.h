@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "floor/floor.h"
 #include "kernels/names.h"
 #include "launch/metrics.h"
 #include "trace/iterations.h"
@@ -41,11 +42,10 @@ struct FusionOptions {
   double threshold = 1;  // T of the candidates, in (0, 1]
   SegmentRule segment = SegmentRule::kSync;
   KernelIdentity identity = KernelIdentity::kName;
-  size_t max_candidates = 10;      // candidate chains listed per length; all are counted
-  size_t max_chains = 10;          // recommended chains listed
-  uint32_t min_count = 2;          // occurrences that a recommended chain needs
-  std::optional<double> floor_ns;  // as LaunchOptions
-  std::string floor_source;
+  size_t max_candidates = 10;  // candidate chains listed per length; all are counted
+  size_t max_chains = 10;      // recommended chains listed
+  uint32_t min_count = 2;      // occurrences that a recommended chain needs
+  std::optional<LaunchFloor> floor = std::nullopt;  // absent: found in the trace
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };

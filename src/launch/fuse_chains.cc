@@ -110,10 +110,9 @@ class ChainDescriber {
     chain.root_ops = most_frequent(trace_, root_ops);
     const uint64_t k_eager = segments_.sequences.ids.size();
     chain.speedup = fusion_speedup(k_eager, k_eager - chain.launches_saved);
-    chain.saving_ns =
-        floor.source == FloorSource::kNone
-            ? std::numeric_limits<double>::quiet_NaN()
-            : static_cast<double>(chain.launches_saved) * static_cast<double>(floor.floor_ns);
+    chain.saving_ns = floor.known() ? static_cast<double>(chain.launches_saved) *
+                                          static_cast<double>(floor.floor_ns)
+                                    : std::numeric_limits<double>::quiet_NaN();
     return chain;
   }
 

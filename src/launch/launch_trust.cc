@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.h"
 #include "launch/facts.h"
 
 namespace assay {
 namespace {
-
-constexpr int64_t kMicrosecondNs = 1'000;
 
 // Kernels that start before an earlier one has ended, on whatever stream.
 uint64_t overlapping_kernels(const Trace& trace) {
@@ -128,12 +127,6 @@ void note_windows(const Trace& trace, const Links& links, const Windows& windows
               "gpu_idle_eq5_ns,kernel_sum_ns",
               "kernels that run while another does: equation 5 counts that time twice and is too "
               "small by it; idle from the union is not affected");
-  }
-  if (report.floor.source == FloorSource::kEmptyStream && report.floor.samples < kFewFloorSamples) {
-    notes.add(
-        "floor_samples", report.floor.samples, 0, "queue_share,floor_ns",
-        "the launch floor is the 5th percentile of very few launches to an empty stream: give "
-        "--floor, or take the queue share for a rough one");
   }
   const BeforeOrigin before = before_origin(trace, whole.origin_ns);
   notes.add("kernels_before_origin", before.kernels, before.time_ns,

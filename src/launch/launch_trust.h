@@ -14,7 +14,7 @@ namespace assay {
 // it applies: unlinked_kernels, carried_over_kernels, clamped_launches, dropped_launches,
 // whole_microseconds, clock_offset, graph_kernels, shared_correlations, launches_without_kernel,
 // overlapping_kernels, kernels_before_origin, inverted_window, kernels_outside_iterations,
-// neighbour_kernels, other_thread_launches, several_devices, duplicate_calls, floor_samples.
+// neighbour_kernels, other_thread_launches, several_devices, duplicate_calls.
 TrustNotes launch_trust(const Trace& trace, const Links& links, const Windows& windows,
                         const LaunchReport& report);
 

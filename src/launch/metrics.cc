@@ -4,16 +4,14 @@
 #include <limits>
 #include <utility>
 
+#include "base/numbers.h"
 #include "launch/facts.h"
 #include "launch/launch_trust.h"
-#include "launch/queue.h"
 #include "launch/top_kernels.h"
 #include "launch/window_metrics.h"
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool is_copy(const Trace& trace, ActivityId activity) {
   const ActivityKind kind = trace.activities.kind[activity.index()];
@@ -129,18 +127,6 @@ std::string_view origin_source_name(OriginSource source) {
   return "";
 }
 
-std::string_view floor_source_name(FloorSource source) {
-  switch (source) {
-    case FloorSource::kUser:
-      return "user";
-    case FloorSource::kEmptyStream:
-      return "empty_stream";
-    case FloorSource::kNone:
-      return "none";
-  }
-  return "";
-}
-
 std::string_view idle_cause_name(IdleCause cause) {
   switch (cause) {
     case IdleCause::kHostBusy:
@@ -173,8 +159,7 @@ Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, cons
                                     const LaunchOptions& options) {
   LaunchReport report;
   const std::vector<int64_t> raw = raw_launch_times(trace, links);
-  ASSAY_TRY_ASSIGN(report.floor,
-                   find_floor(trace, links, raw, options.floor_ns, options.floor_source));
+  ASSAY_TRY_ASSIGN(report.floor, floor_or_found(options.floor, trace, links));
   const std::vector<OpId> roots = root_ops(trace, links);
 
   report.copies_counted = options.count_copies;

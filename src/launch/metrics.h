@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "base/stats.h"
+#include "floor/floor.h"
 #include "kernels/names.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
@@ -28,10 +29,7 @@
 namespace assay {
 
 struct LaunchOptions {
-  // F, the launch time of a kernel that does nothing, from the user: a null-kernel run, a published
-  // floor, the plateau of a batch sweep. Absent: estimated from the trace.
-  std::optional<double> floor_ns;
-  std::string floor_source;   // where floor_ns is from, in words, repeated in the report
+  std::optional<LaunchFloor> floor = std::nullopt;  // F; absent: found in the trace
   bool count_copies = false;  // memcpy and memset also make the GPU busy (union only, never Eq. 5)
   size_t top_kernels = 10;    // rows of LaunchReport::top_kernels; 0 = all
   // What the kernels are; absent: by the built-in table.
@@ -47,21 +45,6 @@ enum class OriginSource : uint8_t {
   kNone,              // no kernels
 };
 std::string_view origin_source_name(OriginSource source);
-
-// Where F of the launch/queue decomposition is from.
-enum class FloorSource : uint8_t {
-  kUser,         // LaunchOptions::floor_ns
-  kEmptyStream,  // p5 of t_l over launches issued while their stream had nothing left to do
-  kNone,         // no such launch: no decomposition
-};
-std::string_view floor_source_name(FloorSource source);
-
-struct LaunchFloor {
-  FloorSource source = FloorSource::kNone;
-  int64_t floor_ns = 0;  // rounded to whole nanoseconds, so that floor and queue add up exactly
-  uint64_t samples = 0;  // launches behind an estimate
-  std::string text;      // the source in words
-};
 
 // The range in which a number lies once the trust notes are taken into account.
 struct Bracket {
@@ -192,7 +175,7 @@ struct LaunchReport {
   TrustNotes trust;
 };
 
-// Fails on a negative or non-finite floor. A trace without kernels gives zeros and refusals, not an
+// Fails on a floor beyond a second. A trace without kernels gives zeros and refusals, not an
 // error.
 Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, const Windows& windows,
                                     const LaunchOptions& options);

@@ -3,16 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "base/numbers.h"
 #include "launch/bound.h"
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-double share(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : kNan;
-}
 
 void fill_shares(const LaunchMetrics& metrics, TraceVerdict& verdict) {
   verdict.queue_share = metrics.queue_share;
@@ -39,7 +34,9 @@ TraceBound classify(const TraceVerdict& verdict, const VerdictOptions& options) 
   const bool graph = verdict.graph_share > 0.5;
   const bool queues = verdict.queue_share > options.queue_bound;  // false for NaN
   if (verdict.gpu_idle_share <= options.idle_bound) {
-    return graph || queues ? TraceBound::kGpu : TraceBound::kTransition;
+    // Without a floor nobody can say that launches do not queue, and the GPU is hardly ever idle.
+    const bool may_queue = queues || std::isnan(verdict.queue_share);
+    return graph || may_queue ? TraceBound::kGpu : TraceBound::kTransition;
   }
   if (std::isnan(verdict.cpu_idle_share)) return TraceBound::kUnknown;
   if (verdict.idle_input_share >= options.dominance) return TraceBound::kInput;

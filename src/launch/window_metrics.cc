@@ -6,18 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/numbers.h"
 #include "launch/facts.h"
 #include "launch/queue.h"
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t kMicrosecondNs = 1'000;
-
-double ratio(int64_t part, int64_t whole) {
-  return whole == 0 ? kNan : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 void add_reason(Bracket& bracket, std::string_view key) {
   if (!bracket.reasons.empty()) bracket.reasons += ',';
@@ -118,13 +112,13 @@ void WindowMeter::count_launches(const WindowRows& rows, LaunchMetrics& metrics)
     metrics.other_thread_launches =
         metrics.launches - per_thread[metrics.dispatching_thread.index()];
   }
-  const bool floor_known = floor_.source != FloorSource::kNone;
+  const bool floor_known = floor_.known();
   for (int64_t time : times) {
     metrics.tklqt_ns += time;
     if (floor_known) metrics.floor_sum_ns += std::min(time, floor_.floor_ns);
   }
   metrics.queue_sum_ns = floor_known ? metrics.tklqt_ns - metrics.floor_sum_ns : 0;
-  metrics.queue_share = floor_known ? ratio(metrics.queue_sum_ns, metrics.tklqt_ns) : kNan;
+  metrics.queue_share = floor_known ? share(metrics.queue_sum_ns, metrics.tklqt_ns) : kNan;
   metrics.launch_time = launch_time_stats(times);
 }
 
@@ -132,7 +126,7 @@ void WindowMeter::sum_kernels(const WindowRows& rows, LaunchMetrics& metrics) co
   for (ActivityId kernel : rows.kernels) {
     metrics.kernel_sum_ns += trace_.activities.dur_ns[kernel.index()];
   }
-  metrics.akd_ns = ratio(metrics.kernel_sum_ns, static_cast<int64_t>(metrics.kernels));
+  metrics.akd_ns = share(metrics.kernel_sum_ns, static_cast<int64_t>(metrics.kernels));
 }
 
 // p_1 and the end of k_n, the kernel that ends last (spec/launch 2).
@@ -197,7 +191,7 @@ void WindowMeter::measure_cpu(LaunchMetrics& metrics) {
   metrics.cpu_busy_ns = recorded - metrics.cpu_blocked_ns;
   metrics.cpu_idle_ns = metrics.il_ns - metrics.cpu_busy_ns;
   metrics.cpu_unrecorded_ns = metrics.il_ns - recorded;
-  metrics.cpu_blocking_share = ratio(metrics.cpu_blocked_ns, metrics.cpu_idle_ns);
+  metrics.cpu_blocking_share = share(metrics.cpu_blocked_ns, metrics.cpu_idle_ns);
 }
 
 void WindowMeter::blame_idle(LaunchMetrics& metrics) {

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "levels/waterfall.h"
+
 namespace assay {
 namespace {
 
-constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
 using Shape = std::vector<double>;
 
 // [[8,128],[],[128,64]] -> shapes of the arguments; what is deeper (lists of tensors) is an

@@ -8,7 +8,7 @@ namespace {
 
 // An operator with more than this share of an iteration's launches is no unit (a model call, a
 // step recorded as an operator).
-constexpr double kWideShare = 0.1;
+constexpr double kManyWindowsShare = 0.1;
 // Iterations so small that the share means nothing.
 constexpr double kLeastLimit = 8;
 
@@ -39,8 +39,8 @@ HostUnits::HostUnits(const Trace& trace, const Links& links, size_t windows)
     if (const OpId parent = links.op_parent[o]) inside[parent.index()] += inside[o];
   }
   const std::vector<uint8_t> is_node = autograd_nodes(trace);
-  const double limit = std::max(
-      kLeastLimit, kWideShare * launches / static_cast<double>(std::max<size_t>(windows, 1)));
+  const double limit = std::max(kLeastLimit, kManyWindowsShare * launches /
+                                                 static_cast<double>(std::max<size_t>(windows, 1)));
   for (size_t o = 0; o < trace.ops.size(); ++o) {
     const OpId parent = links.op_parent[o];
     if (parent && unit_[parent.index()]) {

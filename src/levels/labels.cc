@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 22> kOperations = {
     "mlp_dp",  "mlp_ra",  "ln",      "lp",    "ga",     "opt_step"};
 
 // A label around this share of all launches is a frame of the run, no operation in it.
-constexpr double kWideShare = 0.4;
+constexpr double kWrapperShare = 0.4;
 
 // "layer3", "Layer_12", "layers.7", "decoder layer 4": the number behind the word.
 int32_t layer_number(const std::string& text) {
@@ -130,7 +130,7 @@ void Labels::drop_wide_labels(const Trace& trace, const Links& links) {
     }
   }
   for (size_t f = 0; f < facts_.size(); ++f) {
-    if (static_cast<double>(inside[f]) > kWideShare * static_cast<double>(launches)) {
+    if (static_cast<double>(inside[f]) > kWrapperShare * static_cast<double>(launches)) {
       facts_[f].own = false;
     }
   }

@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "base/ascii.h"
+
 namespace assay {
 namespace {
 
@@ -24,12 +26,8 @@ bool is_container(std::string_view cls) {
          });
 }
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-bool is_linear(std::string_view cls) { return has(cls, "Linear"); }
-bool is_rms_norm(std::string_view cls) { return has(cls, "RMSNorm"); }
+bool is_linear(std::string_view cls) { return contains(cls, "Linear"); }
+bool is_rms_norm(std::string_view cls) { return contains(cls, "RMSNorm"); }
 
 }  // namespace
 
@@ -160,8 +158,9 @@ void Modules::name_operations() {
     Instance& instance = instances_[i];
     if (instance.layer == i) instance.role = Role::kLayer;
     if (instance.layer == kNone || instance.parent != instance.layer) continue;
-    if (has(instance.cls, "Attention")) instance.role = Role::kAttention;
-    if (has(instance.cls, "MLP") || has(instance.cls, "FeedForward")) instance.role = Role::kMlp;
+    if (contains(instance.cls, "Attention")) instance.role = Role::kAttention;
+    if (contains(instance.cls, "MLP") || contains(instance.cls, "FeedForward"))
+      instance.role = Role::kMlp;
   }
   bool any_llama = false;
   for (uint32_t i = 0; i < instances_.size(); ++i) {
@@ -190,25 +189,25 @@ std::string Modules::llama_name(uint32_t index) const {
   const Instance& instance = instances_[index];
   const std::string_view cls = instance.cls;
   if (instance.layer == kNone) {
-    if (has(cls, "Embedding") && !has(cls, "Rotary")) return "ie";
-    if (has(cls, "LogitsProcessor") || has(cls, "LMHead") || is_linear(cls)) return "lp";
+    if (contains(cls, "Embedding") && !contains(cls, "Rotary")) return "ie";
+    if (contains(cls, "LogitsProcessor") || contains(cls, "LMHead") || is_linear(cls)) return "lp";
     return is_rms_norm(cls) ? "ln" : "";
   }
   if (instance.parent == kNone || instance.has_children) return "";
   const Role around = instances_[instance.parent].role;
   if (around == Role::kLayer && is_rms_norm(cls)) return instance.ordinal == 0 ? "attn_n" : "mlp_n";
   if (around == Role::kAttention) {
-    if (has(cls, "QKV")) return "qkv_ip";
-    if (has(cls, "RowParallel")) return "attn_op";
-    if (has(cls, "Rotary")) return "qkv_re";
-    if (has(cls, "Attention")) return "attn_fa";
+    if (contains(cls, "QKV")) return "qkv_ip";
+    if (contains(cls, "RowParallel")) return "attn_op";
+    if (contains(cls, "Rotary")) return "qkv_re";
+    if (contains(cls, "Attention")) return "attn_fa";
     if (is_linear(cls)) return instance.ordinal + 1 == instance.siblings ? "attn_op" : "qkv_ip";
   }
   if (around == Role::kMlp) {
-    if (has(cls, "Merged")) return "mlp_gp";
-    if (has(cls, "RowParallel")) return "mlp_dp";
-    if (has(cls, "AndMul")) return "mlp_gu";
-    if (has(cls, "SiLU") || has(cls, "Activation")) return "mlp_gs";
+    if (contains(cls, "Merged")) return "mlp_gp";
+    if (contains(cls, "RowParallel")) return "mlp_dp";
+    if (contains(cls, "AndMul")) return "mlp_gu";
+    if (contains(cls, "SiLU") || contains(cls, "Activation")) return "mlp_gs";
     if (is_linear(cls) && instance.ordinal + 1 == instance.siblings) return "mlp_dp";
     if (is_linear(cls)) return instance.ordinal == 0 ? "mlp_gp" : "mlp_up";
   }
@@ -220,9 +219,9 @@ std::string_view Modules::llama_inner_op(const Place& place, ThreadId thread, in
   if (place.instance == kNone) return "";
   const Instance& instance = instances_[place.instance];
   if (instance.layer == kNone || llama_layer_[instance.layer] == 0) return "";
-  if (instance.role == Role::kMlp) return has(op_name, "mul") ? "mlp_gu" : "";
+  if (instance.role == Role::kMlp) return contains(op_name, "mul") ? "mlp_gu" : "";
   if (instance.role == Role::kLayer) {
-    if (!has(op_name, "add")) return "";
+    if (!contains(op_name, "add")) return "";
     const auto after =
         std::upper_bound(mlp_starts_.begin(), mlp_starts_.end(), std::pair(thread, time_ns));
     const bool behind_mlp = after != mlp_starts_.begin() && (after - 1)->first == thread &&
@@ -231,13 +230,14 @@ std::string_view Modules::llama_inner_op(const Place& place, ThreadId thread, in
   }
   if (instance.role != Role::kAttention) return "";
   for (const char* core : {"scaled_dot_product", "flash", "softmax", "matmul", "bmm"}) {
-    if (has(op_name, core)) return "attn_fa";
+    if (contains(op_name, core)) return "attn_fa";
   }
-  if (has(op_name, "split") || has(op_name, "chunk")) return "qkv_s";
-  if (has(op_name, "contiguous") || has(op_name, "clone") || has(op_name, "copy")) return "qkv_c";
-  if (has(op_name, "reshape")) return "attn_or";
+  if (contains(op_name, "split") || contains(op_name, "chunk")) return "qkv_s";
+  if (contains(op_name, "contiguous") || contains(op_name, "clone") || contains(op_name, "copy"))
+    return "qkv_c";
+  if (contains(op_name, "reshape")) return "attn_or";
   for (const char* rotary : {"mul", "add", "neg", "cat", "rotary"}) {
-    if (has(op_name, rotary)) return "qkv_re";
+    if (contains(op_name, rotary)) return "qkv_re";
   }
   return "";
 }

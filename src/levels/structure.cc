@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace assay {
 namespace {
 
@@ -56,12 +58,9 @@ RepeatingBlock longest_run(const std::vector<uint32_t>& tokens, size_t period) {
   return best;
 }
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 bool is_activation(std::string_view name) {
-  return has(name, "silu") || has(name, "SiLU") || has(name, "swiglu") || has(name, "act_and_mul");
+  return contains(name, "silu") || contains(name, "SiLU") || contains(name, "swiglu") ||
+         contains(name, "act_and_mul");
 }
 
 std::vector<std::string> own_names(const std::vector<BlockUnit>& block) {
@@ -128,14 +127,14 @@ std::vector<std::string> llama_names(const std::vector<BlockUnit>& block) {
     } else if (is_norm_name(unit.name) && (last_gemm.empty() || last_gemm == "attn_op")) {
       name = norm++ == 0 ? "attn_n" : "mlp_n";
     } else if (is_activation(unit.name)) {
-      name = has(unit.name, "mul") ? "mlp_gu" : "mlp_gs";
+      name = contains(unit.name, "mul") ? "mlp_gu" : "mlp_gs";
     } else if (last_gemm == "qkv_ip" && !behind) {
       name = unit.type == OpType::kCopy ? "qkv_c" : "qkv_re";
-    } else if (last_gemm == "attn_op" && has(unit.name, "add")) {
+    } else if (last_gemm == "attn_op" && contains(unit.name, "add")) {
       name = "attn_ra";
-    } else if (last_gemm == "mlp_dp" && has(unit.name, "add")) {
+    } else if (last_gemm == "mlp_dp" && contains(unit.name, "add")) {
       name = "mlp_ra";
-    } else if (has(unit.name, "mul") && has(last_gemm, "mlp_")) {
+    } else if (contains(unit.name, "mul") && contains(last_gemm, "mlp_")) {
       name = "mlp_gu";
     }
     names.push_back(std::move(name));
@@ -146,7 +145,7 @@ std::vector<std::string> llama_names(const std::vector<BlockUnit>& block) {
 }  // namespace
 
 bool is_norm_name(std::string_view name) {
-  return has(name, "norm") || has(name, "Norm") || has(name, "rms");
+  return contains(name, "norm") || contains(name, "Norm") || contains(name, "rms");
 }
 
 RepeatingBlock find_repeating_block(const std::vector<uint32_t>& tokens) {

@@ -282,17 +282,17 @@ void bracket(const TelemetryTrack& track, const Weights& sums, SampledValue& res
 
 // ---- groups of intervals ----
 
-struct GroupKey {
+struct GpuOpKey {
   int64_t gpu = 0;
   LevelPhase phase = LevelPhase::kNone;
   uint32_t op = 0;
-  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+  friend auto operator<=>(const GpuOpKey&, const GpuOpKey&) = default;
 };
 
 // Runs of compute kernels with the same key: from the start of the first to the end of the last.
 // `with_op`: the operation is part of the key.
-std::map<GroupKey, std::vector<Interval>> runs_of(const LevelsReport& report, bool with_op) {
-  std::map<GroupKey, std::vector<Interval>> runs;
+std::map<GpuOpKey, std::vector<Interval>> runs_of(const LevelsReport& report, bool with_op) {
+  std::map<GpuOpKey, std::vector<Interval>> runs;
   const KernelLevel* before = nullptr;
   std::vector<Interval>* open = nullptr;
   for (const KernelLevel& row : report.rows) {
@@ -516,12 +516,9 @@ double min_cores(const float* percent, size_t cpus) {
   return sum;
 }
 
-std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval trace) {
-  const CpuUtilization& cpu = placed.cpu;
-  const size_t cpus = cpu.cpus.size();
-  CpuActivity activity;
-  activity.logical = cpus;
-  activity.period_ns = median_step(cpu.t_ns);
+// Per logical CPU its physical core among activity.cores, which are found here; empty where the
+// places of some are not known.
+std::vector<size_t> find_cores(const PlacedTelemetry& placed, CpuActivity& activity) {
   std::map<std::pair<int, int>, size_t> index;
   std::vector<size_t> core_of;
   for (const CpuCorePlace& place : placed.cores) {
@@ -532,44 +529,46 @@ std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval 
     ++activity.cores[at->second].logical;
     core_of.push_back(at->second);
   }
-  if (core_of.size() != cpus) {
-    activity.cores.clear();
-    core_of.clear();
+  if (core_of.size() == activity.logical) return core_of;
+  activity.cores.clear();
+  return {};
+}
+
+// Adds what the cores did in one period, with `percent` per logical CPU.
+void add_cores(const float* percent, const std::vector<size_t>& core_of, CpuMoment& moment,
+               CpuActivity& activity) {
+  std::vector<uint8_t> busy(activity.cores.size());
+  for (size_t c = 0; c < core_of.size(); ++c) {
+    if (!(percent[c] > 0)) continue;
+    if (busy[core_of[c]] < UINT8_MAX) ++busy[core_of[c]];
+    activity.cores[core_of[c]].busy_cores += static_cast<double>(percent[c]) / 100;
   }
+  for (size_t c = 0; c < busy.size(); ++c) {
+    moment.one_sibling += busy[c] == 1 ? 1 : 0;
+    moment.siblings += busy[c] > 1 ? 1 : 0;
+    activity.cores[c].one += busy[c] == 1 ? 1 : 0;
+    activity.cores[c].more += busy[c] > 1 ? 1 : 0;
+  }
+  activity.active_siblings.insert(activity.active_siblings.end(), busy.begin(), busy.end());
+}
+
+// What follows from the moments.
+void sum_up(CpuActivity& activity) {
   std::vector<double> active;
   std::vector<double> least;
   double busy_ns = 0;
   double all_ns = 0;
   uint64_t active_physical = 0;
   uint64_t active_siblings = 0;
-  for (size_t i = 0; i < cpu.t_ns.size(); ++i) {
-    if (cpu.t_ns[i] <= trace.start_ns || cpu.from_ns[i] >= trace.end_ns) continue;
-    const float* percent = cpu.percent.data() + i * cpus;
-    CpuMoment moment{cpu.from_ns[i],           cpu.t_ns[i], active_cores(percent, cpus),
-                     min_cores(percent, cpus), 0,           0};
-    std::vector<uint8_t> busy(activity.cores.size());
-    for (size_t c = 0; c < core_of.size(); ++c) {
-      if (!(percent[c] > 0)) continue;
-      if (busy[core_of[c]] < UINT8_MAX) ++busy[core_of[c]];
-      activity.cores[core_of[c]].busy_cores += static_cast<double>(percent[c]) / 100;
-    }
-    for (size_t c = 0; c < busy.size(); ++c) {
-      moment.one_sibling += busy[c] == 1 ? 1 : 0;
-      moment.siblings += busy[c] > 1 ? 1 : 0;
-      activity.cores[c].one += busy[c] == 1 ? 1 : 0;
-      activity.cores[c].more += busy[c] > 1 ? 1 : 0;
-    }
+  for (const CpuMoment& moment : activity.moments) {
     active_physical += static_cast<uint64_t>(moment.one_sibling + moment.siblings);
     active_siblings += static_cast<uint64_t>(moment.siblings);
-    activity.active_siblings.insert(activity.active_siblings.end(), busy.begin(), busy.end());
     const auto length = static_cast<double>(moment.t_ns - moment.from_ns);
     busy_ns += length * moment.min_cores;
-    all_ns += length * static_cast<double>(cpus);
+    all_ns += length * static_cast<double>(activity.logical);
     active.push_back(moment.active);
     least.push_back(moment.min_cores);
-    activity.moments.push_back(moment);
   }
-  if (activity.moments.empty()) return std::nullopt;
   activity.active = spread_of(std::move(active));
   activity.min_cores = spread_of(std::move(least));
   activity.utilization = all_ns > 0 ? busy_ns / all_ns : 0;
@@ -580,6 +579,25 @@ std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval 
   activity.siblings_share = active_physical > 0 ? static_cast<double>(active_siblings) /
                                                       static_cast<double>(active_physical)
                                                 : 0;
+}
+
+std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval trace) {
+  const CpuUtilization& cpu = placed.cpu;
+  const size_t cpus = cpu.cpus.size();
+  CpuActivity activity;
+  activity.logical = cpus;
+  activity.period_ns = median_step(cpu.t_ns);
+  const std::vector<size_t> core_of = find_cores(placed, activity);
+  for (size_t i = 0; i < cpu.t_ns.size(); ++i) {
+    if (cpu.t_ns[i] <= trace.start_ns || cpu.from_ns[i] >= trace.end_ns) continue;
+    const float* percent = cpu.percent.data() + i * cpus;
+    CpuMoment moment{cpu.from_ns[i],           cpu.t_ns[i], active_cores(percent, cpus),
+                     min_cores(percent, cpus), 0,           0};
+    add_cores(percent, core_of, moment, activity);
+    activity.moments.push_back(moment);
+  }
+  if (activity.moments.empty()) return std::nullopt;
+  sum_up(activity);
   return activity;
 }
 

@@ -18,7 +18,7 @@
 
 namespace assay {
 
-constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
 
 // How D_0 % and D_50 % of Eq. 9 are read from the samples (the paper leaves it open).
 enum class OverlapReading : uint8_t {

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/numbers.h"
 #include "base/random.h"
 #include "base/stats.h"
 
@@ -13,14 +14,13 @@ namespace assay {
 namespace {
 
 constexpr int64_t kUs = 1000;
-constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kFirstPoll = 50 * kUs;
-constexpr int64_t kStepIdle = 2000 * kMs;  // long enough for one-second averages
-constexpr int64_t kStepLoad = 2500 * kMs;
+constexpr int64_t kStepIdle = 2000 * kMillisecondNs;  // long enough for one-second averages
+constexpr int64_t kStepLoad = 2500 * kMillisecondNs;
 constexpr uint32_t kPulses = 120;
 constexpr int64_t kPollsPerPeriod = 200;
 constexpr int64_t kKernelsPerWindow = 20;
-constexpr int64_t kOneSecondFrom = 800 * kMs;
+constexpr int64_t kOneSecondFrom = 800 * kMillisecondNs;
 constexpr double kLeastExplained = 0.8;
 constexpr size_t kGrid = 48;
 constexpr double kGolden = 0.6180339887498949;
@@ -170,7 +170,7 @@ class Calibration {
     if (step.period_ns == 0) {
       return Error{ErrorCode::kUnsupported,
                    "the sensor showed fewer than three values in " +
-                       std::to_string((kStepIdle + kStepLoad) / kMs) +
+                       std::to_string((kStepIdle + kStepLoad) / kMillisecondNs) +
                        " ms: it is no power sensor, or it is stuck",
                    "", -1};
     }
@@ -259,7 +259,7 @@ class Calibration {
     tell("linearity", 0, 2);
     const SensorModel& sensor = found.sensor;
     const int64_t settle = sensor.window_ns + sensor.delay_ns + sensor.period_ns;
-    const int64_t measure = std::max({1000 * kMs, 20 * sensor.period_ns});
+    const int64_t measure = std::max({1000 * kMillisecondNs, 20 * sensor.period_ns});
     const Load& load = load_for(sensor.window_ns);
     Busy busy;
     ASSAY_TRY(device_.wait_ns(settle));

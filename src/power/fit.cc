@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "base/numbers.h"
 #include "base/stats.h"
 
 namespace assay {
@@ -14,8 +15,7 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-constexpr double kMostInflation = 1.5;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMostDegreeInflation = 1.5;
 
 // P_0 .. P_d at u by Bonnet's recursion.
 Vector legendre(double u, Eigen::Index terms) {
@@ -197,7 +197,7 @@ uint32_t supported_degree(const std::vector<LoiPoint>& points, double span_ns) {
   uint32_t degree = gap > span_ns / 2 ? 1 : kFullDegree;
   const auto carried = [&](uint32_t d) {
     return points.size() >= 2 * (d + 1) && times.size() > d &&
-           mean_inflation(points, span_ns, d) <= kMostInflation;
+           mean_inflation(points, span_ns, d) <= kMostDegreeInflation;
   };
   while (degree > 0 && !carried(degree)) --degree;
   return degree;

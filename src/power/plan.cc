@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/numbers.h"
 #include "power/profile.h"
 
 namespace assay {
@@ -27,8 +28,6 @@ constexpr std::array<PlanRow, 4> kPlanRows = {{
     // "> 1 ms" excludes 1 ms itself, which the row above claims.
     {1000 * kMicrosecond + 1, {200, 10 * kMicrosecond, 0.02, false}},
 }};
-
-int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 // Last value of the bin that starts at `low`, as a whole number of nanoseconds.
 int64_t bin_end(int64_t low, double margin) {

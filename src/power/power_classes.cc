@@ -11,9 +11,9 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-constexpr double kAlike = 0.95;        // correlation above which two columns are one
-constexpr double kMostInflation = 30;  // of a power's variance by the other columns
-constexpr double kSteady = 0.01;       // standard deviation of a share below which it is constant
+constexpr double kAlike = 0.95;             // correlation above which two columns are one
+constexpr double kMostPowerInflation = 30;  // of a power's variance by the other columns
+constexpr double kSteady = 0.01;  // standard deviation of a share below which it is constant
 
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
@@ -84,7 +84,7 @@ Worst worst_pair(const ShareMatrix& matrix, const std::vector<bool>& steady) {
   const Vector inflation = regular.ldlt().solve(Matrix::Identity(n, n)).diagonal();
   Eigen::Index most = -1;
   for (Eigen::Index i = 0; i < n; ++i) {
-    if (!usable(i) || inflation(i) <= kMostInflation) continue;
+    if (!usable(i) || inflation(i) <= kMostPowerInflation) continue;
     if (most < 0 || inflation(i) > inflation(most)) most = i;
   }
   if (most < 0) return worst;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/random.h"
 #include "base/stats.h"
 #include "power/settling.h"
@@ -13,30 +14,22 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
 constexpr uint32_t kTimings = 5;          // step 1
 constexpr uint32_t kTimedExecutions = 8;  // per timing, of which the first may be warm-ups
 constexpr int64_t kMaybeLongEnough = 20'000;
 constexpr uint32_t kSseExecutions = 4;      // step 3
 constexpr uint32_t kDelayBenchmark = 1000;  // probes at idle (spec/power 3)
 constexpr uint32_t kProbesAroundRun = 10;
-constexpr uint32_t kPlanningRuns = 0xffff0000;  // run numbers that are never recorded
-constexpr int64_t kCoolDown = 30 * kMs;         // idle between runs, so that each starts alike
-constexpr uint32_t kMeanRuns = 48;              // at least 32 repetitions (Yang et al.)
-constexpr double kGoldenShare = 0.6;            // of runs, expected to count
-constexpr int64_t kSettlingSpan = 50 * kMs;     // watched for throttling, at least
+constexpr uint32_t kPlanningRuns = 0xffff0000;      // run numbers that are never recorded
+constexpr int64_t kCoolDown = 30 * kMillisecondNs;  // idle between runs, so that each starts alike
+constexpr uint32_t kMeanRuns = 48;                  // at least 32 repetitions (Yang et al.)
+constexpr double kGoldenShare = 0.6;                // of runs, expected to count
+constexpr int64_t kSettlingSpan = 50 * kMillisecondNs;  // watched for throttling, at least
 constexpr uint32_t kSettlingRuns = 24;
 constexpr uint32_t kMostGrowth = 6;
 constexpr uint32_t kMostExecutions = 4'000'000;
 constexpr double kMostSamples = 2e6;    // of one campaign: some hundred MB
 constexpr double kLongestCampaign = 6;  // hours
-
-int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
-
-int64_t median_ns(std::vector<int64_t> values) {
-  std::sort(values.begin(), values.end());
-  return std::llround(quantile_sorted(values, 0.5));
-}
 
 // One digit after the point where there is one before it.
 std::string fixed(double value) {
@@ -154,7 +147,8 @@ class Procedure {
 
   // What the campaign takes at least when an execution takes t_ns.
   Status check_length(double t_ns) const {
-    if (t_ns + before_ns_ < kMs) return Ok{};  // shorter ones are bounded by their number
+    if (t_ns + before_ns_ < kMillisecondNs)
+      return Ok{};  // shorter ones are bounded by their number
     t_ns = std::max(t_ns, 1.0);
     const auto table = plan_profile(std::llround(t_ns), true);
     const double runs = options_.runs.value_or(table ? table->runs : kMeanRuns);

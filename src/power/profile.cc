@@ -72,12 +72,6 @@ Result<ClockModel> clock_of(const PowerRecording& recording, const ProfileOption
   return fit_clock(recording.probes, recording.tick_hz);
 }
 
-int64_t median_ns(const std::vector<int64_t>& values) {
-  std::vector<int64_t> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
-  return std::llround(quantile_sorted(sorted, 0.5));
-}
-
 std::vector<int64_t> durations_of(const std::vector<RunView>& runs) {
   std::vector<int64_t> durations;
   for (const RunView& run : runs) durations.push_back(run.ssp_duration_ns);

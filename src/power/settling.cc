@@ -69,13 +69,13 @@ double settled_share(const std::array<Part, N>& parts, double tolerance) {
   return static_cast<double>(std::min(first + 1, N)) / N;
 }
 
-double duration(const PowerExecution& execution) {
+double took_ns(const PowerExecution& execution) {
   return static_cast<double>(execution.end_ns - execution.start_ns);
 }
 
 double last_quarter_time(const std::vector<PowerExecution>& run) {
   std::vector<double> times;
-  for (size_t i = run.size() * 3 / 4; i < run.size(); ++i) times.push_back(duration(run[i]));
+  for (size_t i = run.size() * 3 / 4; i < run.size(); ++i) times.push_back(took_ns(run[i]));
   return median(std::move(times));
 }
 
@@ -94,7 +94,7 @@ std::array<Part, kParts> times_of(const SettlingRecord& record, uint32_t warm_up
   for (const auto& run : record.runs) {
     const double settled = last_quarter_time(run);
     for (size_t i = warm_ups; i < run.size(); ++i) {
-      parts[i * kParts / run.size()].add(duration(run[i]) / settled);
+      parts[i * kParts / run.size()].add(took_ns(run[i]) / settled);
     }
   }
   return parts;

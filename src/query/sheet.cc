@@ -5,6 +5,7 @@
 #include <cctype>
 #include <functional>
 
+#include "base/ascii.h"
 #include "report/document/text.h"
 
 namespace assay {
@@ -12,13 +13,7 @@ namespace {
 
 constexpr size_t kNameLength = 31;
 constexpr size_t kTextLength = 32'767;  // in units of UTF-16, as Excel counts
-constexpr size_t kBatchRows = 4096;
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
+constexpr size_t kSheetBatchRows = 4096;
 
 std::string legal_name(std::string_view wanted) {
   std::string name;
@@ -42,8 +37,8 @@ void each_integer(const Relation& relation, size_t column,
                   const std::function<void(int64_t)>& see) {
   Cells cells;
   for (const RelationPart& part : relation.parts) {
-    for (size_t first = 0; first < part.rows; first += kBatchRows) {
-      const size_t count = std::min(kBatchRows, part.rows - first);
+    for (size_t first = 0; first < part.rows; first += kSheetBatchRows) {
+      const size_t count = std::min(kSheetBatchRows, part.rows - first);
       cells.clear();
       part.columns[column](first, count, cells);
       for (size_t i = 0; i < count; ++i) {

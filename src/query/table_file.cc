@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kBatchRows = 2048;
+constexpr size_t kFileBatchRows = 2048;
 
 using Batch = std::vector<Cells>;  // per column
 
@@ -46,8 +46,8 @@ bool write_rows(const Relation& relation, const RelationPart& part, TableFormat 
                 std::FILE* file) {
   std::string text = format == TableFormat::kCsv ? csv_header(relation) : std::string();
   Batch batch(relation.columns.size());
-  for (size_t first = 0; first < part.rows; first += kBatchRows) {
-    const size_t count = std::min(kBatchRows, part.rows - first);
+  for (size_t first = 0; first < part.rows; first += kFileBatchRows) {
+    const size_t count = std::min(kFileBatchRows, part.rows - first);
     for (size_t c = 0; c < batch.size(); ++c) {
       batch[c].clear();
       part.columns[c](first, count, batch[c]);

@@ -11,6 +11,9 @@ constexpr std::array<std::string_view, 2> kApiKinds = {"runtime", "driver"};
 constexpr std::array<std::string_view, 5> kActivityKinds = {"kernel", "memcpy", "memset", "sync",
                                                             "other"};
 
+constexpr std::array<std::string_view, 5> kWaitKinds = {
+    "unknown", "event_sync", "stream_wait_event", "stream_sync", "context_sync"};
+
 template <typename T>
 constexpr bool is_row_id =
     std::is_same_v<T, ThreadId> || std::is_same_v<T, StreamId> || std::is_same_v<T, OpId> ||
@@ -38,6 +41,8 @@ void append_cell(const Trace& trace, const T& value, Cells& out) {
     out.texts.push_back(kApiKinds[static_cast<size_t>(value)]);
   } else if constexpr (std::is_same_v<T, ActivityKind>) {
     out.texts.push_back(kActivityKinds[static_cast<size_t>(value)]);
+  } else if constexpr (std::is_same_v<T, WaitKind>) {
+    out.texts.push_back(kWaitKinds[static_cast<size_t>(value)]);
   } else if constexpr (is_row_id<T>) {
     out.integers.push_back(value ? int64_t{value.value} : 0);
     out.missing.push_back(!value);

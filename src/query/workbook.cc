@@ -23,7 +23,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kBatchRows = 2048;
+constexpr size_t kWorkbookBatchRows = 2048;
 constexpr size_t kMeasuredRows = 100;        // whose texts decide how wide a column is
 constexpr time_t kBeginOfZip = 315'532'800;  // 1 January 1980
 constexpr double kNarrowest = 9;
@@ -273,11 +273,12 @@ class WorkbookMaker {
     std::vector<Cells> batch(relation.columns.size());
     for (const RelationPart& part : relation.parts) {
       for (size_t row = 0; row < part.rows; ++row) {
-        if (row % kBatchRows == 0) read_batch(part, row, batch);
+        if (row % kWorkbookBatchRows == 0) read_batch(part, row, batch);
         if (sheet == nullptr || sheet->rows() > sheet_rows_) ASSAY_TRY(next_sheet());
         if (before > 0) sheet->number(0, static_cast<double>(part.rank));
         for (size_t c = 0; c < batch.size(); ++c) {
-          write_cell(*sheet, c + before, relation.columns[c], kinds[c], batch[c], row % kBatchRows);
+          write_cell(*sheet, c + before, relation.columns[c], kinds[c], batch[c],
+                     row % kWorkbookBatchRows);
         }
         sheet->next_row();
       }
@@ -288,7 +289,7 @@ class WorkbookMaker {
   static void read_batch(const RelationPart& part, size_t first, std::vector<Cells>& batch) {
     for (size_t c = 0; c < batch.size(); ++c) {
       batch[c].clear();
-      part.columns[c](first, std::min(kBatchRows, part.rows - first), batch[c]);
+      part.columns[c](first, std::min(kWorkbookBatchRows, part.rows - first), batch[c]);
     }
   }
 

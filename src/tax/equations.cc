@@ -15,24 +15,6 @@ std::string_view tax_mode_name(TaxMode mode) {
   return "";
 }
 
-std::string_view tax_source_name(TaxSource source) {
-  switch (source) {
-    case TaxSource::kNone:
-      return "none";
-    case TaxSource::kTrace:
-      return "trace";
-    case TaxSource::kReplay:
-      return "replay";
-    case TaxSource::kMeasured:
-      return "measured";
-    case TaxSource::kTable:
-      return "table";
-    case TaxSource::kUser:
-      return "user";
-  }
-  return "";
-}
-
 std::string_view tax_phase_name(TaxPhase phase) {
   switch (phase) {
     case TaxPhase::kNone:

@@ -8,13 +8,15 @@
 #include <set>
 #include <tuple>
 
+#include "base/numbers.h"
+#include "trace/device_names.h"
+
 namespace assay {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kVersion = 1;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 KernelSpread spread_of(const std::vector<int64_t>& values) {
   KernelSpread spread;
@@ -183,14 +185,6 @@ int64_t t_py_per_paid(const KernelDbEntry& entry) {
                       static_cast<double>(paid));
 }
 
-// Devices may be numbered otherwise in the header than in the rows, as on ROCm: where all bear one
-// name, that is no matter.
-std::string only_device_name(const Trace& trace) {
-  std::set<std::string> names;
-  for (const DeviceProperties& device : trace.devices) names.insert(device.name);
-  return names.size() == 1 ? *names.begin() : "";
-}
-
 std::string_view tracer_key(Tracer tracer) {
   switch (tracer) {
     case Tracer::kPyTorchProfiler:
@@ -206,25 +200,6 @@ std::string_view tracer_key(Tracer tracer) {
 }
 
 }  // namespace
-
-std::string gpu_of_trace(const Trace& trace) {
-  std::map<int64_t, uint64_t> per_device;
-  for (size_t i = 0; i < trace.activities.size(); ++i) {
-    if (trace.activities.kind[i] != ActivityKind::kKernel) continue;
-    ++per_device[trace.streams[trace.activities.stream[i].index()].device];
-  }
-  std::string best;
-  uint64_t most = 0;
-  for (const auto& [device, count] : per_device) {
-    const auto named =
-        std::find_if(trace.devices.begin(), trace.devices.end(),
-                     [id = device](const DeviceProperties& d) { return d.id == id; });
-    if (count <= most || named == trace.devices.end()) continue;
-    best = named->name;
-    most = count;
-  }
-  return best.empty() ? only_device_name(trace) : best;
-}
 
 KernelDatabase build_kernel_database(const Trace& trace, const TaxReport& report,
                                      const std::vector<std::string>& families,

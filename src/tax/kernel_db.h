@@ -66,9 +66,6 @@ KernelDatabase build_kernel_database(const Trace& trace, const TaxReport& report
 // The row of Eq. 1 that an entry stands for, with the trace's own means.
 KernelCost trace_cost(const KernelDbEntry& entry);
 
-// The name of the GPU that ran most kernels, as the trace tells it; empty when it does not.
-std::string gpu_of_trace(const Trace& trace);
-
 // The file, docs/formats/kernel_db.md.
 std::string kernel_database_json(const KernelDatabase& database, const std::string& tool_version);
 

@@ -7,8 +7,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "base/stats.h"
 #include "kernels/name.h"
+#include "records/measured_on.h"
 
 namespace assay {
 namespace {
@@ -27,8 +29,8 @@ bool same_signature(const LaunchShape& target, const ReplayCandidate& candidate)
   return !registers_told || target.registers == candidate.registers;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return !part.empty() && text.find(part) != std::string::npos;
+bool names_in(std::string_view text, std::string_view name) {
+  return !name.empty() && contains(text, name);
 }
 
 struct Cleaned {
@@ -49,56 +51,6 @@ size_t most_frequent(const std::vector<ReplayCandidate>& candidates, Passes&& pa
     if (best == SIZE_MAX || candidates[i].count > candidates[best].count) best = i;
   }
   return best;
-}
-
-// "NVIDIA H200" and "H200" are one GPU.
-std::string letters(const std::string& text) {
-  std::string kept;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      kept += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
-  for (const std::string vendor : {"nvidia", "amd"}) {
-    if (kept.rfind(vendor, 0) == 0) kept.erase(0, vendor.size());
-  }
-  return kept;
-}
-
-Status check_gpu(const std::string& file, const std::string& measured, const std::string& traced) {
-  if (traced.empty() || letters(traced) == letters(measured)) return Ok{};
-  return Error{ErrorCode::kInvalidArgument,
-               "measured on " + measured + ", but the trace's kernels ran on " + traced +
-                   ": times of one GPU say nothing about another; measure on that machine",
-               file, -1};
-}
-
-bool same_tracer(CollectorTracer measured, Tracer traced) {
-  switch (traced) {
-    case Tracer::kPyTorchProfiler:
-      return measured == CollectorTracer::kKineto;
-    case Tracer::kNsightSystems:
-      return measured == CollectorTracer::kNsys;
-    case Tracer::kAssay:
-      return measured == CollectorTracer::kCupti;
-    case Tracer::kOther:
-      break;
-  }
-  return false;
-}
-
-std::string tracer_words(Tracer tracer) {
-  switch (tracer) {
-    case Tracer::kPyTorchProfiler:
-      return "the PyTorch profiler";
-    case Tracer::kNsightSystems:
-      return "Nsight Systems";
-    case Tracer::kAssay:
-      return "assay record";
-    case Tracer::kOther:
-      break;
-  }
-  return "another tool";
 }
 
 std::string plural(uint64_t count, const char* one, const char* many) {
@@ -266,7 +218,7 @@ TrustNotes measured_trust(const KernelDatabase& database, const ReplayFile& repl
                  std::string(tracer_name(replay.head.tracer)) +
                  ": each includes its own tracer's cost");
   }
-  if (options.floor_tracer == CollectorTracer::kUnknown) {
+  if (options.floor.tracer == CollectorTracer::kUnknown) {
     add_note(notes, "replay_floor_unmeasured", 1, "measured.kt_ns, measured.kt_fw_ns",
              "the floor was not measured beside the replay: give --floor floor.json of the same "
              "machine and tracer");
@@ -320,7 +272,7 @@ KernelMatch match_kernel(const KernelDbEntry& target,
   const auto signed_like = [&](size_t i) { return same_signature(target.shape, candidates[i]); };
   const auto same_name = [&](size_t i) { return cleaned.names[i] == target.name; };
   const auto part_of_name = [&](size_t i) {
-    return contains(cleaned.names[i], target.name) || contains(target.name, cleaned.names[i]);
+    return names_in(cleaned.names[i], target.name) || names_in(target.name, cleaned.names[i]);
   };
   const auto any = [](size_t) { return true; };
   size_t found =
@@ -347,45 +299,6 @@ std::string_view contamination(const GuardInput& input) {
   return "";
 }
 
-Result<TaxFloor> floor_from_file(const FloorFile& file, const std::string& gpu) {
-  const GpuFloor& lowest = lowest_floor(file);
-  ASSAY_TRY(check_gpu(file.source, lowest.gpu.name, gpu));
-  TaxFloor floor;
-  floor.source = TaxSource::kMeasured;
-  floor.floor_ns = std::llround(lowest.launch.mean_ns);
-  floor.samples = lowest.launch.n;
-  floor.text = "measured on " + lowest.gpu.name + " under " +
-               std::string(tracer_name(file.head.tracer)) + ": mean of " +
-               std::to_string(lowest.launch.n) + " empty kernels";
-  if (file.gpus.size() > 1) {
-    floor.text += ", the smallest of " + std::to_string(file.gpus.size()) + " GPUs";
-  }
-  return floor;
-}
-
-TrustNotes floor_trust(const FloorFile& file, const std::string& gpu, Tracer tracer) {
-  TrustNotes notes;
-  if (gpu.empty()) {
-    add_note(notes, "floor_gpu_unchecked", 1, "floor",
-             "the trace does not name its GPU: that the floor (" + lowest_floor(file).gpu.name +
-                 ") is of the same one is taken on trust");
-  }
-  if (file.head.tracer == CollectorTracer::kHip) {
-    add_note(notes, "floor_upper_bound", 1, "floor, kt_ns, kt_fw_ns",
-             "the floor was measured by the host's clock and HIP's events, without a tracer: it is "
-             "an upper bound (launch call to the kernel's first store being seen), so what the "
-             "trace shows above it is at least that much; the trace's tracer has a cost of its own "
-             "on top");
-  } else if (!same_tracer(file.head.tracer, tracer)) {
-    add_note(notes, "floor_tracer", 1, "floor, kt_ns, kt_fw_ns",
-             "the floor was measured under " + std::string(tracer_name(file.head.tracer)) +
-                 ", the trace taken with " + tracer_words(tracer) +
-                 ": launch times include their tracer's cost, so what lies between the two is "
-                 "partly that");
-  }
-  return notes;
-}
-
 Result<MeasuredReport> measure_tax(const KernelDatabase& database, const ReplayFile& replay,
                                    const TaxReport& trace_only, const MeasuredOptions& options) {
   if (replay.head.tracer == CollectorTracer::kHost) {
@@ -394,13 +307,13 @@ Result<MeasuredReport> measure_tax(const KernelDatabase& database, const ReplayF
                  "database on the GPU of the trace",
                  replay.source, -1};
   }
-  ASSAY_TRY(check_gpu(replay.source, replay.gpu.name, database.gpu));
-  if (options.floor_tracer != CollectorTracer::kUnknown &&
-      options.floor_tracer != replay.head.tracer) {
+  ASSAY_TRY(check_same_gpu(replay.source, replay.gpu.name, database.gpu));
+  if (options.floor.tracer != CollectorTracer::kUnknown &&
+      options.floor.tracer != replay.head.tracer) {
     return Error{ErrorCode::kInvalidArgument,
                  "replayed under " + std::string(tracer_name(replay.head.tracer)) +
                      ", but the floor was measured under " +
-                     std::string(tracer_name(options.floor_tracer)) +
+                     std::string(tracer_name(options.floor.tracer)) +
                      ": their difference would be one of tracers; measure both with one",
                  replay.source, -1};
   }

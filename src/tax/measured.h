@@ -82,7 +82,7 @@ struct FamilyDifference {
 };
 
 struct MeasuredReport {
-  TaxFloor floor;
+  LaunchFloor floor;
   std::optional<int64_t> base_ns;
   TaxSums sums;
   std::vector<MeasuredRow> rows;           // one per entry of the database
@@ -102,16 +102,8 @@ constexpr double kLeastCoverage = 0.5;
 struct MeasuredOptions {
   TaxMode mode = TaxMode::kPaper;
   BaseWeighting base_weighting = BaseWeighting::kKernel;
-  // T_floor^sys and, where it was measured, by which tracer.
-  TaxFloor floor;
-  CollectorTracer floor_tracer = CollectorTracer::kUnknown;
+  LaunchFloor floor;  // T_floor^sys and, where it was measured, by which tracer
 };
-
-// The floor that a floor file gives a trace whose kernels ran on `gpu` ("" = not told): the
-// smallest of its means. Fails when it is of another GPU.
-Result<TaxFloor> floor_from_file(const FloorFile& file, const std::string& gpu);
-// What to know when that floor and the trace come from different tracers.
-TrustNotes floor_trust(const FloorFile& file, const std::string& gpu, Tracer tracer);
 
 // Fails when the replay is of another GPU, of another model, or by another tracer than the floor.
 // trace_only: the estimate to stand beside, made with the same floor and mode.

@@ -6,11 +6,11 @@
 #include <map>
 
 #include "base/decimal.h"
+#include "base/numbers.h"
 
 namespace assay {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBalance = 0.5;
 
 double relative(double a, double b) { return a != 0 ? (b - a) / a : kNan; }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "tax/family_table.h"
-#include "tax/floor.h"
 #include "tax/tax_trust.h"
 #include "tax/unique_kernels.h"
 #include "tax/window_tax.h"
@@ -180,7 +179,7 @@ Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Wind
   report.ranges_as_ops = extracted.ranges_as_ops;
   report.copies_left_out = extracted.copies_left_out;
   report.with_stack = recorded_stacks(trace);
-  ASSAY_TRY_ASSIGN(report.floor, choose_floor(trace, links, report.rows, options.floor));
+  ASSAY_TRY_ASSIGN(report.floor, floor_or_found(options.floor, trace, links));
 
   const std::vector<UniqueKernel> kernels = group_unique_kernels(trace, report.rows);
   set_base(kernels, report);

@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "base/stats.h"
+#include "floor/floor.h"
 #include "kernels/names.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
@@ -41,26 +42,11 @@ enum class BaseWeighting : uint8_t {
   kInvocation,  // one value per invocation (Eq. 7 as printed)
 };
 
-// Where a figure comes from.
-enum class TaxSource : uint8_t { kNone, kTrace, kReplay, kMeasured, kTable, kUser };
-std::string_view tax_source_name(TaxSource source);
-
-struct TaxFloor {
-  TaxSource source = TaxSource::kNone;
-  int64_t floor_ns = 0;  // T_floor^sys, whole nanoseconds so that parts add up exactly
-  std::string text;      // the source in words
-  uint64_t samples = 0;  // launches behind an estimate from the trace
-  // What the trace itself says, whatever the source: 5th percentile of T_launch over launches to a
-  // stream that had drained.
-  std::optional<int64_t> trace_estimate_ns = std::nullopt;
-};
-
 struct TaxOptions {
   TaxMode mode = TaxMode::kPaper;
   BaseWeighting base_weighting = BaseWeighting::kKernel;
   bool count_copies = false;  // memcpy and memset rows count as kernels in N and T_Device
-  // Absent: a floor published for this very board and tracer, else estimated from the trace.
-  std::optional<TaxFloor> floor = std::nullopt;
+  std::optional<LaunchFloor> floor = std::nullopt;  // absent: found in the trace
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
@@ -222,7 +208,7 @@ struct TaxRow {
 struct TaxReport {
   TaxMode mode = TaxMode::kPaper;
   BaseWeighting base_weighting = BaseWeighting::kKernel;
-  TaxFloor floor;
+  LaunchFloor floor;               // T_floor^sys
   std::optional<int64_t> base_ns;  // T_dispatch_base; absent: no native kernel, taken as 0
   uint64_t base_samples = 0;       // unique kernels or invocations behind it
   bool base_single_launch = true;  // false: no such native kernel, the base is over all of them
@@ -246,7 +232,7 @@ struct TaxReport {
 // Device time of collective kernels.
 int64_t communication_ns(const TaxReport& report);
 
-// Fails on a negative floor. A trace without kernels gives zeros and no HDBI, not an error.
+// Fails on a floor beyond a second. A trace without kernels gives zeros and no HDBI, not an error.
 Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Windows& windows,
                               const TaxOptions& options);
 

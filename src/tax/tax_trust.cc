@@ -18,8 +18,6 @@ constexpr uint64_t kManyLaunches = 20;
 constexpr double kOneCallShare = 0.25;
 // A median over fewer kernels moves with each of them.
 constexpr uint64_t kFewBaseKernels = 5;
-// How far another machine's floor may lie from what the trace itself shows before it is told.
-constexpr double kFloorSpread = 0.25;
 
 // Part of T_Device in which another row's kernel was already running.
 int64_t overlap_ns(const Trace& trace, const TaxReport& report) {
@@ -136,32 +134,6 @@ void note_method(const Trace& trace, const TaxReport& report, NoteList& notes) {
             "with --count-copies");
 }
 
-void note_floor(const TaxReport& report, NoteList& notes) {
-  const TaxFloor& floor = report.floor;
-  const uint64_t launches = report.whole.sums.n_launch;
-  if (floor.source == TaxSource::kNone) {
-    notes.add("no_floor", launches, 0, "kt_ns,t_orch_ns",
-              "no launch found its stream empty, so this trace tells no launch floor: taken as 0, "
-              "T_Orch is too small by N_launch times the floor; give one (--floor)");
-  }
-  if (floor.source == TaxSource::kTrace && floor.samples < kFewFloorSamples) {
-    notes.add("floor_samples", floor.samples, 0, "kt_ns,kt_fw_ns,t_orch_ns",
-              "the launch floor is the 5th percentile of very few launches to an empty stream");
-  }
-  if (floor.source == TaxSource::kTrace || !floor.trace_estimate_ns || floor.floor_ns == 0) return;
-  const int64_t apart_ns = *floor.trace_estimate_ns - floor.floor_ns;
-  if (std::abs(static_cast<double>(apart_ns)) <=
-      kFloorSpread * static_cast<double>(floor.floor_ns)) {
-    return;
-  }
-  notes.add("floor_disagrees", launches, times(launches, std::abs(apart_ns)), "kt_ns,t_orch_ns",
-            apart_ns > 0 ? "launches to an empty stream take longer in this trace than the floor "
-                           "says: with the trace's own estimate T_Orch would be larger by this time"
-                         : "launches to an empty stream take less time in this trace than the "
-                           "floor says: with the trace's own estimate T_Orch would be smaller by "
-                           "this time");
-}
-
 void note_time(const Trace& trace, const TaxReport& report, NoteList& notes) {
   const TaxWindow& whole = report.whole;
   const int64_t overlap = overlap_ns(trace, report);
@@ -225,7 +197,6 @@ TrustNotes tax_trust(const Trace& trace, const Windows& windows, const TaxReport
   NoteList notes;
   note_rows(report, notes);
   note_method(trace, report, notes);
-  note_floor(report, notes);
   note_time(trace, report, notes);
   note_windows(windows, report, notes);
   return notes.take();

@@ -7,15 +7,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/numbers.h"
 #include "tax/tax_summer.h"
 
 namespace assay {
 namespace {
-
-double ratio(int64_t part, int64_t whole) {
-  return whole == 0 ? std::numeric_limits<double>::quiet_NaN()
-                    : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 // Earliest operator, call or row, or outermost frame around a launch, whose time the exclusive sum
 // contains; INT64_MAX in an empty trace.
@@ -103,14 +99,14 @@ TaxWindow TaxMeter::fill(std::string name, const std::vector<uint32_t>& row_ids,
   window.exclusive = exclusive;
   window.orphans = count_orphans(row_ids);
   window.t_e2e_ns = t_e2e_ns;
-  window.idle_fraction = ratio(t_e2e_ns - window.sums.t_device_ns, t_e2e_ns);
-  window.gpu_utilisation = ratio(window.sums.t_device_ns, t_e2e_ns);
+  window.idle_fraction = share(t_e2e_ns - window.sums.t_device_ns, t_e2e_ns);
+  window.gpu_utilisation = share(window.sums.t_device_ns, t_e2e_ns);
   const bool charged = window.sums.charged();
-  window.additivity = ratio(window.sums.t_orch_ns, charged ? exclusive.total_ns : 0);
-  window.orch_over_e2e = ratio(window.sums.t_orch_ns, charged ? t_e2e_ns : 0);
+  window.additivity = share(window.sums.t_orch_ns, charged ? exclusive.total_ns : 0);
+  window.orch_over_e2e = share(window.sums.t_orch_ns, charged ? t_e2e_ns : 0);
   window.unique_names = count_names(row_ids);
   window.diversity_ratio =
-      ratio(static_cast<int64_t>(window.unique_names), static_cast<int64_t>(window.sums.n));
+      share(static_cast<int64_t>(window.unique_names), static_cast<int64_t>(window.sums.n));
   return window;
 }
 

@@ -57,10 +57,80 @@ constexpr std::array<std::string_view, 6> kSyclFillPrefixes = {
 constexpr std::array<std::string_view, 4> kSyclWaits = {"urEventWait", "urQueueFinish",
                                                         "piEventsWait", "piQueueFinish"};
 
+// Run-time compilers, whatever the call.
+constexpr std::array<std::string_view, 5> kCompilerPrefixes = {"nvrtc", "hiprtc", "cuLink",
+                                                               "hipLink", "nvJitLink"};
+
+struct PartRole {
+  std::string_view part;
+  ApiRole role;
+};
+// The first part that a name contains tells its role; what is asked about an allocation is none.
+constexpr std::array<PartRole, 40> kPartRoles = {{
+    {"GetAlloc", ApiRole::kOther},
+    {"RetainAlloc", ApiRole::kOther},
+    {"Malloc", ApiRole::kAllocate},
+    {"MemAlloc", ApiRole::kAllocate},
+    {"HostAlloc", ApiRole::kAllocate},
+    {"DeviceAlloc", ApiRole::kAllocate},
+    {"SharedAlloc", ApiRole::kAllocate},
+    {"BufferCreate", ApiRole::kAllocate},
+    {"HostRegister", ApiRole::kAllocate},
+    {"MemCreate", ApiRole::kAllocate},
+    {"MemMap", ApiRole::kAllocate},
+    {"MemSetAccess", ApiRole::kAllocate},
+    {"AddressReserve", ApiRole::kAllocate},
+    {"ArrayCreate", ApiRole::kAllocate},
+    {"Free", ApiRole::kFree},
+    {"HostUnregister", ApiRole::kFree},
+    {"MemRelease", ApiRole::kFree},
+    {"MemUnmap", ApiRole::kFree},
+    {"ArrayDestroy", ApiRole::kFree},
+    {"PoolTrimTo", ApiRole::kFree},
+    {"ModuleLoad", ApiRole::kLoad},
+    {"ModuleUnload", ApiRole::kLoad},
+    {"ModuleGetFunction", ApiRole::kLoad},
+    {"ModuleCreate", ApiRole::kLoad},
+    {"LibraryLoad", ApiRole::kLoad},
+    {"LibraryUnload", ApiRole::kLoad},
+    {"LibraryGet", ApiRole::kLoad},
+    {"ProgramBuild", ApiRole::kLoad},
+    {"ProgramCompile", ApiRole::kLoad},
+    {"ProgramCreate", ApiRole::kLoad},
+    {"CtxCreate", ApiRole::kLoad},
+    {"PrimaryCtx", ApiRole::kLoad},
+    {"ContextCreate", ApiRole::kLoad},
+    {"InitDevice", ApiRole::kLoad},
+    {"GraphInstantiate", ApiRole::kCreate},
+    {"GraphExecUpdate", ApiRole::kCreate},
+    {"GraphUpload", ApiRole::kCreate},
+    {"StreamCreate", ApiRole::kCreate},
+    {"QueueCreate", ApiRole::kCreate},
+    {"EventRecord", ApiRole::kEventRecord},
+}};
+constexpr std::array<std::string_view, 4> kStreamWaits = {
+    "StreamWaitEvent", "StreamWaitValue", "urEnqueueEventsWait", "piEnqueueEventsWait"};
+
+ApiRole role_by_part(std::string_view name) {
+  if (name == "cuInit" || name == "hipInit" || name == "zeInit") return ApiRole::kLoad;
+  if (std::any_of(kStreamWaits.begin(), kStreamWaits.end(),
+                  [name](std::string_view part) { return has(name, part); })) {
+    return ApiRole::kStreamWait;
+  }
+  if (has(name, "EventQuery") || has(name, "StreamQuery")) return ApiRole::kEventQuery;
+  for (const PartRole& entry : kPartRoles) {
+    if (has(name, entry.part)) return entry.role;
+  }
+  return ApiRole::kOther;
+}
+
 }  // namespace
 
 ApiRole classify_api(std::string_view name) {
   if (name.ends_with(kMtiaSubmit)) return ApiRole::kKernelLaunch;
+  if (starts_with_any(name, kCompilerPrefixes) || has(name, "RegisterFatBinary")) {
+    return ApiRole::kLoad;
+  }
   if (!starts_with_any(name, kPrefixes)) return ApiRole::kOther;
   const auto contained = [&](std::string_view part) { return has(name, part); };
 
@@ -77,7 +147,7 @@ ApiRole classify_api(std::string_view name) {
   }
   if (starts_with_any(name, kSyclCopyPrefixes)) return ApiRole::kMemcpyAsync;
   if (has(name, "Synchronize") || starts_with_any(name, kSyclWaits)) return ApiRole::kSynchronize;
-  return ApiRole::kOther;
+  return role_by_part(name);
 }
 
 std::string_view without_api_version(std::string_view name) {

@@ -22,6 +22,13 @@ enum class ApiRole : uint8_t {
   kMemcpySync,    // cudaMemcpy and kin, hipMemcpyWithStream: blocks the host
   kMemset,
   kSynchronize,  // *Synchronize*: blocks the host
+  kAllocate,     // of device, pinned or managed memory, or of address space for it
+  kFree,         // its release; most of these also wait for the device
+  kLoad,         // code and contexts: modules, libraries, programs, run-time compilation, cuInit
+  kCreate,       // streams and executable graphs
+  kEventRecord,
+  kStreamWait,  // a stream waits for an event or a value, the host goes on
+  kEventQuery,  // asks without waiting
 };
 
 ApiRole classify_api(std::string_view name);

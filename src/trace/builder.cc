@@ -405,24 +405,43 @@ int64_t TraceBuilder::typical_start_ns() const {
   return *middle;
 }
 
-Trace TraceBuilder::finish(int64_t base_time_ns) && {
-  Trace trace;
-  const Reach reach = find_reach(time_shape, typical_start_ns());
-  const auto drop_far = [this, &reach](auto& table) {
-    const std::vector<uint32_t> far = far_rows(table, reach);
-    if (far.empty()) return;
-    log.add(ImportCode::kTimestampOverflow, -1, far.size());
-    keep_only(table, keep_others(table.size(), far));
-  };
+namespace {
+
+// Brings the tables into the order of their lanes and times, without exact duplicates and what lies
+// out of reach; what refers to a row that moved follows it.
+class TableSorter {
+ public:
+  TableSorter(TraceBuilder& built, const Reach& reach) : built_(built), reach_(reach) {}
+
   // Owners first, with their side tables repointed; then the tables nobody refers to.
-  const auto sort_owner = [this, &reach](auto& table, const auto& lane, auto same, auto repoint) {
+  void sort() {
+    sort_ops();
+    sort_api_calls();
+    sort_activities();
+    drop_all_far();
+    sort_others();
+  }
+
+ private:
+  template <typename Table>
+  void drop_far(Table& table) {
+    const std::vector<uint32_t> far = far_rows(table, reach_);
+    if (far.empty()) return;
+    built_.log.add(ImportCode::kTimestampOverflow, -1, far.size());
+    keep_only(table, keep_others(table.size(), far));
+  }
+
+  // same: whether two rows are one; repoint: told per new row which old one it was, and how many
+  // there were.
+  template <typename Table, typename Lanes, typename Same, typename Repoint>
+  void sort_owner(Table& table, const Lanes& lane, Same same, Repoint repoint) {
     const size_t rows = table.size();
     Order order = order_by_lane(lane, table.start_ns, table.dur_ns);
     reorder(table, order);
     const std::vector<uint32_t> repeats = duplicate_rows(table, same);
-    const std::vector<uint32_t> far = far_rows(table, reach);
-    if (!repeats.empty()) log.add(ImportCode::kDuplicateEvent, -1, repeats.size());
-    if (!far.empty()) log.add(ImportCode::kTimestampOverflow, -1, far.size());
+    const std::vector<uint32_t> far = far_rows(table, reach_);
+    if (!repeats.empty()) built_.log.add(ImportCode::kDuplicateEvent, -1, repeats.size());
+    if (!far.empty()) built_.log.add(ImportCode::kTimestampOverflow, -1, far.size());
     std::vector<uint32_t> dropped;
     std::set_union(repeats.begin(), repeats.end(), far.begin(), far.end(),
                    std::back_inserter(dropped));
@@ -436,61 +455,83 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
       return;
     }
     if (!order.empty()) repoint(order, rows);
-  };
-  sort_owner(
-      ops, ops.thread,
-      [this](size_t i, size_t j) {
-        return ops.external_id[i] != 0 && ops.external_id[i] == ops.external_id[j] &&
-               ops.name[i] == ops.name[j] && ops.thread[i] == ops.thread[j];
-      },
-      [this](const Order& order, size_t rows) {
-        if (op_sequences.empty() && op_inputs.empty()) return;
-        const std::vector<OpId> where = inverse<OpId>(order, rows);
-        follow_owner(op_sequences, &OpSequenceTable::op, where);
-        follow_owner(op_inputs, &OpInputTable::op, where);
-      });
-  sort_owner(
-      api_calls, api_calls.thread,
-      [this](size_t i, size_t j) {
-        return api_calls.correlation[i] != 0 &&
-               api_calls.correlation[i] == api_calls.correlation[j] &&
-               api_calls.name[i] == api_calls.name[j] && api_calls.thread[i] == api_calls.thread[j];
-      },
-      [](const Order&, size_t) {});
-  sort_owner(
-      activities, activities.stream,
-      [this](size_t i, size_t j) {
-        return activities.correlation[i] != 0 &&
-               activities.correlation[i] == activities.correlation[j] &&
-               activities.name[i] == activities.name[j] &&
-               activities.stream[i] == activities.stream[j] &&
-               activities.kind[i] == activities.kind[j];
-      },
-      [this](const Order& order, size_t rows) {
-        const std::vector<ActivityId> where = inverse<ActivityId>(order, rows);
-        follow_owner(kernel_shapes, &KernelShapeTable::activity, where);
-        follow_owner(transfers, &TransferTable::activity, where);
-        follow_owner(collectives, &CollectiveTable::activity, where);
-      });
-  drop_far(frames);
-  drop_far(annotations);
-  drop_far(gpu_annotations);
-  drop_far(other_events);
-  drop_far(overheads);
-  drop_far(counters);
-  drop_far(memory_events);
-  drop_far(forward_backward_flows);
-  reorder(frames, order_by_lane(frames.thread, frames.start_ns, frames.dur_ns));
-  reorder(annotations, order_by_lane(annotations.thread, annotations.start_ns, annotations.dur_ns));
-  reorder(gpu_annotations,
-          order_by_lane(gpu_annotations.stream, gpu_annotations.start_ns, gpu_annotations.dur_ns));
-  reorder(other_events,
-          order_by_lane(other_events.thread, other_events.start_ns, other_events.dur_ns));
-  reorder(overheads, order_by_time(overheads.start_ns));
-  reorder(counters, order_by_time(counters.time_ns));
-  reorder(memory_events, order_by_time(memory_events.time_ns));
-  reorder(forward_backward_flows, order_by_time(forward_backward_flows.time_ns));
+  }
 
+  void sort_ops() {
+    const OpTable& ops = built_.ops;
+    const auto same = [&ops](size_t i, size_t j) {
+      return ops.external_id[i] != 0 && ops.external_id[i] == ops.external_id[j] &&
+             ops.name[i] == ops.name[j] && ops.thread[i] == ops.thread[j];
+    };
+    sort_owner(built_.ops, ops.thread, same, [this](const Order& order, size_t rows) {
+      if (built_.op_sequences.empty() && built_.op_inputs.empty()) return;
+      const std::vector<OpId> where = inverse<OpId>(order, rows);
+      follow_owner(built_.op_sequences, &OpSequenceTable::op, where);
+      follow_owner(built_.op_inputs, &OpInputTable::op, where);
+    });
+  }
+
+  void sort_api_calls() {
+    const ApiCallTable& calls = built_.api_calls;
+    const auto same = [&calls](size_t i, size_t j) {
+      return calls.correlation[i] != 0 && calls.correlation[i] == calls.correlation[j] &&
+             calls.name[i] == calls.name[j] && calls.thread[i] == calls.thread[j];
+    };
+    sort_owner(built_.api_calls, calls.thread, same, [](const Order&, size_t) {});
+  }
+
+  void sort_activities() {
+    const ActivityTable& rows_of = built_.activities;
+    const auto same = [&rows_of](size_t i, size_t j) {
+      return rows_of.correlation[i] != 0 && rows_of.correlation[i] == rows_of.correlation[j] &&
+             rows_of.name[i] == rows_of.name[j] && rows_of.stream[i] == rows_of.stream[j] &&
+             rows_of.kind[i] == rows_of.kind[j];
+    };
+    sort_owner(built_.activities, rows_of.stream, same, [this](const Order& order, size_t rows) {
+      const std::vector<ActivityId> where = inverse<ActivityId>(order, rows);
+      follow_owner(built_.kernel_shapes, &KernelShapeTable::activity, where);
+      follow_owner(built_.transfers, &TransferTable::activity, where);
+      follow_owner(built_.collectives, &CollectiveTable::activity, where);
+      follow_owner(built_.waits, &WaitTable::activity, where);
+    });
+  }
+
+  void drop_all_far() {
+    drop_far(built_.frames);
+    drop_far(built_.annotations);
+    drop_far(built_.gpu_annotations);
+    drop_far(built_.other_events);
+    drop_far(built_.overheads);
+    drop_far(built_.counters);
+    drop_far(built_.memory_events);
+    drop_far(built_.forward_backward_flows);
+  }
+
+  void sort_others() {
+    TraceBuilder& b = built_;
+    reorder(b.frames, order_by_lane(b.frames.thread, b.frames.start_ns, b.frames.dur_ns));
+    reorder(b.annotations,
+            order_by_lane(b.annotations.thread, b.annotations.start_ns, b.annotations.dur_ns));
+    reorder(b.gpu_annotations, order_by_lane(b.gpu_annotations.stream, b.gpu_annotations.start_ns,
+                                             b.gpu_annotations.dur_ns));
+    reorder(b.other_events,
+            order_by_lane(b.other_events.thread, b.other_events.start_ns, b.other_events.dur_ns));
+    reorder(b.overheads, order_by_time(b.overheads.start_ns));
+    reorder(b.counters, order_by_time(b.counters.time_ns));
+    reorder(b.memory_events, order_by_time(b.memory_events.time_ns));
+    reorder(b.forward_backward_flows, order_by_time(b.forward_backward_flows.time_ns));
+  }
+
+  TraceBuilder& built_;
+  const Reach& reach_;
+};
+
+}  // namespace
+
+Trace TraceBuilder::finish(int64_t base_time_ns) && {
+  const Reach reach = find_reach(time_shape, typical_start_ns());
+  TableSorter(*this, reach).sort();
+  Trace trace;
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
   shift_times(member, base_time_ns);            \
   trace.member = std::move(member);

@@ -80,7 +80,7 @@ bool alike(std::vector<size_t> launches, double spread, size_t least) {
          static_cast<double>(launches.back()) <= middle / (1 - spread);
 }
 
-struct Step {
+struct NumberedStep {
   uint64_t number;
   Window window;
 };
@@ -94,11 +94,12 @@ bool parse_step(std::string_view name, uint64_t& number) {
 
 template <typename Table>
 void add_steps(const Trace& trace, const Table& table, const std::vector<uint8_t>& is_step,
-               std::vector<Step>& steps) {
+               std::vector<NumberedStep>& steps) {
   for (size_t i = 0; i < table.size(); ++i) {
     if (!is_step[table.name[i].index()] || table.dur_ns[i] == 0) continue;
     const std::string_view name = trace.text(table.name[i]);
-    Step step{0, {std::string(name), table.start_ns[i], table.start_ns[i] + table.dur_ns[i]}};
+    NumberedStep step{0,
+                      {std::string(name), table.start_ns[i], table.start_ns[i] + table.dur_ns[i]}};
     parse_step(name, step.number);
     steps.push_back(std::move(step));
   }
@@ -114,20 +115,22 @@ Windows profiler_steps(const Trace& trace) {
     any |= is_step[i] != 0;
   }
   if (!any) return {};
-  std::vector<Step> steps;
+  std::vector<NumberedStep> steps;
   add_steps(trace, trace.annotations, is_step, steps);
   // Kineto filed these spans as operators before it had user annotations.
   add_steps(trace, trace.ops, is_step, steps);
 
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+  std::sort(steps.begin(), steps.end(), [](const NumberedStep& a, const NumberedStep& b) {
     if (a.number != b.number) return a.number < b.number;
     const int64_t a_width = a.window.end_ns - a.window.start_ns;
     const int64_t b_width = b.window.end_ns - b.window.start_ns;
     return a_width != b_width ? a_width > b_width : a.window.start_ns < b.window.start_ns;
   });
-  const auto same = [](const Step& a, const Step& b) { return a.number == b.number; };
+  const auto same = [](const NumberedStep& a, const NumberedStep& b) {
+    return a.number == b.number;
+  };
   steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+  std::stable_sort(steps.begin(), steps.end(), [](const NumberedStep& a, const NumberedStep& b) {
     return a.window.start_ns < b.window.start_ns;
   });
 

@@ -20,10 +20,6 @@ constexpr size_t kShortestPeriod = 16;  // kernels; a shorter one is a loop over
 constexpr double kFewestPrefillKernels = 0.8;
 constexpr double kMostPrefillKernels = 1.5;
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 // Whether `word` stands in the lower-case text with no letter before or behind it.
 bool has_word(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -140,12 +136,12 @@ bool may_generate(const Trace& trace) {
 }
 
 // What one window ran: names sorted for comparing, and the device time.
-struct Step {
+struct Pass {
   std::vector<StringId> names;
   int64_t device_ns = 0;
 };
 
-bool alike(const Step& a, const Step& b) {
+bool alike(const Pass& a, const Pass& b) {
   const size_t fewer = std::min(a.names.size(), b.names.size());
   const size_t more = std::max(a.names.size(), b.names.size());
   if (fewer == 0 || static_cast<double>(more - fewer) > kLengthSpread * static_cast<double>(more)) {
@@ -170,9 +166,9 @@ bool is_longer(int64_t prefill_ns, int64_t decode_ns) {
   return static_cast<double>(prefill_ns) >= kLongerPrefill * static_cast<double>(decode_ns);
 }
 
-std::vector<Step> steps_of(const Trace& trace, const std::vector<Launched>& sequence,
+std::vector<Pass> steps_of(const Trace& trace, const std::vector<Launched>& sequence,
                            const std::vector<Window>& windows) {
-  std::vector<Step> steps(windows.size());
+  std::vector<Pass> steps(windows.size());
   size_t w = 0;
   for (const Launched& launched : sequence) {
     while (w < windows.size() && windows[w].end_ns <= launched.call_ns) ++w;
@@ -181,13 +177,13 @@ std::vector<Step> steps_of(const Trace& trace, const std::vector<Launched>& sequ
     steps[w].names.push_back(launched.name);
     steps[w].device_ns += trace.activities.dur_ns[launched.kernel.index()];
   }
-  for (Step& step : steps) std::sort(step.names.begin(), step.names.end());
+  for (Pass& step : steps) std::sort(step.names.begin(), step.names.end());
   return steps;
 }
 
 Phases phases_of_iterations(const Trace& trace, const std::vector<Launched>& sequence,
                             const Windows& windows) {
-  const std::vector<Step> steps = steps_of(trace, sequence, windows.windows);
+  const std::vector<Pass> steps = steps_of(trace, sequence, windows.windows);
   Phases phases;
   phases.windows = windows;
   phases.phase.assign(steps.size(), Phase::kNone);

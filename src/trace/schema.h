@@ -21,6 +21,15 @@ enum class ActivityKind : uint8_t {
   kOther,  // device-side work that is no kernel (e.g. MTIA command packets)
 };
 
+// What a synchronisation row says somebody waited for; in the order of CUPTI's own numbers.
+enum class WaitKind : uint8_t {
+  kUnknown,
+  kEventSync,        // the host for an event
+  kStreamWaitEvent,  // a stream for an event of another one: an edge between device work
+  kStreamSync,       // the host for a stream
+  kContextSync,      // the host for everything on a device
+};
+
 // clang-format off: tables read best as tables
 
 // Host operators (cpu_op): aten::mm, autograd nodes, user ops.
@@ -136,6 +145,14 @@ enum class ActivityKind : uint8_t {
   COL(int64_t, group_size, "ranks", "size of the group; -1 = not told")               \
   COL(int64_t, seq, "id", "sequence number in the group; -1 = not told")
 
+// What a synchronisation row waited for (kSync activities): its correlation id is that of the call
+// that waits or makes the stream wait, its stream the one that waits (-1: the host).
+#define ASSAY_WAITS(COL)                                                              \
+  COL(ActivityId, activity, "row", "the synchronisation row")                         \
+  COL(WaitKind, kind, "enum", "who waits for what")                                   \
+  COL(int64_t, waited_stream, "id", "stream waited for, of the same device; -1 = not told, or all") \
+  COL(uint32_t, record_correlation, "id", "call that recorded the event; 0 = not told")
+
 // Autograd sequence numbers of an operator: what joins a backward op to its forward op.
 #define ASSAY_OP_SEQUENCES(COL)                                                       \
   COL(OpId, op, "row", "the operator")                                                \
@@ -173,6 +190,7 @@ enum class ActivityKind : uint8_t {
   X(kernel_shapes, KernelShape, ASSAY_KERNEL_SHAPES, "launch shapes")                 \
   X(transfers, Transfer, ASSAY_TRANSFERS, "bytes of copies and fills")                \
   X(collectives, Collective, ASSAY_COLLECTIVES, "collective communication arguments") \
+  X(waits, Wait, ASSAY_WAITS, "what synchronisation rows waited for")                 \
   X(op_sequences, OpSequence, ASSAY_OP_SEQUENCES, "autograd sequence numbers")        \
   X(op_inputs, OpInput, ASSAY_OP_INPUTS, "shapes and values that operators were called with") \
   X(forward_backward_flows, ForwardBackwardFlow, ASSAY_FORWARD_BACKWARD_FLOWS, "fwdbwd flow ends")

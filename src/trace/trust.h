@@ -33,8 +33,4 @@ class NoteList {
   TrustNotes notes_;
 };
 
-// Below so many launches the 5th percentile that stands for the launch floor is their smallest
-// value, whatever it is.
-constexpr uint64_t kFewFloorSamples = 20;
-
 }  // namespace assay

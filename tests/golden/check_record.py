@@ -411,7 +411,7 @@ def check_null_kernel(bench):
         check(data["gpus"][0]["uuid"] == "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", "uuid")
         bench.record("floored.assaytrace", "launch", 5)
         used = bench.analyse("tax", "floored.assaytrace", "--floor", str(floor)).get("tax", {}).get("floor", {})
-        check(used.get("ns") == 7000 and used.get("source") == "measured", f"--floor: {used}")
+        check(used.get("floor_ns") == 7000 and used.get("source") == "measured", f"--floor: {used}")
     without = {name: value for name, value in bench.env.items() if name != "LD_LIBRARY_PATH"}
     without["ASSAY_CUDA_DRIVER"] = "libcuda-that-is-not-there.so"
     without["ASSAY_HIP_RUNTIME"] = "libamdhip64-that-is-not-there.so"

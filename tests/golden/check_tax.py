@@ -21,7 +21,8 @@ import reference
 
 SKIP = 77
 TIMEOUT_S = 600
-LARGEST_FLOOR_NS = 1_000_000  # an estimate above it is none
+ESTIMATES_NS = 500, 1_000_000  # an estimate outside is none
+LEAST_SAMPLES = 8
 BUDGET_S = 30  # after this no further trace is begun; small ones go first
 NOISE_NS = 100
 # Other ranks and other writings of a run that is checked; named on the command line they are read.
@@ -196,13 +197,14 @@ def dispatch_base(owned):
 
 
 def launch_floor(tables, header, kernels):
+    """(source, nanoseconds) of the trace's one floor."""
     names = {int(device["id"]): device.get("name") or ""
              for device in header.get("deviceProperties") or [] if "id" in device}
     used = {names.get(kernel.lane[0], "") for kernel in kernels}
     published = {next((ns for board, ns in FLOORS.items() if board.lower() in name.lower()), None)
                  for name in used}
     if len(published) == 1 and None not in published:
-        return published.pop()
+        return "published", published.pop()
     streams = collections.defaultdict(list)
     for activity in tables["activities"]:
         if activity.kind != "sync":
@@ -213,14 +215,15 @@ def launch_floor(tables, header, kernels):
         for row in sorted(activities, key=lambda row: (row.start, -row.dur)):
             call = row.call
             if row.kind == "kernel" and call is not None and call.kernels[0] is row:
-                launch = row.start - call.start
-                if launch >= 0 and not call.is_graph and (drained is None or call.start >= drained):
-                    samples.append(launch)
+                if not call.is_graph and (drained is None or call.start >= drained):
+                    samples.append(row.start - call.start)
             drained = row.end if drained is None else max(drained, row.end)
-    if not samples:
-        return 0
-    value = int(quantile(sorted(samples), 0.05) + 0.5)
-    return value if value <= LARGEST_FLOOR_NS else 0
+    if len(samples) < LEAST_SAMPLES:
+        return "none", None
+    value = quantile(sorted(samples), 0.05)
+    if not ESTIMATES_NS[0] <= value <= ESTIMATES_NS[1]:
+        return "none", None
+    return "estimated", int(value + 0.5)
 
 
 def exclusive(owned):
@@ -247,8 +250,11 @@ def tax(path):
     kernels = [row for row in tables["activities"] if row.kind == "kernel"]
     owned = owned_calls(tables)
     base = dispatch_base(owned)
-    floor = launch_floor(tables, header, kernels)
+    floor_source, known_floor = launch_floor(tables, header, kernels)
+    floor = known_floor or 0
     want = collections.OrderedDict()
+    want["floor.source"] = floor_source
+    want["floor.floor_ns"] = known_floor
     want["n"] = len(kernels)
     want["n_launch"] = len(owned)
     want["t_py_ns"] = sum(call.entry.start - call.torch for call in owned

@@ -99,7 +99,7 @@ def check_measured(checker):
     tax = json.loads(done.stdout)["tax"]
     for key, value in expected(database).items():
         checker.check(tax["measured"][key] == value, f"measured {key}: {tax['measured'][key]}, not {value}")
-    checker.check(tax["floor"]["ns"] == FLOOR_NS and tax["floor"]["source"] == "measured", "floor.json is not used")
+    checker.check(tax["floor"]["floor_ns"] == FLOOR_NS and tax["floor"]["source"] == "measured", "floor.json is not used")
     checker.check(sum(f["measured_t_orch_ns"] for f in tax["measured_families"]) == tax["measured"]["t_orch_ns"],
                   "measured families do not add up")
     for verb in ("launch", "report", "fuse", "bound"):
@@ -114,7 +114,7 @@ def check_kernels(checker, database):
     tax = json.loads(checker.run("tax", TRACE, "--top", "0", "--format", "json").stdout)["tax"]
     entries = {entry["key"]: entry for entry in database["entries"]}
     checker.check(len(tax["kernels"]) == len(entries), "--top 0 does not list every unique kernel")
-    base, floor = tax["dispatch_base_ns"], tax["floor"]["ns"]
+    base, floor = tax["dispatch_base_ns"], tax["floor"]["floor_ns"]
     for kernel in tax["kernels"]:
         entry = entries[kernel["db_key"]]
         means = {name: rounded(entry[name]["mean_ns"]) for name in ("t_py", "t_dispatch", "t_launch")}

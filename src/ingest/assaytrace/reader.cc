@@ -18,6 +18,7 @@
 #include "trace/api_names.h"
 #include "trace/builder.h"
 #include "trace/process_facts.h"
+#include "trace/wait_names.h"
 
 namespace assay {
 namespace {
@@ -32,9 +33,6 @@ constexpr std::string_view kDirections[] = {"Unknown", "HtoD", "DtoH", "HtoA", "
                                             "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr std::string_view kMemories[] = {"Unknown", "Pageable", "Pinned",        "Device",
                                           "Array",   "Managed",  "Device Static", "Managed Static"};
-// Kineto's names for the kinds of CUpti_ActivitySynchronizationType.
-constexpr std::string_view kWaits[] = {"Unknown Sync", "Event Sync", "Stream Wait Event",
-                                       "Stream Sync", "Context Sync"};
 
 template <size_t n>
 std::string_view word(const std::string_view (&words)[n], uint32_t number) {
@@ -426,8 +424,12 @@ void Recording::add_waits() {
     const bool known = device != device_of_context_.end();
     const StreamId lane =
         known ? stream(device->second, wait.context, wait.stream) : builder_.stream(-1, -1);
-    add_activity(span, builder_.text(word(kWaits, wait.type)), lane, wait.correlation,
-                 ActivityKind::kSync);
+    const WaitKind kind = wait_kind_of(int64_t{wait.type});
+    add_activity(span, builder_.text(wait_name(kind)), lane, wait.correlation, ActivityKind::kSync);
+    if (kind == WaitKind::kUnknown) continue;
+    const bool one_stream = kind == WaitKind::kStreamSync && lane;
+    builder_.waits.push_back({ActivityId(builder_.activities.size() - 1), kind,
+                              one_stream ? builder_.stream_number(lane) : -1, 0});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/numbers.h"
 #include "ingest/bench/columns.h"
 #include "ingest/bench/variant.h"
 
@@ -12,7 +13,6 @@ namespace {
 
 using Columns = std::array<BenchColumn, kBenchRoles>;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // LLM-Inference-Bench writes avg_power in milliwatts; no accelerator draws this many watts.
 constexpr double kMoreThanAnyBoardW = 5000;
 // Slower than nearly every run that anyone tabulates.

@@ -35,7 +35,7 @@ struct ArgEntry {
 constexpr ArgEntry kArgEntries[] = {ASSAY_EVENT_ARGS(ASSAY_ENTRY)};
 #undef ASSAY_ENTRY
 
-constexpr size_t kLongestArg = 24;
+constexpr size_t kLongestArg = 33;
 
 // Arguments by key length, so that a lookup compares with the few keys that could match.
 struct ArgsByLength {

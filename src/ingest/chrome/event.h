@@ -50,6 +50,8 @@ namespace assay {
   ARG(kProcessGroup, "Process Group Name")       \
   ARG(kProcessGroupRanks, "Process Group Ranks") \
   ARG(kCollectiveSeq, "Seq")                     \
+  ARG(kWaitedStream, "wait_on_stream")           \
+  ARG(kRecordCorrelation, "wait_on_cuda_event_record_corr_id") \
   ARG(kMemoryAddr, "Addr")                       \
   ARG(kMemoryBytes, "Bytes")                     \
   ARG(kTotalAllocated, "Total Allocated")        \

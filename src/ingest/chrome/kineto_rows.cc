@@ -9,6 +9,7 @@
 #include "ingest/text/json_text.h"
 #include "trace/api_names.h"
 #include "trace/process_facts.h"
+#include "trace/wait_names.h"
 
 namespace assay {
 namespace {
@@ -242,6 +243,7 @@ void KinetoRows::add_activity_details(const RawEvent& event, JsonCursor cursor) 
     add_kernel_shape(event, activity, cursor);
   }
   if (event.has(Arg::kCollective)) add_collective(event, activity);
+  if (event.category == Category::kDeviceSync) add_wait(event, activity);
   if (event.category != Category::kMemcpy && event.category != Category::kMemset) return;
   const int64_t bytes = event.has(Arg::kBytes) ? read_integer(event, Arg::kBytes, -1)
                                                : read_integer(event, Arg::kSize, -1);
@@ -284,6 +286,18 @@ void KinetoRows::add_collective(const RawEvent& event, ActivityId activity) {
        read_text(event, Arg::kProcessGroup), read_text(event, Arg::kProcessGroupRanks),
        read_integer(event, Arg::kInElements, -1), read_integer(event, Arg::kOutElements, -1),
        read_integer(event, Arg::kGroupSize, -1), read_integer(event, Arg::kCollectiveSeq, -1)});
+}
+
+// Kineto writes -1 for what it could not find out, and no stream for waits that concern all.
+void KinetoRows::add_wait(const RawEvent& event, ActivityId activity) {
+  const ActivityTable& rows = builder_.activities;
+  const WaitKind kind = wait_kind_of(builder_.strings.view(rows.name[activity.index()]));
+  if (kind == WaitKind::kUnknown) return;
+  const Arg stream = kind == WaitKind::kStreamSync ? Arg::kStream : Arg::kWaitedStream;
+  const int64_t record = read_integer(event, Arg::kRecordCorrelation, 0);
+  const bool told = record > 0 && record < std::numeric_limits<uint32_t>::max();
+  builder_.waits.push_back({activity, kind, std::max<int64_t>(read_integer(event, stream, -1), -1),
+                            told ? static_cast<uint32_t>(record) : 0});
 }
 
 void KinetoRows::add_mark(const RawEvent& event, bool begin) {

@@ -43,6 +43,7 @@ class KinetoRows {
   void add_activity_details(const RawEvent& event, JsonCursor cursor);
   void add_kernel_shape(const RawEvent& event, ActivityId activity, JsonCursor cursor);
   void add_collective(const RawEvent& event, ActivityId activity);
+  void add_wait(const RawEvent& event, ActivityId activity);
 
   bool read_start(const RawEvent& event, int64_t& start_ns);
   int64_t read_duration(const RawEvent& event);

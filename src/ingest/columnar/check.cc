@@ -24,6 +24,7 @@ struct Limits {
   bool holds(ActivityId id) const { return id && id.index() < trace.activities.size(); }
   bool holds(ApiKind kind) const { return kind <= ApiKind::kDriver; }
   bool holds(ActivityKind kind) const { return kind <= ActivityKind::kOther; }
+  bool holds(WaitKind kind) const { return kind <= WaitKind::kContextSync; }
   template <typename T>
     requires std::is_arithmetic_v<T>
   bool holds(T) const {

@@ -144,6 +144,7 @@ void NsysCells::separate_correlations() {
   };
   widen(builder.api_calls.correlation, call_process);
   widen(builder.activities.correlation, activity_process);
+  widen(builder.waits.record_correlation, wait_process);
   const auto used =
       std::count_if(ranges.begin(), ranges.end(), [](const Range& r) { return r.high != 0; });
   if (used < 2) return;
@@ -169,6 +170,7 @@ void NsysCells::separate_correlations() {
   };
   move(builder.api_calls.correlation, call_process);
   move(builder.activities.correlation, activity_process);
+  move(builder.waits.record_correlation, wait_process);
 }
 
 }  // namespace assay

@@ -38,9 +38,10 @@ class NsysCells {
   TraceBuilder& builder;
   NsysLanes& lanes;
   const bool keep_op_inputs;
-  // Of each row of builder.api_calls and builder.activities.
+  // Of each row of builder.api_calls, builder.activities and builder.waits.
   std::vector<uint32_t> call_process;
   std::vector<uint32_t> activity_process;
+  std::vector<uint32_t> wait_process;
 
   // Rows of builder.annotations that are push/pop ranges.
   std::vector<uint32_t> push_pop_rows;

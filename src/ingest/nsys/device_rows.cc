@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ingest/nsys/rows.h"
+#include "trace/wait_names.h"
 
 namespace assay {
 namespace {
@@ -13,15 +17,9 @@ constexpr const char* kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
 constexpr const char* kCopies = "CUPTI_ACTIVITY_KIND_MEMCPY";
 constexpr const char* kFills = "CUPTI_ACTIVITY_KIND_MEMSET";
 constexpr const char* kSyncs = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
+constexpr const char* kRecords = "CUPTI_ACTIVITY_KIND_CUDA_EVENT";
 constexpr const char* kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 constexpr const char* kAllocations = "CUDA_GPU_MEMORY_USAGE_EVENTS";
-
-// Kineto's names for the kinds of CUpti_ActivitySynchronizationType.
-std::string_view sync_name(int64_t type) {
-  constexpr std::string_view kNames[] = {"Unknown Sync", "Event Sync", "Stream Wait Event",
-                                         "Stream Sync", "Context Sync"};
-  return type >= 0 && type < 5 ? kNames[type] : kNames[0];
-}
 
 const std::vector<std::string> kMemoryKinds = {"Pageable",       "Pinned",  "Device",
                                                "Array",          "Managed", "Device Static",
@@ -60,6 +58,47 @@ class TransferNames {
   std::vector<StringId> names_ = std::vector<StringId>(16 * 16 * 16);
 };
 
+// Which call recorded an event, and on which stream. Rows of records bear no time, but correlation
+// ids of a process count its calls up: an event's last record before a wait is the one waited for.
+class EventRecords {
+ public:
+  struct Record {
+    uint32_t correlation = 0;
+    int64_t device = -1;  // as the trace numbers it
+    int64_t stream = -1;
+  };
+
+  void add(uint32_t process, int64_t event, const Record& record) {
+    of_event_[{process, event}].push_back(record);
+  }
+  // Once, after the last add().
+  void sort();
+  // Null when none is told before `correlation`.
+  const Record* last_before(uint32_t process, int64_t event, uint32_t correlation) const;
+
+ private:
+  std::map<std::pair<uint32_t, int64_t>, std::vector<Record>> of_event_;  // by correlation
+};
+
+void EventRecords::sort() {
+  for (auto& [event, records] : of_event_) {
+    std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
+      return std::tie(a.correlation, a.device, a.stream) <
+             std::tie(b.correlation, b.device, b.stream);
+    });
+  }
+}
+
+const EventRecords::Record* EventRecords::last_before(uint32_t process, int64_t event,
+                                                      uint32_t correlation) const {
+  const auto found = of_event_.find({process, event});
+  if (found == of_event_.end() || correlation == 0) return nullptr;
+  const auto after = std::partition_point(
+      found->second.begin(), found->second.end(),
+      [correlation](const Record& record) { return record.correlation < correlation; });
+  return after == found->second.begin() ? nullptr : &*(after - 1);
+}
+
 class DeviceRows {
  public:
   DeviceRows(const SqliteFile& file, const NsysDevices& devices, NsysCells& cells)
@@ -77,24 +116,35 @@ class DeviceRows {
                     int first_lane_cell);
   void add_shape(const SqliteRows& rows, int first_cell);
   void add_transfer(const SqliteRows& rows, int cell);
+  Result<EventRecords> read_records();
+  void add_wait(WaitKind kind, uint32_t correlation, int64_t event, const EventRecords& records);
+  // The number of a row's device and stream in the trace.
+  int64_t device_of(const SqliteRows& rows, int first_lane_cell) const;
+  static int64_t stream_of(int64_t recorded);
 
   const SqliteFile& file_;
   const NsysDevices& devices_;
   NsysCells& cells_;
 };
 
+int64_t DeviceRows::device_of(const SqliteRows& rows, int first_lane_cell) const {
+  const int64_t device = rows.integer_or(first_lane_cell, -1);
+  if (devices_.empty()) return device;
+  const int64_t pid = rows.integer_or(first_lane_cell + 3, 0) >> 24 & 0xFFFFFF;
+  const auto found = devices_.find({pid, device});
+  return found == devices_.end() ? device : found->second;
+}
+
+int64_t DeviceRows::stream_of(int64_t recorded) {
+  return recorded < 0 || recorded >= std::numeric_limits<uint32_t>::max() ? -1 : recorded;
+}
+
 // The cells from first_lane_cell on: deviceId, streamId, correlationId, globalPid.
 void DeviceRows::add_activity(const NsysSpan& span, StringId name, ActivityKind kind,
                               const SqliteRows& rows, int first_lane_cell) {
   const uint32_t process = cells_.read_process(rows, first_lane_cell + 3);
-  int64_t device = rows.integer_or(first_lane_cell, -1);
-  if (!devices_.empty()) {
-    const int64_t pid = rows.integer_or(first_lane_cell + 3, 0) >> 24 & 0xFFFFFF;
-    const auto found = devices_.find({pid, device});
-    if (found != devices_.end()) device = found->second;
-  }
-  int64_t stream = rows.integer_or(first_lane_cell + 1, -1);
-  if (stream < 0 || stream >= std::numeric_limits<uint32_t>::max()) stream = -1;
+  const int64_t device = device_of(rows, first_lane_cell);
+  const int64_t stream = stream_of(rows.integer_or(first_lane_cell + 1, -1));
   const bool is_work = kind != ActivityKind::kSync;
   cells_.builder.activities.push_back(
       {span.start_ns, span.dur_ns, name, cells_.lanes.stream(process, device, stream),
@@ -195,18 +245,63 @@ Status DeviceRows::read_fills() {
   return rows.status();
 }
 
+Result<EventRecords> DeviceRows::read_records() {
+  enum { kLane, kStream, kCorrelation, kProcess, kEvent };
+  EventRecords records;
+  if (!file_.has_table(kRecords)) return records;
+  ASSAY_TRY_ASSIGN(SqliteRows rows, file_.rows(kRecords, {"deviceId", "streamId", "correlationId",
+                                                          "globalPid", "eventId"}));
+  while (rows.next()) {
+    const EventRecords::Record record{cells_.read_correlation(rows, kCorrelation, false),
+                                      device_of(rows, kLane),
+                                      stream_of(rows.integer_or(kStream, -1))};
+    if (record.correlation == 0) continue;
+    records.add(cells_.read_process(rows, kProcess), rows.integer_or(kEvent, -1), record);
+  }
+  ASSAY_TRY(rows.status());
+  records.sort();
+  return records;
+}
+
 Status DeviceRows::read_syncs() {
-  enum { kStart, kEnd, kType, kLane };
-  ASSAY_TRY_ASSIGN(SqliteRows rows, file_.rows(kSyncs, {"start", "end", "syncType", "deviceId",
-                                                        "streamId", "correlationId", "globalPid"}));
+  enum { kStart, kEnd, kType, kLane, kEvent = kLane + 4 };
+  ASSAY_TRY_ASSIGN(const EventRecords records, read_records());
+  ASSAY_TRY_ASSIGN(SqliteRows rows,
+                   file_.rows(kSyncs, {"start", "end", "syncType", "deviceId", "streamId",
+                                       "correlationId", "globalPid", "eventId"}));
   while (rows.next()) {
     cells_.count_row();
     NsysSpan span;
     if (!cells_.read_span(rows, kStart, kEnd, span)) continue;
-    add_activity(span, cells_.builder.text(sync_name(rows.integer_or(kType, 0))),
-                 ActivityKind::kSync, rows, kLane);
+    const WaitKind kind = wait_kind_of(rows.integer_or(kType, 0));
+    add_activity(span, cells_.builder.text(wait_name(kind)), ActivityKind::kSync, rows, kLane);
+    add_wait(kind, cells_.builder.activities.correlation.back(), rows.integer_or(kEvent, -1),
+             records);
   }
   return rows.status();
+}
+
+// What the synchronisation row just added waited for. Its correlation id and that of the record are
+// of one process and moved together later.
+void DeviceRows::add_wait(WaitKind kind, uint32_t correlation, int64_t event,
+                          const EventRecords& records) {
+  if (kind == WaitKind::kUnknown) return;
+  TraceBuilder& builder = cells_.builder;
+  const uint32_t process = cells_.activity_process.back();
+  int64_t waited = -1;
+  uint32_t record_correlation = 0;
+  if (kind == WaitKind::kStreamSync) {
+    waited = builder.stream_number(builder.activities.stream.back());
+  } else if (kind != WaitKind::kContextSync) {
+    if (const auto* record = records.last_before(process, event, correlation)) {
+      record_correlation = record->correlation;
+      const StreamId lane = cells_.lanes.find_stream(process, record->device, record->stream);
+      if (lane) waited = builder.stream_number(lane);
+    }
+  }
+  builder.waits.push_back(
+      {ActivityId(builder.activities.size() - 1), kind, waited, record_correlation});
+  cells_.wait_process.push_back(process);
 }
 
 // Graphs that ran as one row. Where their kernels are told too, the row would count them twice.

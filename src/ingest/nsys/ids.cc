@@ -116,6 +116,11 @@ StreamId NsysLanes::stream(uint32_t process, int64_t device, int64_t stream) {
   return last_stream_;
 }
 
+StreamId NsysLanes::find_stream(uint32_t process, int64_t device, int64_t stream) const {
+  const auto found = streams_.find({process, device, stream});
+  return found == streams_.end() ? StreamId() : found->second;
+}
+
 StreamId NsysLanes::add_stream(uint32_t process, int64_t device, int64_t stream) {
   auto& users = processes_on_[device];
   const int64_t before = users.try_emplace(process, users.size()).first->second;

@@ -64,6 +64,8 @@ class NsysLanes {
   // The lane of a stream. Where a second process has work on the same device, its streams get
   // numbers of their own: kStreamsPerProcess more for each process before it.
   StreamId stream(uint32_t process, int64_t device, int64_t stream);
+  // The same lane if something was filed on it, else none.
+  StreamId find_stream(uint32_t process, int64_t device, int64_t stream) const;
 
   static std::string tid_text(uint64_t global_tid) { return std::to_string(global_tid & 0xFFFFFF); }
 

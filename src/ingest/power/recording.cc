@@ -14,6 +14,7 @@
 
 #include "base/decimal.h"
 #include "ingest/text/csv_table.h"
+#include "ingest/text/log_rows.h"
 
 namespace assay {
 namespace {
@@ -24,8 +25,6 @@ constexpr const char* kSamples = "samples.csv";
 constexpr const char* kExecs = "execs.csv";
 constexpr const char* kSync = "sync.csv";
 constexpr const char* kMeta = "meta.json";
-// No GPU and no socket comes near: more is milliwatts, or another column.
-constexpr double kMostWatts = 20'000;
 
 std::string in_folder(const std::string& folder, const char* name) {
   return (std::filesystem::path(folder) / name).string();
@@ -49,12 +48,6 @@ Result<int> needed_column(const CsvTable& table, const std::string& path, const 
     return Error{ErrorCode::kFormat, std::string("the header has no column ") + name, path, -1};
   }
   return column;
-}
-
-std::string_view cell(const CsvTable& table, size_t row, int column) {
-  const std::vector<std::string>& cells = table.rows[row];
-  if (column < 0 || static_cast<size_t>(column) >= cells.size()) return {};
-  return cells[static_cast<size_t>(column)];
 }
 
 // Bound to one table, so that every error can say where.
@@ -169,7 +162,7 @@ Status read_executions(const std::string& path, PowerRecording& recording) {
     if (execution.end_ns < execution.start_ns) {
       return cells.error(row, "the execution ends before it starts");
     }
-    execution.kernel = names.of(kernel < 0 ? std::string_view(only) : cell(table, row, kernel));
+    execution.kernel = names.of(kernel < 0 ? only : cell(table, row, kernel));
     recording.executions.push_back(execution);
   }
   std::stable_sort(recording.executions.begin(), recording.executions.end(),

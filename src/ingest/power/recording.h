@@ -14,6 +14,9 @@
 
 namespace assay {
 
+// No GPU and no socket comes near: more is milliwatts, or another column.
+inline constexpr double kMostWatts = 20'000;
+
 // Errors name the file and the line. A last line without its end (an interrupt, a full disk) is
 // left out.
 Result<PowerRecording> read_power_recording(const std::string& folder);

@@ -12,18 +12,19 @@
 
 #include "base/decimal.h"
 #include "base/latest_time.h"
+#include "base/numbers.h"
+#include "ingest/formats.h"
 #include "ingest/power/log.h"
+#include "ingest/power/recording.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
 #include "ingest/text/log_rows.h"
+#include "ingest/text/shape.h"
 
 namespace assay {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr double kMostMhz = 100'000;
-constexpr double kMostWatts = 20'000;
 
 // ---- cells ----
 
@@ -132,9 +133,9 @@ std::vector<QuantityColumn> quantity_columns(const CsvTable& table) {
 
 // ---- rows to series ----
 
-class SeriesBuilder {
+class SignalSeries {
  public:
-  explicit SeriesBuilder(TelemetryLog& log) : log_(log) {}
+  explicit SignalSeries(TelemetryLog& log) : log_(log) {}
 
   void add(const std::string& device, TelemetryQuantity quantity, int64_t t_ns, double value) {
     const auto [place, is_new] = index_.emplace(std::pair(device, quantity), log_.series.size());
@@ -176,9 +177,9 @@ class SeriesBuilder {
         }
         const int64_t back_ns = t < latest ? latest - t : 0;
         if (back_ns > 0) ++log_.rows_out_of_order;
-        if (back_ns > kSecond) {
+        if (back_ns > kSecondNs) {
           return Error{ErrorCode::kFormat,
-                       "the log's clock jumps back by " + std::to_string(back_ns / kMs) +
+                       "the log's clock jumps back by " + std::to_string(back_ns / kMillisecondNs) +
                            " ms: cut the log there, or record with a clock that is not set "
                            "meanwhile",
                        log_.path, -1};
@@ -288,7 +289,7 @@ Part longest_part(const std::vector<int64_t>& wall, const std::vector<int64_t>& 
     if (i > 0 && !step) {
       const int64_t passed = monotonic[i] - monotonic[i - 1];
       const int64_t moved = wall[i] - wall[i - 1] - passed;
-      step = std::abs(moved) > kMs + passed / kMostAdjusted;
+      step = std::abs(moved) > kMillisecondNs + passed / kMostAdjusted;
       steps += step ? 1 : 0;
     }
     if (!step) continue;
@@ -346,7 +347,7 @@ Result<TelemetryLog> read_samples(const std::string& text, const CsvTable& table
   log.rows = table.rows.size();
   log.rows_beyond_steps = table.rows.size() - (part.last - part.first);
   const std::vector<QuantityColumn> columns = quantity_columns(table);
-  SeriesBuilder series(log);
+  SignalSeries series(log);
   std::optional<int64_t> before;
   for (size_t row = part.first; row < part.last; ++row) {
     const std::string& name = cell(table, row, device);
@@ -411,7 +412,7 @@ Result<TelemetryLog> read_chopper_gpu(const CsvTable& table, TelemetryLog log) {
   const int device = table.column("gpu");
   const int time = table.column("ts");
   const std::vector<QuantityColumn> columns = quantity_columns(table);
-  SeriesBuilder series(log);
+  SignalSeries series(log);
   for (size_t row = 0; row < table.rows.size(); ++row) {
     int64_t t = 0;
     if (!parse_int64(cell(table, row, time), t)) {
@@ -459,7 +460,7 @@ Result<TelemetryLog> read_smi(const CsvTable& table, TelemetryLog log) {
     times.push_back(t);
   }
   const size_t gpus = device < 0 ? gpus_per_round(times) : 1;
-  SeriesBuilder series(log);
+  SignalSeries series(log);
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string name = device >= 0 ? cell(table, row, device)
                              : gpus > 1  ? std::to_string(row % gpus)
@@ -512,9 +513,7 @@ void list_devices(TelemetryLog& log) {
 
 // What a file that is no table is taken for, by its first bytes; empty for what may be one.
 std::string_view kind_of_other_file(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return "";
-  if (text[first] == '{' || text[first] == '[') return "JSON, as traces are";
+  if (begins_json(text)) return "JSON, as traces are";
   if (text.starts_with("SQLite format 3")) return "an SQLite database, as exported traces are";
   if (text.find('\0') != std::string_view::npos) return "a binary file, as recordings of Assay are";
   return "";
@@ -560,7 +559,9 @@ Result<TelemetryLog> read_telemetry(const std::string& path, bool allow_truncate
   ASSAY_TRY_ASSIGN(const std::string text, read_log_file(path, allow_truncated, truncated));
   TelemetryLog log;
   log.path = path;
-  ASSAY_TRY_ASSIGN(log, read_text(text, allow_truncated, std::move(log)));
+  auto read = read_text(text, allow_truncated, std::move(log));
+  if (!read) return explained(read.take_error(), path, FileFamily::kSamples);
+  log = *std::move(read);
   if (log.series.empty() && log.cpu.t_ns.empty()) {
     return Error{ErrorCode::kFormat, "no row has both a time and a value", path, -1};
   }

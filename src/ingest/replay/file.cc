@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
 
 namespace assay {
@@ -13,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kFileVersion = 1;
 // Beyond these no launch, dispatch or kernel was measured: something else went into the number.
 constexpr double kAbsurdNs = 1e11;
 constexpr double kAbsurdFloorNs = 1e6;
@@ -39,8 +40,6 @@ struct ErrorLocator : nlohmann::json_sax<Json> {
   }
 };
 
-Error bad(std::string message) { return {ErrorCode::kFormat, std::move(message), "", -1}; }
-
 Result<Json> parse_document(const std::string& text) {
   Json document = Json::parse(text, nullptr, false);
   if (document.is_discarded()) {
@@ -52,7 +51,7 @@ Result<Json> parse_document(const std::string& text) {
                                    : "not JSON from here on",
                  "", static_cast<int64_t>(at)};
   }
-  if (!document.is_object()) return bad("not a JSON object");
+  if (!document.is_object()) return format_error("not a JSON object");
   return document;
 }
 
@@ -72,10 +71,11 @@ class Fields {
     const Json* value = find(key);
     if (value == nullptr) {
       if (!needed) return std::string();
-      return bad("no " + at(key));
+      return format_error("no " + at(key));
     }
-    if (!value->is_string()) return bad(at(key) + " is not a string");
-    if (needed && value->get_ref<const std::string&>().empty()) return bad(at(key) + " is empty");
+    if (!value->is_string()) return format_error(at(key) + " is not a string");
+    if (needed && value->get_ref<const std::string&>().empty())
+      return format_error(at(key) + " is empty");
     return value->get<std::string>();
   }
 
@@ -84,9 +84,9 @@ class Fields {
     std::vector<std::string> found;
     const Json* value = find(key);
     if (value == nullptr) return found;
-    if (!value->is_array()) return bad(at(key) + " is not an array");
+    if (!value->is_array()) return format_error(at(key) + " is not an array");
     for (const Json& one : *value) {
-      if (!one.is_string()) return bad(at(key) + " is not an array of strings");
+      if (!one.is_string()) return format_error(at(key) + " is not an array of strings");
       found.push_back(one.get<std::string>());
     }
     return found;
@@ -94,25 +94,27 @@ class Fields {
 
   Result<uint64_t> count(const char* key) const {
     const Json* value = find(key);
-    if (value == nullptr) return bad("no " + at(key));
-    if (!value->is_number_unsigned()) return bad(at(key) + " is not a whole number from 0");
+    if (value == nullptr) return format_error("no " + at(key));
+    if (!value->is_number_unsigned())
+      return format_error(at(key) + " is not a whole number from 0");
     return value->get<uint64_t>();
   }
 
   Result<uint32_t> small_count(const char* key) const {
     if (find(key) == nullptr) return uint32_t{0};
     ASSAY_TRY_ASSIGN(const uint64_t value, count(key));
-    if (value > UINT32_MAX) return bad(at(key) + " is too large");
+    if (value > UINT32_MAX) return format_error(at(key) + " is too large");
     return static_cast<uint32_t>(value);
   }
 
   Result<double> time(const char* key) const {
     const Json* value = find(key);
-    if (value == nullptr) return bad("no " + at(key));
-    if (!value->is_number()) return bad(at(key) + " is not a number");
+    if (value == nullptr) return format_error("no " + at(key));
+    if (!value->is_number()) return format_error(at(key) + " is not a number");
     const double ns = value->get<double>();
-    if (ns < 0) return bad(at(key) + " is negative");
-    if (!(ns <= kAbsurdNs)) return bad(at(key) + " is beyond 100 s: are these nanoseconds?");
+    if (ns < 0) return format_error(at(key) + " is negative");
+    if (!(ns <= kAbsurdNs))
+      return format_error(at(key) + " is beyond 100 s: are these nanoseconds?");
     return ns;
   }
 
@@ -120,11 +122,12 @@ class Fields {
     Dim3 dims = {0, 0, 0};
     const Json* value = find(key);
     if (value == nullptr) return dims;
-    if (!value->is_array() || value->size() != 3) return bad(at(key) + " is not three numbers");
+    if (!value->is_array() || value->size() != 3)
+      return format_error(at(key) + " is not three numbers");
     for (size_t i = 0; i < 3; ++i) {
       const Json& one = (*value)[i];
       if (!one.is_number_unsigned() || one.get<uint64_t>() > UINT32_MAX) {
-        return bad(at(key) + " is not three whole numbers from 0");
+        return format_error(at(key) + " is not three whole numbers from 0");
       }
       dims[i] = one.get<uint32_t>();
     }
@@ -133,8 +136,8 @@ class Fields {
 
   Result<Fields> object(const char* key) const {
     const Json* value = find(key);
-    if (value == nullptr) return bad("no " + at(key));
-    if (!value->is_object()) return bad(at(key) + " is not an object");
+    if (value == nullptr) return format_error("no " + at(key));
+    if (!value->is_object()) return format_error(at(key) + " is not an object");
     return Fields(*value, at(key));
   }
 
@@ -142,11 +145,11 @@ class Fields {
   template <typename Visit>
   Status each(const char* key, Visit&& visit) const {
     const Json* array = find(key);
-    if (array == nullptr) return bad("no " + at(key));
-    if (!array->is_array()) return bad(at(key) + " is not an array");
+    if (array == nullptr) return format_error("no " + at(key));
+    if (!array->is_array()) return format_error(at(key) + " is not an array");
     for (size_t i = 0; i < array->size(); ++i) {
       const std::string where = at(key) + "[" + std::to_string(i) + "]";
-      if (!(*array)[i].is_object()) return bad(where + " is not an object");
+      if (!(*array)[i].is_object()) return format_error(where + " is not an object");
       ASSAY_TRY(visit(Fields((*array)[i], where)));
     }
     return Ok{};
@@ -164,8 +167,8 @@ Status check_order(const SampleStats& s, const std::string& where) {
       s.min_ns <= s.p5_ns && s.p5_ns <= s.p50_ns && s.p50_ns <= s.p95_ns && s.p95_ns <= s.max_ns;
   const double slack = 1 + 1e-9 * s.max_ns;
   const bool inside = s.mean_ns >= s.min_ns - slack && s.mean_ns <= s.max_ns + slack;
-  if (!sorted) return bad(where + ": min, p5, p50, p95 and max are not in that order");
-  if (!inside) return bad(where + ": the mean lies outside min and max");
+  if (!sorted) return format_error(where + ": min, p5, p50, p95 and max are not in that order");
+  if (!inside) return format_error(where + ": the mean lies outside min and max");
   return Ok{};
 }
 
@@ -173,10 +176,10 @@ Result<SampleStats> read_stats(const Fields& parent, const char* key, uint64_t a
   ASSAY_TRY_ASSIGN(const Fields fields, parent.object(key));
   SampleStats s;
   ASSAY_TRY_ASSIGN(s.n, fields.count("n"));
-  if (s.n == 0) return bad(fields.at("n") + " is 0: leave out what was not measured");
+  if (s.n == 0) return format_error(fields.at("n") + " is 0: leave out what was not measured");
   if (s.n > at_most_n) {
-    return bad(fields.at("n") + " is " + std::to_string(s.n) + ", more than the " +
-               std::to_string(at_most_n) + " runs that were measured");
+    return format_error(fields.at("n") + " is " + std::to_string(s.n) + ", more than the " +
+                        std::to_string(at_most_n) + " runs that were measured");
   }
   ASSAY_TRY_ASSIGN(s.mean_ns, fields.time("mean_ns"));
   ASSAY_TRY_ASSIGN(s.std_ns, fields.time("std_ns"));
@@ -191,25 +194,25 @@ Result<SampleStats> read_stats(const Fields& parent, const char* key, uint64_t a
 
 Result<MeasurementHead> read_head(const Fields& document, const std::string& kind) {
   ASSAY_TRY_ASSIGN(const std::string found, document.text("kind", true));
-  if (found != kind) return bad("kind is '" + found + "', not '" + kind + "'");
+  if (found != kind) return format_error("kind is '" + found + "', not '" + kind + "'");
   ASSAY_TRY_ASSIGN(const uint64_t version, document.count("schema_version"));
-  if (version != kVersion) {
+  if (version != kFileVersion) {
     return Error{ErrorCode::kUnsupported,
                  "schema_version " + std::to_string(version) + " of " + kind +
-                     " is unknown; this program reads version " + std::to_string(kVersion),
+                     " is unknown; this program reads version " + std::to_string(kFileVersion),
                  "", -1};
   }
   MeasurementHead head;
   ASSAY_TRY_ASSIGN(const std::string tracer, document.text("tracer", true));
   head.tracer = tracer_from_name(tracer);
   if (head.tracer == CollectorTracer::kUnknown) {
-    return bad("tracer '" + tracer + "' is none of cupti, nsys, kineto, rocprofiler" +
-               (kind == "assay-replay" ? ", host" : ", hip"));
+    return format_error("tracer '" + tracer + "' is none of cupti, nsys, kineto, rocprofiler" +
+                        (kind == "assay-replay" ? ", host" : ", hip"));
   }
   ASSAY_TRY_ASSIGN(head.driver, document.text("driver", false));
   ASSAY_TRY_ASSIGN(head.warmups, document.count("warmups"));
   ASSAY_TRY_ASSIGN(head.runs, document.count("runs"));
-  if (head.runs == 0) return bad("runs is 0: nothing was measured");
+  if (head.runs == 0) return format_error("runs is 0: nothing was measured");
   return head;
 }
 
@@ -224,24 +227,25 @@ Result<FloorFile> read_floor(const Json& json) {
   const Fields document(json, "");
   FloorFile file;
   ASSAY_TRY_ASSIGN(file.head, read_head(document, "assay-floor"));
-  if (file.head.tracer == CollectorTracer::kHost) return bad("tracer 'host' sees no kernels");
+  if (file.head.tracer == CollectorTracer::kHost)
+    return format_error("tracer 'host' sees no kernels");
   ASSAY_TRY(document.each("gpus", [&file](const Fields& fields) -> Status {
     GpuFloor floor;
     ASSAY_TRY_ASSIGN(floor.gpu, read_gpu(fields));
     ASSAY_TRY_ASSIGN(floor.launch, read_stats(fields, "launch", file.head.runs));
     ASSAY_TRY_ASSIGN(floor.duration, read_stats(fields, "duration", file.head.runs));
     if (floor.launch.mean_ns < 1 || floor.launch.mean_ns > kAbsurdFloorNs) {
-      return bad(fields.at("launch.mean_ns") +
-                 " lies outside 1 ns to 1 ms: no launch of an empty kernel takes that");
+      return format_error(fields.at("launch.mean_ns") +
+                          " lies outside 1 ns to 1 ms: no launch of an empty kernel takes that");
     }
     file.gpus.push_back(std::move(floor));
     return Ok{};
   }));
-  if (file.gpus.empty()) return bad("gpus is empty: nothing was measured");
+  if (file.gpus.empty()) return format_error("gpus is empty: nothing was measured");
   for (const GpuFloor& floor : file.gpus) {
     if (floor.gpu.name != file.gpus.front().gpu.name) {
-      return bad("floors of different GPUs in one file (" + file.gpus.front().gpu.name + ", " +
-                 floor.gpu.name + "): their minimum means nothing");
+      return format_error("floors of different GPUs in one file (" + file.gpus.front().gpu.name +
+                          ", " + floor.gpu.name + "): their minimum means nothing");
     }
   }
   return file;
@@ -259,7 +263,7 @@ Result<ReplayCandidate> read_candidate(const Fields& fields, uint64_t ranges) {
   ASSAY_TRY_ASSIGN(candidate.launch, read_stats(fields, "launch", ranges));
   ASSAY_TRY_ASSIGN(candidate.duration, read_stats(fields, "duration", ranges));
   if (candidate.count < candidate.launch.n) {
-    return bad(fields.at("count") + " is less than launch.n: fewer launches than samples");
+    return format_error(fields.at("count") + " is less than launch.n: fewer launches than samples");
   }
   return candidate;
 }
@@ -270,8 +274,8 @@ Result<ReplayStatus> read_status(const Fields& fields) {
                                     ReplayStatus::kOpMissing, ReplayStatus::kFailed}) {
     if (text == replay_status_name(status)) return status;
   }
-  return bad(fields.at("status") + " '" + text +
-             "' is none of ok, skipped_dynamic, op_missing, failed");
+  return format_error(fields.at("status") + " '" + text +
+                      "' is none of ok, skipped_dynamic, op_missing, failed");
 }
 
 Result<ReplayEntry> read_entry(const Fields& fields, uint64_t runs) {
@@ -285,7 +289,8 @@ Result<ReplayEntry> read_entry(const Fields& fields, uint64_t runs) {
   if (!ok) return entry;
   ASSAY_TRY_ASSIGN(entry.ranges, fields.count("ranges"));
   if (entry.ranges == 0 || entry.ranges > runs) {
-    return bad(fields.at("ranges") + " lies outside 1 to runs (" + std::to_string(runs) + ")");
+    return format_error(fields.at("ranges") + " lies outside 1 to runs (" + std::to_string(runs) +
+                        ")");
   }
   ASSAY_TRY(fields.each("candidates", [&entry](const Fields& one) -> Status {
     ASSAY_TRY_ASSIGN(ReplayCandidate candidate, read_candidate(one, entry.ranges));
@@ -302,7 +307,8 @@ Result<ReplayFile> read_replay(const Json& json) {
   const Fields document(json, "");
   ReplayFile file;
   ASSAY_TRY_ASSIGN(file.head, read_head(document, "assay-replay"));
-  if (file.head.tracer == CollectorTracer::kHip) return bad("tracer 'hip' tells no kernels apart");
+  if (file.head.tracer == CollectorTracer::kHip)
+    return format_error("tracer 'hip' tells no kernels apart");
   ASSAY_TRY_ASSIGN(const Fields gpu, document.object("gpu"));
   ASSAY_TRY_ASSIGN(file.gpu, read_gpu(gpu));
   ASSAY_TRY_ASSIGN(file.framework, document.text("framework", false));
@@ -310,7 +316,7 @@ Result<ReplayFile> read_replay(const Json& json) {
   ASSAY_TRY(document.each("entries", [&](const Fields& fields) -> Status {
     ASSAY_TRY_ASSIGN(ReplayEntry entry, read_entry(fields, file.head.runs));
     if (!keys.insert(entry.key).second) {
-      return bad(fields.at("key") + " occurs twice: '" + entry.key + "'");
+      return format_error(fields.at("key") + " occurs twice: '" + entry.key + "'");
     }
     file.entries.push_back(std::move(entry));
     return Ok{};
@@ -353,7 +359,7 @@ Written entry_json(const ReplayEntry& entry) {
 }
 
 template <typename File, typename Read>
-Result<File> read_file(const std::string& path, Read&& read) {
+Result<File> read_file(const std::string& path, FileFamily wanted, Read&& read) {
   const auto attempt = [&]() -> Result<File> {
     ASSAY_TRY_ASSIGN(
         const std::string text,
@@ -367,26 +373,24 @@ Result<File> read_file(const std::string& path, Read&& read) {
     file->source = path;
     return file;
   }
-  Error error = file.take_error();
-  error.file = path;
-  return error;
+  return explained(file.take_error(), path, wanted);
 }
 
 }  // namespace
 
 Result<FloorFile> read_floor_file(const std::string& path) {
-  return read_file<FloorFile>(path, read_floor);
+  return read_file<FloorFile>(path, FileFamily::kFloor, read_floor);
 }
 
 Result<ReplayFile> read_replay_file(const std::string& path) {
-  return read_file<ReplayFile>(path, read_replay);
+  return read_file<ReplayFile>(path, FileFamily::kReplay, read_replay);
 }
 
 std::string replay_file_json(const ReplayFile& file) {
   Written entries = Written::array();
   for (const ReplayEntry& entry : file.entries) entries.push_back(entry_json(entry));
   Written document = {{"kind", "assay-replay"},
-                      {"schema_version", kVersion},
+                      {"schema_version", kFileVersion},
                       {"tracer", tracer_name(file.head.tracer)},
                       {"driver", file.head.driver},
                       {"warmups", file.head.warmups},

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
 
 namespace assay {
@@ -13,10 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kJobVersion = 1;
 constexpr size_t kMostInputs = 256;
-
-Error bad(std::string message) { return {ErrorCode::kFormat, std::move(message), "", -1}; }
 
 const Json* field(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -26,14 +25,15 @@ const Json* field(const Json& object, const char* key) {
 Result<std::string> text_at(const Json& object, const char* key, const std::string& where) {
   const Json* value = field(object, key);
   if (value == nullptr) return std::string();
-  if (!value->is_string()) return bad(where + "." + key + " is not a string");
+  if (!value->is_string()) return format_error(where + "." + key + " is not a string");
   return value->get<std::string>();
 }
 
 Result<uint64_t> count_at(const Json& object, const char* key, const std::string& where) {
   const Json* value = field(object, key);
   if (value == nullptr) return uint64_t{0};
-  if (!value->is_number_unsigned()) return bad(where + "." + key + " is not a whole number from 0");
+  if (!value->is_number_unsigned())
+    return format_error(where + "." + key + " is not a whole number from 0");
   return value->get<uint64_t>();
 }
 
@@ -41,7 +41,7 @@ Result<Dim3> dim3_at(const Json& object, const char* key, const std::string& whe
   Dim3 dims = {0, 0, 0};
   const Json* value = field(object, key);
   if (value == nullptr) return dims;
-  const Error wrong = bad(where + "." + key + " is not three whole numbers from 0");
+  const Error wrong = format_error(where + "." + key + " is not three whole numbers from 0");
   if (!value->is_array() || value->size() != 3) return wrong;
   for (size_t i = 0; i < 3; ++i) {
     const Json& one = (*value)[i];
@@ -74,10 +74,10 @@ Result<const Json*> element(const Json& entry, const char* key, size_t i, size_t
                             const std::string& where) {
   const Json* array = field(entry, key);
   if (array == nullptr) return nullptr;
-  if (!array->is_array()) return bad(where + "." + key + " is not an array");
+  if (!array->is_array()) return format_error(where + "." + key + " is not an array");
   if (array->size() != count) {
-    return bad(where + "." + key + " has " + std::to_string(array->size()) + " elements, not " +
-               std::to_string(count) + " as input_types");
+    return format_error(where + "." + key + " has " + std::to_string(array->size()) +
+                        " elements, not " + std::to_string(count) + " as input_types");
   }
   return &(*array)[i];
 }
@@ -87,7 +87,7 @@ Result<std::string> shape_text(const Json& entry, const char* key, size_t i, siz
   ASSAY_TRY_ASSIGN(const Json* value, element(entry, key, i, count, where));
   if (value == nullptr || value->is_null()) return std::string();
   if (!is_shape_or_list(*value)) {
-    return bad(where + "." + key + "[" + std::to_string(i) + "] is no shape");
+    return format_error(where + "." + key + "[" + std::to_string(i) + "] is no shape");
   }
   return value->dump();
 }
@@ -95,17 +95,17 @@ Result<std::string> shape_text(const Json& entry, const char* key, size_t i, siz
 Status read_inputs(const Json& entry, const std::string& where, ReplayRequest& request) {
   const Json* types = field(entry, "input_types");
   if (types == nullptr) return Ok{};
-  if (!types->is_array()) return bad(where + ".input_types is not an array");
+  if (!types->is_array()) return format_error(where + ".input_types is not an array");
   // Profilers of 2021 tell shapes and no types.
   const Json* dims = field(entry, "input_dims");
   const bool typed = !types->empty() || dims == nullptr || !dims->is_array();
   const size_t count = typed ? types->size() : dims->size();
-  if (count > kMostInputs) return bad(where + ".input_types has too many elements");
+  if (count > kMostInputs) return format_error(where + ".input_types has too many elements");
   request.inputs_told = true;
   for (size_t i = 0; i < count; ++i) {
     RecordedInput input;
     if (typed && !(*types)[i].is_string()) {
-      return bad(where + ".input_types is not an array of strings");
+      return format_error(where + ".input_types is not an array of strings");
     }
     if (typed) input.type = (*types)[i].get<std::string>();
     ASSAY_TRY_ASSIGN(input.dims, shape_text(entry, "input_dims", i, count, where));
@@ -121,10 +121,10 @@ Status read_inputs(const Json& entry, const std::string& where, ReplayRequest& r
 }
 
 Result<ReplayRequest> read_entry(const Json& entry, const std::string& where) {
-  if (!entry.is_object()) return bad(where + " is not an object");
+  if (!entry.is_object()) return format_error(where + " is not an object");
   ReplayRequest request;
   ASSAY_TRY_ASSIGN(request.key, text_at(entry, "key", where));
-  if (request.key.empty()) return bad("no " + where + ".key");
+  if (request.key.empty()) return format_error("no " + where + ".key");
   ASSAY_TRY_ASSIGN(request.name, text_at(entry, "name", where));
   ASSAY_TRY_ASSIGN(request.op, text_at(entry, "operator", where));
   ASSAY_TRY_ASSIGN(request.grid, dim3_at(entry, "grid", where));
@@ -137,15 +137,15 @@ Result<ReplayRequest> read_entry(const Json& entry, const std::string& where) {
 }
 
 Status check_head(const Json& document) {
-  if (!document.is_object()) return bad("not a JSON object");
+  if (!document.is_object()) return format_error("not a JSON object");
   ASSAY_TRY_ASSIGN(const std::string kind, text_at(document, "kind", "document"));
   if (kind != "assay-kernel-db") {
-    return bad("kind is '" + kind +
-               "', not 'assay-kernel-db': write one with assay tax TRACE "
-               "--export-kernel-db FILE");
+    return format_error("kind is '" + kind +
+                        "', not 'assay-kernel-db': write one with assay tax TRACE "
+                        "--export-kernel-db FILE");
   }
   ASSAY_TRY_ASSIGN(const uint64_t version, count_at(document, "schema_version", "document"));
-  if (version != kVersion) {
+  if (version != kJobVersion) {
     return Error{ErrorCode::kUnsupported,
                  "schema_version " + std::to_string(version) + " is unknown; this program reads 1",
                  "", -1};
@@ -155,19 +155,19 @@ Status check_head(const Json& document) {
 
 Result<ReplayPlan> parse_database(const std::string& text) {
   const Json document = Json::parse(text, nullptr, false);
-  if (document.is_discarded()) return bad("not JSON, or cut off");
+  if (document.is_discarded()) return format_error("not JSON, or cut off");
   ASSAY_TRY(check_head(document));
   ReplayPlan plan;
   if (const Json* gpu = field(document, "gpu"); gpu != nullptr && gpu->is_object()) {
     ASSAY_TRY_ASSIGN(plan.gpu, text_at(*gpu, "name", "gpu"));
   }
   const Json* entries = field(document, "entries");
-  if (entries == nullptr || !entries->is_array()) return bad("no array entries");
+  if (entries == nullptr || !entries->is_array()) return format_error("no array entries");
   std::set<std::string> keys;
   for (size_t i = 0; i < entries->size(); ++i) {
     const std::string where = "entries[" + std::to_string(i) + "]";
     ASSAY_TRY_ASSIGN(ReplayRequest request, read_entry((*entries)[i], where));
-    if (!keys.insert(request.key).second) return bad(where + ".key occurs twice");
+    if (!keys.insert(request.key).second) return format_error(where + ".key occurs twice");
     plan.entries.push_back(std::move(request));
   }
   return plan;
@@ -247,7 +247,7 @@ Result<ReplayAnswer> answer_of(const Json& line, const std::string& where) {
   ASSAY_TRY_ASSIGN(answer.entry, count_at(line, "entry", where));
   ASSAY_TRY_ASSIGN(const std::string status, text_at(line, "status", where));
   const auto known = status_from(status);
-  if (!known) return bad(where + ": status '" + status + "' is unknown");
+  if (!known) return format_error(where + ": status '" + status + "' is unknown");
   answer.status = *known;
   ASSAY_TRY_ASSIGN(answer.reason, text_at(line, "reason", where));
   ASSAY_TRY_ASSIGN(answer.call, text_at(line, "call", where));
@@ -264,8 +264,9 @@ Result<ReplayAnswer> answer_of(const Json& line, const std::string& where) {
 
 Result<ReplayPlan> read_kernel_database(const std::string& path) {
   const auto attempt = [&]() -> Result<ReplayPlan> {
-    ASSAY_TRY_ASSIGN(const std::string text,
-                     read_whole_file(path, bad("larger than 1 GiB: this is no kernel database")));
+    ASSAY_TRY_ASSIGN(
+        const std::string text,
+        read_whole_file(path, format_error("larger than 1 GiB: this is no kernel database")));
     return parse_database(text);
   };
   Result<ReplayPlan> plan = attempt();
@@ -273,9 +274,7 @@ Result<ReplayPlan> read_kernel_database(const std::string& path) {
     plan->source = path;
     return plan;
   }
-  Error error = plan.take_error();
-  error.file = path;
-  return error;
+  return explained(plan.take_error(), path, FileFamily::kKernelDb);
 }
 
 std::string replay_job_text(const ReplayPlan& plan, const std::vector<size_t>& entries,
@@ -303,7 +302,7 @@ Result<ReplayAnswers> read_replay_answers(const std::string& path, size_t entrie
       continue;
     }
     ASSAY_TRY_ASSIGN(ReplayAnswer answer, answer_of(json, where));
-    if (answer.entry >= entries) return bad(where + ": no such entry");
+    if (answer.entry >= entries) return format_error(where + ": no such entry");
     if (found.unfinished == answer.entry) found.unfinished.reset();
     found.answers.push_back(std::move(answer));
   }
@@ -312,7 +311,7 @@ Result<ReplayAnswers> read_replay_answers(const std::string& path, size_t entrie
 
 Result<ReplayProgram> parse_replay_program(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) return bad("it does not say what it is");
+  if (json.is_discarded() || !json.is_object()) return format_error("it does not say what it is");
   ReplayProgram program;
   ASSAY_TRY_ASSIGN(program.torch, text_at(json, "torch", "about"));
   ASSAY_TRY_ASSIGN(program.device, text_at(json, "device", "about"));

@@ -6,12 +6,11 @@
 #include <map>
 
 #include "base/decimal.h"
+#include "base/numbers.h"
 #include "ingest/text/csv_records.h"
 
 namespace assay {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 // Reads `digits` as a number of exactly so many digits, or fewer when `loose`.
 bool take_number(std::string_view& text, size_t most, int64_t& value) {
@@ -39,7 +38,7 @@ bool take_time_of_day(std::string_view& text, int64_t& ns) {
                      take_number(text, 2, minute) && take_one_of(text, ":") &&
                      take_number(text, 2, second);
   if (!whole || hour > 23 || minute > 59 || second > 60) return false;
-  ns = ((hour * 60 + minute) * 60 + second) * kSecond;
+  ns = ((hour * 60 + minute) * 60 + second) * kSecondNs;
   if (!take_one_of(text, ".:,")) return true;
   const size_t before = text.size();
   int64_t fraction = 0;

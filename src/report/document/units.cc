@@ -177,7 +177,11 @@ std::string format_upper_share(double share) {
 
 Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
 
+Value finite_value(double value) { return std::isfinite(value) ? Value(value) : Value(); }
+
 std::string format_bytes(int64_t bytes) { return format_value(bytes, Unit::kBytes); }
+
+std::string number_text(double value) { return format_value(Value(value), Unit::kRatio); }
 
 std::string format_value(const Value& value, Unit unit) {
   const std::optional<double> number = value.number();

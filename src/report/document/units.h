@@ -15,6 +15,8 @@ namespace assay {
 // Means and quantiles are published as whole nanoseconds, like every other time; missing when not
 // finite.
 Value whole_ns(double ns);
+// The number as it is; missing when not finite.
+Value finite_value(double value);
 
 std::string format_ns(int64_t ns);        // "999 ns", "12.3 µs", "1.00 ms", "1,234 s"
 std::string format_count(int64_t count);  // "1,234,567"
@@ -30,6 +32,8 @@ std::string format_bytes(int64_t bytes);  // "1.50 MiB"
 // where it is an integer count. Missing and non-finite: "-". Strings come out as they are, not
 // cleaned; lists joined by ", ".
 std::string format_value(const Value& value, Unit unit);
+// A number of no unit, three significant digits.
+std::string number_text(double value);
 
 // How all numbers of a column are shown, so that they can be compared down the column.
 struct ColumnScale {

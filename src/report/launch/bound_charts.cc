@@ -11,8 +11,6 @@
 namespace assay {
 namespace {
 
-std::string number_text(double value) { return format_value(Value(value), Unit::kRatio); }
-
 template <typename Of>
 Chart sweep_chart(const std::vector<PlatformBound>& platforms, Chart chart, const Of& of) {
   chart.x = {"batch size", Unit::kNone, true};

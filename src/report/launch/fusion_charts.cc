@@ -33,7 +33,7 @@ std::string ends_of(const RecommendedChain& chain) {
 
 // With a launch floor the host time that a chain may save, else the launches.
 Chart price_chart(const FusionReport& report) {
-  const bool priced = report.floor.source != FloorSource::kNone;
+  const bool priced = report.floor.known();
   Chart chart{.key = "chain_prices",
               .title = priced ? "Recommended chains: host time saved, at most"
                               : "Recommended chains: launches saved",

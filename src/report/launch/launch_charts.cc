@@ -8,6 +8,7 @@
 
 #include "base/stats.h"
 #include "kernels/name.h"
+#include "report/document/chart_limits.h"
 #include "report/launch/charts.h"
 
 namespace assay {
@@ -149,7 +150,7 @@ std::vector<Guide> window_guides(const Windows& windows, int64_t from_ns) {
 }
 
 void add_floor_guide(const LaunchFloor& floor, Guide::Across across, Chart& chart) {
-  if (floor.source == FloorSource::kNone) return;
+  if (!floor.known()) return;
   chart.guides.push_back({across, static_cast<double>(floor.floor_ns), "launch floor F"});
 }
 
@@ -248,13 +249,6 @@ Chart queue_chart(const std::vector<Launch>& launches, int64_t from_ns, const Wi
 }
 
 }  // namespace
-
-std::vector<size_t> chart_sample(size_t n) {
-  std::vector<size_t> sample;
-  const size_t shown = std::min(n, kMostChartBars);
-  for (size_t i = 0; i < shown; ++i) sample.push_back(shown == 1 ? 0 : i * (n - 1) / (shown - 1));
-  return sample;
-}
 
 std::vector<Block> launch_charts(const LaunchReport& report) {
   if (report.whole.kernels == 0) return {};

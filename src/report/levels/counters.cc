@@ -11,8 +11,6 @@
 namespace assay {
 namespace {
 
-Value known(double value) { return std::isfinite(value) ? Value(value) : Value(); }
-
 std::string op_name(const JobLevels& job, const OpWaterfall& op) {
   const std::string& name = job.op_names[op.op];
   switch (op.phase) {
@@ -82,11 +80,11 @@ Facts peaks_facts(const CountersView& view) {
   const WaterfallPeaks& peaks = view.device.peaks;
   Facts facts{.key = "peaks", .title = "Peaks that the waterfall starts from"};
   facts.items = {{"device", "device", peaks.device, Unit::kText},
-                 {"flop_per_s", "matrix FLOP/s", known(peaks.flop_per_s), Unit::kPerSecond},
-                 {"clock_hz", "clock (Hz)", known(peaks.clock_hz), Unit::kPerSecond},
+                 {"flop_per_s", "matrix FLOP/s", finite_value(peaks.flop_per_s), Unit::kPerSecond},
+                 {"clock_hz", "clock (Hz)", finite_value(peaks.clock_hz), Unit::kPerSecond},
                  {"source", "source", peaks.source, Unit::kText, "", Show::kDataOnly}};
   for (const auto& [name, value] : view.device.constants) {
-    facts.items.push_back({name, name, known(value), Unit::kNone, "", Show::kDataOnly});
+    facts.items.push_back({name, name, finite_value(value), Unit::kNone, "", Show::kDataOnly});
   }
   return facts;
 }
@@ -154,7 +152,7 @@ Table waterfall_table(const JobLevels& job, const CountersView& view) {
     for (const double value : {inst, made.utilisation, made.overlap, made.frequency, made.residual,
                                made.d_thr_ns, made.d_peak_ns, op.input.flop, op.input.flop_counted,
                                op.input.matrix_busy, op.input.cycles}) {
-      row.push_back(known(value));
+      row.push_back(finite_value(value));
     }
     row.push_back(made.flop_counted ? "counted" : "shapes");
     row.push_back(overlap_reading_name(view.reading));
@@ -192,7 +190,7 @@ Table overlap_table(const JobLevels& job, const CountersView& view) {
   for (const OpWaterfall& op : view.ops) {
     const OverlapFactor& curve = op.overlap[0];
     table.rows.push_back({op_name(job, op), curve.samples, op.overlap[0].factor,
-                          op.overlap[1].factor, op.overlap[2].factor, known(curve.pearson),
+                          op.overlap[1].factor, op.overlap[2].factor, finite_value(curve.pearson),
                           curve.constant, curve.extrapolated});
   }
   return table;
@@ -213,7 +211,7 @@ Table derived_table(const JobLevels& job, const CountersView& view) {
        .show = Show::kDataOnly}};
   for (const OpWaterfall& op : view.ops) {
     for (const DerivedValue& value : op.derived.values) {
-      table.rows.push_back({op_name(job, op), value.quantity, known(value.value), value.unit,
+      table.rows.push_back({op_name(job, op), value.quantity, finite_value(value.value), value.unit,
                             value.formula, value.source, joined(value.assumed_zero)});
     }
   }

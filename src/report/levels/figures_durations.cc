@@ -6,13 +6,14 @@
 #include <optional>
 #include <tuple>
 
+#include "base/numbers.h"
 #include "report/document/units.h"
 #include "report/levels/figures_parts.h"
 
 namespace assay::levels_figures {
 namespace {
 
-constexpr size_t kOpsInCharts = 12;
+constexpr size_t kOpsInFigures = 12;
 
 std::vector<Column> box_columns() {
   return {{.key = "samples", .title = "samples", .unit = Unit::kCount},
@@ -68,7 +69,7 @@ Table breakdown_table(const Configs& configs) {
       table.rows.push_back({config.name, level_phase_name(part.phase),
                             part.op_type ? Value(op_type_name(*part.op_type)) : Value("all"),
                             part.samples, whole_ns(part.dur_ns), ratio(part.dur_ns, phase->dur_ns),
-                            first != nullptr ? ratio(part.dur_ns, first->dur_ns) : kNaN,
+                            first != nullptr ? ratio(part.dur_ns, first->dur_ns) : kNan,
                             whole_ns(part.launch_ns), ratio(part.launch_ns, part.dur_ns),
                             whole_ns(part.comm_wait_ns)});
     }
@@ -89,7 +90,7 @@ Chart stacked(const Configs& configs, std::string key, std::string title, const 
                   .mark = Mark::kStackedBars};
     for (const ConfigFigures& config : configs) {
       const FigurePart* part = part_of(config, phase, type);
-      series.y.push_back(part != nullptr ? pick(*part) : kNaN);
+      series.y.push_back(part != nullptr ? pick(*part) : kNan);
     }
     chart.series.push_back(std::move(series));
   }
@@ -211,11 +212,11 @@ Chart operations_chart(const Configs& configs, const std::vector<FigureOpName>& 
 void add_operation_charts(const Configs& configs, Section& section) {
   for (const LevelPhase phase : phases_of(configs)) {
     const std::string_view name = level_phase_name(phase);
-    std::vector<FigureOpName> heavy = dominant_ops(configs, phase, OpType::kGemm, kOpsInCharts);
-    for (const FigureOpName& op : dominant_ops(configs, phase, OpType::kAttention, kOpsInCharts))
+    std::vector<FigureOpName> heavy = dominant_ops(configs, phase, OpType::kGemm, kOpsInFigures);
+    for (const FigureOpName& op : dominant_ops(configs, phase, OpType::kAttention, kOpsInFigures))
       heavy.push_back(op);
     const std::vector<FigureOpName> vector =
-        dominant_ops(configs, phase, OpType::kVector, kOpsInCharts);
+        dominant_ops(configs, phase, OpType::kVector, kOpsInFigures);
     if (!heavy.empty()) {
       section.blocks.push_back(operations_chart(
           configs, heavy, fmt::format("gemm_{}", name),
@@ -330,7 +331,7 @@ void add_launch(const Configs& configs, Section& section) {
     }
   }
   section.blocks.push_back(std::move(table));
-  order.resize(std::min(order.size(), kOpsInCharts));
+  order.resize(std::min(order.size(), kOpsInFigures));
   for (const bool prep : {true, false}) {
     Chart chart{.key = prep ? "prep" : "call",
                 .title = fmt::format("{} overhead of the top operations (Chopper, Figure 11)",
@@ -342,7 +343,7 @@ void add_launch(const Configs& configs, Section& section) {
       Series series{.name = config.name, .mark = Mark::kBars};
       for (const auto& [most, name] : order) {
         const FigureOp* op = find_op(config, name);
-        series.y.push_back(op == nullptr ? kNaN : prep ? op->prep_ns : op->call_ns);
+        series.y.push_back(op == nullptr ? kNan : prep ? op->prep_ns : op->call_ns);
       }
       chart.series.push_back(std::move(series));
     }

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/numbers.h"
 #include "report/document/units.h"
 
 namespace assay {
@@ -17,7 +18,6 @@ namespace {
 constexpr size_t kMostPoints = 2000;      // of a curve on the page
 constexpr size_t kMostHeatMoments = 200;  // of the map of cores
 constexpr uint64_t kFewSamples = 5;       // fewer are told as few
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct SignalWords {
   TelemetrySignal signal;
@@ -174,7 +174,7 @@ void add_cpu(const CpuActivity& cpu, Section& section) {
   const bool told = !cpu.cores.empty();
   const size_t physical = cpu.cores.size();
   const auto share = [](size_t part, size_t whole) {
-    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNaN;
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNan;
   };
   section.blocks.push_back(
       Facts{.key = "cpu",

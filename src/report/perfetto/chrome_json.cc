@@ -56,6 +56,7 @@ class Writer {
   bool first_ = true;
   size_t shape_ = 0;  // rows of the side tables, which are sorted by activity
   size_t transfer_ = 0;
+  size_t wait_ = 0;
 };
 
 int64_t Writer::earliest() const {
@@ -188,10 +189,14 @@ std::string Writer::activity_arguments(size_t row) const {
   if (transfer_ < transfers.size() && transfers.activity[transfer_].index() == row) {
     text += fmt::format(",\"bytes\":{}", transfers.bytes[transfer_]);
   }
+  const WaitTable& waits = trace_.waits;
+  if (wait_ < waits.size() && waits.activity[wait_].index() == row) {
+    append_wait(waits, wait_, text);
+  }
   return text;
 }
 
-std::string_view category_of(ActivityKind kind) {
+std::string_view chrome_category_of(ActivityKind kind) {
   return kind == ActivityKind::kOther ? "gpu_graph" : chrome_category(kind);
 }
 
@@ -202,8 +207,9 @@ void Writer::write_activities() {
   for (size_t i = 0; i < rows.size(); ++i) {
     while (shape_ < shapes.size() && shapes.activity[shape_].index() < i) ++shape_;
     while (transfer_ < transfers.size() && transfers.activity[transfer_].index() < i) ++transfer_;
-    span(category_of(rows.kind[i]), rows.name[i], device_lane(rows.stream[i]), rows.start_ns[i],
-         rows.dur_ns[i], activity_arguments(i));
+    while (wait_ < trace_.waits.size() && trace_.waits.activity[wait_].index() < i) ++wait_;
+    span(chrome_category_of(rows.kind[i]), rows.name[i], device_lane(rows.stream[i]),
+         rows.start_ns[i], rows.dur_ns[i], activity_arguments(i));
   }
 }
 

@@ -28,7 +28,7 @@ using RowKind = TimelineRowKind;
 // The category that readers, Assay's own first, may step over.
 constexpr std::string_view kOwnCategory = "assay";
 
-std::string_view category_of(ActivityKind kind) {
+std::string_view track_category_of(ActivityKind kind) {
   return kind == ActivityKind::kOther ? "device_work" : chrome_category(kind);
 }
 
@@ -479,7 +479,7 @@ void TraceEvents::write_activity(const Entry& entry, Place place) {
   const ActivityTable& rows = trace_.activities;
   const ActivityId activity(entry.row);
   const Stream& stream = trace_.streams[rows.stream[entry.row].index()];
-  std::string& text = begin_slice(category_of(rows.kind[entry.row]),
+  std::string& text = begin_slice(track_category_of(rows.kind[entry.row]),
                                   trace_.text(rows.name[entry.row]), entry, place);
   append_member("device", stream.device, text);
   append_member("stream", stream.stream, text);
@@ -492,6 +492,9 @@ void TraceEvents::write_activity(const Entry& entry, Place place) {
     append_member("bytes", trace_.transfers.bytes[row], text);
   }
   append_collective(activity);
+  if (const size_t row = side_row(trace_.waits.activity, activity); row != SIZE_MAX) {
+    append_wait(trace_.waits, row, text);
+  }
   end_slice();
   if (!arrows_.has(activity)) return;
   write_flow("ac2g", true, arrows_.id_of(links_.activity_call[entry.row]), entry.start_ns, place);

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/json_string.h"
+#include "trace/wait_names.h"
 
 namespace assay {
 namespace {
@@ -56,6 +57,15 @@ void append_member(std::string_view key, int64_t value, std::string& out) {
 void append_member(std::string_view key, std::string_view text, std::string& out) {
   append_key(key, out);
   append_json_string(text, out);
+}
+
+void append_wait(const WaitTable& waits, size_t row, std::string& out) {
+  const WaitKind kind = waits.kind[row];
+  append_member("cuda_sync_kind", wait_name(kind), out);
+  if (kind != WaitKind::kEventSync && kind != WaitKind::kStreamWaitEvent) return;
+  append_member("wait_on_stream", waits.waited_stream[row], out);
+  if (waits.record_correlation[row] == 0) return;
+  append_member("wait_on_cuda_event_record_corr_id", waits.record_correlation[row], out);
 }
 
 uint32_t LaneIds::take(std::string_view text) {

@@ -21,6 +21,9 @@ void append_integer(int64_t value, std::string& out);
 void append_member(std::string_view key, int64_t value, std::string& out);
 void append_member(std::string_view key, std::string_view text, std::string& out);
 
+// What a synchronisation row waited for, in Kineto's words.
+void append_wait(const WaitTable& waits, size_t row, std::string& out);
+
 // The category that the PyTorch profiler gives such work; empty for kinds that it has none for.
 std::string_view chrome_category(ActivityKind kind);
 

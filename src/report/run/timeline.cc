@@ -357,8 +357,7 @@ void TimelineMaker::add_chains() {
         fmt::format("{}chain of {}: {} …", rank < 0 ? "" : fmt::format("#{} ", rank), chain.size(),
                     timeline_.texts.view(first));
     track.add(start_ns, end_ns, text(name), rank, chain.size(), saved,
-              floor.source == FloorSource::kNone ? kNoTimelineValue : saved * floor.floor_ns,
-              device_ns);
+              floor.known() ? saved * floor.floor_ns : kNoTimelineValue, device_ns);
   }
   keep(std::move(track));
 }

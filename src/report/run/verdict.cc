@@ -6,7 +6,8 @@
 
 #include "kernels/name.h"
 #include "report/document/units.h"
-#include "report/sections.h"
+#include "report/run/results.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {
@@ -102,8 +103,7 @@ std::vector<Lever> find_levers(const LaunchReport& launch, const FusionReport& f
   if (m.cpu_idle_known) {
     levers = host_levers(launch);
     const int64_t host_ns = levers.empty() ? 0 : levers.front().at_most_ns;
-    const bool priced =
-        launch.floor.source != FloorSource::kNone && fusion.plan_min.launches_saved > 0;
+    const bool priced = launch.floor.known() && fusion.plan_min.launches_saved > 0;
     if (priced) {
       const double saved = static_cast<double>(fusion.plan_min.launches_saved) *
                            static_cast<double>(launch.floor.floor_ns);
@@ -214,45 +214,34 @@ VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
 }
 
 Section verdict_section(const TraceVerdict& verdict, const std::vector<Lever>& levers) {
-  Table table{.key = "levers",
-              .title = "Levers",
-              .columns = {{.key = "key", .title = "lever", .unit = Unit::kText},
-                          {.key = "what", .title = "what", .unit = Unit::kText},
-                          {.key = "at_most_ns", .title = "at most", .unit = Unit::kNanoseconds},
-                          {.key = "share_of_il", .title = "of IL", .unit = Unit::kShare},
-                          {.key = "basis", .title = "bounded by", .unit = Unit::kText}},
-              .terminal_limit = 0,
-              .show = Show::kDataOnly};
+  TableOf table(levers,
+                {.key = "levers", .title = "Levers", .terminal_limit = 0, .show = Show::kDataOnly});
+  table.add(keys::key, &Lever::key)
+      .add(keys::what, &Lever::what)
+      .add(keys::at_most_ns, &Lever::at_most_ns)
+      .add(keys::share_of_il, &Lever::share_of_il)
+      .add(keys::basis, &Lever::basis);
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const Lever& lever : levers) {
-    table.rows.push_back({lever.key, lever.what, lever.at_most_ns, lever.share_of_il, lever.basis});
     prose.paragraphs.push_back("at most " + format_ns(lever.at_most_ns) + " (" +
                                format_share(lever.share_of_il) + " of IL): " + lever.what +
                                ". Bound: " + lever.basis + ".");
   }
-  Facts numbers{
-      .key = "verdict_numbers",
-      .title = "Behind the verdict",
-      .items = {{"bound", "bound", std::string(trace_bound_name(verdict.bound)), Unit::kText, "",
-                 Show::kDataOnly},
-                {"borderline", "borderline", verdict.borderline, Unit::kNone, "", Show::kDataOnly},
-                {"gpu_idle_share", "GPU idle, of IL", verdict.gpu_idle_share, Unit::kShare},
-                {"gpu_idle_share_low", "at least", verdict.gpu_idle_share_low, Unit::kShare, "",
-                 Show::kDataOnly},
-                {"gpu_idle_share_high", "at most", verdict.gpu_idle_share_high, Unit::kShare, "",
-                 Show::kDataOnly},
-                {"queue_share", "queueing, of TKLQT", verdict.queue_share, Unit::kShare},
-                {"cpu_idle_share", "CPU idle, of IL", verdict.cpu_idle_share, Unit::kShare},
-                {"graph_share", "graph replay, of device time", verdict.graph_share, Unit::kShare,
-                 "", verdict.graph_share > 0 ? Show::kEverywhere : Show::kDataOnly},
-                {"idle_host_share", "of GPU idle: host busy or unseen under 1 ms",
-                 verdict.idle_host_share, Unit::kShare},
-                {"idle_blocked_share", "of GPU idle: host blocked in a call",
-                 verdict.idle_blocked_share, Unit::kShare},
-                {"idle_after_sync_share", "of GPU idle: begun in a sync",
-                 verdict.idle_after_sync_share, Unit::kShare},
-                {"idle_input_share", "of GPU idle: input or unseen", verdict.idle_input_share,
-                 Unit::kShare}}};
+  Facts numbers{.key = "verdict_numbers",
+                .title = "Behind the verdict",
+                .items = {data_fact(keys::bound, std::string(trace_bound_name(verdict.bound))),
+                          data_fact(keys::borderline, verdict.borderline),
+                          fact(keys::gpu_idle_share, verdict.gpu_idle_share),
+                          data_fact(keys::gpu_idle_share_low, verdict.gpu_idle_share_low),
+                          data_fact(keys::gpu_idle_share_high, verdict.gpu_idle_share_high),
+                          fact(keys::queue_share, verdict.queue_share),
+                          fact(keys::cpu_idle_share, verdict.cpu_idle_share),
+                          fact(keys::graph_share, verdict.graph_share, "",
+                               verdict.graph_share > 0 ? Show::kEverywhere : Show::kDataOnly),
+                          fact(keys::idle_host_share, verdict.idle_host_share),
+                          fact(keys::idle_blocked_share, verdict.idle_blocked_share),
+                          fact(keys::idle_after_sync_share, verdict.idle_after_sync_share),
+                          fact(keys::idle_input_share, verdict.idle_input_share)}};
   return {.key = "",
           .title = "What would change it (upper bounds; they overlap)",
           .blocks = {std::move(prose), std::move(numbers), std::move(table)}};

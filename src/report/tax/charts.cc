@@ -7,8 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "report/document/chart_limits.h"
 #include "report/document/units.h"
-#include "report/launch/charts.h"
+#include "report/tax/charts.h"
 
 namespace assay {
 namespace {
@@ -92,7 +93,7 @@ Chart launch_times_chart(const TaxReport& r) {
     high.y.push_back(family.launch_p95_ns);
   }
   chart.series = {std::move(median), std::move(high)};
-  if (r.floor.source != TaxSource::kNone) {
+  if (r.floor.known()) {
     chart.guides = {{Guide::Across::kY, static_cast<double>(r.floor.floor_ns), "launch floor"}};
   }
   return chart;
@@ -135,8 +136,6 @@ Chart hdbi_chart(const TaxReport& r) {
 }
 
 // ---- sweeps ----
-
-std::string size_text(double size) { return format_value(size_value(size), Unit::kNone); }
 
 // One line of points: a platform at one sequence length, along the batch size.
 struct SweepLine {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/document/document.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "tax/diagnosis.h"
 #include "tax/kernel_db.h"
 #include "tax/measured.h"
@@ -73,6 +73,7 @@ struct TaxPlatform {
 };
 // A batch size or length: whole numbers nearly always, and then printed as such.
 Value size_value(double size);
+std::string size_text(double size);
 // "tax_sweep": points, crossovers, changes. One platform or two.
 Section tax_sweep_section(const std::vector<TaxPlatform>& platforms);
 std::vector<std::string> tax_sweep_words(const std::vector<TaxPlatform>& platforms);

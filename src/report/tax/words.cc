@@ -75,7 +75,7 @@ bool layers_untold(const TaxReport& report) {
 // came before it: what is left is a lower bound.
 std::string answer(const TaxReport& report) {
   const TaxSums& s = report.whole.sums;
-  const bool no_floor = report.floor.source == TaxSource::kNone;
+  const bool no_floor = !report.floor.known();
   const bool bound = no_floor || layers_untold(report);
   const std::string work =
       format_counted(s.n, "kernel", "kernels") +
@@ -86,8 +86,8 @@ std::string answer(const TaxReport& report) {
            (s.n_launch == 0
                 ? "no launch call of theirs is in it; record the runtime's calls with their "
                   "correlation ids."
-                : "it has no operators around its launches and no launch to an idle stream; give "
-                  "the launch floor (--floor).");
+                : "it has no operators around its launches, and the launch floor is " +
+                      report.floor.text + "; give one (--floor).");
   }
   std::string text = "The host is charged " + std::string(bound ? "at least " : "") +
                      format_ns(s.t_orch_ns) + " (T_Orch) for " + work;

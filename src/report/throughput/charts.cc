@@ -7,16 +7,14 @@
 #include <map>
 #include <set>
 
+#include "base/numbers.h"
 #include "base/stats.h"
 #include "throughput/dataset.h"
 
 namespace assay {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kQuantileSteps = 20;
-
-Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
 
 std::vector<std::string> methods_of(const std::vector<SplitErrors>& errors) {
   std::vector<std::string> methods;
@@ -45,9 +43,9 @@ const SplitErrors* find(const std::vector<SplitErrors>& errors, const std::strin
 
 // Medians with whiskers from the 10th to the 90th percentile.
 void add_summary(const ErrorSummary* summary, Series& series) {
-  series.y.push_back(summary != nullptr ? summary->median_ape : kNaN);
-  series.low.push_back(summary != nullptr ? summary->p10_ape : kNaN);
-  series.high.push_back(summary != nullptr ? summary->p90_ape : kNaN);
+  series.y.push_back(summary != nullptr ? summary->median_ape : kNan);
+  series.low.push_back(summary != nullptr ? summary->p10_ape : kNan);
+  series.high.push_back(summary != nullptr ? summary->p90_ape : kNan);
 }
 
 Chart by_split_chart(const std::vector<SplitErrors>& errors) {
@@ -112,7 +110,7 @@ void add_distribution(const ThroughputEvaluation& evaluation, std::vector<Block>
       const double share = static_cast<double>(k) / kQuantileSteps;
       series.x.push_back(quantile_sorted(sorted, share));
       series.y.push_back(share);
-      table.rows.push_back({e.split, e.method, share, finite(series.x.back())});
+      table.rows.push_back({e.split, e.method, share, finite_value(series.x.back())});
     }
     at->second.series.push_back(std::move(series));
   }
@@ -133,7 +131,7 @@ void add_training_sets(const ThroughputEvaluation& evaluation, std::vector<Block
       .terminal_limit = 0};
   for (const SplitErrors& e : evaluation.errors) {
     if (!is_training_set(e.split)) continue;
-    table.rows.push_back({e.split, e.label, e.method, finite(e.summary.median_ape),
+    table.rows.push_back({e.split, e.label, e.method, finite_value(e.summary.median_ape),
                           e.split == "E1" && e.method == "ala" ? Value(0.04) : Value()});
   }
   if (!table.rows.empty()) blocks.push_back(std::move(table));

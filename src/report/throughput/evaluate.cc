@@ -16,11 +16,9 @@
 namespace assay {
 namespace {
 
-Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
-
 // Errors go from a hundredth of a percent to a thousand: three digits, and no more than two
 // decimals.
-std::string percent(double share) {
+std::string error_text(double share) {
   const double value = 100 * share;
   if (!std::isfinite(value)) return "-";
   if (value >= 1e6) return fmt::format("{:.1e}", value);
@@ -28,7 +26,7 @@ std::string percent(double share) {
 }
 
 std::string pair_text(double median, double p90) {
-  return std::isfinite(median) ? percent(median) + " / " + percent(p90) : "-";
+  return std::isfinite(median) ? error_text(median) + " / " + error_text(p90) : "-";
 }
 
 Table splits_table(const ThroughputEvaluation& evaluation) {
@@ -60,9 +58,10 @@ Table splits_table(const ThroughputEvaluation& evaluation) {
     std::set<size_t> folds;
     for (const TestedRow& row : e.rows) folds.insert(row.fold);
     table.rows.push_back({e.split, e.label, e.method, folds.size(), s.answered, s.rows - s.answered,
-                          s.impossible, s.outside, finite(s.p10_ape), finite(s.p25_ape),
-                          finite(s.median_ape), finite(s.p75_ape), finite(s.p90_ape),
-                          finite(s.mean_ape), finite(s.coverage90), finite(s.half_width90),
+                          s.impossible, s.outside, finite_value(s.p10_ape), finite_value(s.p25_ape),
+                          finite_value(s.median_ape), finite_value(s.p75_ape),
+                          finite_value(s.p90_ape), finite_value(s.mean_ape),
+                          finite_value(s.coverage90), finite_value(s.half_width90),
                           reference ? Value(reference->median_ape) : Value(),
                           reference ? Value(reference->p90_ape) : Value()});
   }
@@ -103,8 +102,8 @@ Table readers_table(const ThroughputEvaluation& evaluation) {
       row.push_back(reference ? pair_text(reference->median_ape, reference->p90_ape) : "-");
     }
     if (intervals) {
-      row.push_back(finite(s.coverage90));
-      row.push_back(finite(s.half_width90));
+      row.push_back(finite_value(s.coverage90));
+      row.push_back(finite_value(s.half_width90));
     }
     table.rows.push_back(std::move(row));
     last = e.split;
@@ -150,8 +149,8 @@ std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
     if (e.split != evaluation.errors.front().split) continue;
     for (const NamedErrors& named : errors_by(evaluation.data, e, &BenchRow::model)) {
       const ErrorSummary& s = named.summary;
-      data.rows.push_back({named.name, e.method, s.answered, finite(s.p10_ape),
-                           finite(s.median_ape), finite(s.p90_ape)});
+      data.rows.push_back({named.name, e.method, s.answered, finite_value(s.p10_ape),
+                           finite_value(s.median_ape), finite_value(s.p90_ape)});
       if (&e == &evaluation.errors.front()) readers.rows.push_back(data.rows.back());
     }
   }
@@ -190,12 +189,13 @@ std::vector<Block> pair_blocks(const ThroughputEvaluation& evaluation) {
       readers.columns.push_back({.key = e.split, .title = e.split, .unit = Unit::kShare});
     for (const NamedErrors& named : errors_by(evaluation.data, e, pair_name)) {
       const ErrorSummary& s = named.summary;
-      data.rows.push_back({e.split, e.method, named.name, s.answered, finite(s.median_ape),
-                           finite(s.p90_ape), finite(s.coverage90), finite(s.half_width90)});
+      data.rows.push_back({e.split, e.method, named.name, s.answered, finite_value(s.median_ape),
+                           finite_value(s.p90_ape), finite_value(s.coverage90),
+                           finite_value(s.half_width90)});
       if (shown != e.method) continue;
       Row& row = cells[named.name];
       row.resize(readers.columns.size() - 1);
-      if (s.answered >= kFewRows) row.back() = finite(s.coverage90);
+      if (s.answered >= kFewRows) row.back() = finite_value(s.coverage90);
     }
   }
   for (auto& [name, row] : cells) {
@@ -410,7 +410,8 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
     std::string text = fmt::format(
         "{} ({}{}): half of {} unseen rows are predicted within {} %, nine of ten within {} %",
         e.label, e.split, several ? ", " + e.method : "",
-        format_count(static_cast<int64_t>(s.answered)), percent(s.median_ape), percent(s.p90_ape));
+        format_count(static_cast<int64_t>(s.answered)), error_text(s.median_ape),
+        error_text(s.p90_ape));
     if (std::isfinite(s.coverage90)) {
       text += fmt::format("; the 90 % intervals hold {}", format_share(s.coverage90)) +
               coverage_of_pairs(evaluation.data, e);

@@ -21,12 +21,10 @@ namespace {
 
 constexpr size_t kPredictionsShown = 40;
 
-Value finite(double value) { return std::isfinite(value) ? Value(value) : Value(); }
-
 // Batch sizes and lengths are whole numbers nearly always; JSON then has integers.
 Value plain_number(double value) {
   const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
-  return whole ? Value(static_cast<int64_t>(value)) : finite(value);
+  return whole ? Value(static_cast<int64_t>(value)) : finite_value(value);
 }
 
 std::string rate(double tokens_per_s) {
@@ -196,14 +194,15 @@ Table predictions_table(const ThroughputAnswers& answers) {
     const Prediction& prediction = p.explained.prediction;
     const double tokens = (p.point.in_len + p.point.out_len) * sequences_of(p.point);
     Row row = point_cells(p.point);
-    row.insert(row.end(),
-               {finite(prediction.tokens_per_s), finite(prediction.low90),
-                finite(prediction.high90), ala ? Value() : Value(interval_basis(p.explained)),
-                finite(p.confidence), finite(prediction.high90 / prediction.tokens_per_s - 1),
-                finite(tokens / prediction.tokens_per_s * 1000),
-                prediction_status_name(prediction.status), held_out_name(p.explained.kind),
-                prediction.basis, ala ? Value() : Value(p.explained.fit_weight),
-                p.explained.reasons, nearest_texts(answers, p.explained)});
+    row.insert(
+        row.end(),
+        {finite_value(prediction.tokens_per_s), finite_value(prediction.low90),
+         finite_value(prediction.high90), ala ? Value() : Value(interval_basis(p.explained)),
+         finite_value(p.confidence), finite_value(prediction.high90 / prediction.tokens_per_s - 1),
+         finite_value(tokens / prediction.tokens_per_s * 1000),
+         prediction_status_name(prediction.status), held_out_name(p.explained.kind),
+         prediction.basis, ala ? Value() : Value(p.explained.fit_weight), p.explained.reasons,
+         nearest_texts(answers, p.explained)});
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -397,9 +396,9 @@ Section throughput_curves_section(const ThroughputAnswers& answers) {
     const Prediction& prediction = p.explained.prediction;
     const auto at = measured.find(row_name(p.point));
     Row row = point_cells(p.point);
-    row.insert(row.end(),
-               {finite(prediction.tokens_per_s), finite(prediction.low90),
-                finite(prediction.high90), at == measured.end() ? Value() : Value(at->second)});
+    row.insert(row.end(), {finite_value(prediction.tokens_per_s), finite_value(prediction.low90),
+                           finite_value(prediction.high90),
+                           at == measured.end() ? Value() : Value(at->second)});
     table.rows.push_back(std::move(row));
   }
   Section section{.key = "throughput", .title = "Curves", .blocks = {}};
@@ -414,10 +413,10 @@ Section throughput_measure_section(const MeasureNext& next) {
   section.blocks.push_back(
       Facts{.key = "widest",
             .items = {{"point", "widest interval", short_text(next.target), Unit::kText},
-                      {"tokens_per_s", "tokens/s", finite(now.tokens_per_s), Unit::kCount},
-                      {"low90", "from", finite(now.low90), Unit::kCount},
+                      {"tokens_per_s", "tokens/s", finite_value(now.tokens_per_s), Unit::kCount},
+                      {"low90", "from", finite_value(now.low90), Unit::kCount},
                       {"high90", next.now.measured ? "to (90 %)" : "to, assumed",
-                       finite(now.high90), Unit::kCount},
+                       finite_value(now.high90), Unit::kCount},
                       {"status", "status", prediction_status_name(now.status), Unit::kText},
                       {"compared", "points compared", next.targets, Unit::kCount}}});
   Table table{.key = "suggestions", .title = "What would narrow it most"};
@@ -431,8 +430,8 @@ Section throughput_measure_section(const MeasureNext& next) {
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   for (const Suggestion& s : next.suggestions) {
     Row row = point_cells(s.point);
-    row.insert(row.end(),
-               {finite(s.narrower_share), finite(s.low90_after), finite(s.high90_after)});
+    row.insert(row.end(), {finite_value(s.narrower_share), finite_value(s.low90_after),
+                           finite_value(s.high90_after)});
     table.rows.push_back(std::move(row));
   }
   section.blocks.push_back(std::move(table));
@@ -501,10 +500,11 @@ Section throughput_goal_section(const Goal& goal, const std::vector<GoalPoint>& 
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   for (const GoalPoint& p : points) {
     Row row = point_cells(p.point);
-    row.insert(row.end(),
-               {goal_verdict_name(p.verdict), finite(p.explained.prediction.tokens_per_s),
-                finite(p.explained.prediction.low90), finite(p.latency_ms),
-                finite(p.latency_high_ms), prediction_status_name(p.explained.prediction.status)});
+    row.insert(
+        row.end(),
+        {goal_verdict_name(p.verdict), finite_value(p.explained.prediction.tokens_per_s),
+         finite_value(p.explained.prediction.low90), finite_value(p.latency_ms),
+         finite_value(p.latency_high_ms), prediction_status_name(p.explained.prediction.status)});
     table.rows.push_back(std::move(row));
   }
   section.blocks.push_back(std::move(table));

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-using Json = nlohmann::json;
+using PageJson = nlohmann::json;
 
 // Beyond this, a number of JavaScript is not exact: such integers travel as text.
 constexpr int64_t kLargestExact = int64_t{1} << 53;
@@ -64,23 +64,25 @@ const char* mark_name(Mark mark) {
 // it offers on demand.
 bool for_page(Show show) { return for_readers(show) || show == Show::kPageOnly; }
 
-Json text_json(const std::string& text) { return clean_text(text); }
+PageJson text_json(const std::string& text) { return clean_text(text); }
 
-Json texts_json(const std::vector<std::string>& texts) {
-  Json list = Json::array();
+PageJson texts_json(const std::vector<std::string>& texts) {
+  PageJson list = PageJson::array();
   for (const std::string& text : texts) list.push_back(clean_text(text));
   return list;
 }
 
-Json number_json(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
+PageJson number_json(double number) {
+  return std::isfinite(number) ? PageJson(number) : PageJson(nullptr);
+}
 
-Json numbers_json(const std::vector<double>& numbers) {
-  Json list = Json::array();
+PageJson numbers_json(const std::vector<double>& numbers) {
+  PageJson list = PageJson::array();
   for (const double number : numbers) list.push_back(number_json(number));
   return list;
 }
 
-Json value_json(const Value& value) {
+PageJson value_json(const Value& value) {
   if (const auto* flag = value.get<bool>()) return *flag;
   if (const auto* integer = value.get<int64_t>()) {
     if (*integer > kLargestExact || *integer < -kLargestExact) return std::to_string(*integer);
@@ -101,16 +103,16 @@ class ViewMaker {
   std::string document(const Document& document) {
     std::string parts;
     for (const Part& part : document.parts) {
-      Json entry = body(part.import_log, part.verdict, part.sections);
+      PageJson entry = body(part.import_log, part.verdict, part.sections);
       entry["name"] = text_json(part.name);
       entry["items"] = items(part.items);
       if (!parts.empty()) parts += ',';
       parts += text_of(entry);
     }
-    Json root = body(document.import_log, document.verdict, document.sections);
+    PageJson root = body(document.import_log, document.verdict, document.sections);
     root["title"] = text_json(document.title);
     root["tool"] = {{"name", document.tool.name}, {"version", document.tool.version}};
-    root["inputs"] = Json::array();
+    root["inputs"] = PageJson::array();
     for (const Input& input : document.inputs) {
       root["inputs"].push_back({{"name", text_json(input.name)}, {"items", items(input.items)}});
     }
@@ -125,14 +127,14 @@ class ViewMaker {
   }
 
  private:
-  static std::string text_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  static std::string text_of(const PageJson& json) {
+    return json.dump(-1, ' ', false, PageJson::error_handler_t::replace);
   }
 
-  Json body(const std::vector<ImportNote>& log, const std::vector<std::string>& verdict,
-            const std::vector<Section>& contents) {
-    Json out = {
-        {"verdict", texts_json(verdict)}, {"trust", nullptr}, {"import_log", Json::array()}};
+  PageJson body(const std::vector<ImportNote>& log, const std::vector<std::string>& verdict,
+                const std::vector<Section>& contents) {
+    PageJson out = {
+        {"verdict", texts_json(verdict)}, {"trust", nullptr}, {"import_log", PageJson::array()}};
     for (const ImportNote& note : log) {
       out["import_log"].push_back({{"code", text_json(note.code)},
                                    {"severity", text_json(note.severity)},
@@ -140,11 +142,11 @@ class ViewMaker {
                                    {"meaning", text_json(note.meaning)},
                                    {"first_offset", note.first_offset}});
     }
-    out["sections"] = Json::array();
+    out["sections"] = PageJson::array();
     for (const Section& section : contents) {
       const Table* notes = trust_notes(section);
       if (notes != nullptr) out["trust"] = table(*notes);
-      Json entry = this->section(section, notes != nullptr);
+      PageJson entry = this->section(section, notes != nullptr);
       if (!entry["blocks"].empty()) out["sections"].push_back(std::move(entry));
     }
     return out;
@@ -166,8 +168,8 @@ class ViewMaker {
   }
 
   // told: the page shows the section's trust notes from their table, and needs no words for them.
-  Json section(const Section& section, bool told = false) {
-    Json blocks = Json::array();
+  PageJson section(const Section& section, bool told = false) {
+    PageJson blocks = PageJson::array();
     for (const Block& block : section.blocks) {
       if (told && is_trust(block)) continue;
       std::visit(
@@ -180,24 +182,24 @@ class ViewMaker {
         {"key", section.key}, {"title", text_json(section.title)}, {"blocks", std::move(blocks)}};
   }
 
-  Json block(const Prose& prose) {
+  PageJson block(const Prose& prose) {
     return {{"type", "prose"},
             {"paragraphs", texts_json(prose.paragraphs)},
             {"bullets", prose.bullets}};
   }
 
-  Json block(const Facts& facts) {
+  PageJson block(const Facts& facts) {
     return {{"type", "facts"},
             {"key", facts.key},
             {"title", text_json(facts.title)},
             {"items", items(facts.items)}};
   }
 
-  Json block(const Table& content) { return table(content); }
+  PageJson block(const Table& content) { return table(content); }
 
-  Json block(const Tree& tree) {
-    Json depths = Json::array();
-    Json labels = Json::array();
+  PageJson block(const Tree& tree) {
+    PageJson depths = PageJson::array();
+    PageJson labels = PageJson::array();
     for (const TreeNode& node : tree.nodes) {
       depths.push_back(node.depth);
       labels.push_back(clean_text(node.label));
@@ -216,12 +218,12 @@ class ViewMaker {
              })}};
   }
 
-  Json block(const Elements& list) {
-    Json elements = Json::array();
+  PageJson block(const Elements& list) {
+    PageJson elements = PageJson::array();
     for (const std::vector<Section>& element : list.elements) {
-      Json contents = Json::array();
+      PageJson contents = PageJson::array();
       for (const Section& content : element) {
-        Json entry = section(content);
+        PageJson entry = section(content);
         if (!entry["blocks"].empty()) contents.push_back(std::move(entry));
       }
       elements.push_back(std::move(contents));
@@ -229,8 +231,8 @@ class ViewMaker {
     return {{"type", "elements"}, {"key", list.key}, {"elements", std::move(elements)}};
   }
 
-  Json block(const Chart& chart) {
-    Json all_series = Json::array();
+  PageJson block(const Chart& chart) {
+    PageJson all_series = PageJson::array();
     for (const Series& series : chart.series) {
       all_series.push_back({{"name", text_json(series.name)},
                             {"mark", mark_name(series.mark)},
@@ -240,7 +242,7 @@ class ViewMaker {
                             {"high", numbers_json(series.high)},
                             {"labels", texts_json(series.labels)}});
     }
-    Json guides = Json::array();
+    PageJson guides = PageJson::array();
     for (const Guide& guide : chart.guides) {
       guides.push_back({{"across", guide.across == Guide::Across::kX ? "x" : "y"},
                         {"value", number_json(guide.value)},
@@ -258,21 +260,21 @@ class ViewMaker {
             {"guides", std::move(guides)}};
   }
 
-  static Json axis(const Axis& axis) {
+  static PageJson axis(const Axis& axis) {
     return {{"title", text_json(axis.title)},
             {"unit", unit_name(axis.unit)},
             {"log", axis.logarithmic}};
   }
 
-  Json items(const std::vector<Item>& contents) {
-    Json list = Json::array();
+  PageJson items(const std::vector<Item>& contents) {
+    PageJson list = PageJson::array();
     for (const Item& item : contents) {
       used_.insert(item.key);
-      Json entry = {{"key", item.key},
-                    {"label", text_json(item.label)},
-                    {"value", value_json(item.value)},
-                    {"unit", unit_name(item.unit)},
-                    {"whole", !is_fraction(item.value)}};
+      PageJson entry = {{"key", item.key},
+                        {"label", text_json(item.label)},
+                        {"value", value_json(item.value)},
+                        {"unit", unit_name(item.unit)},
+                        {"whole", !is_fraction(item.value)}};
       if (!item.note.empty()) entry["note"] = text_json(item.note);
       if (!for_page(item.show)) entry["hidden"] = true;
       list.push_back(std::move(entry));
@@ -280,7 +282,7 @@ class ViewMaker {
     return list;
   }
 
-  Json table(const Table& table) {
+  PageJson table(const Table& table) {
     return {{"type", "table"},
             {"key", table.key},
             {"title", text_json(table.title)},
@@ -291,9 +293,9 @@ class ViewMaker {
 
   // Column by column: values of one kind side by side pack well.
   template <typename RowValues>
-  Json columns(const std::vector<Column>& contents, size_t rows, const RowValues& row_values) {
+  PageJson columns(const std::vector<Column>& contents, size_t rows, const RowValues& row_values) {
     static const Value kMissing;
-    Json list = Json::array();
+    PageJson list = PageJson::array();
     for (size_t i = 0; i < contents.size(); ++i) {
       const Column& column = contents[i];
       used_.insert(column.key);
@@ -301,7 +303,7 @@ class ViewMaker {
         used_.insert(column.key.substr(0, dot));
         used_.insert(column.key.substr(dot + 1));
       }
-      Json cells = Json::array();
+      PageJson cells = PageJson::array();
       bool whole = true;
       for (size_t row = 0; row < rows; ++row) {
         const Row& values = row_values(row);
@@ -309,11 +311,11 @@ class ViewMaker {
         whole = whole && !is_fraction(value);
         cells.push_back(value_json(value));
       }
-      Json entry = {{"key", column.key},
-                    {"title", text_json(column.title)},
-                    {"unit", unit_name(column.unit)},
-                    {"whole", whole},
-                    {"cells", std::move(cells)}};
+      PageJson entry = {{"key", column.key},
+                        {"title", text_json(column.title)},
+                        {"unit", unit_name(column.unit)},
+                        {"whole", whole},
+                        {"cells", std::move(cells)}};
       if (column.align == Align::kLeft) entry["align"] = "left";
       if (column.align == Align::kRight) entry["align"] = "right";
       if (column.elastic) entry["elastic"] = true;
@@ -323,10 +325,10 @@ class ViewMaker {
     return list;
   }
 
-  Json definitions() const {
-    Json list = Json::array();
+  PageJson definitions() const {
+    PageJson list = PageJson::array();
     for (const Definition& definition : parse_definitions(metrics_text())) {
-      Json keys = Json::array();
+      PageJson keys = PageJson::array();
       for (const std::string& key : definition.keys) {
         if (used_.count(key) != 0) keys.push_back(key);
       }

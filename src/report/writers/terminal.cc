@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kNarrowestScreen = 20;
-constexpr size_t kIndent = 2;
+constexpr size_t kTerminalIndent = 2;
 // A paragraph that quotes a hostile name must not scroll the verdict off the screen.
 constexpr size_t kLongestParagraph = 2000;
 
@@ -106,12 +106,12 @@ class TerminalWriter {
 
   void block(const Prose& prose) {
     for (const std::string& text : prose.paragraphs) {
-      paragraph(text, kIndent, Paint::kNone, prose.bullets ? bullet() : std::string_view());
+      paragraph(text, kTerminalIndent, Paint::kNone, prose.bullets ? bullet() : std::string_view());
     }
   }
 
   void block(const Facts& facts) {
-    if (!facts.title.empty()) paragraph(facts.title, kIndent, Paint::kBold);
+    if (!facts.title.empty()) paragraph(facts.title, kTerminalIndent, Paint::kBold);
     struct Line {
       std::string label;
       std::string value;
@@ -132,33 +132,33 @@ class TerminalWriter {
     }
     // Text needs room beside its label; a number only its own width.
     size_t label_room = width_ / 2;
-    const size_t beside = kIndent + 2 + number_width;
+    const size_t beside = kTerminalIndent + 2 + number_width;
     if (all_numbers && width_ > beside) label_room = std::max(label_room, width_ - beside);
     for (Line& next : lines) {
       next.label = shorten_middle(next.label, label_room, charset_);
       label_width = std::max(label_width, display_width(next.label));
     }
     const size_t value_at = label_width + 2;
-    const size_t room = width_ - kIndent - std::min(value_at, width_ - kIndent - 1);
+    const size_t room = width_ - kTerminalIndent - std::min(value_at, width_ - kTerminalIndent - 1);
     for (const Line& next : lines) {
       const std::string label = pad_text(next.label, value_at, false);
       if (!next.number) {
         bool first = true;
         for (const std::string& part :
              wrap_text(shorten_middle(next.value, kLongestParagraph, charset_), room, charset_)) {
-          line((first ? label : std::string(value_at, ' ')) + part, kIndent, Paint::kNone);
+          line((first ? label : std::string(value_at, ' ')) + part, kTerminalIndent, Paint::kNone);
           first = false;
         }
-        if (!next.note.empty()) paragraph(next.note, 2 * kIndent, Paint::kDim);
+        if (!next.note.empty()) paragraph(next.note, 2 * kTerminalIndent, Paint::kDim);
         continue;
       }
       const std::string value = label + pad_text(next.value, number_width, true);
-      const size_t used = kIndent + display_width(value) + 2;
+      const size_t used = kTerminalIndent + display_width(value) + 2;
       if (next.note.empty() || used + display_width(next.note) > width_) {
-        line(value, kIndent, Paint::kNone);
-        if (!next.note.empty()) paragraph(next.note, 2 * kIndent, Paint::kDim);
+        line(value, kTerminalIndent, Paint::kNone);
+        if (!next.note.empty()) paragraph(next.note, 2 * kTerminalIndent, Paint::kDim);
       } else {
-        line(value + "  " + next.note, kIndent, Paint::kNone);
+        line(value + "  " + next.note, kTerminalIndent, Paint::kNone);
       }
     }
   }
@@ -172,17 +172,17 @@ class TerminalWriter {
   void block(const Chart&) {}  // shown on the page only
 
   void grid(const Grid& grid) {
-    if (!grid.title.empty()) paragraph(grid.title, kIndent, Paint::kBold);
+    if (!grid.title.empty()) paragraph(grid.title, kTerminalIndent, Paint::kBold);
     if (grid.rows.empty()) {
-      line("(none)", kIndent, Paint::kDim);
+      line("(none)", kTerminalIndent, Paint::kDim);
       return;
     }
-    const GridLines lines = layout_grid(grid, width_ - kIndent, charset_);
-    for (const std::string& text : lines.header) line(text, kIndent, Paint::kDim);
-    for (const std::string& text : lines.rows) line(text, kIndent, Paint::kNone);
+    const GridLines lines = layout_grid(grid, width_ - kTerminalIndent, charset_);
+    for (const std::string& text : lines.header) line(text, kTerminalIndent, Paint::kDim);
+    for (const std::string& text : lines.rows) line(text, kTerminalIndent, Paint::kNone);
     for (const std::string& note :
          {hidden_rows_note(grid, charset_), hidden_columns_note(lines, grid)}) {
-      if (!note.empty()) paragraph(note, kIndent, Paint::kDim);
+      if (!note.empty()) paragraph(note, kTerminalIndent, Paint::kDim);
     }
   }
 
@@ -190,7 +190,7 @@ class TerminalWriter {
     gap();
     paragraph("Import log", 0, Paint::kBold);
     for (const ImportNote& note : notes) {
-      paragraph(describe(note), kIndent,
+      paragraph(describe(note), kTerminalIndent,
                 note.severity == "data_loss" ? Paint::kWarning : Paint::kNone, bullet());
     }
   }

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/numbers.h"
 #include "base/stats.h"
 #include "throughput/dataset.h"
 
@@ -29,7 +30,6 @@ std::shared_ptr<CurveCache> make_curve_cache() { return std::make_shared<CurveCa
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Rate and levels below this have no usable logarithm.
 constexpr double kLeastLogTarget = 1e-6;
 

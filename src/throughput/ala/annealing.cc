@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/numbers.h"
 #include "base/random.h"
 #include "base/stats.h"
 #include "throughput/evaluate.h"
@@ -342,8 +343,6 @@ Result<double> ErrorPredictor::predict(const ValueSubset& subset) const {
 }
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double mean_or_nan(double sum, size_t count) {
   return count == 0 ? kNan : sum / static_cast<double>(count);

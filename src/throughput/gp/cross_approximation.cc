@@ -14,7 +14,7 @@ using Vector = Eigen::VectorXd;
 
 // Partial pivoting follows one trail of rows and can miss others: so many rows in turn must lack
 // nothing before it ends.
-constexpr int kProbes = 8;
+constexpr int kRowsInTurn = 8;
 
 // Columns, spread over all, in which every row is then looked at.
 constexpr size_t kSweptColumns = 32;
@@ -122,7 +122,7 @@ CrossApproximation cross_approximation(const CrossKernel& kernel, double thresho
   int settled = 0;
   size_t row = 0;
   while (true) {
-    if (settled == kProbes) {
+    if (settled == kRowsInTurn) {
       const std::optional<size_t> worst = cross.worst(threshold);
       if (!worst) return cross.result(true);
       row = *worst;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "base/numbers.h"
 #include "throughput/gp/kernel_products.h"
 #include "throughput/gp/kernel_terms.h"
 
@@ -32,14 +33,12 @@ constexpr size_t kChosenAtOnce = 128;
 constexpr double kNothingNew = 1e-4;
 // What n standard normal numbers square up to is below kLeastOfProbes only once in 10^7 times:
 // P(12, 1.5) = 7e-8, the regularised incomplete gamma function.
-constexpr size_t kProbes = 24;
+constexpr size_t kRandomProbes = 24;
 constexpr double kLeastOfProbes = 3;
 
 size_t framework_of(const KernelPoint& point) {
   return point.id[static_cast<size_t>(KernelGroup::kFramework)];
 }
-
-Index count(const std::vector<KernelPoint>& points) { return static_cast<Index>(points.size()); }
 
 std::map<size_t, std::vector<size_t>> by_framework(const std::vector<KernelPoint>& points) {
   std::map<size_t, std::vector<size_t>> of;
@@ -52,7 +51,7 @@ struct Kernel {
   std::vector<double> parameters;
 
   Matrix operator()(const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b) const {
-    Matrix k(count(a), count(b));
+    Matrix k(std::ssize(a), std::ssize(b));
     kernel_matrix(spec, parameters, a, b, k.data());
     return k;
   }
@@ -115,7 +114,7 @@ PivotedCholesky pivoted_cholesky(Vector diagonal, Column column, double threshol
 
 // Rows by which the kernel over all rows is told but for the threshold.
 std::vector<size_t> common_pivots(const Kernel& common, const std::vector<KernelPoint>& rows) {
-  Vector variances(count(rows));
+  Vector variances(std::ssize(rows));
   for (size_t i = 0; i < rows.size(); ++i)
     variances(static_cast<Index>(i)) = common.variance(rows[i]);
   const auto column = [&](size_t i) -> Vector { return common(rows, {rows[i]}); };
@@ -198,7 +197,7 @@ class Block {
 };
 
 Block::Asked Block::ask(const std::vector<KernelPoint>& points) const {
-  Asked asked{points, told_.transpose() * common_.of(points), Vector(count(points))};
+  Asked asked{points, told_.transpose() * common_.of(points), Vector(std::ssize(points))};
   for (size_t i = 0; i < points.size(); ++i) {
     const auto at = static_cast<Index>(i);
     asked.variance(at) = kernel_.variance(points[i]) + noise_of(kernel_.parameters) -
@@ -270,14 +269,14 @@ Vector Block::reduced(const Asked& asked) const {
   // Per point the products of `directions` with what solved() would give.
   const auto along = [&](const Matrix& directions) {
     const Matrix weights = factor_.transpose().triangularView<Eigen::Upper>().solve(directions);
-    Matrix out(weights.cols(), count(asked.points));
+    Matrix out(weights.cols(), std::ssize(asked.points));
     products.apply(weights.data(), static_cast<size_t>(weights.cols()), out.data());
     out.noalias() -= (told_rows_ * weights).transpose() * asked.told;
     return out;
   };
-  const Matrix probes = normal_numbers(factor_.rows(), static_cast<Index>(kProbes));
+  const Matrix probes = normal_numbers(factor_.rows(), static_cast<Index>(kRandomProbes));
   Basis basis(factor_.rows());
-  Vector known = Vector::Zero(count(asked.points));
+  Vector known = Vector::Zero(std::ssize(asked.points));
   Vector bound = asked.variance;  // of what is not known yet
   Vector allowed = known;
   std::vector<size_t> some = choose(bound, allowed, kChosenAtFirst);

@@ -11,12 +11,10 @@ using Eigen::Index;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-constexpr size_t kPointsAtOnce = 1024;
-constexpr size_t kProbes = 16;
+constexpr size_t kDigestPointsAtOnce = 1024;
+constexpr size_t kDigestProbes = 16;
 // A single covariance may be off by this; a digest is made with less over all rows together.
 constexpr double kProbeTolerance = 1e-9;
-
-Index count(const std::vector<KernelPoint>& points) { return static_cast<Index>(points.size()); }
 
 }  // namespace
 
@@ -30,7 +28,7 @@ struct DigestReader::State {
   Matrix probes;                   // per pivot and probe: the right side of the product
 
   Matrix covariances(const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b) const {
-    Matrix k(count(a), count(b));
+    Matrix k(std::ssize(a), std::ssize(b));
     kernel_matrix(spec, parameters, a, b, k.data());
     return k;
   }
@@ -44,10 +42,10 @@ DigestReader::DigestReader(const KernelSpec& spec, const std::vector<double>& pa
     : state_(new State{spec, parameters, centre, digest, {}, {}, {}}) {
   State& s = *state_;
   for (const size_t column : digest.columns) s.asked.push_back(data[column]);
-  for (size_t k = 0; k < kProbes; ++k)
-    s.asked.push_back(data[(2 * k + 1) * data.size() / (2 * kProbes)]);
+  for (size_t k = 0; k < kDigestProbes; ++k)
+    s.asked.push_back(data[(2 * k + 1) * data.size() / (2 * kDigestProbes)]);
   Matrix right = s.covariances(pivots, s.asked);
-  const Index rank = count(pivots);
+  const Index rank = std::ssize(pivots);
   // Elimination without exchanges: the pivots come in the order that the approximation took.
   for (Index k = 0; k < rank; ++k) {
     const Index left = rank - k - 1;
@@ -55,7 +53,7 @@ DigestReader::DigestReader(const KernelSpec& spec, const std::vector<double>& pa
     right.bottomRows(left).noalias() -= factors * right.row(k);
   }
   s.upper = right.leftCols(rank);
-  s.probes = right.rightCols(kProbes);
+  s.probes = right.rightCols(kDigestProbes);
 }
 
 DigestReader::~DigestReader() = default;
@@ -67,7 +65,7 @@ void DigestReader::State::answer(const std::vector<KernelPoint>& points,
   Matrix left = k.topRows(rank);
   upper.transpose().triangularView<Eigen::Lower>().solveInPlace(left);
   const Vector off =
-      (k.bottomRows(kProbes) - probes.transpose() * left).cwiseAbs().colwise().maxCoeff();
+      (k.bottomRows(kDigestProbes) - probes.transpose() * left).cwiseAbs().colwise().maxCoeff();
   const Vector mean = left.transpose() * Eigen::Map<const Vector>(digest.mean.data(), rank);
   const Matrix known = Eigen::Map<const Matrix>(digest.known.data(), rank, rank) * left;
   const double noise = parameters.back() * parameters.back() + kGpJitter;
@@ -87,8 +85,8 @@ std::vector<std::optional<GpAnswer>> DigestReader::predict(
     const std::vector<KernelPoint>& points) const {
   std::vector<std::optional<GpAnswer>> answers;
   answers.reserve(points.size());
-  for (size_t begin = 0; begin < points.size(); begin += kPointsAtOnce) {
-    const size_t end = std::min(begin + kPointsAtOnce, points.size());
+  for (size_t begin = 0; begin < points.size(); begin += kDigestPointsAtOnce) {
+    const size_t end = std::min(begin + kDigestPointsAtOnce, points.size());
     state_->answer({points.begin() + static_cast<ptrdiff_t>(begin),
                     points.begin() + static_cast<ptrdiff_t>(end)},
                    answers);

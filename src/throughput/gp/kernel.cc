@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/numbers.h"
 #include "throughput/gp/kernel_terms.h"
 
 namespace assay {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/numbers.h"
 #include "throughput/gp/kernel_terms.h"
 
 namespace assay {

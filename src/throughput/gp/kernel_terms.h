@@ -12,7 +12,6 @@
 namespace assay {
 
 constexpr size_t index_of(KernelDim dim) { return static_cast<size_t>(dim); }
-inline double squared(double x) { return x * x; }
 
 // Dimensions that a configuration fixes; lengths, batch and overflow vary within it.
 bool is_static(KernelDim dim);

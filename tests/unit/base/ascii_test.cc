@@ -21,5 +21,13 @@ TEST(Ascii, BytesBeyondAsciiStayAsTheyAre) {
   EXPECT_EQ(trimmed("\xC2\xA0x"), "\xC2\xA0x");
 }
 
+TEST(Ascii, APartIsFoundWhereverItStands) {
+  EXPECT_TRUE(contains("fused_rms_norm", "rms"));
+  EXPECT_TRUE(contains("norm", "norm"));
+  EXPECT_TRUE(contains("norm", ""));
+  EXPECT_FALSE(contains("norm", "Norm"));
+  EXPECT_FALSE(contains("", "norm"));
+}
+
 }  // namespace
 }  // namespace assay

@@ -65,5 +65,11 @@ TEST(Stats, MeanIntervalNeedsTwoValues) {
   EXPECT_EQ(none.n, 0u);
 }
 
+TEST(Stats, TheMedianOfTimesIsAWholeNanosecond) {
+  EXPECT_EQ(median_ns({7}), 7);
+  EXPECT_EQ(median_ns({9, 1, 4}), 4);
+  EXPECT_EQ(median_ns({10, 1, 4, 5}), 5);  // of 4.5
+}
+
 }  // namespace
 }  // namespace assay

@@ -240,8 +240,7 @@ TEST(Fuse, RecommendsChainsWithTheirPlaceAndPrice) {
       .op(1, "norm", 1'300, 300);
   launcher.launch("ABCABC").sync().launch("ABD");
   FusionOptions options = with_rule(SegmentRule::kSync);
-  options.floor_ns = 40;
-  options.floor_source = "null kernel";
+  options.floor = LaunchFloor{.source = FloorSource::kGiven, .floor_ns = 40, .text = "null kernel"};
   // longest: A 2 (ABC and ABD), B 1, C 1: the third C ends a segment.
   const FusionReport report = fuse(launcher.maker.build(), options);
   EXPECT_EQ(report.plan_min.chains, 3u);

@@ -17,11 +17,15 @@ namespace {
 
 using testing::TraceMaker;
 
-constexpr int64_t kFar = 1'000'000'000'000;
+constexpr int64_t kBeyond = 1'000'000'000'000;
 
-Windows one_window() { return {WindowSource::kWholeTrace, {{"whole trace", -kFar, kFar}}}; }
+Windows whole_trace() { return {WindowSource::kWholeTrace, {{"whole trace", -kBeyond, kBeyond}}}; }
 
-LaunchReport analyze(const Trace& trace, const Windows& windows = one_window(),
+LaunchFloor given(int64_t floor_ns) {
+  return {.source = FloorSource::kGiven, .floor_ns = floor_ns, .text = "mine"};
+}
+
+LaunchReport analyze(const Trace& trace, const Windows& windows = whole_trace(),
                      const LaunchOptions& options = {}) {
   auto report = analyze_launch(trace, link_trace(trace), windows, options);
   EXPECT_TRUE(report) << report.error().message;
@@ -62,7 +66,9 @@ TEST(LaunchMetrics, ClosedFormModelExactly) {
                                  {20'000, 74'700'000, 2'004'500, 4'500}};
   for (const Row& row : rows) {
     SCOPED_TRACE("e = " + std::to_string(row.kernel_ns));
-    const LaunchMetrics whole = analyze(model(100, 5'000, 4'500, row.kernel_ns)).whole;
+    const LaunchMetrics whole =
+        analyze(model(100, 5'000, 4'500, row.kernel_ns), whole_trace(), {.floor = given(4'500)})
+            .whole;
     EXPECT_EQ(whole.kernels, 100u);
     EXPECT_EQ(whole.linked, 100u);
     EXPECT_EQ(whole.launches, 100u);
@@ -300,7 +306,7 @@ TEST(LaunchMetrics, CopiesCountAsBusyOnlyWhenAsked) {
   EXPECT_EQ(analyze(trace).whole.gpu_idle_union_ns, 100);
   LaunchOptions options;
   options.count_copies = true;
-  const LaunchMetrics whole = analyze(trace, one_window(), options).whole;
+  const LaunchMetrics whole = analyze(trace, whole_trace(), options).whole;
   EXPECT_EQ(whole.busy_in_window_ns, 250);
   EXPECT_EQ(whole.gpu_idle_union_ns, 50);
   EXPECT_EQ(whole.gpu_idle_eq5_ns, 100);
@@ -400,8 +406,8 @@ TEST(LaunchMetrics, TheBackwardThreadsWorkIsNoGap) {
   EXPECT_EQ(whole.cpu_unrecorded_ns, 5'000'100 - 1'500);
 }
 
-TEST(LaunchMetrics, FloorFromLaunchesToAnEmptyStream) {
-  // Launches 1 and 3 find the stream empty (t_l 400 and 500), launch 2 queues behind 1.
+TEST(LaunchMetrics, TheFloorPartsLaunchingFromQueueing) {
+  // t_l is 400, 1300 and 500.
   const Trace trace = TraceMaker()
                           .call(1, "cudaLaunchKernel", 0, 10, 1)
                           .call(1, "cudaLaunchKernel", 100, 10, 2)
@@ -410,47 +416,17 @@ TEST(LaunchMetrics, FloorFromLaunchesToAnEmptyStream) {
                           .kernel(0, 7, "b", 1'400, 1'000, 2)
                           .kernel(0, 7, "c", 5'500, 1'000, 3)
                           .build();
-  const LaunchReport report = analyze(trace);
-  EXPECT_EQ(report.floor.source, FloorSource::kEmptyStream);
-  EXPECT_EQ(report.floor.samples, 2u);
-  EXPECT_EQ(report.floor.floor_ns, 405);
+  const LaunchReport report = analyze(trace, whole_trace(), {.floor = given(450)});
+  EXPECT_EQ(report.floor.floor_ns, 450);
   EXPECT_EQ(report.whole.tklqt_ns, 2'200);
-  EXPECT_EQ(report.whole.floor_sum_ns, 400 + 405 + 405);
-  EXPECT_EQ(report.whole.queue_sum_ns, 990);
-  EXPECT_DOUBLE_EQ(report.whole.queue_share, 0.45);
+  EXPECT_EQ(report.whole.floor_sum_ns, 400 + 450 + 450);
+  EXPECT_EQ(report.whole.queue_sum_ns, 900);
+  EXPECT_DOUBLE_EQ(report.whole.queue_share, 900 / 2'200.0);
 
-  LaunchOptions options;
-  options.floor_ns = 450.4;
-  options.floor_source = "null kernel run";
-  const LaunchReport given = analyze(trace, one_window(), options);
-  EXPECT_EQ(given.floor.source, FloorSource::kUser);
-  EXPECT_EQ(given.floor.text, "null kernel run");
-  EXPECT_EQ(given.floor.floor_ns, 450);
-  EXPECT_EQ(given.whole.floor_sum_ns, 400 + 450 + 450);
-}
-
-TEST(LaunchMetrics, GraphLaunchesAndClampedTimesAreNoFloorSamples) {
-  const LaunchReport report = analyze(TraceMaker()
-                                          .call(1, "cudaGraphLaunch", 0, 10, 1)
-                                          .call(1, "cudaLaunchKernel", 5'000, 10, 2)
-                                          .kernel(0, 7, "a", 400, 100, 1)
-                                          .kernel(0, 7, "b", 4'999, 100, 2)
-                                          .build());
-  EXPECT_EQ(report.floor.source, FloorSource::kNone);
-  EXPECT_EQ(report.floor.samples, 0u);
-  EXPECT_TRUE(std::isnan(report.whole.queue_share));
-  EXPECT_EQ(report.whole.queue_sum_ns, 0);
-}
-
-TEST(LaunchMetrics, RefusesABadFloor) {
-  for (double floor : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity(), 2e9}) {
-    LaunchOptions options;
-    options.floor_ns = floor;
-    const Trace trace;
-    const auto report = analyze_launch(trace, link_trace(trace), one_window(), options);
-    ASSERT_FALSE(report) << floor;
-    EXPECT_EQ(report.error().code, ErrorCode::kInvalidArgument);
-  }
+  const LaunchReport unknown = analyze(trace);
+  EXPECT_FALSE(unknown.floor.known());
+  EXPECT_TRUE(std::isnan(unknown.whole.queue_share));
+  EXPECT_EQ(unknown.whole.queue_sum_ns, 0);
 }
 
 TEST(LaunchMetrics, WholeMicrosecondsWidenEveryNumber) {
@@ -589,7 +565,7 @@ TEST(LaunchMetrics, TopKernelsByCountThenLaunchTimeThenName) {
   EXPECT_EQ(top[4].name, "rare_but_slow");
   LaunchOptions options;
   options.top_kernels = 2;
-  const LaunchReport cut = analyze(trace, one_window(), options);
+  const LaunchReport cut = analyze(trace, whole_trace(), options);
   EXPECT_EQ(cut.top_kernels.size(), 2u);
   EXPECT_EQ(cut.kernel_names, 5u);
 }

@@ -112,7 +112,7 @@ TaxReport small_report() {
   s.hdbi = 0.5;
   report.whole.t_e2e_ns = 50'000;
   report.whole.exclusive.total_ns = 40'000;
-  report.floor.source = TaxSource::kUser;
+  report.floor.source = FloorSource::kGiven;
   return report;
 }
 
@@ -131,7 +131,7 @@ TEST(TaxWords, SayTheBalanceWithoutAClassAndNoShareOfLatency) {
 
 TEST(TaxWords, WithoutAFloorTheSumIsALowerBound) {
   TaxReport report = small_report();
-  report.floor.source = TaxSource::kNone;
+  report.floor.source = FloorSource::kNone;
   EXPECT_EQ(
       tax_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0),
       "The host is charged at least 106 µs (T_Orch) for 10 kernels that keep the GPU busy for "
@@ -162,7 +162,7 @@ TEST(TaxWords, WithoutKernelsTheySayWhatTheReportSays) {
 
 TEST(TaxWords, WithoutAFloorAndOperatorsTheyDoNotSayZero) {
   TaxReport report = small_report();
-  report.floor.source = TaxSource::kNone;
+  report.floor.source = FloorSource::kNone;
   report.whole.sums.t_orch_ns = 0;
   const std::string answer = tax_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0);
   EXPECT_NE(answer.find("cannot be told"), std::string::npos) << answer;

@@ -40,16 +40,15 @@ Trace two_launches() {
 Timeline timeline_of(const Trace& trace, const TelemetryReport* telemetry = nullptr) {
   const Links links = link_trace(trace);
   const Windows windows = find_iterations(trace, links);
+  const LaunchFloor floor{.source = FloorSource::kGiven, .floor_ns = 150};
   LaunchOptions launch_options;
-  launch_options.floor_ns = 150;
+  launch_options.floor = floor;
   const auto launch = analyze_launch(trace, links, windows, launch_options);
   FusionOptions fusion_options;
-  fusion_options.floor_ns = 150;
+  fusion_options.floor = floor;
   const auto fusion = analyze_fusion(trace, links, windows, fusion_options);
   TaxOptions tax_options;
-  tax_options.floor.emplace();
-  tax_options.floor->source = TaxSource::kUser;
-  tax_options.floor->floor_ns = 150;
+  tax_options.floor = floor;
   const auto tax = analyze_tax(trace, links, windows, tax_options);
   const auto levels = analyze_levels(trace, links, windows, {});
   EXPECT_TRUE(launch && fusion && tax && levels);

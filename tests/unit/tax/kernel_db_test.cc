@@ -51,7 +51,7 @@ KernelDatabase database_of(const Trace& trace) {
   const Links links = link_trace(trace);
   const Windows windows = {WindowSource::kWholeTrace, {{"whole trace", -1, 1'000'000'000}}};
   TaxOptions options;
-  options.floor = TaxFloor{TaxSource::kUser, 4500, "given", 0, {}};
+  options.floor = LaunchFloor{.source = FloorSource::kGiven, .floor_ns = 4500, .text = "given"};
   auto report = analyze_tax(trace, links, windows, options);
   EXPECT_TRUE(report);
   return build_kernel_database(trace, *report, KernelBook::built_in()->families(), false);
@@ -113,21 +113,6 @@ TEST(KernelDatabase, FileHasEveryFieldAndTheSameBytesEachTime) {
   EXPECT_EQ(entry["concrete_inputs"], json::parse(R"(["","","1"])"));
   EXPECT_EQ(entry["i_lib"], 0);
   EXPECT_EQ(entry["t_dispatch"]["mean_ns"], 12000.0);
-}
-
-// Devices of the header that no row names count only when all of them bear one name.
-TEST(GpuOfTrace, IsTheOneThatRanMostKernels) {
-  Trace trace = TraceMaker()
-                    .kernel(4, 7, "a", 0, 5, 1)
-                    .kernel(5, 7, "b", 9, 5, 2)
-                    .kernel(5, 7, "b", 19, 5, 3)
-                    .build();
-  trace.devices = {{.id = 4, .name = "small"}, {.id = 5, .name = "large"}};
-  EXPECT_EQ(gpu_of_trace(trace), "large");
-  trace.devices = {{.id = 0, .name = "MI300X"}, {.id = 1, .name = "MI300X"}};
-  EXPECT_EQ(gpu_of_trace(trace), "MI300X");
-  trace.devices = {{.id = 0, .name = "small"}, {.id = 1, .name = "large"}};
-  EXPECT_EQ(gpu_of_trace(trace), "");
 }
 
 TEST(KernelDatabase, NamesThatAreNoUtf8AndInputsThatAreNoJsonDoNoHarm) {

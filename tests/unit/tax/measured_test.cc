@@ -74,8 +74,11 @@ ReplayFile replay(std::vector<ReplayEntry> entries) {
 
 MeasuredOptions options(int64_t floor_ns) {
   MeasuredOptions o;
-  o.floor = {TaxSource::kMeasured, floor_ns, "measured", 150, {}};
-  o.floor_tracer = CollectorTracer::kNsys;
+  o.floor = {.source = FloorSource::kMeasured,
+             .floor_ns = floor_ns,
+             .samples = 150,
+             .text = "measured",
+             .tracer = CollectorTracer::kNsys};
   return o;
 }
 
@@ -322,29 +325,11 @@ TEST(MeasuredTax, OtherGpusAndTracersAreNotMixed) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("measured on NVIDIA H100"), std::string::npos);
   MeasuredOptions cupti = options(4500);
-  cupti.floor_tracer = CollectorTracer::kCupti;
+  cupti.floor.tracer = CollectorTracer::kCupti;
   EXPECT_FALSE(measure_tax(worked_database(), worked_replay(), {}, cupti));
   KernelDatabase nameless = worked_database();
   nameless.gpu = "";
   EXPECT_TRUE(has_note(measured(nameless, file, options(4500)), "replay_gpu_unchecked"));
-}
-
-TEST(FloorFromFile, IsTheSmallestMeanOfTheSameGpu) {
-  FloorFile file;
-  file.head = {CollectorTracer::kNsys, "", 50, 150};
-  file.gpus = {{{"NVIDIA H200", ""}, sample(4503), sample(1200)},
-               {{"NVIDIA H200", ""}, sample(4499.6), sample(1200)}};
-  const auto floor = floor_from_file(file, "nvidia h200");
-  ASSERT_TRUE(floor);
-  EXPECT_EQ(floor->floor_ns, 4500);
-  EXPECT_EQ(floor->source, TaxSource::kMeasured);
-  EXPECT_FALSE(floor_from_file(file, "NVIDIA H100 PCIe"));
-  EXPECT_EQ(floor_trust(file, "NVIDIA H200", Tracer::kPyTorchProfiler).front().what,
-            "floor_tracer");
-  EXPECT_TRUE(floor_trust(file, "NVIDIA H200", Tracer::kNsightSystems).empty());
-  file.head.tracer = CollectorTracer::kHip;
-  EXPECT_EQ(floor_trust(file, "NVIDIA H200", Tracer::kPyTorchProfiler).front().what,
-            "floor_upper_bound");
 }
 
 }  // namespace

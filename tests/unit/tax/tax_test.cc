@@ -22,7 +22,7 @@ TaxReport analyze(const Trace& trace, const Windows& windows = whole(),
 
 TaxOptions with_floor(int64_t floor_ns) {
   TaxOptions options;
-  options.floor = TaxFloor{.source = TaxSource::kUser, .floor_ns = floor_ns, .text = "mine"};
+  options.floor = LaunchFloor{.source = FloorSource::kGiven, .floor_ns = floor_ns, .text = "mine"};
   return options;
 }
 
@@ -153,73 +153,6 @@ TEST(AnalyzeTax, WaitingInsideATileIsTold) {
   EXPECT_EQ(analyze(trace).whole.exclusive.waiting_ns, 3'000);
 }
 
-// ---- the floor
-// -----------------------------------------------------------------------------------
-
-Trace trace_on(std::string device, Tracer tracer) {
-  TraceMaker maker;
-  for (uint32_t i = 0; i < 3; ++i) {
-    maker.call(1, "cudaLaunchKernel", 10'000 * i, 10, i + 1)
-        .kernel(0, 7, "k", 10'000 * i + 3'000 + 1'000 * i, 500, i + 1);
-  }
-  Trace trace = maker.build();
-  trace.devices.push_back({.id = 0, .name = std::move(device)});
-  trace.tracer = tracer;
-  return trace;
-}
-
-TEST(TaxFloorChoice, OfAnotherTracerIsNeverTakenByItself) {
-  const auto floor_of = [](std::string device, Tracer tracer) {
-    return analyze(trace_on(std::move(device), tracer)).floor;
-  };
-  // 5th percentile of 3, 4 and 5 us.
-  const int64_t estimate_ns = 3'100;
-  const TaxFloor profiler = floor_of("NVIDIA A100-SXM4-80GB", Tracer::kPyTorchProfiler);
-  EXPECT_EQ(profiler.source, TaxSource::kTable);
-  EXPECT_EQ(profiler.floor_ns, 2261);
-  EXPECT_EQ(profiler.trace_estimate_ns, estimate_ns);
-  EXPECT_NE(profiler.text.find("PyTorch"), std::string::npos);
-  const TaxFloor nsys = floor_of("NVIDIA H200 NVL", Tracer::kNsightSystems);
-  EXPECT_EQ(nsys.source, TaxSource::kTable);
-  EXPECT_EQ(nsys.floor_ns, 4503);
-  EXPECT_NE(nsys.text.find("Nsight Systems"), std::string::npos);
-  for (const auto& [device, tracer] : {std::pair{"NVIDIA A100-SXM4-80GB", Tracer::kNsightSystems},
-                                       std::pair{"NVIDIA H200 NVL", Tracer::kPyTorchProfiler},
-                                       std::pair{"NVIDIA H100 80GB HBM3", Tracer::kPyTorchProfiler},
-                                       std::pair{"NVIDIA A100-SXM4-40GB", Tracer::kPyTorchProfiler},
-                                       std::pair{"", Tracer::kOther}}) {
-    const TaxFloor floor = floor_of(device, tracer);
-    EXPECT_EQ(floor.source, TaxSource::kTrace) << device;
-    EXPECT_EQ(floor.floor_ns, estimate_ns) << device;
-    EXPECT_EQ(floor.samples, 3u);
-  }
-}
-
-TEST(TaxFloorChoice, TheUsersGoesFirstAndIsCompared) {
-  const Trace trace = trace_on("NVIDIA A100-SXM4-80GB", Tracer::kPyTorchProfiler);
-  const TaxReport report = analyze(trace, whole(), with_floor(1'000));
-  EXPECT_EQ(report.floor.source, TaxSource::kUser);
-  EXPECT_EQ(report.floor.floor_ns, 1'000);
-  EXPECT_TRUE(has_note(report, "floor_disagrees"));
-  EXPECT_FALSE(has_note(analyze(trace, whole(), with_floor(3'000)), "floor_disagrees"));
-  EXPECT_FALSE(analyze_tax(trace, link_trace(trace), whole(), with_floor(-1)));
-}
-
-TEST(TaxFloorChoice, AnEstimateThatNoLaunchPathTakesIsNone) {
-  const auto floor_of_launch = [](int64_t kernel_start_ns) {
-    const Trace trace = TraceMaker()
-                            .op(1, "aten::relu", 0, 1'000)
-                            .call(1, "cudaLaunchKernel", 100, 100, 1)
-                            .kernel(0, 7, "relu", kernel_start_ns, 50, 1)
-                            .build();
-    return analyze(trace).floor;
-  };
-  EXPECT_EQ(floor_of_launch(1'000'100).source, TaxSource::kTrace);
-  const TaxFloor held_up = floor_of_launch(1'000'101);
-  EXPECT_EQ(held_up.source, TaxSource::kNone);
-  EXPECT_EQ(held_up.floor_ns, 0);
-}
-
 TEST(TaxTrust, OneCallThatHoldsMuchOfTheSumIsNamed) {
   TraceMaker maker;
   for (uint32_t i = 0; i < 20; ++i) {
@@ -230,19 +163,6 @@ TEST(TaxTrust, OneCallThatHoldsMuchOfTheSumIsNamed) {
         .kernel(0, 7, "cublas_gemm", at + dispatch + 4'000, 1'000, i + 1);
   }
   EXPECT_TRUE(has_note(analyze(maker.build()), "one_call"));
-}
-
-TEST(TaxFloorChoice, QueuedLaunchesAreNoSamples) {
-  const Trace trace = TraceMaker()
-                          .call(1, "cudaLaunchKernel", 0, 10, 1)
-                          .call(1, "cudaLaunchKernel", 100, 10, 2)
-                          .kernel(0, 7, "a", 5'000, 9'000, 1)
-                          .kernel(0, 7, "b", 14'000, 500, 2)
-                          .build();
-  const TaxReport report = analyze(trace);
-  EXPECT_EQ(report.floor.floor_ns, 5'000);
-  EXPECT_EQ(report.floor.samples, 1u);
-  EXPECT_TRUE(has_note(report, "floor_samples"));
 }
 
 // ---- phases

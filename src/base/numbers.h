@@ -1,0 +1,27 @@
+#pragma once
+
+// Constants and one-line arithmetic that every room needs, said once.
+
+#include <cstdint>
+#include <limits>
+
+namespace assay {
+
+// Nothing is known: what a Document shows as empty.
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+inline constexpr int64_t kMicrosecondNs = 1'000;
+inline constexpr int64_t kMillisecondNs = 1'000'000;
+inline constexpr int64_t kSecondNs = 1'000'000'000;
+
+// part / whole; NaN where the whole is not positive.
+constexpr double share(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNan;
+}
+
+constexpr double squared(double x) { return x * x; }
+
+// value / by, rounded up; value >= 0, by > 0.
+constexpr int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
+
+}  // namespace assay

@@ -1,0 +1,248 @@
+// Outermost calls, and what each of them does to the host: waits, allocates, sets something up
+// once.
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "flow/build.h"
+#include "flow/timed.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kColdNs = 1'000'000;   // a shorter first call is no start-up worth a name
+constexpr int64_t kColdFactor = 20;      // and it is that many times what later ones take
+constexpr int64_t kBlockingNs = 20'000;  // a copy call that takes longer waited for its copy
+
+bool is_launch(ApiRole role) {
+  return role == ApiRole::kKernelLaunch || role == ApiRole::kGraphLaunch;
+}
+
+void add_call(const FlowRun& run, ApiCallId id, std::vector<FlowCall>& calls) {
+  const Trace& trace = *run.trace;
+  const int64_t start_ns = trace.api_calls.start_ns[id.index()];
+  const int64_t end_ns = trace.end_ns(id);
+  const ApiRole role = run.links->role_of(trace, id);
+  const ThreadId thread = trace.api_calls.thread[id.index()];
+  const bool inside =
+      !calls.empty() && calls.back().thread == thread && start_ns < calls.back().end_ns;
+  if (!inside) {
+    FlowCall call;
+    call.start_ns = start_ns;
+    call.row = id;
+    call.thread = thread;
+    calls.push_back(call);
+  }
+  FlowCall& call = calls.back();
+  call.end_ns = inside ? std::max(call.end_ns, end_ns) : end_ns;
+  call.launches |= is_launch(role);
+  call.graph |= role == ApiRole::kGraphLaunch;
+}
+
+// Numbers of the processes that threads belong to, in order of appearance.
+void number_processes(FlowRun& run) {
+  std::unordered_map<std::string, uint32_t> numbers;
+  for (size_t t = 0; t < run.threads.size(); ++t) {
+    const auto number = static_cast<uint32_t>(numbers.size());
+    run.threads[t].process = numbers.try_emplace(run.trace->threads[t].pid, number).first->second;
+  }
+}
+
+// Durations of the calls of one name in one process, in order of time.
+struct NameTimes {
+  int64_t first_ns = -1;
+  std::vector<int64_t> later_ns;
+
+  // What the later ones take; half a cold call where there are none.
+  int64_t usual_ns() {
+    if (later_ns.empty()) return kColdNs / 2;
+    const auto middle = later_ns.begin() + static_cast<std::ptrdiff_t>(later_ns.size() / 2);
+    std::nth_element(later_ns.begin(), middle, later_ns.end());
+    return *middle;
+  }
+};
+
+class CallKinds {
+ public:
+  explicit CallKinds(FlowRun& run) : run_(run), trace_(*run.trace) {}
+
+  void classify() {
+    for (uint32_t c = 0; c < run_.calls.size(); ++c) {
+      order_.push_back({run_.calls[c].start_ns, c});
+    }
+    sort_runs(order_);
+    find_first_work();
+    find_nested_roles();
+    time_names();
+    for (const Timed& at : order_) classify(run_.calls[at.row], at.row);
+  }
+
+ private:
+  uint64_t key(const FlowCall& call, StringId name) const {
+    return uint64_t{run_.threads[call.thread.index()].process} << 32 | name.value;
+  }
+  StringId name_of(const FlowCall& call) const { return trace_.api_calls.name[call.row.index()]; }
+
+  // Begin of the first work that a process launched.
+  void find_first_work() {
+    for (const FlowWork& work : run_.works) {
+      if (work.call == kNoFlowRow) continue;
+      const uint32_t process = run_.threads[run_.calls[work.call].thread.index()].process;
+      if (process >= first_work_ns_.size()) first_work_ns_.resize(process + 1, INT64_MAX);
+      first_work_ns_[process] = std::min(first_work_ns_[process], work.start_ns);
+    }
+  }
+
+  // Code that was loaded inside a call, and graphs or streams that were made.
+  void find_nested_roles() {
+    loads_.assign(run_.calls.size(), false);
+    for (size_t c = 0; c < run_.outer_call.size(); ++c) {
+      const ApiRole role = run_.links->role_of(trace_, ApiCallId(c));
+      if (role == ApiRole::kLoad) loads_[run_.outer_call[c]] = true;
+      if (role == ApiRole::kCreate)
+        ++made_[key(run_.calls[run_.outer_call[c]], trace_.api_calls.name[c])];
+    }
+  }
+
+  void time_names() {
+    for (const Timed& at : order_) {
+      const FlowCall& call = run_.calls[at.row];
+      NameTimes& times = times_[key(call, name_of(call))];
+      if (times.first_ns < 0) {
+        times.first_ns = call.end_ns - call.start_ns;
+      } else {
+        times.later_ns.push_back(call.end_ns - call.start_ns);
+      }
+    }
+    for (auto& [name, times] : times_) usual_ns_[name] = times.usual_ns();
+    times_.clear();
+  }
+
+  // Whether this is the first call of its name, or the first launch of some kernel.
+  bool is_first(const FlowCall& call) {
+    bool first = seen_.try_emplace(key(call, name_of(call))).second;
+    for (uint32_t k = 0; k < call.work_count; ++k) {
+      const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
+      if (work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill) continue;
+      const StringId name = trace_.activities.name[work.activity.index()];
+      first |= seen_kernels_.try_emplace(key(call, name)).second;
+    }
+    return first;
+  }
+
+  // A copy that ended before its call returned: the call waited for it.
+  void find_blocking(FlowCall& call, ApiRole role) const {
+    call.blocks = is_blocking(role);
+    int64_t last_ns = INT64_MIN;
+    for (uint32_t k = 0; k < call.work_count; ++k) {
+      const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
+      if (work.kind == WorkKind::kCopy) last_ns = std::max(last_ns, work.end_ns);
+    }
+    call.blocks |=
+        last_ns != INT64_MIN && last_ns <= call.end_ns && call.end_ns - call.start_ns > kBlockingNs;
+  }
+
+  // Bytes that the host itself stages: it works, and waits for nobody.
+  bool stages(const FlowCall& call) const {
+    for (uint32_t k = 0; k < call.work_count; ++k) {
+      if (!run_.works[run_.works_of_calls[call.first_work + k]].host_stages) return false;
+    }
+    return call.work_count > 0;
+  }
+
+  // Streams and graphs are made at the start of a program; a program that goes on making them pays
+  // for it in its steady state.
+  bool made_once(const FlowCall& call) const {
+    const auto found = made_.find(key(call, name_of(call)));
+    return found == made_.end() || found->second < 8;
+  }
+
+  void classify(FlowCall& call, uint32_t row) {
+    const ApiRole role = run_.links->role_of(trace_, call.row);
+    find_blocking(call, role);
+    const uint32_t process = run_.threads[call.thread.index()].process;
+    const int64_t dur_ns = call.end_ns - call.start_ns;
+    const bool first = is_first(call);
+    const int64_t usual_ns = usual_ns_[key(call, name_of(call))];
+    const bool long_first = first && dur_ns >= kColdNs && dur_ns >= kColdFactor * usual_ns;
+    const bool before_work = process < first_work_ns_.size() && dur_ns >= kColdNs &&
+                             call.end_ns <= first_work_ns_[process];
+    const bool loads = role == ApiRole::kLoad || (loads_[row] && dur_ns >= kColdNs);
+    if (loads || (role == ApiRole::kCreate && made_once(call))) {
+      call.kind = FlowCause::kCold;
+    } else if (!call.blocks && (long_first || before_work)) {
+      call.kind = FlowCause::kCold;
+      call.cold_by_first = true;
+    } else if (call.blocks && (is_blocking(role) || !stages(call))) {
+      call.kind = FlowCause::kSync;
+    } else if (role == ApiRole::kAllocate || role == ApiRole::kFree) {
+      call.kind = FlowCause::kAlloc;
+    }
+  }
+
+  FlowRun& run_;
+  const Trace& trace_;
+  std::vector<Timed> order_;
+  std::vector<int64_t> first_work_ns_;  // per process
+  std::vector<bool> loads_;             // per call
+  std::unordered_map<uint64_t, uint32_t> made_;
+  std::unordered_map<uint64_t, NameTimes> times_;
+  std::unordered_map<uint64_t, int64_t> usual_ns_;
+  std::unordered_map<uint64_t, char> seen_;
+  std::unordered_map<uint64_t, char> seen_kernels_;
+};
+
+// Captures of streams into graphs, from the call that begins one to the thread's next that ends
+// one.
+void find_captures(FlowRun& run) {
+  const Trace& trace = *run.trace;
+  std::vector<uint8_t> known(trace.strings.size(), 0);  // 1: neither, 2: begins, 3: ends
+  bool open = false;
+  for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+    const StringId name = trace.api_calls.name[c];
+    uint8_t& kind = known[name.index()];
+    if (kind == 0) {
+      const std::string_view text = trace.text(name);
+      kind = text.find("BeginCapture") != std::string_view::npos ? 2
+             : text.find("EndCapture") != std::string_view::npos ? 3
+                                                                 : 1;
+    }
+    const ThreadId thread = trace.api_calls.thread[c];
+    if (open && run.captures.back().thread != thread) {
+      run.captures.pop_back();
+      open = false;
+    }
+    if (kind == 2 && !open) {
+      run.captures.push_back({thread, trace.api_calls.start_ns[c], 0});
+      open = true;
+    } else if (kind == 3 && open) {
+      run.captures.back().end_ns = trace.end_ns(ApiCallId(c));
+      open = false;
+    }
+  }
+  if (open) run.captures.pop_back();
+}
+
+}  // namespace
+
+void find_calls(FlowRun& run) {
+  const Trace& trace = *run.trace;
+  run.threads.resize(trace.threads.size());
+  number_processes(run);
+  run.outer_call.resize(trace.api_calls.size());
+  run.calls.reserve(trace.api_calls.size());
+  for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+    add_call(run, ApiCallId(c), run.calls);
+    run.outer_call[c] = static_cast<uint32_t>(run.calls.size() - 1);
+  }
+  for (uint32_t c = 0; c < run.calls.size(); ++c) {
+    HostThread& thread = run.threads[run.calls[c].thread.index()];
+    if (thread.call_count++ == 0) thread.first_call = c;
+  }
+  find_captures(run);
+}
+
+void classify_calls(FlowRun& run) { CallKinds(run).classify(); }
+
+}  // namespace assay

@@ -1,0 +1,23 @@
+#include "flow/cause.h"
+
+namespace assay {
+
+std::string_view flow_cause_name(FlowCause cause) {
+  constexpr std::array<std::string_view, kFlowCauses> kNames = {
+      "no_evidence", "unseen", "wait_other", "latency", "sync",     "cold",         "alloc",
+      "input",       "call",   "dispatch",   "python",  "host_gap", "nothing_asked"};
+  return kNames[static_cast<size_t>(cause)];
+}
+
+std::string_view evidence_name(Evidence evidence) {
+  constexpr std::array<std::string_view, kEvidences> kNames = {"recorded", "inferred", "absent"};
+  return kNames[static_cast<size_t>(evidence)];
+}
+
+std::string_view opened_by_name(OpenedBy opened_by) {
+  constexpr std::array<std::string_view, kOpenings> kNames = {"first", "sync", "host", "queued",
+                                                              "unknown"};
+  return kNames[static_cast<size_t>(opened_by)];
+}
+
+}  // namespace assay

@@ -1,0 +1,521 @@
+#include "flow/causes.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+#include "flow/pieces.h"
+#include "flow/timed.h"
+
+namespace assay {
+namespace {
+
+// Works that something holds of, the first by some time on top; those that have begun drop out.
+class WorkHeap {
+ public:
+  void push(int64_t key_ns, uint32_t work) { heap_.push({key_ns, work}); }
+  // The top work that is still held at time_ns; kNoFlowRow when there is none. until(work) tells
+  // when it stops being held.
+  template <typename Until>
+  uint32_t top(int64_t time_ns, Until until) {
+    while (!heap_.empty() && until(heap_.top().second) <= time_ns) heap_.pop();
+    return heap_.empty() ? kNoFlowRow : heap_.top().second;
+  }
+
+ private:
+  using Entry = std::pair<int64_t, uint32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> heap_;
+};
+
+// Works by a time at which something begins to hold of them.
+class Arrivals {
+ public:
+  void add(int64_t time_ns, uint32_t work) { rows_.push_back({time_ns, work}); }
+  void sort() { sort_runs(rows_); }
+  // visit(work) for those due by time_ns, once each.
+  template <typename Visit>
+  void take(int64_t time_ns, Visit visit) {
+    while (next_ < rows_.size() && rows_[next_].time_ns <= time_ns) visit(rows_[next_++].row);
+  }
+  int64_t next_ns() const { return next_ < rows_.size() ? rows_[next_].time_ns : INT64_MAX; }
+
+ private:
+  std::vector<Timed> rows_;
+  size_t next_ = 0;
+};
+
+// Walks through the gaps of one device or stream.
+class IdleSweep {
+ public:
+  // works: of the lane, ascending. busy: where the lane is a stream, when its device works; else
+  // null.
+  IdleSweep(const FlowRun& run, std::vector<uint32_t> works, const std::vector<Interval>* busy)
+      : run_(run), works_(std::move(works)), busy_(busy), cursor_(run.threads.size()) {
+    for (const HostThread& thread : run.threads) host_known_ |= !thread.pieces.empty();
+    for (const uint32_t w : works_) add_work(w);
+    ready_.sort();
+    late_.sort();
+    held_.sort();
+    sort_runs(submits_);
+  }
+
+  std::vector<FlowSlice> sweep() {
+    int64_t now_ns = run_.start_ns;
+    for (const uint32_t w : works_) {
+      if (run_.works[w].start_ns > now_ns) gap({now_ns, run_.works[w].start_ns}, w);
+      begun_ = true;
+      now_ns = std::max(now_ns, run_.works[w].end_ns);
+    }
+    if (now_ns < run_.work_end_ns) gap({now_ns, run_.work_end_ns}, kNoFlowRow);
+    return std::move(slices_);
+  }
+
+ private:
+  void add_work(uint32_t w) {
+    const FlowWork& work = run_.works[w];
+    if (work.submit_ns == kUnknownNs) return;
+    first_linked_ns_ = std::min(first_linked_ns_, work.start_ns);
+    submits_.push_back({work.submit_ns, w});
+    if (work.ready_by != ReadyBy::kLaunch && work.submit_ns < work.ready_ns) {
+      held_.add(work.submit_ns, w);
+    }
+    if (work.ready_ns >= work.start_ns) return;
+    ready_.add(work.ready_ns, w);
+    const int64_t late_ns = work.ready_ns + run_.floors.of(work.ready_by).limit_ns;
+    if (late_ns < work.start_ns) late_.add(late_ns, w);
+  }
+
+  void gap(Interval span, uint32_t next) {
+    opened_by_ = begun_ ? OpenedBy::kUnknown : OpenedBy::kFirst;
+    const bool told = !submits_.empty() && host_known_;
+    if (!told) {
+      add(span, FlowCause::kNoEvidence, Evidence::kAbsent);
+    } else if (next != kNoFlowRow && run_.works[next].submit_ns == kUnknownNs) {
+      unlinked_gap(span, next);
+    } else {
+      linked_gap(span);
+    }
+    ++gap_;
+  }
+
+  // The next work has no launch record: it was queued before the trace, or the record is missing.
+  void unlinked_gap(Interval span, uint32_t next) {
+    const FlowWork& work = run_.works[next];
+    if (work.start_ns >= first_linked_ns_)
+      return add(span, FlowCause::kNoEvidence, Evidence::kAbsent);
+    if (begun_) opened_by_ = OpenedBy::kQueued;
+    int64_t late_ns = span.start_ns;
+    if (work.stream_prev != kNoFlowRow) {
+      late_ns = std::min(span.end_ns, late_ns + run_.floors.stream.limit_ns);
+    }
+    add_work_slice({span.start_ns, late_ns}, FlowCause::kLatency, Evidence::kInferred, next);
+    add_work_slice({late_ns, span.end_ns}, FlowCause::kUnseen, Evidence::kInferred, next);
+  }
+
+  void linked_gap(Interval span) {
+    const auto start_of = [this](uint32_t w) { return run_.works[w].start_ns; };
+    const auto ready_of = [this](uint32_t w) { return run_.works[w].ready_ns; };
+    for (int64_t now_ns = span.start_ns; now_ns < span.end_ns;) {
+      ready_.take(now_ns, [&](uint32_t w) { ready_now_.push(start_of(w), w); });
+      late_.take(now_ns, [&](uint32_t w) { late_now_.push(ready_of(w), w); });
+      held_.take(now_ns, [&](uint32_t w) { held_now_.push(start_of(w), w); });
+      int64_t until_ns =
+          std::min({span.end_ns, ready_.next_ns(), late_.next_ns(), held_.next_ns()});
+      const uint32_t late = late_now_.top(now_ns, start_of);
+      const uint32_t held = held_now_.top(now_ns, ready_of);
+      const uint32_t ready = ready_now_.top(now_ns, start_of);
+      if (now_ns == span.start_ns && begun_) find_opening(now_ns, late, held, ready);
+      if (late != kNoFlowRow) {
+        late_slice({now_ns, until_ns}, late);
+      } else if (ready != kNoFlowRow) {
+        add_work_slice({now_ns, until_ns}, FlowCause::kLatency, Evidence::kRecorded, ready);
+      } else if (held != kNoFlowRow) {
+        // Only what waits for other lanes: in a lane the first of what is handed over is ready.
+        wait_slice({now_ns, until_ns}, held);
+      } else {
+        until_ns = host_slices({now_ns, until_ns});
+      }
+      now_ns = until_ns;
+    }
+  }
+
+  // ---- what is handed over ----------------------------------------------------------------------
+
+  void add_work_slice(Interval span, FlowCause cause, Evidence evidence, uint32_t w) {
+    FlowSlice slice;
+    slice.row = run_.works[w].activity.value;
+    slice.source = RowSource::kActivity;
+    slice.ready_by = run_.works[w].ready_by;
+    add(span, cause, evidence, slice);
+  }
+
+  // Work that is late: while the device works on another stream there may be no room for it.
+  void late_slice(Interval span, uint32_t w) {
+    if (busy_ == nullptr) {
+      return add_work_slice(span, FlowCause::kUnseen, Evidence::kRecorded, w);
+    }
+    int64_t now_ns = span.start_ns;
+    auto at = std::partition_point(busy_->begin(), busy_->end(),
+                                   [now_ns](const Interval& b) { return b.end_ns <= now_ns; });
+    for (; at != busy_->end() && at->start_ns < span.end_ns; ++at) {
+      const int64_t begin_ns = std::max(now_ns, at->start_ns);
+      const int64_t end_ns = std::min(span.end_ns, at->end_ns);
+      add_work_slice({now_ns, begin_ns}, FlowCause::kUnseen, Evidence::kRecorded, w);
+      add_work_slice({begin_ns, end_ns}, FlowCause::kWaitOther, Evidence::kInferred, w);
+      now_ns = end_ns;
+    }
+    add_work_slice({now_ns, span.end_ns}, FlowCause::kUnseen, Evidence::kRecorded, w);
+  }
+
+  // Work that is handed over and waits for other work, which names the slice: the last to end of
+  // what it follows.
+  void wait_slice(Interval span, uint32_t w) {
+    const FlowWork& work = run_.works[w];
+    const bool event = work.ready_by == ReadyBy::kEvent;
+    uint32_t last = event ? run_.waits[work.first_wait] : work.graph_prev;
+    if (work.ready_by == ReadyBy::kStream || last == kNoFlowRow) last = work.stream_prev;
+    for (uint32_t k = 1; event && k < work.wait_count; ++k) {
+      const uint32_t target = run_.waits[work.first_wait + k];
+      if (run_.works[target].end_ns > run_.works[last].end_ns) last = target;
+    }
+    const bool recorded = event && run_.recorded_waits > 0;
+    FlowSlice slice;
+    slice.row = run_.works[last].activity.value;
+    slice.source = RowSource::kActivity;
+    slice.ready_by = work.ready_by;
+    add(span, FlowCause::kWaitOther, recorded ? Evidence::kRecorded : Evidence::kInferred, slice);
+  }
+
+  // ---- what is not ------------------------------------------------------------------------------
+
+  // The first work to be handed over after time_ns.
+  uint32_t next_submitted(int64_t time_ns) {
+    while (next_submit_ < submits_.size() && submits_[next_submit_].time_ns <= time_ns) {
+      ++next_submit_;
+    }
+    return next_submit_ < submits_.size() ? submits_[next_submit_].row : kNoFlowRow;
+  }
+
+  const HostThread& thread_of(uint32_t w) const {
+    return run_.threads[run_.calls[run_.works[w].call].thread.index()];
+  }
+
+  // Nothing is handed over from span.start_ns on: what the thread did that hands over the next
+  // work, until it does or the span ends. Returns when that is.
+  int64_t host_slices(Interval span) {
+    const uint32_t next = next_submitted(span.start_ns);
+    if (next == kNoFlowRow) {
+      add(span, FlowCause::kNothingAsked, Evidence::kRecorded);
+      return span.end_ns;
+    }
+    span.end_ns = std::min(span.end_ns, run_.works[next].submit_ns);
+    const HostThread& thread = thread_of(next);
+    for_each_piece(run_, thread, span, cursor_,
+                   [&](const PieceSpan& piece) { host_slice(thread, piece); });
+    return span.end_ns;
+  }
+
+  // How much of a silence a colleague explains: all that it did, or only what it is sure to have
+  // done.
+  enum class Silence : uint8_t { kNone, kInFrame, kFull };
+  static Silence silence_of(const HostThread& thread, const HostPiece* piece) {
+    if (piece == nullptr || piece->source == RowSource::kNone) return Silence::kFull;
+    if (piece->source != RowSource::kFrame) return Silence::kNone;
+    const bool waits =
+        piece->cause == FlowCause::kPython || piece->cause == FlowCause::kNothingAsked;
+    const int64_t end_ns = piece == &thread.pieces.back() ? thread.end_ns : (piece + 1)->start_ns;
+    return waits && end_ns - piece->start_ns > kSilenceNs ? Silence::kInFrame : Silence::kNone;
+  }
+
+  void host_slice(const HostThread& thread, const PieceSpan& own) {
+    const Silence silence = silence_of(thread, own.piece);
+    if (silence == Silence::kNone || thread.colleagues.empty()) {
+      return add_host({own.start_ns, own.end_ns}, own.piece, thread, false);
+    }
+    sorted_ = slices_.size();
+    std::vector<Interval> rest{{own.start_ns, own.end_ns}};
+    for (const uint32_t other : thread.colleagues) {
+      if (rest.empty()) break;
+      rest = explain(run_.threads[other], silence, rest);
+    }
+    for (const Interval& span : rest) add_host(span, own.piece, thread, false);
+    sort_tail();
+  }
+
+  // Adds what a colleague did in the intervals; returns what it leaves.
+  std::vector<Interval> explain(const HostThread& other, Silence silence,
+                                const std::vector<Interval>& spans) {
+    std::vector<Interval> rest;
+    for (const Interval& span : spans) {
+      for_each_piece(run_, other, span, cursor_, [&](const PieceSpan& piece) {
+        const bool works = piece.piece != nullptr && piece.piece->source != RowSource::kNone &&
+                           piece.piece->cause != FlowCause::kNothingAsked;
+        const bool sure = works && piece.piece->source != RowSource::kFrame;
+        if (silence == Silence::kFull ? works : sure) {
+          add_host({piece.start_ns, piece.end_ns}, piece.piece, other, true);
+        } else {
+          rest.push_back({piece.start_ns, piece.end_ns});
+        }
+      });
+    }
+    return rest;
+  }
+
+  void add_host(Interval span, const HostPiece* piece, const HostThread& thread, bool inferred) {
+    if (piece == nullptr || piece->source == RowSource::kNone)
+      return add_silence(span, piece, thread);
+    FlowSlice slice;
+    slice.row = piece->row;
+    slice.source = piece->source;
+    slice.op = piece->op;
+    slice.frame = piece->frame;
+    add(span, piece->cause, inferred ? Evidence::kInferred : piece->evidence, slice);
+  }
+
+  // Nobody tells what the thread did. Before its process did anything at all, nobody asked.
+  void add_silence(Interval span, const HostPiece* piece, const HostThread& thread) {
+    if (piece != nullptr) return add(span, piece->cause, piece->evidence);
+    const int64_t begin_ns =
+        std::clamp(run_.process_start_ns[thread.process], span.start_ns, span.end_ns);
+    add({span.start_ns, begin_ns}, FlowCause::kNothingAsked, Evidence::kAbsent);
+    add({begin_ns, span.end_ns}, FlowCause::kHostGap, Evidence::kAbsent);
+  }
+
+  void find_opening(int64_t now_ns, uint32_t late, uint32_t held, uint32_t ready) {
+    if (late != kNoFlowRow || held != kNoFlowRow || ready != kNoFlowRow) {
+      opened_by_ = OpenedBy::kQueued;
+      return;
+    }
+    opened_by_ = OpenedBy::kHost;
+    const uint32_t next = next_submitted(now_ns);
+    if (next == kNoFlowRow) return;
+    const HostThread& thread = thread_of(next);
+    const auto waits = [now_ns](const HostThread& of) {
+      const size_t at = piece_at(of, now_ns);
+      return at < of.pieces.size() && of.pieces[at].cause == FlowCause::kSync;
+    };
+    bool sync = waits(thread);
+    const size_t at = piece_at(thread, now_ns);
+    const HostPiece* piece = at < thread.pieces.size() ? &thread.pieces[at] : nullptr;
+    if (!sync && silence_of(thread, piece) != Silence::kNone) {
+      for (const uint32_t other : thread.colleagues) sync |= waits(run_.threads[other]);
+    }
+    if (sync) opened_by_ = OpenedBy::kSync;
+  }
+
+  // ---- slices -----------------------------------------------------------------------------------
+
+  void add(Interval span, FlowCause cause, Evidence evidence, FlowSlice slice = {}) {
+    if (span.end_ns <= span.start_ns) return;
+    slice.span = span;
+    slice.cause = cause;
+    slice.evidence = evidence;
+    slice.opened_by = opened_by_;
+    slice.gap = gap_;
+    slices_.push_back(slice);
+  }
+
+  // Pieces of several threads that explain one silence were added thread by thread.
+  void sort_tail() {
+    const auto before = [](const FlowSlice& a, const FlowSlice& b) {
+      return a.span.start_ns < b.span.start_ns;
+    };
+    const auto begin = slices_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    if (!std::is_sorted(begin, slices_.end(), before)) std::sort(begin, slices_.end(), before);
+  }
+
+  const FlowRun& run_;
+  const std::vector<uint32_t> works_;
+  const std::vector<Interval>* const busy_;
+  PieceCursor cursor_;
+  bool host_known_ = false;
+  int64_t first_linked_ns_ = INT64_MAX;
+  Arrivals ready_;
+  Arrivals late_;
+  Arrivals held_;
+  WorkHeap ready_now_;  // ready and not begun, the first to begin on top
+  WorkHeap late_now_;   // of these, later than usual, the longest ready on top
+  WorkHeap held_now_;   // handed over and waiting for other work
+  std::vector<Timed> submits_;
+  size_t next_submit_ = 0;
+  bool begun_ = false;  // some work has begun before the gap
+  OpenedBy opened_by_ = OpenedBy::kFirst;
+  uint32_t gap_ = 0;
+  size_t sorted_ = 0;  // slices before those that explain the silence at hand
+  std::vector<FlowSlice> slices_;
+};
+
+std::vector<Interval> busy_of(const FlowRun& run, uint32_t device) {
+  std::vector<Interval> busy;
+  for (const FlowWork& work : run.works) {
+    if (work.device == device) busy.push_back({work.start_ns, work.end_ns});
+  }
+  return merge_intervals(std::move(busy));
+}
+
+int64_t length_in(const std::vector<Interval>& merged, Interval window) {
+  const auto first = std::partition_point(
+      merged.begin(), merged.end(),
+      [window](const Interval& interval) { return interval.end_ns <= window.start_ns; });
+  int64_t sum_ns = 0;
+  for (auto at = first; at != merged.end() && at->start_ns < window.end_ns; ++at) {
+    sum_ns += std::min(at->end_ns, window.end_ns) - std::max(at->start_ns, window.start_ns);
+  }
+  return sum_ns;
+}
+
+// visit(slice, its part of the window in ns) for the slices of the window.
+template <typename Visit>
+void for_each_slice(const std::vector<FlowSlice>& slices, Interval window, Visit visit) {
+  const auto first = std::partition_point(
+      slices.begin(), slices.end(),
+      [window](const FlowSlice& slice) { return slice.span.end_ns <= window.start_ns; });
+  for (auto at = first; at != slices.end() && at->span.start_ns < window.end_ns; ++at) {
+    const Interval part{std::max(at->span.start_ns, window.start_ns),
+                        std::min(at->span.end_ns, window.end_ns)};
+    visit(*at, part);
+  }
+}
+
+StringId name_of(const Trace& trace, RowSource source, uint32_t row) {
+  switch (source) {
+    case RowSource::kActivity:
+      return trace.activities.name[row];
+    case RowSource::kCall:
+      return trace.api_calls.name[row];
+    case RowSource::kOp:
+      return trace.ops.name[row];
+    case RowSource::kFrame:
+      return trace.frames.name[row];
+    case RowSource::kAnnotation:
+      return trace.annotations.name[row];
+    case RowSource::kNone:
+      break;
+  }
+  return StringId();
+}
+
+void note_longest(const Trace& trace, const FlowSlice& slice, Interval part, Contributor& to) {
+  const int64_t ns = part.end_ns - part.start_ns;
+  if (ns <= to.longest_ns) return;
+  to.longest_ns = ns;
+  to.longest = part;
+  to.within_op = slice.op == kNoFlowRow || slice.source == RowSource::kOp
+                     ? StringId()
+                     : trace.ops.name[slice.op];
+  to.within_frame = slice.frame == kNoFlowRow || slice.source == RowSource::kFrame
+                        ? StringId()
+                        : trace.frames.name[slice.frame];
+}
+
+}  // namespace
+
+std::vector<DeviceFlow> device_flows(const FlowRun& run) {
+  std::vector<DeviceFlow> devices(run.devices.size());
+  std::vector<std::vector<uint32_t>> works(devices.size());
+  std::vector<std::array<std::vector<Interval>, 3>> busy(devices.size());
+  for (uint32_t w = 0; w < run.works.size(); ++w) {
+    const FlowWork& work = run.works[w];
+    works[work.device].push_back(w);
+    const size_t kind = work.kind == WorkKind::kCompute      ? 0
+                        : work.kind == WorkKind::kCollective ? 1
+                                                             : 2;
+    busy[work.device][kind].push_back({work.start_ns, work.end_ns});
+  }
+  for (size_t d = 0; d < devices.size(); ++d) {
+    DeviceFlow& device = devices[d];
+    device.device = run.devices[d];
+    device.compute = merge_intervals(std::move(busy[d][0]));
+    const auto collective = merge_intervals(std::move(busy[d][1]));
+    device.collective = subtract(collective, device.compute);
+    const auto copies = merge_intervals(std::move(busy[d][2]));
+    device.copy = subtract(subtract(copies, device.compute), collective);
+    device.idle = IdleSweep(run, std::move(works[d]), nullptr).sweep();
+  }
+  return devices;
+}
+
+std::vector<FlowSlice> stream_idle(const FlowRun& run, StreamId stream) {
+  std::vector<uint32_t> works;
+  for (uint32_t w = 0; w < run.works.size(); ++w) {
+    if (run.works[w].stream == stream.value) works.push_back(w);
+  }
+  if (works.empty()) return {};
+  const std::vector<Interval> busy = busy_of(run, run.works[works[0]].device);
+  return IdleSweep(run, std::move(works), &busy).sweep();
+}
+
+FlowTotals& operator+=(FlowTotals& sum, const FlowTotals& more) {
+  sum.window_ns += more.window_ns;
+  sum.compute_ns += more.compute_ns;
+  sum.collective_ns += more.collective_ns;
+  sum.copy_ns += more.copy_ns;
+  sum.idle_ns += more.idle_ns;
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    sum.cause_ns[c] += more.cause_ns[c];
+    for (size_t e = 0; e < kEvidences; ++e) sum.evidence_ns[c][e] += more.evidence_ns[c][e];
+    for (size_t o = 0; o < kOpenings; ++o) sum.opened_ns[c][o] += more.opened_ns[c][o];
+  }
+  for (size_t k = 0; k < kReadyKinds; ++k) sum.latency_ns[k] += more.latency_ns[k];
+  return sum;
+}
+
+FlowTotals slice_totals(const std::vector<FlowSlice>& slices, Interval window) {
+  FlowTotals totals;
+  totals.window_ns = std::max<int64_t>(window.end_ns - window.start_ns, 0);
+  for_each_slice(slices, window, [&totals](const FlowSlice& slice, Interval part) {
+    const int64_t ns = part.end_ns - part.start_ns;
+    const auto cause = static_cast<size_t>(slice.cause);
+    totals.idle_ns += ns;
+    totals.cause_ns[cause] += ns;
+    totals.evidence_ns[cause][static_cast<size_t>(slice.evidence)] += ns;
+    totals.opened_ns[cause][static_cast<size_t>(slice.opened_by)] += ns;
+    if (slice.cause == FlowCause::kLatency) {
+      totals.latency_ns[static_cast<size_t>(slice.ready_by)] += ns;
+    }
+  });
+  totals.compute_ns = totals.window_ns - totals.idle_ns;
+  return totals;
+}
+
+FlowTotals totals_in(const DeviceFlow& device, Interval window) {
+  FlowTotals totals = slice_totals(device.idle, window);
+  totals.compute_ns = length_in(device.compute, window);
+  totals.collective_ns = length_in(device.collective, window);
+  totals.copy_ns = length_in(device.copy, window);
+  return totals;
+}
+
+void ContributorSums::add(const std::vector<FlowSlice>& slices, Interval window) {
+  for_each_slice(slices, window, [this](const FlowSlice& slice, Interval part) {
+    const bool latency = slice.cause == FlowCause::kLatency;
+    const RowSource source = latency ? RowSource::kNone : slice.source;
+    const StringId name = name_of(trace_, source, slice.row);
+    const ReadyBy by = latency ? slice.ready_by : ReadyBy::kLaunch;
+    Contributor& to = by_name_[{slice.cause, source, name.value, by}];
+    to.cause = slice.cause;
+    to.source = source;
+    to.name = name;
+    to.ready_by = by;
+    to.ns += part.end_ns - part.start_ns;
+    ++to.slices;
+    note_longest(trace_, slice, part, to);
+  });
+}
+
+std::vector<Contributor> ContributorSums::top(size_t most) const {
+  std::vector<Contributor> all;
+  for (const auto& [key, contributor] : by_name_) all.push_back(contributor);
+  std::stable_sort(all.begin(), all.end(), [](const Contributor& a, const Contributor& b) {
+    return a.cause != b.cause ? a.cause < b.cause : a.ns > b.ns;
+  });
+  std::vector<Contributor> chosen;
+  size_t of_cause = 0;
+  for (const Contributor& contributor : all) {
+    if (chosen.empty() || chosen.back().cause != contributor.cause) of_cause = 0;
+    if (of_cause++ < most) chosen.push_back(contributor);
+  }
+  return chosen;
+}
+
+}  // namespace assay

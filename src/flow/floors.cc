@@ -1,0 +1,113 @@
+// Usual times between things that follow each other, and from them when each piece of work was
+// ready.
+
+#include "flow/build.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+// What stands where fewer than eight samples were seen (docs/metrics.md, Flow).
+constexpr FlowFloor kAssumedLaunch{3'000, 18'000, 0, true};
+constexpr FlowFloor kAssumedStream{1'500, 14'000, 0, true};
+constexpr FlowFloor kAssumedEvent{2'000, 14'000, 0, true};
+// A successor that begins later than this after its predecessor was held back by something else.
+constexpr int64_t kLongestGapNs = 20'000;
+constexpr int64_t kLongestUsualNs = 10'000;
+
+int64_t end_of(const FlowRun& run, uint32_t work) {
+  return work == kNoFlowRow ? kUnknownNs : run.works[work].end_ns;
+}
+
+// Latest end of the work that `work` waits for by events.
+int64_t waits_end(const FlowRun& run, const FlowWork& work) {
+  int64_t end_ns = kUnknownNs;
+  for (uint32_t k = 0; k < work.wait_count; ++k) {
+    end_ns = std::max(end_ns, run.works[run.waits[work.first_wait + k]].end_ns);
+  }
+  return end_ns;
+}
+
+struct Samples {
+  std::vector<int64_t> launch;
+  std::vector<int64_t> stream;
+  std::vector<int64_t> event;
+};
+
+Samples sample(const FlowRun& run) {
+  Samples samples;
+  for (const FlowWork& work : run.works) {
+    if (work.call == kNoFlowRow) continue;
+    const int64_t prev_ns = end_of(run, work.stream_prev);
+    const int64_t event_ns = waits_end(run, work);
+    const bool free = prev_ns < run.calls[work.call].start_ns;
+    if (free && work.wait_count == 0 && !work.in_graph && work.start_ns >= work.submit_ns) {
+      samples.launch.push_back(work.start_ns - work.submit_ns);
+    }
+    if (event_ns >= work.submit_ns && event_ns >= prev_ns && event_ns != kUnknownNs) {
+      samples.event.push_back(work.start_ns - event_ns);
+    } else if (prev_ns >= work.submit_ns && prev_ns != kUnknownNs &&
+               work.start_ns - prev_ns < kLongestGapNs) {
+      samples.stream.push_back(work.start_ns - prev_ns);
+    }
+  }
+  return samples;
+}
+
+FlowFloor floor_of(std::vector<int64_t>& values, int64_t most_usual_ns, const FlowFloor& assumed) {
+  FlowFloor floor;
+  floor.samples = values.size();
+  if (values.size() < kFloorSamples) {
+    const uint64_t samples = values.size();
+    floor = assumed;
+    floor.samples = samples;
+    return floor;
+  }
+  floor.typical_ns = quantile_ns(values, 0.5, 0);
+  const int64_t high_ns = std::min(quantile_ns(values, 0.9, 0), most_usual_ns);
+  floor.limit_ns = std::max(high_ns, floor.typical_ns) + kFlowMarginNs;
+  return floor;
+}
+
+// Launches that met a device busy with something that is not in the trace are no launch latency.
+void drop_far(std::vector<int64_t>& values) {
+  if (values.size() < kFloorSamples) return;
+  const int64_t limit_ns = 3 * quantile_ns(values, 0.5, 0) + kFlowMarginNs;
+  std::erase_if(values, [limit_ns](int64_t value) { return value > limit_ns; });
+}
+
+void set_ready(const FlowRun& run, FlowWork& work) {
+  const auto consider = [&work](int64_t time_ns, ReadyBy by) {
+    if (time_ns <= work.ready_ns) return;
+    work.ready_ns = time_ns;
+    work.ready_by = by;
+  };
+  work.ready_ns = kUnknownNs;
+  consider(work.submit_ns, ReadyBy::kLaunch);
+  consider(end_of(run, work.stream_prev), work.in_graph ? ReadyBy::kGraph : ReadyBy::kStream);
+  consider(end_of(run, work.graph_prev), ReadyBy::kGraph);
+  consider(waits_end(run, work), ReadyBy::kEvent);
+}
+
+}  // namespace
+
+int64_t quantile_ns(std::vector<int64_t>& values, double share, int64_t otherwise) {
+  if (values.size() < kFloorSamples) return otherwise;
+  const size_t place =
+      std::min(values.size() - 1, static_cast<size_t>(share * static_cast<double>(values.size())));
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+void find_ready_times(FlowRun& run) {
+  Samples samples = sample(run);
+  drop_far(samples.launch);
+  run.floors.launch = floor_of(samples.launch, INT64_MAX - kFlowMarginNs, kAssumedLaunch);
+  run.floors.stream = floor_of(samples.stream, kLongestUsualNs, kAssumedStream);
+  run.floors.event = floor_of(samples.event, kLongestUsualNs, kAssumedEvent);
+  for (FlowWork& work : run.works) set_ready(run, work);
+}
+
+}  // namespace assay

@@ -1,0 +1,78 @@
+#pragma once
+
+// The dependency graph of a run: points with a time, edges with a lag. A point happens at the
+// latest (time of source + lag) over its edges, plus what no edge explains (its residual), which
+// the edge that binds carries. Points are numbered in an order in which every edge leads forward.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "flow/run.h"
+
+namespace assay {
+
+enum class PointKind : uint8_t { kCallBegin, kCallEnd, kWorkBegin, kWorkEnd };
+struct Point {
+  PointKind kind = PointKind::kCallBegin;
+  uint32_t row = 0;  // in FlowRun::calls or FlowRun::works
+};
+
+// What an edge stands for; of edges that explain a point equally well the earlier one binds.
+enum class EdgeKind : uint8_t {
+  kSegment,   // what a thread did since its call before
+  kHandOver,  // what another thread did until this one went on, then what this one did
+  kCall,      // own time of a call
+  kReturn,    // the end of what a blocking call waited for
+  kQueue,     // room in the launch queue
+  kLaunch,    // hand-over of work
+  kStream,    // work before on the same stream, or in the same graph launch
+  kEvent,     // work of another stream that an event told to wait for
+  kWork,      // the work itself
+  kStart,     // the begin of the run: nothing is known before the point
+};
+constexpr size_t kEdgeKinds = 10;
+
+constexpr uint32_t kNoPoint = UINT32_MAX;
+
+struct SegmentPart {
+  FlowCause cause = FlowCause::kHostGap;
+  int64_t ns = 0;
+};
+
+struct FlowGraph {
+  int64_t start_ns = 0;
+  std::vector<int64_t> time_ns;      // per point, as recorded
+  std::vector<int64_t> residual_ns;  // per point, never negative
+  std::vector<uint32_t> first_edge;  // per point + 1; the first edge of a point binds
+  std::vector<uint32_t> source;      // per edge: an earlier point; kNoPoint = the begin of the run
+  std::vector<int64_t> lag_ns;       // per edge
+  std::vector<EdgeKind> kind;        // per edge
+  std::vector<uint32_t> item;        // per point: its call or work, times 2, plus 1 at its end
+  std::vector<uint32_t> point_of;    // per item as above: calls first, then works
+  // What the lags of kSegment and kHandOver edges consist of, by edge.
+  std::vector<uint32_t> segment_edge;  // ascending
+  std::vector<uint32_t> first_part;    // per segment + 1
+  std::vector<FlowCause> part_cause;
+  std::vector<int64_t> part_ns;
+  uint32_t calls = 0;
+  uint64_t cut_edges = 0;  // that would have closed a circle: clocks or ids that contradict
+  uint64_t hand_overs = 0;
+  uint64_t confirmed_hand_overs = 0;  // between threads that forward and backward links join
+
+  size_t points() const { return time_ns.size(); }
+  Point point(uint32_t p) const;
+  uint32_t call_point(uint32_t call, bool end) const { return point_of[2 * call + end]; }
+  uint32_t work_point(uint32_t work, bool end) const { return point_of[2 * (calls + work) + end]; }
+  // Bytes of all of it.
+  uint64_t bytes() const;
+};
+
+// run must outlive nothing: the graph keeps no reference to it.
+FlowGraph make_flow_graph(const FlowRun& run);
+
+// Whether a run may end with this point: work does, and calls of threads that launch work; a thread
+// that only polls goes on for as long as it likes.
+bool is_end_point(const FlowRun& run, Point point);
+
+}  // namespace assay

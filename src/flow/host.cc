@@ -1,0 +1,479 @@
+// What each host thread did when: its frames, operators, loader labels and calls, which nest, cut
+// into disjoint pieces with one cause each.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/intervals.h"
+#include "flow/build.h"
+#include "flow/names.h"
+#include "flow/timed.h"
+
+namespace assay {
+namespace {
+
+// A first operator that is so slow set something up, if it is also many times slower than the later
+// ones; below that other threads and the system make noise as large.
+constexpr int64_t kColdOpNs = 10'000'000;
+constexpr int64_t kColdOpFactor = 20;
+
+// A row that may have others inside it.
+struct Span {
+  int64_t start_ns;
+  int64_t end_ns;
+  uint32_t row;
+  RowSource source;
+  // Inherited by what is inside.
+  uint32_t op = kNoFlowRow;
+  uint32_t frame = kNoFlowRow;
+  bool input = false;
+  bool cold = false;
+  bool queue = false;
+};
+
+// Rows [first, last) of a table that is sorted by thread.
+struct Rows {
+  size_t first = 0;
+  size_t last = 0;
+};
+Rows rows_of(const std::vector<ThreadId>& threads, ThreadId thread) {
+  const auto range = std::equal_range(threads.begin(), threads.end(), thread);
+  return {static_cast<size_t>(range.first - threads.begin()),
+          static_cast<size_t>(range.second - threads.begin())};
+}
+
+// Cuts the spans of one thread into pieces. Spans come by start, longer first; one that reaches
+// beyond the span it lies in is cut there.
+class Cutter {
+ public:
+  Cutter(const Trace& trace, HostNames& names, std::vector<HostPiece>& out)
+      : trace_(trace), names_(names), out_(out) {}
+
+  void add(Span span) {
+    close_until(span.start_ns);
+    if (!open_.empty()) {
+      piece_until(span.start_ns);
+      inherit(open_.back(), span);
+    } else if (!out_.empty() && now_ns_ < span.start_ns) {
+      gap();
+    }
+    now_ns_ = std::max(now_ns_, span.start_ns);
+    if (span.end_ns > span.start_ns) open_.push_back(span);
+  }
+
+  int64_t finish() {
+    close_until(INT64_MAX);
+    return now_ns_;
+  }
+
+ private:
+  StringId name_of(const Span& span) const {
+    if (span.source == RowSource::kOp) return trace_.ops.name[span.row];
+    if (span.source == RowSource::kFrame) return trace_.frames.name[span.row];
+    return trace_.annotations.name[span.row];
+  }
+
+  void inherit(const Span& around, Span& span) const {
+    span.end_ns = std::min(span.end_ns, around.end_ns);
+    span.input |= around.input;
+    span.cold |= around.cold;
+    span.queue |= around.queue;
+    if (span.op == kNoFlowRow) span.op = around.op;
+    if (span.frame == kNoFlowRow) span.frame = around.frame;
+  }
+
+  void close_until(int64_t time_ns) {
+    while (!open_.empty() && open_.back().end_ns <= time_ns) {
+      piece_until(open_.back().end_ns);
+      open_.pop_back();
+    }
+  }
+
+  // Nothing is open from now on.
+  void gap() {
+    if (out_.back().source == RowSource::kNone) return;
+    HostPiece piece;
+    piece.start_ns = now_ns_;
+    out_.push_back(piece);
+  }
+
+  // What is open on top lasted from now_ns_ to end_ns.
+  void piece_until(int64_t end_ns) {
+    if (end_ns <= now_ns_) return;
+    const Span& top = open_.back();
+    HostPiece piece;
+    piece.start_ns = now_ns_;
+    piece.row = top.row;
+    piece.op = top.op;
+    piece.frame = top.frame;
+    piece.source = top.source;
+    piece.evidence = Evidence::kRecorded;
+    piece.cause = cause_of(top);
+    out_.push_back(piece);
+    now_ns_ = end_ns;
+  }
+
+  FlowCause cause_of(const Span& span) const {
+    if (span.cold) return FlowCause::kCold;
+    if (span.input) return FlowCause::kInput;
+    if (span.source == RowSource::kOp) return FlowCause::kDispatch;
+    const HostName kind = names_.of(name_of(span));
+    if (kind.sync) return FlowCause::kSync;
+    const bool outside = kind.outside || (kind.lock && span.queue);
+    return outside ? FlowCause::kNothingAsked : FlowCause::kPython;
+  }
+
+  const Trace& trace_;
+  HostNames& names_;
+  std::vector<HostPiece>& out_;
+  std::vector<Span> open_;
+  int64_t now_ns_ = INT64_MIN;
+};
+
+// The frames, operators and loader labels of a thread in the order that Cutter wants: by start,
+// longer first; of equal ones the frame is around the label, the label around the operator.
+class ThreadSpans {
+ public:
+  ThreadSpans(const Trace& trace, HostNames& names, ThreadId thread)
+      : trace_(trace),
+        names_(names),
+        frames_(rows_of(trace.frames.thread, thread)),
+        labels_(rows_of(trace.annotations.thread, thread)),
+        ops_(rows_of(trace.ops.thread, thread)) {
+    skip_labels();
+    skip_steps();
+  }
+
+  bool next(Span& span) {
+    RowSource best = RowSource::kNone;
+    int64_t start_ns = 0;
+    int64_t dur_ns = 0;
+    const auto offer = [&](RowSource source, const Rows& rows, const auto& table) {
+      if (rows.first == rows.last) return;
+      const int64_t start = table.start_ns[rows.first];
+      const int64_t dur = table.dur_ns[rows.first];
+      if (best != RowSource::kNone && (start > start_ns || (start == start_ns && dur <= dur_ns)))
+        return;
+      best = source;
+      start_ns = start;
+      dur_ns = dur;
+    };
+    offer(RowSource::kFrame, frames_, trace_.frames);
+    offer(RowSource::kAnnotation, labels_, trace_.annotations);
+    offer(RowSource::kOp, ops_, trace_.ops);
+    if (best == RowSource::kNone) return false;
+    take(best, start_ns, dur_ns, span);
+    return true;
+  }
+
+ private:
+  void take(RowSource source, int64_t start_ns, int64_t dur_ns, Span& span) {
+    Rows& rows = source == RowSource::kFrame ? frames_ : source == RowSource::kOp ? ops_ : labels_;
+    span = {start_ns, start_ns + dur_ns, static_cast<uint32_t>(rows.first), source};
+    StringId name;
+    if (source == RowSource::kFrame) {
+      name = trace_.frames.name[rows.first];
+      span.frame = span.row;
+    } else if (source == RowSource::kOp) {
+      name = trace_.ops.name[rows.first];
+      span.op = span.row;
+    } else {
+      name = trace_.annotations.name[rows.first];
+    }
+    const HostName kind = names_.of(name);
+    span.input = kind.input;
+    span.cold = kind.cold;
+    span.queue = kind.queue;
+    ++rows.first;
+    if (source == RowSource::kAnnotation) skip_labels();
+    if (source == RowSource::kOp) skip_steps();
+  }
+
+  // Old profilers filed their marks of iterations as operators.
+  void skip_steps() {
+    while (ops_.first < ops_.last && names_.of(trace_.ops.name[ops_.first]).step) ++ops_.first;
+  }
+
+  // Labels say what a stretch is for, not what the host did, save those of loaders and compilers.
+  void skip_labels() {
+    while (labels_.first < labels_.last) {
+      const HostName kind = names_.of(trace_.annotations.name[labels_.first]);
+      if (kind.input || kind.cold) return;
+      ++labels_.first;
+    }
+  }
+
+  const Trace& trace_;
+  HostNames& names_;
+  Rows frames_;
+  Rows labels_;
+  Rows ops_;
+};
+
+// Lays the calls of a thread over its pieces: in a call a thread does nothing else, and its times
+// come from another clock than those of operators, so that it may stick out of them.
+class Overlay {
+ public:
+  Overlay(const FlowRun& run, const HostThread& thread, const std::vector<HostPiece>& below,
+          int64_t below_end_ns)
+      : run_(run), thread_(thread), below_(below), below_end_ns_(below_end_ns) {}
+
+  int64_t lay(std::vector<HostPiece>& out) {
+    out.reserve(below_.size() + 2 * thread_.call_count);
+    for (uint32_t k = 0; k < thread_.call_count; ++k) {
+      const FlowCall& call = run_.calls[thread_.first_call + k];
+      if (call.end_ns <= call.start_ns) continue;
+      until(call.start_ns, out);
+      add_call(call, out);
+    }
+    until(std::max(below_end_ns_, now_ns_), out);
+    return now_ns_;
+  }
+
+ private:
+  // The pieces below from now_ns_ to end_ns.
+  void until(int64_t end_ns, std::vector<HostPiece>& out) {
+    while (next_ < below_.size() && below_[next_].start_ns < end_ns) {
+      const int64_t piece_end_ns =
+          next_ + 1 < below_.size() ? below_[next_ + 1].start_ns : below_end_ns_;
+      if (piece_end_ns > now_ns_) {
+        if (now_ns_ < below_[next_].start_ns) gap(out);
+        HostPiece piece = below_[next_];
+        piece.start_ns = std::max(now_ns_, piece.start_ns);
+        out.push_back(piece);
+        now_ns_ = std::min(piece_end_ns, end_ns);
+      }
+      if (piece_end_ns > end_ns) return;
+      ++next_;
+    }
+    if (now_ns_ < end_ns) {
+      if (!out.empty()) gap(out);
+      now_ns_ = end_ns;
+    }
+  }
+
+  void gap(std::vector<HostPiece>& out) const {
+    if (out.empty() || out.back().source == RowSource::kNone) return;
+    HostPiece piece;
+    piece.start_ns = now_ns_;
+    out.push_back(piece);
+  }
+
+  void add_call(const FlowCall& call, std::vector<HostPiece>& out) {
+    HostPiece piece;
+    piece.start_ns = call.start_ns;
+    piece.row = call.row.value;
+    piece.source = RowSource::kCall;
+    piece.cause = call.kind;
+    piece.evidence = call.cold_by_first ? Evidence::kInferred : Evidence::kRecorded;
+    // What lies below at its begin is around it.
+    size_t at = next_;
+    while (at < below_.size() && end_below(at) <= call.start_ns) ++at;
+    if (at < below_.size() && below_[at].start_ns <= call.start_ns) {
+      piece.op = below_[at].op;
+      piece.frame = below_[at].frame;
+      const FlowCause around = below_[at].cause;
+      const bool inherits = call.kind == FlowCause::kCall &&
+                            (around == FlowCause::kInput || around == FlowCause::kCold);
+      if (inherits) piece.cause = around;
+    }
+    out.push_back(piece);
+    now_ns_ = call.end_ns;
+  }
+
+  int64_t end_below(size_t at) const {
+    return at + 1 < below_.size() ? below_[at + 1].start_ns : below_end_ns_;
+  }
+
+  const FlowRun& run_;
+  const HostThread& thread_;
+  const std::vector<HostPiece>& below_;
+  const int64_t below_end_ns_;
+  size_t next_ = 0;
+  int64_t now_ns_ = INT64_MIN;
+};
+
+// The first instance of an operator that takes many times what the later ones do sets something up:
+// its own time is a one-off cost.
+class ColdOps {
+ public:
+  explicit ColdOps(FlowRun& run) : run_(run), ops_(run.trace->ops) {}
+
+  void mark() {
+    if (ops_.empty()) return;
+    own_ns_.assign(ops_.size(), 0);
+    each_own([this](HostPiece& piece, int64_t dur_ns) { own_ns_[piece.row] += dur_ns; });
+    sum_names();
+    find_cold();
+    if (cold_.empty()) return;
+    each_own([this](HostPiece& piece, int64_t) {
+      if (!std::binary_search(cold_.begin(), cold_.end(), piece.row)) return;
+      piece.cause = FlowCause::kCold;
+      piece.evidence = Evidence::kInferred;
+    });
+  }
+
+ private:
+  struct OfName {
+    uint32_t first = kNoFlowRow;
+    uint64_t count = 0;
+    int64_t sum_ns = 0;
+  };
+
+  // visit(piece, duration) for what operators did themselves.
+  template <typename Visit>
+  void each_own(Visit visit) {
+    for (HostThread& thread : run_.threads) {
+      for (size_t i = 0; i < thread.pieces.size(); ++i) {
+        HostPiece& piece = thread.pieces[i];
+        if (piece.source != RowSource::kOp || piece.cause != FlowCause::kDispatch) continue;
+        const int64_t end_ns =
+            i + 1 < thread.pieces.size() ? thread.pieces[i + 1].start_ns : thread.end_ns;
+        visit(piece, end_ns - piece.start_ns);
+      }
+    }
+  }
+
+  void sum_names() {
+    names_.resize(run_.trace->strings.size());
+    for (uint32_t o = 0; o < ops_.size(); ++o) {
+      OfName& name = names_[ops_.name[o].index()];
+      ++name.count;
+      name.sum_ns += own_ns_[o];
+      const bool earlier = name.first == kNoFlowRow || ops_.start_ns[o] < ops_.start_ns[name.first];
+      if (earlier) name.first = o;
+    }
+  }
+
+  void find_cold() {
+    for (const OfName& name : names_) {
+      if (name.count < 2) continue;
+      const int64_t first_ns = own_ns_[name.first];
+      const int64_t later_ns = (name.sum_ns - first_ns) / static_cast<int64_t>(name.count - 1);
+      if (first_ns >= kColdOpNs && first_ns / kColdOpFactor >= later_ns)
+        cold_.push_back(name.first);
+    }
+    std::sort(cold_.begin(), cold_.end());
+  }
+
+  FlowRun& run_;
+  const OpTable& ops_;
+  std::vector<int64_t> own_ns_;  // per op
+  std::vector<OfName> names_;    // per StringId
+  std::vector<uint32_t> cold_;   // ops
+};
+
+// A program that has just loaded code or made its context, and has not yet run a kernel, is
+// starting up, whatever it does between its recorded calls.
+void mark_start_up(FlowRun& run) {
+  uint32_t processes = 0;
+  for (const HostThread& thread : run.threads) processes = std::max(processes, thread.process + 1);
+  std::vector<int64_t> first_kernel_ns(processes, INT64_MIN);
+  std::vector<int64_t> first_cold_ns(processes, INT64_MAX);
+  for (const FlowWork& work : run.works) {
+    const bool kernel = work.kind == WorkKind::kCompute || work.kind == WorkKind::kCollective;
+    if (!kernel || work.call == kNoFlowRow) continue;
+    const FlowCall& call = run.calls[work.call];
+    int64_t& first_ns = first_kernel_ns[run.threads[call.thread.index()].process];
+    if (first_ns == INT64_MIN || call.start_ns < first_ns) first_ns = call.start_ns;
+  }
+  for (const FlowCall& call : run.calls) {
+    if (call.kind != FlowCause::kCold || call.cold_by_first) continue;
+    int64_t& first_ns = first_cold_ns[run.threads[call.thread.index()].process];
+    first_ns = std::min(first_ns, call.start_ns);
+  }
+  for (HostThread& thread : run.threads) {
+    for (HostPiece& piece : thread.pieces) {
+      if (piece.start_ns >= first_kernel_ns[thread.process]) break;
+      if (piece.source != RowSource::kNone || piece.start_ns < first_cold_ns[thread.process])
+        continue;
+      piece.cause = FlowCause::kCold;
+      piece.evidence = Evidence::kInferred;
+    }
+  }
+}
+
+// Recording a graph is a one-off cost, whatever the host does for it; it waits and allocates as
+// ever.
+void mark_captures(FlowRun& run) {
+  for (const Capture& capture : run.captures) {
+    std::vector<HostPiece>& pieces = run.threads[capture.thread.index()].pieces;
+    auto at = std::partition_point(pieces.begin(), pieces.end(), [&](const HostPiece& piece) {
+      return piece.start_ns < capture.start_ns;
+    });
+    for (; at != pieces.end() && at->start_ns < capture.end_ns; ++at) {
+      if (at->cause == FlowCause::kSync || at->cause == FlowCause::kAlloc) continue;
+      at->cause = FlowCause::kCold;
+      if (at->evidence == Evidence::kAbsent) at->evidence = Evidence::kInferred;
+    }
+  }
+}
+
+void find_bounds(FlowRun& run) {
+  int64_t start_ns = INT64_MAX;
+  int64_t end_ns = INT64_MIN;
+  int64_t work_end_ns = INT64_MIN;
+  for (const FlowWork& work : run.works) {
+    start_ns = std::min(start_ns, work.start_ns);
+    work_end_ns = std::max(work_end_ns, work.end_ns);
+  }
+  end_ns = work_end_ns;
+  uint32_t processes = 0;
+  for (const HostThread& thread : run.threads) processes = std::max(processes, thread.process + 1);
+  run.process_start_ns.assign(processes, INT64_MAX);
+  for (const HostThread& thread : run.threads) {
+    if (thread.pieces.empty()) continue;
+    int64_t& first_ns = run.process_start_ns[thread.process];
+    first_ns = std::min(first_ns, thread.start_ns);
+    start_ns = std::min(start_ns, thread.start_ns);
+  }
+  for (const FlowCall& call : run.calls) {
+    start_ns = std::min(start_ns, call.start_ns);
+    end_ns = std::max(end_ns, call.end_ns);
+  }
+  const bool empty = start_ns == INT64_MAX;
+  run.start_ns = empty ? 0 : start_ns;
+  run.end_ns = empty ? 0 : std::max(end_ns, run.start_ns);
+  run.work_end_ns = run.works.empty() ? run.start_ns : work_end_ns;
+}
+
+}  // namespace
+
+void find_host_pieces(FlowRun& run) {
+  const Trace& trace = *run.trace;
+  HostNames names(trace);
+  for (uint32_t t = 0; t < run.threads.size(); ++t) {
+    HostThread& thread = run.threads[t];
+    std::vector<HostPiece> below;
+    Cutter cutter(trace, names, below);
+    ThreadSpans spans(trace, names, ThreadId(t));
+    for (Span span; spans.next(span);) cutter.add(span);
+    const int64_t below_end_ns = cutter.finish();
+    thread.end_ns = Overlay(run, thread, below, below_end_ns).lay(thread.pieces);
+    if (!thread.pieces.empty()) thread.start_ns = thread.pieces.front().start_ns;
+  }
+  ColdOps(run).mark();
+  mark_start_up(run);
+  mark_captures(run);
+  run.has_ops = !trace.ops.empty();
+  run.has_frames = !trace.frames.empty();
+  find_bounds(run);
+}
+
+FlowRun make_flow_run(const Trace& trace, const Links& links,
+                      std::shared_ptr<const KernelNames> kernels) {
+  FlowRun run;
+  run.trace = &trace;
+  run.links = &links;
+  run.kernels = given_or_built_in(std::move(kernels), trace.strings, trace.activities.name);
+  find_calls(run);
+  find_works(run);
+  classify_calls(run);
+  find_waits(run);
+  find_ready_times(run);
+  find_targets(run);
+  find_host_pieces(run);
+  return run;
+}
+
+}  // namespace assay

@@ -1,0 +1,113 @@
+#include "flow/names.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/ascii.h"
+
+namespace assay {
+namespace {
+
+// All patterns are in lower case and looked for in the lower-case name.
+
+// Loaders of PyTorch, TensorFlow, DALI, WebDataset, FFCV, Grain and Hugging Face, and the labels
+// that training programs put around theirs.
+constexpr std::array<std::string_view, 19> kInput = {
+    "dataloader",      "data_loader",     "data loader",
+    "data loading",    "data_loading",    "datasets/iterable_dataset",
+    "load_batch",      "load batch",      "fetch_batch",
+    "fetch batch",     "next_batch",      "next batch",
+    "batch-generator", "iteratorgetnext", "tf_data",
+    "webdataset",      "nvidia/dali",     "ffcv/",
+    "grain/_src"};
+// Names with "dataloader" in them that make one and load nothing.
+constexpr std::array<std::string_view, 3> kNoInput = {"get_dataloader", "build_dataloader",
+                                                      "create_dataloader"};
+
+constexpr std::array<std::string_view, 22> kCompilers = {"triton/compiler",
+                                                         "triton/backends",
+                                                         "triton/runtime/autotuner",
+                                                         "triton/runtime/build",
+                                                         "torch/_dynamo/convert_frame",
+                                                         "torch/_dynamo/symbolic_convert",
+                                                         "torch/_dynamo/output_graph",
+                                                         "torch/_inductor/compile",
+                                                         "torch/_inductor/codecache",
+                                                         "torch/_inductor/async_compile",
+                                                         "torch/_inductor/graph.py",
+                                                         "torch/_inductor/scheduler",
+                                                         "torch/_inductor/codegen",
+                                                         "torch/_inductor/select_algorithm",
+                                                         "torch/_functorch/_aot_autograd/graph",
+                                                         "torch/utils/cpp_extension",
+                                                         "(dynamo_timed)",
+                                                         "jax/_src/compiler",
+                                                         "xlacompile",
+                                                         "backend_compile",
+                                                         "lazy function loading",
+                                                         "cudnn_find"};
+
+constexpr std::array<std::string_view, 2> kSync = {"<built-in method synchronize of",
+                                                   "block_until_ready"};
+
+// Innermost frames in which a thread sleeps until something outside the process happens.
+constexpr std::array<std::string_view, 9> kOutside = {
+    "<built-in method poll",   "<built-in method select",
+    "<built-in method epoll",  "<built-in method recv",
+    "<built-in method accept", "<built-in method sleep",
+    "<built-in method kqueue", "<built-in method wait_for_requests",
+    "<method 'poll' of"};
+constexpr std::array<std::string_view, 4> kLocks = {"<built-in method acquire",
+                                                    "<built-in method wait", "<method 'acquire' of",
+                                                    "<built-in method get of"};
+constexpr std::array<std::string_view, 6> kQueues = {
+    "queue.py",     "zmq/",
+    "selectors.py", "multiprocessing/connection.py",
+    "socket.py",    "asyncio/base_events.py"};
+
+template <size_t n>
+bool has_any(std::string_view text, const std::array<std::string_view, n>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+HostName classify_host_name(std::string_view name) {
+  const std::string text = lower(name);
+  HostName kind;
+  kind.input = has_any(text, kInput) && !has_any(text, kNoInput);
+  kind.cold = has_any(text, kCompilers);
+  kind.sync = has_any(text, kSync);
+  kind.outside = has_any(text, kOutside);
+  kind.lock = has_any(text, kLocks);
+  kind.queue = has_any(text, kQueues);
+  kind.step = text.starts_with("profilerstep");
+  return kind;
+}
+
+HostName HostNames::of(StringId name) {
+  uint8_t& bits = known_[name.index()];
+  if (bits == 0) {
+    const HostName kind = classify_host_name(trace_.text(name));
+    bits =
+        static_cast<uint8_t>(0x80 | kind.input | kind.cold << 1 | kind.sync << 2 |
+                             kind.outside << 3 | kind.lock << 4 | kind.queue << 5 | kind.step << 6);
+  }
+  return {(bits & 1) != 0,  (bits & 2) != 0,  (bits & 4) != 0, (bits & 8) != 0,
+          (bits & 16) != 0, (bits & 32) != 0, (bits & 64) != 0};
+}
+
+std::vector<bool> collective_activities(const Trace& trace, const KernelNames& kernels) {
+  std::vector<bool> result(trace.activities.size());
+  for (size_t a = 0; a < result.size(); ++a) {
+    result[a] = trace.activities.kind[a] == ActivityKind::kKernel &&
+                kernels.of(trace.activities.name[a]).kind == KernelKind::kCommunication;
+  }
+  for (const ActivityId activity : trace.collectives.activity) result[activity.index()] = true;
+  return result;
+}
+
+}  // namespace assay

@@ -1,0 +1,40 @@
+#pragma once
+
+// What the names of operators, frames and labels tell about the host, and which work is
+// communication. The only place in flow/ that reads names; kernels' are read by kernels/.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "kernels/names.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+struct HostName {
+  bool input = false;    // a data loader: whatever runs inside loads data
+  bool cold = false;     // a compiler or autotuner: whatever runs inside is a one-off cost
+  bool sync = false;     // the host waits for the device
+  bool outside = false;  // the host waits for the outside: a poll, a receive, a sleep
+  bool lock = false;     // the host waits for a lock or condition: for the outside if below a queue
+  bool queue = false;    // takes from a queue or a socket: what is below it may wait for it
+  bool step = false;     // the profiler's own mark of an iteration: says nothing of what was done
+};
+HostName classify_host_name(std::string_view name);
+
+// classify_host_name of any text of a trace, each asked for once.
+class HostNames {
+ public:
+  explicit HostNames(const Trace& trace) : trace_(trace), known_(trace.strings.size(), 0) {}
+  HostName of(StringId name);
+
+ private:
+  const Trace& trace_;
+  std::vector<uint8_t> known_;  // bit 7: asked for; bits 0 to 6: the fields in their order
+};
+
+// Per activity: whether it is communication between devices.
+std::vector<bool> collective_activities(const Trace& trace, const KernelNames& kernels);
+
+}  // namespace assay

@@ -1,0 +1,112 @@
+#include "flow/path.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+// The latest point that a run may end with; of equal ones the end of work, then the later one.
+uint32_t last_point(const FlowRun& run, const FlowGraph& graph) {
+  uint32_t last = kNoPoint;
+  bool last_is_work = false;
+  for (uint32_t p = 0; p < graph.points(); ++p) {
+    if (last != kNoPoint && graph.time_ns[p] < graph.time_ns[last]) continue;
+    const Point point = graph.point(p);
+    if (!is_end_point(run, point)) continue;
+    const bool is_work = point.kind == PointKind::kWorkEnd;
+    const bool later = last == kNoPoint || graph.time_ns[p] > graph.time_ns[last] ||
+                       (graph.time_ns[p] == graph.time_ns[last] && is_work >= last_is_work);
+    if (!later) continue;
+    last = p;
+    last_is_work = is_work;
+  }
+  return last;
+}
+
+// Segment of an edge, which is one.
+size_t segment_of(const FlowGraph& graph, uint32_t edge) {
+  const auto at = std::lower_bound(graph.segment_edge.begin(), graph.segment_edge.end(), edge);
+  return static_cast<size_t>(at - graph.segment_edge.begin());
+}
+
+void add_step(const FlowRun& run, const FlowGraph& graph, const PathStep& step,
+              CriticalPath& path) {
+  const auto cause = [&path](FlowCause c) -> int64_t& {
+    return path.cause_ns[static_cast<size_t>(c)];
+  };
+  const Point point = graph.point(step.point);
+  switch (step.kind) {
+    case EdgeKind::kSegment:
+    case EdgeKind::kHandOver: {
+      const size_t s = segment_of(graph, step.edge);
+      for (uint32_t k = graph.first_part[s]; k < graph.first_part[s + 1]; ++k) {
+        cause(graph.part_cause[k]) += graph.part_ns[k];
+      }
+      break;
+    }
+    case EdgeKind::kCall:
+      cause(run.calls[point.row].kind) += step.lag_ns;
+      break;
+    case EdgeKind::kReturn:
+      cause(FlowCause::kSync) += step.lag_ns;
+      break;
+    case EdgeKind::kQueue:
+      path.queue_ns += step.lag_ns;
+      break;
+    case EdgeKind::kLaunch:
+    case EdgeKind::kStream:
+    case EdgeKind::kEvent:
+      cause(FlowCause::kLatency) += step.lag_ns;
+      break;
+    case EdgeKind::kWork:
+      path.work_ns[static_cast<size_t>(run.works[point.row].kind)] += step.lag_ns;
+      break;
+    case EdgeKind::kStart:
+      path.start_ns += step.lag_ns;
+      break;
+  }
+  const bool unseen = step.residual_ns > kFlowMarginNs;
+  cause(unseen ? FlowCause::kUnseen : FlowCause::kLatency) += step.residual_ns;
+  path.residual_ns += step.residual_ns;
+}
+
+}  // namespace
+
+CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph) {
+  CriticalPath path;
+  uint32_t p = last_point(run, graph);
+  if (p == kNoPoint) return path;
+  path.makespan_ns = graph.time_ns[p] - graph.start_ns;
+  while (p != kNoPoint) {
+    const uint32_t e = graph.first_edge[p];
+    const PathStep step{p, graph.kind[e], e, graph.lag_ns[e], graph.residual_ns[p]};
+    path.steps.push_back(step);
+    add_step(run, graph, step, path);
+    p = graph.source[e];
+  }
+  return path;
+}
+
+std::vector<int64_t> slack_ns(const FlowRun& run, const FlowGraph& graph) {
+  int64_t end_ns = graph.start_ns;
+  for (uint32_t p = 0; p < graph.points(); ++p) {
+    if (is_end_point(run, graph.point(p))) end_ns = std::max(end_ns, graph.time_ns[p]);
+  }
+  std::vector<int64_t> latest_ns(graph.points(), INT64_MAX);
+  for (uint32_t p = static_cast<uint32_t>(graph.points()); p-- > 0;) {
+    if (is_end_point(run, graph.point(p))) latest_ns[p] = std::min(latest_ns[p], end_ns);
+    if (latest_ns[p] == INT64_MAX) continue;  // nothing that ends the run depends on it
+    for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
+      if (graph.source[e] == kNoPoint) continue;
+      const int64_t residual_ns = e == graph.first_edge[p] ? graph.residual_ns[p] : 0;
+      int64_t& source_ns = latest_ns[graph.source[e]];
+      source_ns = std::min(source_ns, latest_ns[p] - graph.lag_ns[e] - residual_ns);
+    }
+  }
+  for (size_t p = 0; p < latest_ns.size(); ++p) {
+    if (latest_ns[p] != INT64_MAX) latest_ns[p] -= graph.time_ns[p];
+  }
+  return latest_ns;
+}
+
+}  // namespace assay

@@ -1,0 +1,99 @@
+#include "flow/replay.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+int64_t scaled(int64_t ns, double factor) {
+  return factor == 1 ? ns : static_cast<int64_t>(static_cast<double>(ns) * factor);
+}
+
+}  // namespace
+
+std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options) {
+  const std::vector<int64_t>& lags = options.lags_ns != nullptr ? *options.lags_ns : graph.lag_ns;
+  const bool keeps = options.residuals != Residuals::kDrop;
+  const int64_t pinned_ns = options.residuals == Residuals::kPin ? options.pinned_ns : INT64_MAX;
+  std::vector<int64_t> times(graph.points());
+  const auto begin_of = [&](uint32_t edge) {
+    return graph.source[edge] == kNoPoint ? graph.start_ns : times[graph.source[edge]];
+  };
+  for (size_t p = 0; p < times.size(); ++p) {
+    const uint32_t first = graph.first_edge[p];
+    int64_t latest_ns = INT64_MIN;
+    for (uint32_t e = first; e < graph.first_edge[p + 1]; ++e) {
+      if (lags[e] == kCutLag) continue;
+      int64_t reached_ns = begin_of(e) + lags[e];
+      if (e == first && keeps) {
+        const int64_t residual_ns = graph.residual_ns[p];
+        reached_ns = residual_ns < pinned_ns ? reached_ns + residual_ns
+                                             : std::max(reached_ns, graph.time_ns[p]);
+      }
+      latest_ns = std::max(latest_ns, reached_ns);
+    }
+    times[p] = latest_ns == INT64_MIN ? begin_of(first) : latest_ns;
+  }
+  return times;
+}
+
+int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times) {
+  int64_t end_ns = graph.start_ns;
+  for (uint32_t p = 0; p < times.size(); ++p) {
+    if (times[p] > end_ns && is_end_point(run, graph.point(p))) end_ns = times[p];
+  }
+  return end_ns - graph.start_ns;
+}
+
+uint64_t identity_errors(const FlowGraph& graph) {
+  const std::vector<int64_t> times = replay(graph, {});
+  uint64_t wrong = 0;
+  for (size_t p = 0; p < times.size(); ++p) wrong += times[p] != graph.time_ns[p];
+  return wrong;
+}
+
+int64_t model_makespan_ns(const FlowRun& run, const FlowGraph& graph) {
+  std::vector<int64_t> lags = graph.lag_ns;
+  for (size_t e = 0; e < lags.size(); ++e) {
+    if (graph.kind[e] == EdgeKind::kReturn) {
+      lags[e] = std::min(lags[e], run.floors.returns.typical_ns);
+    }
+  }
+  return makespan_ns(run, graph, replay(graph, {.residuals = Residuals::kDrop, .lags_ns = &lags}));
+}
+
+std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,
+                                 const FlowScale& scale) {
+  const auto factor = [&scale](FlowCause cause) { return scale.cause[static_cast<size_t>(cause)]; };
+  std::vector<int64_t> lags = graph.lag_ns;
+  for (uint32_t p = 0; p < graph.points(); ++p) {
+    const Point point = graph.point(p);
+    for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
+      switch (graph.kind[e]) {
+        case EdgeKind::kCall:
+          lags[e] = scaled(lags[e], factor(run.calls[point.row].kind));
+          break;
+        case EdgeKind::kReturn: {
+          const bool waits = run.calls[point.row].kind == FlowCause::kSync;
+          if (waits && factor(FlowCause::kSync) == 0) lags[e] = kCutLag;
+          break;
+        }
+        case EdgeKind::kWork:
+          lags[e] = scaled(lags[e], scale.work[static_cast<size_t>(run.works[point.row].kind)]);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  for (size_t s = 0; s < graph.segment_edge.size(); ++s) {
+    int64_t sum_ns = 0;
+    for (uint32_t part = graph.first_part[s]; part < graph.first_part[s + 1]; ++part) {
+      sum_ns += scaled(graph.part_ns[part], factor(graph.part_cause[part]));
+    }
+    lags[graph.segment_edge[s]] = sum_ns;
+  }
+  return lags;
+}
+
+}  // namespace assay

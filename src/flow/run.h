@@ -1,0 +1,155 @@
+#pragma once
+
+// A traced run as the dependency graph sees it: outermost API calls, device work, what each piece
+// of work waited for, and what every host thread did when. Built once per trace; everything else in
+// flow/ reads it. Definitions: docs/metrics.md, Flow.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "flow/cause.h"
+#include "kernels/names.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+constexpr uint32_t kNoFlowRow = UINT32_MAX;
+constexpr int64_t kUnknownNs = INT64_MIN;
+
+// Beyond the usual latency a wait is told apart from it only after this long.
+constexpr int64_t kFlowMarginNs = 10'000;
+// A thread that shows nothing new for this long may be waiting for another one.
+constexpr int64_t kSilenceNs = 20'000;
+
+// An outermost API call: what the runtime calls inside it is part of it.
+struct FlowCall {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  ApiCallId row;
+  ThreadId thread;
+  FlowCause kind = FlowCause::kCall;  // kSync, kCold, kAlloc or kCall
+  bool launches = false;              // a kernel or graph launch
+  bool graph = false;                 // a graph launch
+  bool blocks = false;                // does not return before what it waits for has ended
+  bool cold_by_first = false;         // kCold only because later ones are far shorter
+  uint32_t first_work = 0;            // range in FlowRun::works_of_calls
+  uint32_t work_count = 0;
+  uint32_t first_target = 0;  // range in FlowRun::targets: work that it waited for
+  uint32_t target_count = 0;
+  uint32_t slot_work = kNoFlowRow;  // work whose start made room in the launch queue
+};
+
+enum class WorkKind : uint8_t { kCompute, kCollective, kCopy, kFill };
+
+// What the start of a piece of work came after last.
+enum class ReadyBy : uint8_t { kLaunch, kStream, kEvent, kGraph };
+constexpr size_t kReadyKinds = 4;
+
+// A device activity that is work: everything but synchronisation rows.
+struct FlowWork {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t submit_ns = kUnknownNs;  // when the host had handed it over
+  int64_t ready_ns = kUnknownNs;   // when nothing that is known held it back any more
+  ActivityId activity;
+  uint32_t call = kNoFlowRow;         // the outermost call that launched it
+  uint32_t stream_prev = kNoFlowRow;  // the last to end on its stream before it began
+  uint32_t graph_prev = kNoFlowRow;   // the last to end of its graph launch before it began
+  uint32_t first_wait = 0;            // range in FlowRun::waits: work on other streams, by events
+  uint32_t wait_count = 0;
+  uint32_t stream = 0;  // StreamId
+  uint32_t device = 0;  // place in FlowRun::devices
+  WorkKind kind = WorkKind::kCompute;
+  ReadyBy ready_by = ReadyBy::kLaunch;
+  bool in_graph = false;
+  bool host_stages = false;  // a copy from pageable host memory: the host moves the bytes
+};
+
+// Usual times between things that follow each other, estimated from this run.
+struct FlowFloor {
+  int64_t typical_ns = 0;  // median
+  int64_t limit_ns = 0;    // beyond it the time is no mere latency
+  uint64_t samples = 0;
+  bool assumed = false;  // too few samples: a fixed value
+};
+struct FlowFloors {
+  FlowFloor launch;   // handed over -> begins, on a free stream
+  FlowFloor stream;   // predecessor ends -> begins
+  FlowFloor event;    // the work it waits for on another stream ends -> begins
+  FlowFloor returns;  // the work a blocking call waits for ends -> the call returns
+  // Per StringId of a call's name: what it costs when it need not wait; 0 = not seen.
+  std::vector<int64_t> own_call_ns;
+  uint64_t queue_depth = 0;  // unstarted work at which launch calls block; 0 = not seen
+
+  const FlowFloor& of(ReadyBy by) const {
+    if (by == ReadyBy::kLaunch) return launch;
+    return by == ReadyBy::kEvent ? event : stream;
+  }
+};
+
+// A stretch of one thread in which it did one thing; it ends where the next one begins.
+struct HostPiece {
+  int64_t start_ns = 0;
+  uint32_t row = kNoFlowRow;    // in the table of `source`
+  uint32_t op = kNoFlowRow;     // innermost operator around or itself
+  uint32_t frame = kNoFlowRow;  // innermost frame around or itself
+  RowSource source = RowSource::kNone;
+  FlowCause cause = FlowCause::kHostGap;
+  Evidence evidence = Evidence::kAbsent;
+};
+
+struct HostThread {
+  std::vector<HostPiece> pieces;  // disjoint and without gaps, from the first event to the last
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t process = 0;
+  uint64_t launches = 0;             // calls that put work on a device
+  std::vector<uint32_t> devices;     // places in FlowRun::devices it launches to, most first
+  std::vector<uint32_t> colleagues;  // threads of its process that launch to one of them
+  uint32_t first_call = 0;           // range in FlowRun::calls
+  uint32_t call_count = 0;
+};
+
+// A stretch in which a thread recorded a graph: its launches run nothing.
+struct Capture {
+  ThreadId thread;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+struct FlowRun {
+  std::shared_ptr<const KernelNames> kernels = {};
+  const Trace* trace = nullptr;
+  const Links* links = nullptr;
+  int64_t start_ns = 0;  // first event of host or device
+  int64_t end_ns = 0;    // end of the last work or call
+  int64_t work_end_ns = 0;
+  std::vector<FlowCall> calls;            // by thread, then start; disjoint per thread
+  std::vector<FlowWork> works;            // by start, then end, then row
+  std::vector<uint32_t> outer_call;       // per ApiCallId: its outermost call
+  std::vector<uint32_t> works_of_calls;   // works, by call
+  std::vector<uint32_t> targets;          // works, by blocking call
+  std::vector<uint32_t> waits;            // works, by waiting work
+  std::vector<int64_t> devices;           // ids as recorded, ascending
+  std::vector<HostThread> threads;        // per ThreadId
+  std::vector<int64_t> process_start_ns;  // per process: its first host event
+  FlowFloors floors;
+  bool has_ops = false;
+  bool has_frames = false;
+  std::vector<Capture> captures;  // by thread, then start
+  uint64_t recorded_waits = 0;
+  uint64_t inferred_waits = 0;
+};
+
+// trace and links must outlive the run.
+// kernels: what they are; absent: by the built-in table.
+FlowRun make_flow_run(const Trace& trace, const Links& links,
+                      std::shared_ptr<const KernelNames> kernels = {});
+
+}  // namespace assay

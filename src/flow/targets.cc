@@ -1,0 +1,183 @@
+// What blocking calls waited for, what calls cost when they do not wait, and launch calls that
+// waited for room in the queue.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "flow/build.h"
+#include "flow/timed.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kLongLaunchNs = 100'000;
+constexpr int64_t kUsualCallNs = 5'000;  // of a call that was never seen not to wait
+constexpr int64_t kUsualReturnNs = 5'000;
+constexpr int64_t kUsualReturnLimitNs = 20'000;
+constexpr uint64_t kLeastQueue = 256;
+
+class Targets {
+ public:
+  explicit Targets(FlowRun& run) : run_(run), launches_(run) {
+    for (const RecordedWait& wait : recorded_waits(run)) {
+      if (wait.call != kNoFlowRow) waits_.emplace(wait.call, wait);
+    }
+    std::vector<bool> seen(run.trace->streams.size(), false);
+    for (const FlowWork& work : run.works) {
+      if (seen[work.stream]) continue;
+      seen[work.stream] = true;
+      streams_.push_back({work.stream, run.devices[work.device]});
+    }
+    own_ns_.resize(run.trace->strings.size());
+  }
+
+  void find() {
+    for (uint32_t c = 0; c < run_.calls.size(); ++c) find(c);
+    fill_floors();
+  }
+
+ private:
+  struct StreamOf {
+    uint32_t stream;
+    int64_t device;
+  };
+
+  void find(uint32_t c) {
+    FlowCall& call = run_.calls[c];
+    call.first_target = static_cast<uint32_t>(run_.targets.size());
+    if (call.blocks) add_targets(c, call);
+    call.target_count = static_cast<uint32_t>(run_.targets.size()) - call.first_target;
+    int64_t end_ns = INT64_MIN;
+    for (uint32_t k = 0; k < call.target_count; ++k) {
+      end_ns = std::max(end_ns, run_.works[run_.targets[call.first_target + k]].end_ns);
+    }
+    if (end_ns > call.start_ns) {
+      returns_ns_.push_back(call.end_ns - end_ns);
+    } else {
+      const StringId name = run_.trace->api_calls.name[call.row.index()];
+      own_ns_[name.index()].push_back(call.end_ns - call.start_ns);
+    }
+  }
+
+  // Work that ended before the call returned; what ended later is not what it waited for.
+  void add_target(uint32_t work, const FlowCall& call) {
+    if (work == kNoFlowRow || run_.works[work].end_ns > call.end_ns) return;
+    run_.targets.push_back(work);
+  }
+
+  void add_targets(uint32_t c, const FlowCall& call) {
+    bool copies = false;
+    for (uint32_t k = 0; k < call.work_count; ++k) {
+      const uint32_t work = run_.works_of_calls[call.first_work + k];
+      if (run_.works[work].kind != WorkKind::kCopy) continue;
+      copies = true;
+      add_target(work, call);
+    }
+    if (copies) return;
+    const auto row = waits_.find(c);
+    const RecordedWait* wait = row == waits_.end() ? nullptr : &row->second;
+    for (const StreamOf& stream : streams_) {
+      if (wait != nullptr && wait->device != stream.device && wait->device >= 0) continue;
+      int64_t before_ns = call.start_ns;
+      if (wait != nullptr && wait->kind != WaitKind::kContextSync && wait->waited_stream >= 0) {
+        if (run_.trace->streams[stream.stream].stream != wait->waited_stream) continue;
+        if (wait->record_call != kNoFlowRow) before_ns = run_.calls[wait->record_call].start_ns;
+      }
+      add_target(launches_.last_before(stream.stream, before_ns), call);
+    }
+  }
+
+  void fill_floors() {
+    FlowFloors& floors = run_.floors;
+    floors.own_call_ns.assign(own_ns_.size(), 0);
+    for (size_t name = 0; name < own_ns_.size(); ++name) {
+      auto& values = own_ns_[name];
+      if (values.empty()) continue;
+      const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+      std::nth_element(values.begin(), middle, values.end());
+      floors.own_call_ns[name] = *middle;
+    }
+    floors.returns = {kUsualReturnNs, kUsualReturnLimitNs, returns_ns_.size(), true};
+    if (returns_ns_.size() < kFloorSamples) return;
+    floors.returns.typical_ns = quantile_ns(returns_ns_, 0.5, 0);
+    floors.returns.limit_ns = quantile_ns(returns_ns_, 0.9, 0) + kFlowMarginNs;
+    floors.returns.assumed = false;
+  }
+
+  FlowRun& run_;
+  LaunchOrder launches_;
+  std::unordered_map<uint32_t, RecordedWait> waits_;  // by call
+  std::vector<StreamOf> streams_;
+  std::vector<std::vector<int64_t>> own_ns_;  // per StringId
+  std::vector<int64_t> returns_ns_;
+};
+
+// Launch calls that take long whenever as much work as ever is queued wait for room in the queue.
+class QueueLimit {
+ public:
+  explicit QueueLimit(FlowRun& run) : run_(run) {
+    for (uint32_t c = 0; c < run.calls.size(); ++c) {
+      const FlowCall& call = run.calls[c];
+      const bool long_launch = call.launches && !call.graph && call.kind == FlowCause::kCall &&
+                               call.end_ns - call.start_ns > kLongLaunchNs;
+      if (long_launch) long_.push_back(c);
+    }
+  }
+
+  void find() {
+    if (long_.empty()) return;
+    for (uint32_t w = 0; w < run_.works.size(); ++w) {
+      if (run_.works[w].submit_ns == kUnknownNs) continue;
+      submits_.push_back({run_.works[w].submit_ns, w});
+      starts_.push_back({run_.works[w].start_ns, w});
+    }
+    sort_runs(submits_);
+    sort_runs(starts_);
+    std::vector<uint64_t> queued;
+    for (const uint32_t c : long_) queued.push_back(unstarted(run_.calls[c].start_ns));
+    const uint64_t most = *std::max_element(queued.begin(), queued.end());
+    const auto full = static_cast<size_t>(std::count_if(
+        queued.begin(), queued.end(), [most](uint64_t q) { return q * 10 >= most * 9; }));
+    if (most < kLeastQueue || full * 2 < queued.size()) return;
+    run_.floors.queue_depth = most;
+    for (const uint32_t c : long_) set_slot(run_.calls[c]);
+  }
+
+ private:
+  // Handed over before time_ns and not begun by then.
+  uint64_t unstarted(int64_t time_ns) const {
+    const auto submitted =
+        std::partition_point(submits_.begin(), submits_.end(),
+                             [time_ns](const Timed& t) { return t.time_ns < time_ns; });
+    const auto started = std::partition_point(
+        starts_.begin(), starts_.end(), [time_ns](const Timed& t) { return t.time_ns <= time_ns; });
+    const auto in = static_cast<uint64_t>(submitted - submits_.begin());
+    const auto out = static_cast<uint64_t>(started - starts_.begin());
+    return in > out ? in - out : 0;
+  }
+
+  // The last work to begin inside the call made the room.
+  void set_slot(FlowCall& call) const {
+    const auto after =
+        std::partition_point(starts_.begin(), starts_.end(),
+                             [&call](const Timed& t) { return t.time_ns <= call.end_ns; });
+    if (after == starts_.begin()) return;
+    const uint32_t work = (after - 1)->row;
+    const bool own = run_.works[work].call == static_cast<uint32_t>(&call - run_.calls.data());
+    if (run_.works[work].start_ns > call.start_ns && !own) call.slot_work = work;
+  }
+
+  FlowRun& run_;
+  std::vector<uint32_t> long_;
+  std::vector<Timed> submits_;
+  std::vector<Timed> starts_;
+};
+
+}  // namespace
+
+void find_targets(FlowRun& run) {
+  Targets(run).find();
+  QueueLimit(run).find();
+}
+
+}  // namespace assay

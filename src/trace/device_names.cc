@@ -1,0 +1,39 @@
+#include "trace/device_names.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace assay {
+namespace {
+
+// Devices may be numbered otherwise in the header than in the rows, as on ROCm: where all bear one
+// name, that is no matter.
+std::string only_device_name(const Trace& trace) {
+  std::set<std::string> names;
+  for (const DeviceProperties& device : trace.devices) names.insert(device.name);
+  return names.size() == 1 ? *names.begin() : "";
+}
+
+}  // namespace
+
+std::string gpu_of_trace(const Trace& trace) {
+  std::map<int64_t, uint64_t> per_device;
+  for (size_t i = 0; i < trace.activities.size(); ++i) {
+    if (trace.activities.kind[i] != ActivityKind::kKernel) continue;
+    ++per_device[trace.streams[trace.activities.stream[i].index()].device];
+  }
+  std::string best;
+  uint64_t most = 0;
+  for (const auto& [device, count] : per_device) {
+    const auto named =
+        std::find_if(trace.devices.begin(), trace.devices.end(),
+                     [id = device](const DeviceProperties& d) { return d.id == id; });
+    if (count <= most || named == trace.devices.end()) continue;
+    best = named->name;
+    most = count;
+  }
+  return best.empty() ? only_device_name(trace) : best;
+}
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+#pragma once
+
+// The kinds of waiting by name and number: Kineto names the kinds of
+// CUpti_ActivitySynchronizationType, Nsight Systems and our recorder keep CUPTI's number.
+
+#include <cstdint>
+#include <string_view>
+
+#include "trace/schema.h"
+
+namespace assay {
+
+// "Event Sync", "Stream Wait Event", ...; "Unknown Sync" for kUnknown.
+std::string_view wait_name(WaitKind kind);
+// kUnknown for a name or a number that is none of these.
+WaitKind wait_kind_of(std::string_view name);
+WaitKind wait_kind_of(int64_t cupti_type);
+
+}  // namespace assay

@@ -1,0 +1,1 @@
+// The library that owns the precompiled headers of all tests (tests/CMakeLists.txt) needs a file.
