@@ -5,6 +5,7 @@
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "flow/verdict.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
@@ -12,7 +13,6 @@
 
 namespace assay {
 
-// What kernels are is the loaded trace's.
 struct AnalysesOptions {
   LaunchOptions launch = {};
   FusionOptions fusion = {};
@@ -26,6 +26,8 @@ struct Analyses {
   FusionReport fusion;
   TaxReport tax;
   LevelsReport levels;
+  FlowReport flow;
+  FlowVerdict verdict;
 };
 
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);

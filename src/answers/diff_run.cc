@@ -12,10 +12,10 @@
 #include "answers/analyses.h"
 #include "diff/partition.h"
 #include "ingest/load.h"
-#include "kernels/name.h"
 #include "report/document/import_notes.h"
 #include "report/run/section.h"
 #include "tax/kernel_db.h"
+#include "kernels/name.h"
 #include "trace/device_names.h"
 
 namespace assay {

@@ -4,6 +4,7 @@
 // much of the run the model explains.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "flow/causes.h"
 #include "flow/path.h"
 #include "flow/run.h"
+#include "kernels/names.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
@@ -61,7 +63,7 @@ struct FlowEvidence {
 // replay without it. Residuals move with what they follow. At most what a change can give: the
 // change itself costs nothing here.
 struct FlowGains {
-  bool told = false;    // the model explains enough of the run to replay it: see kMostModelError
+  bool told = false;  // the model explains enough of the run to replay it: see kMostModelError
   int64_t host_ns = 0;  // calls, operators, frames and unrecorded host time
   int64_t input_ns = 0;
   int64_t sync_ns = 0;  // no call waits for the device
@@ -88,6 +90,7 @@ struct FlowReport {
   FlowFit fit;
   CriticalPath path;
   FlowGains gains;
+  std::shared_ptr<const KernelNames> kernels;  // as used
 };
 
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);

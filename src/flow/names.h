@@ -1,7 +1,7 @@
 #pragma once
 
 // What the names of operators, frames and labels tell about the host, and which work is
-// communication. The only place in flow/ that reads names; kernels' are read by kernels/.
+// communication. The only place in flow/ that reads names.
 
 #include <cstdint>
 #include <string_view>

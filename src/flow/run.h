@@ -124,9 +124,9 @@ struct Capture {
 };
 
 struct FlowRun {
-  std::shared_ptr<const KernelNames> kernels = {};
   const Trace* trace = nullptr;
   const Links* links = nullptr;
+  std::shared_ptr<const KernelNames> kernels;
   int64_t start_ns = 0;  // first event of host or device
   int64_t end_ns = 0;    // end of the last work or call
   int64_t work_end_ns = 0;
@@ -148,7 +148,7 @@ struct FlowRun {
 };
 
 // trace and links must outlive the run.
-// kernels: what they are; absent: by the built-in table.
+// kernels: what the kernels are; absent: by the built-in table.
 FlowRun make_flow_run(const Trace& trace, const Links& links,
                       std::shared_ptr<const KernelNames> kernels = {});
 

@@ -234,8 +234,30 @@ class Judge {
   FlowVerdict verdict_;
 };
 
-std::vector<WorkShare> work_by_name(const Trace& trace, const KernelNames& kernels, Interval window,
-                                    size_t most) {
+// Kernels of the window that are no communication, by what they are.
+std::vector<KindShare> work_by_kind(const std::vector<WorkShare>& works,
+                                    const KernelNames& kernels) {
+  std::array<KindShare, kKernelKinds> by_kind{};
+  for (const WorkShare& work : works) {
+    if (work.kind != WorkKind::kCompute) continue;
+    const KernelKind kind = kernels.of(work.name).kind;
+    KindShare& share_of = by_kind[static_cast<size_t>(kind)];
+    share_of.kind = kind;
+    if (!share_of.longest) share_of.longest = work.name;  // works come longest first
+    share_of.ns += work.ns;
+    share_of.count += work.count;
+  }
+  std::vector<KindShare> kinds;
+  for (const KindShare& kind : by_kind) {
+    if (kind.ns > 0) kinds.push_back(kind);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const KindShare& a, const KindShare& b) { return a.ns > b.ns; });
+  return kinds;
+}
+
+std::vector<WorkShare> work_by_name(const Trace& trace, Interval window,
+                                    const KernelNames& kernels) {
   const std::vector<bool> collective = collective_activities(trace, kernels);
   std::unordered_map<uint32_t, WorkShare> by_name;
   const ActivityTable& rows = trace.activities;
@@ -256,7 +278,6 @@ std::vector<WorkShare> work_by_name(const Trace& trace, const KernelNames& kerne
   std::sort(works.begin(), works.end(), [](const WorkShare& a, const WorkShare& b) {
     return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
   });
-  if (works.size() > most) works.resize(most);
   return works;
 }
 
@@ -371,13 +392,27 @@ Program program_of(const Trace& trace) {
   return program;
 }
 
+BoundBy bound_of_ranks(const FlowTotals& sum, const FlowVerdictOptions& options) {
+  if (sum.window_ns <= 0) return BoundBy::kNoGpu;
+  Groups groups{};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    groups[static_cast<size_t>(group_of(static_cast<FlowCause>(c), true))] += sum.cause_ns[c];
+  }
+  groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += sum.collective_ns;
+  groups[static_cast<size_t>(BoundBy::kCopy)] += sum.copy_ns;
+  const double lost = share(sum.window_ns - sum.compute_ns, sum.window_ns);
+  if (lost <= options.device_bound) return BoundBy::kGpu;
+  return static_cast<BoundBy>(std::max_element(groups.begin(), groups.end()) - groups.begin());
+}
+
 FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options) {
   FlowVerdict verdict = Judge(report, options).judge();
   if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)
     verdict.bound = BoundBy::kNoHost;
-  const auto kernels = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
-  verdict.work = work_by_name(trace, *kernels, report.window, options.named);
+  verdict.work = work_by_name(trace, report.window, *report.kernels);
+  verdict.kinds = work_by_kind(verdict.work, *report.kernels);
+  if (verdict.work.size() > options.named) verdict.work.resize(options.named);
   verdict.lever = lever_of(verdict, report);
   verdict.program = program_of(trace);
   return verdict;

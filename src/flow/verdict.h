@@ -88,6 +88,14 @@ struct WorkShare {
   uint64_t count = 0;
 };
 
+// Kernels by what they are, communication left out.
+struct KindShare {
+  KernelKind kind = KernelKind::kOther;
+  StringId longest;  // the name with the largest sum
+  int64_t ns = 0;
+  uint64_t count = 0;
+};
+
 struct FlowVerdict {
   BoundBy bound = BoundBy::kNoGpu;
   TooLittle too_little = TooLittle::kEnough;
@@ -104,6 +112,7 @@ struct FlowVerdict {
   std::vector<LostGroup> lost;       // largest first; only what is not 0
   std::vector<Contributor> leading;  // of the leading group, largest first
   std::vector<WorkShare> work;       // of the window, largest first
+  std::vector<KindShare> kinds;      // of all kernels of the window, largest first
   // Cold starts: what bounds the rest, where that is enough to tell.
   bool cold_start = false;
   bool steady_judged = false;
@@ -121,9 +130,11 @@ struct FlowVerdictOptions {
   double leading = 0.5;       // of the lost time
   double borderline = 0.05;
   size_t named = 8;  // contributors and works that are listed
-  // What the kernels are; absent: by the built-in table.
-  std::shared_ptr<const KernelNames> kernels = {};
 };
+
+// What a job's time is lost to, from the sum over its ranks: as of one rank, but what stands in
+// collectives counts as waiting, since ranks that all came would leave them at once.
+BoundBy bound_of_ranks(const FlowTotals& sum, const FlowVerdictOptions& options = {});
 
 FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options);

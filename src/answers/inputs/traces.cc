@@ -53,12 +53,12 @@ Result<std::vector<std::string>> accepted_files(const TraceRequest& request) {
 
 Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& request) {
   PhaseClock clock(request.listener);
+  ASSAY_TRY_ASSIGN(const auto book, kernel_book(request.kernels));
   ReadProgress progress;
   const ReadOptions read{.allow_truncated = request.allow_truncated,
                          .keep_op_inputs = request.keep_op_inputs,
                          .threads = request.threads,
                          .progress = &progress};
-  ASSAY_TRY_ASSIGN(const auto book, kernel_book(request.kernels));
   LoadedTrace loaded;
   {
     const std::shared_ptr<void> watched = request.listener.begin_reading(path, progress);
@@ -67,8 +67,8 @@ Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& requ
   clock.mark("read", loaded.trace.content_bytes);
   loaded.links = link_trace(loaded.trace);
   clock.mark("link");
-  loaded.kernels =
-      std::make_shared<const KernelNames>(loaded.trace.strings, loaded.trace.activities.name, book);
+  loaded.kernels = std::make_shared<const KernelNames>(loaded.trace.strings,
+                                                       loaded.trace.activities.name, book);
   clock.mark("kernels");
   if (request.window.empty()) {
     loaded.windows = find_iterations(loaded.trace, loaded.links);

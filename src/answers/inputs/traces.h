@@ -21,8 +21,8 @@ struct TraceRequest {
   unsigned threads = 0;                  // for reading; 0 = all processors. The answer is the same
   bool allow_truncated = false;          // read what lies before the cut instead of refusing it
   std::string window = {};               // glob of window labels; empty = the iterations found
-  std::string kernels = {};              // file of kernel names; empty = the built-in table
   std::string cache = {};       // folder of cached forms, "auto" = the user's; empty = none
+  std::string kernels = {};     // file of kernel names; empty = the built-in table
   bool keep_op_inputs = false;  // fill Trace::op_inputs; answers that need them ask for them
   // May refuse the files behind the inputs before any of them is read.
   std::function<Status(const std::vector<std::string>& files)> accept = {};
@@ -34,7 +34,8 @@ struct LoadedTrace {
   Trace trace;
   Links links;
   Windows windows;
-  std::shared_ptr<const KernelNames> kernels;  // what they are, by TraceRequest::kernels
+  // What the kernels are, by the built-in table with the user's rows in front.
+  std::shared_ptr<const KernelNames> kernels;
 };
 
 // The files behind arguments (ingest/load.h); the listener is told of each of Assay's own timelines

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/numbers.h"
+#include "kernels/kernel.h"
 #include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/flow/section.h"
@@ -47,23 +49,18 @@ std::string_view cause_words(FlowCause cause) {
   return "";
 }
 
-double share_of(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0.0;
-}
-
 class Words {
  public:
   explicit Words(const FlowAnswer& answer)
       : trace_(answer.trace),
         report_(answer.report),
         verdict_(answer.verdict),
-        kernels_(answer.kernels),
         total_(answer.report.total) {}
 
   // Of the window times devices, which all shares are of.
-  std::string of_window(int64_t ns) const { return format_share(share_of(ns, total_.window_ns)); }
+  std::string of_window(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
   std::string window() const {
-    std::string text = format_ns(report_.window.length());
+    std::string text = format_ns(report_.window.end_ns - report_.window.start_ns);
     if (report_.devices.size() > 1) {
       text += " on " + format_count(static_cast<int64_t>(report_.devices.size())) + " devices";
     }
@@ -148,7 +145,7 @@ class Words {
       case BoundBy::kTooLittle:
         return too_little();
       case BoundBy::kNoGpu:
-        return "No GPU work in this trace.";
+        return no_kernels_words(trace_);
       case BoundBy::kNoHost:
         return "Undecided: the GPU is idle " + idle() +
                ", and the trace has no host row that says why; record the host's launch calls too.";
@@ -229,18 +226,13 @@ class Words {
     if (!verdict_.kinds.empty()) {
       const KindShare& kind = verdict_.kinds.front();
       text += "; " + std::string(kernel_kind_name(kind.kind)) + " kernels are " +
-              format_share(share_of(kind.ns, report_.evidence.kernel_ns)) + " of kernel time";
+              format_share(share(kind.ns, report_.evidence.kernel_ns)) + " of kernel time";
     }
     return text + longest(WorkKind::kCompute) + ".";
   }
 
   std::string unseen() const {
     std::string text = "Undecided: the GPU shows no work for " + idle();
-    if (report_.evidence.rows_left_out > 0) {
-      return text + ", but " + format_count(static_cast<int64_t>(report_.evidence.rows_left_out)) +
-             " dispatches between the rows are not in the file: whether it was idle is not "
-             "recorded.";
-    }
     text += ", but work that was handed over was pending in " + lost(BoundBy::kUnseenWork) +
             first_of(1) +
             ": earlier work or work that is not recorded kept it busy, or rows were left out. "
@@ -262,13 +254,12 @@ class Words {
   const Trace& trace_;
   const FlowReport& report_;
   const FlowVerdict& verdict_;
-  const KernelBook& kernels_;
   const FlowTotals& total_;
 };
 
 class Levers {
  public:
-  explicit Levers(const FlowAnswer& answer) : answer_(answer), words_(answer) {}
+  explicit Levers(const FlowAnswer& answer) : answer_(answer) {}
 
   std::vector<Lever> find() {
     const FlowVerdict& verdict = answer_.verdict;
@@ -335,14 +326,14 @@ class Levers {
   // Gains below 1 % of the window are no levers.
   void add(FirstLever lever, std::string key, std::string what, int64_t at_most_ns,
            std::string basis) {
-    const int64_t window_ns = answer_.report.window.length();
+    const int64_t window_ns = (answer_.report.window.end_ns - answer_.report.window.start_ns);
     if (at_most_ns * 100 < window_ns) return;
     const FirstLever leading =
         answer_.verdict.lever == FirstLever::kLessHostWork   ? FirstLever::kGraphOrCompile
         : answer_.verdict.lever == FirstLever::kBalanceRanks ? FirstLever::kOverlapCommunication
                                                              : answer_.verdict.lever;
-    levers_.push_back({{std::move(key), std::move(what), at_most_ns,
-                        share_of(at_most_ns, window_ns), std::move(basis)},
+    levers_.push_back({{std::move(key), std::move(what), at_most_ns, share(at_most_ns, window_ns),
+                        std::move(basis)},
                        lever == leading});
   }
 
@@ -359,7 +350,6 @@ class Levers {
   }
 
   const FlowAnswer& answer_;
-  Words words_;
   std::vector<Ranked> levers_;
 };
 
