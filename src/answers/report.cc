@@ -104,8 +104,10 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, levers, outside_il_ns(tax, found.analyses.launch));
-  for (std::string& text : tax_report_words(tax, diagnosis)) {
-    content.verdict.push_back(std::move(text));
+  if (!levers.empty()) {  // of an undecided run nothing is advised
+    for (std::string& text : tax_report_words(tax, diagnosis)) {
+      content.verdict.push_back(std::move(text));
+    }
   }
   content.sections.push_back(
       tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));

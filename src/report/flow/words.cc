@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "flow/names.h"
 #include "kernels/kernel.h"
 #include "kernels/name.h"
 #include "report/document/units.h"
@@ -117,7 +118,7 @@ class Words {
                " while the host prepares and launches work (" + host_parts() + ").";
       case BoundBy::kInput:
         return "Starved for input: the GPU is idle " + idle() + ", " + lost(BoundBy::kInput) +
-               " while the host loads data" + first_of(2) + ".";
+               " while the host loads data" + loader() + first_of(2) + ".";
       case BoundBy::kSync:
         return "Bound by synchronisation: the GPU is idle " + idle() + ", " + lost(BoundBy::kSync) +
                " because the host waits for the device and only then goes on" + first_of(2) + ".";
@@ -167,6 +168,20 @@ class Words {
     return "";
   }
 
+  // What to do about it, where no lever says so.
+  std::string next_step() const {
+    if (verdict_.bound == BoundBy::kUnseenWork) {
+      return report_.evidence.recorded_waits == 0
+                 ? "Record from an earlier start, with all processes and the rows of waits."
+                 : "Record from an earlier start, with all processes.";
+    }
+    if (verdict_.bound == BoundBy::kTooLittle && verdict_.cold_ns * 2 > total_.idle_ns) {
+      return "Most of that time (" + format_ns(verdict_.cold_ns) + ") are one-off costs" +
+             cold_names() + cold_note() + ".";
+    }
+    return "";
+  }
+
   std::string after_start() const {
     if (!verdict_.cold_start) return "";
     if (!verdict_.steady_judged) {
@@ -202,6 +217,15 @@ class Words {
     return names.empty() ? "" : ", first " + names;
   }
 
+  std::string cold_names() const {
+    for (const Contributor& contributor : report_.contributors) {
+      if (contributor.cause != FlowCause::kCold) continue;
+      const std::string name = name_of(contributor);
+      return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
+    }
+    return "";
+  }
+
   std::string cold_note() const {
     if (report_.evidence.captured_ns * 2 < verdict_.cold_ns) return "";
     return "; " + format_counted(report_.evidence.captures, "graph was", "graphs were") +
@@ -234,10 +258,8 @@ class Words {
   std::string unseen() const {
     std::string text = "Undecided: the GPU shows no work for " + idle();
     text += ", but work that was handed over was pending in " + lost(BoundBy::kUnseenWork) +
-            first_of(1) +
-            ": earlier work or work that is not recorded kept it busy, or rows were left out. "
-            "Record from an earlier start";
-    return text + (report_.evidence.recorded_waits == 0 ? ", with synchronisation rows." : ".");
+            first_of(1) + ": earlier work, or work that is not recorded, kept it busy.";
+    return text;
   }
 
   std::string too_little() const {
@@ -358,7 +380,7 @@ class Levers {
 std::vector<std::string> flow_words(const FlowAnswer& answer) {
   const Words words(answer);
   std::vector<std::string> sentences = {words.sentence()};
-  for (std::string text : {words.doubt(), words.after_start()}) {
+  for (std::string text : {words.doubt(), words.after_start(), words.next_step()}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   return sentences;
