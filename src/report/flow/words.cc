@@ -86,11 +86,30 @@ class Words {
     const std::string_view name = trace_.text(contributor.name);
     if (contributor.source == RowSource::kActivity) return describe_kernel(name);
     std::string text(name);
-    const StringId around =
-        contributor.within_op ? contributor.within_op : contributor.within_frame;
-    const bool tells_more =
-        contributor.cause == FlowCause::kInput && around && around != contributor.name;
-    return tells_more ? text + " in " + std::string(trace_.text(around)) : text;
+    return text;
+  }
+
+  // The data loader around a stretch of time, as an operator, label or frame names it.
+  std::string loader_around(Interval span) const {
+    const auto in_table = [&](const auto& table) -> std::string {
+      for (size_t i = 0; i < table.size(); ++i) {
+        const bool around = table.start_ns[i] <= span.start_ns &&
+                            table.start_ns[i] + table.dur_ns[i] >= span.end_ns;
+        if (around && classify_host_name(trace_.text(table.name[i])).input) {
+          return std::string(trace_.text(table.name[i]));
+        }
+      }
+      return "";
+    };
+    std::string name = in_table(trace_.ops);
+    if (name.empty()) name = in_table(trace_.annotations);
+    return name.empty() ? in_table(trace_.frames) : name;
+  }
+
+  std::string loader() const {
+    if (verdict_.leading.empty()) return "";
+    const std::string name = loader_around(verdict_.leading.front().longest);
+    return name.empty() || name == name_of(verdict_.leading.front()) ? "" : " under " + name;
   }
 
   // The parts of the host's time, largest first: "operators 41.0 %, Python 29.2 %".
