@@ -28,11 +28,18 @@ Result<KernelFamilies> load_families(const std::string& path) {
   return extend_kernel_families(builtin_kernel_families(), text);
 }
 
+// Replayed times are of operators that ran alone: they fill no thread's time.
+TaxMode mode_of(const TaxFlags& flags) {
+  if (flags.mode == "code") return TaxMode::kCode;
+  if (flags.mode.empty() && flags.replay.empty()) return TaxMode::kExclusive;
+  return flags.mode == "exclusive" ? TaxMode::kExclusive : TaxMode::kPaper;
+}
+
 }  // namespace
 
 Result<TaxSetup> tax_setup(const TaxFlags& flags) {
   TaxSetup setup;
-  setup.options.mode = flags.mode == "code" ? TaxMode::kCode : TaxMode::kPaper;
+  setup.options.mode = mode_of(flags);
   setup.options.base_weighting =
       flags.base_weighting == "invocation" ? BaseWeighting::kInvocation : BaseWeighting::kKernel;
   setup.options.count_copies = flags.count_copies;

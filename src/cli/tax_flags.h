@@ -14,7 +14,7 @@ namespace assay {
 
 struct TaxFlags {
   CommonOptions common;
-  std::string mode = "paper";
+  std::string mode;  // empty: exclusive, with a replay paper
   std::string base_weighting = "kernel";
   bool count_copies = false;
   std::string floor;

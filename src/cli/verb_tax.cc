@@ -85,6 +85,11 @@ Status check_flags(const TaxFlags& flags) {
   if (!sweep && flags.common.inputs.empty()) {
     return argument_error("tax needs a trace, or a sweep: --batch SIZE=TRACE");
   }
+  if (flags.mode == "exclusive" && !flags.replay.empty()) {
+    return argument_error(
+        "--replay has times of operators that ran alone, which fill no thread's time: leave out "
+        "--mode exclusive");
+  }
   if (flags.export_db.empty() && flags.replay.empty()) return Ok{};
   if (sweep) return argument_error("--export-kernel-db and --replay are for one trace, no sweep");
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(flags.common.inputs));
@@ -122,11 +127,12 @@ void add_tax_verb(CLI::App& app, int& exit_code) {
       "tax", "What the host side costs, layer by layer: Python, dispatch, libraries, launch floor");
   add_common_options(*sub, flags->common, true);
   sub->get_option("traces")->required(false);
-  sub->add_option("--mode", flags->mode,
-                  "what native kernels are charged for dispatch: paper (the base) or code (their "
-                  "own)")
-      ->check(CLI::IsMember({"paper", "code"}))
-      ->capture_default_str();
+  sub->add_option(
+         "--mode", flags->mode,
+         "what a launch is charged: exclusive (the default: each moment of a thread once), or "
+         "the sums as printed, which may exceed wall time: paper (native kernels pay the "
+         "dispatch base; also literal) or code (their own dispatch)")
+      ->check(CLI::IsMember({"exclusive", "paper", "literal", "code"}));
   sub->add_option("--base-weighting", flags->base_weighting,
                   "the dispatch base is a median over: kernel (unique kernels) or invocation")
       ->check(CLI::IsMember({"kernel", "invocation"}))

@@ -39,14 +39,19 @@ std::vector<Item> window_items(const TaxWindow& w) {
           data("kt_ns", charge(s, s.kt_ns), kNs),
           data("kt_fw_ns", s.kt_fw_ns, kNs),
           data("t_orch_ns", charge(s, s.t_orch_ns), kNs),
+          data("t_py_literal_ns", charge(w.literal, w.literal.t_py_ns), kNs),
+          data("t_orch_literal_ns", charge(w.literal, w.literal.t_orch_ns), kNs),
           data("t_orch_exclusive_ns", w.exclusive.total_ns, kNs),
           data("exclusive_py_ns", w.exclusive.py_ns, kNs),
           data("exclusive_dispatch_ns", w.exclusive.dispatch_ns, kNs),
           data("exclusive_call_ns", w.exclusive.call_ns, kNs),
+          data("exclusive_between_ns", w.exclusive.between_ns, kNs),
           data("exclusive_waiting_ns", w.exclusive.waiting_ns, kNs),
           data("threads_span_ns", w.exclusive.threads_span_ns, kNs),
           data("t_device_ns", s.t_device_ns, kNs),
           data("hdbi", s.hdbi, Unit::kRatio),
+          data("hdbi_exclusive", w.hdbi_exclusive, Unit::kRatio),
+          data("hdbi_literal", w.literal.hdbi, Unit::kRatio),
           data("t_e2e_ns", w.t_e2e_ns, kNs),
           data("idle_fraction", w.idle_fraction, Unit::kShare),
           data("gpu_utilisation", w.gpu_utilisation, Unit::kShare),
@@ -55,8 +60,8 @@ std::vector<Item> window_items(const TaxWindow& w) {
           data("kernels_per_token", w.kernels_per_token, Unit::kRatio),
           data("unique_names", w.unique_names, kN),
           data("diversity_ratio", w.diversity_ratio, Unit::kRatio),
-          data("host_observed_ns", s.host_observed_ns, kNs),
-          data("host_framework_ns", s.host_framework_ns, kNs)};
+          data("host_observed_ns", w.literal.host_observed_ns, kNs),
+          data("host_framework_ns", w.literal.host_framework_ns, kNs)};
 }
 
 // How the numbers were made: what a reader of the JSON must know to compare two of them.
@@ -99,7 +104,8 @@ bool without_operators(const TaxReport& r) {
 Table layers_table(const TaxReport& r) {
   const TaxSums& s = r.whole.sums;
   Table table{.title = "Where host time goes, layer by layer (" +
-                       std::string(tax_mode_name(r.mode)) + " mode)",
+                       std::string(tax_mode_name(r.mode)) + " mode" +
+                       (is_literal(r.mode) ? ", " + std::string(kAsPrinted) : "") + ")",
               .columns = {{.key = "layer", .title = "layer", .unit = Unit::kText},
                           {.key = "total", .title = "total", .unit = Unit::kNanoseconds},
                           {.key = "each", .title = "per launch", .unit = Unit::kNanoseconds},
@@ -113,22 +119,23 @@ Table layers_table(const TaxReport& r) {
                            : Value();
     table.rows.push_back({layer, charge(s, ns), each, share_of(ns, s.t_orch_ns), std::move(from)});
   };
-  const char* const dispatch = r.mode == TaxMode::kCode ? "dispatch, own" : "dispatch base";
+  const LayerNames names = layer_names(r.mode);
   const bool no_ops = without_operators(r);
   if (no_ops) {
-    for (const char* layer : {"Python, T_Py", dispatch, "library, ΔCT"}) {
+    for (const char* layer : {"Python, T_Py", names.dispatch, "library, ΔCT"}) {
       table.rows.push_back({layer, Value(), Value(), Value(), "no operator around a launch"});
     }
   } else {
     row("Python, T_Py", s.t_py_ns, "trace");
-    row(dispatch, s.ft_dispatch_ns, r.base_ns ? "trace" : "none");
+    row(names.dispatch, s.ft_dispatch_ns, !is_literal(r.mode) || r.base_ns ? "trace" : "none");
     row("library, ΔCT", s.ct_ns, r.base_ns ? "trace" : "none");
   }
-  const bool no_floor = !r.floor.known();
+  const bool no_floor = is_literal(r.mode) && !r.floor.known();
   if (no_floor) {
-    table.rows.push_back({"launch floor, ΔKT", Value(), Value(), Value(), "not known"});
+    table.rows.push_back({names.launch, Value(), Value(), Value(), "not known"});
   } else {
-    row("launch floor, ΔKT", s.kt_ns, std::string(floor_source_name(r.floor.source)));
+    row(names.launch, s.kt_ns,
+        is_literal(r.mode) ? std::string(floor_source_name(r.floor.source)) : "trace");
   }
   row("T_Orch", s.t_orch_ns,
       !s.charged()         ? "not told"
@@ -139,7 +146,7 @@ Table layers_table(const TaxReport& r) {
 
 std::string untold_cause(const TaxSums& sums) {
   return sums.n_launch == 0 ? "no launch call of these kernels is in the trace"
-                            : "no operator around a launch, and no launch floor (--floor)";
+                            : "no operator around a launch, and nothing known of the launch itself";
 }
 
 Facts balance_facts(const TaxReport& r) {
@@ -161,35 +168,31 @@ Facts balance_facts(const TaxReport& r) {
       ns("t_e2e_ns", "T_e2e, wall time", w.t_e2e_ns),
       {"gpu_utilisation", "GPU utilisation of T_e2e", w.gpu_utilisation, Unit::kShare},
       {"idle_fraction", "GPU idle fraction of T_e2e", w.idle_fraction, Unit::kShare},
-      ns("t_orch_exclusive_ns", "host time, exclusive", w.exclusive.total_ns,
+      ns("t_orch_exclusive_ns", "T_Orch, exclusive", w.exclusive.total_ns,
          "each moment of a thread once"),
-      ns("exclusive_py_ns", "of it Python", w.exclusive.py_ns,
-         w.exclusive.waiting_ns > 0
-             ? "waits for the GPU included: " + format_ns(w.exclusive.waiting_ns) +
-                   " in Python and dispatch together"
-             : ""),
-      ns("exclusive_dispatch_ns", "of it dispatch", w.exclusive.dispatch_ns),
-      ns("exclusive_call_ns", "of it in calls", w.exclusive.call_ns),
-      {"additivity", "T_Orch / exclusive", w.additivity, Unit::kRatio},
+      ns("exclusive_between_ns", "host work beside it", w.exclusive.between_ns,
+         "between launches, and of none of them"),
+      ns("exclusive_waiting_ns", "host waits beside it", w.exclusive.waiting_ns,
+         "for the GPU, or in allocations"),
+      {"t_orch_literal_ns", "T_Orch, literal", charge(w.literal, w.literal.t_orch_ns),
+       Unit::kNanoseconds, kAsPrinted},
+      {"hdbi_literal", "HDBI, literal",
+       w.literal.hdbi ? Value(hdbi_text(*w.literal.hdbi)) : Value(), Unit::kText, kAsPrinted},
+      {"additivity", "literal / exclusive", w.additivity, Unit::kRatio},
       {"floor_ns", "launch floor", floor_value(r.floor), Unit::kNanoseconds, r.floor.text},
       {"dispatch_base_ns", "dispatch base", r.base_ns, Unit::kNanoseconds,
        "median over " + format_count(static_cast<int64_t>(r.base_samples)) +
            (r.base_weighting == BaseWeighting::kKernel ? " native kernels" : " native launches")},
   };
-  if (w.exclusive.waiting_ns > 0) {
-    facts.items.insert(
-        facts.items.begin() + 10,
-        ns("exclusive_waiting_ns", "of it waiting for the GPU", w.exclusive.waiting_ns));
-  }
   return facts;
 }
 
 // Where kernels wait for others before them, launch times are no launch costs any more.
-bool launches_queue(const TaxSums& sums) { return sums.kt_fw_ns > sums.kt_ns; }
+bool launches_queue(const TaxSums& literal) { return literal.kt_fw_ns > literal.kt_ns; }
 
 Table families_table(const TaxReport& r) {
   const TaxSums& sums = r.whole.sums;
-  const bool queueing = launches_queue(sums);
+  const bool queueing = launches_queue(r.whole.literal);
   const Show residual = queueing ? Show::kDataOnly : Show::kEverywhere;
   constexpr Unit kNs = Unit::kNanoseconds;
   constexpr Show kData = Show::kDataOnly;
@@ -225,14 +228,14 @@ Table families_table(const TaxReport& r) {
 }
 
 bool is_window_column(const std::string& key) {
-  return key == "n" || key == "t_orch_ns" || key == "t_orch_exclusive_ns" || key == "t_device_ns" ||
+  return key == "n" || key == "t_orch_ns" || key == "t_orch_literal_ns" || key == "t_device_ns" ||
          key == "hdbi" || key == "t_e2e_ns" || key == "gpu_utilisation";
 }
 
 std::string window_title(const std::string& key) {
   if (key == "n") return "N";
   if (key == "t_orch_ns") return "T_Orch";
-  if (key == "t_orch_exclusive_ns") return "exclusive";
+  if (key == "t_orch_literal_ns") return "as printed";
   if (key == "t_device_ns") return "T_Device";
   if (key == "hdbi") return "HDBI";
   if (key == "t_e2e_ns") return "T_e2e";
@@ -324,8 +327,7 @@ Table means_table(const TaxMeans& m) {
   add_mean(table, "kt_ns", "ΔKT", m.kt_ns, Unit::kNanoseconds);
   add_mean(table, "kt_fw_ns", "ΔKT_fw", m.kt_fw_ns, Unit::kNanoseconds);
   add_mean(table, "t_orch_ns", "T_Orch", m.t_orch_ns, Unit::kNanoseconds);
-  add_mean(table, "t_orch_exclusive_ns", "host time, exclusive", m.exclusive_ns,
-           Unit::kNanoseconds);
+  add_mean(table, "t_orch_exclusive_ns", "T_Orch, exclusive", m.exclusive_ns, Unit::kNanoseconds);
   add_mean(table, "t_device_ns", "T_DeviceActive", m.t_device_ns, Unit::kNanoseconds);
   add_mean(table, "t_e2e_ns", "T_e2e", m.t_e2e_ns, Unit::kNanoseconds);
   add_mean(table, "hdbi", "HDBI", m.hdbi, Unit::kRatio);
@@ -371,7 +373,9 @@ Prose diagnosis_prose(const std::vector<TaxAdvice>& advice) {
   return prose;
 }
 
-int64_t charged_ns(const KernelCost& cost, const TaxReport& r) {
+int64_t charged_ns(const KernelDbEntry& entry, const TaxReport& r) {
+  if (!is_literal(r.mode)) return entry.exclusive_ns;
+  const KernelCost cost = trace_cost(entry);
   return sum_tax({cost}, r.mode, r.base_ns.value_or(0), r.floor.floor_ns,
                  cost.invocations - cost.unpaid)
       .t_orch_ns;
@@ -385,7 +389,7 @@ struct CostlyKernel {
 Table kernels_table(const KernelDatabase& database, const TaxReport& r, size_t top) {
   std::vector<CostlyKernel> kernels;
   for (const KernelDbEntry& entry : database.entries) {
-    kernels.push_back({&entry, charged_ns(trace_cost(entry), r)});
+    kernels.push_back({&entry, charged_ns(entry, r)});
   }
   std::stable_sort(
       kernels.begin(), kernels.end(),
