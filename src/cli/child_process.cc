@@ -35,14 +35,14 @@ std::string read_all(int file) {
   }
 }
 
+}  // namespace
+
 int wait_for(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
-
-}  // namespace
 
 Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output) {
   std::vector<char*> words;

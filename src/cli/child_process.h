@@ -2,6 +2,8 @@
 
 // Other programs that a verb runs: started without a shell, waited for.
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -18,6 +20,9 @@ struct ChildResult {
 // passing it on. Standard output of a child that is not collected goes to standard error: what a
 // verb prints is its own.
 Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output);
+
+// Waits for the end of a child; its exit code, 128 + signal when a signal ended it.
+int wait_for(pid_t child);
 
 // The folder that this program lies in; empty when the system does not tell.
 std::string own_folder();

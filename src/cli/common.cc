@@ -4,31 +4,22 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
-#include <set>
-#include <thread>
+#include <memory>
 
-#include "cli/export_file.h"
-#include "cli/input_files.h"
+#include "base/export_file.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/output_format.h"
 #include "cli/progress.h"
-#include "cli/version.h"
 #include "cli/workbook_file.h"
-#include "ingest/cached_load.h"
-#include "ingest/load.h"
-#include "report/document/import_notes.h"
+#include "ingest/formats.h"
 #include "report/document/text.h"
-#include "report/sections.h"
 #include "report/writers/writers.h"
-#include "trace/label_windows.h"
 
 namespace assay {
 namespace {
@@ -61,71 +52,6 @@ TerminalOptions terminal_options(const CommonOptions& options) {
   terminal.color = options.color == "always" || (options.color == "auto" && to_screen && !refused);
   terminal.utf8 = wants_utf8();
   return terminal;
-}
-
-// Ranks that a set should have by its own word and does not, or has twice.
-TrustNotes rank_oddities(const std::vector<Trace>& heads) {
-  std::set<int64_t> seen;
-  uint64_t twice = 0;
-  int64_t world_size = 0;
-  for (const Trace& head : heads) {
-    if (head.distributed.world_size)
-      world_size = std::max(world_size, *head.distributed.world_size);
-    if (head.distributed.rank) twice += !seen.insert(*head.distributed.rank).second;
-  }
-  TrustNotes notes;
-  std::string missing;
-  uint64_t missing_count = 0;
-  for (int64_t rank = 0; rank < world_size && !seen.empty(); ++rank) {
-    if (seen.count(rank) != 0) continue;
-    if (++missing_count <= 16) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
-  }
-  if (missing_count > 0) {
-    notes.push_back(
-        {"missing_ranks", missing_count, 0, "overview",
-         fmt::format("{} of {} ranks are not in this set ({}{}): nothing here says how "
-                     "they ran",
-                     missing_count, world_size, missing, missing_count > 16 ? ", ..." : "")});
-  }
-  if (twice > 0) {
-    notes.push_back({"repeated_ranks", twice, 0, "overview",
-                     "the same rank occurs more than once: these may be different runs"});
-  }
-  return notes;
-}
-
-// The traces of a set side by side.
-Section overview_section(const std::vector<std::vector<Item>>& overviews,
-                         const std::vector<Trace>& heads) {
-  Table table{
-      .key = "overview",
-      .title = "Side by side",
-      .columns = {{.key = "rank", .title = "rank"},
-                  {.key = "name", .title = "trace", .unit = Unit::kText, .show = Show::kDataOnly},
-                  {.key = "file",
-                   .title = "trace",
-                   .unit = Unit::kText,
-                   .elastic = true,
-                   .show = Show::kReadersOnly}},
-      .terminal_limit = 0};
-  for (const Item& item : overviews.front()) {
-    table.columns.push_back({.key = item.key, .title = item.label, .unit = item.unit});
-  }
-  for (size_t i = 0; i < overviews.size(); ++i) {
-    Row row = {heads[i].distributed.rank, heads[i].source,
-               std::filesystem::path(heads[i].source).filename().string()};
-    for (const Item& item : overviews[i]) row.push_back(item.value);
-    table.rows.push_back(std::move(row));
-  }
-  return {.key = "", .title = "", .blocks = {std::move(table)}};
-}
-
-// What remains of a trace for the head of a set, once its rows are released.
-Trace head_of(Trace&& trace) {
-  Trace head;
-  head.source = std::move(trace.source);
-  head.distributed = std::move(trace.distributed);
-  return head;
 }
 
 Status write_text(const std::string& text, const std::string& path) {
@@ -182,18 +108,6 @@ Status check_output(const CommonOptions& options, const std::vector<std::string>
 
 namespace {
 
-// Folders and patterns also give files that hold something else than a trace, such as results that
-// lie beside it. A file that was named itself is meant.
-bool may_skip(const CommonOptions& options, const std::string& file, const Error& error) {
-  const bool named =
-      std::find(options.inputs.begin(), options.inputs.end(), file) != options.inputs.end();
-  return !named && error.code == ErrorCode::kNotATrace;
-}
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // A "Key:  123 kB" line of /proc/self/status; 0 where there is none.
 long status_kb(const char* key) {
   std::FILE* file = std::fopen("/proc/self/status", "r");
@@ -210,172 +124,100 @@ long status_kb(const char* key) {
 
 }  // namespace
 
-void add_window_option(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--window", options.window,
-                  "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
-                  "stand for any characters): annotations, else operators, else Python frames")
-      ->type_name("GLOB");
+void add_window_option(Verb& verb, CommonOptions& options) {
+  verb.option("--window", options.window,
+              "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
+              "stand for any characters): annotations, else operators, else Python frames")
+      .called("GLOB");
 }
 
-void add_reading_options(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--threads", options.threads, "threads for reading; 0 = all processors")
-      ->check(CLI::Range(0, 1024));
-  verb.add_flag("--allow-truncated", options.allow_truncated,
-                "read what lies before the cut of a truncated file instead of refusing it");
-  verb.add_flag("--strict", options.strict, "leave with 3 when data was lost on import");
+void add_reading_options(Verb& verb, CommonOptions& options) {
+  options.listener = terminal_listener(options);
+  verb.option("--threads", options.threads, "threads for reading; 0 = all processors")
+      .between(0, 1024);
+  verb.flag("--allow-truncated", options.allow_truncated,
+            "read what lies before the cut of a truncated file instead of refusing it");
+  verb.flag("--strict", options.strict, "leave with 3 when data was lost on import");
 }
 
-void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs) {
+void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
   if (takes_inputs) {
-    verb.add_option("traces", options.inputs,
-                    "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports "
-                    "(.sqlite), rocprofv3 (kernel_trace.csv, results.json, results.db), recordings "
-                    "(.assaytrace), cached forms (.assay), a folder or pattern of them, or - for "
-                    "JSON on standard input")
-        ->required();
+    verb.input(
+            "traces", options.inputs,
+            trace_inputs_words() + ", a folder or pattern of them, or - for JSON on standard input")
+        .required();
     add_window_option(verb, options);
-    verb.add_flag(
-            "--cache{auto}", options.cache,
-            "keep a cached form of every trace read, and open that the next time; --cache=DIR "
-            "names the folder, else ~/.cache/assay")
-        ->type_name("[=DIR]");
+    verb.option("--kernels", options.kernels,
+                "what kernels are, where the built-in table does not know their names "
+                "(docs/formats/kernels.md)")
+        .called("FILE");
+    verb.flag("--cache{auto}", options.cache,
+              "keep a cached form of every trace read, and open that the next time; --cache=DIR "
+              "names the folder, else ~/.cache/assay")
+        .called("[=DIR]");
   }
-  verb.add_option(
-      "--format", options.format,
-      "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
-      "ends with, else terminal");
-  verb.add_option("-o,--output", options.output, "write to this file instead of standard output")
-      ->type_name("FILE");
-  verb.add_option("--color", options.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str();
-  verb.add_option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
-      ->check(CLI::Range(0, 10000));
+  verb.option("--format", options.format,
+              "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
+              "ends with, else terminal");
+  verb.option("-o,--output", options.output, "write to this file instead of standard output")
+      .called("FILE");
+  verb.option("--color", options.color, "auto, always or never")
+      .one_of({"auto", "always", "never"})
+      .shows_default();
+  verb.option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
+      .between(0, 10000);
   add_reading_options(verb, options);
-  verb.add_flag("--perf", options.perf, "time and memory per phase on standard error")->group("");
-}
-
-PhaseClock::PhaseClock(bool enabled) : enabled_(enabled), last_s_(now_s()) {}
-
-void PhaseClock::mark(const char* phase, uint64_t bytes) {
-  if (!enabled_) return;
-  const double now = now_s();
-  const double took = now - last_s_;
-  const std::string rate =
-      bytes > 0 ? fmt::format(" {:.0f} MB/s", static_cast<double>(bytes) / took / 1e6)
-                : std::string();
-  fmt::print(stderr, "perf {} {:.6f} s{} anon {} kB peak {} kB\n", phase, took, rate,
-             status_kb("RssAnon"), status_kb("VmHWM"));
-  last_s_ = now_s();
+  verb.flag("--perf", options.perf, "time and memory per phase on standard error").hidden();
 }
 
 namespace {
 
-Result<Trace> load_maybe_cached(const std::string& path, const ReadOptions& read,
-                                const std::string& cache) {
-  if (cache.empty()) return load_trace(path, read);
-  std::string folder = cache;
-  if (cache == "auto") {
-    ASSAY_TRY_ASSIGN(folder, default_cache_folder());
-  }
-  std::string note;
-  auto trace = load_cached(path, read, folder, note);
-  if (!note.empty()) fmt::print(stderr, "assay: {}: {}\n", clean_text(path), clean_text(note));
-  return trace;
+void show_phase(const char* phase, double seconds, uint64_t bytes) {
+  const std::string rate =
+      bytes > 0 ? fmt::format(" {:.0f} MB/s", static_cast<double>(bytes) / seconds / 1e6)
+                : std::string();
+  fmt::print(stderr, "perf {} {:.6f} s{} anon {} kB peak {} kB\n", phase, seconds, rate,
+             status_kb("RssAnon"), status_kb("VmHWM"));
+}
+
+// One line that is drawn over.
+void show_step(const std::string& text, bool can_stop) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\r\033[K{}{}", clean_text(text),
+             can_stop && !text.empty() ? " (Ctrl-C ends it and takes what there is)" : "");
+  std::fflush(stderr);
 }
 
 }  // namespace
 
-Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& options) {
-  PhaseClock clock(options.perf);
-  ReadProgress progress;
-  ReadOptions read{.allow_truncated = options.allow_truncated,
-                   .keep_op_inputs = options.keep_op_inputs,
-                   .threads = options.threads,
-                   .progress = &progress};
-  LoadedTrace loaded;
-  {
-    ProgressBar bar(path, progress);
-    ASSAY_TRY_ASSIGN(loaded.trace, load_maybe_cached(path, read, options.cache));
-  }
-  clock.mark("read", loaded.trace.content_bytes);
-  loaded.links = link_trace(loaded.trace);
-  clock.mark("link");
-  if (options.window.empty()) {
-    loaded.windows = find_iterations(loaded.trace, loaded.links);
-  } else {
-    auto windows = windows_by_label(loaded.trace, options.window);
-    if (!windows) {
-      Error error = windows.take_error();
-      error.file = path;
-      return error;
-    }
-    loaded.windows = *std::move(windows);
-  }
-  clock.mark("windows");
-  return loaded;
+Listener terminal_listener(const CommonOptions& options) {
+  Listener listener;
+  listener.reading = [](const std::string& path, const ReadProgress& progress) {
+    return std::make_shared<ProgressBar>(path, progress);
+  };
+  listener.note = [](const std::string& sentence) {
+    fmt::print(stderr, "assay: {}\n", clean_text(sentence));
+  };
+  listener.phase = [&options](const char* phase, double seconds, uint64_t bytes) {
+    if (options.perf) show_phase(phase, seconds, bytes);
+  };
+  const auto held = std::make_shared<std::weak_ptr<void>>();
+  listener.step = [held](const std::string& text) { show_step(text, !held->expired()); };
+  listener.stoppable = [held]() -> std::shared_ptr<void> {
+    std::shared_ptr<void> stop = std::make_shared<StopOnInterrupt>();
+    *held = stop;
+    return stop;
+  };
+  listener.stopped = interrupt_asked;
+  return listener;
 }
 
-Document new_document(std::string title) {
-  Document document;
-  document.tool = {"assay", kVersion};
-  document.title = std::move(title);
-  return document;
-}
-
-int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze,
-                    const std::function<void(Document&)>& conclude) {
-  auto files = input_files(options.inputs);
-  if (!files) return fail(files.error());
-  if (Status status = check_output(options, *files); !status) return fail(status.error());
-  Document document = new_document(title);
-  document.parts_key = "ranks";
-  std::vector<Trace> heads;
-  std::vector<std::vector<Item>> overviews;
-  bool data_lost = false;
-  for (const std::string& file : *files) {
-    auto loaded = load_input(file, options);
-    if (!loaded && may_skip(options, file, loaded.error())) {
-      fmt::print(stderr, "assay: skipped {}\n", clean_text(loaded.error().describe()));
-      continue;
-    }
-    if (!loaded) return fail(loaded.error());
-    auto content = analyze(*loaded);
-    if (!content) return fail(content.error());
-    const Trace& trace = loaded->trace;
-    std::vector<ImportNote> import_log = import_notes(trace.log);
-    for (ImportNote& note : content->import_log) import_log.push_back(std::move(note));
-    data_lost |= std::any_of(import_log.begin(), import_log.end(),
-                             [](const ImportNote& n) { return n.severity == "data_loss"; });
-    document.inputs.push_back({trace.source, trace_items(trace)});
-    document.parts.push_back({trace.source, trace_items(trace), std::move(import_log),
-                              std::move(content->verdict), std::move(content->sections)});
-    overviews.push_back(std::move(content->overview));
-    heads.push_back(head_of(std::move(loaded->trace)));
-  }
-  if (heads.empty()) {
-    return fail(Error{ErrorCode::kInvalidArgument, "none of the files found is a trace", "", -1});
-  }
-  if (heads.size() == 1) {
-    Part part = std::move(document.parts.front());
-    document.parts.clear();
-    document.import_log = std::move(part.import_log);
-    document.verdict = std::move(part.verdict);
-    document.sections = std::move(part.sections);
-  } else {
-    const TrustNotes notes = rank_oddities(heads);
-    for (const TrustNote& note : notes) document.verdict.push_back(note.effect + ".");
-    Section trust = trust_section(notes);
-    if (notes.empty()) hide_from_readers(trust);  // each trace says what holds for it
-    document.sections = {overview_section(overviews, heads), std::move(trust)};
-  }
-  if (conclude) conclude(document);
-  data_lost |= std::any_of(document.import_log.begin(), document.import_log.end(),
-                           [](const ImportNote& n) { return n.severity == "data_loss"; });
-  PhaseClock clock(options.perf);
-  const int exit_code = write_document(document, options, data_lost);
-  clock.mark("write");
-  return exit_code;
+TraceRequest traces_of(const CommonOptions& options) {
+  TraceRequest request = options;
+  request.accept = [&options](const std::vector<std::string>& files) {
+    return check_output(options, files);
+  };
+  return request;
 }
 
 bool wants_page(const CommonOptions& options) {
@@ -392,6 +234,20 @@ Status write_as_asked(const Document& document, const CommonOptions& options) {
 }
 
 }  // namespace
+
+int write_answer(const Result<Answer>& answer, const CommonOptions& options) {
+  if (!answer) return fail(answer.error());
+  PhaseClock clock(options.listener);
+  const int exit_code = write_document(answer->document, options, answer->data_lost);
+  clock.mark("write");
+  return exit_code;
+}
+
+int write_answer(Result<Document> document, const CommonOptions& options) {
+  if (!document) return fail(document.error());
+  const bool data_lost = has_losses(document->import_log);
+  return write_document(*document, options, data_lost);
+}
 
 int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
   const Status written = write_as_asked(document, options);

@@ -1,27 +1,20 @@
 #pragma once
 
-// What every verb shares: the options that say what to read and where to write, loading with
-// progress, and the way out. Only this folder prints and exits.
+// What every verb shares: the options that say what to read and where to write, progress on the
+// terminal, and the way out. Only this folder prints and exits; what an answer says is made in
+// answers/.
 
-#include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "answers/answer.h"
+#include "answers/inputs/traces.h"
 #include "base/result.h"
-#include "launch/metrics.h"
 #include "report/document/document.h"
-#include "trace/iterations.h"
-#include "trace/links.h"
-#include "trace/trace.h"
-#include "trace/trust.h"
-
-namespace CLI {
-class App;
-}
 
 namespace assay {
+
+class Verb;  // cli/options.h
 
 enum ExitCode : int {
   kExitFine = 0,
@@ -30,71 +23,39 @@ enum ExitCode : int {
   kExitDataLost = 3,  // only with --strict
 };
 
-struct CommonOptions {
-  std::vector<std::string> inputs;
-  std::string format;  // empty = as the output's name ends, else terminal
+struct CommonOptions : TraceRequest {
+  std::string format = {};  // empty = as the output's name ends, else terminal
   std::string output = "-";
   std::string color = "auto";
   int width = 0;  // 0 = the terminal's, else 100
-  unsigned threads = 0;
-  bool allow_truncated = false;
   bool strict = false;
   bool perf = false;
-  std::string window;           // glob of window labels; empty = the iterations found
-  std::string cache;            // folder of cached forms, "auto" = the user's; empty = none
-  bool keep_op_inputs = false;  // set by verbs whose analysis needs Trace::op_inputs; no flag
-};
-
-// One input with everything that analyses start from.
-struct LoadedTrace {
-  Trace trace;
-  Links links;
-  Windows windows;
 };
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.
-void add_common_options(CLI::App& verb, CommonOptions& options, bool takes_inputs);
+void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs);
 // Of those, the ones for verbs that read traces and write no document: --threads,
 // --allow-truncated, --strict.
-void add_reading_options(CLI::App& verb, CommonOptions& options);
+void add_reading_options(Verb& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
-void add_window_option(CLI::App& verb, CommonOptions& options);
+void add_window_option(Verb& verb, CommonOptions& options);
 
-// Time and memory per phase on stderr, for --perf.
-class PhaseClock {
- public:
-  explicit PhaseClock(bool enabled);
-  void mark(const char* phase, uint64_t bytes = 0);
-
- private:
-  bool enabled_;
-  double last_s_ = 0;
-};
-
-Result<LoadedTrace> load_input(const std::string& path, const CommonOptions& options);
-
-// A document with the head filled in: tool, title, inputs.
-Document new_document(std::string title);
-// The part of a document that one trace gives: import log, verdict, sections, facts.
-struct TraceContent {
-  std::vector<std::string> verdict;
-  std::vector<Section> sections;
-  std::vector<Item> overview;               // this trace's row in the table that compares several
-  std::vector<ImportNote> import_log = {};  // of other files that the verb read beside the trace
-};
-using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
-
-// Loads every input in turn, analyses it and writes one document: flat for one input, with one part
-// per input ("ranks") for several. Returns the process's exit code; errors go to stderr.
-// conclude: what inputs say together, or others beside them, added before the document is written.
-int run_over_inputs(const CommonOptions& options, const std::string& title, const Analyze& analyze,
-                    const std::function<void(Document&)>& conclude = {});
+// Draws progress on stderr, says notes there, and with --perf what phases took; long searches end
+// on Ctrl-C. options must outlive the listener. Options that were added to a verb have it already.
+Listener terminal_listener(const CommonOptions& options);
+// What the options say of reading, for a request: no input may be where the document goes. options
+// must outlive the request.
+TraceRequest traces_of(const CommonOptions& options);
 
 // Whether the document can be written where the options say and is no input, before any work
 // starts.
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs);
 // Whether the document becomes a page, whose charts may cost a pass over the trace.
 bool wants_page(const CommonOptions& options);
+// Writes the answer, or says why there is none. Returns the process's exit code.
+int write_answer(const Result<Answer>& answer, const CommonOptions& options);
+// The same of a document alone, whose import log tells of losses.
+int write_answer(Result<Document> document, const CommonOptions& options);
 // Writes the document where the options say. data_lost: an import log had losses.
 int write_document(const Document& document, const CommonOptions& options, bool data_lost);
 // kExitDataLost with --strict where data was lost, told on stderr with `where` to look; else

@@ -4,17 +4,10 @@
 
 #include <string>
 
-#include "base/result.h"
-#include "records/facts.h"
-
-namespace CLI {
-class App;
-}
-
 namespace assay {
 
-void add_facts_option(CLI::App& verb, std::string& path);
-// The built-in facts, with those of the user's file where one is named.
-Result<FactBook> load_facts(const std::string& path);
+class Verb;  // cli/options.h
+
+void add_facts_option(Verb& verb, std::string& path);
 
 }  // namespace assay

@@ -1,30 +1,27 @@
 #include "cli/fusion_flags.h"
 
-#include <CLI/CLI.hpp>
-
-#include "cli/common.h"
+#include "cli/options.h"
 
 namespace assay {
 
-void add_fusion_flags(CLI::App& verb, FusionFlags& flags) {
-  verb.add_option("--length", flags.lengths, "chain lengths, comma separated")
-      ->delimiter(',')
-      ->capture_default_str();
-  verb.add_option("--threshold", flags.threshold, "proximity score of a candidate, (0, 1]")
-      ->capture_default_str();
-  verb.add_option("--segment", flags.segment,
-                  "where sequences are cut: none, sync, rootop, iteration")
-      ->check(CLI::IsMember({"none", "sync", "rootop", "iteration"}))
-      ->capture_default_str();
-  verb.add_option("--identity", flags.identity, "what makes kernels equal: name, or name and shape")
-      ->check(CLI::IsMember({"name", "shape"}))
-      ->capture_default_str();
-  verb.add_option("--min-count", flags.min_count, "occurrences a recommended chain needs")
-      ->capture_default_str();
-  verb.add_option("--chains", flags.top, "recommended chains listed")->capture_default_str();
+void add_fusion_flags(Verb& verb, FusionFlags& flags) {
+  verb.option("--length", flags.lengths, "chain lengths, comma separated")
+      .separated_by(',')
+      .shows_default();
+  verb.option("--threshold", flags.threshold, "proximity score of a candidate, (0, 1]")
+      .shows_default();
+  verb.option("--segment", flags.segment, "where sequences are cut: none, sync, rootop, iteration")
+      .one_of({"none", "sync", "rootop", "iteration"})
+      .shows_default();
+  verb.option("--identity", flags.identity, "what makes kernels equal: name, or name and shape")
+      .one_of({"name", "shape"})
+      .shows_default();
+  verb.option("--min-count", flags.min_count, "occurrences a recommended chain needs")
+      .shows_default();
+  verb.option("--chains", flags.top, "recommended chains listed").shows_default();
 }
 
-FusionOptions fusion_options(const FusionFlags& flags, const LaunchFloor& floor) {
+FusionOptions fusion_options(const FusionFlags& flags) {
   FusionOptions options;
   options.lengths = flags.lengths;
   options.threshold = flags.threshold;
@@ -33,7 +30,6 @@ FusionOptions fusion_options(const FusionFlags& flags, const LaunchFloor& floor)
       flags.identity == "shape" ? KernelIdentity::kNameAndShape : KernelIdentity::kName;
   options.max_chains = flags.top;
   options.min_count = flags.min_count;
-  options.floor = floor;
   return options;
 }
 

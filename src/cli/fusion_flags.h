@@ -5,15 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "cli/common.h"
 #include "launch/fuse.h"
 
-namespace CLI {
-class App;
-}
-
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct FusionFlags {
   std::vector<uint32_t> lengths = {2, 4, 8, 16, 32, 64, 128, 256};
@@ -24,8 +20,7 @@ struct FusionFlags {
   size_t top = 10;
 };
 
-void add_fusion_flags(CLI::App& verb, FusionFlags& flags);
-// floor: the trace's.
-FusionOptions fusion_options(const FusionFlags& flags, const LaunchFloor& floor);
+void add_fusion_flags(Verb& verb, FusionFlags& flags);
+FusionOptions fusion_options(const FusionFlags& flags);
 
 }  // namespace assay

@@ -3,16 +3,16 @@
 namespace assay {
 namespace {
 
-volatile std::sig_atomic_t asked = 0;
+volatile std::sig_atomic_t interrupted = 0;
 
 }  // namespace
 
 StopOnInterrupt::StopOnInterrupt() {
-  before_ = std::signal(SIGINT, [](int) { asked = 1; });
+  before_ = std::signal(SIGINT, [](int) { interrupted = 1; });
 }
 
 StopOnInterrupt::~StopOnInterrupt() { std::signal(SIGINT, before_); }
 
-bool interrupt_asked() { return asked != 0; }
+bool interrupt_asked() { return interrupted != 0; }
 
 }  // namespace assay

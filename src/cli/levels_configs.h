@@ -5,18 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "answers/levels/configs.h"
 #include "base/result.h"
-#include "cli/common.h"
-#include "cli/levels_counters.h"
-#include "cli/telemetry_flags.h"
-#include "levels/levels.h"
-#include "levels/query.h"
-
-namespace CLI {
-class App;
-}
 
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct ConfigFlags {
   std::vector<std::string> configs;  // NAME=PATH
@@ -24,17 +18,9 @@ struct ConfigFlags {
   std::vector<std::string> detail;
   size_t top = 2;
 };
-void add_config_options(CLI::App& verb, ConfigFlags& flags);
+void add_config_options(Verb& verb, ConfigFlags& flags);
 
-// Reads one configuration at a time, and of each one trace at a time. The paths of `telemetry`
-// and `counters` are given as NAME=PATH.
-struct ConfigInputs {
-  const ConfigFlags& flags;
-  const CommonOptions& common;
-  const TelemetryFlags& telemetry;
-  const CounterFlags& counters;
-};
-Result<Document> compare_level_configs(const ConfigInputs& inputs, const LevelsOptions& options,
-                                       const LevelQuery& query, bool& data_lost);
+// levels: the paths of its logs and counters are given as NAME=PATH.
+Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags, LevelsRequest levels);
 
 }  // namespace assay

@@ -1,23 +1,15 @@
 #pragma once
 
-// The options of `levels` that bring hardware counters in, and what becomes of them.
+// The options of `levels` that bring hardware counters in.
 
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "cli/common.h"
-#include "levels/counters.h"
-#include "levels/ranks.h"
-#include "report/document/document.h"
-
-namespace CLI {
-class App;
-}
+#include "answers/levels/counters.h"
 
 namespace assay {
 
-struct ConfigFigures;  // levels/figures.h
+class Verb;  // cli/options.h
 
 struct CounterFlags {
   std::vector<std::string> counters;
@@ -28,26 +20,8 @@ struct CounterFlags {
   bool partial = false;
 };
 
-void add_counter_options(CLI::App& verb, CounterFlags& flags);
+void add_counter_options(Verb& verb, CounterFlags& flags);
 
-// The counter runs of a command, read once.
-class CounterRuns {
- public:
-  static Result<CounterRuns> read(const CounterFlags& flags, const CommonOptions& common);
-
-  bool empty() const { return passes_.empty(); }
-  // Of the runs, those of the trace's rank; runs whose name tells no rank are every rank's.
-  Result<CounterJoin> join(const LoadedTrace& loaded, const LevelsReport& report,
-                           int64_t rank) const;
-  // What waterfalls are made of, and these: the figures of a configuration.
-  Status add_waterfalls(const CounterFlags& flags, const JobLevels& job,
-                        ConfigFigures& figures) const;
-  // Adds inputs, words and tables to the document.
-  Status describe(const CounterFlags& flags, const JobLevels& job, Document& document) const;
-
- private:
-  std::vector<CounterPass> passes_;
-  CounterOptions options_;
-};
+CounterRequest counter_request(const CounterFlags& flags);
 
 }  // namespace assay

@@ -1,13 +1,14 @@
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/output_guard.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
@@ -41,13 +42,13 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // Nor must a limit on the size of files: it is reported like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
-  CLI::App app(
+  assay::CommandLine line(
+      "assay",
       "assay takes a GPU run apart: where its time went, whose fault that is, what would change "
-      "it, "
-      "and how sure we are.",
-      "assay");
-  app.set_version_flag("--version", std::string("assay ") + assay::kVersion);
-  app.require_subcommand(1);
+      "it, and how sure we are.",
+      std::string("assay ") + assay::kVersion);
+  assay::Verb& app = line.root();
+  app.needs_a_verb();
   app.footer(
       "Exit codes: 0 fine, 1 a gate was crossed, 2 error, 3 data was lost and --strict was given.\n"
       "Every number is defined in docs/metrics.md.");
@@ -69,11 +70,12 @@ int main(int argc, char** argv) {
   assay::add_export_verb(app, exit_code);
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
-  app.parse_complete_callback([&app] { assay::refuse_outputs_over_inputs(app); });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? assay::kExitFine : assay::kExitError;
+  switch (line.parse(argc, argv, assay::refuse_outputs_over_inputs)) {
+    case assay::CommandLine::End::kRan:
+      return exit_code;
+    case assay::CommandLine::End::kTold:
+      return assay::kExitFine;
+    case assay::CommandLine::End::kRefused:
+      return assay::kExitError;
   }
-  return exit_code;
 }

@@ -1,6 +1,5 @@
 #include "cli/output_guard.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -17,31 +16,30 @@ constexpr std::array<std::string_view, 4> kWritten = {"--output", "--junit", "--
                                                       "--export-kernel-db"};
 constexpr std::array<std::string_view, 2> kRunsACommand = {"record", "sample"};
 
-struct Names {
+struct FileNames {
   std::vector<std::string> written;
   std::vector<std::string> read;
 };
 
-bool is_written(const CLI::Option& option) {
-  return std::any_of(kWritten.begin(), kWritten.end(),
-                     [&](std::string_view name) { return option.check_name(std::string(name)); });
+bool is_written(const GivenOption& option) {
+  return std::any_of(option.names.begin(), option.names.end(), [](const std::string& name) {
+    return std::find(kWritten.begin(), kWritten.end(), name) != kWritten.end();
+  });
 }
 
-void collect(const CLI::App& verb, Names& names) {
-  const std::string name = verb.get_name();
-  if (std::find(kRunsACommand.begin(), kRunsACommand.end(), name) != kRunsACommand.end()) return;
-  for (const CLI::Option* option : verb.get_options()) {
-    for (const std::string& value : option->results()) {
-      if (is_written(*option)) {
-        names.written.push_back(value);
-        continue;
-      }
-      names.read.push_back(value);
-      const size_t equals = value.find('=');
-      if (equals != std::string::npos) names.read.push_back(value.substr(equals + 1));
-    }
+void collect(const GivenOption& option, FileNames& names) {
+  if (std::find(kRunsACommand.begin(), kRunsACommand.end(), option.verb) != kRunsACommand.end()) {
+    return;
   }
-  for (const CLI::App* nested : verb.get_subcommands()) collect(*nested, names);
+  for (const std::string& value : option.values) {
+    if (is_written(option)) {
+      names.written.push_back(value);
+      continue;
+    }
+    names.read.push_back(value);
+    const size_t equals = value.find('=');
+    if (equals != std::string::npos) names.read.push_back(value.substr(equals + 1));
+  }
 }
 
 bool is_one_file(const std::string& a, const std::string& b) {
@@ -51,15 +49,17 @@ bool is_one_file(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void refuse_outputs_over_inputs(const CLI::App& app) {
-  Names names;
-  for (const CLI::App* verb : app.get_subcommands()) collect(*verb, names);
+Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given) {
+  FileNames names;
+  for (const GivenOption& option : given) collect(option, names);
   for (const std::string& written : names.written) {
     for (const std::string& read : names.read) {
       if (!is_one_file(written, read)) continue;
-      throw CLI::ValidationError(clean_text(written), "is an input: it would be overwritten");
+      return Error{ErrorCode::kInvalidArgument, "is an input: it would be overwritten",
+                   clean_text(written), -1};
     }
   }
+  return Ok{};
 }
 
 }  // namespace assay

@@ -3,16 +3,16 @@
 // One rule for every verb, kept before any of them runs: what a command writes is not one of the
 // files that it reads, whatever option names it.
 
-namespace CLI {
-class App;
-}
+#include <vector>
+
+#include "base/result.h"
+#include "cli/options.h"
 
 namespace assay {
 
-// Throws CLI::ValidationError when a file named for writing (-o, --junit, --perfetto,
-// --export-kernel-db) is an existing file that another argument of the same command names for
-// reading, by itself or behind NAME=. Verbs that run a command of the user's are left out: what its
-// arguments mean is not known.
-void refuse_outputs_over_inputs(const CLI::App& app);
+// Fails when a file named for writing (-o, --junit, --perfetto, --export-kernel-db) is an existing
+// file that another argument of the same command names for reading, by itself or behind NAME=.
+// Verbs that run a command of the user's are left out: what its arguments mean is not known.
+Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given);
 
 }  // namespace assay

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <random>
 
+#include "cli/child_process.h"
 #include "cli/version.h"
 #include "ingest/assaytrace/reader.h"
 
@@ -207,12 +208,6 @@ Status check_folder(const std::string& output) {
       "assay record: cannot start " + command[0] + ": " + std::strerror(reason) + "\n";
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) ::_exit(126);
   ::_exit(reason == ENOENT ? 127 : 126);
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 bool has_session(const fs::path& path, uint64_t session) {

@@ -2,20 +2,15 @@
 
 // `--telemetry` and what says how its logs lie beside the trace.
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "answers/levels/telemetry.h"
 #include "base/result.h"
-#include "levels/telemetry.h"
-#include "trace/trace.h"
-
-namespace CLI {
-class App;
-}
 
 namespace assay {
+
+class Verb;  // cli/options.h
 
 struct TelemetryFlags {
   std::vector<std::string> files;
@@ -23,27 +18,9 @@ struct TelemetryFlags {
   std::string zone = "UTC";       // of logs in local time
   std::vector<std::string> gpus;  // GPU=DEVICE
 };
-void add_telemetry_options(CLI::App& verb, TelemetryFlags& flags);
+void add_telemetry_options(Verb& verb, TelemetryFlags& flags);
 
-// Logs of a job, and what its ranks say about them: one rank at a time.
-class TelemetryRun {
- public:
-  // Reads the logs; nothing to do without any.
-  static Result<TelemetryRun> open(const TelemetryFlags& flags, bool allow_truncated);
-  bool any() const { return !logs_.empty(); }
-  // Rows of one rank, whose report still has its kernels. Fails where a log and this trace have no
-  // moment in common. `file`: empty for the only one.
-  Status add(const Trace& trace, const LevelsReport& report, const std::string& file);
-  TelemetryReport finish();
-  bool data_lost() const;
-
- private:
-  std::vector<TelemetryLog> logs_;
-  TelemetryOptions options_;
-  std::optional<PlacedTelemetry> placed_;
-  std::vector<TelemetryRow> rows_;
-  TrustNotes notes_;
-  std::optional<Interval> span_;
-};
+// Fails where a flag is not of its form.
+Result<TelemetryRequest> telemetry_request(const TelemetryFlags& flags);
 
 }  // namespace assay

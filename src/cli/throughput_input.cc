@@ -1,250 +1,35 @@
 #include "cli/throughput_input.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <limits>
-#include <memory>
-
-#include "cli/interrupt.h"
-#include "ingest/text/csv_table.h"
-#include "report/throughput/evaluate.h"
-#include "throughput/dataset.h"
-#include "throughput/points.h"
+#include "cli/options.h"
 
 namespace assay {
-namespace {
-
-// Iterations of the search for parameters: the posterior hardly changes afterwards.
-constexpr int kSearchIterations = 60;
-
-void show_search(const char* process, int iteration, double objective) {
-  if (::isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr,
-             "\r\033[K{}: parameters, step {} of at most {}, objective {:.1f} (Ctrl-C takes it)",
-             process, iteration, kSearchIterations, objective);
-  std::fflush(stderr);
+void add_method_option(Verb& verb, FitRequest& flags) {
+  verb.option("--method", flags.method,
+              "assay, or ala: the paper's curves and trees, without intervals [assay, or what "
+              "the model file says]")
+      .one_of({"assay", "ala"});
 }
 
-std::string search_words(const char* process, const GpFound& found, size_t rows) {
-  std::string words = fmt::format("Parameters of the {} were found on {} rows in {} steps", process,
-                                  rows, found.iterations);
-  if (interrupt_asked()) words += ", when the search was interrupted: more steps may find better";
-  return words + ".";
+void add_fit_options(Verb& verb, FitRequest& flags) {
+  verb.flag("--no-physics", flags.no_physics,
+            "use no facts about models and devices: lengths, batch and devices only");
+  verb.flag("--refit", flags.refit,
+            "search for the kernel's parameters on this table instead of taking those found on "
+            "public data");
+  verb.option("--outside", flags.outside,
+              "a point is outside when its batch, length or devices are beyond the data by "
+              "more than this factor [4, or what the model file says]")
+      .between(1.0, 1e6);
 }
 
-std::vector<BenchRow> learnt_rows(const ThroughputFit& fit) { return feasible_rows(fit.data).rows; }
-
-Status search_parameters(const ThroughputFit& fit, bool physics, std::vector<double>& parameters,
-                         std::vector<std::string>& notes) {
-  const std::vector<BenchRow> rows = learnt_rows(fit);
-  const KernelTable table = kernel_table(rows, fit.facts, physics);
-  if (table.points.empty()) return Ok{};
-  const KernelSpec& spec = physics ? physics_kernel() : plain_kernel();
-  const char* process = physics ? "process on physics" : "process without physics";
-  const StopOnInterrupt interruptible;
-  GpSearch search;
-  search.max_iterations = kSearchIterations;
-  search.progress = [process](int iteration, double objective) {
-    show_search(process, iteration, objective);
-    return !interrupt_asked();
-  };
-  auto found = find_parameters(spec, spec.defaults, table.points, table.residual, search);
-  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
-  if (!found) return found.take_error();
-  notes.push_back(search_words(process, *found, table.points.size()));
-  parameters = std::move(found->parameters);
-  return Ok{};
-}
-
-// What the flags ask for is the Gaussian process's alone.
-Status check_method(const std::string& method, const FitFlags& flags) {
-  if (method == "assay" || !(flags.refit || flags.no_physics || flags.small)) return Ok{};
-  return Error{
-      ErrorCode::kInvalidArgument,
-      "--refit, --no-physics and --small are about --method assay: ALA has neither physics "
-      "nor parameters to search for",
-      "", -1};
-}
-
-bool lacks_facts(const ThroughputFit& fit, const BenchRow& row) {
-  return fit.facts.model(row.model) == nullptr || fit.facts.hardware(row.hardware) == nullptr;
-}
-
-bool any_lacks_facts(const ThroughputFit& fit) {
-  return std::any_of(fit.data.rows.begin(), fit.data.rows.end(),
-                     [&fit](const BenchRow& row) { return lacks_facts(fit, row); });
-}
-
-// Standard deviation of log throughput that the process takes for one measurement: its last
-// parameter. Most rows are of the process on physics where any have facts.
-double taken_noise(const ThroughputFit& fit) {
-  const bool physics = fit.options.physics &&
-                       !std::all_of(fit.data.rows.begin(), fit.data.rows.end(),
-                                    [&fit](const BenchRow& row) { return lacks_facts(fit, row); });
-  const std::vector<double>& found =
-      physics ? fit.options.physics_parameters : fit.options.plain_parameters;
-  return (found.empty() ? (physics ? physics_kernel() : plain_kernel()).defaults : found).back();
-}
-
-Result<FittedModel> make_predictor(ThroughputFit fit) {
-  fit.options.untold = untold_precision(fit.format);
-  if (fit.method == "ala") {
-    // The facts move with the fit: the function must not point into it.
-    const auto facts = std::make_shared<const FactBook>(fit.facts);
-    const LeastLatency least_latency =
-        [facts, bound = least_latency_by_facts(*facts, fit.options.untold)](const BenchRow& row) {
-          return bound(row);
-        };
-    auto ala = std::make_unique<AlaPredictor>(fit.data, fit.options.outside_factor,
-                                              ala_boost_options(), least_latency);
-    if (ala->data().rows.empty()) {
-      return Error{ErrorCode::kFormat, "no row to learn from: all are physically impossible", "",
-                   -1};
-    }
-    return FittedModel{std::move(fit), nullptr, std::move(ala)};
-  }
-  ASSAY_TRY_ASSIGN(std::unique_ptr<Predictor> predictor,
-                   Predictor::fit(fit.data, fit.facts, fit.options));
-  return FittedModel{std::move(fit), std::move(predictor)};
-}
-
-Result<std::vector<BenchRow>> read_points(const PointFlags& flags, const ThroughputFit& fit) {
-  std::vector<BenchRow> points;
-  const std::vector<BenchRow> rows = learnt_rows(fit);
-  if (rows.empty()) return points;  // nothing to learn from, as the fit will say
-  const MeasuredValues measured(rows);
-  for (const std::string& text : flags.at) {
-    ASSAY_TRY_ASSIGN(points.emplace_back(), parse_point(text, measured, fit.facts));
-  }
-  for (const std::string& text : flags.grid) {
-    ASSAY_TRY_ASSIGN(const std::vector<BenchRow> grid, parse_grid(text, measured, fit.facts));
-    points.insert(points.end(), grid.begin(), grid.end());
-  }
-  return points;
-}
-
-}  // namespace
-
-void add_method_option(CLI::App& verb, FitFlags& flags) {
-  verb.add_option("--method", flags.method,
-                  "assay, or ala: the paper's curves and trees, without intervals [assay, or what "
-                  "the model file says]")
-      ->check(CLI::IsMember({"assay", "ala"}));
-}
-
-void add_fit_options(CLI::App& verb, FitFlags& flags) {
-  verb.add_flag("--no-physics", flags.no_physics,
-                "use no facts about models and devices: lengths, batch and devices only");
-  verb.add_flag("--refit", flags.refit,
-                "search for the kernel's parameters on this table instead of taking those found on "
-                "public data");
-  verb.add_option("--outside", flags.outside,
-                  "a point is outside when its batch, length or devices are beyond the data by "
-                  "more than this factor [4, or what the model file says]")
-      ->check(CLI::Range(1.0, 1e6));
-}
-
-std::vector<ImportNote> import_notes(const FittedModel& model) {
-  // What reading the table found stands with what cleaning it found.
-  return bench_import_notes({}, model.fit.data);
-}
-
-bool has_lost_rows(const Document& document) {
-  return std::any_of(document.import_log.begin(), document.import_log.end(),
-                     [](const ImportNote& note) { return note.severity == "data_loss"; });
-}
-
-Result<FittedModel> fit_table(const BenchFlags& bench, const FitFlags& flags,
-                              const PointFlags& points, const std::string* text) {
-  const std::string method = flags.method.empty() ? "assay" : flags.method;
-  ASSAY_TRY(check_method(method, flags));
-  ASSAY_TRY_ASSIGN(LoadedBench loaded, load_bench(bench, text));
-  ThroughputFit fit{loaded.table.source,
-                    loaded.table.format,
-                    std::move(loaded.data),
-                    std::move(loaded.facts),
-                    {},
-                    method};
-  std::vector<BenchOddity>& oddities = fit.data.oddities;
-  oddities.insert(oddities.begin(), loaded.table.oddities.begin(), loaded.table.oddities.end());
-  fit.options.physics = !flags.no_physics;
-  if (flags.outside) fit.options.outside_factor = *flags.outside;
-  if (flags.small) fit.options.digest_from_rows = std::numeric_limits<size_t>::max();
-  ASSAY_TRY_ASSIGN(std::vector<BenchRow> asked, read_points(points, fit));
-  std::vector<std::string> notes;
-  if (flags.refit && !flags.no_physics) {
-    ASSAY_TRY(search_parameters(fit, true, fit.options.physics_parameters, notes));
-  }
-  if (flags.refit && !interrupt_asked() && (flags.no_physics || any_lacks_facts(fit))) {
-    ASSAY_TRY(search_parameters(fit, false, fit.options.plain_parameters, notes));
-  }
-  if (fit.method == "assay") note_repeat_noise(taken_noise(fit), fit.data);
-  ASSAY_TRY_ASSIGN(FittedModel model, make_predictor(std::move(fit)));
-  model.notes = std::move(notes);
-  model.asked = std::move(asked);
-  return model;
-}
-
-Result<FittedModel> load_model(const BenchFlags& bench, const FitFlags& flags,
-                               const PointFlags& points) {
-  const std::string& path = bench.tables.front();
-  std::error_code problem;
-  // Standard input can be read once: a table. So are several files and a folder.
-  if (path == "-" || bench.tables.size() > 1 || std::filesystem::is_directory(path, problem))
-    return fit_table(bench, flags, points);
-  ASSAY_TRY_ASSIGN(std::string text, read_text_file(path));
-  if (!looks_like_model(text)) return fit_table(bench, flags, points, &text);
-  if (flags.refit || flags.no_physics) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "is a model file: --refit and --no-physics need the table, in `assay throughput "
-                 "fit`",
-                 path, -1};
-  }
-  ASSAY_TRY_ASSIGN(ThroughputFit fit, read_model(std::move(text), path));
-  if (!flags.method.empty()) fit.method = flags.method;
-  if (flags.outside) fit.options.outside_factor = *flags.outside;
-  if (!bench.facts.empty()) {
-    ASSAY_TRY_ASSIGN(const std::string facts, read_text_file(bench.facts));
-    ASSAY_TRY(fit.facts.add(facts, bench.facts));
-    // They were made with the facts of the file.
-    fit.options.digests.clear();
-    fit.options.frameworks.reset();
-  }
-  ASSAY_TRY_ASSIGN(std::vector<BenchRow> asked, read_points(points, fit));
-  ASSAY_TRY_ASSIGN(FittedModel model, make_predictor(std::move(fit)));
-  model.asked = std::move(asked);
-  return model;
-}
-
-void add_point_options(CLI::App& verb, PointFlags& flags) {
-  verb.add_option("--at", flags.at,
-                  "one point: 'bb=96,ii=1024,oo=256,hw=H100,model=...,fw=vLLM,n=1'; what all rows "
-                  "agree on may be left out")
-      ->type_name("POINT");
-  verb.add_option("--grid", flags.grid,
-                  "all combinations: 'bb=1..256*2,len=128|1024|2048,hw=A100|H100,...'")
-      ->type_name("GRID");
-}
-
-Status refuse_outside(const std::vector<const Explained*>& answers) {
-  const auto outside = [](const Explained* answer) {
-    return answer->prediction.status != PredictionStatus::kInside;
-  };
-  const auto first = std::find_if(answers.begin(), answers.end(), outside);
-  if (first == answers.end()) return Ok{};
-  const auto count = std::count_if(answers.begin(), answers.end(), outside);
-  const auto& reasons = (*first)->reasons;
-  return Error{ErrorCode::kUnsupported,
-               fmt::format("{} of {} points {} outside the reach of the data ({}); --strict "
-                           "refuses such points",
-                           count, answers.size(), count == 1 ? "is" : "are",
-                           reasons.empty() ? "no answer" : reasons.front()),
-               "", -1};
+void add_point_options(Verb& verb, PointRequest& flags) {
+  verb.option("--at", flags.at,
+              "one point: 'bb=96,ii=1024,oo=256,hw=H100,model=...,fw=vLLM,n=1'; what all rows "
+              "agree on may be left out")
+      .called("POINT");
+  verb.option("--grid", flags.grid,
+              "all combinations: 'bb=1..256*2,len=128|1024|2048,hw=A100|H100,...'")
+      .called("GRID");
 }
 
 }  // namespace assay

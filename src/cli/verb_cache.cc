@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "ingest/columnar/file.h"
@@ -55,19 +55,19 @@ Status make_cache(const CacheVerb& verb) {
 
 }  // namespace
 
-void add_cache_verb(CLI::App& app, int& exit_code) {
+void add_cache_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<CacheVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "cache", "Keep a trace as columns (.assay): every verb opens that in place of the trace");
-  sub->add_option("trace", verb->input, "a trace file, as the other verbs take it")->required();
-  sub->add_option("-o,--output", verb->output, "the file to write, e.g. trace.assay")
-      ->type_name("FILE")
-      ->required();
-  sub->add_option("--threads", verb->threads, "threads for reading; 0 = all processors")
-      ->check(CLI::Range(0, 1024));
-  sub->add_flag("--allow-truncated", verb->allow_truncated,
-                "keep what lies before the cut of a truncated file instead of refusing it");
-  sub->callback([verb, &exit_code] {
+  sub.input("trace", verb->input, "a trace file, as the other verbs take it").required();
+  sub.option("-o,--output", verb->output, "the file to write, e.g. trace.assay")
+      .called("FILE")
+      .required();
+  sub.option("--threads", verb->threads, "threads for reading; 0 = all processors")
+      .between(0, 1024);
+  sub.flag("--allow-truncated", verb->allow_truncated,
+           "keep what lies before the cut of a truncated file instead of refusing it");
+  sub.run([verb, &exit_code] {
     if (Status status = make_cache(*verb); !status) exit_code = fail(status.error());
   });
 }

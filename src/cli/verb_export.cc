@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "answers/tables.h"
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
+#include "cli/options.h"
 #include "cli/output_format.h"
-#include "cli/query_inputs.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "query/document_relations.h"
@@ -124,14 +124,13 @@ Status export_folder(const ExportVerb& verb, const std::string& format, bool& da
   if (format == "parquet") ASSAY_TRY(Database::open(Catalog{}, {}));
   ASSAY_TRY_ASSIGN(OutputFolder folder, OutputFolder::open(verb.output));
   std::vector<std::optional<int64_t>> told;
-  const auto write = [&](const LoadedTrace& loaded) -> Status {
-    ASSAY_TRY_ASSIGN(const Catalog catalog, everything_of(loaded, 0, verb.request));
+  const auto write = [&](const LoadedTrace& loaded, const Catalog& catalog) -> Status {
     data_lost |= loaded.trace.log.data_lost();
     ASSAY_TRY(write_input(catalog, format, folder.place() + "/" + std::to_string(told.size())));
     told.push_back(loaded.trace.distributed.rank);
     return Ok{};
   };
-  ASSAY_TRY(each_trace(verb.common, write));
+  ASSAY_TRY(each_catalog(verb.request, write));
   ASSAY_TRY(name_folders(folder.place(), told));
   return folder.finish();
 }
@@ -184,24 +183,23 @@ int run(const ExportVerb& verb) {
 
 }  // namespace
 
-void add_export_verb(CLI::App& app, int& exit_code) {
+void add_export_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ExportVerb>();
-  CLI::App* sub = app.add_subcommand(
-      "export", "Write the tables of a trace, and what the rooms say of it, as files");
-  sub->add_option("traces", verb->common.inputs, "traces, as the other verbs take them")
-      ->required();
-  sub->add_option("-o,--output", verb->output, "the folder to make; the file for xlsx")
-      ->type_name("PATH")
-      ->required();
-  sub->add_option("--format", verb->format,
-                  "parquet (needs DuckDB), csv, jsonl or xlsx; without it xlsx where the output's "
-                  "name ends so, else parquet")
-      ->check(CLI::IsMember({"parquet", "csv", "jsonl", "xlsx"}));
-  add_reading_options(*sub, verb->common);
-  sub->add_option("--floor", verb->request.floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  sub->callback([verb, &exit_code] {
-    verb->common.keep_op_inputs = true;
+  Verb& sub =
+      app.verb("export", "Write the tables of a trace, and what the rooms say of it, as files");
+  sub.input("traces", verb->common.inputs, "traces, as the other verbs take them").required();
+  sub.option("-o,--output", verb->output, "the folder to make; the file for xlsx")
+      .called("PATH")
+      .required();
+  sub.option("--format", verb->format,
+             "parquet (needs DuckDB), csv, jsonl or xlsx; without it xlsx where the output's "
+             "name ends so, else parquet")
+      .one_of({"parquet", "csv", "jsonl", "xlsx"});
+  add_reading_options(sub, verb->common);
+  sub.option("--floor", verb->request.floor,
+             "launch time of an empty kernel (see assay launch --help)");
+  sub.run([verb, &exit_code] {
+    verb->request.traces = verb->common;
     exit_code = run(*verb);
   });
 }

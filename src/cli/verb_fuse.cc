@@ -1,11 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "answers/launch.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
-#include "ingest/replay/floor.h"
-#include "report/sections.h"
 
 namespace assay {
 namespace {
@@ -16,36 +15,21 @@ struct FuseVerb {
   FusionFlags flags;
 };
 
-Result<TraceContent> analyze(const FuseVerb& verb, const LoadedTrace& loaded) {
-  PhaseClock clock(verb.common.perf);
-  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(verb.floor, loaded.trace, loaded.links));
-  const FusionOptions options = fusion_options(verb.flags, floor);
-  ASSAY_TRY_ASSIGN(const FusionReport fusion,
-                   analyze_fusion(loaded.trace, loaded.links, loaded.windows, options));
-  clock.mark("fuse");
-  TraceContent content;
-  if (!has_kernels(loaded.trace)) content.verdict = {no_kernels_words(loaded.trace)};
-  content.sections.push_back(fusion_section(fusion));
-  content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {fusion.trust, floor.trust})));
-  return content;
+int run(const FuseVerb& verb) {
+  const FusionRequest request{traces_of(verb.common), verb.floor, fusion_options(verb.flags)};
+  return write_answer(answer_fusion(request), verb.common);
 }
 
 }  // namespace
 
-void add_fuse_verb(CLI::App& app, int& exit_code) {
+void add_fuse_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<FuseVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "fuse", "Chains of kernels that always run together, and what fusing them would save");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option("--floor", verb->floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  add_fusion_flags(*sub, verb->flags);
-  sub->callback([verb, &exit_code] {
-    exit_code = run_over_inputs(verb->common, "Fusion", [verb](const LoadedTrace& loaded) {
-      return analyze(*verb, loaded);
-    });
-  });
+  add_common_options(sub, verb->common, true);
+  sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+  add_fusion_flags(sub, verb->flags);
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

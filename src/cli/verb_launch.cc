@@ -1,13 +1,10 @@
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 
+#include "answers/launch.h"
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
-#include "ingest/replay/floor.h"
-#include "launch/tree.h"
-#include "report/launch/charts.h"
-#include "report/sections.h"
 
 namespace assay {
 namespace {
@@ -27,68 +24,41 @@ const std::map<std::string, TreeOrder> kTreeOrders = {{"launch", TreeOrder::kLau
                                                       {"device", TreeOrder::kDevice},
                                                       {"host", TreeOrder::kHost}};
 
-Result<TraceContent> analyze(const LaunchVerb& verb, const LoadedTrace& loaded) {
-  PhaseClock clock(verb.common.perf);
-  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(verb.floor, loaded.trace, loaded.links));
-  const LaunchOptions options{
-      .floor = floor, .count_copies = verb.count_copies, .top_kernels = verb.top};
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
-  clock.mark("launch");
-  TraceContent content;
-  content.overview = launch_overview(launch.whole);
-  content.sections.push_back(launch_section(launch, verb.top));
-  if (wants_page(verb.common)) {
-    add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
-                         content.sections.back());
-  }
+int run(const LaunchVerb& verb) {
+  LaunchRequest request{.traces = traces_of(verb.common),
+                        .floor = verb.floor,
+                        .top = verb.top,
+                        .count_copies = verb.count_copies,
+                        .graph = verb.graph,
+                        .timelines = wants_page(verb.common)};
   if (verb.tree) {
-    const TreeOptions tree{.order = kTreeOrders.at(verb.tree_order), .min_share = verb.min_share};
-    ASSAY_TRY_ASSIGN(const CallTree calls, build_call_tree(loaded.trace, loaded.links, tree));
-    content.sections.push_back(tree_section(calls));
+    request.tree = {.order = kTreeOrders.at(verb.tree_order), .min_share = verb.min_share};
   }
-  if (verb.graph) {
-    content.sections.push_back(kernel_rows_section(
-        loaded.trace, loaded.windows, list_kernels(loaded.trace, loaded.links, loaded.windows)));
-  }
-  content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {launch.trust, floor.trust})));
-  if (launch.whole.kernels == 0) {
-    content.verdict = {no_kernels_words(loaded.trace)};
-    for (Section& section : content.sections) hide_from_readers(section);
-  }
-  return content;
+  return write_answer(answer_launch(request), verb.common);
 }
 
 }  // namespace
 
-void add_launch_verb(CLI::App& app, int& exit_code) {
+void add_launch_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<LaunchVerb>();
-  CLI::App* sub = app.add_subcommand(
-      "launch",
-      "How work reaches the GPU: launch and queue time, idle time, most launched kernels");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option(
-      "--floor", verb->floor,
-      "launch time of an empty kernel: nanoseconds, a floor file, or a published platform "
-      "such as Intel+H100; default: published for this board, else estimated");
-  sub->add_option("--top", verb->top, "kernels listed; 0 = all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub->add_flag("--count-copies", verb->count_copies, "copies and fills also make the GPU busy");
-  sub->add_flag("--tree", verb->tree, "the operator, call and kernel tree, collapsed by name");
-  sub->add_option("--tree-order", verb->tree_order, "order of the tree: launch, device or host")
-      ->check(CLI::IsMember({"launch", "device", "host"}))
-      ->capture_default_str();
-  sub->add_option("--min-share", verb->min_share, "merge tree nodes below this share of the total")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  sub->add_flag("--graph", verb->graph, "every kernel with its call and operators, one row each");
-  sub->callback([verb, &exit_code] {
-    exit_code = run_over_inputs(verb->common, "Launch", [verb](const LoadedTrace& loaded) {
-      return analyze(*verb, loaded);
-    });
-  });
+  Verb& sub =
+      app.verb("launch",
+               "How work reaches the GPU: launch and queue time, idle time, most launched kernels");
+  add_common_options(sub, verb->common, true);
+  sub.option("--floor", verb->floor,
+             "launch time of an empty kernel: nanoseconds, a floor file, or a published platform "
+             "such as Intel+H100; default: published for this board, else estimated");
+  sub.option("--top", verb->top, "kernels listed; 0 = all").at_least_zero().shows_default();
+  sub.flag("--count-copies", verb->count_copies, "copies and fills also make the GPU busy");
+  sub.flag("--tree", verb->tree, "the operator, call and kernel tree, collapsed by name");
+  sub.option("--tree-order", verb->tree_order, "order of the tree: launch, device or host")
+      .one_of({"launch", "device", "host"})
+      .shows_default();
+  sub.option("--min-share", verb->min_share, "merge tree nodes below this share of the total")
+      .between(0.0, 1.0)
+      .shows_default();
+  sub.flag("--graph", verb->graph, "every kernel with its call and operators, one row each");
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

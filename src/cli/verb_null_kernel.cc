@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -9,11 +8,12 @@
 #include <map>
 #include <memory>
 
+#include "answers/files/floor_file.h"
 #include "base/dynamic_library.h"
+#include "base/export_file.h"
 #include "cli/child_process.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
-#include "cli/floor_file.h"
+#include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
 #include "devices/amd.h"
@@ -283,26 +283,24 @@ std::string device_problem(const std::string& text) {
 
 }  // namespace
 
-void add_null_kernel_verb(CLI::App& app, int& exit_code) {
+void add_null_kernel_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<NullKernelVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "null-kernel", "Measures what an empty kernel costs to launch on this machine, for --floor");
-  sub->add_option("-o,--output", verb->output, "the floor file")->capture_default_str();
-  sub->add_option("--device", verb->device,
-                  "number of the GPU, or all; nvidia:0 or amd:0 where both kinds are installed")
-      ->check(CLI::Validator(device_problem, "DEVICE"))
-      ->capture_default_str();
-  sub->add_option("--warmups", verb->warmups, "launches that do not count")->capture_default_str();
-  sub->add_option("--runs", verb->runs, "launches that count")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  sub->add_option("--limit", verb->limit_s, "seconds after which a driver that hangs is given up")
-      ->check(CLI::Range(1, 86'400))
-      ->capture_default_str();
-  sub->add_option("--cupti", verb->cupti, "the libcupti to load; default: looked for");
-  sub->add_option("--recorder", verb->recorder,
-                  "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)");
-  sub->callback([verb, &exit_code] {
+  sub.option("-o,--output", verb->output, "the floor file").shows_default();
+  sub.option("--device", verb->device,
+             "number of the GPU, or all; nvidia:0 or amd:0 where both kinds are installed")
+      .checked_by(device_problem, "DEVICE")
+      .shows_default();
+  sub.option("--warmups", verb->warmups, "launches that do not count").shows_default();
+  sub.option("--runs", verb->runs, "launches that count").between(1, 1'000'000).shows_default();
+  sub.option("--limit", verb->limit_s, "seconds after which a driver that hangs is given up")
+      .between(1, 86'400)
+      .shows_default();
+  sub.option("--cupti", verb->cupti, "the libcupti to load; default: looked for");
+  sub.option("--recorder", verb->recorder,
+             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)");
+  sub.run([verb, &exit_code] {
     const Status done = measure(*verb);
     exit_code = done ? kExitFine : fail(done.error());
   });

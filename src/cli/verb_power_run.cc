@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -9,9 +8,11 @@
 #include <memory>
 #include <optional>
 
+#include "answers/files/sensor_choice.h"
+#include "answers/inputs/facts.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
-#include "cli/sensor_choice.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 #include "devices/device.h"
 #include "ingest/power/json.h"
@@ -264,71 +265,70 @@ int finish(Result<Document> document, const CommonOptions& common) {
   return write_document(*document, common, false);
 }
 
-void add_device_options(CLI::App& verb, std::string& device, SensorChoice& sensor, uint64_t& seed) {
-  verb.add_option("--device", device,
-                  "auto, nvidia:0, amd:0, or simulated, which takes settings such as "
-                  "simulated:window=1ms,period=1ms,drift=42")
-      ->capture_default_str();
-  static const std::map<std::string, SensorChoice> kSensors = {{"auto", SensorChoice::kAuto},
-                                                               {"instant", SensorChoice::kInstant},
-                                                               {"average", SensorChoice::kAverage},
-                                                               {"usage", SensorChoice::kUsage},
-                                                               {"samples", SensorChoice::kSamples}};
-  verb.add_option(
-          "--sensor", sensor,
+void add_device_options(Verb& verb, std::string& device, SensorChoice& sensor, uint64_t& seed) {
+  verb.option("--device", device,
+              "auto, nvidia:0, amd:0, or simulated, which takes settings such as "
+              "simulated:window=1ms,period=1ms,drift=42")
+      .shows_default();
+  static const std::vector<std::pair<std::string, int>> kSensors = {
+      {"auto", static_cast<int>(SensorChoice::kAuto)},
+      {"instant", static_cast<int>(SensorChoice::kInstant)},
+      {"average", static_cast<int>(SensorChoice::kAverage)},
+      {"usage", static_cast<int>(SensorChoice::kUsage)},
+      {"samples", static_cast<int>(SensorChoice::kSamples)}};
+  verb.choice(
+          "--sensor", kSensors,
+          [&sensor](int chosen) { sensor = static_cast<SensorChoice>(chosen); },
           "which of NVML's readings of power: instant, average (1 s), usage, samples (those "
           "that the driver buffered); auto = the first of these that the GPU has")
-      ->type_name("NAME")
-      ->transform(CLI::CheckedTransformer(kSensors).description(""));
-  verb.add_option("--seed", seed, "of random delays, and of a simulated device")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      .called("NAME");
+  verb.option("--seed", seed, "of random delays, and of a simulated device")
+      .at_least_zero()
+      .shows_default();
 }
 
-void add_run_verb(CLI::App& power, int& exit_code) {
+void add_run_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<RunVerb>();
-  CLI::App* sub = power.add_subcommand(
-      "run", "Runs a kernel by FinGraV's nine steps and gives its power profile");
-  add_common_options(*sub, verb->common, false);
-  add_device_options(*sub, verb->device, verb->sensor, verb->seed);
-  sub->add_option("--workload", verb->workloads,
-                  "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, so:FILE:symbol, "
-                  "cu:FILE:kernel, hip:FILE:kernel, cmd:COMMAND, or a list of which the last is "
-                  "profiled: '60*gemm:2048 , 1*gemm:8192'; can be given several times")
-      ->required();
-  sub->add_option("--record", verb->record,
-                  "folder for the raw records; an interrupted run there is gone on with. Default: "
-                  "assay-power-WORKLOAD, none when simulated");
-  sub->add_option("--calibration", verb->calibration,
-                  "the sensor's calibration; default: what `assay power calibrate` kept");
-  sub->add_option("--runs", verb->runs, "runs, instead of FinGraV's Table I")
-      ->check(CLI::Range(1, 1'000'000));
-  sub->add_option("--rounds", verb->rounds, "further rounds when samples are short")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
-  sub->add_flag("--force", verb->force, "also kernels under 25 us");
-  add_facts_option(*sub, verb->facts);
-  sub->add_flag("--paper-counts", verb->paper_counts,
-                "max(ceil(w/T), 4) executions per run as published, although their window still "
-                "holds some of what was before");
-  sub->callback([verb, &exit_code] { exit_code = finish(run_document(*verb), verb->common); });
+  Verb& sub =
+      power.verb("run", "Runs a kernel by FinGraV's nine steps and gives its power profile");
+  add_common_options(sub, verb->common, false);
+  add_device_options(sub, verb->device, verb->sensor, verb->seed);
+  sub.option("--workload", verb->workloads,
+             "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, so:FILE:symbol, "
+             "cu:FILE:kernel, hip:FILE:kernel, cmd:COMMAND, or a list of which the last is "
+             "profiled: '60*gemm:2048 , 1*gemm:8192'; can be given several times")
+      .required();
+  sub.option("--record", verb->record,
+             "folder for the raw records; an interrupted run there is gone on with. Default: "
+             "assay-power-WORKLOAD, none when simulated");
+  sub.option("--calibration", verb->calibration,
+             "the sensor's calibration; default: what `assay power calibrate` kept");
+  sub.option("--runs", verb->runs, "runs, instead of FinGraV's Table I").between(1, 1'000'000);
+  sub.option("--rounds", verb->rounds, "further rounds when samples are short")
+      .between(0, 100)
+      .shows_default();
+  sub.flag("--force", verb->force, "also kernels under 25 us");
+  add_facts_option(sub, verb->facts);
+  sub.flag("--paper-counts", verb->paper_counts,
+           "max(ceil(w/T), 4) executions per run as published, although their window still "
+           "holds some of what was before");
+  sub.run([verb, &exit_code] { exit_code = finish(run_document(*verb), verb->common); });
 }
 
-void add_calibrate_verb(CLI::App& power, int& exit_code) {
+void add_calibrate_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<CalibrateVerb>();
-  CLI::App* sub = power.add_subcommand(
-      "calibrate", "Measures how this GPU's power sensor averages and reports, and keeps it");
-  add_common_options(*sub, verb->common, false);
-  add_device_options(*sub, verb->device, verb->sensor, verb->seed);
-  sub->add_option("--calibration", verb->calibration,
-                  "file to keep it in; default: assay/sensors in the cache folder");
-  sub->callback(
-      [verb, &exit_code] { exit_code = finish(calibrate_document(*verb), verb->common); });
+  Verb& sub = power.verb("calibrate",
+                         "Measures how this GPU's power sensor averages and reports, and keeps it");
+  add_common_options(sub, verb->common, false);
+  add_device_options(sub, verb->device, verb->sensor, verb->seed);
+  sub.option("--calibration", verb->calibration,
+             "file to keep it in; default: assay/sensors in the cache folder");
+  sub.run([verb, &exit_code] { exit_code = finish(calibrate_document(*verb), verb->common); });
 }
 
 }  // namespace
 
-void add_power_run_verbs(CLI::App& power, int& exit_code) {
+void add_power_run_verbs(Verb& power, int& exit_code) {
   add_run_verb(power, exit_code);
   add_calibrate_verb(power, exit_code);
 }

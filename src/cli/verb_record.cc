@@ -1,14 +1,14 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
+#include "base/export_file.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
+#include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/verbs.h"
 #include "ingest/assaytrace/reader.h"
@@ -34,7 +34,7 @@ struct RecordedFile {
   RecordingFacts facts;
 };
 
-void say(const std::string& line) { fmt::print(stderr, "assay record: {}\n", line); }
+void say_of_recording(const std::string& line) { fmt::print(stderr, "assay record: {}\n", line); }
 
 // What to do about a note, in a sentence; empty: its own text says it all.
 std::string remedy(const RecordingFacts::Note& note) {
@@ -94,10 +94,10 @@ void report_file(const RecordedFile& file) {
   const RecordingFacts& facts = file.facts;
   uint64_t lost = 0;
   for (const auto& [reason, count] : facts.lost) lost += count;
-  say(fmt::format("{}: process {} ({}): {}; {} lost; {}", file.path, facts.pid, facts.program,
-                  counts_text(facts), lost, bytes_text(facts.bytes)));
+  say_of_recording(fmt::format("{}: process {} ({}): {}; {} lost; {}", file.path, facts.pid,
+                               facts.program, counts_text(facts), lost, bytes_text(facts.bytes)));
   if (!facts.closed) {
-    say(fmt::format(
+    say_of_recording(fmt::format(
         "{}: not closed: the process was killed, crashed or still runs; what it did since the last "
         "flush is missing",
         file.path));
@@ -107,11 +107,12 @@ void report_file(const RecordedFile& file) {
     if (note.code == NoteCode::kClockCallback || note.text == told) continue;
     told = note.text;
     const std::string what_to_do = remedy(note);
-    say(fmt::format("{}: {}{}{}", file.path, note.text, what_to_do.empty() ? "" : ". ",
-                    what_to_do));
+    say_of_recording(fmt::format("{}: {}{}{}", file.path, note.text, what_to_do.empty() ? "" : ". ",
+                                 what_to_do));
   }
   if (facts.device_rows() == 0 && told.empty() && facts.closed) {
-    say(fmt::format("{}: no work of a GPU was seen: {}", file.path,
+    say_of_recording(
+        fmt::format("{}: no work of a GPU was seen: {}", file.path,
                     facts.tracer_version == 0
                         ? "the process never started the CUDA driver"
                         : "the process started the driver, and launched nothing while recording"));
@@ -121,12 +122,14 @@ void report_file(const RecordedFile& file) {
 void report_nothing() {
   void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver == nullptr) {
-    say("nothing was recorded, and no file written: no NVIDIA driver is installed here "
+    say_of_recording(
+        "nothing was recorded, and no file written: no NVIDIA driver is installed here "
         "(libcuda.so.1)");
     return;
   }
   ::dlclose(driver);
-  say("nothing was recorded: the program never started the CUDA driver and has no NVTX ranges (or "
+  say_of_recording(
+      "nothing was recorded: the program never started the CUDA driver and has no NVTX ranges (or "
       "it drops the environment of what it starts)");
 }
 
@@ -146,7 +149,7 @@ void report_older(const std::vector<RecordedFile>& files, const std::string& out
   const bool ours = std::any_of(files.begin(), files.end(), [&output](const RecordedFile& file) {
     return file.path == output;
   });
-  if (!ours) say(output + " is of an earlier run: it was left as it is");
+  if (!ours) say_of_recording(output + " is of an earlier run: it was left as it is");
 }
 
 // The one file with GPU work gets the name that was asked for; without any, the only file there is.
@@ -200,14 +203,15 @@ Result<int> record(RecordVerb& verb) {
   for (const std::string& path : run.files) {
     auto facts = read_recording_facts(path);
     if (!facts) {
-      say(path + ": " + facts.error().describe());
+      say_of_recording(path + ": " + facts.error().describe());
       continue;
     }
     files.push_back({path, *std::move(facts)});
   }
   for (RecordedFile& file : files) {
     if (!json) continue;
-    if (const Status converted = convert(file); !converted) say(converted.error().describe());
+    if (const Status converted = convert(file); !converted)
+      say_of_recording(converted.error().describe());
   }
   name_output(files, asked);
   for (const RecordedFile& file : files) report_file(file);
@@ -218,42 +222,41 @@ Result<int> record(RecordVerb& verb) {
 
 }  // namespace
 
-void add_record_verb(CLI::App& app, int& exit_code) {
+void add_record_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<RecordVerb>();
   verb->request.output = "out.assaytrace";
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "record", "Runs a command and records what it does on NVIDIA GPUs, with little overhead");
-  sub->add_option("-o,--output", verb->request.output,
-                  "the trace; several processes get OUT.PID.assaytrace each")
-      ->capture_default_str();
-  sub->add_option("--format", verb->format, "assaytrace, or kineto: Chrome JSON, for Perfetto")
-      ->check(CLI::IsMember({"assaytrace", "kineto"}))
-      ->capture_default_str();
-  sub->add_option("--max-bytes", verb->request.max_bytes,
-                  "end recording when a file has this size, e.g. 500MB; default 4 GiB")
-      ->transform(CLI::AsSizeValue(false));
-  sub->add_option("--capture-range", verb->request.capture_range,
-                  "record only while an NVTX range of this name is open");
-  sub->add_option("--start-signal", verb->start_signal,
-                  "record only after this signal (USR1) is sent to assay; the next one stops");
-  sub->add_option("--stop-signal", verb->stop_signal, "another signal for stopping");
-  sub->add_option("--flush-ms", verb->request.flush_ms,
-                  "write down what there is this often; default 1000")
-      ->check(CLI::Range(10u, 3'600'000u));
-  sub->add_flag("--whole-graphs", verb->request.whole_graphs,
-                "one row per CUDA graph launch instead of its kernels: less overhead");
-  sub->add_flag("--tracer-clock", verb->request.tracer_clock,
-                "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
-  sub->add_option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for");
-  sub->add_option("--recorder", verb->request.library,
-                  "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)");
-  sub->add_option("command", verb->request.command, "what to run, after --")->required();
-  sub->prefix_command(false);
-  sub->footer(
+  sub.option("-o,--output", verb->request.output,
+             "the trace; several processes get OUT.PID.assaytrace each")
+      .shows_default();
+  sub.option("--format", verb->format, "assaytrace, or kineto: Chrome JSON, for Perfetto")
+      .one_of({"assaytrace", "kineto"})
+      .shows_default();
+  sub.option("--max-bytes", verb->request.max_bytes,
+             "end recording when a file has this size, e.g. 500MB; default 4 GiB")
+      .size();
+  sub.option("--capture-range", verb->request.capture_range,
+             "record only while an NVTX range of this name is open");
+  sub.option("--start-signal", verb->start_signal,
+             "record only after this signal (USR1) is sent to assay; the next one stops");
+  sub.option("--stop-signal", verb->stop_signal, "another signal for stopping");
+  sub.option("--flush-ms", verb->request.flush_ms,
+             "write down what there is this often; default 1000")
+      .between(10u, 3'600'000u);
+  sub.flag("--whole-graphs", verb->request.whole_graphs,
+           "one row per CUDA graph launch instead of its kernels: less overhead");
+  sub.flag("--tracer-clock", verb->request.tracer_clock,
+           "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
+  sub.option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for");
+  sub.option("--recorder", verb->request.library,
+             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)");
+  sub.input("command", verb->request.command, "what to run, after --").required();
+  sub.footer(
       "The exit code is the command's; 128 + number when a signal ended it, 127 when it was not "
       "found. Nothing of the program is changed: when recording cannot be had, it runs all the "
       "same, and stderr says why.");
-  sub->callback([verb, &exit_code] {
+  sub.run([verb, &exit_code] {
     const Result<int> code = record(*verb);
     exit_code = code ? *code : fail(code.error());
   });

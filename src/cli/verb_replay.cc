@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -10,11 +9,12 @@
 #include <memory>
 #include <optional>
 
+#include "answers/files/replay_cache.h"
+#include "base/export_file.h"
 #include "cli/child_process.h"
 #include "cli/common.h"
-#include "cli/export_file.h"
 #include "cli/interrupt.h"
-#include "cli/replay_cache.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
@@ -158,7 +158,7 @@ Result<CollectorTracer> choose_tracer(const ReplayVerb& verb, const std::string&
   return CollectorTracer::kCupti;
 }
 
-struct Session {
+struct ReplaySession {
   const ReplayVerb& verb;
   const ReplayPlan& plan;
   std::string program;
@@ -166,7 +166,7 @@ struct Session {
   const ScratchFolder& scratch;
 };
 
-std::vector<std::string> traced_command(const Session& session, const std::string& trace,
+std::vector<std::string> traced_command(const ReplaySession& session, const std::string& trace,
                                         const std::vector<std::string>& command) {
   std::vector<std::string> argv;
   switch (session.file.head.tracer) {
@@ -192,10 +192,11 @@ std::vector<std::string> traced_command(const Session& session, const std::strin
 }
 
 // A program that was stopped leaves what its tracer had flushed: entries of it count.
-std::map<uint64_t, ReplayedKernels> kernels_of(const Session& session, const std::string& trace,
-                                               std::string& why_not) {
+std::map<uint64_t, ReplayedKernels> kernels_of(const ReplaySession& session,
+                                               const std::string& trace, std::string& why_not) {
   if (session.file.head.tracer == CollectorTracer::kHost) return {};
   CommonOptions options;
+  options.listener = terminal_listener(options);
   options.allow_truncated = true;
   auto loaded = load_input(trace, options);
   if (!loaded) {
@@ -205,7 +206,7 @@ std::map<uint64_t, ReplayedKernels> kernels_of(const Session& session, const std
   return replayed_kernels(loaded->trace, loaded->links);
 }
 
-ReplayEntry entry_from(const Session& session, ReplayAnswer answer,
+ReplayEntry entry_from(const ReplaySession& session, ReplayAnswer answer,
                        std::map<uint64_t, ReplayedKernels>& kernels, const std::string& why_not) {
   ReplayEntry entry;
   entry.key = session.plan.entries[answer.entry].key;
@@ -230,7 +231,7 @@ ReplayEntry entry_from(const Session& session, ReplayAnswer answer,
 
 // Runs the program over these entries of the plan once. done: those that have an answer now, or in
 // which the program ended; it is not empty unless the program could not run at all.
-Result<std::vector<ReplayEntry>> run_once(const Session& session,
+Result<std::vector<ReplayEntry>> run_once(const ReplaySession& session,
                                           const std::vector<size_t>& entries,
                                           std::vector<size_t>& done) {
   const std::string job = session.scratch.file("job"), answers = session.scratch.file("answers");
@@ -267,7 +268,8 @@ Result<std::vector<ReplayEntry>> run_once(const Session& session,
   return made;
 }
 
-Status replay_all(const Session& session, std::vector<size_t> open, const ReplayCache& cache) {
+Status replay_all(const ReplaySession& session, std::vector<size_t> open,
+                  const ReplayCache& cache) {
   const StopOnInterrupt stop;
   while (!open.empty() && !interrupt_asked()) {
     const std::vector<size_t> now(open.begin(),
@@ -405,38 +407,36 @@ Status replay(ReplayVerb verb) {
 
 }  // namespace
 
-void add_replay_verb(CLI::App& app, int& exit_code) {
+void add_replay_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReplayVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "replay", "Run the operators of a kernel database one by one and measure their launches");
-  sub->add_option("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
-  sub->add_option("-o,--output", verb->output, "file to write; one that is there is gone on with");
-  sub->add_option("--device", verb->device, "auto, cuda or cpu")
-      ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
-      ->capture_default_str();
-  sub->add_option("--tracer", verb->tracer, "auto, cupti (assay record), nsys or none")
-      ->check(CLI::IsMember({"auto", "cupti", "nsys", "none"}))
-      ->capture_default_str();
-  sub->add_option("--warmups", verb->job.warmups, "calls that do not count")->capture_default_str();
-  sub->add_option("--runs", verb->job.runs, "calls that do")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  sub->add_option("--entry-seconds", verb->job.entry_seconds, "most time for one kernel")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  sub->add_option("--batch", verb->batch, "kernels per process; the file is written after each")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  sub->add_flag("--fresh", verb->fresh, "do not go on with the file that is there");
-  sub->add_flag("--no-cache", verb->no_cache, "measure anew what was measured before");
-  sub->add_option("--library", verb->libraries,
-                  "a shared object that registers operators (fbgemm's, a project's own), loaded "
-                  "before the replay; may be repeated")
-      ->check(CLI::ExistingFile);
-  sub->add_option("--program", verb->program, "assay-replay to run");
-  sub->add_flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
-  sub->add_option("--python", verb->python, "the Python for --build")->capture_default_str();
-  sub->callback([verb, &exit_code] {
+  sub.input("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
+  sub.option("-o,--output", verb->output, "file to write; one that is there is gone on with");
+  sub.option("--device", verb->device, "auto, cuda or cpu")
+      .one_of({"auto", "cuda", "cpu"})
+      .shows_default();
+  sub.option("--tracer", verb->tracer, "auto, cupti (assay record), nsys or none")
+      .one_of({"auto", "cupti", "nsys", "none"})
+      .shows_default();
+  sub.option("--warmups", verb->job.warmups, "calls that do not count").shows_default();
+  sub.option("--runs", verb->job.runs, "calls that do").between(1, 1000000).shows_default();
+  sub.option("--entry-seconds", verb->job.entry_seconds, "most time for one kernel")
+      .more_than_zero()
+      .shows_default();
+  sub.option("--batch", verb->batch, "kernels per process; the file is written after each")
+      .between(1, 100000)
+      .shows_default();
+  sub.flag("--fresh", verb->fresh, "do not go on with the file that is there");
+  sub.flag("--no-cache", verb->no_cache, "measure anew what was measured before");
+  sub.option("--library", verb->libraries,
+             "a shared object that registers operators (fbgemm's, a project's own), loaded "
+             "before the replay; may be repeated")
+      .existing_file();
+  sub.option("--program", verb->program, "assay-replay to run");
+  sub.flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
+  sub.option("--python", verb->python, "the Python for --build").shows_default();
+  sub.run([verb, &exit_code] {
     if (verb->build) {
       exit_code = build_program(*verb);
       if (exit_code != kExitFine || verb->database.empty()) return;

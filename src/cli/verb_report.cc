@@ -1,17 +1,17 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
-#include "cli/export_file.h"
-#include "cli/report_content.h"
-#include "cli/throughput_input.h"
-#include "cli/throughput_report.h"
-#include "cli/timeline_file.h"
+#include "answers/files/timeline_file.h"
+#include "answers/report.h"
+#include "cli/common.h"
+#include "cli/fusion_flags.h"
+#include "cli/options.h"
+#include "cli/telemetry_flags.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "report/document/text.h"
@@ -22,20 +22,10 @@ namespace {
 struct ReportVerb {
   CommonOptions common;
   ReportRequest request;
+  FusionFlags fusion;
+  TelemetryFlags telemetry;
   std::string perfetto;
 };
-
-int write_report(const ReportVerb& verb, const std::optional<TableReport>& tables) {
-  std::vector<RankLevels> ranks;
-  const auto analyze = [&](const LoadedTrace& loaded) {
-    return report_content(verb.request, loaded, &ranks.emplace_back());
-  };
-  const auto conclude = [&](Document& document) {
-    if (ranks.size() > 1) conclude_job(ranks, document);
-    if (tables) add_tables(*tables, document);
-  };
-  return run_over_inputs(verb.common, "Report", analyze, conclude);
-}
 
 // A timeline among the traces of a folder is no trace of it.
 void tell_of_place(const std::string& timeline, const std::vector<std::string>& inputs) {
@@ -52,82 +42,55 @@ void tell_of_place(const std::string& timeline, const std::vector<std::string>& 
 }
 
 // The report, and beside it the timeline: under its name only once the report is written too.
-Result<int> write_with_timeline(ReportVerb& verb, const std::optional<TableReport>& tables) {
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
+Result<int> write_with_timeline(ReportVerb& verb) {
+  const std::vector<std::string> traces = sort_report_inputs(verb.common.inputs).traces;
+  if (traces.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--perfetto shows the events of traces, and none is given", "", -1};
+  }
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(traces));
   ASSAY_TRY_ASSIGN(TimelineFile file, TimelineFile::open(verb.perfetto, files, verb.common.output));
   verb.request.timeline = [&file](const LoadedTrace& loaded, const Timeline& timeline) {
     return file.add(loaded.trace, loaded.links, timeline);
   };
-  const int code = write_report(verb, tables);
+  const int code = write_answer(answer_report(verb.request), verb.common);
   if (code == kExitError) return code;
   ASSAY_TRY(file.finish());
   fmt::print(stderr, "assay: {}: {}\n", clean_text(verb.perfetto), clean_text(file.describe()));
-  tell_of_place(verb.perfetto, verb.common.inputs);
+  tell_of_place(verb.perfetto, traces);
   return code;
 }
 
-// Takes the tables out of the inputs and reads them.
-Result<std::optional<TableReport>> take_tables(ReportVerb& verb) {
-  std::vector<std::string>& inputs = verb.common.inputs;
-  const auto first = std::stable_partition(
-      inputs.begin(), inputs.end(), [](const auto& path) { return !is_throughput_file(path); });
-  const std::vector<std::string> tables(first, inputs.end());
-  if (tables.empty()) return std::optional<TableReport>();
-  if (verb.common.output != "-") ASSAY_TRY(check_export(verb.common.output, tables));
-  inputs.erase(first, inputs.end());
-  auto report = report_tables(tables);
-  if (report) return std::optional(std::move(*report));
-  Error error = report.take_error();
-  if (error.code == ErrorCode::kFormat)
-    error.message +=
-        "; assay throughput fit has --map and --meta, and its model is reported as well";
-  return error;
-}
-
-int write_tables_alone(const ReportVerb& verb, TableReport tables) {
-  if (!verb.perfetto.empty()) {
-    return fail(Error{ErrorCode::kInvalidArgument,
-                      "--perfetto shows the events of traces, and none is given", "", -1});
-  }
-  Document document = new_document("Report");
-  add_tables(std::move(tables), document);
-  return write_document(document, verb.common, has_lost_rows(document));
-}
-
 int run(ReportVerb& verb) {
-  auto tables = take_tables(verb);
-  if (!tables) return fail(tables.error());
-  if (*tables && verb.common.inputs.empty()) return write_tables_alone(verb, *std::move(*tables));
-  // Unique kernels differ by their operators' inputs: the same dispatch base as `assay tax`.
-  verb.common.keep_op_inputs = true;
-  verb.request.perf = verb.common.perf;
-  verb.request.allow_truncated = verb.common.allow_truncated;
+  auto telemetry = telemetry_request(verb.telemetry);
+  if (!telemetry) return fail(telemetry.error());
+  verb.request.telemetry = *std::move(telemetry);
+  verb.request.traces = traces_of(verb.common);
+  verb.request.fusion = fusion_options(verb.fusion);
   verb.request.timelines = wants_page(verb.common);
-  if (verb.perfetto.empty()) return write_report(verb, *tables);
-  const auto code = write_with_timeline(verb, *tables);
+  if (verb.perfetto.empty()) return write_answer(answer_report(verb.request), verb.common);
+  const auto code = write_with_timeline(verb);
   return code ? *code : fail(code.error());
 }
 
 }  // namespace
 
-void add_report_verb(CLI::App& app, int& exit_code) {
+void add_report_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReportVerb>();
-  CLI::App* sub = app.add_subcommand(
-      "report", "The verdict in words, the numbers behind it, and what they rest on");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option("--floor", verb->request.floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  sub->add_option("--top", verb->request.top, "kernels listed; 0 = all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  add_fusion_flags(*sub, verb->request.fusion);
-  add_telemetry_options(*sub, verb->request.telemetry);
-  sub->add_option("--perfetto", verb->perfetto,
-                  "also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the "
-                  "traces, and what was found in them as tracks of their own")
-      ->check([](const std::string& file) { return file.empty() ? "names no file" : ""; })
-      ->type_name("FILE");
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  Verb& sub =
+      app.verb("report", "The verdict in words, the numbers behind it, and what they rest on");
+  add_common_options(sub, verb->common, true);
+  sub.option("--floor", verb->request.floor,
+             "launch time of an empty kernel (see assay launch --help)");
+  sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();
+  add_fusion_flags(sub, verb->fusion);
+  add_telemetry_options(sub, verb->telemetry);
+  sub.option("--perfetto", verb->perfetto,
+             "also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the "
+             "traces, and what was found in them as tracks of their own")
+      .checked_by([](const std::string& file) { return file.empty() ? "names no file" : ""; })
+      .called("FILE");
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "collect/sample/sampler.h"
@@ -83,29 +83,27 @@ int run(const SampleVerb& verb) {
 
 }  // namespace
 
-void add_sample_verb(CLI::App& app, int& exit_code) {
+void add_sample_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SampleVerb>();
-  CLI::App* sub = app.add_subcommand(
+  Verb& sub = app.verb(
       "sample",
       "Samples cores and GPUs beside a job: utilisation, clocks, power, temperature, both clocks");
-  sub->add_option("-o,--output", verb->options.output,
-                  "file to write (docs/formats/samples.md), - for stdout")
-      ->required()
-      ->type_name("FILE");
-  sub->add_option("--hz", verb->options.hz, "samples a second")
-      ->check(CLI::Range(sample::kLeastHz, sample::kMostHz))
-      ->capture_default_str();
-  auto* pid = sub->add_option("--pid", verb->options.pid, "sample until this process ends")
-                  ->check(CLI::PositiveNumber);
-  sub->add_flag("--strict", verb->strict,
-                "exit with 3 when samples were lost (where the command's own code is 0)");
-  sub->add_option(
-         "command", verb->options.command,
-         "after --: run this, sample until it ends, and exit with its code (127: not found, "
-         "126: cannot be run)")
-      ->excludes(pid);
+  sub.option("-o,--output", verb->options.output,
+             "file to write (docs/formats/samples.md), - for stdout")
+      .required()
+      .called("FILE");
+  sub.option("--hz", verb->options.hz, "samples a second")
+      .between(sample::kLeastHz, sample::kMostHz)
+      .shows_default();
+  sub.option("--pid", verb->options.pid, "sample until this process ends").more_than_zero();
+  sub.flag("--strict", verb->strict,
+           "exit with 3 when samples were lost (where the command's own code is 0)");
+  sub.input("command", verb->options.command,
+            "after --: run this, sample until it ends, and exit with its code (127: not found, "
+            "126: cannot be run)")
+      .not_with("--pid");
   verb->options.tool = fmt::format("assay {}", kVersion);
-  sub->callback([verb, &exit_code] { exit_code = run(*verb); });
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
 }  // namespace assay

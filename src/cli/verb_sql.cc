@@ -1,17 +1,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 
+#include "answers/tables.h"
+#include "base/output_file.h"
 #include "cli/common.h"
-#include "cli/output_file.h"
+#include "cli/options.h"
 #include "cli/output_format.h"
-#include "cli/query_inputs.h"
 #include "cli/verbs.h"
 #include "cli/workbook_file.h"
 #include "query/duckdb.h"
@@ -44,10 +44,10 @@ bool for_people(Format format) {
 }
 
 // The traces, and a database over as much of them as was asked for.
-class Session {
+class SqlSession {
  public:
-  static Result<Session> open(const SqlVerb& verb) {
-    Session session(verb);
+  static Result<SqlSession> open(const SqlVerb& verb) {
+    SqlSession session(verb);
     // A workbook takes all rows, as every format for programs.
     session.format_ = Format::kJson;
     if (!wants_workbook(verb.common)) {
@@ -70,7 +70,7 @@ class Session {
 
   // Runs one statement and writes its rows.
   Status run(const std::string& sql) {
-    PhaseClock clock(verb_.common.perf);
+    PhaseClock clock(verb_.common.listener);
     if (mentions_all_tables(sql)) ASSAY_TRY(analyse());
     auto rows = database_->query(sql);
     // A table that is not the trace's may be one of the rooms'.
@@ -85,7 +85,7 @@ class Session {
   }
 
  private:
-  explicit Session(const SqlVerb& verb) : verb_(verb) {}
+  explicit SqlSession(const SqlVerb& verb) : verb_(verb) {}
 
   DatabaseOptions database_options() const {
     return {.memory_limit = verb_.memory,
@@ -199,7 +199,7 @@ class Session {
   std::unique_ptr<Database> database_;
 };
 
-Status print_tables(Session& session) {
+Status print_tables(SqlSession& session) {
   ASSAY_TRY_ASSIGN(const Catalog* catalog, session.catalog());
   for (const Relation& relation : catalog->relations) {
     fmt::print("{:<36} {:>10}  {}\n", relation.name, relation.rows(), clean_text(relation.meaning));
@@ -207,7 +207,7 @@ Status print_tables(Session& session) {
   return Ok{};
 }
 
-Status print_schema(Session& session, const std::string& wanted) {
+Status print_schema(SqlSession& session, const std::string& wanted) {
   ASSAY_TRY_ASSIGN(const Catalog* catalog, session.catalog());
   if (!wanted.empty() && catalog->find(wanted) == nullptr) {
     return Error{ErrorCode::kInvalidArgument, "no table " + wanted + "; .tables lists them", "",
@@ -232,7 +232,7 @@ std::string trimmed(const std::string& text) {
 }
 
 // ".schema ops" and its kin. quit: set by .quit.
-Status dot_command(Session& session, const std::string& line, bool& quit) {
+Status dot_command(SqlSession& session, const std::string& line, bool& quit) {
   const std::string text = trimmed(line);
   const size_t space = text.find(' ');
   const std::string name = text.substr(0, space);
@@ -252,7 +252,7 @@ Status dot_command(Session& session, const std::string& line, bool& quit) {
 
 // Statements and commands from standard input. At a terminal an error is shown and the next
 // statement awaited; elsewhere the first error ends it.
-int run_shell(Session& session) {
+int run_shell(SqlSession& session) {
   const bool terminal = ::isatty(STDIN_FILENO) != 0;
   if (terminal) fmt::print("SQL over traces. .help helps, .tables lists the tables.\n");
   std::string pending;
@@ -286,7 +286,7 @@ int run_shell(Session& session) {
   return exit_code;
 }
 
-int run_command(Session& session, const SqlVerb& verb) {
+int run_command(SqlSession& session, const SqlVerb& verb) {
   Statements statements = split_statements(verb.command);
   if (!statements.rest.empty()) statements.complete.push_back(statements.rest);
   if (statements.complete.empty()) {
@@ -320,7 +320,7 @@ int run(SqlVerb& verb) {
                       "standard input is the trace: give the statement as an argument", "", -1});
   }
   if (Status status = check_output(verb.common, files); !status) return fail(status.error());
-  auto session = Session::open(verb);
+  auto session = SqlSession::open(verb);
   if (!session) return fail(session.error());
   const int exit_code = verb.command.empty() ? run_shell(*session) : run_command(*session, verb);
   if (exit_code != kExitFine) return exit_code;
@@ -329,25 +329,25 @@ int run(SqlVerb& verb) {
 
 }  // namespace
 
-void add_sql_verb(CLI::App& app, int& exit_code) {
+void add_sql_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SqlVerb>();
-  CLI::App* sub = app.add_subcommand(
-      "sql", "Ask a trace in SQL: its tables and what the rooms say of it, in DuckDB");
-  add_common_options(*sub, verb->common, true);
-  sub->add_option("-c,--command", verb->command,
-                  "the statements; without it the last argument, else standard input")
-      ->type_name("SQL");
-  sub->add_option("--limit", verb->limit,
-                  "rows shown; 0 = all. Without it 100 on a terminal and in Markdown, else all")
-      ->check(CLI::NonNegativeNumber);
-  sub->add_option("--memory", verb->memory,
-                  "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk");
-  sub->add_flag("--allow-files", verb->allow_files,
-                "let SQL read and write files (read_csv, COPY); otherwise it sees the traces only");
-  sub->add_option("--floor", verb->request.floor,
-                  "launch time of an empty kernel (see assay launch --help)");
-  sub->callback([verb, &exit_code] {
-    verb->common.keep_op_inputs = true;
+  Verb& sub =
+      app.verb("sql", "Ask a trace in SQL: its tables and what the rooms say of it, in DuckDB");
+  add_common_options(sub, verb->common, true);
+  sub.option("-c,--command", verb->command,
+             "the statements; without it the last argument, else standard input")
+      .called("SQL");
+  sub.option("--limit", verb->limit,
+             "rows shown; 0 = all. Without it 100 on a terminal and in Markdown, else all")
+      .at_least_zero();
+  sub.option("--memory", verb->memory,
+             "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk");
+  sub.flag("--allow-files", verb->allow_files,
+           "let SQL read and write files (read_csv, COPY); otherwise it sees the traces only");
+  sub.option("--floor", verb->request.floor,
+             "launch time of an empty kernel (see assay launch --help)");
+  sub.run([verb, &exit_code] {
+    verb->request.traces = verb->common;
     exit_code = run(*verb);
   });
 }

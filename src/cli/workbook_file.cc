@@ -1,6 +1,6 @@
 #include "cli/workbook_file.h"
 
-#include "cli/export_file.h"
+#include "base/export_file.h"
 #include "cli/output_format.h"
 #include "query/document_relations.h"
 #include "query/workbook.h"

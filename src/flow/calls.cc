@@ -193,6 +193,37 @@ class CallKinds {
   std::unordered_map<uint64_t, char> seen_kernels_;
 };
 
+// Captures of streams into graphs, from the call that begins one to the thread's next that ends
+// one.
+void find_captures(FlowRun& run) {
+  const Trace& trace = *run.trace;
+  std::vector<uint8_t> known(trace.strings.size(), 0);  // 1: neither, 2: begins, 3: ends
+  bool open = false;
+  for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+    const StringId name = trace.api_calls.name[c];
+    uint8_t& kind = known[name.index()];
+    if (kind == 0) {
+      const std::string_view text = trace.text(name);
+      kind = text.find("BeginCapture") != std::string_view::npos ? 2
+             : text.find("EndCapture") != std::string_view::npos ? 3
+                                                                 : 1;
+    }
+    const ThreadId thread = trace.api_calls.thread[c];
+    if (open && run.captures.back().thread != thread) {
+      run.captures.pop_back();
+      open = false;
+    }
+    if (kind == 2 && !open) {
+      run.captures.push_back({thread, trace.api_calls.start_ns[c], 0});
+      open = true;
+    } else if (kind == 3 && open) {
+      run.captures.back().end_ns = trace.end_ns(ApiCallId(c));
+      open = false;
+    }
+  }
+  if (open) run.captures.pop_back();
+}
+
 }  // namespace
 
 void find_calls(FlowRun& run) {
@@ -209,6 +240,7 @@ void find_calls(FlowRun& run) {
     HostThread& thread = run.threads[run.calls[c].thread.index()];
     if (thread.call_count++ == 0) thread.first_call = c;
   }
+  find_captures(run);
 }
 
 void classify_calls(FlowRun& run) { CallKinds(run).classify(); }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <queue>
-#include <tuple>
 
 #include "flow/pieces.h"
 #include "flow/timed.h"
@@ -52,7 +50,7 @@ class IdleSweep {
   // works: of the lane, ascending. busy: where the lane is a stream, when its device works; else
   // null.
   IdleSweep(const FlowRun& run, std::vector<uint32_t> works, const std::vector<Interval>* busy)
-      : run_(run), works_(std::move(works)), busy_(busy) {
+      : run_(run), works_(std::move(works)), busy_(busy), cursor_(run.threads.size()) {
     for (const HostThread& thread : run.threads) host_known_ |= !thread.pieces.empty();
     for (const uint32_t w : works_) add_work(w);
     ready_.sort();
@@ -129,10 +127,11 @@ class IdleSweep {
       if (now_ns == span.start_ns && begun_) find_opening(now_ns, late, held, ready);
       if (late != kNoFlowRow) {
         late_slice({now_ns, until_ns}, late);
-      } else if (held != kNoFlowRow) {
-        wait_slice({now_ns, until_ns}, held);
       } else if (ready != kNoFlowRow) {
         add_work_slice({now_ns, until_ns}, FlowCause::kLatency, Evidence::kRecorded, ready);
+      } else if (held != kNoFlowRow) {
+        // Only what waits for other lanes: in a lane the first of what is handed over is ready.
+        wait_slice({now_ns, until_ns}, held);
       } else {
         until_ns = host_slices({now_ns, until_ns});
       }
@@ -211,7 +210,8 @@ class IdleSweep {
     }
     span.end_ns = std::min(span.end_ns, run_.works[next].submit_ns);
     const HostThread& thread = thread_of(next);
-    for_each_piece(thread, span, [&](const PieceSpan& piece) { host_slice(thread, piece); });
+    for_each_piece(run_, thread, span, cursor_,
+                   [&](const PieceSpan& piece) { host_slice(thread, piece); });
     return span.end_ns;
   }
 
@@ -229,12 +229,14 @@ class IdleSweep {
 
   void host_slice(const HostThread& thread, const PieceSpan& own) {
     const Silence silence = silence_of(thread, own.piece);
+    if (silence == Silence::kNone || thread.colleagues.empty()) {
+      return add_host({own.start_ns, own.end_ns}, own.piece, thread, false);
+    }
+    sorted_ = slices_.size();
     std::vector<Interval> rest{{own.start_ns, own.end_ns}};
-    if (silence != Silence::kNone) {
-      for (const uint32_t other : thread.colleagues) {
-        if (rest.empty()) break;
-        rest = explain(run_.threads[other], silence, rest);
-      }
+    for (const uint32_t other : thread.colleagues) {
+      if (rest.empty()) break;
+      rest = explain(run_.threads[other], silence, rest);
     }
     for (const Interval& span : rest) add_host(span, own.piece, thread, false);
     sort_tail();
@@ -245,7 +247,7 @@ class IdleSweep {
                                 const std::vector<Interval>& spans) {
     std::vector<Interval> rest;
     for (const Interval& span : spans) {
-      for_each_piece(other, span, [&](const PieceSpan& piece) {
+      for_each_piece(run_, other, span, cursor_, [&](const PieceSpan& piece) {
         const bool works = piece.piece != nullptr && piece.piece->source != RowSource::kNone &&
                            piece.piece->cause != FlowCause::kNothingAsked;
         const bool sure = works && piece.piece->source != RowSource::kFrame;
@@ -315,19 +317,17 @@ class IdleSweep {
 
   // Pieces of several threads that explain one silence were added thread by thread.
   void sort_tail() {
-    const size_t end = slices_.size();
-    size_t first = sorted_;
-    sorted_ = end;
     const auto before = [](const FlowSlice& a, const FlowSlice& b) {
       return a.span.start_ns < b.span.start_ns;
     };
-    const auto begin = slices_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto begin = slices_.begin() + static_cast<std::ptrdiff_t>(sorted_);
     if (!std::is_sorted(begin, slices_.end(), before)) std::sort(begin, slices_.end(), before);
   }
 
   const FlowRun& run_;
   const std::vector<uint32_t> works_;
   const std::vector<Interval>* const busy_;
+  PieceCursor cursor_;
   bool host_known_ = false;
   int64_t first_linked_ns_ = INT64_MAX;
   Arrivals ready_;
@@ -341,7 +341,7 @@ class IdleSweep {
   bool begun_ = false;  // some work has begun before the gap
   OpenedBy opened_by_ = OpenedBy::kFirst;
   uint32_t gap_ = 0;
-  size_t sorted_ = 0;
+  size_t sorted_ = 0;  // slices before those that explain the silence at hand
   std::vector<FlowSlice> slices_;
 };
 
@@ -486,36 +486,36 @@ FlowTotals totals_in(const DeviceFlow& device, Interval window) {
   return totals;
 }
 
-std::vector<Contributor> contributors(const Trace& trace, const std::vector<FlowSlice>& slices,
-                                      Interval window, size_t most) {
-  using Key = std::tuple<FlowCause, RowSource, uint32_t, ReadyBy>;
-  std::map<Key, Contributor> by_name;
-  for_each_slice(slices, window, [&](const FlowSlice& slice, Interval part) {
+void ContributorSums::add(const std::vector<FlowSlice>& slices, Interval window) {
+  for_each_slice(slices, window, [this](const FlowSlice& slice, Interval part) {
     const bool latency = slice.cause == FlowCause::kLatency;
     const RowSource source = latency ? RowSource::kNone : slice.source;
-    const StringId name = name_of(trace, source, slice.row);
+    const StringId name = name_of(trace_, source, slice.row);
     const ReadyBy by = latency ? slice.ready_by : ReadyBy::kLaunch;
-    Contributor& to = by_name[{slice.cause, source, name.value, by}];
+    Contributor& to = by_name_[{slice.cause, source, name.value, by}];
     to.cause = slice.cause;
     to.source = source;
     to.name = name;
     to.ready_by = by;
     to.ns += part.end_ns - part.start_ns;
     ++to.slices;
-    note_longest(trace, slice, part, to);
+    note_longest(trace_, slice, part, to);
   });
+}
+
+std::vector<Contributor> ContributorSums::top(size_t most) const {
   std::vector<Contributor> all;
-  for (const auto& [key, contributor] : by_name) all.push_back(contributor);
+  for (const auto& [key, contributor] : by_name_) all.push_back(contributor);
   std::stable_sort(all.begin(), all.end(), [](const Contributor& a, const Contributor& b) {
     return a.cause != b.cause ? a.cause < b.cause : a.ns > b.ns;
   });
-  std::vector<Contributor> top;
+  std::vector<Contributor> chosen;
   size_t of_cause = 0;
   for (const Contributor& contributor : all) {
-    of_cause = top.empty() || top.back().cause != contributor.cause ? 0 : of_cause;
-    if (of_cause++ < most) top.push_back(contributor);
+    if (chosen.empty() || chosen.back().cause != contributor.cause) of_cause = 0;
+    if (of_cause++ < most) chosen.push_back(contributor);
   }
-  return top;
+  return chosen;
 }
 
 }  // namespace assay

@@ -4,8 +4,8 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "base/intervals.h"
@@ -76,8 +76,20 @@ struct Contributor {
   StringId within_op;  // the operator and the frame around that slice; none where there is none
   StringId within_frame;
 };
-// Per cause in the order of FlowCause, the largest first, at most `most` of each; `window` clips.
-std::vector<Contributor> contributors(const Trace& trace, const std::vector<FlowSlice>& slices,
-                                      Interval window, size_t most);
+// Sums slices by what names them.
+class ContributorSums {
+ public:
+  explicit ContributorSums(const Trace& trace) : trace_(trace) {}
+  // The part of the slices that lies in `window`.
+  void add(const std::vector<FlowSlice>& slices, Interval window);
+  // Per cause in the order of FlowCause, the largest first, at most `most` of each.
+  std::vector<Contributor> top(size_t most) const;
+
+ private:
+  using Key = std::tuple<FlowCause, RowSource, uint32_t, ReadyBy>;
+
+  const Trace& trace_;
+  std::map<Key, Contributor> by_name_;
+};
 
 }  // namespace assay

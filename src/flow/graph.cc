@@ -53,7 +53,10 @@ class JoinedThreads {
 class GraphMaker {
  public:
   explicit GraphMaker(const FlowRun& run)
-      : run_(run), joined_(*run.trace), calls_(static_cast<uint32_t>(run.calls.size())) {
+      : run_(run),
+        joined_(*run.trace),
+        cursor_(run.threads.size()),
+        calls_(static_cast<uint32_t>(run.calls.size())) {
     graph_.start_ns = run.start_ns;
     graph_.calls = calls_;
   }
@@ -172,10 +175,10 @@ class GraphMaker {
            piece.piece->cause != FlowCause::kCold;
   }
 
-  HandOver find_hand_over(const HostThread& thread, int64_t from_ns, int64_t to_ns) const {
+  HandOver find_hand_over(const HostThread& thread, int64_t from_ns, int64_t to_ns) {
     HandOver found;
     if (thread.colleagues.empty() || to_ns - from_ns <= kSilenceNs) return found;
-    for_each_piece(thread, {from_ns, to_ns}, [&](const PieceSpan& piece) {
+    for_each_piece(run_, thread, {from_ns, to_ns}, cursor_, [&](const PieceSpan& piece) {
       if (!may_wait(piece)) return;
       for (const uint32_t other : thread.colleagues) {
         const uint32_t call = last_call_until(run_.threads[other], piece.end_ns);
@@ -221,9 +224,9 @@ class GraphMaker {
         {prev, hand.silent_ns - from_ns + call.start_ns - hand.until_ns, EdgeKind::kSegment});
   }
 
-  static void add_parts(const HostThread& thread, int64_t from_ns, int64_t to_ns,
-                        std::vector<SegmentPart>& parts) {
-    for_each_piece(thread, {from_ns, to_ns}, [&parts](const PieceSpan& piece) {
+  void add_parts(const HostThread& thread, int64_t from_ns, int64_t to_ns,
+                 std::vector<SegmentPart>& parts) {
+    for_each_piece(run_, thread, {from_ns, to_ns}, cursor_, [&parts](const PieceSpan& piece) {
       const int64_t ns = piece.end_ns - piece.start_ns;
       const FlowCause cause = piece.piece == nullptr ? FlowCause::kHostGap : piece.piece->cause;
       for (SegmentPart& part : parts) {
@@ -369,6 +372,7 @@ class GraphMaker {
 
   const FlowRun& run_;
   const JoinedThreads joined_;
+  PieceCursor cursor_;
   const uint32_t calls_;
   FlowGraph graph_;
   std::vector<bool> on_stack_;

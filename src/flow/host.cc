@@ -12,7 +12,9 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kColdOpNs = 1'000'000;
+// A first operator that is so slow set something up, if it is also many times slower than the later
+// ones; below that other threads and the system make noise as large.
+constexpr int64_t kColdOpNs = 10'000'000;
 constexpr int64_t kColdOpFactor = 20;
 
 // A row that may have others inside it.
@@ -391,6 +393,22 @@ void mark_start_up(FlowRun& run) {
   }
 }
 
+// Recording a graph is a one-off cost, whatever the host does for it; it waits and allocates as
+// ever.
+void mark_captures(FlowRun& run) {
+  for (const Capture& capture : run.captures) {
+    std::vector<HostPiece>& pieces = run.threads[capture.thread.index()].pieces;
+    auto at = std::partition_point(pieces.begin(), pieces.end(), [&](const HostPiece& piece) {
+      return piece.start_ns < capture.start_ns;
+    });
+    for (; at != pieces.end() && at->start_ns < capture.end_ns; ++at) {
+      if (at->cause == FlowCause::kSync || at->cause == FlowCause::kAlloc) continue;
+      at->cause = FlowCause::kCold;
+      if (at->evidence == Evidence::kAbsent) at->evidence = Evidence::kInferred;
+    }
+  }
+}
+
 void find_bounds(FlowRun& run) {
   int64_t start_ns = INT64_MAX;
   int64_t end_ns = INT64_MIN;
@@ -436,15 +454,18 @@ void find_host_pieces(FlowRun& run) {
   }
   ColdOps(run).mark();
   mark_start_up(run);
+  mark_captures(run);
   run.has_ops = !trace.ops.empty();
   run.has_frames = !trace.frames.empty();
   find_bounds(run);
 }
 
-FlowRun make_flow_run(const Trace& trace, const Links& links) {
+FlowRun make_flow_run(const Trace& trace, const Links& links,
+                      std::shared_ptr<const KernelNames> kernels) {
   FlowRun run;
   run.trace = &trace;
   run.links = &links;
+  run.kernels = given_or_built_in(std::move(kernels), trace.strings, trace.activities.name);
   find_calls(run);
   find_works(run);
   classify_calls(run);

@@ -10,6 +10,7 @@ uint32_t last_point(const FlowRun& run, const FlowGraph& graph) {
   uint32_t last = kNoPoint;
   bool last_is_work = false;
   for (uint32_t p = 0; p < graph.points(); ++p) {
+    if (last != kNoPoint && graph.time_ns[p] < graph.time_ns[last]) continue;
     const Point point = graph.point(p);
     if (!is_end_point(run, point)) continue;
     const bool is_work = point.kind == PointKind::kWorkEnd;

@@ -40,7 +40,7 @@ std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options
 int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times) {
   int64_t end_ns = graph.start_ns;
   for (uint32_t p = 0; p < times.size(); ++p) {
-    if (is_end_point(run, graph.point(p))) end_ns = std::max(end_ns, times[p]);
+    if (times[p] > end_ns && is_end_point(run, graph.point(p))) end_ns = times[p];
   }
   return end_ns - graph.start_ns;
 }
@@ -50,6 +50,16 @@ uint64_t identity_errors(const FlowGraph& graph) {
   uint64_t wrong = 0;
   for (size_t p = 0; p < times.size(); ++p) wrong += times[p] != graph.time_ns[p];
   return wrong;
+}
+
+int64_t model_makespan_ns(const FlowRun& run, const FlowGraph& graph) {
+  std::vector<int64_t> lags = graph.lag_ns;
+  for (size_t e = 0; e < lags.size(); ++e) {
+    if (graph.kind[e] == EdgeKind::kReturn) {
+      lags[e] = std::min(lags[e], run.floors.returns.typical_ns);
+    }
+  }
+  return makespan_ns(run, graph, replay(graph, {.residuals = Residuals::kDrop, .lags_ns = &lags}));
 }
 
 std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,

@@ -36,6 +36,9 @@ int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vecto
 // Points of the replay without edits that are off their recorded time: 0, or there is a bug.
 uint64_t identity_errors(const FlowGraph& graph);
 
+// What the model alone makes of the run: no residuals, usual lags instead of recorded ones.
+int64_t model_makespan_ns(const FlowRun& run, const FlowGraph& graph);
+
 // What is left of each cause (0 to 1), and of the work of each kind; sync at 0 also cuts the waits.
 struct FlowScale {
   std::array<double, kFlowCauses> cause = [] {

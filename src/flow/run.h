@@ -7,11 +7,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "base/ids.h"
 #include "flow/cause.h"
+#include "kernels/names.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
@@ -114,9 +116,17 @@ struct HostThread {
   uint32_t call_count = 0;
 };
 
+// A stretch in which a thread recorded a graph: its launches run nothing.
+struct Capture {
+  ThreadId thread;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
 struct FlowRun {
   const Trace* trace = nullptr;
   const Links* links = nullptr;
+  std::shared_ptr<const KernelNames> kernels;
   int64_t start_ns = 0;  // first event of host or device
   int64_t end_ns = 0;    // end of the last work or call
   int64_t work_end_ns = 0;
@@ -132,11 +142,14 @@ struct FlowRun {
   FlowFloors floors;
   bool has_ops = false;
   bool has_frames = false;
+  std::vector<Capture> captures;  // by thread, then start
   uint64_t recorded_waits = 0;
   uint64_t inferred_waits = 0;
 };
 
 // trace and links must outlive the run.
-FlowRun make_flow_run(const Trace& trace, const Links& links);
+// kernels: what the kernels are; absent: by the built-in table.
+FlowRun make_flow_run(const Trace& trace, const Links& links,
+                      std::shared_ptr<const KernelNames> kernels = {});
 
 }  // namespace assay

@@ -47,7 +47,7 @@ int64_t submit_time(const FlowRun& run, const FlowWork& work) {
 
 void add_works(FlowRun& run) {
   const ActivityTable& rows = run.trace->activities;
-  const std::vector<bool> collective = collective_activities(*run.trace);
+  const std::vector<bool> collective = collective_activities(*run.trace, *run.kernels);
   std::vector<Timed> order;
   for (uint32_t a = 0; a < rows.size(); ++a) {
     if (rows.kind[a] != ActivityKind::kSync) order.push_back({rows.start_ns[a], a});
@@ -330,9 +330,10 @@ LaunchOrder::LaunchOrder(const FlowRun& run) : first_(run.trace->streams.size() 
     launches_[next[work.stream]++] = {run.calls[work.call].start_ns, w};
   }
   for (size_t s = 0; s + 1 < first_.size(); ++s) {
-    std::stable_sort(launches_.begin() + static_cast<std::ptrdiff_t>(first_[s]),
-                     launches_.begin() + static_cast<std::ptrdiff_t>(first_[s + 1]),
-                     [](const Launch& a, const Launch& b) { return a.call_ns < b.call_ns; });
+    const auto before = [](const Launch& a, const Launch& b) { return a.call_ns < b.call_ns; };
+    const auto from = launches_.begin() + static_cast<std::ptrdiff_t>(first_[s]);
+    const auto to = launches_.begin() + static_cast<std::ptrdiff_t>(first_[s + 1]);
+    if (!std::is_sorted(from, to, before)) std::stable_sort(from, to, before);
   }
 }
 

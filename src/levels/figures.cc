@@ -7,13 +7,13 @@
 #include <tuple>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/stats.h"
 
 namespace assay {
 namespace {
 
 using Sample = std::pair<int64_t, int32_t>;  // GPU, iteration
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 bool computes(const LevelCell& cell) {
   return cell.op_type != OpType::kComm && cell.op_type != OpType::kCopy;
@@ -21,7 +21,7 @@ bool computes(const LevelCell& cell) {
 
 double median_or_nan(std::vector<double> values) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
-  return values.empty() ? kNaN : median(std::move(values));
+  return values.empty() ? kNan : median(std::move(values));
 }
 
 // Executions: compute cells with the types of an operation's kernels put together. An operation has
@@ -211,9 +211,9 @@ void normalise(FigureExecution* begin, FigureExecution* end) {
   for (const FigureExecution* one = begin; one != end; ++one) total += one->overlap_ratio;
   double sum = 0;
   for (FigureExecution* one = begin; one != end; ++one) {
-    one->relative = begin->dur_ns > 0 ? one->dur_ns / begin->dur_ns : kNaN;
+    one->relative = begin->dur_ns > 0 ? one->dur_ns / begin->dur_ns : kNan;
     sum += one->overlap_ratio;
-    one->cumulative = total > 0 ? sum / total : kNaN;
+    one->cumulative = total > 0 ? sum / total : kNan;
   }
 }
 
@@ -274,7 +274,7 @@ double correlation(const std::vector<double>& x, const std::vector<double>& y) {
   // Rounding in the means leaves a constant a variance of the order of its last bits.
   const double least = 1e-24 * n;
   const bool constant = xx <= least * mean_x * mean_x || yy <= least * mean_y * mean_y;
-  return constant ? kNaN : xy / std::sqrt(xx * yy);
+  return constant ? kNan : xy / std::sqrt(xx * yy);
 }
 
 ConfigFigures config_figures(std::string name, const JobLevels& job, const FigureOptions& options) {

@@ -16,6 +16,7 @@ import sys
 import time
 
 import datasets
+import kernel_names
 import reference
 
 SKIP = 77
@@ -32,9 +33,6 @@ TAKES_OUT = re.compile(r"^(cuda|cu|hip)(?!Memcpy\w*Async)(?!\w*Get\w*Alloc)\w*(S
 QUEUE_FULL_NS = 100_000  # a launch call that takes longer waits from here on
 TWINS = re.compile(r"megatron_kineto_[1-7]|rank-1$|operator_cats|trace_diff_control")
 
-LIBRARY = ["cublas", "cutlass", "cudnn", "cijk_", "rocblas", "miopen", "ck_tile",
-           "composable_kernel"]
-NATIVE = ["nvjet", "wgmma", "s884gemm"]
 # Board as its driver names it, and the launch of a null kernel under the PyTorch profiler.
 FLOORS = {"A100-SXM4-80GB": 2261, "H100 PCIe": 2375, "GH200": 2772}
 
@@ -73,8 +71,7 @@ def clean(raw):
 
 
 def is_library(name):
-    lower = name.lower()
-    return any(p in lower for p in LIBRARY) and not any(p in lower for p in NATIVE)
+    return kernel_names.read(name)["vendor_library"] == "1"
 
 
 def round_half_up(numerator, denominator):

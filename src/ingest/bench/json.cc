@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "ingest/bench/columns.h"
 #include "ingest/bench/variant.h"
+#include "ingest/text/shape.h"
 
 namespace assay {
 namespace {
@@ -487,36 +488,8 @@ Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog&
 
 }  // namespace
 
-bool looks_like_json(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  return first != std::string::npos && (text[first] == '{' || text[first] == '[');
-}
-
-namespace {
-
-// Keys of the first object in the text, not those of objects in it; all that come before its end or
-// the text's.
-std::set<std::string, std::less<>> first_keys(std::string_view text) {
-  std::set<std::string, std::less<>> keys;
-  size_t depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '{' || (c == '[' && depth > 0)) ++depth;
-    if ((c == '}' || c == ']') && (depth == 0 || --depth == 0)) break;
-    if (c != '"') continue;
-    const size_t begin = i + 1;
-    for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
-    const size_t after = text.find_first_not_of(" \t\r\n", i + 1);
-    if (depth == 1 && after != std::string_view::npos && text[after] == ':')
-      keys.emplace(text.substr(begin, i - begin));
-  }
-  return keys;
-}
-
-}  // namespace
-
 bool looks_like_result(std::string_view head) {
-  const auto keys = first_keys(head);
+  const JsonKeys keys = first_json_keys(head);
   const auto has = [&keys](std::initializer_list<const char*> all) {
     return std::all_of(all.begin(), all.end(),
                        [&keys](const char* key) { return keys.count(key) > 0; });

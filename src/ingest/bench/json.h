@@ -14,9 +14,6 @@
 
 namespace assay {
 
-// Whether a text is JSON rather than a table: its first character beside white space.
-bool looks_like_json(const std::string& text);
-
 // Whether the first object's own keys are those of a benchmark's result. The text may be cut.
 bool looks_like_result(std::string_view head);
 

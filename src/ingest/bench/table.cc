@@ -10,8 +10,10 @@
 #include "ingest/bench/csv.h"
 #include "ingest/bench/identity.h"
 #include "ingest/bench/json.h"
+#include "ingest/formats.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
+#include "ingest/text/shape.h"
 
 namespace assay {
 namespace {
@@ -64,17 +66,10 @@ Status refuse_repeated(const Pairs& pairs, const char* flag) {
   return Ok{};
 }
 
-// With its byte order mark, or without one a zero in one of the first two bytes.
-bool looks_like_utf16(std::string_view text) {
-  if (text.size() < 2) return false;
-  const std::string_view head = text.substr(0, 2);
-  return head == "\xFF\xFE" || head == "\xFE\xFF" || text[0] == '\0' || text[1] == '\0';
-}
-
 Result<BenchTable> read_format(const std::string& text, const std::string& path,
                                const BenchReadOptions& options) {
-  if (looks_like_json(text)) return bench_table_of_json(text);
-  if (looks_like_utf16(text)) {
+  if (begins_json(text)) return bench_table_of_json(text);
+  if (is_utf16(text)) {
     return Error{ErrorCode::kUnsupported,
                  "UTF-16 text: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)", "", -1};
   }
@@ -259,8 +254,8 @@ Result<BenchTable> read_bench_table(const std::string& path, const BenchReadOpti
 }
 
 bool looks_like_bench(const std::string& head) {
-  if (looks_like_json(head)) return looks_like_result(head);
-  if (looks_like_utf16(head)) return false;
+  if (begins_json(head)) return looks_like_result(head);
+  if (is_utf16(head)) return false;
   const size_t first = head.find_first_not_of("\r\n");
   if (first == std::string::npos) return false;
   const std::string line = head.substr(first, head.find('\n', first) - first);
@@ -273,9 +268,7 @@ Result<BenchTable> bench_table_of_text(const std::string& text, const std::strin
                                        const BenchReadOptions& options) {
   auto table = read_any(text, path, options);
   if (!table) {
-    Error error = table.take_error();
-    error.file = path;
-    return error;
+    return explained(table.take_error(), path, FileFamily::kBench);
   }
   table->source = path;
   return table;

@@ -198,8 +198,9 @@ Status ChromePiece::step(bool header_only, uint64_t stop_at, bool& stopped) {
       const bool after_end = stage_ == Stage::kEnd;
       return error_at(ErrorCode::kFormat,
                       stage_ == Stage::kStart ? "neither a JSON object nor an array"
-                      : after_end             ? "more text after the end of the JSON document"
-                                              : "not valid JSON",
+                      : after_end ? "more text after the end of the JSON document; a trace is one "
+                                    "document: is this JSON lines, or two files in one?"
+                                  : "not valid JSON",
                       malformed_at_);
     }
     stopped = progress == Progress::kStopped;

@@ -6,10 +6,12 @@
 #include <optional>
 
 #include "ingest/counters/tables.h"
+#include "ingest/formats.h"
 #include "ingest/rocprof/run.h"
 #include "ingest/sqlite_file.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
+#include "ingest/text/shape.h"
 #include "ingest/text/whole_file.h"
 
 namespace assay {
@@ -48,6 +50,18 @@ std::string_view from_header(std::string_view text) {
     begin = end + 1;
   }
   return {};
+}
+
+// A column of one of AMD's hardware blocks. rocprof-compute also has the times of each kernel in
+// the columns of a kernel trace; its tables without a counter are one.
+bool has_block_counters(const std::vector<std::string>& header) {
+  return std::any_of(header.begin(), header.end(), [](const std::string& name) {
+    for (const char* block :
+         {"SQ_", "SQC_", "GRBM_", "SPI_", "CPC_", "CPF_", "TA_", "TD_", "TCP_", "TCC_"}) {
+      if (name.starts_with(block)) return true;
+    }
+    return false;
+  });
 }
 
 Status needs_counters(const CounterPass& pass, const std::string& path) {
@@ -150,21 +164,7 @@ Status find_in_folder(const std::string& folder, std::vector<std::string>& files
   return Ok{};
 }
 
-}  // namespace
-
-std::string_view counter_format(std::string_view head) {
-  const std::string_view table = from_header(head);
-  if (table.empty()) return {};
-  const auto records = parse_csv_records(std::string(table.substr(0, table.find('\n'))), "");
-  if (!records || records->empty()) return {};
-  const std::vector<std::string>& header = records->front().cells;
-  const RocprofTable rocprof = rocprof_table(header);
-  if (rocprof == RocprofTable::kCounters) return rocprof_table_words(rocprof);
-  if (rocprof != RocprofTable::kNone) return {};
-  return counter_table_words(counter_table_kind(header));
-}
-
-Result<CounterPass> read_counter_pass(const std::string& path, bool allow_truncated) {
+Result<CounterPass> read_pass(const std::string& path, bool allow_truncated) {
   ASSAY_TRY_ASSIGN(const std::string head, head_of(path));
   const bool sqlite = std::string_view(head).starts_with(kSqliteMagic);
   if (sqlite && !is_rocpd(path)) {
@@ -184,13 +184,34 @@ Result<CounterPass> read_counter_pass(const std::string& path, bool allow_trunca
     ASSAY_TRY(needs_counters(pass, path));
     return pass;
   }
-  const size_t first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  if (first != std::string::npos && (head[first] == '{' || head[first] == '[')) {
+  if (begins_json(head)) {
     return refused(path,
                    "JSON that is not rocprofv3's results.json, so that it has no counters per "
                    "kernel");
   }
   return read_csv_pass(path, allow_truncated);
+}
+
+}  // namespace
+
+std::string_view counter_format(std::string_view head) {
+  const std::string_view table = from_header(head);
+  if (table.empty()) return {};
+  const auto records = parse_csv_records(std::string(table.substr(0, table.find('\n'))), "");
+  if (!records || records->empty()) return {};
+  const std::vector<std::string>& header = records->front().cells;
+  const RocprofTable rocprof = rocprof_table(header);
+  if (rocprof == RocprofTable::kCounters) return rocprof_table_words(rocprof);
+  const CounterTableKind kind = counter_table_kind(header);
+  const bool of_compute = kind == CounterTableKind::kRocprofCompute && has_block_counters(header);
+  if (rocprof != RocprofTable::kNone && !of_compute) return {};
+  return counter_table_words(kind);
+}
+
+Result<CounterPass> read_counter_pass(const std::string& path, bool allow_truncated) {
+  auto pass = read_pass(path, allow_truncated);
+  if (pass) return pass;
+  return explained(pass.take_error(), path, FileFamily::kCounters);
 }
 
 Result<std::vector<CounterPass>> read_counter_passes(const std::vector<std::string>& arguments,

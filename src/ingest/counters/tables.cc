@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "ingest/text/json_text.h"
 
@@ -84,14 +85,6 @@ std::string key_of(std::string_view header) {
     key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   return key;
-}
-
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
-    text.remove_suffix(1);
-  return std::string(text);
 }
 
 // "1,234.5" and "1234.5". A comma is a thousands separator only where three digits follow it.
@@ -226,7 +219,7 @@ CounterDispatch TableReading::dispatch_of(const CsvRecord& record, int64_t order
 
 void TableReading::add(Counted& counted, std::string_view name, std::string_view unit,
                        std::string_view text, bool sums) {
-  const std::string shown = trimmed(text);
+  const std::string shown(trimmed(text));
   if (name.empty() || shown.empty()) return;
   double value = 0;
   if (!read_number(shown, value)) return;  // texts among metrics: names of limits, versions
@@ -256,7 +249,7 @@ void TableReading::read_wide_row(const CsvRecord& record, const std::vector<std:
   const std::vector<std::string>& header = records_.front().cells;
   Counted counted;
   for (size_t i = 0; i < record.cells.size() && i < header.size(); ++i) {
-    const std::string name = trimmed(header[i]);
+    const std::string name(trimmed(header[i]));
     if (repeats(name, i) || kAbout.count(key_of(name)) != 0) continue;
     const bool channels = kind_ == CounterTableKind::kRocprofCompute;
     add(counted, channels ? channel_sum(name) : name, i < units.size() ? units[i] : "",
@@ -272,7 +265,7 @@ void TableReading::read_wide() {
     const CsvRecord& record = records_[i];
     if (record.cells.size() <= 1 || record.cells == records_.front().cells) continue;
     if (i == 1 && kind_ == CounterTableKind::kNcuRaw && is_units(record)) {
-      for (const std::string& unit : record.cells) units.push_back(trimmed(unit));
+      for (const std::string& unit : record.cells) units.emplace_back(trimmed(unit));
       continue;
     }
     if (record.cells.size() < records_.front().cells.size()) {
@@ -288,7 +281,7 @@ void TableReading::read_long() {
   for (size_t i = 1; i < records_.size(); ++i) {
     const CsvRecord& record = records_[i];
     if (record.cells.size() <= 1 || record.cells == records_.front().cells) continue;
-    std::string name = trimmed(cell(record, has("metricname") ? "metricname" : "metric"));
+    std::string name(trimmed(cell(record, has("metricname") ? "metricname" : "metric")));
     if (name.empty()) continue;  // a rule of the details page
     const CounterDispatch dispatch = dispatch_of(record, 0);
     const std::pair id(dispatch.process, dispatch.order);
@@ -300,7 +293,7 @@ void TableReading::read_long() {
     for (const Label& label : kLabels) {
       if (label.label == name) name = label.metric;
     }
-    const std::string unit = trimmed(cell(record, has("metricunit") ? "metricunit" : "unit"));
+    const std::string unit(trimmed(cell(record, has("metricunit") ? "metricunit" : "unit")));
     const std::string_view text = cell(record, has("metricvalue") ? "metricvalue" : "value");
     double value = 0;
     if (!read_number(trimmed(text), value)) {

@@ -47,16 +47,6 @@ Error unknown_tables(const std::vector<std::string>& tables) {
 
 Status check_kind(const SqliteFile& file) {
   const std::vector<std::string> tables = file.table_names();
-  if (file.has_table("rocpd_api") || file.has_table("rocpd_op")) {
-    return unsupported(
-        "unsupported: a ROCm RPD profile, which is not read yet; convert it to Chrome-trace JSON "
-        "with rpd2tracing.py");
-  }
-  if (file.has_table("StringTable") && !file.has_table("StringIds")) {
-    return unsupported(
-        "unsupported: an nvprof database, whose format has nothing in common with Nsight Systems'; "
-        "record with nsys profile and export with nsys export --type sqlite");
-  }
   const bool nsys = file.has_table("META_DATA_EXPORT") || file.has_table("EXPORT_META_DATA") ||
                     file.has_table("NVTX_EVENTS") ||
                     any_starts_with(tables, "CUPTI_ACTIVITY_KIND_");

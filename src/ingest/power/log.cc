@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/decimal.h"
+#include "ingest/formats.h"
 #include "ingest/power/recording.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
@@ -325,8 +326,9 @@ Result<PowerLog> read_power_log(const std::string& path, const std::string& colu
                                 bool allow_truncated) {
   bool truncated = false;
   ASSAY_TRY_ASSIGN(const std::string text, read_log_file(path, allow_truncated, truncated));
-  ASSAY_TRY_ASSIGN(PowerLog log, read_log_text(text, path, column));
-  log.truncated = truncated;
+  auto log = read_log_text(text, path, column);
+  if (!log) return explained(log.take_error(), path, FileFamily::kSamples);
+  log->truncated = truncated;
   return log;
 }
 

@@ -13,11 +13,13 @@
 #include "base/decimal.h"
 #include "base/latest_time.h"
 #include "base/numbers.h"
+#include "ingest/formats.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
 #include "ingest/text/log_rows.h"
+#include "ingest/text/shape.h"
 
 namespace assay {
 namespace {
@@ -511,9 +513,7 @@ void list_devices(TelemetryLog& log) {
 
 // What a file that is no table is taken for, by its first bytes; empty for what may be one.
 std::string_view kind_of_other_file(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return "";
-  if (text[first] == '{' || text[first] == '[') return "JSON, as traces are";
+  if (begins_json(text)) return "JSON, as traces are";
   if (text.starts_with("SQLite format 3")) return "an SQLite database, as exported traces are";
   if (text.find('\0') != std::string_view::npos) return "a binary file, as recordings of Assay are";
   return "";
@@ -559,7 +559,9 @@ Result<TelemetryLog> read_telemetry(const std::string& path, bool allow_truncate
   ASSAY_TRY_ASSIGN(const std::string text, read_log_file(path, allow_truncated, truncated));
   TelemetryLog log;
   log.path = path;
-  ASSAY_TRY_ASSIGN(log, read_text(text, allow_truncated, std::move(log)));
+  auto read = read_text(text, allow_truncated, std::move(log));
+  if (!read) return explained(read.take_error(), path, FileFamily::kSamples);
+  log = *std::move(read);
   if (log.series.empty() && log.cpu.t_ns.empty()) {
     return Error{ErrorCode::kFormat, "no row has both a time and a value", path, -1};
   }

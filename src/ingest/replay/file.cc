@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
 
 namespace assay {
@@ -358,7 +359,7 @@ Written entry_json(const ReplayEntry& entry) {
 }
 
 template <typename File, typename Read>
-Result<File> read_file(const std::string& path, Read&& read) {
+Result<File> read_file(const std::string& path, FileFamily wanted, Read&& read) {
   const auto attempt = [&]() -> Result<File> {
     ASSAY_TRY_ASSIGN(
         const std::string text,
@@ -372,19 +373,17 @@ Result<File> read_file(const std::string& path, Read&& read) {
     file->source = path;
     return file;
   }
-  Error error = file.take_error();
-  error.file = path;
-  return error;
+  return explained(file.take_error(), path, wanted);
 }
 
 }  // namespace
 
 Result<FloorFile> read_floor_file(const std::string& path) {
-  return read_file<FloorFile>(path, read_floor);
+  return read_file<FloorFile>(path, FileFamily::kFloor, read_floor);
 }
 
 Result<ReplayFile> read_replay_file(const std::string& path) {
-  return read_file<ReplayFile>(path, read_replay);
+  return read_file<ReplayFile>(path, FileFamily::kReplay, read_replay);
 }
 
 std::string replay_file_json(const ReplayFile& file) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
 
 namespace assay {
@@ -273,9 +274,7 @@ Result<ReplayPlan> read_kernel_database(const std::string& path) {
     plan->source = path;
     return plan;
   }
-  Error error = plan.take_error();
-  error.file = path;
-  return error;
+  return explained(plan.take_error(), path, FileFamily::kKernelDb);
 }
 
 std::string replay_job_text(const ReplayPlan& plan, const std::vector<size_t>& entries,

@@ -1,6 +1,7 @@
 #include "ingest/replay/sweep_table.h"
 
 #include "base/decimal.h"
+#include "ingest/formats.h"
 #include "ingest/text/csv_records.h"
 
 namespace assay {
@@ -99,9 +100,7 @@ Result<std::vector<SweepRow>> read_rows(const std::string& path) {
 Result<std::vector<SweepRow>> read_sweep_table(const std::string& path) {
   auto rows = read_rows(path);
   if (rows) return rows;
-  Error error = rows.take_error();
-  error.file = path;
-  return error;
+  return explained(rows.take_error(), path, FileFamily::kSweep);
 }
 
 }  // namespace assay

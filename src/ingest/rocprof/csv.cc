@@ -3,6 +3,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "ingest/rocprof/run.h"
 #include "ingest/text/csv_records.h"
@@ -67,12 +68,7 @@ class Cells {
 
 std::string_view cell(const CsvRecord& record, int column) {
   if (column < 0 || static_cast<size_t>(column) >= record.cells.size()) return {};
-  std::string_view text = record.cells[static_cast<size_t>(column)];
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
-    text.remove_suffix(1);
-  return text;
+  return trimmed(record.cells[static_cast<size_t>(column)]);
 }
 
 // Whole numbers, also written with a fraction of zeros or an exponent.

@@ -4,6 +4,7 @@
 
 #include "ingest/rocprof/run.h"
 #include "ingest/text/csv_table.h"
+#include "ingest/text/shape.h"
 
 namespace assay {
 namespace {
@@ -290,7 +291,7 @@ Error format_error(std::string message, int64_t offset) {
 }  // namespace
 
 bool is_rocprof_json(std::string_view head) {
-  const size_t brace = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const size_t brace = first_text_byte(head);
   if (brace == std::string_view::npos || head[brace] != '{') return false;
   const size_t quote = head.find_first_not_of(" \t\r\n", brace + 1);
   return quote != std::string_view::npos && head[quote] == '"' &&

@@ -316,12 +316,19 @@ Status RocpdRun::read() {
 
 }  // namespace
 
+bool has_rocpd_tables(const std::vector<std::string>& tables) {
+  const auto any = [&tables](const auto& fits) {
+    return std::any_of(tables.begin(), tables.end(), fits);
+  };
+  // RPD, whose tables have rocpd's prefix, is another format.
+  if (any([](const std::string& table) { return table == "rocpd_api" || table == "rocpd_op"; }))
+    return false;
+  return any([](const std::string& table) { return table.starts_with("rocpd_"); });
+}
+
 bool is_rocpd(const std::string& path) {
   const auto file = SqliteFile::open(path);
-  if (!file || file->has_table("rocpd_api") || file->has_table("rocpd_op")) return false;
-  const std::vector<std::string> tables = file->table_names();
-  return std::any_of(tables.begin(), tables.end(),
-                     [](const std::string& table) { return table.starts_with("rocpd_"); });
+  return file && has_rocpd_tables(file->table_names());
 }
 
 Result<RocprofRun> read_rocpd(const std::string& path) {

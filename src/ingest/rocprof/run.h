@@ -127,6 +127,7 @@ bool is_rocprof_json(std::string_view head);
 void read_agent_facts(std::string_view json, CounterDevice& facts);
 // True for a SQLite file that has rocpd's tables, false for one that has not or cannot be opened.
 bool is_rocpd(const std::string& path);
+bool has_rocpd_tables(const std::vector<std::string>& tables);
 Result<RocprofRun> read_rocpd(const std::string& path);
 
 // ---- what becomes of a run ----------------------------------------------------------------------

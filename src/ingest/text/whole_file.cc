@@ -1,7 +1,5 @@
 #include "ingest/text/whole_file.h"
 
-#include "base/byte_source.h"
-
 namespace assay {
 namespace {
 
@@ -22,9 +20,7 @@ Result<std::string> read_whole_file(const std::string& path, const Error& too_la
   }
 }
 
-Result<std::string> read_head(const std::string& path, size_t most) {
-  ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
-  const ReadFn read = source.stream(false);
+std::string read_head(const ReadFn& read, size_t most) {
   std::string head(most, '\0');
   size_t filled = 0;
   while (filled < head.size()) {
@@ -34,6 +30,11 @@ Result<std::string> read_head(const std::string& path, size_t most) {
   }
   head.resize(filled);
   return head;
+}
+
+Result<std::string> read_head(const std::string& path, size_t most) {
+  ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
+  return read_head(source.stream(false), most);
 }
 
 }  // namespace assay

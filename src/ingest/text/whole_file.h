@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "base/byte_source.h"
 #include "base/result.h"
 
 namespace assay {
@@ -10,7 +11,9 @@ namespace assay {
 // The content of a file, decompressed. Files that are small by nature only: `too_large` when it has
 // more than 1 GiB.
 Result<std::string> read_whole_file(const std::string& path, const Error& too_large);
-// The first so many bytes, decompressed; of a damaged file those that could be read.
+// The first so many bytes, decompressed; of a damaged input those that come before the damage,
+// which its reader will meet again.
+std::string read_head(const ReadFn& read, size_t most);
 Result<std::string> read_head(const std::string& path, size_t most);
 
 }  // namespace assay

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "report/document/units.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

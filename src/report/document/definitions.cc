@@ -63,7 +63,7 @@ bool is_rule(std::string_view line) {
 
 // Columns that identify the row or point elsewhere, and say nothing about what a number means.
 bool says_nothing(std::string_view header) {
-  constexpr std::array kNames = {"label", "test", "where", "keys"};
+  constexpr std::array kNames = {"label", "unit", "test", "where", "keys"};
   return std::find(kNames.begin(), kNames.end(), header) != kNames.end();
 }
 

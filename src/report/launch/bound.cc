@@ -3,7 +3,8 @@
 
 #include "report/document/units.h"
 #include "report/launch/charts.h"
-#include "report/sections.h"
+#include "report/launch/results.h"
+#include "report/launch/section.h"
 
 namespace assay {
 namespace {
@@ -14,25 +15,17 @@ Value raw_ns(double ns) { return finite_value(ns); }
 Value raw_ns(const std::optional<double>& ns) { return ns ? raw_ns(*ns) : Value(); }
 
 Table points_table(const BoundReport& report) {
-  Table table{
-      .key = "points",
-      .title = "Batches",
-      .columns = {{.key = "batch", .title = "batch"},
-                  {.key = "bound", .title = "bound", .unit = Unit::kText},
-                  {.key = "tklqt_ns", .title = "TKLQT", .unit = Unit::kNanoseconds},
-                  {.key = "launches", .title = "launches", .unit = Unit::kNone},
-                  {.key = "tklqt_per_launch_ns", .title = "per launch", .unit = Unit::kNanoseconds},
-                  {.key = "queue_share", .title = "queueing", .unit = Unit::kShare},
-                  {.key = "latency_ns", .title = "latency", .unit = Unit::kNanoseconds},
-                  {.key = "gpu_idle_share", .title = "GPU idle", .unit = Unit::kShare},
-                  {.key = "cpu_idle_share", .title = "CPU idle", .unit = Unit::kShare},
-                  {.key = "balanced", .title = "balanced"}},
-      .terminal_limit = 0};
-  for (const BoundPoint& p : report.points) {
-    table.rows.push_back({p.batch, p.gpu_bound ? "GPU" : "CPU", raw_ns(p.tklqt_ns), p.launches,
-                          raw_ns(p.q_ns), p.queue_share, raw_ns(p.latency_ns), p.gpu_idle_share,
-                          p.cpu_idle_share, p.balanced});
-  }
+  TableOf table(report.points, {.key = "points", .title = "Batches", .terminal_limit = 0});
+  table.add(keys::batch, &BoundPoint::batch)
+      .add(keys::bound, [](const BoundPoint& p) { return p.gpu_bound ? "GPU" : "CPU"; })
+      .add(keys::tklqt_ns, [](const BoundPoint& p) { return raw_ns(p.tklqt_ns); })
+      .add(keys::launches, &BoundPoint::launches)
+      .add(keys::tklqt_per_launch_ns, [](const BoundPoint& p) { return raw_ns(p.q_ns); })
+      .add(keys::queue_share, &BoundPoint::queue_share)
+      .add(keys::latency_ns, [](const BoundPoint& p) { return raw_ns(p.latency_ns); })
+      .add(keys::gpu_idle_share, &BoundPoint::gpu_idle_share)
+      .add(keys::cpu_idle_share, &BoundPoint::cpu_idle_share)
+      .add(keys::balanced, &BoundPoint::balanced);
   return table;
 }
 
@@ -52,25 +45,22 @@ Section platform_section(const PlatformBound& platform) {
   Section section{.key = platform.name, .title = platform.name};
   section.blocks.push_back(Facts{
       .items = {
-          {"verdict", "verdict", std::string(bound_verdict_name(r.verdict)), Unit::kText, r.reason},
-          {"reason", "reason", r.reason, Unit::kText, "", Show::kDataOnly},
-          {"plateau_ns", "plateau c, per launch", raw_ns(r.plateau_ns), Unit::kNanoseconds},
-          {"plateau_points", "plateau batches", r.plateau_points, Unit::kCount},
-          {"last_cpu_batch", "last CPU-bound batch b_c", r.last_cpu_batch, Unit::kRatio},
-          {"first_gpu_batch", "first GPU-bound batch b_g", r.first_gpu_batch, Unit::kRatio},
-          {"inflection_batch", "inflection b*", r.inflection_batch, Unit::kRatio,
-           coarse ? "coarse: geometric mean of the bracket" : ""},
-          {"coarse", "coarse", r.coarse, Unit::kNone, "", Show::kDataOnly},
-          {"inflection_low", "interval from", r.low_batch, Unit::kRatio,
-           std::string(interval_source_name(r.interval_source))},
-          {"inflection_high", "interval to", r.high_batch, Unit::kRatio},
-          {"interval_source", "interval source",
-           std::string(interval_source_name(r.interval_source)), Unit::kText, "", Show::kDataOnly},
-          {"tau", "τ", r.tau, Unit::kRatio},
-          {"rho", "ρ", r.rho, Unit::kRatio},
-          {"balanced_region", "balanced batches",
-           r.balanced_regions.empty() ? Value() : Value(regions_text(r.balanced_regions)),
-           Unit::kText, "both idle shares below " + format_share(r.balanced_share)}}});
+          fact(keys::verdict, std::string(bound_verdict_name(r.verdict)), r.reason),
+          data_fact(keys::reason, r.reason), fact(keys::plateau_ns, raw_ns(r.plateau_ns)),
+          fact(keys::plateau_points, r.plateau_points),
+          fact(keys::last_cpu_batch, r.last_cpu_batch),
+          fact(keys::first_gpu_batch, r.first_gpu_batch),
+          fact(keys::inflection_batch, r.inflection_batch,
+               coarse ? "coarse: geometric mean of the bracket" : ""),
+          data_fact(keys::coarse, r.coarse),
+          fact(keys::inflection_low, r.low_batch,
+               std::string(interval_source_name(r.interval_source))),
+          fact(keys::inflection_high, r.high_batch),
+          data_fact(keys::interval_source, std::string(interval_source_name(r.interval_source))),
+          fact(keys::tau, r.tau), fact(keys::rho, r.rho),
+          fact(keys::balanced_region,
+               r.balanced_regions.empty() ? Value() : Value(regions_text(r.balanced_regions)),
+               "both idle shares below " + format_share(r.balanced_share))}});
   section.blocks.push_back(points_table(r));
   return section;
 }
@@ -81,20 +71,17 @@ Section crossover_section(const std::vector<PlatformBound>& platforms, const Cro
   Section section{.key = "crossover", .title = "Crossover"};
   section.blocks.push_back(Facts{
       .items = {
-          {"found", "found", crossover.found},
-          {"batch", "from batch", crossover.found ? Value(crossover.batch) : none, Unit::kRatio},
-          {"previous_batch", "not yet at", crossover.found ? Value(crossover.previous_batch) : none,
-           Unit::kRatio},
-          {"interpolated", "interpolated", crossover.found ? Value(crossover.interpolated) : none,
-           Unit::kRatio},
-          {"faster_below", "faster below", crossover.found ? Value(below.name) : none,
-           Unit::kText}}});
-  Table table{.key = "ratios",
-              .title = "Latency of " + platforms[0].name + " over " + platforms[1].name,
-              .columns = {{.key = "batch", .title = "batch"},
-                          {.key = "ratio", .title = "ratio", .unit = Unit::kRatio}},
-              .terminal_limit = 0};
-  for (const auto& [batch, ratio] : crossover.ratio_by_batch) table.rows.push_back({batch, ratio});
+          fact(keys::found, crossover.found),
+          fact(keys::batch, crossover.found ? Value(crossover.batch) : none),
+          fact(keys::previous_batch, crossover.found ? Value(crossover.previous_batch) : none),
+          fact(keys::interpolated, crossover.found ? Value(crossover.interpolated) : none),
+          fact(keys::faster_below, crossover.found ? Value(below.name) : none)}});
+  TableOf table(crossover.ratio_by_batch,
+                {.key = "ratios",
+                 .title = "Latency of " + platforms[0].name + " over " + platforms[1].name,
+                 .terminal_limit = 0});
+  table.add(keys::batch, &std::pair<double, double>::first)
+      .add(keys::ratio, &std::pair<double, double>::second);
   section.blocks.push_back(std::move(table));
   return section;
 }

@@ -1,65 +1,60 @@
 #include <string>
 
+#include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/launch/charts.h"
+#include "report/launch/results.h"
+#include "report/launch/section.h"
 #include "report/run/floor.h"
-#include "report/sections.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
 
 Table chains_table(const FusionReport& report) {
-  Table table{.key = "chains",
-              .title = "Chains by length (fusable = deterministic, PS = 1, not overlapping)",
-              .columns = {{.key = "length", .title = "L"},
-                          {.key = "unique", .title = "unique", .unit = Unit::kCount},
-                          {.key = "total", .title = "total", .unit = Unit::kCount},
-                          {.key = "candidates", .title = "PS ≥ T", .unit = Unit::kCount},
-                          {.key = "c_fused", .title = "fusable", .unit = Unit::kCount},
-                          {.key = "c_fused_min2", .title = "seen twice", .unit = Unit::kCount},
-                          {.key = "k_eager", .title = "K eager", .unit = Unit::kCount},
-                          {.key = "k_fused", .title = "K fused", .unit = Unit::kCount},
-                          {.key = "speedup", .title = "speedup", .unit = Unit::kRatio},
-                          {.key = "k_fused_min2",
-                           .title = "K fused, seen twice",
-                           .unit = Unit::kCount,
-                           .show = Show::kDataOnly},
-                          {.key = "speedup_min2", .title = "seen twice", .unit = Unit::kRatio}},
-              .terminal_limit = 0};
-  for (const ChainRow& row : report.chains) {
-    table.rows.push_back({row.length, row.unique, row.total, row.candidates, row.c_fused,
-                          row.c_fused_min2, row.k_eager, row.k_fused, row.speedup, row.k_fused_min2,
-                          row.speedup_min2});
-  }
+  TableOf table(report.chains,
+                {.key = "chains",
+                 .title = "Chains by length (fusable = deterministic, PS = 1, not overlapping)",
+                 .terminal_limit = 0});
+  table.add(keys::length, &ChainRow::length)
+      .add(keys::unique, &ChainRow::unique)
+      .add(keys::total, &ChainRow::total)
+      .add(keys::candidates, &ChainRow::candidates)
+      .add(keys::c_fused, &ChainRow::c_fused)
+      .add(keys::c_fused_min2, &ChainRow::c_fused_min2)
+      .add(keys::k_eager, &ChainRow::k_eager)
+      .add(keys::k_fused, &ChainRow::k_fused)
+      .add(keys::speedup, &ChainRow::speedup)
+      .add(keys::k_fused_min2, &ChainRow::k_fused_min2, Show::kDataOnly)
+      .add(keys::speedup_min2, &ChainRow::speedup_min2);
   return table;
 }
 
 Table candidates_table(const FusionReport& report) {
-  Table table{
-      .key = "candidates",
-      .title = "Candidate chains, PS ≥ T",
-      .columns = {{.key = "length", .title = "L"},
-                  {.key = "count", .title = "f(C)", .unit = Unit::kCount},
-                  {.key = "proximity", .title = "PS", .unit = Unit::kRatio},
-                  {.key = "kernels", .title = "kernels", .unit = Unit::kText, .elastic = true}},
-      .show = Show::kDataOnly};
+  struct Candidate {
+    const ChainRow& row;
+    const CandidateChain& chain;
+  };
+  std::vector<Candidate> candidates;
   for (const ChainRow& row : report.chains) {
-    for (const CandidateChain& chain : row.top_candidates) {
-      table.rows.push_back({row.length, chain.count, chain.proximity, Value::List(chain.kernels)});
-    }
+    for (const CandidateChain& chain : row.top_candidates) candidates.push_back({row, chain});
   }
+  TableOf table(
+      candidates,
+      {.key = "candidates", .title = "Candidate chains, PS ≥ T", .show = Show::kDataOnly});
+  table.add(keys::length, [](const Candidate& c) { return c.row.length; })
+      .add(keys::count, [](const Candidate& c) { return c.chain.count; })
+      .add(keys::proximity, [](const Candidate& c) { return c.chain.proximity; })
+      .add(keys::kernel_names, [](const Candidate& c) { return c.chain.kernels; }, elastic());
   return table;
 }
 
 Facts plan_facts(const char* key, std::string title, const FusionPlan& plan, uint64_t k_eager) {
   return {.key = key,
           .title = std::move(title),
-          .items = {{"chains", "chains", plan.chains, Unit::kCount},
-                    {"launches_saved", "launches saved", plan.launches_saved, Unit::kCount,
-                     "of " + format_count(static_cast<int64_t>(k_eager))},
-                    {"k_fused", "launches left", plan.k_fused, Unit::kCount},
-                    {"speedup", "ideal speedup", plan.speedup, Unit::kRatio}}};
+          .items = {fact(keys::chains, plan.chains),
+                    fact(keys::launches_saved, plan.launches_saved,
+                         "of " + format_count(static_cast<int64_t>(k_eager))),
+                    fact(keys::k_fused, plan.k_fused), fact(keys::speedup, plan.speedup)}};
 }
 
 std::string joined(const std::vector<NamedCount>& names) {
@@ -97,57 +92,39 @@ std::string remedy_words(Remedy remedy) {
   return "CUDA graph";
 }
 
+std::string where_words(const RecommendedChain& chain) {
+  if (!chain.common_ops.empty()) return "in " + joined(chain.common_ops);
+  return chain.root_ops.empty() ? "" : "under " + joined(chain.root_ops);
+}
+
 Table recommended_table(const FusionReport& report) {
-  Table table{
-      .key = "recommended",
-      .title = "Recommended chains (" + std::to_string(report.recommended.size()) + " of " +
-               std::to_string(report.recommended_total) + ")",
-      .columns =
-          {{.key = "length", .title = "L"},
-           {.key = "count", .title = "times", .unit = Unit::kCount},
-           {.key = "launches_saved", .title = "saved", .unit = Unit::kCount},
-           {.key = "saving_ns", .title = "host time ≤", .unit = Unit::kNanoseconds},
-           {.key = "use", .title = "use", .unit = Unit::kText, .show = Show::kReadersOnly},
-           {.key = "label",
-            .title = "chain",
-            .unit = Unit::kText,
-            .elastic = true,
-            .show = Show::kReadersOnly},
-           {.key = "where",
-            .title = "where",
-            .unit = Unit::kText,
-            .elastic = true,
-            .show = Show::kReadersOnly},
-           {.key = "device_ns",
-            .title = "device",
-            .unit = Unit::kNanoseconds,
-            .show = Show::kDataOnly},
-           {.key = "launch_queue_ns",
-            .title = "t_l",
-            .unit = Unit::kNanoseconds,
-            .show = Show::kDataOnly},
-           {.key = "speedup", .title = "speedup", .unit = Unit::kRatio, .show = Show::kDataOnly},
-           {.key = "remedy", .title = "use", .unit = Unit::kText, .show = Show::kDataOnly},
-           {.key = "remedy_reason", .title = "why", .unit = Unit::kText, .show = Show::kDataOnly},
-           {.key = "common_ops", .title = "in", .unit = Unit::kText, .show = Show::kDataOnly},
-           {.key = "root_ops", .title = "under", .unit = Unit::kText, .show = Show::kDataOnly},
-           {.key = "short_kernels",
-            .title = "kernels",
-            .unit = Unit::kText,
-            .show = Show::kDataOnly},
-           {.key = "kernels", .title = "full names", .unit = Unit::kText, .show = Show::kDataOnly}},
-      .terminal_limit = 0};
-  for (const RecommendedChain& chain : report.recommended) {
-    const std::string where = !chain.common_ops.empty() ? "in " + joined(chain.common_ops)
-                              : !chain.root_ops.empty() ? "under " + joined(chain.root_ops)
-                                                        : std::string();
-    table.rows.push_back({chain.length, chain.count, chain.launches_saved,
-                          whole_ns(chain.saving_ns), remedy_words(chain.remedy),
-                          chain_label(chain.kernels), where, chain.device_ns, chain.launch_queue_ns,
-                          chain.speedup, std::string(remedy_name(chain.remedy)),
-                          chain.remedy_reason, joined(chain.common_ops), joined(chain.root_ops),
-                          Value::List(chain.short_kernels), Value::List(chain.kernels)});
-  }
+  using Chain = RecommendedChain;
+  TableOf table(report.recommended,
+                {.key = "recommended",
+                 .title = "Recommended chains (" + std::to_string(report.recommended.size()) +
+                          " of " + std::to_string(report.recommended_total) + ")",
+                 .terminal_limit = 0});
+  const auto label = [](const Chain& chain) { return chain_label(chain.kernels); };
+  const auto remedy = [](const Chain& chain) { return std::string(remedy_name(chain.remedy)); };
+  const auto within = [](const Chain& chain) { return joined(chain.common_ops); };
+  const auto under = [](const Chain& chain) { return joined(chain.root_ops); };
+  table.add(keys::length, &Chain::length)
+      .add(keys::count, &Chain::count)
+      .add(keys::launches_saved, &Chain::launches_saved)
+      .add_ns(keys::saving_ns, &Chain::saving_ns)
+      .add(
+          keys::use, [](const Chain& c) { return remedy_words(c.remedy); }, Show::kReadersOnly)
+      .add(keys::chain_text, label, elastic(Show::kReadersOnly))
+      .add(keys::where, where_words, elastic(Show::kReadersOnly))
+      .add(keys::device_ns, &Chain::device_ns, Show::kDataOnly)
+      .add(keys::launch_queue_ns, &Chain::launch_queue_ns, Show::kDataOnly)
+      .add(keys::speedup, &Chain::speedup, Show::kDataOnly)
+      .add(keys::remedy, remedy, Show::kDataOnly)
+      .add(keys::remedy_reason, &Chain::remedy_reason, Show::kDataOnly)
+      .add(keys::common_ops, within, Show::kDataOnly)
+      .add(keys::root_ops, under, Show::kDataOnly)
+      .add(keys::short_kernels, &Chain::short_kernels, Show::kDataOnly)
+      .add(keys::kernel_names, &Chain::kernels, Show::kDataOnly);
   return table;
 }
 
@@ -182,30 +159,22 @@ Section fusion_section(const FusionReport& report) {
   }
   section.blocks.push_back(Facts{
       .items = {
-          {"segment", "segments cut by", std::string(segment_rule_name(report.segment)),
-           Unit::kText,
-           format_counted(report.segments, "segment", "segments") + ", the longest of " +
-               format_counted(report.longest_segment, "kernel", "kernels")},
-          {"threshold", "threshold T", report.threshold, Unit::kRatio, "", Show::kDataOnly},
-          {"segments", "segments", report.segments, Unit::kCount, "", Show::kDataOnly},
-          {"longest_segment", "longest segment", report.longest_segment, Unit::kCount, "",
-           Show::kDataOnly},
-          {"k_eager", "kernels mined (K eager)", report.k_eager, Unit::kCount, left_out},
-          {"distinct_kernels", "distinct names", report.distinct_kernels, Unit::kCount},
-          {"graph_kernels", "left out: replayed by graphs", report.graph_kernels, Unit::kCount, "",
-           Show::kDataOnly},
-          {"unlinked_kernels", "left out: without a launch", report.unlinked_kernels, Unit::kCount,
-           "", Show::kDataOnly},
-          {"identity", "kernels told apart by",
-           report.identity == KernelIdentity::kName ? "name" : "shape", Unit::kText, "",
-           Show::kDataOnly},
-          {"min_count", "occurrences needed", report.min_count, Unit::kCount, "", Show::kDataOnly},
-          {"recommended_total", "recommended chains", report.recommended_total, Unit::kCount, "",
-           Show::kDataOnly},
-          {"floor_ns", "launch floor F", floor_value(report.floor), Unit::kNanoseconds,
-           report.floor.text},
-          {"outside_kernels", "left out: outside iterations", report.outside_kernels, Unit::kCount,
-           "", Show::kDataOnly}}});
+          fact(keys::segment, std::string(segment_rule_name(report.segment)),
+               format_counted(report.segments, "segment", "segments") + ", the longest of " +
+                   format_counted(report.longest_segment, "kernel", "kernels")),
+          data_fact(keys::threshold, report.threshold), data_fact(keys::segments, report.segments),
+          data_fact(keys::longest_segment, report.longest_segment),
+          fact(keys::k_eager, report.k_eager, left_out),
+          fact(keys::distinct_kernels, report.distinct_kernels),
+          data_fact(keys::graph_kernels, report.graph_kernels),
+          data_fact(keys::unlinked_kernels, report.unlinked_kernels),
+          data_fact(keys::identity, report.identity == KernelIdentity::kName ? "name" : "shape"),
+          data_fact(keys::min_count, report.min_count),
+          data_fact(keys::recommended_total, report.recommended_total),
+          fact(keys::floor_ns,
+               floor_value(report.floor),
+               report.floor.text),
+          data_fact(keys::outside_kernels, report.outside_kernels)}});
   for (Block& chart : fusion_charts(report)) section.blocks.push_back(std::move(chart));
   section.blocks.push_back(chains_table(report));
   section.blocks.push_back(candidates_table(report));

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "base/stats.h"
+#include "kernels/name.h"
+#include "report/document/chart_limits.h"
 #include "report/launch/charts.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -248,13 +249,6 @@ Chart queue_chart(const std::vector<Launch>& launches, int64_t from_ns, const Wi
 }
 
 }  // namespace
-
-std::vector<size_t> chart_sample(size_t n) {
-  std::vector<size_t> sample;
-  const size_t shown = std::min(n, kMostChartBars);
-  for (size_t i = 0; i < shown; ++i) sample.push_back(shown == 1 ? 0 : i * (n - 1) / (shown - 1));
-  return sample;
-}
 
 std::vector<Block> launch_charts(const LaunchReport& report) {
   if (report.whole.kernels == 0) return {};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/numbers.h"
 #include "report/document/units.h"
 #include "report/levels/figures_parts.h"
 
@@ -68,7 +69,7 @@ Table breakdown_table(const Configs& configs) {
       table.rows.push_back({config.name, level_phase_name(part.phase),
                             part.op_type ? Value(op_type_name(*part.op_type)) : Value("all"),
                             part.samples, whole_ns(part.dur_ns), ratio(part.dur_ns, phase->dur_ns),
-                            first != nullptr ? ratio(part.dur_ns, first->dur_ns) : kNaN,
+                            first != nullptr ? ratio(part.dur_ns, first->dur_ns) : kNan,
                             whole_ns(part.launch_ns), ratio(part.launch_ns, part.dur_ns),
                             whole_ns(part.comm_wait_ns)});
     }
@@ -89,7 +90,7 @@ Chart stacked(const Configs& configs, std::string key, std::string title, const 
                   .mark = Mark::kStackedBars};
     for (const ConfigFigures& config : configs) {
       const FigurePart* part = part_of(config, phase, type);
-      series.y.push_back(part != nullptr ? pick(*part) : kNaN);
+      series.y.push_back(part != nullptr ? pick(*part) : kNan);
     }
     chart.series.push_back(std::move(series));
   }
@@ -342,7 +343,7 @@ void add_launch(const Configs& configs, Section& section) {
       Series series{.name = config.name, .mark = Mark::kBars};
       for (const auto& [most, name] : order) {
         const FigureOp* op = find_op(config, name);
-        series.y.push_back(op == nullptr ? kNaN : prep ? op->prep_ns : op->call_ns);
+        series.y.push_back(op == nullptr ? kNan : prep ? op->prep_ns : op->call_ns);
       }
       chart.series.push_back(std::move(series));
     }

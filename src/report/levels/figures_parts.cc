@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
+
 namespace assay::levels_figures {
 
-double ratio(double value, double to) { return to > 0 ? value / to : kNaN; }
+double ratio(double value, double to) { return to > 0 ? value / to : kNan; }
 
 std::string name_of(const FigureOpName& op) {
   const bool told = op.op.rfind("b_", 0) == 0 || op.phase == LevelPhase::kForward;

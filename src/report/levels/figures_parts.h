@@ -3,7 +3,6 @@
 // What the files of the figures section share: names, columns and cells of configurations and
 // operations, and the families of figures that figures.cc puts together.
 
-#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,7 +15,6 @@
 namespace assay::levels_figures {
 
 using Configs = std::vector<ConfigFigures>;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // NaN where there is nothing to divide by.
 double ratio(double value, double to);

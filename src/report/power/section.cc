@@ -7,7 +7,7 @@
 
 #include "report/document/units.h"
 #include "report/power/charts.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {

@@ -1,5 +1,8 @@
 #include "report/run/floor.h"
 
+#include "report/document/results.h"
+#include "report/run/results.h"
+
 #include <string>
 
 namespace assay {
@@ -12,11 +15,9 @@ Facts floor_facts(const LaunchFloor& floor, Show show) {
   return {
       .key = "floor",
       .title = "Launch floor",
-      .items = {{"floor_ns", "launch floor F", floor_value(floor), Unit::kNanoseconds, floor.text},
-                {"source", "source", std::string(floor_source_name(floor.source)), Unit::kText, "",
-                 Show::kDataOnly},
-                {"samples", "samples", floor.samples, Unit::kCount, "", Show::kDataOnly},
-                {"text", "source in words", floor.text, Unit::kText, "", Show::kDataOnly}},
+      .items = {fact(keys::floor_ns, floor_value(floor), floor.text),
+                data_fact(keys::source, std::string(floor_source_name(floor.source))),
+                data_fact(keys::samples, floor.samples), data_fact(keys::text, floor.text)},
       .show = show};
 }
 

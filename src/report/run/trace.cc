@@ -2,7 +2,9 @@
 #include <limits>
 
 #include "report/document/units.h"
-#include "report/sections.h"
+#include "report/launch/results.h"
+#include "report/run/results.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {
@@ -123,14 +125,14 @@ Section launch_summary(const LaunchReport& launch) {
   return {.key = "launch",
           .title = "Launch numbers",
           .blocks = {Facts{
-              .items = {count_item("kernels", whole.kernels), count_item("linked", whole.linked),
-                        count_item("launches", whole.launches), ns_item("tklqt_ns", whole.tklqt_ns),
-                        count_item("clamped", whole.clamped), count_item("dropped", whole.dropped),
-                        ns_item("kernel_sum_ns", whole.kernel_sum_ns),
-                        ns_item("kernel_union_ns", whole.kernel_union_ns),
-                        ns_item("il_ns", if_any(whole.il_ns)),
-                        ns_item("gpu_idle_eq5_ns", if_any(whole.gpu_idle_eq5_ns)),
-                        ns_item("gpu_idle_union_ns", if_any(whole.gpu_idle_union_ns))}}}};
+              .items = {fact(keys::kernels, whole.kernels), fact(keys::linked, whole.linked),
+                        fact(keys::launches, whole.launches), fact(keys::tklqt_ns, whole.tklqt_ns),
+                        fact(keys::clamped, whole.clamped), fact(keys::dropped, whole.dropped),
+                        fact(keys::kernel_sum_ns, whole.kernel_sum_ns),
+                        fact(keys::kernel_union_ns, whole.kernel_union_ns),
+                        fact(keys::il_ns, if_any(whole.il_ns)),
+                        fact(keys::gpu_idle_eq5_ns, if_any(whole.gpu_idle_eq5_ns)),
+                        fact(keys::gpu_idle_union_ns, if_any(whole.gpu_idle_union_ns))}}}};
 }
 
 // "a,b" as "a, b", so that a long list can be wrapped.
@@ -186,19 +188,16 @@ std::vector<Section> import_summary_sections(const Trace& trace, const Links& li
 }
 
 Section trust_section(const TrustNotes& notes) {
-  Table table{.key = "trust",
-              .title = "Trust",
-              .columns = {{.key = "what", .title = "what", .unit = Unit::kText},
-                          {.key = "count", .title = "count", .unit = Unit::kCount},
-                          {.key = "time_ns", .title = "at stake", .unit = Unit::kNanoseconds},
-                          {.key = "affects", .title = "affects", .unit = Unit::kText},
-                          {.key = "effect", .title = "effect", .unit = Unit::kText}},
-              .terminal_limit = 0,
-              .show = Show::kDataOnly};
+  TableOf table(notes,
+                {.key = "trust", .title = "Trust", .terminal_limit = 0, .show = Show::kDataOnly});
+  table.add(keys::what, &TrustNote::what)
+      .add(keys::count, &TrustNote::count)
+      .add(keys::time_ns, &TrustNote::time_ns)
+      .add(keys::affects, &TrustNote::affects)
+      .add(keys::effect, &TrustNote::effect);
   // Sentences do not fit into cells: readers get them whole.
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const TrustNote& note : notes) {
-    table.rows.push_back({note.what, note.count, note.time_ns, note.affects, note.effect});
     std::string line = note.what + ": " + format_count(static_cast<int64_t>(note.count));
     if (note.time_ns != 0) line += ", " + format_ns(note.time_ns) + " at stake";
     if (!note.affects.empty()) line += ", moves " + spaced(note.affects);
@@ -219,6 +218,21 @@ TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> roo
   }
   for (const TrustNotes& room : rooms) notes.insert(notes.end(), room.begin(), room.end());
   return notes;
+}
+
+TrustNotes kernel_notes(const Trace& trace, const KernelNames& names) {
+  KernelTally tally;
+  for (size_t a = 0; a < trace.activities.size(); ++a) {
+    if (trace.activities.kind[a] != ActivityKind::kKernel) continue;
+    const StringId name = trace.activities.name[a];
+    tally.add(name, names.of(name), trace.activities.dur_ns[a]);
+  }
+  NoteList notes;
+  notes.add("kernels_guessed", tally.guessed().kernels, tally.guessed().dur_ns, "op_type,families",
+            tally.guessed_text());
+  notes.add("kernels_untold", tally.untold().kernels, tally.untold().dur_ns, "op_type,families",
+            tally.untold_text());
+  return notes.take();
 }
 
 void hide_from_readers(Section& section) {

@@ -7,8 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "report/document/chart_limits.h"
 #include "report/document/units.h"
-#include "report/launch/charts.h"
+#include "report/tax/charts.h"
 
 namespace assay {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/document/document.h"
-#include "report/sections.h"
+#include "report/run/section.h"
 #include "tax/diagnosis.h"
 #include "tax/kernel_db.h"
 #include "tax/measured.h"

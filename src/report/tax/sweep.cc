@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/document/units.h"
-#include "report/launch/charts.h"
+#include "report/tax/charts.h"
+#include "report/tax/results.h"
 #include "report/tax/section.h"
 
 namespace assay {
@@ -30,86 +30,81 @@ bool any_seq_len(const std::vector<TaxPlatform>& platforms) {
   return false;
 }
 
+// A point, or a crossover, of one of the platforms.
+template <typename T>
+struct OfPlatform {
+  std::string platform;
+  T is;
+};
+
 Table points_table(const std::vector<TaxPlatform>& platforms) {
-  Table table{.key = "points",
-              .title = "Host and device over the sweep",
-              .columns = {{.key = "platform",
-                           .title = "platform",
-                           .unit = Unit::kText,
-                           .show = platforms.size() > 1 ? Show::kEverywhere : Show::kDataOnly},
-                          {.key = "batch", .title = "batch"},
-                          {.key = "seq_len",
-                           .title = "length",
-                           .show = any_seq_len(platforms) ? Show::kEverywhere : Show::kDataOnly},
-                          {.key = "n", .title = "N", .unit = Unit::kCount},
-                          {.key = "t_py_ns", .title = "T_Py", .unit = Unit::kNanoseconds},
-                          {.key = "ft_ns", .title = "ΔFT", .unit = Unit::kNanoseconds},
-                          {.key = "ct_ns", .title = "ΔCT", .unit = Unit::kNanoseconds},
-                          {.key = "kt_ns", .title = "ΔKT", .unit = Unit::kNanoseconds},
-                          {.key = "t_orch_ns", .title = "T_Orch", .unit = Unit::kNanoseconds},
-                          {.key = "t_device_ns", .title = "T_Device", .unit = Unit::kNanoseconds},
-                          {.key = "hdbi", .title = "HDBI", .unit = Unit::kRatio},
-                          {.key = "t_e2e_ns", .title = "T_e2e", .unit = Unit::kNanoseconds},
-                          {.key = "repeats", .title = "repeats", .show = Show::kDataOnly}},
-              .terminal_limit = 0};
+  using Point = OfPlatform<TaxPoint>;
+  std::vector<Point> points;
   for (const TaxPlatform& platform : platforms) {
-    for (const TaxPoint& p : platform.points) {
-      table.rows.push_back({platform.name, size_value(p.batch), seq_value(p.seq_len),
-                            static_cast<int64_t>(std::llround(p.n)), charge(p, p.t_py_ns),
-                            charge(p, p.ft_ns), charge(p, p.ct_ns), charge(p, p.kt_ns),
-                            charge(p, p.t_orch_ns), whole_ns(p.t_device_ns), hdbi_of(p),
-                            whole_ns(p.t_e2e_ns), static_cast<uint64_t>(p.repeats)});
-    }
+    for (const TaxPoint& p : platform.points) points.push_back({platform.name, p});
   }
+  const auto charged = [](double TaxPoint::* ns) {
+    return [ns](const Point& p) { return charge(p.is, p.is.*ns); };
+  };
+  TableOf table(points,
+                {.key = "points", .title = "Host and device over the sweep", .terminal_limit = 0});
+  table.add(keys::platform, &Point::platform, shown_if(platforms.size() > 1))
+      .add(keys::batch, [](const Point& p) { return size_value(p.is.batch); })
+      .add(
+          keys::seq_len, [](const Point& p) { return seq_value(p.is.seq_len); },
+          shown_if(any_seq_len(platforms)))
+      .add(keys::n, [](const Point& p) { return std::llround(p.is.n); })
+      .add(keys::t_py_ns, charged(&TaxPoint::t_py_ns))
+      .add(keys::ft_ns, charged(&TaxPoint::ft_ns))
+      .add(keys::ct_ns, charged(&TaxPoint::ct_ns))
+      .add(keys::kt_ns, charged(&TaxPoint::kt_ns))
+      .add(keys::t_orch_ns, charged(&TaxPoint::t_orch_ns))
+      .add(keys::t_device_ns, [](const Point& p) { return whole_ns(p.is.t_device_ns); })
+      .add(keys::hdbi, [](const Point& p) { return hdbi_of(p.is); })
+      .add(keys::t_e2e_ns, [](const Point& p) { return whole_ns(p.is.t_e2e_ns); })
+      .add(keys::repeats, [](const Point& p) { return p.is.repeats; }, Show::kDataOnly);
   return table;
 }
 
 Table crossovers_table(const std::vector<TaxPlatform>& platforms) {
-  Table table{.key = "crossovers",
-              .title = "Where HDBI passes 0.5",
-              .columns = {{.key = "platform", .title = "platform", .unit = Unit::kText},
-                          {.key = "along", .title = "along", .unit = Unit::kText},
-                          {.key = "fixed", .title = "other size"},
-                          {.key = "from", .title = "from"},
-                          {.key = "to", .title = "to"},
-                          {.key = "interpolated", .title = "at about", .unit = Unit::kRatio},
-                          {.key = "to_device", .title = "to the device"}},
-              .terminal_limit = 0};
+  using Crossing = OfPlatform<HdbiCrossover>;
+  std::vector<Crossing> all;
   for (const TaxPlatform& platform : platforms) {
     for (const HdbiCrossover& c : hdbi_crossovers(platform.points)) {
-      table.rows.push_back({platform.name, c.along_batch ? "batch" : "seq_len", seq_value(c.fixed),
-                            size_value(c.from), size_value(c.to), c.interpolated, c.to_device});
+      all.push_back({platform.name, c});
     }
   }
-  if (table.rows.empty()) table.show = Show::kDataOnly;
+  TableOf table(all, {.key = "crossovers", .title = "Where HDBI passes 0.5", .terminal_limit = 0});
+  table.add(keys::platform, &Crossing::platform)
+      .add(keys::along, [](const Crossing& c) { return c.is.along_batch ? "batch" : "seq_len"; })
+      .add(keys::fixed, [](const Crossing& c) { return seq_value(c.is.fixed); })
+      .add(keys::from, [](const Crossing& c) { return size_value(c.is.from); })
+      .add(keys::to, [](const Crossing& c) { return size_value(c.is.to); })
+      .add(keys::interpolated, [](const Crossing& c) { return c.is.interpolated; })
+      .add(keys::to_device, [](const Crossing& c) { return c.is.to_device; });
+  if (all.empty()) table.show = Show::kDataOnly;
   return table;
 }
 
 Table changes_table(const std::vector<TaxPlatform>& platforms) {
-  Table table{.key = "changes",
-              .title = "",
-              .columns = {{.key = "batch", .title = "batch"},
-                          {.key = "seq_len",
-                           .title = "length",
-                           .show = any_seq_len(platforms) ? Show::kEverywhere : Show::kDataOnly},
-                          {.key = "t_orch_change", .title = "T_Orch", .unit = Unit::kShare},
-                          {.key = "t_device_change", .title = "T_Device", .unit = Unit::kShare},
-                          {.key = "t_e2e_change", .title = "T_e2e", .unit = Unit::kShare},
-                          {.key = "hdbi_from", .title = "HDBI from", .unit = Unit::kRatio},
-                          {.key = "hdbi_to", .title = "to", .unit = Unit::kRatio},
-                          {.key = "t_e2e_change_from_orch",
-                           .title = "by T_Orch alone",
-                           .unit = Unit::kShare}},
-              .terminal_limit = 0};
-  if (platforms.size() < 2) {
-    table.show = Show::kDataOnly;
-    return table;
-  }
-  table.title = "From " + platforms[0].name + " to " + platforms[1].name;
-  for (const TaxChange& c : tax_changes(platforms[0].points, platforms[1].points)) {
-    table.rows.push_back({size_value(c.batch), seq_value(c.seq_len), c.t_orch, c.t_device, c.t_e2e,
-                          c.hdbi_a, c.hdbi_b, c.t_e2e_from_orch});
-  }
+  const bool two = platforms.size() > 1;
+  std::vector<TaxChange> changes;
+  if (two) changes = tax_changes(platforms[0].points, platforms[1].points);
+  TableOf table(changes, {.key = "changes",
+                          .title = two ? "From " + platforms[0].name + " to " + platforms[1].name
+                                       : std::string(),
+                          .terminal_limit = 0,
+                          .show = shown_if(two)});
+  table.add(keys::batch, [](const TaxChange& c) { return size_value(c.batch); })
+      .add(
+          keys::seq_len, [](const TaxChange& c) { return seq_value(c.seq_len); },
+          shown_if(any_seq_len(platforms)))
+      .add(keys::t_orch_change, &TaxChange::t_orch)
+      .add(keys::t_device_change, &TaxChange::t_device)
+      .add(keys::t_e2e_change, &TaxChange::t_e2e)
+      .add(keys::hdbi_from, &TaxChange::hdbi_a)
+      .add(keys::hdbi_to, &TaxChange::hdbi_b)
+      .add(keys::t_e2e_change_from_orch, &TaxChange::t_e2e_from_orch);
   return table;
 }
 

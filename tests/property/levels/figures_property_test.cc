@@ -9,18 +9,10 @@
 
 #include "levels/figures.h"
 #include "levels/token_groups.h"
+#include "support/random.h"
 
 namespace assay {
 namespace {
-
-class Dice {
- public:
-  explicit Dice(uint64_t seed) : generator_(seed) {}
-  int64_t below(int64_t n) { return static_cast<int64_t>(generator_() % static_cast<uint64_t>(n)); }
-
- private:
-  std::mt19937_64 generator_;
-};
 
 JobLevels random_job(uint64_t seed) {
   Dice dice(seed);

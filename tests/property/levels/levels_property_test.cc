@@ -7,21 +7,13 @@
 #include "levels/levels.h"
 #include "levels/overhead.h"
 #include "levels/structure.h"
+#include "support/random.h"
 #include "support/trace_maker.h"
 
 namespace assay {
 namespace {
 
 using assay::testing::TraceMaker;
-
-class Dice {
- public:
-  explicit Dice(uint64_t seed) : generator_(seed) {}
-  int64_t below(int64_t n) { return static_cast<int64_t>(generator_() % static_cast<uint64_t>(n)); }
-
- private:
-  std::mt19937_64 generator_;
-};
 
 struct Scene {
   int64_t streams = 1;  // of compute

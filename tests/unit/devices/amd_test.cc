@@ -18,20 +18,20 @@ namespace {
 
 using ::testing::HasSubstr;
 
-AmdLibraries fakes() {
+AmdLibraries amd_fakes() {
   const std::vector<std::string> fake = {ASSAY_FAKE_AMD};
   return {.hip = fake, .smi = fake, .blas = fake, .compiler = fake};
 }
 
 class Amd : public testing::FakeGpuTest {
  protected:
-  static std::string error_with(const char* fault, const AmdLibraries& libraries = fakes()) {
+  static std::string error_with(const char* fault, const AmdLibraries& libraries = amd_fakes()) {
     return error_of(fault, [&libraries] { return open_amd_device(0, libraries); });
   }
   // Logs until there are some samples: each is of the idle GPU.
   static void expect_idle_power(const char* fault) {
     set_fault(fault);
-    auto device = open_amd_device(0, fakes());
+    auto device = open_amd_device(0, amd_fakes());
     ASSERT_TRUE(device) << device.error().message;
     logged(**device, {}, 0, 0, [](const std::vector<PowerSample>& found) {
       for (const PowerSample& sample : found) EXPECT_NEAR(sample.power_w, 100, 0.05);
@@ -41,7 +41,7 @@ class Amd : public testing::FakeGpuTest {
 };
 
 TEST_F(Amd, FactsComeFromHipAndRocmSmi) {
-  const auto device = open_amd_device(0, fakes());
+  const auto device = open_amd_device(0, amd_fakes());
   ASSERT_TRUE(device) << device.error().message;
   const DeviceFacts& facts = (*device)->facts();
   EXPECT_EQ(facts.name, "Fake MI300X");
@@ -55,7 +55,7 @@ TEST_F(Amd, FactsComeFromHipAndRocmSmi) {
 // The accumulator is polled four times a millisecond and changes once: repeats are dropped, and
 // what is left is 100 W idle and 500 W loaded, with a unit of 15.259 uJ in a millisecond to spare.
 TEST_F(Amd, PowerIsTheAccumulatorsDifference) {
-  auto device = open_amd_device(0, fakes());
+  auto device = open_amd_device(0, amd_fakes());
   ASSERT_TRUE(device);
   const auto kernel = (*device)->prepare("gemm:64:f32");
   ASSERT_TRUE(kernel) << kernel.error().message;
@@ -75,7 +75,9 @@ TEST_F(Amd, AnAccumulatorOf32BitsMayWrap) { expect_idle_power("wraps"); }
 // What was counted around a restart is lost, not negative and not huge.
 TEST_F(Amd, AnAccumulatorThatBeginsAnewIsNoPower) { expect_idle_power("restarts"); }
 
-TEST_F(Amd, ClockProbesEncloseTheGpusTime) { expect_probe_encloses(open_amd_device(0, fakes())); }
+TEST_F(Amd, ClockProbesEncloseTheGpusTime) {
+  expect_probe_encloses(open_amd_device(0, amd_fakes()));
+}
 
 TEST_F(Amd, FaultsAreNamed) {
   EXPECT_THAT(error_with("no_device"),
@@ -85,27 +87,27 @@ TEST_F(Amd, FaultsAreNamed) {
   EXPECT_THAT(error_with("no_permission"), HasSubstr("groups render and video"));
   EXPECT_THAT(error_with("no_compile"), HasSubstr("bad source."));
   set_fault("none");
-  auto device = open_amd_device(0, fakes());
+  auto device = open_amd_device(0, amd_fakes());
   ASSERT_TRUE(device);
   set_fault("launch_fails");
   EXPECT_THAT(prepare_error(**device, "triad:1MiB"), HasSubstr("unspecified launch failure"));
 }
 
 TEST_F(Amd, MissingLibrariesAndFunctionsAreNamed) {
-  AmdLibraries libraries = fakes();
+  AmdLibraries libraries = amd_fakes();
   libraries.hip = {"no-hip.so"};
   EXPECT_THAT(error_with("none", libraries), HasSubstr("no AMD ROCm runtime"));
   libraries.hip = {ASSAY_FAKE_EMPTY};
   EXPECT_THAT(error_with("none", libraries), HasSubstr("no function hipInit"));
-  libraries = fakes();
+  libraries = amd_fakes();
   libraries.smi = {"no-smi.so"};
   EXPECT_THAT(error_with("none", libraries), HasSubstr("ROCm-SMI is not installed"));
   libraries.smi = {ASSAY_FAKE_EMPTY};
   EXPECT_THAT(error_with("none", libraries), HasSubstr("no function rsmi_init"));
-  libraries = fakes();
+  libraries = amd_fakes();
   libraries.compiler = {"no-hiprtc.so"};
   EXPECT_THAT(error_with("none", libraries), HasSubstr("hiprtc"));
-  libraries = fakes();
+  libraries = amd_fakes();
   libraries.blas = {"no-blas.so"};
   set_fault("none");
   auto device = open_amd_device(0, libraries);

@@ -18,20 +18,21 @@ namespace {
 
 using ::testing::HasSubstr;
 
-NvidiaLibraries fakes() {
+NvidiaLibraries nvidia_fakes() {
   const std::vector<std::string> fake = {ASSAY_FAKE_NVIDIA};
   return {.driver = fake, .nvml = fake, .blas = fake, .compiler = {"no-such-library.so"}};
 }
 
 class Nvidia : public testing::FakeGpuTest {
  protected:
-  static std::string error_with(const char* fault, const NvidiaLibraries& libraries = fakes()) {
+  static std::string error_with(const char* fault,
+                                const NvidiaLibraries& libraries = nvidia_fakes()) {
     return error_of(fault, [&libraries] { return open_nvidia_device(0, libraries); });
   }
 };
 
 TEST_F(Nvidia, FactsComeFromTheDriverAndNvml) {
-  const auto device = open_nvidia_device(0, fakes());
+  const auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device) << device.error().message;
   const DeviceFacts& facts = (*device)->facts();
   EXPECT_EQ(facts.name, "Fake H200");
@@ -44,7 +45,7 @@ TEST_F(Nvidia, FactsComeFromTheDriverAndNvml) {
 }
 
 TEST_F(Nvidia, ExecutionsAreTimedBackToBackOnTheCpuClock) {
-  auto device = open_nvidia_device(0, fakes());
+  auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device);
   const auto kernel = (*device)->prepare("gemm:64");
   ASSERT_TRUE(kernel) << kernel.error().message;
@@ -68,7 +69,7 @@ TEST_F(Nvidia, ExecutionsAreTimedBackToBackOnTheCpuClock) {
 }
 
 TEST_F(Nvidia, PowerIsLoggedWhileKernelsRun) {
-  auto device = open_nvidia_device(0, fakes());
+  auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device);
   const auto kernel = (*device)->prepare("gemm:64:f32");
   ASSERT_TRUE(kernel);
@@ -86,7 +87,7 @@ TEST_F(Nvidia, PowerIsLoggedWhileKernelsRun) {
 }
 
 TEST_F(Nvidia, PollsKeepRepeatsForCalibration) {
-  auto device = open_nvidia_device(0, fakes());
+  auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device);
   const auto samples =
       logged(**device, {1'000'000}, 0, 0, [](const auto& found) { return found.size() >= 3; });
@@ -94,11 +95,11 @@ TEST_F(Nvidia, PollsKeepRepeatsForCalibration) {
 }
 
 TEST_F(Nvidia, ClockProbesEncloseTheGpusTime) {
-  expect_probe_encloses(open_nvidia_device(0, fakes()));
+  expect_probe_encloses(open_nvidia_device(0, nvidia_fakes()));
 }
 
 TEST_F(Nvidia, CommandsAreKernelsToo) {
-  auto device = open_nvidia_device(0, fakes());
+  auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device);
   const auto good = (*device)->prepare("cmd:true");
   const auto bad = (*device)->prepare("cmd:false");
@@ -112,7 +113,7 @@ TEST_F(Nvidia, CommandsAreKernelsToo) {
 
 TEST_F(Nvidia, WithoutInstantPowerTheDocumentedSecondIsUsed) {
   set_fault("no_instant");
-  const auto device = open_nvidia_device(0, fakes());
+  const auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device);
   EXPECT_EQ((*device)->facts().documented.mode, SensorMode::kOneSecondAverage);
   EXPECT_EQ((*device)->facts().documented.window_ns, 1'000'000'000);
@@ -120,7 +121,7 @@ TEST_F(Nvidia, WithoutInstantPowerTheDocumentedSecondIsUsed) {
 
 TEST_F(Nvidia, TheReadingCanBeChosen) {
   const auto watts_with = [](SensorChoice choice) {
-    auto device = open_nvidia_device(0, fakes(), choice);
+    auto device = open_nvidia_device(0, nvidia_fakes(), choice);
     EXPECT_TRUE(device) << (device ? "" : device.error().message);
     EXPECT_TRUE((*device)->start_logging({1'000'000}));
     EXPECT_TRUE((*device)->wait_ns(20'000'000));
@@ -137,8 +138,8 @@ TEST_F(Nvidia, TheReadingCanBeChosen) {
 
 // Every 5 ms by their own stamps, repeats of a value kept, none twice, none from before opening.
 TEST_F(Nvidia, BufferedSamplesKeepTheirStamps) {
-  const int64_t before = (*open_nvidia_device(0, fakes()))->now_ns();
-  auto device = open_nvidia_device(0, fakes(), SensorChoice::kSamples);
+  const int64_t before = (*open_nvidia_device(0, nvidia_fakes()))->now_ns();
+  auto device = open_nvidia_device(0, nvidia_fakes(), SensorChoice::kSamples);
   ASSERT_TRUE(device);
   EXPECT_EQ((*device)->facts().documented.window_ns, 0);
   const auto kernel = (*device)->prepare("gemm:64:f32");
@@ -157,7 +158,7 @@ TEST_F(Nvidia, BufferedSamplesKeepTheirStamps) {
 
 TEST_F(Nvidia, AReadingThatIsMissingIsNamed) {
   const auto error = [](SensorChoice choice) {
-    const auto device = open_nvidia_device(0, fakes(), choice);
+    const auto device = open_nvidia_device(0, nvidia_fakes(), choice);
     EXPECT_FALSE(device);
     return device ? std::string() : device.error().message;
   };
@@ -172,22 +173,22 @@ TEST_F(Nvidia, FaultsAreNamed) {
   EXPECT_THAT(error_with("mig"), HasSubstr("MIG"));
   EXPECT_THAT(error_with("no_permission"), HasSubstr("Insufficient Permissions"));
   set_fault("none");
-  auto device = open_nvidia_device(0, fakes());
+  auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device);
   set_fault("launch_fails");
   EXPECT_THAT(prepare_error(**device, "triad:1MiB"), HasSubstr("unspecified launch failure"));
 }
 
 TEST_F(Nvidia, MissingLibrariesAndFunctionsAreNamed) {
-  NvidiaLibraries libraries = fakes();
+  NvidiaLibraries libraries = nvidia_fakes();
   libraries.driver = {"libcuda-that-is-not-there.so"};
   EXPECT_THAT(error_with("none", libraries), HasSubstr("no NVIDIA driver"));
   libraries.driver = {ASSAY_FAKE_EMPTY};
   EXPECT_THAT(error_with("none", libraries), HasSubstr("no function cuInit"));
-  libraries = fakes();
+  libraries = nvidia_fakes();
   libraries.nvml = {"no-nvml.so"};
   EXPECT_THAT(error_with("none", libraries), HasSubstr("NVML"));
-  libraries = fakes();
+  libraries = nvidia_fakes();
   libraries.blas = {"no-blas.so"};
   auto device = open_nvidia_device(0, libraries);
   ASSERT_TRUE(device);
@@ -195,7 +196,7 @@ TEST_F(Nvidia, MissingLibrariesAndFunctionsAreNamed) {
 }
 
 TEST_F(Nvidia, SourcesNeedTheirCompilerAndTheirVendor) {
-  auto device = open_nvidia_device(0, fakes());
+  auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device);
   const auto hip = (*device)->prepare("hip:a.hip:kernel");
   ASSERT_FALSE(hip);

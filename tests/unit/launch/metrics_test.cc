@@ -17,15 +17,15 @@ namespace {
 
 using testing::TraceMaker;
 
-constexpr int64_t kFar = 1'000'000'000'000;
+constexpr int64_t kBeyond = 1'000'000'000'000;
 
-Windows one_window() { return {WindowSource::kWholeTrace, {{"whole trace", -kFar, kFar}}}; }
+Windows whole_trace() { return {WindowSource::kWholeTrace, {{"whole trace", -kBeyond, kBeyond}}}; }
 
 LaunchFloor given(int64_t floor_ns) {
   return {.source = FloorSource::kGiven, .floor_ns = floor_ns, .text = "mine"};
 }
 
-LaunchReport analyze(const Trace& trace, const Windows& windows = one_window(),
+LaunchReport analyze(const Trace& trace, const Windows& windows = whole_trace(),
                      const LaunchOptions& options = {}) {
   auto report = analyze_launch(trace, link_trace(trace), windows, options);
   EXPECT_TRUE(report) << report.error().message;
@@ -67,7 +67,7 @@ TEST(LaunchMetrics, ClosedFormModelExactly) {
   for (const Row& row : rows) {
     SCOPED_TRACE("e = " + std::to_string(row.kernel_ns));
     const LaunchMetrics whole =
-        analyze(model(100, 5'000, 4'500, row.kernel_ns), one_window(), {.floor = given(4'500)})
+        analyze(model(100, 5'000, 4'500, row.kernel_ns), whole_trace(), {.floor = given(4'500)})
             .whole;
     EXPECT_EQ(whole.kernels, 100u);
     EXPECT_EQ(whole.linked, 100u);
@@ -306,7 +306,7 @@ TEST(LaunchMetrics, CopiesCountAsBusyOnlyWhenAsked) {
   EXPECT_EQ(analyze(trace).whole.gpu_idle_union_ns, 100);
   LaunchOptions options;
   options.count_copies = true;
-  const LaunchMetrics whole = analyze(trace, one_window(), options).whole;
+  const LaunchMetrics whole = analyze(trace, whole_trace(), options).whole;
   EXPECT_EQ(whole.busy_in_window_ns, 250);
   EXPECT_EQ(whole.gpu_idle_union_ns, 50);
   EXPECT_EQ(whole.gpu_idle_eq5_ns, 100);
@@ -416,7 +416,7 @@ TEST(LaunchMetrics, TheFloorPartsLaunchingFromQueueing) {
                           .kernel(0, 7, "b", 1'400, 1'000, 2)
                           .kernel(0, 7, "c", 5'500, 1'000, 3)
                           .build();
-  const LaunchReport report = analyze(trace, one_window(), {.floor = given(450)});
+  const LaunchReport report = analyze(trace, whole_trace(), {.floor = given(450)});
   EXPECT_EQ(report.floor.floor_ns, 450);
   EXPECT_EQ(report.whole.tklqt_ns, 2'200);
   EXPECT_EQ(report.whole.floor_sum_ns, 400 + 450 + 450);
@@ -565,7 +565,7 @@ TEST(LaunchMetrics, TopKernelsByCountThenLaunchTimeThenName) {
   EXPECT_EQ(top[4].name, "rare_but_slow");
   LaunchOptions options;
   options.top_kernels = 2;
-  const LaunchReport cut = analyze(trace, one_window(), options);
+  const LaunchReport cut = analyze(trace, whole_trace(), options);
   EXPECT_EQ(cut.top_kernels.size(), 2u);
   EXPECT_EQ(cut.kernel_names, 5u);
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "base/numbers.h"
 #include "power/power_classes.h"
 #include "support/power_maker.h"
 #include "support/trace_maker.h"
@@ -21,8 +22,6 @@ using ::testing::HasSubstr;
 using testing::TraceMaker;
 using testing::unit_draw;
 
-constexpr int64_t kMs = 1'000'000;
-
 // Kernels one after the other on one stream, with a known power each; what is not a kernel is idle.
 struct Workload {
   struct Run {
@@ -36,10 +35,10 @@ struct Workload {
   double now_ns = 0;
 
   void run(const std::string& name, double ms, double watts) {
-    runs.push_back({name, now_ns, now_ns + ms * kMs, watts});
-    now_ns += ms * kMs;
+    runs.push_back({name, now_ns, now_ns + ms * kMillisecondNs, watts});
+    now_ns += ms * kMillisecondNs;
   }
-  void wait(double ms) { now_ns += ms * kMs; }
+  void wait(double ms) { now_ns += ms * kMillisecondNs; }
 
   double energy_j(double from, double to, const std::string& name = "") const {
     double joules = name.empty() ? idle_w * (to - from) : 0;
@@ -64,8 +63,9 @@ struct Workload {
   PowerSeries log(double period_ms, double window_ms, double noise_w, uint64_t seed) const {
     PowerSeries series;
     std::mt19937_64 random(seed);
-    for (double t = window_ms * kMs; t < now_ns; t += period_ms * kMs) {
-      const double mean = energy_j(t - window_ms * kMs, t) / (window_ms * kMs * 1e-9);
+    for (double t = window_ms * kMillisecondNs; t < now_ns; t += period_ms * kMillisecondNs) {
+      const double mean =
+          energy_j(t - window_ms * kMillisecondNs, t) / (window_ms * kMillisecondNs * 1e-9);
       series.readings.push_back(
           {static_cast<int64_t>(t), std::max(0.0, mean + noise_w * testing::normal_draw(random))});
     }
@@ -115,7 +115,8 @@ const EnergyPart& part_named(const std::vector<EnergyPart>& parts, const std::st
 
 TEST(Attribute, PowersOfTheWorkloadAreFoundAgain) {
   const Workload w = random_mix(1);
-  const auto report = attribute(w.trace(), w.log(100, 25, 3, 9), {.window_ns = 25 * kMs});
+  const auto report =
+      attribute(w.trace(), w.log(100, 25, 3, 9), {.window_ns = 25 * kMillisecondNs});
   ASSERT_TRUE(report) << report.error().describe();
   EXPECT_NEAR(report->base_w, 80, 4);
   ASSERT_EQ(report->classes.size(), 3u);
@@ -136,7 +137,8 @@ TEST(Attribute, PowersOfTheWorkloadAreFoundAgain) {
 TEST(Attribute, PartsSumExactlyToTheMeasuredEnergy) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const Workload w = random_mix(seed, 400);
-    const auto report = attribute(w.trace(), w.log(50, 50, 10, seed), {.window_ns = 50 * kMs});
+    const auto report =
+        attribute(w.trace(), w.log(50, 50, 10, seed), {.window_ns = 50 * kMillisecondNs});
     ASSERT_TRUE(report);
     EXPECT_EQ(report->base_uj + report->kernels_uj + report->unattributed_uj, report->total_uj);
     EXPECT_EQ(sum_of(report->kernels), report->kernels_uj);
@@ -156,8 +158,8 @@ TEST(Attribute, GroupingsFromOutsideCutTheSameEnergy) {
   layers.of_activity.assign(trace.activities.size(), WorkGrouping::kNone);
   int64_t layer_ns = 0;
   for (size_t i = 0; i < trace.activities.size(); i += 2) layers.of_activity[i] = 0;
-  const auto report =
-      attribute(trace, w.log(50, 50, 10, 3), {.window_ns = 50 * kMs, .groupings = {layers}});
+  const auto report = attribute(trace, w.log(50, 50, 10, 3),
+                                {.window_ns = 50 * kMillisecondNs, .groupings = {layers}});
   ASSERT_TRUE(report);
   for (size_t i = 0; i < trace.activities.size(); i += 2) {
     const int64_t begin = std::max(trace.activities.start_ns[i], report->begin_ns);
@@ -177,7 +179,8 @@ TEST(Attribute, IntervalsCoverTheTruth) {
   constexpr int kWorkloads = 120;
   for (uint64_t seed = 1; seed <= kWorkloads; ++seed) {
     const Workload w = random_mix(seed, 500);
-    const auto report = attribute(w.trace(), w.log(100, 25, 5, seed), {.window_ns = 25 * kMs});
+    const auto report =
+        attribute(w.trace(), w.log(100, 25, 5, seed), {.window_ns = 25 * kMillisecondNs});
     ASSERT_TRUE(report);
     for (const PowerClass& c : report->classes) {
       if (c.names[0] == "gemm") hits += c.low_w <= 420 && 420 <= c.high_w;
@@ -199,7 +202,8 @@ TEST(Attribute, KernelsThatRunAlikeAreMergedAndSaid) {
     }
     w.wait(10 + 60 * unit_draw(random));
   }
-  const auto report = attribute(w.trace(), w.log(100, 25, 3, 1), {.window_ns = 25 * kMs});
+  const auto report =
+      attribute(w.trace(), w.log(100, 25, 3, 1), {.window_ns = 25 * kMillisecondNs});
   ASSERT_TRUE(report);
   ASSERT_EQ(report->classes.size(), 1u);
   EXPECT_NEAR(report->classes[0].above_idle_w, 300, 6);
@@ -211,7 +215,8 @@ TEST(Attribute, KernelsThatRunAlikeAreMergedAndSaid) {
 TEST(Attribute, SteadyKernelsStayInTheBase) {
   Workload w;
   for (int i = 0; i < 20'000; ++i) w.run("gemm", 0.5, 400);
-  const auto report = attribute(w.trace(), w.log(100, 25, 1, 1), {.window_ns = 25 * kMs});
+  const auto report =
+      attribute(w.trace(), w.log(100, 25, 1, 1), {.window_ns = 25 * kMillisecondNs});
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->classes[0].steady);
   EXPECT_NEAR(report->base_w, 480, 2);
@@ -222,9 +227,10 @@ TEST(Attribute, SteadyKernelsStayInTheBase) {
 TEST(Attribute, LateSensorIsCorrectedByItsDelay) {
   const Workload w = random_mix(3);
   PowerSeries late = w.log(100, 25, 2, 1);
-  for (PowerReading& reading : late.readings) reading.t_ns += 300 * kMs;
-  const auto wrong = attribute(w.trace(), late, {.window_ns = 25 * kMs});
-  const auto right = attribute(w.trace(), late, {.window_ns = 25 * kMs, .delay_ns = 300 * kMs});
+  for (PowerReading& reading : late.readings) reading.t_ns += 300 * kMillisecondNs;
+  const auto wrong = attribute(w.trace(), late, {.window_ns = 25 * kMillisecondNs});
+  const auto right = attribute(
+      w.trace(), late, {.window_ns = 25 * kMillisecondNs, .delay_ns = 300 * kMillisecondNs});
   ASSERT_TRUE(wrong && right);
   EXPECT_LT(wrong->explained, 0.3);
   EXPECT_THAT(wrong->trust, Contains(Field(&TrustNote::what, "unexplained_power")));
@@ -239,18 +245,19 @@ TEST(Attribute, RefusesWhatDoesNotOverlap) {
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, HasSubstr("do not overlap"));
   EXPECT_THAT(report.error().message, HasSubstr("--offset -7200, as if the log were in another"));
-  EXPECT_TRUE(attribute(w.trace(), log,
-                        {.offset_ns = -7200 * int64_t{1'000'000'000}, .window_ns = 25 * kMs}));
+  EXPECT_TRUE(
+      attribute(w.trace(), log,
+                {.offset_ns = -7200 * int64_t{1'000'000'000}, .window_ns = 25 * kMillisecondNs}));
 }
 
 // What ran in a hole of the log has no energy, and the hole is said.
 TEST(Attribute, HolesInTheLogAreLeftOutAndSaid) {
   const Workload w = random_mix(4);
   PowerSeries log = w.log(50, 50, 1, 1);
-  const int64_t from = 10'000 * kMs;
-  const int64_t to = 18'000 * kMs;
+  const int64_t from = 10'000 * kMillisecondNs;
+  const int64_t to = 18'000 * kMillisecondNs;
   std::erase_if(log.readings, [&](const PowerReading& r) { return r.t_ns > from && r.t_ns < to; });
-  const auto report = attribute(w.trace(), log, {.window_ns = 50 * kMs});
+  const auto report = attribute(w.trace(), log, {.window_ns = 50 * kMillisecondNs});
   ASSERT_TRUE(report) << report.error().describe();
   // Readings at 10.0 s and 18.0 s bound the hole.
   EXPECT_EQ(report->covered_ns, report->end_ns - report->begin_ns - (to - from));
@@ -270,7 +277,8 @@ TEST(Attribute, HolesInTheLogAreLeftOutAndSaid) {
 
 TEST(Attribute, RefusesTooFewReadings) {
   const Workload w = random_mix(3, 40);  // about a second
-  const auto report = attribute(w.trace(), w.log(100, 25, 2, 1), {.window_ns = 25 * kMs});
+  const auto report =
+      attribute(w.trace(), w.log(100, 25, 2, 1), {.window_ns = 25 * kMillisecondNs});
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, HasSubstr("at least 20 are needed"));
 }

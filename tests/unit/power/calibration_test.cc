@@ -11,8 +11,6 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-
 TEST(Calibration, UpdatesAreFirstSightingsOfNewValues) {
   std::vector<PowerSample> polls;
   const double watts[] = {1, 1, 2, 2, 2, 3};

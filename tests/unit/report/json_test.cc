@@ -17,10 +17,10 @@
 namespace assay {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 TEST(ReportJson, Sample) {
-  EXPECT_EQ(Json::parse(write_json(sample_document())).dump(),
+  EXPECT_EQ(OrderedJson::parse(write_json(sample_document())).dump(),
             R"({"schema_version":1,"tool":{"name":"assay","version":"1.2.3"},)"
             R"("inputs":[{"name":"a.json.gz","size_bytes":1572864}],)"
             R"("import_log":[{"code":"truncated","severity":"data_loss","count":1,)"
@@ -55,10 +55,10 @@ TEST(ReportJson, IndentedByTwoAndEndsInANewline) {
 )");
 }
 
-Json value_as_json(const Value& value) {
+OrderedJson value_as_json(const Value& value) {
   Document document;
   document.sections.push_back({"", "", {Facts{.items = {{"x", "x", value}}}}});
-  return Json::parse(write_json(document))["x"];
+  return OrderedJson::parse(write_json(document))["x"];
 }
 
 TEST(ReportJson, ValuesSurvive) {
@@ -88,7 +88,7 @@ TEST(ReportJson, HostileTextIsEscapedWithoutLoss) {
   EXPECT_NE(json.find(R"("a\u001b[31m\"\\\r\n\t\u007f\u009b\u202e\u200b\u2028\udb40\udc41)"
                       "\u65E5\""),
             std::string::npos);
-  EXPECT_EQ(Json::parse(json)["verdict"][0].get<std::string>(), text);
+  EXPECT_EQ(OrderedJson::parse(json)["verdict"][0].get<std::string>(), text);
   EXPECT_EQ(value_as_json("a\xFFz").get<std::string>(), "a\uFFFDz");
 }
 
@@ -98,7 +98,7 @@ TEST(ReportJson, SectionsOfOneKeyMergeAndEmptyKeysMergeUpwards) {
                        {"launch", "", {Facts{.key = "whole", .items = {{"b", "b", 2}}}}},
                        {"", "", {Facts{.items = {{"c", "c", 3}}}}},
                        {"empty", "", {}}};
-  const Json json = Json::parse(write_json(document));
+  const OrderedJson json = OrderedJson::parse(write_json(document));
   EXPECT_EQ(json["launch"].dump(), R"({"a":1,"whole":{"b":2}})");
   EXPECT_EQ(json["c"], 3);
   EXPECT_EQ(json["empty"].dump(), "{}");
@@ -110,7 +110,7 @@ TEST(ReportJson, ElementsAreObjectsWithTablesOfTheirOwn) {
   Document document;
   document.sections.push_back(
       {"power", "", {Elements{.key = "kernels", .elements = {{{"", "", {name, curve}}}, {}}}}});
-  EXPECT_EQ(Json::parse(write_json(document))["power"].dump(),
+  EXPECT_EQ(OrderedJson::parse(write_json(document))["power"].dump(),
             R"({"kernels":[{"name":"gemm","profile":[{"toi_ns":1},{"toi_ns":2}]},{}]})");
   const std::string csv = write_csv(document);
   EXPECT_NE(csv.find("# power.kernels.0\nkey,value\nname,gemm\n"), std::string::npos) << csv;
@@ -120,7 +120,7 @@ TEST(ReportJson, ElementsAreObjectsWithTablesOfTheirOwn) {
 TEST(ReportJson, InputsWithoutItemsAreNames) {
   Document document;
   document.inputs = {{"a.json"}, {"b.json"}};
-  EXPECT_EQ(Json::parse(write_json(document))["inputs"].dump(), R"(["a.json","b.json"])");
+  EXPECT_EQ(OrderedJson::parse(write_json(document))["inputs"].dump(), R"(["a.json","b.json"])");
 }
 
 TEST(ReportJson, PartsAreAnArrayUnderTheirKey) {
@@ -131,7 +131,7 @@ TEST(ReportJson, PartsAreAnArrayUnderTheirKey) {
                      .import_log = {{"truncated", "data_loss", 1, "cut", 5}},
                      .verdict = {"fine"},
                      .sections = {{"launch", "", {Facts{.items = {{"a", "a", 1}}}}}}}};
-  EXPECT_EQ(Json::parse(write_json(document))["ranks"].dump(),
+  EXPECT_EQ(OrderedJson::parse(write_json(document))["ranks"].dump(),
             R"([{"name":"rank 0","rank":0,"import_log":[{"code":"truncated",)"
             R"("severity":"data_loss","count":1,"meaning":"cut","first_offset":5}],)"
             R"("verdict":["fine"],"launch":{"a":1}}])");

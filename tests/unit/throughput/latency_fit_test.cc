@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-BenchRow row(double in_len, double out_len, double batch, double tokens_per_s = 1) {
+BenchRow latency_row(double in_len, double out_len, double batch, double tokens_per_s = 1) {
   BenchRow row;
   row.hardware = "Intel PVC GPU";
   row.framework = "vLLM";
@@ -29,49 +29,50 @@ Reach reach_of(const std::vector<BenchRow>& rows) {
 
 // Batches 1 to 32, equal lengths 128 to 512.
 Reach measured() {
-  return reach_of({row(128, 128, 1), row(128, 128, 16), row(128, 128, 32), row(512, 512, 1),
-                   row(512, 512, 32)});
+  return reach_of({latency_row(128, 128, 1), latency_row(128, 128, 16), latency_row(128, 128, 32),
+                   latency_row(512, 512, 1), latency_row(512, 512, 32)});
 }
 
 TEST(FitShares, AreNoneWithinTheRowsAndWholeAtTwiceTheLargest) {
   const auto batch_share = [](double batch) {
-    return fit_shares(row(256, 256, batch), measured()).batch;
+    return fit_shares(latency_row(256, 256, batch), measured()).batch;
   };
   EXPECT_EQ(batch_share(32), 0);
   EXPECT_EQ(batch_share(64), 1);
   EXPECT_EQ(batch_share(128), 0.5);
   EXPECT_EQ(batch_share(256), 0.25);
   EXPECT_NEAR(batch_share(48), 0.5849625007, 1e-9);  // log2(1.5)
-  EXPECT_EQ(fit_shares(row(256, 256, 64), measured()).length, 0);
+  EXPECT_EQ(fit_shares(latency_row(256, 256, 64), measured()).length, 0);
 }
 
 TEST(FitShares, BatchAndLengthHaveTheirOwn) {
-  const FitShares both = fit_shares(row(1024, 1024, 128), measured());
+  const FitShares both = fit_shares(latency_row(1024, 1024, 128), measured());
   EXPECT_EQ(both.batch, 0.5);
   EXPECT_EQ(both.length, 1);
-  EXPECT_EQ(fit_shares(row(2048, 2048, 8), measured()).length, 0.5);
-  EXPECT_EQ(fit_shares(row(2048, 2048, 8), measured()).batch, 0);
+  EXPECT_EQ(fit_shares(latency_row(2048, 2048, 8), measured()).length, 0.5);
+  EXPECT_EQ(fit_shares(latency_row(2048, 2048, 8), measured()).batch, 0);
 }
 
 TEST(FitShares, FadeWhereTheRowsCannotTell) {
   // Below the shortest length: log2(128 / 96) = 0.415 of a doubling.
-  EXPECT_NEAR(fit_shares(row(96, 96, 64), measured()).batch, 0.5849625007, 1e-9);
-  EXPECT_EQ(fit_shares(row(64, 64, 64), measured()).batch, 0);
+  EXPECT_NEAR(fit_shares(latency_row(96, 96, 64), measured()).batch, 0.5849625007, 1e-9);
+  EXPECT_EQ(fit_shares(latency_row(64, 64, 64), measured()).batch, 0);
   // Lengths were equal in all rows.
-  EXPECT_EQ(fit_shares(row(512, 256, 64), measured()).batch, 0);
+  EXPECT_EQ(fit_shares(latency_row(512, 256, 64), measured()).batch, 0);
   // The length never varied: asked for there, then beside it.
-  const Reach one_length = reach_of(
-      {row(128, 128, 1), row(128, 128, 2), row(128, 128, 4), row(128, 128, 8), row(128, 128, 16)});
-  EXPECT_EQ(fit_shares(row(128, 128, 32), one_length).batch, 1);
-  EXPECT_EQ(fit_shares(row(256, 256, 32), one_length).batch, 0);
-  EXPECT_EQ(fit_shares(row(256, 256, 32), one_length).length, 0);
-  EXPECT_EQ(fit_shares(row(256, 256, 8), one_length).length, 0);
+  const Reach one_length =
+      reach_of({latency_row(128, 128, 1), latency_row(128, 128, 2), latency_row(128, 128, 4),
+                latency_row(128, 128, 8), latency_row(128, 128, 16)});
+  EXPECT_EQ(fit_shares(latency_row(128, 128, 32), one_length).batch, 1);
+  EXPECT_EQ(fit_shares(latency_row(256, 256, 32), one_length).batch, 0);
+  EXPECT_EQ(fit_shares(latency_row(256, 256, 32), one_length).length, 0);
+  EXPECT_EQ(fit_shares(latency_row(256, 256, 8), one_length).length, 0);
 }
 
 TEST(FitShares, FourRowsAreTooFewForFourTerms) {
-  const std::vector<BenchRow> four = {row(128, 128, 1), row(128, 128, 16), row(256, 256, 1),
-                                      row(256, 256, 16)};
-  EXPECT_EQ(fit_shares(row(256, 256, 32), reach_of(four)).batch, 0);
+  const std::vector<BenchRow> four = {latency_row(128, 128, 1), latency_row(128, 128, 16),
+                                      latency_row(256, 256, 1), latency_row(256, 256, 16)};
+  EXPECT_EQ(fit_shares(latency_row(256, 256, 32), reach_of(four)).batch, 0);
 }
 
 // 0.01 s per step, 20 us per token and sequence, 10 ns per token looked back on, 0.3 s once.
@@ -84,13 +85,14 @@ TEST(LatencyFits, FindTheSumThatMadeTheLatencies) {
   std::vector<BenchRow> rows;
   for (const double length : {128, 256, 512}) {
     for (const double batch : {1, 16, 32}) {
-      BenchRow r = row(length, length, batch);
+      BenchRow r = latency_row(length, length, batch);
       r.tokens_per_s = 2 * length * batch / seconds_of(r);
       rows.push_back(r);
     }
   }
   LatencyFits fits(rows, FactBook::built_in(), false);
-  for (const BenchRow& point : {row(512, 512, 64), row(2048, 2048, 16), row(1024, 1024, 256)}) {
+  for (const BenchRow& point :
+       {latency_row(512, 512, 64), latency_row(2048, 2048, 16), latency_row(1024, 1024, 256)}) {
     const double tokens = 2 * point.in_len * point.batch;
     EXPECT_NEAR(fits.log_throughput(point), std::log(tokens / seconds_of(point)), 1e-6);
   }
@@ -101,9 +103,9 @@ TEST(LatencyFits, FindTheSumThatMadeTheLatencies) {
 TEST(LatencyFits, NoTermIsNegative) {
   std::vector<BenchRow> rows;
   for (const double batch : {1, 2, 4, 8, 16})
-    rows.push_back(row(100, 100, batch, 200 * batch / (batch < 8 ? 2.0 : 1.9)));
+    rows.push_back(latency_row(100, 100, batch, 200 * batch / (batch < 8 ? 2.0 : 1.9)));
   LatencyFits fits(rows, FactBook::built_in(), false);
-  const double seconds = 200 * 64 / std::exp(fits.log_throughput(row(100, 100, 64)));
+  const double seconds = 200 * 64 / std::exp(fits.log_throughput(latency_row(100, 100, 64)));
   EXPECT_GT(seconds, 1.9);
   EXPECT_LE(seconds, 2.0);
 }
@@ -120,13 +122,13 @@ TEST(LatencyFits, EquallyGoodSumsAreToldApartByTheOrderOfTheirTerms) {
     std::vector<BenchRow> rows;
     for (const double length : {128, 256}) {
       for (const double batch : {1, 16, 32}) {
-        rows.push_back(row(length, length, batch, 2 * length / (0.1 * length * noise())));
+        rows.push_back(latency_row(length, length, batch, 2 * length / (0.1 * length * noise())));
         rows.back().framework = "llama.cpp";
       }
     }
     std::vector<BenchRow> nearly = rows;
     nearly[table % 6].tokens_per_s *= 1 + 1e-12;
-    BenchRow point = row(1024, 1024, 32);
+    BenchRow point = latency_row(1024, 1024, 32);
     point.framework = "llama.cpp";
     LatencyFits fits(rows, FactBook::built_in(), false);
     LatencyFits near_fits(nearly, FactBook::built_in(), false);
@@ -138,12 +140,12 @@ TEST(LatencyFits, EquallyGoodSumsAreToldApartByTheOrderOfTheirTerms) {
 TEST(LatencyFits, PiecesOfThePromptAreNoSequences) {
   std::vector<BenchRow> rows;
   for (const double batch : {1, 2, 4, 8, 16}) {
-    BenchRow r = row(64, 64, batch, 128 / (1 + 0.1 * 64 / batch));
+    BenchRow r = latency_row(64, 64, batch, 128 / (1 + 0.1 * 64 / batch));
     r.framework = "llama.cpp";
     rows.push_back(r);
   }
   LatencyFits fits(rows, FactBook::built_in(), false);
-  BenchRow point = row(64, 64, 32);
+  BenchRow point = latency_row(64, 64, 32);
   point.framework = "llama.cpp";
   EXPECT_NEAR(fits.log_throughput(point), std::log(128 / 1.2), 1e-6);
 }
@@ -159,12 +161,12 @@ TEST(LatencyFits, AgreeWithAnIndependentFitOfMeasuredRows) {
       {2048, 16, 551.1750969}, {2048, 32, 602.7347269}};
   std::vector<BenchRow> rows;
   for (const auto& [length, batch, tokens_per_s] : kMeasured)
-    rows.push_back(row(length, length, batch, tokens_per_s));
+    rows.push_back(latency_row(length, length, batch, tokens_per_s));
   for (const bool physics : {true, false}) {
     LatencyFits fits(rows, FactBook::built_in(), physics);
-    EXPECT_NEAR(std::exp(fits.log_throughput(row(128, 128, 64))), 495.049923, 1e-3);
-    EXPECT_NEAR(std::exp(fits.log_throughput(row(256, 256, 64))), 666.473006, 1e-3);
-    EXPECT_NEAR(std::exp(fits.log_throughput(row(512, 512, 64))), 778.98938, 1e-3);
+    EXPECT_NEAR(std::exp(fits.log_throughput(latency_row(128, 128, 64))), 495.049923, 1e-3);
+    EXPECT_NEAR(std::exp(fits.log_throughput(latency_row(256, 256, 64))), 666.473006, 1e-3);
+    EXPECT_NEAR(std::exp(fits.log_throughput(latency_row(512, 512, 64))), 778.98938, 1e-3);
   }
 }
 
@@ -177,9 +179,9 @@ std::vector<double> batches_of(const std::vector<BenchRow>& rows) {
 TEST(WithoutLargest, HalvesEachConfigurationByItsOwnLargest) {
   std::vector<BenchRow> rows;
   for (int length = 1; length <= 9; ++length) {
-    for (const double batch : {1, 16, 32}) rows.push_back(row(length, length, batch));
+    for (const double batch : {1, 16, 32}) rows.push_back(latency_row(length, length, batch));
   }
-  BenchRow other = row(100, 100, 8);
+  BenchRow other = latency_row(100, 100, 8);
   other.devices = 2;  // one batch only: it stays
   rows.push_back(other);
   const WithoutLargest nested = without_largest(rows, HeldOut::kLargerBatch);
@@ -188,10 +190,10 @@ TEST(WithoutLargest, HalvesEachConfigurationByItsOwnLargest) {
 }
 
 TEST(WithoutLargest, FewRowsAreComparedWithTheLargestOfAll) {
-  std::vector<BenchRow> rows = {row(64, 64, 1), row(64, 64, 8)};
-  rows.push_back(row(64, 64, 4));
+  std::vector<BenchRow> rows = {latency_row(64, 64, 1), latency_row(64, 64, 8)};
+  rows.push_back(latency_row(64, 64, 4));
   rows.back().devices = 2;
-  rows.push_back(row(64, 64, 2));
+  rows.push_back(latency_row(64, 64, 2));
   rows.back().devices = 4;
   const WithoutLargest nested = without_largest(rows, HeldOut::kLargerBatch);
   EXPECT_EQ(batches_of(nested.outer), std::vector<double>({8}));
@@ -201,8 +203,8 @@ TEST(WithoutLargest, FewRowsAreComparedWithTheLargestOfAll) {
 TEST(WithoutLargest, LengthsAreInputAndOutputTogether) {
   std::vector<BenchRow> rows;
   for (int batch = 1; batch <= 9; ++batch) {
-    rows.push_back(row(300, 100, batch));
-    rows.push_back(row(100, 800, batch));
+    rows.push_back(latency_row(300, 100, batch));
+    rows.push_back(latency_row(100, 800, batch));
   }
   const WithoutLargest nested = without_largest(rows, HeldOut::kLongerLength);
   EXPECT_EQ(nested.outer.size(), 9U);

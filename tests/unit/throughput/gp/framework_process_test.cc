@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/stats.h"
+#include "support/random.h"
 #include "throughput/gp/gp.h"
 #include "throughput/gp/kernel_products.h"
 
@@ -13,8 +14,6 @@ namespace assay {
 namespace {
 
 using Random = std::mt19937_64;
-
-double unit_of(Random& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 // Names by number; the features of hardware and model follow from their names.
 struct Run {
@@ -52,15 +51,15 @@ KernelPoint point_of(const Run& run) {
   return point;
 }
 
-struct Data {
+struct FrameworkData {
   std::vector<KernelPoint> rows;
   std::vector<double> y;
 };
 
 // Frameworks 0 (most rows) to 2, hardware 0 to 3, models 0 to 4, one or four devices; some
 // configurations were left out.
-Data some_data(Random& random, double rows_share) {
-  Data data;
+FrameworkData some_data(Random& random, double rows_share) {
+  FrameworkData data;
   for (uint32_t config = 0; config < 120; ++config) {
     Run run{config % 4, (config / 4) % 3, (config / 12) % 5, config < 60 ? 1.0 : 4.0, 0, 0};
     if (unit_of(random) < 0.2) continue;
@@ -104,7 +103,7 @@ struct Apart {
   double wider = 0;
 };
 
-Apart compare(const Data& data, const std::vector<KernelPoint>& asked) {
+Apart compare(const FrameworkData& data, const std::vector<KernelPoint>& asked) {
   const KernelSpec& spec = physics_kernel();
   const auto gp = GaussianProcess::fit(spec, spec.defaults, data.rows, data.y);
   const auto summary = summarise_frameworks(spec, spec.defaults, data.rows, gp->weights());
@@ -123,7 +122,7 @@ Apart compare(const Data& data, const std::vector<KernelPoint>& asked) {
 TEST(KernelProducts, AreSumsOfWeightsTimesCovariances) {
   Random random(3);
   for (const KernelSpec* spec : {&physics_kernel(), &plain_kernel()}) {
-    Data data = some_data(random, 0.1);
+    FrameworkData data = some_data(random, 0.1);
     data.rows.push_back(data.rows[5]);  // a row that repeats
     std::vector<KernelPoint> asked = questions(random, 20, 3);
     asked.insert(asked.end(), data.rows.begin(), data.rows.begin() + 20);
@@ -149,7 +148,7 @@ TEST(KernelProducts, AreSumsOfWeightsTimesCovariances) {
 TEST(ByFramework, FewPointsAreAnsweredAsFromAllRows) {
   Random random(11);
   for (int round = 0; round < 4; ++round) {
-    const Data data = some_data(random, 0.35);
+    const FrameworkData data = some_data(random, 0.35);
     const Apart apart = compare(data, questions(random, 40, 3));
     EXPECT_LT(apart.mean, 1e-9);
     EXPECT_LT(apart.narrower, 1e-4);
@@ -159,7 +158,7 @@ TEST(ByFramework, FewPointsAreAnsweredAsFromAllRows) {
 
 TEST(ByFramework, ManyPointsKeepTheTolerance) {
   Random random(12);
-  const Data data = some_data(random, 1);
+  const FrameworkData data = some_data(random, 1);
   ASSERT_GT(data.rows.size(), 1300U);  // so many of one framework that its points are reduced
   for (const size_t points_each : {1, 60}) {
     const Apart apart = compare(data, questions(random, 1200 / points_each, points_each));
@@ -171,7 +170,7 @@ TEST(ByFramework, ManyPointsKeepTheTolerance) {
 
 TEST(ByFramework, SamePointsSameBytes) {
   Random random(13);
-  const Data data = some_data(random, 1);
+  const FrameworkData data = some_data(random, 1);
   const KernelSpec& spec = physics_kernel();
   const auto gp = GaussianProcess::fit(spec, spec.defaults, data.rows, data.y);
   const auto summary = summarise_frameworks(spec, spec.defaults, data.rows, gp->weights());

@@ -6,12 +6,11 @@
 #include <random>
 
 #include "base/stats.h"
+#include "support/random.h"
 #include "throughput/gp/gp.h"
 
 namespace assay {
 namespace {
-
-double unit_of(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 // A configuration: everything but lengths, batch and what follows from them is fixed.
 KernelPoint of_config(uint32_t config, double length, double batch) {

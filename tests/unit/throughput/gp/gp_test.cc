@@ -5,10 +5,10 @@
 #include <cmath>
 #include <random>
 
+#include "support/random.h"
+
 namespace assay {
 namespace {
-
-double unit_of(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 std::vector<KernelPoint> some_points(size_t n, uint64_t seed) {
   std::mt19937_64 random(seed);

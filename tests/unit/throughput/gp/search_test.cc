@@ -3,28 +3,28 @@
 #include <cmath>
 #include <random>
 
+#include "support/random.h"
 #include "throughput/gp/gp.h"
 
 namespace assay {
 namespace {
 
 // A value that grows with the first input and wavers with the second, with some noise.
-struct Data {
+struct SmoothData {
   std::vector<KernelPoint> points;
   std::vector<double> y;
 };
-Data smooth_data(size_t n, uint64_t seed) {
+SmoothData smooth_data(size_t n, uint64_t seed) {
   std::mt19937_64 random(seed);
-  const auto unit = [&random] { return static_cast<double>(random() >> 11) * 0x1p-53; };
-  Data data;
+  SmoothData data;
   for (size_t i = 0; i < n; ++i) {
     KernelPoint point;
-    point.in_len = std::floor(8 * unit());
-    point.out_len = std::floor(8 * unit());
-    point.x[static_cast<size_t>(KernelDim::kBatch)] = std::floor(7 * unit());
+    point.in_len = std::floor(8 * unit_of(random));
+    point.out_len = std::floor(8 * unit_of(random));
+    point.x[static_cast<size_t>(KernelDim::kBatch)] = std::floor(7 * unit_of(random));
     point.id[static_cast<size_t>(KernelGroup::kConfig)] = static_cast<uint32_t>(random() % 4);
     data.y.push_back(0.3 * point.x[static_cast<size_t>(KernelDim::kBatch)] +
-                     0.2 * std::sin(point.in_len) + 0.05 * (unit() - 0.5));
+                     0.2 * std::sin(point.in_len) + 0.05 * (unit_of(random) - 0.5));
     data.points.push_back(point);
   }
   return data;
@@ -32,7 +32,7 @@ Data smooth_data(size_t n, uint64_t seed) {
 
 TEST(ParameterSearch, StopsWhenAskedWithThePointThatItHas) {
   const KernelSpec& spec = plain_kernel();
-  const Data data = smooth_data(30, 4);
+  const SmoothData data = smooth_data(30, 4);
   std::vector<double> told;
   GpSearch search;
   search.progress = [&told](int iteration, double objective) {
@@ -50,7 +50,7 @@ TEST(ParameterSearch, StopsWhenAskedWithThePointThatItHas) {
 
 TEST(ParameterSearch, TakesNoMoreStepsThanAllowed) {
   const KernelSpec& spec = plain_kernel();
-  const Data data = smooth_data(30, 5);
+  const SmoothData data = smooth_data(30, 5);
   const auto found = find_parameters(spec, spec.prior, data.points, data.y, {.max_iterations = 2});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->iterations, 2);
@@ -58,7 +58,7 @@ TEST(ParameterSearch, TakesNoMoreStepsThanAllowed) {
 
 TEST(ParameterSearch, AStartThatHasNoPosteriorIsAnError) {
   const KernelSpec& spec = plain_kernel();
-  Data data = smooth_data(30, 6);
+  SmoothData data = smooth_data(30, 6);
   data.y[3] = std::nan("");
   EXPECT_FALSE(find_parameters(spec, spec.prior, data.points, data.y));
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+// Which analyses an answer about a whole trace rests on: the one list of them. `report` shows what
+// they found, `diff` compares it, `sql` and `export` make tables of it.
+
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "flow/verdict.h"
+#include "launch/fuse.h"
+#include "launch/metrics.h"
+#include "levels/levels.h"
+#include "tax/tax.h"
+
+namespace assay {
+
+struct AnalysesOptions {
+  LaunchOptions launch = {};
+  FusionOptions fusion = {};
+  TaxOptions tax = {};
+  LevelsOptions levels = {};
+};
+
+// What the rooms say of one trace.
+struct Analyses {
+  LaunchReport launch;
+  FusionReport fusion;
+  TaxReport tax;
+  LevelsReport levels;
+  FlowReport flow;
+  FlowVerdict verdict;
+};
+
+Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);
+
+}  // namespace assay

@@ -1,0 +1,101 @@
+#include "answers/diff.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "answers/diff_run.h"
+#include "diff/caveats.h"
+
+namespace assay {
+namespace {
+
+// What a verdict on both sides rests on.
+struct Compared {
+  DiffReport report;
+  TrustNotes notes;
+  std::vector<GateResult> gates;
+};
+
+bool has_iterations(const std::vector<DiffInput>& side) {
+  return std::all_of(side.begin(), side.end(),
+                     [](const DiffInput& input) { return input.by_iteration.iterations; });
+}
+
+std::vector<DiffRun> take_runs(std::vector<DiffInput>& side, bool by_iteration) {
+  std::vector<DiffRun> runs;
+  for (DiffInput& input : side) {
+    runs.push_back(std::move(by_iteration ? input.by_iteration : input.whole));
+  }
+  return runs;
+}
+
+// Iterations against iterations; where a side has none, the whole against the whole.
+Result<Compared> compare(const DiffRequest& request, std::vector<DiffInput>& side_a,
+                         std::vector<DiffInput>& side_b) {
+  const bool in_a = has_iterations(side_a);
+  const bool in_b = has_iterations(side_b);
+  const std::vector<DiffRun> a = take_runs(side_a, in_a && in_b);
+  const std::vector<DiffRun> b = take_runs(side_b, in_a && in_b);
+  Compared compared;
+  compared.report = compare_sides(make_side(a), make_side(b), request.resampling);
+  compared.notes = diff_caveats(a, b, compared.report);
+  if (in_a != in_b) {
+    compared.notes.push_back(
+        {"diff_basis", 1, 0, "time_ns",
+         std::string("no iterations were found in ") + (in_a ? "B" : "A") +
+             ": whole traces are compared, which is fair only if both do the same work"});
+  }
+  ASSAY_TRY_ASSIGN(compared.gates,
+                   check_gates(request.gates, compared.report, request.fail_on_any));
+  return compared;
+}
+
+Document make_document(const std::vector<DiffInput>& a, const std::vector<DiffInput>& b,
+                       const DiffView& view) {
+  Document document = new_document("Diff");
+  const auto add = [&](const std::vector<DiffInput>& side, const char* letter,
+                       const std::vector<std::string>& files) {
+    for (size_t i = 0; i < side.size(); ++i) {
+      std::vector<Item> head = {{"side", "side", letter, Unit::kText}};
+      head.insert(head.end(), side[i].head.begin(), side[i].head.end());
+      document.inputs.push_back({files[i], std::move(head)});
+      for (ImportNote note : side[i].import_log) {
+        note.meaning = std::string(letter) + ": " + note.meaning;
+        document.import_log.push_back(std::move(note));
+      }
+    }
+  };
+  const auto files = [](const std::vector<DiffInput>& side) {
+    std::vector<std::string> names;
+    for (const DiffInput& input : side) names.push_back(input.file);
+    return names;
+  };
+  add(a, "A", files(a));
+  add(b, "B", files(b));
+  document.verdict = diff_words(view);
+  document.sections = diff_sections(view);
+  return document;
+}
+
+bool any_lost(const std::vector<DiffInput>& side) {
+  return std::any_of(side.begin(), side.end(),
+                     [](const DiffInput& input) { return input.data_lost; });
+}
+
+}  // namespace
+
+Result<DiffAnswer> answer_diff(const DiffRequest& request) {
+  TraceRequest traces = request.traces;
+  traces.keep_op_inputs = true;
+  ASSAY_TRY_ASSIGN(std::vector<DiffInput> a, read_diff_side(request.a, traces));
+  ASSAY_TRY_ASSIGN(std::vector<DiffInput> b, read_diff_side(request.b, traces));
+  ASSAY_TRY_ASSIGN(Compared compared, compare(request, a, b));
+  DiffAnswer made{.answer = {},
+                  .report = std::move(compared.report),
+                  .notes = std::move(compared.notes),
+                  .gates = std::move(compared.gates)};
+  made.answer = {make_document(a, b, made.view(request)), any_lost(a) || any_lost(b)};
+  return made;
+}
+
+}  // namespace assay

@@ -1,0 +1,482 @@
+#include "answers/diff_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "answers/analyses.h"
+#include "diff/partition.h"
+#include "ingest/load.h"
+#include "kernels/name.h"
+#include "report/document/import_notes.h"
+#include "report/run/section.h"
+#include "tax/kernel_db.h"
+#include "trace/device_names.h"
+
+namespace assay {
+namespace {
+
+constexpr const char* kTail = "(idle after the last work)";
+constexpr const char* kNoChain = "(work in no chain)";
+
+// "ampere_sgemm_128x64_tn" -> "ampere_sgemm_#x#_tn": tile sizes and instance numbers change with
+// machine, shape and compiler run.
+std::string without_numbers(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) {
+      out += c;
+    } else if (out.empty() || out.back() != '#') {
+      out += '#';
+    }
+  }
+  return out;
+}
+
+std::string tracer_text(Tracer tracer) {
+  switch (tracer) {
+    case Tracer::kPyTorchProfiler:
+      return "PyTorch profiler";
+    case Tracer::kNsightSystems:
+      return "Nsight Systems";
+    case Tracer::kAssay:
+      return "assay record";
+    case Tracer::kOther:
+      break;
+  }
+  return "another tracer";
+}
+
+// Gives every distinct name a number and remembers what belongs to it.
+class ItemTable {
+ public:
+  explicit ItemTable(DiffLevelRun& level) : level_(level) {}
+
+  template <typename MakeItem>
+  uint32_t id_of(const std::string& name, MakeItem make) {
+    const auto [place, is_new] = ids_.try_emplace(name, static_cast<uint32_t>(ids_.size()));
+    if (is_new) {
+      DiffItem item = make();
+      item.name = name;
+      if (item.shown.empty()) item.shown = name;
+      level_.items.push_back(std::move(item));
+    }
+    return place->second;
+  }
+  uint32_t rest(const std::string& name) {
+    return id_of(name, [] { return DiffItem{.rest = true}; });
+  }
+
+ private:
+  DiffLevelRun& level_;
+  std::unordered_map<std::string, uint32_t> ids_;
+};
+
+// One basis of one trace: all its iterations, or the whole of it as one.
+class Reducer {
+ public:
+  Reducer(const LoadedTrace& loaded, const Analyses& analyses, bool by_iteration)
+      : trace_(loaded.trace),
+        links_(loaded.links),
+        windows_(loaded.windows),
+        analyses_(analyses),
+        by_iteration_(by_iteration) {}
+
+  DiffRun run() {
+    describe();
+    list_works();
+    partition_ = partition_time(works_, host_windows());
+    make_samples();
+    name_chains();
+    for (size_t l = 0; l < kDiffLevels; ++l) fill_level(static_cast<DiffLevelKind>(l));
+    add_metrics();
+    return std::move(run_);
+  }
+
+ private:
+  using GpuWindow = std::pair<int64_t, int32_t>;
+
+  void describe() {
+    run_.file = trace_.source;
+    run_.rank = trace_.distributed.rank;
+    run_.gpu = gpu_of_trace(trace_);
+    run_.tracer = tracer_text(trace_.tracer);
+    run_.iterations = by_iteration_;
+    run_.window_source = std::string(
+        window_source_name(by_iteration_ ? windows_.source : WindowSource::kWholeTrace));
+    if (by_iteration_ && !windows_.windows.empty()) {
+      run_.window_name = without_numbers(windows_.windows.front().name);
+    }
+    if (by_iteration_) {
+      run_.iterations_without_kernels = analyses_.launch.iterations_without_kernels;
+    }
+    run_.shapes = !trace_.op_inputs.empty();
+    run_.stacks = !trace_.frames.empty();
+    run_.whole_microseconds = trace_.whole_microseconds;
+    run_.kernels = links_.stats.kernels;
+    run_.kernels_unlinked = links_.stats.kernels_unlinked;
+    run_.kernels_carried_over = links_.stats.kernels_carried_over;
+  }
+
+  int32_t window_of(const KernelLevel& row) const { return by_iteration_ ? row.window : 0; }
+
+  void list_works() {
+    for (const KernelLevel& row : analyses_.levels.rows) {
+      DeviceWork work{.gpu = row.gpu, .window = window_of(row)};
+      work.start_ns = row.t_ks_ns;
+      work.end_ns = row.t_ke_ns;
+      work.launch_ns = row.t_l_ns;
+      work.work_class = row.compute ? WorkClass::kCompute
+                        : row.comm  ? WorkClass::kCollective
+                                    : WorkClass::kCopy;
+      works_.push_back(work);
+      if (work.window >= 0) continue;
+      ++run_.works_outside;
+      run_.works_outside_ns += work.end_ns - work.start_ns;
+    }
+  }
+
+  // The whole trace begins with the inference window (docs/metrics.md, IL) and has no tail.
+  std::vector<Interval> host_windows() const {
+    std::vector<Interval> windows;
+    if (!by_iteration_) {
+      const LaunchMetrics& whole = analyses_.launch.whole;
+      int64_t start_ns = whole.origin == OriginSource::kNone ? INT64_MAX : whole.origin_ns;
+      for (const DeviceWork& work : works_) start_ns = std::min(start_ns, work.start_ns);
+      return {{start_ns, start_ns}};
+    }
+    for (const Window& window : windows_.windows) {
+      windows.push_back({window.start_ns, window.end_ns});
+    }
+    return windows;
+  }
+
+  void make_samples() {
+    for (const DeviceWork& work : works_) {
+      if (work.window >= 0) sample_of_.try_emplace({work.gpu, work.window}, 0);
+    }
+    for (auto& [key, sample] : sample_of_) {
+      sample = static_cast<uint32_t>(run_.samples.size());
+      run_.samples.push_back({.iteration = key.second, .gpu = key.first});
+    }
+    for (size_t i = 0; i < works_.size(); ++i) {
+      if (works_[i].window < 0) continue;
+      run_.samples[sample_of_.at({works_[i].gpu, works_[i].window})].time_ns +=
+          partition_.shares[i].busy_ns + partition_.shares[i].idle_ns();
+    }
+    for (const WindowTail& tail : partition_.tails) {
+      const auto sample = sample_of_.find({tail.gpu, tail.window});
+      if (sample != sample_of_.end()) run_.samples[sample->second].time_ns += tail.tail_ns;
+    }
+  }
+
+  // Chains of the fusion plan by the kernels in them.
+  void name_chains() {
+    chain_of_.assign(trace_.activities.size(), UINT32_MAX);
+    for (size_t c = 0; c < analyses_.fusion.planned_kernels.size(); ++c) {
+      for (ActivityId kernel : analyses_.fusion.planned_kernels[c]) {
+        chain_of_[kernel.index()] = static_cast<uint32_t>(c);
+      }
+    }
+  }
+
+  std::string_view kernel_name(ActivityId kernel) const {
+    return trace_.text(trace_.activities.name[kernel.index()]);
+  }
+
+  // "forward; aten::linear > aten::addmm".
+  std::string path_of(const KernelLevel& row) const {
+    std::vector<std::string_view> ops;
+    for (OpId op = links_.activity_op[row.activity.index()]; op;
+         op = links_.op_parent[op.index()]) {
+      ops.push_back(trace_.text(trace_.ops.name[op.index()]));
+    }
+    std::string path;
+    if (row.op != 0) {
+      path = fmt::format("{} {};", level_phase_name(row.phase), analyses_.levels.op_names[row.op]);
+    }
+    for (auto op = ops.rbegin(); op != ops.rend(); ++op) path += fmt::format(" > {}", *op);
+    return path;
+  }
+
+  uint32_t kernel_item(const KernelLevel& row, ItemTable& table) const {
+    const std::string name(kernel_name(row.activity));
+    return table.id_of(name, [&] {
+      return DiffItem{.shown = describe_kernel(name),
+                      .family = without_numbers(clean_kernel_name(name)),
+                      .path = path_of(row)};
+    });
+  }
+
+  uint32_t operation_item(const KernelLevel& row, ItemTable& table) const {
+    if (row.op == 0) return table.rest("(operation not told)");
+    const std::string& op = analyses_.levels.op_names[row.op];
+    const std::string phase(level_phase_name(row.phase));
+    const bool phased = row.phase != LevelPhase::kNone;
+    return table.id_of(phased ? phase + " " + op : op,
+                       [&] { return DiffItem{.family = phase + " " + without_numbers(op)}; });
+  }
+
+  uint32_t chain_item(const KernelLevel& row, ItemTable& table) const {
+    const uint32_t chain = chain_of_[row.activity.index()];
+    if (chain == UINT32_MAX) return table.rest(kNoChain);
+    const std::vector<ActivityId>& kernels = analyses_.fusion.planned_kernels[chain];
+    std::string name;
+    for (ActivityId kernel : kernels) {
+      name += fmt::format("{}{}", name.empty() ? "" : " -> ", kernel_name(kernel));
+    }
+    return table.id_of(name, [&] {
+      std::string family;
+      for (ActivityId kernel : kernels) {
+        family += without_numbers(clean_kernel_name(kernel_name(kernel))) + " -> ";
+      }
+      return DiffItem{.shown = fmt::format("{} kernels: {} … {}", kernels.size(),
+                                           describe_kernel(kernel_name(kernels.front())),
+                                           describe_kernel(kernel_name(kernels.back()))),
+                      .family = std::move(family)};
+    });
+  }
+
+  using SampleCosts = std::vector<std::map<uint32_t, DiffCost>>;
+
+  // A work's time under the parts of the iteration rather than under its own name.
+  void add_parts(const KernelLevel& row, const WorkShare& share,
+                 std::map<uint32_t, DiffCost>& costs, ItemTable& table) const {
+    const char* part = row.compute ? "computing"
+                       : row.comm  ? "collectives, exposed"
+                                   : "copies, exposed";
+    costs[table.rest(part)].add(
+        {.calls = 1, .busy_ns = share.busy_ns, .dur_ns = row.t_ke_ns - row.t_ks_ns});
+    const auto idle = [&](const char* name, int64_t ns) {
+      if (ns > 0) costs[table.rest(name)].add({.idle_ns = ns});
+    };
+    idle("idle, nothing launched yet", share.idle_host_ns);
+    idle("idle, from launch call to start", share.idle_launch_ns);
+    idle("idle, launch not in the trace", share.idle_unknown_ns);
+  }
+
+  void fill_level(DiffLevelKind kind) {
+    DiffLevelRun& level = run_.levels[static_cast<size_t>(kind)];
+    ItemTable table(level);
+    SampleCosts costs(run_.samples.size());
+    std::vector<uint32_t> item_of(works_.size(), UINT32_MAX);
+    for (size_t i = 0; i < works_.size(); ++i) {
+      if (works_[i].window < 0) continue;
+      const KernelLevel& row = analyses_.levels.rows[i];
+      auto& sample = costs[sample_of_.at({works_[i].gpu, works_[i].window})];
+      const WorkShare& share = partition_.shares[i];
+      if (kind == DiffLevelKind::kPart) {
+        add_parts(row, share, sample, table);
+        continue;
+      }
+      item_of[i] = kind == DiffLevelKind::kKernel      ? kernel_item(row, table)
+                   : kind == DiffLevelKind::kOperation ? operation_item(row, table)
+                                                       : chain_item(row, table);
+      sample[item_of[i]].add({.calls = 1,
+                              .busy_ns = share.busy_ns,
+                              .idle_ns = share.idle_ns(),
+                              .dur_ns = row.t_ke_ns - row.t_ks_ns});
+    }
+    for (const WindowTail& tail : partition_.tails) {
+      const auto sample = sample_of_.find({tail.gpu, tail.window});
+      if (sample == sample_of_.end()) continue;
+      costs[sample->second][table.rest(kTail)].add({.idle_ns = tail.tail_ns});
+    }
+    for (const auto& sample : costs) {
+      level.samples.emplace_back();
+      for (const auto& [item, cost] : sample) level.samples.back().push_back({item, cost});
+    }
+    if (kind != DiffLevelKind::kPart) level.sequence = sequence_of(item_of, kind);
+  }
+
+  // The items of the iteration with the median time on the first GPU, in launch order.
+  std::vector<uint32_t> sequence_of(const std::vector<uint32_t>& item_of,
+                                    DiffLevelKind kind) const {
+    const std::optional<GpuWindow> typical = typical_sample();
+    if (!typical) return {};
+    std::vector<std::pair<int64_t, uint32_t>> order;
+    for (size_t i = 0; i < works_.size(); ++i) {
+      if (works_[i].gpu != typical->first || works_[i].window != typical->second) continue;
+      const int64_t at =
+          works_[i].launch_ns == kLaunchNotTold ? works_[i].start_ns : works_[i].launch_ns;
+      order.emplace_back(at, item_of[i]);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& x, const auto& y) { return x.first < y.first; });
+    std::vector<uint32_t> sequence;
+    for (const auto& [at, item] : order) {
+      // The kernels of an operation or a chain make one element together.
+      const bool repeats = !sequence.empty() && sequence.back() == item;
+      if (kind == DiffLevelKind::kKernel || !repeats) sequence.push_back(item);
+    }
+    return sequence;
+  }
+
+  std::optional<GpuWindow> typical_sample() const {
+    std::vector<std::pair<int64_t, int32_t>> times;
+    if (run_.samples.empty()) return std::nullopt;
+    const int64_t gpu = run_.samples.front().gpu;
+    for (const DiffSample& sample : run_.samples) {
+      if (sample.gpu == gpu) times.emplace_back(sample.time_ns, sample.iteration);
+    }
+    std::sort(times.begin(), times.end());
+    return GpuWindow{gpu, times[times.size() / 2].second};
+  }
+
+  // Not told is no 0.
+  static double charge(const TaxSums& sums, int64_t ns) {
+    return sums.charged() ? static_cast<double>(ns) : std::nan("");
+  }
+
+  template <typename Item, typename Value>
+  void series(const char* key, const char* label, DiffUnit unit, const std::vector<Item>& windows,
+              const Item& whole, Value value) {
+    DiffMetricSeries series{.key = key, .label = label, .unit = unit};
+    const auto add = [&](int32_t iteration, const Item& item) {
+      const double number = value(item);
+      if (!std::isfinite(number)) return;
+      series.iterations.push_back(iteration);
+      series.values.push_back(number);
+    };
+    if (by_iteration_) {
+      for (size_t i = 0; i < windows.size(); ++i) add(static_cast<int32_t>(i), windows[i]);
+    } else {
+      add(0, whole);
+    }
+    run_.metrics.push_back(std::move(series));
+  }
+
+  void add_metrics() {
+    add_launch_metrics();
+    add_tax_metrics();
+  }
+
+  void launch_series(const char* key, const char* label, DiffUnit unit,
+                     double (*value)(const LaunchMetrics&)) {
+    series(key, label, unit, analyses_.launch.iterations, analyses_.launch.whole,
+           [value](const LaunchMetrics& m) { return m.kernels > 0 ? value(m) : std::nan(""); });
+  }
+
+  void add_launch_metrics() {
+    using M = LaunchMetrics;
+    constexpr DiffUnit kNs = DiffUnit::kNanoseconds;
+    launch_series("kernels", "kernels", DiffUnit::kCount,
+                  [](const M& m) { return static_cast<double>(m.kernels); });
+    launch_series("launches", "launches", DiffUnit::kCount,
+                  [](const M& m) { return static_cast<double>(m.launches); });
+    launch_series("tklqt_ns", "TKLQT", kNs, [](const M& m) {
+      return m.tklqt_bracket.refused ? std::nan("") : static_cast<double>(m.tklqt_ns);
+    });
+    launch_series("launch_queue_mean_ns", "t_l mean", kNs,
+                  [](const M& m) { return m.launch_time.mean_ns; });
+    launch_series("queue_share", "queueing share of TKLQT", DiffUnit::kShare,
+                  [](const M& m) { return m.queue_share; });
+    launch_series("akd_ns", "AKD, mean kernel", kNs, [](const M& m) { return m.akd_ns; });
+    launch_series("il_ns", "IL, inference latency", kNs, [](const M& m) {
+      return m.gpu_idle_bracket.refused ? std::nan("") : static_cast<double>(m.il_ns);
+    });
+    launch_series("kernel_sum_ns", "kernel time, summed", kNs,
+                  [](const M& m) { return static_cast<double>(m.kernel_sum_ns); });
+    launch_series("kernel_union_ns", "kernel time, union", kNs,
+                  [](const M& m) { return static_cast<double>(m.kernel_union_ns); });
+    launch_series("gpu_idle_union_ns", "GPU idle, union", kNs, [](const M& m) {
+      return m.gpu_idle_bracket.refused ? std::nan("") : static_cast<double>(m.gpu_idle_union_ns);
+    });
+    launch_series("gpu_idle_share", "GPU idle share of IL", DiffUnit::kShare, [](const M& m) {
+      return m.gpu_idle_bracket.refused || m.il_ns == 0
+                 ? std::nan("")
+                 : static_cast<double>(m.gpu_idle_union_ns) / static_cast<double>(m.il_ns);
+    });
+    launch_series("cpu_idle_ns", "CPU idle", kNs, [](const M& m) {
+      return m.cpu_idle_known ? static_cast<double>(m.cpu_idle_ns) : std::nan("");
+    });
+  }
+
+  void tax_series(const char* key, const char* label, DiffUnit unit,
+                  double (*value)(const TaxWindow&)) {
+    series(key, label, unit, analyses_.tax.windows, analyses_.tax.whole,
+           [value](const TaxWindow& w) { return w.sums.n > 0 ? value(w) : std::nan(""); });
+  }
+
+  void add_tax_metrics() {
+    using W = TaxWindow;
+    constexpr DiffUnit kNs = DiffUnit::kNanoseconds;
+    tax_series("hdbi", "HDBI", DiffUnit::kRatio,
+               [](const W& w) { return w.sums.hdbi.value_or(std::nan("")); });
+    tax_series("t_orch_ns", "T_Orchestration", kNs,
+               [](const W& w) { return charge(w.sums, w.sums.t_orch_ns); });
+    tax_series("ft_ns", "framework translation", kNs,
+               [](const W& w) { return charge(w.sums, w.sums.ft_ns); });
+    tax_series("ct_ns", "library translation", kNs,
+               [](const W& w) { return charge(w.sums, w.sums.ct_ns); });
+    run_.metrics.back().per_run = true;
+    tax_series("kt_ns", "launch calls", kNs,
+               [](const W& w) { return charge(w.sums, w.sums.kt_ns); });
+    tax_series("t_device_ns", "T_DeviceActive", kNs,
+               [](const W& w) { return static_cast<double>(w.sums.t_device_ns); });
+    tax_series("t_orch_exclusive_ns", "host time, exclusive", kNs,
+               [](const W& w) { return static_cast<double>(w.exclusive.total_ns); });
+  }
+
+  const Trace& trace_;
+  const Links& links_;
+  const Windows& windows_;
+  const Analyses& analyses_;
+  const bool by_iteration_;
+  DiffRun run_;
+  std::vector<DeviceWork> works_;  // parallel to levels.rows
+  Partition partition_;
+  std::map<GpuWindow, uint32_t> sample_of_;
+  std::vector<uint32_t> chain_of_;  // per activity, into planned_kernels
+};
+
+}  // namespace
+
+Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded) {
+  const Trace& trace = loaded.trace;
+  ASSAY_TRY_ASSIGN(const Analyses analyses, analyze_trace(loaded, {}));
+  DiffInput input;
+  const bool windowed = loaded.windows.source != WindowSource::kWholeTrace;
+  input.whole = Reducer(loaded, analyses, false).run();
+  if (windowed) input.by_iteration = Reducer(loaded, analyses, true).run();
+  input.file = trace.source;
+  input.head = trace_items(trace);
+  input.import_log = import_notes(trace.log);
+  input.data_lost = trace.log.data_lost();
+  for (const ImportNote& note : input.import_log) {
+    if (note.severity == "data_loss") input.whole.rows_lost += note.count;
+  }
+  input.by_iteration.rows_lost = input.whole.rows_lost;
+  return input;
+}
+
+Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
+                                              const TraceRequest& traces) {
+  TraceRequest request = traces;
+  request.inputs = {argument};
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files,
+                   input_files(request.inputs, request.listener));
+  std::vector<DiffInput> side;
+  for (const std::string& file : files) {
+    auto loaded = load_input(file, request);
+    if (!loaded && skip_input(request, file, loaded.error())) continue;
+    if (!loaded) return loaded.take_error();
+    ASSAY_TRY_ASSIGN(DiffInput input, reduce_for_diff(*loaded));
+    const int64_t named_rank = rank_from_name(file);
+    if (!input.whole.rank && named_rank >= 0) {
+      input.whole.rank = input.by_iteration.rank = named_rank;
+    }
+    side.push_back(std::move(input));
+  }
+  if (side.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "none of the files found is a trace", argument, -1};
+  }
+  return side;
+}
+
+}  // namespace assay

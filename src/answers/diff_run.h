@@ -1,0 +1,32 @@
+#pragma once
+
+// From a trace to what `assay diff` compares: runs the rooms and keeps plain numbers of each.
+
+#include <string>
+#include <vector>
+
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "diff/run.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+// The same trace by iterations and as a whole: which one is compared depends on the other side.
+struct DiffInput {
+  std::string file;
+  DiffRun by_iteration;
+  DiffRun whole;
+  std::vector<Item> head;
+  std::vector<ImportNote> import_log;
+  bool data_lost = false;
+};
+
+Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded);
+
+// Reads every file behind one argument, one trace in memory at a time. traces: how to read; its
+// inputs are not looked at.
+Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
+                                              const TraceRequest& traces);
+
+}  // namespace assay

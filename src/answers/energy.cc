@@ -1,0 +1,207 @@
+#include "answers/energy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "answers/files/sensor_choice.h"
+#include "answers/inputs/facts.h"
+#include "answers/ranks.h"
+#include "ingest/power/log.h"
+#include "ingest/power/recording.h"
+#include "levels/levels.h"
+#include "power/report.h"
+#include "report/power/section.h"
+#include "trace/phases.h"
+
+namespace assay {
+namespace {
+
+Result<std::vector<uint32_t>> wanted_kernels(const PowerRecording& recording,
+                                             const std::vector<std::string>& names) {
+  if (names.empty()) return profiled_kernels(recording);
+  std::vector<uint32_t> wanted;
+  for (const std::string& name : names) {
+    const auto found = std::find(recording.kernels.begin(), recording.kernels.end(), name);
+    if (found == recording.kernels.end()) {
+      std::string known;
+      for (const std::string& kernel : recording.kernels) {
+        known += (known.empty() ? "" : ", ") + kernel;
+      }
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("--kernel {}: not in this recording, which has {}", name, known), "",
+                   -1};
+    }
+    wanted.push_back(static_cast<uint32_t>(found - recording.kernels.begin()));
+  }
+  return wanted;
+}
+
+// Profiles of one recording; with --runs each also from its first runs only.
+Result<PowerReport> profile_recording(const ProfileRequest& request,
+                                      const PowerRecording& recording, const FactBook& facts) {
+  ProfileOptions options = request.options;
+  ASSAY_TRY_ASSIGN(const std::vector<uint32_t> kernels, wanted_kernels(recording, request.kernels));
+  if (kernels.empty()) {
+    return Error{ErrorCode::kFormat, "the recording has no executions", "", -1};
+  }
+  std::vector<KernelProfile> profiles;
+  std::vector<ProfileComparison> comparisons;
+  for (const uint32_t kernel : kernels) {
+    options.kernel = kernel;
+    options.first_runs.reset();
+    ASSAY_TRY_ASSIGN(KernelProfile profile, profile_kernel(recording, options));
+    if (request.runs) {
+      options.first_runs = *request.runs;
+      ASSAY_TRY_ASSIGN(const KernelProfile fewer, profile_kernel(recording, options));
+      auto comparison = compare_profiles(profile, fmt::format("{} runs", profile.runs), fewer,
+                                         fmt::format("first {} runs", fewer.runs));
+      if (comparison) comparisons.push_back(std::move(*comparison));
+    }
+    profiles.push_back(std::move(profile));
+  }
+  PowerReport report = report_power(recording, std::move(profiles), facts);
+  report.comparisons = std::move(comparisons);
+  return report;
+}
+
+std::string label_of(const PowerReport& report, const std::string& folder) {
+  return report.workload.empty() ? folder : report.workload + " (" + folder + ")";
+}
+
+// Kernels of one name in later recordings against the first one: isolated against interleaved.
+void compare_recordings(const std::vector<PowerReport>& reports,
+                        const std::vector<std::string>& folders, PowerReport& all) {
+  for (size_t i = 1; i < reports.size(); ++i) {
+    for (const KernelProfile& other : reports[i].kernels) {
+      for (const KernelProfile& base : reports[0].kernels) {
+        if (base.name != other.name) continue;
+        auto comparison = compare_profiles(base, label_of(reports[0], folders[0]), other,
+                                           label_of(reports[i], folders[i]));
+        if (comparison) all.comparisons.push_back(std::move(*comparison));
+      }
+    }
+  }
+}
+
+Result<size_t> choose_series(const PowerLog& log, const std::string& wanted) {
+  std::string known;
+  for (size_t i = 0; i < log.series.size(); ++i) {
+    if (log.series[i].device == wanted) return i;
+    known += (known.empty() ? "" : ", ") + log.series[i].device;
+  }
+  if (wanted.empty() && log.series.size() == 1) return size_t{0};
+  return Error{ErrorCode::kInvalidArgument,
+               wanted.empty()
+                   ? fmt::format("the log is of several devices ({}): choose one with --gpu", known)
+                   : fmt::format("--gpu {}: the log has {}", wanted,
+                                 known.empty() ? "one unnamed device" : known),
+               "", -1};
+}
+
+// The log's first reading at the trace's first device work.
+int64_t start_offset(const Trace& trace, const PowerSeries& series) {
+  int64_t first = INT64_MAX;
+  for (const int64_t start : trace.activities.start_ns) first = std::min(first, start);
+  return first - series.readings.front().t_ns;
+}
+
+AttributeOptions attribute_options(const AttributeRequest& request, const Trace& trace,
+                                   const PowerLog& log, const PowerSeries& series) {
+  AttributeOptions options = request.options;
+  if (options.window_ns <= 0) options.window_ns = log.window_ns;
+  if (options.delay_ns <= 0) options.delay_ns = log.delay_ns;
+  if (request.at_start) options.offset_ns = start_offset(trace, series);
+  return options;
+}
+
+// Layer and phase of every activity, as the levels room finds them.
+Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
+  ASSAY_TRY_ASSIGN(
+      const LevelsReport levels,
+      analyze_levels(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
+  WorkGrouping layers{.key = "layers", .title = "By layer"};
+  WorkGrouping phases{.key = "level_phases", .title = "By phase of the model"};
+  layers.of_activity.assign(loaded.trace.activities.size(), WorkGrouping::kNone);
+  phases.of_activity = layers.of_activity;
+  std::map<int32_t, uint32_t> layer_numbers;
+  std::map<LevelPhase, uint32_t> phase_numbers;
+  for (const KernelLevel& row : levels.rows) {
+    if (row.layer != kNoLayer) {
+      const auto [place, added] = layer_numbers.try_emplace(row.layer, layers.names.size());
+      if (added) layers.names.push_back("layer " + std::to_string(row.layer));
+      layers.of_activity[row.activity.index()] = place->second;
+    }
+    if (row.phase != LevelPhase::kNone) {
+      const auto [place, added] = phase_numbers.try_emplace(row.phase, phases.names.size());
+      if (added) phases.names.emplace_back(level_phase_name(row.phase));
+      phases.of_activity[row.activity.index()] = place->second;
+    }
+  }
+  return std::vector<WorkGrouping>{std::move(layers), std::move(phases)};
+}
+
+Result<TraceContent> attribute_trace(const AttributeRequest& request, const LoadedTrace& loaded) {
+  ASSAY_TRY_ASSIGN(const PowerLog log,
+                   read_power_log(request.samples, request.column, request.traces.allow_truncated));
+  ASSAY_TRY_ASSIGN(const size_t chosen, choose_series(log, request.gpu));
+  const PowerSeries& series = log.series[chosen];
+  AttributeOptions options = attribute_options(request, loaded.trace, log, series);
+  ASSAY_TRY_ASSIGN(options.groupings, level_groupings(loaded));
+  const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
+  ASSAY_TRY_ASSIGN(
+      const EnergyReport report,
+      attribute_energy(loaded.trace, loaded.links, loaded.windows, phases, series, options));
+  TraceContent content;
+  content.verdict = energy_verdict_words(report);
+  content.sections = energy_sections(report, {&log, chosen}, request.top);
+  content.import_log = power_log_notes(log);
+  return content;
+}
+
+}  // namespace
+
+Result<Answer> answer_attribution(const AttributeRequest& request) {
+  return answer_traces(request.traces, "Energy", [&request](const LoadedTrace& loaded) {
+    return attribute_trace(request, loaded);
+  });
+}
+
+Result<Document> answer_profile(const ProfileRequest& request) {
+  ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(request.facts));
+  Document document = new_document("Power profile");
+  std::vector<PowerReport> reports;
+  for (const std::string& folder : request.folders) {
+    ASSAY_TRY_ASSIGN(PowerRecording recording, read_power_recording(folder));
+    ASSAY_TRY(use_kept_calibration(request.calibration, recording));
+    auto report = profile_recording(request, recording, facts);
+    if (!report) {
+      Error error = report.take_error();
+      if (error.file.empty()) error.file = folder;
+      return error;
+    }
+    reports.push_back(*std::move(report));
+    document.inputs.push_back({folder, {}});
+  }
+  if (reports.size() == 1) {
+    document.verdict = power_verdict_words(reports.front());
+    document.sections = power_sections(reports.front());
+    return document;
+  }
+  PowerReport all;
+  compare_recordings(reports, request.folders, all);
+  document.parts_key = "recordings";
+  for (size_t i = 0; i < reports.size(); ++i) {
+    document.parts.push_back(
+        {request.folders[i], {}, {}, power_verdict_words(reports[i]), power_sections(reports[i])});
+  }
+  if (!all.comparisons.empty()) {
+    document.verdict = power_verdict_words(all);
+    document.sections = {comparisons_section(all)};
+  }
+  return document;
+}
+
+}  // namespace assay

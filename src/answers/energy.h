@@ -1,0 +1,41 @@
+#pragma once
+
+// Joules: of a trace beside a power log (attribute), and watts inside a kernel from a recorded
+// campaign (profile).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/answer.h"
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "power/attribute.h"
+#include "power/profile.h"
+
+namespace assay {
+
+struct AttributeRequest {
+  TraceRequest traces = {};
+  std::string samples = {};  // power log: samples.csv of Assay, nvidia-smi, AMDuProf
+  std::string column = {};   // of the log; empty = the one that holds power
+  std::string gpu = {};      // device of the log, where it has several
+  bool at_start = false;     // the log begins with the trace's first device work, at any offset
+  size_t top = 15;           // rows shown; 0 = all
+  AttributeOptions options = {};  // window and delay: 0 = what the log says; without groupings
+};
+Result<Answer> answer_attribution(const AttributeRequest& request);
+
+struct ProfileRequest {
+  std::vector<std::string> folders = {};  // recordings; others are compared with the first
+  std::vector<std::string> kernels = {};  // empty: every kernel that ends a run
+  std::string facts = {};                 // file: docs/formats/facts.md
+  std::string calibration = {};       // of the sensor; empty: what was kept for that GPU and driver
+  std::optional<uint32_t> runs = {};  // also from the first runs only, and compare
+  ProfileOptions options = {};
+};
+Result<Document> answer_profile(const ProfileRequest& request);
+
+}  // namespace assay

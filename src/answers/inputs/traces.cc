@@ -1,0 +1,106 @@
+#include "answers/inputs/traces.h"
+
+#include <algorithm>
+
+#include "ingest/cached_load.h"
+#include "ingest/load.h"
+#include "ingest/text/csv_table.h"
+#include "trace/label_windows.h"
+
+namespace assay {
+namespace {
+
+Result<Trace> load_maybe_cached(const std::string& path, const ReadOptions& read,
+                                const TraceRequest& request) {
+  if (request.cache.empty()) return load_trace(path, read);
+  std::string folder = request.cache;
+  if (folder == "auto") {
+    ASSAY_TRY_ASSIGN(folder, default_cache_folder());
+  }
+  std::string note;
+  auto trace = load_cached(path, read, folder, note);
+  if (!note.empty()) request.listener.tell(path + ": " + note);
+  return trace;
+}
+
+// The built-in table of kernel names, with the rows of the user's file in front where one is named.
+Result<std::shared_ptr<const KernelBook>> kernel_book(const std::string& path) {
+  if (path.empty()) return KernelBook::built_in();
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  auto book = std::make_shared<KernelBook>(*KernelBook::built_in());
+  ASSAY_TRY(book->add(text, path));
+  return std::shared_ptr<const KernelBook>(std::move(book));
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> input_files(const std::vector<std::string>& arguments,
+                                             const Listener& listener) {
+  std::vector<std::string> timelines;
+  auto files = expand_inputs(arguments, &timelines);
+  for (const std::string& timeline : timelines) {
+    listener.tell("skipped " + timeline +
+                  ": a timeline that Assay wrote; give its name to read it");
+  }
+  return files;
+}
+
+Result<std::vector<std::string>> accepted_files(const TraceRequest& request) {
+  ASSAY_TRY_ASSIGN(std::vector<std::string> files, input_files(request.inputs, request.listener));
+  if (request.accept) ASSAY_TRY(request.accept(files));
+  return files;
+}
+
+Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& request) {
+  PhaseClock clock(request.listener);
+  ASSAY_TRY_ASSIGN(const auto book, kernel_book(request.kernels));
+  ReadProgress progress;
+  const ReadOptions read{.allow_truncated = request.allow_truncated,
+                         .keep_op_inputs = request.keep_op_inputs,
+                         .threads = request.threads,
+                         .progress = &progress};
+  LoadedTrace loaded;
+  {
+    const std::shared_ptr<void> watched = request.listener.begin_reading(path, progress);
+    ASSAY_TRY_ASSIGN(loaded.trace, load_maybe_cached(path, read, request));
+  }
+  clock.mark("read", loaded.trace.content_bytes);
+  loaded.links = link_trace(loaded.trace);
+  clock.mark("link");
+  loaded.kernels = std::make_shared<const KernelNames>(loaded.trace.strings,
+                                                       loaded.trace.activities.name, book);
+  clock.mark("kernels");
+  if (request.window.empty()) {
+    loaded.windows = find_iterations(loaded.trace, loaded.links);
+  } else {
+    auto windows = windows_by_label(loaded.trace, request.window);
+    if (!windows) {
+      Error error = windows.take_error();
+      error.file = path;
+      return error;
+    }
+    loaded.windows = *std::move(windows);
+  }
+  clock.mark("windows");
+  return loaded;
+}
+
+bool skip_input(const TraceRequest& request, const std::string& file, const Error& error) {
+  const bool named =
+      std::find(request.inputs.begin(), request.inputs.end(), file) != request.inputs.end();
+  if (named || error.code != ErrorCode::kNotATrace) return false;
+  request.listener.tell("skipped " + error.describe());
+  return true;
+}
+
+Status each_trace(const TraceRequest& request, const std::function<Status(LoadedTrace)>& see) {
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files,
+                   input_files(request.inputs, request.listener));
+  for (const std::string& file : files) {
+    ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, request));
+    ASSAY_TRY(see(std::move(loaded)));
+  }
+  return Ok{};
+}
+
+}  // namespace assay

@@ -1,0 +1,48 @@
+#pragma once
+
+// Counter runs beside traces, and the waterfalls that are made of them.
+
+#include <string>
+#include <vector>
+
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "levels/counters.h"
+#include "levels/ranks.h"
+#include "levels/waterfall.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+struct ConfigFigures;  // levels/figures.h
+
+struct CounterRequest {
+  std::vector<std::string> files = {};  // or folders: docs/formats/rocprof.md, docs/formats/ncu.md
+  std::string peaks = {};               // "MI300X,clock_mhz=1900": a device, values, or both
+  OverlapReading reading = OverlapReading::kCurve;
+  std::string formulas = {};  // file: docs/formats/counter_formulas.md
+  std::string facts = {};     // file: docs/formats/facts.md
+  bool partial = false;       // the runs were restricted to some kernels
+};
+
+// The counter runs of a request, read once.
+class CounterRuns {
+ public:
+  static Result<CounterRuns> read(const CounterRequest& request, bool allow_truncated);
+
+  bool empty() const { return passes_.empty(); }
+  // Of the runs, those of the trace's rank; runs whose name tells no rank are every rank's.
+  Result<CounterJoin> join(const LoadedTrace& loaded, const LevelsReport& report,
+                           int64_t rank) const;
+  // What waterfalls are made of, and these: the figures of a configuration.
+  Status add_waterfalls(const CounterRequest& request, const JobLevels& job,
+                        ConfigFigures& figures) const;
+  // Adds inputs, words and tables to the document.
+  Status describe(const CounterRequest& request, const JobLevels& job, Document& document) const;
+
+ private:
+  std::vector<CounterPass> passes_;
+  CounterOptions options_;
+};
+
+}  // namespace assay

@@ -1,0 +1,132 @@
+#include "answers/levels/levels.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "ingest/load.h"
+#include "levels/ranks.h"
+#include "report/document/import_notes.h"
+#include "report/levels/section.h"
+#include "report/levels/telemetry.h"
+#include "report/run/section.h"
+
+namespace assay {
+namespace {
+
+Result<std::vector<LevelRule>> read_rules(const std::string& path) {
+  if (path.empty()) return std::vector<LevelRule>{};
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    return Error{ErrorCode::kIo, std::string("cannot read: ") + std::strerror(errno), path, -1};
+  }
+  std::string text;
+  char buffer[1 << 14];
+  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) text.append(buffer, n);
+  const bool failed = std::ferror(file) != 0;
+  std::fclose(file);
+  if (failed) return Error{ErrorCode::kIo, "cannot read", path, -1};
+  return parse_level_rules(text, path);
+}
+
+// What the ranks of a job said, one after the other.
+struct JobReader {
+  const LevelsRequest& request;
+  const LevelsOptions& options;
+  const CounterRuns& counters;
+  TelemetryRun& telemetry;
+  bool several = false;
+  Answer answer = {};
+  std::vector<RankLevels> ranks = {};
+  TrustNotes losses = {};
+  std::vector<std::string> no_kernels = {};
+
+  Status read(const std::string& file);
+  Status finish();
+};
+
+Status JobReader::read(const std::string& file) {
+  ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, request.traces));
+  PhaseClock clock(request.traces.listener);
+  LevelsOptions asked = options;
+  asked.kernels = loaded.kernels;
+  ASSAY_TRY_ASSIGN(LevelsReport report,
+                   analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
+  const Trace& trace = loaded.trace;
+  ASSAY_TRY(telemetry.add(trace, report, several ? trace.source : std::string()));
+  CounterJoin joined;
+  if (!counters.empty()) {
+    const int64_t rank = trace.distributed.rank.value_or(rank_from_name(file));
+    ASSAY_TRY_ASSIGN(joined, counters.join(loaded, report, rank));
+  }
+  ranks.push_back(summarize_rank(trace, rank_from_name(file), std::move(report)));
+  ranks.back().counters = std::move(joined);
+  clock.mark("levels", trace.content_bytes);
+  answer.data_lost |= trace.log.data_lost();
+  Document& document = answer.document;
+  document.inputs.push_back({trace.source, trace_items(trace)});
+  if (several) {
+    document.parts.push_back({trace.source, trace_items(trace), import_notes(trace.log), {}, {}});
+    return Ok{};
+  }
+  if (!has_kernels(trace)) no_kernels = {no_kernels_words(trace)};
+  document.import_log = import_notes(trace.log);
+  losses = all_notes(trace.log, {kernel_notes(trace, *loaded.kernels)});
+  return Ok{};
+}
+
+Status JobReader::finish() {
+  Document& document = answer.document;
+  const JobLevels job = combine_ranks(std::move(ranks));
+  document.verdict = no_kernels;
+  for (std::string& words : levels_words(job)) document.verdict.push_back(std::move(words));
+  const TelemetryReport samples = telemetry.finish();
+  for (std::string& words : telemetry_words(samples)) document.verdict.push_back(std::move(words));
+  document.sections.push_back(
+      levels_section(job, {.min_share = request.min_share,
+                           .rows = true,
+                           .query = request.grouped ? &request.query : nullptr,
+                           .telemetry = telemetry.any() ? &samples : nullptr}));
+  losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
+  if (!counters.empty()) ASSAY_TRY(counters.describe(request.counters, job, document));
+  losses.insert(losses.end(), job.trust.begin(), job.trust.end());
+  document.sections.push_back(trust_section(losses));
+  if (job.placement.all.kernels == 0 && !telemetry.any()) {
+    for (Section& section : document.sections) hide_from_readers(section);
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+Result<std::vector<LevelRule>> level_rules(const LevelsRequest& request) {
+  return read_rules(request.map_file);
+}
+
+LevelsOptions levels_options(const LevelsRequest& request, const std::vector<LevelRule>& rules) {
+  LevelsOptions options;
+  options.definition = request.definition;
+  if (!rules.empty()) options.rules = &rules;
+  return options;
+}
+
+Result<Answer> answer_levels(const LevelsRequest& asked) {
+  LevelsRequest request = asked;
+  request.traces.keep_op_inputs = true;
+  ASSAY_TRY_ASSIGN(const std::vector<LevelRule> rules, level_rules(request));
+  const LevelsOptions options = levels_options(request, rules);
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request.traces));
+  ASSAY_TRY_ASSIGN(const CounterRuns counters,
+                   CounterRuns::read(request.counters, request.traces.allow_truncated));
+  ASSAY_TRY_ASSIGN(TelemetryRun telemetry,
+                   TelemetryRun::open(request.telemetry, request.traces.allow_truncated));
+  JobReader job{request, options, counters, telemetry, files.size() > 1, {new_document("Levels")}};
+  job.answer.document.parts_key = "ranks";
+  job.answer.data_lost = telemetry.data_lost();
+  for (const std::string& file : files) ASSAY_TRY(job.read(file));
+  ASSAY_TRY(job.finish());
+  return std::move(job.answer);
+}
+
+}  // namespace assay

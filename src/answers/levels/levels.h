@@ -1,0 +1,36 @@
+#pragma once
+
+// At which level the time goes: kernel, operation, layer, phase, iteration, GPU, job.
+
+#include <string>
+#include <vector>
+
+#include "answers/answer.h"
+#include "answers/inputs/traces.h"
+#include "answers/levels/counters.h"
+#include "answers/levels/telemetry.h"
+#include "base/result.h"
+#include "levels/levels.h"
+#include "levels/mapping.h"
+#include "levels/query.h"
+
+namespace assay {
+
+struct LevelsRequest {
+  TraceRequest traces = {};   // the ranks of one job
+  std::string map_file = {};  // rules: docs/formats/levels_map.md
+  LevelDefinition definition = LevelDefinition::kAssay;
+  LevelQuery query = {};
+  bool grouped = false;     // a table of what the query says
+  double min_share = 0.01;  // tree nodes below this share of the total are merged
+  TelemetryRequest telemetry = {};
+  CounterRequest counters = {};
+};
+// One rank at a time: its trace is gone before the next is read.
+Result<Answer> answer_levels(const LevelsRequest& request);
+
+// What both answers about levels start from. rules must outlive the options.
+Result<std::vector<LevelRule>> level_rules(const LevelsRequest& request);
+LevelsOptions levels_options(const LevelsRequest& request, const std::vector<LevelRule>& rules);
+
+}  // namespace assay

@@ -1,0 +1,145 @@
+#include "answers/ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "report/document/import_notes.h"
+#include "report/run/section.h"
+
+namespace assay {
+namespace {
+
+// Ranks that a set should have by its own word and does not, or has twice.
+TrustNotes rank_oddities(const std::vector<Trace>& heads) {
+  std::set<int64_t> seen;
+  uint64_t twice = 0;
+  int64_t world_size = 0;
+  for (const Trace& head : heads) {
+    if (head.distributed.world_size)
+      world_size = std::max(world_size, *head.distributed.world_size);
+    if (head.distributed.rank) twice += !seen.insert(*head.distributed.rank).second;
+  }
+  TrustNotes notes;
+  std::string missing;
+  uint64_t missing_count = 0;
+  for (int64_t rank = 0; rank < world_size && !seen.empty(); ++rank) {
+    if (seen.count(rank) != 0) continue;
+    if (++missing_count <= 16) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
+  }
+  if (missing_count > 0) {
+    notes.push_back(
+        {"missing_ranks", missing_count, 0, "overview",
+         fmt::format("{} of {} ranks are not in this set ({}{}): nothing here says how "
+                     "they ran",
+                     missing_count, world_size, missing, missing_count > 16 ? ", ..." : "")});
+  }
+  if (twice > 0) {
+    notes.push_back({"repeated_ranks", twice, 0, "overview",
+                     "the same rank occurs more than once: these may be different runs"});
+  }
+  return notes;
+}
+
+// The traces of a set side by side.
+Section overview_section(const std::vector<std::vector<Item>>& overviews,
+                         const std::vector<Trace>& heads) {
+  Table table{
+      .key = "overview",
+      .title = "Side by side",
+      .columns = {{.key = "rank", .title = "rank"},
+                  {.key = "name", .title = "trace", .unit = Unit::kText, .show = Show::kDataOnly},
+                  {.key = "file",
+                   .title = "trace",
+                   .unit = Unit::kText,
+                   .elastic = true,
+                   .show = Show::kReadersOnly}},
+      .terminal_limit = 0};
+  for (const Item& item : overviews.front()) {
+    table.columns.push_back({.key = item.key, .title = item.label, .unit = item.unit});
+  }
+  for (size_t i = 0; i < overviews.size(); ++i) {
+    Row row = {heads[i].distributed.rank, heads[i].source,
+               std::filesystem::path(heads[i].source).filename().string()};
+    for (const Item& item : overviews[i]) row.push_back(item.value);
+    table.rows.push_back(std::move(row));
+  }
+  return {.key = "", .title = "", .blocks = {std::move(table)}};
+}
+
+// What remains of a trace for the head of a set, once its rows are released.
+Trace head_of(Trace&& trace) {
+  Trace head;
+  head.source = std::move(trace.source);
+  head.distributed = std::move(trace.distributed);
+  return head;
+}
+
+// The traces of a set, as far as they were read.
+struct TraceSet {
+  Document document;
+  std::vector<Trace> heads = {};
+  std::vector<std::vector<Item>> overviews = {};
+  bool data_lost = false;
+
+  void add(LoadedTrace loaded, TraceContent content);
+  void finish();
+};
+
+void TraceSet::add(LoadedTrace loaded, TraceContent content) {
+  const Trace& trace = loaded.trace;
+  std::vector<ImportNote> import_log = import_notes(trace.log);
+  for (ImportNote& note : content.import_log) import_log.push_back(std::move(note));
+  data_lost |= has_losses(import_log);
+  document.inputs.push_back({trace.source, trace_items(trace)});
+  document.parts.push_back({trace.source, trace_items(trace), std::move(import_log),
+                            std::move(content.verdict), std::move(content.sections)});
+  overviews.push_back(std::move(content.overview));
+  heads.push_back(head_of(std::move(loaded.trace)));
+}
+
+// One trace is the whole document; of several the head says what they are side by side.
+void TraceSet::finish() {
+  if (heads.size() == 1) {
+    Part part = std::move(document.parts.front());
+    document.parts.clear();
+    document.import_log = std::move(part.import_log);
+    document.verdict = std::move(part.verdict);
+    document.sections = std::move(part.sections);
+    return;
+  }
+  const TrustNotes notes = rank_oddities(heads);
+  for (const TrustNote& note : notes) document.verdict.push_back(note.effect + ".");
+  Section trust = trust_section(notes);
+  if (notes.empty()) hide_from_readers(trust);  // each trace says what holds for it
+  document.sections = {overview_section(overviews, heads), std::move(trust)};
+}
+
+}  // namespace
+
+Result<Answer> answer_traces(const TraceRequest& request, const std::string& title,
+                             const Analyze& analyze,
+                             const std::function<void(Document&)>& conclude) {
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request));
+  TraceSet set{new_document(title)};
+  set.document.parts_key = "ranks";
+  for (const std::string& file : files) {
+    auto loaded = load_input(file, request);
+    if (!loaded && skip_input(request, file, loaded.error())) continue;
+    if (!loaded) return loaded.take_error();
+    ASSAY_TRY_ASSIGN(TraceContent content, analyze(*loaded));
+    set.add(*std::move(loaded), std::move(content));
+  }
+  if (set.heads.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "none of the files found is a trace", "", -1};
+  }
+  set.finish();
+  if (conclude) conclude(set.document);
+  const bool data_lost = set.data_lost || has_losses(set.document.import_log);
+  return Answer{std::move(set.document), data_lost};
+}
+
+}  // namespace assay

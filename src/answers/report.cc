@@ -1,0 +1,222 @@
+#include "answers/report.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "answers/analyses.h"
+#include "answers/ranks.h"
+#include "answers/throughput/report.h"
+#include "ingest/load.h"
+#include "ingest/replay/floor.h"
+#include "report/flow/section.h"
+#include "report/launch/charts.h"
+#include "report/launch/section.h"
+#include "report/levels/job.h"
+#include "report/levels/section.h"
+#include "report/levels/telemetry.h"
+#include "report/run/section.h"
+#include "report/run/timeline.h"
+#include "report/tax/section.h"
+
+namespace assay {
+namespace {
+
+AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor& floor) {
+  AnalysesOptions options{.fusion = request.fusion};
+  options.launch = {.floor = floor, .top_kernels = 0};
+  options.fusion.floor = floor;
+  options.tax.floor = floor;
+  return options;
+}
+
+// What a report of one trace rests on. The levels are summed up as one rank of a job.
+struct Findings {
+  LaunchFloor floor;
+  Analyses analyses;  // levels: taken by `job`
+  std::optional<TelemetryReport> telemetry;
+  JobLevels job;
+
+  const TelemetryReport* logs() const { return telemetry ? &*telemetry : nullptr; }
+};
+
+Result<std::optional<TelemetryReport>> telemetry_of(const ReportRequest& request,
+                                                    const LoadedTrace& loaded,
+                                                    const LevelsReport& levels) {
+  ASSAY_TRY_ASSIGN(TelemetryRun logs,
+                   TelemetryRun::open(request.telemetry, request.traces.allow_truncated));
+  if (!logs.any()) return std::optional<TelemetryReport>();
+  ASSAY_TRY(logs.add(loaded.trace, levels, ""));
+  return std::optional(logs.finish());
+}
+
+// Gives the timeline to whoever asked for it.
+Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, const Findings& found,
+                     PhaseClock& clock) {
+  if (!request.timeline) return Ok{};
+  const Analyses& of = found.analyses;
+  const Timeline timeline = trace_timeline(loaded.trace, loaded.links, loaded.windows,
+                                           {.launch = of.launch,
+                                            .fusion = of.fusion,
+                                            .tax = of.tax,
+                                            .levels = of.levels,
+                                            .telemetry = found.logs()});
+  clock.mark("annotate");
+  ASSAY_TRY(request.timeline(loaded, timeline));
+  clock.mark("timeline");
+  return Ok{};
+}
+
+Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace& loaded,
+                                 RankLevels* outline) {
+  PhaseClock clock(request.traces.listener);
+  Findings found;
+  ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
+  ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, analyses_options(request, found.floor)));
+  LevelsReport& levels = found.analyses.levels;
+  ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
+  clock.mark("analyse");
+  ASSAY_TRY(give_timeline(request, loaded, found, clock));
+  std::vector<RankLevels> ranks;
+  ranks.push_back(
+      summarize_rank(loaded.trace, rank_from_name(loaded.trace.source), std::move(levels)));
+  if (outline != nullptr) *outline = rank_outline(ranks.front());
+  found.job = combine_ranks(std::move(ranks));
+  return found;
+}
+
+// The verdict, what would change it, and what else a reader must know first.
+std::vector<std::string> opening_words(const FlowAnswer& answer, const std::vector<Lever>& levers,
+                                       const LaunchReport& launch) {
+  std::vector<std::string> sentences = flow_words(answer);
+  for (std::string& text : run_words(launch)) sentences.push_back(std::move(text));
+  std::string text = levers_text(levers);
+  if (!text.empty()) sentences.push_back(std::move(text));
+  return sentences;
+}
+
+// What the host side costs: words behind the verdict, and a section.
+void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector<Lever>& levers,
+             TraceContent& content) {
+  const TaxReport& tax = found.analyses.tax;
+  const TaxDiagnosis diagnosis =
+      diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
+  const std::vector<TaxAdvice> advice =
+      tax_advice(diagnosis, levers, outside_il_ns(tax, found.analyses.launch));
+  for (std::string& text : tax_report_words(tax, diagnosis)) {
+    content.verdict.push_back(std::move(text));
+  }
+  content.sections.push_back(
+      tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));
+}
+
+Section report_trust(const Findings& found, const LoadedTrace& loaded) {
+  const Analyses& of = found.analyses;
+  return trust_section(all_notes(
+      loaded.trace.log, {of.launch.trust, of.fusion.trust, of.tax.trust, found.job.trust,
+                         found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust,
+                         kernel_notes(loaded.trace, *loaded.kernels)}));
+}
+
+// Tables of measured throughput, as errors of them send the reader on.
+Result<TableReport> read_tables(const std::vector<std::string>& tables, const Listener& listener) {
+  auto report = report_tables(tables, listener);
+  if (report) return report;
+  Error error = report.take_error();
+  if (error.code == ErrorCode::kFormat) {
+    error.message +=
+        "; assay throughput fit has --map and --meta, and its model is reported as well";
+  }
+  return error;
+}
+
+}  // namespace
+
+ReportInputs sort_report_inputs(const std::vector<std::string>& inputs) {
+  ReportInputs sorted;
+  for (const std::string& input : inputs) {
+    (is_throughput_file(input) ? sorted.tables : sorted.traces).push_back(input);
+  }
+  return sorted;
+}
+
+Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
+                                    RankLevels* outline, RankFlow* flow) {
+  ASSAY_TRY_ASSIGN(const Findings found, find_everything(request, loaded, outline));
+  if (flow != nullptr) *flow = {found.analyses.flow.total, found.analyses.verdict.bound};
+  const LaunchReport& launch = found.analyses.launch;
+  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict};
+  const std::vector<Lever> levers = flow_levers(answer);
+  TraceContent content;
+  content.overview = launch_overview(launch.whole);
+  content.verdict = opening_words(answer, levers, launch);
+  content.sections.push_back(flow_section(answer, levers));
+  content.sections.push_back(verdict_section(judge_trace(launch.whole)));
+  content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top));
+  if (request.timelines) {
+    add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
+                         content.sections.back());
+  }
+  add_tax(found, loaded, levers, content);
+  if (found.telemetry) {
+    for (std::string& text : telemetry_words(*found.telemetry)) {
+      content.verdict.push_back(std::move(text));
+    }
+  }
+  content.sections.push_back(levels_section(
+      found.job,
+      {.rows = request.everything, .brief = !request.everything, .telemetry = found.logs()}));
+  content.sections.push_back(fusion_section(found.analyses.fusion));
+  content.sections.push_back(report_trust(found, loaded));
+  if (launch.whole.kernels == 0) {
+    for (Section& section : content.sections) hide_from_readers(section);
+  }
+  return content;
+}
+
+Result<Answer> answer_report(const ReportRequest& asked) {
+  ReportRequest request = asked;
+  // Unique kernels differ by their operators' inputs: the same dispatch base as answer_tax.
+  request.traces.keep_op_inputs = true;
+  const ReportInputs inputs = sort_report_inputs(asked.traces.inputs);
+  std::optional<TableReport> tables;
+  if (!inputs.tables.empty()) {
+    if (request.traces.accept) ASSAY_TRY(request.traces.accept(inputs.tables));
+    ASSAY_TRY_ASSIGN(tables, read_tables(inputs.tables, request.traces.listener));
+  }
+  if (tables && inputs.traces.empty()) {
+    Document document = new_document("Report");
+    add_tables(*std::move(tables), document);
+    const bool data_lost = has_losses(document.import_log);
+    return Answer{std::move(document), data_lost};
+  }
+  request.traces.inputs = inputs.traces;
+  std::vector<RankLevels> ranks;
+  std::vector<RankFlow> flows;
+  const auto analyze = [&](const LoadedTrace& loaded) {
+    return report_content(request, loaded, &ranks.emplace_back(), &flows.emplace_back());
+  };
+  const auto conclude = [&](Document& document) {
+    if (ranks.size() > 1) conclude_job(ranks, flows, document);
+    if (tables) add_tables(*tables, document);
+  };
+  return answer_traces(request.traces, "Report", analyze, conclude);
+}
+
+void conclude_job(const std::vector<RankLevels>& outlines, const std::vector<RankFlow>& flows,
+                  Document& document) {
+  const JobLevels job = combine_ranks(outlines);
+  if (!is_one_job(job)) return;
+  std::vector<std::string> words = job_words(job);
+  std::string causes = job_flow_words(flows);
+  if (!causes.empty()) words.insert(words.begin(), std::move(causes));
+  document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
+                          std::make_move_iterator(words.end()));
+  // Behind the table of all ranks, before what they rest on.
+  const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
+  const auto job_place = document.sections.insert(behind_first, job_section(job));
+  document.sections.insert(job_place, job_flow_section(flows));
+}
+
+}  // namespace assay

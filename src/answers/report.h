@@ -1,0 +1,51 @@
+#pragma once
+
+// The report: the verdict in words, what every room says of a trace, what the traces of a job say
+// together, and measured throughput beside them.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "answers/answer.h"
+#include "answers/inputs/traces.h"
+#include "answers/levels/telemetry.h"
+#include "base/result.h"
+#include "launch/fuse.h"
+#include "levels/ranks.h"
+#include "report/document/timeline.h"
+#include "report/flow/section.h"
+
+namespace assay {
+
+struct ReportRequest {
+  TraceRequest traces = {};         // tables of measured throughput may be among the inputs
+  std::string floor = {};           // as LaunchRequest
+  FusionOptions fusion = {};        // without the floor
+  size_t top = 10;                  // kernels listed; 0 = all
+  bool everything = false;          // all rows of every table instead of what a reader bears
+  bool timelines = false;           // charts of every launch, for the page
+  TelemetryRequest telemetry = {};  // logs beside the trace
+  // Takes what was found, laid on each trace's time; absent: nobody asked for it.
+  std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
+};
+Result<Answer> answer_report(const ReportRequest& request);
+
+// The inputs by what they are, each kind in the order given.
+struct ReportInputs {
+  std::vector<std::string> traces;
+  std::vector<std::string> tables;
+};
+ReportInputs sort_report_inputs(const std::vector<std::string>& inputs);
+
+// What the report says of one trace. outline: what comparing it with others of its job needs, where
+// that is wanted.
+Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
+                                    RankLevels* outline = nullptr, RankFlow* flow = nullptr);
+
+// Puts first what the ranks of a job say together; nothing where they are no job.
+void conclude_job(const std::vector<RankLevels>& outlines, const std::vector<RankFlow>& flows,
+                  Document& document);
+
+}  // namespace assay

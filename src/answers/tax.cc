@@ -1,0 +1,85 @@
+#include "answers/tax.h"
+
+#include <optional>
+#include <utility>
+
+#include "answers/ranks.h"
+#include "ingest/replay/file.h"
+#include "ingest/replay/floor.h"
+#include "launch/metrics.h"
+#include "report/run/section.h"
+#include "report/tax/section.h"
+#include "tax/measured.h"
+
+namespace assay {
+namespace {
+
+Result<MeasuredReport> measure(const TaxRequest& request, const KernelDatabase& database,
+                               const TaxReport& report) {
+  ASSAY_TRY_ASSIGN(const ReplayFile replay, read_replay_file(request.replay));
+  MeasuredOptions options;
+  options.mode = report.mode;
+  options.base_weighting = report.base_weighting;
+  options.floor = report.floor;
+  return measure_tax(database, replay, report, options);
+}
+
+Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& loaded) {
+  PhaseClock clock(request.traces.listener);
+  ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
+  ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
+                                                       tax_options(request, loaded, floor)));
+  const KernelDatabase database = build_kernel_database(
+      loaded.trace, report, loaded.kernels->book().families(), request.options.count_copies);
+  clock.mark("tax");
+  if (request.kernels) ASSAY_TRY(request.kernels(database));
+  std::optional<MeasuredReport> measured;
+  if (!request.replay.empty()) {
+    ASSAY_TRY_ASSIGN(measured, measure(request, database, report));
+  }
+  const TaxSums& sums = measured ? measured->sums : report.whole.sums;
+  const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
+  ASSAY_TRY_ASSIGN(const LaunchReport launch,
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows,
+                                  {.floor = floor, .kernels = loaded.kernels}));
+  const std::vector<TaxAdvice> advice =
+      tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
+  TraceContent content;
+  content.overview = tax_overview(report);
+  content.verdict = tax_verdict_words(loaded.trace, report, diagnosis, advice);
+  if (measured) {
+    content.verdict.insert(content.verdict.begin(), tax_measured_words(report, *measured));
+  }
+  content.sections.push_back(tax_section({.report = report,
+                                          .diagnosis = diagnosis,
+                                          .advice = advice,
+                                          .database = &database,
+                                          .top = request.top,
+                                          .measured = measured ? &*measured : nullptr}));
+  content.sections.push_back(trust_section(all_notes(
+      loaded.trace.log, {report.trust, floor.trust, measured ? measured->trust : TrustNotes{},
+                         kernel_notes(loaded.trace, *loaded.kernels)})));
+  if (report.whole.sums.n == 0) {
+    for (Section& section : content.sections) hide_from_readers(section);
+  }
+  return content;
+}
+
+}  // namespace
+
+TaxOptions tax_options(const TaxRequest& request, const LoadedTrace& loaded,
+                       const LaunchFloor& floor) {
+  TaxOptions options = request.options;
+  options.floor = floor;
+  options.kernels = loaded.kernels;
+  return options;
+}
+
+Result<Answer> answer_tax(const TaxRequest& request) {
+  TraceRequest traces = request.traces;
+  traces.keep_op_inputs = true;  // unique kernels differ by their operators' inputs
+  return answer_traces(traces, "Tax",
+                       [&](const LoadedTrace& loaded) { return tax_content(request, loaded); });
+}
+
+}  // namespace assay

@@ -1,0 +1,66 @@
+#include "answers/throughput/bench.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "answers/inputs/facts.h"
+#include "ingest/bench/table.h"
+#include "throughput/dataset.h"
+
+namespace assay {
+namespace {
+
+// Minutes of one core and under 3 GB.
+constexpr size_t kRowsWithoutAsking = 6000;
+// Square matrices of rows x rows doubles that a fit holds at a time: measured, 0.67 GB of 3,000
+// rows.
+constexpr double kMatrices = 9;
+constexpr double kMemoryShare = 0.8;
+
+// A fit that memory cannot hold would take the machine down with it.
+Status check_memory(size_t rows) {
+  const double need_gb =
+      kMatrices * 8 * static_cast<double>(rows) * static_cast<double>(rows) / 1e9;
+  const double have_gb = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                         static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e9;
+  if (have_gb <= 0 || need_gb <= kMemoryShare * have_gb) return Ok{};
+  const double fits = std::sqrt(kMemoryShare * have_gb * 1e9 / 8 / kMatrices);
+  return Error{
+      ErrorCode::kInvalidArgument,
+      fmt::format("{} rows would take about {:.0f} GB, and this machine has {:.0f}: --rows "
+                  "{:.0f} is the most that fits",
+                  rows, need_gb, have_gb, std::floor(fits / 100) * 100),
+      "", -1};
+}
+
+Result<BenchTable> read_tables(const BenchRequest& request, const std::string* text) {
+  ASSAY_TRY_ASSIGN(const BenchReadOptions options,
+                   parse_bench_options(request.maps, request.metas));
+  return text != nullptr ? bench_table_of_text(*text, request.tables.front(), options)
+                         : read_bench_tables(request.tables, options);
+}
+
+}  // namespace
+
+std::string name_of(const BenchRequest& request) {
+  const std::string more = request.tables.size() > 1
+                               ? " and " + std::to_string(request.tables.size() - 1) + " more"
+                               : "";
+  return request.tables.front() + more;
+}
+
+Result<LoadedBench> load_bench(const BenchRequest& request, const std::string* text) {
+  ASSAY_TRY_ASSIGN(FactBook facts, load_facts(request.facts));
+  ASSAY_TRY_ASSIGN(BenchTable table, read_tables(request, text));
+  const UntoldPrecision untold = untold_precision(table);
+  ASSAY_TRY_ASSIGN(ThroughputData data,
+                   make_throughput_data(table, least_latency_by_facts(facts, untold),
+                                        request.rows.value_or(kRowsWithoutAsking)));
+  ASSAY_TRY(check_memory(data.rows.size()));
+  note_precision(facts, untold, data);
+  return LoadedBench{std::move(facts), std::move(table), std::move(data)};
+}
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+#pragma once
+
+// Measured throughput: the table, how to read it, and the facts that it is judged by.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/bench_table.h"
+#include "records/facts.h"
+#include "throughput/method.h"
+
+namespace assay {
+
+struct BenchRequest {
+  std::vector<std::string> tables = {};  // files or a folder of them; "-" for standard input
+  std::vector<std::string> maps = {};    // "bb=Batch Size,ii=Prompt length": role and column
+  std::vector<std::string> metas = {};   // "hardware=Nvidia H100 GPU": what no column tells
+  std::string facts = {};                // file: docs/formats/facts.md
+  std::optional<size_t> rows = {};       // learnt from at most
+};
+// For the head of a document and for errors.
+std::string name_of(const BenchRequest& request);
+
+struct LoadedBench {
+  FactBook facts;
+  BenchTable table;
+  ThroughputData data;
+};
+// text: of the only table, where it was read before.
+Result<LoadedBench> load_bench(const BenchRequest& request, const std::string* text = nullptr);
+
+}  // namespace assay

@@ -1,0 +1,143 @@
+#include "answers/throughput/throughput.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "answers/answer.h"
+#include "report/run/section.h"
+#include "report/throughput/evaluate.h"
+#include "throughput/baselines.h"
+#include "throughput/dataset.h"
+#include "throughput/evaluate.h"
+#include "throughput/predictor.h"
+
+namespace assay {
+namespace {
+
+// Notes when folds begin; the end of one is the begin of the next, or of nothing.
+class FoldClock {
+ public:
+  FoldClock(const ThroughputData& data, std::vector<FoldTime>& times)
+      : data_(data), times_(times) {}
+  void begin(const std::string& method, const Split& split, size_t fold) {
+    end();
+    const SplitFold& one = split.folds[fold];
+    std::set<uint32_t> configs;
+    for (const size_t row : one.train) configs.insert(data_.config[row]);
+    times_.push_back({split.name, method, one.name, one.train.size(), configs.size(), 0});
+    begin_ = std::chrono::steady_clock::now();
+    runs_ = true;
+  }
+  void end() {
+    if (runs_) {
+      times_.back().time_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::steady_clock::now() - begin_)
+                                  .count();
+    }
+    runs_ = false;
+  }
+
+ private:
+  const ThroughputData& data_;
+  std::vector<FoldTime>& times_;
+  std::chrono::steady_clock::time_point begin_;
+  bool runs_ = false;
+};
+
+std::vector<ThroughputMethod> available_methods(const LoadedBench& bench) {
+  const Vocabulary vocabulary = vocabulary_of(bench.data);
+  std::vector<ThroughputMethod> methods = {assay_method(bench.facts), ala_method(vocabulary)};
+  for (ThroughputMethod& method : baselines(vocabulary)) methods.push_back(std::move(method));
+  methods.push_back(ala_per_config_method());
+  methods.push_back(ala_pooled_method(vocabulary, false));
+  methods.push_back(ala_pooled_method(vocabulary, true));
+  return methods;
+}
+
+bool is_ala_variant(const std::string& name) { return name.rfind("ala-", 0) == 0; }
+
+// Names in the order asked for; "all" is everything but the variants of ALA, "baselines" the plain
+// regressors.
+Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateRequest& request,
+                                                     const LoadedBench& bench) {
+  const std::vector<ThroughputMethod> available = available_methods(bench);
+  std::vector<ThroughputMethod> chosen;
+  for (const std::string& wanted : request.methods) {
+    const size_t before = chosen.size();
+    for (const ThroughputMethod& method : available) {
+      const bool own = method.name == "assay" || method.name == "ala";
+      const bool group = (wanted == "all" && !is_ala_variant(method.name)) ||
+                         (wanted == "baselines" && !own && !is_ala_variant(method.name));
+      if (group || wanted == method.name) chosen.push_back(method);
+    }
+    if (chosen.size() > before) continue;
+    std::string names = "all, baselines";
+    for (const ThroughputMethod& method : available) names += ", " + method.name;
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("no method is called '{}'; there are {}", wanted, names), "", -1};
+  }
+  return chosen;
+}
+
+Result<std::vector<Split>> choose_splits(const EvaluateRequest& request,
+                                         const ThroughputData& data) {
+  std::vector<Split> splits;
+  for (const std::string& wanted : request.splits) {
+    if (wanted == "all" || wanted == "figure6") {
+      std::vector<Split> many = wanted == "all" ? make_splits(data) : make_training_sets(data);
+      std::move(many.begin(), many.end(), std::back_inserter(splits));
+      continue;
+    }
+    ASSAY_TRY_ASSIGN(Split split, make_split(data, wanted));
+    splits.push_back(std::move(split));
+  }
+  return splits;
+}
+
+std::string step_words(const std::string& method, const Split& split, size_t fold) {
+  return fmt::format("{}: {}, fold {} of {}", method, split.name, fold + 1, split.folds.size());
+}
+
+}  // namespace
+
+Result<Document> answer_evaluation(const EvaluateRequest& request) {
+  ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(request.bench));
+  ASSAY_TRY_ASSIGN(const std::vector<ThroughputMethod> methods, choose_methods(request, bench));
+  ASSAY_TRY_ASSIGN(std::vector<Split> splits, choose_splits(request, bench.data));
+  ThroughputEvaluation evaluation{bench.table, bench.data, std::move(splits), {}, {}, false};
+  const std::shared_ptr<void> stoppable = request.listener.begin_stoppable();
+  for (const Split& split : evaluation.splits) {
+    for (const ThroughputMethod& method : methods) {
+      if (split.folds.empty() || request.listener.asks_to_stop()) continue;
+      FoldClock clock(bench.data, evaluation.times);
+      const auto progress = [&](const std::string& name, const Split& of, size_t fold) {
+        if (request.timing) clock.begin(name, of, fold);
+        request.listener.tell_step(step_words(name, of, fold));
+        return !request.listener.asks_to_stop();
+      };
+      auto errors = evaluate_split(bench.data, split, method, progress);
+      clock.end();
+      request.listener.tell_step("");
+      if (!errors) return errors.take_error();
+      evaluation.errors.push_back(std::move(*errors));
+    }
+  }
+  evaluation.interrupted = request.listener.asks_to_stop();
+  evaluation.fits = fit_groups(feasible_rows(bench.data));
+  Document document = new_document("Throughput: how far predictions are off");
+  document.inputs.push_back({bench.table.source, {}});
+  document.import_log = bench_import_notes(bench.table, bench.data);
+  document.verdict = throughput_evaluation_words(evaluation);
+  for (std::string& text : bench_warning_words(all_oddities(bench.table, bench.data)))
+    document.verdict.push_back(std::move(text));
+  document.sections.push_back(throughput_evaluation_section(evaluation));
+  document.sections.push_back(trust_section(bench_trust(all_oddities(bench.table, bench.data))));
+  return document;
+}
+
+}  // namespace assay

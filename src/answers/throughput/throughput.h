@@ -1,0 +1,75 @@
+#pragma once
+
+// Throughput of configurations nobody measured, and which to measure next.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "answers/inputs/listener.h"
+#include "answers/throughput/bench.h"
+#include "answers/throughput/model.h"
+#include "base/result.h"
+#include "report/document/document.h"
+#include "throughput/suggest.h"
+
+namespace assay {
+
+struct ThroughputFitRequest {
+  BenchRequest bench = {};
+  FitRequest fit = {};
+  Listener listener = {};
+};
+struct ThroughputFitAnswer {
+  std::string model;  // the text of a model file: docs/formats/throughput_model.md
+  Document document;
+};
+Result<ThroughputFitAnswer> answer_fit(const ThroughputFitRequest& request);
+
+struct PredictRequest {
+  BenchRequest bench = {};  // a model file, or tables
+  FitRequest fit = {};
+  PointRequest points = {};
+  bool curves = false;       // throughput over batch for the configurations asked for
+  bool inside_only = false;  // fail when a point is outside the reach of the data
+  Listener listener = {};
+};
+Result<Document> answer_prediction(const PredictRequest& request);
+
+struct SuggestRequest {
+  BenchRequest bench = {};  // as PredictRequest
+  FitRequest fit = {};
+  PointRequest points = {};  // candidates for a goal; else what the answer is wanted for
+  Goal goal = {};            // without one: what to measure next
+  size_t top = 5;            // suggestions; 0 = all
+  bool inside_only = false;  // as PredictRequest, for a goal
+  Listener listener = {};
+};
+Result<Document> answer_suggestion(const SuggestRequest& request);
+
+// How far predictions are off on rows that are held out.
+struct EvaluateRequest {
+  BenchRequest bench = {};
+  std::vector<std::string> splits = {"all"};
+  std::vector<std::string> methods = {"assay"};
+  bool timing = false;  // how long each fold takes: figures that differ from run to run
+  Listener listener = {};
+};
+Result<Document> answer_evaluation(const EvaluateRequest& request);
+
+// ALA's search for the training subset that teaches most.
+struct AnnealRequest {
+  BenchRequest bench = {};
+  std::string source = {};  // rows to learn from, by the beginnings of their names; empty: all
+  std::vector<std::string> targets = {};  // rows to judge by what was learned
+  std::vector<uint64_t> seeds = {1, 2, 3};
+  int steps = 200;
+  int rounds = 500;
+  bool exhaustive = false;  // every subset instead of annealing
+  bool baselines = false;   // the plain regressors on the same subsets
+  Listener listener = {};
+};
+Result<Document> answer_annealing(const AnnealRequest& request);
+
+}  // namespace assay

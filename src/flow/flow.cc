@@ -1,0 +1,142 @@
+#include "flow/flow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <string_view>
+
+#include "base/numbers.h"
+#include "flow/graph.h"
+#include "flow/replay.h"
+
+namespace assay {
+namespace {
+
+// When the host set out to make a launch: the begin of the outermost operator around it, marks of
+// iterations aside.
+int64_t asked_ns(const FlowRun& run, const FlowCall& call) {
+  const Trace& trace = *run.trace;
+  int64_t start_ns = call.start_ns;
+  for (OpId op = run.links->call_op[call.row.index()]; op; op = run.links->op_parent[op.index()]) {
+    const std::string_view name = trace.text(trace.ops.name[op.index()]);
+    if (name.starts_with("ProfilerStep")) break;
+    start_ns = std::min(start_ns, trace.ops.start_ns[op.index()]);
+  }
+  return start_ns;
+}
+
+Interval asked_window(const FlowRun& run) {
+  if (run.works.empty()) return {run.start_ns, run.start_ns};
+  int64_t start_ns = run.works.front().start_ns;
+  for (const FlowCall& call : run.calls) {
+    if (call.work_count > 0) start_ns = std::min(start_ns, asked_ns(run, call));
+  }
+  return {start_ns, run.work_end_ns};
+}
+
+FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
+  FlowEvidence evidence;
+  for (const FlowWork& work : run.works) {
+    if (work.start_ns < window.start_ns || work.start_ns >= window.end_ns) continue;
+    const int64_t dur_ns = work.end_ns - work.start_ns;
+    ++evidence.works;
+    evidence.work_ns += dur_ns;
+    if (work.call != kNoFlowRow) {
+      evidence.linked_ns += dur_ns;
+      if (run.calls[work.call].graph) evidence.graph_work_ns += dur_ns;
+    }
+    const bool copy = work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill;
+    evidence.kernels += !copy;
+    if (copy) {
+      evidence.copy_ns += dur_ns;
+    } else {
+      (work.kind == WorkKind::kCollective ? evidence.collective_ns : evidence.kernel_ns) += dur_ns;
+    }
+  }
+  for (const FlowCall& call : run.calls) {
+    evidence.launch_calls += call.launches;
+    evidence.idle_launch_calls += call.launches && call.work_count == 0;
+  }
+  std::vector<Interval> captured;
+  for (const Capture& capture : run.captures) {
+    captured.push_back({capture.start_ns, capture.end_ns});
+  }
+  evidence.captures = captured.size();
+  evidence.captured_ns = length_ns(clip(merge_intervals(std::move(captured)), window));
+  evidence.calls = !run.calls.empty();
+  evidence.ops = run.has_ops;
+  evidence.frames = run.has_frames;
+  evidence.recorded_waits = run.recorded_waits;
+  evidence.inferred_waits = run.inferred_waits;
+  return evidence;
+}
+
+FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& path) {
+  FlowFit fit;
+  fit.points = graph.points();
+  fit.identity_errors = identity_errors(graph);
+  fit.makespan_ns = path.makespan_ns;
+  fit.model_ns = model_makespan_ns(run, graph);
+  fit.model_error = share(fit.model_ns - fit.makespan_ns, fit.makespan_ns);
+  fit.unexplained_share = share(path.residual_ns, fit.makespan_ns);
+  fit.cut_edges = graph.cut_edges;
+  fit.hand_overs = graph.hand_overs;
+  return fit;
+}
+
+int64_t gain_of(const FlowRun& run, const FlowGraph& graph, std::initializer_list<FlowCause> causes,
+                std::initializer_list<WorkKind> works) {
+  FlowScale scale;
+  for (const FlowCause cause : causes) scale.cause[static_cast<size_t>(cause)] = 0;
+  for (const WorkKind work : works) scale.work[static_cast<size_t>(work)] = 0;
+  const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
+  const ReplayOptions edited{.residuals = Residuals::kKeep, .lags_ns = &lags};
+  return makespan_ns(run, graph, graph.time_ns) - makespan_ns(run, graph, replay(graph, edited));
+}
+
+FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fit) {
+  const auto without = [&](std::initializer_list<FlowCause> causes,
+                           std::initializer_list<WorkKind> works = {}) {
+    return gain_of(run, graph, causes, works);
+  };
+  FlowGains gains;
+  gains.told = std::abs(fit.model_error) <= kMostModelError &&
+               fit.unexplained_share <= kMostUnexplained;  // false for NaN
+  gains.host_ns = without(
+      {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython, FlowCause::kHostGap});
+  gains.input_ns = without({FlowCause::kInput});
+  gains.sync_ns = without({FlowCause::kSync});
+  gains.alloc_ns = without({FlowCause::kAlloc});
+  gains.copy_ns = without({}, {WorkKind::kCopy, WorkKind::kFill});
+  gains.collective_ns = without({}, {WorkKind::kCollective});
+  return gains;
+}
+
+}  // namespace
+
+FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options) {
+  FlowReport report;
+  const FlowRun run = make_flow_run(trace, links, options.kernels);
+  report.kernels = run.kernels;
+  report.run = {run.start_ns, run.work_end_ns};
+  report.window = options.window ? *options.window : asked_window(run);
+  report.devices = device_flows(run);
+  ContributorSums sums(trace);
+  for (const DeviceFlow& device : report.devices) {
+    report.device_totals.push_back(totals_in(device, report.window));
+    report.total += report.device_totals.back();
+    report.before += totals_in(device, {run.start_ns, report.window.start_ns});
+    sums.add(device.idle, report.window);
+  }
+  report.contributors = sums.top(options.contributors);
+  report.floors = run.floors;
+  report.evidence = gather_evidence(run, report.window);
+  const FlowGraph graph = make_flow_graph(run);
+  report.path = critical_path(run, graph);
+  report.fit = fit_of(run, graph, report.path);
+  report.gains = gains_of(run, graph, report.fit);
+  return report;
+}
+
+}  // namespace assay

@@ -1,0 +1,98 @@
+#pragma once
+
+// What the dependency graph says about one traced run: causes of idle time, critical path, and how
+// much of the run the model explains.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/intervals.h"
+#include "flow/causes.h"
+#include "flow/path.h"
+#include "flow/run.h"
+#include "kernels/names.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+struct FlowOptions {
+  std::optional<Interval> window;  // what is judged; none = see FlowReport::window
+  size_t contributors = 8;         // named per cause
+  // What the kernels are; absent: by the built-in table.
+  std::shared_ptr<const KernelNames> kernels = {};
+};
+
+// How well the model reproduces the record. Shares are NaN for an empty run.
+struct FlowFit {
+  uint64_t points = 0;
+  uint64_t identity_errors = 0;  // points that a replay without edits misses: 0
+  int64_t makespan_ns = 0;
+  int64_t model_ns = 0;          // the makespan without residuals, with usual lags
+  double model_error = 0;        // (model_ns - makespan_ns) / makespan_ns
+  double unexplained_share = 0;  // residuals on the critical path / makespan
+  uint64_t cut_edges = 0;
+  uint64_t hand_overs = 0;
+};
+
+// What the answer rests on.
+struct FlowEvidence {
+  uint64_t works = 0;         // pieces of device work that begin in the window
+  int64_t work_ns = 0;        // their summed durations
+  int64_t linked_ns = 0;      // of these, with a launch call in the trace
+  uint64_t launch_calls = 0;  // launch calls of the trace
+  uint64_t idle_launch_calls =
+      0;                  // of these, without work in the trace: captured into a graph, or cut
+  int64_t kernel_ns = 0;  // summed durations by kind, in the window
+  int64_t collective_ns = 0;
+  int64_t copy_ns = 0;
+  uint64_t kernels = 0;
+  int64_t graph_work_ns = 0;  // of work_ns, launched by graph launches
+  int64_t captured_ns = 0;    // of the window, in which a launching thread recorded a graph
+  uint64_t captures = 0;
+  bool calls = false;
+  bool ops = false;
+  bool frames = false;
+  uint64_t recorded_waits = 0;
+  uint64_t inferred_waits = 0;
+};
+
+// What the run would lose if nothing of a kind were left: the makespan as recorded less that of a
+// replay without it. Residuals move with what they follow. At most what a change can give: the
+// change itself costs nothing here.
+struct FlowGains {
+  bool told = false;  // the model explains enough of the run to replay it: see kMostModelError
+  int64_t host_ns = 0;  // calls, operators, frames and unrecorded host time
+  int64_t input_ns = 0;
+  int64_t sync_ns = 0;  // no call waits for the device
+  int64_t alloc_ns = 0;
+  int64_t copy_ns = 0;        // copies and fills
+  int64_t collective_ns = 0;  // of one rank: waiting included
+};
+// Beyond these no replay is told.
+inline constexpr double kMostModelError = 0.1;
+inline constexpr double kMostUnexplained = 0.2;
+
+struct FlowReport {
+  Interval run;  // from the first event to the end of the last work
+  // From the first call that launches something, or the first work if that is earlier, to the end
+  // of the last work: what was done before anything was asked of the device is told apart.
+  Interval window;
+  std::vector<DeviceFlow> devices;
+  std::vector<FlowTotals> device_totals;  // of the window, per device
+  FlowTotals total;                       // over all devices
+  FlowTotals before;                      // between the begin of the run and the window
+  std::vector<Contributor> contributors;  // of the window, over all devices
+  FlowFloors floors;
+  FlowEvidence evidence;
+  FlowFit fit;
+  CriticalPath path;
+  FlowGains gains;
+  std::shared_ptr<const KernelNames> kernels;  // as used
+};
+
+FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);
+
+}  // namespace assay

@@ -1,0 +1,421 @@
+#include "flow/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "base/numbers.h"
+#include "flow/names.h"
+
+namespace assay {
+namespace {
+
+// The group of lost time that an idle cause belongs to.
+BoundBy group_of(FlowCause cause, bool host_recorded) {
+  switch (cause) {
+    case FlowCause::kNoEvidence:
+      return host_recorded ? BoundBy::kUnseenWork : BoundBy::kNoHost;
+    case FlowCause::kUnseen:
+      return BoundBy::kUnseenWork;
+    case FlowCause::kWaitOther:
+      return BoundBy::kGpu;
+    case FlowCause::kSync:
+      return BoundBy::kSync;
+    case FlowCause::kCold:
+      return BoundBy::kColdStart;
+    case FlowCause::kAlloc:
+      return BoundBy::kAlloc;
+    case FlowCause::kInput:
+      return BoundBy::kInput;
+    case FlowCause::kNothingAsked:
+      return BoundBy::kNotLoaded;
+    case FlowCause::kLatency:
+    case FlowCause::kCall:
+    case FlowCause::kDispatch:
+    case FlowCause::kPython:
+    case FlowCause::kHostGap:
+      break;
+  }
+  return BoundBy::kHost;
+}
+
+bool rests_on_launches(BoundBy bound) {
+  return bound == BoundBy::kHost || bound == BoundBy::kInput || bound == BoundBy::kSync ||
+         bound == BoundBy::kAlloc || bound == BoundBy::kNotLoaded;
+}
+
+using Groups = std::array<int64_t, kBounds>;
+
+class Judge {
+ public:
+  Judge(const FlowReport& report, const FlowVerdictOptions& options)
+      : report_(report), options_(options), total_(report.total) {}
+
+  FlowVerdict judge() {
+    verdict_.device_idle_share = share(total_.idle_ns, total_.window_ns);
+    verdict_.linked_share = share(report_.evidence.linked_ns, report_.evidence.work_ns);
+    verdict_.cold_ns = total_[FlowCause::kCold];
+    const Groups groups = sum_groups(true);
+    list_groups(groups);
+    if (report_.evidence.works == 0) {
+      verdict_.bound = BoundBy::kNoGpu;
+      return verdict_;
+    }
+    if (find_too_little(report_.evidence.works, total_.window_ns)) {
+      verdict_.bound = BoundBy::kTooLittle;
+      name_leading(verdict_.lost.empty() ? BoundBy::kGpu : verdict_.lost.front().bound);
+      return verdict_;
+    }
+    decide(groups);
+    return verdict_;
+  }
+
+ private:
+  // Lost time by group. A cold start is no loss of the steady state.
+  Groups sum_groups(bool with_cold) const {
+    Groups groups{};
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      const auto cause = static_cast<FlowCause>(c);
+      if (cause == FlowCause::kCold && !with_cold) continue;
+      groups[static_cast<size_t>(group_of(cause, report_.evidence.calls))] += total_.cause_ns[c];
+    }
+    // Host time that only follows a wait for the device, and would hide behind the device's work if
+    // the host did not wait, is lost by waiting.
+    auto& host_ns = groups[static_cast<size_t>(BoundBy::kHost)];
+    if (report_.gains.sync_ns * 2 >= total_.idle_ns && host_after_sync_ns() * 2 >= host_ns) {
+      groups[static_cast<size_t>(BoundBy::kSync)] += host_after_sync_ns();
+      host_ns -= host_after_sync_ns();
+    }
+    groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += total_.collective_ns;
+    groups[static_cast<size_t>(BoundBy::kCopy)] += total_.copy_ns;
+    return groups;
+  }
+
+  int64_t host_after_sync_ns() const {
+    int64_t sum_ns = 0;
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      if (group_of(static_cast<FlowCause>(c), true) != BoundBy::kHost) continue;
+      sum_ns += total_.opened_ns[c][static_cast<size_t>(OpenedBy::kSync)];
+    }
+    return sum_ns;
+  }
+
+  static int64_t sum_of(const Groups& groups) {
+    int64_t sum_ns = 0;
+    for (const int64_t ns : groups) sum_ns += ns;
+    return sum_ns;
+  }
+
+  void list_groups(const Groups& groups) {
+    const int64_t lost_ns = sum_of(groups);
+    for (size_t g = 0; g < kBounds; ++g) {
+      if (groups[g] == 0) continue;
+      verdict_.lost.push_back({static_cast<BoundBy>(g), groups[g], share(groups[g], lost_ns),
+                               share(groups[g], total_.window_ns)});
+    }
+    std::stable_sort(verdict_.lost.begin(), verdict_.lost.end(),
+                     [](const LostGroup& a, const LostGroup& b) { return a.ns > b.ns; });
+  }
+
+  // A few long kernels that fill the window say enough about themselves.
+  bool find_too_little(uint64_t works, int64_t window_ns) {
+    if (window_ns < options_.least_window_ns) verdict_.too_little = TooLittle::kShortWindow;
+    const int64_t busy_ns = total_.window_ns - total_.idle_ns;
+    const bool filled = busy_ns >= options_.least_window_ns && busy_ns * 2 >= total_.window_ns;
+    if (works < options_.least_works && !filled) verdict_.too_little = TooLittle::kFewWorks;
+    return verdict_.too_little != TooLittle::kEnough;
+  }
+
+  void decide(const Groups& groups) {
+    const int64_t cold_ns = verdict_.cold_ns;
+    verdict_.cold_start =
+        cold_ns * 2 >= total_.idle_ns &&
+        static_cast<double>(cold_ns) >= 0.3 * static_cast<double>(total_.window_ns) && cold_ns > 0;
+    if (verdict_.cold_start) {
+      verdict_.bound = BoundBy::kColdStart;
+      verdict_.leading_share = share(cold_ns, sum_of(groups));
+      name_leading(BoundBy::kColdStart);
+      const Groups steady = sum_groups(false);
+      verdict_.steady_judged = total_.window_ns - cold_ns >= options_.least_window_ns;
+      if (verdict_.steady_judged) {
+        bool mixed = false;
+        verdict_.steady_bound = bound_of(steady, total_.window_ns - cold_ns, mixed);
+      }
+      mark_borderline();
+      return;
+    }
+    verdict_.bound = bound_of(groups, total_.window_ns, verdict_.mixed);
+    const auto found =
+        std::find_if(verdict_.lost.begin(), verdict_.lost.end(),
+                     [this](const LostGroup& g) { return g.bound == verdict_.bound; });
+    verdict_.leading_share = found == verdict_.lost.end() ? kNan : found->of_lost;
+    verdict_.device_bound = is_device_bound(groups, total_.window_ns);
+    name_leading(verdict_.bound);
+    if (!verdict_.device_bound && rests_on_launches(verdict_.bound) &&
+        verdict_.linked_share < options_.least_linked) {
+      verdict_.bound = BoundBy::kTooLittle;
+      verdict_.too_little = TooLittle::kUnlinked;
+    }
+    mark_borderline();
+  }
+
+  // What keeps the device from its own work: all lost time save communication, which of one rank
+  // may be nothing but transfer.
+  double waiting_share(const Groups& groups, int64_t window_ns) const {
+    return share(sum_of(groups) - groups[static_cast<size_t>(BoundBy::kCollectiveWait)], window_ns);
+  }
+  bool is_device_bound(const Groups& groups, int64_t window_ns) const {
+    return waiting_share(groups, window_ns) <= options_.device_bound;
+  }
+
+  BoundBy bound_of(const Groups& groups, int64_t window_ns, bool& mixed) const {
+    if (is_device_bound(groups, window_ns)) {
+      return total_.compute_ns >= total_.collective_ns ? BoundBy::kGpu : BoundBy::kCollectiveWait;
+    }
+    const auto largest = std::max_element(groups.begin(), groups.end());
+    mixed = share(*largest, sum_of(groups)) < options_.leading;
+    return static_cast<BoundBy>(largest - groups.begin());
+  }
+
+  // The causes of a group, what names them, and what they rest on.
+  void name_leading(BoundBy group) {
+    const BoundBy causes_of =
+        group == BoundBy::kSync && report_.total[FlowCause::kSync] * 2 < host_after_sync_ns()
+            ? BoundBy::kHost
+            : group;
+    int64_t largest_ns = 0;
+    int64_t sum_ns = 0;
+    std::array<int64_t, kEvidences> evidence{};
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      const auto cause = static_cast<FlowCause>(c);
+      if (group_of(cause, report_.evidence.calls) != causes_of) continue;
+      sum_ns += total_.cause_ns[c];
+      for (size_t e = 0; e < kEvidences; ++e) evidence[e] += total_.evidence_ns[c][e];
+      if (total_.cause_ns[c] <= largest_ns) continue;
+      largest_ns = total_.cause_ns[c];
+      verdict_.detail = cause;
+    }
+    verdict_.recorded_share = share(evidence[0], sum_ns);
+    verdict_.inferred_share = share(evidence[1], sum_ns);
+    verdict_.absent_share = share(evidence[2], sum_ns);
+    for (const Contributor& contributor : report_.contributors) {
+      if (group_of(contributor.cause, report_.evidence.calls) == causes_of) {
+        verdict_.leading.push_back(contributor);
+      }
+    }
+    std::stable_sort(verdict_.leading.begin(), verdict_.leading.end(),
+                     [](const Contributor& a, const Contributor& b) { return a.ns > b.ns; });
+    if (verdict_.leading.size() > options_.named) verdict_.leading.resize(options_.named);
+  }
+
+  void mark_borderline() {
+    const auto near = [this](double value, double bound) {
+      return std::abs(value - bound) <= options_.borderline;
+    };
+    const double waiting = waiting_share(sum_groups(true), total_.window_ns);
+    const bool at_bound =
+        verdict_.cold_start
+            ? near(share(verdict_.cold_ns, total_.idle_ns), 0.5) ||
+                  near(share(verdict_.cold_ns, total_.window_ns), 0.3)
+            : near(waiting, options_.device_bound) ||
+                  (!verdict_.device_bound && near(verdict_.leading_share, options_.leading));
+    if (at_bound) {
+      verdict_.borderline = Borderline::kAtBound;
+    } else if (!verdict_.device_bound && verdict_.inferred_share > 0.5) {
+      verdict_.borderline = Borderline::kInferred;
+    }
+  }
+
+  const FlowReport& report_;
+  const FlowVerdictOptions& options_;
+  const FlowTotals& total_;
+  FlowVerdict verdict_;
+};
+
+// Kernels of the window that are no communication, by what they are.
+std::vector<KindShare> work_by_kind(const std::vector<WorkShare>& works,
+                                    const KernelNames& kernels) {
+  std::array<KindShare, kKernelKinds> by_kind{};
+  for (const WorkShare& work : works) {
+    if (work.kind != WorkKind::kCompute) continue;
+    const KernelKind kind = kernels.of(work.name).kind;
+    KindShare& share_of = by_kind[static_cast<size_t>(kind)];
+    share_of.kind = kind;
+    if (!share_of.longest) share_of.longest = work.name;  // works come longest first
+    share_of.ns += work.ns;
+    share_of.count += work.count;
+  }
+  std::vector<KindShare> kinds;
+  for (const KindShare& kind : by_kind) {
+    if (kind.ns > 0) kinds.push_back(kind);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const KindShare& a, const KindShare& b) { return a.ns > b.ns; });
+  return kinds;
+}
+
+std::vector<WorkShare> work_by_name(const Trace& trace, Interval window,
+                                    const KernelNames& kernels) {
+  const std::vector<bool> collective = collective_activities(trace, kernels);
+  std::unordered_map<uint32_t, WorkShare> by_name;
+  const ActivityTable& rows = trace.activities;
+  for (size_t a = 0; a < rows.size(); ++a) {
+    const bool inside = rows.start_ns[a] >= window.start_ns && rows.start_ns[a] < window.end_ns;
+    if (rows.kind[a] == ActivityKind::kSync || !inside) continue;
+    WorkShare& work = by_name[rows.name[a].value];
+    work.name = rows.name[a];
+    work.kind = rows.kind[a] == ActivityKind::kMemcpy   ? WorkKind::kCopy
+                : rows.kind[a] == ActivityKind::kMemset ? WorkKind::kFill
+                : collective[a]                         ? WorkKind::kCollective
+                                                        : WorkKind::kCompute;
+    work.ns += rows.dur_ns[a];
+    ++work.count;
+  }
+  std::vector<WorkShare> works;
+  for (const auto& [name, work] : by_name) works.push_back(work);
+  std::sort(works.begin(), works.end(), [](const WorkShare& a, const WorkShare& b) {
+    return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
+  });
+  return works;
+}
+
+FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
+  switch (verdict.bound) {
+    case BoundBy::kGpu: {
+      // Exposed communication of a tenth of the run is worth more than any one kernel.
+      const double exposed = share(report.total.collective_ns, report.total.window_ns);
+      return exposed >= 0.1 ? FirstLever::kOverlapCommunication : FirstLever::kFasterKernel;
+    }
+    case BoundBy::kHost:
+      return report.evidence.graph_work_ns * 2 >= report.evidence.work_ns
+                 ? FirstLever::kLessHostWork
+                 : FirstLever::kGraphOrCompile;
+    case BoundBy::kInput:
+      return FirstLever::kMoreInputWorkers;
+    case BoundBy::kSync:
+      return FirstLever::kRemoveSync;
+    case BoundBy::kAlloc:
+      return FirstLever::kCachingAllocator;
+    case BoundBy::kColdStart:
+      return FirstLever::kWarmUpFirst;
+    case BoundBy::kUnseenWork:
+    case BoundBy::kNoGpu:
+    case BoundBy::kNoHost:
+      return FirstLever::kRecordMore;
+    case BoundBy::kCollectiveWait:
+      return FirstLever::kBalanceRanks;
+    case BoundBy::kCommunication:
+      return FirstLever::kOverlapCommunication;
+    case BoundBy::kCopy:
+      return FirstLever::kFewerCopies;
+    case BoundBy::kNotLoaded:
+    case BoundBy::kTooLittle:
+      break;
+  }
+  return FirstLever::kNone;
+}
+
+bool any_name(const Trace& trace, const std::vector<StringId>& names,
+              std::initializer_list<std::string_view> parts) {
+  std::vector<bool> seen(trace.strings.size(), false);
+  for (const StringId name : names) {
+    if (seen[name.index()]) continue;
+    seen[name.index()] = true;
+    const std::string_view text = trace.text(name);
+    for (const std::string_view part : parts) {
+      if (text.find(part) != std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view bound_by_word(BoundBy bound) {
+  constexpr std::array<std::string_view, kBounds> kWords = {"gpu",
+                                                            "host",
+                                                            "input",
+                                                            "sync",
+                                                            "alloc",
+                                                            "cold_start",
+                                                            "unseen_device_work",
+                                                            "collective_wait",
+                                                            "communication",
+                                                            "copy",
+                                                            "not_loaded",
+                                                            "too_little",
+                                                            "no_gpu",
+                                                            "no_host"};
+  return kWords[static_cast<size_t>(bound)];
+}
+
+std::string_view first_lever_word(FirstLever lever) {
+  constexpr std::array<std::string_view, 12> kWords = {"none",
+                                                       "cuda_graph_or_compile",
+                                                       "less_host_work",
+                                                       "remove_sync",
+                                                       "caching_allocator",
+                                                       "more_input_workers",
+                                                       "faster_kernel",
+                                                       "overlap_comm",
+                                                       "balance_ranks",
+                                                       "pinned_or_fewer_copies",
+                                                       "warm_up_first",
+                                                       "record_more"};
+  return kWords[static_cast<size_t>(lever)];
+}
+
+Program program_of(const Trace& trace) {
+  Program program;
+  const auto& calls = trace.api_calls.name;
+  const bool cuda = any_name(trace, calls, {"cuda", "cuLaunch", "cuMem"});
+  program.hip = any_name(trace, calls, {"hip"});
+  const bool sycl = any_name(trace, calls, {"urEnqueue", "piEnqueue", "zeCommand"});
+  program.mpi = any_name(trace, trace.annotations.name, {"MPI_"}) ||
+                any_name(trace, trace.ops.name, {"MPI_"}) ||
+                any_name(trace, trace.other_events.name, {"MPI_"});
+  const auto& works = trace.activities.name;
+  if (any_name(trace, trace.ops.name, {"aten::", "autograd::"}) ||
+      any_name(trace, trace.frames.name, {"torch/"}) || any_name(trace, works, {"at::native::"})) {
+    program.kind = ProgramKind::kPyTorch;
+  } else if (any_name(trace, trace.ops.name, {"jit_", "XlaModule", "PjRt", "jax"}) ||
+             any_name(trace, trace.annotations.name, {"XlaModule", "PjRt", "TSL:", "jax"}) ||
+             any_name(trace, trace.frames.name, {"jax/"})) {
+    program.kind = ProgramKind::kJax;
+  } else if (any_name(trace, works, {"tensorflow::"})) {
+    program.kind = ProgramKind::kTensorFlow;
+  } else if (program.hip || cuda || sycl) {
+    program.kind = program.hip ? ProgramKind::kHip : cuda ? ProgramKind::kCuda : ProgramKind::kSycl;
+  }
+  return program;
+}
+
+BoundBy bound_of_ranks(const FlowTotals& sum, const FlowVerdictOptions& options) {
+  if (sum.window_ns <= 0) return BoundBy::kNoGpu;
+  Groups groups{};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    groups[static_cast<size_t>(group_of(static_cast<FlowCause>(c), true))] += sum.cause_ns[c];
+  }
+  groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += sum.collective_ns;
+  groups[static_cast<size_t>(BoundBy::kCopy)] += sum.copy_ns;
+  const double lost = share(sum.window_ns - sum.compute_ns, sum.window_ns);
+  if (lost <= options.device_bound) return BoundBy::kGpu;
+  return static_cast<BoundBy>(std::max_element(groups.begin(), groups.end()) - groups.begin());
+}
+
+FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
+                       const FlowVerdictOptions& options) {
+  FlowVerdict verdict = Judge(report, options).judge();
+  if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)
+    verdict.bound = BoundBy::kNoHost;
+  verdict.work = work_by_name(trace, report.window, *report.kernels);
+  verdict.kinds = work_by_kind(verdict.work, *report.kernels);
+  if (verdict.work.size() > options.named) verdict.work.resize(options.named);
+  verdict.lever = lever_of(verdict, report);
+  verdict.program = program_of(trace);
+  return verdict;
+}
+
+}  // namespace assay

@@ -1,0 +1,142 @@
+#pragma once
+
+// What bounds a run, from its causes: one word of a closed list with all that a sentence about it
+// must name. Plain data; report/ finds the words. The rule: docs/metrics.md, Flow, Verdict.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "flow/flow.h"
+
+namespace assay {
+
+enum class BoundBy : uint8_t {
+  kGpu,             // the device works nearly all the time
+  kHost,            // it waits for the host to prepare and launch
+  kInput,           // for data
+  kSync,            // the host lets it run empty by waiting for it
+  kAlloc,           // allocation and release of memory in the steady state
+  kColdStart,       // one-off costs
+  kUnseenWork,      // launched work waits although the rows show an empty device
+  kCollectiveWait,  // inside communication; of one rank waiting and transfer are not told apart
+  kCommunication,   // exposed transfer, nobody late
+  kCopy,            // copies fill the time
+  kNotLoaded,       // nobody asked for more
+  kTooLittle,       // too few rows for any statement
+  kNoGpu,           // no device row
+  kNoHost,          // device rows without any host row
+};
+constexpr size_t kBounds = 14;
+// The word in reports and JSON: "gpu", "host", "unseen_device_work", ...
+std::string_view bound_by_word(BoundBy bound);
+
+// The first thing to change, by the cause alone; an edited replay may know better.
+enum class FirstLever : uint8_t {
+  kNone,
+  kGraphOrCompile,
+  kLessHostWork,
+  kRemoveSync,
+  kCachingAllocator,
+  kMoreInputWorkers,
+  kFasterKernel,
+  kOverlapCommunication,
+  kBalanceRanks,
+  kFewerCopies,
+  kWarmUpFirst,
+  kRecordMore,
+};
+// "cuda_graph_or_compile", "remove_sync", ...
+std::string_view first_lever_word(FirstLever lever);
+
+// Whose words a sentence about the program may use.
+enum class ProgramKind : uint8_t { kUnknown, kPyTorch, kJax, kTensorFlow, kCuda, kHip, kSycl };
+struct Program {
+  ProgramKind kind = ProgramKind::kUnknown;
+  bool hip = false;  // its calls are AMD's
+  bool mpi = false;  // it calls MPI
+};
+Program program_of(const Trace& trace);
+
+// Lost time by what is to blame, largest first.
+struct LostGroup {
+  BoundBy bound = BoundBy::kHost;
+  int64_t ns = 0;
+  double of_lost = 0;
+  double of_window = 0;
+};
+
+enum class TooLittle : uint8_t {
+  kEnough,
+  kFewWorks,     // fewer than 50 pieces of device work
+  kShortWindow,  // less than 1 ms
+  kUnlinked,     // host causes lead, but launches of less than 90 % of the device time are recorded
+};
+
+enum class Borderline : uint8_t {
+  kNo,
+  kAtBound,   // a share within 5 points of the bound that decided
+  kInferred,  // more than half of the leading time rests on inference
+};
+
+// Device work by name, longest first.
+struct WorkShare {
+  StringId name;
+  WorkKind kind = WorkKind::kCompute;
+  int64_t ns = 0;
+  uint64_t count = 0;
+};
+
+// Kernels by what they are, communication left out.
+struct KindShare {
+  KernelKind kind = KernelKind::kOther;
+  StringId longest;  // the name with the largest sum
+  int64_t ns = 0;
+  uint64_t count = 0;
+};
+
+struct FlowVerdict {
+  BoundBy bound = BoundBy::kNoGpu;
+  TooLittle too_little = TooLittle::kEnough;
+  bool mixed = false;  // no group has half of the lost time: `lost` has the two largest in front
+  bool device_bound = false;
+  Borderline borderline = Borderline::kNo;
+  double device_idle_share = 0;  // of FlowReport::window times devices; NaN without device work
+  double leading_share = 0;      // of the lost time; NaN where nothing is lost
+  double recorded_share = 0;     // of the leading idle time, by evidence
+  double inferred_share = 0;
+  double absent_share = 0;
+  double linked_share = 0;           // of device time, with a launch call
+  std::optional<FlowCause> detail;   // largest idle cause of the leading group
+  std::vector<LostGroup> lost;       // largest first; only what is not 0
+  std::vector<Contributor> leading;  // of the leading group, largest first
+  std::vector<WorkShare> work;       // of the window, largest first
+  std::vector<KindShare> kinds;      // of all kernels of the window, largest first
+  // Cold starts: what bounds the rest, where that is enough to tell.
+  bool cold_start = false;
+  bool steady_judged = false;
+  BoundBy steady_bound = BoundBy::kTooLittle;
+  int64_t cold_ns = 0;
+  FirstLever lever = FirstLever::kNone;
+  Program program;
+};
+
+struct FlowVerdictOptions {
+  uint64_t least_works = 50;
+  int64_t least_window_ns = 1'000'000;
+  double least_linked = 0.9;
+  double device_bound = 0.3;  // idle, exposed copies and waits up to this share of the window
+  double leading = 0.5;       // of the lost time
+  double borderline = 0.05;
+  size_t named = 8;  // contributors and works that are listed
+};
+
+// What a job's time is lost to, from the sum over its ranks: as of one rank, but what stands in
+// collectives counts as waiting, since ranks that all came would leave them at once.
+BoundBy bound_of_ranks(const FlowTotals& sum, const FlowVerdictOptions& options = {});
+
+FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
+                       const FlowVerdictOptions& options);
+
+}  // namespace assay

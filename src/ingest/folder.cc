@@ -1,0 +1,164 @@
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/ascii.h"
+#include "ingest/formats.h"
+#include "ingest/load.h"
+#include "ingest/text/whole_file.h"
+
+namespace assay {
+namespace {
+
+// A results file of the same run of rocprofv3 tells the same as its kernel trace.
+bool has_results(const std::filesystem::path& kernel_trace) {
+  constexpr const char* kKernelTrace = "kernel_trace.csv";
+  std::string name = kernel_trace.filename().string();
+  name.resize(std::min(lower(name).find(kKernelTrace), name.size()));
+  for (const char* ending : {"results.db", "results.json", "results.json.gz"}) {
+    if (std::filesystem::exists(kernel_trace.parent_path() / (name + ending))) return true;
+  }
+  return false;
+}
+
+// How a file of this name gets into a set of traces: by the first row that takes it.
+InFolder place_of(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  for (const FileFormat& format : file_formats()) {
+    if (format.in_folder == InFolder::kNo || !has_ending(name, format)) continue;
+    if (format.in_folder == InFolder::kOncePerRun && has_results(path)) return InFolder::kNo;
+    return format.in_folder;
+  }
+  return InFolder::kNo;
+}
+
+bool is_rocprof_file(const std::filesystem::path& path) {
+  const InFolder place = place_of(path);
+  return place == InFolder::kOncePerRun || place == InFolder::kByResultsName;
+}
+
+// rocprofv3 -d DIR writes DIR/host/pid_kernel_trace.csv, with passes of counters below pass_n.
+std::vector<std::string> rocprof_below(const std::string& folder) {
+  constexpr int kDepth = 3;
+  std::vector<std::string> found;
+  std::error_code failed;
+  auto entry = std::filesystem::recursive_directory_iterator(folder, failed);
+  for (; !failed && entry != std::filesystem::recursive_directory_iterator();
+       entry.increment(failed)) {
+    if (entry.depth() >= kDepth) entry.disable_recursion_pending();
+    std::error_code unknown;
+    if (entry->is_regular_file(unknown) && is_rocprof_file(entry->path()))
+      found.push_back(entry->path().string());
+  }
+  return found;
+}
+
+bool is_directory(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+Error no_traces(const std::string& argument, std::string message) {
+  return Error{ErrorCode::kInvalidArgument, std::move(message), argument, -1};
+}
+
+// A timeline that Assay wrote, by the mark that precedes everything of the trace's.
+bool is_own_timeline(const std::string& path) {
+  if (!has_ending(path, file_formats().front())) return false;
+  constexpr size_t kHeadBytes = 8192;
+  const auto head = read_head(path, kHeadBytes);
+  if (!head) return false;
+  const size_t mark = head->find("\"writtenBy\":\"assay report --perfetto\"");
+  return mark != std::string::npos && mark < head->find("\"traceEvents\"");
+}
+
+// What else lies in a folder without a trace, by the first file that is plainly something: the
+// folder may be another tool's.
+std::string what_is_there(const std::string& folder) {
+  constexpr size_t kLooked = 64;
+  std::error_code failed;
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    if (entry.is_regular_file(failed)) files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  if (files.size() > kLooked) files.resize(kLooked);
+  for (const std::string& file : files) {
+    const FileFormat* format = format_of_file(file);
+    if (format == nullptr || format->family == FileFamily::kTrace) continue;
+    return "; " + std::filesystem::path(file).filename().string() + " is " +
+           std::string(format->name) + ": " + std::string(format->give);
+  }
+  return {};
+}
+
+Status append_folder(const std::string& folder, std::vector<std::string>& files,
+                     std::vector<std::string>& timelines) {
+  std::error_code failed;
+  std::vector<std::string> found;
+  std::vector<std::string> columnar;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    if (!entry.is_regular_file(failed)) continue;
+    const InFolder place = place_of(entry.path());
+    if (place == InFolder::kNo) continue;
+    (place == InFolder::kUnlessOthers ? columnar : found).push_back(entry.path().string());
+  }
+  if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
+  const auto own = std::stable_partition(found.begin(), found.end(),
+                                         [](const auto& path) { return !is_own_timeline(path); });
+  const bool has_timelines = own != found.end();
+  std::sort(own, found.end());
+  timelines.insert(timelines.end(), own, found.end());
+  found.erase(own, found.end());
+  // Beside the traces that they were made from they would count twice.
+  if (found.empty()) found = std::move(columnar);
+  if (found.empty()) found = rocprof_below(folder);
+  if (found.empty() && has_timelines) {
+    return no_traces(
+        folder,
+        "this folder has only timelines that Assay wrote: give the name of one to read "
+        "it");
+  }
+  if (found.empty()) {
+    return no_traces(folder,
+                     "no " + folder_names_words() + " in this folder" + what_is_there(folder));
+  }
+  std::sort(found.begin(), found.end());
+  files.insert(files.end(), found.begin(), found.end());
+  return Ok{};
+}
+
+Status append_matches(const std::string& pattern, std::vector<std::string>& files) {
+  glob_t matches{};
+  const int code = ::glob(pattern.c_str(), 0, nullptr, &matches);
+  for (size_t i = 0; code == 0 && i < matches.gl_pathc; ++i) files.push_back(matches.gl_pathv[i]);
+  ::globfree(&matches);
+  if (code != 0) return no_traces(pattern, "no file matches this pattern");
+  return Ok{};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
+                                               std::vector<std::string>* timelines) {
+  std::vector<std::string> files;
+  std::vector<std::string> left_out;
+  for (const std::string& argument : arguments) {
+    const bool pattern = argument.find_first_of("*?[") != std::string::npos;
+    if (argument == "-") {
+      files.push_back(argument);
+    } else if (is_directory(argument)) {
+      ASSAY_TRY(append_folder(argument, files, left_out));
+    } else if (pattern && !std::filesystem::exists(argument)) {
+      ASSAY_TRY(append_matches(argument, files));
+    } else {
+      files.push_back(argument);
+    }
+  }
+  if (timelines != nullptr) *timelines = std::move(left_out);
+  return files;
+}
+
+}  // namespace assay

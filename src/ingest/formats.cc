@@ -1,0 +1,642 @@
+#include "ingest/formats.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "ingest/text/whole_file.h"
+#include "ingest/trace_readers.h"
+
+namespace assay {
+namespace {
+
+// The order is that of the tables in the documents, and decides between marks of two formats in one
+// file: what a program printed in front of its counters may be anything.
+// tools/gen_format_docs.py reads the rows from this text: one field a line, literals only.
+constexpr FileFormat kFormats[] = {
+    // ---- traces ----
+    {
+        .key = "kineto",
+        .name = "a trace of the PyTorch profiler or other Chrome-trace JSON",
+        .family = FileFamily::kTrace,
+        .endings = ".json",
+        .compressed = true,
+        .match = match_chrome,
+        .give = "give it to any verb that takes traces: assay report FILE",
+        .page = "kineto.md",
+        .plural = "PyTorch profiler and other Chrome-trace JSON",
+        .read = read_chrome_input,
+        .in_folder = InFolder::kByEnding,
+    },
+    {
+        .key = "nsys",
+        .name = "an Nsight Systems export",
+        .family = FileFamily::kTrace,
+        .endings = ".sqlite",
+        .match = match_nsys,
+        .give = "give it to any verb that takes traces: assay report FILE",
+        .page = "nsys.md",
+        .plural = "Nsight Systems exports",
+        .read = read_nsys_input,
+        .storage = Storage::kInPlace,
+        .in_folder = InFolder::kByEnding,
+    },
+    {
+        .key = "rocprof_csv",
+        .name = "a table of rocprofv3's trace",
+        .family = FileFamily::kTrace,
+        .endings = "kernel_trace.csv",
+        .compressed = true,
+        .match = match_rocprof_csv,
+        .give = "give its kernel_trace.csv to any verb that takes traces: assay report FILE",
+        .page = "rocprof.md",
+        .plural = "rocprofv3",
+        .read = read_rocprof_csv_input,
+        .storage = Storage::kFile,
+        .in_folder = InFolder::kOncePerRun,
+    },
+    {
+        .key = "rocprof_json",
+        .name = "a results.json of rocprofv3",
+        .family = FileFamily::kTrace,
+        .endings = "results.json",
+        .compressed = true,
+        .match = match_rocprof_json,
+        .give = "give it to any verb that takes traces: assay report FILE",
+        .page = "rocprof.md",
+        .plural = "rocprofv3",
+        .read = read_rocprof_json_input,
+        .storage = Storage::kFile,
+    },
+    {
+        .key = "rocpd",
+        .name = "a rocpd database of rocprofv3",
+        .family = FileFamily::kTrace,
+        .endings = "_results.db",
+        .match = match_rocpd,
+        .give = "give it to any verb that takes traces: assay report FILE",
+        .page = "rocprof.md",
+        .plural = "rocprofv3",
+        .read = read_rocpd_input,
+        .storage = Storage::kInPlace,
+        .in_folder = InFolder::kByResultsName,
+    },
+    {
+        .key = "assaytrace",
+        .name = "a recording of assay record",
+        .family = FileFamily::kTrace,
+        .endings = ".assaytrace",
+        .compressed = true,
+        .match = match_assaytrace,
+        .give = "give it to any verb that takes traces: assay report FILE",
+        .page = "assaytrace.md",
+        .plural = "recordings",
+        .read = read_assaytrace_input,
+        .in_folder = InFolder::kByEnding,
+    },
+    {
+        .key = "assay",
+        .name = "a cached trace of assay cache",
+        .family = FileFamily::kTrace,
+        .endings = ".assay",
+        .match = match_columnar,
+        .give = "give it to any verb that takes traces: assay report FILE",
+        .page = "assay.md",
+        .plural = "cached forms",
+        .read = read_columnar_input,
+        .storage = Storage::kInPlace,
+        .in_folder = InFolder::kUnlessOthers,
+    },
+    // ---- beside a trace ----
+    {
+        .key = "rocprof_counters",
+        .name = "counters of rocprofv3 (counter_collection.csv)",
+        .family = FileFamily::kCounters,
+        .endings = "counter_collection.csv",
+        .compressed = true,
+        .match = match_rocprof_counters,
+        .no_trace = ": kernels ran one after another in that run, so its times are no trace",
+        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .page = "rocprof.md",
+    },
+    {
+        .key = "ncu_raw",
+        .name = "counters of Nsight Compute (ncu --csv --page raw)",
+        .family = FileFamily::kCounters,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_ncu_raw,
+        .no_trace = ": kernels ran one after another in that run, so its times are no trace",
+        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .page = "ncu.md",
+    },
+    {
+        .key = "ncu_details",
+        .name = "counters of Nsight Compute (ncu --csv --page details)",
+        .family = FileFamily::kCounters,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_ncu_details,
+        .no_trace = ": kernels ran one after another in that run, so its times are no trace",
+        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .page = "ncu.md",
+    },
+    {
+        .key = "rocprof_compute",
+        .name = "counters of rocprof-compute (pmc_perf.csv)",
+        .family = FileFamily::kCounters,
+        .endings = "pmc_perf.csv",
+        .compressed = true,
+        .match = match_rocprof_compute,
+        .no_trace = ": kernels ran one after another in that run, so its times are no trace",
+        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .page = "rocprof.md",
+    },
+    {
+        .key = "counter_table",
+        .name = "a table of counters per kernel",
+        .family = FileFamily::kCounters,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_counter_table,
+        .no_trace = ": kernels ran one after another in that run, so its times are no trace",
+        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .page = "ncu.md",
+    },
+    {
+        .key = "samples",
+        .name = "samples of assay sample",
+        .family = FileFamily::kSamples,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_samples,
+        .give = "give it beside the trace: assay levels TRACE --telemetry FILE, or "
+                "assay power attribute TRACE --samples FILE",
+        .page = "samples.md",
+    },
+    {
+        .key = "nvidia_smi",
+        .name = "a log of nvidia-smi",
+        .family = FileFamily::kSamples,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_nvidia_smi,
+        .give = "give it beside the trace: assay levels TRACE --telemetry FILE, or "
+                "assay power attribute TRACE --samples FILE",
+        .page = "power_log.md",
+    },
+    {
+        .key = "uprof",
+        .name = "a timechart of AMDuProf",
+        .family = FileFamily::kSamples,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_uprof,
+        .give = "give it beside the trace: assay levels TRACE --telemetry FILE, or "
+                "assay power attribute TRACE --samples FILE",
+        .page = "power_log.md",
+    },
+    {
+        .key = "chopper",
+        .name = "a log of Chopper's sampler",
+        .family = FileFamily::kSamples,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_chopper,
+        .give = "give it beside the trace: assay levels TRACE --telemetry FILE",
+        .page = "telemetry.md",
+    },
+    {
+        .key = "power_samples",
+        .name = "samples of power in Assay's own columns",
+        .family = FileFamily::kSamples,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_power_samples,
+        .give = "give it beside the trace (assay power attribute TRACE --samples FILE), or its "
+                "folder to assay power profile",
+        .page = "power_recording.md",
+    },
+    {
+        .key = "bench",
+        .name = "measured throughput (a table, or a result of a serving benchmark)",
+        .family = FileFamily::kBench,
+        .endings = ".csv .json",
+        .compressed = true,
+        .match = match_bench,
+        .give = "give it to assay throughput fit or assay report",
+        .page = "bench.md",
+    },
+    {
+        .key = "throughput_model",
+        .name = "a model of assay throughput fit",
+        .family = FileFamily::kModel,
+        .endings = ".json",
+        .compressed = true,
+        .match = match_model,
+        .give = "give it to assay throughput predict or assay report",
+        .page = "throughput_model.md",
+    },
+    {
+        .key = "sweep",
+        .name = "launch figures over batch sizes",
+        .family = FileFamily::kSweep,
+        .endings = ".csv",
+        .compressed = true,
+        .match = match_sweep,
+        .give = "give it to assay bound --table",
+        .page = "sweep.md",
+    },
+    {
+        .key = "replay",
+        .name = "a replay file",
+        .family = FileFamily::kReplay,
+        .endings = ".json",
+        .compressed = true,
+        .match = match_replay,
+        .give = "give it beside the trace: assay tax TRACE --replay FILE",
+        .page = "replay.md",
+    },
+    {
+        .key = "floor",
+        .name = "a floor file",
+        .family = FileFamily::kFloor,
+        .endings = ".json",
+        .compressed = true,
+        .match = match_floor,
+        .give = "give it beside the trace: assay report TRACE --floor FILE",
+        .page = "floor.md",
+    },
+    {
+        .key = "kernel_db",
+        .name = "a kernel database",
+        .family = FileFamily::kKernelDb,
+        .endings = ".json",
+        .compressed = true,
+        .match = match_kernel_db,
+        .give = "give it to assay replay",
+        .page = "kernel_db.md",
+    },
+    {
+        .key = "calibration",
+        .name = "the calibration of a power sensor",
+        .family = FileFamily::kSettings,
+        .endings = ".json",
+        .match = match_calibration,
+        .give = "give it to assay power run with --calibration",
+        .page = "calibration.md",
+    },
+    {
+        .key = "facts",
+        .name = "facts about models and devices",
+        .family = FileFamily::kSettings,
+        .endings = ".ini",
+        .match = match_facts,
+        .give = "give it with --facts",
+        .page = "facts.md",
+    },
+    {
+        .key = "counter_formulas",
+        .name = "formulas over counters",
+        .family = FileFamily::kSettings,
+        .endings = ".ini",
+        .match = match_formulas,
+        .give = "give it to assay levels with --formulas",
+        .page = "counter_formulas.md",
+    },
+    {
+        .key = "kernel_families",
+        .name = "rules of kernel families",
+        .family = FileFamily::kSettings,
+        .endings = ".txt",
+        .match = match_families,
+        .give = "give it to assay tax with --families",
+        .page = "kernel_families.md",
+    },
+    {
+        .key = "levels_map",
+        .name = "a mapping file of assay levels",
+        .family = FileFamily::kSettings,
+        .endings = ".txt",
+        .match = match_levels_map,
+        .give = "give it to assay levels with --map",
+        .page = "levels_map.md",
+    },
+    // ---- what Assay itself said ----
+    {
+        .key = "document",
+        .name = "what Assay said of other files (--format json)",
+        .family = FileFamily::kResult,
+        .endings = ".json",
+        .match = match_document,
+        .give = "give the files it was made from",
+        .page = "summary.md",
+    },
+    {
+        .key = "report_html",
+        .name = "a report page of Assay",
+        .family = FileFamily::kResult,
+        .endings = ".html",
+        .match = match_report_page,
+        .give = "open it in a browser, or give the trace it was made from",
+        .page = "report_html.md",
+    },
+    {
+        .key = "campaign",
+        .name = "the figures of a measuring campaign",
+        .family = FileFamily::kResult,
+        .endings = ".json",
+        .match = match_campaign,
+        .give = "tests/gpu/write_measured.py takes its folder",
+        .page = "campaign.md",
+    },
+    {
+        .key = "workbook",
+        .name = "an Excel workbook",
+        .family = FileFamily::kForeign,
+        .endings = ".xlsx",
+        .match = match_workbook,
+        .give = "save its sheet as CSV, or give the trace it was made from",
+        .page = "xlsx.md",
+    },
+    {
+        .key = "parquet",
+        .name = "a Parquet table",
+        .family = FileFamily::kForeign,
+        .endings = ".parquet",
+        .match = match_parquet,
+        .give = "give the trace it was made from; of a table of throughput write CSV",
+        .page = "export.md",
+    },
+    // ---- what other programs write and nothing here reads ----
+    {
+        .key = "nsys_raw",
+        .name = "a raw Nsight Systems report",
+        .endings = ".nsys-rep .qdrep",
+        .match = match_nsys_raw,
+        .give = "no open tool reads it: run 'nsys export --type sqlite FILE'",
+    },
+    {
+        .key = "nsys_stats",
+        .name = "a table that nsys stats or a viewer made of a trace, without what links its rows",
+        .endings = ".csv",
+        .match = match_nsys_stats,
+        .give = "give the whole export: nsys export --type sqlite REPORT.nsys-rep",
+    },
+    {
+        .key = "ncu_report",
+        .name = "a raw Nsight Compute report",
+        .endings = ".ncu-rep",
+        .match = match_ncu_raw_report,
+        .give = "print its table and give it beside a trace: ncu --import FILE --csv --page raw > "
+                "counters.csv, assay levels TRACE --counters counters.csv",
+    },
+    {
+        .key = "rpd",
+        .name = "a ROCm RPD profile, which is not read yet",
+        .endings = ".rpd",
+        .match = match_rpd,
+        .give = "convert it to Chrome-trace JSON with rpd2tracing.py",
+    },
+    {
+        .key = "nvprof",
+        .name = "an nvprof database, whose format has nothing in common with Nsight Systems'",
+        .endings = ".nvvp .nvprof",
+        .match = match_nvprof,
+        .give = "record with nsys profile and export with nsys export --type sqlite",
+    },
+    {
+        .key = "xspace",
+        .name = "an XSpace profile of JAX or TensorFlow",
+        .endings = ".xplane.pb",
+        .match = match_xspace,
+        .give = "record the program with nsys profile --trace=cuda,nvtx and export it (nsys export "
+                "--type sqlite), or with rocprofv3",
+    },
+    {
+        .key = "perfetto_protobuf",
+        .name = "a Perfetto trace in protobuf, by the look of it",
+        .endings = ".pftrace .perfetto-trace",
+        .match = match_perfetto,
+        .give = "convert it: traceconv json FILE trace.json; of rocprofv3 record with "
+                "--output-format json or rocpd instead",
+    },
+    {
+        .key = "pickle",
+        .name = "a Python pickle, as memory snapshots of PyTorch are",
+        .endings = ".pickle .pkl",
+        .match = match_pickle,
+        .give = "it has no kernels: open it at pytorch.org/memory_viz, and for Assay record with "
+                "torch.profiler and export_chrome_trace",
+    },
+    {
+        .key = "execution_trace",
+        .name = "an execution trace of PyTorch or Chakra: a graph of operators without the device",
+        .endings = ".et .json",
+        .match = match_execution_trace,
+        .give = "give the profiler's trace of the same run (export_chrome_trace)",
+    },
+    {
+        .key = "speedscope",
+        .name = "a speedscope profile of a host's stacks",
+        .endings = ".speedscope.json",
+        .match = match_speedscope,
+        .give = "it has no kernels: record with torch.profiler and export_chrome_trace",
+    },
+    {
+        .key = "zip",
+        .name = "a zip archive",
+        .endings = ".zip",
+        .match = match_zip,
+        .give = "unpack it first",
+    },
+    {
+        .key = "tar",
+        .name = "a tar archive",
+        .endings = ".tar .tar.gz .tgz",
+        .match = match_tar,
+        .give = "unpack it first (tar -xf FILE) and give the folder",
+    },
+    {
+        .key = "xz",
+        .name = "xz-compressed",
+        .endings = ".xz",
+        .match = match_xz,
+        .give = "decompress it first (xz -d)",
+    },
+    {
+        .key = "bzip2",
+        .name = "bzip2-compressed",
+        .endings = ".bz2",
+        .match = match_bzip2,
+        .give = "decompress it first (bunzip2)",
+    },
+    {
+        .key = "lz4",
+        .name = "lz4-compressed",
+        .endings = ".lz4",
+        .match = match_lz4,
+        .give = "decompress it first (lz4 -d)",
+    },
+    {
+        .key = "utf16",
+        .name = "UTF-16 text",
+        .endings = ".json .csv .txt",
+        .match = match_utf16,
+        .give = "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+    },
+    {
+        .key = "web_page",
+        .name = "a web page, as a server sends in place of a file that needs a login",
+        .endings = ".html",
+        .match = match_web_page,
+        .give = "fetch the file itself",
+    },
+};
+
+template <typename Use>
+void each_ending(const FileFormat& format, const Use& use) {
+  std::string_view rest = format.endings;
+  while (!rest.empty()) {
+    const size_t blank = std::min(rest.find(' '), rest.size());
+    use(rest.substr(0, blank));
+    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  }
+}
+
+void append(std::string& list, std::string_view separator, std::string_view part) {
+  if (!list.empty()) list += separator;
+  list += part;
+}
+
+// Endings of all rows of a page, compressed ones with theirs where there is but one.
+std::string endings_of_page(std::string_view page) {
+  std::string list;
+  for (const FileFormat& format : kFormats) {
+    if (format.page != page || format.family != FileFamily::kTrace) continue;
+    each_ending(format, [&list](std::string_view ending) {
+      append(list, ", ", ending.starts_with('_') ? ending.substr(1) : ending);
+    });
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string_view family_words(FileFamily family) {
+  switch (family) {
+    case FileFamily::kTrace:
+      return "trace";
+    case FileFamily::kCounters:
+      return "run of counters";
+    case FileFamily::kSamples:
+      return "log of samples";
+    case FileFamily::kBench:
+      return "table of throughput";
+    case FileFamily::kModel:
+      return "throughput model";
+    case FileFamily::kSweep:
+      return "table of a batch sweep";
+    case FileFamily::kReplay:
+      return "replay file";
+    case FileFamily::kFloor:
+      return "floor file";
+    case FileFamily::kKernelDb:
+      return "kernel database";
+    case FileFamily::kSettings:
+      return "file of rules or facts";
+    case FileFamily::kResult:
+      return "result of Assay";
+    case FileFamily::kForeign:
+      break;
+  }
+  return "file of a known format";
+}
+
+std::span<const FileFormat> file_formats() { return kFormats; }
+
+const FileFormat* format_of(const FileHead& head) {
+  const FileFormat* shaped = nullptr;
+  for (const FileFormat& format : kFormats) {
+    const FormatMatch match = format.match(head);
+    if (match == FormatMatch::kMarks) return &format;
+    if (match == FormatMatch::kShape && shaped == nullptr) shaped = &format;
+  }
+  return shaped;
+}
+
+const FileFormat* format_of_file(const std::string& path) {
+  const auto bytes = read_head(path, kFormatHeadBytes);
+  return bytes ? format_of(file_head(*bytes, path)) : nullptr;
+}
+
+Error not_a(FileFamily wanted, const FileFormat& is, const FileHead& head) {
+  const ErrorCode code = head.binary ? ErrorCode::kUnsupported : ErrorCode::kNotATrace;
+  const std::string tail = "; " + std::string(is.give);
+  if (is.family == FileFamily::kForeign) {
+    return Error{code, "unsupported: " + std::string(is.name) + tail, "", -1};
+  }
+  std::string text = "this is " + std::string(is.name);
+  text += is.no_trace.empty() || wanted != FileFamily::kTrace
+              ? ", no " + std::string(family_words(wanted))
+              : std::string(is.no_trace);
+  return Error{code, text + tail, "", -1};
+}
+
+Error explained(Error error, const std::string& path, FileFamily wanted) {
+  error.file = path;
+  const bool about_content =
+      error.code == ErrorCode::kFormat || error.code == ErrorCode::kNotATrace;
+  const bool named_already = error.message.starts_with("this is ");
+  if (!about_content || named_already || path == "-") return error;
+  const auto bytes = read_head(path, kFormatHeadBytes);
+  if (!bytes) return error;
+  const FileHead head = file_head(*bytes, path);
+  const FileFormat* is = format_of(head);
+  const bool plain = is != nullptr && is->match(head) == FormatMatch::kMarks;
+  if (!plain || is->family == wanted) return error;
+  Error named = not_a(wanted, *is, head);
+  named.code = error.code;
+  named.file = path;
+  return named;
+}
+
+std::string trace_inputs_words() {
+  std::string words;
+  std::string_view page;
+  for (const FileFormat& format : kFormats) {
+    if (format.family != FileFamily::kTrace || format.page == page) continue;
+    page = format.page;
+    std::string endings = endings_of_page(page);
+    if (format.match == match_chrome) endings += ", .json.gz, .json.zst";
+    append(words, ", ", std::string(format.plural) + " (" + endings + ")");
+  }
+  return words;
+}
+
+std::string folder_names_words() {
+  std::string words;
+  for (const FileFormat& format : kFormats) {
+    if (format.in_folder == InFolder::kNo) continue;
+    each_ending(format, [&words](std::string_view ending) {
+      append(words, ", ", "*" + std::string(ending));
+    });
+  }
+  return words;
+}
+
+bool has_ending(std::string_view name, const FileFormat& format) {
+  const std::string lowered = lower(name);
+  bool found = false;
+  each_ending(format, [&](std::string_view ending) {
+    const auto ends = [&](const std::string& with) {
+      const bool has_stem = lowered.size() > with.size() || !with.starts_with('.');
+      return has_stem && lowered.ends_with(with);
+    };
+    const std::string plain(ending);
+    found = found || ends(plain) ||
+            (format.compressed && (ends(plain + ".gz") || ends(plain + ".zst")));
+  });
+  return found;
+}
+
+}  // namespace assay

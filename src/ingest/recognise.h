@@ -1,0 +1,93 @@
+#pragma once
+
+// What the start of a file says of its format: pure functions of bytes, one a format, which the
+// rows of formats.cc name.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/text/shape.h"
+
+namespace assay {
+
+// How sure the bytes are.
+enum class FormatMatch : uint8_t {
+  kNo,
+  kShape,  // may be one: only its reader can tell
+  kMarks,  // has what only this format has
+};
+
+// The decoded start of a file, with what several formats ask of it.
+struct FileHead {
+  std::string_view bytes;
+  bool binary = false;  // has a zero among its first bytes
+  bool json = false;    // opens an object or an array
+  bool sqlite = false;
+  JsonKeys keys;                    // of the first object, for JSON
+  std::vector<std::string> header;  // trimmed lower-case cells of the first line, for other texts
+  std::vector<std::string> tables;  // of an SQLite file that could be opened
+};
+// path: to look into an SQLite file; empty where it cannot be opened by name.
+FileHead file_head(std::string_view bytes, const std::string& path);
+// Whether it is an SQLite file with this table.
+bool has_table(const FileHead& head, std::string_view name);
+constexpr FormatMatch marks_if(bool fits) { return fits ? FormatMatch::kMarks : FormatMatch::kNo; }
+
+// ---- traces ----
+FormatMatch match_chrome(const FileHead& head);
+FormatMatch match_nsys(const FileHead& head);
+FormatMatch match_rocprof_csv(const FileHead& head);
+FormatMatch match_rocprof_json(const FileHead& head);
+FormatMatch match_rocpd(const FileHead& head);
+FormatMatch match_assaytrace(const FileHead& head);
+FormatMatch match_columnar(const FileHead& head);
+
+// ---- beside traces ----
+FormatMatch match_rocprof_counters(const FileHead& head);
+FormatMatch match_ncu_raw(const FileHead& head);
+FormatMatch match_ncu_details(const FileHead& head);
+FormatMatch match_rocprof_compute(const FileHead& head);
+FormatMatch match_counter_table(const FileHead& head);
+FormatMatch match_samples(const FileHead& head);
+FormatMatch match_nvidia_smi(const FileHead& head);
+FormatMatch match_uprof(const FileHead& head);
+FormatMatch match_chopper(const FileHead& head);
+FormatMatch match_power_samples(const FileHead& head);
+FormatMatch match_bench(const FileHead& head);
+FormatMatch match_model(const FileHead& head);
+FormatMatch match_sweep(const FileHead& head);
+FormatMatch match_replay(const FileHead& head);
+FormatMatch match_floor(const FileHead& head);
+FormatMatch match_kernel_db(const FileHead& head);
+FormatMatch match_calibration(const FileHead& head);
+FormatMatch match_campaign(const FileHead& head);
+FormatMatch match_facts(const FileHead& head);
+FormatMatch match_formulas(const FileHead& head);
+FormatMatch match_families(const FileHead& head);
+FormatMatch match_levels_map(const FileHead& head);
+FormatMatch match_document(const FileHead& head);
+FormatMatch match_report_page(const FileHead& head);
+
+// ---- what nothing here reads ----
+FormatMatch match_nsys_raw(const FileHead& head);
+FormatMatch match_ncu_raw_report(const FileHead& head);
+FormatMatch match_nsys_stats(const FileHead& head);
+FormatMatch match_rpd(const FileHead& head);
+FormatMatch match_nvprof(const FileHead& head);
+FormatMatch match_xspace(const FileHead& head);
+FormatMatch match_perfetto(const FileHead& head);
+FormatMatch match_pickle(const FileHead& head);
+FormatMatch match_execution_trace(const FileHead& head);
+FormatMatch match_speedscope(const FileHead& head);
+FormatMatch match_parquet(const FileHead& head);
+FormatMatch match_workbook(const FileHead& head);
+FormatMatch match_zip(const FileHead& head);
+FormatMatch match_tar(const FileHead& head);
+FormatMatch match_xz(const FileHead& head);
+FormatMatch match_bzip2(const FileHead& head);
+FormatMatch match_lz4(const FileHead& head);
+FormatMatch match_utf16(const FileHead& head);
+FormatMatch match_web_page(const FileHead& head);
+
+}  // namespace assay

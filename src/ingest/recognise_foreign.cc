@@ -1,0 +1,164 @@
+// Formats that nothing here reads and the pages that Assay writes, told by the marks that their own
+// makers document.
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "ingest/recognise.h"
+
+namespace assay {
+namespace {
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// A protobuf message whose field 1 is a message, as in perfetto.protos.Trace (packet) and
+// tensorflow.profiler.XSpace (planes): the tag, a length, and where the next field begins. Fields
+// that the head holds whole have to follow each other without a gap.
+bool repeats_field_one(std::string_view bytes) {
+  constexpr unsigned char kFieldOneMessage = 0x0A;
+  constexpr int kMostVarintBytes = 5;
+  size_t at = 0;
+  while (at < bytes.size()) {
+    if (static_cast<unsigned char>(bytes[at++]) != kFieldOneMessage) return false;
+    uint64_t length = 0;
+    bool ended = false;
+    for (int i = 0; i < kMostVarintBytes && at < bytes.size() && !ended; ++i) {
+      const auto byte = static_cast<unsigned char>(bytes[at++]);
+      length |= uint64_t{byte & 0x7Fu} << (7 * i);
+      ended = (byte & 0x80u) == 0;
+    }
+    if (!ended) return at == bytes.size() && at > 1;
+    if (length == 0) return false;
+    if (length > bytes.size() - at) return true;
+    at += static_cast<size_t>(length);
+  }
+  return !bytes.empty();
+}
+
+// Protobuf has bytes that no text has; a text may begin with an empty line.
+bool has_control_bytes(std::string_view bytes) {
+  constexpr size_t kLooked = 64;
+  return std::any_of(bytes.begin(), bytes.begin() + std::min(kLooked, bytes.size()),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 && !is_space(c); });
+}
+
+bool names_planes(std::string_view bytes) {
+  return holds(bytes, "/host:") || holds(bytes, "/device:") || holds(bytes, "Task Environment");
+}
+
+bool is_protobuf_of_ones(const FileHead& head) {
+  return !head.json && !head.sqlite && has_control_bytes(head.bytes) &&
+         repeats_field_one(head.bytes);
+}
+
+constexpr std::string_view kOwnPage = "name=\"assay-sources\"";
+
+bool is_page(const FileHead& head) {
+  if (head.binary || head.json) return false;
+  const size_t first = first_text_byte(head.bytes);
+  if (first == std::string_view::npos) return false;
+  constexpr size_t kLongestStart = 15;
+  const std::string start = lower(head.bytes.substr(first, kLongestStart));
+  return start.starts_with("<!doctype html") || start.starts_with("<html");
+}
+
+bool is_zip(const FileHead& head) { return head.bytes.starts_with("PK"); }
+
+bool holds_workbook(const FileHead& head) {
+  return holds(head.bytes, "[Content_Types].xml") || holds(head.bytes, "xl/");
+}
+
+}  // namespace
+
+FormatMatch match_nsys_raw(const FileHead& head) {
+  return marks_if(head.bytes.starts_with("NVIDIA"));
+}
+
+// "NVR\0": the file format that NVIDIA documents with the Python interface of its reports.
+FormatMatch match_ncu_raw_report(const FileHead& head) {
+  return marks_if(head.bytes.starts_with(std::string_view("NVR\0", 4)));
+}
+
+// The tables of nsys stats: times under these titles, rows without the ids that link them.
+FormatMatch match_nsys_stats(const FileHead& head) {
+  if (head.binary || head.json) return FormatMatch::kNo;
+  const auto has = [&head](std::string_view name) {
+    return std::find(head.header.begin(), head.header.end(), name) != head.header.end();
+  };
+  return marks_if((has("start (ns)") && has("duration (ns)")) ||
+                  (has("time (%)") && has("total time (ns)")) ||
+                  (has("timestamp (ns)") && has("event type")));
+}
+
+FormatMatch match_rpd(const FileHead& head) {
+  return marks_if(has_table(head, "rocpd_api") || has_table(head, "rocpd_op"));
+}
+
+FormatMatch match_nvprof(const FileHead& head) {
+  return marks_if(has_table(head, "StringTable") && !has_table(head, "StringIds"));
+}
+
+FormatMatch match_xspace(const FileHead& head) {
+  return marks_if(is_protobuf_of_ones(head) && names_planes(head.bytes));
+}
+
+FormatMatch match_perfetto(const FileHead& head) {
+  return marks_if(is_protobuf_of_ones(head) && !names_planes(head.bytes));
+}
+
+// The opcode PROTO and a version from 2 to 5, which every pickle of Python 3 begins with.
+FormatMatch match_pickle(const FileHead& head) {
+  const bool fits =
+      head.bytes.size() > 2 && head.bytes[0] == '\x80' && head.bytes[1] >= 2 && head.bytes[1] <= 5;
+  return marks_if(fits);
+}
+
+// PyTorch's execution trace and Chakra's, which was made of it: a list of nodes under a schema.
+FormatMatch match_execution_trace(const FileHead& head) {
+  return marks_if(head.keys.count("schema") > 0 && head.keys.count("nodes") > 0);
+}
+
+FormatMatch match_speedscope(const FileHead& head) {
+  return marks_if(head.json && holds(head.bytes, "speedscope.app/file-format-schema.json"));
+}
+
+FormatMatch match_parquet(const FileHead& head) { return marks_if(head.bytes.starts_with("PAR1")); }
+
+FormatMatch match_workbook(const FileHead& head) {
+  return marks_if(is_zip(head) && holds_workbook(head));
+}
+
+FormatMatch match_zip(const FileHead& head) {
+  return marks_if(is_zip(head) && !holds_workbook(head));
+}
+
+FormatMatch match_tar(const FileHead& head) {
+  constexpr size_t kMagicAt = 257;
+  return marks_if(head.bytes.size() > kMagicAt + 5 && head.bytes.substr(kMagicAt, 5) == "ustar");
+}
+
+FormatMatch match_xz(const FileHead& head) {
+  return marks_if(
+      head.bytes.starts_with("\xFD"
+                             "7zXZ"));
+}
+
+FormatMatch match_bzip2(const FileHead& head) { return marks_if(head.bytes.starts_with("BZh")); }
+
+FormatMatch match_lz4(const FileHead& head) {
+  return marks_if(head.bytes.starts_with("\x04\x22\x4D\x18"));
+}
+
+FormatMatch match_utf16(const FileHead& head) { return marks_if(is_utf16(head.bytes)); }
+
+FormatMatch match_report_page(const FileHead& head) {
+  return marks_if(is_page(head) && holds(head.bytes, kOwnPage));
+}
+
+FormatMatch match_web_page(const FileHead& head) {
+  return marks_if(is_page(head) && !holds(head.bytes, kOwnPage));
+}
+
+}  // namespace assay

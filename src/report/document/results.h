@@ -1,0 +1,75 @@
+#pragma once
+
+// The results that several rooms print, each declared once.
+// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
+// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
+// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
+// (tools/gen_metrics_docs.py).
+
+#include "report/document/columns.h"
+
+// clang-format off: tables read best as tables
+
+// Keys of several rooms: one title and one unit, whatever row they stand in.
+#define ASSAY_SHARED_RESULTS(R, U, O) \
+  R(at_most_ns, "at most", kNanoseconds, "upper bound on the time that it can give back") \
+  R(basis, "bounded by", kText, "which measured number bounds it") \
+  R(batch, "batch", kNone, "batch size; in `steps` of an annealing the sizes inside the subset") \
+  R(bound, "bound", kText, "what bounds it: the class of a trace, `CPU` or `GPU` of a batch") \
+  R(configs, "configurations", kCount, "configurations") \
+  R(count, "count", kCount, "rows that share what stands beside it") \
+  R(cpu_idle_share, "CPU idle, of IL", kShare, "CPU idle time / IL") \
+  R(depth, "depth", kNone, "depth in the tree; 0 is the root") \
+  R(device, "device", kNone, \
+    "a device: its number where rows are told apart by it, its name where there is one") \
+  R(dropped, "dropped", kCount, "left out of the numbers, by the rule of the section") \
+  R(dur_mean_ns, "mean t_k", kNanoseconds, "mean duration of a kernel on the device") \
+  R(dur_ns, "duration", kNanoseconds, "duration on the device") \
+  R(effect, "effect", kText, "what it does to the numbers") \
+  R(floor_ns, "launch floor", kNanoseconds, "the launch floor F; `null` when it is not known") \
+  R(format, "format", kText, "what the file was read as") \
+  R(gpu_idle_share, "GPU idle, of IL", kShare, "GPU idle time / IL") \
+  R(groups, "groups", kCount, "groups of rows with one configuration and one length pair") \
+  R(high95, "high", kNone, "upper end of a 95 % interval") \
+  R(high_text, "high", kNone, "`high95` as readers see it") \
+  R(interpolated, "interpolated", kRatio, "where between two measured sizes it happens") \
+  R(kernels, "kernels", kCount, "kernels, copies and fills counted in the row") \
+  R(key, "lever", kText, "the lever: a stable word") \
+  R(kind, "kind", kText, "what the node is") \
+  R(low95, "low", kNone, "lower end of a 95 % interval") \
+  R(low_text, "low", kNone, "`low95` as readers see it") \
+  R(mean, "mean", kNone, "mean over iterations, in the unit of the metric") \
+  R(mean_text, "mean", kNone, "`mean` as readers see it") \
+  R(metric, "metric", kText, "key of the number whose mean it is") \
+  R(metric_name, "metric", kText, "title of `metric`") \
+  R(n, "n", kCount, \
+    "what the row is counted over: kernels, iterations behind a mean, rows asked for; of a " \
+    "point the number of devices") \
+  R(name, "name", kText, \
+    "the name of the row: an operator, a kernel, a window, a family, an operation, a split") \
+  R(op, "op", kText, "operation or operator") \
+  R(phase, "phase", kText, "phase of the work: forward, backward, prefill, ...") \
+  R(queue_share, "queueing, of TKLQT", kShare, "`queue_sum_ns` / `tklqt_ns`") \
+  R(reason, "reason", kText, "why it is so, in words or as a code") \
+  R(rho, "ρ", kRatio, \
+    "a ratio that its section defines: of latencies in a sweep, of busy matrix cycles in a " \
+    "waterfall") \
+  R(rows, "rows", kCount, "rows of a table or log") \
+  R(samples, "samples", kCount, "samples behind the number") \
+  R(source, "source", kText, "where it comes from") \
+  R(text, "in words", kText, "the same in a sentence") \
+  R(time_ns, "time", kNanoseconds, "time") \
+  R(tokens, "tokens", kCount, "tokens that an iteration takes in") \
+  R(tokens_per_s, "tokens/s", kCount, "tokens per second") \
+  R(window_source, "windows", kText, "what told the iterations apart, see [Windows](#windows)")
+// clang-format on
+
+#define ASSAY_RESULT(key, title, unit, meaning) \
+  inline constexpr ResultKey key{#key, title, Unit::unit};
+#define ASSAY_RESULT_USE(...)
+// Every result of a room in namespace keys: keys::tklqt_ns.
+#define ASSAY_DECLARE_RESULTS(LIST) LIST(ASSAY_RESULT, ASSAY_RESULT_USE, ASSAY_RESULT_USE)
+
+namespace assay::keys {
+ASSAY_DECLARE_RESULTS(ASSAY_SHARED_RESULTS)
+}  // namespace assay::keys

@@ -1,0 +1,43 @@
+#pragma once
+
+// From the dependency graph to the words that a report opens with, and to its tables of causes.
+
+#include <string>
+#include <vector>
+
+#include "flow/verdict.h"
+#include "report/document/document.h"
+#include "report/run/section.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// What the causes of a run are told with.
+struct FlowAnswer {
+  const Trace& trace;
+  const FlowReport& report;
+  const FlowVerdict& verdict;
+};
+
+// The answer in at most three sentences: what bounds the run and who does it; what is uncertain
+// about that; of a cold start what bounds the rest.
+std::vector<std::string> flow_words(const FlowAnswer& answer);
+// The lever on the leading cause first, then by what they can give. None where the answer is
+// undecided, or where the model explains too little of the run to replay it.
+std::vector<Lever> flow_levers(const FlowAnswer& answer);
+std::string levers_text(const std::vector<Lever>& levers);
+
+// Top level "cause", "device_idle_share", "flow", "causes", "contributors" and "levers".
+Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers);
+
+// One rank's share in what a job says.
+struct RankFlow {
+  FlowTotals total;
+  BoundBy bound = BoundBy::kNoGpu;
+};
+// Over all ranks: what the job's time is lost to, with top level "cause", "device_idle_share" and
+// "causes". Ranks without device work say nothing.
+std::string job_flow_words(const std::vector<RankFlow>& ranks);
+Section job_flow_section(const std::vector<RankFlow>& ranks);
+
+}  // namespace assay

@@ -1,0 +1,42 @@
+#pragma once
+
+// From results of the launch room to sections of a Document.
+
+#include <string>
+#include <vector>
+
+#include "launch/bound.h"
+#include "launch/fuse.h"
+#include "launch/metrics.h"
+#include "launch/tree.h"
+#include "report/document/document.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// "launch": whole, iterations, means, distribution, floor, top_kernels. top: rows of top_kernels.
+Section launch_section(const LaunchReport& report, size_t top);
+// The few numbers by which traces are compared: a row of a set's overview.
+std::vector<Item> launch_overview(const LaunchMetrics& metrics);
+// "tree": the collapsed call tree.
+Section tree_section(const CallTree& tree);
+// "kernels": the uncollapsed graph, one row per kernel.
+Section kernel_rows_section(const Trace& trace, const Windows& windows,
+                            const std::vector<KernelRow>& kernels);
+
+// ---- fusion (fusion.cc) ----
+// "fusion": segment, chains, plan, recommended.
+Section fusion_section(const FusionReport& report);
+
+// ---- bound (bound.cc) ----
+struct PlatformBound {
+  std::string name;
+  BoundReport report;
+};
+// "bound": one object per platform, and the crossover of the first two when there is one.
+std::vector<Section> bound_sections(const std::vector<PlatformBound>& platforms,
+                                    const Crossover* crossover);
+std::vector<std::string> bound_verdict_words(const std::vector<PlatformBound>& platforms,
+                                             const Crossover* crossover);
+
+}  // namespace assay

@@ -1,0 +1,522 @@
+#pragma once
+
+// The results of levels, each declared once.
+// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
+// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
+// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
+// (tools/gen_metrics_docs.py).
+
+#include "report/document/results.h"
+
+// clang-format off: tables read best as tables
+
+// What belongs where
+#define ASSAY_PLACEMENT_RESULTS(R, U, O) \
+  O("`unplaced`") \
+  U(time_ns, "device activities without an operation (`unplaced`, `b_unmapped`), of all") \
+  R(share, "share", kShare, "") \
+  U(kernels, "") \
+  R(total_ns, "device time", kNanoseconds, "") \
+  R(no_layer_ns, "outside layers", kNanoseconds, \
+    "with an operation but outside every layer; distinct layers, and what they are") \
+  R(no_layer_share, "outside layers, share", kShare, "") \
+  R(layers, "layers", kCount, "") \
+  R(layer_source, "layers from", kText, "") \
+  R(flows, "forward-backward flows", kCount, \
+    "fwdbwd flows between two operators; of these, with a sequence number to compare; of " \
+    "these, with the same forward operator") \
+  R(flows_compared, "of these with a sequence number", kCount, "") \
+  R(flows_agree, "agree with the sequence number", kCount, "") \
+  O("`unplaced_reasons`") \
+  U(reason, \
+    "`carried_over`: queued before the trace; `no_launch`: no call in the trace; " \
+    "`no_operator`: launched outside every operator, module and label; `no_forward`: " \
+    "backward work whose forward operator is not in the trace; `graph_replay`") \
+  U(kernels, "") \
+  U(time_ns, "") \
+  U(share, "") \
+  O("`placed_by`") \
+  U(source, "the table above") \
+  U(kernels, "") \
+  U(time_ns, "") \
+  U(share, "")
+
+// Launch overhead, waits, overlap
+#define ASSAY_LEVEL_SUM_RESULTS(R, U, O) \
+  R(prep_ns, "prep", kNanoseconds, \
+    "O_prep (Eq. 1): the bubble up to the launch call, without `comm_wait_ns`") \
+  R(call_ns, "call", kNanoseconds, \
+    "O_call (Eq. 2): the bubble from the launch call on, without `comm_wait_ns`. All of it " \
+    "for a kernel whose call is not in the trace (`levels_unlinked`)") \
+  R(launch_ns, "launch overhead", kNanoseconds, "O_launch (Eq. 3) = `prep_ns` + `call_ns`") \
+  R(comm_wait_ns, "wait for comm", kNanoseconds, \
+    "of the bubble: the time in which a collective ran on the GPU, from the launch call on; " \
+    "before it, only while some host thread sat in a blocking call. Never launch overhead") \
+  R(copy_ns, "of it copies", kNanoseconds, \
+    "of the bubble, time in which a copy or fill ran and no collective: part of " \
+    "`launch_ns`, as copies are no compute") \
+  U(dur_ns, "Σ duration, of copies and collectives too in `rows`") \
+  R(concurrent_ns, "at once", kNanoseconds, \
+    "of the duration, time before E: an earlier kernel still ran") \
+  R(overlap_ns, "beside comm", kNanoseconds, \
+    "of the duration, time in which at least one collective ran (union); Σ `overlap_ns` / Σ " \
+    "`dur_ns`") \
+  R(overlap_ratio, "overlap", kShare, "") \
+  R(op_dur_ns, "with bubbles inside", kNanoseconds, \
+    "Σ duration and the bubbles between kernels of one operation (same iteration, phase, " \
+    "layer, op) that follow each other") \
+  U(kernels, "device activities")
+
+// Launch overhead, waits, overlap
+#define ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
+  O("`rows`") \
+  R(gpu, "gpu", kNone, "one row per combination that occurs; also the sums above") \
+  R(iter, "iter", kNone, "") \
+  U(phase, "") \
+  R(layer, "layer", kNone, "") \
+  U(op, "") \
+  R(op_type, "type", kText, "") \
+  O("`tree`") \
+  U(depth, \
+    "`job` > `phase` > `layer` > `operation` > `kernel`; layers of a phase together; " \
+    "`share` of Σ `dur_ns`; nodes below `--min-share` are one `rest`; also sums") \
+  U(name, "") \
+  U(kind, "") \
+  U(share, "") \
+  O("`iterations`") \
+  U(gpu, \
+    "`span_ns`: how far the latest end moved; `dur_ns` − `concurrent_ns` + `launch_ns` + " \
+    "`comm_wait_ns` = `span_ns` exactly; also sums over compute kernels") \
+  U(iter, "") \
+  R(span_ns, "span", kNanoseconds, "") \
+  R(comm_kernels, "collectives", kCount, \
+    "collectives, their union, and the part of it without a compute kernel beside it") \
+  R(comm_ns, "comm", kNanoseconds, "") \
+  R(exposed_comm_ns, "exposed", kNanoseconds, "") \
+  U(tokens, \
+    "indices given to `aten::embedding` (its largest call; shapes must have been recorded), " \
+    "over `span_ns`. Per GPU: ranks of one tensor-parallel group each count all tokens") \
+  U(tokens_per_s, "") \
+  O("`job`") \
+  U(iter, \
+    "of all GPUs: tokens with each token group once (null where a group's are not known), " \
+    "over the longest `span_ns` of a GPU. Tests: `TokenGroups`") \
+  U(tokens, "") \
+  R(longest_span_ns, "longest GPU", kNanoseconds, "") \
+  U(tokens_per_s, "") \
+  O("`gpus`") \
+  U(gpu, "`span_ns`: last end − first start of the compute kernels; also sums as in") \
+  R(rank, "rank", kNone, "") \
+  U(device, "") \
+  R(file, "file", kText, "") \
+  R(token_group, "tokens as GPU", kNone, \
+    "the first GPU that reads the same tokens: one whose rank shares a process group that " \
+    "reduces (all-reduce, reduce-scatter) outside backward and optimizer, in the median " \
+    "iteration once per layer or more (4 times where no layer is known), with equal tokens " \
+    "in all iterations that both have. Other GPUs of its own trace count as the same") \
+  R(closure_ns, "closure", kNanoseconds, "`span_ns` less the sum above: 0; null with `chopper`") \
+  R(compute_ratio, "kernels / others", kRatio, \
+    "`dur_ns` over the median of the other GPUs' (with two GPUs: the other's; null for one " \
+    "alone); of operations with 1 % of the GPU's time, that furthest above its median over " \
+    "the other GPUs that have it, and how many times. Tests: " \
+    "`RatiosAreToTheMedianOfTheOtherGpus`, `golden/levels`") \
+  R(slowest_op, "slowest op", kText, "") \
+  R(slowest_op_ratio, "op / others", kRatio, "") \
+  O("`overlap`") \
+  U(phase, "operations by `overlap_ns`; also sums") \
+  U(op, "") \
+  O("`groups`") \
+  R(stat, "stat", kText, \
+    "a sample is one GPU in one iteration: cells are summed, ratios taken of the sums, then " \
+    "`median`, `mean`, `min`, `max`, `p25`, `p75`, `p95` or `sum` over samples. Work " \
+    "outside iterations is in none; an iteration without the group is no sample of it. " \
+    "Tests: `Query`; also the keys of sums") \
+  U(samples, "")
+
+// Many ranks
+#define ASSAY_RANK_RESULTS(R, U, O) \
+  O("`alignment`") \
+  R(ranks, "ranks", kCount, \
+    "traces; collectives matched; not matched; matched and used for clocks") \
+  R(collectives_matched, "collectives matched", kCount, "") \
+  R(collectives_unmatched, "not matched", kCount, "") \
+  R(collectives_aligned, "of these aligned", kCount, "") \
+  R(residual_p50_ns, "residual, median", kNanoseconds, \
+    "of |end − offset − median end|: what arrivals cannot resolve") \
+  R(residual_p95_ns, "residual, p95", kNanoseconds, "") \
+  R(residual_max_ns, "residual, largest", kNanoseconds, "") \
+  O("`clock_offsets`") \
+  U(gpu, "the clock less the common one") \
+  R(offset_ns, "offset", kNanoseconds, "") \
+  R(collectives, "collectives", kCount, "") \
+  O("`stragglers`") \
+  U(gpu, "collectives it came to, and how often last (alone)") \
+  U(collectives, "") \
+  R(last, "came last", kCount, "") \
+  R(last_share, "share", kShare, "") \
+  R(lag_median_ns, "behind the median", kNanoseconds, \
+    "median of its start − the median start, aligned; negative when it leads") \
+  R(waited_ns, "waited for the last", kNanoseconds, \
+    "Σ start of the last − own start; Σ own start − start of the second to last, where it " \
+    "came last") \
+  R(caused_ns, "made all wait", kNanoseconds, "") \
+  O("`arrivals`") \
+  U(gpu, "by phase and kind of collective; also the same") \
+  U(phase, "") \
+  R(collective, "collective", kText, "")
+
+// Counters and the waterfall
+#define ASSAY_COUNTER_RESULTS(R, U, O) \
+  O("`counter_passes`") \
+  R(pass, "counter run", kText, \
+    "a counter run against a GPU of the trace; `device` as recorded there") \
+  U(format, "") \
+  U(gpu, "") \
+  U(device, "") \
+  U(iterations, \
+    "compute kernels of the trace and of the run in these iterations; of the run in others; " \
+    "with `--partial-counters`, of the trace with names that the run lacks") \
+  U(kernels, "") \
+  R(pass_kernels, "in the run", kCount, "") \
+  R(unused_kernels, "unused", kCount, "") \
+  R(absent_kernels, "absent", kCount, "") \
+  R(matched, "matched", kCount, \
+    "pairs; pairs over the larger of `kernels` and `pass_kernels`; by what; what was " \
+    "counted. Below 0.9 an error, below 0.99 a trust note") \
+  R(match_rate, "match rate", kShare, "") \
+  R(matched_by, "matched by", kText, "") \
+  R(counters, "counters", kText, "") \
+  O("`counter_repeats`") \
+  R(counter, "counter", kText, \
+    "counters of several runs: the mean is used; (largest − smallest) / mean per kernel; " \
+    "kernels over 5 %") \
+  U(kernels, "") \
+  R(spread_median, "spread, median", kShare, "") \
+  R(spread_max, "spread, largest", kShare, "") \
+  R(above_limit, "over 5 %", kCount, "") \
+  O("`peaks`") \
+  U(device, \
+    "TPT_peak = compute units x FLOP per clock x clock (else `tflops` of the facts), dense " \
+    "FP16/BF16. Units of the run's own list of agents come before the facts, `--peaks` " \
+    "before both") \
+  R(flop_per_s, "matrix FLOP/s", kPerSecond, "") \
+  R(clock_hz, "clock (Hz)", kPerSecond, "") \
+  U(source, "") \
+  R(compute_units, "compute units", kNone, "") \
+  R(matrix_units_per_cu, "matrix units per unit", kNone, "") \
+  R(xcds, "dies", kNone, "") \
+  O("`derived`") \
+  U(name, "docs/formats/counter_formulas.md: of the sums over all executions of an operation") \
+  R(quantity, "quantity", kText, "") \
+  R(value, "value", kNone, "") \
+  R(unit, "unit", kText, "") \
+  R(formula, "formula", kText, "") \
+  U(source, "") \
+  R(assumed_zero, "not measured, taken as 0", kText, "") \
+  O("`waterfall`") \
+  U(phase, \
+    "operations with matrix products or attention, told by names of kernels or by matrix " \
+    "FLOP counted. An execution is one (GPU, iteration, layer); one with a kernel without " \
+    "counters is left out. `dur_ns`: Σ kernel time in the trace (D_act)") \
+  U(op, "") \
+  U(op_type, "") \
+  R(executions, "executions", kCount, "") \
+  R(left_out, "left out", kCount, "") \
+  U(kernels, "") \
+  U(dur_ns, "") \
+  R(flop, "FLOP", kNone, \
+    "F_gemm by shapes (2MNK; attention 4bhs²d, causal half, backward 2.5 times); F_perf; " \
+    "`shapes`, or `counted` where shapes were not recorded: then D_thr is of F_perf and the " \
+    "instruction factor not known; MFMA_util; C_gpu") \
+  R(flop_counted, "FLOP counted", kNone, "") \
+  R(flop_source, "FLOP from", kText, "") \
+  R(matrix_busy, "matrix units busy", kNone, "") \
+  R(cycles, "cycles", kNone, "") \
+  R(d_thr_ns, "time at peak", kNanoseconds, \
+    "Chopper, Eq. 6 to 10: F_gemm / TPT_peak; F_perf / F_gemm; 1 / MFMA_util; D_50 % / D_0 " \
+    "%; (D_act / D_peak) / Ovr_overlap; C_gpu / clock") \
+  R(ovr_inst, "x inst", kRatio, "") \
+  R(ovr_util, "x util", kRatio, "") \
+  R(ovr_overlap, "x overlap", kRatio, "") \
+  R(ovr_freq, "x freq", kRatio, "") \
+  R(d_peak_ns, "time with busy units at peak", kNanoseconds, "") \
+  U(rho, \
+    "F_perf / (TPT_peak · MFMA_util · D_peak): what busy matrix cycles retire, over their " \
+    "peak. 1 at full rate, below for slower types; above 1.01 the operation is refused: " \
+    "peak or counter is wrong") \
+  R(threshold_ns, "threshold", kNanoseconds, \
+    "bars, whose sum is `dur_ns` exactly: D_thr, then for factor f (for rho 1/rho) ln f / " \
+    "ln(D_act/D_thr) of D_act − D_thr. A factor below 1 has a negative bar") \
+  R(instruction_ns, "instruction", kNanoseconds, "") \
+  R(utilisation_ns, "utilisation", kNanoseconds, "") \
+  U(overlap_ns, "") \
+  R(frequency_ns, "frequency", kNanoseconds, "") \
+  R(residual_ns, "residual", kNanoseconds, "") \
+  R(d0_reading, "reading of D_0 %", kText, \
+    "`--d0`; no execution had an overlap of 0.05 or below, or none of 0.5 or above") \
+  R(overlap_extrapolated, "extrapolated", kNone, "") \
+  O("`waterfall_refused`") \
+  U(name, "operations without one, and what is missing") \
+  U(executions, "") \
+  U(left_out, "") \
+  U(reason, "") \
+  O("`overlap_factors`") \
+  U(name, \
+    "D_50 % / D_0 % by three readings; durations over the shortest of the GPU. `curve`: " \
+    "isotonic regression on overlap, at 0.5 and 0. `cumulative`: the duration by which half " \
+    "of all overlap has come, over the shortest. `quantile`: sorted overlaps against sorted " \
+    "durations. 1 where the overlap is `constant`; `pearson` of overlap and duration, null " \
+    "there") \
+  U(samples, "") \
+  R(curve, "curve", kRatio, "") \
+  R(cumulative, "cumulative", kRatio, "") \
+  R(quantile, "quantile", kRatio, "") \
+  R(pearson, "correlation", kRatio, "") \
+  R(constant, "overlap constant", kNone, "") \
+  R(extrapolated, "extrapolated", kNone, "")
+
+// Configurations side by side
+#define ASSAY_FIGURE_RESULTS(R, U, O) \
+  O("`configs` (4, top)") \
+  R(config, "config", kText, "what was read; share of device time without an operation") \
+  U(ranks, "") \
+  R(gpus, "GPUs", kCount, "") \
+  U(iterations, "") \
+  U(layers, "") \
+  R(unplaced_share, "unplaced", kShare, "") \
+  U(span_ns, "median over samples of `span_ns`") \
+  U(tokens, \
+    "medians over iterations; tokens of `job`, or of `--tokens`; over the longest `span_ns` " \
+    "of a GPU: kernels, launch overhead and waits, which is the paper's duration plus " \
+    "bubbles. Null where tokens are not known") \
+  U(tokens_per_s, "") \
+  R(tokens_per_s_ratio, "of the first's", kRatio, "") \
+  O("`breakdown` (4)") \
+  U(config, "") \
+  U(phase, "") \
+  U(op_type, "") \
+  U(all, "") \
+  U(samples, "") \
+  U(dur_ns, \
+    "medians over the samples that have the phase or type. The paper counts waits for " \
+    "collectives as launch overhead (`--definition chopper`) and recomputed work as " \
+    "backward") \
+  U(launch_ns, "") \
+  U(comm_wait_ns, "") \
+  R(phase_share, "of the phase", kShare, \
+    "`dur_ns` over that of the phase; over the first configuration's; `launch_ns` over " \
+    "`dur_ns`") \
+  R(dur_ratio, "of the first's", kRatio, "") \
+  R(launch_share, "to duration", kShare, "") \
+  O("`operations` (5)") \
+  U(config, "`op_dur_ns` of a sample, layers together") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(samples, "") \
+  R(min_ns, "min", kNanoseconds, "") \
+  R(p25_ns, "p25", kNanoseconds, "") \
+  R(median_ns, "median", kNanoseconds, "") \
+  R(p75_ns, "p75", kNanoseconds, "") \
+  R(max_ns, "max", kNanoseconds, "") \
+  R(relative, "relative", kShare, \
+    "`median_ns` over the largest `max_ns` of the operation in all configurations") \
+  O("`communication` (6)") \
+  U(config, \
+    "Σ duration of the kernels of one kind in a sample; `relative`: over the largest " \
+    "`max_ns` of all kinds and configurations; also quantiles as above") \
+  U(collective, "") \
+  U(kernels, "") \
+  U(samples, "") \
+  R(iteration_ns, "iteration", kNanoseconds, "`span_ns` of the configuration") \
+  O("`overlap` (7)") \
+  U(config, "over all executions") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(executions, "") \
+  U(overlap_ratio, "") \
+  R(correlation, "correlation", kRatio, \
+    "Pearson's, of overlap ratio and `op_dur_ns` over all executions (the paper's are of " \
+    "the three iterations shown); null where either is constant") \
+  O("`overlap_by_layer` (7, 9)") \
+  U(config, \
+    "the first three iterations, the `--top` longest vector operations and matrix products " \
+    "of each phase (those in layers before others), and the longest attention outside " \
+    "backward; `--detail` chooses configurations") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(iter, "") \
+  U(layer, "") \
+  U(gpus, "") \
+  R(overlap_min, "overlap min", kShare, \
+    "quantiles over GPUs of an execution's overlap ratio and `op_dur_ns`") \
+  R(overlap_p25, "overlap p25", kShare, "") \
+  R(overlap_median, "overlap median", kShare, "") \
+  R(overlap_p75, "overlap p75", kShare, "") \
+  R(overlap_max, "overlap max", kShare, "") \
+  R(dur_min_ns, "duration min", kNanoseconds, "") \
+  R(dur_p25_ns, "duration p25", kNanoseconds, "") \
+  R(dur_median_ns, "duration median", kNanoseconds, "") \
+  R(dur_p75_ns, "duration p75", kNanoseconds, "") \
+  R(dur_max_ns, "duration max", kNanoseconds, "") \
+  O("`overlap_curve` (8)") \
+  U(config, \
+    "one execution each, by duration, of `attn_op` in the forward pass, else of the forward " \
+    "matrix product in layers whose overlap ratio has the widest quartiles") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(gpu, "") \
+  U(iter, "") \
+  U(layer, "") \
+  U(overlap_ratio, "") \
+  U(dur_ns, "") \
+  U(relative, \
+    "`dur_ns` over the least of its GPU; Σ overlap ratios of its GPU up to here over all; " \
+    "null where all are 0") \
+  U(cumulative, "") \
+  O("`launch` (11)") \
+  U(config, "means over executions of Σ `prep_ns` and Σ `call_ns` of its kernels") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(executions, "") \
+  U(prep_ns, "") \
+  U(call_ns, "") \
+  O("`cores` (13)") \
+  U(config, \
+    "medians over samples of C_active and C_min; physical cores that were active in any, of " \
+    "all") \
+  U(samples, "") \
+  R(active_median, "active, median", kNone, "") \
+  R(min_cores_median, "C_min, median", kRatio, "") \
+  R(cores_used_share, "physical cores ever active", kShare, "") \
+  O("`core_moments`") \
+  U(config, \
+    "one sample each, since the first device work: Eq. 4 and 5; physical cores with one " \
+    "active logical processor, with two or more") \
+  R(t_ns, "time", kNanoseconds, "") \
+  R(active, "active", kCount, "") \
+  R(min_cores, "needed", kRatio, "") \
+  R(one_sibling, "one sibling", kCount, "") \
+  R(siblings, "both", kCount, "") \
+  O("`telemetry` (14)") \
+  U(config, "of the moments below") \
+  R(signal, "signal", kText, "") \
+  U(samples, "") \
+  U(mean, "") \
+  R(min, "least", kNone, "") \
+  R(max, "greatest", kNone, "") \
+  O("`telemetry_moments`") \
+  U(config, "one signal of a log at one moment, over the GPUs read") \
+  U(signal, "") \
+  U(t_ns, "") \
+  U(gpus, "") \
+  U(mean, "") \
+  U(min, "") \
+  U(max, "") \
+  O("`waterfall` (15)") \
+  U(config, \
+    "from `--counters NAME=PATH`: the bars of an operation, which add up to its duration; " \
+    "operations whose waterfall is refused are left out") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(executions, "") \
+  R(bar, "bar", kText, "") \
+  U(time_ns, "") \
+  O("`available`") \
+  R(figure, "figure", kText, \
+    "how many configurations each figure could be made of, and why not of the others") \
+  R(shows, "shows", kText, "") \
+  U(configs, "") \
+  R(missing, "missing", kText, "")
+
+// Cores, clocks and power beside a trace
+#define ASSAY_TELEMETRY_RESULTS(R, U, O) \
+  O("`cpu`") \
+  U(samples, \
+    "samples of cores in the trace's span (first start to last end of anything in it); " \
+    "their median distance") \
+  R(period_ns, "apart", kNanoseconds, "") \
+  R(logical_cores, "logical cores", kCount, \
+    "of the log; null where it does not tell the topology") \
+  R(physical_cores, "physical cores", kCount, "") \
+  R(active_cores_median, "C_active, median", kRatio, \
+    "C_active (Eq. 4) of a sample: logical cores with utilisation above 0. The kernel " \
+    "counts ticks of 10 ms, so that shorter work may be missed") \
+  R(active_cores_min, "C_active, least", kRatio, "") \
+  R(active_cores_max, "C_active, greatest", kRatio, "") \
+  U(min_cores_median, "C_min (Eq. 5): Σ utilisation / 100") \
+  R(min_cores_min, "C_min, least", kRatio, "") \
+  R(min_cores_max, "C_min, greatest", kRatio, "") \
+  R(utilization_share, "mean utilisation", kShare, "mean over time and logical cores") \
+  R(physical_cores_used, "physical cores ever active", kCount, \
+    "physical cores with an active logical core in at least one sample; of all") \
+  R(physical_cores_used_share, "of all", kShare, "") \
+  R(both_siblings_share, "active cores with two siblings active", kShare, \
+    "of the active physical cores of all samples, those with two or more active logical " \
+    "cores") \
+  O("`cpu_cores`") \
+  R(package, "package", kNone, \
+    "per physical core (Figure 13, bottom): its logical cores, samples with one and with " \
+    "more of them active, mean of their summed utilisation") \
+  R(core, "core", kNone, "") \
+  R(logical, "logical cores", kCount, "") \
+  R(one_active, "one active", kCount, "") \
+  R(more_active, "two or more", kCount, "") \
+  R(busy_cores, "mean busy", kRatio, "") \
+  O("`telemetry`") \
+  R(level, "level", kText, \
+    "`iteration`: the span of a GPU in it; `phase`, `operation`: runs of compute kernels of " \
+    "one phase or operation that follow each other, from the first start to the last end, " \
+    "all iterations together. `gpu` is the device in its trace, `file` the trace where " \
+    "there are several") \
+  U(gpu, "") \
+  U(file, "") \
+  U(iter, "") \
+  U(phase, "") \
+  U(op, "") \
+  R(intervals, "intervals", kCount, "how many, their union, the longest") \
+  U(time_ns, "") \
+  R(longest_ns, "longest", kNanoseconds, "") \
+  U(signal, \
+    "`sm_clock_mhz`, `memory_clock_mhz`, `power_w`, `gpu_util_percent`, " \
+    "`memory_util_percent`, `memory_used_bytes`, `temperature_c` of the GPU; `cpu_power_w`, " \
+    "`active_cores`, `min_cores` of the machine") \
+  R(how, "how", kText, "above") \
+  U(value, "") \
+  R(low, "low", kNone, "") \
+  R(high, "high", kNone, "") \
+  U(samples, \
+    "readings inside (of means: that reach in); share of the time that samples stand for") \
+  R(coverage_share, "coverage", kShare, "") \
+  O("`telemetry_files`") \
+  U(file, "what its times are, what was added to them") \
+  U(format, "") \
+  R(clock, "its times", kText, "") \
+  U(offset_ns, "") \
+  U(rows, "") \
+  R(begins_ns, "begins", kNanoseconds, "first and last sample, since the trace began") \
+  R(ends_ns, "ends after", kNanoseconds, "")
+
+// Other keys of levels
+#define ASSAY_LEVELS_OTHER_RESULTS(R, U, O) \
+  R(definition, "definition", kText, "`assay` or `chopper`, see above")
+
+#define ASSAY_LEVELS_RESULTS(R, U, O) \
+  ASSAY_PLACEMENT_RESULTS(R, U, O) \
+  ASSAY_LEVEL_SUM_RESULTS(R, U, O) \
+  ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
+  ASSAY_RANK_RESULTS(R, U, O) \
+  ASSAY_COUNTER_RESULTS(R, U, O) \
+  ASSAY_FIGURE_RESULTS(R, U, O) \
+  ASSAY_TELEMETRY_RESULTS(R, U, O) \
+  ASSAY_LEVELS_OTHER_RESULTS(R, U, O)
+// clang-format on
+
+namespace assay::keys {
+ASSAY_DECLARE_RESULTS(ASSAY_LEVELS_RESULTS)
+}  // namespace assay::keys

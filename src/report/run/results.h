@@ -1,0 +1,46 @@
+#pragma once
+
+// The results of the verdict, each declared once.
+// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
+// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
+// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
+// (tools/gen_metrics_docs.py).
+
+#include "report/document/results.h"
+
+// clang-format off: tables read best as tables
+
+// Verdict
+#define ASSAY_VERDICT_RESULTS(R, U, O) \
+  U(gpu_idle_share, "`gpu_idle_union_ns` / IL") \
+  R(gpu_idle_share_low, "GPU idle, of IL, at least", kShare, "the bracket of GPU idle / IL") \
+  R(gpu_idle_share_high, "GPU idle, of IL, at most", kShare, "") \
+  U(queue_share, "as under [Launch](#launch-and-queue-time-tklqt)") \
+  U(cpu_idle_share, "`cpu_idle_ns` / IL; `null` when no thread launched anything") \
+  R(graph_share, "graph replay, of device time", kShare, \
+    "Σ t_k of graph kernels / `kernel_sum_ns`") \
+  R(idle_host_share, "of GPU idle: host busy or unseen under 1 ms", kShare, \
+    "GPU idle time in which some launching thread worked, or nothing was recorded for less " \
+    "than 1 ms / GPU idle") \
+  R(idle_input_share, "of GPU idle: input or unseen", kShare, \
+    "GPU idle time during data loading, or in unrecorded gaps of 1 ms and more / GPU idle") \
+  R(idle_after_sync_share, "of GPU idle: begun in a sync", kShare, \
+    "length of the idle gaps that began while launching threads did nothing but wait for " \
+    "the device / GPU idle")
+
+// Other keys of the verdict
+#define ASSAY_RUN_OTHER_RESULTS(R, U, O) \
+  R(idle_blocked_share, "of GPU idle: host blocked in a call", kShare, \
+    "GPU idle time in which some launching thread was blocked in a call / GPU idle") \
+  R(what, "what", kText, "what to do, or what a trust note is about") \
+  R(share_of_window, "of window", kShare, "`at_most_ns` / window") \
+  R(affects, "affects", kText, "keys of the numbers that it moves")
+
+#define ASSAY_RUN_RESULTS(R, U, O) \
+  ASSAY_VERDICT_RESULTS(R, U, O) \
+  ASSAY_RUN_OTHER_RESULTS(R, U, O)
+// clang-format on
+
+namespace assay::keys {
+ASSAY_DECLARE_RESULTS(ASSAY_RUN_RESULTS)
+}  // namespace assay::keys

@@ -1,0 +1,56 @@
+#pragma once
+
+// What a document says of a whole run: what was read, what to trust, the verdict and its levers.
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "kernels/names.h"
+#include "launch/bound.h"
+#include "launch/metrics.h"
+#include "report/document/document.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+// ---- trace: what was read (trace.cc) ----
+// Facts about the file for the head of a document: device, rank, events, duration.
+std::vector<Item> trace_items(const Trace& trace);
+// Rows per table, kinds, times, links and launch numbers: docs/formats/summary.md.
+std::vector<Section> import_summary_sections(const Trace& trace, const Links& links,
+                                             const LaunchReport& launch);
+// "trust" at the top level of the document; empty notes give an empty array.
+Section trust_section(const TrustNotes& notes);
+
+// What was lost on import, which makes every total a lower bound, then what each room found. Rooms
+// may tell about the same rows; each says what they do to its own numbers.
+TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> rooms);
+// What kernels are is read off their names: how much of the trace rests on guesses, and of how much
+// the names tell nothing.
+TrustNotes kernel_notes(const Trace& trace, const KernelNames& names);
+// Leaves a section to JSON and CSV: for rooms that have nothing to tell a reader of this trace.
+void hide_from_readers(Section& section);
+
+// ---- the words (verdict.cc) ----
+// A way to make the run faster and what it can give at most.
+struct Lever {
+  std::string key;   // stable: "cheaper_host", "device_work", "input", ...
+  std::string what;  // one sentence: what to do
+  int64_t at_most_ns = 0;
+  double share_of_window = 0;
+  std::string basis;  // which measured number bounds it
+};
+bool has_kernels(const Trace& trace);
+// Why there is nothing to say about launches, in a trace without kernels.
+std::string no_kernels_words(const Trace& trace);
+// "cheaper_host", where there is something to give.
+std::vector<Lever> host_levers(const LaunchReport& launch);
+// Graphs and iterations, a sentence each where there is something to say.
+std::vector<std::string> run_words(const LaunchReport& launch);
+// "verdict_numbers": shares of the launch room.
+Section verdict_section(const TraceVerdict& verdict);
+
+}  // namespace assay

@@ -1,0 +1,234 @@
+#pragma once
+
+// The results of throughput, each declared once.
+// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
+// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
+// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
+// (tools/gen_metrics_docs.py).
+
+#include "report/document/results.h"
+
+// clang-format off: tables read best as tables
+
+// Fit, predict, suggest
+#define ASSAY_THROUGHPUT_MODEL_RESULTS(R, U, O) \
+  R(method, "method", kText, "`assay`, `ala`, or the methods that were evaluated") \
+  U(format, "what the table was read as") \
+  U(rows, "usable rows, configurations, groups") \
+  U(configs, "") \
+  U(groups, "") \
+  U(dropped, \
+    "rows dropped by reason; every way in which rows were odd, its line and what was done") \
+  U(oddities, "") \
+  R(code, "code", kText, "") \
+  R(merged, "merged", kCount, "") \
+  R(first_line, "first line", kNone, "") \
+  R(weight, "weight", kText, "") \
+  U(effect, "") \
+  R(infeasible, "infeasible rows", kCount, \
+    "rows faster than reading the active weights once per output token: left out of what is " \
+    "learnt for predictions (by either method), of `fits` and of errors. Rows without facts " \
+    "cannot be checked and are counted (`feasibility_unchecked`)") \
+  R(fitted_rows, "rows fitted", kCount, "rows that the process learnt from") \
+  R(rows_with_facts, "rows with facts", kCount, \
+    "of those, with facts about model and hardware; names without") \
+  R(unknown_names, "no facts about", kText, "") \
+  U(fits, "per group of the table the curve of ALA's Algorithm 2, see [ALA](#ala)") \
+  U(left_out, \
+    "of the rows with facts, if any have them, else of all: per hardware and framework " \
+    "(`group`; names that there are none of are left out): `rows`, `median_ape`, `p90_ape` " \
+    "of the absolute percentage error when one group at a time is left out of the training " \
+    "rows, in closed form") \
+  R(confidence, "confidence", kRatio, \
+    "training rows (those of `left_out`) in five equal parts by the standard deviation told " \
+    "when their group is left out: `rows`, median `half_width90`, `median_ape`, " \
+    "`coverage90`") \
+  U(scales, \
+    "per `process` and `question`: `scale`, by how many of the process's standard " \
+    "deviations a 90 % interval reaches: the ⌈0.9(n+1)⌉-th smallest of the n (`residuals`) " \
+    "misses over their standard deviations, when each block of the training rows is left " \
+    "out. Blocks: row, length pair (group), configuration, model, hardware. For larger " \
+    "batches and longer lengths: learnt without each configuration's rows above half of its " \
+    "own largest (if it has others; of all rows, if that leaves fewer than nine), asked for " \
+    "these; for length ratios (abs log₂ of ii/oo) the same over all rows; without physics " \
+    "at least the normal's 1.645. At least 0.1: that rows repeat to the last digit says " \
+    "nothing about the next run. `measured` false: fewer than 9 misses or 8 blocks; then " \
+    "the largest of 1.645, the misses so far, all measured scales and, with fewer than 9 " \
+    "rows, the rows' own misses in place is assumed") \
+  R(fit_weight, "own fit", kShare, \
+    "Σp² / (Σp² + Σf²) over the same rows that the configurations' own fits answer, p and f " \
+    "what the process and the fit missed in logarithms (Bates and Granger, 1969): inverse " \
+    "to the squared misses. Null for other questions, and with fewer than nine such rows") \
+  R(blended_scale, "with it", kRatio, "the scale as above when both answer together") \
+  U(pair_scales, \
+    "per `process`, `question` and `group` (hardware|framework): the `scale` of its rows, " \
+    "the smallest miss s for which its own misses up to s, plus 20 times the share of all " \
+    "rows' misses up to s, are at least 0.9(m + 21), m being the number of its own: some " \
+    "pairs are steadier than others, and few misses leave a pair near the scale of all. For " \
+    "rows, length pairs and configurations; a model, a hardware, larger batches or longer " \
+    "lengths are missed as a whole, and one pair has too few of those") \
+  U(predictions, "one element per point, in the order asked") \
+  U(at, "the point: `hw`, `n`, `fw`, `model`, `variant`, `ii`, `oo`, `bb`") \
+  U(tokens_per_s, \
+    "input and output tokens per second: exp of the process's mean, times the base; beyond " \
+    "a configuration's rows with its own fit, see above") \
+  R(low90, "from", kCount, \
+    "`tokens_per_s` · exp(∓ (scale · sd + assumed)), assumed being 0 but for what " \
+    "`interval` names; the interval always holds the point") \
+  R(high90, "to", kCount, "") \
+  R(interval, "interval", kText, \
+    "`measured` where misses of the rows on this very question say that it is 90 %. Else " \
+    "`assumed`, and the words promise nothing: the scale is not `measured`; the point is " \
+    "beyond batch, lengths, devices, model sizes, memory or context (`reasons`); all rows " \
+    "have one batch size, the point another, and there is no physics (half the interval " \
+    "grows by 0.22 in logarithms per doubling: no more was missing for 90 % of 434 rows of " \
+    "LLM-Inference-Bench where one batch size of a configuration was known); or `ii`/`oo` " \
+    "is beyond the rows' by more than `--outside` times or the length ratio's scale is not " \
+    "measured (0.05 per doubling, enough for 90 % in AIConfigurator)") \
+  R(half_width90, "±", kShare, "`high90` / `tokens_per_s` − 1") \
+  R(latency_ms, "latency, ms", kCount, "(ii + oo) · sequences / `tokens_per_s`") \
+  R(question, "question", kText, \
+    "what is new about the point: `row` (its batch size at most), `length pair`, " \
+    "`configuration`, `model`, `hardware` (or hardware and framework together), `larger " \
+    "batch`, `longer length` (than any row of the configuration), and then the scale is " \
+    "that question's, as `evaluate` asks on S3 and S4; with a new configuration, model or " \
+    "hardware that is also beyond the rows of the hardware and framework, the wider of the " \
+    "two") \
+  R(status, "status", kText, \
+    "`inside`; `outside` when the hardware, or hardware and framework together, have no row " \
+    "(a framework that no row has is refused: exit 2), when the model is new and more than " \
+    "twice as large or under half as large as any measured one, or the first with experts, " \
+    "or without facts, and when batch, lengths or devices are beyond the rows of that " \
+    "hardware and framework by more than `--outside` (4) times, when `ii` / `oo` is beyond " \
+    "theirs, when all rows have one batch size, the point another, and there is no physics, " \
+    "when `ii` + `oo` exceeds the model's context (and no row of it was as long), and when " \
+    "the configuration has no row and its weights exceed the memory of all devices (p · " \
+    "parameters > `n` · memory, by the facts), and, whatever the method, when the " \
+    "prediction itself is `infeasible`; `no answer` when nothing can be computed") \
+  R(reasons, "why outside", kText, "why it is outside") \
+  U(basis, \
+    "`gp on physics`, or `gp without physics` where facts are missing: lengths, batch, " \
+    "devices and names alone; ` and latency fit` follows where `fit_weight` is above 0") \
+  U(fit_weight, "w above: 0 within the configuration's rows") \
+  R(nearest, "nearest", kText, \
+    "the nearest measured rows: most in common first, then least absolute log₂ of the " \
+    "ratios of batch, devices and lengths, summed") \
+  U(curves, \
+    "with `--curves`: throughput over batch per configuration and lengths, with " \
+    "`measured_tokens_per_s` where there is a row") \
+  U(widest, \
+    "of `compared` points (those asked, else every unmeasured combination of a " \
+    "configuration's lengths and its framework's batch sizes) the one with the widest " \
+    "interval: `point`, its prediction") \
+  U(suggestions, \
+    "points whose measurement would narrow it most: `narrower_share` 1 − sd after / sd now, " \
+    "from the posterior covariance; `low90_after`, `high90_after` if the estimate stays") \
+  R(goal, "goal", kText, \
+    "the goal asked for and its `confidence`, 0.95; per point of `goal_points`: `met` when " \
+    "the lower end of a measured 90 % interval meets it (one-sided 95 %; of an assumed one " \
+    "it is `likely`), `likely` when the estimate does, `unlikely` when only the upper end " \
+    "does, `missed`; `outside` beyond the reach of the data, whatever the estimate: never " \
+    "chosen, and with `--strict` refused. Points stand best first: with a latency to keep " \
+    "the most tokens/s, else the smallest batch; then those that come closest") \
+  U(goal_points, \
+    "the points against the goal; throughput that is exceeded, latency that is kept, with " \
+    "95 % confidence") \
+  U(low95, "") \
+  R(latency_high95_ms, "latency at most, ms", kCount, "")
+
+// Other keys of throughput
+#define ASSAY_THROUGHPUT_OTHER_RESULTS(R, U, O) \
+  O("a point (`at`)") \
+  R(hw, "hardware", kText, "hardware") \
+  R(fw, "framework", kText, "framework") \
+  R(model, "model", kText, "model") \
+  R(variant, "variant", kText, "what else tells configurations apart: precision, parallelism") \
+  R(ii, "in", kNone, "tokens of the prompt") \
+  R(oo, "out", kNone, "tokens generated") \
+  R(bb, "batch", kNone, "batch size") \
+  O("predictions and suggestions") \
+  R(measured, "measured", kNone, "whether the scale was measured on these rows, not assumed") \
+  R(measured_tokens_per_s, "measured", kCount, \
+    "the row of the table at this point, where there is one") \
+  R(narrower_share, "narrower by", kShare, "how much narrower the widest interval becomes") \
+  R(low90_after, "then from", kCount, "the interval after the measurement") \
+  R(high90_after, "then to", kCount, "") \
+  R(point, "widest interval", kText, "the point with the widest interval") \
+  R(compared, "points compared", kCount, "points among which it is the widest") \
+  O("a fit") \
+  R(group, "group", kText, "hardware and framework, or a configuration with its lengths") \
+  R(process, "process", kText, "which Gaussian process: with physics or without") \
+  R(scale, "times sd", kRatio, "standard deviations that a 90 % interval takes") \
+  R(residuals, "left out", kCount, "misses behind `scale`") \
+  R(points, "points", kCount, "batch sizes behind a curve") \
+  R(a, "A", kNone, "of the saturation curve, see [ALA](#ala)") \
+  R(b, "B", kNone, "") \
+  R(c, "C", kNone, "") \
+  R(fitted_groups, "groups fitted", kCount, "groups with a curve") \
+  R(fit_median_ape, "error on their own points, median of configurations", kShare, \
+    "over configurations, of the median over their groups") \
+  R(fit_p90_ape, "error on their own points, 90th percentile", kShare, "") \
+  O("the table") \
+  R(file_rows, "rows in the file", kCount, "each is used, dropped or merged with a repeat") \
+  O("errors of held-out rows") \
+  R(split, "split", kText, "the split, see above") \
+  R(fold, "fold", kText, "one training and one test set of a split") \
+  R(folds, "folds", kCount, "folds that were run") \
+  R(train_rows, "training rows", kCount, "rows learnt from") \
+  R(test_rows, "test rows", kCount, "rows asked for") \
+  R(train_configs, "training configurations", kCount, "configurations among the training rows") \
+  R(unanswered, "no answer", kCount, "rows that the method has no answer for") \
+  R(impossible, "impossible", kCount, "answers that cannot be: not above 0, or not finite") \
+  R(outside, "outside", kCount, "answers outside the reach of the data") \
+  R(p10_ape, "p10", kShare, "quantiles of the absolute percentage error") \
+  R(p25_ape, "p25", kShare, "") \
+  R(median_ape, "median", kShare, "") \
+  R(p75_ape, "p75", kShare, "") \
+  R(p90_ape, "p90", kShare, "") \
+  R(mean_ape, "mean", kShare, "mean of the absolute percentage error") \
+  R(min_ape, "least", kShare, "least and greatest error over the subsets of a run") \
+  R(max_ape, "greatest", kShare, "") \
+  R(coverage90, "in the interval", kShare, "share of rows inside their 90 % interval") \
+  R(reference_median_ape, "prototype, median", kShare, "what a prototype found, see above") \
+  R(reference_p90_ape, "prototype, p90", kShare, "") \
+  R(error, "error %", kText, "median / 90th percentile, for readers") \
+  R(reference, "prototype %", kText, "the same of the prototype, for readers") \
+  R(ape, "error", kShare, "absolute percentage error") \
+  R(rows_share, "share of rows", kShare, "share of the answered rows that do not exceed `ape`") \
+  R(training, "training", kText, "the training set in words") \
+  R(paper_median_ape, "paper, median", kShare, "what the paper prints, from data of its own") \
+  R(interrupted, "interrupted", kNone, "Ctrl-C came: what was not run is missing") \
+  O("annealing") \
+  R(learned_from, "learned from", kText, "the `--source` filter") \
+  R(seed, "seed", kNone, "of the random walk; `null` where nothing is drawn") \
+  R(step, "step", kNone, "0 is the start") \
+  R(steps, "steps", kCount, "steps of a run") \
+  R(accepted, "accepted", kCount, "steps that were taken; in `steps` whether this one was") \
+  R(mean_error, "mean error", kShare, "over the log") \
+  R(best_error, "best error", kShare, "the least of the log") \
+  R(best_rows, "rows of the best", kCount, "training rows of that subset") \
+  R(best_in_len, "lengths of the best", kText, "its lengths") \
+  R(best_batch, "batch sizes of the best", kText, "its batch sizes") \
+  R(in_len, "lengths in", kText, "lengths inside the subset") \
+  R(out_len, "lengths out", kText, "") \
+  R(temperature, "T", kNone, "of the step") \
+  R(target, "rows asked for", kText, "the rows that the error is predicted for") \
+  R(predicted_error, "predicted", kShare, "error that Algorithm 8 predicts, mean over seeds") \
+  R(predicted_error_low, "predicted, least", kShare, "least and greatest over seeds") \
+  R(predicted_error_high, "predicted, greatest", kShare, "") \
+  R(actual_error, "actual", kShare, "mean error over the subsets tried") \
+  R(predicted_error_subsets, "predicted for subsets", kShare, \
+    "mean of what is predicted for the same subsets") \
+  R(confidence_with_throughput, "confidence with throughput", kRatio, \
+    "`confidence` with a histogram of throughput") \
+  R(unknown_rows, "unknown rows", kCount, \
+    "rows with a length or batch size that was not learned from")
+
+#define ASSAY_THROUGHPUT_RESULTS(R, U, O) \
+  ASSAY_THROUGHPUT_MODEL_RESULTS(R, U, O) \
+  ASSAY_THROUGHPUT_OTHER_RESULTS(R, U, O)
+// clang-format on
+
+namespace assay::keys {
+ASSAY_DECLARE_RESULTS(ASSAY_THROUGHPUT_RESULTS)
+}  // namespace assay::keys

@@ -1,0 +1,3 @@
+
+/device:GPU:0
+	/host:CPU

@@ -1,0 +1,462 @@
+// Invariants of docs/metrics.md, Flow, on random traces: some of rows that fit together in no way,
+// some of programs that launch, wait and work as real ones do.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "flow/causes.h"
+#include "flow/graph.h"
+#include "flow/path.h"
+#include "flow/pieces.h"
+#include "flow/replay.h"
+#include "flow/verdict.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : random_(seed) {}
+  int64_t below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
+  bool chance(int percent) { return below(100) < percent; }
+  template <size_t n>
+  const char* any(const char* const (&names)[n]) {
+    return names[below(n)];
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+constexpr const char* kCalls[] = {
+    "cudaLaunchKernel",      "cudaGraphLaunch",     "cudaMemcpyAsync",
+    "cudaDeviceSynchronize", "cudaMalloc",          "cuModuleLoadData",
+    "cudaEventRecord",       "cudaStreamWaitEvent", "cudaStreamSynchronize",
+    "cudaEventQuery"};
+constexpr const char* kOps[] = {"aten::mm", "aten::add", "enumerate(DataLoader)#x",
+                                "ProfilerStep#1"};
+constexpr const char* kFrames[] = {"train.py(1): step", "<built-in method sleep of x>",
+                                   "torch/utils/data/dataloader.py(7): __next__",
+                                   "triton/compiler/compiler.py(3): compile"};
+constexpr const char* kWorks[] = {"gemm", "ncclKernel_AllReduce",
+                                  "Memcpy HtoD (Pageable -> Device)",
+                                  "Memcpy DtoH (Device -> Pinned)"};
+
+// What to leave out of a trace, and by how much to shift it.
+struct Change {
+  bool ops = true;
+  bool frames = true;
+  bool calls = true;
+  int64_t shift_ns = 0;
+  int copies = 1;  // of the whole process
+};
+
+// Rows that know nothing of each other: overlapping, unlinked, before their calls, of no length.
+Trace chaos(uint32_t seed, const Change& change = {}) {
+  Random random(seed);
+  const int64_t line_ns = 20'000 + random.below(300'000);
+  const auto start = [&] { return random.below(line_ns) + change.shift_ns; };
+  const auto dur = [&] { return random.chance(20) ? 0 : random.below(line_ns / 8); };
+  TraceMaker maker;
+  for (int64_t i = random.below(25); i > 0; --i) {
+    const int64_t thread = random.below(3);
+    const char* name = random.any(kOps);
+    const int64_t start_ns = start();
+    const int64_t dur_ns = dur();
+    if (change.ops) maker.op(thread, name, start_ns, dur_ns);
+  }
+  for (int64_t i = random.below(25); i > 0; --i) {
+    const int64_t thread = random.below(3);
+    const char* name = random.any(kFrames);
+    const int64_t start_ns = start();
+    const int64_t dur_ns = dur();
+    if (change.frames) maker.frame(thread, name, start_ns, dur_ns);
+  }
+  for (int64_t i = random.below(40); i > 0; --i) {
+    const int64_t thread = random.below(3);
+    const char* name = random.any(kCalls);
+    const int64_t start_ns = start();
+    const int64_t dur_ns = dur();
+    const auto correlation = static_cast<uint32_t>(random.below(30));
+    if (change.calls) maker.call(thread, name, start_ns, dur_ns, correlation);
+  }
+  for (int64_t i = random.below(40); i > 0; --i) {
+    const auto kind = static_cast<ActivityKind>(random.below(5));
+    const int64_t device = random.below(2);
+    const int64_t stream = random.below(3);
+    const char* name = random.any(kWorks);
+    const int64_t start_ns = start();
+    maker.activity(kind, device, stream, name, start_ns, dur(),
+                   static_cast<uint32_t>(random.below(30)));
+  }
+  return maker.build();
+}
+
+// One process: operators launch kernels on streams that run in order, now and then it waits, copies
+// or allocates. Its lanes are its own.
+void add_program(TraceMaker& maker, Random& random, const Change& change, int64_t process) {
+  int64_t now_ns = change.shift_ns;
+  int64_t free_ns[2] = {now_ns, now_ns};
+  auto correlation = static_cast<uint32_t>(1 + 1000 * process);
+  for (int64_t step = 20 + random.below(40); step > 0; --step) {
+    const int64_t begin_ns = now_ns;
+    now_ns += 500 + random.below(3000);
+    const char* call = random.chance(80) ? "cudaLaunchKernel" : random.any(kCalls);
+    const int64_t call_ns = 1000 + random.below(4000);
+    const int64_t stream = random.chance(80) ? 0 : 1;
+    const std::string_view name = call;
+    int64_t end_ns = now_ns + call_ns;
+    if (name.ends_with("Synchronize")) end_ns = std::max(end_ns, std::max(free_ns[0], free_ns[1]));
+    if (change.calls) maker.call(process, call, now_ns, end_ns - now_ns, correlation);
+    if (name == "cudaLaunchKernel") {
+      const int64_t late_ns = random.chance(3) ? 100'000 : 0;
+      const int64_t start_ns = std::max(end_ns + 2000, free_ns[stream] + 800) + late_ns;
+      free_ns[stream] = start_ns + random.below(30'000);
+      maker.kernel(process, stream, random.any(kWorks), start_ns, free_ns[stream] - start_ns,
+                   correlation);
+    }
+    ++correlation;
+    now_ns = end_ns + random.below(1500);
+    const char* op = random.any(kOps);
+    const char* frame = random.any(kFrames);
+    if (change.ops) maker.op(process, op, begin_ns, now_ns - begin_ns);
+    now_ns += random.chance(10) ? random.below(80'000) : 0;
+    if (change.frames) maker.frame(process, frame, begin_ns, now_ns - begin_ns);
+  }
+}
+
+Trace program(uint32_t seed, const Change& change = {}) {
+  TraceMaker maker;
+  for (int64_t copy = 0; copy < change.copies; ++copy) {
+    Random random(seed);
+    add_program(maker, random, change, copy);
+  }
+  Trace trace = maker.build();
+  for (size_t t = 0; t < trace.threads.size(); ++t) trace.threads[t].pid = trace.threads[t].tid;
+  return trace;
+}
+
+using Make = Trace (*)(uint32_t, const Change&);
+
+class FlowProperty : public ::testing::TestWithParam<Make> {
+ protected:
+  // check(trace, run) for many traces.
+  template <typename Check>
+  void each(Check check, const Change& change = {}) {
+    for (uint32_t seed = 1; seed <= 300; ++seed) {
+      SCOPED_TRACE(seed);
+      const Trace trace = GetParam()(seed, change);
+      const Links links = link_trace(trace);
+      check(trace, make_flow_run(trace, links));
+      if (HasFatalFailure()) return;
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Traces, FlowProperty, ::testing::Values(chaos, program));
+
+int64_t sum(const CauseTimes& times) {
+  return std::accumulate(times.begin(), times.end(), int64_t{0});
+}
+
+FlowTotals all_totals(const FlowRun& run) {
+  FlowTotals totals;
+  for (const DeviceFlow& device : device_flows(run)) {
+    totals += totals_in(device, {run.start_ns, run.work_end_ns});
+  }
+  return totals;
+}
+
+int64_t covered(const std::vector<FlowSlice>& slices) {
+  int64_t sum_ns = 0;
+  for (const FlowSlice& slice : slices) sum_ns += slice.span.end_ns - slice.span.start_ns;
+  return sum_ns;
+}
+
+void expect_in_order(const std::vector<FlowSlice>& slices) {
+  for (size_t i = 0; i < slices.size(); ++i) {
+    ASSERT_LT(slices[i].span.start_ns, slices[i].span.end_ns);
+    if (i == 0) continue;
+    ASSERT_LE(slices[i - 1].span.end_ns, slices[i].span.start_ns);
+    ASSERT_LE(slices[i - 1].gap, slices[i].gap);
+  }
+}
+
+// 1: causes, compute, communication and copies are the window, per device and stream.
+TEST_P(FlowProperty, EveryIdleNanosecondHasOneCause) {
+  each([](const Trace& trace, const FlowRun& run) {
+    const Interval window{run.start_ns, run.work_end_ns};
+    std::vector<std::vector<Interval>> busy(run.devices.size());
+    std::vector<std::vector<Interval>> of_stream(trace.streams.size());
+    for (const FlowWork& work : run.works) {
+      busy[work.device].push_back({work.start_ns, work.end_ns});
+      of_stream[work.stream].push_back({work.start_ns, work.end_ns});
+    }
+    const auto devices = device_flows(run);
+    for (size_t d = 0; d < devices.size(); ++d) {
+      const FlowTotals totals = totals_in(devices[d], window);
+      ASSERT_EQ(totals.idle_ns, window.end_ns - window.start_ns - union_ns(busy[d]));
+      ASSERT_EQ(totals.compute_ns + totals.collective_ns + totals.copy_ns, union_ns(busy[d]));
+      ASSERT_EQ(sum(totals.cause_ns), totals.idle_ns);
+      for (size_t c = 0; c < kFlowCauses; ++c) {
+        const auto& opened = totals.opened_ns[c];
+        ASSERT_EQ(std::accumulate(opened.begin(), opened.end(), int64_t{0}), totals.cause_ns[c]);
+        const auto& evidence = totals.evidence_ns[c];
+        ASSERT_EQ(std::accumulate(evidence.begin(), evidence.end(), int64_t{0}),
+                  totals.cause_ns[c]);
+      }
+      ASSERT_EQ(covered(devices[d].idle), totals.idle_ns);
+      expect_in_order(devices[d].idle);
+    }
+    for (uint32_t s = 0; s < of_stream.size(); ++s) {
+      if (of_stream[s].empty()) continue;
+      const auto slices = stream_idle(run, StreamId(s));
+      ASSERT_EQ(covered(slices), window.end_ns - window.start_ns - union_ns(of_stream[s]));
+      expect_in_order(slices);
+    }
+  });
+}
+
+// Windows that touch each other share nothing out and lose nothing.
+TEST_P(FlowProperty, WindowsAddUp) {
+  each([](const Trace&, const FlowRun& run) {
+    const int64_t third_ns = (run.work_end_ns - run.start_ns) / 3;
+    for (const DeviceFlow& device : device_flows(run)) {
+      const int64_t cut_ns = run.start_ns + third_ns;
+      FlowTotals parts = totals_in(device, {run.start_ns, cut_ns});
+      parts += totals_in(device, {cut_ns, run.work_end_ns});
+      const FlowTotals whole = totals_in(device, {run.start_ns, run.work_end_ns});
+      ASSERT_EQ(parts.cause_ns, whole.cause_ns);
+      ASSERT_EQ(parts.compute_ns, whole.compute_ns);
+      ASSERT_EQ(parts.window_ns, whole.window_ns);
+    }
+  });
+}
+
+// 2: the replay without edits is the record; the path is the makespan.
+TEST_P(FlowProperty, ReplayIsTheRecord) {
+  each([](const Trace& trace, const FlowRun& run) {
+    const FlowGraph graph = make_flow_graph(run);
+    ASSERT_EQ(graph.points(), 2 * (run.calls.size() + run.works.size()));
+    ASSERT_EQ(identity_errors(graph), 0u);
+    for (uint32_t p = 0; p < graph.points(); ++p) {
+      ASSERT_GE(graph.residual_ns[p], 0);
+      for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
+        ASSERT_TRUE(graph.source[e] == kNoPoint || graph.source[e] < p);
+      }
+    }
+    const CriticalPath path = critical_path(run, graph);
+    const int64_t work = std::accumulate(path.work_ns.begin(), path.work_ns.end(), int64_t{0});
+    ASSERT_EQ(sum(path.cause_ns) + work + path.queue_ns + path.start_ns, path.makespan_ns);
+    ASSERT_EQ(path.makespan_ns, makespan_ns(run, graph, graph.time_ns));
+    const std::vector<int64_t> slack = slack_ns(run, graph);
+    for (const int64_t ns : slack) ASSERT_GE(ns, 0);
+    for (const PathStep& step : path.steps) ASSERT_EQ(slack[step.point], 0);
+    std::vector<std::vector<Interval>> busy(trace.streams.size());
+    for (const FlowWork& each_work : run.works) {
+      busy[each_work.stream].push_back({each_work.start_ns, each_work.end_ns});
+    }
+    for (auto& stream : busy) ASSERT_LE(union_ns(std::move(stream)), path.makespan_ns);
+  });
+}
+
+// Parts of segments are what their lags consist of.
+TEST_P(FlowProperty, SegmentsAreTheirParts) {
+  each([](const Trace&, const FlowRun& run) {
+    const FlowGraph graph = make_flow_graph(run);
+    for (size_t s = 0; s < graph.segment_edge.size(); ++s) {
+      int64_t parts_ns = 0;
+      for (uint32_t k = graph.first_part[s]; k < graph.first_part[s + 1]; ++k) {
+        parts_ns += graph.part_ns[k];
+      }
+      ASSERT_EQ(parts_ns, graph.lag_ns[graph.segment_edge[s]]);
+    }
+  });
+}
+
+// 3: a larger edit never gives less, and none gives more than there is.
+TEST_P(FlowProperty, LargerEditsGiveMore) {
+  uint32_t draw = 0;
+  each([&draw](const Trace&, const FlowRun& run) {
+    const FlowGraph graph = make_flow_graph(run);
+    Random random(++draw);
+    FlowScale small;
+    FlowScale large;
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      if (random.chance(40)) small.cause[c] = large.cause[c] = 0;
+      if (random.chance(30)) large.cause[c] = 0;
+    }
+    if (random.chance(50)) large.work[0] = 0;
+    const auto makespan = [&](const FlowScale& scale, Residuals residuals) {
+      const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
+      return makespan_ns(run, graph, replay(graph, {residuals, &lags, 10'000}));
+    };
+    const int64_t recorded_ns = makespan_ns(run, graph, graph.time_ns);
+    const int64_t small_ns = makespan(small, Residuals::kKeep);
+    const int64_t large_ns = makespan(large, Residuals::kKeep);
+    ASSERT_LE(small_ns, recorded_ns);
+    ASSERT_LE(large_ns, small_ns);
+    ASSERT_GE(large_ns, 0);
+    // What does not move can only keep the run longer.
+    ASSERT_LE(small_ns, makespan(small, Residuals::kPin));
+    ASSERT_LE(makespan(small, Residuals::kPin), recorded_ns);
+  });
+}
+
+// 4: it does not matter when a run took place, nor what else the machine did.
+TEST_P(FlowProperty, ShiftChangesNothing) {
+  std::vector<CauseTimes> recorded;
+  each([&](const Trace&, const FlowRun& run) { recorded.push_back(all_totals(run).cause_ns); });
+  size_t next = 0;
+  each([&](const Trace&,
+           const FlowRun& run) { ASSERT_EQ(all_totals(run).cause_ns, recorded[next++]); },
+       {.shift_ns = 1'700'000'000'000'000'000});
+}
+
+TEST(FlowProcesses, ASecondAlikeDoublesSums) {
+  for (uint32_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace one = program(seed);
+    const Trace two = program(seed, {.copies = 2});
+    const Links one_links = link_trace(one);
+    const Links two_links = link_trace(two);
+    const FlowRun one_run = make_flow_run(one, one_links);
+    if (one_run.floors.launch.samples < 8 || one_run.floors.stream.samples < 8) continue;
+    const FlowTotals single = all_totals(one_run);
+    const FlowTotals both = all_totals(make_flow_run(two, two_links));
+    for (size_t c = 0; c < kFlowCauses; ++c) ASSERT_EQ(both.cause_ns[c], 2 * single.cause_ns[c]);
+    ASSERT_EQ(both.compute_ns, 2 * single.compute_ns);
+  }
+}
+
+// 5: what the device waits for does not depend on what is known of the host; the sum never changes.
+TEST_P(FlowProperty, LessHostRenamesHostTimeOnly) {
+  constexpr Change kLess[] = {{.ops = false}, {.frames = false}, {.ops = false, .frames = false}};
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace full = GetParam()(seed, {});
+    const Links full_links = link_trace(full);
+    const FlowRun full_run = make_flow_run(full, full_links);
+    const Interval window{full_run.start_ns, full_run.work_end_ns};
+    for (const Change& change : kLess) {
+      const Trace trace = GetParam()(seed, change);
+      const Links links = link_trace(trace);
+      const FlowRun run = make_flow_run(trace, links);
+      const auto devices = device_flows(run);
+      const auto full_devices = device_flows(full_run);
+      for (size_t d = 0; d < devices.size(); ++d) {
+        // Rows of the host may be what begins the run: compare where both have one.
+        const Interval both{std::max(run.start_ns, window.start_ns), window.end_ns};
+        const FlowTotals less = totals_in(devices[d], both);
+        const FlowTotals more = totals_in(full_devices[d], both);
+        ASSERT_EQ(less.idle_ns, more.idle_ns);
+        for (const FlowCause cause : {FlowCause::kUnseen, FlowCause::kLatency,
+                                      FlowCause::kNoEvidence, FlowCause::kWaitOther}) {
+          if (trace.api_calls.empty()) break;
+          ASSERT_EQ(less[cause], more[cause]) << flow_cause_name(cause);
+        }
+        ASSERT_TRUE(change.ops || less[FlowCause::kDispatch] == 0);
+        ASSERT_TRUE(change.frames || less[FlowCause::kPython] == 0);
+      }
+    }
+  }
+}
+
+TEST_P(FlowProperty, WithoutCallsNothingIsKnown) {
+  each(
+      [](const Trace&, const FlowRun& run) {
+        const FlowTotals totals = all_totals(run);
+        ASSERT_EQ(totals[FlowCause::kNoEvidence], totals.idle_ns);
+      },
+      {.calls = false});
+}
+
+// 2 and 6 of the rule, told in the plainest way: at an instant, look at every piece of work.
+FlowCause device_cause_at(const FlowRun& run, uint32_t device, int64_t time_ns) {
+  bool ready = false;
+  bool held = false;
+  for (const FlowWork& work : run.works) {
+    if (work.device != device || work.submit_ns == kUnknownNs || work.start_ns <= time_ns) continue;
+    const int64_t limit_ns = run.floors.of(work.ready_by).limit_ns;
+    if (work.ready_ns + limit_ns <= time_ns) return FlowCause::kUnseen;
+    ready |= work.ready_ns <= time_ns;
+    held |= work.submit_ns <= time_ns && work.ready_ns > time_ns;
+  }
+  if (ready) return FlowCause::kLatency;
+  return held ? FlowCause::kWaitOther : FlowCause::kHostGap;  // some cause of the host
+}
+
+bool is_host(FlowCause cause) { return cause >= FlowCause::kSync; }
+
+TEST_P(FlowProperty, CausesOfTheDeviceAreWhatEachInstantTells) {
+  each([](const Trace&, const FlowRun& run) {
+    const auto devices = device_flows(run);
+    for (uint32_t d = 0; d < devices.size(); ++d) {
+      for (const FlowSlice& slice : devices[d].idle) {
+        if (slice.cause == FlowCause::kNoEvidence || slice.evidence == Evidence::kInferred)
+          continue;
+        for (const int64_t at : {slice.span.start_ns, slice.span.end_ns - 1}) {
+          const FlowCause told = device_cause_at(run, d, at);
+          if (is_host(told)) {
+            ASSERT_TRUE(is_host(slice.cause)) << flow_cause_name(slice.cause);
+          } else if (told != FlowCause::kWaitOther) {
+            ASSERT_EQ(slice.cause, told) << at;
+          }
+        }
+      }
+    }
+  });
+}
+
+// With one launching thread the host's cause is what that thread did, piece by piece.
+TEST_P(FlowProperty, CausesOfTheHostAreThoseOfItsThread) {
+  each([](const Trace&, const FlowRun& run) {
+    const auto devices = device_flows(run);
+    for (uint32_t d = 0; d < devices.size(); ++d) {
+      for (const FlowSlice& slice : devices[d].idle) {
+        if (!is_host(slice.cause) || slice.source == RowSource::kNone) continue;
+        const int64_t at = slice.span.start_ns;
+        const FlowWork* next = nullptr;
+        for (const FlowWork& work : run.works) {
+          const bool later =
+              work.device == d && work.submit_ns != kUnknownNs && work.submit_ns > at;
+          if (later && (next == nullptr || work.submit_ns < next->submit_ns)) next = &work;
+        }
+        ASSERT_NE(next, nullptr);
+        const HostThread& thread = run.threads[run.calls[next->call].thread.index()];
+        if (!thread.colleagues.empty()) continue;
+        const size_t piece = piece_at(thread, at);
+        ASSERT_LT(piece, thread.pieces.size());
+        ASSERT_EQ(thread.pieces[piece].cause, slice.cause);
+        ASSERT_EQ(thread.pieces[piece].row, slice.row);
+      }
+    }
+  });
+}
+
+// 10: no verdict loses more time than there is.
+TEST_P(FlowProperty, VerdictsStayWithinTheWindow) {
+  each([](const Trace& trace, const FlowRun& run) {
+    const Links links = link_trace(trace);
+    const FlowReport report = make_flow_report(trace, links, {});
+    const FlowVerdict verdict = judge_flow(trace, report, {});
+    const int64_t window_ns = report.window.end_ns - report.window.start_ns;
+    int64_t lost_ns = 0;
+    for (const LostGroup& group : verdict.lost) lost_ns += group.ns;
+    ASSERT_LE(lost_ns, window_ns * static_cast<int64_t>(run.devices.size()));
+    for (const Contributor& contributor : verdict.leading) {
+      ASSERT_LE(contributor.ns, report.total.idle_ns);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,232 @@
+// Each question to a trace: which sections and numbers its answer has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "answers/bound.h"
+#include "answers/diff.h"
+#include "answers/energy.h"
+#include "answers/launch.h"
+#include "answers/levels/configs.h"
+#include "answers/levels/levels.h"
+#include "answers/report.h"
+#include "answers/tables.h"
+#include "answers/tax.h"
+#include "unit/answers/small_traces.h"
+
+namespace assay {
+namespace {
+
+using testing::block_of;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::Folder;
+using ::testing::HasSubstr;
+using testing::integer_of;
+using testing::keys_of;
+using ::testing::Not;
+using testing::one_kernel_trace;
+using testing::traces_at;
+
+TEST(Answers, LaunchHasWhatWasAskedFor) {
+  const Folder folder("launch");
+  LaunchRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
+  request.tree = TreeOptions{};
+  request.graph = true;
+  const auto answer = answer_launch(request);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->document.title, "Launch");
+  EXPECT_THAT(keys_of(answer->document.sections), ElementsAre("launch", "", "", ""));
+  EXPECT_EQ(block_of<Table>(answer->document.sections, "kernels").rows.size(), 1u);
+}
+
+TEST(Answers, FloorThatIsNoneIsAnError) {
+  const Folder folder("floor");
+  const auto answer = answer_launch(
+      {.traces = traces_at({folder.add("a.json", one_kernel_trace(100))}), .floor = "nix"});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(answer.error().message, HasSubstr("nix"));
+}
+
+TEST(Answers, FusionInfoBoundTaxLevels) {
+  const Folder folder("rooms");
+  const TraceRequest traces = traces_at({folder.add("a.json", one_kernel_trace(100))});
+  const auto fusion = answer_fusion({.traces = traces});
+  ASSERT_TRUE(fusion);
+  EXPECT_THAT(keys_of(fusion->document.sections), ElementsAre("fusion", ""));
+  const auto info = answer_info(traces);
+  ASSERT_TRUE(info);
+  EXPECT_EQ(integer_of(block_of<Facts>(info->document.sections, "tables").items, "ops"), 1);
+  const auto bound = answer_bound({.traces = traces});
+  ASSERT_TRUE(bound);
+  EXPECT_THAT(keys_of(bound->document.sections), ElementsAre("", ""));
+  const auto tax = answer_tax({.traces = traces});
+  ASSERT_TRUE(tax);
+  EXPECT_THAT(keys_of(tax->document.sections), ElementsAre("tax", ""));
+  const auto levels = answer_levels({.traces = traces});
+  ASSERT_TRUE(levels);
+  EXPECT_THAT(keys_of(levels->document.sections), ElementsAre("levels", ""));
+}
+
+TEST(Answers, TaxGivesItsKernelsAndPassesOnWhatTheirTakerSays) {
+  const Folder folder("kernels");
+  TaxRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
+  size_t entries = 0;
+  request.kernels = [&entries](const KernelDatabase& database) -> Status {
+    entries = database.entries.size();
+    return Error{ErrorCode::kIo, "disk full", "", -1};
+  };
+  const auto answer = answer_tax(request);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message, "disk full");
+  EXPECT_EQ(entries, 1u);
+}
+
+TEST(Answers, SweepHasAPointPerBatchAndNoBatchTwice) {
+  const Folder folder("sweep");
+  const std::string a = folder.add("a.json", one_kernel_trace(100));
+  const std::string b = folder.add("b.json", one_kernel_trace(200));
+  TaxSweepRequest sweep;
+  sweep.platforms = {{"platform", "--batch", {"1=" + a, "2=" + b}}};
+  const auto answer = answer_tax_sweep(sweep);
+  ASSERT_TRUE(answer) << answer.error().describe();
+  ASSERT_EQ(answer->document.inputs.size(), 2u);
+  EXPECT_EQ(answer->document.inputs[1].items.front().key, "batch");
+  EXPECT_EQ(answer->document.inputs[1].items.front().value.number(), 2.0);
+  sweep.platforms = {{"platform", "--batch", {"1=" + a, "1=" + b}}};
+  const auto twice = answer_tax_sweep(sweep);
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(twice.error().message, HasSubstr("this size is there already"));
+}
+
+TEST(Answers, BoundNeedsTracesOrASweepNotBoth) {
+  EXPECT_FALSE(answer_bound({}));
+  const Folder folder("bound");
+  const std::string a = folder.add("a.json", one_kernel_trace(100));
+  BoundRequest both{.traces = traces_at({a})};
+  both.platform.batches = {"1=" + a};
+  const auto answer = answer_bound(both);
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("not both"));
+}
+
+TEST(Answers, LevelConfigurationsAreParts) {
+  const Folder folder("configs");
+  const std::string a = folder.add("a.json", one_kernel_trace(100));
+  LevelConfigsRequest request;
+  request.configs = {{.name = "x", .traces = a}, {.name = "y", .traces = a}};
+  const auto answer = answer_level_configs(request);
+  ASSERT_TRUE(answer) << answer.error().describe();
+  EXPECT_EQ(answer->document.parts_key, "configs");
+  ASSERT_EQ(answer->document.parts.size(), 2u);
+  EXPECT_EQ(answer->document.parts[1].name, "y");
+  request.configs[1].name = "x";
+  EXPECT_FALSE(answer_level_configs(request));
+  request.configs[1].name = "y";
+  request.detail = {"z"};
+  EXPECT_FALSE(answer_level_configs(request));
+}
+
+TEST(Answers, DiffComparesBothSidesAndHoldsGates) {
+  const Folder folder("diff");
+  DiffRequest request;
+  request.a = folder.add("a.json", one_kernel_trace(100));
+  request.b = folder.add("b.json", one_kernel_trace(150));
+  request.fail_on_any = true;
+  auto gate = parse_gate("time>+40%");
+  ASSERT_TRUE(gate);
+  request.gates = {*gate};
+  const auto made = answer_diff(request);
+  ASSERT_TRUE(made) << made.error().describe();
+  EXPECT_THAT(keys_of(made->answer.document.sections), Contains("diff"));
+  ASSERT_EQ(made->answer.document.inputs.size(), 2u);
+  EXPECT_EQ(made->answer.document.inputs[1].items.front().value, Value("B"));
+  ASSERT_EQ(made->gates.size(), 1u);
+  // 112 us against 162 us: 44.6 % more.
+  EXPECT_EQ(made->gates[0].outcome, GateOutcome::kCrossed);
+  EXPECT_EQ(made->gates[0].a, 112000);
+  EXPECT_EQ(made->gates[0].b, 162000);
+  request.b = folder.scratch.path + "/none.json";
+  EXPECT_FALSE(answer_diff(request));
+}
+
+TEST(Answers, EnergyErrorsAreReturned) {
+  const Folder folder("energy");
+  AttributeRequest attribute;
+  attribute.traces = traces_at({folder.add("a.json", one_kernel_trace(100))});
+  attribute.samples = folder.scratch.path + "/none.csv";
+  const auto energy = answer_attribution(attribute);
+  ASSERT_FALSE(energy);
+  EXPECT_EQ(energy.error().file, attribute.samples);
+  ProfileRequest profile;
+  profile.folders = {folder.scratch.path + "/none"};
+  EXPECT_FALSE(answer_profile(profile));
+}
+
+TEST(Answers, EnergyIsAttributedToKernelsLayersAndPhases) {
+  const Folder folder("joules");
+  AttributeRequest request;
+  request.traces = traces_at({folder.add("a.json", one_kernel_trace(1'000'000))});
+  std::string log = "time_ns,power_w\n";
+  for (int ms = 0; ms <= 1000; ms += 10) {
+    log += std::to_string(int64_t{ms} * 1'000'000) + ",300\n";
+  }
+  request.samples = folder.add("samples.csv", log);
+  request.at_start = true;
+  const auto answer = answer_attribution(request);
+  ASSERT_TRUE(answer) << answer.error().describe();
+  EXPECT_EQ(answer->document.title, "Energy");
+  EXPECT_THAT(keys_of(answer->document.sections), Contains("energy"));
+}
+
+TEST(Answers, ReportSaysWhatEveryRoomSays) {
+  const Folder folder("report");
+  ReportRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
+  int timelines = 0;
+  request.timeline = [&timelines](const LoadedTrace& loaded, const Timeline&) -> Status {
+    timelines += loaded.trace.activities.size() == 1;
+    return Ok{};
+  };
+  const auto answer = answer_report(request);
+  ASSERT_TRUE(answer) << answer.error().describe();
+  EXPECT_EQ(answer->document.title, "Report");
+  EXPECT_THAT(keys_of(answer->document.sections),
+              ElementsAre("", "launch", "tax", "levels", "fusion", ""));
+  EXPECT_FALSE(answer->document.verdict.empty());
+  EXPECT_EQ(timelines, 1);
+  request.telemetry.files = {folder.scratch.path + "/none.csv"};
+  EXPECT_FALSE(answer_report(request));
+}
+
+TEST(AnswerTables, TracesAreCalledByTheirRanksWhereThoseDiffer) {
+  const RankNumbers told({3, 1});
+  EXPECT_EQ(told.of(0), 3);
+  EXPECT_EQ(told.of(1), 1);
+  const RankNumbers repeated({3, 3});
+  EXPECT_EQ(repeated.of(0), 0);
+  EXPECT_EQ(repeated.of(1), 1);
+  const RankNumbers unknown({3, std::nullopt});
+  EXPECT_EQ(unknown.of(0), 0);
+}
+
+TEST(AnswerTables, EverythingIsTheTraceAndWhatTheReportSaysOfIt) {
+  const Folder folder("tables");
+  const TraceRequest traces = traces_at({folder.add("r0.json", one_kernel_trace(100, 0, 2)),
+                                         folder.add("r1.json", one_kernel_trace(150, 1, 2))});
+  auto inputs = QueryInputs::load(traces);
+  ASSERT_TRUE(inputs) << inputs.error().describe();
+  ASSERT_NE(inputs->trace_tables().find("ops"), nullptr);
+  EXPECT_EQ(inputs->trace_tables().find("ops")->rows(), 2u);
+  EXPECT_EQ(inputs->trace_tables().find("launch_top_kernels"), nullptr);
+  const auto everything = inputs->everything({});
+  ASSERT_TRUE(everything);
+  ASSERT_NE((*everything)->find("launch_top_kernels"), nullptr);
+  EXPECT_EQ((*everything)->find("launch_top_kernels")->rows(), 2u);
+  const Document report = inputs->report();
+  EXPECT_EQ(report.inputs.size(), 2u);
+  EXPECT_FALSE(report.verdict.empty());
+  EXPECT_FALSE(QueryInputs::load(traces_at({folder.scratch.path + "/none.json"})));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,126 @@
+#include "answers/throughput/throughput.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "answers/report.h"
+#include "answers/throughput/report.h"
+#include "report/writers/writers.h"
+#include "unit/answers/small_traces.h"
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Folder;
+using ::testing::HasSubstr;
+using testing::in_repository;
+using testing::keys_of;
+using testing::one_kernel_trace;
+using testing::traces_at;
+
+BenchRequest example_table() {
+  BenchRequest bench;
+  bench.tables = {in_repository("examples/h100_vllm_throughput.csv")};
+  return bench;
+}
+
+TEST(AnswerThroughput, TablesAreToldFromTraces) {
+  const Folder folder("kinds");
+  const std::string trace = folder.add("a.json", one_kernel_trace(100));
+  const std::string table = example_table().tables.front();
+  EXPECT_TRUE(is_throughput_file(table));
+  EXPECT_FALSE(is_throughput_file(trace));
+  EXPECT_FALSE(is_throughput_file("-"));
+  const ReportInputs sorted = sort_report_inputs({table, trace, folder.scratch.path});
+  EXPECT_THAT(sorted.tables, ElementsAre(table));
+  EXPECT_THAT(sorted.traces, ElementsAre(trace, folder.scratch.path));
+}
+
+TEST(AnswerThroughput, AFittedModelAnswersLikeItsTable) {
+  const Folder folder("model");
+  const auto fit = answer_fit({.bench = example_table()});
+  ASSERT_TRUE(fit) << fit.error().describe();
+  PredictRequest request;
+  request.bench = example_table();
+  request.points.at = {"bb=48,ii=512,oo=512"};
+  const auto of_table = answer_prediction(request);
+  ASSERT_TRUE(of_table) << of_table.error().describe();
+  request.bench.tables = {folder.add("model.json", fit->model)};
+  const auto of_model = answer_prediction(request);
+  ASSERT_TRUE(of_model) << of_model.error().describe();
+  EXPECT_EQ(of_table->verdict.front(), of_model->verdict.front());
+  EXPECT_EQ(keys_of(of_table->sections), keys_of(of_model->sections));
+  request.fit.refit = true;
+  const auto refit = answer_prediction(request);
+  ASSERT_FALSE(refit);
+  EXPECT_EQ(refit.error().file, request.bench.tables.front());
+}
+
+TEST(AnswerThroughput, APredictionNeedsPoints) {
+  const auto answer = answer_prediction({.bench = example_table()});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("what to predict?"));
+}
+
+TEST(AnswerThroughput, PointsOutsideAreRefusedWhereThatIsAsked) {
+  PredictRequest request;
+  request.bench = example_table();
+  request.points.at = {"bb=1000000,ii=512,oo=512"};
+  EXPECT_TRUE(answer_prediction(request));
+  request.inside_only = true;
+  const auto refused = answer_prediction(request);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("1 of 1 points is outside"));
+}
+
+TEST(AnswerThroughput, ASearchTellsItsStepsAndEndsWhenAskedTo) {
+  FitRequest fit;
+  fit.refit = true;
+  std::vector<std::string> steps;
+  bool held = false;
+  Listener listener;
+  listener.step = [&](const std::string& text) { steps.push_back(text); };
+  listener.stoppable = [&held] {
+    held = true;
+    return std::shared_ptr<void>();
+  };
+  listener.stopped = [] { return true; };
+  const auto model = fit_table(example_table(), fit, listener);
+  ASSERT_TRUE(model) << model.error().describe();
+  EXPECT_TRUE(held);
+  ASSERT_GE(steps.size(), 2u);
+  EXPECT_THAT(steps.front(), HasSubstr("parameters, step"));
+  EXPECT_EQ(steps.back(), "");
+  ASSERT_EQ(model->notes.size(), 1u);
+  EXPECT_THAT(model->notes.front(), HasSubstr("interrupted"));
+}
+
+TEST(AnswerThroughput, UnknownMethodsAndSplitsAreErrors) {
+  EvaluateRequest request;
+  request.bench = example_table();
+  request.methods = {"nix"};
+  EXPECT_FALSE(answer_evaluation(request));
+  request.methods = {"linear"};
+  request.splits = {"nix"};
+  EXPECT_FALSE(answer_evaluation(request));
+  request.splits = {"S2"};
+  EXPECT_TRUE(answer_evaluation(request));
+}
+
+TEST(AnswerThroughput, ReportPutsATableBehindATrace) {
+  const Folder folder("both");
+  ReportRequest request{.traces = traces_at({example_table().tables.front(),
+                                             folder.add("a.json", one_kernel_trace(100))})};
+  const auto answer = answer_report(request);
+  ASSERT_TRUE(answer) << answer.error().describe();
+  ASSERT_EQ(answer->document.inputs.size(), 2u);
+  EXPECT_EQ(answer->document.inputs[1].name, example_table().tables.front());
+  bool told = false;
+  for (const std::string& text : answer->document.verdict)
+    told |= text.rfind("Throughput: ", 0) == 0;
+  EXPECT_TRUE(told);
+}
+
+}  // namespace
+}  // namespace assay
