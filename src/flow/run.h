@@ -101,7 +101,7 @@ struct HostPiece {
   uint32_t frame = kNoFlowRow;  // innermost frame around or itself
   RowSource source = RowSource::kNone;
   FlowCause cause = FlowCause::kHostGap;
-  Evidence evidence = Evidence::kAbsent;
+  CauseEvidence evidence = CauseEvidence::kAbsent;
 };
 
 struct HostThread {

@@ -235,10 +235,10 @@ class Judge {
 };
 
 // Kernels of the window that are no communication, by what they are.
-std::vector<KindShare> work_by_kind(const std::vector<WorkShare>& works,
+std::vector<KindShare> work_by_kind(const std::vector<NamedWork>& works,
                                     const KernelNames& kernels) {
   std::array<KindShare, kKernelKinds> by_kind{};
-  for (const WorkShare& work : works) {
+  for (const NamedWork& work : works) {
     if (work.kind != WorkKind::kCompute) continue;
     const KernelKind kind = kernels.of(work.name).kind;
     KindShare& share_of = by_kind[static_cast<size_t>(kind)];
@@ -256,15 +256,15 @@ std::vector<KindShare> work_by_kind(const std::vector<WorkShare>& works,
   return kinds;
 }
 
-std::vector<WorkShare> work_by_name(const Trace& trace, Interval window,
+std::vector<NamedWork> work_by_name(const Trace& trace, Interval window,
                                     const KernelNames& kernels) {
   const std::vector<bool> collective = collective_activities(trace, kernels);
-  std::unordered_map<uint32_t, WorkShare> by_name;
+  std::unordered_map<uint32_t, NamedWork> by_name;
   const ActivityTable& rows = trace.activities;
   for (size_t a = 0; a < rows.size(); ++a) {
     const bool inside = rows.start_ns[a] >= window.start_ns && rows.start_ns[a] < window.end_ns;
     if (rows.kind[a] == ActivityKind::kSync || !inside) continue;
-    WorkShare& work = by_name[rows.name[a].value];
+    NamedWork& work = by_name[rows.name[a].value];
     work.name = rows.name[a];
     work.kind = rows.kind[a] == ActivityKind::kMemcpy   ? WorkKind::kCopy
                 : rows.kind[a] == ActivityKind::kMemset ? WorkKind::kFill
@@ -273,9 +273,9 @@ std::vector<WorkShare> work_by_name(const Trace& trace, Interval window,
     work.ns += rows.dur_ns[a];
     ++work.count;
   }
-  std::vector<WorkShare> works;
+  std::vector<NamedWork> works;
   for (const auto& [name, work] : by_name) works.push_back(work);
-  std::sort(works.begin(), works.end(), [](const WorkShare& a, const WorkShare& b) {
+  std::sort(works.begin(), works.end(), [](const NamedWork& a, const NamedWork& b) {
     return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
   });
   return works;

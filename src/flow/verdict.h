@@ -81,7 +81,7 @@ enum class Borderline : uint8_t {
 };
 
 // Device work by name, longest first.
-struct WorkShare {
+struct NamedWork {
   StringId name;
   WorkKind kind = WorkKind::kCompute;
   int64_t ns = 0;
@@ -111,7 +111,7 @@ struct FlowVerdict {
   std::optional<FlowCause> detail;   // largest idle cause of the leading group
   std::vector<LostGroup> lost;       // largest first; only what is not 0
   std::vector<Contributor> leading;  // of the leading group, largest first
-  std::vector<WorkShare> work;       // of the window, largest first
+  std::vector<NamedWork> work;       // of the window, largest first
   std::vector<KindShare> kinds;      // of all kernels of the window, largest first
   // Cold starts: what bounds the rest, where that is enough to tell.
   bool cold_start = false;

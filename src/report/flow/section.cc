@@ -22,7 +22,7 @@ struct StateRow {
 
 StateRow busy_row(const char* state, int64_t ns) {
   StateRow row{.state = state, .ns = ns};
-  row.evidence_ns[static_cast<size_t>(Evidence::kRecorded)] = ns;
+  row.evidence_ns[static_cast<size_t>(CauseEvidence::kRecorded)] = ns;
   return row;
 }
 
@@ -45,16 +45,16 @@ std::vector<StateRow> state_rows(const FlowTotals& total) {
 
 Table causes_table(const FlowTotals& total) {
   const std::vector<StateRow> rows = state_rows(total);
-  const auto evidence = [](Evidence kind) {
+  const auto evidence = [](CauseEvidence kind) {
     return [kind](const StateRow& row) { return row.evidence_ns[static_cast<size_t>(kind)]; };
   };
   TableOf table(rows, {.key = "causes", .title = "What the device did, or why it did nothing"});
   table.add(keys::state, &StateRow::state)
       .add(keys::ns, &StateRow::ns)
       .add(keys::of_window, [&](const StateRow& row) { return share(row.ns, total.window_ns); })
-      .add(keys::recorded_ns, evidence(Evidence::kRecorded), Show::kDataOnly)
-      .add(keys::inferred_ns, evidence(Evidence::kInferred))
-      .add(keys::absent_ns, evidence(Evidence::kAbsent))
+      .add(keys::recorded_ns, evidence(CauseEvidence::kRecorded), Show::kDataOnly)
+      .add(keys::inferred_ns, evidence(CauseEvidence::kInferred))
+      .add(keys::absent_ns, evidence(CauseEvidence::kAbsent))
       .add(keys::opened_by_sync_ns, &StateRow::opened_by_sync_ns, Show::kDataOnly)
       .add(keys::opened_by_host_ns, &StateRow::opened_by_host_ns, Show::kDataOnly);
   return std::move(table);

@@ -209,7 +209,7 @@ class Words {
   }
 
   std::string longest(WorkKind kind) const {
-    for (const WorkShare& work : verdict_.work) {
+    for (const NamedWork& work : verdict_.work) {
       if (work.kind != kind) continue;
       return ", first " + describe_kernel(trace_.text(work.name)) + " " + format_ns(work.ns);
     }

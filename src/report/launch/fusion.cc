@@ -171,9 +171,7 @@ Section fusion_section(const FusionReport& report) {
           data_fact(keys::identity, report.identity == KernelIdentity::kName ? "name" : "shape"),
           data_fact(keys::min_count, report.min_count),
           data_fact(keys::recommended_total, report.recommended_total),
-          fact(keys::floor_ns,
-               floor_value(report.floor),
-               report.floor.text),
+          fact(keys::floor_ns, floor_value(report.floor), report.floor.text),
           data_fact(keys::outside_kernels, report.outside_kernels)}});
   for (Block& chart : fusion_charts(report)) section.blocks.push_back(std::move(chart));
   section.blocks.push_back(chains_table(report));

@@ -161,7 +161,7 @@ std::vector<Item> trace_items(const Trace& trace) {
     if (device.empty()) device = properties.name;
   }
   if (!device.empty()) {
-    items.push_back({.key = "device", .label = "device", .value = device, .unit = Unit::kText});
+    items.push_back({.key = "device", .label = "device", .value = device, .unit = Unit::kNone});
   }
   items.push_back(
       {.key = "events", .label = "events", .value = trace.counts.events, .unit = Unit::kCount});
