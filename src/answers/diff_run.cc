@@ -14,9 +14,8 @@
 #include "ingest/load.h"
 #include "report/document/import_notes.h"
 #include "report/run/section.h"
-#include "tax/families.h"
 #include "tax/kernel_db.h"
-#include "trace/api_names.h"
+#include "kernels/name.h"
 #include "trace/device_names.h"
 
 namespace assay {

@@ -19,7 +19,6 @@ struct TaxFlags {
   std::string base_weighting = "kernel";
   bool count_copies = false;
   std::string floor;
-  std::string families;
   std::string export_db;
   std::string replay;
   size_t top = 10;
@@ -61,7 +60,6 @@ Status check_flags(const TaxFlags& flags) {
 TaxRequest tax_request(const TaxFlags& flags) {
   TaxRequest request{.traces = traces_of(flags.common),
                      .floor = flags.floor,
-                     .families = flags.families,
                      .replay = flags.replay,
                      .top = flags.top};
   request.options.mode = flags.mode == "code" ? TaxMode::kCode : TaxMode::kPaper;
@@ -115,9 +113,6 @@ void add_tax_verb(Verb& app, int& exit_code) {
   sub.option("--floor", flags->floor,
              "launch time of an empty kernel: nanoseconds, a floor file, or a published "
              "platform; default: published for this board, else from the trace");
-  sub.option("--families", flags->families,
-             "more kernel families and library patterns, one rule per line")
-      .called("FILE");
   sub.option("--top", flags->top, "unique kernels listed; 0 = all").at_least_zero().shows_default();
   sub.option("--export-kernel-db", flags->export_db,
              "write every unique kernel for replay to this file")

@@ -62,7 +62,7 @@ std::vector<uint32_t> input_rows(const Trace& trace) {
 struct DatabaseBuilder {
   const Trace& trace;
   const std::vector<TaxRow>& rows;
-  const KernelFamilies& families;
+  const std::vector<std::string>& families;
   std::vector<uint32_t> inputs;
 
   std::string op_name(const TaxRow& row) const {
@@ -121,7 +121,7 @@ struct DatabaseBuilder {
     entry.shape = kernel.shape;
     entry.frequency = kernel.rows.size();
     entry.library = kernel.library;
-    entry.family = families.families[kernel.family].name;
+    entry.family = families[kernel.family];
     add_call(kernel, entry);
     add_times(kernel, entry);
     entry.key = key_of(entry);
@@ -202,7 +202,8 @@ std::string_view tracer_key(Tracer tracer) {
 }  // namespace
 
 KernelDatabase build_kernel_database(const Trace& trace, const TaxReport& report,
-                                     const KernelFamilies& families, bool copies_counted) {
+                                     const std::vector<std::string>& families,
+                                     bool copies_counted) {
   KernelDatabase database;
   database.source = trace.source;
   database.gpu = gpu_of_trace(trace);

@@ -58,9 +58,10 @@ struct KernelDatabase {
 };
 
 // Over all rows of the report. The inputs of operators are there only when the trace was read with
-// ReadOptions::keep_op_inputs. families: those that the report was made with.
+// ReadOptions::keep_op_inputs. families: KernelBook::families() of the book that the
+// report was made with.
 KernelDatabase build_kernel_database(const Trace& trace, const TaxReport& report,
-                                     const KernelFamilies& families, bool copies_counted);
+                                     const std::vector<std::string>& families, bool copies_counted);
 
 // The row of Eq. 1 that an entry stands for, with the trace's own means.
 KernelCost trace_cost(const KernelDbEntry& entry);

@@ -12,33 +12,6 @@ namespace {
 // A kernel that starts this much before its call or more is no clock noise (spec/tax 7).
 constexpr int64_t kDroppedLaunchNs = -10'000;
 
-// What a name says, looked up once per name.
-class NameFacts {
- public:
-  NameFacts(const Trace& trace, const KernelFamilies& families)
-      : trace_(trace), families_(families), facts_(trace.strings.size()) {}
-
-  void apply(StringId name, TaxRow& row) {
-    Fact& fact = facts_[name.index()];
-    if (!fact.known) {
-      const std::string_view text = trace_.text(name);
-      fact = {true, families_.is_library(text), families_.family_of(text)};
-    }
-    row.family = fact.family;
-    row.cost.library = fact.library;
-  }
-
- private:
-  struct Fact {
-    bool known = false;
-    bool library = false;
-    uint16_t family = 0;
-  };
-  const Trace& trace_;
-  const KernelFamilies& families_;
-  std::vector<Fact> facts_;
-};
-
 bool counts(ActivityKind kind, bool count_copies) {
   return kind == ActivityKind::kKernel ||
          (count_copies && (kind == ActivityKind::kMemcpy || kind == ActivityKind::kMemset));
@@ -109,9 +82,7 @@ bool ranges_are_ops(const Trace& trace, const std::vector<TaxRow>& rows) {
 
 TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& windows,
                          const TaxOptions& options) {
-  const KernelFamilies& families =
-      options.families != nullptr ? *options.families : builtin_kernel_families();
-  NameFacts names(trace, families);
+  const auto names = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
   const HostEntries entries(trace, links);
   const CallOwners owners(trace, links, options.count_copies);
   const ActivityTable& activities = trace.activities;
@@ -127,7 +98,9 @@ TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& 
     row.kernel = ActivityId(a);
     row.call = links.activity_call[a];
     row.cost.dur_ns = activities.dur_ns[a];
-    names.apply(activities.name[a], row);
+    const KernelFacts& facts = names->of(activities.name[a]);
+    row.family = facts.family;
+    row.cost.library = facts.vendor_library;
     int64_t time_ns = activities.start_ns[a];
     if (row.call) {
       time_ns = trace.api_calls.start_ns[row.call.index()];

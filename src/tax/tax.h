@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@
 #include "base/result.h"
 #include "base/stats.h"
 #include "floor/floor.h"
-#include "tax/families.h"
+#include "kernels/names.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/phases.h"
@@ -46,7 +47,8 @@ struct TaxOptions {
   BaseWeighting base_weighting = BaseWeighting::kKernel;
   bool count_copies = false;  // memcpy and memset rows count as kernels in N and T_Device
   std::optional<LaunchFloor> floor = std::nullopt;  // absent: found in the trace
-  const KernelFamilies* families = nullptr;         // absent: the built-in patterns
+  // What the kernels are; absent: by the built-in table.
+  std::shared_ptr<const KernelNames> kernels = {};
 };
 
 // One row of Eq. 1: an invocation (invocations = 1), or a unique kernel and how often it ran.
@@ -189,7 +191,7 @@ struct TaxRow {
   OpId op;                       // dispatch entry: the aten op, else the innermost op
   AnnotationId range;            // dispatch entry where ranges stand in for operators
   uint32_t window = UINT32_MAX;  // index into Windows; UINT32_MAX = outside all
-  uint16_t family = 0;           // index into KernelFamilies
+  uint16_t family = 0;           // index into KernelBook::families()
   KernelCost cost;
   int64_t entry_ns = 0;  // start of the dispatch entry; of the call, without one
   int64_t root_ns = 0;   // start of the outermost operator or frame around the call; of the call

@@ -16,6 +16,7 @@ import sys
 import time
 
 import datasets
+import kernel_names
 import reference
 
 SKIP = 77
@@ -27,9 +28,6 @@ NOISE_NS = 100
 # Other ranks and other writings of a run that is checked; named on the command line they are read.
 TWINS = re.compile(r"megatron_kineto_[1-7]|rank-1$|operator_cats|trace_diff_control")
 
-LIBRARY = ["cublas", "cutlass", "cudnn", "cijk_", "rocblas", "miopen", "ck_tile",
-           "composable_kernel"]
-NATIVE = ["nvjet", "wgmma", "s884gemm"]
 # Board as its driver names it, and the launch of a null kernel under the PyTorch profiler.
 FLOORS = {"A100-SXM4-80GB": 2261, "H100 PCIe": 2375, "GH200": 2772}
 
@@ -68,8 +66,7 @@ def clean(raw):
 
 
 def is_library(name):
-    lower = name.lower()
-    return any(p in lower for p in LIBRARY) and not any(p in lower for p in NATIVE)
+    return kernel_names.read(name)["vendor_library"] == "1"
 
 
 def round_half_up(numerator, denominator):

@@ -147,7 +147,7 @@ def check_refusals(checker, database, replay, floor):
     checker.refuses("SIZE=TRACE", "tax", "--batch", TRACE)
     checker.refuses("neither a batch size", "tax", "--batch", f"b8={TRACE}")
     checker.refuses("there already", "tax", "--batch", f"8={TRACE}", "--batch", f"8={TRACE}")
-    checker.refuses("line 1", "tax", TRACE, "--families", checker.write("families.txt", "what is this\n"))
+    checker.refuses("line 1", "tax", TRACE, "--kernels", checker.write("kernels.txt", "what is this\n"))
     checker.refuses("neither nanoseconds, nor a floor file", "tax", TRACE, "--floor", "abacus")
 
 

@@ -79,6 +79,8 @@ def summarize(path):
                 tables["transfers"].append(row["bytes"])
             if kind == "kernel":
                 tables["kernel_shapes"].append(row)
+            if kind == "sync" and 1 <= row["syncType"] <= 4:
+                tables["waits"].append(row)
     instants = metadata = 0
     push_pop = []
     for row in event_rows[RANGES]:

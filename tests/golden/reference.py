@@ -25,7 +25,7 @@ import datasets
 TABLES = [
     "ops", "frames", "api_calls", "activities", "annotations", "gpu_annotations", "overheads",
     "other_events", "counters", "memory_events", "kernel_shapes", "transfers", "collectives",
-    "op_sequences", "forward_backward_flows",
+    "waits", "op_sequences", "forward_backward_flows",
 ]
 TIMED_TABLES = ["ops", "frames", "api_calls", "activities", "annotations"]
 TABLE_OF = {
@@ -45,6 +45,7 @@ ACTIVITY_OF = {
     "cuda_sync": "sync", "cuda_event": "sync", "xpu_sync": "sync",
     "mtia_ccp_events": "other", "hpu_op": "other",
 }
+WAITS = {"Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"}
 FORWARD_BACKWARD_FLOWS = {"fwdbwd", "forward_backward", "fwd_bwd"}
 SPANS = {"trace"}
 
@@ -282,6 +283,8 @@ class Import:
                 self.tables["transfers"].append(row)
             if "Collective name" in row.args:
                 self.tables["collectives"].append(row)
+            if row.kind == "sync" and row.name in WAITS:
+                self.tables["waits"].append(row)
 
 
 # ---- links ---------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ void totals(const char* key, const FlowTotals& of, std::string& out) {
     int64_t sum = 0;
     for (size_t c = 0; c < kFlowCauses; ++c) sum += of.evidence_ns[c][e];
     if (e > 0) out += ',';
-    out += '"' + std::string(evidence_name(static_cast<Evidence>(e))) + "\":" + std::to_string(sum);
+    out += '"' + std::string(evidence_name(static_cast<CauseEvidence>(e))) + "\":" + std::to_string(sum);
   }
   out += "}}";
 }
@@ -72,6 +72,7 @@ void print(const std::string& path) {
   std::string out = "{\"file\":";
   append_json_string(path, out);
   member("seconds", std::chrono::duration<double>(end - begin).count(), out);
+  member("base_time_ns", trace.base_time_ns, out);
   member("run_start_ns", report.run.start_ns, out);
   member("window_start_ns", report.window.start_ns, out);
   member("window_end_ns", report.window.end_ns, out);
@@ -89,6 +90,7 @@ void print(const std::string& path) {
   member("works", static_cast<int64_t>(report.evidence.works), out);
   member("kernel_ns", report.evidence.kernel_ns, out);
   member("launch_limit_ns", report.floors.launch.limit_ns, out);
+  member("stream_limit_ns", report.floors.stream.limit_ns, out);
   member("queue_depth", static_cast<int64_t>(report.floors.queue_depth), out);
   out += ",\"contributors\":[";
   bool first = true;

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/numbers.h"
+#include "kernels/kernel.h"
+#include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/flow/section.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -47,23 +49,18 @@ std::string_view cause_words(FlowCause cause) {
   return "";
 }
 
-double share_of(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0.0;
-}
-
 class Words {
  public:
   explicit Words(const FlowAnswer& answer)
       : trace_(answer.trace),
         report_(answer.report),
         verdict_(answer.verdict),
-        kernels_(answer.kernels),
         total_(answer.report.total) {}
 
   // Of the window times devices, which all shares are of.
-  std::string of_window(int64_t ns) const { return format_share(share_of(ns, total_.window_ns)); }
+  std::string of_window(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
   std::string window() const {
-    std::string text = format_ns(report_.window.length());
+    std::string text = format_ns(report_.window.end_ns - report_.window.start_ns);
     if (report_.devices.size() > 1) {
       text += " on " + format_count(static_cast<int64_t>(report_.devices.size())) + " devices";
     }
@@ -88,9 +85,10 @@ class Words {
     const std::string_view name = trace_.text(contributor.name);
     if (contributor.source == RowSource::kActivity) return describe_kernel(name);
     std::string text(name);
-    const StringId around = contributor.within_op ? contributor.within_op : contributor.within_frame;
-    const bool tells_more = contributor.cause == FlowCause::kInput && around &&
-                            around != contributor.name;
+    const StringId around =
+        contributor.within_op ? contributor.within_op : contributor.within_frame;
+    const bool tells_more =
+        contributor.cause == FlowCause::kInput && around && around != contributor.name;
     return tells_more ? text + " in " + std::string(trace_.text(around)) : text;
   }
 
@@ -121,8 +119,7 @@ class Words {
         return "Starved for input: the GPU is idle " + idle() + ", " + lost(BoundBy::kInput) +
                " while the host loads data" + first_of(2) + ".";
       case BoundBy::kSync:
-        return "Bound by synchronisation: the GPU is idle " + idle() + ", " +
-               lost(BoundBy::kSync) +
+        return "Bound by synchronisation: the GPU is idle " + idle() + ", " + lost(BoundBy::kSync) +
                " because the host waits for the device and only then goes on" + first_of(2) + ".";
       case BoundBy::kAlloc:
         return "Allocation-bound: the GPU is idle " + idle() + ", " + lost(BoundBy::kAlloc) +
@@ -148,7 +145,7 @@ class Words {
       case BoundBy::kTooLittle:
         return too_little();
       case BoundBy::kNoGpu:
-        return "No GPU work in this trace.";
+        return no_kernels_words(trace_);
       case BoundBy::kNoHost:
         return "Undecided: the GPU is idle " + idle() +
                ", and the trace has no host row that says why; record the host's launch calls too.";
@@ -183,9 +180,10 @@ class Words {
  private:
   static std::string group_name(BoundBy bound) {
     constexpr std::array<std::string_view, kBounds> kNames = {
-        "the GPU",       "the host", "input", "synchronisation", "allocation", "one-off costs",
-        "unseen work",   "waiting in collectives", "communication", "copies",  "missing demand",
-        "too few rows",  "no GPU work",            "no host rows"};
+        "the GPU",       "the host",      "input",          "synchronisation",
+        "allocation",    "one-off costs", "unseen work",    "waiting in collectives",
+        "communication", "copies",        "missing demand", "too few rows",
+        "no GPU work",   "no host rows"};
     return std::string(kNames[static_cast<size_t>(bound)]);
   }
   std::string group_text(const LostGroup& group) const {
@@ -211,7 +209,7 @@ class Words {
   }
 
   std::string longest(WorkKind kind) const {
-    for (const WorkShare& work : verdict_.work) {
+    for (const NamedWork& work : verdict_.work) {
       if (work.kind != kind) continue;
       return ", first " + describe_kernel(trace_.text(work.name)) + " " + format_ns(work.ns);
     }
@@ -228,18 +226,13 @@ class Words {
     if (!verdict_.kinds.empty()) {
       const KindShare& kind = verdict_.kinds.front();
       text += "; " + std::string(kernel_kind_name(kind.kind)) + " kernels are " +
-              format_share(share_of(kind.ns, report_.evidence.kernel_ns)) + " of kernel time";
+              format_share(share(kind.ns, report_.evidence.kernel_ns)) + " of kernel time";
     }
     return text + longest(WorkKind::kCompute) + ".";
   }
 
   std::string unseen() const {
     std::string text = "Undecided: the GPU shows no work for " + idle();
-    if (report_.evidence.rows_left_out > 0) {
-      return text + ", but " + format_count(static_cast<int64_t>(report_.evidence.rows_left_out)) +
-             " dispatches between the rows are not in the file: whether it was idle is not "
-             "recorded.";
-    }
     text += ", but work that was handed over was pending in " + lost(BoundBy::kUnseenWork) +
             first_of(1) +
             ": earlier work or work that is not recorded kept it busy, or rows were left out. "
@@ -261,13 +254,12 @@ class Words {
   const Trace& trace_;
   const FlowReport& report_;
   const FlowVerdict& verdict_;
-  const KernelBook& kernels_;
   const FlowTotals& total_;
 };
 
 class Levers {
  public:
-  explicit Levers(const FlowAnswer& answer) : answer_(answer), words_(answer) {}
+  explicit Levers(const FlowAnswer& answer) : answer_(answer) {}
 
   std::vector<Lever> find() {
     const FlowVerdict& verdict = answer_.verdict;
@@ -322,7 +314,8 @@ class Levers {
     if (pytorch()) {
       return "take the host off the path: " + graphs + ", torch.compile, or a faster CPU core";
     }
-    return "take the host off the path: " + graphs + ", larger pieces of work, or a faster CPU core";
+    return "take the host off the path: " + graphs +
+           ", larger pieces of work, or a faster CPU core";
   }
 
   std::string remove_syncs() const {
@@ -333,15 +326,14 @@ class Levers {
   // Gains below 1 % of the window are no levers.
   void add(FirstLever lever, std::string key, std::string what, int64_t at_most_ns,
            std::string basis) {
-    const int64_t window_ns = answer_.report.window.length();
+    const int64_t window_ns = (answer_.report.window.end_ns - answer_.report.window.start_ns);
     if (at_most_ns * 100 < window_ns) return;
-    const FirstLever leading = answer_.verdict.lever == FirstLever::kLessHostWork
-                                   ? FirstLever::kGraphOrCompile
-                               : answer_.verdict.lever == FirstLever::kBalanceRanks
-                                   ? FirstLever::kOverlapCommunication
-                                   : answer_.verdict.lever;
-    levers_.push_back({{std::move(key), std::move(what), at_most_ns,
-                        share_of(at_most_ns, window_ns), std::move(basis)},
+    const FirstLever leading =
+        answer_.verdict.lever == FirstLever::kLessHostWork   ? FirstLever::kGraphOrCompile
+        : answer_.verdict.lever == FirstLever::kBalanceRanks ? FirstLever::kOverlapCommunication
+                                                             : answer_.verdict.lever;
+    levers_.push_back({{std::move(key), std::move(what), at_most_ns, share(at_most_ns, window_ns),
+                        std::move(basis)},
                        lever == leading});
   }
 
@@ -354,13 +346,10 @@ class Levers {
     add(FirstLever::kFasterKernel, "device_work",
         "make " + std::string(kernel_kind_name(kind.kind)) + " kernels cheaper, first " +
             describe_kernel(answer_.trace.text(kind.longest)),
-        bound_ns,
-        "summed duration of these kernels: " +
-            format_counted(kind.count, "run", "runs"));
+        bound_ns, "summed duration of these kernels: " + format_counted(kind.count, "run", "runs"));
   }
 
   const FlowAnswer& answer_;
-  Words words_;
   std::vector<Ranked> levers_;
 };
 

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/name.h"
 #include "launch/idle.h"
 #include "launch/tree.h"
 #include "levels/overhead.h"
 #include "tax/exclusive.h"
 #include "tax/tax_summer.h"
-#include "trace/api_names.h"
 #include "trace/process_facts.h"
 
 namespace assay {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/numbers.h"
 #include "report/document/means.h"
 #include "report/run/floor.h"
 #include "report/tax/charts.h"
@@ -11,8 +12,6 @@
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double share_of(double part, double whole) { return whole > 0 ? part / whole : kNan; }
 double share_of(int64_t part, int64_t whole) {
@@ -112,8 +111,9 @@ Table layers_table(const TaxReport& r) {
       traced("Python, T_Py", s.t_py_ns, "trace"),
       traced(dispatch, s.ft_dispatch_ns, base),
       traced("library, ΔCT", s.ct_ns, base),
-      no_floor ? Layer{"launch floor, ΔKT", std::nullopt, "not known"}
-               : Layer{"launch floor, ΔKT", s.kt_ns, std::string(floor_source_name(r.floor.source))},
+      no_floor
+          ? Layer{"launch floor, ΔKT", std::nullopt, "not known"}
+          : Layer{"launch floor, ΔKT", s.kt_ns, std::string(floor_source_name(r.floor.source))},
       {"T_Orch", s.t_orch_ns,
        !s.charged()         ? "not told"
        : no_floor || no_ops ? "sum, at least"
