@@ -43,7 +43,7 @@ TEST(AnswerThroughput, AFittedModelAnswersLikeItsTable) {
   ASSERT_TRUE(fit) << fit.error().describe();
   PredictRequest request;
   request.bench = example_table();
-  request.points.at = {"bb=48,ii=512,oo=512"};
+  request.points.at = {"n=1,model=mistralai/Mistral-7B-v0.1,bb=48,ii=512,oo=512"};
   const auto of_table = answer_prediction(request);
   ASSERT_TRUE(of_table) << of_table.error().describe();
   request.bench.tables = {folder.add("model.json", fit->model)};
@@ -66,7 +66,7 @@ TEST(AnswerThroughput, APredictionNeedsPoints) {
 TEST(AnswerThroughput, PointsOutsideAreRefusedWhereThatIsAsked) {
   PredictRequest request;
   request.bench = example_table();
-  request.points.at = {"bb=1000000,ii=512,oo=512"};
+  request.points.at = {"n=1,model=mistralai/Mistral-7B-v0.1,bb=1000000,ii=512,oo=512"};
   EXPECT_TRUE(answer_prediction(request));
   request.inside_only = true;
   const auto refused = answer_prediction(request);
