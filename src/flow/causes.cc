@@ -90,7 +90,8 @@ class IdleSweep {
     const bool told = !submits_.empty() && host_known_;
     if (!told) {
       add(span, FlowCause::kNoEvidence, Evidence::kAbsent);
-    } else if (next != kNoFlowRow && run_.works[next].submit_ns == kUnknownNs) {
+    } else if (next != kNoFlowRow && run_.works[next].submit_ns == kUnknownNs &&
+               !run_.works[next].helper) {
       unlinked_gap(span, next);
     } else {
       linked_gap(span);
