@@ -48,6 +48,7 @@ check:
 	tools/check_format.sh
 	python3 tools/check_layers.py
 	python3 tools/gen_schema_docs.py --check
+	python3 tools/gen_metrics_docs.py --check
 	python3 tools/gen_format_docs.py --check
 	$(CONFIGURE) dev $(CCACHE)
 	$(BUILD) dev

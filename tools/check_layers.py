@@ -11,7 +11,8 @@ too: it reads their sensors. It sees no room, and only cli sees it.
 
 Rooms never include each other, writers never include rooms, collectors share one wire header with
 ingest and nothing else. The Gaussian process in throughput/gp is mathematics: it knows no table, no
-model and no GPU. A third-party header stays in the folder and in as few .cc files as its line
+model and no GPU. What a kernel is is decided in kernels/ alone: no other file holds lists of words of
+kernel names. A third-party header stays in the folder and in as few .cc files as its line
 below says, and out of every header: what one costs to compile is paid once.
 """
 
@@ -79,6 +80,31 @@ SECOND_FLOOR = re.compile(
 # Slow to compile and rarely needed: fine in a .cc file, not in a header that everyone pays for.
 NOT_IN_HEADERS = {"iostream", "regex", "filesystem"}
 
+# What a kernel is, its name tells kernels/ alone: elsewhere a word of kernel names in quotes is taken
+# for a second list of them. Each exception says which other names it reads.
+KERNEL_WORDS = re.compile(
+    r'"(?:[a-z0-9_ ]*_)?(?:gemm|gemv|cutlass|cublas|cublaslt|cudnn|nvjet|xmma|cijk_?|wgrad|dgrad|fprop|winograd|convolve|conv2d|'
+    r'nccl(?:devkernel|kernel)?|rccl|nvshmem|mscclpp?|all_?reduce|reduce_?scatter|cross_device_reduce|elementwise(?:_kernel)?|'
+    r'reduce_kernel|softmax|layer_?norm|rms_?norm|batch_?norm|fmha|flash(?:_fwd|_bwd)?|attn(?:_fwd|_bwd)?|attention|'
+    r'triton_|multi_tensor(?:_apply)?|catarraybatchedcopy|direct_copy_kernel|radix_?sort|topk|act_and_mul)(?:_[a-z0-9_]*)?"')
+MATCHING = re.compile(r"(?:contains|find|starts_with|ends_with|has|in_name|in_text|any_of|search)\w*\s*\(|"
+                      r"std::array<\s*std::string_view|initializer_list<std::string_view>|const char\*")
+OTHER_NAMES = {
+    "src/trace/phases.cc": "names of operators, labels and kernels alike, only to see that something attends",
+    "src/levels/modules.cc": "classes of modules and operators",
+    "src/levels/structure.cc": "names that Chopper gives operations",
+    "src/levels/labels.cc": "labels of record_function",
+    "src/levels/figures.cc": "names that Chopper gives operations",
+    "src/levels/token_groups.cc": "names of collectives, as kernels/ tells them",
+    "src/levels/flops.cc": "operators",
+    "src/levels/place.cc": "names of operators",
+    "src/throughput/physics.cc": "parts of a model",
+    "src/ingest/nsys/host_rows.cc": "tables and ranges of host libraries",
+    "src/ingest/rocprof/json.cc": "sections of the file",
+    "src/devices/workload.cc": "workloads as the user types them",
+    "src/devices/simulated_parts.cc": "workloads as the user types them",
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -86,6 +112,21 @@ def room_of(parts):
     """The room a path starts in: its first folder, or its first two where those are a room."""
     folder = "/".join(parts[:2])
     return folder if folder in ALLOWED else parts[0]
+
+
+def kernel_lists(name, text):
+    """Lines that match kernel names by words of their own."""
+    if not name.startswith("src/") or name.startswith(("src/kernels/", "src/report/")) or name in OTHER_NAMES:
+        return []
+    lines = text.splitlines()
+    found = []
+    for number, line in enumerate(lines):
+        word = KERNEL_WORDS.search(line.split("//")[0])
+        nearby = " ".join(lines[max(0, number - 4):number + 1])
+        if word and MATCHING.search(nearby):
+            found.append(f"{name}:{number + 1}: {word.group()} looks like a list of kernel names; ask kernels/ "
+                         "(data/kernel_kinds.txt)")
+    return found
 
 
 def main():
@@ -105,6 +146,7 @@ def main():
             problems.append(f"{name}: the folder '{room}' has no place in the house")
             continue
         text = path.read_text(encoding="utf-8")
+        problems += kernel_lists(name, text)
         for found in SECOND_FLOOR.finditer(text) if room in ALLOWED and room != "floor" else ():
             problems.append(f"{name}: '{found.group().strip().splitlines()[0]}': the launch floor is found in floor/")
         for quote, target in INCLUDE.findall(text):

@@ -18,11 +18,10 @@ namespace assay {
 
 struct TaxRequest {
   TraceRequest traces = {};
-  TaxOptions options = {};    // without floor and families, which are named below
-  std::string floor = {};     // as LaunchRequest
-  std::string families = {};  // file with more kernel families and library patterns
-  std::string replay = {};    // replay file: the measured decomposition, of one trace
-  size_t top = 10;            // unique kernels listed; 0 = all
+  TaxOptions options = {};  // without floor and kernels
+  std::string floor = {};   // as LaunchRequest
+  std::string replay = {};  // replay file: the measured decomposition, of one trace
+  size_t top = 10;          // unique kernels listed; 0 = all
   // Takes the unique kernels of a trace, for replay; absent: nobody asked for them.
   std::function<Status(const KernelDatabase&)> kernels = {};
 };
@@ -40,10 +39,8 @@ struct TaxSweepRequest {
 };
 Result<Answer> answer_tax_sweep(const TaxSweepRequest& request);
 
-// What both start from. The built-in families with the user's in front; families must outlive the
-// options.
-Result<KernelFamilies> tax_families(const TaxRequest& request);
-TaxOptions tax_options(const TaxRequest& request, const KernelFamilies& families,
+// The options for one trace.
+TaxOptions tax_options(const TaxRequest& request, const LoadedTrace& loaded,
                        const LaunchFloor& floor);
 
 }  // namespace assay

@@ -16,7 +16,6 @@ namespace {
 struct SweepInputs {
   const TaxRequest& request;
   const TraceRequest& traces;
-  const KernelFamilies& families;
   Answer answer;
   TrustNotes trust = {};
 };
@@ -43,9 +42,8 @@ Result<TaxPoint> add_trace(const SweepArgument& argument, SweepInputs& inputs) {
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(argument.path, inputs.traces));
   ASSAY_TRY_ASSIGN(const LaunchFloor floor,
                    floor_asked(inputs.request.floor, loaded.trace, loaded.links));
-  ASSAY_TRY_ASSIGN(const TaxReport report,
-                   analyze_tax(loaded.trace, loaded.links, loaded.windows,
-                               tax_options(inputs.request, inputs.families, floor)));
+  ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
+                                                       tax_options(inputs.request, loaded, floor)));
   std::vector<Item> items = trace_items(loaded.trace);
   items.insert(items.begin(), {"batch", "batch", size_value(argument.label.batch)});
   if (argument.label.seq_len > 0) {
@@ -89,10 +87,9 @@ Result<TaxPlatform> load_platform(const TaxSweepPlatform& asked, SweepInputs& in
 }  // namespace
 
 Result<Answer> answer_tax_sweep(const TaxSweepRequest& request) {
-  ASSAY_TRY_ASSIGN(const KernelFamilies families, tax_families(request.tax));
   TraceRequest traces = request.tax.traces;
   traces.keep_op_inputs = true;  // as answer_tax
-  SweepInputs inputs{request.tax, traces, families, {new_document("Tax")}};
+  SweepInputs inputs{request.tax, traces, {new_document("Tax")}};
   std::vector<TaxPlatform> platforms;
   for (const TaxSweepPlatform& asked : request.platforms) {
     ASSAY_TRY_ASSIGN(TaxPlatform platform, load_platform(asked, inputs));

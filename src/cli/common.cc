@@ -147,6 +147,10 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
             trace_inputs_words() + ", a folder or pattern of them, or - for JSON on standard input")
         .required();
     add_window_option(verb, options);
+    verb.option("--kernels", options.kernels,
+                "what kernels are, where the built-in table does not know their names "
+                "(docs/formats/kernels.md)")
+        .called("FILE");
     verb.flag("--cache{auto}", options.cache,
               "keep a cached form of every trace read, and open that the next time; --cache=DIR "
               "names the folder, else ~/.cache/assay")
@@ -154,7 +158,8 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
   }
   verb.option("--format", options.format,
               "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
-              "ends with, else terminal");
+              "ends with, else terminal")
+      .suggests({"terminal", "json", "csv", "md", "html", "xlsx"});
   verb.option("-o,--output", options.output, "write to this file instead of standard output")
       .called("FILE");
   verb.option("--color", options.color, "auto, always or never")

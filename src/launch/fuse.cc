@@ -173,8 +173,9 @@ Result<FusionReport> analyze_fusion(const Trace& trace, const Links& links, cons
     report.planned_kernels.emplace_back(first, first + chain.length);
   }
   report.min_count = options.min_count;
+  const auto names = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
   Recommendations recommended =
-      recommend(trace, links, raw, roots, segments, plan, report.floor, options.max_chains);
+      recommend(trace, links, *names, raw, roots, segments, plan, report.floor, options.max_chains);
   report.recommended_total = recommended.distinct;
   report.recommended = std::move(recommended.chains);
   report.trust = fusion_trust(trace, links, report);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "base/result.h"
 #include "floor/floor.h"
+#include "kernels/names.h"
 #include "launch/metrics.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
@@ -44,20 +46,9 @@ struct FusionOptions {
   size_t max_chains = 10;      // recommended chains listed
   uint32_t min_count = 2;      // occurrences that a recommended chain needs
   std::optional<LaunchFloor> floor = std::nullopt;  // absent: found in the trace
+  // What the kernels are; absent: by the built-in table.
+  std::shared_ptr<const KernelNames> kernels = {};
 };
-
-// What a kernel does, from its name, as far as fusing is concerned.
-enum class KernelKind : uint8_t {
-  kElementwise,
-  kReduction,  // sums, norms, softmax
-  kCopy,       // copies, casts, fills, gathers written as kernels
-  kLibrary,    // GEMM, convolution, attention: hand-written, not fusable by a compiler as such
-  kGenerated,  // already written by a compiler (Triton, Inductor)
-  kCollective,
-  kOther,
-};
-std::string_view kernel_kind_name(KernelKind kind);
-KernelKind classify_kernel(std::string_view name);
 
 enum class Remedy : uint8_t {
   kTriton,        // one hand-written kernel for a short elementwise run

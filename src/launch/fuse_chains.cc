@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "kernels/name.h"
 #include "launch/facts.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -83,10 +83,12 @@ class OpTree {
 
 class ChainDescriber {
  public:
-  ChainDescriber(const Trace& trace, const Links& links, const std::vector<int64_t>& raw,
-                 const std::vector<OpId>& roots, const KernelSegments& segments)
+  ChainDescriber(const Trace& trace, const Links& links, const KernelNames& names,
+                 const std::vector<int64_t>& raw, const std::vector<OpId>& roots,
+                 const KernelSegments& segments)
       : trace_(trace),
         links_(links),
+        names_(names),
         raw_(raw),
         roots_(roots),
         segments_(segments),
@@ -116,13 +118,13 @@ class ChainDescriber {
 
  private:
   void name_kernels(const ChainGroup& group, RecommendedChain& chain) const {
-    std::vector<KernelKind> kinds;
+    std::vector<FusionKind> kinds;
     for (uint32_t i = 0; i < group.length; ++i) {
       const ActivityId kernel = segments_.kernels[group.positions.front() + i];
       const std::string_view name = trace_.text(trace_.activities.name[kernel.index()]);
       chain.kernels.emplace_back(name);
       chain.short_kernels.push_back(describe_kernel(name));
-      kinds.push_back(classify_kernel(name));
+      kinds.push_back(fusion_kind(names_.of(trace_.activities.name[kernel.index()])));
     }
     Advice advice = advise(kinds);
     chain.remedy = advice.remedy;
@@ -156,6 +158,7 @@ class ChainDescriber {
 
   const Trace& trace_;
   const Links& links_;
+  const KernelNames& names_;
   const std::vector<int64_t>& raw_;
   const std::vector<OpId>& roots_;
   const KernelSegments& segments_;
@@ -164,23 +167,35 @@ class ChainDescriber {
 
 }  // namespace
 
-Advice advise(const std::vector<KernelKind>& kinds) {
-  const auto count = [&](KernelKind kind) {
+std::string_view remedy_name(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::kTriton:
+      return "triton";
+    case Remedy::kTorchCompile:
+      return "torch_compile";
+    case Remedy::kCudaGraph:
+      return "cuda_graph";
+  }
+  return "";
+}
+
+Advice advise(const std::vector<FusionKind>& kinds) {
+  const auto count = [&](FusionKind kind) {
     return static_cast<size_t>(std::count(kinds.begin(), kinds.end(), kind));
   };
-  const size_t simple = count(KernelKind::kElementwise) + count(KernelKind::kCopy);
+  const size_t simple = count(FusionKind::kElementwise) + count(FusionKind::kCopy);
   if (kinds.size() > kLongChain) {
     return {Remedy::kCudaGraph, "too long for one kernel: replay its launches as a CUDA graph"};
   }
-  if (count(KernelKind::kCollective) > 0) {
+  if (count(FusionKind::kCollective) > 0) {
     return {Remedy::kCudaGraph, "a collective cannot be fused, but a CUDA graph can replay it"};
   }
-  if (count(KernelKind::kGenerated) > 0) {
+  if (count(FusionKind::kGenerated) > 0) {
     return {Remedy::kCudaGraph,
             "a compiler already fused here: replay what is left (torch.compile "
             "mode=reduce-overhead)"};
   }
-  if (2 * count(KernelKind::kLibrary) > kinds.size()) {
+  if (2 * count(FusionKind::kLibrary) > kinds.size()) {
     return {Remedy::kCudaGraph,
             "mostly library kernels, which no compiler merges: replay them as a CUDA graph"};
   }
@@ -191,7 +206,7 @@ Advice advise(const std::vector<KernelKind>& kinds) {
           "elementwise work around reductions or library kernels: a torch.compile region fuses it"};
 }
 
-Recommendations recommend(const Trace& trace, const Links& links,
+Recommendations recommend(const Trace& trace, const Links& links, const KernelNames& names,
                           const std::vector<int64_t>& raw_launch_times,
                           const std::vector<OpId>& roots, const KernelSegments& segments,
                           const std::vector<PlannedChain>& plan, const LaunchFloor& floor,
@@ -199,7 +214,7 @@ Recommendations recommend(const Trace& trace, const Links& links,
   Recommendations result;
   const std::vector<ChainGroup> groups = group_plan(segments, plan);
   result.distinct = groups.size();
-  const ChainDescriber describer(trace, links, raw_launch_times, roots, segments);
+  const ChainDescriber describer(trace, links, names, raw_launch_times, roots, segments);
   for (size_t g = 0; g < std::min(max_chains, groups.size()); ++g) {
     result.chains.push_back(describer.describe(groups[g], floor));
   }

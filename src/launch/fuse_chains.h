@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/names.h"
+#include "kernels/views.h"
 #include "launch/fuse.h"
 #include "launch/fuse_mining.h"
 #include "launch/fuse_segments.h"
@@ -20,7 +22,7 @@ struct Advice {
   std::string reason;
 };
 // What fits a chain of kernels of these kinds.
-Advice advise(const std::vector<KernelKind>& kinds);
+Advice advise(const std::vector<FusionKind>& kinds);
 
 struct Recommendations {
   uint64_t distinct = 0;                 // chains before the cut to max_chains
@@ -28,7 +30,7 @@ struct Recommendations {
 };
 
 // Groups the plan by chain (its first kernel and length determine the rest, PS being 1).
-Recommendations recommend(const Trace& trace, const Links& links,
+Recommendations recommend(const Trace& trace, const Links& links, const KernelNames& names,
                           const std::vector<int64_t>& raw_launch_times,
                           const std::vector<OpId>& roots, const KernelSegments& segments,
                           const std::vector<PlannedChain>& plan, const LaunchFloor& floor,

@@ -177,7 +177,8 @@ Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, cons
   }
   report.means = means_of(report.iterations);
 
-  report.top_kernels = rank_kernels(trace, raw, report.whole);
+  const auto names = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
+  report.top_kernels = rank_kernels(trace, *names, raw, report.whole);
   report.kernel_names = report.top_kernels.size();
   if (options.top_kernels > 0 && report.top_kernels.size() > options.top_kernels) {
     report.top_kernels.resize(options.top_kernels);

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "base/result.h"
 #include "base/stats.h"
 #include "floor/floor.h"
+#include "kernels/names.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -30,6 +32,8 @@ struct LaunchOptions {
   std::optional<LaunchFloor> floor = std::nullopt;  // F; absent: found in the trace
   bool count_copies = false;  // memcpy and memset also make the GPU busy (union only, never Eq. 5)
   size_t top_kernels = 10;    // rows of LaunchReport::top_kernels; 0 = all
+  // What the kernels are; absent: by the built-in table.
+  std::shared_ptr<const KernelNames> kernels = {};
 };
 
 // Which event is p_1, the start of the inference-latency window.
@@ -147,6 +151,7 @@ struct LaunchMeans {
 // One kernel name. Ordered by count, then launch_queue_sum_ns, then name (spec/launch 2).
 struct TopKernel {
   std::string name;
+  KernelKind kind = KernelKind::kOther;
   uint64_t count = 0;  // kernels of that name, linked or not
   uint64_t timed = 0;  // of those, with a t_l: the base of launch_queue_mean_ns
   int64_t launch_queue_sum_ns = 0;

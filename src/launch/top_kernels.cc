@@ -23,7 +23,7 @@ bool before(const TopKernel& a, const TopKernel& b) {
 
 }  // namespace
 
-std::vector<TopKernel> rank_kernels(const Trace& trace,
+std::vector<TopKernel> rank_kernels(const Trace& trace, const KernelNames& names,
                                     const std::vector<int64_t>& raw_launch_times,
                                     const LaunchMetrics& whole) {
   const int64_t il_end_ns = whole.origin_ns + whole.il_ns;
@@ -45,6 +45,7 @@ std::vector<TopKernel> rank_kernels(const Trace& trace,
     TopKernel& kernel = by_name[s];
     if (kernel.count == 0) continue;
     kernel.name = trace.text(StringId(s));
+    kernel.kind = names.of(StringId(s)).kind;
     kernel.launch_queue_mean_ns = mean(kernel.launch_queue_sum_ns, kernel.timed);
     kernel.dur_mean_ns = mean(kernel.dur_sum_ns, kernel.count);
     ranked.push_back(std::move(kernel));

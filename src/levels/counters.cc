@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/stats.h"
+#include "kernels/name.h"
+#include "kernels/views.h"
 #include "levels/flops.h"
-#include "levels/kernel_base_name.h"
-#include "levels/kernel_types.h"
 #include "levels/lcs.h"
 
 namespace assay {
@@ -355,6 +355,7 @@ class Joining {
     return measured.times[row] == 0 ? kMissing : measured.sum[row] / measured.times[row];
   }
   void notes();
+  std::vector<bool> compute_kernels(const CounterPass& pass) const;  // by number of the name
 
   const Trace& trace_;
   const Links& links_;
@@ -451,8 +452,6 @@ Result<int64_t> Joining::device_for(const CounterPass& pass, int64_t gpu,
                               "only, with its agent_info.csv beside it");
 }
 
-bool is_compute(std::string_view name) { return !is_comm_kernel(name) && !is_copy_kernel(name); }
-
 std::string percent(double share) {
   const auto tenths = static_cast<int64_t>(std::floor(share * 1000));
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
@@ -507,15 +506,24 @@ void Joining::take(const CounterPass& pass, const Match& match) {
   for (const auto& [row, dispatch] : match.rows) ++matched_passes_[row];
 }
 
+std::vector<bool> Joining::compute_kernels(const CounterPass& pass) const {
+  const KernelBook& book =
+      options_.kernels != nullptr ? *options_.kernels : *KernelBook::built_in();
+  std::vector<bool> computes;
+  for (const std::string& name : pass.kernels) computes.push_back(is_compute(book.classify(name)));
+  return computes;
+}
+
 Status Joining::add(const CounterPass& pass) {
   const std::vector<int64_t> devices = devices_in(pass);
+  const std::vector<bool> computes = compute_kernels(pass);
   for (const auto& [gpu, side] : sides_) {
     ASSAY_TRY_ASSIGN(const int64_t device, device_for(pass, gpu, devices));
     Sequence items;
     for (size_t row = 0; row < pass.dispatches.size(); ++row) {
       const CounterDispatch& dispatch = pass.dispatches[row];
       const std::string& name = pass.kernels[dispatch.kernel];
-      if (dispatch.device != device || !is_compute(name)) continue;
+      if (dispatch.device != device || !computes[dispatch.kernel]) continue;
       Item item;
       item.row = static_cast<uint32_t>(row);
       names_.fill(name, item);

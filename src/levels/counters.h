@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/book.h"
 #include "levels/levels.h"
 #include "records/counters.h"
 
@@ -24,6 +25,8 @@ struct CounterOptions {
   // Kernels whose name the counter run does not have at all are left out of the match rate: for
   // runs that were restricted to some kernels on purpose.
   bool partial = false;
+  // What kernels are; absent: the built-in table.
+  std::shared_ptr<const KernelBook> kernels = {};
 };
 
 // One counter run against one GPU of the trace.

@@ -9,11 +9,10 @@
 #include <utility>
 
 #include "base/intervals.h"
-#include "levels/kernel_types.h"
+#include "kernels/name.h"
 #include "levels/overhead.h"
 #include "levels/place.h"
 #include "levels/tokens.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -248,10 +247,6 @@ std::optional<LevelPhase> level_phase_from(std::string_view name) {
     if (kPhaseNames[i] == name) return static_cast<LevelPhase>(i);
   }
   return std::nullopt;
-}
-
-std::string_view op_type_name(OpType type) {
-  return name_in<OpType, kOpTypes>({"other", "gemm", "fa", "vec", "comm", "copy"}, type);
 }
 
 std::string_view placed_by_name(PlacedBy by) {

@@ -9,12 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/names.h"
+#include "kernels/views.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -34,10 +37,6 @@ enum class LevelPhase : uint8_t {
 std::string_view level_phase_name(LevelPhase phase);
 // The phase of that name; nothing for other texts.
 std::optional<LevelPhase> level_phase_from(std::string_view name);
-
-enum class OpType : uint8_t { kOther, kGemm, kAttention, kVector, kComm, kCopy };
-constexpr size_t kOpTypes = 6;
-std::string_view op_type_name(OpType type);  // other, gemm, fa, vec, comm, copy
 
 // What told the operation of an activity, in falling priority.
 enum class PlacedBy : uint8_t {
@@ -215,6 +214,8 @@ struct LevelRule;  // levels/mapping.h
 struct LevelsOptions {
   LevelDefinition definition = LevelDefinition::kAssay;
   const std::vector<LevelRule>* rules = nullptr;  // the mapping file; absent: none
+  // What the kernels are; absent: by the built-in table.
+  std::shared_ptr<const KernelNames> kernels = {};
 };
 
 struct LevelsReport {

@@ -1,13 +1,15 @@
-// Problem: a kernel knows neither its operation nor its layer, and no trace has one thing that tells
-// both: labels, module frames, operators, graph replays and backward flows each tell some kernels of
-// some traces.
-// Method: what is launched is found on the host (labels, frames, operators around the call), once per
-// call; the sources are asked in falling priority (place.h). Where neither labels nor modules tell
-// layers, the sequence of operators, or of the kernels of a graph, is searched for a block that
-// repeats. Backward work is placed where its forward operator was, and what ran before its launch was
-// recorded as its twin in the next iteration.
-// Effect: of 35 of the 40 real traces under 1 % of the device time is unplaced; of two, which hold but
-// a handful of kernels, all of it (docs/measured/levels_coverage.md).
+// Problem: a kernel knows neither its operation nor its layer, and no trace has one thing that
+// tells both: labels, module frames, operators, graph replays and backward flows each tell some
+// kernels of some traces.
+//
+// Method: what is launched is found on the host (labels, frames, operators around the call), once
+// per call; the sources are asked in falling priority (place.h). Where neither labels nor modules
+// tell layers, the sequence of operators, or of the kernels of a graph, is searched for a block
+// that repeats. Backward work is placed where its forward operator was, and what ran before its
+// launch was recorded as its twin in the next iteration.
+//
+// Effect: of 35 of the 40 real traces under 1 % of the device time is unplaced; of two, which hold
+// but a handful of kernels, all of it (docs/measured/levels_coverage.md).
 
 #include "levels/place.h"
 
@@ -18,9 +20,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kernels/name.h"
 #include "levels/forward_links.h"
 #include "levels/host_units.h"
-#include "levels/kernel_types.h"
 #include "levels/labels.h"
 #include "levels/mapping.h"
 #include "levels/modules.h"
@@ -108,6 +110,7 @@ class Placer {
       : trace_(trace),
         links_(links),
         windows_(windows),
+        kernels_(given_or_built_in(options.kernels, trace.strings, trace.activities.name)),
         rules_(options.rules),
         labels_(trace, links),
         modules_(trace),
@@ -171,6 +174,7 @@ class Placer {
   const Trace& trace_;
   const Links& links_;
   const Windows& windows_;
+  const std::shared_ptr<const KernelNames> kernels_;
   const std::vector<LevelRule>* rules_;
   OpNames names_;
   Labels labels_;
@@ -204,17 +208,12 @@ void Placer::read_op_names() {
 void Placer::classify_kernels() {
   const size_t n = trace_.activities.size();
   kernel_type_.resize(n);
-  std::unordered_map<uint32_t, OpType> by_name;
   for (size_t a = 0; a < n; ++a) {
-    const StringId name = trace_.activities.name[a];
     const ActivityKind kind = trace_.activities.kind[a];
-    if (kind != ActivityKind::kKernel) {
-      kernel_type_[a] = kernel_op_type(kind, "");
-      continue;
-    }
-    const auto [found, is_new] = by_name.try_emplace(name.value);
-    if (is_new) found->second = kernel_op_type(kind, trace_.text(name));
-    kernel_type_[a] = found->second;
+    const bool copies = kind == ActivityKind::kMemcpy || kind == ActivityKind::kMemset;
+    if (copies) kernel_type_[a] = OpType::kCopy;
+    if (kind == ActivityKind::kKernel)
+      kernel_type_[a] = op_type(kernels_->of(trace_.activities.name[a]));
   }
   collective_of_.resize(n);
   for (size_t i = 0; i < trace_.collectives.size(); ++i) {
@@ -397,16 +396,17 @@ Place Placer::place_host(const HostPoint& point) {
 }
 
 std::string Placer::kind_of_comm(size_t activity, const HostPoint* point) const {
+  const KernelBook& book = kernels_->book();
   if (collective_of_[activity]) {
-    std::string kind = collective_kind(trace_.text(collective_of_[activity]));
+    std::string kind = book.collective_of(trace_.text(collective_of_[activity]));
     if (kind != "collective") return kind;
   }
-  std::string kind = collective_kind(trace_.text(trace_.activities.name[activity]));
+  std::string kind = kernels_->of(trace_.activities.name[activity]).collective;
   if (kind != "collective" || point == nullptr) return kind;
   for (OpId op = point->op; op; op = links_.op_parent[op.index()]) {
     const std::string_view name = trace_.text(trace_.ops.name[op.index()]);
     if (name.find("c10d::") == std::string_view::npos && !name.starts_with("nccl:")) continue;
-    kind = collective_kind(name);
+    kind = book.collective_of(name);
     if (kind != "collective") return kind;
   }
   return kind;

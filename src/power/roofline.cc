@@ -1,11 +1,10 @@
 #include "power/roofline.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 
-#include "base/ascii.h"
+#include "kernels/book.h"
 
 namespace assay {
 namespace {
@@ -27,14 +26,7 @@ std::string_view math_type_name(MathType type) {
 }
 
 MathType math_type_of(std::string_view kernel) {
-  const std::string name = lower(kernel);
-  for (const char* word : {"fp64", "f64", "double", "dgemm", "dgemv"}) {
-    if (name.find(word) != std::string::npos) return MathType::kFp64;
-  }
-  for (const char* word : {"fp32", "f32", "float32", "sgemm", "sgemv"}) {
-    if (name.find(word) != std::string::npos) return MathType::kFp32;
-  }
-  return MathType::kBf16;
+  return math_type(KernelBook::built_in()->classify(kernel));
 }
 
 double DeviceRoofline::flops(MathType type) const {

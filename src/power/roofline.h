@@ -9,13 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/views.h"
 #include "records/facts.h"
 
 namespace assay {
 
-enum class MathType : uint8_t { kBf16, kFp32, kFp64 };
 std::string_view math_type_name(MathType type);
-// By the kernel's name as `power run` writes it ("gemm:2048:fp32"); BF16 where it does not say.
+// By the kernel's name, as traces have it or as `power run` writes it ("gemm:2048:fp32"); BF16
+// where it does not say.
 MathType math_type_of(std::string_view kernel);
 
 // NaN where the facts do not tell.

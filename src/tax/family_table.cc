@@ -33,10 +33,11 @@ void set_launch_times(std::vector<double> launch_means, int64_t floor_ns, Family
 
 }  // namespace
 
-std::vector<FamilyTax> family_table(const KernelFamilies& families, const std::vector<TaxRow>& rows,
+std::vector<FamilyTax> family_table(const std::vector<std::string>& families,
+                                    const std::vector<TaxRow>& rows,
                                     const std::vector<UniqueKernel>& kernels, const TaxMeter& meter,
                                     int64_t floor_ns) {
-  std::vector<std::vector<uint32_t>> members(families.families.size());
+  std::vector<std::vector<uint32_t>> members(families.size());
   for (uint32_t r = 0; r < rows.size(); ++r) members[rows[r].family].push_back(r);
   std::vector<std::vector<double>> launch_means(members.size());
   std::vector<uint64_t> unique(members.size());
@@ -50,7 +51,7 @@ std::vector<FamilyTax> family_table(const KernelFamilies& families, const std::v
   for (size_t f = 0; f < members.size(); ++f) {
     if (members[f].empty()) continue;
     FamilyTax family;
-    family.name = families.families[f].name;
+    family.name = families[f];
     family.kernels = members[f].size();
     family.unique_kernels = unique[f];
     for (uint32_t r : members[f]) family.library_kernels += rows[r].cost.library ? 1 : 0;

@@ -12,7 +12,8 @@ namespace assay {
 
 // Families that have kernels, largest t_orch_ns first, then by name. Their sums are those of the
 // whole trace.
-std::vector<FamilyTax> family_table(const KernelFamilies& families, const std::vector<TaxRow>& rows,
+std::vector<FamilyTax> family_table(const std::vector<std::string>& families,
+                                    const std::vector<TaxRow>& rows,
                                     const std::vector<UniqueKernel>& kernels, const TaxMeter& meter,
                                     int64_t floor_ns);
 

@@ -62,7 +62,7 @@ std::vector<uint32_t> input_rows(const Trace& trace) {
 struct DatabaseBuilder {
   const Trace& trace;
   const std::vector<TaxRow>& rows;
-  const KernelFamilies& families;
+  const std::vector<std::string>& families;
   std::vector<uint32_t> inputs;
 
   std::string op_name(const TaxRow& row) const {
@@ -102,6 +102,7 @@ struct DatabaseBuilder {
       const TaxRow& row = rows[r];
       duration.push_back(row.cost.dur_ns);
       entry.unpaid += row.cost.unpaid;
+      entry.exclusive_ns += row.exclusive.total_ns();
       if (row.cost.t_launch_ns) t_launch.push_back(*row.cost.t_launch_ns);
       entry.single_launch &= row.single_launch;
       if (!row.has_entry() || !row.owns_call()) continue;
@@ -121,7 +122,7 @@ struct DatabaseBuilder {
     entry.shape = kernel.shape;
     entry.frequency = kernel.rows.size();
     entry.library = kernel.library;
-    entry.family = families.families[kernel.family].name;
+    entry.family = families[kernel.family];
     add_call(kernel, entry);
     add_times(kernel, entry);
     entry.key = key_of(entry);
@@ -202,7 +203,8 @@ std::string_view tracer_key(Tracer tracer) {
 }  // namespace
 
 KernelDatabase build_kernel_database(const Trace& trace, const TaxReport& report,
-                                     const KernelFamilies& families, bool copies_counted) {
+                                     const std::vector<std::string>& families,
+                                     bool copies_counted) {
   KernelDatabase database;
   database.source = trace.source;
   database.gpu = gpu_of_trace(trace);

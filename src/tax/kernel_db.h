@@ -40,10 +40,11 @@ struct KernelDbEntry {
   bool single_launch = false;  // its operator never launches anything else
   bool library = false;        // I_lib
   std::string family;
-  KernelSpread t_py;        // over invocations with a dispatch entry and a launch of their own
-  KernelSpread t_dispatch;  // the same
-  KernelSpread t_launch;    // over invocations that have one
-  KernelSpread duration;    // over all
+  KernelSpread t_py;         // over invocations with a dispatch entry and a launch of their own
+  KernelSpread t_dispatch;   // the same
+  KernelSpread t_launch;     // over invocations that have one
+  KernelSpread duration;     // over all
+  int64_t exclusive_ns = 0;  // sum of TaxRow::exclusive
 };
 
 struct KernelDatabase {
@@ -58,9 +59,10 @@ struct KernelDatabase {
 };
 
 // Over all rows of the report. The inputs of operators are there only when the trace was read with
-// ReadOptions::keep_op_inputs. families: those that the report was made with.
+// ReadOptions::keep_op_inputs. families: KernelBook::families() of the book that the
+// report was made with.
 KernelDatabase build_kernel_database(const Trace& trace, const TaxReport& report,
-                                     const KernelFamilies& families, bool copies_counted);
+                                     const std::vector<std::string>& families, bool copies_counted);
 
 // The row of Eq. 1 that an entry stands for, with the trace's own means.
 KernelCost trace_cost(const KernelDbEntry& entry);

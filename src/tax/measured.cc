@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "base/stats.h"
+#include "kernels/name.h"
 #include "records/measured_on.h"
 
 namespace assay {

@@ -12,33 +12,6 @@ namespace {
 // A kernel that starts this much before its call or more is no clock noise (spec/tax 7).
 constexpr int64_t kDroppedLaunchNs = -10'000;
 
-// What a name says, looked up once per name.
-class NameFacts {
- public:
-  NameFacts(const Trace& trace, const KernelFamilies& families)
-      : trace_(trace), families_(families), facts_(trace.strings.size()) {}
-
-  void apply(StringId name, TaxRow& row) {
-    Fact& fact = facts_[name.index()];
-    if (!fact.known) {
-      const std::string_view text = trace_.text(name);
-      fact = {true, families_.is_library(text), families_.family_of(text)};
-    }
-    row.family = fact.family;
-    row.cost.library = fact.library;
-  }
-
- private:
-  struct Fact {
-    bool known = false;
-    bool library = false;
-    uint16_t family = 0;
-  };
-  const Trace& trace_;
-  const KernelFamilies& families_;
-  std::vector<Fact> facts_;
-};
-
 bool counts(ActivityKind kind, bool count_copies) {
   return kind == ActivityKind::kKernel ||
          (count_copies && (kind == ActivityKind::kMemcpy || kind == ActivityKind::kMemset));
@@ -56,6 +29,8 @@ void set_host(const HostEntry& entry, int64_t call_ns, TaxRow& row) {
   row.single_launch = entry.single_launch;
   row.entry_ns = entry.found() ? entry.start_ns : call_ns;
   row.root_ns = std::min(entry.root_ns, row.entry_ns);
+  row.py_ns = entry.torch_ns ? std::min(std::max(*entry.torch_ns, entry.before_ns), row.entry_ns)
+                             : row.entry_ns;
   if (!entry.found() || row.follower) return;
   row.cost.t_dispatch_ns = call_ns - entry.start_ns;
   row.without_py = !entry.torch_ns;
@@ -109,9 +84,7 @@ bool ranges_are_ops(const Trace& trace, const std::vector<TaxRow>& rows) {
 
 TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& windows,
                          const TaxOptions& options) {
-  const KernelFamilies& families =
-      options.families != nullptr ? *options.families : builtin_kernel_families();
-  NameFacts names(trace, families);
+  const auto names = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
   const HostEntries entries(trace, links);
   const CallOwners owners(trace, links, options.count_copies);
   const ActivityTable& activities = trace.activities;
@@ -127,7 +100,9 @@ TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& 
     row.kernel = ActivityId(a);
     row.call = links.activity_call[a];
     row.cost.dur_ns = activities.dur_ns[a];
-    names.apply(activities.name[a], row);
+    const KernelFacts& facts = names->of(activities.name[a]);
+    row.family = facts.family;
+    row.cost.library = facts.vendor_library;
     int64_t time_ns = activities.start_ns[a];
     if (row.call) {
       time_ns = trace.api_calls.start_ns[row.call.index()];
@@ -135,7 +110,7 @@ TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& 
       set_host(entries.of(row.call), time_ns, row);
       if (!row.follower) set_launch(activities.start_ns[a] - time_ns, row);
     } else {
-      row.entry_ns = row.root_ns = time_ns;
+      row.entry_ns = row.root_ns = row.py_ns = time_ns;
     }
     row.cost.unpaid = row.owns_call() ? 0 : 1;
     row.window = static_cast<uint32_t>(window_at(windows, time_ns));  // -1: UINT32_MAX

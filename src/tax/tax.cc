@@ -141,7 +141,7 @@ bool recorded_stacks(const Trace& trace) {
          });
 }
 
-uint64_t count_library_ops(const Trace& trace, const KernelFamilies& families,
+uint64_t count_library_ops(const Trace& trace, const KernelBook& book,
                            const std::vector<TaxRow>& rows) {
   enum : uint8_t { kUnknown, kNo, kYes };
   std::vector<uint8_t> known(trace.strings.size(), kUnknown);
@@ -150,7 +150,7 @@ uint64_t count_library_ops(const Trace& trace, const KernelFamilies& families,
     if (!row.op) continue;
     const StringId name = trace.ops.name[row.op.index()];
     uint8_t& library = known[name.index()];
-    if (library == kUnknown) library = families.is_library_op(trace.text(name)) ? kYes : kNo;
+    if (library == kUnknown) library = book.is_vendor_op(trace.text(name)) ? kYes : kNo;
     count += library == kYes ? 1 : 0;
   }
   return count;
@@ -168,12 +168,13 @@ int64_t communication_ns(const TaxReport& report) {
 
 Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Windows& windows,
                               const TaxOptions& options) {
-  const KernelFamilies& families =
-      options.families != nullptr ? *options.families : builtin_kernel_families();
+  TaxOptions asked = options;
+  asked.kernels = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
+  const KernelBook& book = asked.kernels->book();
   TaxReport report;
   report.mode = options.mode;
   report.base_weighting = options.base_weighting;
-  TaxRows extracted = extract_tax_rows(trace, links, windows, options);
+  TaxRows extracted = extract_tax_rows(trace, links, windows, asked);
   report.rows = std::move(extracted.rows);
   report.ranges_as_ops = extracted.ranges_as_ops;
   report.copies_left_out = extracted.copies_left_out;
@@ -184,10 +185,14 @@ Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Wind
   set_base(kernels, report);
   const TaxMeter meter(trace, links, report.rows, kernels, options.mode, report.base_ns.value_or(0),
                        report.floor.floor_ns);
+  for (uint32_t r = 0; r < report.rows.size(); ++r) {
+    if (report.rows[r].owns_call()) report.rows[r].exclusive = meter.exclusive_cost(r);
+  }
   measure_windows(meter, trace, windows, report);
   measure_phases(meter, trace, links, windows, report);
-  report.families = family_table(families, report.rows, kernels, meter, report.floor.floor_ns);
-  report.library_op_kernels = count_library_ops(trace, families, report.rows);
+  report.families =
+      family_table(book.families(), report.rows, kernels, meter, report.floor.floor_ns);
+  report.library_op_kernels = count_library_ops(trace, book, report.rows);
   report.trust = tax_trust(trace, windows, report);
   return report;
 }

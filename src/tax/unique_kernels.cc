@@ -4,6 +4,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "kernels/name.h"
+
 namespace assay {
 namespace {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What names tell: the role of a runtime or driver call (CUDA, HIP, XPU, MTIA), and a kernel's name
-// in a form that fits a table. Decided once per name, not per row.
+// What the name of a runtime or driver call (CUDA, HIP, XPU, MTIA) tells. Decided once per name,
+// not per row.
 
 #include <cstdint>
 #include <string>
@@ -40,16 +40,5 @@ bool is_blocking(ApiRole role);
 
 // Role of every string of the pool when read as an API name: index by StringId.
 std::vector<ApiRole> api_roles(const StringPool& strings);
-
-// "void at::native::foo<float, (int)4>(args...)" -> "at::native::foo". Return type, template
-// arguments and parameters cut; names without such parts, and copies and fills ("Memcpy HtoD
-// (Pinned
-// -> Device)"), unchanged. A view into `name`. Idempotent.
-std::string_view short_kernel_name(std::string_view name);
-
-// The short name, and for generic wrappers what they wrap: "vectorized_elementwise_kernel" alone
-// says nothing, so "vectorized_elementwise_kernel[CUDAFunctor_add]". For display: two kernels that
-// differ only in element type, vector width or launch policy get the same text.
-std::string describe_kernel(std::string_view name);
 
 }  // namespace assay

@@ -7,7 +7,7 @@ For every trace: kernels, their durations, O_prep, O_call, the wait for collecti
 collectives, per GPU and iteration, worked out here from the JSON of the trace with the Python standard
 library, by the definitions of docs/metrics.md; and per phase, where a phase can be told without following
 operators (the sums over phases must give the iteration). Which kernels are collectives and copies is
-decided by the lists of the definitions, written down a second time here. On complete rank sets the spans
+what a person read in their names (tests/data/kernel_names.tsv). On complete rank sets the spans
 must close to the nanosecond. --coverage prints the table of docs/measured/levels_coverage.md instead.
 
 Exit code 77: no traces to check.
@@ -23,12 +23,9 @@ import subprocess
 import sys
 
 import datasets
+import kernel_names
 import reference
 
-COMM = ("nccldevkernel", "ncclkernel", "rccl", "msccl", "nvshmem", "::ep::", "cross_device_reduce",
-        "oneshotallreduce", "onecclkernel", "hcclkernel")
-COPY = ("direct_copy_kernel", "catarraybatchedcopy", "split_with_sizes_copy", "chunk_cat", "copybuffer",
-        "fillbuffer")
 BLOCKING = re.compile(r"^(cu|hip)\w*Synchronize|^(cuda|cu|hip|hipDrv)Memcpy(?!\w*Async)")
 SUMS = ("kernels", "dur_ns", "prep_ns", "call_ns", "comm_wait_ns", "overlap_ns")
 OPTIMIZER_OPS = ("_fused_adam", "_fused_sgd", "FusedAdam", "_fused_adagrad")
@@ -75,10 +72,8 @@ def intersect(a, b):
 def type_of(activity):
     if activity.kind != "kernel":
         return "copy"
-    name = activity.name.lower()
-    if any(part in name for part in COMM):
-        return "comm"
-    return "copy" if any(part in name for part in COPY) else "compute"
+    kind = kernel_names.read(activity.name)["kind"]
+    return {"communication": "comm", "copy": "copy"}.get(kind, "compute")
 
 
 def steps_of(tables):

@@ -106,7 +106,7 @@ def check_inputs_survive(assay, folder):
         ("report", trace, "--perfetto", trace),
         ("levels", "--config", f"a={TRACE}", "--config", f"b={trace}", "-o", trace),
         ("bound", "--table", sizes, "-o", sizes),
-        ("tax", TRACE, "--families", log, "-o", log),
+        ("tax", TRACE, "--kernels", log, "-o", log),
         ("tax", trace, "--export-kernel-db", trace),
         ("throughput", "suggest", sizes, "-o", sizes),
         ("throughput", "fit", sizes, "-o", sizes),

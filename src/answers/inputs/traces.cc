@@ -4,6 +4,7 @@
 
 #include "ingest/cached_load.h"
 #include "ingest/load.h"
+#include "ingest/text/csv_table.h"
 #include "trace/label_windows.h"
 
 namespace assay {
@@ -20,6 +21,15 @@ Result<Trace> load_maybe_cached(const std::string& path, const ReadOptions& read
   auto trace = load_cached(path, read, folder, note);
   if (!note.empty()) request.listener.tell(path + ": " + note);
   return trace;
+}
+
+// The built-in table of kernel names, with the rows of the user's file in front where one is named.
+Result<std::shared_ptr<const KernelBook>> kernel_book(const std::string& path) {
+  if (path.empty()) return KernelBook::built_in();
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  auto book = std::make_shared<KernelBook>(*KernelBook::built_in());
+  ASSAY_TRY(book->add(text, path));
+  return std::shared_ptr<const KernelBook>(std::move(book));
 }
 
 }  // namespace
@@ -43,6 +53,7 @@ Result<std::vector<std::string>> accepted_files(const TraceRequest& request) {
 
 Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& request) {
   PhaseClock clock(request.listener);
+  ASSAY_TRY_ASSIGN(const auto book, kernel_book(request.kernels));
   ReadProgress progress;
   const ReadOptions read{.allow_truncated = request.allow_truncated,
                          .keep_op_inputs = request.keep_op_inputs,
@@ -56,6 +67,9 @@ Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& requ
   clock.mark("read", loaded.trace.content_bytes);
   loaded.links = link_trace(loaded.trace);
   clock.mark("link");
+  loaded.kernels = std::make_shared<const KernelNames>(loaded.trace.strings,
+                                                       loaded.trace.activities.name, book);
+  clock.mark("kernels");
   if (request.window.empty()) {
     loaded.windows = find_iterations(loaded.trace, loaded.links);
   } else {

@@ -3,11 +3,13 @@
 // Which traces are asked about, how they are read, and reading them.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "answers/inputs/listener.h"
 #include "base/result.h"
+#include "kernels/names.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -20,6 +22,7 @@ struct TraceRequest {
   bool allow_truncated = false;          // read what lies before the cut instead of refusing it
   std::string window = {};               // glob of window labels; empty = the iterations found
   std::string cache = {};       // folder of cached forms, "auto" = the user's; empty = none
+  std::string kernels = {};     // file of kernel names; empty = the built-in table
   bool keep_op_inputs = false;  // fill Trace::op_inputs; answers that need them ask for them
   // May refuse the files behind the inputs before any of them is read.
   std::function<Status(const std::vector<std::string>& files)> accept = {};
@@ -31,6 +34,8 @@ struct LoadedTrace {
   Trace trace;
   Links links;
   Windows windows;
+  // What the kernels are, by the built-in table with the user's rows in front.
+  std::shared_ptr<const KernelNames> kernels;
 };
 
 // The files behind arguments (ingest/load.h); the listener is told of each of Assay's own timelines

@@ -86,8 +86,10 @@ Result<ConfigFigures> read_config(const LevelConfig& config, const std::vector<s
   for (const std::string& file : files) {
     ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, traces));
     PhaseClock clock(traces.listener);
+    LevelsOptions asked = options;
+    asked.kernels = loaded.kernels;
     ASSAY_TRY_ASSIGN(LevelsReport report,
-                     analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
+                     analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
     ASSAY_TRY(telemetry.add(loaded.trace, report, loaded.trace.source));
     CounterJoin joined;
     if (!counters.empty()) {

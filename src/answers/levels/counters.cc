@@ -162,7 +162,9 @@ Result<CounterJoin> CounterRuns::join(const LoadedTrace& loaded, const LevelsRep
     if (told < 0 || rank < 0 || told == rank) own.push_back(pass);
   }
   if (own.empty()) return CounterJoin{};
-  return join_counters(loaded.trace, loaded.links, loaded.windows, report, own, options_);
+  CounterOptions options = options_;
+  options.kernels = loaded.kernels->shared_book();
+  return join_counters(loaded.trace, loaded.links, loaded.windows, report, own, options);
 }
 
 Status CounterRuns::add_waterfalls(const CounterRequest& request, const JobLevels& job,

@@ -49,8 +49,10 @@ struct JobReader {
 Status JobReader::read(const std::string& file) {
   ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, request.traces));
   PhaseClock clock(request.traces.listener);
+  LevelsOptions asked = options;
+  asked.kernels = loaded.kernels;
   ASSAY_TRY_ASSIGN(LevelsReport report,
-                   analyze_levels(loaded.trace, loaded.links, loaded.windows, options));
+                   analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
   const Trace& trace = loaded.trace;
   ASSAY_TRY(telemetry.add(trace, report, several ? trace.source : std::string()));
   CounterJoin joined;
@@ -70,7 +72,7 @@ Status JobReader::read(const std::string& file) {
   }
   if (!has_kernels(trace)) no_kernels = {no_kernels_words(trace)};
   document.import_log = import_notes(trace.log);
-  losses = all_notes(trace.log, {});
+  losses = all_notes(trace.log, {kernel_notes(trace, *loaded.kernels)});
   return Ok{};
 }
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "report/document/units.h"
+#include "report/document/results.h"
 #include "report/run/section.h"
 
 namespace assay {
@@ -110,10 +110,11 @@ Table metrics_table(const DiffReport& report) {
   Table table{
       .key = "metrics",
       .title = "Metrics, mean per iteration",
-      .columns = {data("metric", Unit::kText), data("a", Unit::kNone), data("b", Unit::kNone),
-                  data("change", Unit::kNone), data("change_share", Unit::kShare),
-                  data("low95", Unit::kNone), data("high95", Unit::kNone),
-                  data("n_a", Unit::kCount), data("n_b", Unit::kCount), data("noise", Unit::kText),
+      .columns = {column_of(keys::metric, Show::kDataOnly), column_of(keys::a, Show::kDataOnly),
+                  column_of(keys::b, Show::kDataOnly), data("change", Unit::kNone),
+                  data("change_share", Unit::kShare), column_of(keys::low95, Show::kDataOnly),
+                  column_of(keys::high95, Show::kDataOnly), data("n_a", Unit::kCount),
+                  data("n_b", Unit::kCount), data("noise", Unit::kText),
                   text("metric", Align::kLeft), text("A", Align::kRight), text("B", Align::kRight),
                   text("change", Align::kRight), text("%", Align::kRight),
                   text("95 % interval", Align::kRight), text("is", Align::kLeft)},
@@ -304,14 +305,14 @@ Table gates_table(const std::vector<GateResult>& gates) {
   Table table{.key = "gates",
               .title = "Gates",
               .columns = {{.key = "gate", .title = "gate", .unit = Unit::kText},
-                          {.key = "metric", .title = "metric", .show = Show::kDataOnly},
+                          column_of(keys::metric, Show::kDataOnly),
                           {.key = "outcome", .title = "outcome", .unit = Unit::kText},
-                          {.key = "a", .title = "A", .show = Show::kDataOnly},
-                          {.key = "b", .title = "B", .show = Show::kDataOnly},
+                          column_of(keys::a, Show::kDataOnly),
+                          column_of(keys::b, Show::kDataOnly),
                           {.key = "value", .title = "value", .show = Show::kDataOnly},
                           {.key = "limit", .title = "limit", .show = Show::kDataOnly},
-                          {.key = "low95", .title = "low", .show = Show::kDataOnly},
-                          {.key = "high95", .title = "high", .show = Show::kDataOnly},
+                          column_of(keys::low95, Show::kDataOnly),
+                          column_of(keys::high95, Show::kDataOnly),
                           {.key = "words", .title = "found", .show = Show::kReadersOnly}},
               .terminal_limit = 0};
   for (const GateResult& gate : gates) {

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-double low_of(const MeanOf& m) { return m.is_signed || m.mean.low > 0 ? m.mean.low : 0.0; }
+double low_of(const MeanOf& m) { return !m.is_signed && m.mean.low < 0 ? 0.0 : m.mean.low; }
 
 Value value_of(const MeanOf& m, double v) {
   return m.what.unit == Unit::kNanoseconds ? whole_ns(v) : Value(v);

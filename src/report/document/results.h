@@ -12,6 +12,8 @@
 
 // Keys of several rooms: one title and one unit, whatever row they stand in.
 #define ASSAY_SHARED_RESULTS(R, U, O) \
+  R(a, "A", kNone, "of side A of a comparison; a coefficient of a curve") \
+  R(b, "B", kNone, "of side B; another coefficient") \
   R(at_most_ns, "at most", kNanoseconds, "upper bound on the time that it can give back") \
   R(basis, "bounded by", kText, "which measured number bounds it") \
   R(batch, "batch", kNone, "batch size; in `steps` of an annealing the sizes inside the subset") \
@@ -36,6 +38,7 @@
   R(kernels, "kernels", kCount, "kernels, copies and fills counted in the row") \
   R(key, "lever", kText, "the lever: a stable word") \
   R(kind, "kind", kText, "what the node is") \
+  R(longest_ns, "longest", kNanoseconds, "the longest one of those counted") \
   R(low95, "low", kNone, "lower end of a 95 % interval") \
   R(low_text, "low", kNone, "`low95` as readers see it") \
   R(mean, "mean", kNone, "mean over iterations, in the unit of the metric") \
@@ -56,6 +59,7 @@
     "waterfall") \
   R(rows, "rows", kCount, "rows of a table or log") \
   R(samples, "samples", kCount, "samples behind the number") \
+  R(share, "share", kShare, "time of the row over all time that the table cuts up") \
   R(source, "source", kText, "where it comes from") \
   R(text, "in words", kText, "the same in a sentence") \
   R(time_ns, "time", kNanoseconds, "time") \

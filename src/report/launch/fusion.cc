@@ -1,11 +1,11 @@
 #include <string>
 
+#include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/launch/charts.h"
 #include "report/launch/results.h"
 #include "report/launch/section.h"
 #include "report/run/floor.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -171,9 +171,7 @@ Section fusion_section(const FusionReport& report) {
           data_fact(keys::identity, report.identity == KernelIdentity::kName ? "name" : "shape"),
           data_fact(keys::min_count, report.min_count),
           data_fact(keys::recommended_total, report.recommended_total),
-          fact(keys::floor_ns,
-               floor_value(report.floor),
-               report.floor.text),
+          fact(keys::floor_ns, floor_value(report.floor), report.floor.text),
           data_fact(keys::outside_kernels, report.outside_kernels)}});
   for (Block& chart : fusion_charts(report)) section.blocks.push_back(std::move(chart));
   section.blocks.push_back(chains_table(report));

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/stats.h"
+#include "kernels/name.h"
 #include "report/document/chart_limits.h"
 #include "report/launch/charts.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "report/document/units.h"
+#include "report/levels/results.h"
 
 namespace assay {
 namespace {
@@ -39,182 +39,176 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 Table passes_table(const CounterJoin& counters) {
-  Table table{.key = "counter_passes", .title = "Counter runs aligned with the trace"};
-  table.columns = {
-      {.key = "pass", .title = "counter run", .unit = Unit::kText, .elastic = true},
-      {.key = "format", .title = "format", .unit = Unit::kText, .show = Show::kDataOnly},
-      {.key = "gpu", .title = "gpu"},
-      {.key = "device", .title = "device", .show = Show::kDataOnly},
-      {.key = "iterations", .title = "iterations", .unit = Unit::kCount},
-      {.key = "kernels", .title = "kernels", .unit = Unit::kCount},
-      {.key = "pass_kernels", .title = "in the run", .unit = Unit::kCount},
-      {.key = "unused_kernels", .title = "unused", .unit = Unit::kCount, .show = Show::kDataOnly},
-      {.key = "absent_kernels", .title = "absent", .unit = Unit::kCount, .show = Show::kDataOnly},
-      {.key = "matched", .title = "matched", .unit = Unit::kCount},
-      {.key = "match_rate", .title = "match rate", .unit = Unit::kShare},
-      {.key = "matched_by", .title = "matched by", .unit = Unit::kText},
-      {.key = "counters", .title = "counters", .unit = Unit::kText, .elastic = true}};
-  for (const PassAlignment& pass : counters.passes) {
-    table.rows.push_back({pass.pass, pass.format, pass.gpu, pass.device, pass.iterations,
-                          pass.kernels, pass.pass_kernels, pass.unused_kernels, pass.absent_kernels,
-                          pass.matched, pass.match_rate, how_matched(pass), joined(pass.counters)});
-  }
+  using Pass = PassAlignment;
+  TableOf table(counters.passes,
+                {.key = "counter_passes", .title = "Counter runs aligned with the trace"});
+  table.add(keys::pass, &Pass::pass, elastic())
+      .add(keys::format, &Pass::format, Show::kDataOnly)
+      .add(keys::gpu, &Pass::gpu)
+      .add(keys::device, &Pass::device, Show::kDataOnly)
+      .add(keys::iterations, &Pass::iterations)
+      .add(keys::kernels, &Pass::kernels)
+      .add(keys::pass_kernels, &Pass::pass_kernels)
+      .add(keys::unused_kernels, &Pass::unused_kernels, Show::kDataOnly)
+      .add(keys::absent_kernels, &Pass::absent_kernels, Show::kDataOnly)
+      .add(keys::matched, &Pass::matched)
+      .add(keys::match_rate, &Pass::match_rate)
+      .add(keys::matched_by, how_matched)
+      .add(keys::counters, [](const Pass& pass) { return joined(pass.counters); }, elastic());
   return table;
 }
 
 Table repeats_table(const CounterJoin& counters) {
-  Table table{.key = "counter_repeats", .title = "Counters measured in several runs"};
-  table.columns = {{.key = "counter", .title = "counter", .unit = Unit::kText, .elastic = true},
-                   {.key = "kernels", .title = "kernels", .unit = Unit::kCount},
-                   {.key = "spread_median", .title = "spread, median", .unit = Unit::kShare},
-                   {.key = "spread_max", .title = "spread, largest", .unit = Unit::kShare},
-                   {.key = "above_limit", .title = "over 5 %", .unit = Unit::kCount}};
-  for (const CounterRepeat& repeat : counters.repeats) {
-    table.rows.push_back({repeat.counter, repeat.kernels, repeat.spread_median, repeat.spread_max,
-                          repeat.above_limit});
-  }
+  TableOf table(counters.repeats,
+                {.key = "counter_repeats", .title = "Counters measured in several runs"});
+  table.add(keys::counter, &CounterRepeat::counter, elastic())
+      .add(keys::kernels, &CounterRepeat::kernels)
+      .add(keys::spread_median, &CounterRepeat::spread_median)
+      .add(keys::spread_max, &CounterRepeat::spread_max)
+      .add(keys::above_limit, &CounterRepeat::above_limit);
   return table;
 }
 
 Facts peaks_facts(const CountersView& view) {
   const WaterfallPeaks& peaks = view.device.peaks;
   Facts facts{.key = "peaks", .title = "Peaks that the waterfall starts from"};
-  facts.items = {{"device", "device", peaks.device, Unit::kText},
-                 {"flop_per_s", "matrix FLOP/s", finite_value(peaks.flop_per_s), Unit::kPerSecond},
-                 {"clock_hz", "clock (Hz)", finite_value(peaks.clock_hz), Unit::kPerSecond},
-                 {"source", "source", peaks.source, Unit::kText, "", Show::kDataOnly}};
+  facts.items = {
+      fact(keys::device, peaks.device), fact(keys::flop_per_s, finite_value(peaks.flop_per_s)),
+      fact(keys::clock_hz, finite_value(peaks.clock_hz)), data_fact(keys::source, peaks.source)};
   for (const auto& [name, value] : view.device.constants) {
     facts.items.push_back({name, name, finite_value(value), Unit::kNone, "", Show::kDataOnly});
   }
   return facts;
 }
 
-constexpr std::array<const char*, kWaterfallBars> kBarTitles = {
-    "threshold", "instruction", "utilisation", "overlap", "frequency", "residual"};
+constexpr std::array<const ResultKey*, kWaterfallBars> kBars = {
+    &keys::threshold_ns, &keys::instruction_ns, &keys::utilisation_ns,
+    &keys::overlap_ns,   &keys::frequency_ns,   &keys::residual_ns};
+
+// Operations with a waterfall, or those without one.
+std::vector<OpWaterfall> waterfalls(const CountersView& view, bool refused) {
+  std::vector<OpWaterfall> some;
+  for (const OpWaterfall& op : view.ops) {
+    if (op.refused.empty() != refused) some.push_back(op);
+  }
+  return some;
+}
+
+void add_factors(TableOf<OpWaterfall>& table) {
+  using Op = OpWaterfall;
+  const auto of = [](double Waterfall::* field) {
+    return [field](const Op& op) { return finite_value(op.waterfall.*field); };
+  };
+  const auto input = [](double WaterfallInput::* field) {
+    return [field](const Op& op) { return finite_value(op.input.*field); };
+  };
+  constexpr Show kData = Show::kDataOnly;
+  table
+      .add(keys::ovr_inst,
+           [](const Op& op) {
+             return op.waterfall.flop_counted ? Value() : finite_value(op.waterfall.instruction);
+           })
+      .add(keys::ovr_util, of(&Waterfall::utilisation))
+      .add(keys::ovr_overlap, of(&Waterfall::overlap))
+      .add(keys::ovr_freq, of(&Waterfall::frequency))
+      .add(keys::rho, of(&Waterfall::residual))
+      .add(keys::d_thr_ns, of(&Waterfall::d_thr_ns), kData)
+      .add(keys::d_peak_ns, of(&Waterfall::d_peak_ns), kData)
+      .add(keys::flop, input(&WaterfallInput::flop), kData)
+      .add(keys::flop_counted, input(&WaterfallInput::flop_counted), kData)
+      .add(keys::matrix_busy, input(&WaterfallInput::matrix_busy), kData)
+      .add(keys::cycles, input(&WaterfallInput::cycles), kData)
+      .add(
+          keys::flop_source,
+          [](const Op& op) { return op.waterfall.flop_counted ? "counted" : "shapes"; }, kData);
+}
 
 Table waterfall_table(const JobLevels& job, const CountersView& view) {
-  Table table{.key = "waterfall",
-              .title = "From peak to measured time (bars add up to the duration)"};
-  table.columns = {
-      {.key = "phase", .title = "phase", .unit = Unit::kText, .show = Show::kDataOnly},
-      {.key = "op", .title = "operation", .unit = Unit::kText, .show = Show::kDataOnly},
-      {.key = "name",
-       .title = "operation",
-       .unit = Unit::kText,
-       .elastic = true,
-       .show = Show::kReadersOnly},
-      {.key = "op_type", .title = "type", .unit = Unit::kText, .show = Show::kDataOnly},
-      {.key = "executions", .title = "executions", .unit = Unit::kCount},
-      {.key = "left_out", .title = "left out", .unit = Unit::kCount, .show = Show::kDataOnly},
-      {.key = "kernels", .title = "kernels", .unit = Unit::kCount, .show = Show::kDataOnly},
-      {.key = "dur_ns", .title = "duration", .unit = Unit::kNanoseconds}};
+  using Op = OpWaterfall;
+  constexpr Show kData = Show::kDataOnly;
+  const std::vector<Op> ops = waterfalls(view, false);
+  TableOf table(ops, {.key = "waterfall",
+                      .title = "From peak to measured time (bars add up to the duration)"});
+  table.add(
+           keys::phase, [](const Op& op) { return level_phase_name(op.phase); }, kData)
+      .add(
+          keys::op, [&](const Op& op) { return job.op_names[op.op]; }, kData)
+      .add(
+          keys::name, [&](const Op& op) { return op_name(job, op); }, elastic(Show::kReadersOnly))
+      .add(
+          keys::op_type, [](const Op& op) { return op_type_name(op.op_type); }, kData)
+      .add(keys::executions, &Op::executions)
+      .add(keys::left_out, &Op::left_out, kData)
+      .add(keys::kernels, &Op::kernels, kData)
+      .add(keys::dur_ns, &Op::dur_ns);
   for (size_t i = 0; i < kWaterfallBars; ++i) {
-    table.columns.push_back(
-        {.key = std::string(waterfall_bar_name(static_cast<WaterfallBar>(i))) + "_ns",
-         .title = kBarTitles[i],
-         .unit = Unit::kNanoseconds});
+    table.add(*kBars[i], [i](const Op& op) { return op.waterfall.bars_ns[i]; });
   }
-  for (const auto& [key, title] :
-       std::initializer_list<std::pair<const char*, const char*>>{{"ovr_inst", "x inst"},
-                                                                  {"ovr_util", "x util"},
-                                                                  {"ovr_overlap", "x overlap"},
-                                                                  {"ovr_freq", "x freq"},
-                                                                  {"rho", "rho"}}) {
-    table.columns.push_back({.key = key, .title = title, .unit = Unit::kRatio});
-  }
-  for (const char* key : {"d_thr_ns", "d_peak_ns"}) {
-    table.columns.push_back(
-        {.key = key, .title = key, .unit = Unit::kNanoseconds, .show = Show::kDataOnly});
-  }
-  for (const char* key : {"flop", "flop_counted", "matrix_busy", "cycles"}) {
-    table.columns.push_back(
-        {.key = key, .title = key, .unit = Unit::kNone, .show = Show::kDataOnly});
-  }
-  for (const char* key : {"flop_source", "d0_reading"}) {
-    table.columns.push_back(
-        {.key = key, .title = key, .unit = Unit::kText, .show = Show::kDataOnly});
-  }
-  table.columns.push_back(
-      {.key = "overlap_extrapolated", .title = "extrapolated", .show = Show::kDataOnly});
-  for (const OpWaterfall& op : view.ops) {
-    if (!op.refused.empty()) continue;
-    const Waterfall& made = op.waterfall;
-    Row row = {level_phase_name(op.phase),
-               job.op_names[op.op],
-               op_name(job, op),
-               op_type_name(op.op_type),
-               op.executions,
-               op.left_out,
-               op.kernels,
-               op.dur_ns};
-    for (const int64_t bar : made.bars_ns) row.push_back(bar);
-    const double inst = made.flop_counted ? kNotTold : made.instruction;
-    for (const double value : {inst, made.utilisation, made.overlap, made.frequency, made.residual,
-                               made.d_thr_ns, made.d_peak_ns, op.input.flop, op.input.flop_counted,
-                               op.input.matrix_busy, op.input.cycles}) {
-      row.push_back(finite_value(value));
-    }
-    row.push_back(made.flop_counted ? "counted" : "shapes");
-    row.push_back(overlap_reading_name(view.reading));
-    row.push_back(op.overlap[static_cast<size_t>(view.reading)].extrapolated);
-    table.rows.push_back(std::move(row));
-  }
+  add_factors(table);
+  const auto reading = static_cast<size_t>(view.reading);
+  table.add(
+           keys::d0_reading, [&](const Op&) { return overlap_reading_name(view.reading); }, kData)
+      .add(
+          keys::overlap_extrapolated,
+          [reading](const Op& op) { return op.overlap[reading].extrapolated; }, kData);
   return table;
 }
 
 Table refused_table(const JobLevels& job, const CountersView& view) {
-  Table table{.key = "waterfall_refused", .title = "Matrix operations without a waterfall"};
-  table.columns = {{.key = "name", .title = "operation", .unit = Unit::kText, .elastic = true},
-                   {.key = "executions", .title = "executions", .unit = Unit::kCount},
-                   {.key = "left_out", .title = "without counters", .unit = Unit::kCount},
-                   {.key = "reason", .title = "reason", .unit = Unit::kText, .elastic = true}};
-  for (const OpWaterfall& op : view.ops) {
-    if (op.refused.empty()) continue;
-    table.rows.push_back({op_name(job, op), op.executions, op.left_out, op.refused});
-  }
+  using Op = OpWaterfall;
+  const std::vector<Op> ops = waterfalls(view, true);
+  TableOf table(ops,
+                {.key = "waterfall_refused", .title = "Matrix operations without a waterfall"});
+  table.add(
+           keys::name, [&](const Op& op) { return op_name(job, op); }, elastic())
+      .add(keys::executions, &Op::executions)
+      .add(keys::left_out, &Op::left_out)
+      .add(keys::reason, &Op::refused, elastic());
   return table;
 }
 
 Table overlap_table(const JobLevels& job, const CountersView& view) {
-  Table table{.key = "overlap_factors",
-              .title = "D_50 % / D_0 % by its three readings (Chopper, Eq. 9)",
-              .show = Show::kEverywhere};
-  table.columns = {{.key = "name", .title = "operation", .unit = Unit::kText, .elastic = true},
-                   {.key = "samples", .title = "samples", .unit = Unit::kCount},
-                   {.key = "curve", .title = "curve", .unit = Unit::kRatio},
-                   {.key = "cumulative", .title = "cumulative", .unit = Unit::kRatio},
-                   {.key = "quantile", .title = "quantile", .unit = Unit::kRatio},
-                   {.key = "pearson", .title = "correlation", .unit = Unit::kRatio},
-                   {.key = "constant", .title = "overlap constant"},
-                   {.key = "extrapolated", .title = "extrapolated"}};
-  for (const OpWaterfall& op : view.ops) {
-    const OverlapFactor& curve = op.overlap[0];
-    table.rows.push_back({op_name(job, op), curve.samples, op.overlap[0].factor,
-                          op.overlap[1].factor, op.overlap[2].factor, finite_value(curve.pearson),
-                          curve.constant, curve.extrapolated});
-  }
+  using Op = OpWaterfall;
+  const auto factor = [](size_t reading) {
+    return [reading](const Op& op) { return op.overlap[reading].factor; };
+  };
+  TableOf table(view.ops, {.key = "overlap_factors",
+                           .title = "D_50 % / D_0 % by its three readings (Chopper, Eq. 9)"});
+  table.add(
+           keys::name, [&](const Op& op) { return op_name(job, op); }, elastic())
+      .add(keys::samples, [](const Op& op) { return op.overlap[0].samples; })
+      .add(keys::curve, factor(0))
+      .add(keys::cumulative, factor(1))
+      .add(keys::quantile, factor(2))
+      .add(keys::pearson, [](const Op& op) { return finite_value(op.overlap[0].pearson); })
+      .add(keys::constant, [](const Op& op) { return op.overlap[0].constant; })
+      .add(keys::extrapolated, [](const Op& op) { return op.overlap[0].extrapolated; });
   return table;
 }
 
 Table derived_table(const JobLevels& job, const CountersView& view) {
-  Table table{.key = "derived", .title = "Derived from counters"};
-  table.columns = {
-      {.key = "name", .title = "operation", .unit = Unit::kText, .elastic = true},
-      {.key = "quantity", .title = "quantity", .unit = Unit::kText},
-      {.key = "value", .title = "value", .unit = Unit::kRatio},
-      {.key = "unit", .title = "unit", .unit = Unit::kText},
-      {.key = "formula", .title = "formula", .unit = Unit::kText, .show = Show::kDataOnly},
-      {.key = "source", .title = "source", .unit = Unit::kText, .show = Show::kDataOnly},
-      {.key = "assumed_zero",
-       .title = "not measured, taken as 0",
-       .unit = Unit::kText,
-       .show = Show::kDataOnly}};
+  struct Derived {
+    const OpWaterfall& op;
+    const DerivedValue& is;
+  };
+  std::vector<Derived> values;
   for (const OpWaterfall& op : view.ops) {
-    for (const DerivedValue& value : op.derived.values) {
-      table.rows.push_back({op_name(job, op), value.quantity, finite_value(value.value), value.unit,
-                            value.formula, value.source, joined(value.assumed_zero)});
-    }
+    for (const DerivedValue& value : op.derived.values) values.push_back({op, value});
   }
+  const auto text = [](std::string DerivedValue::* field) {
+    return [field](const Derived& d) { return d.is.*field; };
+  };
+  TableOf table(values, {.key = "derived", .title = "Derived from counters"});
+  table.add(
+           keys::name, [&](const Derived& d) { return op_name(job, d.op); }, elastic())
+      .add(keys::quantity, text(&DerivedValue::quantity))
+      .add(keys::value, [](const Derived& d) { return finite_value(d.is.value); })
+      .add(keys::unit, text(&DerivedValue::unit))
+      .add(keys::formula, text(&DerivedValue::formula), Show::kDataOnly)
+      .add(keys::source, text(&DerivedValue::source), Show::kDataOnly)
+      .add(
+          keys::assumed_zero, [](const Derived& d) { return joined(d.is.assumed_zero); },
+          Show::kDataOnly);
   return table;
 }
 
@@ -228,7 +222,7 @@ Chart waterfall_chart(const JobLevels& job, const CountersView& view) {
   chart.y = {.title = "time per execution", .unit = Unit::kNanoseconds};
   chart.horizontal = true;
   for (size_t i = 0; i < kWaterfallBars; ++i) {
-    chart.series.push_back({.name = kBarTitles[i], .mark = Mark::kStackedBars});
+    chart.series.push_back({.name = kBars[i]->title, .mark = Mark::kStackedBars});
   }
   for (const OpWaterfall& op : view.ops) {
     if (!op.refused.empty()) continue;

@@ -17,30 +17,26 @@ namespace levels_figures {
 namespace {
 
 Table configs_table(const Configs& configs) {
-  Table table{
-      .key = "configs",
-      .title = "Configurations and their throughput (Chopper, Figure 4, top)",
-      .columns =
-          {{.key = "config", .title = "config", .unit = Unit::kText},
-           {.key = "ranks", .title = "ranks", .unit = Unit::kCount, .show = Show::kDataOnly},
-           {.key = "gpus", .title = "GPUs", .unit = Unit::kCount},
-           {.key = "iterations", .title = "iterations", .unit = Unit::kCount},
-           {.key = "layers", .title = "layers", .unit = Unit::kCount, .show = Show::kDataOnly},
-           {.key = "unplaced_share", .title = "unplaced", .unit = Unit::kShare},
-           {.key = "span_ns", .title = "iteration", .unit = Unit::kNanoseconds},
-           {.key = "tokens", .title = "tokens", .unit = Unit::kCount},
-           {.key = "tokens_per_s", .title = "tokens/s", .unit = Unit::kPerSecond},
-           {.key = "tokens_per_s_ratio", .title = "of the first's", .unit = Unit::kRatio}},
-      .terminal_limit = 0};
-  for (const ConfigFigures& config : configs) {
-    const PlacementStats& placement = config.placement;
-    table.rows.push_back({config.name, config.ranks, config.gpus, config.iterations.size(),
-                          placement.layers,
-                          ratio(static_cast<double>(placement.unplaced.dur_ns),
-                                static_cast<double>(placement.all.dur_ns)),
-                          whole_ns(config.span_ns.median), config.tokens, config.tokens_per_s,
-                          ratio(config.tokens_per_s, configs.front().tokens_per_s)});
-  }
+  using Config = ConfigFigures;
+  const auto unplaced = [](const Config& c) {
+    return ratio(static_cast<double>(c.placement.unplaced.dur_ns),
+                 static_cast<double>(c.placement.all.dur_ns));
+  };
+  TableOf table(configs, {.key = "configs",
+                          .title = "Configurations and their throughput (Chopper, Figure 4, top)",
+                          .terminal_limit = 0});
+  table.add(keys::config, &Config::name)
+      .add(keys::ranks, &Config::ranks, Show::kDataOnly)
+      .add(keys::gpus, &Config::gpus)
+      .add(keys::iterations, [](const Config& c) { return c.iterations.size(); })
+      .add(
+          keys::layers, [](const Config& c) { return c.placement.layers; }, Show::kDataOnly)
+      .add(keys::unplaced_share, unplaced)
+      .add(keys::span_ns, [](const Config& c) { return whole_ns(c.span_ns.median); })
+      .add(keys::tokens, &Config::tokens)
+      .add(keys::tokens_per_s, &Config::tokens_per_s)
+      .add(keys::tokens_per_s_ratio,
+           [&](const Config& c) { return ratio(c.tokens_per_s, configs.front().tokens_per_s); });
   return table;
 }
 
@@ -110,33 +106,35 @@ void add_availability(const Configs& configs, Section& section) {
       {"14", "clocks and power", lacks_moments},
       {"15", "from peak to measured time", lacks_waterfalls},
   };
-  Table table{.key = "available",
-              .columns = {{.key = "figure", .title = "figure", .unit = Unit::kText},
-                          {.key = "shows", .title = "shows", .unit = Unit::kText},
-                          {.key = "configs", .title = "configs", .unit = Unit::kCount},
-                          {.key = "missing", .title = "missing", .unit = Unit::kText}},
-              .show = Show::kDataOnly};
+  struct Available {
+    const Availability& figure;
+    size_t made = 0;
+    Value::List missing = {};
+  };
+  std::vector<Available> rows;
   Prose missing_words{.paragraphs = {}, .bullets = true, .show = Show::kReadersOnly};
   for (const Availability& figure : figures) {
     std::map<std::string, Value::List> missing;
-    size_t made = 0;
+    Available& row = rows.emplace_back(figure);
     for (const ConfigFigures& config : configs) {
       const std::string why = figure.lacks(config);
-      if (why.empty()) ++made;
+      if (why.empty()) ++row.made;
       if (!why.empty()) missing[why].push_back(config.name);
     }
-    Value::List sentences;
     for (const auto& [why, names] : missing) {
-      const std::string some =
-          names.size() == configs.size() ? "" : fmt::format("{}: ", fmt::join(names, ", "));
-      sentences.push_back(some + why);
-      missing_words.paragraphs.push_back(
-          fmt::format("No Figure {} ({}){}: {}", figure.figure, figure.title,
-                      some.empty() ? "" : fmt::format(" for {}", fmt::join(names, ", ")), why));
+      const bool all = names.size() == configs.size();
+      const std::string some = fmt::format("{}", fmt::join(names, ", "));
+      row.missing.push_back(all ? why : some + ": " + why);
+      missing_words.paragraphs.push_back(fmt::format("No Figure {} ({}){}: {}", figure.figure,
+                                                     figure.title, all ? "" : " for " + some, why));
     }
-    table.rows.push_back({figure.figure, figure.title, made,
-                          sentences.empty() ? Value() : Value(std::move(sentences))});
   }
+  TableOf table(rows, {.key = "available", .show = Show::kDataOnly});
+  table.add(keys::figure, [](const Available& row) { return row.figure.figure; })
+      .add(keys::shows, [](const Available& row) { return row.figure.title; })
+      .add(keys::configs, &Available::made)
+      .add(keys::missing,
+           [](const Available& row) { return row.missing.empty() ? Value() : Value(row.missing); });
   section.blocks.push_back(std::move(table));
   if (!missing_words.paragraphs.empty()) section.blocks.push_back(std::move(missing_words));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -15,18 +16,18 @@ namespace {
 
 constexpr size_t kOpsInFigures = 12;
 
-std::vector<Column> box_columns() {
-  return {{.key = "samples", .title = "samples", .unit = Unit::kCount},
-          {.key = "min_ns", .title = "min", .unit = Unit::kNanoseconds},
-          {.key = "p25_ns", .title = "p25", .unit = Unit::kNanoseconds, .show = Show::kDataOnly},
-          {.key = "median_ns", .title = "median", .unit = Unit::kNanoseconds},
-          {.key = "p75_ns", .title = "p75", .unit = Unit::kNanoseconds, .show = Show::kDataOnly},
-          {.key = "max_ns", .title = "max", .unit = Unit::kNanoseconds}};
-}
-
-Row box_cells(const FigureBox& box) {
-  return {box.samples,          whole_ns(box.min), whole_ns(box.p25),
-          whole_ns(box.median), whole_ns(box.p75), whole_ns(box.max)};
+// Of what is in a row's `is.dur_ns`.
+template <typename R>
+void add_box_columns(TableOf<R>& table) {
+  const auto of = [](double FigureBox::* field) {
+    return [field](const R& row) { return whole_ns(row.is.dur_ns.*field); };
+  };
+  table.add(keys::samples, [](const R& row) { return row.is.dur_ns.samples; })
+      .add(keys::min_ns, of(&FigureBox::min))
+      .add(keys::p25_ns, of(&FigureBox::p25), Show::kDataOnly)
+      .add(keys::median_ns, of(&FigureBox::median))
+      .add(keys::p75_ns, of(&FigureBox::p75), Show::kDataOnly)
+      .add(keys::max_ns, of(&FigureBox::max));
 }
 
 // Medians with whiskers from the least to the greatest.
@@ -47,33 +48,39 @@ const FigurePart* part_of(const ConfigFigures& config, LevelPhase phase,
 }
 
 Table breakdown_table(const Configs& configs) {
-  Table table{
-      .key = "breakdown",
-      .title = "Kernel time and launch overhead by phase and type (Chopper, Figure 4)",
-      .columns =
-          {{.key = "config", .title = "config", .unit = Unit::kText},
-           {.key = "phase", .title = "phase", .unit = Unit::kText},
-           {.key = "op_type", .title = "type", .unit = Unit::kText},
-           {.key = "samples", .title = "samples", .unit = Unit::kCount, .show = Show::kDataOnly},
-           {.key = "dur_ns", .title = "duration", .unit = Unit::kNanoseconds},
-           {.key = "phase_share", .title = "of the phase", .unit = Unit::kShare},
-           {.key = "dur_ratio", .title = "of the first's", .unit = Unit::kRatio},
-           {.key = "launch_ns", .title = "launch overhead", .unit = Unit::kNanoseconds},
-           {.key = "launch_share", .title = "to duration", .unit = Unit::kShare},
-           {.key = "comm_wait_ns", .title = "wait for comm", .unit = Unit::kNanoseconds}},
-      .terminal_limit = 60};
+  struct Part {
+    const ConfigFigures& config;
+    const FigurePart& is;
+    double phase_ns;  // of the whole phase
+    double first_ns;  // of the same part of the first configuration
+  };
+  std::vector<Part> parts;
   for (const ConfigFigures& config : configs) {
     for (const FigurePart& part : config.parts) {
-      const FigurePart* phase = part_of(config, part.phase, std::nullopt);
       const FigurePart* first = part_of(configs.front(), part.phase, part.op_type);
-      table.rows.push_back({config.name, level_phase_name(part.phase),
-                            part.op_type ? Value(op_type_name(*part.op_type)) : Value("all"),
-                            part.samples, whole_ns(part.dur_ns), ratio(part.dur_ns, phase->dur_ns),
-                            first != nullptr ? ratio(part.dur_ns, first->dur_ns) : kNan,
-                            whole_ns(part.launch_ns), ratio(part.launch_ns, part.dur_ns),
-                            whole_ns(part.comm_wait_ns)});
+      parts.push_back({config, part, part_of(config, part.phase, std::nullopt)->dur_ns,
+                       first != nullptr ? first->dur_ns : kNan});
     }
   }
+  const auto ns = [](double FigurePart::* field) {
+    return [field](const Part& p) { return whole_ns(p.is.*field); };
+  };
+  TableOf table(parts,
+                {.key = "breakdown",
+                 .title = "Kernel time and launch overhead by phase and type (Chopper, Figure 4)",
+                 .terminal_limit = 60});
+  table.add(keys::config, [](const Part& p) { return p.config.name; })
+      .add(keys::phase, [](const Part& p) { return level_phase_name(p.is.phase); })
+      .add(keys::op_type,
+           [](const Part& p) { return p.is.op_type ? op_type_name(*p.is.op_type) : "all"; })
+      .add(
+          keys::samples, [](const Part& p) { return p.is.samples; }, Show::kDataOnly)
+      .add(keys::dur_ns, ns(&FigurePart::dur_ns))
+      .add(keys::phase_share, [](const Part& p) { return ratio(p.is.dur_ns, p.phase_ns); })
+      .add(keys::dur_ratio, [](const Part& p) { return ratio(p.is.dur_ns, p.first_ns); })
+      .add(keys::launch_ns, ns(&FigurePart::launch_ns))
+      .add(keys::launch_share, [](const Part& p) { return ratio(p.is.launch_ns, p.is.dur_ns); })
+      .add(keys::comm_wait_ns, ns(&FigurePart::comm_wait_ns));
   return table;
 }
 
@@ -161,28 +168,28 @@ Longest longest_of(const Configs& configs) {
 }
 
 Table operations_table(const Configs& configs) {
-  Table table{.key = "operations",
-              .title =
-                  "Operation duration over GPUs and iterations, layers together (Chopper, "
-                  "Figure 5)",
-              .columns = op_columns(),
-              .terminal_limit = 40};
-  append(table.columns, box_columns());
-  append(table.columns, {{.key = "relative", .title = "median of longest", .unit = Unit::kShare}});
+  using Op = OfConfig<FigureOp>;
   const Longest longest = longest_of(configs);
-  std::vector<std::pair<double, Row>> rows;
+  std::vector<Op> ops;
   for (const ConfigFigures& config : configs) {
-    for (const FigureOp& op : config.ops) {
-      Row row = op_cells(config, op.name);
-      append(row, box_cells(op.dur_ns));
-      row.push_back(ratio(op.dur_ns.median, longest.at(op.name)));
-      rows.emplace_back(longest.at(op.name), std::move(row));
-    }
+    for (const FigureOp& op : config.ops) ops.push_back({config, op.name, op});
   }
   // The longest operations first, each one's configurations together.
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (auto& [longest_ns, row] : rows) table.rows.push_back(std::move(row));
+  std::vector<size_t> order(ops.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return longest.at(ops[a].name) > longest.at(ops[b].name);
+  });
+  std::vector<Op> sorted;
+  for (const size_t i : order) sorted.push_back(ops[i]);
+  TableOf table(sorted, {.key = "operations",
+                         .title = "Operation duration over GPUs and iterations, layers together "
+                                  "(Chopper, Figure 5)",
+                         .terminal_limit = 40});
+  add_op_columns(table);
+  add_box_columns(table);
+  table.add(keys::relative,
+            [&](const Op& op) { return ratio(op.is.dur_ns.median, longest.at(op.name)); });
   return table;
 }
 
@@ -252,26 +259,27 @@ double longest_comm(const Configs& configs) {
 
 void add_communication(const Configs& configs, Section& section) {
   const double most = longest_comm(configs);
-  Table table{.key = "communication",
-              .title = "Communication kernels per iteration (Chopper, Figure 6)",
-              .columns = {{.key = "config", .title = "config", .unit = Unit::kText},
-                          {.key = "collective", .title = "collective", .unit = Unit::kText},
-                          {.key = "kernels", .title = "kernels", .unit = Unit::kCount}},
-              .terminal_limit = 40};
-  append(table.columns, box_columns());
-  append(table.columns,
-         {{.key = "relative", .title = "median of longest", .unit = Unit::kShare},
-          {.key = "iteration_ns", .title = "iteration", .unit = Unit::kNanoseconds}});
+  struct Comm {
+    const ConfigFigures& config;
+    const FigureComm& is;
+  };
+  std::vector<Comm> comms;
   std::set<std::string> kinds;
   for (const ConfigFigures& config : configs) {
     for (const FigureComm& comm : config.comms) {
       kinds.insert(comm.kind);
-      Row row = {config.name, comm.kind, comm.kernels};
-      append(row, box_cells(comm.dur_ns));
-      append(row, {ratio(comm.dur_ns.median, most), whole_ns(config.span_ns.median)});
-      table.rows.push_back(std::move(row));
+      comms.push_back({config, comm});
     }
   }
+  TableOf table(comms, {.key = "communication",
+                        .title = "Communication kernels per iteration (Chopper, Figure 6)",
+                        .terminal_limit = 40});
+  table.add(keys::config, [](const Comm& c) { return c.config.name; })
+      .add(keys::collective, [](const Comm& c) { return c.is.kind; })
+      .add(keys::kernels, [](const Comm& c) { return c.is.kernels; });
+  add_box_columns(table);
+  table.add(keys::relative, [most](const Comm& c) { return ratio(c.is.dur_ns.median, most); })
+      .add(keys::iteration_ns, [](const Comm& c) { return whole_ns(c.config.span_ns.median); });
   section.blocks.push_back(std::move(table));
   if (kinds.empty()) return;
   Chart chart{.key = "communication",
@@ -303,14 +311,6 @@ void add_communication(const Configs& configs, Section& section) {
 // ---- Figure 11 ----
 
 void add_launch(const Configs& configs, Section& section) {
-  Table table{
-      .key = "launch",
-      .title = "Launch overhead of an operation, means over executions (Chopper, Figure 11)",
-      .columns = op_columns(),
-      .terminal_limit = 30};
-  append(table.columns, {{.key = "executions", .title = "executions", .unit = Unit::kCount},
-                         {.key = "prep_ns", .title = "prep", .unit = Unit::kNanoseconds},
-                         {.key = "call_ns", .title = "call", .unit = Unit::kNanoseconds}});
   std::map<FigureOpName, double> worst;
   for (const ConfigFigures& config : configs) {
     for (const FigureOp& op : config.ops) {
@@ -321,15 +321,22 @@ void add_launch(const Configs& configs, Section& section) {
   std::vector<std::pair<double, FigureOpName>> order;
   for (const auto& [name, most] : worst) order.emplace_back(-most, name);
   std::sort(order.begin(), order.end());
+  using Op = OfConfig<FigureOp>;
+  std::vector<Op> ops;
   for (const auto& [most, name] : order) {
     for (const ConfigFigures& config : configs) {
       const FigureOp* op = find_op(config, name);
-      if (op == nullptr) continue;
-      Row row = op_cells(config, name);
-      append(row, {op->executions, whole_ns(op->prep_ns), whole_ns(op->call_ns)});
-      table.rows.push_back(std::move(row));
+      if (op != nullptr) ops.push_back({config, op->name, *op});
     }
   }
+  TableOf table(ops, {.key = "launch",
+                      .title = "Launch overhead of an operation, means over executions (Chopper, "
+                               "Figure 11)",
+                      .terminal_limit = 30});
+  add_op_columns(table);
+  table.add(keys::executions, [](const Op& op) { return op.is.executions; })
+      .add(keys::prep_ns, [](const Op& op) { return whole_ns(op.is.prep_ns); })
+      .add(keys::call_ns, [](const Op& op) { return whole_ns(op.is.call_ns); });
   section.blocks.push_back(std::move(table));
   order.resize(std::min(order.size(), kOpsInFigures));
   for (const bool prep : {true, false}) {

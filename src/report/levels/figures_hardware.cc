@@ -12,26 +12,17 @@ namespace assay::levels_figures {
 // ---- Figures 13 and 14 ----
 
 void add_cores(const Configs& configs, Section& section) {
-  Table table{.key = "cores",
-              .title = "Cores (Chopper, Figure 13)",
-              .columns = {{.key = "config", .title = "config", .unit = Unit::kText},
-                          {.key = "samples", .title = "samples", .unit = Unit::kCount},
-                          {.key = "active_median", .title = "active, median", .unit = Unit::kNone},
-                          {.key = "min_cores_median",
-                           .title = "needed at least, median",
-                           .unit = Unit::kRatio},
-                          {.key = "cores_used_share",
-                           .title = "physical cores ever active",
-                           .unit = Unit::kShare}},
-              .terminal_limit = 0};
-  Table moments{.key = "core_moments",
-                .columns = {{.key = "config", .title = "config", .unit = Unit::kText},
-                            {.key = "t_ns", .title = "time", .unit = Unit::kNanoseconds},
-                            {.key = "active", .title = "active", .unit = Unit::kCount},
-                            {.key = "min_cores", .title = "needed", .unit = Unit::kRatio},
-                            {.key = "one_sibling", .title = "one sibling", .unit = Unit::kCount},
-                            {.key = "siblings", .title = "both", .unit = Unit::kCount}},
-                .show = Show::kDataOnly};
+  struct Cores {
+    const ConfigFigures& config;
+    double active;  // medians
+    double needed;
+  };
+  struct Moment {
+    const ConfigFigures& config;
+    const FigureCores& is;
+  };
+  std::vector<Cores> all_cores;
+  std::vector<Moment> all_moments;
   std::vector<Chart> charts;
   for (const ConfigFigures& config : configs) {
     if (config.cores.empty()) continue;
@@ -49,8 +40,7 @@ void add_cores(const Configs& configs, Section& section) {
     for (const FigureCores& at : config.cores) {
       all.push_back(at.active);
       needed.push_back(at.least);
-      moments.rows.push_back(
-          {config.name, at.t_ns, at.active, at.least, at.one_sibling, at.siblings});
+      all_moments.push_back({config, at});
       for (Series* series : {&active, &least, &single, &both})
         series->x.push_back(static_cast<double>(at.t_ns));
       active.y.push_back(at.active);
@@ -58,12 +48,27 @@ void add_cores(const Configs& configs, Section& section) {
       single.y.push_back(at.one_sibling);
       both.y.push_back(at.siblings);
     }
-    table.rows.push_back({config.name, config.cores.size(), figure_box(std::move(all)).median,
-                          figure_box(std::move(needed)).median, config.cores_used_share});
+    all_cores.push_back(
+        {config, figure_box(std::move(all)).median, figure_box(std::move(needed)).median});
     chart.series = {std::move(active), std::move(least), std::move(single), std::move(both)};
     charts.push_back(std::move(chart));
   }
-  if (table.rows.empty()) table.show = Show::kDataOnly;
+  TableOf table(all_cores, {.key = "cores",
+                            .title = "Cores (Chopper, Figure 13)",
+                            .terminal_limit = 0,
+                            .show = shown_if(!all_cores.empty())});
+  table.add(keys::config, [](const Cores& c) { return c.config.name; })
+      .add(keys::samples, [](const Cores& c) { return c.config.cores.size(); })
+      .add(keys::active_median, &Cores::active)
+      .add(keys::min_cores_median, &Cores::needed)
+      .add(keys::cores_used_share, [](const Cores& c) { return c.config.cores_used_share; });
+  TableOf moments(all_moments, {.key = "core_moments", .show = Show::kDataOnly});
+  moments.add(keys::config, [](const Moment& m) { return m.config.name; })
+      .add(keys::t_ns, [](const Moment& m) { return m.is.t_ns; })
+      .add(keys::active, [](const Moment& m) { return m.is.active; })
+      .add(keys::min_cores, [](const Moment& m) { return m.is.least; })
+      .add(keys::one_sibling, [](const Moment& m) { return m.is.one_sibling; })
+      .add(keys::siblings, [](const Moment& m) { return m.is.siblings; });
   section.blocks.push_back(std::move(table));
   section.blocks.push_back(std::move(moments));
   for (Chart& chart : charts) section.blocks.push_back(std::move(chart));
@@ -82,24 +87,20 @@ std::vector<std::string> signals_of(const Configs& configs) {
 }  // namespace
 
 void add_telemetry(const Configs& configs, Section& section) {
-  Table table{.key = "telemetry",
-              .title = "Clocks and power, means over GPUs (Chopper, Figure 14)",
-              .columns = {{.key = "config", .title = "config", .unit = Unit::kText},
-                          {.key = "signal", .title = "signal", .unit = Unit::kText},
-                          {.key = "samples", .title = "samples", .unit = Unit::kCount},
-                          {.key = "mean", .title = "mean", .unit = Unit::kRatio},
-                          {.key = "min", .title = "least", .unit = Unit::kRatio},
-                          {.key = "max", .title = "greatest", .unit = Unit::kRatio}},
-              .terminal_limit = 0};
-  Table moments{.key = "telemetry_moments",
-                .columns = {{.key = "config", .title = "config", .unit = Unit::kText},
-                            {.key = "signal", .title = "signal", .unit = Unit::kText},
-                            {.key = "t_ns", .title = "time", .unit = Unit::kNanoseconds},
-                            {.key = "gpus", .title = "GPUs", .unit = Unit::kCount},
-                            {.key = "mean", .title = "mean", .unit = Unit::kRatio},
-                            {.key = "min", .title = "least", .unit = Unit::kRatio},
-                            {.key = "max", .title = "greatest", .unit = Unit::kRatio}},
-                .show = Show::kDataOnly};
+  struct Track {
+    const ConfigFigures& config;
+    std::string signal;
+    size_t samples;
+    double mean;
+    double min;
+    double max;
+  };
+  struct Moment {
+    const ConfigFigures& config;
+    const FigureMoment& is;
+  };
+  std::vector<Track> tracks;
+  std::vector<Moment> all_moments;
   std::vector<Chart> charts;
   for (const std::string& signal : signals_of(configs)) {
     Chart chart{.key = signal,
@@ -114,7 +115,7 @@ void add_telemetry(const Configs& configs, Section& section) {
       double greatest = -least;
       for (const FigureMoment& at : config.moments) {
         if (at.signal != signal) continue;
-        moments.rows.push_back({config.name, signal, at.t_ns, at.gpus, at.mean, at.min, at.max});
+        all_moments.push_back({config, at});
         series.x.push_back(static_cast<double>(at.t_ns));
         series.y.push_back(at.mean);
         series.low.push_back(at.min);
@@ -124,13 +125,31 @@ void add_telemetry(const Configs& configs, Section& section) {
         greatest = std::max(greatest, at.max);
       }
       if (series.y.empty()) continue;
-      table.rows.push_back({config.name, signal, series.y.size(),
-                            sum / static_cast<double>(series.y.size()), least, greatest});
+      const size_t samples = series.y.size();
+      tracks.push_back(
+          {config, signal, samples, sum / static_cast<double>(samples), least, greatest});
       chart.series.push_back(std::move(series));
     }
     charts.push_back(std::move(chart));
   }
-  if (table.rows.empty()) table.show = Show::kDataOnly;
+  TableOf table(tracks, {.key = "telemetry",
+                         .title = "Clocks and power, means over GPUs (Chopper, Figure 14)",
+                         .terminal_limit = 0,
+                         .show = shown_if(!tracks.empty())});
+  table.add(keys::config, [](const Track& t) { return t.config.name; })
+      .add(keys::signal, &Track::signal)
+      .add(keys::samples, &Track::samples)
+      .add(keys::mean, &Track::mean)
+      .add(keys::min, &Track::min)
+      .add(keys::max, &Track::max);
+  TableOf moments(all_moments, {.key = "telemetry_moments", .show = Show::kDataOnly});
+  moments.add(keys::config, [](const Moment& m) { return m.config.name; })
+      .add(keys::signal, [](const Moment& m) { return m.is.signal; })
+      .add(keys::t_ns, [](const Moment& m) { return m.is.t_ns; })
+      .add(keys::gpus, [](const Moment& m) { return m.is.gpus; })
+      .add(keys::mean, [](const Moment& m) { return m.is.mean; })
+      .add(keys::min, [](const Moment& m) { return m.is.min; })
+      .add(keys::max, [](const Moment& m) { return m.is.max; });
   section.blocks.push_back(std::move(table));
   section.blocks.push_back(std::move(moments));
   for (Chart& chart : charts) section.blocks.push_back(std::move(chart));
@@ -139,13 +158,14 @@ void add_telemetry(const Configs& configs, Section& section) {
 // ---- Figure 15 ----
 
 void add_waterfalls(const Configs& configs, Section& section) {
-  Table table{.key = "waterfall",
-              .title = "From peak to measured time (Chopper, Figure 15)",
-              .columns = op_columns(),
-              .terminal_limit = 40};
-  append(table.columns, {{.key = "executions", .title = "executions", .unit = Unit::kCount},
-                         {.key = "bar", .title = "bar", .unit = Unit::kText},
-                         {.key = "time_ns", .title = "time", .unit = Unit::kNanoseconds}});
+  struct Bar {
+    const ConfigFigures& config;
+    const FigureOpName& name;
+    uint64_t executions;
+    std::string bar;
+    int64_t ns;
+  };
+  std::vector<Bar> bars;
   std::vector<Chart> charts;
   for (const ConfigFigures& config : configs) {
     if (config.waterfalls.empty()) continue;
@@ -159,15 +179,21 @@ void add_waterfalls(const Configs& configs, Section& section) {
     for (const FigureWaterfall& one : config.waterfalls) {
       chart.categories.push_back(name_of(one.name));
       for (size_t bar = 0; bar < one.bars_ns.size(); ++bar) {
-        Row row = op_cells(config, one.name);
-        append(row, {one.executions, one.bars_ns[bar].first, one.bars_ns[bar].second});
-        table.rows.push_back(std::move(row));
-        chart.series[bar].y.push_back(static_cast<double>(one.bars_ns[bar].second));
+        const auto& [title, ns] = one.bars_ns[bar];
+        bars.push_back({config, one.name, one.executions, title, ns});
+        chart.series[bar].y.push_back(static_cast<double>(ns));
       }
     }
     charts.push_back(std::move(chart));
   }
-  if (table.rows.empty()) table.show = Show::kDataOnly;
+  TableOf table(bars, {.key = "waterfall",
+                       .title = "From peak to measured time (Chopper, Figure 15)",
+                       .terminal_limit = 40,
+                       .show = shown_if(!bars.empty())});
+  add_op_columns(table);
+  table.add(keys::executions, &Bar::executions)
+      .add(keys::bar, &Bar::bar)
+      .add(keys::time_ns, &Bar::ns);
   section.blocks.push_back(std::move(table));
   for (Chart& chart : charts) section.blocks.push_back(std::move(chart));
 }

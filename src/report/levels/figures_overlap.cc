@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -14,29 +15,30 @@ namespace {
 // ---- Figures 7 and 9 ----
 
 Table correlation_table(const Configs& configs) {
-  Table table{
-      .key = "overlap",
-      .title = "Overlap with collectives, and how it goes with duration (Chopper, Figure 7)",
-      .columns = op_columns(),
-      .terminal_limit = 30};
-  append(table.columns, {{.key = "executions", .title = "executions", .unit = Unit::kCount},
-                         {.key = "overlap_ratio", .title = "overlap", .unit = Unit::kShare},
-                         {.key = "correlation", .title = "correlation", .unit = Unit::kRatio}});
-  std::vector<std::pair<double, Row>> rows;
+  using Op = OfConfig<FigureOp>;
+  std::vector<std::pair<double, Op>> weighed;
   size_t overlapped = 0;
   for (const ConfigFigures& config : configs) {
     for (const FigureOp& op : config.ops) {
       overlapped += op.overlap_ratio > 0 ? 1 : 0;
-      Row row = op_cells(config, op.name);
-      append(row, {op.executions, op.overlap_ratio, op.correlation});
-      rows.emplace_back(op.overlap_ratio * op.dur_ns.median, std::move(row));
+      weighed.push_back({op.overlap_ratio * op.dur_ns.median, {config, op.name, op}});
     }
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (auto& [weight, row] : rows) table.rows.push_back(std::move(row));
-  table.terminal_limit = std::clamp<size_t>(overlapped, 1, 30);
-  if (overlapped == 0) table.show = Show::kDataOnly;
+  std::vector<size_t> order(weighed.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return weighed[a].first > weighed[b].first; });
+  std::vector<Op> ops;
+  for (const size_t i : order) ops.push_back(weighed[i].second);
+  TableOf table(ops, {.key = "overlap",
+                      .title = "Overlap with collectives, and how it goes with duration "
+                               "(Chopper, Figure 7)",
+                      .terminal_limit = std::clamp<size_t>(overlapped, 1, 30),
+                      .show = shown_if(overlapped > 0)});
+  add_op_columns(table);
+  table.add(keys::executions, [](const Op& op) { return op.is.executions; })
+      .add(keys::overlap_ratio, [](const Op& op) { return op.is.overlap_ratio; })
+      .add(keys::correlation, [](const Op& op) { return op.is.correlation; });
   return table;
 }
 
@@ -92,36 +94,38 @@ std::vector<FigureOpName> attention_ops(const Configs& configs) {
 
 Table layers_table(const std::vector<const ConfigFigures*>& configs,
                    const std::set<FigureOpName>& ops) {
-  Table table{.key = "overlap_by_layer",
-              .title =
-                  "Overlap and duration across GPUs, by iteration and layer (Chopper, Figures "
-                  "7 and 9)",
-              .columns = op_columns(),
-              .show = Show::kDataOnly};
-  append(table.columns, {{.key = "iter", .title = "iter"},
-                         {.key = "layer", .title = "layer"},
-                         {.key = "gpus", .title = "GPUs", .unit = Unit::kCount}});
-  for (const char* of : {"overlap", "dur"}) {
-    const bool share = std::string_view(of) == "overlap";
-    for (const char* stat : {"min", "p25", "median", "p75", "max"}) {
-      table.columns.push_back({.key = fmt::format("{}_{}{}", of, stat, share ? "" : "_ns"),
-                               .title = fmt::format("{} {}", of, stat),
-                               .unit = share ? Unit::kShare : Unit::kNanoseconds});
-    }
-  }
+  using Layer = OfConfig<FigureLayer>;
+  std::vector<Layer> layers;
   for (const ConfigFigures* config : configs) {
     for (const FigureLayer& one : config->layers) {
-      if (ops.count(one.name) == 0) continue;
-      Row row = op_cells(*config, one.name);
-      const FigureBox& overlap = one.overlap_ratio;
-      const FigureBox& dur = one.dur_ns;
-      append(row,
-             {one.iter, one.layer == kNoLayer ? Value() : Value(one.layer), dur.samples,
-              overlap.min, overlap.p25, overlap.median, overlap.p75, overlap.max, whole_ns(dur.min),
-              whole_ns(dur.p25), whole_ns(dur.median), whole_ns(dur.p75), whole_ns(dur.max)});
-      table.rows.push_back(std::move(row));
+      if (ops.count(one.name) > 0) layers.push_back({*config, one.name, one});
     }
   }
+  const auto overlap = [](double FigureBox::* field) {
+    return [field](const Layer& l) { return l.is.overlap_ratio.*field; };
+  };
+  const auto dur = [](double FigureBox::* field) {
+    return [field](const Layer& l) { return whole_ns(l.is.dur_ns.*field); };
+  };
+  TableOf table(layers, {.key = "overlap_by_layer",
+                         .title = "Overlap and duration across GPUs, by iteration and layer "
+                                  "(Chopper, Figures 7 and 9)",
+                         .show = Show::kDataOnly});
+  add_op_columns(table);
+  table.add(keys::iter, [](const Layer& l) { return l.is.iter; })
+      .add(keys::layer,
+           [](const Layer& l) { return l.is.layer == kNoLayer ? Value() : Value(l.is.layer); })
+      .add(keys::gpus, [](const Layer& l) { return l.is.dur_ns.samples; })
+      .add(keys::overlap_min, overlap(&FigureBox::min))
+      .add(keys::overlap_p25, overlap(&FigureBox::p25))
+      .add(keys::overlap_median, overlap(&FigureBox::median))
+      .add(keys::overlap_p75, overlap(&FigureBox::p75))
+      .add(keys::overlap_max, overlap(&FigureBox::max))
+      .add(keys::dur_min_ns, dur(&FigureBox::min))
+      .add(keys::dur_p25_ns, dur(&FigureBox::p25))
+      .add(keys::dur_median_ns, dur(&FigureBox::median))
+      .add(keys::dur_p75_ns, dur(&FigureBox::p75))
+      .add(keys::dur_max_ns, dur(&FigureBox::max));
   return table;
 }
 
@@ -203,17 +207,8 @@ void add_overlap(const Configs& configs, const FiguresView& view, Section& secti
 
 void add_curve(const Configs& configs, const FiguresView& view, Section& section) {
   const std::optional<FigureOpName> op = curve_op(configs);
-  Table table{.key = "overlap_curve",
-              .title = "Overlap against duration, one execution a row (Chopper, Figure 8)",
-              .columns = op_columns(),
-              .show = Show::kDataOnly};
-  append(table.columns, {{.key = "gpu", .title = "gpu"},
-                         {.key = "iter", .title = "iter"},
-                         {.key = "layer", .title = "layer"},
-                         {.key = "overlap_ratio", .title = "overlap", .unit = Unit::kShare},
-                         {.key = "dur_ns", .title = "duration", .unit = Unit::kNanoseconds},
-                         {.key = "relative", .title = "of the least", .unit = Unit::kRatio},
-                         {.key = "cumulative", .title = "cumulative", .unit = Unit::kShare}});
+  using Execution = OfConfig<FigureExecution>;
+  std::vector<Execution> executions;
   std::vector<Chart> charts;
   for (const ConfigFigures* config : detailed(configs, view)) {
     if (!op) break;
@@ -225,10 +220,7 @@ void add_curve(const Configs& configs, const FiguresView& view, Section& section
                 .y = {"cumulative overlap", Unit::kShare}};
     for (const FigureExecution& one : config->executions) {
       if (!(one.name == *op)) continue;
-      Row row = op_cells(*config, one.name);
-      append(row, {one.gpu, one.iter, one.layer, one.overlap_ratio, whole_ns(one.dur_ns),
-                   one.relative, one.cumulative});
-      table.rows.push_back(std::move(row));
+      executions.push_back({*config, one.name, one});
       const std::string name = fmt::format("GPU {}", one.gpu);
       if (chart.series.empty() || chart.series.back().name != name)
         chart.series.push_back({.name = name, .mark = Mark::kSteps});
@@ -240,6 +232,21 @@ void add_curve(const Configs& configs, const FiguresView& view, Section& section
     }
     if (!chart.series.empty()) charts.push_back(std::move(chart));
   }
+  const auto of = [](auto FigureExecution::* field) {
+    return [field](const Execution& e) { return e.is.*field; };
+  };
+  TableOf table(executions, {.key = "overlap_curve",
+                             .title = "Overlap against duration, one execution a row (Chopper, "
+                                      "Figure 8)",
+                             .show = Show::kDataOnly});
+  add_op_columns(table);
+  table.add(keys::gpu, of(&FigureExecution::gpu))
+      .add(keys::iter, of(&FigureExecution::iter))
+      .add(keys::layer, of(&FigureExecution::layer))
+      .add(keys::overlap_ratio, of(&FigureExecution::overlap_ratio))
+      .add(keys::dur_ns, [](const Execution& e) { return whole_ns(e.is.dur_ns); })
+      .add(keys::relative, of(&FigureExecution::relative))
+      .add(keys::cumulative, of(&FigureExecution::cumulative));
   section.blocks.push_back(std::move(table));
   for (Chart& chart : charts) section.blocks.push_back(std::move(chart));
 }

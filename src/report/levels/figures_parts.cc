@@ -15,25 +15,6 @@ std::string name_of(const FigureOpName& op) {
   return told ? op.op : fmt::format("{} ({})", op.op, level_phase_name(op.phase));
 }
 
-std::vector<Column> op_columns() {
-  return {{.key = "config", .title = "config", .unit = Unit::kText},
-          {.key = "phase", .title = "phase", .unit = Unit::kText},
-          {.key = "op", .title = "op", .unit = Unit::kText, .elastic = true},
-          {.key = "op_type", .title = "type", .unit = Unit::kText}};
-}
-
-Row op_cells(const ConfigFigures& config, const FigureOpName& op) {
-  return {config.name, level_phase_name(op.phase), op.op, op_type_name(op.type)};
-}
-
-void append(Row& row, Row values) {
-  for (Value& value : values) row.push_back(std::move(value));
-}
-
-void append(std::vector<Column>& columns, std::vector<Column> more) {
-  for (Column& column : more) columns.push_back(std::move(column));
-}
-
 std::vector<std::string> names_of(const Configs& configs) {
   std::vector<std::string> names;
   for (const ConfigFigures& config : configs) names.push_back(config.name);

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "levels/figures.h"
-#include "report/document/document.h"
+#include "report/document/columns.h"
 #include "report/levels/figures.h"
+#include "report/levels/results.h"
 
 namespace assay::levels_figures {
 
@@ -21,11 +22,22 @@ double ratio(double value, double to);
 // The operation, with its phase where the name does not tell it.
 std::string name_of(const FigureOpName& op);
 std::vector<std::string> names_of(const Configs& configs);
-// config, phase, op, op_type
-std::vector<Column> op_columns();
-Row op_cells(const ConfigFigures& config, const FigureOpName& op);
-void append(Row& row, Row values);
-void append(std::vector<Column>& columns, std::vector<Column> more);
+// Adds config, phase, op, op_type. R has `config`, a ConfigFigures, and `name`, a FigureOpName.
+template <typename R>
+void add_op_columns(TableOf<R>& table) {
+  table.add(keys::config, [](const R& row) { return row.config.name; })
+      .add(keys::phase, [](const R& row) { return level_phase_name(row.name.phase); })
+      .add(
+          keys::op, [](const R& row) { return row.name.op; }, elastic())
+      .add(keys::op_type, [](const R& row) { return op_type_name(row.name.type); });
+}
+// What a configuration has of something: an operation, an execution, a layer of one.
+template <typename T>
+struct OfConfig {
+  const ConfigFigures& config;
+  const FigureOpName& name;
+  const T& is;
+};
 // nullptr: not among the operations of the configuration.
 const FigureOp* find_op(const ConfigFigures& config, const FigureOpName& name);
 std::set<LevelPhase> phases_of(const Configs& configs);

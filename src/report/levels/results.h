@@ -14,7 +14,7 @@
 #define ASSAY_PLACEMENT_RESULTS(R, U, O) \
   O("`unplaced`") \
   U(time_ns, "device activities without an operation (`unplaced`, `b_unmapped`), of all") \
-  R(share, "share", kShare, "") \
+  U(share, "") \
   U(kernels, "") \
   R(total_ns, "device time", kNanoseconds, "") \
   R(no_layer_ns, "outside layers", kNanoseconds, \
@@ -173,10 +173,10 @@
   U(format, "") \
   U(gpu, "") \
   U(device, "") \
-  U(iterations, \
+  R(iterations, "iterations", kCount, "iterations that were counted") \
+  U(kernels, \
     "compute kernels of the trace and of the run in these iterations; of the run in others; " \
     "with `--partial-counters`, of the trace with names that the run lacks") \
-  U(kernels, "") \
   R(pass_kernels, "in the run", kCount, "") \
   R(unused_kernels, "unused", kCount, "") \
   R(absent_kernels, "absent", kCount, "") \
@@ -440,7 +440,7 @@
   U(samples, \
     "samples of cores in the trace's span (first start to last end of anything in it); " \
     "their median distance") \
-  R(period_ns, "apart", kNanoseconds, "") \
+  R(period_ns, "period", kNanoseconds, "") \
   R(logical_cores, "logical cores", kCount, \
     "of the log; null where it does not tell the topology") \
   R(physical_cores, "physical cores", kCount, "") \
@@ -481,7 +481,7 @@
   U(op, "") \
   R(intervals, "intervals", kCount, "how many, their union, the longest") \
   U(time_ns, "") \
-  R(longest_ns, "longest", kNanoseconds, "") \
+  U(longest_ns, "") \
   U(signal, \
     "`sm_clock_mhz`, `memory_clock_mhz`, `power_w`, `gpu_util_percent`, " \
     "`memory_util_percent`, `memory_used_bytes`, `temperature_c` of the GPU; `cpu_power_w`, " \

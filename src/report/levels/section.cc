@@ -11,8 +11,8 @@
 #include <utility>
 #include <variant>
 
-#include "report/document/units.h"
 #include "report/levels/job.h"
+#include "report/levels/results.h"
 #include "report/levels/telemetry.h"
 
 namespace assay {
@@ -37,45 +37,35 @@ int64_t span_of(const JobLevels& job) {
   return span_ns;
 }
 
-std::vector<Column> sum_columns(bool readers) {
-  const Show detail = readers ? Show::kDataOnly : Show::kEverywhere;
-  return {{.key = "kernels", .title = "kernels", .unit = Unit::kCount},
-          {.key = "dur_ns", .title = "duration", .unit = Unit::kNanoseconds},
-          {.key = "prep_ns", .title = "prep", .unit = Unit::kNanoseconds, .show = detail},
-          {.key = "call_ns", .title = "call", .unit = Unit::kNanoseconds, .show = detail},
-          {.key = "launch_ns", .title = "launch overhead", .unit = Unit::kNanoseconds},
-          {.key = "comm_wait_ns", .title = "wait for comm", .unit = Unit::kNanoseconds},
-          {.key = "overlap_ns", .title = "beside comm", .unit = Unit::kNanoseconds, .show = detail},
-          {.key = "overlap_ratio", .title = "overlap", .unit = Unit::kShare}};
+// A sum of a row, whatever kind of row it is.
+auto sum_of(int64_t LevelSums::* field) {
+  return [field](const auto& row) { return row.sums.*field; };
 }
 
-void append_sums(const LevelSums& sums, Row& row) {
-  const Row values = {sums.kernels,   sums.dur_ns,       sums.prep_ns,    sums.call_ns,
-                      sums.launch_ns, sums.comm_wait_ns, sums.overlap_ns, sums.overlap_ratio()};
-  row.insert(row.end(), values.begin(), values.end());
+// Columns of a row's `sums`. Readers get the few that matter most.
+template <typename R>
+void add_sums(TableOf<R>& table, bool readers) {
+  const Show detail = shown_if(!readers);
+  table.add(keys::kernels, [](const R& row) { return row.sums.kernels; })
+      .add(keys::dur_ns, sum_of(&LevelSums::dur_ns))
+      .add(keys::prep_ns, sum_of(&LevelSums::prep_ns), detail)
+      .add(keys::call_ns, sum_of(&LevelSums::call_ns), detail)
+      .add(keys::launch_ns, sum_of(&LevelSums::launch_ns))
+      .add(keys::comm_wait_ns, sum_of(&LevelSums::comm_wait_ns))
+      .add(keys::overlap_ns, sum_of(&LevelSums::overlap_ns), detail)
+      .add(keys::overlap_ratio, [](const R& row) { return row.sums.overlap_ratio(); });
 }
 
 Table rows_table(const JobLevels& job) {
-  Table table{.key = "rows",
-              .columns = {{.key = "gpu", .title = "gpu"},
-                          {.key = "iter", .title = "iter"},
-                          {.key = "phase", .title = "phase", .unit = Unit::kText},
-                          {.key = "layer", .title = "layer"},
-                          {.key = "op", .title = "op", .unit = Unit::kText},
-                          {.key = "op_type", .title = "type", .unit = Unit::kText}},
-              .show = Show::kDataOnly};
-  for (Column& column : sum_columns(false)) table.columns.push_back(std::move(column));
-  table.rows.reserve(job.cells.size());
-  for (const LevelCell& cell : job.cells) {
-    Row row = {cell.gpu,
-               iter_value(cell.iter),
-               level_phase_name(cell.phase),
-               layer_value(cell.layer),
-               job.op_names[cell.op],
-               op_type_name(cell.op_type)};
-    append_sums(cell.sums, row);
-    table.rows.push_back(std::move(row));
-  }
+  using Cell = LevelCell;
+  TableOf table(job.cells, {.key = "rows", .show = Show::kDataOnly});
+  table.add(keys::gpu, &Cell::gpu)
+      .add(keys::iter, [](const Cell& c) { return iter_value(c.iter); })
+      .add(keys::phase, [](const Cell& c) { return level_phase_name(c.phase); })
+      .add(keys::layer, [](const Cell& c) { return layer_value(c.layer); })
+      .add(keys::op, [&](const Cell& c) { return job.op_names[c.op]; })
+      .add(keys::op_type, [](const Cell& c) { return op_type_name(c.op_type); });
+  add_sums(table, false);
   return table;
 }
 
@@ -86,6 +76,15 @@ struct Node {
   std::string kind;
   LevelSums sums;
   std::vector<Node> children;
+};
+
+// A node in its place.
+struct Laid {
+  uint32_t depth = 0;
+  std::string label;
+  std::string kind;
+  double share = 0;
+  LevelSums sums;
 };
 
 class TreeMaker {
@@ -129,14 +128,18 @@ class TreeMaker {
       root.children.push_back(std::move(phase_node));
     }
     total_ns_ = weight(root);
-    Tree tree{
-        .key = "tree",
-        .title = "Where the time goes (iterations > phase > layers > operation > kernel)",
-        .columns = {{.key = "kind", .title = "level", .unit = Unit::kText, .show = Show::kDataOnly},
-                    {.key = "share", .title = "share", .unit = Unit::kShare}},
-        .area_key = "dur_ns"};
-    for (Column& column : sum_columns(true)) tree.columns.push_back(std::move(column));
-    lay_out(root, 0, tree);
+    lay_out(root, 0);
+    TableOf cells(laid_out_, {});
+    cells.add(keys::kind, &Laid::kind, Show::kDataOnly).add(keys::share, &Laid::share);
+    add_sums(cells, true);
+    Tree tree{.key = "tree",
+              .title = "Where the time goes (iterations > phase > layers > operation > kernel)",
+              .columns = std::move(cells.columns),
+              .area_key = "dur_ns"};
+    for (size_t i = 0; i < laid_out_.size(); ++i) {
+      tree.nodes.push_back(
+          {laid_out_[i].depth, std::move(laid_out_[i].label), std::move(cells.rows[i])});
+    }
     return tree;
   }
 
@@ -158,13 +161,12 @@ class TreeMaker {
   }
   // Device time: what adds up over the tree. Launch overhead and waits stand beside it.
   static int64_t weight(const Node& node) { return node.sums.dur_ns; }
-  void emit(const Node& node, uint32_t depth, Tree& tree) const {
-    Row values = {node.kind, share_of(weight(node), total_ns_)};
-    append_sums(node.sums, values);
-    tree.nodes.push_back({depth, node.label, std::move(values)});
+  void emit(const Node& node, uint32_t depth) {
+    laid_out_.push_back(
+        {depth, node.label, node.kind, share_of(weight(node), total_ns_), node.sums});
   }
-  void lay_out(Node& node, uint32_t depth, Tree& tree) const {
-    emit(node, depth, tree);
+  void lay_out(Node& node, uint32_t depth) {
+    emit(node, depth);
     std::stable_sort(node.children.begin(), node.children.end(),
                      [](const Node& a, const Node& b) { return weight(a) > weight(b); });
     // An operation of one kernel is that kernel.
@@ -174,7 +176,7 @@ class TreeMaker {
     for (Node& child : node.children) {
       const double share = share_of(weight(child), total_ns_);
       if (share >= min_share_ || (depth == 0 && child.kind == "phase")) {
-        lay_out(child, depth + 1, tree);
+        lay_out(child, depth + 1);
         continue;
       }
       rest.sums.add(child.sums);
@@ -182,186 +184,146 @@ class TreeMaker {
     }
     if (merged == 0 || merged == node.children.size()) return;
     rest.label = fmt::format("{} smaller", merged);
-    emit(rest, depth + 1, tree);
+    emit(rest, depth + 1);
   }
 
   const JobLevels& job_;
   const double min_share_;
   int64_t total_ns_ = 0;
+  std::vector<Laid> laid_out_;
 };
 
 // ---- tables ----
 
+// Of the compute kernels of a span or a GPU.
+auto compute_of(int64_t LevelSums::* field) {
+  return [field](const auto& row) { return row.compute.*field; };
+}
+
 Table iterations_table(const JobLevels& job) {
-  Table table{
-      .key = "iterations",
-      .title = "Iterations: kernels, launch overhead and waits add up to the span",
-      .columns =
-          {{.key = "gpu", .title = "gpu"},
-           {.key = "iter", .title = "iter"},
-           {.key = "kernels", .title = "kernels", .unit = Unit::kCount},
-           {.key = "span_ns", .title = "span", .unit = Unit::kNanoseconds},
-           {.key = "dur_ns", .title = "kernels", .unit = Unit::kNanoseconds},
-           {.key = "concurrent_ns",
-            .title = "at once",
-            .unit = Unit::kNanoseconds,
-            .show = Show::kDataOnly},
-           {.key = "prep_ns", .title = "prep", .unit = Unit::kNanoseconds},
-           {.key = "call_ns", .title = "call", .unit = Unit::kNanoseconds},
-           {.key = "launch_ns",
-            .title = "launch overhead",
-            .unit = Unit::kNanoseconds,
-            .show = Show::kDataOnly},
-           {.key = "copy_ns",
-            .title = "of it copies",
-            .unit = Unit::kNanoseconds,
-            .show = Show::kDataOnly},
-           {.key = "comm_wait_ns", .title = "wait for comm", .unit = Unit::kNanoseconds},
-           {.key = "comm_kernels",
-            .title = "collectives",
-            .unit = Unit::kCount,
-            .show = Show::kDataOnly},
-           {.key = "comm_ns", .title = "comm", .unit = Unit::kNanoseconds},
-           {.key = "exposed_comm_ns", .title = "exposed", .unit = Unit::kNanoseconds},
-           {.key = "tokens", .title = "tokens", .unit = Unit::kCount, .show = Show::kDataOnly},
-           {.key = "tokens_per_s", .title = "tokens/s", .unit = Unit::kPerSecond}},
-      .terminal_limit = 16};
-  bool any_tokens = false;
-  for (const LevelSpan& span : job.spans) {
-    const LevelSums& sums = span.compute;
-    any_tokens |= span.tokens.has_value();
-    table.rows.push_back({span.gpu, iter_value(span.iter), sums.kernels, span.span_ns, sums.dur_ns,
-                          sums.concurrent_ns, sums.prep_ns, sums.call_ns, sums.launch_ns,
-                          sums.copy_ns, sums.comm_wait_ns, span.comm_kernels, span.comm_ns,
-                          span.exposed_comm_ns, span.tokens, span.tokens_per_s});
-  }
-  if (!any_tokens) table.columns.back().show = Show::kDataOnly;
+  using Span = LevelSpan;
+  constexpr Show kData = Show::kDataOnly;
+  const bool any_tokens = std::any_of(job.spans.begin(), job.spans.end(),
+                                      [](const Span& span) { return span.tokens.has_value(); });
+  TableOf table(job.spans,
+                {.key = "iterations",
+                 .title = "Iterations: kernels, launch overhead and waits add up to the span",
+                 .terminal_limit = 16});
+  table.add(keys::gpu, &Span::gpu)
+      .add(keys::iter, [](const Span& span) { return iter_value(span.iter); })
+      .add(keys::kernels, [](const Span& span) { return span.compute.kernels; })
+      .add(keys::span_ns, &Span::span_ns)
+      .add(keys::dur_ns, compute_of(&LevelSums::dur_ns))
+      .add(keys::concurrent_ns, compute_of(&LevelSums::concurrent_ns), kData)
+      .add(keys::prep_ns, compute_of(&LevelSums::prep_ns))
+      .add(keys::call_ns, compute_of(&LevelSums::call_ns))
+      .add(keys::launch_ns, compute_of(&LevelSums::launch_ns), kData)
+      .add(keys::copy_ns, compute_of(&LevelSums::copy_ns), kData)
+      .add(keys::comm_wait_ns, compute_of(&LevelSums::comm_wait_ns))
+      .add(keys::comm_kernels, &Span::comm_kernels, kData)
+      .add(keys::comm_ns, &Span::comm_ns)
+      .add(keys::exposed_comm_ns, &Span::exposed_comm_ns)
+      .add(keys::tokens, &Span::tokens, kData)
+      .add(keys::tokens_per_s, &Span::tokens_per_s, shown_if(any_tokens));
   return table;
 }
 
 // Of the whole job: ranks of one tensor-parallel group count their tokens once.
 Table job_table(const JobLevels& job) {
-  Table table{
-      .key = "job",
-      .title = "Throughput of the job",
-      .columns = {{.key = "iter", .title = "iter"},
-                  {.key = "tokens", .title = "tokens", .unit = Unit::kCount},
-                  {.key = "longest_span_ns", .title = "longest GPU", .unit = Unit::kNanoseconds},
-                  {.key = "tokens_per_s", .title = "tokens/s", .unit = Unit::kPerSecond}},
-      .terminal_limit = 8};
-  bool any = false;
-  for (const JobIteration& one : job.iterations) {
-    any |= one.tokens.has_value();
-    table.rows.push_back({one.iter, one.tokens, one.longest_span_ns, one.tokens_per_s});
-  }
+  using Iteration = JobIteration;
+  TableOf table(job.iterations,
+                {.key = "job", .title = "Throughput of the job", .terminal_limit = 8});
+  table.add(keys::iter, &Iteration::iter)
+      .add(keys::tokens, &Iteration::tokens)
+      .add(keys::longest_span_ns, &Iteration::longest_span_ns)
+      .add(keys::tokens_per_s, &Iteration::tokens_per_s);
+  const bool any = std::any_of(job.iterations.begin(), job.iterations.end(),
+                               [](const Iteration& one) { return one.tokens.has_value(); });
   if (!any || job.gpus.size() < 2) table.show = Show::kDataOnly;
   return table;
 }
 
 Table gpus_table(const JobLevels& job) {
-  Table table{
-      .key = "gpus",
-      .title = "GPUs",
-      .columns =
-          {{.key = "gpu", .title = "gpu"},
-           {.key = "rank", .title = "rank", .show = Show::kDataOnly},
-           {.key = "device", .title = "device", .show = Show::kDataOnly},
-           {.key = "file", .title = "file", .unit = Unit::kText, .show = Show::kDataOnly},
-           {.key = "token_group", .title = "tokens as GPU", .show = Show::kDataOnly},
-           {.key = "kernels", .title = "kernels", .unit = Unit::kCount},
-           {.key = "span_ns", .title = "span", .unit = Unit::kNanoseconds},
-           {.key = "dur_ns", .title = "kernels", .unit = Unit::kNanoseconds},
-           {.key = "concurrent_ns",
-            .title = "at once",
-            .unit = Unit::kNanoseconds,
-            .show = Show::kDataOnly},
-           {.key = "launch_ns", .title = "launch overhead", .unit = Unit::kNanoseconds},
-           {.key = "comm_wait_ns", .title = "wait for comm", .unit = Unit::kNanoseconds},
-           {.key = "comm_ns", .title = "comm", .unit = Unit::kNanoseconds},
-           {.key = "exposed_comm_ns", .title = "exposed", .unit = Unit::kNanoseconds},
-           {.key = "closure_ns",
-            .title = "closure",
-            .unit = Unit::kNanoseconds,
-            .show = Show::kDataOnly},
-           {.key = "compute_ratio", .title = "kernels / others", .unit = Unit::kRatio},
-           {.key = "slowest_op", .title = "slowest op", .unit = Unit::kText, .elastic = true},
-           {.key = "slowest_op_ratio", .title = "op / others", .unit = Unit::kRatio}},
-      .terminal_limit = 32};
+  using Gpu = JobGpu;
+  constexpr Show kData = Show::kDataOnly;
   const bool closes = job.definition == LevelDefinition::kAssay;
-  for (const JobGpu& gpu : job.gpus) {
-    const LevelSums& sums = gpu.compute;
-    table.rows.push_back(
-        {gpu.gpu, gpu.rank, gpu.device, gpu.file, gpu.token_group, sums.kernels, gpu.span_ns,
-         sums.dur_ns, sums.concurrent_ns, sums.launch_ns, sums.comm_wait_ns, gpu.comm_ns,
-         gpu.exposed_comm_ns, closes ? Value(gpu.closure_ns) : Value(), gpu.compute_ratio,
-         gpu.slowest_op.empty() ? Value() : Value(gpu.slowest_op), gpu.slowest_op_ratio});
-  }
-  if (job.gpus.size() < 2) table.show = Show::kDataOnly;
+  const auto closure = [closes](const Gpu& g) { return closes ? Value(g.closure_ns) : Value(); };
+  const auto slowest = [](const Gpu& g) {
+    return g.slowest_op.empty() ? Value() : Value(g.slowest_op);
+  };
+  TableOf table(job.gpus, {.key = "gpus", .title = "GPUs", .terminal_limit = 32});
+  table.add(keys::gpu, &Gpu::gpu)
+      .add(keys::rank, &Gpu::rank, kData)
+      .add(keys::device, &Gpu::device, kData)
+      .add(keys::file, &Gpu::file, kData)
+      .add(keys::token_group, &Gpu::token_group, kData)
+      .add(keys::kernels, [](const Gpu& g) { return g.compute.kernels; })
+      .add(keys::span_ns, &Gpu::span_ns)
+      .add(keys::dur_ns, compute_of(&LevelSums::dur_ns))
+      .add(keys::concurrent_ns, compute_of(&LevelSums::concurrent_ns), kData)
+      .add(keys::launch_ns, compute_of(&LevelSums::launch_ns))
+      .add(keys::comm_wait_ns, compute_of(&LevelSums::comm_wait_ns))
+      .add(keys::comm_ns, &Gpu::comm_ns)
+      .add(keys::exposed_comm_ns, &Gpu::exposed_comm_ns)
+      .add(keys::closure_ns, closure, kData)
+      .add(keys::compute_ratio, &Gpu::compute_ratio)
+      .add(keys::slowest_op, slowest, elastic())
+      .add(keys::slowest_op_ratio, &Gpu::slowest_op_ratio);
+  if (job.gpus.size() < 2) table.show = kData;
   return table;
 }
 
+// An operation of a phase, over GPUs, iterations and layers.
+struct PhaseOp {
+  LevelPhase phase;
+  uint32_t op;
+  LevelSums sums;
+};
+
 // Operations by the time that they share the GPU with a collective.
 Table overlap_table(const JobLevels& job) {
-  std::map<std::pair<LevelPhase, uint32_t>, LevelSums> ops;
+  std::map<std::pair<LevelPhase, uint32_t>, LevelSums> sums;
   for (const LevelCell& cell : job.cells) {
-    if (cell.op_type != OpType::kComm) ops[{cell.phase, cell.op}].add(cell.sums);
+    if (cell.op_type != OpType::kComm) sums[{cell.phase, cell.op}].add(cell.sums);
   }
-  std::vector<std::pair<std::pair<LevelPhase, uint32_t>, LevelSums>> sorted(ops.begin(), ops.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return a.second.overlap_ns > b.second.overlap_ns;
+  std::vector<PhaseOp> ops;
+  for (const auto& [key, sum] : sums) ops.push_back({key.first, key.second, sum});
+  std::stable_sort(ops.begin(), ops.end(), [](const PhaseOp& a, const PhaseOp& b) {
+    return a.sums.overlap_ns > b.sums.overlap_ns;
   });
-  Table table{
-      .key = "overlap",
-      .title = "Operations beside collectives",
-      .columns = {{.key = "phase", .title = "phase", .unit = Unit::kText},
-                  {.key = "op", .title = "op", .unit = Unit::kText, .elastic = true},
-                  {.key = "kernels", .title = "kernels", .unit = Unit::kCount},
-                  {.key = "dur_ns", .title = "duration", .unit = Unit::kNanoseconds},
-                  {.key = "op_dur_ns", .title = "with bubbles inside", .unit = Unit::kNanoseconds},
-                  {.key = "overlap_ns", .title = "beside comm", .unit = Unit::kNanoseconds},
-                  {.key = "overlap_ratio", .title = "overlap", .unit = Unit::kShare}},
-      .terminal_limit = 12};
-  bool any = false;
-  for (const auto& [key, sums] : sorted) {
-    any |= sums.overlap_ns > 0;
-    table.rows.push_back({level_phase_name(key.first), job.op_names[key.second], sums.kernels,
-                          sums.dur_ns, sums.op_dur_ns, sums.overlap_ns, sums.overlap_ratio()});
-  }
-  if (!any) table.show = Show::kDataOnly;
+  TableOf table(ops,
+                {.key = "overlap", .title = "Operations beside collectives", .terminal_limit = 12});
+  table.add(keys::phase, [](const PhaseOp& o) { return level_phase_name(o.phase); })
+      .add(
+          keys::op, [&](const PhaseOp& o) { return job.op_names[o.op]; }, elastic())
+      .add(keys::kernels, [](const PhaseOp& o) { return o.sums.kernels; })
+      .add(keys::dur_ns, sum_of(&LevelSums::dur_ns))
+      .add(keys::op_dur_ns, sum_of(&LevelSums::op_dur_ns))
+      .add(keys::overlap_ns, sum_of(&LevelSums::overlap_ns))
+      .add(keys::overlap_ratio, [](const PhaseOp& o) { return o.sums.overlap_ratio(); });
+  if (ops.empty() || ops.front().sums.overlap_ns <= 0) table.show = Show::kDataOnly;
   return table;
 }
 
 Table arrivals_table(const std::vector<Arrivals>& arrivals, bool by_kind) {
-  Table table{.key = by_kind ? "arrivals" : "stragglers",
-              .title = by_kind ? "Who comes last, by collective" : "Who comes last to collectives",
-              .columns = {{.key = "gpu", .title = "gpu"}}};
+  TableOf table(arrivals, {.key = by_kind ? "arrivals" : "stragglers",
+                           .title = by_kind ? "Who comes last, by collective"
+                                            : "Who comes last to collectives",
+                           .show = shown_if(!by_kind && !arrivals.empty())});
+  table.add(keys::gpu, &Arrivals::gpu);
   if (by_kind) {
-    table.columns.push_back({.key = "phase", .title = "phase", .unit = Unit::kText});
-    table.columns.push_back({.key = "collective", .title = "collective", .unit = Unit::kText});
-    table.show = Show::kDataOnly;
+    table.add(keys::phase, [](const Arrivals& one) { return level_phase_name(one.phase); })
+        .add(keys::collective, &Arrivals::kind);
   }
-  const std::vector<Column> columns = {
-      {.key = "collectives", .title = "collectives", .unit = Unit::kCount},
-      {.key = "last", .title = "came last", .unit = Unit::kCount},
-      {.key = "last_share", .title = "share", .unit = Unit::kShare},
-      {.key = "lag_median_ns", .title = "behind the median", .unit = Unit::kNanoseconds},
-      {.key = "waited_ns", .title = "waited for the last", .unit = Unit::kNanoseconds},
-      {.key = "caused_ns", .title = "made all wait", .unit = Unit::kNanoseconds}};
-  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
-  for (const Arrivals& one : arrivals) {
-    Row row = {one.gpu};
-    if (by_kind) {
-      row.push_back(level_phase_name(one.phase));
-      row.push_back(one.kind);
-    }
-    const double share = static_cast<double>(one.last) / static_cast<double>(one.collectives);
-    for (Value value : Row{one.collectives, one.last, share, whole_ns(one.lag_median_ns),
-                           one.waited_ns, one.caused_ns}) {
-      row.push_back(std::move(value));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  if (arrivals.empty()) table.show = Show::kDataOnly;
+  table.add(keys::collectives, &Arrivals::collectives)
+      .add(keys::last, &Arrivals::last)
+      .add(keys::last_share,
+           [](const Arrivals& one) {
+             return static_cast<double>(one.last) / static_cast<double>(one.collectives);
+           })
+      .add_ns(keys::lag_median_ns, &Arrivals::lag_median_ns)
+      .add(keys::waited_ns, &Arrivals::waited_ns)
+      .add(keys::caused_ns, &Arrivals::caused_ns);
   return table;
 }
 
@@ -371,28 +333,37 @@ void add_alignment(const JobLevels& job, Section& section) {
   Facts facts{
       .key = "alignment",
       .title = "Clocks, aligned on collectives",
-      .items = {{"ranks", "ranks", job.ranks, Unit::kCount},
-                {"collectives_matched", "collectives matched", alignment.matched, Unit::kCount},
-                {"collectives_unmatched", "not matched", alignment.unmatched, Unit::kCount},
-                {"collectives_aligned", "of these aligned", alignment.used, Unit::kCount},
-                {"residual_p50_ns", "residual, median",
-                 any ? whole_ns(alignment.residual_p50_ns) : Value(), Unit::kNanoseconds},
-                {"residual_p95_ns", "residual, p95",
-                 any ? whole_ns(alignment.residual_p95_ns) : Value(), Unit::kNanoseconds},
-                {"residual_max_ns", "residual, largest",
-                 any ? whole_ns(alignment.residual_max_ns) : Value(), Unit::kNanoseconds}}};
-  Table offsets{.key = "clock_offsets",
-                .title = "Clock of each GPU against the common one",
-                .columns = {{.key = "gpu", .title = "gpu"},
-                            {.key = "offset_ns", .title = "offset", .unit = Unit::kNanoseconds},
-                            {.key = "collectives", .title = "collectives", .unit = Unit::kCount}},
-                .show = Show::kDataOnly};
-  for (const ClockOffset& offset : alignment.offsets) {
-    offsets.rows.push_back({offset.gpu, offset.offset_ns, offset.collectives});
-  }
+      .items = {fact(keys::ranks, job.ranks), fact(keys::collectives_matched, alignment.matched),
+                fact(keys::collectives_unmatched, alignment.unmatched),
+                fact(keys::collectives_aligned, alignment.used),
+                fact(keys::residual_p50_ns, any ? whole_ns(alignment.residual_p50_ns) : Value()),
+                fact(keys::residual_p95_ns, any ? whole_ns(alignment.residual_p95_ns) : Value()),
+                fact(keys::residual_max_ns, any ? whole_ns(alignment.residual_max_ns) : Value())}};
+  TableOf offsets(alignment.offsets, {.key = "clock_offsets",
+                                      .title = "Clock of each GPU against the common one",
+                                      .show = Show::kDataOnly});
+  offsets.add(keys::gpu, &ClockOffset::gpu)
+      .add(keys::offset_ns, &ClockOffset::offset_ns)
+      .add(keys::collectives, &ClockOffset::collectives);
   if (job.ranks < 2) facts.show = Show::kDataOnly;
   section.blocks.push_back(std::move(facts));
   section.blocks.push_back(std::move(offsets));
+}
+
+// Counts by what told or did not tell the operation; the first stands for neither.
+template <typename Counts, typename Name>
+Table placements_table(const Counts& counts, const PlacementStats& stats, const ResultKey& what,
+                       const Name& name) {
+  std::vector<size_t> used;
+  for (size_t i = 1; i < std::size(counts); ++i) {
+    if (counts[i].kernels > 0) used.push_back(i);
+  }
+  TableOf table(used, {});
+  table.add(what, name)
+      .add(keys::kernels, [&](size_t i) { return counts[i].kernels; })
+      .add(keys::time_ns, [&](size_t i) { return counts[i].dur_ns; })
+      .add(keys::share, [&](size_t i) { return share_of(counts[i].dur_ns, stats.all.dur_ns); });
+  return table;
 }
 
 void add_unplaced(const JobLevels& job, Section& section) {
@@ -401,103 +372,90 @@ void add_unplaced(const JobLevels& job, Section& section) {
       .key = "unplaced",
       .title = "What could not be placed",
       .items = {
-          {"time_ns", "without an operation", stats.unplaced.dur_ns, Unit::kNanoseconds,
-           fmt::format("of {} of device time", format_ns(stats.all.dur_ns))},
-          {"share", "share", share_of(stats.unplaced.dur_ns, stats.all.dur_ns), Unit::kShare},
-          {"kernels", "device activities", stats.unplaced.kernels, Unit::kCount},
-          {"total_ns", "device time", stats.all.dur_ns, Unit::kNanoseconds, "", Show::kDataOnly},
-          {"no_layer_ns", "outside layers", stats.no_layer.dur_ns, Unit::kNanoseconds, "",
-           Show::kDataOnly},
-          {"no_layer_share", "outside layers", share_of(stats.no_layer.dur_ns, stats.all.dur_ns),
-           Unit::kShare},
-          {"layers", "layers", stats.layers, Unit::kCount, stats.layer_source},
-          {"layer_source", "layers from", stats.layer_source, Unit::kText, "", Show::kDataOnly},
-          {"flows", "forward-backward flows", stats.flows, Unit::kCount, "", Show::kDataOnly},
-          {"flows_compared", "of these with a sequence number", stats.flows_compared, Unit::kCount,
-           "", Show::kDataOnly},
-          {"flows_agree", "agree with the sequence number", stats.flows_agree, Unit::kCount, "",
-           Show::kDataOnly}}};
-  Table reasons{.key = "unplaced_reasons",
-                .title = "Why not",
-                .columns = {{.key = "reason", .title = "reason", .unit = Unit::kText},
-                            {.key = "kernels", .title = "activities", .unit = Unit::kCount},
-                            {.key = "time_ns", .title = "time", .unit = Unit::kNanoseconds},
-                            {.key = "share", .title = "share", .unit = Unit::kShare}}};
-  for (size_t i = 1; i < kUnplacedReasons; ++i) {
-    const PlacementCount& count = stats.reasons[i];
-    if (count.kernels == 0) continue;
-    reasons.rows.push_back({unplaced_reason_name(static_cast<UnplacedReason>(i)), count.kernels,
-                            count.dur_ns, share_of(count.dur_ns, stats.all.dur_ns)});
-  }
+          fact(keys::time_ns, stats.unplaced.dur_ns,
+               fmt::format("of {} of device time", format_ns(stats.all.dur_ns))),
+          fact(keys::share, share_of(stats.unplaced.dur_ns, stats.all.dur_ns)),
+          fact(keys::kernels, stats.unplaced.kernels), data_fact(keys::total_ns, stats.all.dur_ns),
+          data_fact(keys::no_layer_ns, stats.no_layer.dur_ns),
+          fact(keys::no_layer_share, share_of(stats.no_layer.dur_ns, stats.all.dur_ns)),
+          fact(keys::layers, stats.layers, stats.layer_source),
+          data_fact(keys::layer_source, stats.layer_source), data_fact(keys::flows, stats.flows),
+          data_fact(keys::flows_compared, stats.flows_compared),
+          data_fact(keys::flows_agree, stats.flows_agree)}};
+  Table reasons = placements_table(stats.reasons, stats, keys::reason, [](size_t i) {
+    return unplaced_reason_name(static_cast<UnplacedReason>(i));
+  });
+  reasons.key = "unplaced_reasons";
+  reasons.title = "Why not";
   if (reasons.rows.empty()) reasons.show = Show::kDataOnly;
-  Table sources{.key = "placed_by",
-                .title = "What told the operation",
-                .columns = {{.key = "source", .title = "source", .unit = Unit::kText},
-                            {.key = "kernels", .title = "activities", .unit = Unit::kCount},
-                            {.key = "time_ns", .title = "time", .unit = Unit::kNanoseconds},
-                            {.key = "share", .title = "share", .unit = Unit::kShare}}};
-  for (size_t i = 1; i < kPlacedBy; ++i) {
-    const PlacementCount& count = stats.by[i];
-    if (count.kernels == 0) continue;
-    sources.rows.push_back({placed_by_name(static_cast<PlacedBy>(i)), count.kernels, count.dur_ns,
-                            share_of(count.dur_ns, stats.all.dur_ns)});
-  }
+  Table sources = placements_table(stats.by, stats, keys::source, [](size_t i) {
+    return placed_by_name(static_cast<PlacedBy>(i));
+  });
+  sources.key = "placed_by";
+  sources.title = "What told the operation";
   section.blocks.push_back(std::move(facts));
   section.blocks.push_back(std::move(reasons));
   section.blocks.push_back(std::move(sources));
 }
 
+// What a key of --group-by is, and its cell.
+const ResultKey& result_of(LevelKey key) {
+  switch (key) {
+    case LevelKey::kGpu:
+      return keys::gpu;
+    case LevelKey::kIter:
+      return keys::iter;
+    case LevelKey::kPhase:
+      return keys::phase;
+    case LevelKey::kLayer:
+      return keys::layer;
+    case LevelKey::kOp:
+      return keys::op;
+    case LevelKey::kOpType:
+      break;
+  }
+  return keys::op_type;
+}
+
+Value cell_of(LevelKey key, const LevelGroupRow& group, const JobLevels& job) {
+  switch (key) {
+    case LevelKey::kGpu:
+      return group.keys.gpu;
+    case LevelKey::kIter:
+      return iter_value(group.keys.iter);
+    case LevelKey::kPhase:
+      return level_phase_name(group.keys.phase);
+    case LevelKey::kLayer:
+      return layer_value(group.keys.layer);
+    case LevelKey::kOp:
+      return job.op_names[group.keys.op];
+    case LevelKey::kOpType:
+      break;
+  }
+  return op_type_name(group.keys.op_type);
+}
+
 Table groups_table(const JobLevels& job, const LevelQuery& query) {
-  Table table{.key = "groups", .title = "Groups (a sample is one GPU in one iteration)"};
-  for (LevelKey key : query.group_by) {
-    const bool text = key == LevelKey::kPhase || key == LevelKey::kOp || key == LevelKey::kOpType;
-    table.columns.push_back({.key = std::string(level_key_name(key)),
-                             .title = std::string(level_key_name(key)),
-                             .unit = text ? Unit::kText : Unit::kNone,
-                             .elastic = key == LevelKey::kOp});
+  using Group = LevelGroupRow;
+  const std::vector<Group> groups = run_level_query(job.cells, job.op_names, query);
+  TableOf table(groups, {.key = "groups",
+                         .title = "Groups (a sample is one GPU in one iteration)",
+                         .terminal_limit = 60});
+  for (const LevelKey key : query.group_by) {
+    table.add(result_of(key), [&](const Group& group) { return cell_of(key, group, job); },
+              {Show::kEverywhere, key == LevelKey::kOp});
   }
-  table.columns.push_back({.key = "stat", .title = "stat", .unit = Unit::kText});
-  table.columns.push_back({.key = "samples", .title = "samples", .unit = Unit::kCount});
-  table.columns.push_back({.key = "kernels", .title = "kernels", .unit = Unit::kRatio});
-  for (Column& column : sum_columns(true)) {
-    if (column.key != "kernels") table.columns.push_back(std::move(column));
-  }
-  table.columns.push_back(
-      {.key = "op_dur_ns", .title = "with bubbles inside", .unit = Unit::kNanoseconds});
-  table.terminal_limit = 60;
-  for (const LevelGroupRow& group : run_level_query(job.cells, job.op_names, query)) {
-    Row row;
-    for (LevelKey key : query.group_by) {
-      switch (key) {
-        case LevelKey::kGpu:
-          row.push_back(group.keys.gpu);
-          break;
-        case LevelKey::kIter:
-          row.push_back(iter_value(group.keys.iter));
-          break;
-        case LevelKey::kPhase:
-          row.push_back(level_phase_name(group.keys.phase));
-          break;
-        case LevelKey::kLayer:
-          row.push_back(layer_value(group.keys.layer));
-          break;
-        case LevelKey::kOp:
-          row.push_back(job.op_names[group.keys.op]);
-          break;
-        case LevelKey::kOpType:
-          row.push_back(op_type_name(group.keys.op_type));
-          break;
-      }
-    }
-    for (Value value :
-         Row{level_stat_name(group.stat), group.samples, group.kernels, whole_ns(group.dur_ns),
-             whole_ns(group.prep_ns), whole_ns(group.call_ns), whole_ns(group.launch_ns),
-             whole_ns(group.comm_wait_ns), whole_ns(group.overlap_ns), group.overlap_ratio,
-             whole_ns(group.op_dur_ns)}) {
-      row.push_back(std::move(value));
-    }
-    table.rows.push_back(std::move(row));
-  }
+  table.add(keys::stat, [](const Group& group) { return level_stat_name(group.stat); })
+      .add(keys::samples, &Group::samples)
+      .add(keys::kernels, &Group::kernels)
+      .add_ns(keys::dur_ns, &Group::dur_ns)
+      .add_ns(keys::prep_ns, &Group::prep_ns, Show::kDataOnly)
+      .add_ns(keys::call_ns, &Group::call_ns, Show::kDataOnly)
+      .add_ns(keys::launch_ns, &Group::launch_ns)
+      .add_ns(keys::comm_wait_ns, &Group::comm_wait_ns)
+      .add_ns(keys::overlap_ns, &Group::overlap_ns, Show::kDataOnly)
+      .add(keys::overlap_ratio, &Group::overlap_ratio)
+      .add_ns(keys::op_dur_ns, &Group::op_dur_ns);
   return table;
 }
 
@@ -714,11 +672,11 @@ Section levels_section(const JobLevels& job, const LevelsView& view) {
     section.blocks.push_back(Prose{.paragraphs = levels_words(job), .show = Show::kReadersOnly});
   }
   section.blocks.push_back(Facts{
-      .items = {{"definition", "definition",
-                 job.definition == LevelDefinition::kChopper ? "chopper" : "assay", Unit::kText, "",
-                 job.definition == LevelDefinition::kChopper ? Show::kEverywhere : Show::kDataOnly},
-                {"window_source", "windows", std::string(window_source_name(job.window_source)),
-                 Unit::kText, "", Show::kDataOnly}}});
+      .items = {
+          fact(keys::definition, job.definition == LevelDefinition::kChopper ? "chopper" : "assay",
+               "",
+               job.definition == LevelDefinition::kChopper ? Show::kEverywhere : Show::kDataOnly),
+          data_fact(keys::window_source, std::string(window_source_name(job.window_source)))}});
   if (view.query != nullptr) section.blocks.push_back(groups_table(job, *view.query));
   section.blocks.push_back(TreeMaker(job, view.min_share).make());
   section.blocks.push_back(iterations_table(job));

@@ -1,4 +1,5 @@
 #include "report/levels/telemetry.h"
+#include "base/numbers.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "base/numbers.h"
-#include "report/document/units.h"
+#include "report/levels/results.h"
 
 namespace assay {
 namespace {
@@ -62,109 +62,106 @@ const SampledValue* find(const TelemetryRow& row, TelemetrySignal signal) {
 
 // Every value of every row, for programs.
 Table data_table(const TelemetryReport& report) {
-  Table table{.key = "telemetry",
-              .columns = {{.key = "level", .title = "level", .unit = Unit::kText},
-                          {.key = "gpu", .title = "gpu"},
-                          {.key = "file", .title = "file", .unit = Unit::kText},
-                          {.key = "iter", .title = "iter"},
-                          {.key = "phase", .title = "phase", .unit = Unit::kText},
-                          {.key = "op", .title = "op", .unit = Unit::kText},
-                          {.key = "intervals", .title = "intervals", .unit = Unit::kCount},
-                          {.key = "time_ns", .title = "time", .unit = Unit::kNanoseconds},
-                          {.key = "longest_ns", .title = "longest", .unit = Unit::kNanoseconds},
-                          {.key = "signal", .title = "signal", .unit = Unit::kText},
-                          {.key = "how", .title = "how", .unit = Unit::kText},
-                          {.key = "value", .title = "value"},
-                          {.key = "low", .title = "low"},
-                          {.key = "high", .title = "high"},
-                          {.key = "samples", .title = "samples", .unit = Unit::kCount},
-                          {.key = "coverage_share", .title = "coverage", .unit = Unit::kShare}},
-              .show = Show::kDataOnly};
+  struct Sampled {
+    const TelemetryRow& row;
+    const SampledValue& is;
+  };
+  std::vector<Sampled> all;
   for (const TelemetryRow& row : report.rows) {
-    for (const SampledValue& value : row.values) {
-      table.rows.push_back(
-          {telemetry_level_name(row.level), row.gpu, row.file.empty() ? Value() : Value(row.file),
-           row.iter == kNoIteration ? Value() : Value(row.iter), level_phase_name(row.phase),
-           row.op.empty() ? Value() : Value(row.op), row.intervals, row.time_ns, row.longest_ns,
-           telemetry_signal_name(value.signal), sampled_how_name(value.how), value.value, value.low,
-           value.high, value.samples, value.coverage_share});
-    }
+    for (const SampledValue& value : row.values) all.push_back({row, value});
   }
+  const auto of_row = [](auto TelemetryRow::* field) {
+    return [field](const Sampled& s) { return s.row.*field; };
+  };
+  const auto text = [](std::string TelemetryRow::* field) {
+    return [field](const Sampled& s) {
+      const std::string& told = s.row.*field;
+      return told.empty() ? Value() : Value(told);
+    };
+  };
+  const auto of_value = [](auto SampledValue::* field) {
+    return [field](const Sampled& s) { return s.is.*field; };
+  };
+  TableOf table(all, {.key = "telemetry", .show = Show::kDataOnly});
+  table.add(keys::level, [](const Sampled& s) { return telemetry_level_name(s.row.level); })
+      .add(keys::gpu, of_row(&TelemetryRow::gpu))
+      .add(keys::file, text(&TelemetryRow::file))
+      .add(
+          keys::iter,
+          [](const Sampled& s) { return s.row.iter == kNoIteration ? Value() : Value(s.row.iter); })
+      .add(keys::phase, [](const Sampled& s) { return level_phase_name(s.row.phase); })
+      .add(keys::op, text(&TelemetryRow::op))
+      .add(keys::intervals, of_row(&TelemetryRow::intervals))
+      .add(keys::time_ns, of_row(&TelemetryRow::time_ns))
+      .add(keys::longest_ns, of_row(&TelemetryRow::longest_ns))
+      .add(keys::signal, [](const Sampled& s) { return telemetry_signal_name(s.is.signal); })
+      .add(keys::how, [](const Sampled& s) { return sampled_how_name(s.is.how); })
+      .add(keys::value, of_value(&SampledValue::value))
+      .add(keys::low, of_value(&SampledValue::low))
+      .add(keys::high, of_value(&SampledValue::high))
+      .add(keys::samples, of_value(&SampledValue::samples))
+      .add(keys::coverage_share, of_value(&SampledValue::coverage_share));
   return table;
 }
 
 // One level's rows for readers, a column per signal that any of them has.
 Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
-  Table table{.title = fmt::format("Clocks, power and cores per {}", telemetry_level_name(level)),
-              .terminal_limit = 16,
-              .show = Show::kReadersOnly};
-  table.columns = {{.key = "gpu", .title = "gpu"}};
-  if (level == TelemetryLevel::kIteration)
-    table.columns.push_back({.key = "iter", .title = "iter"});
-  if (level != TelemetryLevel::kIteration) {
-    table.columns.push_back({.key = "phase", .title = "phase", .unit = Unit::kText});
+  const bool iterations = level == TelemetryLevel::kIteration;
+  std::vector<TelemetryRow> rows;
+  for (const TelemetryRow& row : report.rows) {
+    if (row.level == level) rows.push_back(row);
   }
-  if (level == TelemetryLevel::kOperation) {
-    table.columns.push_back({.key = "op", .title = "op", .unit = Unit::kText, .elastic = true});
+  if (!iterations) {
+    std::stable_sort(rows.begin(), rows.end(), [](const TelemetryRow& a, const TelemetryRow& b) {
+      return a.time_ns > b.time_ns;
+    });
   }
-  table.columns.push_back({.key = "time", .title = "time", .unit = Unit::kNanoseconds});
-  table.columns.push_back({.key = "samples", .title = "samples", .unit = Unit::kCount});
-  std::vector<SignalWords> shown;
+  TableOf table(
+      rows, {.title = fmt::format("Clocks, power and cores per {}", telemetry_level_name(level)),
+             .terminal_limit = 16,
+             .show = rows.empty() ? Show::kDataOnly : Show::kReadersOnly});
+  table.add(keys::gpu, &TelemetryRow::gpu);
+  if (iterations) table.add(keys::iter, &TelemetryRow::iter);
+  if (!iterations) {
+    table.add(keys::phase, [](const TelemetryRow& row) { return level_phase_name(row.phase); });
+  }
+  if (level == TelemetryLevel::kOperation) table.add(keys::op, &TelemetryRow::op, elastic());
+  table.add(keys::time_ns, &TelemetryRow::time_ns).add(keys::samples, [](const TelemetryRow& row) {
+    uint64_t samples = 0;
+    for (const SampledValue& value : row.values) samples = std::max(samples, value.samples);
+    return samples;
+  });
   for (const SignalWords& one : kShown) {
-    const bool any = std::any_of(report.rows.begin(), report.rows.end(), [&](const auto& row) {
-      return row.level == level && find(row, one.signal) != nullptr;
+    const bool any = std::any_of(rows.begin(), rows.end(), [&](const TelemetryRow& row) {
+      return find(row, one.signal) != nullptr;
     });
     if (!any) continue;
-    shown.push_back(one);
-    table.columns.push_back({.key = std::string(telemetry_signal_name(one.signal)),
-                             .title = *one.unit == 0 ? std::string(one.title)
-                                                     : fmt::format("{}, {}", one.title, one.unit),
-                             .unit = Unit::kText,
-                             .align = Align::kRight});
+    const std::string unit = *one.unit == 0 ? "" : fmt::format(", {}", one.unit);
+    table.add_named({.key = std::string(telemetry_signal_name(one.signal)),
+                     .title = one.title + unit,
+                     .unit = Unit::kText,
+                     .align = Align::kRight},
+                    [&one](const TelemetryRow& row) {
+                      const SampledValue* value = find(row, one.signal);
+                      return value == nullptr ? Value() : Value(value_words(*value, one.digits));
+                    });
   }
-  std::vector<const TelemetryRow*> rows;
-  for (const TelemetryRow& row : report.rows) {
-    if (row.level == level) rows.push_back(&row);
-  }
-  if (level != TelemetryLevel::kIteration) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto* a, const auto* b) { return a->time_ns > b->time_ns; });
-  }
-  for (const TelemetryRow* row : rows) {
-    Row cells = {row->gpu};
-    if (level == TelemetryLevel::kIteration) cells.push_back(row->iter);
-    if (level != TelemetryLevel::kIteration) cells.push_back(level_phase_name(row->phase));
-    if (level == TelemetryLevel::kOperation) cells.push_back(row->op);
-    cells.push_back(row->time_ns);
-    uint64_t samples = 0;
-    for (const SampledValue& value : row->values) samples = std::max(samples, value.samples);
-    cells.push_back(samples);
-    for (const SignalWords& one : shown) {
-      const SampledValue* value = find(*row, one.signal);
-      cells.push_back(value == nullptr ? Value() : Value(value_words(*value, one.digits)));
-    }
-    table.rows.push_back(std::move(cells));
-  }
-  if (table.rows.empty()) table.show = Show::kDataOnly;
   return table;
 }
 
 Table files_table(const TelemetryReport& report) {
-  Table table{.key = "telemetry_files",
-              .title = "Logs beside the trace",
-              .columns = {{.key = "file", .title = "file", .unit = Unit::kText, .elastic = true},
-                          {.key = "format", .title = "format", .unit = Unit::kText},
-                          {.key = "clock", .title = "its times", .unit = Unit::kText},
-                          {.key = "offset_ns", .title = "added", .unit = Unit::kNanoseconds},
-                          {.key = "rows", .title = "rows", .unit = Unit::kCount},
-                          {.key = "begins_ns", .title = "begins", .unit = Unit::kNanoseconds},
-                          {.key = "ends_ns", .title = "ends after", .unit = Unit::kNanoseconds}}};
   // Against the trace's beginning: times since 1970 say nothing to a reader.
-  for (const TelemetryFile& file : report.files) {
-    table.rows.push_back({file.path, file.format, file.clock, file.offset_ns, file.rows,
-                          file.span.start_ns - report.trace.start_ns,
-                          file.span.end_ns - report.trace.start_ns});
-  }
+
+  TableOf table(report.files, {.key = "telemetry_files", .title = "Logs beside the trace"});
+  table.add(keys::file, &TelemetryFile::path, elastic())
+      .add(keys::format, &TelemetryFile::format)
+      .add(keys::clock, &TelemetryFile::clock)
+      .add(keys::offset_ns, &TelemetryFile::offset_ns)
+      .add(keys::rows, &TelemetryFile::rows)
+      .add(keys::begins_ns,
+           [&](const TelemetryFile& file) { return file.span.start_ns - report.trace.start_ns; })
+      .add(keys::ends_ns,
+           [&](const TelemetryFile& file) { return file.span.end_ns - report.trace.start_ns; });
   return table;
 }
 
@@ -176,42 +173,35 @@ void add_cpu(const CpuActivity& cpu, Section& section) {
   const auto share = [](size_t part, size_t whole) {
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNan;
   };
-  section.blocks.push_back(
-      Facts{.key = "cpu",
-            .title = "Cores while the trace ran",
-            .items = {{"samples", "samples", cpu.moments.size(), Unit::kCount},
-                      {"period_ns", "apart", cpu.period_ns, Unit::kNanoseconds},
-                      {"logical_cores", "logical cores", cpu.logical, Unit::kCount},
-                      {"physical_cores", "physical cores", told ? Value(physical) : Value(),
-                       Unit::kCount, told ? "" : "the log does not tell the topology"},
-                      {"active_cores_median", "C_active, median", cpu.active.median, Unit::kRatio,
-                       fmt::format("{:g} to {:g}", cpu.active.min, cpu.active.max)},
-                      {"active_cores_min", "", cpu.active.min, Unit::kRatio, "", Show::kDataOnly},
-                      {"active_cores_max", "", cpu.active.max, Unit::kRatio, "", Show::kDataOnly},
-                      {"min_cores_median", "C_min, median", cpu.min_cores.median, Unit::kRatio,
-                       fmt::format("{:.3g} to {:.3g}", cpu.min_cores.min, cpu.min_cores.max)},
-                      {"min_cores_min", "", cpu.min_cores.min, Unit::kRatio, "", Show::kDataOnly},
-                      {"min_cores_max", "", cpu.min_cores.max, Unit::kRatio, "", Show::kDataOnly},
-                      {"utilization_share", "mean utilisation", cpu.utilization, Unit::kShare},
-                      {"physical_cores_used", "physical cores ever active",
-                       told ? Value(cpu.cores_used) : Value(), Unit::kCount},
-                      {"physical_cores_used_share", "of all",
-                       told ? Value(share(cpu.cores_used, physical)) : Value(), Unit::kShare},
-                      {"both_siblings_share", "active cores with two siblings active",
-                       told ? Value(cpu.siblings_share) : Value(), Unit::kShare}}});
-  Table cores{.key = "cpu_cores",
-              .title = "Physical cores",
-              .columns = {{.key = "package", .title = "package"},
-                          {.key = "core", .title = "core"},
-                          {.key = "logical", .title = "logical cores", .unit = Unit::kCount},
-                          {.key = "one_active", .title = "one active", .unit = Unit::kCount},
-                          {.key = "more_active", .title = "two or more", .unit = Unit::kCount},
-                          {.key = "busy_cores", .title = "mean busy", .unit = Unit::kRatio}},
-              .show = Show::kDataOnly};
-  for (const PhysicalCoreUse& core : cpu.cores) {
-    cores.rows.push_back(
-        {core.place.package, core.place.core, core.logical, core.one, core.more, core.busy_cores});
-  }
+  section.blocks.push_back(Facts{
+      .key = "cpu",
+      .title = "Cores while the trace ran",
+      .items = {fact(keys::samples, cpu.moments.size()), fact(keys::period_ns, cpu.period_ns),
+                fact(keys::logical_cores, cpu.logical),
+                fact(keys::physical_cores, told ? Value(physical) : Value(),
+                     told ? "" : "the log does not tell the topology"),
+                fact(keys::active_cores_median, cpu.active.median,
+                     fmt::format("{:g} to {:g}", cpu.active.min, cpu.active.max)),
+                data_fact(keys::active_cores_min, cpu.active.min),
+                data_fact(keys::active_cores_max, cpu.active.max),
+                fact(keys::min_cores_median, cpu.min_cores.median,
+                     fmt::format("{:.3g} to {:.3g}", cpu.min_cores.min, cpu.min_cores.max)),
+                data_fact(keys::min_cores_min, cpu.min_cores.min),
+                data_fact(keys::min_cores_max, cpu.min_cores.max),
+                fact(keys::utilization_share, cpu.utilization),
+                fact(keys::physical_cores_used, told ? Value(cpu.cores_used) : Value()),
+                fact(keys::physical_cores_used_share,
+                     told ? Value(share(cpu.cores_used, physical)) : Value()),
+                fact(keys::both_siblings_share, told ? Value(cpu.siblings_share) : Value())}});
+  using Core = PhysicalCoreUse;
+  TableOf cores(cpu.cores,
+                {.key = "cpu_cores", .title = "Physical cores", .show = Show::kDataOnly});
+  cores.add(keys::package, [](const Core& core) { return core.place.package; })
+      .add(keys::core, [](const Core& core) { return core.place.core; })
+      .add(keys::logical, &Core::logical)
+      .add(keys::one_active, &Core::one)
+      .add(keys::more_active, &Core::more)
+      .add(keys::busy_cores, &Core::busy_cores);
   section.blocks.push_back(std::move(cores));
 }
 

@@ -18,15 +18,15 @@ std::vector<Item> sensor_items(const SensorModel& sensor) {
 }
 
 void add_kernel(const KernelTruth& kernel, std::vector<Item>& items) {
-  items.push_back({"name", "kernel", kernel.name, Unit::kText});
-  items.push_back({"ssp_w", "true SSP power", kernel.ssp_w, Unit::kWatts});
-  items.push_back({"energy_j", "true energy per execution", kernel.energy_j, Unit::kJoules});
+  items.push_back({"name", "name", kernel.name, Unit::kText});
+  items.push_back({"ssp_w", "SSP", kernel.ssp_w, Unit::kWatts});
+  items.push_back({"energy_j", "energy", kernel.energy_j, Unit::kJoules});
   items.push_back(time_item("t_exec_ns", "true execution time", kernel.t_exec_ns));
   items.push_back(time_item("golden_low_ns", "common mode from", kernel.common_low_ns));
   items.push_back(time_item("golden_high_ns", "common mode to", kernel.common_high_ns));
-  items.push_back({"xcd_w", "true power of the compute dies", kernel.component_w[0], Unit::kWatts});
-  items.push_back({"iod_w", "true power of the I/O dies", kernel.component_w[1], Unit::kWatts});
-  items.push_back({"hbm_w", "true power of the memory", kernel.component_w[2], Unit::kWatts});
+  items.push_back({"xcd_w", "XCD", kernel.component_w[0], Unit::kWatts});
+  items.push_back({"iod_w", "IOD", kernel.component_w[1], Unit::kWatts});
+  items.push_back({"hbm_w", "HBM", kernel.component_w[2], Unit::kWatts});
   items.push_back(time_item("settled_after_ns", "throttling ends after", kernel.settled_after_ns));
 }
 
@@ -34,8 +34,7 @@ Table curve_table(const KernelTruth& kernel) {
   Table table;
   table.key = "true_profile";
   table.title = "True power in the kernel, after the sensor's window";
-  table.columns = {{"toi_ns", "time in kernel", Unit::kNanoseconds},
-                   {"power_w", "power", Unit::kWatts}};
+  table.columns = {{"toi_ns", "TOI", Unit::kNanoseconds}, {"power_w", "power", Unit::kWatts}};
   for (const auto& [toi, watts] : kernel.curve) table.rows.push_back({toi, watts});
   table.show = Show::kDataOnly;
   return table;
@@ -51,7 +50,7 @@ Section truth_section(const PowerTruth& truth, const std::string& kernel) {
   const auto found = std::find_if(truth.kernels.begin(), truth.kernels.end(),
                                   [&](const KernelTruth& one) { return one.name == kernel; });
   if (found != truth.kernels.end()) add_kernel(*found, facts.items);
-  facts.items.push_back({"drift_ppm", "true drift, ppm", truth.drift_ppm, Unit::kRatio});
+  facts.items.push_back({"drift_ppm", "clock drift, ppm", truth.drift_ppm, Unit::kRatio});
   facts.items.push_back({"idle_w", "idle power", truth.idle_w, Unit::kWatts});
   for (Item& item : sensor_items(truth.sensor)) facts.items.push_back(std::move(item));
   facts.items.push_back({"noise_share", "noise of a reading", truth.noise_share, Unit::kShare});
@@ -80,7 +79,7 @@ Section procedure_section(const PowerPlan& plan, uint32_t rounds) {
 Section calibration_section(const SensorCalibration& calibration, const std::string& path) {
   Facts facts;
   facts.title = "Power sensor of " + calibration.device;
-  facts.items = {{"device", "device", calibration.device, Unit::kText},
+  facts.items = {{"device", "device", calibration.device, Unit::kNone},
                  {"driver", "driver", calibration.driver, Unit::kText},
                  {"uuid", "GPU", calibration.uuid, Unit::kText},
                  {"mode", "mode", sensor_mode_name(calibration.sensor.mode), Unit::kText}};
@@ -89,14 +88,14 @@ Section calibration_section(const SensorCalibration& calibration, const std::str
       {"share_sampled", "part of the time that is seen", calibration.share_sampled, Unit::kShare},
       {"idle_w", "idle power", calibration.idle_w, Unit::kWatts},
       {"load_w", "power under load", calibration.load_w, Unit::kWatts},
-      {"residual_w", "scatter around boxcar(load)", calibration.residual_w, Unit::kWatts},
+      {"residual_w", "scatter around the model", calibration.residual_w, Unit::kWatts},
       {"updates", "readings fitted", calibration.updates, Unit::kCount},
-      {"steps", "steps of load", calibration.steps, Unit::kCount},
+      {"steps", "steps", calibration.steps, Unit::kCount},
       {"linearity_idle", "reading over energy counter, idle", calibration.linearity_idle,
        Unit::kRatio},
       {"linearity_load", "reading over energy counter, loaded", calibration.linearity_load,
        Unit::kRatio},
-      {"file", "kept in", path, Unit::kText}};
+      {"file", "file", path, Unit::kText}};
   facts.items.insert(facts.items.end(), rest.begin(), rest.end());
   return {"calibration", "Calibration", {std::move(facts)}};
 }

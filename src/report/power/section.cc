@@ -51,8 +51,8 @@ Facts sensor_facts(const SensorModel& sensor) {
   return {.key = "sensor",
           .title = "Sensor",
           .items = {{"mode", "mode", std::string(sensor_mode_name(sensor.mode)), Unit::kText},
-                    {"window_ns", "averages over (w)", known(sensor.window_ns), Unit::kNanoseconds},
-                    {"period_ns", "reports every (P)", known(sensor.period_ns), Unit::kNanoseconds},
+                    {"window_ns", "window", known(sensor.window_ns), Unit::kNanoseconds},
+                    {"period_ns", "period", known(sensor.period_ns), Unit::kNanoseconds},
                     {"delay_ns", "late by", sensor.delay_ns, Unit::kNanoseconds},
                     {"sensor_source", "known from", sensor.source, Unit::kText}}};
 }
@@ -60,7 +60,7 @@ Facts sensor_facts(const SensorModel& sensor) {
 std::vector<Item> kernel_items(const KernelProfile& k) {
   const bool any = k.verdict != PowerVerdict::kRefused;
   return {
-      {"name", "kernel", k.name, Unit::kText},
+      {"name", "name", k.name, Unit::kText},
       {"verdict", "verdict", std::string(power_verdict_name(k.verdict)), Unit::kText},
       {"t_exec_ns", "T", k.t_exec_ns, Unit::kNanoseconds},
       {"runs", "runs", k.runs, Unit::kCount},
@@ -74,7 +74,7 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"plateau_samples", "samples in the plateau", k.plateau_samples, Unit::kCount},
       {"w_over_t", "w/T", k.w_over_t, Unit::kRatio},
       {"attenuation", "left of what repeats with T", k.attenuation, Unit::kShare},
-      {"window_share", "window in this kernel", k.window_share, Unit::kShare},
+      {"window_share", "window share", k.window_share, Unit::kShare},
       {"sse_w", "SSE", k.sse_w, Unit::kWatts},
       {"ssp_w", "SSP", k.ssp_w, Unit::kWatts},
       {"ssp_low_w", "SSP from", k.ssp_low_w, Unit::kWatts},
@@ -82,12 +82,12 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"ssp_arithmetic_w", "mean of the LOIs", k.ssp_arithmetic_w, Unit::kWatts},
       {"sse_error", "SSE error", k.sse_error, Unit::kShare},
       {"energy_j", "energy", k.energy_j, Unit::kJoules},
-      {"idle_w", "idle", k.idle_w, Unit::kWatts},
+      {"idle_w", "idle power", k.idle_w, Unit::kWatts},
       {"xcd_w", "XCD", k.component_w[0], Unit::kWatts},
       {"iod_w", "IOD", k.component_w[1], Unit::kWatts},
       {"hbm_w", "HBM", k.component_w[2], Unit::kWatts},
       {"degree", "degree of the fit", any ? Value(k.degree) : Value()},
-      {"residual_w", "scatter around the fit", any ? Value(k.residual_w) : Value(), Unit::kWatts},
+      {"residual_w", "scatter around the model", any ? Value(k.residual_w) : Value(), Unit::kWatts},
       {"largest_gap_ns", "widest hole", k.largest_gap_ns, Unit::kNanoseconds},
       {"drift_ppm", "clock drift, ppm", k.clock.drift_ppm, Unit::kRatio},
       {"clock_residual_p95_ns", "clocks agree to", whole_ns(k.clock.residual_p95_ns),
@@ -230,7 +230,7 @@ Table takeaways_table(const PowerReport& report) {
   Table table{
       .key = "takeaways",
       .title = "What the power buys",
-      .columns = {{.key = "name", .title = "kernel", .unit = Unit::kText, .elastic = true},
+      .columns = {{.key = "name", .title = "name", .unit = Unit::kText, .elastic = true},
                   {.key = "kernel_bound", .title = "bound by", .unit = Unit::kText},
                   {.key = "op_per_byte", .title = "FLOP/B", .unit = Unit::kRatio},
                   {.key = "ridge_op_per_byte", .title = "ridge", .unit = Unit::kRatio},
@@ -274,12 +274,12 @@ Table pairs_table(const PowerReport& report) {
 Table comparisons_table(const PowerReport& report) {
   Table table{.key = "comparisons",
               .title = "Compared",
-              .columns = {{.key = "name", .title = "kernel", .unit = Unit::kText},
+              .columns = {{.key = "name", .title = "name", .unit = Unit::kText},
                           {.key = "base", .title = "base", .unit = Unit::kText},
                           {.key = "other", .title = "other", .unit = Unit::kText},
-                          {.key = "base_w", .title = "base SSP", .unit = Unit::kWatts},
+                          {.key = "base_w", .title = "base power", .unit = Unit::kWatts},
                           {.key = "other_w", .title = "other SSP", .unit = Unit::kWatts},
-                          {.key = "relative", .title = "change", .unit = Unit::kShare},
+                          {.key = "relative", .title = "relative", .unit = Unit::kShare},
                           {.key = "relative_low", .title = "from", .unit = Unit::kShare},
                           {.key = "relative_high", .title = "to", .unit = Unit::kShare},
                           {.key = "differs", .title = "differs"},
@@ -295,7 +295,7 @@ Table comparisons_table(const PowerReport& report) {
 
 Facts campaign_facts(const PowerReport& report) {
   const auto text = [](const std::string& words) { return words.empty() ? Value() : Value(words); };
-  Facts facts{.items = {{"device", "device", text(report.device), Unit::kText},
+  Facts facts{.items = {{"device", "device", text(report.device), Unit::kNone},
                         {"workload", "workload", text(report.workload), Unit::kText},
                         {"power_limit_w", "power limit", report.limit_w, Unit::kWatts}}};
   if (report.roofline) {
@@ -361,9 +361,8 @@ Facts energy_totals(const EnergyReport& r) {
                     {"explained", "variance explained", r.explained, Unit::kShare},
                     {"residual_w", "scatter around the model", r.residual_w, Unit::kWatts},
                     {"readings", "readings", r.readings, Unit::kCount},
-                    {"window_ns", "sensor averages over (w)", r.window_ns, Unit::kNanoseconds,
-                     r.window_source},
-                    {"window_source", "", r.window_source, Unit::kText, "", Show::kDataOnly},
+                    {"window_ns", "window", r.window_ns, Unit::kNanoseconds, r.window_source},
+                    {"window_source", "windows", r.window_source, Unit::kText, "", Show::kDataOnly},
                     {"delay_ns", "late by", r.delay_ns, Unit::kNanoseconds}}};
 }
 
@@ -387,10 +386,10 @@ Table classes_table(const EnergyReport& report) {
       .key = "classes",
       .title = "Power above the base, while running",
       .columns = {{.key = "names", .title = "kernels", .unit = Unit::kText, .elastic = true},
-                  {.key = "above_idle_w", .title = "power", .unit = Unit::kWatts},
+                  {.key = "above_idle_w", .title = "above idle", .unit = Unit::kWatts},
                   {.key = "low_w", .title = "from", .unit = Unit::kWatts},
                   {.key = "high_w", .title = "to", .unit = Unit::kWatts},
-                  {.key = "window_share", .title = "of the time", .unit = Unit::kShare},
+                  {.key = "window_share", .title = "window share", .unit = Unit::kShare},
                   {.key = "steady", .title = "in the base"}},
       .terminal_limit = 0};
   for (const PowerClass& c : report.classes) {

@@ -12,13 +12,12 @@ Value floor_value(const LaunchFloor& floor) {
 }
 
 Facts floor_facts(const LaunchFloor& floor, Show show) {
-  return {
-      .key = "floor",
-      .title = "Launch floor",
-      .items = {fact(keys::floor_ns, floor_value(floor), floor.text),
-                data_fact(keys::source, std::string(floor_source_name(floor.source))),
-                data_fact(keys::samples, floor.samples), data_fact(keys::text, floor.text)},
-      .show = show};
+  return {.key = "floor",
+          .title = "Launch floor",
+          .items = {fact(keys::floor_ns, floor_value(floor), floor.text),
+                    data_fact(keys::source, std::string(floor_source_name(floor.source))),
+                    data_fact(keys::samples, floor.samples), data_fact(keys::text, floor.text)},
+          .show = show};
 }
 
 }  // namespace assay

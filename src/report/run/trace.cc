@@ -161,7 +161,7 @@ std::vector<Item> trace_items(const Trace& trace) {
     if (device.empty()) device = properties.name;
   }
   if (!device.empty()) {
-    items.push_back({.key = "device", .label = "device", .value = device, .unit = Unit::kText});
+    items.push_back({.key = "device", .label = "device", .value = device, .unit = Unit::kNone});
   }
   items.push_back(
       {.key = "events", .label = "events", .value = trace.counts.events, .unit = Unit::kCount});
@@ -218,6 +218,21 @@ TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> roo
   }
   for (const TrustNotes& room : rooms) notes.insert(notes.end(), room.begin(), room.end());
   return notes;
+}
+
+TrustNotes kernel_notes(const Trace& trace, const KernelNames& names) {
+  KernelTally tally;
+  for (size_t a = 0; a < trace.activities.size(); ++a) {
+    if (trace.activities.kind[a] != ActivityKind::kKernel) continue;
+    const StringId name = trace.activities.name[a];
+    tally.add(name, names.of(name), trace.activities.dur_ns[a]);
+  }
+  NoteList notes;
+  notes.add("kernels_guessed", tally.guessed().kernels, tally.guessed().dur_ns, "op_type,families",
+            tally.guessed_text());
+  notes.add("kernels_untold", tally.untold().kernels, tally.untold().dur_ns, "op_type,families",
+            tally.untold_text());
+  return notes.take();
 }
 
 void hide_from_readers(Section& section) {

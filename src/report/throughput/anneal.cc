@@ -10,6 +10,7 @@
 #include "base/stats.h"
 #include "report/document/units.h"
 #include "report/throughput/charts.h"
+#include "report/throughput/results.h"
 
 namespace assay {
 namespace {
@@ -44,93 +45,104 @@ Value seed_of(uint64_t seed, const AnnealingRun& run) {
   return run.exhaustive ? Value() : Value(seed);
 }
 
+double mean_error(const AnnealingRun& run) {
+  double sum = 0;
+  for (const AnnealingStep& step : run.log) sum += step.error;
+  return sum / static_cast<double>(run.log.size());
+}
+
+Value accepted_of(const AnnealingRun& run) {
+  if (run.exhaustive) return {};
+  return std::count_if(run.log.begin() + 1, run.log.end(),
+                       [](const AnnealingStep& step) { return step.accepted; });
+}
+
 Table runs_table(const AnnealingReport& report) {
-  Table table{.key = "runs",
-              .title = "Searches for a training subset",
-              .columns = {{.key = "seed", .title = "seed"},
-                          {.key = "steps", .title = "steps", .unit = Unit::kCount},
-                          {.key = "accepted", .title = "accepted", .unit = Unit::kCount},
-                          {.key = "mean_error", .title = "mean error", .unit = Unit::kShare},
-                          {.key = "best_error", .title = "best error", .unit = Unit::kShare},
-                          {.key = "best_rows", .title = "rows", .unit = Unit::kCount},
-                          {.key = "best_in_len", .title = "lengths", .unit = Unit::kText},
-                          {.key = "best_batch", .title = "batch sizes", .unit = Unit::kText},
-                          {.key = "interrupted", .title = "interrupted"}},
-              .terminal_limit = 0};
-  for (const auto& [seed, run] : report.runs) {
-    const AnnealingStep& best = best_of(run);
-    double sum = 0;
-    for (const AnnealingStep& step : run.log) sum += step.error;
-    const auto accepted = std::count_if(run.log.begin() + 1, run.log.end(),
-                                        [](const AnnealingStep& step) { return step.accepted; });
-    const Value walked = run.exhaustive ? Value() : Value(static_cast<int64_t>(accepted));
-    const size_t steps = run.exhaustive ? run.log.size() : run.log.size() - 1;
-    table.rows.push_back({seed_of(seed, run), steps, walked,
-                          sum / static_cast<double>(run.log.size()), best.error, best.rows,
-                          values_text(run.values.in_len, best.subset.in_len),
-                          values_text(run.values.batch, best.subset.batch), run.interrupted});
-  }
+  struct Run {
+    uint64_t seed;
+    const AnnealingRun& is;
+    const AnnealingStep& best;
+  };
+  std::vector<Run> runs;
+  for (const auto& [seed, run] : report.runs) runs.push_back({seed, run, best_of(run)});
+  TableOf table(runs,
+                {.key = "runs", .title = "Searches for a training subset", .terminal_limit = 0});
+  table.add(keys::seed, [](const Run& r) { return seed_of(r.seed, r.is); })
+      .add(keys::steps, [](const Run& r) { return r.is.log.size() - (r.is.exhaustive ? 0 : 1); })
+      .add(keys::accepted, [](const Run& r) { return accepted_of(r.is); })
+      .add(keys::mean_error, [](const Run& r) { return mean_error(r.is); })
+      .add(keys::best_error, [](const Run& r) { return r.best.error; })
+      .add(keys::best_rows, [](const Run& r) { return r.best.rows; })
+      .add(keys::best_in_len,
+           [](const Run& r) { return values_text(r.is.values.in_len, r.best.subset.in_len); })
+      .add(keys::best_batch,
+           [](const Run& r) { return values_text(r.is.values.batch, r.best.subset.batch); })
+      .add(keys::interrupted, [](const Run& r) { return r.is.interrupted; });
   return table;
 }
 
 // Figure 7(b): the error of every subset that was tried.
 Table log_table(const AnnealingReport& report) {
-  Table table{.key = "steps",
-              .columns = {{.key = "seed", .title = "seed"},
-                          {.key = "step", .title = "step"},
-                          {.key = "train_rows", .title = "rows", .unit = Unit::kCount},
-                          {.key = "in_len", .title = "ii", .unit = Unit::kText},
-                          {.key = "batch", .title = "bb", .unit = Unit::kText},
-                          {.key = "out_len", .title = "oo", .unit = Unit::kText},
-                          {.key = "median_ape", .title = "error", .unit = Unit::kShare},
-                          {.key = "temperature", .title = "T"},
-                          {.key = "accepted", .title = "accepted"}},
-              .show = Show::kDataOnly};
+  struct Step {
+    uint64_t seed;
+    const AnnealingRun& run;
+    size_t at;
+    const AnnealingStep& is;
+  };
+  std::vector<Step> steps;
   for (const auto& [seed, run] : report.runs) {
-    for (size_t i = 0; i < run.log.size(); ++i) {
-      const AnnealingStep& step = run.log[i];
-      table.rows.push_back({seed_of(seed, run), i, step.rows,
-                            values_text(run.values.in_len, step.subset.in_len),
-                            values_text(run.values.batch, step.subset.batch),
-                            values_text(run.values.out_len, step.subset.out_len), step.error,
-                            run.exhaustive ? Value() : Value(step.temperature),
-                            run.exhaustive ? Value() : Value(step.accepted)});
-    }
+    for (size_t i = 0; i < run.log.size(); ++i) steps.push_back({seed, run, i, run.log[i]});
   }
+  const auto if_walked = [](const Step& s, Value value) {
+    return s.run.exhaustive ? Value() : std::move(value);
+  };
+  TableOf table(steps, {.key = "steps", .show = Show::kDataOnly});
+  table.add(keys::seed, [](const Step& s) { return seed_of(s.seed, s.run); })
+      .add(keys::step, &Step::at)
+      .add(keys::train_rows, [](const Step& s) { return s.is.rows; })
+      .add(keys::in_len,
+           [](const Step& s) { return values_text(s.run.values.in_len, s.is.subset.in_len); })
+      .add(keys::batch,
+           [](const Step& s) { return values_text(s.run.values.batch, s.is.subset.batch); })
+      .add(keys::out_len,
+           [](const Step& s) { return values_text(s.run.values.out_len, s.is.subset.out_len); })
+      .add(keys::median_ape, [](const Step& s) { return s.is.error; })
+      .add(keys::temperature, [&](const Step& s) { return if_walked(s, s.is.temperature); })
+      .add(keys::accepted, [&](const Step& s) { return if_walked(s, s.is.accepted); });
   return table;
 }
 
 // Figure 7(b): plain regressors on the same subsets.
 Table baselines_table(const AnnealingReport& report) {
-  Table table{.key = "baseline_steps",
-              .columns = {{.key = "seed", .title = "seed"},
-                          {.key = "method", .title = "method", .unit = Unit::kText},
-                          {.key = "step", .title = "step"},
-                          {.key = "median_ape", .title = "error", .unit = Unit::kShare}},
-              .show = Show::kDataOnly};
+  struct Step {
+    const AnnealingBaseline& of;
+    size_t at;
+  };
+  std::vector<Step> steps;
   for (const AnnealingBaseline& baseline : report.baselines) {
-    for (size_t i = 0; i < baseline.errors.size(); ++i)
-      table.rows.push_back({baseline.seed, baseline.method, i, baseline.errors[i]});
+    for (size_t i = 0; i < baseline.errors.size(); ++i) steps.push_back({baseline, i});
   }
+  TableOf table(steps, {.key = "baseline_steps", .show = Show::kDataOnly});
+  table.add(keys::seed, [](const Step& s) { return s.of.seed; })
+      .add(keys::method, [](const Step& s) { return s.of.method; })
+      .add(keys::step, &Step::at)
+      .add(keys::median_ape, [](const Step& s) { return s.of.errors[s.at]; });
   return table;
 }
 
 // For readers: the spread over the steps of a run.
 Table spread_table(const AnnealingReport& report) {
-  Table table{.key = "step_errors",
-              .title = "Errors over the subsets that were tried (ALA, Figure 7b)",
-              .columns = {{.key = "seed", .title = "seed"},
-                          {.key = "method", .title = "method", .unit = Unit::kText},
-                          {.key = "min_ape", .title = "least", .unit = Unit::kShare},
-                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
-                          {.key = "max_ape", .title = "greatest", .unit = Unit::kShare}},
-              .terminal_limit = 0};
-  const auto add = [&table](Value seed, const std::string& method, std::vector<double> errors) {
+  struct Spread {
+    Value seed;
+    std::string method;
+    std::vector<double> errors;  // sorted
+  };
+  std::vector<Spread> spreads;
+  const auto add = [&spreads](Value seed, const std::string& method, std::vector<double> errors) {
     std::erase_if(errors, [](double e) { return !std::isfinite(e); });
     if (errors.empty()) return;
     std::sort(errors.begin(), errors.end());
-    table.rows.push_back(
-        {seed, method, errors.front(), quantile_sorted(errors, 0.5), errors.back()});
+    spreads.push_back({std::move(seed), method, std::move(errors)});
   };
   for (const auto& [seed, run] : report.runs) {
     std::vector<double> errors;
@@ -140,6 +152,14 @@ Table spread_table(const AnnealingReport& report) {
       if (baseline.seed == seed) add(seed_of(seed, run), baseline.method, baseline.errors);
     }
   }
+  TableOf table(spreads, {.key = "step_errors",
+                          .title = "Errors over the subsets that were tried (ALA, Figure 7b)",
+                          .terminal_limit = 0});
+  table.add(keys::seed, &Spread::seed)
+      .add(keys::method, &Spread::method)
+      .add(keys::min_ape, [](const Spread& s) { return s.errors.front(); })
+      .add(keys::median_ape, [](const Spread& s) { return quantile_sorted(s.errors, 0.5); })
+      .add(keys::max_ape, [](const Spread& s) { return s.errors.back(); });
   return table;
 }
 
@@ -155,43 +175,67 @@ double mean(const std::vector<TargetJudgement>& judged, double TargetJudgement::
   return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
 }
 
+// A row of Table I: a target here, or one of the paper's.
+struct TargetRow {
+  std::string name;
+  TargetJudgement mean = {};  // over seeds
+  Value n = {};
+  Value low = {};
+  Value high = {};
+  Value unknown_rows = {};
+};
+
+TargetRow row_of(const AnnealingTarget& target) {
+  const std::vector<TargetJudgement>& judged = target.by_seed;
+  const auto [low, high] = std::minmax_element(
+      judged.begin(), judged.end(),
+      [](const auto& x, const auto& y) { return x.predicted_error < y.predicted_error; });
+  TargetRow row{.name = target.name,
+                .n = target.rows.rows.size(),
+                .low = low->predicted_error,
+                .high = high->predicted_error,
+                .unknown_rows = judged.front().unknown_rows};
+  for (const auto field :
+       {&TargetJudgement::predicted_error, &TargetJudgement::confidence,
+        &TargetJudgement::actual_error, &TargetJudgement::predicted_error_subsets,
+        &TargetJudgement::confidence_with_throughput}) {
+    row.mean.*field = mean(judged, field);
+  }
+  return row;
+}
+
 Table targets_table(const AnnealingReport& report) {
-  const auto data_only = [](const char* key, Unit unit) {
-    return Column{.key = key, .title = key, .unit = unit, .show = Show::kDataOnly};
-  };
-  Table table{
-      .key = "targets",
-      .title = "Predicted error, confidence and actual error (ALA, Table I)",
-      .columns =
-          {{.key = "target", .title = "rows", .unit = Unit::kText, .elastic = true},
-           data_only("n", Unit::kCount),
-           {.key = "predicted_error", .title = "pred.", .unit = Unit::kShare},
-           data_only("predicted_error_low", Unit::kShare),
-           data_only("predicted_error_high", Unit::kShare),
-           {.key = "confidence", .title = "conf.", .unit = Unit::kRatio},
-           {.key = "actual_error", .title = "actual", .unit = Unit::kShare},
-           {.key = "predicted_error_subsets", .title = "pred. subsets", .unit = Unit::kShare},
-           {.key = "confidence_with_throughput", .title = "conf. +tput", .unit = Unit::kRatio},
-           data_only("unknown_rows", Unit::kCount)},
-      .terminal_limit = 0};
+  std::vector<TargetRow> targets;
   for (const AnnealingTarget& target : report.targets) {
-    if (target.by_seed.empty()) continue;
-    const auto [low, high] = std::minmax_element(
-        target.by_seed.begin(), target.by_seed.end(),
-        [](const auto& x, const auto& y) { return x.predicted_error < y.predicted_error; });
-    table.rows.push_back({target.name, target.rows.rows.size(),
-                          mean(target.by_seed, &TargetJudgement::predicted_error),
-                          low->predicted_error, high->predicted_error,
-                          mean(target.by_seed, &TargetJudgement::confidence),
-                          mean(target.by_seed, &TargetJudgement::actual_error),
-                          mean(target.by_seed, &TargetJudgement::predicted_error_subsets),
-                          mean(target.by_seed, &TargetJudgement::confidence_with_throughput),
-                          target.by_seed.front().unknown_rows});
+    if (!target.by_seed.empty()) targets.push_back(row_of(target));
   }
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   for (const PaperRow& row : kTableOne) {
-    table.rows.push_back({row.name, Value(), row.predicted, Value(), Value(), row.confidence,
-                          row.actual, Value(), Value(), Value()});
+    TargetRow paper{.name = row.name};
+    paper.mean.predicted_error = row.predicted;
+    paper.mean.predicted_error_subsets = kNone;
+    paper.mean.confidence = row.confidence;
+    paper.mean.confidence_with_throughput = kNone;
+    paper.mean.actual_error = row.actual;
+    targets.push_back(std::move(paper));
   }
+  const auto of = [](double TargetJudgement::* field) {
+    return [field](const TargetRow& row) { return row.mean.*field; };
+  };
+  constexpr Show kData = Show::kDataOnly;
+  TableOf table(targets, {.key = "targets",
+                          .title = "Predicted error, confidence and actual error (ALA, Table I)",
+                          .terminal_limit = 0});
+  table.add(keys::target, &TargetRow::name, elastic())
+      .add(keys::n, &TargetRow::n, kData)
+      .add(keys::predicted_error, of(&TargetJudgement::predicted_error))
+      .add(keys::predicted_error_low, &TargetRow::low, kData)
+      .add(keys::predicted_error_high, &TargetRow::high, kData)
+      .add(keys::confidence, of(&TargetJudgement::confidence))
+      .add(keys::actual_error, of(&TargetJudgement::actual_error))
+      .add(keys::predicted_error_subsets, of(&TargetJudgement::predicted_error_subsets))
+      .add(keys::confidence_with_throughput, of(&TargetJudgement::confidence_with_throughput))
+      .add(keys::unknown_rows, &TargetRow::unknown_rows, kData);
   return table;
 }
 
@@ -199,9 +243,10 @@ Table targets_table(const AnnealingReport& report) {
 Prose targets_prose(const AnnealingReport& report) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   prose.paragraphs.push_back(
-      "pred.: the error of ALA taught with the lengths and batch sizes that each configuration has "
-      "(Algorithm 8). actual and pred. subsets: means over the subsets tried, measured and "
-      "predicted. conf. +tput: with throughput among the histograms.");
+      "predicted: the error of ALA taught with the lengths and batch sizes that each configuration "
+      "has "
+      "(Algorithm 8). actual and predicted for subsets: means over the subsets tried, measured and "
+      "predicted. confidence with throughput: with throughput among the histograms.");
   const auto same_values = [&](const AnnealingTarget& a, const AnnealingTarget& b) {
     return a.by_seed.front().predicted_error == b.by_seed.front().predicted_error;
   };
@@ -227,11 +272,11 @@ Prose targets_prose(const AnnealingReport& report) {
 
 Section annealing_section(const AnnealingReport& report) {
   Section section{.key = "throughput", .title = "Simulated annealing over training subsets"};
-  section.blocks.push_back(Facts{
-      .items = {{"method", "method", "ala", Unit::kText, "", Show::kDataOnly},
-                {"learned_from", "learned from",
-                 report.source.empty() ? std::string("all rows") : report.source, Unit::kText},
-                {"rows", "rows", report.source_rows, Unit::kCount}}});
+  section.blocks.push_back(
+      Facts{.items = {data_fact(keys::method, "ala"),
+                      fact(keys::learned_from,
+                           report.source.empty() ? std::string("all rows") : report.source),
+                      fact(keys::rows, report.source_rows)}});
   if (!report.targets.empty() && !report.runs.empty()) {
     section.blocks.push_back(targets_table(report));
     section.blocks.push_back(targets_prose(report));

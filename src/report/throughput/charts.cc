@@ -1,4 +1,6 @@
 #include "report/throughput/charts.h"
+#include "base/numbers.h"
+#include "report/throughput/results.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +9,6 @@
 #include <map>
 #include <set>
 
-#include "base/numbers.h"
 #include "base/stats.h"
 #include "throughput/dataset.h"
 
@@ -86,13 +87,12 @@ Chart distribution_chart(std::string key, std::string title) {
 }
 
 void add_distribution(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
-  Table table{.key = "distribution",
-              .title = "Distribution of the errors (ALA, Figures 6 and 7a)",
-              .columns = {{.key = "split", .title = "split", .unit = Unit::kText},
-                          {.key = "method", .title = "method", .unit = Unit::kText},
-                          {.key = "rows_share", .title = "rows", .unit = Unit::kShare},
-                          {.key = "ape", .title = "error at most", .unit = Unit::kShare}},
-              .show = Show::kDataOnly};
+  struct Quantile {
+    const SplitErrors& of;
+    double share;
+    double ape;
+  };
+  std::vector<Quantile> quantiles;
   std::map<std::string, Chart> charts;
   std::vector<std::string> order;
   for (const SplitErrors& e : evaluation.errors) {
@@ -110,31 +110,40 @@ void add_distribution(const ThroughputEvaluation& evaluation, std::vector<Block>
       const double share = static_cast<double>(k) / kQuantileSteps;
       series.x.push_back(quantile_sorted(sorted, share));
       series.y.push_back(share);
-      table.rows.push_back({e.split, e.method, share, finite_value(series.x.back())});
+      quantiles.push_back({e, share, series.x.back()});
     }
     at->second.series.push_back(std::move(series));
   }
+  TableOf table(quantiles, {.key = "distribution",
+                            .title = "Distribution of the errors (ALA, Figures 6 and 7a)",
+                            .show = Show::kDataOnly});
+  table.add(keys::split, [](const Quantile& q) { return q.of.split; })
+      .add(keys::method, [](const Quantile& q) { return q.of.method; })
+      .add(keys::rows_share, &Quantile::share)
+      .add(keys::ape, [](const Quantile& q) { return finite_value(q.ape); });
   blocks.push_back(std::move(table));
   for (const std::string& key : order) blocks.push_back(std::move(charts.at(key)));
 }
 
 // The paper prints one figure of Figure 6 in words and none of Figures 7 and 8.
 void add_training_sets(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
-  Table table{
-      .key = "training_sets",
-      .title = "Training sets of four shapes (ALA, Figure 6)",
-      .columns = {{.key = "name", .title = "set", .unit = Unit::kText},
-                  {.key = "training", .title = "trained on", .unit = Unit::kText, .elastic = true},
-                  {.key = "method", .title = "method", .unit = Unit::kText},
-                  {.key = "median_ape", .title = "median", .unit = Unit::kShare},
-                  {.key = "paper_median_ape", .title = "paper", .unit = Unit::kShare}},
-      .terminal_limit = 0};
-  for (const SplitErrors& e : evaluation.errors) {
-    if (!is_training_set(e.split)) continue;
-    table.rows.push_back({e.split, e.label, e.method, finite_value(e.summary.median_ape),
-                          e.split == "E1" && e.method == "ala" ? Value(0.04) : Value()});
+  using Errors = SplitErrors;
+  std::vector<Errors> sets;
+  for (const Errors& e : evaluation.errors) {
+    if (is_training_set(e.split)) sets.push_back(e);
   }
-  if (!table.rows.empty()) blocks.push_back(std::move(table));
+  if (sets.empty()) return;
+  TableOf table(sets, {.key = "training_sets",
+                       .title = "Training sets of four shapes (ALA, Figure 6)",
+                       .terminal_limit = 0});
+  table.add(keys::name, &Errors::split)
+      .add(keys::training, &Errors::label, elastic())
+      .add(keys::method, &Errors::method)
+      .add(keys::median_ape, [](const Errors& e) { return finite_value(e.summary.median_ape); })
+      .add(keys::paper_median_ape, [](const Errors& e) {
+        return e.split == "E1" && e.method == "ala" ? Value(0.04) : Value();
+      });
+  blocks.push_back(std::move(table));
 }
 
 void add_models(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
@@ -167,20 +176,19 @@ void add_models(const ThroughputEvaluation& evaluation, std::vector<Block>& bloc
 
 void add_timing(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
   if (evaluation.times.empty()) return;
-  Table table{.key = "timing",
-              .title = "Time to learn and answer, by fold (ALA, Figures 7c and 7d)",
-              .columns = {{.key = "split", .title = "split", .unit = Unit::kText},
-                          {.key = "method", .title = "method", .unit = Unit::kText},
-                          {.key = "fold", .title = "fold", .unit = Unit::kText},
-                          {.key = "train_rows", .title = "training rows", .unit = Unit::kCount},
-                          {.key = "train_configs", .title = "configurations", .unit = Unit::kCount},
-                          {.key = "time_ns", .title = "time", .unit = Unit::kNanoseconds}},
-              .terminal_limit = 40};
+  TableOf table(evaluation.times,
+                {.key = "timing",
+                 .title = "Time to learn and answer, by fold (ALA, Figures 7c and 7d)",
+                 .terminal_limit = 40});
+  table.add(keys::split, &FoldTime::split)
+      .add(keys::method, &FoldTime::method)
+      .add(keys::fold, &FoldTime::fold)
+      .add(keys::train_rows, &FoldTime::train_rows)
+      .add(keys::train_configs, &FoldTime::train_configs)
+      .add(keys::time_ns, &FoldTime::time_ns);
   std::map<std::string, std::vector<double>> by_method;
   std::map<std::string, Series> points;
   for (const FoldTime& time : evaluation.times) {
-    table.rows.push_back(
-        {time.split, time.method, time.fold, time.train_rows, time.train_configs, time.time_ns});
     by_method[time.method].push_back(static_cast<double>(time.time_ns));
     Series& series = points[time.method];
     series.name = time.method;

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/stats.h"
-#include "report/document/units.h"
 #include "report/throughput/charts.h"
+#include "report/throughput/results.h"
 #include "throughput/dataset.h"
 #include "throughput/reference_results.h"
 
@@ -29,182 +31,211 @@ std::string pair_text(double median, double p90) {
   return std::isfinite(median) ? error_text(median) + " / " + error_text(p90) : "-";
 }
 
+// An error of a summary; missing where nothing was answered.
+auto summary_of(double ErrorSummary::* field) {
+  return [field](const auto& row) { return finite_value(row.summary.*field); };
+}
+
+// What the prototype found; absent for other tables.
+using ReferenceOf = std::function<std::optional<ReferenceError>(const SplitErrors&)>;
+
+ReferenceOf references(const ThroughputEvaluation& evaluation) {
+  if (!is_llm_inference_bench(evaluation.data))
+    return [](const SplitErrors&) { return std::nullopt; };
+  return [](const SplitErrors& e) { return reference_error(e.split, e.method); };
+}
+
+size_t folds_of(const SplitErrors& errors) {
+  std::set<size_t> folds;
+  for (const TestedRow& row : errors.rows) folds.insert(row.fold);
+  return folds.size();
+}
+
 Table splits_table(const ThroughputEvaluation& evaluation) {
-  const bool known = is_llm_inference_bench(evaluation.data);
-  Table table{.key = "splits",
-              .columns = {{.key = "name", .title = "split", .unit = Unit::kText},
-                          {.key = "question", .title = "question", .unit = Unit::kText},
-                          {.key = "method", .title = "method", .unit = Unit::kText},
-                          {.key = "folds", .title = "folds", .unit = Unit::kCount},
-                          {.key = "n", .title = "n", .unit = Unit::kCount},
-                          {.key = "unanswered", .title = "no answer", .unit = Unit::kCount},
-                          {.key = "impossible", .title = "impossible", .unit = Unit::kCount},
-                          {.key = "outside", .title = "outside", .unit = Unit::kCount},
-                          {.key = "p10_ape", .title = "p10", .unit = Unit::kShare},
-                          {.key = "p25_ape", .title = "p25", .unit = Unit::kShare},
-                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
-                          {.key = "p75_ape", .title = "p75", .unit = Unit::kShare},
-                          {.key = "p90_ape", .title = "p90", .unit = Unit::kShare},
-                          {.key = "mean_ape", .title = "mean", .unit = Unit::kShare},
-                          {.key = "coverage90", .title = "coverage", .unit = Unit::kShare},
-                          {.key = "half_width90", .title = "half-width", .unit = Unit::kShare},
-                          {.key = "reference_median_ape", .title = "", .unit = Unit::kShare},
-                          {.key = "reference_p90_ape", .title = "", .unit = Unit::kShare}},
-              .terminal_limit = 0,
-              .show = Show::kDataOnly};
-  for (const SplitErrors& e : evaluation.errors) {
-    const ErrorSummary& s = e.summary;
-    const auto reference = known ? reference_error(e.split, e.method) : std::nullopt;
-    std::set<size_t> folds;
-    for (const TestedRow& row : e.rows) folds.insert(row.fold);
-    table.rows.push_back({e.split, e.label, e.method, folds.size(), s.answered, s.rows - s.answered,
-                          s.impossible, s.outside, finite_value(s.p10_ape), finite_value(s.p25_ape),
-                          finite_value(s.median_ape), finite_value(s.p75_ape),
-                          finite_value(s.p90_ape), finite_value(s.mean_ape),
-                          finite_value(s.coverage90), finite_value(s.half_width90),
-                          reference ? Value(reference->median_ape) : Value(),
-                          reference ? Value(reference->p90_ape) : Value()});
-  }
+  using Errors = SplitErrors;
+  const ReferenceOf reference = references(evaluation);
+  const auto prototype = [&reference](double ReferenceError::* field) {
+    return [&reference, field](const Errors& e) {
+      const auto found = reference(e);
+      return found ? Value(found.value().*field) : Value();
+    };
+  };
+  TableOf table(evaluation.errors, {.key = "splits", .terminal_limit = 0, .show = Show::kDataOnly});
+  table.add(keys::name, &Errors::split)
+      .add(keys::question, &Errors::label)
+      .add(keys::method, &Errors::method)
+      .add(keys::folds, folds_of)
+      .add(keys::n, [](const Errors& e) { return e.summary.answered; })
+      .add(keys::unanswered, [](const Errors& e) { return e.summary.rows - e.summary.answered; })
+      .add(keys::impossible, [](const Errors& e) { return e.summary.impossible; })
+      .add(keys::outside, [](const Errors& e) { return e.summary.outside; })
+      .add(keys::p10_ape, summary_of(&ErrorSummary::p10_ape))
+      .add(keys::p25_ape, summary_of(&ErrorSummary::p25_ape))
+      .add(keys::median_ape, summary_of(&ErrorSummary::median_ape))
+      .add(keys::p75_ape, summary_of(&ErrorSummary::p75_ape))
+      .add(keys::p90_ape, summary_of(&ErrorSummary::p90_ape))
+      .add(keys::mean_ape, summary_of(&ErrorSummary::mean_ape))
+      .add(keys::coverage90, summary_of(&ErrorSummary::coverage90))
+      .add(keys::half_width90, summary_of(&ErrorSummary::half_width90))
+      .add(keys::reference_median_ape, prototype(&ReferenceError::median_ape))
+      .add(keys::reference_p90_ape, prototype(&ReferenceError::p90_ape));
   return table;
 }
 
 // Median and 90th percentile in one cell: what a reader compares.
 Table readers_table(const ThroughputEvaluation& evaluation) {
-  const bool known = is_llm_inference_bench(evaluation.data);
-  Table table{
-      .title = "Absolute percentage error, median / 90th percentile",
-      .columns =
-          {{.key = "name", .title = "split", .unit = Unit::kText},
-           {.key = "question", .title = "question", .unit = Unit::kText, .elastic = true},
-           {.key = "method", .title = "method", .unit = Unit::kText},
-           {.key = "n", .title = "n", .unit = Unit::kCount},
-           {.key = "error", .title = "error %", .unit = Unit::kText, .align = Align::kRight}},
-      .terminal_limit = 0,
-      .show = Show::kReadersOnly};
-  if (known) {
-    table.columns.push_back(
-        {.key = "reference", .title = "prototype %", .unit = Unit::kText, .align = Align::kRight});
+  using Errors = SplitErrors;
+  const std::vector<Errors>& errors = evaluation.errors;
+  const auto first_of_split = [&errors](const Errors& e) {
+    return &e == &errors.front() || (&e - 1)->split != e.split;
+  };
+  const Look right(Show::kEverywhere, false, Align::kRight);
+  TableOf table(errors, {.title = "Absolute percentage error, median / 90th percentile",
+                         .terminal_limit = 0,
+                         .show = Show::kReadersOnly});
+  table.add(keys::name, [&](const Errors& e) { return first_of_split(e) ? e.split : ""; })
+      .add(
+          keys::question, [&](const Errors& e) { return first_of_split(e) ? e.label : ""; },
+          elastic())
+      .add(keys::method, &Errors::method)
+      .add(keys::n, [](const Errors& e) { return e.summary.answered; })
+      .add(
+          keys::error,
+          [](const Errors& e) { return pair_text(e.summary.median_ape, e.summary.p90_ape); },
+          right);
+  if (is_llm_inference_bench(evaluation.data)) {
+    const auto prototype = [](const Errors& e) {
+      const auto found = reference_error(e.split, e.method);
+      return found ? pair_text(found->median_ape, found->p90_ape) : "-";
+    };
+    table.add(keys::reference, prototype, right);
   }
-  const bool intervals =
-      std::any_of(evaluation.errors.begin(), evaluation.errors.end(),
-                  [](const SplitErrors& e) { return std::isfinite(e.summary.coverage90); });
+  const bool intervals = std::any_of(errors.begin(), errors.end(), [](const Errors& e) {
+    return std::isfinite(e.summary.coverage90);
+  });
   if (intervals) {
-    table.columns.push_back({.key = "coverage", .title = "in 90 %", .unit = Unit::kShare});
-    table.columns.push_back({.key = "half_width", .title = "\u00b1 median", .unit = Unit::kShare});
-  }
-  std::string last;
-  for (const SplitErrors& e : evaluation.errors) {
-    const ErrorSummary& s = e.summary;
-    Row row = {e.split == last ? "" : e.split, e.split == last ? "" : e.label, e.method, s.answered,
-               pair_text(s.median_ape, s.p90_ape)};
-    if (known) {
-      const auto reference = reference_error(e.split, e.method);
-      row.push_back(reference ? pair_text(reference->median_ape, reference->p90_ape) : "-");
-    }
-    if (intervals) {
-      row.push_back(finite_value(s.coverage90));
-      row.push_back(finite_value(s.half_width90));
-    }
-    table.rows.push_back(std::move(row));
-    last = e.split;
+    table.add(keys::coverage90, summary_of(&ErrorSummary::coverage90))
+        .add(keys::half_width90, summary_of(&ErrorSummary::half_width90));
   }
   return table;
 }
 
 Table folds_table(const ThroughputEvaluation& evaluation) {
-  Table table{.key = "folds",
-              .columns = {{.key = "split", .title = "split", .unit = Unit::kText},
-                          {.key = "fold", .title = "fold", .unit = Unit::kText},
-                          {.key = "train_rows", .title = "train", .unit = Unit::kCount},
-                          {.key = "test_rows", .title = "test", .unit = Unit::kCount}},
-              .show = Show::kDataOnly};
+  struct Fold {
+    const std::string& split;
+    const SplitFold& is;
+  };
+  std::vector<Fold> folds;
   for (const Split& split : evaluation.splits) {
-    for (const SplitFold& fold : split.folds) {
-      table.rows.push_back({split.name, fold.name, fold.train.size(), fold.test.size()});
-    }
+    for (const SplitFold& fold : split.folds) folds.push_back({split.name, fold});
   }
+  TableOf table(folds, {.key = "folds", .show = Show::kDataOnly});
+  table.add(keys::split, [](const Fold& f) { return f.split; })
+      .add(keys::fold, [](const Fold& f) { return f.is.name; })
+      .add(keys::train_rows, [](const Fold& f) { return f.is.train.size(); })
+      .add(keys::test_rows, [](const Fold& f) { return f.is.test.size(); });
+  return table;
+}
+
+// The errors of a method on a split, of some of the rows.
+struct PartErrors {
+  const SplitErrors& of;
+  std::string name;
+  ErrorSummary summary;
+};
+
+std::vector<PartErrors> parts_of(const ThroughputData& data, const SplitErrors& errors,
+                                 const std::function<std::string(const BenchRow&)>& name_of) {
+  std::vector<PartErrors> parts;
+  for (NamedErrors& named : errors_by(data, errors, name_of)) {
+    parts.push_back({errors, std::move(named.name), named.summary});
+  }
+  return parts;
+}
+
+Table by_model_table(const std::vector<PartErrors>& models, const Table& head) {
+  TableOf table(models, head);
+  table.add(keys::model, &PartErrors::name, elastic())
+      .add(
+          keys::method, [](const PartErrors& p) { return p.of.method; }, Show::kDataOnly)
+      .add(keys::n, [](const PartErrors& p) { return p.summary.answered; })
+      .add(keys::p10_ape, summary_of(&ErrorSummary::p10_ape))
+      .add(keys::median_ape, summary_of(&ErrorSummary::median_ape))
+      .add(keys::p90_ape, summary_of(&ErrorSummary::p90_ape));
   return table;
 }
 
 // Figure 8 of the paper: the errors of the first split by model. Readers see the first method.
 std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
   if (evaluation.errors.empty()) return {};
-  Table data{.key = "by_model",
-             .title = "By model, " + evaluation.errors.front().split + ", " +
-                      evaluation.errors.front().method,
-             .columns = {{.key = "model", .title = "model", .unit = Unit::kText, .elastic = true},
-                         {.key = "method",
-                          .title = "method",
-                          .unit = Unit::kText,
-                          .show = Show::kDataOnly},
-                         {.key = "n", .title = "n", .unit = Unit::kCount},
-                         {.key = "p10_ape", .title = "p10", .unit = Unit::kShare},
-                         {.key = "median_ape", .title = "median", .unit = Unit::kShare},
-                         {.key = "p90_ape", .title = "p90", .unit = Unit::kShare}},
-             .terminal_limit = 0,
-             .show = Show::kDataOnly};
-  Table readers = data;
-  readers.show = Show::kReadersOnly;
+  const SplitErrors& first = evaluation.errors.front();
+  std::vector<PartErrors> models;
   for (const SplitErrors& e : evaluation.errors) {
-    if (e.split != evaluation.errors.front().split) continue;
-    for (const NamedErrors& named : errors_by(evaluation.data, e, &BenchRow::model)) {
-      const ErrorSummary& s = named.summary;
-      data.rows.push_back({named.name, e.method, s.answered, finite_value(s.p10_ape),
-                           finite_value(s.median_ape), finite_value(s.p90_ape)});
-      if (&e == &evaluation.errors.front()) readers.rows.push_back(data.rows.back());
+    if (e.split != first.split) continue;
+    for (PartErrors& part : parts_of(evaluation.data, e, &BenchRow::model)) {
+      models.push_back(std::move(part));
     }
   }
-  return {std::move(readers), std::move(data)};
+  Table head{.key = "by_model",
+             .title = "By model, " + first.split + ", " + first.method,
+             .terminal_limit = 0,
+             .show = Show::kReadersOnly};
+  Table readers = by_model_table(parts_of(evaluation.data, first, &BenchRow::model), head);
+  head.show = Show::kDataOnly;
+  return {std::move(readers), by_model_table(models, head)};
 }
 
 // A share of fewer rows than this is mostly chance: 90 % of 20 is 77 to 100 %.
 constexpr size_t kFewRows = 20;
 
-// What 90 % over all rows is for each hardware and framework. Readers see one method, a column a
-// split.
+// Of one method, a column a split.
+Table pairs_for_readers(const std::vector<PartErrors>& pairs, const std::string& method) {
+  std::map<std::string, std::map<std::string, double>> covered;  // by pair, by split
+  std::vector<std::string> splits;
+  for (const PartErrors& pair : pairs) {
+    if (pair.of.method != method) continue;
+    if (splits.empty() || splits.back() != pair.of.split) splits.push_back(pair.of.split);
+    std::map<std::string, double>& by_split = covered[pair.name];
+    if (pair.summary.answered >= kFewRows) by_split[pair.of.split] = pair.summary.coverage90;
+  }
+  const std::vector<std::pair<std::string, std::map<std::string, double>>> rows(covered.begin(),
+                                                                                covered.end());
+  using PairRow = std::pair<std::string, std::map<std::string, double>>;
+  TableOf table(
+      rows, {.title = fmt::format("In the interval of 90 %, where at least {} rows were asked for",
+                                  kFewRows),
+             .terminal_limit = 0,
+             .show = Show::kReadersOnly});
+  table.add(keys::group, &PairRow::first, elastic());
+  for (const std::string& split : splits) {
+    table.add_named({.key = split, .title = split, .unit = Unit::kShare}, [&](const PairRow& row) {
+      const auto at = row.second.find(split);
+      return at == row.second.end() ? Value() : finite_value(at->second);
+    });
+  }
+  return table;
+}
+
+// What 90 % over all rows is for each hardware and framework. Readers see one method.
 std::vector<Block> pair_blocks(const ThroughputEvaluation& evaluation) {
-  Table data{.key = "by_pair",
-             .columns = {{.key = "split", .title = "split", .unit = Unit::kText},
-                         {.key = "method", .title = "method", .unit = Unit::kText},
-                         {.key = "group", .title = "hardware|framework", .unit = Unit::kText},
-                         {.key = "n", .title = "n", .unit = Unit::kCount},
-                         {.key = "median_ape", .title = "median", .unit = Unit::kShare},
-                         {.key = "p90_ape", .title = "p90", .unit = Unit::kShare},
-                         {.key = "coverage90", .title = "coverage", .unit = Unit::kShare},
-                         {.key = "half_width90", .title = "half-width", .unit = Unit::kShare}},
-             .show = Show::kDataOnly};
-  Table readers{
-      .title =
-          fmt::format("In the interval of 90 %, where at least {} rows were asked for", kFewRows),
-      .columns =
-          {{.key = "group", .title = "hardware|framework", .unit = Unit::kText, .elastic = true}},
-      .terminal_limit = 0,
-      .show = Show::kReadersOnly};
-  std::map<std::string, Row> cells;
-  std::string shown;
+  std::vector<PartErrors> pairs;
   for (const SplitErrors& e : evaluation.errors) {
     if (!std::isfinite(e.summary.coverage90)) continue;
-    if (shown.empty()) shown = e.method;
-    if (shown == e.method)
-      readers.columns.push_back({.key = e.split, .title = e.split, .unit = Unit::kShare});
-    for (const NamedErrors& named : errors_by(evaluation.data, e, pair_name)) {
-      const ErrorSummary& s = named.summary;
-      data.rows.push_back({e.split, e.method, named.name, s.answered, finite_value(s.median_ape),
-                           finite_value(s.p90_ape), finite_value(s.coverage90),
-                           finite_value(s.half_width90)});
-      if (shown != e.method) continue;
-      Row& row = cells[named.name];
-      row.resize(readers.columns.size() - 1);
-      if (s.answered >= kFewRows) row.back() = finite_value(s.coverage90);
+    for (PartErrors& part : parts_of(evaluation.data, e, pair_name)) {
+      pairs.push_back(std::move(part));
     }
   }
-  for (auto& [name, row] : cells) {
-    row.resize(readers.columns.size() - 1);
-    row.insert(row.begin(), name);
-    readers.rows.push_back(std::move(row));
-  }
-  if (data.rows.empty()) return {};
-  return {std::move(readers), std::move(data)};
+  if (pairs.empty()) return {};
+  TableOf data(pairs, {.key = "by_pair", .show = Show::kDataOnly});
+  data.add(keys::split, [](const PartErrors& p) { return p.of.split; })
+      .add(keys::method, [](const PartErrors& p) { return p.of.method; })
+      .add(keys::group, &PartErrors::name)
+      .add(keys::n, [](const PartErrors& p) { return p.summary.answered; })
+      .add(keys::median_ape, summary_of(&ErrorSummary::median_ape))
+      .add(keys::p90_ape, summary_of(&ErrorSummary::p90_ape))
+      .add(keys::coverage90, summary_of(&ErrorSummary::coverage90))
+      .add(keys::half_width90, summary_of(&ErrorSummary::half_width90));
+  return {pairs_for_readers(pairs, pairs.front().of.method), Table(std::move(data))};
 }
 
 }  // namespace
@@ -212,34 +243,25 @@ std::vector<Block> pair_blocks(const ThroughputEvaluation& evaluation) {
 std::vector<Block> saturation_blocks(const ThroughputData& data,
                                      const std::vector<GroupFit>& fits) {
   if (fits.empty()) return {};
-  Table table{.key = "fits",
-              .columns = {{.key = "group", .title = "group", .unit = Unit::kText},
-                          {.key = "points", .title = "points", .unit = Unit::kCount},
-                          {.key = "a", .title = "A"},
-                          {.key = "b", .title = "B"},
-                          {.key = "c", .title = "C"},
-                          {.key = "median_ape", .title = "median", .unit = Unit::kShare}},
-              .show = Show::kDataOnly};
+  TableOf table(fits, {.key = "fits", .show = Show::kDataOnly});
+  table.add(keys::group, [&](const GroupFit& fit) { return data.group_names[fit.group]; })
+      .add(keys::points, &GroupFit::points)
+      .add(keys::a, [](const GroupFit& fit) { return fit.curve.a; })
+      .add(keys::b, [](const GroupFit& fit) { return fit.curve.b; })
+      .add(keys::c, [](const GroupFit& fit) { return fit.curve.c; })
+      .add(keys::median_ape, &GroupFit::median_ape);
   std::map<uint32_t, std::vector<double>> by_config;
   std::vector<uint32_t> config_of(data.group_names.size(), 0);
-  for (size_t i = 0; i < data.rows.size(); ++i) {
-    config_of[data.group[i]] = data.config[i];
-  }
-  for (const GroupFit& fit : fits) {
-    table.rows.push_back({data.group_names[fit.group], fit.points, fit.curve.a, fit.curve.b,
-                          fit.curve.c, fit.median_ape});
-    by_config[config_of[fit.group]].push_back(fit.median_ape);
-  }
+  for (size_t i = 0; i < data.rows.size(); ++i) config_of[data.group[i]] = data.config[i];
+  for (const GroupFit& fit : fits) by_config[config_of[fit.group]].push_back(fit.median_ape);
   std::vector<double> medians;
   for (auto& [config, errors] : by_config) medians.push_back(median(std::move(errors)));
   std::sort(medians.begin(), medians.end());
-  Facts facts{
-      .title = "Saturation curves (ALA, Algorithm 2)",
-      .items = {{"fitted_groups", "groups fitted", fits.size(), Unit::kCount},
-                {"fit_median_ape", "error on their own points, median of configurations",
-                 quantile_sorted(medians, 0.5), Unit::kShare},
-                {"fit_p90_ape", "90th percentile", quantile_sorted(medians, 0.9), Unit::kShare}}};
-  return {std::move(facts), std::move(table)};
+  Facts facts{.title = "Saturation curves (ALA, Algorithm 2)",
+              .items = {fact(keys::fitted_groups, fits.size()),
+                        fact(keys::fit_median_ape, quantile_sorted(medians, 0.5)),
+                        fact(keys::fit_p90_ape, quantile_sorted(medians, 0.9))}};
+  return {std::move(facts), Table(std::move(table))};
 }
 
 std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputData& data) {
@@ -318,33 +340,28 @@ Value line_value(int64_t line) { return line > 0 ? Value(line) : Value(); }
 
 std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data) {
   const auto infeasible = std::count(data.infeasible.begin(), data.infeasible.end(), true);
-  Facts facts{
-      .title = "Table",
-      .items = {
-          {"format", "format", table.format, Unit::kText},
-          {"rows", "rows used", data.rows.size(), Unit::kCount, rows_note(table, data)},
-          {"file_rows", "rows in the file", static_cast<int64_t>(rows_in_file(table, data)),
-           Unit::kCount, "", Show::kDataOnly},
-          {"configs", "configurations", data.config_names.size(), Unit::kCount},
-          {"groups", "groups (configuration and lengths)", data.group_names.size(), Unit::kCount},
-          {"infeasible", "infeasible rows", static_cast<int64_t>(infeasible), Unit::kCount,
-           infeasible_note(table, data)}}};
+  Facts facts{.title = "Table",
+              .items = {fact(keys::format, table.format),
+                        fact(keys::rows, data.rows.size(), rows_note(table, data)),
+                        data_fact(keys::file_rows, static_cast<int64_t>(rows_in_file(table, data))),
+                        fact(keys::configs, data.config_names.size()),
+                        fact(keys::groups, data.group_names.size()),
+                        fact(keys::infeasible, static_cast<int64_t>(infeasible),
+                             infeasible_note(table, data))}};
   Facts dropped{.key = "dropped", .show = Show::kDataOnly};
-  Table odd{.key = "oddities",
-            .columns = {{.key = "code", .title = "code", .unit = Unit::kText},
-                        {.key = "rows", .title = "rows", .unit = Unit::kCount},
-                        {.key = "dropped", .title = "dropped", .unit = Unit::kCount},
-                        {.key = "merged", .title = "merged", .unit = Unit::kCount},
-                        {.key = "first_line", .title = "first line"},
-                        {.key = "weight", .title = "weight", .unit = Unit::kText},
-                        {.key = "effect", .title = "effect", .unit = Unit::kText, .elastic = true}},
-            .show = Show::kDataOnly};
-  for (const BenchOddity& o : all_oddities(table, data)) {
+  const std::vector<BenchOddity> oddities = all_oddities(table, data);
+  for (const BenchOddity& o : oddities) {
     if (o.dropped > 0) dropped.items.push_back({o.code, o.code, o.dropped, Unit::kCount});
-    odd.rows.push_back({o.code, o.rows, o.dropped, o.merged, line_value(o.first_line),
-                        oddity_weight_name(o.weight), o.effect});
   }
-  return {std::move(facts), std::move(dropped), std::move(odd)};
+  TableOf odd(oddities, {.key = "oddities", .show = Show::kDataOnly});
+  odd.add(keys::code, &BenchOddity::code)
+      .add(keys::rows, &BenchOddity::rows)
+      .add(keys::dropped, &BenchOddity::dropped)
+      .add(keys::merged, &BenchOddity::merged)
+      .add(keys::first_line, [](const BenchOddity& o) { return line_value(o.first_line); })
+      .add(keys::weight, [](const BenchOddity& o) { return oddity_weight_name(o.weight); })
+      .add(keys::effect, &BenchOddity::effect, elastic());
+  return {std::move(facts), std::move(dropped), Table(std::move(odd))};
 }
 
 Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
@@ -356,9 +373,8 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
     }
   }
   section.blocks.push_back(
-      Facts{.items = {{"method", "method", methods.size() == 1 ? Value(methods[0]) : Value(methods),
-                       Unit::kText},
-                      {"interrupted", "interrupted", evaluation.interrupted}},
+      Facts{.items = {fact(keys::method, methods.size() == 1 ? Value(methods[0]) : Value(methods)),
+                      fact(keys::interrupted, evaluation.interrupted)},
             .show = Show::kDataOnly});
   section.blocks.push_back(readers_table(evaluation));
   section.blocks.push_back(splits_table(evaluation));

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "report/document/units.h"
 #include "report/throughput/charts.h"
 #include "report/throughput/evaluate.h"
+#include "report/throughput/results.h"
 #include "throughput/dataset.h"
 
 namespace assay {
@@ -24,48 +24,60 @@ std::string sentence(std::string text) {
 
 std::string counted(size_t count) { return format_count(static_cast<int64_t>(count)); }
 
-Table scales_table(const Predictor& predictor) {
-  Table table{.key = "scales",
-              .title = "Intervals: what 90 % takes, in standard deviations of the process",
-              .columns = {{.key = "process", .title = "process", .unit = Unit::kText},
-                          {.key = "question", .title = "new is the", .unit = Unit::kText},
-                          {.key = "scale", .title = "times sd", .unit = Unit::kRatio},
-                          {.key = "residuals", .title = "left out", .unit = Unit::kCount},
-                          {.key = "measured", .title = "measured"},
-                          {.key = "fit_weight", .title = "own fit", .unit = Unit::kShare},
-                          {.key = "blended_scale", .title = "with it", .unit = Unit::kRatio}},
-              .terminal_limit = 0};
-  const auto add = [&](const char* process, const ConformalScales* scales) {
+// The scale of one process for one question.
+struct ProcessScale {
+  const char* process;
+  HeldOut kind;
+  const ConformalScale& is;
+};
+
+std::vector<ProcessScale> scales_of(const Predictor& predictor) {
+  std::vector<ProcessScale> all;
+  const auto add = [&all](const char* process, const ConformalScales* scales) {
     if (scales == nullptr) return;
     for (const HeldOut kind : kAllHeldOut) {
-      const ConformalScale& scale = (*scales)[static_cast<size_t>(kind)];
-      table.rows.push_back({process, held_out_name(kind), scale.scale, scale.residuals,
-                            scale.measured,
-                            scale.fit_weight > 0 ? Value(scale.fit_weight) : Value(),
-                            scale.fit_weight > 0 ? Value(scale.blended_scale) : Value()});
+      all.push_back({process, kind, (*scales)[static_cast<size_t>(kind)]});
     }
   };
   add("gp on physics", predictor.physics_scales());
   add("gp without physics", predictor.plain_scales());
+  return all;
+}
+
+Table scales_table(const std::vector<ProcessScale>& scales) {
+  using Scale = ProcessScale;
+  const auto if_blended = [](double ConformalScale::* field) {
+    return [field](const Scale& s) { return s.is.fit_weight > 0 ? Value(s.is.*field) : Value(); };
+  };
+  TableOf table(scales,
+                {.key = "scales",
+                 .title = "Intervals: what 90 % takes, in standard deviations of the process",
+                 .terminal_limit = 0});
+  table.add(keys::process, &Scale::process)
+      .add(keys::question, [](const Scale& s) { return held_out_name(s.kind); })
+      .add(keys::scale, [](const Scale& s) { return s.is.scale; })
+      .add(keys::residuals, [](const Scale& s) { return s.is.residuals; })
+      .add(keys::measured, [](const Scale& s) { return s.is.measured; })
+      .add(keys::fit_weight, if_blended(&ConformalScale::fit_weight))
+      .add(keys::blended_scale, if_blended(&ConformalScale::blended_scale));
   return table;
 }
 
-Table pair_scales_table(const Predictor& predictor) {
-  Table table{.key = "pair_scales",
-              .columns = {{.key = "process", .title = "process", .unit = Unit::kText},
-                          {.key = "question", .title = "new is the", .unit = Unit::kText},
-                          {.key = "group", .title = "hardware|framework", .unit = Unit::kText},
-                          {.key = "scale", .title = "times sd", .unit = Unit::kRatio}},
-              .show = Show::kDataOnly};
-  const auto add = [&](const char* process, const ConformalScales* scales) {
-    if (scales == nullptr) return;
-    for (const HeldOut kind : kAllHeldOut) {
-      for (const auto& [pair, scale] : (*scales)[static_cast<size_t>(kind)].of_pair)
-        table.rows.push_back({process, held_out_name(kind), pair, scale});
-    }
+Table pair_scales_table(const std::vector<ProcessScale>& scales) {
+  struct PairScale {
+    const ProcessScale& of;
+    std::string pair;
+    double scale;
   };
-  add("gp on physics", predictor.physics_scales());
-  add("gp without physics", predictor.plain_scales());
+  std::vector<PairScale> pairs;
+  for (const ProcessScale& of : scales) {
+    for (const auto& [pair, scale] : of.is.of_pair) pairs.push_back({of, pair, scale});
+  }
+  TableOf table(pairs, {.key = "pair_scales", .show = Show::kDataOnly});
+  table.add(keys::process, [](const PairScale& p) { return p.of.process; })
+      .add(keys::question, [](const PairScale& p) { return held_out_name(p.of.kind); })
+      .add(keys::group, &PairScale::pair)
+      .add(keys::scale, &PairScale::scale);
   return table;
 }
 
@@ -77,31 +89,25 @@ std::string group_text(const std::string& name) {
 }
 
 Table left_out_table(const std::vector<FitGroup>& groups, const std::string& of_rows) {
-  Table table{.key = "left_out",
-              .title = "Missed when one length pair at a time is left out" + of_rows,
-              .columns = {{.key = "group",
-                           .title = "hardware|framework",
-                           .unit = Unit::kText,
-                           .elastic = true},
-                          {.key = "rows", .title = "rows", .unit = Unit::kCount},
-                          {.key = "median_ape", .title = "median", .unit = Unit::kShare},
-                          {.key = "p90_ape", .title = "p90", .unit = Unit::kShare}},
-              .terminal_limit = 30};
-  for (const FitGroup& g : groups)
-    table.rows.push_back({group_text(g.name), g.rows, g.median_ape, g.p90_ape});
+  TableOf table(groups, {.key = "left_out",
+                         .title = "Missed when one length pair at a time is left out" + of_rows,
+                         .terminal_limit = 30});
+  table.add(
+           keys::group, [](const FitGroup& g) { return group_text(g.name); }, elastic())
+      .add(keys::rows, &FitGroup::rows)
+      .add(keys::median_ape, &FitGroup::median_ape)
+      .add(keys::p90_ape, &FitGroup::p90_ape);
   return table;
 }
 
 Table confidence_table(const std::vector<ConfidenceBin>& bins, const std::string& of_rows) {
-  Table table{.key = "confidence",
-              .title = "Told width against true error, rows from sure to unsure" + of_rows,
-              .columns = {{.key = "rows", .title = "rows", .unit = Unit::kCount},
-                          {.key = "half_width90", .title = "told ±, median", .unit = Unit::kShare},
-                          {.key = "median_ape", .title = "error, median", .unit = Unit::kShare},
-                          {.key = "coverage90", .title = "inside", .unit = Unit::kShare}},
-              .terminal_limit = 0};
-  for (const ConfidenceBin& bin : bins)
-    table.rows.push_back({bin.rows, bin.half_width90, bin.median_ape, bin.coverage90});
+  TableOf table(bins, {.key = "confidence",
+                       .title = "Told width against true error, rows from sure to unsure" + of_rows,
+                       .terminal_limit = 0});
+  table.add(keys::rows, &ConfidenceBin::rows)
+      .add(keys::half_width90, &ConfidenceBin::half_width90)
+      .add(keys::median_ape, &ConfidenceBin::median_ape)
+      .add(keys::coverage90, &ConfidenceBin::coverage90);
   return table;
 }
 
@@ -198,12 +204,11 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
   const char* process = predictor.rows_with_facts() > 0
                             ? "a Gaussian process on a physics base"
                             : "a Gaussian process on lengths, batch and names";
-  section.blocks.push_back(Facts{
-      .items = {{"method", "method", "assay", Unit::kText, process},
-                {"fitted_rows", "rows fitted", predictor.rows().size(), Unit::kCount},
-                {"rows_with_facts", "rows with facts", predictor.rows_with_facts(), Unit::kCount},
-                {"unknown_names", "no facts about", unknown.empty() ? Value() : Value(unknown),
-                 Unit::kText}}});
+  section.blocks.push_back(
+      Facts{.items = {fact(keys::method, "assay", process),
+                      fact(keys::fitted_rows, predictor.rows().size()),
+                      fact(keys::rows_with_facts, predictor.rows_with_facts()),
+                      fact(keys::unknown_names, unknown.empty() ? Value() : Value(unknown))}});
   for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
   // Where only some rows have facts, the process that learns from those is the one that is tested.
   const size_t with_facts = predictor.rows_with_facts();
@@ -213,8 +218,9 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
   const std::vector<ConfidenceBin> confidence = predictor.confidence();
   section.blocks.push_back(confidence_table(confidence, of_rows));
   for (Block& block : confidence_charts(confidence)) section.blocks.push_back(std::move(block));
-  section.blocks.push_back(scales_table(predictor));
-  section.blocks.push_back(pair_scales_table(predictor));
+  const std::vector<ProcessScale> scales = scales_of(predictor);
+  section.blocks.push_back(scales_table(scales));
+  section.blocks.push_back(pair_scales_table(scales));
   const ThroughputData feasible = feasible_rows(fit.data);
   for (Block& block : saturation_blocks(feasible, fit_groups(feasible)))
     section.blocks.push_back(std::move(block));
@@ -240,10 +246,9 @@ TrustNotes throughput_trust(const ThroughputFit& fit, const Predictor& predictor
 
 Section ala_fit_section(const ThroughputFit& fit, const AlaPredictor& ala) {
   Section section{.key = "throughput", .title = "Throughput model", .blocks = {}};
-  section.blocks.push_back(
-      Facts{.items = {{"method", "method", "ala", Unit::kText,
-                       "curves over the batch size, trees for other lengths"},
-                      {"fitted_rows", "rows fitted", ala.data().rows.size(), Unit::kCount}}});
+  section.blocks.push_back(Facts{
+      .items = {fact(keys::method, "ala", "curves over the batch size, trees for other lengths"),
+                fact(keys::fitted_rows, ala.data().rows.size())}});
   for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
   for (Block& block : saturation_blocks(ala.data(), ala.fits())) {
     if (Table* table = std::get_if<Table>(&block)) table->show = Show::kEverywhere;

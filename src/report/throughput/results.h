@@ -105,7 +105,7 @@
     "the configuration has no row and its weights exceed the memory of all devices (p · " \
     "parameters > `n` · memory, by the facts), and, whatever the method, when the " \
     "prediction itself is `infeasible`; `no answer` when nothing can be computed") \
-  R(reasons, "why outside", kText, "why it is outside") \
+  R(reasons, "reasons", kText, "why it is outside") \
   U(basis, \
     "`gp on physics`, or `gp without physics` where facts are missing: lengths, batch, " \
     "devices and names alone; ` and latency fit` follows where `fit_weight` is above 0") \
@@ -161,8 +161,8 @@
   R(scale, "times sd", kRatio, "standard deviations that a 90 % interval takes") \
   R(residuals, "left out", kCount, "misses behind `scale`") \
   R(points, "points", kCount, "batch sizes behind a curve") \
-  R(a, "A", kNone, "of the saturation curve, see [ALA](#ala)") \
-  R(b, "B", kNone, "") \
+  U(a, "of the saturation curve, see [ALA](#ala)") \
+  U(b, "") \
   R(c, "C", kNone, "") \
   R(fitted_groups, "groups fitted", kCount, "groups with a curve") \
   R(fit_median_ape, "error on their own points, median of configurations", kShare, \

@@ -10,10 +10,10 @@
 
 #include "base/decimal.h"
 #include "base/stats.h"
-#include "report/document/units.h"
 #include "report/throughput/charts.h"
 #include "report/throughput/evaluate.h"
 #include "report/throughput/fit.h"
+#include "report/throughput/results.h"
 #include "throughput/dataset.h"
 
 namespace assay {
@@ -43,53 +43,40 @@ std::string milliseconds(double ms) {
   return std::isfinite(ms) ? format_ns(static_cast<int64_t>(std::min(ms * 1e6, 9e18))) : "-";
 }
 
-// The attributes of a point: key in "at", title, cell.
+// An attribute of a point, a column under "at".
 struct PointColumn {
-  const char* key;
-  const char* title;
+  const ResultKey& what;
   Value (*cell)(const BenchRow&);
 };
 
 const std::vector<PointColumn>& point_columns() {
   static const std::vector<PointColumn> columns = {
-      {"hw", "hardware", [](const BenchRow& r) { return Value(r.hardware); }},
-      {"n", "n", [](const BenchRow& r) { return plain_number(r.devices); }},
-      {"fw", "framework", [](const BenchRow& r) { return Value(r.framework); }},
-      {"model", "model", [](const BenchRow& r) { return Value(r.model); }},
-      {"variant", "variant",
+      {keys::hw, [](const BenchRow& r) { return Value(r.hardware); }},
+      {keys::n, [](const BenchRow& r) { return plain_number(r.devices); }},
+      {keys::fw, [](const BenchRow& r) { return Value(r.framework); }},
+      {keys::model, [](const BenchRow& r) { return Value(r.model); }},
+      {keys::variant,
        [](const BenchRow& r) { return r.variant.empty() ? Value() : Value(r.variant.text()); }},
-      {"ii", "in", [](const BenchRow& r) { return plain_number(r.in_len); }},
-      {"oo", "out", [](const BenchRow& r) { return plain_number(r.out_len); }},
-      {"bb", "batch", [](const BenchRow& r) { return plain_number(r.batch); }},
+      {keys::ii, [](const BenchRow& r) { return plain_number(r.in_len); }},
+      {keys::oo, [](const BenchRow& r) { return plain_number(r.out_len); }},
+      {keys::bb, [](const BenchRow& r) { return plain_number(r.batch); }},
   };
   return columns;
 }
 
-bool is_name(const PointColumn& column) {
-  const std::string key = column.key;
-  return key == "hw" || key == "fw" || key == "model" || key == "variant";
-}
-
-// Adds the columns of `points` to a table; readers see those that differ.
-void add_point_columns(Table& table, const std::vector<const BenchRow*>& points,
-                       const std::string& prefix) {
+// Adds the attributes of the rows' points to a table; readers see those that differ.
+template <typename R>
+void add_points(TableOf<R>& table, const std::vector<R>& rows) {
   for (const PointColumn& column : point_columns()) {
-    const bool differs = std::any_of(points.begin(), points.end(), [&](const BenchRow* p) {
-      return column.cell(*p) != column.cell(*points.front());
+    const bool differs = std::any_of(rows.begin(), rows.end(), [&](const R& row) {
+      return column.cell(row.point) != column.cell(rows.front().point);
     });
-    const bool always = std::string(column.key) == "bb";
-    table.columns.push_back({.key = prefix + column.key,
-                             .title = column.title,
-                             .unit = is_name(column) ? Unit::kText : Unit::kNone,
-                             .elastic = is_name(column),
-                             .show = differs || always ? Show::kEverywhere : Show::kDataOnly});
+    const bool always = &column.what == &keys::bb;
+    const bool is_name = column.what.unit == Unit::kText;
+    Column named = column_of(column.what, {shown_if(differs || always), is_name});
+    named.key.insert(0, "at.");
+    table.add_named(std::move(named), [&](const R& row) { return column.cell(row.point); });
   }
-}
-
-Row point_cells(const BenchRow& point) {
-  Row row;
-  for (const PointColumn& column : point_columns()) row.push_back(column.cell(point));
-  return row;
 }
 
 }  // namespace
@@ -144,9 +131,6 @@ bool has_interval(const Prediction& p) { return std::isfinite(p.low90); }
 
 std::string interval_text(const Prediction& p) { return rate(p.low90) + " to " + rate(p.high90); }
 
-// Columns that no point fills are for data only.
-Show shown_if(bool any) { return any ? Show::kEverywhere : Show::kDataOnly; }
-
 const char* interval_basis(const Explained& explained) {
   return explained.measured ? "measured" : "assumed";
 }
@@ -157,54 +141,66 @@ bool any_assumed(const std::vector<PredictedPoint>& points) {
 }
 
 // 90 % is claimed of no interval that no row was asked to test.
-const char* upper_title(const std::vector<PredictedPoint>& points) {
-  return any_assumed(points) ? "to" : "to (90 %)";
+std::string interval_words(const std::vector<PredictedPoint>& points) {
+  return any_assumed(points) ? "" : " (intervals: 90 %)";
+}
+
+// The prediction of a point, without columns for what the method does not tell.
+void add_predictions(TableOf<PredictedPoint>& table, Show intervals) {
+  const auto of = [](auto Prediction::* field) {
+    return [field](const PredictedPoint& p) { return finite_value(p.explained.prediction.*field); };
+  };
+  table.add(keys::tokens_per_s, of(&Prediction::tokens_per_s))
+      .add(keys::low90, of(&Prediction::low90), intervals)
+      .add(keys::high90, of(&Prediction::high90), intervals);
+}
+
+Value half_width(const PredictedPoint& p) {
+  return finite_value(p.explained.prediction.high90 / p.explained.prediction.tokens_per_s - 1);
+}
+
+Value latency_ms(const PredictedPoint& p) {
+  const double tokens = (p.point.in_len + p.point.out_len) * sequences_of(p.point);
+  return finite_value(tokens / p.explained.prediction.tokens_per_s * 1000);
 }
 
 Table predictions_table(const ThroughputAnswers& answers) {
-  const std::vector<PredictedPoint>& points = answers.points;
-  const bool intervals = std::any_of(points.begin(), points.end(), [](const PredictedPoint& p) {
+  using Point = PredictedPoint;
+  const std::vector<Point>& points = answers.points;
+  const bool intervals = std::any_of(points.begin(), points.end(), [](const Point& p) {
     return has_interval(p.explained.prediction);
   });
   const bool ala = answers.fit.method == "ala";
-  const Show wide = shown_if(intervals || !ala);
-  Table table{.key = "predictions", .title = "Predictions", .terminal_limit = kPredictionsShown};
-  std::vector<const BenchRow*> rows;
-  for (const PredictedPoint& p : points) rows.push_back(&p.point);
-  add_point_columns(table, rows, "at.");
-  const std::vector<Column> rest = {
-      {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
-      {.key = "low90", .title = "from", .unit = Unit::kCount, .show = wide},
-      {.key = "high90", .title = upper_title(points), .unit = Unit::kCount, .show = wide},
-      {.key = "interval",
-       .title = "interval",
-       .unit = Unit::kText,
-       .show = shown_if(!ala && any_assumed(points))},
-      {.key = "confidence", .title = "confidence", .unit = Unit::kRatio, .show = shown_if(ala)},
-      {.key = "half_width90", .title = "±", .unit = Unit::kShare, .show = Show::kDataOnly},
-      {.key = "latency_ms", .title = "latency ms", .unit = Unit::kNone, .show = Show::kDataOnly},
-      {.key = "status", .title = "status", .unit = Unit::kText},
-      {.key = "question", .title = "new is the", .unit = Unit::kText, .show = shown_if(!ala)},
-      {.key = "basis", .title = "basis", .unit = Unit::kText, .show = shown_if(ala)},
-      {.key = "fit_weight", .title = "own fit", .unit = Unit::kShare, .show = Show::kDataOnly},
-      {.key = "reasons", .title = "why outside", .unit = Unit::kText, .show = Show::kDataOnly},
-      {.key = "nearest", .title = "nearest", .unit = Unit::kText, .show = Show::kDataOnly}};
-  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
-  for (const PredictedPoint& p : points) {
-    const Prediction& prediction = p.explained.prediction;
-    const double tokens = (p.point.in_len + p.point.out_len) * sequences_of(p.point);
-    Row row = point_cells(p.point);
-    row.insert(
-        row.end(),
-        {finite_value(prediction.tokens_per_s), finite_value(prediction.low90),
-         finite_value(prediction.high90), ala ? Value() : Value(interval_basis(p.explained)),
-         finite_value(p.confidence), finite_value(prediction.high90 / prediction.tokens_per_s - 1),
-         finite_value(tokens / prediction.tokens_per_s * 1000),
-         prediction_status_name(prediction.status), held_out_name(p.explained.kind),
-         prediction.basis, ala ? Value() : Value(p.explained.fit_weight), p.explained.reasons,
-         nearest_texts(answers, p.explained)});
-    table.rows.push_back(std::move(row));
-  }
+  const auto unless_ala = [ala](Value value) { return ala ? Value() : std::move(value); };
+  TableOf table(points, {.key = "predictions",
+                         .title = "Predictions" + (intervals ? interval_words(points) : ""),
+                         .terminal_limit = kPredictionsShown});
+  add_points(table, points);
+  add_predictions(table, shown_if(intervals || !ala));
+  table
+      .add(
+          keys::interval, [&](const Point& p) { return unless_ala(interval_basis(p.explained)); },
+          shown_if(!ala && any_assumed(points)))
+      .add(
+          keys::confidence, [](const Point& p) { return finite_value(p.confidence); },
+          shown_if(ala))
+      .add(keys::half_width90, half_width, Show::kDataOnly)
+      .add(keys::latency_ms, latency_ms, Show::kDataOnly)
+      .add(keys::status,
+           [](const Point& p) { return prediction_status_name(p.explained.prediction.status); })
+      .add(
+          keys::question, [](const Point& p) { return held_out_name(p.explained.kind); },
+          shown_if(!ala))
+      .add(
+          keys::basis, [](const Point& p) { return p.explained.prediction.basis; }, shown_if(ala))
+      .add(
+          keys::fit_weight, [&](const Point& p) { return unless_ala(p.explained.fit_weight); },
+          Show::kDataOnly)
+      .add(
+          keys::reasons, [](const Point& p) { return p.explained.reasons; }, Show::kDataOnly)
+      .add(
+          keys::nearest, [&](const Point& p) { return nearest_texts(answers, p.explained); },
+          Show::kDataOnly);
   return table;
 }
 
@@ -270,9 +266,8 @@ class ReasonGroups {
 
 Section throughput_predictions_section(const ThroughputAnswers& answers) {
   Section section{.key = "throughput", .title = "Predicted throughput", .blocks = {}};
-  section.blocks.push_back(
-      Facts{.items = {{"method", "method", answers.fit.method, Unit::kText, "", Show::kDataOnly},
-                      {"fitted_rows", "rows fitted", answers.rows.size(), Unit::kCount}}});
+  section.blocks.push_back(Facts{.items = {data_fact(keys::method, answers.fit.method),
+                                           fact(keys::fitted_rows, answers.rows.size())}});
   section.blocks.push_back(predictions_table(answers));
   section.blocks.push_back(evidence_prose(answers));
   for (Block& block : fitted_table_blocks(answers.fit)) {
@@ -373,34 +368,23 @@ Section throughput_curves_section(const ThroughputAnswers& answers) {
   const std::vector<PredictedPoint>& curve = answers.points;
   std::map<std::string, double> measured;
   for (const BenchRow& row : answers.rows) measured[row_name(row)] = row.tokens_per_s;
-  Table table{
-      .key = "curves", .title = "Throughput over batch", .terminal_limit = kPredictionsShown};
-  std::vector<const BenchRow*> rows;
-  for (const PredictedPoint& p : curve) rows.push_back(&p.point);
-  if (!rows.empty()) add_point_columns(table, rows, "at.");
+  TableOf table(curve, {.key = "curves",
+                        .title = "Throughput over batch" + interval_words(curve),
+                        .terminal_limit = kPredictionsShown});
+  if (!curve.empty()) add_points(table, curve);
   // What all rows share has no column.
-  const auto is_of_first = [&](const BenchRow* row) {
-    return config_name(*row) == config_name(*rows.front());
+  const auto is_of_first = [&](const PredictedPoint& p) {
+    return config_name(p.point) == config_name(curve.front().point);
   };
-  if (!rows.empty() && std::all_of(rows.begin(), rows.end(), is_of_first)) {
-    const std::string config = config_text(*rows.front());
+  if (!curve.empty() && std::all_of(curve.begin(), curve.end(), is_of_first)) {
+    const std::string config = config_text(curve.front().point);
     table.title += (config.empty() ? "" : ": ") + config;
   }
-  const std::vector<Column> rest = {
-      {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
-      {.key = "low90", .title = "from", .unit = Unit::kCount},
-      {.key = "high90", .title = upper_title(curve), .unit = Unit::kCount},
-      {.key = "measured_tokens_per_s", .title = "measured", .unit = Unit::kCount}};
-  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
-  for (const PredictedPoint& p : curve) {
-    const Prediction& prediction = p.explained.prediction;
+  add_predictions(table, Show::kEverywhere);
+  table.add(keys::measured_tokens_per_s, [&](const PredictedPoint& p) {
     const auto at = measured.find(row_name(p.point));
-    Row row = point_cells(p.point);
-    row.insert(row.end(), {finite_value(prediction.tokens_per_s), finite_value(prediction.low90),
-                           finite_value(prediction.high90),
-                           at == measured.end() ? Value() : Value(at->second)});
-    table.rows.push_back(std::move(row));
-  }
+    return at == measured.end() ? Value() : Value(at->second);
+  });
   Section section{.key = "throughput", .title = "Curves", .blocks = {}};
   section.blocks.push_back(std::move(table));
   for (Block& block : curve_charts(answers)) section.blocks.push_back(std::move(block));
@@ -410,30 +394,20 @@ Section throughput_curves_section(const ThroughputAnswers& answers) {
 Section throughput_measure_section(const MeasureNext& next) {
   const Prediction& now = next.now.prediction;
   Section section{.key = "throughput", .title = "Measure next", .blocks = {}};
-  section.blocks.push_back(
-      Facts{.key = "widest",
-            .items = {{"point", "widest interval", short_text(next.target), Unit::kText},
-                      {"tokens_per_s", "tokens/s", finite_value(now.tokens_per_s), Unit::kCount},
-                      {"low90", "from", finite_value(now.low90), Unit::kCount},
-                      {"high90", next.now.measured ? "to (90 %)" : "to, assumed",
-                       finite_value(now.high90), Unit::kCount},
-                      {"status", "status", prediction_status_name(now.status), Unit::kText},
-                      {"compared", "points compared", next.targets, Unit::kCount}}});
-  Table table{.key = "suggestions", .title = "What would narrow it most"};
-  std::vector<const BenchRow*> rows;
-  for (const Suggestion& s : next.suggestions) rows.push_back(&s.point);
-  if (!rows.empty()) add_point_columns(table, rows, "at.");
-  const std::vector<Column> rest = {
-      {.key = "narrower_share", .title = "narrower by", .unit = Unit::kShare},
-      {.key = "low90_after", .title = "then from", .unit = Unit::kCount},
-      {.key = "high90_after", .title = "to", .unit = Unit::kCount}};
-  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
-  for (const Suggestion& s : next.suggestions) {
-    Row row = point_cells(s.point);
-    row.insert(row.end(), {finite_value(s.narrower_share), finite_value(s.low90_after),
-                           finite_value(s.high90_after)});
-    table.rows.push_back(std::move(row));
-  }
+  section.blocks.push_back(Facts{.key = "widest",
+                                 .items = {fact(keys::point, short_text(next.target)),
+                                           fact(keys::tokens_per_s, finite_value(now.tokens_per_s)),
+                                           fact(keys::low90, finite_value(now.low90)),
+                                           fact(keys::high90, finite_value(now.high90),
+                                                next.now.measured ? "90 %" : "assumed"),
+                                           fact(keys::status, prediction_status_name(now.status)),
+                                           fact(keys::compared, next.targets)}});
+  TableOf table(next.suggestions, {.key = "suggestions", .title = "What would narrow it most"});
+  if (!next.suggestions.empty()) add_points(table, next.suggestions);
+  table
+      .add(keys::narrower_share, [](const Suggestion& s) { return finite_value(s.narrower_share); })
+      .add(keys::low90_after, [](const Suggestion& s) { return finite_value(s.low90_after); })
+      .add(keys::high90_after, [](const Suggestion& s) { return finite_value(s.high90_after); });
   section.blocks.push_back(std::move(table));
   return section;
 }
@@ -483,30 +457,23 @@ Section throughput_goal_section(const Goal& goal, const std::vector<GoalPoint>& 
   Section section{.key = "throughput", .title = "Goal", .blocks = {}};
   section.blocks.push_back(
       Facts{.key = "goal",
-            .items = {{"latency_ms", "latency at most, ms", goal.latency_ms, Unit::kNone},
-                      {"tokens_per_s", "tokens/s at least", goal.tokens_per_s, Unit::kCount},
-                      {"confidence", "confidence", 0.95, Unit::kShare}}});
-  Table table{.key = "goal_points", .title = "Candidates", .terminal_limit = kPredictionsShown};
-  std::vector<const BenchRow*> rows;
-  for (const GoalPoint& p : points) rows.push_back(&p.point);
-  if (!rows.empty()) add_point_columns(table, rows, "at.");
-  const std::vector<Column> rest = {
-      {.key = "goal", .title = "goal", .unit = Unit::kText},
-      {.key = "tokens_per_s", .title = "tok/s", .unit = Unit::kCount},
-      {.key = "low95", .title = "at least", .unit = Unit::kCount},
-      {.key = "latency_ms", .title = "latency ms", .unit = Unit::kCount},
-      {.key = "latency_high95_ms", .title = "at most", .unit = Unit::kCount},
-      {.key = "status", .title = "status", .unit = Unit::kText}};
-  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
-  for (const GoalPoint& p : points) {
-    Row row = point_cells(p.point);
-    row.insert(
-        row.end(),
-        {goal_verdict_name(p.verdict), finite_value(p.explained.prediction.tokens_per_s),
-         finite_value(p.explained.prediction.low90), finite_value(p.latency_ms),
-         finite_value(p.latency_high_ms), prediction_status_name(p.explained.prediction.status)});
-    table.rows.push_back(std::move(row));
-  }
+            .items = {fact(keys::latency_ms, goal.latency_ms),
+                      fact(keys::tokens_per_s, goal.tokens_per_s), fact(keys::confidence, 0.95)}});
+  TableOf table(points,
+                {.key = "goal_points", .title = "Candidates", .terminal_limit = kPredictionsShown});
+  if (!points.empty()) add_points(table, points);
+  const auto of = [](auto Prediction::* field) {
+    return [field](const GoalPoint& p) { return finite_value(p.explained.prediction.*field); };
+  };
+  table.add(keys::goal, [](const GoalPoint& p) { return goal_verdict_name(p.verdict); })
+      .add(keys::tokens_per_s, of(&Prediction::tokens_per_s))
+      .add(keys::low95, of(&Prediction::low90))
+      .add(keys::latency_ms, [](const GoalPoint& p) { return finite_value(p.latency_ms); })
+      .add(keys::latency_high95_ms,
+           [](const GoalPoint& p) { return finite_value(p.latency_high_ms); })
+      .add(keys::status, [](const GoalPoint& p) {
+        return prediction_status_name(p.explained.prediction.status);
+      });
   section.blocks.push_back(std::move(table));
   return section;
 }

@@ -147,7 +147,7 @@ TEST(FlowCauses, FirstLaunchOfAKernel) {
   const Idle idle = idle_of(maker.build());
   EXPECT_EQ(idle.totals[FlowCause::kCold], 2 * kMs);
   EXPECT_EQ(idle.totals.evidence_ns[static_cast<size_t>(FlowCause::kCold)]
-                                   [static_cast<size_t>(Evidence::kInferred)],
+                                   [static_cast<size_t>(CauseEvidence::kInferred)],
             2 * kMs);
 }
 

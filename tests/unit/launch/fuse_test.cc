@@ -314,29 +314,8 @@ TEST(Fuse, SegmentRulesHaveNames) {
   EXPECT_FALSE(parse_segment_rule("Sync"));
 }
 
-TEST(KernelKind, IsReadOffTheName) {
-  const auto kind = [](std::string_view name) { return kernel_kind_name(classify_kernel(name)); };
-  EXPECT_EQ(kind("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<"
-                 "c10::BFloat16>, std::array<char*, 3ul> >(int)"),
-            "elementwise");
-  EXPECT_EQ(kind("void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
-                 "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)> >"),
-            "copy");
-  EXPECT_EQ(kind("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float> >"),
-            "reduction");
-  EXPECT_EQ(kind("void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>"),
-            "reduction");
-  EXPECT_EQ(kind("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"), "library");
-  EXPECT_EQ(kind("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT32x32x256"), "library");
-  EXPECT_EQ(kind("void pytorch_flash::flash_fwd_kernel<traits>"), "library");
-  EXPECT_EQ(kind("void cudnn::engines_precompiled::nchwToNhwcKernel<float>"), "copy");
-  EXPECT_EQ(kind("triton_poi_fused_add_cos_sin_0"), "generated");
-  EXPECT_EQ(kind("ncclDevKernel_AllReduce_Sum_f32_RING_LL"), "collective");
-  EXPECT_EQ(kind("my_kernel"), "other");
-}
-
 TEST(Remedy, FollowsLengthAndKinds) {
-  using K = KernelKind;
+  using K = FusionKind;
   EXPECT_EQ(advise({K::kElementwise, K::kCopy}).remedy, Remedy::kTriton);
   EXPECT_EQ(advise(std::vector<K>(9, K::kElementwise)).remedy, Remedy::kTorchCompile);
   EXPECT_EQ(advise({K::kElementwise, K::kReduction}).remedy, Remedy::kTorchCompile);

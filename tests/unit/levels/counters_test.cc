@@ -7,7 +7,6 @@
 
 #include "levels/counter_formulas.h"
 #include "levels/flops.h"
-#include "levels/kernel_base_name.h"
 #include "levels/lcs.h"
 #include "support/trace_maker.h"
 
@@ -41,19 +40,6 @@ TEST(CommonSubsequence, EmptySequencesHaveNothingInCommon) {
   EXPECT_TRUE(common_subsequence({}, {}, 0)->empty());
   const std::vector<uint32_t> a = {1};
   EXPECT_TRUE(common_subsequence(a, {}, 1)->empty());
-}
-
-// ---- names -------------------------------------------------------------------------------------
-
-TEST(KernelBaseName, ToolsThatCallOneKernelDifferentlyAgree) {
-  EXPECT_EQ(plain_kernel_name("gemm (.kd)"), "gemm");
-  EXPECT_EQ(plain_kernel_name("gemm [clone .kd]"), "gemm");
-  EXPECT_EQ(plain_kernel_name("_Z3addPfi.kd"), "add(float*, int)");
-  const std::string kineto =
-      "void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::X<4, 1>, 2>(float*)";
-  EXPECT_EQ(base_kernel_name(kineto), "CatArrayBatchedCopy");
-  EXPECT_EQ(base_kernel_name("CatArrayBatchedCopy"), "CatArrayBatchedCopy");
-  EXPECT_EQ(base_kernel_name("void ns::kernel<&(op(float)), float>(float const*)"), "kernel");
 }
 
 // ---- FLOP of operators (spec section 7) --------------------------------------------------------

@@ -54,7 +54,7 @@ KernelDatabase database_of(const Trace& trace) {
   options.floor = LaunchFloor{.source = FloorSource::kGiven, .floor_ns = 4500, .text = "given"};
   auto report = analyze_tax(trace, links, windows, options);
   EXPECT_TRUE(report);
-  return build_kernel_database(trace, *report, builtin_kernel_families(), false);
+  return build_kernel_database(trace, *report, KernelBook::built_in()->families(), false);
 }
 
 TEST(KernelDatabase, OneEntryPerNameShapeAndInputs) {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "base/byte_source.h"
-#include "tax/families.h"
+#include "kernels/name.h"
 
 namespace assay {
 namespace {

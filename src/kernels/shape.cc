@@ -4,11 +4,16 @@
 // do not count; the symbols after "operator" never do. Wrong for names that a tool cut in the
 // middle: there, what is open at the end is taken to be closed at the end.
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 
-#include "trace/api_names.h"
+#include "base/ascii.h"
+#include "kernels/mangled.h"
+#include "kernels/name.h"
 
 namespace assay {
 
@@ -282,7 +287,137 @@ std::string_view telling_argument(std::string_view list) {
   return {};
 }
 
+// Text that stands for nothing that has a name: a lambda, an unnamed namespace, a call operator.
+bool is_unnamed(std::string_view component) {
+  return component.empty() || component[0] == '(' || component[0] == '{' || component[0] == '[' ||
+         component.starts_with("operator") || component.starts_with("<unnamed>");
+}
+
+// The endings that AMD's tools add.
+std::string_view without_ending(std::string_view name) {
+  for (const std::string_view ending : {" [clone .kd]", " (.kd)", ".kd"}) {
+    if (name.ends_with(ending)) name.remove_suffix(ending.size());
+  }
+  return name;
+}
+
+// Takes a demangled name apart. A part is a run of name characters; what stands in parentheses of a
+// template list are the parameters of a function there, except behind '&', where it is a function.
+class DemangledReader {
+ public:
+  explicit DemangledReader(std::string_view name) : text_(name) {}
+
+  KernelName read() {
+    const NameParts parts = split_name(text_);
+    read_path(parts.path);
+    read_list(parts.arguments);
+    const size_t path_end = static_cast<size_t>(parts.path.data() - text_.data()) +
+                            parts.path.size() + parts.arguments.size();
+    if (parts.path.size() < text_.size()) read_parameters(text_.substr(path_end));
+    while (!name_.scopes.empty() && is_unnamed(name_.scopes.back())) name_.scopes.pop_back();
+    if (!name_.scopes.empty()) {
+      name_.function = name_.scopes.back();
+      name_.scopes.pop_back();
+    }
+    std::erase_if(name_.scopes, is_unnamed);
+    return std::move(name_);
+  }
+
+ private:
+  bool full() {
+    return name_.scopes.size() + name_.arguments.size() + name_.parameters.size() >= kMaxNameParts;
+  }
+
+  void read_path(std::string_view path) {
+    size_t begin = 0;
+    size_t end = 0;  // of the component's own text, in front of its template list
+    const auto finish = [&] {
+      if (!full()) name_.scopes.push_back(path.substr(begin, end - begin));
+    };
+    scan(
+        path,
+        [&](size_t open, size_t close) {
+          if (path[open] == '<') read_list(path.substr(open, close - open));
+          if (end == open && path[open] != '<' && open == begin) end = close;
+        },
+        [&](size_t at) {
+          if (path.substr(at, 2) == "::") {
+            finish();
+            begin = end = at + 2;
+          } else if (at >= begin) {
+            end = at + 1;
+          }
+        });
+    finish();
+  }
+
+  void read_list(std::string_view list) {
+    size_t word = kNone;
+    for (size_t i = 0; i <= list.size() && !full();) {
+      const char c = i < list.size() ? list[i] : '\0';
+      if (is_name_char(c)) {
+        if (word == kNone) word = i;
+        ++i;
+        continue;
+      }
+      if (word != kNone) {
+        const std::string_view part = list.substr(word, i - word);
+        word = kNone;
+        if (!is_digit(part[0]) && part != "operator") {
+          name_.arguments.push_back({part, list.substr(i, 2) == "::"});
+        }
+      }
+      const bool body = c == '{' || (c == '(' && (i == 0 || list[i - 1] != '&'));
+      const size_t end = body ? skip_bracket(list, i) : i + 1;
+      // "(cudnnDataType_t)2" is a constant of that type, not a list of parameters.
+      const bool is_cast = c == '(' && body && end < list.size() && is_digit(list[end]) &&
+                           list.substr(i + 1, end - i - 1).find('(') == kNone;
+      i = is_cast ? i + 1 : end;
+    }
+  }
+
+  void read_parameters(std::string_view text) {
+    size_t word = kNone;
+    for (size_t i = 0; i <= text.size() && !full(); ++i) {
+      if (i < text.size() && is_name_char(text[i])) {
+        if (word == kNone) word = i;
+      } else if (word != kNone) {
+        if (!is_digit(text[word])) name_.parameters.push_back(text.substr(word, i - word));
+        word = kNone;
+      }
+    }
+  }
+
+  std::string_view text_;
+  KernelName name_;
+};
+
+std::string demangled(std::string_view name) {
+  if (!name.starts_with("_Z")) return std::string(name);
+  int status = 0;
+  char* text = abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status);
+  std::string result(status == 0 && text != nullptr ? std::string_view(text) : name);
+  std::free(text);
+  return result;
+}
+
 }  // namespace
+
+KernelName parse_kernel_name(std::string_view name) {
+  name = without_ending(name);
+  if (name.starts_with("_Z")) {
+    KernelName parsed = parse_mangled_name(name);
+    if (!parsed.function.empty()) return parsed;
+  }
+  return DemangledReader(name).read();
+}
+
+std::string plain_kernel_name(std::string_view name) { return demangled(without_ending(name)); }
+
+std::string base_kernel_name(std::string_view name) {
+  const std::string_view function = parse_kernel_name(name).function;
+  return function.empty() ? plain_kernel_name(name) : std::string(function);
+}
 
 std::string_view short_kernel_name(std::string_view name) { return split_name(name).path; }
 

@@ -7,8 +7,7 @@
 #include <cctype>
 
 #include "base/ascii.h"
-#include "tax/families.h"
-#include "trace/api_names.h"
+#include "kernels/name.h"
 
 namespace assay {
 namespace {

@@ -1,0 +1,56 @@
+#pragma once
+
+// What a kernel is, as its name tells.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+enum class KernelKind : uint8_t {
+  kOther,  // the name tells nothing that is listed
+  kGemm,
+  kConv,
+  kAttention,  // and what stands in its place: linear attention, state-space scans
+  kNorm,
+  kSoftmax,
+  kElementwise,
+  kReduce,
+  kScan,
+  kCopy,  // moves data: copies, casts, fills, layout changes, writes into a KV cache
+  kQuantize,
+  kIndex,  // gathers, scatters, sorts, selects, computes indices
+  kEmbedding,
+  kOptimizer,
+  kMoe,  // routing to experts and back; the products of experts are kGemm
+  kRandom,
+  kPool,
+  kCommunication,  // data between GPUs
+};
+inline constexpr size_t kKernelKinds = 18;
+std::string_view kernel_kind_name(KernelKind kind);  // "gemm"
+
+// How an answer was found.
+enum class FoundBy : uint8_t {
+  kNothing,  // no row fits
+  kGuess,    // a row marked as a guess: a telling word in a name of unknown origin
+  kRow,
+};
+std::string_view found_by_name(FoundBy found);  // "nothing", "guess", "row"
+
+struct KernelFacts {
+  KernelKind kind = KernelKind::kOther;
+  FoundBy found = FoundBy::kNothing;
+  uint32_t line = 0;            // of the row that told the kind; 0 = none
+  bool by_user = false;         // that row stands in the user's file
+  bool vendor_library = false;  // I_lib of TaxBreak (docs/metrics.md)
+  uint16_t family = 0;          // index into KernelBook::families()
+  std::string library = {};     // "cutlass"; empty = not told, as below
+  std::string data_type = {};   // "bf16": of the operands
+  std::string collective = {};  // of communication: "all_reduce"; "collective" = which is not told
+  std::vector<std::string> tags = {};  // fused work beside the kind: "bias", "relu", "split_k"
+};
+
+}  // namespace assay

@@ -1,0 +1,64 @@
+#pragma once
+
+// What the kernels of one trace are: each distinct name is asked once, rows by their name's id.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/string_pool.h"
+#include "kernels/book.h"
+#include "kernels/kernel.h"
+
+namespace assay {
+
+class KernelNames {
+ public:
+  // names: of all activities, repeats and none included.
+  KernelNames(const StringPool& strings, std::span<const StringId> names,
+              std::shared_ptr<const KernelBook> book);
+
+  // Of a name that was not among them, that nothing is told.
+  const KernelFacts& of(StringId name) const {
+    return facts_[name.index() < place_.size() && name ? place_[name.index()] : 0];
+  }
+  const KernelBook& book() const { return *book_; }
+  const std::shared_ptr<const KernelBook>& shared_book() const { return book_; }
+
+ private:
+  std::shared_ptr<const KernelBook> book_;
+  std::vector<KernelFacts> facts_;  // the first: nothing is told
+  std::vector<uint32_t> place_;     // by name's id, into facts_
+};
+
+// `given`, or where there is none what the built-in table says of these names.
+std::shared_ptr<const KernelNames> given_or_built_in(std::shared_ptr<const KernelNames> given,
+                                                     const StringPool& strings,
+                                                     std::span<const StringId> names);
+
+// How much of a trace rests on guesses, and of how much the names tell nothing.
+class KernelTally {
+ public:
+  void add(StringId name, const KernelFacts& facts, int64_t dur_ns);
+
+  struct Part {
+    uint64_t names = 0;
+    uint64_t kernels = 0;
+    int64_t dur_ns = 0;
+  };
+  const Part& guessed() const { return guessed_; }
+  const Part& untold() const { return untold_; }
+  // One sentence each, for the trust notes.
+  std::string guessed_text() const;
+  std::string untold_text() const;
+
+ private:
+  std::vector<bool> seen_;
+  Part guessed_;
+  Part untold_;
+};
+
+}  // namespace assay

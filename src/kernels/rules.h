@@ -1,0 +1,57 @@
+#pragma once
+
+// The table of kernel names: rows from patterns to what they tell (docs/formats/kernels.md).
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/words.h"
+
+namespace assay {
+
+enum class KernelAspect : uint8_t {
+  kKind,
+  kLibrary,
+  kFamily,
+  kType,
+  kTag,
+  kCollective,
+  kVendor,  // a vendor library's kernel (I_lib = 1) ...
+  kNative,  // ... and where it is none whatever it is built from
+  kVendorOp,
+};
+inline constexpr size_t kKernelAspects = 9;
+
+enum class NamePlace : uint8_t {
+  kFunction,       // fn: the function's own name
+  kScope,          // ns: a namespace or class around it
+  kArgument,       // arg: a name in its template arguments
+  kArgumentScope,  // argns: a namespace or class in them
+  kParameter,      // par: a name in its parameter list
+  kKind,           // kind: what the rows of kinds told
+  kLibrary,        // library: what the rows of libraries told
+};
+
+struct TableTerm {
+  NamePlace place = NamePlace::kFunction;
+  bool denied = false;
+  std::vector<WordPattern> words;    // any of them; of kKind and kLibrary:
+  std::vector<std::string> answers;  // any of these
+};
+
+struct TableRow {
+  KernelAspect aspect = KernelAspect::kKind;
+  std::string value;
+  bool guess = false;
+  uint32_t line = 0;
+  std::vector<std::vector<TableTerm>> patterns;  // any of them, of each all terms
+  std::vector<std::string> operators;            // of kVendorOp; '*' at the end: any continuation
+};
+
+// Errors name the line and the reason.
+Result<std::vector<TableRow>> parse_kernel_rows(std::string_view text);
+
+}  // namespace assay

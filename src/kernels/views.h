@@ -1,0 +1,40 @@
+#pragma once
+
+// One answer, as each room asks for it: all of these are functions of KernelFacts alone.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/kernel.h"
+
+namespace assay {
+
+// Chopper's types of operations (levels, diff).
+enum class OpType : uint8_t { kOther, kGemm, kAttention, kVector, kComm, kCopy };
+inline constexpr size_t kOpTypes = 6;
+std::string_view op_type_name(OpType type);  // other, gemm, fa, vec, comm, copy
+OpType op_type(const KernelFacts& facts);
+
+// What fusing it takes (launch, fuse).
+enum class FusionKind : uint8_t {
+  kElementwise,
+  kReduction,   // sums, norms, softmax
+  kCopy,        // copies, casts, fills, gathers written as kernels
+  kLibrary,     // GEMM, convolution, attention: hand-written, not fusable by a compiler as such
+  kGenerated,   // already written by a compiler (Triton, Inductor)
+  kCollective,  // waits for other GPUs: cannot be fused
+  kOther,
+};
+std::string_view fusion_kind_name(FusionKind kind);
+FusionKind fusion_kind(const KernelFacts& facts);
+
+// Neither data between GPUs nor data moved inside one.
+bool is_compute(const KernelFacts& facts);
+
+// Which arithmetic a roofline has to know. BF16 stands for all 16-bit formats, and for names that
+// do not tell.
+enum class MathType : uint8_t { kBf16, kFp32, kFp64 };
+MathType math_type(const KernelFacts& facts);
+
+}  // namespace assay

@@ -1,0 +1,60 @@
+#pragma once
+
+// Whole words of identifiers. "layer_norm", "LayerNorm" and "layernorm" read alike: an identifier
+// is its letters and digits in lower case, with marks where a word starts: behind '_' and other
+// signs, where a capital follows a small letter, where the last of several capitals begins a word
+// ("CUDAKernel"), and where digits begin or end.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+// Identifiers of one place of a name, one behind the other. Of more than kMaxWordText letters the
+// rest is not looked at.
+inline constexpr size_t kMaxWordText = 16384;
+
+class WordText {
+ public:
+  void add(std::string_view identifier);
+
+ private:
+  friend class WordPattern;
+  static size_t pair_bit(char a, char b) {
+    return (static_cast<unsigned char>(a) * 37U + static_cast<unsigned char>(b)) % 4096U;
+  }
+  bool has_pair(size_t bit) const { return (pairs_[bit / 64] >> (bit % 64) & 1U) != 0; }
+
+  std::string letters_;      // a zero byte behind each identifier
+  std::vector<char> marks_;  // per letter: kWord, kIdentifier
+  // Pairs of letters that stand side by side, hashed: most patterns are ruled out by their first.
+  std::array<uint64_t, 64> pairs_{};
+};
+
+// Words that stand behind one another: "layer_norm". '^': they begin the identifier; '$': they end
+// it; '*' in front or behind, not both: the rest of that word may be anything.
+class WordPattern {
+ public:
+  // Fails on an empty pattern, on signs that no identifier has, and on '*' at both ends.
+  static Result<WordPattern> parse(std::string_view text);
+  bool matches(const WordText& text) const;
+
+ private:
+  bool fits(const WordText& text, size_t begin) const;
+
+  std::string letters_;
+  size_t first_pair_ = 0;  // WordText::pair_bit of its first and last two letters;
+  size_t last_pair_ = 0;   // of one letter alone, nothing
+  bool at_begin_ = false;
+  bool at_end_ = false;
+  bool open_begin_ = false;
+  bool open_end_ = false;
+};
+
+}  // namespace assay
