@@ -90,7 +90,8 @@ class IdleSweep {
     const bool told = !submits_.empty() && host_known_;
     if (!told) {
       add(span, FlowCause::kNoEvidence, CauseEvidence::kAbsent);
-    } else if (next != kNoFlowRow && run_.works[next].submit_ns == kUnknownNs) {
+    } else if (next != kNoFlowRow && run_.works[next].submit_ns == kUnknownNs &&
+               !run_.works[next].helper) {
       unlinked_gap(span, next);
     } else {
       linked_gap(span);
@@ -183,7 +184,8 @@ class IdleSweep {
     slice.row = run_.works[last].activity.value;
     slice.source = RowSource::kActivity;
     slice.ready_by = work.ready_by;
-    add(span, FlowCause::kWaitOther, recorded ? CauseEvidence::kRecorded : CauseEvidence::kInferred, slice);
+    add(span, FlowCause::kWaitOther, recorded ? CauseEvidence::kRecorded : CauseEvidence::kInferred,
+        slice);
   }
 
   // ---- what is not ------------------------------------------------------------------------------

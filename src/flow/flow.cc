@@ -26,13 +26,28 @@ int64_t asked_ns(const FlowRun& run, const FlowCall& call) {
   return start_ns;
 }
 
-Interval asked_window(const FlowRun& run) {
-  if (run.works.empty()) return {run.start_ns, run.start_ns};
-  int64_t start_ns = run.works.front().start_ns;
-  for (const FlowCall& call : run.calls) {
-    if (call.work_count > 0) start_ns = std::min(start_ns, asked_ns(run, call));
+// Per device from the first time that something was asked of it to the end of its last work.
+std::vector<Interval> asked_windows(const FlowRun& run) {
+  std::vector<Interval> windows(run.devices.size(), {INT64_MAX, INT64_MIN});
+  for (const FlowWork& work : run.works) {
+    Interval& window = windows[work.device];
+    const int64_t asked =
+        work.call == kNoFlowRow ? work.start_ns : asked_ns(run, run.calls[work.call]);
+    window.start_ns = std::min({window.start_ns, work.start_ns, asked});
+    window.end_ns = std::max(window.end_ns, work.end_ns);
   }
-  return {start_ns, run.work_end_ns};
+  return windows;
+}
+
+// From the first begin to the last end.
+Interval hull(const std::vector<Interval>& windows, int64_t otherwise_ns) {
+  if (windows.empty()) return {otherwise_ns, otherwise_ns};
+  Interval all = windows[0];
+  for (const Interval& window : windows) {
+    all.start_ns = std::min(all.start_ns, window.start_ns);
+    all.end_ns = std::max(all.end_ns, window.end_ns);
+  }
+  return all;
 }
 
 FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
@@ -41,7 +56,7 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
     if (work.start_ns < window.start_ns || work.start_ns >= window.end_ns) continue;
     const int64_t dur_ns = work.end_ns - work.start_ns;
     ++evidence.works;
-    evidence.work_ns += dur_ns;
+    if (!work.helper) evidence.work_ns += dur_ns;
     if (work.call != kNoFlowRow) {
       evidence.linked_ns += dur_ns;
       if (run.calls[work.call].graph) evidence.graph_work_ns += dur_ns;
@@ -103,8 +118,8 @@ FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fi
   FlowGains gains;
   gains.told = std::abs(fit.model_error) <= kMostModelError &&
                fit.unexplained_share <= kMostUnexplained;  // false for NaN
-  gains.host_ns = without(
-      {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython, FlowCause::kHostGap});
+  gains.host_ns =
+      without({FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython, FlowCause::kHostGap});
   gains.input_ns = without({FlowCause::kInput});
   gains.sync_ns = without({FlowCause::kSync});
   gains.alloc_ns = without({FlowCause::kAlloc});
@@ -120,14 +135,21 @@ FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOp
   const FlowRun run = make_flow_run(trace, links, options.kernels);
   report.kernels = run.kernels;
   report.run = {run.start_ns, run.work_end_ns};
-  report.window = options.window ? *options.window : asked_window(run);
+  report.device_windows = asked_windows(run);
+  if (options.window) {
+    std::fill(report.device_windows.begin(), report.device_windows.end(), *options.window);
+  }
+  report.window =
+      options.window ? *options.window : hull(report.device_windows, report.run.start_ns);
   report.devices = device_flows(run);
   ContributorSums sums(trace);
-  for (const DeviceFlow& device : report.devices) {
-    report.device_totals.push_back(totals_in(device, report.window));
+  for (size_t d = 0; d < report.devices.size(); ++d) {
+    const DeviceFlow& device = report.devices[d];
+    const Interval window = report.device_windows[d];
+    report.device_totals.push_back(totals_in(device, window));
     report.total += report.device_totals.back();
-    report.before += totals_in(device, {run.start_ns, report.window.start_ns});
-    sums.add(device.idle, report.window);
+    report.before += totals_in(device, {run.start_ns, window.start_ns});
+    sums.add(device.idle, window);
   }
   report.contributors = sums.top(options.contributors);
   report.floors = run.floors;

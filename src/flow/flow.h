@@ -63,7 +63,7 @@ struct FlowEvidence {
 // replay without it. Residuals move with what they follow. At most what a change can give: the
 // change itself costs nothing here.
 struct FlowGains {
-  bool told = false;  // the model explains enough of the run to replay it: see kMostModelError
+  bool told = false;    // the model explains enough of the run to replay it: see kMostModelError
   int64_t host_ns = 0;  // calls, operators, frames and unrecorded host time
   int64_t input_ns = 0;
   int64_t sync_ns = 0;  // no call waits for the device
@@ -77,13 +77,15 @@ inline constexpr double kMostUnexplained = 0.2;
 
 struct FlowReport {
   Interval run;  // from the first event to the end of the last work
-  // From the first call that launches something, or the first work if that is earlier, to the end
-  // of the last work: what was done before anything was asked of the device is told apart.
-  Interval window;
+  // What is judged: of each device from when the host set out to make its first launch (the
+  // outermost operator around it), or its first work if that is earlier, to the end of its last
+  // work. What was done before anything was asked of a device, and after, is no idle time of it.
+  std::vector<Interval> device_windows;
+  Interval window;  // from the first begin of these to the last end
   std::vector<DeviceFlow> devices;
-  std::vector<FlowTotals> device_totals;  // of the window, per device
+  std::vector<FlowTotals> device_totals;  // per device, of its window
   FlowTotals total;                       // over all devices
-  FlowTotals before;                      // between the begin of the run and the window
+  FlowTotals before;                      // between the begin of the run and these windows
   std::vector<Contributor> contributors;  // of the window, over all devices
   FlowFloors floors;
   FlowEvidence evidence;

@@ -68,6 +68,9 @@ struct FlowWork {
   WorkKind kind = WorkKind::kCompute;
   ReadyBy ready_by = ReadyBy::kLaunch;
   bool in_graph = false;
+  // A row of a device that no call launches one by one (e.g. packets of a command processor): it is
+  // work, but that it has no launch record says nothing.
+  bool helper = false;
   bool host_stages = false;  // a copy from pageable host memory: the host moves the bytes
 };
 

@@ -69,6 +69,7 @@ void add_works(FlowRun& run) {
     }
     const ApiCallId call = run.links->activity_call[at.row];
     if (call) work.call = run.outer_call[call.index()];
+    work.helper = !call && rows.kind[at.row] == ActivityKind::kOther;
     run.works.push_back(work);
   }
   // Equal starts: the one that ends first, then the earlier row.

@@ -78,6 +78,13 @@ class Device:
     def __init__(self, works, outer):
         self.works = sorted(works, key=lambda w: (w.start, w.end))
         self.busy = union((w.start, w.end) for w in self.works)
+        asked = [work.start for work in self.works]
+        for work in self.works:
+            if work.call is None:
+                continue
+            root = reference.root_of(work.call.op)
+            asked.append(min(work.call.start, root.start if root else work.call.start))
+        self.window = (min(asked), max(work.end for work in self.works))
         for work in self.works:
             work.submit = None
             if work.call is None:
@@ -135,7 +142,11 @@ class Host:
     def __init__(self, tables, chains):
         self.calls = collections.defaultdict(list)
         for begin, end, call in chains:
-            self.calls[call.lane].append((begin, end, call.name))
+            copies = [a for a in call.activities if a.kind == "memcpy"]
+            waits = (copies and end - begin > 20_000 and max(c.end for c in copies) <= end
+                     and not all("HtoD" in c.name and "Pinned ->" not in c.name
+                                 for c in call.activities))
+            self.calls[call.lane].append((begin, end, "Synchronize" if waits else call.name))
         self.spans = collections.defaultdict(list)
         for table, kind in (("ops", "dispatch"), ("frames", "python"), ("annotations", "label")):
             for row in tables[table]:
@@ -192,9 +203,9 @@ def check_sums(problems, name, told):
     expect(problems, name, "points that the replay misses", told["identity_errors"], 0)
 
 
-def check_host(problems, name, told, devices, host, window):
+def check_host(problems, name, told, devices, host):
     """Causes at points spread over the idle time, where nothing handed over waits."""
-    idle = [(b, e, d) for d in devices for b, e in gaps_between(d.busy, *window)]
+    idle = [(b, e, d) for d in devices for b, e in gaps_between(d.busy, *d.window)]
     total = sum(e - b for b, e, _ in idle)
     if total == 0:
         return
@@ -254,8 +265,7 @@ def check(name, path, causes, problems):
     for work in works:
         by_device[work.lane[0]].append(work)
     devices = [Device(rows, outer) for rows in by_device.values()]
-    window = (told["window_start_ns"], told["window_end_ns"])
-    idle = {id(d): gaps_between(d.busy, *window) for d in devices}
+    idle = {id(d): gaps_between(d.busy, *d.window) for d in devices}
     expect(problems, name, "idle_ns", told["total"]["idle_ns"], sum(map(length, idle.values())))
     graphs = any(len(c.activities) > 1 or c.is_graph for c in tables["api_calls"] if c.activities)
     all_linked = all(w.submit is not None for d in devices for w in d.works)
@@ -264,7 +274,7 @@ def check(name, path, causes, problems):
                    for d in devices)
         expect(problems, name, "unseen", told["total"]["causes"]["unseen"], late)
     if len(works) < 4000:
-        check_host(problems, name, told, devices, Host(tables, chains), window)
+        check_host(problems, name, told, devices, Host(tables, chains))
 
 
 def main():

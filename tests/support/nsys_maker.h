@@ -177,10 +177,20 @@ class NsysMaker {
     row.insert(row.end(), {{"bytes", bytes}, {"memKind", memory}, {"value", 0}});
     insert("CUPTI_ACTIVITY_KIND_MEMSET", row);
   }
-  void sync(int64_t start, int64_t end, int64_t correlation, int type, int64_t stream) {
-    SqlRow row = lane(100, 0, stream, correlation, start, end);
+  void sync(int64_t start, int64_t end, int64_t correlation, int type, int64_t stream,
+            int64_t event = 4294967295, int64_t pid = 100) {
+    SqlRow row = lane(pid, 0, stream, correlation, start, end);
     row.emplace_back("syncType", type);
+    row.emplace_back("eventId", event);
     insert("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", row);
+  }
+  // The record of an event, which has no time.
+  void event_record(int64_t correlation, int64_t stream, int64_t event, int64_t pid = 100) {
+    SqlRow row = lane(pid, 0, stream, correlation, 0, 0);
+    std::erase_if(row,
+                  [](const auto& cell) { return cell.first == "start" || cell.first == "end"; });
+    row.emplace_back("eventId", event);
+    insert("CUPTI_ACTIVITY_KIND_CUDA_EVENT", row);
   }
   void graph(int64_t start, int64_t end, int64_t correlation, int64_t graph_id) {
     SqlRow row = lane(100, 0, 7, correlation, start, end);
@@ -275,6 +285,8 @@ class NsysMaker {
         {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
          {"start", "end", "deviceId", "contextId", "greenContextId", "streamId", "correlationId",
           "globalPid", "syncType", "eventId"}},
+        {"CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+         {"deviceId", "contextId", "streamId", "correlationId", "globalPid", "eventId"}},
         {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
          {"start", "end", "deviceId", "contextId", "greenContextId", "streamId", "correlationId",
           "globalPid", "graphId", "graphExecId"}},

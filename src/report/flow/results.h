@@ -14,7 +14,7 @@
 #define ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \
   R(cause, "cause", kText, "what the time is lost to, a word of the closed list below") \
   R(device_idle_share, "device idle", kShare, \
-    "idle time / (window × devices); the window is the answer's, not IL") \
+    "idle time / the windows of all devices; the windows are the answer's, not IL") \
   O("flow") \
   R(window_ns, "window", kNanoseconds, \
     "from the first call that puts work on a device, or the first work where that is earlier, to " \
@@ -39,8 +39,8 @@
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   O("causes[]") \
   R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time") \
-  R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to window × devices") \
-  R(of_window, "of window", kShare, "`ns` / (window × devices)") \
+  R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to the windows of all devices") \
+  R(of_window, "of window", kShare, "`ns` / the windows of all devices") \
   R(recorded_ns, "recorded", kNanoseconds, "of it, rests on recorded rows") \
   R(inferred_ns, "inferred", kNanoseconds, "of it, rests on a rule about names or silence") \
   R(absent_ns, "no evidence", kNanoseconds, "of it, nothing recorded explains it") \
@@ -52,7 +52,7 @@
   U(state, "the cause") \
   U(name, "call, operator, frame or device work that stands behind it") \
   U(ns, "time that it stands behind") \
-  U(of_window, "`ns` / (window × devices)") \
+  U(of_window, "`ns` / the windows of all devices") \
   R(slices, "times", kCount, "stretches of idle time that it stands behind") \
   R(longest_slice_ns, "longest", kNanoseconds, "the longest of them") \
   R(within, "within", kText, "operator or frame around the longest")

@@ -5,16 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "ingest/load.h"
 #include "support/bytes.h"
 #include "support/no_threads.h"
+#include "support/trace_maker.h"
 #include "trace/process_facts.h"
 
 namespace assay {
 namespace {
 
+using testing::activity_id;
 using testing::bytes_of;
 using testing::TempFile;
 
@@ -283,6 +286,36 @@ TEST(ChromeReader, CountersMemoryFlowsSequencesCollectives) {
   ASSERT_EQ(trace.collectives.size(), 1u);
   EXPECT_EQ(trace.text(trace.collectives.ranks[0]), "[0, 1]");
   EXPECT_EQ(trace.collectives.seq[0], 3);
+}
+
+TEST(ChromeReader, SynchronisationRowsTellWhatTheyWaitFor) {
+  const auto row = [](const char* name, const char* args) {
+    return std::string(R"({"ph":"X","cat":"cuda_sync","pid":0,"tid":9,"ts":5,"dur":1,"name":")") +
+           name + R"(","args":{"device":0,)" + args + "}}";
+  };
+  const Trace trace = must_read(events(
+      row("Stream Wait Event",
+          R"("stream":9,"correlation":3,"wait_on_stream":7,"wait_on_cuda_event_record_corr_id":2)") +
+      "," +
+      row("Event Sync",
+          R"("stream":-1,"correlation":4,"wait_on_stream":-1,"wait_on_cuda_event_record_corr_id":-1)") +
+      "," + row("Stream Sync", R"("stream":7,"correlation":5)") + "," +
+      row("Something Else", R"("stream":7,"correlation":6)")));
+  const WaitTable& waits = trace.waits;
+  ASSERT_EQ(waits.size(), 3u);
+  const auto wait_of = [&](const char* name) {
+    const ActivityId id = activity_id(trace, name);
+    return static_cast<size_t>(std::find(waits.activity.begin(), waits.activity.end(), id) -
+                               waits.activity.begin());
+  };
+  const size_t event = wait_of("Stream Wait Event");
+  EXPECT_EQ(waits.kind[event], WaitKind::kStreamWaitEvent);
+  EXPECT_EQ(waits.waited_stream[event], 7);
+  EXPECT_EQ(waits.record_correlation[event], 2u);
+  EXPECT_EQ(waits.record_correlation[wait_of("Event Sync")], 0u);
+  EXPECT_EQ(waits.waited_stream[wait_of("Event Sync")], -1);
+  EXPECT_EQ(waits.waited_stream[wait_of("Stream Sync")], 7);
+  EXPECT_EQ(trace.log.entry(ImportCode::kIdOutOfRange).count, 0u);
 }
 
 const char* kInputs =

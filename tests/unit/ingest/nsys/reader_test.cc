@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -191,6 +192,37 @@ TEST(NsysReader, CopiesFillsAndSyncsAreNamedAsKinetoNamesThem) {
   EXPECT_EQ(trace.activities.kind[stream_sync.index()], ActivityKind::kSync);
   const ActivityId context_sync = activity_id(trace, "Context Sync");
   EXPECT_EQ(trace.streams[trace.activities.stream[context_sync.index()].index()].stream, -1);
+}
+
+// The stream of the last record of the event before the wait, by correlation ids: rows of records
+// bear no time.
+TEST(NsysReader, WaitsKnowWhoRecordedTheirEvent) {
+  NsysMaker file;
+  file.kernel({.start = 10, .end = 20, .correlation = 1});
+  file.event_record(2, 7, 5);
+  file.event_record(40, 7, 5);
+  file.sync(30, 31, 4, 2, 9, 5);
+  file.sync(40, 50, 41, 3, 7);
+  file.sync(60, 70, 42, 4, 4294967295);
+  file.sync(80, 81, 43, 1, 4294967295, 6);
+  file.sync(90, 91, 44, 0, 7);
+  const Trace trace = must_read(file);
+  const WaitTable& waits = trace.waits;
+  ASSERT_EQ(waits.size(), 4u);
+  const auto wait_of = [&](const char* name) {
+    const ActivityId id = activity_id(trace, name);
+    return static_cast<size_t>(std::find(waits.activity.begin(), waits.activity.end(), id) -
+                               waits.activity.begin());
+  };
+  const size_t event = wait_of("Stream Wait Event");
+  EXPECT_EQ(waits.kind[event], WaitKind::kStreamWaitEvent);
+  EXPECT_EQ(waits.waited_stream[event], 7);
+  EXPECT_EQ(waits.record_correlation[event], 2u);
+  EXPECT_EQ(waits.waited_stream[wait_of("Stream Sync")], 7);
+  EXPECT_EQ(waits.waited_stream[wait_of("Context Sync")], -1);
+  const size_t unknown = wait_of("Event Sync");  // nothing tells who recorded event 6
+  EXPECT_EQ(waits.record_correlation[unknown], 0u);
+  EXPECT_EQ(waits.waited_stream[unknown], -1);
 }
 
 TEST(NsysReader, WordsOfTheFileGoBeforeOurs) {

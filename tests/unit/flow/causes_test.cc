@@ -1,0 +1,240 @@
+// Rules of causes, one small run each; times in nanoseconds, worked out by hand.
+
+#include "flow/causes.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "flow/graph.h"
+#include "flow/names.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+using Causes = std::map<std::string, int64_t>;
+
+constexpr int64_t kMs = 1'000'000;
+
+struct Idle {
+  Causes causes;
+  std::vector<Contributor> contributors;
+  FlowTotals totals;
+};
+
+Idle idle_of(const Trace& trace) {
+  const Links links = link_trace(trace);
+  const FlowRun run = make_flow_run(trace, links);
+  Idle idle;
+  ContributorSums sums(trace);
+  const Interval window{run.start_ns, run.work_end_ns};
+  for (const DeviceFlow& device : device_flows(run)) {
+    idle.totals += totals_in(device, window);
+    sums.add(device.idle, window);
+  }
+  idle.contributors = sums.top(8);
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    if (idle.totals.cause_ns[c] != 0) {
+      idle.causes[std::string(flow_cause_name(static_cast<FlowCause>(c)))] =
+          idle.totals.cause_ns[c];
+    }
+  }
+  return idle;
+}
+
+// A kernel that begins 2 us after a call of 4 us, at `at_ns`.
+TraceMaker& launch(TraceMaker& maker, int64_t at_ns, uint32_t correlation, int64_t kernel_ns,
+                   int64_t thread = 1) {
+  return maker.call(thread, "cudaLaunchKernel", at_ns, 4000, correlation)
+      .kernel(0, 7, "k" + std::to_string(correlation), at_ns + 6000, kernel_ns, correlation);
+}
+
+TEST(FlowCauses, KernelsWithoutCallsTellNothing) {
+  const Idle idle =
+      idle_of(TraceMaker().kernel(0, 7, "a", 1000, 500, 0).kernel(0, 7, "b", 9000, 500, 0).build());
+  EXPECT_EQ(idle.causes, (Causes{{"no_evidence", 7500}}));
+}
+
+// Work queued before the trace: usual after its predecessor, then unseen.
+TEST(FlowCauses, CarriedOverWork) {
+  TraceMaker maker;
+  maker.kernel(0, 7, "old1", 0, 10000, 901).kernel(0, 7, "old2", 60000, 10000, 902);
+  launch(maker, 20000, 1, 10000);
+  maker.kernel(0, 7, "k2", 80000, 1000, 2).call(1, "cudaLaunchKernel", 24000, 4000, 2);
+  const Idle idle = idle_of(maker.build());
+  // Device busy [0, 10000), [26000, 36000), [60000, 70000), [80000, 81000). old2 is linked to no
+  // call and begins after k1: no record. k2 was ready when k1 ended and could begin at once.
+  EXPECT_EQ(idle.totals[FlowCause::kNoEvidence], 24000);
+}
+
+TEST(FlowCauses, TheDeviceBeforeTheHost) {
+  // k2 is late from 38000 on, though the host sits in a loader all the while.
+  TraceMaker maker;
+  launch(maker, 0, 1, 10000);
+  maker.call(1, "cudaLaunchKernel", 4000, 4000, 2)
+      .op(1, "enumerate(DataLoader)#it.__next__", 8000, 92000)
+      .kernel(0, 7, "k2", 100000, 1000, 2);
+  const Idle idle = idle_of(maker.build());
+  // 6000 before k1 (4000 in the call, 2000 until it begins), 14000 usual after it, then unseen.
+  EXPECT_EQ(idle.causes, (Causes{{"call", 4000}, {"latency", 16000}, {"unseen", 70000}}));
+  EXPECT_EQ(idle.contributors.front().cause, FlowCause::kUnseen);
+}
+
+TEST(FlowCauses, WhatRunsInALoaderLoads) {
+  TraceMaker maker;
+  launch(maker, 0, 1, 10000);
+  maker.op(1, "enumerate(DataLoader)#it.__next__", 4000, 96000)
+      .op(1, "aten::stack", 20000, 30000)
+      .call(1, "cudaPointerGetAttributes", 60000, 10000, 0)
+      .call(1, "cudaHostAlloc", 80000, 15000, 0);
+  launch(maker, 100000, 2, 1000);
+  const Idle idle = idle_of(maker.build());
+  // Idle [16000, 106000): the allocation keeps its name, 15000; the last 6000 are launch.
+  EXPECT_EQ(idle.causes,
+            (Causes{{"alloc", 15000}, {"call", 8000}, {"input", 69000}, {"latency", 4000}}));
+}
+
+TEST(FlowCauses, WaitingForTheOutside) {
+  TraceMaker maker;
+  launch(maker, 0, 1, 10000);
+  maker.frame(1, "server.py(10): loop", 4000, 96000)
+      .frame(1, "<built-in method poll of select.epoll object>", 20000, 70000);
+  launch(maker, 100000, 2, 1000);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(
+      idle.causes,
+      (Causes{{"call", 8000}, {"latency", 4000}, {"nothing_asked", 70000}, {"python", 14000}}));
+}
+
+// A lock below a queue waits for the outside; a bare lock may be anybody's.
+TEST(FlowCauses, LocksBelowQueues) {
+  EXPECT_TRUE(classify_host_name("queue.py(154): get").queue);
+  EXPECT_TRUE(classify_host_name("<built-in method acquire of _thread.lock object>").lock);
+  EXPECT_FALSE(classify_host_name("<built-in method acquire of _thread.lock object>").outside);
+  EXPECT_TRUE(classify_host_name("torch/utils/data/dataloader.py(628): __next__").input);
+  EXPECT_TRUE(classify_host_name("IteratorGetNext").input);
+  EXPECT_FALSE(classify_host_name("train.py(3): build_dataloader").input);
+  EXPECT_TRUE(classify_host_name("triton/compiler/compiler.py(226): compile").cold);
+  EXPECT_FALSE(classify_host_name("triton/runtime/jit.py(574): run").cold);
+  EXPECT_FALSE(classify_host_name("torch/_inductor/output_code.py(466): __call__").cold);
+}
+
+TEST(FlowCauses, FirstCallsAndLoading) {
+  TraceMaker maker;
+  maker.call(1, "cudaFree", 0, 5 * kMs, 1);  // before any work: it makes the context
+  launch(maker, 5 * kMs, 2, 10000);
+  maker.call(1, "cuModuleLoadData", 6 * kMs, 100'000, 3);
+  launch(maker, 7 * kMs, 4, 10000);
+  maker.call(1, "cudaFree", 8 * kMs, 2 * kMs, 5);  // in the middle of the run it is a release
+  launch(maker, 11 * kMs, 6, 10000);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(idle.totals[FlowCause::kCold], 5 * kMs + 100'000);
+  EXPECT_EQ(idle.totals[FlowCause::kAlloc], 2 * kMs);
+}
+
+// The first launch of a kernel loads its code; a later launch as long as that does not.
+TEST(FlowCauses, FirstLaunchOfAKernel) {
+  TraceMaker maker;
+  launch(maker, 0, 1, 1000);
+  maker.call(1, "cudaLaunchKernel", 20000, 2 * kMs, 2)
+      .kernel(0, 7, "fresh", 20000 + 2 * kMs + 2000, 1000, 2);
+  for (uint32_t i = 3; i < 9; ++i) launch(maker, 3 * kMs + i * 20000, i, 1000);
+  maker.call(1, "cudaLaunchKernel", 4 * kMs, 2 * kMs, 20)
+      .kernel(0, 7, "fresh", 6 * kMs + 2000, 1000, 20);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(idle.totals[FlowCause::kCold], 2 * kMs);
+  EXPECT_EQ(idle.totals.evidence_ns[static_cast<size_t>(FlowCause::kCold)]
+                                   [static_cast<size_t>(CauseEvidence::kInferred)],
+            2 * kMs);
+}
+
+// Between loading code and the first kernel a program starts up, whatever it does.
+TEST(FlowCauses, StartUp) {
+  TraceMaker maker;
+  maker.call(1, "hipModuleLoadData", 0, kMs, 1)
+      .copy(0, 7, "CopyHostToDevice", kMs + 20000, 1000, 2)
+      .call(1, "hipMemcpyWithStream", kMs, 22000, 2);
+  launch(maker, 9 * kMs, 3, kMs);
+  launch(maker, 12 * kMs, 4, 1000);
+  const Idle idle = idle_of(maker.build());
+  // The call that loads, and 7978000 of silence until the first kernel's launch; the silence after
+  // it
+  // ([10006000, 12000000)) is the program's.
+  EXPECT_EQ(idle.totals[FlowCause::kCold], kMs + 7'978'000);
+  EXPECT_EQ(idle.totals[FlowCause::kHostGap], 1'994'000);
+}
+
+TEST(FlowCauses, RecordingAGraphIsNoRun) {
+  TraceMaker maker;
+  launch(maker, 0, 1, 1000);
+  maker.op(1, "capture", 10000, 200'000)
+      .call(1, "hipStreamBeginCapture", 20000, 1000, 0)
+      .call(1, "hipLaunchKernel", 50000, 5000, 30)
+      .call(1, "hipStreamEndCapture", 119000, 1000, 0);
+  launch(maker, 300'000, 2, 1000);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(idle.totals[FlowCause::kCold], 100'000);
+}
+
+// Thread 1 is silent while thread 2, which launches to the same device, works.
+TEST(FlowCauses, ASilentThreadWaitsForAnother) {
+  TraceMaker maker;
+  launch(maker, 0, 1, 1000);
+  maker.op(2, "MulBackward0", 30000, 40000).op(2, "AddBackward0", 71000, 1000);
+  launch(maker, 68000, 2, 1000, 2);
+  launch(maker, 130'000, 3, 1000);
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  const FlowRun run = make_flow_run(trace, links);
+  const FlowGraph graph = make_flow_graph(run);
+  EXPECT_EQ(graph.hand_overs, 2u);  // to thread 2 and back
+  const Idle idle = idle_of(trace);
+  // Of thread 2's pieces before its launch 38000 in the operator, found by its own thread.
+  EXPECT_EQ(idle.totals[FlowCause::kDispatch], 38000);
+}
+
+// All nodes of a graph launch are handed over at once.
+TEST(FlowCauses, NodesOfAGraph) {
+  TraceMaker maker;
+  maker.call(1, "cudaGraphLaunch", 0, 4000, 1)
+      .kernel(0, 7, "a", 7000, 10000, 1)
+      .kernel(0, 8, "b", 19000, 10000, 1)
+      .kernel(0, 7, "c", 90000, 10000, 1);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(idle.totals.latency_ns[static_cast<size_t>(ReadyBy::kGraph)], 2000 + 14000);
+  EXPECT_EQ(idle.totals[FlowCause::kUnseen], 90000 - 29000 - 14000);
+}
+
+// Rows that no call launches one by one do not hide what the host did before them.
+TEST(FlowCauses, HelperRowsAreNoMissingLaunches) {
+  TraceMaker maker;
+  launch(maker, 0, 1, 1000);
+  maker.op(1, "aten::mul", 4000, 60000)
+      .activity(ActivityKind::kOther, 0, 7, "dma_request", 50000, 1000, 0);
+  launch(maker, 64000, 2, 1000);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(idle.totals[FlowCause::kNoEvidence], 0);
+  EXPECT_EQ(idle.totals[FlowCause::kDispatch], 64000 - 7000 - 1000);
+}
+
+// What would close a circle is cut, and the rest still replays exactly.
+TEST(FlowGraph, WorkBeforeItsOwnCause) {
+  TraceMaker maker;
+  // x is launched after the wait for y, and y follows x on the stream: ids or clocks are wrong.
+  maker.call(1, "cudaLaunchKernel", 0, 1000, 1)
+      .call(1, "cudaStreamSynchronize", 2000, 50000, 2)
+      .call(1, "cudaLaunchKernel", 60000, 1000, 3)
+      .kernel(0, 7, "x", 10000, 1000, 3)
+      .kernel(0, 7, "y", 20000, 1000, 1);
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  const FlowGraph graph = make_flow_graph(make_flow_run(trace, links));
+  EXPECT_EQ(graph.cut_edges, 1u);
+  EXPECT_EQ(graph.points(), 10u);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,155 @@
+#include "flow/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+
+// A run of `works` kernels, each launched by one call after `prepare`.
+struct Shape {
+  int works = 100;
+  int64_t kernel_ns = 20'000;
+  int64_t host_ns = 100'000;  // between launches
+  std::string op;             // around it; empty = nothing is recorded
+  std::string call;           // in it, but for 2000
+  bool waits = false;         // for the kernel, after launching it
+  int64_t late_ns = 0;        // kernels begin that much later than they could
+};
+
+Trace run_of(const Shape& shape) {
+  TraceMaker maker;
+  int64_t now_ns = 0;
+  int64_t free_ns = 0;
+  for (int i = 0; i < shape.works; ++i) {
+    const auto correlation = static_cast<uint32_t>(i + 1);
+    if (!shape.op.empty()) maker.op(1, shape.op, now_ns, shape.host_ns);
+    if (!shape.call.empty()) maker.call(1, shape.call, now_ns + 1000, shape.host_ns - 2000, 0);
+    now_ns += shape.host_ns;
+    maker.call(1, "cudaLaunchKernel", now_ns, 4000, correlation);
+    now_ns += 4000;
+    const int64_t start_ns = std::max(now_ns + 3000, free_ns + 1000) + shape.late_ns;
+    free_ns = start_ns + shape.kernel_ns;
+    maker.kernel(0, 7, "gemm", start_ns, shape.kernel_ns, correlation);
+    if (shape.waits) {
+      maker.call(1, "cudaStreamSynchronize", now_ns, free_ns + 5000 - now_ns, 0);
+      now_ns = free_ns + 5000;
+    }
+  }
+  return maker.build();
+}
+
+FlowVerdict judge(const Trace& trace) {
+  const Links links = link_trace(trace);
+  return judge_flow(trace, make_flow_report(trace, links, {}), {});
+}
+FlowVerdict judge(const Shape& shape) { return judge(run_of(shape)); }
+
+TEST(FlowVerdict, DeviceBound) {
+  const FlowVerdict verdict = judge({.kernel_ns = 500'000});
+  EXPECT_EQ(verdict.bound, BoundBy::kGpu);
+  EXPECT_TRUE(verdict.device_bound);
+  EXPECT_EQ(verdict.lever, FirstLever::kFasterKernel);
+  EXPECT_LT(verdict.device_idle_share, 0.01);
+  EXPECT_FALSE(verdict.detail.has_value());
+}
+
+TEST(FlowVerdict, HostBound) {
+  const FlowVerdict verdict = judge({.op = "aten::mm"});
+  EXPECT_EQ(verdict.bound, BoundBy::kHost);
+  EXPECT_EQ(verdict.detail, FlowCause::kDispatch);
+  EXPECT_EQ(verdict.program.kind, ProgramKind::kPyTorch);
+  EXPECT_EQ(verdict.lever, FirstLever::kGraphOrCompile);
+  EXPECT_DOUBLE_EQ(verdict.absent_share, 0);
+}
+
+TEST(FlowVerdict, NothingRecordedOfTheHost) {
+  const FlowVerdict verdict = judge(Shape{});
+  EXPECT_EQ(verdict.bound, BoundBy::kHost);
+  EXPECT_EQ(verdict.detail, FlowCause::kHostGap);
+  EXPECT_EQ(verdict.program.kind, ProgramKind::kCuda);
+  EXPECT_GT(verdict.absent_share, 0.9);
+}
+
+TEST(FlowVerdict, Input) {
+  EXPECT_EQ(judge({.op = "enumerate(DataLoader)#it.__next__"}).bound, BoundBy::kInput);
+}
+
+TEST(FlowVerdict, Allocation) {
+  const FlowVerdict verdict = judge({.op = "aten::empty", .call = "hipFree"});
+  EXPECT_EQ(verdict.bound, BoundBy::kAlloc);
+  EXPECT_EQ(verdict.lever, FirstLever::kCachingAllocator);
+}
+
+// The host is fast and waits after every kernel: without the waits the device would be busy.
+TEST(FlowVerdict, WaitingForTheDevice) {
+  const FlowVerdict verdict =
+      judge({.kernel_ns = 30'000, .host_ns = 20'000, .op = "aten::mm", .waits = true});
+  EXPECT_EQ(verdict.bound, BoundBy::kSync);
+  EXPECT_EQ(verdict.lever, FirstLever::kRemoveSync);
+  // A slow host waits as well, yet would be as slow without waiting.
+  EXPECT_EQ(judge({.kernel_ns = 30'000, .host_ns = 200'000, .op = "aten::mm", .waits = true}).bound,
+            BoundBy::kHost);
+}
+
+TEST(FlowVerdict, LateForNoRecordedReason) {
+  const FlowVerdict verdict = judge({.host_ns = 10'000, .op = "aten::mm", .late_ns = 80'000});
+  EXPECT_EQ(verdict.bound, BoundBy::kUnseenWork);
+  EXPECT_EQ(verdict.lever, FirstLever::kRecordMore);
+}
+
+TEST(FlowVerdict, TooLittle) {
+  EXPECT_EQ(judge({.works = 49, .op = "aten::mm"}).too_little, TooLittle::kFewWorks);
+  EXPECT_EQ(judge({.works = 50, .op = "aten::mm"}).bound, BoundBy::kHost);
+  EXPECT_EQ(judge({.works = 60, .kernel_ns = 500, .host_ns = 1000}).too_little,
+            TooLittle::kShortWindow);
+  // Few kernels that fill the window say enough about themselves.
+  EXPECT_EQ(judge({.works = 5, .kernel_ns = 5'000'000}).bound, BoundBy::kGpu);
+  EXPECT_EQ(judge(TraceMaker().op(1, "aten::mm", 0, 1000).build()).bound, BoundBy::kNoGpu);
+}
+
+TEST(FlowVerdict, KernelsOnly) {
+  TraceMaker maker;
+  for (int i = 0; i < 100; ++i) maker.kernel(0, 7, "k", i * 100'000, 1000, 0);
+  EXPECT_EQ(judge(maker.build()).bound, BoundBy::kNoHost);
+}
+
+TEST(FlowVerdict, ColdStartAndWhatFollows) {
+  TraceMaker maker;
+  maker.op(1, "aten::mm", 0, 50'000'000).call(1, "cudaMalloc", 0, 49'000'000, 1000);
+  int64_t now_ns = 49'000'000;
+  for (uint32_t i = 1; i <= 100; ++i) {
+    maker.call(1, "cudaLaunchKernel", now_ns, 4000, i).kernel(0, 7, "k", now_ns + 7000, 5000, i);
+    now_ns += 100'000;
+  }
+  const FlowVerdict verdict = judge(maker.build());
+  EXPECT_EQ(verdict.bound, BoundBy::kColdStart);
+  EXPECT_EQ(verdict.cold_ns, 49'000'000);
+  ASSERT_TRUE(verdict.steady_judged);
+  EXPECT_EQ(verdict.steady_bound, BoundBy::kHost);
+  EXPECT_EQ(verdict.lever, FirstLever::kWarmUpFirst);
+}
+
+// A device that is used for a moment is not idle for the rest of the run.
+TEST(FlowVerdict, EachDeviceHasItsOwnWindow) {
+  TraceMaker maker;
+  int64_t now_ns = 0;
+  for (uint32_t i = 1; i <= 100; ++i) {
+    maker.call(1, "cudaLaunchKernel", now_ns, 4000, i)
+        .kernel(0, 7, "k", std::max<int64_t>(now_ns + 7000, (i - 1) * 500'000 + 8000), 490'000, i);
+    now_ns += 5000;
+  }
+  maker.call(1, "cudaLaunchKernel", now_ns, 4000, 500)
+      .kernel(1, 7, "k", now_ns + 7000, 10'000, 500);
+  const FlowVerdict verdict = judge(maker.build());
+  EXPECT_EQ(verdict.bound, BoundBy::kGpu);
+  EXPECT_LT(verdict.device_idle_share, 0.05);
+}
+
+}  // namespace
+}  // namespace assay
