@@ -77,10 +77,10 @@ def filled(path, blocks):
 
 
 def check_pages(formats):
-    index = (PAGES / "README.md").read_text(encoding="utf-8")
+    index = (PAGES / "README.md").read_text(encoding="utf-8").split("<!-- formats:")[0]
     for row in formats:
         if row.get("page") and f"]({row['page']}) | " not in index:
-            sys.exit(f"docs/formats/README.md: {row['page']} is not listed")
+            sys.exit(f"{TABLE.relative_to(ROOT)}: {row['key']}: docs/formats/README.md does not list {row['page']}")
     for page in PAGES.glob("*.md"):
         if page.name != "README.md" and f"]({page.name})" not in index:
             sys.exit(f"docs/formats/README.md: {page.name} is not listed")

@@ -5,6 +5,7 @@
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "flow/verdict.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
@@ -25,6 +26,8 @@ struct Analyses {
   FusionReport fusion;
   TaxReport tax;
   LevelsReport levels;
+  FlowReport flow;
+  FlowVerdict verdict;
 };
 
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);

@@ -12,6 +12,7 @@
 #include "base/decimal.h"
 #include "ingest/replay/floor.h"
 #include "ingest/replay/sweep_table.h"
+#include "report/flow/section.h"
 #include "report/launch/section.h"
 #include "report/run/section.h"
 
@@ -82,8 +83,9 @@ Status add_trace(const std::string& argument, const TraceRequest& traces,
   }
   const std::string& path = named.second;
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(path, traces));
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
+  ASSAY_TRY_ASSIGN(
+      const LaunchReport launch,
+      analyze_launch(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   std::vector<SweepRow> repeats;
   for (const LaunchMetrics& iteration : launch.iterations) {
     if (iteration.launch_time.n > 0) repeats.push_back(row_of(batch, iteration));
@@ -127,11 +129,13 @@ Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& l
   const LaunchOptions options{.floor = floor, .top_kernels = 0, .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
-  const TraceVerdict verdict = judge_trace(launch.whole);
-  VerdictWords words = verdict_words(loaded.trace, launch, FusionReport{}, verdict);
+  const FlowReport flow = make_flow_report(loaded.trace, loaded.links, {.kernels = loaded.kernels});
+  const FlowVerdict verdict = judge_flow(loaded.trace, flow, {});
+  const FlowAnswer answer{loaded.trace, flow, verdict};
+  const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
-  content.verdict = std::move(words.sentences);
-  content.sections = {verdict_section(verdict, words.levers),
+  content.verdict = flow_words(answer);
+  content.sections = {flow_section(answer, levers), verdict_section(judge_trace(launch.whole)),
                       trust_section(joined(launch.trust, floor.trust))};
   return content;
 }

@@ -12,10 +12,10 @@
 #include "answers/analyses.h"
 #include "diff/partition.h"
 #include "ingest/load.h"
+#include "kernels/name.h"
 #include "report/document/import_notes.h"
 #include "report/run/section.h"
 #include "tax/kernel_db.h"
-#include "kernels/name.h"
 #include "trace/device_names.h"
 
 namespace assay {
@@ -415,9 +415,8 @@ class Reducer {
     tax_series("ct_ns", "library translation", kNs,
                [](const W& w) { return charge(w.sums, w.sums.ct_ns); });
     run_.metrics.back().per_run = true;
-    tax_series("kt_ns", "launch floor", kNs,
+    tax_series("kt_ns", "launch calls", kNs,
                [](const W& w) { return charge(w.sums, w.sums.kt_ns); });
-    run_.metrics.back().per_run = true;
     tax_series("t_device_ns", "T_DeviceActive", kNs,
                [](const W& w) { return static_cast<double>(w.sums.t_device_ns); });
     tax_series("t_orch_exclusive_ns", "host time, exclusive", kNs,

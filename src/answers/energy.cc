@@ -119,8 +119,9 @@ AttributeOptions attribute_options(const AttributeRequest& request, const Trace&
 
 // Layer and phase of every activity, as the levels room finds them.
 Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const LevelsReport levels,
-                   analyze_levels(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
+  ASSAY_TRY_ASSIGN(
+      const LevelsReport levels,
+      analyze_levels(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   WorkGrouping layers{.key = "layers", .title = "By layer"};
   WorkGrouping phases{.key = "level_phases", .title = "By phase of the model"};
   layers.of_activity.assign(loaded.trace.activities.size(), WorkGrouping::kNone);

@@ -12,11 +12,10 @@ namespace {
 Result<TraceContent> launch_content(const LaunchRequest& request, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  const LaunchOptions options{
-      .floor = floor,
-      .count_copies = request.count_copies,
-      .top_kernels = request.top,
-      .kernels = loaded.kernels};
+  const LaunchOptions options{.floor = floor,
+                              .count_copies = request.count_copies,
+                              .top_kernels = request.top,
+                              .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("launch");
@@ -36,8 +35,8 @@ Result<TraceContent> launch_content(const LaunchRequest& request, const LoadedTr
     content.sections.push_back(kernel_rows_section(
         loaded.trace, loaded.windows, list_kernels(loaded.trace, loaded.links, loaded.windows)));
   }
-  content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {launch.trust, floor.trust, kernel_notes(loaded.trace, *loaded.kernels)})));
+  content.sections.push_back(trust_section(all_notes(
+      loaded.trace.log, {launch.trust, floor.trust, kernel_notes(loaded.trace, *loaded.kernels)})));
   if (launch.whole.kernels == 0) {
     content.verdict = {no_kernels_words(loaded.trace)};
     for (Section& section : content.sections) hide_from_readers(section);
@@ -57,14 +56,15 @@ Result<TraceContent> fusion_content(const FusionRequest& request, const LoadedTr
   TraceContent content;
   if (!has_kernels(loaded.trace)) content.verdict = {no_kernels_words(loaded.trace)};
   content.sections.push_back(fusion_section(fusion));
-  content.sections.push_back(
-      trust_section(all_notes(loaded.trace.log, {fusion.trust, floor.trust, kernel_notes(loaded.trace, *loaded.kernels)})));
+  content.sections.push_back(trust_section(all_notes(
+      loaded.trace.log, {fusion.trust, floor.trust, kernel_notes(loaded.trace, *loaded.kernels)})));
   return content;
 }
 
 Result<TraceContent> info_content(const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
+  ASSAY_TRY_ASSIGN(
+      const LaunchReport launch,
+      analyze_launch(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   TraceContent content;
   content.sections = import_summary_sections(loaded.trace, loaded.links, launch);
   return content;

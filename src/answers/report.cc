@@ -10,13 +10,14 @@
 #include "answers/throughput/report.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
+#include "report/flow/section.h"
 #include "report/launch/charts.h"
+#include "report/launch/section.h"
 #include "report/levels/job.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
-#include "report/run/timeline.h"
-#include "report/launch/section.h"
 #include "report/run/section.h"
+#include "report/run/timeline.h"
 #include "report/tax/section.h"
 
 namespace assay {
@@ -85,6 +86,16 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   return found;
 }
 
+// The verdict, what would change it, and what else a reader must know first.
+std::vector<std::string> opening_words(const FlowAnswer& answer, const std::vector<Lever>& levers,
+                                       const LaunchReport& launch) {
+  std::vector<std::string> sentences = flow_words(answer);
+  for (std::string& text : run_words(launch)) sentences.push_back(std::move(text));
+  std::string text = levers_text(levers);
+  if (!text.empty()) sentences.push_back(std::move(text));
+  return sentences;
+}
+
 // What the host side costs: words behind the verdict, and a section.
 void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector<Lever>& levers,
              TraceContent& content) {
@@ -93,8 +104,10 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, levers, outside_il_ns(tax, found.analyses.launch));
-  for (std::string& text : tax_report_words(tax, diagnosis)) {
-    content.verdict.push_back(std::move(text));
+  if (!levers.empty()) {  // of an undecided run nothing is advised
+    for (std::string& text : tax_report_words(tax, diagnosis)) {
+      content.verdict.push_back(std::move(text));
+    }
   }
   content.sections.push_back(
       tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));
@@ -102,11 +115,10 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
 
 Section report_trust(const Findings& found, const LoadedTrace& loaded) {
   const Analyses& of = found.analyses;
-  return trust_section(
-      all_notes(loaded.trace.log,
-                {of.launch.trust, of.fusion.trust, of.tax.trust, found.job.trust,
-                 found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust,
-                 kernel_notes(loaded.trace, *loaded.kernels)}));
+  return trust_section(all_notes(
+      loaded.trace.log, {of.launch.trust, of.fusion.trust, of.tax.trust, found.job.trust,
+                         found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust,
+                         kernel_notes(loaded.trace, *loaded.kernels)}));
 }
 
 // Tables of measured throughput, as errors of them send the reader on.
@@ -132,21 +144,23 @@ ReportInputs sort_report_inputs(const std::vector<std::string>& inputs) {
 }
 
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
-                                    RankLevels* outline) {
+                                    RankLevels* outline, RankFlow* flow) {
   ASSAY_TRY_ASSIGN(const Findings found, find_everything(request, loaded, outline));
+  if (flow != nullptr) *flow = {found.analyses.flow.total, found.analyses.verdict.bound};
   const LaunchReport& launch = found.analyses.launch;
-  const TraceVerdict verdict = judge_trace(launch.whole);
-  VerdictWords words = verdict_words(loaded.trace, launch, found.analyses.fusion, verdict);
+  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict};
+  const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
   content.overview = launch_overview(launch.whole);
-  content.verdict = std::move(words.sentences);
-  content.sections.push_back(verdict_section(verdict, words.levers));
+  content.verdict = opening_words(answer, levers, launch);
+  content.sections.push_back(flow_section(answer, levers));
+  content.sections.push_back(verdict_section(judge_trace(launch.whole)));
   content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top));
   if (request.timelines) {
     add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
                          content.sections.back());
   }
-  add_tax(found, loaded, words.levers, content);
+  add_tax(found, loaded, levers, content);
   if (found.telemetry) {
     for (std::string& text : telemetry_words(*found.telemetry)) {
       content.verdict.push_back(std::move(text));
@@ -181,25 +195,30 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   }
   request.traces.inputs = inputs.traces;
   std::vector<RankLevels> ranks;
+  std::vector<RankFlow> flows;
   const auto analyze = [&](const LoadedTrace& loaded) {
-    return report_content(request, loaded, &ranks.emplace_back());
+    return report_content(request, loaded, &ranks.emplace_back(), &flows.emplace_back());
   };
   const auto conclude = [&](Document& document) {
-    if (ranks.size() > 1) conclude_job(ranks, document);
+    if (ranks.size() > 1) conclude_job(ranks, flows, document);
     if (tables) add_tables(*tables, document);
   };
   return answer_traces(request.traces, "Report", analyze, conclude);
 }
 
-void conclude_job(const std::vector<RankLevels>& outlines, Document& document) {
+void conclude_job(const std::vector<RankLevels>& outlines, const std::vector<RankFlow>& flows,
+                  Document& document) {
   const JobLevels job = combine_ranks(outlines);
   if (!is_one_job(job)) return;
   std::vector<std::string> words = job_words(job);
+  std::string causes = job_flow_words(flows);
+  if (!causes.empty()) words.insert(words.begin(), std::move(causes));
   document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
                           std::make_move_iterator(words.end()));
   // Behind the table of all ranks, before what they rest on.
   const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
-  document.sections.insert(behind_first, job_section(job));
+  const auto job_place = document.sections.insert(behind_first, job_section(job));
+  document.sections.insert(job_place, job_flow_section(flows));
 }
 
 }  // namespace assay

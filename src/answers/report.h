@@ -15,6 +15,7 @@
 #include "launch/fuse.h"
 #include "levels/ranks.h"
 #include "report/document/timeline.h"
+#include "report/flow/section.h"
 
 namespace assay {
 
@@ -41,9 +42,10 @@ ReportInputs sort_report_inputs(const std::vector<std::string>& inputs);
 // What the report says of one trace. outline: what comparing it with others of its job needs, where
 // that is wanted.
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
-                                    RankLevels* outline = nullptr);
+                                    RankLevels* outline = nullptr, RankFlow* flow = nullptr);
 
 // Puts first what the ranks of a job say together; nothing where they are no job.
-void conclude_job(const std::vector<RankLevels>& outlines, Document& document);
+void conclude_job(const std::vector<RankLevels>& outlines, const std::vector<RankFlow>& flows,
+                  Document& document);
 
 }  // namespace assay

@@ -22,10 +22,10 @@ RankNumbers::RankNumbers(const std::vector<std::optional<int64_t>>& told) {
 }
 
 Result<Catalog> everything_of(const LoadedTrace& loaded, int64_t rank, const ReportRequest& request,
-                              Part* part, RankLevels* outline) {
+                              Part* part, RankLevels* outline, RankFlow* flow) {
   ReportRequest all = request;
   all.everything = true;
-  ASSAY_TRY_ASSIGN(TraceContent content, report_content(all, loaded, outline));
+  ASSAY_TRY_ASSIGN(TraceContent content, report_content(all, loaded, outline, flow));
   const Trace& trace = loaded.trace;
   Part said{trace.source, trace_items(trace), import_notes(trace.log), std::move(content.verdict),
             std::move(content.sections)};
@@ -68,8 +68,9 @@ Result<const Catalog*> QueryInputs::everything(const ReportRequest& request) {
   if (everything_) return static_cast<const Catalog*>(everything_.get());
   auto catalog = std::make_unique<Catalog>();
   for (size_t i = 0; i < traces_.size(); ++i) {
-    ASSAY_TRY_ASSIGN(Catalog one, everything_of(*traces_[i], ranks_[i], request,
-                                                &parts_.emplace_back(), &outlines_.emplace_back()));
+    ASSAY_TRY_ASSIGN(Catalog one,
+                     everything_of(*traces_[i], ranks_[i], request, &parts_.emplace_back(),
+                                   &outlines_.emplace_back(), &flows_.emplace_back()));
     catalog->merge(std::move(one));
   }
   everything_ = std::move(catalog);
@@ -84,7 +85,7 @@ Document QueryInputs::report() const {
     document.sections = parts_[0].sections;
     return document;
   }
-  conclude_job(outlines_, document);
+  conclude_job(outlines_, flows_, document);
   for (size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].verdict.empty()) continue;
     document.verdict.push_back("Rank " + std::to_string(ranks_[i]) + ": " +

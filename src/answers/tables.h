@@ -29,7 +29,8 @@ class RankNumbers {
 // A trace's tables and what the rooms say of it. loaded must outlive the catalog and stay where it
 // is. part, outline: also what `report` says of the trace, and what comparing it with others needs.
 Result<Catalog> everything_of(const LoadedTrace& loaded, int64_t rank, const ReportRequest& request,
-                              Part* part = nullptr, RankLevels* outline = nullptr);
+                              Part* part = nullptr, RankLevels* outline = nullptr,
+                              RankFlow* flow = nullptr);
 
 // Everything of each trace in turn: one trace is in memory at a time.
 Status each_catalog(const ReportRequest& request,
@@ -55,6 +56,7 @@ class QueryInputs {
   std::unique_ptr<Catalog> everything_;
   std::vector<Part> parts_;
   std::vector<RankLevels> outlines_;
+  std::vector<RankFlow> flows_;
 };
 
 }  // namespace assay

@@ -29,9 +29,8 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
   ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
                                                        tax_options(request, loaded, floor)));
-  const KernelDatabase database =
-      build_kernel_database(loaded.trace, report, loaded.kernels->book().families(),
-                            request.options.count_copies);
+  const KernelDatabase database = build_kernel_database(
+      loaded.trace, report, loaded.kernels->book().families(), request.options.count_copies);
   clock.mark("tax");
   if (request.kernels) ASSAY_TRY(request.kernels(database));
   std::optional<MeasuredReport> measured;
@@ -41,7 +40,8 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows, {.floor = floor, .kernels = loaded.kernels}));
+                   analyze_launch(loaded.trace, loaded.links, loaded.windows,
+                                  {.floor = floor, .kernels = loaded.kernels}));
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
   TraceContent content;
@@ -57,7 +57,8 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
                                           .top = request.top,
                                           .measured = measured ? &*measured : nullptr}));
   content.sections.push_back(trust_section(all_notes(
-      loaded.trace.log, {report.trust, floor.trust, measured ? measured->trust : TrustNotes{}, kernel_notes(loaded.trace, *loaded.kernels)})));
+      loaded.trace.log, {report.trust, floor.trust, measured ? measured->trust : TrustNotes{},
+                         kernel_notes(loaded.trace, *loaded.kernels)})));
   if (report.whole.sums.n == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }
@@ -77,9 +78,8 @@ TaxOptions tax_options(const TaxRequest& request, const LoadedTrace& loaded,
 Result<Answer> answer_tax(const TaxRequest& request) {
   TraceRequest traces = request.traces;
   traces.keep_op_inputs = true;  // unique kernels differ by their operators' inputs
-  return answer_traces(traces, "Tax", [&](const LoadedTrace& loaded) {
-    return tax_content(request, loaded);
-  });
+  return answer_traces(traces, "Tax",
+                       [&](const LoadedTrace& loaded) { return tax_content(request, loaded); });
 }
 
 }  // namespace assay

@@ -42,9 +42,8 @@ Result<TaxPoint> add_trace(const SweepArgument& argument, SweepInputs& inputs) {
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(argument.path, inputs.traces));
   ASSAY_TRY_ASSIGN(const LaunchFloor floor,
                    floor_asked(inputs.request.floor, loaded.trace, loaded.links));
-  ASSAY_TRY_ASSIGN(const TaxReport report,
-                   analyze_tax(loaded.trace, loaded.links, loaded.windows,
-                               tax_options(inputs.request, loaded, floor)));
+  ASSAY_TRY_ASSIGN(const TaxReport report, analyze_tax(loaded.trace, loaded.links, loaded.windows,
+                                                       tax_options(inputs.request, loaded, floor)));
   std::vector<Item> items = trace_items(loaded.trace);
   items.insert(items.begin(), {"batch", "batch", size_value(argument.label.batch)});
   if (argument.label.seq_len > 0) {

@@ -158,7 +158,8 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
   }
   verb.option("--format", options.format,
               "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
-              "ends with, else terminal");
+              "ends with, else terminal")
+      .suggests({"terminal", "json", "csv", "md", "html", "xlsx"});
   verb.option("-o,--output", options.output, "write to this file instead of standard output")
       .called("FILE");
   verb.option("--color", options.color, "auto, always or never")

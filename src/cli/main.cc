@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   assay::add_export_verb(app, exit_code);
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
+  assay::add_options_verb(app, exit_code);
   switch (line.parse(argc, argv, assay::refuse_outputs_over_inputs)) {
     case assay::CommandLine::End::kRan:
       return exit_code;

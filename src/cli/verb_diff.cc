@@ -118,8 +118,8 @@ void add_diff_verb(Verb& app, int& exit_code) {
   sub.declared("--format")
       .says(
           "terminal, json, csv, md, html, junit or annotations; without it, what the name of the "
-          "output "
-          "file ends with (.xml: junit), else terminal");
+          "output file ends with (.xml: junit), else terminal")
+      .suggests({"terminal", "json", "csv", "md", "html", "junit", "annotations"});
   sub.option("--fail-on", verb->fail_on,
              "leave with 1 when this holds and is more than noise: 'tklqt>+10%', 'time>+50us', "
              "'kernels>+0', 'hdbi<0.5'; may be repeated (docs/ci.md)")

@@ -15,7 +15,7 @@ namespace {
 
 struct TaxFlags {
   CommonOptions common;
-  std::string mode = "paper";
+  std::string mode;  // empty: exclusive, with a replay paper
   std::string base_weighting = "kernel";
   bool count_copies = false;
   std::string floor;
@@ -46,6 +46,11 @@ Status check_flags(const TaxFlags& flags) {
   if (!sweep && flags.common.inputs.empty()) {
     return argument_error("tax needs a trace, or a sweep: --batch SIZE=TRACE");
   }
+  if (flags.mode == "exclusive" && !flags.replay.empty()) {
+    return argument_error(
+        "--replay has times of operators that ran alone, which fill no thread's time: leave out "
+        "--mode exclusive");
+  }
   if (flags.export_db.empty() && flags.replay.empty()) return Ok{};
   if (sweep) return argument_error("--export-kernel-db and --replay are for one trace, no sweep");
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(flags.common.inputs));
@@ -57,12 +62,19 @@ Status check_flags(const TaxFlags& flags) {
   return Ok{};
 }
 
+// Replayed times are of operators that ran alone: they fill no thread's time.
+TaxMode mode_of(const TaxFlags& flags) {
+  if (flags.mode == "code") return TaxMode::kCode;
+  if (flags.mode.empty() && flags.replay.empty()) return TaxMode::kExclusive;
+  return flags.mode == "exclusive" ? TaxMode::kExclusive : TaxMode::kPaper;
+}
+
 TaxRequest tax_request(const TaxFlags& flags) {
   TaxRequest request{.traces = traces_of(flags.common),
                      .floor = flags.floor,
                      .replay = flags.replay,
                      .top = flags.top};
-  request.options.mode = flags.mode == "code" ? TaxMode::kCode : TaxMode::kPaper;
+  request.options.mode = mode_of(flags);
   request.options.base_weighting =
       flags.base_weighting == "invocation" ? BaseWeighting::kInvocation : BaseWeighting::kKernel;
   request.options.count_copies = flags.count_copies;
@@ -101,10 +113,10 @@ void add_tax_verb(Verb& app, int& exit_code) {
   add_common_options(sub, flags->common, true);
   sub.declared("traces").required(false);
   sub.option("--mode", flags->mode,
-             "what native kernels are charged for dispatch: paper (the base) or code (their "
-             "own)")
-      .one_of({"paper", "code"})
-      .shows_default();
+             "what a launch is charged: exclusive (the default: each moment of a thread once), or "
+             "the sums as printed, which may exceed wall time: paper (native kernels pay the "
+             "dispatch base; also literal) or code (their own dispatch)")
+      .one_of({"exclusive", "paper", "literal", "code"});
   sub.option("--base-weighting", flags->base_weighting,
              "the dispatch base is a median over: kernel (unique kernels) or invocation")
       .one_of({"kernel", "invocation"})

@@ -26,6 +26,7 @@ void add_throughput_suggest_verb(Verb& throughput, int& exit_code);
 void add_throughput_evaluate_verb(Verb& throughput, int& exit_code);
 void add_throughput_anneal_verb(Verb& throughput, int& exit_code);
 void add_replay_verb(Verb& app, int& exit_code);
+void add_options_verb(Verb& app, int& exit_code);
 void add_record_verb(Verb& app, int& exit_code);
 void add_null_kernel_verb(Verb& app, int& exit_code);
 void add_sql_verb(Verb& app, int& exit_code);

@@ -70,7 +70,7 @@ struct DiffMetricSeries {
   DiffUnit unit = DiffUnit::kNanoseconds;
   std::vector<int32_t> iterations = {};
   std::vector<double> values = {};
-  // Every value rests on one estimate for the whole run (the launch floor): iterations cannot tell
+  // Every value rests on one estimate for the whole run (the dispatch base): iterations cannot tell
   // how much it may be off, only repeated runs can.
   bool per_run = false;
 };

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kFewFloorSamples = 20;
 // How far a floor of another run may lie from what the trace itself shows before it is told.
 constexpr double kFloorSpread = 0.25;
-constexpr const char* kRestOnFloor = "floor_ns,queue_share,kt_ns,kt_fw_ns,t_orch_ns";
+constexpr const char* kRestOnFloor = "floor_ns,queue_share,kt_fw_ns,t_orch_literal_ns";
 
 // The one published floor of all boards that ran kernels; nullptr when a board was not measured or
 // boards differ.
@@ -47,14 +47,15 @@ void compare_with_trace(const FloorEstimate& own, const LaunchFloor& floor, Note
   if (floor.source == FloorSource::kEstimated || !floor.known() || !own.floor_ns) return;
   const double ratio = static_cast<double>(*own.floor_ns) / static_cast<double>(floor.floor_ns);
   if (std::abs(ratio - 1) <= kFloorSpread) return;
-  notes.add("floor_disagrees", own.samples, 0, kRestOnFloor,
-            "launches to an empty stream took " + one_decimal(ratio) +
-                " times the floor in this trace: the floor is of another host or another version "
-                "of the tracer. " +
-                (ratio > 1 ? "What lies between counts as queueing (queue_share) and as time of "
-                             "the launch path (kt_fw_ns)"
-                           : "T_Orch is too large by what lies between, per launch") +
-                "; give one with --floor");
+  notes.add(
+      "floor_disagrees", own.samples, 0, kRestOnFloor,
+      "launches to an empty stream took " + one_decimal(ratio) +
+          " times the floor in this trace: the floor is of another host or another version "
+          "of the tracer. " +
+          (ratio > 1 ? "What lies between counts as queueing (queue_share) and as time of "
+                       "the launch path (kt_fw_ns)"
+                     : "the papers' literal T_Orch is too large by what lies between, per launch") +
+          "; give one with --floor");
 }
 
 void add_floor_notes(const FloorEstimate& own, LaunchFloor& floor) {
@@ -62,8 +63,8 @@ void add_floor_notes(const FloorEstimate& own, LaunchFloor& floor) {
   if (!floor.known()) {
     notes.add("no_floor", own.launches, 0, kRestOnFloor,
               "the launch floor is " + floor.text +
-                  ": taken as 0, so T_Orch is too small by the floor per launch, and what part of "
-                  "launch time is queueing cannot be told; give one (--floor)");
+                  ": what part of launch time is queueing cannot be told, and the papers' literal "
+                  "T_Orch lacks it for every launch; give one (--floor)");
   }
   if (floor.source == FloorSource::kEstimated && floor.samples < kFewFloorSamples) {
     notes.add("floor_samples", floor.samples, 0, kRestOnFloor,

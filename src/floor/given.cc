@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 constexpr Tracer kTracersWithFloors[] = {Tracer::kPyTorchProfiler, Tracer::kNsightSystems};
-constexpr const char* kRestOnGiven = "floor_ns,kt_ns,kt_fw_ns";
+constexpr const char* kRestOnGiven = "floor_ns,queue_share,kt_fw_ns,t_orch_literal_ns";
 
 void add_note(const char* what, std::string effect, LaunchFloor& floor) {
   floor.trust.push_back({what, 1, 0, kRestOnGiven, std::move(effect)});

@@ -9,7 +9,7 @@ std::string_view flow_cause_name(FlowCause cause) {
   return kNames[static_cast<size_t>(cause)];
 }
 
-std::string_view evidence_name(Evidence evidence) {
+std::string_view evidence_name(CauseEvidence evidence) {
   constexpr std::array<std::string_view, kEvidences> kNames = {"recorded", "inferred", "absent"};
   return kNames[static_cast<size_t>(evidence)];
 }

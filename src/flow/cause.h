@@ -29,9 +29,9 @@ constexpr size_t kFlowCauses = 13;
 std::string_view flow_cause_name(FlowCause cause);
 
 // What a cause rests on.
-enum class Evidence : uint8_t { kRecorded, kInferred, kAbsent };
+enum class CauseEvidence : uint8_t { kRecorded, kInferred, kAbsent };
 constexpr size_t kEvidences = 3;
-std::string_view evidence_name(Evidence evidence);
+std::string_view evidence_name(CauseEvidence evidence);
 
 // How a gap began.
 enum class OpenedBy : uint8_t {

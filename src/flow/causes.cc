@@ -89,7 +89,7 @@ class IdleSweep {
     opened_by_ = begun_ ? OpenedBy::kUnknown : OpenedBy::kFirst;
     const bool told = !submits_.empty() && host_known_;
     if (!told) {
-      add(span, FlowCause::kNoEvidence, Evidence::kAbsent);
+      add(span, FlowCause::kNoEvidence, CauseEvidence::kAbsent);
     } else if (next != kNoFlowRow && run_.works[next].submit_ns == kUnknownNs) {
       unlinked_gap(span, next);
     } else {
@@ -102,14 +102,14 @@ class IdleSweep {
   void unlinked_gap(Interval span, uint32_t next) {
     const FlowWork& work = run_.works[next];
     if (work.start_ns >= first_linked_ns_)
-      return add(span, FlowCause::kNoEvidence, Evidence::kAbsent);
+      return add(span, FlowCause::kNoEvidence, CauseEvidence::kAbsent);
     if (begun_) opened_by_ = OpenedBy::kQueued;
     int64_t late_ns = span.start_ns;
     if (work.stream_prev != kNoFlowRow) {
       late_ns = std::min(span.end_ns, late_ns + run_.floors.stream.limit_ns);
     }
-    add_work_slice({span.start_ns, late_ns}, FlowCause::kLatency, Evidence::kInferred, next);
-    add_work_slice({late_ns, span.end_ns}, FlowCause::kUnseen, Evidence::kInferred, next);
+    add_work_slice({span.start_ns, late_ns}, FlowCause::kLatency, CauseEvidence::kInferred, next);
+    add_work_slice({late_ns, span.end_ns}, FlowCause::kUnseen, CauseEvidence::kInferred, next);
   }
 
   void linked_gap(Interval span) {
@@ -128,7 +128,7 @@ class IdleSweep {
       if (late != kNoFlowRow) {
         late_slice({now_ns, until_ns}, late);
       } else if (ready != kNoFlowRow) {
-        add_work_slice({now_ns, until_ns}, FlowCause::kLatency, Evidence::kRecorded, ready);
+        add_work_slice({now_ns, until_ns}, FlowCause::kLatency, CauseEvidence::kRecorded, ready);
       } else if (held != kNoFlowRow) {
         // Only what waits for other lanes: in a lane the first of what is handed over is ready.
         wait_slice({now_ns, until_ns}, held);
@@ -141,7 +141,7 @@ class IdleSweep {
 
   // ---- what is handed over ----------------------------------------------------------------------
 
-  void add_work_slice(Interval span, FlowCause cause, Evidence evidence, uint32_t w) {
+  void add_work_slice(Interval span, FlowCause cause, CauseEvidence evidence, uint32_t w) {
     FlowSlice slice;
     slice.row = run_.works[w].activity.value;
     slice.source = RowSource::kActivity;
@@ -152,7 +152,7 @@ class IdleSweep {
   // Work that is late: while the device works on another stream there may be no room for it.
   void late_slice(Interval span, uint32_t w) {
     if (busy_ == nullptr) {
-      return add_work_slice(span, FlowCause::kUnseen, Evidence::kRecorded, w);
+      return add_work_slice(span, FlowCause::kUnseen, CauseEvidence::kRecorded, w);
     }
     int64_t now_ns = span.start_ns;
     auto at = std::partition_point(busy_->begin(), busy_->end(),
@@ -160,11 +160,11 @@ class IdleSweep {
     for (; at != busy_->end() && at->start_ns < span.end_ns; ++at) {
       const int64_t begin_ns = std::max(now_ns, at->start_ns);
       const int64_t end_ns = std::min(span.end_ns, at->end_ns);
-      add_work_slice({now_ns, begin_ns}, FlowCause::kUnseen, Evidence::kRecorded, w);
-      add_work_slice({begin_ns, end_ns}, FlowCause::kWaitOther, Evidence::kInferred, w);
+      add_work_slice({now_ns, begin_ns}, FlowCause::kUnseen, CauseEvidence::kRecorded, w);
+      add_work_slice({begin_ns, end_ns}, FlowCause::kWaitOther, CauseEvidence::kInferred, w);
       now_ns = end_ns;
     }
-    add_work_slice({now_ns, span.end_ns}, FlowCause::kUnseen, Evidence::kRecorded, w);
+    add_work_slice({now_ns, span.end_ns}, FlowCause::kUnseen, CauseEvidence::kRecorded, w);
   }
 
   // Work that is handed over and waits for other work, which names the slice: the last to end of
@@ -183,7 +183,7 @@ class IdleSweep {
     slice.row = run_.works[last].activity.value;
     slice.source = RowSource::kActivity;
     slice.ready_by = work.ready_by;
-    add(span, FlowCause::kWaitOther, recorded ? Evidence::kRecorded : Evidence::kInferred, slice);
+    add(span, FlowCause::kWaitOther, recorded ? CauseEvidence::kRecorded : CauseEvidence::kInferred, slice);
   }
 
   // ---- what is not ------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class IdleSweep {
   int64_t host_slices(Interval span) {
     const uint32_t next = next_submitted(span.start_ns);
     if (next == kNoFlowRow) {
-      add(span, FlowCause::kNothingAsked, Evidence::kRecorded);
+      add(span, FlowCause::kNothingAsked, CauseEvidence::kRecorded);
       return span.end_ns;
     }
     span.end_ns = std::min(span.end_ns, run_.works[next].submit_ns);
@@ -269,7 +269,7 @@ class IdleSweep {
     slice.source = piece->source;
     slice.op = piece->op;
     slice.frame = piece->frame;
-    add(span, piece->cause, inferred ? Evidence::kInferred : piece->evidence, slice);
+    add(span, piece->cause, inferred ? CauseEvidence::kInferred : piece->evidence, slice);
   }
 
   // Nobody tells what the thread did. Before its process did anything at all, nobody asked.
@@ -277,8 +277,8 @@ class IdleSweep {
     if (piece != nullptr) return add(span, piece->cause, piece->evidence);
     const int64_t begin_ns =
         std::clamp(run_.process_start_ns[thread.process], span.start_ns, span.end_ns);
-    add({span.start_ns, begin_ns}, FlowCause::kNothingAsked, Evidence::kAbsent);
-    add({begin_ns, span.end_ns}, FlowCause::kHostGap, Evidence::kAbsent);
+    add({span.start_ns, begin_ns}, FlowCause::kNothingAsked, CauseEvidence::kAbsent);
+    add({begin_ns, span.end_ns}, FlowCause::kHostGap, CauseEvidence::kAbsent);
   }
 
   void find_opening(int64_t now_ns, uint32_t late, uint32_t held, uint32_t ready) {
@@ -305,7 +305,7 @@ class IdleSweep {
 
   // ---- slices -----------------------------------------------------------------------------------
 
-  void add(Interval span, FlowCause cause, Evidence evidence, FlowSlice slice = {}) {
+  void add(Interval span, FlowCause cause, CauseEvidence evidence, FlowSlice slice = {}) {
     if (span.end_ns <= span.start_ns) return;
     slice.span = span;
     slice.cause = cause;

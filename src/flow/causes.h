@@ -21,7 +21,7 @@ struct FlowSlice {
   uint32_t op = kNoFlowRow;     // innermost operator around or itself, of host causes
   uint32_t frame = kNoFlowRow;  // innermost frame around or itself
   FlowCause cause = FlowCause::kNoEvidence;
-  Evidence evidence = Evidence::kAbsent;
+  CauseEvidence evidence = CauseEvidence::kAbsent;
   OpenedBy opened_by = OpenedBy::kUnknown;
   RowSource source = RowSource::kNone;
   ReadyBy ready_by = ReadyBy::kLaunch;  // of kLatency, kUnseen and kWaitOther

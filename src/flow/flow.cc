@@ -117,7 +117,8 @@ FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fi
 
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options) {
   FlowReport report;
-  const FlowRun run = make_flow_run(trace, links);
+  const FlowRun run = make_flow_run(trace, links, options.kernels);
+  report.kernels = run.kernels;
   report.run = {run.start_ns, run.work_end_ns};
   report.window = options.window ? *options.window : asked_window(run);
   report.devices = device_flows(run);

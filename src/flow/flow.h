@@ -4,6 +4,7 @@
 // much of the run the model explains.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "flow/causes.h"
 #include "flow/path.h"
 #include "flow/run.h"
+#include "kernels/names.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
@@ -19,6 +21,8 @@ namespace assay {
 struct FlowOptions {
   std::optional<Interval> window;  // what is judged; none = see FlowReport::window
   size_t contributors = 8;         // named per cause
+  // What the kernels are; absent: by the built-in table.
+  std::shared_ptr<const KernelNames> kernels = {};
 };
 
 // How well the model reproduces the record. Shares are NaN for an empty run.
@@ -86,6 +90,7 @@ struct FlowReport {
   FlowFit fit;
   CriticalPath path;
   FlowGains gains;
+  std::shared_ptr<const KernelNames> kernels;  // as used
 };
 
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);

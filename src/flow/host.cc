@@ -107,7 +107,7 @@ class Cutter {
     piece.op = top.op;
     piece.frame = top.frame;
     piece.source = top.source;
-    piece.evidence = Evidence::kRecorded;
+    piece.evidence = CauseEvidence::kRecorded;
     piece.cause = cause_of(top);
     out_.push_back(piece);
     now_ns_ = end_ns;
@@ -265,7 +265,7 @@ class Overlay {
     piece.row = call.row.value;
     piece.source = RowSource::kCall;
     piece.cause = call.kind;
-    piece.evidence = call.cold_by_first ? Evidence::kInferred : Evidence::kRecorded;
+    piece.evidence = call.cold_by_first ? CauseEvidence::kInferred : CauseEvidence::kRecorded;
     // What lies below at its begin is around it.
     size_t at = next_;
     while (at < below_.size() && end_below(at) <= call.start_ns) ++at;
@@ -309,7 +309,7 @@ class ColdOps {
     each_own([this](HostPiece& piece, int64_t) {
       if (!std::binary_search(cold_.begin(), cold_.end(), piece.row)) return;
       piece.cause = FlowCause::kCold;
-      piece.evidence = Evidence::kInferred;
+      piece.evidence = CauseEvidence::kInferred;
     });
   }
 
@@ -388,7 +388,7 @@ void mark_start_up(FlowRun& run) {
       if (piece.source != RowSource::kNone || piece.start_ns < first_cold_ns[thread.process])
         continue;
       piece.cause = FlowCause::kCold;
-      piece.evidence = Evidence::kInferred;
+      piece.evidence = CauseEvidence::kInferred;
     }
   }
 }
@@ -404,7 +404,7 @@ void mark_captures(FlowRun& run) {
     for (; at != pieces.end() && at->start_ns < capture.end_ns; ++at) {
       if (at->cause == FlowCause::kSync || at->cause == FlowCause::kAlloc) continue;
       at->cause = FlowCause::kCold;
-      if (at->evidence == Evidence::kAbsent) at->evidence = Evidence::kInferred;
+      if (at->evidence == CauseEvidence::kAbsent) at->evidence = CauseEvidence::kInferred;
     }
   }
 }
@@ -460,10 +460,12 @@ void find_host_pieces(FlowRun& run) {
   find_bounds(run);
 }
 
-FlowRun make_flow_run(const Trace& trace, const Links& links) {
+FlowRun make_flow_run(const Trace& trace, const Links& links,
+                      std::shared_ptr<const KernelNames> kernels) {
   FlowRun run;
   run.trace = &trace;
   run.links = &links;
+  run.kernels = given_or_built_in(std::move(kernels), trace.strings, trace.activities.name);
   find_calls(run);
   find_works(run);
   classify_calls(run);

@@ -66,9 +66,6 @@ constexpr std::array<std::string_view, 6> kQueues = {
     "selectors.py", "multiprocessing/connection.py",
     "socket.py",    "asyncio/base_events.py"};
 
-constexpr std::array<std::string_view, 7> kCollectiveWords = {
-    "nccl", "rccl", "oneccl", "all_reduce", "allreduce", "cross_device_reduce", "reducescatter"};
-
 template <size_t n>
 bool has_any(std::string_view text, const std::array<std::string_view, n>& parts) {
   return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
@@ -103,16 +100,11 @@ HostName HostNames::of(StringId name) {
           (bits & 16) != 0, (bits & 32) != 0, (bits & 64) != 0};
 }
 
-std::vector<bool> collective_activities(const Trace& trace) {
+std::vector<bool> collective_activities(const Trace& trace, const KernelNames& kernels) {
   std::vector<bool> result(trace.activities.size());
-  std::vector<uint8_t> known(trace.strings.size(), 0);  // 1: no, 2: yes
   for (size_t a = 0; a < result.size(); ++a) {
-    if (trace.activities.kind[a] != ActivityKind::kKernel) continue;
-    uint8_t& told = known[trace.activities.name[a].index()];
-    if (told == 0) {
-      told = has_any(lower(trace.text(trace.activities.name[a])), kCollectiveWords) ? 2 : 1;
-    }
-    result[a] = told == 2;
+    result[a] = trace.activities.kind[a] == ActivityKind::kKernel &&
+                kernels.of(trace.activities.name[a]).kind == KernelKind::kCommunication;
   }
   for (const ActivityId activity : trace.collectives.activity) result[activity.index()] = true;
   return result;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/names.h"
 #include "trace/trace.h"
 
 namespace assay {
@@ -34,6 +35,6 @@ class HostNames {
 };
 
 // Per activity: whether it is communication between devices.
-std::vector<bool> collective_activities(const Trace& trace);
+std::vector<bool> collective_activities(const Trace& trace, const KernelNames& kernels);
 
 }  // namespace assay

@@ -7,11 +7,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "base/ids.h"
 #include "flow/cause.h"
+#include "kernels/names.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
@@ -99,7 +101,7 @@ struct HostPiece {
   uint32_t frame = kNoFlowRow;  // innermost frame around or itself
   RowSource source = RowSource::kNone;
   FlowCause cause = FlowCause::kHostGap;
-  Evidence evidence = Evidence::kAbsent;
+  CauseEvidence evidence = CauseEvidence::kAbsent;
 };
 
 struct HostThread {
@@ -124,6 +126,7 @@ struct Capture {
 struct FlowRun {
   const Trace* trace = nullptr;
   const Links* links = nullptr;
+  std::shared_ptr<const KernelNames> kernels;
   int64_t start_ns = 0;  // first event of host or device
   int64_t end_ns = 0;    // end of the last work or call
   int64_t work_end_ns = 0;
@@ -145,6 +148,8 @@ struct FlowRun {
 };
 
 // trace and links must outlive the run.
-FlowRun make_flow_run(const Trace& trace, const Links& links);
+// kernels: what the kernels are; absent: by the built-in table.
+FlowRun make_flow_run(const Trace& trace, const Links& links,
+                      std::shared_ptr<const KernelNames> kernels = {});
 
 }  // namespace assay

@@ -234,14 +234,37 @@ class Judge {
   FlowVerdict verdict_;
 };
 
-std::vector<WorkShare> work_by_name(const Trace& trace, Interval window, size_t most) {
-  const std::vector<bool> collective = collective_activities(trace);
-  std::unordered_map<uint32_t, WorkShare> by_name;
+// Kernels of the window that are no communication, by what they are.
+std::vector<KindShare> work_by_kind(const std::vector<NamedWork>& works,
+                                    const KernelNames& kernels) {
+  std::array<KindShare, kKernelKinds> by_kind{};
+  for (const NamedWork& work : works) {
+    if (work.kind != WorkKind::kCompute) continue;
+    const KernelKind kind = kernels.of(work.name).kind;
+    KindShare& share_of = by_kind[static_cast<size_t>(kind)];
+    share_of.kind = kind;
+    if (!share_of.longest) share_of.longest = work.name;  // works come longest first
+    share_of.ns += work.ns;
+    share_of.count += work.count;
+  }
+  std::vector<KindShare> kinds;
+  for (const KindShare& kind : by_kind) {
+    if (kind.ns > 0) kinds.push_back(kind);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const KindShare& a, const KindShare& b) { return a.ns > b.ns; });
+  return kinds;
+}
+
+std::vector<NamedWork> work_by_name(const Trace& trace, Interval window,
+                                    const KernelNames& kernels) {
+  const std::vector<bool> collective = collective_activities(trace, kernels);
+  std::unordered_map<uint32_t, NamedWork> by_name;
   const ActivityTable& rows = trace.activities;
   for (size_t a = 0; a < rows.size(); ++a) {
     const bool inside = rows.start_ns[a] >= window.start_ns && rows.start_ns[a] < window.end_ns;
     if (rows.kind[a] == ActivityKind::kSync || !inside) continue;
-    WorkShare& work = by_name[rows.name[a].value];
+    NamedWork& work = by_name[rows.name[a].value];
     work.name = rows.name[a];
     work.kind = rows.kind[a] == ActivityKind::kMemcpy   ? WorkKind::kCopy
                 : rows.kind[a] == ActivityKind::kMemset ? WorkKind::kFill
@@ -250,12 +273,11 @@ std::vector<WorkShare> work_by_name(const Trace& trace, Interval window, size_t 
     work.ns += rows.dur_ns[a];
     ++work.count;
   }
-  std::vector<WorkShare> works;
+  std::vector<NamedWork> works;
   for (const auto& [name, work] : by_name) works.push_back(work);
-  std::sort(works.begin(), works.end(), [](const WorkShare& a, const WorkShare& b) {
+  std::sort(works.begin(), works.end(), [](const NamedWork& a, const NamedWork& b) {
     return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
   });
-  if (works.size() > most) works.resize(most);
   return works;
 }
 
@@ -370,12 +392,27 @@ Program program_of(const Trace& trace) {
   return program;
 }
 
+BoundBy bound_of_ranks(const FlowTotals& sum, const FlowVerdictOptions& options) {
+  if (sum.window_ns <= 0) return BoundBy::kNoGpu;
+  Groups groups{};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    groups[static_cast<size_t>(group_of(static_cast<FlowCause>(c), true))] += sum.cause_ns[c];
+  }
+  groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += sum.collective_ns;
+  groups[static_cast<size_t>(BoundBy::kCopy)] += sum.copy_ns;
+  const double lost = share(sum.window_ns - sum.compute_ns, sum.window_ns);
+  if (lost <= options.device_bound) return BoundBy::kGpu;
+  return static_cast<BoundBy>(std::max_element(groups.begin(), groups.end()) - groups.begin());
+}
+
 FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options) {
   FlowVerdict verdict = Judge(report, options).judge();
   if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)
     verdict.bound = BoundBy::kNoHost;
-  verdict.work = work_by_name(trace, report.window, options.named);
+  verdict.work = work_by_name(trace, report.window, *report.kernels);
+  verdict.kinds = work_by_kind(verdict.work, *report.kernels);
+  if (verdict.work.size() > options.named) verdict.work.resize(options.named);
   verdict.lever = lever_of(verdict, report);
   verdict.program = program_of(trace);
   return verdict;

@@ -81,9 +81,17 @@ enum class Borderline : uint8_t {
 };
 
 // Device work by name, longest first.
-struct WorkShare {
+struct NamedWork {
   StringId name;
   WorkKind kind = WorkKind::kCompute;
+  int64_t ns = 0;
+  uint64_t count = 0;
+};
+
+// Kernels by what they are, communication left out.
+struct KindShare {
+  KernelKind kind = KernelKind::kOther;
+  StringId longest;  // the name with the largest sum
   int64_t ns = 0;
   uint64_t count = 0;
 };
@@ -103,7 +111,8 @@ struct FlowVerdict {
   std::optional<FlowCause> detail;   // largest idle cause of the leading group
   std::vector<LostGroup> lost;       // largest first; only what is not 0
   std::vector<Contributor> leading;  // of the leading group, largest first
-  std::vector<WorkShare> work;       // of the window, largest first
+  std::vector<NamedWork> work;       // of the window, largest first
+  std::vector<KindShare> kinds;      // of all kernels of the window, largest first
   // Cold starts: what bounds the rest, where that is enough to tell.
   bool cold_start = false;
   bool steady_judged = false;
@@ -122,6 +131,10 @@ struct FlowVerdictOptions {
   double borderline = 0.05;
   size_t named = 8;  // contributors and works that are listed
 };
+
+// What a job's time is lost to, from the sum over its ranks: as of one rank, but what stands in
+// collectives counts as waiting, since ranks that all came would leave them at once.
+BoundBy bound_of_ranks(const FlowTotals& sum, const FlowVerdictOptions& options = {});
 
 FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options);

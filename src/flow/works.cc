@@ -47,7 +47,7 @@ int64_t submit_time(const FlowRun& run, const FlowWork& work) {
 
 void add_works(FlowRun& run) {
   const ActivityTable& rows = run.trace->activities;
-  const std::vector<bool> collective = collective_activities(*run.trace);
+  const std::vector<bool> collective = collective_activities(*run.trace, *run.kernels);
   std::vector<Timed> order;
   for (uint32_t a = 0; a < rows.size(); ++a) {
     if (rows.kind[a] != ActivityKind::kSync) order.push_back({rows.start_ns[a], a});

@@ -304,13 +304,13 @@ constexpr FileFormat kFormats[] = {
         .page = "counter_formulas.md",
     },
     {
-        .key = "kernel_families",
-        .name = "rules of kernel families",
+        .key = "kernels",
+        .name = "rules of what kernels are",
         .family = FileFamily::kSettings,
         .endings = ".txt",
-        .match = match_families,
-        .give = "give it to assay tax with --families",
-        .page = "kernel_families.md",
+        .match = match_kernels,
+        .give = "give it with --kernels",
+        .page = "kernels.md",
     },
     {
         .key = "levels_map",
@@ -380,6 +380,7 @@ constexpr FileFormat kFormats[] = {
         .name = "a table that nsys stats or a viewer made of a trace, without what links its rows",
         .endings = ".csv",
         .match = match_nsys_stats,
+        .is_text = true,
         .give = "give the whole export: nsys export --type sqlite REPORT.nsys-rep",
     },
     {
@@ -433,6 +434,7 @@ constexpr FileFormat kFormats[] = {
         .name = "an execution trace of PyTorch or Chakra: a graph of operators without the device",
         .endings = ".et .json",
         .match = match_execution_trace,
+        .is_text = true,
         .give = "give the profiler's trace of the same run (export_chrome_trace)",
     },
     {
@@ -440,6 +442,7 @@ constexpr FileFormat kFormats[] = {
         .name = "a speedscope profile of a host's stacks",
         .endings = ".speedscope.json",
         .match = match_speedscope,
+        .is_text = true,
         .give = "it has no kernels: record with torch.profiler and export_chrome_trace",
     },
     {
@@ -489,6 +492,7 @@ constexpr FileFormat kFormats[] = {
         .name = "a web page, as a server sends in place of a file that needs a login",
         .endings = ".html",
         .match = match_web_page,
+        .is_text = true,
         .give = "fetch the file itself",
     },
 };
@@ -569,8 +573,10 @@ const FileFormat* format_of_file(const std::string& path) {
   return bytes ? format_of(file_head(*bytes, path)) : nullptr;
 }
 
-Error not_a(FileFamily wanted, const FileFormat& is, const FileHead& head) {
-  const ErrorCode code = head.binary ? ErrorCode::kUnsupported : ErrorCode::kNotATrace;
+Error not_a(FileFamily wanted, const FileFormat& is) {
+  // Of a folder, texts that are no traces are passed over: results lie beside what they are of.
+  const bool passed_over = is.family != FileFamily::kForeign || is.is_text;
+  const ErrorCode code = passed_over ? ErrorCode::kNotATrace : ErrorCode::kUnsupported;
   const std::string tail = "; " + std::string(is.give);
   if (is.family == FileFamily::kForeign) {
     return Error{code, "unsupported: " + std::string(is.name) + tail, "", -1};
@@ -594,7 +600,7 @@ Error explained(Error error, const std::string& path, FileFamily wanted) {
   const FileFormat* is = format_of(head);
   const bool plain = is != nullptr && is->match(head) == FormatMatch::kMarks;
   if (!plain || is->family == wanted) return error;
-  Error named = not_a(wanted, *is, head);
+  Error named = not_a(wanted, *is);
   named.code = error.code;
   named.file = path;
   return named;

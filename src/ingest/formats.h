@@ -72,6 +72,7 @@ struct FileFormat {
   std::string_view endings;  // of names, apart by blanks; the content decides, not these
   bool compressed = false;   // read also with .gz and .zst behind the ending
   FormatMatch (*match)(const FileHead&) = nullptr;
+  bool is_text = false;            // of foreign ones: may lie among traces
   std::string_view no_trace = {};  // why it is none, where that is more than another family
   std::string_view give;           // what to do with it
   std::string_view page = {};      // in docs/formats/, where it has one
@@ -94,7 +95,7 @@ const FileFormat* format_of_file(const std::string& path);
 constexpr size_t kFormatHeadBytes = 65536;
 
 // For a file of a format that the reader at hand does not take: what it is and what to do with it.
-Error not_a(FileFamily wanted, const FileFormat& is, const FileHead& head);
+Error not_a(FileFamily wanted, const FileFormat& is);
 // For an error of a reader that wanted a file of `wanted`: where the file is plainly something
 // else, that; else the error as it is. `path` becomes the error's file.
 Error explained(Error error, const std::string& path, FileFamily wanted);

@@ -56,10 +56,9 @@ Status check_storage(const FileFormat& format, const FileHead& head, const Trace
 // A JSON object may be a trace whatever its first keys are: the keys of a trace may come after
 // more than a head, behind what a user's program added. Only its reader can tell that there are
 // none.
-Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const FileHead& head,
-                             const ReadOptions& options) {
+Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const ReadOptions& options) {
   const FileFormat& chrome = file_formats().front();
-  const Error named = not_a(FileFamily::kTrace, is, head);
+  const Error named = not_a(FileFamily::kTrace, is);
   auto trace = chrome.read(input, options);
   if (trace) return trace;
   const ErrorCode code = trace.error().code;
@@ -73,8 +72,8 @@ Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options) {
   if (format == nullptr) return unknown_format(head, input.path);
   if (format->read == nullptr) {
     const bool object = head.json && input.head[first_text_byte(input.head)] == '{';
-    if (object) return load_undecided(input, *format, head, options);
-    return not_a(FileFamily::kTrace, *format, head);
+    if (object) return load_undecided(input, *format, options);
+    return not_a(FileFamily::kTrace, *format);
   }
   ASSAY_TRY(check_storage(*format, head, input));
   return format->read(input, options);

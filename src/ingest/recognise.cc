@@ -242,9 +242,11 @@ FormatMatch match_formulas(const FileHead& head) {
                   head.bytes.find("\nformula") != std::string_view::npos);
 }
 
-FormatMatch match_families(const FileHead& head) {
-  return marks_if(
-      starts_with_any(first_rule(head), {"family \"", "library:", "native:", "library-op:"}));
+FormatMatch match_kernels(const FileHead& head) {
+  const std::string_view rule = first_rule(head);
+  const bool aspect = starts_with_any(rule, {"kind ", "library ", "family \"", "type ", "tag ",
+                                             "collective ", "vendor:", "native:", "vendor-op:"});
+  return marks_if(aspect && rule.find(':') != std::string_view::npos);
 }
 
 FormatMatch match_levels_map(const FileHead& head) {

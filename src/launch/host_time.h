@@ -8,14 +8,11 @@
 
 #include "base/interval_index.h"
 #include "base/intervals.h"
+#include "trace/launch_wait.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
 namespace assay {
-
-// A launch call that has not returned after this long waits for room in the launch queue
-// (spec/launch 2).
-constexpr int64_t kLaunchBackPressureNs = 100'000;
 
 // Between operators an eager program spends microseconds; a millisecond without a single operator
 // or call is something else than dispatching.

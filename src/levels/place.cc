@@ -1,13 +1,15 @@
-// Problem: a kernel knows neither its operation nor its layer, and no trace has one thing that tells
-// both: labels, module frames, operators, graph replays and backward flows each tell some kernels of
-// some traces.
-// Method: what is launched is found on the host (labels, frames, operators around the call), once per
-// call; the sources are asked in falling priority (place.h). Where neither labels nor modules tell
-// layers, the sequence of operators, or of the kernels of a graph, is searched for a block that
-// repeats. Backward work is placed where its forward operator was, and what ran before its launch was
-// recorded as its twin in the next iteration.
-// Effect: of 35 of the 40 real traces under 1 % of the device time is unplaced; of two, which hold but
-// a handful of kernels, all of it (docs/measured/levels_coverage.md).
+// Problem: a kernel knows neither its operation nor its layer, and no trace has one thing that
+// tells both: labels, module frames, operators, graph replays and backward flows each tell some
+// kernels of some traces.
+//
+// Method: what is launched is found on the host (labels, frames, operators around the call), once
+// per call; the sources are asked in falling priority (place.h). Where neither labels nor modules
+// tell layers, the sequence of operators, or of the kernels of a graph, is searched for a block
+// that repeats. Backward work is placed where its forward operator was, and what ran before its
+// launch was recorded as its twin in the next iteration.
+//
+// Effect: of 35 of the 40 real traces under 1 % of the device time is unplaced; of two, which hold
+// but a handful of kernels, all of it (docs/measured/levels_coverage.md).
 
 #include "levels/place.h"
 

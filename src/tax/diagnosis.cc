@@ -98,7 +98,7 @@ TaxDiagnosis diagnose_tax(const TaxReport& report, const TaxSums& sums,
   find_largest(sums, diagnosis);
   LeverList levers(report.whole.t_e2e_ns, diagnosis.levers);
   const int64_t idle = limits.gpu_idle_ns;
-  const int64_t stack = host.py_ns + host.dispatch_ns - host.waiting_ns;
+  const int64_t stack = host.between_ns + host.py_ns + host.dispatch_ns;
   const int64_t path = stack + host.call_ns;
   const bool graphs_already = 2 * report.whole.orphans.graph_followers >= report.whole.sums.n;
   const auto compile = [&] { levers.add("compile", stack, kStack, idle, kIdle); };

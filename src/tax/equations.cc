@@ -7,6 +7,8 @@
 namespace assay {
 std::string_view tax_mode_name(TaxMode mode) {
   switch (mode) {
+    case TaxMode::kExclusive:
+      return "exclusive";
     case TaxMode::kPaper:
       return "paper";
     case TaxMode::kCode:
@@ -55,18 +57,27 @@ std::optional<int64_t> dispatch_base(const std::vector<KernelCost>& rows, BaseWe
   return low + (at(total / 2) - low + 1) / 2;
 }
 
+std::optional<double> hdbi(uint64_t kernels, int64_t t_device_ns, int64_t t_orch_ns) {
+  if (kernels == 0 || t_orch_ns <= 0) return std::nullopt;
+  const auto device = static_cast<double>(t_device_ns);
+  return device / (device + static_cast<double>(t_orch_ns));
+}
+
 TaxSummer::TaxSummer(TaxMode mode, int64_t base_ns, int64_t floor_ns)
     : mode_(mode), base_ns_(base_ns), floor_ns_(floor_ns) {}
 
 void TaxSummer::add(const KernelCost& row) {
   const auto all = static_cast<int64_t>(row.invocations);
   const auto paid = static_cast<int64_t>(row.invocations - row.unpaid);
-  const bool own_dispatch = mode_ == TaxMode::kCode && !row.library;
+  const bool own_dispatch = mode_ != TaxMode::kPaper && !row.library;
+  // Literally a library kernel pays the base even where its own dispatch took less.
+  const int64_t base_ns = is_literal(mode_) ? base_ns_ : std::min(base_ns_, row.t_dispatch_ns);
   sums_.n += row.invocations;
   sums_.t_device_ns += all * row.dur_ns;
   sums_.t_py_ns += paid * row.t_py_ns;
-  sums_.ft_dispatch_ns += paid * (own_dispatch ? row.t_dispatch_ns : base_ns_);
+  sums_.ft_dispatch_ns += paid * (own_dispatch ? row.t_dispatch_ns : base_ns);
   if (row.library) sums_.ct_ns += paid * std::max<int64_t>(0, row.t_dispatch_ns - base_ns_);
+  if (!is_literal(mode_)) sums_.kt_ns += paid * row.call_ns;
   sums_.host_observed_ns += paid * (row.t_py_ns + row.t_dispatch_ns);
   if (row.t_launch_ns) {
     sums_.kt_fw_ns += paid * std::max<int64_t>(0, *row.t_launch_ns - floor_ns_);
@@ -78,12 +89,10 @@ TaxSums TaxSummer::finish(uint64_t n_launch) const {
   TaxSums sums = sums_;
   sums.n_launch = n_launch;
   sums.ft_ns = sums.t_py_ns + sums.ft_dispatch_ns;
-  sums.kt_ns = static_cast<int64_t>(n_launch) * floor_ns_;
+  if (is_literal(mode_)) sums.kt_ns = static_cast<int64_t>(n_launch) * floor_ns_;
   sums.t_orch_ns = sums.ft_ns + sums.ct_ns + sums.kt_ns;
   sums.host_framework_ns = sums.host_observed_ns - sums.kt_ns;
-  const double both = static_cast<double>(sums.t_device_ns) + static_cast<double>(sums.t_orch_ns);
-  if (sums.n > 0 && sums.charged() && both > 0)
-    sums.hdbi = static_cast<double>(sums.t_device_ns) / both;
+  sums.hdbi = hdbi(sums.n, sums.t_device_ns, sums.t_orch_ns);
   return sums;
 }
 

@@ -3,11 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/launch_wait.h"
+
 namespace assay {
 
 namespace {
+
 constexpr int64_t kNever = INT64_MIN;
+
+// Calls in which the thread does nothing that leads to a launch: it waits for the device, or has
+// memory mapped, for which most drivers wait too.
+bool takes_thread_out(ApiRole role) {
+  return is_blocking(role) || role == ApiRole::kAllocate || role == ApiRole::kFree;
 }
+
+}  // namespace
 
 ExclusiveTiles::ExclusiveTiles(const Trace& trace, const Links& links,
                                const std::vector<TaxRow>& rows)
@@ -37,8 +47,9 @@ TaxTile ExclusiveTiles::tile(uint32_t row_id, int64_t from_ns) const {
   // A call starts, for this sum, not before the end of the call before.
   const int64_t call_ns = std::max(trace_.api_calls.start_ns[row.call.index()], before_ns);
   const int64_t open_ns = std::min(std::max({row.root_ns, before_ns, from_ns}), call_ns);
-  return {row_id, open_ns, std::clamp(row.entry_ns, open_ns, call_ns), call_ns,
-          std::max(trace_.end_ns(row.call), call_ns)};
+  const int64_t entry_ns = std::clamp(row.entry_ns, open_ns, call_ns);
+  return {row_id,   open_ns, std::clamp(row.py_ns, open_ns, entry_ns),
+          entry_ns, call_ns, std::max(trace_.end_ns(row.call), call_ns)};
 }
 
 // Walks back to the launch before, so that every call is looked at once.
@@ -51,10 +62,22 @@ std::vector<Interval> ExclusiveTiles::waits(const TaxTile& tile) const {
         call_owner_[call] != UINT32_MAX) {
       break;
     }
-    if (!is_blocking(links_.role_of(trace_, ApiCallId(call)))) continue;
+    if (!takes_thread_out(links_.role_of(trace_, ApiCallId(call)))) continue;
     waits.push_back({calls.start_ns[call], std::min(trace_.end_ns(ApiCallId(call)), tile.call_ns)});
   }
+  const int64_t held_up_ns = calls.start_ns[launch] + kLaunchBackPressureNs;
+  if (tile.end_ns > held_up_ns) {
+    waits.push_back({std::max(held_up_ns, tile.call_ns), tile.end_ns});
+  }
   return merge_intervals(std::move(waits));
+}
+
+ExclusiveCost ExclusiveTiles::cost(const TaxTile& tile, const std::vector<Interval>& waits) {
+  const auto part = [&](int64_t start_ns, int64_t end_ns) {
+    return end_ns - start_ns - length_ns(clip(waits, {start_ns, end_ns}));
+  };
+  return {part(tile.py_ns, tile.entry_ns), part(tile.entry_ns, tile.call_ns),
+          part(tile.call_ns, tile.end_ns)};
 }
 
 ExclusiveTax ExclusiveTiles::sum(const std::vector<uint32_t>& row_ids, int64_t from_ns) const {
@@ -78,10 +101,14 @@ ExclusiveTax ExclusiveTiles::sum(const std::vector<uint32_t>& row_ids, int64_t f
       last_ns = t.end_ns;
     }
     last_ns = std::max(last_ns, t.end_ns);
-    tax.py_ns += t.entry_ns - t.open_ns;
-    tax.dispatch_ns += t.call_ns - t.entry_ns;
-    tax.call_ns += t.end_ns - t.call_ns;
-    tax.waiting_ns += length_ns(waits(t));
+    const std::vector<Interval> waited = waits(t);
+    const ExclusiveCost charged = cost(t, waited);
+    const int64_t waiting_ns = length_ns(waited);
+    tax.py_ns += charged.py_ns;
+    tax.dispatch_ns += charged.dispatch_ns;
+    tax.call_ns += charged.call_ns;
+    tax.waiting_ns += waiting_ns;
+    tax.between_ns += t.end_ns - t.open_ns - charged.total_ns() - waiting_ns;
   }
   tax.threads_span_ns += last_ns - first_ns;
   tax.total_ns = tax.py_ns + tax.dispatch_ns + tax.call_ns;

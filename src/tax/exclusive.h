@@ -1,7 +1,14 @@
 #pragma once
 
-// The tiling of the host threads' time (spec/tax 2.2): every launch gets the time since the launch
-// before it on its thread, or since its outermost operator or frame began, whichever is later.
+// The time of the host threads that led to launches, each moment charged once (spec/flow 7). Every
+// launch gets what its thread did since the launch before it, or since its outermost operator or
+// frame began, whichever is later; of that
+//   T_Py      from the innermost frame around its dispatch entry, but not before the last outermost
+//             operator ended, to the entry
+//   dispatch  from the entry to the launch call
+//   call      the launch call
+// and what lies before T_Py is charged to no launch. Calls in which the thread waits for the device
+// or allocates are taken out of all of them.
 
 #include <cstdint>
 #include <vector>
@@ -11,10 +18,12 @@
 
 namespace assay {
 
-// The time of one launch: [open, entry) is T_Py, [entry, call) dispatch, [call, end) the call.
+// The time of one launch: [open, py) before T_Py, [py, entry) T_Py, [entry, call) dispatch,
+// [call, end) the call.
 struct TaxTile {
   uint32_t row = 0;  // index into TaxReport::rows
   int64_t open_ns = 0;
+  int64_t py_ns = 0;
   int64_t entry_ns = 0;
   int64_t call_ns = 0;
   int64_t end_ns = 0;
@@ -31,9 +40,12 @@ class ExclusiveTiles {
   // The tile of a row that owns its call. Tiles of one thread do not overlap.
   TaxTile tile(uint32_t row_id, int64_t from_ns) const;
 
-  // Blocking calls between the tile's start and its launch, merged: their lengths over all tiles
-  // sum to ExclusiveTax::waiting_ns.
+  // What the thread waited for or allocated in the tile, merged: blocking calls, allocations and
+  // releases, and its launch call beyond kLaunchBackPressureNs.
   std::vector<Interval> waits(const TaxTile& tile) const;
+
+  // The tile's parts without its waits.
+  static ExclusiveCost cost(const TaxTile& tile, const std::vector<Interval>& waits);
 
  private:
   const Trace& trace_;

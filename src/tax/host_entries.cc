@@ -12,6 +12,7 @@ constexpr uint32_t kNone = UINT32_MAX;
 // first), each with the one around it, which comes before it.
 struct Spans {
   const std::vector<int64_t>* start_ns = nullptr;
+  const std::vector<int64_t>* dur_ns = nullptr;
   const std::vector<StringId>* name = nullptr;
   const std::vector<ThreadId>* thread = nullptr;
   std::vector<uint32_t> parent;
@@ -21,7 +22,7 @@ struct Spans {
 };
 
 Spans operator_spans(const Trace& trace, const Links& links) {
-  Spans spans{&trace.ops.start_ns, &trace.ops.name, &trace.ops.thread, {}, {}};
+  Spans spans{&trace.ops.start_ns, &trace.ops.dur_ns, &trace.ops.name, &trace.ops.thread, {}, {}};
   spans.parent.reserve(trace.ops.size());
   for (OpId parent : links.op_parent) spans.parent.push_back(parent.value);
   spans.call_span.reserve(trace.api_calls.size());
@@ -34,7 +35,7 @@ Spans operator_spans(const Trace& trace, const Links& links) {
 Spans range_spans(const Trace& trace) {
   const AnnotationTable& ranges = trace.annotations;
   const ApiCallTable& calls = trace.api_calls;
-  Spans spans{&ranges.start_ns, &ranges.name, &ranges.thread, {}, {}};
+  Spans spans{&ranges.start_ns, &ranges.dur_ns, &ranges.name, &ranges.thread, {}, {}};
   spans.parent.assign(ranges.size(), kNone);
   spans.call_span.assign(calls.size(), kNone);
   std::vector<uint32_t> open;
@@ -132,9 +133,13 @@ struct Around {
   std::vector<uint32_t> entry;  // innermost aten span, else the span itself; none at and in steps
   std::vector<uint32_t> outer;  // innermost non-aten span around it
   std::vector<uint32_t> root;   // outermost span, steps apart
+  std::vector<int64_t> before_ns;  // of outermost spans: latest end of those before on the thread
 
   Around(const Trace& trace, const Spans& spans)
-      : entry(spans.size(), kNone), outer(spans.size(), kNone), root(spans.size(), kNone) {
+      : entry(spans.size(), kNone),
+        outer(spans.size(), kNone),
+        root(spans.size(), kNone),
+        before_ns(spans.size(), INT64_MIN) {
     const std::vector<NameKind> kinds = name_kinds(trace);
     std::vector<uint32_t> aten(spans.size(), kNone);
     for (uint32_t span = 0; span < spans.size(); ++span) {
@@ -154,6 +159,13 @@ struct Around {
       if (kind == NameKind::kAten) aten[span] = span;
       if (root[span] == kNone) root[span] = span;
       entry[span] = aten[span] != kNone ? aten[span] : span;
+    }
+    int64_t end_ns = INT64_MIN;
+    for (uint32_t span = 0; span < spans.size(); ++span) {
+      if (span > 0 && (*spans.thread)[span] != (*spans.thread)[span - 1]) end_ns = INT64_MIN;
+      if (root[span] != span) continue;
+      before_ns[span] = end_ns;
+      end_ns = std::max(end_ns, (*spans.start_ns)[span] + (*spans.dur_ns)[span]);
     }
   }
 };
@@ -212,6 +224,7 @@ class EntryFinder {
     (ranges_ ? entry.range.value : entry.op.value) = found;
     entry.start_ns = start_of(found);
     entry.root_ns = std::min(entry.root_ns, start_of(around_.root[span]));
+    entry.before_ns = around_.before_ns[around_.root[span]];
     entry.single_launch = below_[found] == 1;
     if (frame_ns_[found] != INT64_MAX) {
       entry.torch_ns = frame_ns_[found];

@@ -16,6 +16,7 @@ struct HostEntry {
   AnnotationId range;  // the same where ranges stand in for operators
   int64_t start_ns = 0;
   std::optional<int64_t> torch_ns;  // where T_Py starts
+  int64_t before_ns = INT64_MIN;    // end of the outermost operators before the entry's own
   int64_t root_ns = 0;         // start of the outermost operator or frame; of the call, if none
   bool single_launch = false;  // no other call under the entry made device work
 

@@ -102,6 +102,7 @@ struct DatabaseBuilder {
       const TaxRow& row = rows[r];
       duration.push_back(row.cost.dur_ns);
       entry.unpaid += row.cost.unpaid;
+      entry.exclusive_ns += row.exclusive.total_ns();
       if (row.cost.t_launch_ns) t_launch.push_back(*row.cost.t_launch_ns);
       entry.single_launch &= row.single_launch;
       if (!row.has_entry() || !row.owns_call()) continue;

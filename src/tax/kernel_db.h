@@ -40,10 +40,11 @@ struct KernelDbEntry {
   bool single_launch = false;  // its operator never launches anything else
   bool library = false;        // I_lib
   std::string family;
-  KernelSpread t_py;        // over invocations with a dispatch entry and a launch of their own
-  KernelSpread t_dispatch;  // the same
-  KernelSpread t_launch;    // over invocations that have one
-  KernelSpread duration;    // over all
+  KernelSpread t_py;         // over invocations with a dispatch entry and a launch of their own
+  KernelSpread t_dispatch;   // the same
+  KernelSpread t_launch;     // over invocations that have one
+  KernelSpread duration;     // over all
+  int64_t exclusive_ns = 0;  // sum of TaxRow::exclusive
 };
 
 struct KernelDatabase {

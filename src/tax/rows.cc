@@ -29,6 +29,8 @@ void set_host(const HostEntry& entry, int64_t call_ns, TaxRow& row) {
   row.single_launch = entry.single_launch;
   row.entry_ns = entry.found() ? entry.start_ns : call_ns;
   row.root_ns = std::min(entry.root_ns, row.entry_ns);
+  row.py_ns = entry.torch_ns ? std::min(std::max(*entry.torch_ns, entry.before_ns), row.entry_ns)
+                             : row.entry_ns;
   if (!entry.found() || row.follower) return;
   row.cost.t_dispatch_ns = call_ns - entry.start_ns;
   row.without_py = !entry.torch_ns;
@@ -108,7 +110,7 @@ TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& 
       set_host(entries.of(row.call), time_ns, row);
       if (!row.follower) set_launch(activities.start_ns[a] - time_ns, row);
     } else {
-      row.entry_ns = row.root_ns = time_ns;
+      row.entry_ns = row.root_ns = row.py_ns = time_ns;
     }
     row.cost.unpaid = row.owns_call() ? 0 : 1;
     row.window = static_cast<uint32_t>(window_at(windows, time_ns));  // -1: UINT32_MAX

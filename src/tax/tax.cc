@@ -185,6 +185,9 @@ Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Wind
   set_base(kernels, report);
   const TaxMeter meter(trace, links, report.rows, kernels, options.mode, report.base_ns.value_or(0),
                        report.floor.floor_ns);
+  for (uint32_t r = 0; r < report.rows.size(); ++r) {
+    if (report.rows[r].owns_call()) report.rows[r].exclusive = meter.exclusive_cost(r);
+  }
   measure_windows(meter, trace, windows, report);
   measure_phases(meter, trace, links, windows, report);
   report.families =

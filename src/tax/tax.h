@@ -5,9 +5,10 @@
 // T_Orchestration and set against the time the device was active. From a trace alone;
 // tax/measured.h does the same from isolated replays.
 //
-// T_Orchestration charges an operator's dispatch once per kernel it launches, so it may exceed wall
-// time (spec/tax 2.2): it is the paper's number, never a share of latency. The exclusive sum beside
-// it tiles the host threads' time and cannot exceed it.
+// Charged literally, an operator pays its Python and dispatch once per kernel that it launches, and
+// T_Orchestration may exceed wall time many times over (spec/tax 2.2). By default every moment of a
+// thread is charged once, so that no sum exceeds the time of the threads (spec/flow 7); the literal
+// sums stand beside it, named so.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +30,15 @@
 
 namespace assay {
 
-// What a native kernel (I_lib = 0) is charged for its dispatch.
+// What a launch is charged.
 enum class TaxMode : uint8_t {
-  kPaper,  // Eq. 4: T_Py + the dispatch base, whatever its own dispatch took
-  kCode,   // the authors' program: T_Py + that kernel's own dispatch
+  kExclusive,  // the time of its thread that led to it and that nothing before was charged for
+  kPaper,      // literally Eq. 4: T_Py + the dispatch base, whatever its own dispatch took
+  kCode,       // literally the authors' program: native kernels (I_lib = 0) pay their own dispatch
 };
 std::string_view tax_mode_name(TaxMode mode);
+// Whether the sums of this mode are the papers' as printed: they may exceed wall time.
+constexpr bool is_literal(TaxMode mode) { return mode != TaxMode::kExclusive; }
 
 // Over what the dispatch base (Eq. 7) is a median.
 enum class BaseWeighting : uint8_t {
@@ -43,7 +47,7 @@ enum class BaseWeighting : uint8_t {
 };
 
 struct TaxOptions {
-  TaxMode mode = TaxMode::kPaper;
+  TaxMode mode = TaxMode::kExclusive;
   BaseWeighting base_weighting = BaseWeighting::kKernel;
   bool count_copies = false;  // memcpy and memset rows count as kernels in N and T_Device
   std::optional<LaunchFloor> floor = std::nullopt;  // absent: found in the trace
@@ -63,7 +67,8 @@ struct KernelCost {
   // T_launch, Eq. 6; absent for all kernels of a graph launch but its first, and for kernels whose
   // call is not in the trace.
   std::optional<int64_t> t_launch_ns = std::nullopt;
-  int64_t dur_ns = 0;  // t_k
+  int64_t dur_ns = 0;   // t_k
+  int64_t call_ns = 0;  // time in the launch call; of exclusive costs only
 };
 
 // Sums of Eq. 1 to 8 over rows. ft_ns + ct_ns + kt_ns == t_orch_ns exactly, and
@@ -72,11 +77,12 @@ struct TaxSums {
   uint64_t n = 0;         // N: kernel invocations
   uint64_t n_launch = 0;  // API calls behind them: what pays the floor
   int64_t t_py_ns = 0;
-  // paper: base per paid invocation; code: base for library, own dispatch for native
+  // exclusive: own dispatch, of library kernels up to the base; paper: base per paid invocation;
+  // code: base for library, own dispatch for native
   int64_t ft_dispatch_ns = 0;
   int64_t ft_ns = 0;              // sum of Delta FT
   int64_t ct_ns = 0;              // sum of I_lib x Delta CT
-  int64_t kt_ns = 0;              // n_launch x T_floor^sys
+  int64_t kt_ns = 0;              // exclusive: time in launch calls; else n_launch x T_floor^sys
   int64_t kt_fw_ns = 0;           // sum of max(0, T_launch - floor): reported, not in T_Orch
   int64_t t_orch_ns = 0;          // Eq. 2
   int64_t t_device_ns = 0;        // T_DeviceActive: a sum, not a union
@@ -97,19 +103,33 @@ constexpr int64_t kDispatchNoiseNs = 100;
 // meaningful then.
 std::optional<int64_t> dispatch_base(const std::vector<KernelCost>& rows, BaseWeighting weighting);
 
+// Eq. 3; absent without kernels, or with nothing charged.
+std::optional<double> hdbi(uint64_t kernels, int64_t t_device_ns, int64_t t_orch_ns);
+
 // Eq. 1 to 8 over rows with a given base and floor. n_launch: API calls behind the rows.
 TaxSums sum_tax(const std::vector<KernelCost>& rows, TaxMode mode, int64_t base_ns,
                 int64_t floor_ns, uint64_t n_launch);
 
-// The tiling of the host threads' time (spec/tax 2.2): py + dispatch + call, disjoint per thread.
+// The time of the host threads that led to launches, each moment once (tax/exclusive.h). All parts
+// are disjoint: total_ns + between_ns + waiting_ns <= threads_span_ns.
 struct ExclusiveTax {
   int64_t py_ns = 0;
   int64_t dispatch_ns = 0;
   int64_t call_ns = 0;
-  int64_t total_ns = 0;    // their sum
-  int64_t waiting_ns = 0;  // of py and dispatch: inside calls that wait for the device
-  int64_t threads_span_ns =
-      0;  // sum over threads of first open to last call end: never below total
+  int64_t total_ns = 0;    // their sum: T_Orch, each moment once
+  int64_t between_ns = 0;  // under an outer frame or operator, before T_Py: work of no launch
+  int64_t waiting_ns = 0;  // in calls that wait for the device or allocate, and in launch calls
+                           // beyond kLaunchBackPressureNs
+  int64_t threads_span_ns = 0;  // sum over threads of first open to last call end
+};
+
+// What one launch is charged of its thread's time, waits left out.
+struct ExclusiveCost {
+  int64_t py_ns = 0;
+  int64_t dispatch_ns = 0;
+  int64_t call_ns = 0;
+
+  int64_t total_ns() const { return py_ns + dispatch_ns + call_ns; }
 };
 
 // How the rows of a trace could be read, and what could not.
@@ -150,8 +170,10 @@ std::string_view tax_phase_name(TaxPhase phase);
 struct TaxWindow {
   std::string name;
   TaxPhase phase = TaxPhase::kNone;
-  TaxSums sums;
+  TaxSums sums;     // by TaxReport::mode
+  TaxSums literal;  // as printed, by the mode if that is literal, else kPaper; may exceed wall
   ExclusiveTax exclusive;
+  std::optional<double> hdbi_exclusive;  // Eq. 3 with the exclusive total; absent as sums.hdbi
   TaxOrphans orphans;
   // Wall time. Of the whole trace: from the earliest operator, call or kernel to the last kernel's
   // end. Of a window: from its start to its end or its last kernel's end, whichever is later.
@@ -159,9 +181,9 @@ struct TaxWindow {
   // The ratios are NaN where T_e2e is 0.
   double idle_fraction = 0;    // (T_e2e - T_DeviceActive) / T_e2e; negative when streams overlap
   double gpu_utilisation = 0;  // T_DeviceActive / T_e2e
-  // Both NaN where nothing is charged (TaxSums::charged).
-  double additivity = 0;                    // T_Orch / exclusive total; NaN when that is 0
-  double orch_over_e2e = 0;                 // T_Orch / T_e2e; above 1 is told as a trust note
+  // Of the literal T_Orch; both NaN where nothing is charged (TaxSums::charged).
+  double additivity = 0;                    // literal T_Orch / exclusive total; NaN when that is 0
+  double orch_over_e2e = 0;                 // literal T_Orch / T_e2e
   uint64_t unique_names = 0;                // distinct cleaned kernel names
   double diversity_ratio = 0;               // unique_names / N
   std::optional<double> kernels_per_token;  // N / tokens, when the tokens of the window are known
@@ -192,9 +214,13 @@ struct TaxRow {
   AnnotationId range;            // dispatch entry where ranges stand in for operators
   uint32_t window = UINT32_MAX;  // index into Windows; UINT32_MAX = outside all
   uint16_t family = 0;           // index into KernelBook::families()
-  KernelCost cost;
-  int64_t entry_ns = 0;  // start of the dispatch entry; of the call, without one
-  int64_t root_ns = 0;   // start of the outermost operator or frame around the call; of the call
+  KernelCost cost;               // literal: every kernel from the start of its entry and frame
+  int64_t entry_ns = 0;          // start of the dispatch entry; of the call, without one
+  // Start of T_Py, but not before the end of the last outermost operator before on its thread;
+  // entry_ns where T_Py is not known.
+  int64_t py_ns = 0;
+  ExclusiveCost exclusive;  // over the whole trace; of rows that own their call
+  int64_t root_ns = 0;      // start of the outermost operator or frame around the call; of the call
   bool single_launch = false;  // its operator launches nothing else: what the base rests on
   bool follower = false;       // not the first kernel of its call
   bool without_py = false;     // has an entry, but nothing around it to measure T_Py from
@@ -206,7 +232,7 @@ struct TaxRow {
 };
 
 struct TaxReport {
-  TaxMode mode = TaxMode::kPaper;
+  TaxMode mode = TaxMode::kExclusive;
   BaseWeighting base_weighting = BaseWeighting::kKernel;
   LaunchFloor floor;               // T_floor^sys
   std::optional<int64_t> base_ns;  // T_dispatch_base; absent: no native kernel, taken as 0

@@ -1,6 +1,7 @@
 #pragma once
 
-// Eq. 1 to 8 one row at a time, so that subsets of the rows of a trace need no copies.
+// Eq. 1 to 8 one row at a time, of exclusive or literal costs as the mode says, so that subsets of
+// the rows of a trace need no copies.
 
 #include <cstdint>
 

@@ -50,9 +50,13 @@ CostliestCall costliest_call(const TaxReport& report) {
     if (!row.op || !row.owns_call()) continue;
     CostliestCall& call = calls[row.op];
     ++call.kernels;
-    call.ns += row.cost.t_py_ns;
-    const bool own = row.cost.library || report.mode == TaxMode::kCode;
-    call.ns += own ? row.cost.t_dispatch_ns : report.base_ns.value_or(0);
+    if (is_literal(report.mode)) {
+      const bool own = row.cost.library || report.mode == TaxMode::kCode;
+      call.ns += row.cost.t_py_ns;
+      call.ns += own ? row.cost.t_dispatch_ns : report.base_ns.value_or(0);
+    } else {
+      call.ns += row.exclusive.py_ns + row.exclusive.dispatch_ns;
+    }
     if (call.ns > most.ns) most = call;
   }
   return most;
@@ -71,7 +75,10 @@ void note_rows(const TaxReport& report, NoteList& notes) {
             "least this time (base and floor each)");
   notes.add("kernels_without_op", orphans.without_op, times(orphans.without_op, base_ns),
             "t_py_ns,ft_ns,ct_ns",
-            report.mode == TaxMode::kPaper
+            report.mode == TaxMode::kExclusive
+                ? "kernels launched outside all operators (Triton, custom launchers): their T_Py "
+                  "and dispatch are unknown, and nothing but their launch calls is charged"
+            : report.mode == TaxMode::kPaper
                 ? "kernels launched outside all operators (Triton, custom launchers): their T_Py "
                   "and own dispatch are unknown, T_Py is taken as 0 and the dispatch base, this "
                   "time in all, is charged for them"
@@ -157,9 +164,10 @@ void note_time(const Trace& trace, const TaxReport& report, NoteList& notes) {
   notes.add("several_devices", devices > 1 ? devices : 0, 0,
             "t_device_ns,gpu_utilisation,idle_fraction",
             "devices ran kernels in this process: T_DeviceActive sums over all of them");
-  uint64_t above = whole.orch_over_e2e > 1 ? 1 : 0;
+  const bool literal = is_literal(report.mode);
+  uint64_t above = literal && whole.orch_over_e2e > 1 ? 1 : 0;
   int64_t above_ns = above != 0 ? whole.sums.t_orch_ns - whole.t_e2e_ns : 0;
-  if (report.window_source != WindowSource::kWholeTrace) {
+  if (literal && report.window_source != WindowSource::kWholeTrace) {
     for (const TaxWindow& window : report.windows) {
       if (!(window.orch_over_e2e > 1)) continue;
       ++above;
@@ -168,12 +176,8 @@ void note_time(const Trace& trace, const TaxReport& report, NoteList& notes) {
   }
   notes.add("orch_above_wall", above, above_ns, "t_orch_ns,orch_over_e2e,hdbi",
             "T_Orch is larger than the wall time (here by up to this time): it charges an operator "
-            "once per kernel it launches and is no share of latency; take the exclusive sum for "
-            "that");
-  notes.add("waiting_in_exclusive", whole.exclusive.waiting_ns > 0 ? 1 : 0,
-            whole.exclusive.waiting_ns, "t_orch_exclusive_ns",
-            "of the exclusive sum, this time the host threads spent in calls that wait for the "
-            "device, which is no work");
+            "once per kernel it launches and is no share of latency; --mode exclusive charges each "
+            "moment once");
 }
 
 void note_windows(const Windows& windows, const TaxReport& report, NoteList& notes) {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/numbers.h"
-#include "tax/tax_summer.h"
 
 namespace assay {
 namespace {
@@ -47,20 +46,47 @@ TaxMeter::TaxMeter(const Trace& trace, const Links& links, const std::vector<Tax
   }
 }
 
-TaxSums TaxMeter::sum(const std::vector<uint32_t>& row_ids) const {
-  TaxSummer summer(mode_, base_ns_, floor_ns_);
+ExclusiveCost TaxMeter::exclusive_cost(uint32_t row_id, int64_t from_ns) const {
+  const TaxTile tile = tiles_.tile(row_id, from_ns);
+  return ExclusiveTiles::cost(tile, tiles_.waits(tile));
+}
+
+uint64_t TaxMeter::add_rows(const std::vector<uint32_t>& row_ids, int64_t from_ns,
+                            TaxSummer& summer) const {
   uint64_t launches = 0;
-  for (uint32_t row : row_ids) {
-    summer.add(rows_[row].cost);
+  for (const uint32_t row : row_ids) {
+    KernelCost cost = rows_[row].cost;
+    if (!is_literal(mode_) && rows_[row].owns_call()) {
+      const ExclusiveCost exclusive = exclusive_cost(row, from_ns);
+      cost.t_py_ns = exclusive.py_ns;
+      cost.t_dispatch_ns = exclusive.dispatch_ns;
+      cost.call_ns = exclusive.call_ns;
+    }
+    summer.add(cost);
     launches += rows_[row].owns_call() ? 1 : 0;
   }
-  return summer.finish(launches);
+  return launches;
+}
+
+TaxSums TaxMeter::sum(const std::vector<uint32_t>& row_ids) const {
+  TaxSummer summer(mode_, base_ns_, floor_ns_);
+  return summer.finish(add_rows(row_ids, INT64_MIN, summer));
 }
 
 int64_t TaxMeter::last_kernel_end(const std::vector<uint32_t>& row_ids) const {
   int64_t last_ns = INT64_MIN;
   for (uint32_t row : row_ids) last_ns = std::max(last_ns, trace_.end_ns(rows_[row].kernel));
   return last_ns;
+}
+
+TaxSums TaxMeter::literal_sums(const std::vector<uint32_t>& row_ids) const {
+  TaxSummer summer(is_literal(mode_) ? mode_ : TaxMode::kPaper, base_ns_, floor_ns_);
+  uint64_t launches = 0;
+  for (const uint32_t row : row_ids) {
+    summer.add(rows_[row].cost);
+    launches += rows_[row].owns_call() ? 1 : 0;
+  }
+  return summer.finish(launches);
 }
 
 uint64_t TaxMeter::count_names(const std::vector<uint32_t>& row_ids) const {
@@ -92,18 +118,20 @@ TaxOrphans TaxMeter::count_orphans(const std::vector<uint32_t>& row_ids) const {
 }
 
 TaxWindow TaxMeter::fill(std::string name, const std::vector<uint32_t>& row_ids,
-                         ExclusiveTax exclusive, int64_t t_e2e_ns) const {
+                         const TaxSums& sums, ExclusiveTax exclusive, int64_t t_e2e_ns) const {
   TaxWindow window;
   window.name = std::move(name);
-  window.sums = sum(row_ids);
+  window.sums = sums;
+  window.literal = literal_sums(row_ids);
   window.exclusive = exclusive;
+  window.hdbi_exclusive = hdbi(sums.n, sums.t_device_ns, exclusive.total_ns);
   window.orphans = count_orphans(row_ids);
   window.t_e2e_ns = t_e2e_ns;
   window.idle_fraction = share(t_e2e_ns - window.sums.t_device_ns, t_e2e_ns);
   window.gpu_utilisation = share(window.sums.t_device_ns, t_e2e_ns);
-  const bool charged = window.sums.charged();
-  window.additivity = share(window.sums.t_orch_ns, charged ? exclusive.total_ns : 0);
-  window.orch_over_e2e = share(window.sums.t_orch_ns, charged ? t_e2e_ns : 0);
+  const bool charged = window.literal.charged();
+  window.additivity = share(window.literal.t_orch_ns, charged ? exclusive.total_ns : 0);
+  window.orch_over_e2e = share(window.literal.t_orch_ns, charged ? t_e2e_ns : 0);
   window.unique_names = count_names(row_ids);
   window.diversity_ratio =
       share(static_cast<int64_t>(window.unique_names), static_cast<int64_t>(window.sums.n));
@@ -115,31 +143,38 @@ TaxWindow TaxMeter::measure_whole() const {
   std::iota(all.begin(), all.end(), 0U);
   const int64_t t_e2e_ns =
       all.empty() ? 0 : std::max<int64_t>(0, last_kernel_end(all) - first_start(trace_, rows_));
-  return fill("whole trace", all, tiles_.sum(all, INT64_MIN), t_e2e_ns);
+  return fill("whole trace", all, sum(all), tiles_.sum(all, INT64_MIN), t_e2e_ns);
 }
 
 TaxWindow TaxMeter::measure(const Window& window, const std::vector<uint32_t>& row_ids) const {
   const int64_t end_ns = std::max(window.end_ns, last_kernel_end(row_ids));
-  return fill(window.name, row_ids, tiles_.sum(row_ids, window.start_ns), end_ns - window.start_ns);
+  TaxSummer summer(mode_, base_ns_, floor_ns_);
+  const TaxSums sums = summer.finish(add_rows(row_ids, window.start_ns, summer));
+  return fill(window.name, row_ids, sums, tiles_.sum(row_ids, window.start_ns),
+              end_ns - window.start_ns);
 }
 
 TaxWindow TaxMeter::combine(std::string name, const std::vector<Window>& windows,
                             const std::vector<std::vector<uint32_t>>& row_ids) const {
   std::vector<uint32_t> all;
   ExclusiveTax exclusive;
+  TaxSummer summer(mode_, base_ns_, floor_ns_);
+  uint64_t launches = 0;
   int64_t t_e2e_ns = 0;
   for (size_t w = 0; w < windows.size(); ++w) {
     const TaxWindow one = measure(windows[w], row_ids[w]);
     all.insert(all.end(), row_ids[w].begin(), row_ids[w].end());
+    launches += add_rows(row_ids[w], windows[w].start_ns, summer);
     t_e2e_ns += one.t_e2e_ns;
     exclusive.py_ns += one.exclusive.py_ns;
     exclusive.dispatch_ns += one.exclusive.dispatch_ns;
     exclusive.call_ns += one.exclusive.call_ns;
     exclusive.total_ns += one.exclusive.total_ns;
+    exclusive.between_ns += one.exclusive.between_ns;
     exclusive.waiting_ns += one.exclusive.waiting_ns;
     exclusive.threads_span_ns += one.exclusive.threads_span_ns;
   }
-  return fill(std::move(name), all, exclusive, t_e2e_ns);
+  return fill(std::move(name), all, summer.finish(launches), exclusive, t_e2e_ns);
 }
 
 std::vector<std::vector<uint32_t>> rows_of_windows(const Trace& trace,

@@ -8,6 +8,7 @@
 
 #include "tax/exclusive.h"
 #include "tax/tax.h"
+#include "tax/tax_summer.h"
 #include "tax/unique_kernels.h"
 
 namespace assay {
@@ -23,14 +24,21 @@ class TaxMeter {
   // Several windows taken together: host and wall time of the windows are added.
   TaxWindow combine(std::string name, const std::vector<Window>& windows,
                     const std::vector<std::vector<uint32_t>>& row_ids) const;
+  // By the mode, over the whole trace.
   TaxSums sum(const std::vector<uint32_t>& row_ids) const;
+  // Of a row that owns its call, over the whole trace.
+  ExclusiveCost exclusive_cost(uint32_t row_id) const { return exclusive_cost(row_id, INT64_MIN); }
 
  private:
+  TaxSums literal_sums(const std::vector<uint32_t>& row_ids) const;
   int64_t last_kernel_end(const std::vector<uint32_t>& row_ids) const;
   uint64_t count_names(const std::vector<uint32_t>& row_ids) const;
   TaxOrphans count_orphans(const std::vector<uint32_t>& row_ids) const;
-  TaxWindow fill(std::string name, const std::vector<uint32_t>& row_ids, ExclusiveTax exclusive,
-                 int64_t t_e2e_ns) const;
+  ExclusiveCost exclusive_cost(uint32_t row_id, int64_t from_ns) const;
+  // Adds rows whose exclusive time begins at from_ns or later; returns the launches among them.
+  uint64_t add_rows(const std::vector<uint32_t>& row_ids, int64_t from_ns, TaxSummer& summer) const;
+  TaxWindow fill(std::string name, const std::vector<uint32_t>& row_ids, const TaxSums& sums,
+                 ExclusiveTax exclusive, int64_t t_e2e_ns) const;
 
   const Trace& trace_;
   const Links& links_;

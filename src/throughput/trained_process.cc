@@ -1,9 +1,11 @@
 // Problem: an interval must cover what it says for rows of a kind that nobody measured (a new
 // configuration, a larger batch), and the process's own standard deviation does not.
+//
 // Method: per kind of question the rows are left out block by block, a block being all that such a
-// question would lack; what the process then misses, in its own standard deviations, is the scale of
-// that kind. Leaving out is in closed form on one factorisation (gp.h), which is made when first asked
-// for: a model file with digests never does.
+// question would lack; what the process then misses, in its own standard deviations, is the scale
+// of that kind. Leaving out is in closed form on one factorisation (gp.h), which is made when
+// first asked for: a model file with digests never does.
+//
 // Effect: one factorisation in place of one per block; what the intervals then cover is in
 // docs/measured/throughput_llm_inference_bench.md.
 

@@ -107,12 +107,14 @@ def check_sums(expect, imported, report):
     tax = report["tax"]
     tiles = [event for event in imported.slices if event.get("cat") == "assay"
              and imported.threads[event["tid"]][1].startswith("tax, ")]
-    for key, sum_key in (("py", "py"), ("dispatch", "dispatch"), ("call", "call"), ("wait", "waiting")):
+    for key, sum_key in (("py", "py"), ("dispatch", "dispatch"), ("call", "call"), ("wait", "waiting"),
+                         ("between", "between")):
         parts = [event for event in tiles if event["args"]["part"] == key]
         expect(total(parts) == tax[f"exclusive_{sum_key}_ns"],
                f"tax slices '{key}' sum to exclusive_{sum_key}_ns")
     launches = [event for event in tiles if event["args"]["part"] == "launch"]
-    expect(total(launches) == tax["t_orch_exclusive_ns"], "launches of the tax sum to t_orch_exclusive_ns")
+    expect(total(launches) == sum(tax[key] for key in ("t_orch_exclusive_ns", "exclusive_between_ns", "exclusive_waiting_ns")),
+           "launches of the tax sum to t_orch_exclusive_ns and what lies beside it")
     for key in ("ft_ns", "ct_ns", "kt_ns", "t_orch_ns"):
         expect(argument(launches, key) == (tax[key] or 0), f"launches of the tax sum to {key}: "
                f"{argument(launches, key)} and {tax[key]}")

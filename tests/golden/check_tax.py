@@ -26,6 +26,11 @@ LEAST_SAMPLES = 8
 BUDGET_S = 30  # after this no further trace is begun; small ones go first
 NOISE_NS = 100
 # Other ranks and other writings of a run that is checked; named on the command line they are read.
+# Calls in which a thread does nothing that leads to a launch: it waits for the device, or has memory mapped.
+TAKES_OUT = re.compile(r"^(cuda|cu|hip)(?!Memcpy\w*Async)(?!\w*Get\w*Alloc)\w*(Synchronize|Memcpy|Malloc|MemAlloc|HostAlloc"
+                       r"|HostRegister|HostUnregister|Free|MemCreate|MemMap|MemUnmap|MemRelease|MemSetAccess"
+                       r"|AddressReserve|PoolTrimTo|ArrayCreate|ArrayDestroy)")
+QUEUE_FULL_NS = 100_000  # a launch call that takes longer waits from here on
 TWINS = re.compile(r"megatron_kineto_[1-7]|rank-1$|operator_cats|trace_diff_control")
 
 # Board as its driver names it, and the launch of a null kernel under the PyTorch profiler.
@@ -226,18 +231,71 @@ def launch_floor(tables, header, kernels):
     return "estimated", int(value + 0.5)
 
 
-def exclusive(owned):
-    """Of the threads' time, what led to their launches, each moment once."""
-    total = 0
-    before = {}
-    for call in sorted(owned, key=lambda call: (call.start, -call.dur)):
-        reached = before.get(call.lane)
-        start = call.start if reached is None else max(call.start, reached)
-        opened = call.root if reached is None else max(call.root, reached)
-        end = max(call.end, start)
-        total += end - min(opened, start)
-        before[call.lane] = end if reached is None else max(reached, end)
-    return total
+def outermost_ends(tables):
+    """Sets op.before for every outermost operator: when the last one before it on its thread had ended."""
+    lanes = collections.defaultdict(list)
+    for op in tables["ops"]:
+        chain = around(op)
+        if chain and chain[-1] is op:
+            lanes[op.lane].append(op)
+    for ops in lanes.values():
+        latest = None
+        for op in sorted(ops, key=lambda op: (op.start, -op.dur)):
+            op.before = latest
+            latest = op.end if latest is None else max(latest, op.end)
+
+
+class Thread:
+    """Time of one thread, of which some is spent waiting."""
+
+    def __init__(self, calls):
+        self.waits = [(call.start, call.end) for call in calls if TAKES_OUT.search(call.name)]
+
+    def worked(self, start, end, but=()):
+        """Length of [start, end) outside of the waits and of `but`, instant by instant of their edges."""
+        spans = [(max(a, start), min(b, end)) for a, b in [*self.waits, *but] if a < end and b > start]
+        edges = sorted({start, end, *(edge for span in spans for edge in span)})
+        return sum(b - a for a, b in zip(edges, edges[1:]) if not any(x <= a and b <= y for x, y in spans))
+
+
+def exclusive(tables, owned, base):
+    """The exclusive sums of docs/metrics.md: Python, dispatch, its excess over the base, calls."""
+    outermost_ends(tables)
+    calls = collections.defaultdict(list)
+    for call in tables["api_calls"]:
+        calls[call.lane].append(call)
+    owners = {id(call) for call in owned}
+    sums = collections.Counter()
+    for lane, lane_calls in calls.items():
+        reached, between = None, []
+        for call in sorted(lane_calls, key=lambda call: (call.start, -call.dur)):
+            if id(call) not in owners:
+                between.append(call)
+                continue
+            thread = Thread(between)
+            start = call.start if reached is None else max(call.start, reached)
+            opened = min(start, call.root if reached is None else max(call.root, reached))
+            entry = python = start
+            if call.entry is not None:
+                entry = min(max(call.entry.start, opened), start)
+                begin = [opened] if call.torch is None else [opened, call.torch]
+                if call.torch is None:
+                    python = entry
+                else:
+                    before = around(call.entry)[-1].before
+                    python = min(max(begin + ([] if before is None else [before])), entry)
+            end = max(call.end, start)
+            full = [(max(start, call.start + QUEUE_FULL_NS), end)]
+            # Only waits that began in this tile are known to be its own.
+            thread.waits = [(a, b) for a, b in thread.waits if a >= opened]
+            dispatch = thread.worked(entry, start)
+            sums["py"] += thread.worked(python, entry)
+            sums["dispatch"] += dispatch
+            sums["call"] += Thread([]).worked(start, end, full)
+            if call.entry is not None and is_library(call.first.name):
+                sums["ct"] += max(0, dispatch - base)
+            reached, between = end if reached is None else max(reached, end), []
+    return sums
 
 
 def tax(path):
@@ -257,21 +315,27 @@ def tax(path):
     want["floor.floor_ns"] = known_floor
     want["n"] = len(kernels)
     want["n_launch"] = len(owned)
-    want["t_py_ns"] = sum(call.entry.start - call.torch for call in owned
-                          if call.entry is not None and call.torch is not None)
+    parts = exclusive(tables, owned, base or 0)
+    want["t_py_ns"] = want["exclusive_py_ns"] = parts["py"]
     want["dispatch_base_ns"] = base
-    want["ft_ns"] = want["t_py_ns"] + len(owned) * (base or 0)
-    want["ct_ns"] = sum(max(0, call.start - call.entry.start - (base or 0)) for call in owned
-                        if call.entry is not None and is_library(call.first.name))
-    want["kt_ns"] = len(owned) * floor
-    want["t_orch_ns"] = want["ft_ns"] + want["ct_ns"] + want["kt_ns"]
+    want["exclusive_dispatch_ns"] = parts["dispatch"]
+    want["ct_ns"] = parts["ct"]
+    want["ft_ns"] = parts["py"] + parts["dispatch"] - parts["ct"]
+    want["kt_ns"] = want["exclusive_call_ns"] = parts["call"]
+    want["t_orch_ns"] = want["t_orch_exclusive_ns"] = parts["py"] + parts["dispatch"] + parts["call"]
     if kernels and want["t_orch_ns"] == 0:  # nothing could be charged: that is no 0
         want.update(dict.fromkeys(("t_py_ns", "ft_ns", "ct_ns", "kt_ns", "t_orch_ns")))
+    want["t_py_literal_ns"] = sum(call.entry.start - call.torch for call in owned
+                                  if call.entry is not None and call.torch is not None)
+    want["t_orch_literal_ns"] = want["t_py_literal_ns"] + len(owned) * ((base or 0) + floor) + sum(
+        max(0, call.start - call.entry.start - (base or 0)) for call in owned
+        if call.entry is not None and is_library(call.first.name))
+    if kernels and want["t_orch_literal_ns"] == 0:
+        want.update(dict.fromkeys(("t_py_literal_ns", "t_orch_literal_ns")))
     want["t_device_ns"] = sum(kernel.dur for kernel in kernels)
     starts = [row.start for table in ("ops", "api_calls") for row in tables[table]]
     starts += [kernel.start for kernel in kernels]
     starts += [call.root for call in owned]
-    want["t_orch_exclusive_ns"] = exclusive(owned)
     launches = [call.first.start - call.start for call in owned]
     want["kt_fw_ns"] = sum(max(0, max(0, ns) - floor) for ns in launches if ns > -10_000)
     want["orphans.without_call"] = sum(kernel.call is None for kernel in kernels)

@@ -111,7 +111,8 @@ def check_measured(checker):
 
 def check_kernels(checker, database):
     """The table of the costliest kernels says of each what the database says."""
-    tax = json.loads(checker.run("tax", TRACE, "--top", "0", "--format", "json").stdout)["tax"]
+    tax = json.loads(checker.run("tax", TRACE, "--top", "0", "--mode", "paper", "--floor", str(FLOOR_NS), "--format",
+                                 "json").stdout)["tax"]
     entries = {entry["key"]: entry for entry in database["entries"]}
     checker.check(len(tax["kernels"]) == len(entries), "--top 0 does not list every unique kernel")
     base, floor = tax["dispatch_base_ns"], tax["floor"]["floor_ns"]
@@ -140,6 +141,7 @@ def check_refusals(checker, database, replay, floor):
     checker.refuses("schema_version 9", "tax", TRACE, "--floor",
                     checker.write("v9.json", {**floor_file("x"), "schema_version": 9}))
     checker.refuses("kind is 'assay-floor'", "tax", TRACE, "--replay", floor)
+    checker.refuses("leave out --mode exclusive", "tax", TRACE, "--replay", replay, "--mode", "exclusive")
     checker.refuses("cut off", "tax", TRACE, "--replay", checker.write("cut.json", replay.read_text()[:500]))
     checker.refuses("cannot write", "tax", TRACE, "--export-kernel-db", checker.folder / "no/db.json")
     checker.refuses("is an input", "tax", TRACE, "--export-kernel-db", TRACE)

@@ -300,7 +300,7 @@ def tax(c):
     for path in sorted(c.traces.glob("*.json.gz")):
         name = path.name[:-len(".json.gz")]
         try:
-            rows[name] = last_window(c.ask("tax", path, *c.floor())["tax"])
+            rows[name] = last_window(c.ask("tax", path, "--mode", "paper", *c.floor())["tax"])
             result = c.work / f"{name}.replay.json"
             if result.exists():
                 rows[name]["measured"] = per_window(c.ask("tax", path, "--replay", result, *c.floor())["tax"])

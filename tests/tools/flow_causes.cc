@@ -49,7 +49,7 @@ void totals(const char* key, const FlowTotals& of, std::string& out) {
     int64_t sum = 0;
     for (size_t c = 0; c < kFlowCauses; ++c) sum += of.evidence_ns[c][e];
     if (e > 0) out += ',';
-    out += '"' + std::string(evidence_name(static_cast<Evidence>(e))) + "\":" + std::to_string(sum);
+    out += '"' + std::string(evidence_name(static_cast<CauseEvidence>(e))) + "\":" + std::to_string(sum);
   }
   out += "}}";
 }

@@ -1,5 +1,6 @@
 #include "report/flow/section.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/numbers.h"
@@ -21,7 +22,7 @@ struct StateRow {
 
 StateRow busy_row(const char* state, int64_t ns) {
   StateRow row{.state = state, .ns = ns};
-  row.evidence_ns[static_cast<size_t>(Evidence::kRecorded)] = ns;
+  row.evidence_ns[static_cast<size_t>(CauseEvidence::kRecorded)] = ns;
   return row;
 }
 
@@ -44,16 +45,16 @@ std::vector<StateRow> state_rows(const FlowTotals& total) {
 
 Table causes_table(const FlowTotals& total) {
   const std::vector<StateRow> rows = state_rows(total);
-  const auto evidence = [](Evidence kind) {
+  const auto evidence = [](CauseEvidence kind) {
     return [kind](const StateRow& row) { return row.evidence_ns[static_cast<size_t>(kind)]; };
   };
   TableOf table(rows, {.key = "causes", .title = "What the device did, or why it did nothing"});
   table.add(keys::state, &StateRow::state)
       .add(keys::ns, &StateRow::ns)
       .add(keys::of_window, [&](const StateRow& row) { return share(row.ns, total.window_ns); })
-      .add(keys::recorded_ns, evidence(Evidence::kRecorded), Show::kDataOnly)
-      .add(keys::inferred_ns, evidence(Evidence::kInferred))
-      .add(keys::absent_ns, evidence(Evidence::kAbsent))
+      .add(keys::recorded_ns, evidence(CauseEvidence::kRecorded), Show::kDataOnly)
+      .add(keys::inferred_ns, evidence(CauseEvidence::kInferred))
+      .add(keys::absent_ns, evidence(CauseEvidence::kAbsent))
       .add(keys::opened_by_sync_ns, &StateRow::opened_by_sync_ns, Show::kDataOnly)
       .add(keys::opened_by_host_ns, &StateRow::opened_by_host_ns, Show::kDataOnly);
   return std::move(table);
@@ -68,20 +69,19 @@ Table contributors_table(const FlowAnswer& answer) {
   const int64_t window_ns = answer.report.total.window_ns;
   TableOf table(answer.report.contributors,
                 {.key = "contributors", .title = "What stands behind each cause"});
-  table
-      .add(keys::state,
-           [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
-      .add(keys::name, [&](const Contributor& c) { return text_or_none(trace, c.name); },
-           elastic())
+  table.add(keys::state, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
+      .add(
+          keys::name, [&](const Contributor& c) { return text_or_none(trace, c.name); }, elastic())
       .add(keys::ns, &Contributor::ns)
       .add(keys::of_window, [&](const Contributor& c) { return share(c.ns, window_ns); })
       .add(keys::slices, &Contributor::slices)
       .add(keys::longest_slice_ns, &Contributor::longest_ns)
-      .add(keys::within,
-           [&](const Contributor& c) {
-             return text_or_none(trace, c.within_op ? c.within_op : c.within_frame);
-           },
-           elastic(Show::kDataOnly));
+      .add(
+          keys::within,
+          [&](const Contributor& c) {
+            return text_or_none(trace, c.within_op ? c.within_op : c.within_frame);
+          },
+          elastic(Show::kDataOnly));
   return std::move(table);
 }
 
@@ -100,8 +100,8 @@ Prose levers_prose(const std::vector<Lever>& levers) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const Lever& lever : levers) {
     prose.paragraphs.push_back("at most " + format_ns(lever.at_most_ns) + " (" +
-                               format_share(lever.share_of_window) + " of the window): " +
-                               lever.what + ". Bound: " + lever.basis + ".");
+                               format_share(lever.share_of_window) +
+                               " of the window): " + lever.what + ". Bound: " + lever.basis + ".");
   }
   return prose;
 }
@@ -117,22 +117,54 @@ Facts flow_facts(const FlowAnswer& answer) {
   const FlowReport& r = answer.report;
   return {.key = "flow",
           .title = "What the answer rests on",
-          .items = {fact(keys::window_ns, r.window.length()),
-                    data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
-                    fact(keys::leading_share, finite_value(v.leading_share)),
-                    fact(keys::recorded_share, finite_value(v.recorded_share)),
-                    fact(keys::inferred_share, finite_value(v.inferred_share)),
-                    fact(keys::absent_share, finite_value(v.absent_share)),
-                    fact(keys::linked_share, finite_value(v.linked_share)),
-                    fact(keys::model_error, finite_value(r.fit.model_error)),
-                    fact(keys::unexplained_share, finite_value(r.fit.unexplained_share)),
-                    data_fact(keys::first_lever, std::string(first_lever_word(v.lever))),
-                    data_fact(keys::steady_cause, v.cold_start && v.steady_judged
-                                                      ? Value(std::string(bound_by_word(v.steady_bound)))
-                                                      : Value())}};
+          .items = {
+              fact(keys::window_ns, r.window.end_ns - r.window.start_ns),
+              data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
+              fact(keys::leading_share, finite_value(v.leading_share)),
+              fact(keys::recorded_share, finite_value(v.recorded_share)),
+              fact(keys::inferred_share, finite_value(v.inferred_share)),
+              fact(keys::absent_share, finite_value(v.absent_share)),
+              fact(keys::linked_share, finite_value(v.linked_share)),
+              fact(keys::model_error, finite_value(r.fit.model_error)),
+              fact(keys::unexplained_share, finite_value(r.fit.unexplained_share)),
+              data_fact(keys::first_lever, std::string(first_lever_word(v.lever))),
+              data_fact(keys::steady_cause, v.cold_start && v.steady_judged
+                                                ? Value(std::string(bound_by_word(v.steady_bound)))
+                                                : Value())}};
+}
+
+RankFlow job_of(const std::vector<RankFlow>& ranks) {
+  RankFlow job;
+  for (const RankFlow& rank : ranks) job.total += rank.total;
+  job.bound = bound_of_ranks(job.total);
+  return job;
 }
 
 }  // namespace
+
+std::string job_flow_words(const std::vector<RankFlow>& ranks) {
+  const RankFlow job = job_of(ranks);
+  const FlowTotals& total = job.total;
+  if (job.bound == BoundBy::kNoGpu) return "";
+  std::string text = "Over " + format_counted(ranks.size(), "rank", "ranks") + ": ";
+  text += "device time goes to computing for " +
+          format_share(share(total.compute_ns, total.window_ns)) +
+          ", to collectives with nothing beside them for " +
+          format_share(share(total.collective_ns, total.window_ns)) +
+          ", and the devices are idle for " + format_share(share(total.idle_ns, total.window_ns)) +
+          "; what leads is " + std::string(bound_by_word(job.bound)) + ".";
+  return text;
+}
+
+Section job_flow_section(const std::vector<RankFlow>& ranks) {
+  const RankFlow job = job_of(ranks);
+  FlowVerdict verdict;
+  verdict.bound = job.bound;
+  verdict.device_idle_share = share(job.total.idle_ns, job.total.window_ns);
+  return {.key = "",
+          .title = "Where the time of all ranks went",
+          .blocks = {answer_facts(verdict), causes_table(job.total)}};
+}
 
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
   return {.key = "",

@@ -6,27 +6,17 @@
 #include <vector>
 
 #include "flow/verdict.h"
-#include "kernels/book.h"
 #include "report/document/document.h"
+#include "report/run/section.h"
 #include "trace/trace.h"
 
 namespace assay {
-
-// A way to make the run faster and what it can give at most, by a replay without what it removes.
-struct Lever {
-  std::string key;   // stable: "cheaper_host", "device_work", ...
-  std::string what;  // one sentence: what to do
-  int64_t at_most_ns = 0;
-  double share_of_window = 0;
-  std::string basis;  // which measured number bounds it
-};
 
 // What the causes of a run are told with.
 struct FlowAnswer {
   const Trace& trace;
   const FlowReport& report;
   const FlowVerdict& verdict;
-  const KernelBook& kernels;
 };
 
 // The answer in at most three sentences: what bounds the run and who does it; what is uncertain
@@ -39,5 +29,15 @@ std::string levers_text(const std::vector<Lever>& levers);
 
 // Top level "cause", "device_idle_share", "flow", "causes", "contributors" and "levers".
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers);
+
+// One rank's share in what a job says.
+struct RankFlow {
+  FlowTotals total;
+  BoundBy bound = BoundBy::kNoGpu;
+};
+// Over all ranks: what the job's time is lost to, with top level "cause", "device_idle_share" and
+// "causes". Ranks without device work say nothing.
+std::string job_flow_words(const std::vector<RankFlow>& ranks);
+Section job_flow_section(const std::vector<RankFlow>& ranks);
 
 }  // namespace assay

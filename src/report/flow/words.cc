@@ -7,9 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/numbers.h"
+#include "flow/names.h"
+#include "kernels/kernel.h"
+#include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/flow/section.h"
-#include "trace/api_names.h"
 
 namespace assay {
 namespace {
@@ -47,23 +50,18 @@ std::string_view cause_words(FlowCause cause) {
   return "";
 }
 
-double share_of(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0.0;
-}
-
 class Words {
  public:
   explicit Words(const FlowAnswer& answer)
       : trace_(answer.trace),
         report_(answer.report),
         verdict_(answer.verdict),
-        kernels_(answer.kernels),
         total_(answer.report.total) {}
 
   // Of the window times devices, which all shares are of.
-  std::string of_window(int64_t ns) const { return format_share(share_of(ns, total_.window_ns)); }
+  std::string of_window(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
   std::string window() const {
-    std::string text = format_ns(report_.window.length());
+    std::string text = format_ns(report_.window.end_ns - report_.window.start_ns);
     if (report_.devices.size() > 1) {
       text += " on " + format_count(static_cast<int64_t>(report_.devices.size())) + " devices";
     }
@@ -88,10 +86,30 @@ class Words {
     const std::string_view name = trace_.text(contributor.name);
     if (contributor.source == RowSource::kActivity) return describe_kernel(name);
     std::string text(name);
-    const StringId around = contributor.within_op ? contributor.within_op : contributor.within_frame;
-    const bool tells_more = contributor.cause == FlowCause::kInput && around &&
-                            around != contributor.name;
-    return tells_more ? text + " in " + std::string(trace_.text(around)) : text;
+    return text;
+  }
+
+  // The data loader around a stretch of time, as an operator, label or frame names it.
+  std::string loader_around(Interval span) const {
+    const auto in_table = [&](const auto& table) -> std::string {
+      for (size_t i = 0; i < table.size(); ++i) {
+        const bool around = table.start_ns[i] <= span.start_ns &&
+                            table.start_ns[i] + table.dur_ns[i] >= span.end_ns;
+        if (around && classify_host_name(trace_.text(table.name[i])).input) {
+          return std::string(trace_.text(table.name[i]));
+        }
+      }
+      return "";
+    };
+    std::string name = in_table(trace_.ops);
+    if (name.empty()) name = in_table(trace_.annotations);
+    return name.empty() ? in_table(trace_.frames) : name;
+  }
+
+  std::string loader() const {
+    if (verdict_.leading.empty()) return "";
+    const std::string name = loader_around(verdict_.leading.front().longest);
+    return name.empty() || name == name_of(verdict_.leading.front()) ? "" : " under " + name;
   }
 
   // The parts of the host's time, largest first: "operators 41.0 %, Python 29.2 %".
@@ -119,10 +137,9 @@ class Words {
                " while the host prepares and launches work (" + host_parts() + ").";
       case BoundBy::kInput:
         return "Starved for input: the GPU is idle " + idle() + ", " + lost(BoundBy::kInput) +
-               " while the host loads data" + first_of(2) + ".";
+               " while the host loads data" + loader() + first_of(2) + ".";
       case BoundBy::kSync:
-        return "Bound by synchronisation: the GPU is idle " + idle() + ", " +
-               lost(BoundBy::kSync) +
+        return "Bound by synchronisation: the GPU is idle " + idle() + ", " + lost(BoundBy::kSync) +
                " because the host waits for the device and only then goes on" + first_of(2) + ".";
       case BoundBy::kAlloc:
         return "Allocation-bound: the GPU is idle " + idle() + ", " + lost(BoundBy::kAlloc) +
@@ -148,7 +165,7 @@ class Words {
       case BoundBy::kTooLittle:
         return too_little();
       case BoundBy::kNoGpu:
-        return "No GPU work in this trace.";
+        return no_kernels_words(trace_);
       case BoundBy::kNoHost:
         return "Undecided: the GPU is idle " + idle() +
                ", and the trace has no host row that says why; record the host's launch calls too.";
@@ -170,6 +187,20 @@ class Words {
     return "";
   }
 
+  // What to do about it, where no lever says so.
+  std::string next_step() const {
+    if (verdict_.bound == BoundBy::kUnseenWork) {
+      return report_.evidence.recorded_waits == 0
+                 ? "Record from an earlier start, with all processes and the rows of waits."
+                 : "Record from an earlier start, with all processes.";
+    }
+    if (verdict_.bound == BoundBy::kTooLittle && verdict_.cold_ns * 2 > total_.idle_ns) {
+      return "Most of that time (" + format_ns(verdict_.cold_ns) + ") are one-off costs" +
+             cold_names() + cold_note() + ".";
+    }
+    return "";
+  }
+
   std::string after_start() const {
     if (!verdict_.cold_start) return "";
     if (!verdict_.steady_judged) {
@@ -183,9 +214,10 @@ class Words {
  private:
   static std::string group_name(BoundBy bound) {
     constexpr std::array<std::string_view, kBounds> kNames = {
-        "the GPU",       "the host", "input", "synchronisation", "allocation", "one-off costs",
-        "unseen work",   "waiting in collectives", "communication", "copies",  "missing demand",
-        "too few rows",  "no GPU work",            "no host rows"};
+        "the GPU",       "the host",      "input",          "synchronisation",
+        "allocation",    "one-off costs", "unseen work",    "waiting in collectives",
+        "communication", "copies",        "missing demand", "too few rows",
+        "no GPU work",   "no host rows"};
     return std::string(kNames[static_cast<size_t>(bound)]);
   }
   std::string group_text(const LostGroup& group) const {
@@ -204,6 +236,15 @@ class Words {
     return names.empty() ? "" : ", first " + names;
   }
 
+  std::string cold_names() const {
+    for (const Contributor& contributor : report_.contributors) {
+      if (contributor.cause != FlowCause::kCold) continue;
+      const std::string name = name_of(contributor);
+      return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
+    }
+    return "";
+  }
+
   std::string cold_note() const {
     if (report_.evidence.captured_ns * 2 < verdict_.cold_ns) return "";
     return "; " + format_counted(report_.evidence.captures, "graph was", "graphs were") +
@@ -211,7 +252,7 @@ class Words {
   }
 
   std::string longest(WorkKind kind) const {
-    for (const WorkShare& work : verdict_.work) {
+    for (const NamedWork& work : verdict_.work) {
       if (work.kind != kind) continue;
       return ", first " + describe_kernel(trace_.text(work.name)) + " " + format_ns(work.ns);
     }
@@ -228,23 +269,16 @@ class Words {
     if (!verdict_.kinds.empty()) {
       const KindShare& kind = verdict_.kinds.front();
       text += "; " + std::string(kernel_kind_name(kind.kind)) + " kernels are " +
-              format_share(share_of(kind.ns, report_.evidence.kernel_ns)) + " of kernel time";
+              format_share(share(kind.ns, report_.evidence.kernel_ns)) + " of kernel time";
     }
     return text + longest(WorkKind::kCompute) + ".";
   }
 
   std::string unseen() const {
     std::string text = "Undecided: the GPU shows no work for " + idle();
-    if (report_.evidence.rows_left_out > 0) {
-      return text + ", but " + format_count(static_cast<int64_t>(report_.evidence.rows_left_out)) +
-             " dispatches between the rows are not in the file: whether it was idle is not "
-             "recorded.";
-    }
     text += ", but work that was handed over was pending in " + lost(BoundBy::kUnseenWork) +
-            first_of(1) +
-            ": earlier work or work that is not recorded kept it busy, or rows were left out. "
-            "Record from an earlier start";
-    return text + (report_.evidence.recorded_waits == 0 ? ", with synchronisation rows." : ".");
+            first_of(1) + ": earlier work, or work that is not recorded, kept it busy.";
+    return text;
   }
 
   std::string too_little() const {
@@ -261,13 +295,12 @@ class Words {
   const Trace& trace_;
   const FlowReport& report_;
   const FlowVerdict& verdict_;
-  const KernelBook& kernels_;
   const FlowTotals& total_;
 };
 
 class Levers {
  public:
-  explicit Levers(const FlowAnswer& answer) : answer_(answer), words_(answer) {}
+  explicit Levers(const FlowAnswer& answer) : answer_(answer) {}
 
   std::vector<Lever> find() {
     const FlowVerdict& verdict = answer_.verdict;
@@ -322,7 +355,8 @@ class Levers {
     if (pytorch()) {
       return "take the host off the path: " + graphs + ", torch.compile, or a faster CPU core";
     }
-    return "take the host off the path: " + graphs + ", larger pieces of work, or a faster CPU core";
+    return "take the host off the path: " + graphs +
+           ", larger pieces of work, or a faster CPU core";
   }
 
   std::string remove_syncs() const {
@@ -333,15 +367,14 @@ class Levers {
   // Gains below 1 % of the window are no levers.
   void add(FirstLever lever, std::string key, std::string what, int64_t at_most_ns,
            std::string basis) {
-    const int64_t window_ns = answer_.report.window.length();
+    const int64_t window_ns = (answer_.report.window.end_ns - answer_.report.window.start_ns);
     if (at_most_ns * 100 < window_ns) return;
-    const FirstLever leading = answer_.verdict.lever == FirstLever::kLessHostWork
-                                   ? FirstLever::kGraphOrCompile
-                               : answer_.verdict.lever == FirstLever::kBalanceRanks
-                                   ? FirstLever::kOverlapCommunication
-                                   : answer_.verdict.lever;
-    levers_.push_back({{std::move(key), std::move(what), at_most_ns,
-                        share_of(at_most_ns, window_ns), std::move(basis)},
+    const FirstLever leading =
+        answer_.verdict.lever == FirstLever::kLessHostWork   ? FirstLever::kGraphOrCompile
+        : answer_.verdict.lever == FirstLever::kBalanceRanks ? FirstLever::kOverlapCommunication
+                                                             : answer_.verdict.lever;
+    levers_.push_back({{std::move(key), std::move(what), at_most_ns, share(at_most_ns, window_ns),
+                        std::move(basis)},
                        lever == leading});
   }
 
@@ -354,13 +387,10 @@ class Levers {
     add(FirstLever::kFasterKernel, "device_work",
         "make " + std::string(kernel_kind_name(kind.kind)) + " kernels cheaper, first " +
             describe_kernel(answer_.trace.text(kind.longest)),
-        bound_ns,
-        "summed duration of these kernels: " +
-            format_counted(kind.count, "run", "runs"));
+        bound_ns, "summed duration of these kernels: " + format_counted(kind.count, "run", "runs"));
   }
 
   const FlowAnswer& answer_;
-  Words words_;
   std::vector<Ranked> levers_;
 };
 
@@ -369,7 +399,7 @@ class Levers {
 std::vector<std::string> flow_words(const FlowAnswer& answer) {
   const Words words(answer);
   std::vector<std::string> sentences = {words.sentence()};
-  for (std::string text : {words.doubt(), words.after_start()}) {
+  for (std::string text : {words.doubt(), words.after_start(), words.next_step()}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   return sentences;

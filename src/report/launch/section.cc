@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/numbers.h"
 #include "kernels/name.h"
 #include "report/document/means.h"
 #include "report/launch/charts.h"
@@ -22,10 +23,6 @@ std::string bracket_note(const Bracket& bracket, int64_t value_ns) {
 
 Value unless_refused(const Bracket& bracket, Value value) {
   return bracket.refused ? Value() : std::move(value);
-}
-
-double share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::nan("");
 }
 
 std::string origin_words(OriginSource origin) {

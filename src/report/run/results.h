@@ -12,9 +12,6 @@
 
 // Verdict
 #define ASSAY_VERDICT_RESULTS(R, U, O) \
-  U(bound, "the class, see below") \
-  R(borderline, "borderline", kNone, \
-    "a deciding share is at its bound, or shares point different ways") \
   U(gpu_idle_share, "`gpu_idle_union_ns` / IL") \
   R(gpu_idle_share_low, "GPU idle, of IL, at least", kShare, "the bracket of GPU idle / IL") \
   R(gpu_idle_share_high, "GPU idle, of IL, at most", kShare, "") \
@@ -36,7 +33,7 @@
   R(idle_blocked_share, "of GPU idle: host blocked in a call", kShare, \
     "GPU idle time in which some launching thread was blocked in a call / GPU idle") \
   R(what, "what", kText, "what to do, or what a trust note is about") \
-  R(share_of_il, "of IL", kShare, "`at_most_ns` / IL") \
+  R(share_of_window, "of window", kShare, "`at_most_ns` / window") \
   R(affects, "affects", kText, "keys of the numbers that it moves")
 
 #define ASSAY_RUN_RESULTS(R, U, O) \

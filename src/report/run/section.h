@@ -8,7 +8,6 @@
 
 #include "kernels/names.h"
 #include "launch/bound.h"
-#include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "report/document/document.h"
 #include "trace/links.h"
@@ -38,24 +37,20 @@ void hide_from_readers(Section& section);
 // ---- the words (verdict.cc) ----
 // A way to make the run faster and what it can give at most.
 struct Lever {
-  std::string key;   // stable: "fewer_launches", "cuda_graph", "remove_syncs", ...
+  std::string key;   // stable: "cheaper_host", "device_work", "input", ...
   std::string what;  // one sentence: what to do
   int64_t at_most_ns = 0;
-  double share_of_il = 0;
+  double share_of_window = 0;
   std::string basis;  // which measured number bounds it
-};
-struct VerdictWords {
-  std::vector<std::string> sentences;  // the first one is the answer
-  std::vector<Lever> levers;           // largest first
 };
 bool has_kernels(const Trace& trace);
 // Why there is nothing to say about launches, in a trace without kernels.
 std::string no_kernels_words(const Trace& trace);
 // "cheaper_host", where there is something to give.
 std::vector<Lever> host_levers(const LaunchReport& launch);
-VerdictWords verdict_words(const Trace& trace, const LaunchReport& launch,
-                           const FusionReport& fusion, const TraceVerdict& verdict);
-// "verdict_numbers" and "levers".
-Section verdict_section(const TraceVerdict& verdict, const std::vector<Lever>& levers);
+// Graphs and iterations, a sentence each where there is something to say.
+std::vector<std::string> run_words(const LaunchReport& launch);
+// "verdict_numbers": shares of the launch room.
+Section verdict_section(const TraceVerdict& verdict);
 
 }  // namespace assay

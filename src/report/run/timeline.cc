@@ -377,11 +377,17 @@ std::vector<std::string> thread_names(const Trace& trace) {
 
 // A launch, and in it the layers that it passed through. Its share of the sums of the tax report is
 // in its values: those of FT and CT are computed, not seen, and have no place on the time line.
-// Waits lie inside the layer that called, so that a wait for the GPU is not taken for its work.
+// Waits are cut out of the layer that called, so that a wait for the GPU is not taken for its work.
 void TimelineMaker::add_tax_tile(const TaxTile& tile, const std::vector<Interval>& waits,
                                  TaxSummer summer, TimelineTrack& track) {
   const TaxRow& row = rooms_.tax.rows[tile.row];
-  summer.add(row.cost);
+  KernelCost cost = row.cost;
+  if (!is_literal(rooms_.tax.mode)) {
+    cost.t_py_ns = row.exclusive.py_ns;
+    cost.t_dispatch_ns = row.exclusive.dispatch_ns;
+    cost.call_ns = row.exclusive.call_ns;
+  }
+  summer.add(cost);
   const TaxSums sums = summer.finish(1);
   track.add(tile.open_ns, tile.end_ns, kernel_text(row.kernel), text("launch").value, sums.ft_ns,
             sums.ct_ns, sums.kt_ns, sums.t_orch_ns);
@@ -393,13 +399,16 @@ void TimelineMaker::add_tax_tile(const TaxTile& tile, const std::vector<Interval
   };
   const auto part = [&](int64_t start_ns, int64_t end_ns, std::string_view key,
                         std::string_view words) {
-    slice(start_ns, end_ns, key, words);
-    for (const Interval& wait : waits) {
-      slice(std::max(wait.start_ns, start_ns), std::min(wait.end_ns, end_ns), "wait",
-            "waiting for the GPU");
+    if (start_ns >= end_ns) return;
+    for (const Interval& piece : subtract({{start_ns, end_ns}}, waits)) {
+      slice(piece.start_ns, piece.end_ns, key, words);
     }
   };
-  part(tile.open_ns, tile.entry_ns, "py", "Python and before (T_Py)");
+  for (const Interval& wait : waits) {
+    slice(wait.start_ns, wait.end_ns, "wait", "waiting for the GPU, or allocating");
+  }
+  part(tile.open_ns, tile.py_ns, "between", "other work of the host");
+  part(tile.py_ns, tile.entry_ns, "py", "Python (T_Py)");
   part(tile.entry_ns, tile.call_ns, "dispatch", "dispatch");
   part(tile.call_ns, tile.end_ns, "call", "launch call");
 }

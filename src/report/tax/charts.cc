@@ -14,25 +14,21 @@
 namespace assay {
 namespace {
 
-const char* dispatch_name(const TaxReport& r) {
-  return r.mode == TaxMode::kCode ? "dispatch, own" : "dispatch base";
-}
-
 struct Layers {
   Series py{.name = "Python, T_Py", .mark = Mark::kStackedBars};
   Series dispatch{.mark = Mark::kStackedBars};
   Series library{.name = "library, ΔCT", .mark = Mark::kStackedBars};
-  Series floor{.name = "launch floor, ΔKT", .mark = Mark::kStackedBars};
+  Series launch{.name = "launch, ΔKT", .mark = Mark::kStackedBars};
 
   template <typename Number>
   void add(Number py_ns, Number dispatch_ns, Number ct_ns, Number kt_ns) {
     py.y.push_back(static_cast<double>(py_ns));
     dispatch.y.push_back(static_cast<double>(dispatch_ns));
     library.y.push_back(static_cast<double>(ct_ns));
-    floor.y.push_back(static_cast<double>(kt_ns));
+    launch.y.push_back(static_cast<double>(kt_ns));
   }
   std::vector<Series> take() {
-    return {std::move(py), std::move(dispatch), std::move(library), std::move(floor)};
+    return {std::move(py), std::move(dispatch), std::move(library), std::move(launch)};
   }
 };
 
@@ -45,11 +41,12 @@ Chart windows_chart(const TaxReport& r) {
   Chart chart{.key = "tax_layers",
               .title = many ? "T_Orch layer by layer, per iteration (as TaxBreak, Figure 7b)"
                             : "T_Orch layer by layer (as TaxBreak, Figure 7b)",
-              .caption = "T_Orch charges an operator again for every kernel it launches.",
+              .caption = is_literal(r.mode) ? kAsPrinted : "Each moment of a thread once.",
               .y = {"host time", Unit::kNanoseconds},
               .horizontal = !many};
   Layers layers;
-  layers.dispatch.name = dispatch_name(r);
+  layers.dispatch.name = layer_names(r.mode).dispatch;
+  layers.launch.name = layer_names(r.mode).launch;
   const auto add = [&](const std::string& name, const TaxSums& s) {
     chart.categories.push_back(name);
     layers.add(s.t_py_ns, s.ft_dispatch_ns, s.ct_ns, s.kt_ns);
@@ -69,7 +66,8 @@ Chart families_chart(const TaxReport& r) {
               .y = {"host time", Unit::kNanoseconds},
               .horizontal = true};
   Layers layers;
-  layers.dispatch.name = dispatch_name(r);
+  layers.dispatch.name = layer_names(r.mode).dispatch;
+  layers.launch.name = layer_names(r.mode).launch;
   for (const FamilyTax& family : r.families) {
     chart.categories.push_back(family.name);
     layers.add(family.t_py_ns, family.ft_dispatch_ns, family.ct_ns, family.kt_ns);

@@ -12,7 +12,9 @@
 
 // Sums
 #define ASSAY_TAX_SUM_RESULTS(R, U, O) \
-  R(mode, "mode", kText, "`paper` or `code`, see `ft_dispatch_ns`") \
+  R(mode, "mode", kText, \
+    "`exclusive` (each moment of a thread once), or literally, as printed: `paper` (`--mode " \
+    "literal` is the same) or `code`, see `ft_dispatch_ns`. With `--replay` the default is `paper`") \
   U(n, "N: rows") \
   R(n_launch, "launches", kCount, \
     "calls that own a row; `n` = `n_launch` + `without_call` + `graph_followers` + " \
@@ -26,15 +28,22 @@
   R(base_weighting, "base over", kText, \
     "`kernel` (the authors' program) or `invocation` (Eq. 7 as printed)") \
   R(base_samples, "samples of the base", kCount, "unique kernels or launches behind the base") \
-  R(t_py_ns, "T_Py", kNanoseconds, "Σ T_Py over owners") \
+  R(t_py_ns, "T_Py", kNanoseconds, \
+    "Σ T_Py over owners; in `exclusive` mode `exclusive_py_ns`") \
   R(ft_dispatch_ns, "dispatch", kNanoseconds, \
-    "`paper`: `n_launch` · base. `code`: base for owners with I_lib = 1, their own " \
+    "`exclusive`: disp of owners with I_lib = 0, of the others at most the base. `paper`: " \
+    "`n_launch` · base. `code`: base for owners with I_lib = 1, their own " \
     "T_dispatch for the others, as the authors' program does") \
   R(ft_ns, "ΔFT", kNanoseconds, "Σ ΔFT = `t_py_ns` + `ft_dispatch_ns` (Eq. 4)") \
-  R(ct_ns, "ΔCT", kNanoseconds, "Σ I_lib · max(0, T_dispatch − base) over owners (Eq. 8)") \
-  R(kt_ns, "ΔKT", kNanoseconds, "`n_launch` · floor (ΔKT)") \
+  R(ct_ns, "ΔCT", kNanoseconds, \
+    "Σ I_lib · max(0, T_dispatch − base) over owners (Eq. 8); in `exclusive` mode with disp " \
+    "for T_dispatch") \
+  R(kt_ns, "ΔKT", kNanoseconds, \
+    "literally `n_launch` · floor; in `exclusive` mode `exclusive_call_ns`, what the launch " \
+    "calls took") \
   R(t_orch_ns, "T_Orch", kNanoseconds, \
-    "T_Orchestration = `ft_ns` + `ct_ns` + `kt_ns` (Eq. 2). `null`, like its parts, where " \
+    "T_Orchestration = `ft_ns` + `ct_ns` + `kt_ns` (Eq. 2); in `exclusive` mode " \
+    "`t_orch_exclusive_ns`. `null`, like its parts, where " \
     "nothing can be charged (`host_cost_untold`): no launch call of the kernels is in the " \
     "trace, or their calls have no operator and there is no launch floor. That is no 0") \
   R(kt_fw_ns, "ΔKT_fw", kNanoseconds, \
@@ -47,23 +56,30 @@
     "the device, 0.5 is where both are equal. `null` without rows, and where nothing can be " \
     "charged (`host_cost_untold`). The paper defines no classes, and there are none here") \
   R(host_observed_ns, "host time observed", kNanoseconds, \
-    "Σ (T_Py + T_dispatch + T_launch) over owners (the authors' program)") \
-  R(host_framework_ns, "host time, framework", kNanoseconds, "`host_observed_ns` − `kt_ns`")
+    "Σ (T_Py + T_dispatch + T_launch) over owners, literally (the authors' program)") \
+  R(host_framework_ns, "host time, framework", kNanoseconds, "`host_observed_ns` − `n_launch` · floor")
 
-// The exclusive sum
+// Exclusive and literal
 #define ASSAY_TAX_EXCLUSIVE_RESULTS(R, U, O) \
-  R(exclusive_py_ns, "of it Python", kNanoseconds, "Σ py, Σ disp, Σ call") \
-  R(exclusive_dispatch_ns, "of it dispatch", kNanoseconds, "") \
-  R(exclusive_call_ns, "of it in calls", kNanoseconds, "") \
-  R(t_orch_exclusive_ns, "host time, exclusive", kNanoseconds, \
-    "their sum; never above `threads_span_ns`") \
-  R(exclusive_waiting_ns, "of it waiting for the GPU", kNanoseconds, \
-    "of py and disp: inside calls that wait for the device (synchronisation, blocking " \
-    "copies), which is no work") \
+  R(exclusive_py_ns, "T_Py, exclusive", kNanoseconds, \
+    "Σ T_Py, Σ disp, Σ call, waits left out; whatever the mode") \
+  R(exclusive_dispatch_ns, "dispatch, exclusive", kNanoseconds, "") \
+  R(exclusive_call_ns, "launch calls", kNanoseconds, "") \
+  R(t_orch_exclusive_ns, "T_Orch, exclusive", kNanoseconds, \
+    "their sum; HDBI with it. `assay diff` and its gates use these") \
+  R(hdbi_exclusive, "HDBI, exclusive", kRatio, "") \
+  R(exclusive_between_ns, "host work beside it", kNanoseconds, \
+    "Σ between, waits left out. With Python frames r_j is usually the start of the program") \
+  R(exclusive_waiting_ns, "host waits beside it", kNanoseconds, "the waits") \
   R(threads_span_ns, "span of threads", kNanoseconds, \
-    "Σ over threads of (end of the last call − open of the first)") \
-  R(additivity, "T_Orch / exclusive", kRatio, \
-    "`t_orch_ns` / `t_orch_exclusive_ns`; `null` when that is 0")
+    "Σ over threads of (end of the last call − open of the first); never below " \
+    "`t_orch_exclusive_ns` + `exclusive_between_ns` + `exclusive_waiting_ns`") \
+  R(t_py_literal_ns, "T_Py, literal", kNanoseconds, \
+    "as printed; may exceed wall: by the mode where that is `paper` or `code`, else by `paper`") \
+  R(t_orch_literal_ns, "T_Orch, literal", kNanoseconds, "") \
+  R(hdbi_literal, "HDBI, literal", kRatio, "") \
+  R(additivity, "literal / exclusive", kRatio, \
+    "`t_orch_literal_ns` / `t_orch_exclusive_ns`; `null` when that is 0")
 
 // Wall time
 #define ASSAY_TAX_WALL_TIME_RESULTS(R, U, O) \
@@ -76,7 +92,8 @@
     "(`t_e2e_ns` − `t_device_ns`) / `t_e2e_ns`; negative when kernels run side by side. " \
     "`null` where `t_e2e_ns` is 0, like the next two") \
   R(gpu_utilisation, "GPU util.", kShare, "`t_device_ns` / `t_e2e_ns`") \
-  R(orch_over_e2e, "T_Orch, of T_e2e", kRatio, "`t_orch_ns` / `t_e2e_ns`") \
+  R(orch_over_e2e, "literal T_Orch, of T_e2e", kRatio, \
+    "`t_orch_literal_ns` / `t_e2e_ns`: above 1 as printed is no error") \
   R(unique_names, "unique names", kCount, "distinct cleaned names") \
   R(diversity_ratio, "diversity", kRatio, "`unique_names` / `n` (Table II)") \
   R(kernels_per_token, "N per token", kRatio, \

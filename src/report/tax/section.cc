@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/numbers.h"
 #include "report/document/means.h"
 #include "report/run/floor.h"
 #include "report/tax/charts.h"
@@ -11,8 +12,6 @@
 
 namespace assay {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double share_of(double part, double whole) { return whole > 0 ? part / whole : kNan; }
 double share_of(int64_t part, int64_t whole) {
@@ -35,14 +34,19 @@ std::vector<Item> window_items(const TaxWindow& w) {
           data_fact(keys::kt_ns, charge(s, s.kt_ns)),
           data_fact(keys::kt_fw_ns, s.kt_fw_ns),
           data_fact(keys::t_orch_ns, charge(s, s.t_orch_ns)),
+          data_fact(keys::t_py_literal_ns, charge(w.literal, w.literal.t_py_ns)),
+          data_fact(keys::t_orch_literal_ns, charge(w.literal, w.literal.t_orch_ns)),
           data_fact(keys::t_orch_exclusive_ns, w.exclusive.total_ns),
           data_fact(keys::exclusive_py_ns, w.exclusive.py_ns),
           data_fact(keys::exclusive_dispatch_ns, w.exclusive.dispatch_ns),
           data_fact(keys::exclusive_call_ns, w.exclusive.call_ns),
+          data_fact(keys::exclusive_between_ns, w.exclusive.between_ns),
           data_fact(keys::exclusive_waiting_ns, w.exclusive.waiting_ns),
           data_fact(keys::threads_span_ns, w.exclusive.threads_span_ns),
           data_fact(keys::t_device_ns, s.t_device_ns),
           data_fact(keys::hdbi, s.hdbi),
+          data_fact(keys::hdbi_exclusive, w.hdbi_exclusive),
+          data_fact(keys::hdbi_literal, w.literal.hdbi),
           data_fact(keys::t_e2e_ns, w.t_e2e_ns),
           data_fact(keys::idle_fraction, w.idle_fraction),
           data_fact(keys::gpu_utilisation, w.gpu_utilisation),
@@ -51,8 +55,8 @@ std::vector<Item> window_items(const TaxWindow& w) {
           data_fact(keys::kernels_per_token, w.kernels_per_token),
           data_fact(keys::unique_names, w.unique_names),
           data_fact(keys::diversity_ratio, w.diversity_ratio),
-          data_fact(keys::host_observed_ns, s.host_observed_ns),
-          data_fact(keys::host_framework_ns, s.host_framework_ns)};
+          data_fact(keys::host_observed_ns, w.literal.host_observed_ns),
+          data_fact(keys::host_framework_ns, w.literal.host_framework_ns)};
 }
 
 // How the numbers were made: what a reader of the JSON must know to compare two of them.
@@ -100,9 +104,10 @@ struct Layer {
 // The four parts and what they are set against: the picture of the paper's Figure 7(b) in rows.
 Table layers_table(const TaxReport& r) {
   const TaxSums& s = r.whole.sums;
-  const char* const dispatch = r.mode == TaxMode::kCode ? "dispatch, own" : "dispatch base";
+  const LayerNames names = layer_names(r.mode);
+  const bool literal = is_literal(r.mode);
   const bool no_ops = without_operators(r);
-  const bool no_floor = !r.floor.known();
+  const bool no_floor = literal && !r.floor.known();
   const auto traced = [&](const char* name, int64_t ns, const char* from) {
     return no_ops ? Layer{name, std::nullopt, "no operator around a launch"}
                   : Layer{name, ns, from};
@@ -110,11 +115,11 @@ Table layers_table(const TaxReport& r) {
   const char* const base = r.base_ns ? "trace" : "none";
   const std::vector<Layer> layers = {
       traced("Python, T_Py", s.t_py_ns, "trace"),
-      traced(dispatch, s.ft_dispatch_ns, base),
+      traced(names.dispatch, s.ft_dispatch_ns, literal ? base : "trace"),
       traced("library, ΔCT", s.ct_ns, base),
-      no_floor
-          ? Layer{"launch floor, ΔKT", std::nullopt, "not known"}
-          : Layer{"launch floor, ΔKT", s.kt_ns, std::string(floor_source_name(r.floor.source))},
+      no_floor ? Layer{names.launch, std::nullopt, "not known"}
+               : Layer{names.launch, s.kt_ns,
+                       literal ? std::string(floor_source_name(r.floor.source)) : "trace"},
       {"T_Orch", s.t_orch_ns,
        !s.charged()         ? "not told"
        : no_floor || no_ops ? "sum, at least"
@@ -124,7 +129,8 @@ Table layers_table(const TaxReport& r) {
     return whole_ns(static_cast<double>(*layer.ns) / static_cast<double>(s.n_launch));
   };
   TableOf table(layers, {.title = "Where host time goes, layer by layer (" +
-                                  std::string(tax_mode_name(r.mode)) + " mode)",
+                                  std::string(tax_mode_name(r.mode)) + " mode" +
+                                  (literal ? ", " + std::string(kAsPrinted) : "") + ")",
                          .terminal_limit = 0,
                          .show = Show::kReadersOnly});
   table.add(keys::part_name, &Layer::name)
@@ -138,7 +144,7 @@ Table layers_table(const TaxReport& r) {
 
 std::string untold_cause(const TaxSums& sums) {
   return sums.n_launch == 0 ? "no launch call of these kernels is in the trace"
-                            : "no operator around a launch, and no launch floor (--floor)";
+                            : "no operator around a launch, and nothing known of the launch itself";
 }
 
 Facts balance_facts(const TaxReport& r) {
@@ -158,13 +164,12 @@ Facts balance_facts(const TaxReport& r) {
       fact(keys::gpu_utilisation, w.gpu_utilisation),
       fact(keys::idle_fraction, w.idle_fraction),
       fact(keys::t_orch_exclusive_ns, w.exclusive.total_ns, "each moment of a thread once"),
-      fact(keys::exclusive_py_ns, w.exclusive.py_ns,
-           w.exclusive.waiting_ns > 0
-               ? "waits for the GPU included: " + format_ns(w.exclusive.waiting_ns) +
-                     " in Python and dispatch together"
-               : ""),
-      fact(keys::exclusive_dispatch_ns, w.exclusive.dispatch_ns),
-      fact(keys::exclusive_call_ns, w.exclusive.call_ns),
+      fact(keys::exclusive_between_ns, w.exclusive.between_ns,
+           "between launches, and of none of them"),
+      fact(keys::exclusive_waiting_ns, w.exclusive.waiting_ns, "for the GPU, or in allocations"),
+      fact(keys::t_orch_literal_ns, charge(w.literal, w.literal.t_orch_ns), kAsPrinted),
+      fact(keys::hdbi_literal, w.literal.hdbi ? Value(hdbi_text(*w.literal.hdbi)) : Value(),
+           kAsPrinted),
       fact(keys::additivity, w.additivity),
       fact(keys::floor_ns, floor_value(r.floor), r.floor.text),
       fact(keys::dispatch_base_ns, r.base_ns,
@@ -172,19 +177,15 @@ Facts balance_facts(const TaxReport& r) {
                (r.base_weighting == BaseWeighting::kKernel ? " native kernels"
                                                            : " native launches")),
   };
-  if (w.exclusive.waiting_ns > 0) {
-    facts.items.insert(facts.items.begin() + 10,
-                       fact(keys::exclusive_waiting_ns, w.exclusive.waiting_ns));
-  }
   return facts;
 }
 
 // Where kernels wait for others before them, launch times are no launch costs any more.
-bool launches_queue(const TaxSums& sums) { return sums.kt_fw_ns > sums.kt_ns; }
+bool launches_queue(const TaxSums& literal) { return literal.kt_fw_ns > literal.kt_ns; }
 
 Table families_table(const TaxReport& r) {
   const TaxSums& sums = r.whole.sums;
-  const bool queueing = launches_queue(sums);
+  const bool queueing = launches_queue(r.whole.literal);
   const Show residual = shown_if(!queueing);
   constexpr Show kData = Show::kDataOnly;
   const auto charged = [&sums](int64_t FamilyTax::* ns) {
@@ -217,7 +218,7 @@ Table families_table(const TaxReport& r) {
 }
 
 bool is_window_column(const std::string& key) {
-  return key == "n" || key == "t_orch_ns" || key == "t_orch_exclusive_ns" || key == "t_device_ns" ||
+  return key == "n" || key == "t_orch_ns" || key == "t_orch_literal_ns" || key == "t_device_ns" ||
          key == "hdbi" || key == "t_e2e_ns" || key == "gpu_utilisation";
 }
 
@@ -304,7 +305,9 @@ Prose diagnosis_prose(const std::vector<TaxAdvice>& advice) {
   return prose;
 }
 
-int64_t charged_ns(const KernelCost& cost, const TaxReport& r) {
+int64_t charged_ns(const KernelDbEntry& entry, const TaxReport& r) {
+  if (!is_literal(r.mode)) return entry.exclusive_ns;
+  const KernelCost cost = trace_cost(entry);
   return sum_tax({cost}, r.mode, r.base_ns.value_or(0), r.floor.floor_ns,
                  cost.invocations - cost.unpaid)
       .t_orch_ns;
@@ -318,7 +321,7 @@ struct CostlyKernel {
 Table kernels_table(const KernelDatabase& database, const TaxReport& r, size_t top) {
   std::vector<CostlyKernel> kernels;
   for (const KernelDbEntry& entry : database.entries) {
-    kernels.push_back({&entry, charged_ns(trace_cost(entry), r)});
+    kernels.push_back({&entry, charged_ns(entry, r)});
   }
   std::stable_sort(
       kernels.begin(), kernels.end(),

@@ -18,6 +18,16 @@ namespace assay {
 // Two decimals; what only rounds to 0 or 1 is told apart.
 std::string hdbi_text(double hdbi);
 
+// What stands beside every literal sum.
+inline constexpr const char* kAsPrinted = "as printed; may exceed wall";
+
+// What two of the layers hold depends on the mode.
+struct LayerNames {
+  const char* dispatch;
+  const char* launch;
+};
+LayerNames layer_names(TaxMode mode);
+
 // A lever of the tax room as a reader meets it.
 struct TaxAdvice {
   TaxLever lever;

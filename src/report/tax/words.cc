@@ -57,7 +57,7 @@ std::string layer_words(TaxLayer layer) {
     case TaxLayer::kLibrary:
       return "the vendor libraries' front end";
     case TaxLayer::kLaunch:
-      return "the launch floor, which only fewer launches make smaller";
+      return "launching itself, which only fewer launches make smaller";
     case TaxLayer::kNone:
       break;
   }
@@ -71,11 +71,11 @@ bool layers_untold(const TaxReport& report) {
   return launches > 0 && 2 * report.whole.orphans.without_op >= launches;
 }
 
-// Without a floor every launch is charged nothing for being one, without operators nothing for what
-// came before it: what is left is a lower bound.
+// Literally, without a floor every launch is charged nothing for being one; without operators none
+// is charged for what came before it: what is left is a lower bound.
 std::string answer(const TaxReport& report) {
   const TaxSums& s = report.whole.sums;
-  const bool no_floor = !report.floor.known();
+  const bool no_floor = is_literal(report.mode) && !report.floor.known();
   const bool bound = no_floor || layers_untold(report);
   const std::string work =
       format_counted(s.n, "kernel", "kernels") +
@@ -90,7 +90,9 @@ std::string answer(const TaxReport& report) {
                       report.floor.text + "; give one (--floor).");
   }
   std::string text = "The host is charged " + std::string(bound ? "at least " : "") +
-                     format_ns(s.t_orch_ns) + " (T_Orch) for " + work;
+                     format_ns(s.t_orch_ns) + " (T_Orch" +
+                     (is_literal(report.mode) ? ", " + std::string(kAsPrinted) : "") + ") for " +
+                     work;
   if (s.hdbi) text += std::string(bound ? ": HDBI at most " : ": HDBI ") + hdbi_text(*s.hdbi);
   if (s.n_launch > 0) {
     text += ", " + format_ns(s.t_orch_ns / static_cast<int64_t>(s.n_launch)) + " per launch";
@@ -102,7 +104,7 @@ std::string layers_text(const TaxReport& report, const TaxDiagnosis& diagnosis) 
   if (diagnosis.largest == TaxLayer::kNone) return "";
   if (layers_untold(report)) {
     return "Most launches have no operator around them in this trace, so that Python, dispatch and "
-           "library time cannot be told: little but the launch floor is charged for them.";
+           "library time cannot be told: little but launching itself is charged for them.";
   }
   std::string text = "The largest layer is " + layer_words(diagnosis.largest) + ": " +
                      format_share(diagnosis.largest_share) + " of T_Orch.";
@@ -125,22 +127,28 @@ std::string graph_text(const TaxReport& report) {
 std::string wall_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
   const TaxWindow& w = report.whole;
   if (w.t_e2e_ns <= 0) return "";
-  std::string text = "By the clock ";
-  if (w.exclusive.total_ns > 0) {
-    text += "the host threads spent " + format_ns(w.exclusive.total_ns) + " on it";
-    if (w.exclusive.waiting_ns > 0) {
-      text += " (" + format_ns(w.exclusive.waiting_ns) + " of it waiting for the GPU)";
-    }
-    text += ", and ";
-  }
-  text += "the GPU stood idle for " + format_ns(diagnosis.gpu_idle_ns) + " of " +
-          format_ns(w.t_e2e_ns) + " (T_e2e)";
-  if (w.sums.t_orch_ns > w.t_e2e_ns) {
-    text +=
-        "; T_Orch is larger than that because it charges an operator again for every kernel it "
-        "launches";
+  std::string text = "By the clock the GPU stood idle for " + format_ns(diagnosis.gpu_idle_ns) +
+                     " of " + format_ns(w.t_e2e_ns) + " (T_e2e)";
+  if (w.exclusive.waiting_ns > 0) {
+    text += ", and the host threads waited or allocated for " + format_ns(w.exclusive.waiting_ns);
   }
   return text + ".";
+}
+
+// The papers' numbers, by which others are compared, and what they are worth.
+std::string literal_text(const TaxReport& report) {
+  const TaxWindow& w = report.whole;
+  const double times = w.additivity;
+  if (is_literal(report.mode)) {
+    if (!(times > 1)) return "";
+    return "T_Orch charges an operator again for every kernel it launches; each moment of a thread "
+           "charged once, it is " +
+           format_ns(w.exclusive.total_ns) +
+           (w.hdbi_exclusive ? " (HDBI " + hdbi_text(*w.hdbi_exclusive) + ")" : "") + ".";
+  }
+  if (!w.literal.hdbi) return "";
+  return "Literally by the paper's sums T_Orch is " + format_ns(w.literal.t_orch_ns) + ", HDBI " +
+         hdbi_text(*w.literal.hdbi) + " (" + kAsPrinted + ").";
 }
 
 std::string orphan_text(const TaxReport& report) {
@@ -209,6 +217,18 @@ void compare(const Lever& launch, int64_t outside_il_ns, TaxAdvice& advice) {
 
 }  // namespace
 
+LayerNames layer_names(TaxMode mode) {
+  switch (mode) {
+    case TaxMode::kExclusive:
+      return {"dispatch", "launch calls, ΔKT"};
+    case TaxMode::kPaper:
+      return {"dispatch base", "launch floor, ΔKT"};
+    case TaxMode::kCode:
+      return {"dispatch, own", "launch floor, ΔKT"};
+  }
+  return {};
+}
+
 std::string hdbi_text(double hdbi) {
   if (hdbi > 0 && hdbi < 0.005) return "<0.01";
   if (hdbi < 1 && hdbi > 0.995) return ">0.99";
@@ -259,9 +279,9 @@ std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& 
     return {no_kernels_words(trace)};
   }
   std::vector<std::string> words = {answer(report)};
-  for (std::string text :
-       {layers_text(report, diagnosis), graph_text(report), phase_text(report),
-        wall_text(report, diagnosis), orphan_text(report), levers_text(advice)}) {
+  for (std::string text : {layers_text(report, diagnosis), graph_text(report), phase_text(report),
+                           wall_text(report, diagnosis), literal_text(report), orphan_text(report),
+                           levers_text(advice)}) {
     if (!text.empty()) words.push_back(std::move(text));
   }
   return words;
@@ -302,11 +322,6 @@ std::vector<std::string> tax_report_words(const TaxReport& report, const TaxDiag
                      " of device work";
   if (s.hdbi) text += ", HDBI " + hdbi_text(*s.hdbi);
   text += ")";
-  if (s.t_orch_ns > report.whole.t_e2e_ns) {
-    text +=
-        "; T_Orch charges an operator again for every kernel it launches and is no share of "
-        "the time that passed";
-  }
   return {text + "."};
 }
 

@@ -1,11 +1,13 @@
-// Problem: an answer costs a triangular solve with as many rows as the table has, and tables are asked
-// for tens of thousands of points.
-// Method: exact for 255 alike points and fewer. Of more, the covariances with the rows are a product of
-// low rank (cross_approximation.h), accepted where eight points checked exactly agree. Leaving rows out
-// and links are in closed form on the same factor. Matrix products run on one thread, so that every
-// machine writes the same bits.
-// Effect: 9,600 points of one configuration differ by 1e-10 from the exact answers; a rank of 60 to 180
-// takes the place of 4,682 rows (docs/decisions/0006-throughput-gp.md).
+// Problem: an answer costs a triangular solve with as many rows as the table has, and tables are
+// asked for tens of thousands of points.
+//
+// Method: exact for 255 alike points and fewer. Of more, the covariances with the rows are a
+// product of low rank (cross_approximation.h), accepted where eight points checked exactly agree.
+// Leaving rows out and links are in closed form on the same factor. Matrix products run on one
+// thread, so that every machine writes the same bits.
+//
+// Effect: 9,600 points of one configuration differ by 1e-10 from the exact answers; a rank of 60
+// to 180 takes the place of 4,682 rows (docs/decisions/0006-throughput-gp.md).
 
 #include "throughput/gp/gp.h"
 

@@ -1,9 +1,13 @@
-// Problem: some dozens of parameters of a kernel whose posterior density is greatest. One value and
-// its slope cost a Cholesky factor and an inverse of as many rows as the table has, so that what
-// counts is how few of them are asked for. Method: L-BFGS (Ceres) over the logarithms of the
-// parameters, which keeps them positive and makes the log-normal priors quadratic. Effect: 40 to 60
-// steps of 1.2 evaluations each. There are several minima: on a fifth of the public table another
-// library's L-BFGS ended between 2 % lower and 6 % higher (docs/decisions/0010-build-time.md).
+// Problem: some dozens of parameters of a kernel whose posterior density is greatest. One value
+// and its slope cost a Cholesky factor and an inverse of as many rows as the table has, so that
+// what counts is how few of them are asked for.
+//
+// Method: L-BFGS (Ceres) over the logarithms of the parameters, which keeps them positive and
+// makes the log-normal priors quadratic.
+//
+// Effect: 40 to 60 steps of 1.2 evaluations each. There are several minima: on 300 to 1,200 rows
+// of the public table another library's L-BFGS ended between 2 % lower and 6 % higher
+// (docs/decisions/0010-build-time.md).
 
 #include <ceres/gradient_problem.h>
 #include <ceres/gradient_problem_solver.h>

@@ -401,7 +401,7 @@ TEST_P(FlowProperty, CausesOfTheDeviceAreWhatEachInstantTells) {
     const auto devices = device_flows(run);
     for (uint32_t d = 0; d < devices.size(); ++d) {
       for (const FlowSlice& slice : devices[d].idle) {
-        if (slice.cause == FlowCause::kNoEvidence || slice.evidence == Evidence::kInferred)
+        if (slice.cause == FlowCause::kNoEvidence || slice.evidence == CauseEvidence::kInferred)
           continue;
         for (const int64_t at : {slice.span.start_ns, slice.span.end_ns - 1}) {
           const FlowCause told = device_cause_at(run, d, at);

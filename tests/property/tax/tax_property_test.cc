@@ -144,6 +144,7 @@ struct Expected {
   int64_t t_py_ns = 0;
   int64_t t_dispatch_ns = 0;
   int64_t root_ns = 0;
+  int64_t py_ns = 0;  // where exclusive T_Py may begin
   bool without_py = false;
   bool single_launch = false;
 };
@@ -175,6 +176,13 @@ Expected expect_host(const Trace& trace, const Links& links, ApiCallId call) {
     }
   }
   expected.without_py = torch_ns == INT64_MAX;
+  expected.py_ns = expected.without_py ? start_ns : torch_ns;
+  for (size_t o = 0; o < around.back().index() && !expected.without_py; ++o) {
+    const std::vector<OpId> above = chain(trace, links, OpId(o));
+    const bool outermost = !above.empty() && above.back() == OpId(o);
+    if (!outermost || trace.ops.thread[o] != thread) continue;
+    expected.py_ns = std::min(start_ns, std::max(expected.py_ns, trace.end_ns(OpId(o))));
+  }
   if (!expected.without_py) expected.t_py_ns = start_ns - torch_ns;
 
   size_t launches = 0;
@@ -202,6 +210,7 @@ TEST(TaxRowsProperty, AgreeWithAQuadraticReference) {
       ASSERT_EQ(row.single_launch, expected.single_launch) << seed;
       if (row.follower) continue;
       ASSERT_EQ(row.cost.t_py_ns, expected.t_py_ns) << seed;
+      ASSERT_EQ(row.py_ns, expected.op ? expected.py_ns : row.entry_ns) << seed;
       ASSERT_EQ(row.cost.t_dispatch_ns, expected.t_dispatch_ns) << seed;
       ASSERT_EQ(row.without_py, expected.without_py && expected.op) << seed;
       with_py += row.cost.t_py_ns > 0 ? 1 : 0;
@@ -221,9 +230,10 @@ void expect_consistent(const TaxWindow& window) {
   EXPECT_EQ(sums.hdbi.has_value(), sums.n > 0 && sums.t_orch_ns > 0);
   const ExclusiveTax& tiles = window.exclusive;
   EXPECT_EQ(tiles.py_ns + tiles.dispatch_ns + tiles.call_ns, tiles.total_ns);
-  EXPECT_GE(std::min({tiles.py_ns, tiles.dispatch_ns, tiles.call_ns, tiles.waiting_ns}), 0);
-  EXPECT_LE(tiles.total_ns, tiles.threads_span_ns);
-  EXPECT_LE(tiles.waiting_ns, tiles.py_ns + tiles.dispatch_ns);
+  EXPECT_GE(
+      std::min({tiles.py_ns, tiles.dispatch_ns, tiles.call_ns, tiles.between_ns, tiles.waiting_ns}),
+      0);
+  EXPECT_LE(tiles.total_ns + tiles.between_ns + tiles.waiting_ns, tiles.threads_span_ns);
   const TaxOrphans& orphans = window.orphans;
   EXPECT_EQ(sums.n, sums.n_launch + orphans.without_call + orphans.graph_followers +
                         orphans.shared_followers);
@@ -235,16 +245,22 @@ TEST(TaxProperty, PartsAddUpAndNobodyIsLost) {
     const Trace trace = random_trace(seed, seed % 4 != 0);
     const Links links = link_trace(trace);
     TaxOptions options;
-    options.mode = seed % 2 == 0 ? TaxMode::kPaper : TaxMode::kCode;
-    options.count_copies = seed % 3 == 0;
+    constexpr TaxMode kModes[] = {TaxMode::kExclusive, TaxMode::kPaper, TaxMode::kCode};
+    options.mode = kModes[seed % 3];
+    options.count_copies = seed % 4 == 1;
     options.base_weighting = seed % 5 < 2 ? BaseWeighting::kKernel : BaseWeighting::kInvocation;
     const auto report = analyze_tax(trace, links, random_windows(seed), options);
     ASSERT_TRUE(report);
     expect_consistent(report->whole);
+    const bool literal = is_literal(options.mode);
+    EXPECT_EQ(literal ? report->whole.literal.t_orch_ns : report->whole.exclusive.total_ns,
+              report->whole.sums.t_orch_ns);
     uint64_t in_windows = 0;
     int64_t orch_ns = 0;
     for (const TaxWindow& window : report->windows) {
       expect_consistent(window);
+      EXPECT_EQ(literal ? window.literal.t_orch_ns : window.exclusive.total_ns,
+                window.sums.t_orch_ns);
       in_windows += window.sums.n;
       orch_ns += window.sums.t_orch_ns;
     }
@@ -302,13 +318,42 @@ TEST(TaxProperty, TilesOfAThreadAreDisjoint) {
     }
     int64_t span_ns = 0;
     for (const auto& [thread, span] : spans) span_ns += span.second - span.first;
-    EXPECT_LE(report->whole.exclusive.total_ns, span_ns);
+    const ExclusiveTax& tax = report->whole.exclusive;
+    EXPECT_LE(tax.total_ns + tax.between_ns + tax.waiting_ns, span_ns);
+    EXPECT_LE(report->whole.sums.t_orch_ns, span_ns);
     EXPECT_LE(report->whole.exclusive.threads_span_ns, span_ns);
     // A window's tiles are part of the whole's.
     int64_t windows_ns = 0;
     for (const TaxWindow& window : report->windows) windows_ns += window.exclusive.total_ns;
     EXPECT_LE(windows_ns, report->whole.exclusive.total_ns) << seed;
   }
+}
+
+// Spec/flow 7, written out: only the first launch of an operator is charged for Python, and never
+// for what happened before the launch or the operator before it.
+TEST(TaxProperty, PythonIsChargedOnceAndNotBeforeTheLastLaunch) {
+  uint64_t charged = 0;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    const Trace trace = random_trace(seed, true);
+    const Links links = link_trace(trace);
+    const auto report = analyze_tax(trace, links, random_windows(seed), {});
+    ASSERT_TRUE(report);
+    for (const TaxRow& row : report->rows) {
+      if (!row.owns_call()) continue;
+      int64_t begin_ns = row.py_ns;
+      for (const TaxRow& other : report->rows) {
+        const bool before =
+            other.owns_call() && other.call < row.call &&
+            trace.api_calls.thread[other.call.index()] == trace.api_calls.thread[row.call.index()];
+        if (before) begin_ns = std::max(begin_ns, trace.end_ns(other.call));
+      }
+      EXPECT_LE(row.exclusive.py_ns, std::max<int64_t>(0, row.entry_ns - begin_ns)) << seed;
+      EXPECT_LE(row.exclusive.py_ns, row.cost.t_py_ns) << seed;
+      EXPECT_LE(row.exclusive.dispatch_ns, row.cost.t_dispatch_ns) << seed;
+      charged += row.exclusive.py_ns > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(charged, 200u);
 }
 
 std::vector<KernelCost> random_costs(Random& random) {

@@ -112,6 +112,9 @@ TaxReport small_report() {
   s.hdbi = 0.5;
   report.whole.t_e2e_ns = 50'000;
   report.whole.exclusive.total_ns = 40'000;
+  report.whole.literal = s;
+  report.whole.literal.t_orch_ns = 306'000;
+  report.whole.literal.hdbi = 0.257;
   report.floor.source = FloorSource::kGiven;
   return report;
 }
@@ -126,17 +129,25 @@ TEST(TaxWords, SayTheBalanceWithoutAClassAndNoShareOfLatency) {
   std::string all;
   for (const std::string& sentence : words) all += sentence + "\n";
   EXPECT_EQ(all.find("bound"), std::string::npos) << all;
-  EXPECT_NE(all.find("T_Orch is larger than that"), std::string::npos) << all;
+  EXPECT_NE(all.find("Literally by the paper's sums T_Orch is 306 µs, HDBI 0.26 (as printed; may "
+                     "exceed wall)."),
+            std::string::npos)
+      << all;
 }
 
-TEST(TaxWords, WithoutAFloorTheSumIsALowerBound) {
+TEST(TaxWords, WithoutAFloorTheLiteralSumIsALowerBoundAndNamed) {
   TaxReport report = small_report();
+  report.mode = TaxMode::kPaper;
   report.floor.source = FloorSource::kNone;
   EXPECT_EQ(
       tax_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0),
-      "The host is charged at least 106 µs (T_Orch) for 10 kernels that keep the GPU busy for "
-      "106 µs (T_DeviceActive): HDBI at most 0.50, 10.6 µs per launch; the launch floor is "
-      "not known (--floor).");
+      "The host is charged at least 106 µs (T_Orch, as printed; may exceed wall) for 10 kernels "
+      "that keep the GPU busy for 106 µs (T_DeviceActive): HDBI at most 0.50, 10.6 µs per launch; "
+      "the launch floor is not known (--floor).");
+  // No floor is in what the calls themselves took.
+  report.mode = TaxMode::kExclusive;
+  EXPECT_EQ(tax_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0),
+            tax_verdict_words(Trace{}, small_report(), host_diagnosis(), {}).at(0));
 }
 
 // The floor of 10 launches is charged and nothing else can be: a bound, as without a floor.

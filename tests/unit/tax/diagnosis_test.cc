@@ -15,8 +15,9 @@ TaxReport host_report() {
   TaxReport report;
   TaxWindow& w = report.whole;
   w.t_e2e_ns = 1000;
-  w.exclusive.py_ns = 100;
-  w.exclusive.dispatch_ns = 200;
+  w.exclusive.between_ns = 30;
+  w.exclusive.py_ns = 70;
+  w.exclusive.dispatch_ns = 150;
   w.exclusive.call_ns = 60;
   w.exclusive.waiting_ns = 50;
   w.sums.n = w.sums.n_launch = 4;
@@ -37,7 +38,7 @@ std::vector<std::string> keys(const TaxDiagnosis& diagnosis) {
   return found;
 }
 
-// Stack 100 + 200 - 50 = 250, path 310, idle 300: graphs and fusion are capped by idle.
+// Stack 30 + 70 + 150 = 250, path 310, idle 300: graphs and fusion are capped by idle.
 TEST(DiagnoseTax, BoundsHostLeversByHostTimeSpentOnceAndByIdle) {
   const TaxReport report = host_report();
   const TaxDiagnosis d = diagnose_tax(report, report.whole.sums, {300, 700});

@@ -166,6 +166,25 @@ TEST(PaperFacts, Gpt2LayersAddUp) {
   EXPECT_EQ(sums.t_orch_ns, sums.ft_ns + sums.ct_ns + sums.kt_ns);
 }
 
+// A launch pays what it took: a library kernel the base and the excess, or less than the base.
+TEST(SumTax, ExclusiveCostsAreChargedAsTheyAre) {
+  KernelCost library;
+  library.library = true;
+  library.t_py_ns = 10;
+  library.t_dispatch_ns = 900;
+  library.call_ns = 40;
+  KernelCost quick = library;
+  quick.t_dispatch_ns = 300;
+  KernelCost native = library;
+  native.library = false;
+  const TaxSums sums = sum_tax({library, quick, native}, TaxMode::kExclusive, 500, kFloorNs, 3);
+  EXPECT_EQ(sums.t_py_ns, 30);
+  EXPECT_EQ(sums.ft_dispatch_ns, 500 + 300 + 900);
+  EXPECT_EQ(sums.ct_ns, 400);
+  EXPECT_EQ(sums.kt_ns, 120);  // no floor in it
+  EXPECT_EQ(sums.t_orch_ns, 30 + 900 + 300 + 900 + 120);
+}
+
 TEST(PaperFacts, LaunchFloorTimesLaunches) {
   // #19: launches saved by FlashAttention-2, #25: OLMoE per token.
   KernelCost one = row(false, 1, 0, 0, 0, 0);

@@ -52,8 +52,10 @@ Trace small_trace() {
       .build();
 }
 
-TEST(AnalyzeTax, WorkedByHand) {
-  const TaxReport report = analyze(small_trace(), whole(), with_floor(200));
+TEST(AnalyzeTax, LiteralSumsWorkedByHand) {
+  TaxOptions options = with_floor(200);
+  options.mode = TaxMode::kPaper;
+  const TaxReport report = analyze(small_trace(), whole(), options);
   const TaxSums& sums = report.whole.sums;
   EXPECT_EQ(report.base_ns, 500);  // median of 400 and 600
   EXPECT_EQ(report.base_samples, 2u);
@@ -76,14 +78,65 @@ TEST(AnalyzeTax, WorkedByHand) {
   EXPECT_TRUE(has_note(report, "with_stack"));
 }
 
-TEST(AnalyzeTax, TilesWorkedByHand) {
-  // The frame opens at 0, so each tile starts where the call before it ended.
-  const ExclusiveTax tiles = analyze(small_trace()).whole.exclusive;
-  EXPECT_EQ(tiles.py_ns, 1'000 + 1'500 + 2'300 + 0);
+TEST(AnalyzeTax, ExclusiveSumsWorkedByHand) {
+  const TaxReport report = analyze(small_trace());
+  const ExclusiveTax& tiles = report.whole.exclusive;
+  // mul from the end of add at 2000, mm from that of mul at 4000; the second launch of mm has none.
+  EXPECT_EQ(tiles.py_ns, 1'000 + 1'000 + 2'000 + 0);
   EXPECT_EQ(tiles.dispatch_ns, 400 + 600 + 300 + 400);
   EXPECT_EQ(tiles.call_ns, 100 + 100 + 200 + 200);
-  EXPECT_EQ(tiles.total_ns, 7'100);
+  EXPECT_EQ(tiles.total_ns, 6'300);
+  EXPECT_EQ(tiles.between_ns, 500 + 300);  // what add and mul did after their launches
+  EXPECT_EQ(tiles.waiting_ns, 0);
   EXPECT_EQ(tiles.threads_span_ns, 7'100);
+  const TaxSums& sums = report.whole.sums;
+  EXPECT_EQ(report.mode, TaxMode::kExclusive);
+  EXPECT_EQ(sums.t_py_ns, 4'000);
+  EXPECT_EQ(sums.ft_dispatch_ns, 1'700);  // no dispatch of mm is above the base of 500
+  EXPECT_EQ(sums.ct_ns, 0);
+  EXPECT_EQ(sums.kt_ns, 600);
+  EXPECT_EQ(sums.t_orch_ns, 6'300);
+  EXPECT_DOUBLE_EQ(*sums.hdbi, 10'000.0 / 16'300.0);
+  EXPECT_EQ(report.whole.hdbi_exclusive, sums.hdbi);
+  // Without a floor: 16'000 + 2'000 + 400.
+  EXPECT_EQ(report.whole.literal.t_orch_ns, 18'400);
+  EXPECT_DOUBLE_EQ(*report.whole.literal.hdbi, 10'000.0 / 28'400.0);
+  EXPECT_DOUBLE_EQ(report.whole.additivity, 18'400.0 / 6'300.0);
+  EXPECT_FALSE(has_note(report, "orch_above_wall"));
+}
+
+// An operator that launches nothing ends what the frame is charged for, and so does the start of an
+// inner frame.
+TEST(AnalyzeTax, PythonIsChargedSinceTheLastOperatorOrTheInnermostFrame) {
+  const Trace trace = TraceMaker()
+                          .frame(1, "f", 0, 10'000)
+                          .op(1, "aten::view", 1'000, 500)
+                          .op(1, "aten::add", 2'000, 1'000)
+                          .call(1, "cudaLaunchKernel", 2'400, 100, 1)
+                          .frame(1, "g", 3'700, 1'000)
+                          .op(1, "aten::mul", 4'000, 500)
+                          .call(1, "cudaLaunchKernel", 4'300, 100, 2)
+                          .kernel(0, 7, "add", 2'900, 100, 1)
+                          .kernel(0, 7, "mul", 4'900, 100, 2)
+                          .build();
+  const TaxReport report = analyze(trace);
+  EXPECT_EQ(report.whole.sums.t_py_ns, 500 + 300);
+  EXPECT_EQ(report.whole.literal.t_py_ns, 2'000 + 300);
+}
+
+// Of mm's 3000 before its launch 2000 go to an allocation; its launch call waits from 100'000 on.
+TEST(AnalyzeTax, AllocationsAndFullQueuesAreNoHostWork) {
+  const Trace trace = TraceMaker()
+                          .op(1, "aten::mm", 0, 300'000)
+                          .call(1, "cudaMalloc", 100, 2'000, 0)
+                          .call(1, "cudaLaunchKernel", 3'000, 250'000, 1)
+                          .kernel(0, 7, "cublas_mm", 254'000, 100, 1)
+                          .build();
+  const ExclusiveTax tax = analyze(trace).whole.exclusive;
+  EXPECT_EQ(tax.dispatch_ns, 1'000);
+  EXPECT_EQ(tax.call_ns, 100'000);
+  EXPECT_EQ(tax.waiting_ns, 2'000 + 150'000);
+  EXPECT_EQ(tax.total_ns + tax.between_ns + tax.waiting_ns, 253'000);
 }
 
 TEST(AnalyzeTax, CodeModeChargesNativeKernelsTheirOwnDispatch) {
@@ -100,7 +153,8 @@ TEST(AnalyzeTax, WindowsEndWithTheirLastKernelIfThatIsLater) {
   EXPECT_EQ(report.windows[1].t_e2e_ns, 15'000 - 5'500);
   EXPECT_EQ(report.windows[0].sums.n, 2u);
   // Tiles start with the window: 500 instead of 0.
-  EXPECT_EQ(report.windows[0].exclusive.py_ns, 500 + 1'500);
+  EXPECT_EQ(report.windows[0].exclusive.py_ns, 500 + 1'000);
+  EXPECT_EQ(report.windows[0].sums.t_py_ns, 1'500);
   EXPECT_EQ(report.means.n.n, 2u);
   EXPECT_DOUBLE_EQ(report.means.t_device_ns.mean, 5'000);
 }
@@ -150,7 +204,10 @@ TEST(AnalyzeTax, WaitingInsideATileIsTold) {
                           .kernel(0, 7, "a", 500, 900, 1)
                           .kernel(0, 7, "b", 4'500, 900, 2)
                           .build();
-  EXPECT_EQ(analyze(trace).whole.exclusive.waiting_ns, 3'000);
+  const ExclusiveTax tax = analyze(trace).whole.exclusive;
+  EXPECT_EQ(tax.waiting_ns, 3'000);
+  EXPECT_EQ(tax.between_ns, 100 + 3'890 - 3'000);
+  EXPECT_EQ(tax.total_ns, 10 + 10);
 }
 
 TEST(TaxTrust, OneCallThatHoldsMuchOfTheSumIsNamed) {

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A report has one launch floor: whatever section prints it prints the same, over every trace at hand.
+"""What must hold of `report` and `tax` over every trace at hand, whatever the numbers are.
 
-    check_floor.py --assay build/release/assay [NAME...]
+    check_tax_everywhere.py --assay build/release/assay [NAME...]
 
-What the floor should be is checked by check_tax.py; this looks at every key of every `report --format json` and `tax`
-whose name says that it is one. NAMEs choose traces by a part of their name.
+A document has one launch floor: every key whose name says that it is one has the same value. No exclusive sum is above
+the time of the host threads, in any window, and the sums of the default mode are exclusive. What the
+numbers should be is checked by check_tax.py. NAMEs choose traces by a part of their name.
 """
 
 import argparse
@@ -64,6 +65,32 @@ def problems_of(document):
             yield "a floor without a sentence"
 
 
+# Whatever leads to launches, each moment of a thread once.
+EXCLUSIVE = "exclusive_py_ns", "exclusive_dispatch_ns", "exclusive_call_ns"
+BESIDE = "exclusive_between_ns", "exclusive_waiting_ns"
+
+
+def windows(tax):
+    yield "whole trace", tax
+    for kind in ("windows", "phases"):
+        for window in tax.get(kind) or []:
+            yield f"{kind} {window['name']}", window
+
+
+def bounds_of(document):
+    tax = document.get("tax") or {}
+    for name, window in windows(tax) if "t_orch_exclusive_ns" in tax else ():
+        total = sum(window[key] for key in EXCLUSIVE)
+        if total != window["t_orch_exclusive_ns"] or window["t_orch_ns"] not in (total, None):
+            yield f"{name}: T_Orch is {window['t_orch_ns']}, its exclusive parts {total}"
+        if total + sum(window[key] for key in BESIDE) > window["threads_span_ns"]:
+            yield f"{name}: more host time than the threads had, {window['threads_span_ns']}"
+        if (window["t_orch_ns"] or 0) != sum(window[key] or 0 for key in ("ft_ns", "ct_ns", "kt_ns")):
+            yield f"{name}: T_Orch is not the sum of its layers"
+    if tax.get("mode", "exclusive") != "exclusive":
+        yield f"the default mode is {tax['mode']}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True)
@@ -80,7 +107,8 @@ def main():
         for verb in ("report", "tax"):
             done = subprocess.run([options.assay, verb, str(path), "--format", "json"], capture_output=True,
                                   text=True, timeout=TIMEOUT_S)
-            problems = [done.stderr.strip()[:200]] if done.returncode else list(problems_of(json.loads(done.stdout)))
+            problems = [done.stderr.strip()[:200]] if done.returncode else [
+                *problems_of(json.loads(done.stdout)), *bounds_of(json.loads(done.stdout))]
             checked += 1
             failed += bool(problems)
             for problem in problems:
@@ -88,7 +116,7 @@ def main():
     if checked == 0:
         print("no trace to check")
         return SKIP
-    print(f"floor: {checked - failed} of {checked} documents hold one")
+    print(f"tax everywhere: {checked - failed} of {checked} documents are fine")
     return 1 if failed else 0
 
 
