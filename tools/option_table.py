@@ -100,6 +100,7 @@ def usage_of(verb, table):
 
 def roff(text):
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    text = "".join(char if ord(char) < 0x80 else f"\\[u{ord(char):04X}]" for char in text)
     return "\\&" + text if text.startswith((".", "\\(aq")) else text
 
 

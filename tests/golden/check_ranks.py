@@ -45,7 +45,9 @@ def check_words(assay):
     rows = levels["levels"]["stragglers"]
     last = max(rows, key=lambda row: row["caused_ns"])
     begin = f"GPU {last['gpu']} makes the others wait most: last at {last['last']} of {last['collectives']} collectives"
-    expect(report["verdict"][0].startswith(begin), f"the verdict begins with {report['verdict'][0]}")
+    expect(report["verdict"][0].startswith("Over 8 ranks: "), f"the verdict begins with {report['verdict'][0]}")
+    expect(report["cause"] == "collective_wait", f"the cause is {report['cause']}")
+    expect(report["verdict"][1].startswith(begin), f"the verdict goes on with {report['verdict'][1]}")
     expect(len(report["ranks"]) == 8, "eight ranks have a report each")
     for form in ("terminal", "md", "csv", "html"):
         text = output(assay, "report", RANKS, "--format", form, "--width", "200").decode()
@@ -80,7 +82,7 @@ def check_two(assay):
         return
     report = json.loads(output(assay, "report", TWO, "--format", "json"))
     words = " ".join(report["verdict"])
-    expect("GPU 1 computes longest, 1.31 times the other GPU; furthest above the other in " in words, f"two GPUs: {words}")
+    expect("GPU 1 computes longest, 1.32 times the other GPU; furthest above the other in " in words, f"two GPUs: {words}")
     expect("10 collectives are matched, but the clocks could not be aligned on them" in words, f"not aligned: {words}")
     levels = json.loads(output(assay, "levels", TWO, "--format", "json"))
     told = [words for words in report["verdict"] if "could not be aligned" in words]

@@ -140,7 +140,7 @@ def check_refusals(checker, database, replay, floor):
                     checker.write("cupti.json", other_tracer))
     checker.refuses("schema_version 9", "tax", TRACE, "--floor",
                     checker.write("v9.json", {**floor_file("x"), "schema_version": 9}))
-    checker.refuses("kind is 'assay-floor'", "tax", TRACE, "--replay", floor)
+    checker.refuses("this is a floor file, no replay file", "tax", TRACE, "--replay", floor)
     checker.refuses("leave out --mode exclusive", "tax", TRACE, "--replay", replay, "--mode", "exclusive")
     checker.refuses("cut off", "tax", TRACE, "--replay", checker.write("cut.json", replay.read_text()[:500]))
     checker.refuses("cannot write", "tax", TRACE, "--export-kernel-db", checker.folder / "no/db.json")

@@ -187,7 +187,7 @@ def check_export(assay, folder):
     texts = [row[1] for row in book.sheets["Summary"] if len(row) > 1]
     expect(all(sentence in texts for sentence in report["verdict"]), "the summary lacks the verdict")
     expect(all(any(note_told(note, str(text)) for text in texts) for note in report["trust"]), "the summary lacks trust notes")
-    expect(report["verdict_numbers"]["gpu_idle_share"] in texts, "the summary lacks the first numbers")
+    expect(report["flow"]["window_ns"] in texts, "the summary lacks the first numbers")
     tables, facts, empty = 0, [], []
     for path in sorted((folder / "csv/rank=0").iterdir()):
         if path.stem in book.sheets:

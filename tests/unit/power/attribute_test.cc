@@ -23,7 +23,7 @@ using testing::TraceMaker;
 using testing::unit_draw;
 
 // Kernels one after the other on one stream, with a known power each; what is not a kernel is idle.
-struct Workload {
+struct MadeWorkload {
   struct Run {
     std::string name;
     double start_ns;
@@ -74,8 +74,8 @@ struct Workload {
 };
 
 // 40 s of three kernels in random order with random waits.
-Workload random_mix(uint64_t seed, int pieces = 1500) {
-  Workload w;
+MadeWorkload random_mix(uint64_t seed, int pieces = 1500) {
+  MadeWorkload w;
   std::mt19937_64 random(seed);
   for (int i = 0; i < pieces; ++i) {
     const double draw = unit_draw(random);
@@ -114,7 +114,7 @@ const EnergyPart& part_named(const std::vector<EnergyPart>& parts, const std::st
 }
 
 TEST(Attribute, PowersOfTheWorkloadAreFoundAgain) {
-  const Workload w = random_mix(1);
+  const MadeWorkload w = random_mix(1);
   const auto report =
       attribute(w.trace(), w.log(100, 25, 3, 9), {.window_ns = 25 * kMillisecondNs});
   ASSERT_TRUE(report) << report.error().describe();
@@ -136,7 +136,7 @@ TEST(Attribute, PowersOfTheWorkloadAreFoundAgain) {
 
 TEST(Attribute, PartsSumExactlyToTheMeasuredEnergy) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
-    const Workload w = random_mix(seed, 400);
+    const MadeWorkload w = random_mix(seed, 400);
     const auto report =
         attribute(w.trace(), w.log(50, 50, 10, seed), {.window_ns = 50 * kMillisecondNs});
     ASSERT_TRUE(report);
@@ -152,7 +152,7 @@ TEST(Attribute, PartsSumExactlyToTheMeasuredEnergy) {
 
 // Every other kernel is of layer 0, the rest of none, so that the two cut every name's energy.
 TEST(Attribute, GroupingsFromOutsideCutTheSameEnergy) {
-  const Workload w = random_mix(3, 400);
+  const MadeWorkload w = random_mix(3, 400);
   const Trace trace = w.trace();
   WorkGrouping layers{.key = "layers", .title = "By layer", .names = {"layer 0"}};
   layers.of_activity.assign(trace.activities.size(), WorkGrouping::kNone);
@@ -178,7 +178,7 @@ TEST(Attribute, IntervalsCoverTheTruth) {
   int hits = 0;
   constexpr int kWorkloads = 120;
   for (uint64_t seed = 1; seed <= kWorkloads; ++seed) {
-    const Workload w = random_mix(seed, 500);
+    const MadeWorkload w = random_mix(seed, 500);
     const auto report =
         attribute(w.trace(), w.log(100, 25, 5, seed), {.window_ns = 25 * kMillisecondNs});
     ASSERT_TRUE(report);
@@ -192,7 +192,7 @@ TEST(Attribute, IntervalsCoverTheTruth) {
 
 // Two kernels that follow each other every 2 ms look the same to a window of 25 ms.
 TEST(Attribute, KernelsThatRunAlikeAreMergedAndSaid) {
-  Workload w;
+  MadeWorkload w;
   std::mt19937_64 random(5);
   for (int i = 0; i < 300; ++i) {
     const int pairs = 10 + static_cast<int>(random() % 40);
@@ -213,7 +213,7 @@ TEST(Attribute, KernelsThatRunAlikeAreMergedAndSaid) {
 
 // Always busy with the same mix: nothing can be told from what the device draws anyway.
 TEST(Attribute, SteadyKernelsStayInTheBase) {
-  Workload w;
+  MadeWorkload w;
   for (int i = 0; i < 20'000; ++i) w.run("gemm", 0.5, 400);
   const auto report =
       attribute(w.trace(), w.log(100, 25, 1, 1), {.window_ns = 25 * kMillisecondNs});
@@ -225,7 +225,7 @@ TEST(Attribute, SteadyKernelsStayInTheBase) {
 }
 
 TEST(Attribute, LateSensorIsCorrectedByItsDelay) {
-  const Workload w = random_mix(3);
+  const MadeWorkload w = random_mix(3);
   PowerSeries late = w.log(100, 25, 2, 1);
   for (PowerReading& reading : late.readings) reading.t_ns += 300 * kMillisecondNs;
   const auto wrong = attribute(w.trace(), late, {.window_ns = 25 * kMillisecondNs});
@@ -238,7 +238,7 @@ TEST(Attribute, LateSensorIsCorrectedByItsDelay) {
 }
 
 TEST(Attribute, RefusesWhatDoesNotOverlap) {
-  const Workload w = random_mix(3, 300);
+  const MadeWorkload w = random_mix(3, 300);
   PowerSeries log = w.log(100, 25, 2, 1);
   for (PowerReading& reading : log.readings) reading.t_ns += 7200 * int64_t{1'000'000'000};
   const auto report = attribute(w.trace(), log, {});
@@ -252,7 +252,7 @@ TEST(Attribute, RefusesWhatDoesNotOverlap) {
 
 // What ran in a hole of the log has no energy, and the hole is said.
 TEST(Attribute, HolesInTheLogAreLeftOutAndSaid) {
-  const Workload w = random_mix(4);
+  const MadeWorkload w = random_mix(4);
   PowerSeries log = w.log(50, 50, 1, 1);
   const int64_t from = 10'000 * kMillisecondNs;
   const int64_t to = 18'000 * kMillisecondNs;
@@ -276,7 +276,7 @@ TEST(Attribute, HolesInTheLogAreLeftOutAndSaid) {
 }
 
 TEST(Attribute, RefusesTooFewReadings) {
-  const Workload w = random_mix(3, 40);  // about a second
+  const MadeWorkload w = random_mix(3, 40);  // about a second
   const auto report =
       attribute(w.trace(), w.log(100, 25, 2, 1), {.window_ns = 25 * kMillisecondNs});
   ASSERT_FALSE(report);

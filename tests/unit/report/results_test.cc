@@ -102,7 +102,7 @@ TEST(MeansTable, EndsAtZeroUnlessTheQuantityIsSigned) {
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(table.rows[0], (Row{"kernels", 2.0, 0.0, 7.0, 4, "kernels", "2", "0", "7"}));
   EXPECT_EQ(table.rows[1], (Row{"gpu_idle_eq5_ns", int64_t{2}, int64_t{-3}, int64_t{7}, 4,
-                                "GPU idle, Eq. 5", "2 ns", "-3 ns", "7 ns"}));
+                                "GPU idle, Eq. 5", "2.00 ns", "-3.00 ns", "7.00 ns"}));
   EXPECT_EQ(table.rows[2][2], Value(0.0));
 }
 
