@@ -60,6 +60,8 @@ ALWAYS_FLAT = """batch,tklqt_us,launches,latency_us
 
 # key -> {(title, unit): the verb that showed it first}, from the pages of all documents.
 SHOWN = {}
+# Facts of `info` whose keys are names of tables and kinds, and the column that draws a power profile under its range.
+NAMES_AS_KEYS = {"tables", "activity_kinds", "sums", "plot"}
 
 
 def output(assay, arguments, form):
@@ -78,6 +80,8 @@ def run(assay, *arguments):
 
 def collect_titles(node, origin):
     """Columns and facts of a page, hidden ones too."""
+    if isinstance(node, dict) and node.get("key") in NAMES_AS_KEYS:
+        return
     for child in node if isinstance(node, list) else node.values() if isinstance(node, dict) else ():
         collect_titles(child, origin)
     if isinstance(node, dict) and "unit" in node and node.get("key"):
