@@ -4,16 +4,21 @@
 Runs report, launch (with its tree and kernel list), fuse, bound, tax and info on the traces in the
 repository, bound and tax on a small sweep of two platforms, levels with counter runs, and tax on a replay of its own database. Collects the keys of all objects, and the
 words that come from a closed list: verdicts, levers, trust notes, sources, remedies, node kinds,
-import codes (those in some page of docs/formats).
+import codes (those in some page of docs/formats). Over the pages of the same documents: no key has two titles or two
+units, and each has the declared title.
 """
 
 import argparse
+import base64
+import gzip
 import json
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+
+import gen_metrics_docs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 METRICS = ROOT / "docs/metrics.md"
@@ -53,12 +58,46 @@ ALWAYS_FLAT = """batch,tklqt_us,launches,latency_us
 """
 
 
-def run(assay, *arguments):
-    command = [assay, *map(str, arguments), "--format", "json"]
+# key -> {(title, unit): the verb that showed it first}, from the pages of all documents.
+SHOWN = {}
+# Facts of `info` whose keys are names of tables and kinds, and the column that draws a power profile under its range.
+NAMES_AS_KEYS = {"tables", "activity_kinds", "sums", "plot"}
+
+
+def output(assay, arguments, form):
+    command = [assay, *map(str, arguments), "--format", form]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}: {done.stderr.strip()[:300]}")
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def run(assay, *arguments):
+    page = re.search(r'id="assay-view">([^<]*)<', output(assay, arguments, "html"))
+    collect_titles(json.loads(gzip.decompress(base64.b64decode(page[1]))), f"assay {arguments[0]}")
+    return json.loads(output(assay, arguments, "json"))
+
+
+def collect_titles(node, origin):
+    """Columns and facts of a page, hidden ones too."""
+    if isinstance(node, dict) and node.get("key") in NAMES_AS_KEYS:
+        return
+    for child in node if isinstance(node, list) else node.values() if isinstance(node, dict) else ():
+        collect_titles(child, origin)
+    if isinstance(node, dict) and "unit" in node and node.get("key"):
+        title = node.get("label", node.get("title"))
+        SHOWN.setdefault(node["key"].split(".")[-1], {}).setdefault((title, node["unit"]), origin)
+
+
+def differing_titles():
+    """Keys with two titles or two units, in what was shown or between that and the declarations."""
+    _, declared = gen_metrics_docs.read_lists()
+    for key, ways in sorted(SHOWN.items()):
+        titles = {title for title, _ in ways} | ({declared[key][0]} if key in declared else set())
+        units = {unit for _, unit in ways}
+        if len(titles) > 1 or len(units) > 1:
+            told = "; ".join(f"{title!r} in {unit or 'no unit'} ({origin})" for (title, unit), origin in ways.items())
+            yield f"`{key}` has several titles or units: {told}"
 
 
 def traces():
@@ -298,6 +337,8 @@ def main():
     if "" in keys:
         problems.append(f"an object has a key without a name: something meant for readers only got into "
                         f"the data ({keys['']})")
+
+    problems += differing_titles()
 
     codes = re.findall(r'CODE\(k\w+,\s*"(\w+)"', IMPORT_CODES.read_text())
     problems += [f"no page of docs/formats names the import code `{code}`"

@@ -79,6 +79,8 @@ def with_tables(page, lists, results):
         name = match.group(1)
         if name not in lists:
             sys.exit(f"{PAGE}: there is no list {name} in a results.h")
+        if name in used:
+            sys.exit(f"{PAGE} has two places for {name}")
         used.add(name)
         return "\n".join([f"<!-- results: {name} -->", "", *table_of(lists[name], results), "", "<!-- end -->"])
 

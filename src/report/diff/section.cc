@@ -92,7 +92,9 @@ Facts sides_facts(const DiffReport& report) {
                       : "no interval: a side is one iteration"});
   data("change_share", report.time.change_share, Unit::kShare);
   data("low95_ns", end_of(interval, interval.low, DiffUnit::kNanoseconds), Unit::kNanoseconds);
+  facts.items.back().label = "low";
   data("high95_ns", end_of(interval, interval.high, DiffUnit::kNanoseconds), Unit::kNanoseconds);
+  facts.items.back().label = "high";
   data("noise", std::string(diff_noise_name(report.time.noise)), Unit::kText);
   data("resamples", report.resampling.resamples, Unit::kCount);
   data("seed", report.resampling.seed, Unit::kNone);
@@ -115,8 +117,8 @@ Table metrics_table(const DiffReport& report) {
                   data("change_share", Unit::kShare), column_of(keys::low95, Show::kDataOnly),
                   column_of(keys::high95, Show::kDataOnly), data("n_a", Unit::kCount),
                   data("n_b", Unit::kCount), data("noise", Unit::kText),
-                  text("metric", Align::kLeft), text("A", Align::kRight), text("B", Align::kRight),
-                  text("change", Align::kRight), text("%", Align::kRight),
+                  column_of(keys::metric_name, Show::kReadersOnly), text("A", Align::kRight),
+                  text("B", Align::kRight), text("change", Align::kRight), text("%", Align::kRight),
                   text("95 % interval", Align::kRight), text("is", Align::kLeft)},
       .terminal_limit = 0};
   for (const DiffMetric& m : report.metrics) {
@@ -184,7 +186,7 @@ std::vector<Column> level_columns(DiffLevelKind kind) {
       column("kind", "kind", Unit::kText, kData),
       column("match", "matched by", Unit::kText, kData),
       column("rest", "rest", Unit::kNone, kData),
-      {.key = "state", .title = "state", .show = Show::kReadersOnly},
+      {.key = "state", .title = "state", .unit = Unit::kText, .show = Show::kReadersOnly},
       column("a_ns", "A", kNs, kAll),
       column("b_ns", "B", kNs, kAll),
       column("change_ns", "change", kNs, kAll),

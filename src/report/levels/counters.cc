@@ -77,6 +77,9 @@ Facts peaks_facts(const CountersView& view) {
       fact(keys::clock_hz, finite_value(peaks.clock_hz)), data_fact(keys::source, peaks.source)};
   for (const auto& [name, value] : view.device.constants) {
     facts.items.push_back({name, name, finite_value(value), Unit::kNone, "", Show::kDataOnly});
+    for (const ResultKey* known : {&keys::compute_units, &keys::matrix_units_per_cu, &keys::xcds}) {
+      if (name == known->key) facts.items.back().label = known->title;
+    }
   }
   return facts;
 }

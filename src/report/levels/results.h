@@ -399,7 +399,7 @@
     "active logical processor, with two or more") \
   R(t_ns, "time", kNanoseconds, "") \
   R(active, "active", kCount, "") \
-  R(min_cores, "needed", kRatio, "") \
+  R(min_cores, "cores needed", kRatio, "") \
   R(one_sibling, "one sibling", kCount, "") \
   R(siblings, "both", kCount, "") \
   O("`telemetry` (14)") \

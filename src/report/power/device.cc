@@ -12,8 +12,8 @@ Item time_item(const char* key, const char* label, int64_t ns) {
 }
 
 std::vector<Item> sensor_items(const SensorModel& sensor) {
-  return {time_item("window_ns", "averaging window w", sensor.window_ns),
-          time_item("period_ns", "reporting period P", sensor.period_ns),
+  return {time_item("window_ns", "window", sensor.window_ns),
+          time_item("period_ns", "period", sensor.period_ns),
           time_item("delay_ns", "delay of a reading", sensor.delay_ns)};
 }
 
@@ -21,7 +21,7 @@ void add_kernel(const KernelTruth& kernel, std::vector<Item>& items) {
   items.push_back({"name", "name", kernel.name, Unit::kText});
   items.push_back({"ssp_w", "SSP", kernel.ssp_w, Unit::kWatts});
   items.push_back({"energy_j", "energy", kernel.energy_j, Unit::kJoules});
-  items.push_back(time_item("t_exec_ns", "true execution time", kernel.t_exec_ns));
+  items.push_back(time_item("t_exec_ns", "execution time", kernel.t_exec_ns));
   items.push_back(time_item("golden_low_ns", "common mode from", kernel.common_low_ns));
   items.push_back(time_item("golden_high_ns", "common mode to", kernel.common_high_ns));
   items.push_back({"xcd_w", "XCD", kernel.component_w[0], Unit::kWatts});
@@ -66,7 +66,7 @@ Section procedure_section(const PowerPlan& plan, uint32_t rounds) {
   facts.key = "procedure";
   facts.title = "How it was measured";
   facts.items = {
-      time_item("t_exec_ns", "execution time, settled", plan.t_exec_ns),
+      time_item("t_exec_ns", "execution time", plan.t_exec_ns),
       {"warm_ups", "warm-ups deduced", plan.warm_ups, Unit::kCount},
       {"executions_per_run", "executions per run", plan.executions_per_run, Unit::kCount},
       {"planned_runs", "runs planned", plan.runs, Unit::kCount},

@@ -53,7 +53,7 @@ Facts sensor_facts(const SensorModel& sensor) {
           .items = {{"mode", "mode", std::string(sensor_mode_name(sensor.mode)), Unit::kText},
                     {"window_ns", "window", known(sensor.window_ns), Unit::kNanoseconds},
                     {"period_ns", "period", known(sensor.period_ns), Unit::kNanoseconds},
-                    {"delay_ns", "late by", sensor.delay_ns, Unit::kNanoseconds},
+                    {"delay_ns", "delay of a reading", sensor.delay_ns, Unit::kNanoseconds},
                     {"sensor_source", "known from", sensor.source, Unit::kText}}};
 }
 
@@ -62,7 +62,7 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
   return {
       {"name", "name", k.name, Unit::kText},
       {"verdict", "verdict", std::string(power_verdict_name(k.verdict)), Unit::kText},
-      {"t_exec_ns", "T", k.t_exec_ns, Unit::kNanoseconds},
+      {"t_exec_ns", "execution time", k.t_exec_ns, Unit::kNanoseconds},
       {"runs", "runs", k.runs, Unit::kCount},
       {"golden_runs", "golden runs", k.golden, Unit::kCount},
       {"golden_low_ns", "bin from", k.golden_low_ns, Unit::kNanoseconds},
@@ -363,7 +363,7 @@ Facts energy_totals(const EnergyReport& r) {
                     {"readings", "readings", r.readings, Unit::kCount},
                     {"window_ns", "window", r.window_ns, Unit::kNanoseconds, r.window_source},
                     {"window_source", "windows", r.window_source, Unit::kText, "", Show::kDataOnly},
-                    {"delay_ns", "late by", r.delay_ns, Unit::kNanoseconds}}};
+                    {"delay_ns", "delay of a reading", r.delay_ns, Unit::kNanoseconds}}};
 }
 
 Facts log_facts(const LogSource& source) {

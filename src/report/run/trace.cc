@@ -112,8 +112,13 @@ Section sums_section(const Trace& trace, const TimeSpan& span) {
 
 Section links_section(const LinkStats& stats) {
   Facts facts;
-  for_each_link_stat(stats, [&facts](const char* key, auto value) {
-    facts.items.push_back({.key = key, .label = key, .value = value, .unit = Unit::kCount});
+  for_each_link_stat(stats, [&facts](std::string_view key, auto value) {
+    Item item = {.key = std::string(key), .label = std::string(key), .value = value};
+    item.unit = Unit::kCount;
+    for (const ResultKey* known : {&keys::graph_launches, &keys::graph_kernels}) {
+      if (key == known->key) item.label = known->title;
+    }
+    facts.items.push_back(std::move(item));
   });
   return {.key = "links", .title = "Links", .blocks = {facts}};
 }
@@ -172,7 +177,7 @@ std::vector<Item> trace_items(const Trace& trace) {
   const TimeSpan span = time_span(trace);
   if (span.known()) {
     items.push_back({.key = "span_ns",
-                     .label = "recorded",
+                     .label = "span",
                      .value = span.last_ns - span.first_ns,
                      .unit = Unit::kNanoseconds});
   }

@@ -118,25 +118,25 @@
 
 // Rows that lack something
 #define ASSAY_TAX_ORPHAN_RESULTS(R, U, O) \
-  R(without_call, "without_call", kCount, \
+  R(without_call, "without a call", kCount, \
     "rows whose call is not in the trace, Σ t_k. nothing is charged for them; T_Orch is too " \
     "small by base and floor each if they were launched here") \
-  R(without_call_ns, "without_call_ns", kNanoseconds, "") \
-  R(without_op, "without_op", kCount, \
+  R(without_call_ns, "without a call, T_Device", kNanoseconds, "") \
+  R(without_op, "without an operator", kCount, \
     "owners whose call has no entry, Σ t_k. T_Py and T_dispatch are unknown: 0 and, in " \
     "`paper` mode, the base. Where half of the launches or more are so, the words give " \
     "T_Orch as a lower and HDBI as an upper bound; where all are, the table of layers shows " \
     "no value for Python, dispatch and library, the JSON their 0. Test: `TaxWords`") \
-  R(without_op_ns, "without_op_ns", kNanoseconds, "") \
-  R(without_py, "without_py", kCount, \
+  R(without_op_ns, "without an operator, T_Device", kNanoseconds, "") \
+  R(without_py, "without Python", kCount, \
     "owners whose entry has neither frame nor outer operator. T_Py is 0") \
-  R(negative_launch_clamped, "negative_launch_clamped", kCount, \
+  R(negative_launch_clamped, "T_launch clamped to 0", kCount, \
     "owners by the rule of T_launch. move `kt_fw_ns` and `families`, not T_Orch") \
-  R(negative_launch_dropped, "negative_launch_dropped", kCount, "") \
-  R(graph_followers, "graph_followers", kCount, \
+  R(negative_launch_dropped, "T_launch dropped", kCount, "") \
+  R(graph_followers, "further kernels of graph launches", kCount, \
     "rows that do not own their call, of graph launches and of others. nothing is charged " \
     "for them") \
-  R(shared_followers, "shared_followers", kCount, "")
+  R(shared_followers, "further kernels of other calls", kCount, "")
 
 // Diagnosis
 #define ASSAY_TAX_DIAGNOSIS_RESULTS(R, U, O) \
