@@ -437,7 +437,7 @@ class ReplayTest(unittest.TestCase):
 
     def test_databases_that_are_none_are_refused_with_the_place_named(self):
         for text, words in (("", "not JSON"), ("[]", "not a JSON object"), ("{", "not JSON"),
-                            (json.dumps({"kind": "assay-replay"}), "kind"),
+                            (json.dumps({"kind": "assay-replay"}), "this is a replay file, no kernel database"),
                             (json.dumps({**database([]), "schema_version": 2}), "schema_version 2"),
                             (json.dumps(database([{}])), "entries[0].key"),
                             (json.dumps(database([add("a"), add("a")])), "entries[1].key occurs twice"),
