@@ -127,7 +127,7 @@ def check_scripts(folder):
         done = run(shell, "-n", folder / name)
         check(done.returncode == 0 and not done.stderr, f"{shell} -n: {done.stderr}")
     if shutil.which("groff"):
-        done = run("groff", "-man", "-ww", "-Tutf8", folder / "assay.1")
+        done = run("groff", "-man", "-ww", "-Tutf8", "-P-cbou", folder / "assay.1")
         check(done.returncode == 0 and not done.stderr, f"assay.1: {done.stderr[:500]}")
         check("throughput predict" in " ".join(plain(done.stdout).lower().split()), "assay.1 has no throughput predict")
 
