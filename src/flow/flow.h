@@ -83,6 +83,7 @@ struct FlowReport {
   std::vector<Interval> device_windows;
   Interval window;  // from the first begin of these to the last end
   std::vector<DeviceFlow> devices;
+  DeviceFlow joint;                       // of several devices: all_devices()
   std::vector<FlowTotals> device_totals;  // per device, of its window
   FlowTotals total;                       // over all devices
   FlowTotals before;                      // between the begin of the run and these windows
@@ -93,6 +94,9 @@ struct FlowReport {
   CriticalPath path;
   FlowGains gains;
   std::shared_ptr<const KernelNames> kernels;  // as used
+
+  // joint_flow of the run.
+  const DeviceFlow& all_devices() const { return devices.size() == 1 ? devices.front() : joint; }
 };
 
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);
