@@ -179,7 +179,10 @@ def main():
         print(datasets.NO_CORPUS)
     checked = failed = left_out = altered = 0
     began = time.monotonic()
+    others = [path for pattern in ("nsys/*.sqlite", "rocm/**/*.db", "rocm/**/*.rpd", "rocm/rocprofv3/**/*.json")
+              for path in sorted(datasets.CORPUS.glob(pattern))]
     traces = [(name, path) for name, path in datasets.golden_traces() if path.exists()]
+    traces += [(str(path.relative_to(datasets.CORPUS)), path) for path in others]
     for name, path in sorted(traces, key=lambda trace: trace[1].stat().st_size):
         if options.names and not any(part in name for part in options.names):
             continue

@@ -599,14 +599,13 @@ std::string overhead_words(const JobLevels& job) {
   const int64_t span_ns = span_of(job);
   if (total.launch_ns == 0) return "";
   std::string text = fmt::format(
-      "Between kernels, {} of the span pass before the launch call of the next one (O_prep{}) and "
-      "{} from the call to its start (O_call)",
-      percent(total.prep_ns, span_ns),
-      total.copy_ns == 0
-          ? ""
-          : fmt::format(", {} of the span in copies and fills", percent(total.copy_ns, span_ns)),
-      percent(total.call_ns, span_ns));
-  return text + "; why the device was idle, the causes of the report tell.";
+      "Between kernels, {} of the span pass before the launch call of the next one (O_prep) and {} "
+      "from the call to its start (O_call)",
+      percent(total.prep_ns, span_ns), percent(total.call_ns, span_ns));
+  if (total.copy_ns > 0) {
+    text += fmt::format("; copies and fills run in {}", percent(total.copy_ns, span_ns));
+  }
+  return text + ". Why the device was idle, the causes of the report tell.";
 }
 
 std::string overlap_words(const JobLevels& job) {
