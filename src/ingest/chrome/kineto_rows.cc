@@ -76,7 +76,11 @@ void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_
     case Category::kDeviceSync:
       return activity(ActivityKind::kSync);
     case Category::kDeviceOther:
-      return activity(ActivityKind::kOther);
+      activity(ActivityKind::kOther);
+      // MTIA files its copies among its kernels.
+      if (builder.strings.view(builder.activities.name.back()) == "dma_request")
+        builder.activities.kind.back() = ActivityKind::kMemcpy;
+      return;
     case Category::kAnnotation:
       builder.annotations.push_back(
           {start_ns, dur_ns, from.name(), from.thread(), from.external_id()});
@@ -244,7 +248,8 @@ void KinetoRows::add_activity_details(const RawEvent& event, JsonCursor cursor) 
   }
   if (event.has(Arg::kCollective)) add_collective(event, activity);
   if (event.category == Category::kDeviceSync) add_wait(event, activity);
-  if (event.category != Category::kMemcpy && event.category != Category::kMemset) return;
+  const ActivityKind kind = builder_.activities.kind.back();
+  if (kind != ActivityKind::kMemcpy && kind != ActivityKind::kMemset) return;
   const int64_t bytes = event.has(Arg::kBytes) ? read_integer(event, Arg::kBytes, -1)
                                                : read_integer(event, Arg::kSize, -1);
   if (bytes >= 0) builder_.transfers.push_back({activity, bytes});
@@ -362,9 +367,10 @@ void KinetoRows::add_counter(const RawEvent& event, JsonCursor cursor) {
 }
 
 void KinetoRows::add_flow(const RawEvent& event, bool is_end) {
+  const bool dependency = event.category == Category::kDependencyFlow;
   if (event.category != Category::kForwardBackwardFlow) {
     ++(is_end ? builder_.counts.flow_ends : builder_.counts.flow_starts);
-    return;
+    if (!dependency) return;
   }
   int64_t time_ns = 0;
   uint64_t id = 0;
@@ -373,8 +379,11 @@ void KinetoRows::add_flow(const RawEvent& event, bool is_end) {
     log(ImportCode::kWrongType);
     return;
   }
-  builder_.forward_backward_flows.push_back(
-      {time_ns, id, thread_of(event), static_cast<uint8_t>(is_end)});
+  const bool step = dependency && event[Field::kPhase].text == "t";
+  auto add = [&](auto& rows) {
+    rows.push_back({time_ns, id, thread_of(event), static_cast<uint8_t>(is_end || step)});
+  };
+  dependency ? add(builder_.dependency_flows) : add(builder_.forward_backward_flows);
 }
 
 void KinetoRows::add_metadata(const RawEvent& event) {
