@@ -326,8 +326,6 @@ class Import:
             return
         if category in ACTIVITY_OF:
             row.kind = ACTIVITY_OF[category]
-            if category == "mtia_ccp_events" and row.name == "dma_request":
-                row.kind = "memcpy"
             row.lane = stream_of(event, args)
             self.tables["activities"].append(row)
         elif category in TABLE_OF:

@@ -76,11 +76,7 @@ void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_
     case Category::kDeviceSync:
       return activity(ActivityKind::kSync);
     case Category::kDeviceOther:
-      activity(ActivityKind::kOther);
-      // MTIA files its copies among its kernels.
-      if (builder.strings.view(builder.activities.name.back()) == "dma_request")
-        builder.activities.kind.back() = ActivityKind::kMemcpy;
-      return;
+      return activity(ActivityKind::kOther);
     case Category::kAnnotation:
       builder.annotations.push_back(
           {start_ns, dur_ns, from.name(), from.thread(), from.external_id()});
@@ -248,8 +244,7 @@ void KinetoRows::add_activity_details(const RawEvent& event, JsonCursor cursor) 
   }
   if (event.has(Arg::kCollective)) add_collective(event, activity);
   if (event.category == Category::kDeviceSync) add_wait(event, activity);
-  const ActivityKind kind = builder_.activities.kind.back();
-  if (kind != ActivityKind::kMemcpy && kind != ActivityKind::kMemset) return;
+  if (event.category != Category::kMemcpy && event.category != Category::kMemset) return;
   const int64_t bytes = event.has(Arg::kBytes) ? read_integer(event, Arg::kBytes, -1)
                                                : read_integer(event, Arg::kSize, -1);
   if (bytes >= 0) builder_.transfers.push_back({activity, bytes});

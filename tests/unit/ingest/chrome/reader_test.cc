@@ -84,7 +84,7 @@ TEST(ChromeReader, LanesOfTheFirstRocprofAndCopiesOfItsOnlyDevice) {
       R"({"args":{"name":"GPU Barriers1"},"ph":"M","pid":519,"name":"process_name"},)"
       R"({"ph":"X","name":"hipMemcpy","pid":2,"tid":894,"ts":"10","dur":"30","args":{}},)"
       R"({"ph":"X","name":"CopyHostToDevice","pid":1,"tid":0,"ts":"20","dur":"6","args":{}},)"
-      R"({"ph":"X","name":"mul(float*)","pid":7,"tid":1,"ts":"50","dur":"6","args":{}},)"
+      R"({"ph":"X","name":"multiply","pid":7,"tid":1,"ts":"50","dur":"6","args":{}},)"
       R"({"ph":"X","name":"barrier","pid":519,"tid":1,"ts":"60","dur":"6","args":{}},)"
       R"({"ts":20,"ph":"s","cat":"DataFlow","id":0,"pid":2,"tid":894,"name":"dep"},)"
       R"({"ts":20,"ph":"t","cat":"DataFlow","id":0,"pid":1,"tid":0,"name":"dep"}],"otherData":{}})");
