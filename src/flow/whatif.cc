@@ -151,6 +151,11 @@ void find_order(const Explorer& explorer, int64_t least_ns, WhatIf& found) {
 
 }  // namespace
 
+StepTimes recorded_steps(const FlowModel& model, const Windows& iterations) {
+  const Steps steps(model.run, model.graph, iterations);
+  return step_times(steps.durations(model.graph.time_ns));
+}
+
 MedianInterval median_interval(std::vector<int64_t>& values) {
   constexpr size_t kFewest = 6;  // below, no two order statistics hold the median with 95 %
   std::sort(values.begin(), values.end());

@@ -79,6 +79,9 @@ std::vector<EditRequest> usual_edits(const FlowReport& report);
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
                      const WhatIfOptions& options);
 
+// Durations of iterations as recorded.
+StepTimes recorded_steps(const FlowModel& model, const Windows& iterations);
+
 // The interval of the median of values, as in Gain; values are reordered, at least one.
 struct MedianInterval {
   int64_t median_ns = 0;
