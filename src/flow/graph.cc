@@ -262,7 +262,9 @@ class GraphMaker {
       const uint32_t work = run_.targets[call.first_target + k];
       const int64_t end_ns = run_.works[work].end_ns;
       const FlowFloor& floor = run_.floors.returns;
-      const int64_t usual_ns = end_ns > call.start_ns ? floor.limit_ns : floor.typical_ns;
+      // Only the last to end tells how long the return took.
+      const bool last = end_ns == waited_ns && end_ns > call.start_ns;
+      const int64_t usual_ns = last ? floor.limit_ns : floor.typical_ns;
       edges_.push_back(
           {end_item(work), std::min(usual_ns, call.end_ns - end_ns), EdgeKind::kReturn});
     }

@@ -21,7 +21,7 @@ class Device:
 
     def __init__(self, rng):
         self.launch = rng.randrange(2500, 7000)      # handed over -> begins, on a free stream
-        self.stream = rng.randrange(500, 2500)       # end of the work before -> begins
+        self.stream = rng.randrange(1000, 2500)      # end of the work before -> begins
         self.event = rng.randrange(1200, 4000)       # end of what an event waits for -> begins
         self.back = rng.randrange(2000, 9000)        # end of what a call waits for -> it returns
         self.queue = None                            # unstarted work at which launch calls block
@@ -145,7 +145,7 @@ class Program:
             elif kind == "copy":
                 writer.call("copy", stream=stream, name="Memcpy DtoD (Device -> Device)", work=rng.randrange(1_000, 20_000))
             elif kind == "fetch":
-                writer.call("fetch", stream=0, name="Memcpy DtoH (Device -> Pageable)", work=rng.randrange(1_200, 3_000))
+                writer.call("fetch", stream=0, name="Memcpy DtoH (Device -> Pageable)", work=rng.randrange(20_000, 40_000))
             elif kind == "sync":
                 writer.call("sync", stream=rng.choice([None, stream]), ns=rng.randrange(2_000, 6_000))
             else:
