@@ -98,7 +98,7 @@
 #define ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
   O("whatif.identity") \
   U(recorded_ns, "makespan as recorded") \
-  R(replayed_ns, "replayed", kNanoseconds, \
+  U(replayed_ns, \
     "makespan of the replay without edits: `recorded_ns`, else `null` and a bug") \
   R(identity_errors, "points off their time", kCount, "points of that replay off their recorded time: 0") \
   U(model_error, "as under `flow`; beyond 10 % no gain is told") \
