@@ -10,6 +10,7 @@
 
 #include "base/intervals.h"
 #include "flow/causes.h"
+#include "flow/graph.h"
 #include "flow/path.h"
 #include "flow/run.h"
 #include "kernels/names.h"
@@ -95,6 +96,15 @@ struct FlowReport {
   std::shared_ptr<const KernelNames> kernels;  // as used
 };
 
+// The run with its graph, for who asks more of it than the report. trace and links must outlive it.
+struct FlowModel {
+  FlowRun run;
+  FlowGraph graph;
+};
+FlowModel make_flow_model(const Trace& trace, const Links& links,
+                          std::shared_ptr<const KernelNames> kernels = {});
+
+FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options);
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);
 
 }  // namespace assay

@@ -166,6 +166,13 @@ Section job_flow_section(const std::vector<RankFlow>& ranks) {
           .blocks = {answer_facts(verdict), causes_table(job.total)}};
 }
 
+Section causes_section(const FlowAnswer& answer) {
+  return {.key = "",
+          .title = "Where the time went",
+          .blocks = {answer_facts(answer.verdict), flow_facts(answer),
+                     causes_table(answer.report.total), contributors_table(answer)}};
+}
+
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
   return {.key = "",
           .title = "Where the time went, and what would change it",

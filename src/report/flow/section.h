@@ -27,7 +27,9 @@ std::vector<std::string> flow_words(const FlowAnswer& answer);
 std::vector<Lever> flow_levers(const FlowAnswer& answer);
 std::string levers_text(const std::vector<Lever>& levers);
 
-// Top level "cause", "device_idle_share", "flow", "causes", "contributors" and "levers".
+// Top level "cause", "device_idle_share", "flow", "causes" and "contributors".
+Section causes_section(const FlowAnswer& answer);
+// The same with "levers".
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers);
 
 // One rank's share in what a job says.
