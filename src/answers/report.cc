@@ -23,11 +23,13 @@
 namespace assay {
 namespace {
 
-AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor& floor) {
+AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor& floor,
+                                 bool rank_graph) {
   AnalysesOptions options{.fusion = request.fusion};
   options.launch = {.floor = floor, .top_kernels = 0};
   options.fusion.floor = floor;
   options.tax.floor = floor;
+  options.rank_graph = rank_graph;
   return options;
 }
 
@@ -69,11 +71,11 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
 }
 
 Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace& loaded,
-                                 RankLevels* outline) {
+                                 RankLevels* outline, bool rank_graph) {
   PhaseClock clock(request.traces.listener);
   Findings found;
   ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, analyses_options(request, found.floor)));
+  ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, analyses_options(request, found.floor, rank_graph)));
   LevelsReport& levels = found.analyses.levels;
   ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
   clock.mark("analyse");
@@ -145,8 +147,11 @@ ReportInputs sort_report_inputs(const std::vector<std::string>& inputs) {
 
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline, RankFlow* flow) {
-  ASSAY_TRY_ASSIGN(const Findings found, find_everything(request, loaded, outline));
-  if (flow != nullptr) *flow = {found.analyses.flow.total, found.analyses.verdict.bound};
+  ASSAY_TRY_ASSIGN(Findings found, find_everything(request, loaded, outline, flow != nullptr));
+  if (flow != nullptr) {
+    *flow = {found.analyses.flow.total, found.analyses.verdict.bound,
+             *std::move(found.analyses.flow.rank_graph)};
+  }
   const LaunchReport& launch = found.analyses.launch;
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict};
   const std::vector<Lever> levers = flow_levers(answer);
@@ -196,29 +201,34 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   request.traces.inputs = inputs.traces;
   std::vector<RankLevels> ranks;
   std::vector<RankFlow> flows;
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files(inputs.traces, Listener()));
+  const bool several = files.size() > 1;
   const auto analyze = [&](const LoadedTrace& loaded) {
-    return report_content(request, loaded, &ranks.emplace_back(), &flows.emplace_back());
+    RankFlow* flow = several ? &flows.emplace_back() : nullptr;
+    return report_content(request, loaded, &ranks.emplace_back(), flow);
   };
   const auto conclude = [&](Document& document) {
-    if (ranks.size() > 1) conclude_job(ranks, flows, document);
+    if (ranks.size() > 1) conclude_job(ranks, std::move(flows), document);
     if (tables) add_tables(*tables, document);
   };
   return answer_traces(request.traces, "Report", analyze, conclude);
 }
 
-void conclude_job(const std::vector<RankLevels>& outlines, const std::vector<RankFlow>& flows,
+void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
                   Document& document) {
   const JobLevels job = combine_ranks(outlines);
   if (!is_one_job(job)) return;
-  std::vector<std::string> words = job_words(job);
-  std::string causes = job_flow_words(flows);
-  if (!causes.empty()) words.insert(words.begin(), std::move(causes));
+  const JobFlow flow(std::move(flows));
+  std::vector<std::string> words = job_flow_words(flow);
+  for (std::string& text : job_words(job)) words.push_back(std::move(text));
   document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
                           std::make_move_iterator(words.end()));
   // Behind the table of all ranks, before what they rest on.
+  std::vector<Section> sections = job_flow_sections(flow);
+  sections.push_back(job_section(job));
   const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
-  const auto job_place = document.sections.insert(behind_first, job_section(job));
-  document.sections.insert(job_place, job_flow_section(flows));
+  document.sections.insert(behind_first, std::make_move_iterator(sections.begin()),
+                           std::make_move_iterator(sections.end()));
 }
 
 }  // namespace assay

@@ -15,7 +15,7 @@
 #include "launch/fuse.h"
 #include "levels/ranks.h"
 #include "report/document/timeline.h"
-#include "report/flow/section.h"
+#include "report/flow/job.h"
 
 namespace assay {
 
@@ -45,7 +45,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
                                     RankLevels* outline = nullptr, RankFlow* flow = nullptr);
 
 // Puts first what the ranks of a job say together; nothing where they are no job.
-void conclude_job(const std::vector<RankLevels>& outlines, const std::vector<RankFlow>& flows,
+void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
                   Document& document);
 
 }  // namespace assay

@@ -171,6 +171,9 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
   report.gains = gains_of(run, graph, report.fit);
+  if (options.rank_graph) {
+    report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
+  }
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include "base/intervals.h"
 #include "flow/causes.h"
 #include "flow/graph.h"
+#include "flow/job.h"
 #include "flow/path.h"
 #include "flow/run.h"
 #include "kernels/names.h"
@@ -22,6 +23,7 @@ namespace assay {
 struct FlowOptions {
   std::optional<Interval> window;  // what is judged; none = see FlowReport::window
   size_t contributors = 8;         // named per cause
+  bool rank_graph = false;         // keep what comparing this rank with others of its job needs
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
@@ -93,6 +95,7 @@ struct FlowReport {
   FlowFit fit;
   CriticalPath path;
   FlowGains gains;
+  std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
 };
 

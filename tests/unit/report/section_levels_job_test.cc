@@ -21,13 +21,13 @@ JobGpu gpu(int64_t number, int64_t span_ns, int64_t dur_ns, int64_t launch_ns) {
   return one;
 }
 
-Arrivals arrivals(int64_t number, uint64_t last, int64_t waited_ns, int64_t caused_ns) {
+Arrivals arrivals(int64_t number, uint64_t last, int64_t waited_ns, int64_t last_margin_ns) {
   Arrivals one;
   one.gpu = number;
   one.collectives = 10;
   one.last = last;
   one.waited_ns = waited_ns;
-  one.caused_ns = caused_ns;
+  one.last_margin_ns = last_margin_ns;
   return one;
 }
 
