@@ -86,6 +86,7 @@ struct FlowReport {
   std::vector<Interval> device_windows;
   Interval window;  // from the first begin of these to the last end
   std::vector<DeviceFlow> devices;
+  DeviceFlow joint;                       // of several devices: all_devices()
   std::vector<FlowTotals> device_totals;  // per device, of its window
   FlowTotals total;                       // over all devices
   FlowTotals before;                      // between the begin of the run and these windows
@@ -97,6 +98,9 @@ struct FlowReport {
   FlowGains gains;
   std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
+
+  // joint_flow of the run.
+  const DeviceFlow& all_devices() const { return devices.size() == 1 ? devices.front() : joint; }
 };
 
 // The run with its graph, for who asks more of it than the report. trace and links must outlive it.

@@ -3,6 +3,7 @@
 // From the dependency graph to the words that a report opens with, and to its tables of causes.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flow/job_verdict.h"
@@ -19,6 +20,9 @@ struct FlowAnswer {
   const FlowReport& report;
   const FlowVerdict& verdict;
 };
+
+// A cause in a sentence: "operators", "launch latency".
+std::string_view cause_words(FlowCause cause);
 
 // The answer in at most three sentences: what bounds the run and who does it; what is uncertain
 // about that; of a cold start what bounds the rest.
