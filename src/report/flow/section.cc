@@ -140,19 +140,20 @@ Facts answer_facts(BoundBy bound, double device_idle_share) {
 }
 
 Section causes_section(const FlowAnswer& answer) {
+  const FlowTotals& total = answer.report.total;
   return {.key = "",
           .title = "Where the time went",
-          .blocks = {answer_facts(answer.verdict), flow_facts(answer),
-                     causes_table(answer.report.total), contributors_table(answer)}};
+          .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
+                     flow_facts(answer), causes_table(total, {.unsplit_ns = total.collective_ns}),
+                     contributors_table(answer)}};
 }
 
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
-  return {.key = "",
-          .title = "Where the time went, and what would change it",
-          .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share), levers_prose(levers), flow_facts(answer),
-                     causes_table(answer.report.total,
-                                  {.unsplit_ns = answer.report.total.collective_ns}), contributors_table(answer),
-                     levers_table(levers)}};
+  Section section = causes_section(answer);
+  section.title = "Where the time went, and what would change it";
+  section.blocks.insert(section.blocks.begin() + 1, levers_prose(levers));
+  section.blocks.push_back(levers_table(levers));
+  return section;
 }
 
 }  // namespace assay
