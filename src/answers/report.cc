@@ -107,7 +107,7 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, levers, outside_window_ns(tax, found.analyses.flow));
-  if (!levers.empty()) {  // of an undecided run nothing is advised
+  if (found.analyses.verdict.bound == BoundBy::kHost) {  // else the host is not what matters
     for (std::string& text : tax_report_words(tax, diagnosis)) {
       content.verdict.push_back(std::move(text));
     }

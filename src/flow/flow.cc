@@ -101,20 +101,21 @@ FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& p
   return fit;
 }
 
-int64_t gain_of(const FlowRun& run, const FlowGraph& graph, std::initializer_list<FlowCause> causes,
-                std::initializer_list<WorkKind> works) {
+int64_t gain_of(const FlowRun& run, const FlowGraph& graph, int64_t window_start_ns,
+                std::initializer_list<FlowCause> causes, std::initializer_list<WorkKind> works) {
   FlowScale scale;
   for (const FlowCause cause : causes) scale.cause[static_cast<size_t>(cause)] = 0;
   for (const WorkKind work : works) scale.work[static_cast<size_t>(work)] = 0;
   const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
   const ReplayOptions edited{.residuals = Residuals::kKeep, .lags_ns = &lags};
-  return makespan_ns(run, graph, graph.time_ns) - makespan_ns(run, graph, replay(graph, edited));
+  return saved_ns(run, graph, replay(graph, edited), window_start_ns);
 }
 
-FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fit) {
+FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fit,
+                   int64_t window_start_ns) {
   const auto without = [&](std::initializer_list<FlowCause> causes,
                            std::initializer_list<WorkKind> works = {}) {
-    return gain_of(run, graph, causes, works);
+    return gain_of(run, graph, window_start_ns, causes, works);
   };
   FlowGains gains;
   gains.told = std::abs(fit.model_error) <= kMostModelError &&
@@ -171,7 +172,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.evidence = gather_evidence(run, report.window);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
-  report.gains = gains_of(run, graph, report.fit);
+  report.gains = gains_of(run, graph, report.fit, report.window.start_ns);
   if (options.rank_graph) {
     report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
   }

@@ -62,8 +62,8 @@ struct FlowEvidence {
   uint64_t inferred_waits = 0;
 };
 
-// What the run would lose if nothing of a kind were left: the makespan as recorded less that of a
-// replay without it. Residuals move with what they follow. At most what a change can give: the
+// What the window would lose if nothing of a kind were left: the makespan as recorded less that of a
+// replay without it, time saved before the window left out. Residuals move with what they follow. At most what a change can give: the
 // change itself costs nothing here.
 struct FlowGains {
   bool told = false;    // the model explains enough of the run to replay it: see kMostModelError

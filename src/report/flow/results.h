@@ -50,7 +50,8 @@
     "of it, in gaps that began because the host had handed nothing over yet") \
   O("contributors[]") \
   U(state, "the cause") \
-  U(name, "call, operator, frame or device work that stands behind it") \
+  U(name, "call, operator, frame or device work that stands behind it; in brackets what work that is " \
+    "late by mere latency came after") \
   U(ns, "time that it stands behind") \
   U(of_window, "`ns` / the windows of all devices") \
   R(slices, "times", kCount, "stretches of idle time that it stands behind") \

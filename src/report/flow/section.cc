@@ -51,6 +51,22 @@ std::string text_or_none(const Trace& trace, StringId name) {
   return name ? std::string(trace.text(name)) : std::string();
 }
 
+// What stands behind a cause. Behind latency stands what the work came after last.
+std::string contributor_name(const Trace& trace, const Contributor& contributor) {
+  if (contributor.cause != FlowCause::kLatency) return text_or_none(trace, contributor.name);
+  switch (contributor.ready_by) {
+    case ReadyBy::kLaunch:
+      return "(from launch to start)";
+    case ReadyBy::kStream:
+      return "(after work of the same stream)";
+    case ReadyBy::kEvent:
+      return "(after work of another stream)";
+    case ReadyBy::kGraph:
+      return "(inside a graph launch)";
+  }
+  return "";
+}
+
 Table contributors_table(const FlowAnswer& answer) {
   const Trace& trace = answer.trace;
   const int64_t window_ns = answer.report.total.window_ns;
@@ -58,7 +74,7 @@ Table contributors_table(const FlowAnswer& answer) {
                 {.key = "contributors", .title = "What stands behind each cause"});
   table.add(keys::state, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
       .add(
-          keys::name, [&](const Contributor& c) { return text_or_none(trace, c.name); }, elastic())
+          keys::name, [&](const Contributor& c) { return contributor_name(trace, c); }, elastic())
       .add(keys::ns, &Contributor::ns)
       .add(keys::of_window, [&](const Contributor& c) { return share(c.ns, window_ns); })
       .add(keys::slices, &Contributor::slices)
