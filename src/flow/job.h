@@ -30,10 +30,10 @@ struct RankEdge {
 
 // What a piece of own work is, in the words of the trace.
 struct WorkName {
-  bool host = false;                         // else device work
-  FlowCause cause = FlowCause::kHostGap;     // of host work: what most of the time went to
-  WorkKind kind = WorkKind::kCompute;        // of device work
-  std::string name = {};                     // operator, call, frame or kernel; may be empty
+  bool host = false;                      // else device work
+  FlowCause cause = FlowCause::kHostGap;  // of host work: what most of the time went to
+  WorkKind kind = WorkKind::kCompute;     // of device work
+  std::string name = {};                  // operator, call, frame or kernel; may be empty
   friend auto operator<=>(const WorkName&, const WorkName&) = default;
 };
 
@@ -57,12 +57,12 @@ struct RankPart {
 struct RankGraph {
   std::string file = {};
   std::optional<int64_t> rank = {};
-  int64_t device = 0;                        // of its first work, as recorded
+  int64_t device = 0;  // of its first work, as recorded
   int64_t start_ns = 0;
-  std::vector<int64_t> time_ns = {};         // per point, as recorded
-  std::vector<uint32_t> first_edge = {};     // per point + 1
+  std::vector<int64_t> time_ns = {};      // per point, as recorded
+  std::vector<uint32_t> first_edge = {};  // per point + 1
   std::vector<RankEdge> edges = {};
-  std::vector<bool> ends = {};               // per point: whether the run may end with it
+  std::vector<bool> ends = {};  // per point: whether the run may end with it
   std::vector<OwnWork> works = {};
   std::vector<WorkName> names = {};
   RankParts parts = {};
@@ -116,7 +116,9 @@ class Job {
   bool aligned() const { return aligned_; }
   size_t works() const { return work_base_.back(); }
   size_t work_base(uint32_t rank) const { return work_base_[rank]; }
-  const OwnWork& work(size_t w) const { return ranks_[rank_of_work_[w]].works[w - work_base_[rank_of_work_[w]]]; }
+  const OwnWork& work(size_t w) const {
+    return ranks_[rank_of_work_[w]].works[w - work_base_[rank_of_work_[w]]];
+  }
   uint32_t rank_of_work(size_t w) const { return rank_of_work_[w]; }
 
   // When each rank's run ends, after the earliest begin of all.

@@ -21,8 +21,8 @@ struct CommSplit {
 std::vector<CommSplit> split_communication(const Job& job);
 
 struct JobTotals {
-  FlowTotals sum;   // over all devices of all ranks
-  CommSplit comm;   // of sum.collective_ns
+  FlowTotals sum;  // over all devices of all ranks
+  CommSplit comm;  // of sum.collective_ns
 };
 JobTotals job_totals(const std::vector<FlowTotals>& ranks, const std::vector<CommSplit>& comm);
 

@@ -62,11 +62,16 @@
   O("blame") \
   R(makespan_ns, "run of all ranks", kNanoseconds, \
     "from the first begin of a rank to the last end, clocks aligned") \
+  R(common_gain_ns, "saved at the medians", kNanoseconds, \
+    "with all own work at the median of all ranks that do the same: what delays cost that strike " \
+    "now this rank, now that one") \
   R(host_gain_ns, "of it hosts", kNanoseconds, "of the late set: with host work alone at the peers' median") \
   R(device_gain_ns, "of it devices", kNanoseconds, "the same with device work alone") \
   R(pauses, "pauses of hosts", kCount, \
     "pieces of host work of the late set that took a millisecond or more beyond their peers' median") \
   R(pauses_ns, "in pauses", kNanoseconds, "what these took beyond the median") \
+  R(other_pauses, "pauses elsewhere", kCount, "the same of all other ranks; of all where none is late") \
+  R(other_pauses_ns, "in these", kNanoseconds, "") \
   R(identity_errors, "points off the record", kCount, \
     "points that a replay without edits misses: 0, or there is a bug") \
   R(contradicting, "not joined", kCount, \
@@ -83,7 +88,8 @@
   U(name, "operator, call, frame or kernel; empty where nothing names it") \
   U(gain_ns, "with this alone at the peers' median") \
   R(excess_ns, "beyond peers", kNanoseconds, \
-    "own time beyond the peers' median; of a rank: at its own pace, waiting for nobody") \
+    "own time beyond the peers' median; of a rank: how much sooner it would be done at its " \
+    "peers' median, waiting for nobody, less what the same gives its peers, in the middle") \
   U(count, "pieces of own work of this name") \
   O("blame.ranks[]") \
   U(rank, "as its trace tells, else its place") \

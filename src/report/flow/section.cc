@@ -142,10 +142,11 @@ Facts answer_facts(BoundBy bound, double device_idle_share) {
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
   return {.key = "",
           .title = "Where the time went, and what would change it",
-          .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share), levers_prose(levers), flow_facts(answer),
-                     causes_table(answer.report.total,
-                                  {.unsplit_ns = answer.report.total.collective_ns}), contributors_table(answer),
-                     levers_table(levers)}};
+          .blocks = {
+              answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
+              levers_prose(levers), flow_facts(answer),
+              causes_table(answer.report.total, {.unsplit_ns = answer.report.total.collective_ns}),
+              contributors_table(answer), levers_table(levers)}};
 }
 
 }  // namespace assay
