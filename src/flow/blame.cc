@@ -476,7 +476,7 @@ class Finder {
     std::map<LinkKey, std::map<uint32_t, Link>> links;
     for (uint32_t m = 0; m < job_.meetings().size(); ++m) {
       const JobMeeting& meeting = job_.meetings()[m];
-      if (meeting.visits.size() < 2 || !meeting.joined) continue;
+      if (meeting.visits.size() < 2 || !meeting.joined || !meeting.complete) continue;
       const int64_t bytes = bytes_of(meeting);
       const int size_class =
           bytes <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));

@@ -77,6 +77,7 @@ class RankGraphMaker {
   RankGraph make() {
     made_.file = trace_.source;
     made_.rank = trace_.distributed.rank;
+    made_.world_size = trace_.distributed.world_size;
     if (!run_.works.empty()) made_.device = run_.devices[run_.works.front().device];
     made_.start_ns = graph_.start_ns;
     made_.time_ns = graph_.time_ns;
@@ -140,6 +141,7 @@ class RankGraphMaker {
     if (detail != kNoFlowRow) {
       seq = trace_.collectives.seq[detail];
       part.bytes = bytes_of(detail);
+      part.members = trace_.collectives.group_size[detail];
     }
     made_.parts.parts.push_back({group, seq, work.start_ns, work.end_ns});
     made_.part_points.push_back(part);

@@ -100,7 +100,9 @@ class JobText {
     if (!flow_.job.aligned()) return "";  // levels' words tell why
     if (!blame_.late) return blame_.network ? "" : nobody();
     const BlameSet& late = *blame_.late;
-    std::string text = (several() ? "Ranks " : "Rank ") + labels_.list(late.ranks);
+    const std::string ranks = labels_.list(late.ranks);
+    std::string text = here();
+    text += (text.empty() ? "R" : "r") + std::string(several() ? "anks " : "ank ") + ranks;
     if (!late.name.empty()) text += " (" + late.name + ")";
     text += several() ? " are late: at " : " is late: at ";
     text += (several() || two() ? peers() : "its peers' pace") + " this run takes " +
@@ -109,10 +111,22 @@ class JobText {
     return text;
   }
 
+  // What is said of some ranks of a job holds for these.
+  std::string here() const {
+    int64_t world_size = 0;
+    for (const RankGraph& rank : flow_.job.ranks()) {
+      world_size = std::max(world_size, rank.world_size.value_or(0));
+    }
+    const size_t ranks = flow_.job.ranks().size();
+    if (!std::cmp_less(ranks, world_size)) return "";
+    return "Of the " + std::to_string(ranks) + " ranks here, of " + std::to_string(world_size) +
+           ", ";
+  }
+
   // Delays that strike every rank now and then cost all of them, and none is to blame.
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
-    std::string text = "No rank is later than the others";
+    std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
     const HostPauses& pauses = blame_.other_pauses;
     text +=
@@ -203,7 +217,7 @@ class JobText {
               ", transfer with nothing beside it for " + of(comm.transfer_ns);
     }
     if (comm.unsplit_ns > 0) {
-      text += ", are in communication that is not matched over ranks for " + of(comm.unsplit_ns);
+      text += ", are in communication whose ranks are not all matched for " + of(comm.unsplit_ns);
     }
     return text + ", and are idle for " + of(total.idle_ns) + ".";
   }

@@ -38,7 +38,7 @@
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   O("causes[]") \
-  R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time") \
+  R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time; of a job also `comm_wait` (communication before its last rank came) and `transfer`") \
   R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to the windows of all devices") \
   R(of_window, "of window", kShare, "`ns` / the windows of all devices") \
   R(recorded_ns, "recorded", kNanoseconds, "of it, rests on recorded rows") \
@@ -98,7 +98,7 @@
   U(comm_wait_ns, "only communication runs, and its last rank has not come") \
   R(transfer_ns, "transfer", kNanoseconds, \
     "only communication runs, and all have come; of a group: median from the last to come to the end") \
-  R(unsplit_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks") \
+  R(unsplit_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks, or some of whose ranks are not here") \
   R(idle_ns, "idle", kNanoseconds, "nothing runs") \
   O("blame.links[]") \
   R(process_group, "process group", kText, "as recorded") \
