@@ -76,7 +76,8 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   PhaseClock clock(request.traces.listener);
   Findings found;
   ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, analyses_options(request, found.floor, rank_graph)));
+  ASSAY_TRY_ASSIGN(found.analyses,
+                   analyze_trace(loaded, analyses_options(request, found.floor, rank_graph)));
   LevelsReport& levels = found.analyses.levels;
   ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
   clock.mark("analyse");

@@ -81,9 +81,21 @@ class Peers {
     }
   }
 
-  uint32_t peers_of(uint32_t rank) const {
-    const auto same = std::count(classes_.begin(), classes_.end(), classes_[rank]);
-    return static_cast<uint32_t>(same) - 1;
+  bool same_work(uint32_t a, uint32_t b) const { return classes_[a] == classes_[b]; }
+
+  // visit(work, median over all ranks that have it) for all own work.
+  template <typename Visit>
+  void for_each_median(Visit&& visit) const {
+    std::vector<int64_t> values;
+    size_t first = 0;
+    for (const size_t end : ends_) {
+      values.clear();
+      for (size_t i = first; i < end; ++i) values.push_back(job_.work(works_[i]).ns);
+      std::sort(values.begin(), values.end());
+      const int64_t median = middle_without(values, SIZE_MAX);
+      for (size_t i = first; i < end; ++i) visit(works_[i], median);
+      first = end;
+    }
   }
 
   // visit(work, median over the ranks outside of the set) for the own work of a set.
@@ -232,6 +244,7 @@ class Finder {
     const RankSet late = late_ranks();
     if (!late.empty()) choose(late);
     if (found_.late) explain(*found_.late);
+    find_common();
     compare_links();
     for (const auto& [ranks, gain_ns] : tried_) {
       found_.sets.push_back({ranks, named_.name_of(ranks), gain_ns});
@@ -258,7 +271,6 @@ class Finder {
            ns > job_.clock_residual_ns();
   }
 
-  // How much sooner each rank would be done at its peers' pace, if it waited for nobody.
   void find_excess() {
     JobEdit edit;
     edit.apart = true;
@@ -267,9 +279,27 @@ class Finder {
     peers_.for_each_alone([&](size_t w, int64_t median) { edit.work_ns[w] = median; });
     const std::vector<int64_t> paced = job_.ends_ns(edit);
     for (uint32_t r = 0; r < own.size(); ++r) {
-      found_.excess_ns.push_back(own[r] - paced[r]);
-      found_.peers.push_back(peers_.peers_of(r));
+      std::vector<int64_t> peers;
+      for (uint32_t p = 0; p < own.size(); ++p) {
+        if (p != r && peers_.same_work(p, r)) peers.push_back(own[p] - paced[p]);
+      }
+      found_.peers.push_back(static_cast<uint32_t>(peers.size()));
+      const int64_t usual_ns = peers.empty() ? 0 : middle_of(std::move(peers));
+      found_.excess_ns.push_back(own[r] - paced[r] - std::max<int64_t>(usual_ns, 0));
     }
+  }
+
+  // What all lose together, whoever is struck.
+  void find_common() {
+    JobEdit edit;
+    edit.work_ns.assign(job_.works(), -1);
+    peers_.for_each_median([&](size_t w, int64_t median) {
+      edit.work_ns[w] = median;
+      if (!found_.late && name_of(w).host) {
+        note_pause(job_.work(w).ns, median, found_.other_pauses);
+      }
+    });
+    found_.common_gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
   }
 
   RankSet by_excess() const {
@@ -287,20 +317,20 @@ class Finder {
     for (const auto& [set, name] : named_.all()) gain_of(set);
   }
 
-  // Largest excess first.
+  // Largest excess first. What a rank gives alone does not make it late: of delays that strike
+  // everybody now and then each rank has its part.
   RankSet late_ranks() const {
     RankSet late;
     for (const uint32_t r : by_excess()) {
-      const auto alone = tried_.find({r});
-      const bool alone_matters = alone != tried_.end() && matters(alone->second);
-      if (matters(found_.excess_ns[r]) || alone_matters) late.push_back(r);
+      if (matters(found_.excess_ns[r])) late.push_back(r);
     }
     return late;
   }
 
   // The smallest set that gives nearly what all late ranks give; of equally small ones the best.
   void choose(const RankSet& late) {
-    const int64_t whole_ns = std::max(gain_of(sorted(late)), best_tried());
+    const RankSet all = sorted(late);
+    const int64_t whole_ns = gain_of(all);
     if (!matters(whole_ns)) return;
     const auto enough = [&](int64_t gain_ns) {
       return static_cast<double>(gain_ns) >= options_.whole * static_cast<double>(whole_ns);
@@ -313,6 +343,7 @@ class Finder {
       }
     }
     for (const auto& [set, name] : named_.all()) {
+      if (!std::includes(all.begin(), all.end(), set.begin(), set.end())) continue;
       const int64_t gain_ns = gain_of(set);
       if (enough(gain_ns) && (!found_.late || set.size() < found_.late->ranks.size())) {
         found_.late = BlameSet{set, name, gain_ns};
@@ -445,9 +476,10 @@ class Finder {
     std::map<LinkKey, std::map<uint32_t, Link>> links;
     for (uint32_t m = 0; m < job_.meetings().size(); ++m) {
       const JobMeeting& meeting = job_.meetings()[m];
-      if (meeting.visits.size() < 2 || !meeting.joined) continue;
+      if (meeting.visits.size() < 2 || !meeting.joined || !meeting.complete) continue;
       const int64_t bytes = bytes_of(meeting);
-      const int size_class = bytes <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));
+      const int size_class =
+          bytes <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));
       Link& link = links[{job_.groups()[meeting.group].kind,
                           static_cast<int64_t>(meeting.visits.size()), size_class}][meeting.group];
       link.transfers.push_back(transfer_of(meeting));

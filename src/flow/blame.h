@@ -39,38 +39,42 @@ struct HostPauses {
 struct LinkClass {
   uint32_t group = 0;  // into Job::groups()
   int64_t members = 0;
-  int64_t bytes = -1;         // median; -1 = not told
+  int64_t bytes = -1;  // median; -1 = not told
   uint64_t meetings = 0;
-  int64_t transfer_ns = 0;    // median: from the last to come to the last end
-  double bus_bytes_per_s = 0; // NaN where the bytes are not told
-  int64_t peers_ns = -1;      // median of the other groups of this class; -1 = there is none
-  bool suspect = false;       // far above them
-  int64_t gain_ns = 0;        // of suspects: with transfers at that median
+  int64_t transfer_ns = 0;     // median: from the last to come to the last end
+  double bus_bytes_per_s = 0;  // NaN where the bytes are not told
+  int64_t peers_ns = -1;       // median of the other groups of this class; -1 = there is none
+  bool suspect = false;        // far above them
+  int64_t gain_ns = 0;         // of suspects: with transfers at that median
 };
 
 struct JobBlame {
   int64_t makespan_ns = 0;
-  uint64_t identity_errors = 0;     // points that a replay without edits misses: 0
-  std::vector<int64_t> excess_ns;   // per rank: own pace, with nobody to wait for, over its peers'
-  std::vector<uint32_t> peers;      // per rank: number of other ranks that do the same work
-  std::optional<BlameSet> late;     // the verdict; none: nobody
-  std::vector<BlameSet> sets;       // all that were tried, largest gain first
-  int64_t host_gain_ns = 0;         // of the verdict: host work alone at the peers' median
-  int64_t device_gain_ns = 0;       // the same of device work
-  std::vector<BlamePart> parts;     // of the verdict, largest gain first
-  HostPauses pauses;                // of the verdict
-  HostPauses other_pauses;          // of all other ranks
+  uint64_t identity_errors = 0;  // points that a replay without edits misses: 0
+  // Per rank: how much sooner it would be done at its peers' median, piece by piece, if it waited
+  // for nobody; less what the same gives its peers, in the middle. Delays that strike every rank
+  // now and then make none of them late.
+  std::vector<int64_t> excess_ns;
+  std::vector<uint32_t> peers;   // per rank: number of other ranks that do the same work
+  std::optional<BlameSet> late;  // the verdict; none: nobody
+  std::vector<BlameSet> sets;    // all that were tried, largest gain first
+  int64_t host_gain_ns = 0;      // of the verdict: host work alone at the peers' median
+  int64_t device_gain_ns = 0;    // the same of device work
+  std::vector<BlamePart> parts;  // of the verdict, largest gain first
+  HostPauses pauses;             // of the verdict
+  HostPauses other_pauses;       // of all other ranks; of all, where none is late
+  int64_t common_gain_ns = 0;    // with all own work at the median of all that do the same
   std::vector<LinkClass> links;
-  bool network = false;             // transfers of suspects give more than any set
+  bool network = false;  // transfers of suspects give more than any set
 };
 
 struct BlameOptions {
-  double least = 0.01;       // of the run: less is nobody's fault
-  double whole = 0.9;        // of what all late ranks give together
-  size_t all_subsets = 8;    // of up to so many late ranks all subsets are tried
-  size_t alone = 64;         // ranks tried alone
-  size_t parts = 12;         // names tried alone
-  double slow_link = 1.5;    // times the median of its class
+  double least = 0.01;     // of the run: less is nobody's fault
+  double whole = 0.9;      // of what all late ranks give together
+  size_t all_subsets = 8;  // of up to so many late ranks all subsets are tried
+  size_t alone = 64;       // ranks tried alone
+  size_t parts = 12;       // names tried alone
+  double slow_link = 1.5;  // times the median of its class
 };
 
 // What a set of ranks costs the job. only: the own work that is edited; absent: all.

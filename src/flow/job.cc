@@ -15,9 +15,20 @@ int64_t scaled_part(int64_t own_ns, int64_t new_ns, int64_t whole_ns) {
   return static_cast<int64_t>(static_cast<double>(own_ns) * factor);
 }
 
+// Whether nobody who takes part is missing. Without the size of the group it may be the whole job.
+bool is_complete(const std::vector<RankGraph>& ranks, const Meeting& meeting) {
+  for (const Visit& visit : meeting.visits) {
+    const RankGraph& rank = ranks[visit.rank];
+    const int64_t told = rank.part_points[visit.part].members;
+    const int64_t members = told > 0 ? told : rank.world_size.value_or(0);
+    if (std::cmp_less(meeting.visits.size(), members)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-Job::Job(std::vector<RankGraph> ranks) : ranks_(std::move(ranks)) {
+Job::Job(std::vector<RankGraph> ranks, Clocks clocks) : ranks_(std::move(ranks)) {
   point_base_.push_back(0);
   work_base_.push_back(0);
   for (uint32_t r = 0; r < ranks_.size(); ++r) {
@@ -28,20 +39,21 @@ Job::Job(std::vector<RankGraph> ranks) : ranks_(std::move(ranks)) {
   }
   meeting_at_.assign(point_base_.back(), kNoPoint);
   transfer_at_.assign(point_base_.back(), 0);
-  align();
+  align(clocks);
   order();
 }
 
-void Job::align() {
+void Job::align(Clocks clocks) {
   std::vector<const RankParts*> parts;
   for (const RankGraph& rank : ranks_) parts.push_back(&rank.parts);
   const Meetings found = match_meetings(parts);
   unmatched_ = found.unmatched;
+  const bool common = clocks == Clocks::kCommon;
   std::vector<const Meeting*> sure;
   for (const Meeting& meeting : found.all) {
-    if (meeting.group.all_wait) sure.push_back(&meeting);
+    if (meeting.group.all_wait && !common) sure.push_back(&meeting);
   }
-  aligned_ = !sure.empty();
+  aligned_ = common || !sure.empty();
   offsets_ = clock_offsets(sure, ranks_.size());
   const std::vector<int64_t> residuals = clock_residuals(sure, offsets_);
   if (!residuals.empty()) residual_ns_ = residuals[(residuals.size() - 1) * 95 / 100];
@@ -62,6 +74,7 @@ void Job::join(const Meetings& found) {
     JobMeeting& joined = meetings_.emplace_back();
     joined.group = group->second;
     joined.last_ns = INT64_MIN;
+    joined.complete = is_complete(ranks_, meeting);
     for (const Visit& visit : meeting.visits) {
       joined.last_ns = std::max(joined.last_ns, visit.start_ns - offsets_[visit.rank]);
     }

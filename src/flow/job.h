@@ -30,10 +30,10 @@ struct RankEdge {
 
 // What a piece of own work is, in the words of the trace.
 struct WorkName {
-  bool host = false;                         // else device work
-  FlowCause cause = FlowCause::kHostGap;     // of host work: what most of the time went to
-  WorkKind kind = WorkKind::kCompute;        // of device work
-  std::string name = {};                     // operator, call, frame or kernel; may be empty
+  bool host = false;                      // else device work
+  FlowCause cause = FlowCause::kHostGap;  // of host work: what most of the time went to
+  WorkKind kind = WorkKind::kCompute;     // of device work
+  std::string name = {};                  // operator, call, frame or kernel; may be empty
   friend auto operator<=>(const WorkName&, const WorkName&) = default;
 };
 
@@ -51,18 +51,20 @@ struct RankPart {
   uint32_t end = kNoPoint;
   uint32_t device = 0;  // into RankGraph::exposed
   int64_t bytes = -1;   // of the larger side; -1 = not told
+  int64_t members = 0;  // ranks of the process group; 0 = not told
 };
 
 // What stays of a rank once its trace is gone. Points are in an order in which edges lead forward.
 struct RankGraph {
   std::string file = {};
   std::optional<int64_t> rank = {};
-  int64_t device = 0;                        // of its first work, as recorded
+  std::optional<int64_t> world_size = {};
+  int64_t device = 0;  // of its first work, as recorded
   int64_t start_ns = 0;
-  std::vector<int64_t> time_ns = {};         // per point, as recorded
-  std::vector<uint32_t> first_edge = {};     // per point + 1
+  std::vector<int64_t> time_ns = {};      // per point, as recorded
+  std::vector<uint32_t> first_edge = {};  // per point + 1
   std::vector<RankEdge> edges = {};
-  std::vector<bool> ends = {};               // per point: whether the run may end with it
+  std::vector<bool> ends = {};  // per point: whether the run may end with it
   std::vector<OwnWork> works = {};
   std::vector<WorkName> names = {};
   RankParts parts = {};
@@ -89,6 +91,7 @@ struct JobVisit {
 struct JobMeeting {
   uint32_t group = 0;  // into Job::groups
   int64_t last_ns = 0;
+  bool complete = true;  // all ranks of the process group are in the job, as far as is told
   bool joined = true;  // false: it contradicts another one, and its ranks go on without each other
   std::vector<JobVisit> visits;  // those that wait for all; a part that ended before is no visit
 };
@@ -100,9 +103,12 @@ struct JobEdit {
   bool apart = false;                     // no rank waits for another one
 };
 
+// Whether the ranks' times are of one clock, or of clocks that collectives must bring together.
+enum class Clocks : uint8_t { kAlign, kCommon };
+
 class Job {
  public:
-  explicit Job(std::vector<RankGraph> ranks);
+  explicit Job(std::vector<RankGraph> ranks, Clocks clocks = Clocks::kAlign);
 
   const std::vector<RankGraph>& ranks() const { return ranks_; }
   const std::vector<JobMeeting>& meetings() const { return meetings_; }
@@ -116,7 +122,9 @@ class Job {
   bool aligned() const { return aligned_; }
   size_t works() const { return work_base_.back(); }
   size_t work_base(uint32_t rank) const { return work_base_[rank]; }
-  const OwnWork& work(size_t w) const { return ranks_[rank_of_work_[w]].works[w - work_base_[rank_of_work_[w]]]; }
+  const OwnWork& work(size_t w) const {
+    return ranks_[rank_of_work_[w]].works[w - work_base_[rank_of_work_[w]]];
+  }
   uint32_t rank_of_work(size_t w) const { return rank_of_work_[w]; }
 
   // When each rank's run ends, after the earliest begin of all.
@@ -132,7 +140,7 @@ class Job {
     uint32_t last = 0;
   };
 
-  void align();
+  void align(Clocks clocks);
   void join(const Meetings& found);
   void order();
   std::vector<int64_t> replay(const JobEdit& edit) const;

@@ -8,6 +8,7 @@ namespace assay {
 namespace {
 
 // By the rank's own clock: where at least one part had all its ranks, and where one was waited for.
+// Behind the last rank that is here others may be waited for that are not.
 struct Spans {
   std::vector<Interval> waits;
   std::vector<Interval> transfers;
@@ -37,11 +38,11 @@ std::vector<CommSplit> split_communication(const Job& job) {
     for (const JobVisit& visit : meeting.visits) {
       const RankGraph& rank = ranks[visit.rank];
       const CollectivePart& part = rank.parts.parts[visit.part];
-      const int64_t last_ns = std::clamp(meeting.last_ns + job.offsets_ns()[visit.rank],
-                                         part.start_ns, part.end_ns);
+      const int64_t last_ns =
+          std::clamp(meeting.last_ns + job.offsets_ns()[visit.rank], part.start_ns, part.end_ns);
       Spans& of = spans[visit.rank][rank.part_points[visit.part].device];
       of.waits.push_back({part.start_ns, last_ns});
-      of.transfers.push_back({last_ns, part.end_ns});
+      if (meeting.complete) of.transfers.push_back({last_ns, part.end_ns});
     }
   }
   std::vector<CommSplit> splits;

@@ -15,14 +15,14 @@ namespace assay {
 struct CommSplit {
   int64_t wait_ns = 0;      // before the last rank came
   int64_t transfer_ns = 0;  // all had come
-  int64_t unsplit_ns = 0;   // not matched over ranks: never called waiting
+  int64_t unsplit_ns = 0;   // not matched over ranks, or ranks are missing: never called waiting
 };
 // Per rank of the job. Nothing is split where the clocks could not be aligned.
 std::vector<CommSplit> split_communication(const Job& job);
 
 struct JobTotals {
-  FlowTotals sum;   // over all devices of all ranks
-  CommSplit comm;   // of sum.collective_ns
+  FlowTotals sum;  // over all devices of all ranks
+  CommSplit comm;  // of sum.collective_ns
 };
 JobTotals job_totals(const std::vector<FlowTotals>& ranks, const std::vector<CommSplit>& comm);
 

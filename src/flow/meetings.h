@@ -56,7 +56,8 @@ Meetings match_meetings(const std::vector<const RankParts*>& ranks);
 // Each rank's clock minus the common one: the median of its ends minus the median end of the
 // meeting, since all ranks of a collective that nobody leaves before everybody came leave it at the
 // same time. Where most collectives lie inside nodes, nodes find each other by the few between
-// them: the medians start from a tree of pairs of ranks. Assumes clocks that do not drift within a trace. `meetings`: of such collectives.
+// them: the medians start from a tree of pairs of ranks. Assumes clocks that do not drift within a
+// trace. `meetings`: of such collectives.
 std::vector<int64_t> clock_offsets(const std::vector<const Meeting*>& meetings, size_t ranks);
 
 // |end - offset - median end| of every visit, ascending.

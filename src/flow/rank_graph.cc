@@ -24,20 +24,21 @@ bool waits(FlowCause cause) {
 
 // Of c10::ScalarType, as traces write it; 0 = not known.
 int64_t element_bytes(std::string_view dtype) {
-  constexpr std::array<std::pair<std::string_view, int64_t>, 14> kSizes = {{{"Float", 4},
-                                                                            {"Half", 2},
-                                                                            {"BFloat16", 2},
-                                                                            {"Double", 8},
-                                                                            {"Long", 8},
-                                                                            {"Int", 4},
-                                                                            {"Short", 2},
-                                                                            {"Char", 1},
-                                                                            {"Byte", 1},
-                                                                            {"Bool", 1},
-                                                                            {"Float8_e4m3fn", 1},
-                                                                            {"Float8_e5m2", 1},
-                                                                            {"Float8_e4m3fnuz", 1},
-                                                                            {"Float8_e5m2fnuz", 1}}};
+  constexpr std::array<std::pair<std::string_view, int64_t>, 14> kSizes = {
+      {{"Float", 4},
+       {"Half", 2},
+       {"BFloat16", 2},
+       {"Double", 8},
+       {"Long", 8},
+       {"Int", 4},
+       {"Short", 2},
+       {"Char", 1},
+       {"Byte", 1},
+       {"Bool", 1},
+       {"Float8_e4m3fn", 1},
+       {"Float8_e5m2", 1},
+       {"Float8_e4m3fnuz", 1},
+       {"Float8_e5m2fnuz", 1}}};
   for (const auto& [name, bytes] : kSizes) {
     if (name == dtype) return bytes;
   }
@@ -54,8 +55,7 @@ class Matches {
     anchor_ = mixed(checksum(kind.data(), kind.size()), static_cast<uint64_t>(number));
   }
   uint64_t next(bool host, std::string_view name) {
-    const uint64_t key =
-        mixed(anchor_, mixed(checksum(name.data(), name.size()), host ? 1 : 2));
+    const uint64_t key = mixed(anchor_, mixed(checksum(name.data(), name.size()), host ? 1 : 2));
     return mixed(key, ++seen_[key]);
   }
 
@@ -77,6 +77,7 @@ class RankGraphMaker {
   RankGraph make() {
     made_.file = trace_.source;
     made_.rank = trace_.distributed.rank;
+    made_.world_size = trace_.distributed.world_size;
     if (!run_.works.empty()) made_.device = run_.devices[run_.works.front().device];
     made_.start_ns = graph_.start_ns;
     made_.time_ns = graph_.time_ns;
@@ -140,6 +141,7 @@ class RankGraphMaker {
     if (detail != kNoFlowRow) {
       seq = trace_.collectives.seq[detail];
       part.bytes = bytes_of(detail);
+      part.members = trace_.collectives.group_size[detail];
     }
     made_.parts.parts.push_back({group, seq, work.start_ns, work.end_ns});
     made_.part_points.push_back(part);
@@ -147,8 +149,8 @@ class RankGraphMaker {
 
   // Of the larger side, e.g. of what an all-gather gives; -1 = not told.
   int64_t bytes_of(uint32_t detail) const {
-    const int64_t elements = std::max(trace_.collectives.in_elements[detail],
-                                      trace_.collectives.out_elements[detail]);
+    const int64_t elements =
+        std::max(trace_.collectives.in_elements[detail], trace_.collectives.out_elements[detail]);
     const int64_t size = element_bytes(trace_.text(trace_.collectives.dtype[detail]));
     const bool told = elements > 0 && size > 0 && elements <= INT64_MAX / size;
     return told ? elements * size : -1;
@@ -178,9 +180,8 @@ class RankGraphMaker {
       const FlowWork& work = run_.works[w];
       return work.call == kNoFlowRow ? work.start_ns : run_.calls[work.call].start_ns;
     };
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return launched_ns(a) < launched_ns(b);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return launched_ns(a) < launched_ns(b); });
     return order;
   }
 
@@ -205,8 +206,7 @@ class RankGraphMaker {
       const CollectiveGroup& group = made_.parts.groups[part.group];
       ++met[part.group];
       if (group.all_wait) {
-        matches.meet(group.kind,
-                     part.seq >= 0 ? part.seq : static_cast<int64_t>(met[part.group]));
+        matches.meet(group.kind, part.seq >= 0 ? part.seq : static_cast<int64_t>(met[part.group]));
       }
     }
     longest_.resize(made_.works.size());
@@ -272,8 +272,7 @@ class RankGraphMaker {
       default:
         break;
     }
-    const auto at =
-        std::lower_bound(graph_.segment_edge.begin(), graph_.segment_edge.end(), e);
+    const auto at = std::lower_bound(graph_.segment_edge.begin(), graph_.segment_edge.end(), e);
     if (at == graph_.segment_edge.end() || *at != e) return 0;
     const auto s = static_cast<size_t>(at - graph_.segment_edge.begin());
     int64_t sum_ns = 0;

@@ -61,8 +61,7 @@ class JobMaker {
       for (size_t k = 0; k < i; ++k) {
         if (placed[k].item.end_ns > placed[i].item.start_ns + tolerance_ns) continue;
         const auto found = last.find(placed[k].item.lane);
-        if (found == last.end() ||
-            placed[k].item.end_ns >= placed[found->second].item.end_ns) {
+        if (found == last.end() || placed[k].item.end_ns >= placed[found->second].item.end_ns) {
           last[placed[k].item.lane] = k;
         }
       }
@@ -150,8 +149,7 @@ class JobMaker {
     }
   }
 
-  static void add_work(const Placed& one, std::map<std::string, uint64_t>& seen,
-                       RankGraph& graph) {
+  static void add_work(const Placed& one, std::map<std::string, uint64_t>& seen, RankGraph& graph) {
     const std::string key = one.item.key + '#' + std::to_string(++seen[one.item.key]);
     const WorkName name{.name = one.item.key};
     const auto found = std::find(graph.names.begin(), graph.names.end(), name);
@@ -167,8 +165,8 @@ class JobMaker {
     graph.edges.push_back({one.points[0], kNoWork, ns, 0});
     const bool waits = one.item.kind != "send" && one.item.kind != "p2p";
     graph.parts.groups.push_back({one.item.meeting, "", one.item.kind, waits});
-    graph.parts.parts.push_back({static_cast<uint32_t>(graph.parts.groups.size() - 1), -1,
-                                 one.begin_ns, one.item.end_ns});
+    graph.parts.parts.push_back(
+        {static_cast<uint32_t>(graph.parts.groups.size() - 1), -1, one.begin_ns, one.item.end_ns});
     graph.part_points.push_back({one.points[0], one.points[1]});
   }
 

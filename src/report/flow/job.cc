@@ -77,8 +77,7 @@ std::string shown_name(const WorkName& what) {
 
 class JobText {
  public:
-  explicit JobText(const JobFlow& flow)
-      : flow_(flow), blame_(flow.blame), labels_(flow.job) {}
+  explicit JobText(const JobFlow& flow) : flow_(flow), blame_(flow.blame), labels_(flow.job) {}
 
   std::vector<std::string> words() const {
     std::vector<std::string> words;
@@ -99,17 +98,46 @@ class JobText {
       return "No two of these ranks do the same work: which of them is late is not known.";
     }
     if (!flow_.job.aligned()) return "";  // levels' words tell why
-    if (!blame_.late) {
-      return blame_.network ? "" : "No rank is late: at their peers' pace none would save " +
-                                       format_share(BlameOptions{}.least) + " of the run.";
-    }
+    if (!blame_.late) return blame_.network ? "" : nobody();
     const BlameSet& late = *blame_.late;
-    std::string text = (several() ? "Ranks " : "Rank ") + labels_.list(late.ranks);
+    const std::string ranks = labels_.list(late.ranks);
+    std::string text = here();
+    text += (text.empty() ? "R" : "r") + std::string(several() ? "anks " : "ank ") + ranks;
     if (!late.name.empty()) text += " (" + late.name + ")";
     text += several() ? " are late: at " : " is late: at ";
     text += (several() || two() ? peers() : "its peers' pace") + " this run takes " +
             format_ns(blame_.makespan_ns - late.gain_ns) + ", not " +
             format_ns(blame_.makespan_ns) + ".";
+    return text;
+  }
+
+  // What is said of some ranks of a job holds for these.
+  std::string here() const {
+    int64_t world_size = 0;
+    for (const RankGraph& rank : flow_.job.ranks()) {
+      world_size = std::max(world_size, rank.world_size.value_or(0));
+    }
+    const size_t ranks = flow_.job.ranks().size();
+    if (!std::cmp_less(ranks, world_size)) return "";
+    return "Of the " + std::to_string(ranks) + " ranks here, of " + std::to_string(world_size) +
+           ", ";
+  }
+
+  // Delays that strike every rank now and then cost all of them, and none is to blame.
+  std::string nobody() const {
+    const int64_t gain_ns = blame_.common_gain_ns;
+    std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
+    if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
+    const HostPauses& pauses = blame_.other_pauses;
+    text +=
+        ", but delays that strike now this one, now that one make all wait: with every piece of "
+        "work at its median over the ranks this run takes " +
+        format_ns(blame_.makespan_ns - gain_ns) + ", not " + format_ns(blame_.makespan_ns) + ".";
+    if (pauses.count > 0) {
+      text += " Their hosts pause " + format_counted(pauses.count, "time", "times") +
+              " for a millisecond or more, " + format_ns(pauses.sum_ns) +
+              " summed over the ranks, up to " + format_ns(pauses.longest_ns) + " at once.";
+    }
     return text;
   }
 
@@ -120,8 +148,8 @@ class JobText {
     const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
     if (gain_ns * 2 < blame_.late->gain_ns) {
       return "Neither host nor device work alone explains it: host work at that pace saves " +
-             format_ns(blame_.host_gain_ns) + ", device work " +
-             format_ns(blame_.device_gain_ns) + ".";
+             format_ns(blame_.host_gain_ns) + ", device work " + format_ns(blame_.device_gain_ns) +
+             ".";
     }
     return host ? late_hosts() : late_devices(gain_ns);
   }
@@ -144,8 +172,8 @@ class JobText {
   }
 
   std::string late_devices(int64_t gain_ns) const {
-    return std::string(several() ? "Their" : "Its") + " device work takes longer: that alone gives " +
-           format_ns(gain_ns) + first(false) + ".";
+    return std::string(several() ? "Their" : "Its") +
+           " device work takes longer: that alone gives " + format_ns(gain_ns) + first(false) + ".";
   }
 
   // What gives most by itself, or is longest beyond its peers' median where nothing does.
@@ -172,7 +200,10 @@ class JobText {
       text += (text.empty() ? "rank " : ", rank ") + std::to_string(labels_.number(set.ranks[0])) +
               " " + format_ns(std::max<int64_t>(set.gain_ns, 0));
     }
-    return text.empty() ? "" : "One at a time they would save less, because the others are late, too: " + text + ".";
+    return text.empty()
+               ? ""
+               : "One at a time they would save less, because the others are late, too: " + text +
+                     ".";
   }
 
   std::string where() const {
@@ -186,7 +217,7 @@ class JobText {
               ", transfer with nothing beside it for " + of(comm.transfer_ns);
     }
     if (comm.unsplit_ns > 0) {
-      text += ", are in communication that is not matched over ranks for " + of(comm.unsplit_ns);
+      text += ", are in communication whose ranks are not all matched for " + of(comm.unsplit_ns);
     }
     return text + ", and are idle for " + of(total.idle_ns) + ".";
   }
@@ -200,9 +231,9 @@ class JobText {
     if (worst == nullptr) return "";
     const CollectiveGroup& group = flow_.job.groups()[worst->group];
     return "The network is slow, not a rank: " + group.kind + " of process group " + group.name +
-           " takes " + format_ns(worst->transfer_ns) + " from the last to come to its end, others of its size " +
-           format_ns(worst->peers_ns) + "; at their pace the run saves " +
-           format_ns(worst->gain_ns) + ".";
+           " takes " + format_ns(worst->transfer_ns) +
+           " from the last to come to its end, others of its size " + format_ns(worst->peers_ns) +
+           "; at their pace the run saves " + format_ns(worst->gain_ns) + ".";
   }
 
   const JobFlow& flow_;
@@ -236,9 +267,9 @@ Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
                        .title = "What the run would save at the pace of their peers",
                        .terminal_limit = kSetsListed});
   table
-      .add(keys::ranks,
-           [&](const BlameSet& set) { return Value(texts_of(labels.sorted(set.ranks))); },
-           elastic())
+      .add(
+          keys::ranks,
+          [&](const BlameSet& set) { return Value(texts_of(labels.sorted(set.ranks))); }, elastic())
       .add(keys::name, &BlameSet::name,
            shown_if(std::any_of(sets.begin(), sets.end(),
                                 [](const BlameSet& set) { return !set.name.empty(); })))
@@ -252,7 +283,8 @@ Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
 Table parts_table(const JobBlame& blame) {
   TableOf table(blame.parts, {.key = "parts", .title = "What is long on the late ranks"});
   table.add(keys::cause, [](const BlamePart& part) { return cause_of(part.what); })
-      .add(keys::name, [](const BlamePart& part) { return part.what.name; }, elastic())
+      .add(
+          keys::name, [](const BlamePart& part) { return part.what.name; }, elastic())
       .add(keys::gain_ns, &BlamePart::gain_ns)
       .add(keys::excess_ns, &BlamePart::excess_ns)
       .add(keys::count, &BlamePart::works);
@@ -294,27 +326,28 @@ Table links_table(const JobFlow& flow) {
       .add(keys::collective, [&](const LinkClass& link) { return groups[link.group].kind; })
       .add(keys::members, &LinkClass::members)
       .add(keys::meetings, &LinkClass::meetings)
-      .add(keys::bytes, [](const LinkClass& link) {
-        return link.bytes >= 0 ? Value(link.bytes) : Value();
-      })
+      .add(keys::bytes,
+           [](const LinkClass& link) { return link.bytes >= 0 ? Value(link.bytes) : Value(); })
       .add(keys::transfer_ns, &LinkClass::transfer_ns)
       .add(keys::bus_bytes_per_s,
-           [&](const LinkClass& link) {
-             return finite_value(link.bus_bytes_per_s);
-           })
-      .add(keys::peers_transfer_ns,
-           [](const LinkClass& link) { return link.peers_ns >= 0 ? Value(link.peers_ns) : Value(); },
-           Show::kDataOnly)
+           [&](const LinkClass& link) { return finite_value(link.bus_bytes_per_s); })
+      .add(
+          keys::peers_transfer_ns,
+          [](const LinkClass& link) { return link.peers_ns >= 0 ? Value(link.peers_ns) : Value(); },
+          Show::kDataOnly)
       .add(keys::gain_ns, &LinkClass::gain_ns, Show::kDataOnly);
   return std::move(table);
 }
 
 Facts blame_facts(const JobBlame& blame, const Job& job) {
   return {.items = {fact(keys::makespan_ns, blame.makespan_ns),
+                    fact(keys::common_gain_ns, blame.common_gain_ns),
                     data_fact(keys::host_gain_ns, blame.host_gain_ns),
                     data_fact(keys::device_gain_ns, blame.device_gain_ns),
                     data_fact(keys::pauses, blame.pauses.count),
                     data_fact(keys::pauses_ns, blame.pauses.sum_ns),
+                    data_fact(keys::other_pauses, blame.other_pauses.count),
+                    data_fact(keys::other_pauses_ns, blame.other_pauses.sum_ns),
                     data_fact(keys::identity_errors, blame.identity_errors),
                     data_fact(keys::contradicting, job.cut())}};
 }
@@ -335,11 +368,11 @@ std::vector<std::string> job_flow_words(const JobFlow& flow) {
 }
 
 std::vector<Section> job_flow_sections(const JobFlow& flow) {
-  Section where{
-      .key = "",
-      .title = "Where the time of all ranks went",
-      .blocks = {answer_facts(flow.bound, share(flow.totals.sum.idle_ns, flow.totals.sum.window_ns)),
-                 causes_table(flow.totals.sum, flow.totals.comm)}};
+  Section where{.key = "",
+                .title = "Where the time of all ranks went",
+                .blocks = {answer_facts(flow.bound,
+                                        share(flow.totals.sum.idle_ns, flow.totals.sum.window_ns)),
+                           causes_table(flow.totals.sum, flow.totals.comm)}};
   std::vector<BlameSet> sets;
   if (flow.blame.late) sets.push_back(*flow.blame.late);
   for (const BlameSet& set : flow.blame.sets) {

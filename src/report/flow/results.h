@@ -38,7 +38,7 @@
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   O("causes[]") \
-  R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time") \
+  R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time; of a job also `comm_wait` (communication before its last rank came) and `transfer`") \
   R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to the windows of all devices") \
   R(of_window, "of window", kShare, "`ns` / the windows of all devices") \
   R(recorded_ns, "recorded", kNanoseconds, "of it, rests on recorded rows") \
@@ -174,11 +174,16 @@
   O("blame") \
   U(makespan_ns, \
     "of all ranks: from the first begin of a rank to the last end, clocks aligned") \
+  R(common_gain_ns, "saved at the medians", kNanoseconds, \
+    "with all own work at the median of all ranks that do the same: what delays cost that strike " \
+    "now this rank, now that one") \
   R(host_gain_ns, "of it hosts", kNanoseconds, "of the late set: with host work alone at the peers' median") \
   R(device_gain_ns, "of it devices", kNanoseconds, "the same with device work alone") \
   R(pauses, "pauses of hosts", kCount, \
     "pieces of host work of the late set that took a millisecond or more beyond their peers' median") \
   R(pauses_ns, "in pauses", kNanoseconds, "what these took beyond the median") \
+  R(other_pauses, "pauses elsewhere", kCount, "the same of all other ranks; of all where none is late") \
+  R(other_pauses_ns, "in these", kNanoseconds, "") \
   U(identity_errors, \
     "points that a replay without edits misses: 0, or there is a bug") \
   R(contradicting, "not joined", kCount, \
@@ -195,7 +200,8 @@
   U(name, "operator, call, frame or kernel; empty where nothing names it") \
   U(gain_ns, "with this alone at the peers' median") \
   R(excess_ns, "beyond peers", kNanoseconds, \
-    "own time beyond the peers' median; of a rank: at its own pace, waiting for nobody") \
+    "own time beyond the peers' median; of a rank: how much sooner it would be done at its " \
+    "peers' median, waiting for nobody, less what the same gives its peers, in the middle") \
   U(count, "pieces of own work of this name") \
   O("blame.ranks[]") \
   U(rank, "as its trace tells, else its place") \
@@ -204,7 +210,7 @@
   U(comm_wait_ns, "only communication runs, and its last rank has not come") \
   R(transfer_ns, "transfer", kNanoseconds, \
     "only communication runs, and all have come; of a group: median from the last to come to the end") \
-  R(unsplit_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks") \
+  R(unsplit_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks, or some of whose ranks are not here") \
   R(idle_ns, "idle", kNanoseconds, "nothing runs") \
   O("blame.links[]") \
   R(process_group, "process group", kText, "as recorded") \

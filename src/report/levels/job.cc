@@ -176,9 +176,9 @@ std::string straggler_words(const JobLevels& job) {
   const Arrivals* last = straggler(job);
   if (last == nullptr) return is_one_job(job) ? unaligned_words(job.alignment) : "";
   if (last->last_margin_ns == 0) return "No GPU comes last to collectives by itself.";
-  std::string words =
-      fmt::format("GPU {} comes last by most: to {} of {} collectives, {} after the second to last.",
-                  last->gpu, last->last, last->collectives, format_ns(last->last_margin_ns));
+  std::string words = fmt::format(
+      "GPU {} comes last by most: to {} of {} collectives, {} after the second to last.", last->gpu,
+      last->last, last->collectives, format_ns(last->last_margin_ns));
   if (clocks_explain(job, *last)) {
     return words + fmt::format(" That is no more than the clocks' residual ({} at p95) explains.",
                                format_ns(static_cast<int64_t>(job.alignment.residual_p95_ns)));
@@ -190,8 +190,7 @@ std::vector<std::string> job_words(const JobLevels& job) {
   std::vector<std::string> words;
   if (!is_one_job(job)) return words;
   const std::string unaligned = straggler(job) == nullptr ? unaligned_words(job.alignment) : "";
-  for (std::string sentence :
-       {unaligned, wait_words(job), compute_words(job), host_words(job)}) {
+  for (std::string sentence : {unaligned, wait_words(job), compute_words(job), host_words(job)}) {
     if (!sentence.empty()) words.push_back(std::move(sentence));
   }
   return words;

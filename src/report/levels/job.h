@@ -19,8 +19,8 @@ std::vector<std::string> job_words(const JobLevels& job);
 // GPUs side by side, who comes last to collectives, and how well the clocks could be aligned: under
 // the keys that they have in "levels". Made from summaries, too (levels/ranks.h).
 Section job_section(const JobLevels& job);
-// Who comes last to collectives, or why that cannot be told of ranks of one job; empty for one rank,
-// and where is_one_job() is false.
+// Who comes last to collectives, or why that cannot be told of ranks of one job; empty for one
+// rank, and where is_one_job() is false.
 std::string straggler_words(const JobLevels& job);
 
 }  // namespace assay

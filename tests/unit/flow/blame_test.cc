@@ -40,8 +40,9 @@ TEST(Blame, TwoLateRanksThatHideEachOtherAreFoundTogether) {
   EXPECT_EQ(blame.late->ranks, (Ranks{2, 3}));
   EXPECT_EQ(blame.late->gain_ns, 70);
   // Alone each would take 170, 170, 230 and 240. The others' median work is 160 for ranks 0 and 1,
-  // 100 for 2 and 3.
-  EXPECT_EQ(blame.excess_ns, (std::vector<int64_t>{-60, -60, 60, 70}));
+  // 100 for 2 and 3: it would gain them -60, -60, 60 and 70. What that gives the others in the
+  // middle is 60, 60, -60 and -60, of which only gains count.
+  EXPECT_EQ(blame.excess_ns, (std::vector<int64_t>{-120, -120, 60, 70}));
   ASSERT_FALSE(blame.parts.empty());
   EXPECT_EQ(blame.parts[0].what.name, "mm");
   EXPECT_EQ(blame.parts[0].gain_ns, 70);
@@ -79,6 +80,27 @@ TEST(Blame, EqualRanksBlameNobody) {
   const JobBlame blame = find_blame(four_ranks({100, 100, 101, 100}));
   EXPECT_FALSE(blame.late);  // 1 of 171 is less than one percent
   EXPECT_EQ(blame.makespan_ns, 171);
+}
+
+// Every rank is struck once, each in another step: no set is late, and yet all lose.
+TEST(Blame, DelaysThatStrikeEveryRankAreNobodysFault) {
+  JobMaker maker;
+  int64_t now = 0;
+  for (uint32_t step = 0; step < 4; ++step) {
+    const std::string number = std::to_string(step);
+    for (uint32_t r = 0; r < 4; ++r) {
+      const int64_t work = r == step ? 160 : 100;
+      maker.add({r, 0, now, now + work, "mm"});
+      maker.add({r, 0, now + work, now + 180, "", "c" + number});
+    }
+    now += 180;
+  }
+  const JobBlame blame = find_blame(maker.build());
+  EXPECT_EQ(blame.makespan_ns, 720);
+  EXPECT_EQ(blame.excess_ns, (std::vector<int64_t>{0, 0, 0, 0}));
+  // One rank at its peers' median saves the step in which it was struck.
+  EXPECT_EQ(blame.sets.front().gain_ns, 60);
+  EXPECT_EQ(blame.common_gain_ns, 240);
 }
 
 TEST(Blame, ASendThatEndedBeforeItsReceiverCameWaitsForNobody) {
