@@ -10,12 +10,15 @@
 #include "answers/throughput/report.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
+#include "report/flow/answer.h"
 #include "report/flow/section.h"
 #include "report/launch/charts.h"
 #include "report/launch/section.h"
 #include "report/levels/job.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
+#include "report/run/job_answer.h"
+#include "report/run/lanes.h"
 #include "report/run/section.h"
 #include "report/run/timeline.h"
 #include "report/tax/section.h"
@@ -86,6 +89,12 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   return found;
 }
 
+AnswerEvidence evidence_of(const LoadedTrace& loaded) {
+  const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
+  return {.data_lost = loaded.trace.log.data_lost(),
+          .iterations = whole ? 1 : loaded.windows.windows.size()};
+}
+
 // The verdict, what would change it, and what else a reader must know first.
 std::vector<std::string> opening_words(const FlowAnswer& answer, const std::vector<Lever>& levers,
                                        const LaunchReport& launch) {
@@ -133,6 +142,16 @@ Result<TableReport> read_tables(const std::vector<std::string>& tables, const Li
   return error;
 }
 
+// The short answer of several traces.
+ShortAnswer answer_of_several(const std::vector<RankLevels>& outlines,
+                              const std::vector<RankOfAnswer>& ranks) {
+  const JobLevels job = combine_ranks(outlines);
+  if (!is_one_job(job)) return side_by_side_answer(ranks);
+  FlowTotals sum;
+  for (const RankOfAnswer& rank : ranks) sum += rank.total;
+  return job_answer(job, bound_of_ranks(sum), ranks);
+}
+
 }  // namespace
 
 ReportInputs sort_report_inputs(const std::vector<std::string>& inputs) {
@@ -151,6 +170,12 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict};
   const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
+  content.answer = short_answer(answer, levers, evidence_of(loaded));
+  content.rank = rank_of_answer(answer);
+  if (request.timelines) {
+    content.lanes = lane_bytes(loaded.trace, loaded.windows, found.analyses.flow,
+                               {.events = request.lane_events, .runs = request.lane_events / 2});
+  }
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(answer, levers, launch);
   content.sections.push_back(flow_section(answer, levers));
@@ -194,13 +219,21 @@ Result<Answer> answer_report(const ReportRequest& asked) {
     return Answer{std::move(document), data_lost};
   }
   request.traces.inputs = inputs.traces;
+  if (request.timelines) {
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(inputs.traces));
+    request.lane_events /= std::max<size_t>(files.size(), 1);
+  }
   std::vector<RankLevels> ranks;
   std::vector<RankFlow> flows;
-  const auto analyze = [&](const LoadedTrace& loaded) {
-    return report_content(request, loaded, &ranks.emplace_back(), &flows.emplace_back());
+  std::vector<RankOfAnswer> shown;
+  const auto analyze = [&](const LoadedTrace& loaded) -> Result<TraceContent> {
+    auto content = report_content(request, loaded, &ranks.emplace_back(), &flows.emplace_back());
+    if (content) shown.push_back(content->rank);
+    return content;
   };
   const auto conclude = [&](Document& document) {
     if (ranks.size() > 1) conclude_job(ranks, flows, document);
+    if (ranks.size() > 1) document.answer = answer_of_several(ranks, shown);
     if (tables) add_tables(*tables, document);
   };
   return answer_traces(request.traces, "Report", analyze, conclude);
