@@ -5,6 +5,7 @@
 #include <numeric>
 #include <queue>
 
+#include "flow/names.h"
 #include "flow/pieces.h"
 #include "flow/timed.h"
 
@@ -380,24 +381,6 @@ void for_each_slice(const std::vector<FlowSlice>& slices, Interval window, Visit
   }
 }
 
-StringId name_of(const Trace& trace, RowSource source, uint32_t row) {
-  switch (source) {
-    case RowSource::kActivity:
-      return trace.activities.name[row];
-    case RowSource::kCall:
-      return trace.api_calls.name[row];
-    case RowSource::kOp:
-      return trace.ops.name[row];
-    case RowSource::kFrame:
-      return trace.frames.name[row];
-    case RowSource::kAnnotation:
-      return trace.annotations.name[row];
-    case RowSource::kNone:
-      break;
-  }
-  return StringId();
-}
-
 void note_longest(const Trace& trace, const FlowSlice& slice, Interval part, Contributor& to) {
   const int64_t ns = part.end_ns - part.start_ns;
   if (ns <= to.longest_ns) return;
@@ -507,7 +490,7 @@ void ContributorSums::add(const std::vector<FlowSlice>& slices, Interval window)
   for_each_slice(slices, window, [this](const FlowSlice& slice, Interval part) {
     const bool latency = slice.cause == FlowCause::kLatency;
     const RowSource source = latency ? RowSource::kNone : slice.source;
-    const StringId name = name_of(trace_, source, slice.row);
+    const StringId name = row_name(trace_, source, slice.row);
     const ReadyBy by = latency ? slice.ready_by : ReadyBy::kLaunch;
     Contributor& to = by_name_[{slice.cause, source, name.value, by}];
     to.cause = slice.cause;

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "base/numbers.h"
 #include "flow/graph.h"
@@ -131,9 +132,22 @@ FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fi
 
 }  // namespace
 
+FlowModel make_flow_model(const Trace& trace, const Links& links,
+                          std::shared_ptr<const KernelNames> kernels) {
+  FlowModel model;
+  model.run = make_flow_run(trace, links, std::move(kernels));
+  model.graph = make_flow_graph(model.run);
+  return model;
+}
+
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options) {
+  return make_flow_report(make_flow_model(trace, links, options.kernels), options);
+}
+
+FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) {
   FlowReport report;
-  const FlowRun run = make_flow_run(trace, links, options.kernels);
+  const FlowRun& run = model.run;
+  const FlowGraph& graph = model.graph;
   report.kernels = run.kernels;
   report.run = {run.start_ns, run.work_end_ns};
   report.device_windows = asked_windows(run);
@@ -144,7 +158,7 @@ FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOp
       options.window ? *options.window : hull(report.device_windows, report.run.start_ns);
   report.devices = device_flows(run);
   if (report.devices.size() != 1) report.joint = joint_flow(run);
-  ContributorSums sums(trace);
+  ContributorSums sums(*run.trace);
   for (size_t d = 0; d < report.devices.size(); ++d) {
     const DeviceFlow& device = report.devices[d];
     const Interval window = report.device_windows[d];
@@ -156,10 +170,12 @@ FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOp
   report.contributors = sums.top(options.contributors);
   report.floors = run.floors;
   report.evidence = gather_evidence(run, report.window);
-  const FlowGraph graph = make_flow_graph(run);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
   report.gains = gains_of(run, graph, report.fit, report.window.start_ns);
+  if (options.rank_graph) {
+    report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
+  }
   return report;
 }
 

@@ -10,6 +10,8 @@
 
 #include "base/intervals.h"
 #include "flow/causes.h"
+#include "flow/graph.h"
+#include "flow/job.h"
 #include "flow/path.h"
 #include "flow/run.h"
 #include "kernels/names.h"
@@ -21,6 +23,7 @@ namespace assay {
 struct FlowOptions {
   std::optional<Interval> window;  // what is judged; none = see FlowReport::window
   size_t contributors = 8;         // named per cause
+  bool rank_graph = false;         // keep what comparing this rank with others of its job needs
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
@@ -93,12 +96,22 @@ struct FlowReport {
   FlowFit fit;
   CriticalPath path;
   FlowGains gains;
+  std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
 
   // joint_flow of the run.
   const DeviceFlow& all_devices() const { return devices.size() == 1 ? devices.front() : joint; }
 };
 
+// The run with its graph, for who asks more of it than the report. trace and links must outlive it.
+struct FlowModel {
+  FlowRun run;
+  FlowGraph graph;
+};
+FlowModel make_flow_model(const Trace& trace, const Links& links,
+                          std::shared_ptr<const KernelNames> kernels = {});
+
+FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options);
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);
 
 }  // namespace assay

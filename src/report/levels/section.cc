@@ -323,7 +323,7 @@ Table arrivals_table(const std::vector<Arrivals>& arrivals, bool by_kind) {
            })
       .add_ns(keys::lag_median_ns, &Arrivals::lag_median_ns)
       .add(keys::waited_ns, &Arrivals::waited_ns)
-      .add(keys::caused_ns, &Arrivals::caused_ns);
+      .add(keys::last_margin_ns, &Arrivals::last_margin_ns);
   return table;
 }
 
@@ -541,16 +541,16 @@ void add_rank_charts(const JobLevels& job, Section& section) {
              .x = {"GPU", Unit::kNone},
              .y = {"behind the median", Unit::kNanoseconds}};
   Series waited{.name = "waited for the last", .mark = Mark::kBars};
-  Series caused{.name = "made all wait", .mark = Mark::kBars};
+  Series margin{.name = "last by", .mark = Mark::kBars};
   Series lag{.name = "lag", .mark = Mark::kBars};
   for (const Arrivals& one : job.arrivals) {
     waits.categories.push_back(std::to_string(one.gpu));
     waited.y.push_back(static_cast<double>(one.waited_ns));
-    caused.y.push_back(static_cast<double>(one.caused_ns));
+    margin.y.push_back(static_cast<double>(one.last_margin_ns));
     lag.y.push_back(one.lag_median_ns);
   }
   lags.categories = waits.categories;
-  waits.series = {std::move(waited), std::move(caused)};
+  waits.series = {std::move(waited), std::move(margin)};
   lags.series = {std::move(lag)};
   section.blocks.push_back(std::move(waits));
   section.blocks.push_back(std::move(lags));

@@ -237,7 +237,7 @@
   R(part_share, "of T_Orch", kShare, "for readers: that over `t_orch_ns`") \
   R(part_change, "difference", kShare, "for readers: the change of the part, over the trace's") \
   R(told_by, "from", kText, "for readers: what tells it") \
-  R(replayed_ns, "measured", kNanoseconds, "for readers: the part with the replay") \
+  U(replayed_ns, "for readers: the part with the replay") \
   R(traced_ns, "trace", kNanoseconds, "for readers: the part by the trace alone")
 
 #define ASSAY_TAX_RESULTS(R, U, O) \

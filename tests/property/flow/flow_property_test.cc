@@ -15,9 +15,11 @@
 #include "flow/causes.h"
 #include "flow/graph.h"
 #include "flow/path.h"
+#include "flow/path_parts.h"
 #include "flow/pieces.h"
 #include "flow/replay.h"
 #include "flow/verdict.h"
+#include "flow/whatif.h"
 #include "support/trace_maker.h"
 
 namespace assay {
@@ -552,6 +554,183 @@ TEST_P(FlowProperty, VerdictsStayWithinTheWindow) {
       ASSERT_GE(gain_ns, 0);
       ASSERT_LE(gain_ns, window_ns);
     }
+  });
+}
+
+// ---- edits
+// ----------------------------------------------------------------------------------------
+
+constexpr const char* kEdits[] = {"sync",
+                                  "sync:cudaStream*",
+                                  "input",
+                                  "alloc",
+                                  "warm",
+                                  "host",
+                                  "host=0.5",
+                                  "faster_cpu",
+                                  "faster_cpu=4",
+                                  "kernel:gemm=0.5",
+                                  "kernel:*",
+                                  "family:communication=0.25",
+                                  "op:aten::*",
+                                  "op:*mm=0.5",
+                                  "frame:*step=0.3",
+                                  "call:cuda*=0.7",
+                                  "copies",
+                                  "comm",
+                                  "cuda_graph",
+                                  "fuse:gemm+gemm",
+                                  "fuse:gemm+nccl*"};
+
+// Four windows of equal length.
+Windows quarters(const FlowRun& run) {
+  Windows windows{WindowSource::kRepeatedRoot, {}, 0};
+  const int64_t quarter_ns = (run.work_end_ns - run.start_ns) / 4;
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t start_ns = run.start_ns + i * quarter_ns;
+    windows.windows.push_back({"quarter", start_ns, start_ns + quarter_ns});
+  }
+  return windows;
+}
+
+// A run with every edit of the list.
+struct Edited {
+  explicit Edited(const FlowRun& of) : run(of), graph(make_flow_graph(of)), windows(quarters(of)) {
+    const EditMaker maker(run, windows);
+    for (const char* text : kEdits) edits.push_back(maker.make(*parse_edit(text)));
+  }
+  EditedLags lags(const std::vector<size_t>& of) const {
+    std::vector<const Edit*> applied;
+    for (const size_t e : of) {
+      if (edits[e].refusal == EditRefusal::kNone) applied.push_back(&edits[e]);
+    }
+    return edited_lags(run, graph, applied);
+  }
+  int64_t makespan(const std::vector<size_t>& of, Residuals residuals) const {
+    const EditedLags edited = lags(of);
+    return makespan_ns(run, graph, replay(graph, {residuals, &edited.lag_ns, 10'000}));
+  }
+
+  const FlowRun& run;
+  FlowGraph graph;
+  Windows windows;
+  std::vector<Edit> edits;
+};
+
+// 3 for every edit: lags only shrink, edges only go, so that no point comes later than it did; what
+// does not move can only keep the run longer.
+TEST_P(FlowProperty, NoEditMakesAnythingLater) {
+  std::vector<bool> applied(std::size(kEdits), false);
+  each([&applied](const Trace&, const FlowRun& run) {
+    const Edited edited(run);
+    const int64_t recorded_ns = makespan_ns(run, edited.graph, edited.graph.time_ns);
+    for (size_t e = 0; e < edited.edits.size(); ++e) {
+      SCOPED_TRACE(kEdits[e]);
+      if (edited.edits[e].refusal != EditRefusal::kNone) continue;
+      applied[e] = true;
+      const EditedLags lags = edited.lags({e});
+      for (size_t k = 0; k < lags.lag_ns.size(); ++k) {
+        ASSERT_LE(lags.lag_ns[k], edited.graph.lag_ns[k]);
+      }
+      const std::vector<int64_t> times =
+          replay(edited.graph, {.residuals = Residuals::kKeep, .lags_ns = &lags.lag_ns});
+      for (size_t p = 0; p < times.size(); ++p) ASSERT_LE(times[p], edited.graph.time_ns[p]);
+      const int64_t kept_ns = edited.makespan({e}, Residuals::kKeep);
+      const int64_t pinned_ns = edited.makespan({e}, Residuals::kPin);
+      ASSERT_GE(kept_ns, 0);
+      ASSERT_LE(kept_ns, pinned_ns);
+      ASSERT_LE(pinned_ns, recorded_ns);
+    }
+  });
+  // Every edit was tried on some run: "warm" and "fuse" need luck, which the seeds have.
+  EXPECT_GE(std::count(applied.begin(), applied.end(), true), 18);
+}
+
+// 3: more edits never give less, and it does not matter in which order they are named.
+TEST_P(FlowProperty, MoreEditsGiveMore) {
+  uint32_t draw = 0;
+  each([&draw](const Trace&, const FlowRun& run) {
+    const Edited edited(run);
+    Random random(++draw);
+    std::vector<size_t> some;
+    std::vector<size_t> more;
+    for (size_t e = 0; e < edited.edits.size(); ++e) {
+      const bool in_some = random.chance(20);
+      if (in_some) some.push_back(e);
+      if (in_some || random.chance(20)) more.push_back(e);
+    }
+    const int64_t some_ns = edited.makespan(some, Residuals::kKeep);
+    const int64_t more_ns = edited.makespan(more, Residuals::kKeep);
+    ASSERT_LE(more_ns, some_ns);
+    std::reverse(more.begin(), more.end());
+    ASSERT_EQ(edited.makespan(more, Residuals::kKeep), more_ns);
+    more.insert(more.end(), some.begin(), some.end());
+    ASSERT_EQ(edited.makespan(more, Residuals::kKeep), more_ns);
+  });
+}
+
+// 2 for every edit: the path of the replay sums to its makespan, and what the devices do sums to
+// the time between their first and their last work.
+TEST_P(FlowProperty, EditedPathsAddUp) {
+  each([](const Trace&, const FlowRun& run) {
+    const Edited edited(run);
+    for (size_t e = 0; e < edited.edits.size(); ++e) {
+      SCOPED_TRACE(kEdits[e]);
+      const EditedLags lags = edited.lags({e});
+      const std::vector<int64_t> times =
+          replay(edited.graph, {.residuals = Residuals::kKeep, .lags_ns = &lags.lag_ns});
+      const Replayed replayed{times, lags.lag_ns, lags.part_ns};
+      const CriticalPath path = critical_path(run, edited.graph, replayed);
+      const int64_t work = std::accumulate(path.work_ns.begin(), path.work_ns.end(), int64_t{0});
+      ASSERT_EQ(sum(path.cause_ns) + work + path.queue_ns + path.start_ns, path.makespan_ns);
+      ASSERT_EQ(path.makespan_ns, makespan_ns(run, edited.graph, times));
+      const ReplayBar bar = replay_bar(run, edited.graph, replayed);
+      ASSERT_EQ(bar.compute_ns + bar.collective_ns + bar.copy_ns + sum(bar.cause_ns),
+                bar.window_ns);
+      for (const int64_t ns : bar.cause_ns) ASSERT_GE(ns, 0);
+    }
+  });
+}
+
+// The list of levers adds up to what they give together.
+TEST_P(FlowProperty, ListsAddUp) {
+  each([](const Trace&, const FlowRun& run) {
+    if (run.works.empty()) return;
+    FlowModel model;
+    model.run = run;
+    model.graph = make_flow_graph(run);
+    FlowReport report = make_flow_report(model, {});
+    report.fit.model_error = report.fit.unexplained_share = 0;  // no run is refused
+    report.evidence.linked_ns = report.evidence.work_ns = 1;
+    report.total.idle_ns = 0;
+    WhatIfOptions options;
+    for (const char* text : kEdits) options.edits.push_back(*parse_edit(text));
+    const WhatIf found = explore_edits(model, quarters(run), report, options);
+    int64_t sum_ns = 0;
+    for (const size_t i : found.order) sum_ns += found.levers[i].in_order_ns;
+    ASSERT_EQ(sum_ns, found.joint.run_ns);
+  });
+}
+
+// The recorded path as stretches of time covers the run.
+TEST_P(FlowProperty, PathSlicesCoverTheRun) {
+  each([](const Trace&, const FlowRun& run) {
+    const FlowGraph graph = make_flow_graph(run);
+    const CriticalPath path = critical_path(run, graph);
+    int64_t reached_ns = run.start_ns;
+    const std::vector<PathSlice> slices = path_slices(run, graph, path);
+    for (const PathSlice& slice : slices) {
+      ASSERT_EQ(slice.span.start_ns, reached_ns);
+      ASSERT_LT(slice.span.start_ns, slice.span.end_ns);
+      reached_ns = slice.span.end_ns;
+    }
+    ASSERT_EQ(reached_ns - run.start_ns, path.makespan_ns);
+    int64_t parts_ns = 0;
+    for (const PathPart& part : path_parts(slices)) parts_ns += part.ns;
+    int64_t ops_ns = 0;
+    for (const PathOp& op : path_ops(run, slices)) ops_ns += op.ns;
+    ASSERT_EQ(parts_ns, path.makespan_ns);
+    ASSERT_EQ(ops_ns, path.makespan_ns);
   });
 }
 
