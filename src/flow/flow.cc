@@ -107,6 +107,7 @@ int64_t gain_of(const FlowRun& run, const FlowGraph& graph, int64_t window_start
   for (const FlowCause cause : causes) scale.cause[static_cast<size_t>(cause)] = 0;
   for (const WorkKind work : works) scale.work[static_cast<size_t>(work)] = 0;
   const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
+  if (lags == graph.lag_ns) return 0;  // the run has nothing of this kind
   const ReplayOptions edited{.residuals = Residuals::kKeep, .lags_ns = &lags};
   return saved_ns(run, graph, replay(graph, edited), window_start_ns);
 }
