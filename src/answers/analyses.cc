@@ -12,7 +12,9 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
-  found.flow = make_flow_report(trace, links, {.rank_graph = options.rank_graph, .kernels = kernels});
+  found.flow = make_flow_report(
+      trace, links,
+      {.captures = options.captures, .rank_graph = options.rank_graph, .kernels = kernels});
   found.verdict = judge_flow(trace, found.flow, {});
   return found;
 }

@@ -158,6 +158,11 @@ FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOp
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
   report.gains = gains_of(run, graph, report.fit);
+  std::vector<CapturedGraph> captures = captured_graphs(run);
+  if (options.captures) {
+    captures.insert(captures.end(), options.captures->begin(), options.captures->end());
+  }
+  report.replays = make_replay_report(run, join_replays(run, captures));
   if (options.rank_graph) {
     report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
   }

@@ -139,14 +139,36 @@ Facts answer_facts(BoundBy bound, double device_idle_share) {
           .show = Show::kDataOnly};
 }
 
+// Graph launches, and the operators whose launches were recorded into them.
+void add_replays(const ReplayReport& replays, Section& section) {
+  if (replays.replays == 0) return;
+  section.blocks.push_back(Facts{
+      .key = "graph_replays",
+      .title = "Replays of graphs",
+      .items = {
+          fact(keys::graph_launches, replays.replays), fact(keys::graph_works, replays.works),
+          fact(keys::joined_works, replays.joined),
+          fact(keys::ambiguous_works, replays.ambiguous, {}, shown_if(replays.ambiguous > 0))}});
+  if (replays.ops.empty()) return;
+  TableOf table(replays.ops,
+                {.key = "replayed_ops", .title = "Replayed work by captured operator"});
+  table.add(keys::op, &ReplayedOp::op, elastic())
+      .add(keys::within, &ReplayedOp::outer, elastic(Show::kDataOnly))
+      .add(keys::count, &ReplayedOp::works)
+      .add(keys::dur_ns, &ReplayedOp::ns);
+  section.blocks.push_back(std::move(table));
+}
+
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
-  return {.key = "",
-          .title = "Where the time went, and what would change it",
-          .blocks = {
-              answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
-              levers_prose(levers), flow_facts(answer),
-              causes_table(answer.report.total, {.unsplit_ns = answer.report.total.collective_ns}),
-              contributors_table(answer), levers_table(levers)}};
+  const FlowTotals& total = answer.report.total;
+  Section section{.key = "",
+                  .title = "Where the time went, and what would change it",
+                  .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
+                             levers_prose(levers), flow_facts(answer),
+                             causes_table(total, {.unsplit_ns = total.collective_ns}),
+                             contributors_table(answer), levers_table(levers)}};
+  add_replays(answer.report.replays, section);
+  return section;
 }
 
 }  // namespace assay
