@@ -57,7 +57,7 @@
   R(longest_slice_ns, "longest", kNanoseconds, "the longest of them") \
   R(within, "within", kText, "operator or frame around the longest") \
   O("`graph_replays`") \
-  R(graph_launches, "graph launches", kCount, "launches of CUDA or HIP graphs with work in the trace") \
+  U(graph_launches, "launches of CUDA or HIP graphs with work in the trace") \
   R(graph_works, "work in them", kCount, "kernels, copies and fills of these") \
   R(joined_works, "with an operator", kCount, \
     "of it, joined to the launch that was recorded: equal numbers, copies at the same places, in " \

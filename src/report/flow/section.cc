@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "report/document/units.h"
 #include "report/flow/results.h"
+#include "report/launch/results.h"
 #include "report/run/results.h"
 
 namespace assay {
