@@ -60,7 +60,8 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
   if (!request.timeline) return Ok{};
   const Analyses& of = found.analyses;
   const Timeline timeline = trace_timeline(loaded.trace, loaded.links, loaded.windows,
-                                           {.launch = of.launch,
+                                           {.flow = of.flow,
+                                            .launch = of.launch,
                                             .fusion = of.fusion,
                                             .tax = of.tax,
                                             .levels = of.levels,
@@ -107,8 +108,8 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
   const TaxDiagnosis diagnosis =
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
   const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, levers, outside_il_ns(tax, found.analyses.launch));
-  if (!levers.empty()) {  // of an undecided run nothing is advised
+      tax_advice(diagnosis, levers, outside_window_ns(tax, found.analyses.flow));
+  if (found.analyses.verdict.bound == BoundBy::kHost) {  // else the host is not what matters
     for (std::string& text : tax_report_words(tax, diagnosis)) {
       content.verdict.push_back(std::move(text));
     }
@@ -181,7 +182,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(answer, levers, launch);
   content.sections.push_back(flow_section(answer, levers));
-  content.sections.push_back(verdict_section(judge_trace(launch.whole)));
+  content.sections.push_back(shares_section(launch_shares(launch.whole)));
   content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top));
   if (request.timelines) {
     add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,

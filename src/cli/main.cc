@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
       "Every number is defined in docs/metrics.md.");
   int exit_code = assay::kExitFine;
   assay::add_report_verb(app, exit_code);
+  assay::add_why_verb(app, exit_code);
+  assay::add_whatif_verb(app, exit_code);
   assay::add_launch_verb(app, exit_code);
   assay::add_bound_verb(app, exit_code);
   assay::add_fuse_verb(app, exit_code);

@@ -52,6 +52,22 @@ std::string text_or_none(const Trace& trace, StringId name) {
   return name ? std::string(trace.text(name)) : std::string();
 }
 
+// What stands behind a cause. Behind latency stands what the work came after last.
+std::string contributor_name(const Trace& trace, const Contributor& contributor) {
+  if (contributor.cause != FlowCause::kLatency) return text_or_none(trace, contributor.name);
+  switch (contributor.ready_by) {
+    case ReadyBy::kLaunch:
+      return "(from launch to start)";
+    case ReadyBy::kStream:
+      return "(after work of the same stream)";
+    case ReadyBy::kEvent:
+      return "(after work of another stream)";
+    case ReadyBy::kGraph:
+      return "(inside a graph launch)";
+  }
+  return "";
+}
+
 Table contributors_table(const FlowAnswer& answer) {
   const Trace& trace = answer.trace;
   const int64_t window_ns = answer.report.total.window_ns;
@@ -59,7 +75,7 @@ Table contributors_table(const FlowAnswer& answer) {
                 {.key = "contributors", .title = "What stands behind each cause"});
   table.add(keys::state, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
       .add(
-          keys::name, [&](const Contributor& c) { return text_or_none(trace, c.name); }, elastic())
+          keys::name, [&](const Contributor& c) { return contributor_name(trace, c); }, elastic())
       .add(keys::ns, &Contributor::ns)
       .add(keys::of_window, [&](const Contributor& c) { return share(c.ns, window_ns); })
       .add(keys::slices, &Contributor::slices)
@@ -160,14 +176,20 @@ void add_replays(const ReplayReport& replays, Section& section) {
   section.blocks.push_back(std::move(table));
 }
 
-Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
+Section causes_section(const FlowAnswer& answer) {
   const FlowTotals& total = answer.report.total;
-  Section section{.key = "",
-                  .title = "Where the time went, and what would change it",
-                  .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
-                             levers_prose(levers), flow_facts(answer),
-                             causes_table(total, {.unsplit_ns = total.collective_ns}),
-                             contributors_table(answer), levers_table(levers)}};
+  return {.key = "",
+          .title = "Where the time went",
+          .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
+                     flow_facts(answer), causes_table(total, {.unsplit_ns = total.collective_ns}),
+                     contributors_table(answer)}};
+}
+
+Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
+  Section section = causes_section(answer);
+  section.title = "Where the time went, and what would change it";
+  section.blocks.insert(section.blocks.begin() + 1, levers_prose(levers));
+  section.blocks.push_back(levers_table(levers));
   add_replays(answer.report.replays, section);
   return section;
 }

@@ -593,20 +593,20 @@ std::string heaviest_words(const JobLevels& job) {
   return words;
 }
 
+// Where the launch call cuts the time between kernels: the paper's numbers, which tell no cause.
 std::string overhead_words(const JobLevels& job) {
   const LevelSums total = total_of(job);
   const int64_t span_ns = span_of(job);
-  if (total.launch_ns + total.comm_wait_ns == 0) return "";
-  const std::pair<int64_t, std::string> candidates[] = {
-      {total.prep_ns - total.copy_ns, "the host: it launches after the GPU has run dry (O_prep)"},
-      {total.call_ns, "the way from launch call to start (O_call)"},
-      {total.comm_wait_ns, "waiting for collectives"},
-      {total.copy_ns, "copies and fills between kernels"}};
-  const auto worst =
-      std::max_element(std::begin(candidates), std::end(candidates),
-                       [](const auto& a, const auto& b) { return a.first < b.first; });
-  return fmt::format("What eats most beside the kernels is {}: {} of the span.", worst->second,
-                     percent(worst->first, span_ns));
+  if (total.launch_ns == 0) return "";
+  std::string text = fmt::format(
+      "Between kernels, {} of the span pass before the launch call of the next one (O_prep{}) and "
+      "{} from the call to its start (O_call)",
+      percent(total.prep_ns, span_ns),
+      total.copy_ns == 0
+          ? ""
+          : fmt::format(", {} of the span in copies and fills", percent(total.copy_ns, span_ns)),
+      percent(total.call_ns, span_ns));
+  return text + "; why the device was idle, the causes of the report tell.";
 }
 
 std::string overlap_words(const JobLevels& job) {
@@ -650,7 +650,8 @@ std::vector<std::string> levels_words(const JobLevels& job) {
     return words;
   }
   words.push_back(fmt::format(
-      "The compute streams span {}{}: {} kernels, {} launch overhead, {} waiting for collectives.",
+      "The compute streams span {}{}: {} kernels, {} launch overhead (O_prep + O_call), {} waiting "
+      "for collectives.",
       format_ns(span_ns), job.gpus.size() > 1 ? fmt::format(" over {} GPUs", job.gpus.size()) : "",
       percent(total.dur_ns - total.concurrent_ns, span_ns), percent(total.launch_ns, span_ns),
       percent(total.comm_wait_ns, span_ns)));
