@@ -8,8 +8,9 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.launch.kernels = asked.fusion.kernels = kernels;
   asked.tax.kernels = asked.levels.kernels = kernels;
   Analyses found;
-  found.flow =
-      make_flow_report(trace, links, {.rank_graph = options.rank_graph, .kernels = kernels});
+  found.flow = make_flow_report(
+      trace, links,
+      {.captures = options.captures, .rank_graph = options.rank_graph, .kernels = kernels});
   found.verdict = judge_flow(trace, found.flow, {});
   asked.launch.flow = &found.flow.all_devices();
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));

@@ -18,7 +18,8 @@ struct AnalysesOptions {
   FusionOptions fusion = {};
   TaxOptions tax = {};
   LevelsOptions levels = {};
-  bool rank_graph = false;  // FlowOptions::rank_graph
+  std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
+  bool rank_graph = false;                                          // FlowOptions::rank_graph
 };
 
 // What the rooms say of one trace.

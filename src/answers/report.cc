@@ -32,6 +32,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   options.launch = {.floor = floor, .top_kernels = 0};
   options.fusion.floor = floor;
   options.tax.floor = floor;
+  options.captures = request.captured;
   options.rank_graph = rank_graph;
   return options;
 }
@@ -134,6 +135,26 @@ Section report_trust(const Findings& found, const LoadedTrace& loaded) {
                          kernel_notes(loaded.trace, *loaded.kernels)}));
 }
 
+// Graphs that were recorded in other traces than those that are asked about.
+Result<std::shared_ptr<const std::vector<CapturedGraph>>> read_captures(
+    const ReportRequest& request) {
+  auto graphs = std::make_shared<std::vector<CapturedGraph>>();
+  for (const std::string& file : request.captures) {
+    ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(file, request.traces));
+    std::vector<CapturedGraph> found =
+        captured_graphs(make_flow_run(loaded.trace, loaded.links, loaded.kernels));
+    if (found.empty()) {
+      return Error{
+          ErrorCode::kInvalidArgument,
+          "no graph is recorded in this trace: no launch lies between calls that begin and "
+          "end a capture",
+          file, -1};
+    }
+    std::move(found.begin(), found.end(), std::back_inserter(*graphs));
+  }
+  return std::shared_ptr<const std::vector<CapturedGraph>>(std::move(graphs));
+}
+
 // Tables of measured throughput, as errors of them send the reader on.
 Result<TableReport> read_tables(const std::vector<std::string>& tables, const Listener& listener) {
   auto report = report_tables(tables, listener);
@@ -216,6 +237,7 @@ Result<Answer> answer_report(const ReportRequest& asked) {
     return Answer{std::move(document), data_lost};
   }
   request.traces.inputs = inputs.traces;
+  ASSAY_TRY_ASSIGN(request.captured, read_captures(request));
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files(inputs.traces, Listener()));
   const bool several = files.size() > 1;
   if (request.timelines) request.lane_events /= std::max<size_t>(files.size(), 1);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct ReportRequest {
   std::string floor = {};           // as LaunchRequest
   FusionOptions fusion = {};        // without the floor
   size_t top = 10;                  // kernels listed; 0 = all
+  std::vector<std::string> captures = {};  // traces in which graphs were recorded
+  // What these hold: answer_report reads them.
+  std::shared_ptr<const std::vector<CapturedGraph>> captured = {};
   bool everything = false;          // all rows of every table instead of what a reader bears
   bool timelines = false;           // charts of every launch and the timeline, for the page
   size_t lane_events = 250'000;     // of that timeline; answer_report shares them among the inputs

@@ -13,6 +13,7 @@
 #include "flow/graph.h"
 #include "flow/job.h"
 #include "flow/path.h"
+#include "flow/replays.h"
 #include "flow/run.h"
 #include "kernels/names.h"
 #include "trace/links.h"
@@ -23,7 +24,9 @@ namespace assay {
 struct FlowOptions {
   std::optional<Interval> window;  // what is judged; none = see FlowReport::window
   size_t contributors = 8;         // named per cause
-  bool rank_graph = false;         // keep what comparing this rank with others of its job needs
+  // Graphs that were recorded in other traces of the program; those of this one are known.
+  std::shared_ptr<const std::vector<CapturedGraph>> captures = {};
+  bool rank_graph = false;  // keep what comparing this rank with others of its job needs
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
@@ -96,6 +99,7 @@ struct FlowReport {
   FlowFit fit;
   CriticalPath path;
   FlowGains gains;
+  ReplayReport replays;                        // of graphs, over the whole run
   std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
 

@@ -59,8 +59,10 @@ void Job::align(Clocks clocks) {
   if (!residuals.empty()) residual_ns_ = residuals[(residuals.size() - 1) * 95 / 100];
   start_ns_ = INT64_MAX;
   for (size_t r = 0; r < ranks_.size(); ++r) {
+    if (ranks_[r].points() == 0) continue;
     start_ns_ = std::min(start_ns_, ranks_[r].start_ns - offsets_[r]);
   }
+  if (start_ns_ == INT64_MAX) start_ns_ = 0;
   if (aligned_) join(found);
 }
 
@@ -175,7 +177,7 @@ std::vector<int64_t> Job::ends_ns(const JobEdit& edit) const {
   const std::vector<int64_t> times = replay(edit);
   std::vector<int64_t> ends;
   for (size_t r = 0; r < ranks_.size(); ++r) {
-    int64_t end_ns = ranks_[r].start_ns - offsets_[r];
+    int64_t end_ns = start_ns_;
     for (size_t p = 0; p < ranks_[r].points(); ++p) {
       if (ranks_[r].ends[p]) end_ns = std::max(end_ns, times[point_base_[r] + p]);
     }

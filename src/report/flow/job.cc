@@ -88,11 +88,11 @@ class JobText {
   }
 
   std::string who() const {
+    if (!flow_.job.aligned()) return "";  // levels' words tell why
     const auto& peers_of = blame_.peers;
     if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {
       return "No two of these ranks do the same work: which of them is late is not known.";
     }
-    if (!flow_.job.aligned()) return "";  // levels' words tell why
     if (!blame_.late) return blame_.network ? "" : nobody();
     const BlameSet& late = *blame_.late;
     const std::string ranks = labels_.list(late.ranks);
@@ -296,6 +296,12 @@ struct RankRow {
   uint32_t place = 0;
 };
 
+// Nothing where ranks could not be compared.
+template <typename T>
+Value at(const std::vector<T>& values, uint32_t place) {
+  return place < values.size() ? Value(values[place]) : Value();
+}
+
 Table ranks_table(const JobFlow& flow) {
   const RankLabels labels(flow.job);
   std::vector<RankRow> rows;
@@ -304,8 +310,8 @@ Table ranks_table(const JobFlow& flow) {
                    [](const RankRow& a, const RankRow& b) { return a.rank < b.rank; });
   TableOf table(rows, {.key = "ranks", .title = "Rank by rank"});
   table.add(keys::rank, &RankRow::rank)
-      .add(keys::excess_ns, [&](const RankRow& row) { return flow.blame.excess_ns[row.place]; })
-      .add(keys::peers, [&](const RankRow& row) { return flow.blame.peers[row.place]; })
+      .add(keys::excess_ns, [&](const RankRow& row) { return at(flow.blame.excess_ns, row.place); })
+      .add(keys::peers, [&](const RankRow& row) { return at(flow.blame.peers, row.place); })
       .add(keys::compute_ns,
            [&](const RankRow& row) { return flow.rank_totals[row.place].compute_ns; })
       .add(keys::comm_wait_ns,
@@ -359,7 +365,7 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   rank_comm = split_communication(job);
   totals = job_totals(rank_totals, rank_comm);
   bound = bound_of_job(totals);
-  blame = find_blame(job);
+  if (job.aligned()) blame = find_blame(job);
 }
 
 std::vector<std::string> job_flow_words(const JobFlow& flow) {
@@ -384,8 +390,10 @@ std::vector<Section> job_flow_sections(const JobFlow& flow) {
     sets.push_back(set);
   }
   Section blame{.key = "blame", .title = "Which ranks the others wait for"};
-  blame.blocks.push_back(blame_facts(flow.blame, flow.job));
-  blame.blocks.push_back(sets_table(flow, sets));
+  if (flow.job.aligned()) {
+    blame.blocks.push_back(blame_facts(flow.blame, flow.job));
+    blame.blocks.push_back(sets_table(flow, sets));
+  }
   if (!flow.blame.parts.empty()) blame.blocks.push_back(parts_table(flow.blame));
   blame.blocks.push_back(ranks_table(flow));
   if (!flow.blame.links.empty()) blame.blocks.push_back(links_table(flow));

@@ -56,7 +56,19 @@
   U(of_window, "`ns` / the windows of all devices") \
   R(slices, "times", kCount, "stretches of idle time that it stands behind") \
   R(longest_slice_ns, "longest", kNanoseconds, "the longest of them") \
-  R(within, "within", kText, "operator or frame around the longest")
+  R(within, "within", kText, "operator or frame around the longest") \
+  O("`graph_replays`") \
+  U(graph_launches, "launches of CUDA or HIP graphs with work in the trace") \
+  R(graph_works, "work in them", kCount, "kernels, copies and fills of these") \
+  R(joined_works, "with an operator", kCount, \
+    "of it, joined to the launch that was recorded: equal numbers, copies at the same places, in " \
+    "the order of ids of nodes or of begins") \
+  R(ambiguous_works, "ambiguous", kCount, "of the rest: recordings of different operators fit") \
+  O("`replayed_ops[]`") \
+  U(op, "operator (or frame) around the launch when the graph was recorded") \
+  U(within, "outermost operator around it") \
+  U(count, "kernels, copies and fills") \
+  U(dur_ns, "their durations")
 
 // Why: how idle time began, and the critical path
 #define ASSAY_FLOW_PATH_RESULTS(R, U, O) \

@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "report/document/units.h"
 #include "report/flow/results.h"
+#include "report/launch/results.h"
 #include "report/run/results.h"
 
 namespace assay {
@@ -155,6 +156,26 @@ Facts answer_facts(BoundBy bound, double device_idle_share) {
           .show = Show::kDataOnly};
 }
 
+// Graph launches, and the operators whose launches were recorded into them.
+void add_replays(const ReplayReport& replays, Section& section) {
+  if (replays.replays == 0) return;
+  section.blocks.push_back(Facts{
+      .key = "graph_replays",
+      .title = "Replays of graphs",
+      .items = {
+          fact(keys::graph_launches, replays.replays), fact(keys::graph_works, replays.works),
+          fact(keys::joined_works, replays.joined),
+          fact(keys::ambiguous_works, replays.ambiguous, {}, shown_if(replays.ambiguous > 0))}});
+  if (replays.ops.empty()) return;
+  TableOf table(replays.ops,
+                {.key = "replayed_ops", .title = "Replayed work by captured operator"});
+  table.add(keys::op, &ReplayedOp::op, elastic())
+      .add(keys::within, &ReplayedOp::outer, elastic(Show::kDataOnly))
+      .add(keys::count, &ReplayedOp::works)
+      .add(keys::dur_ns, &ReplayedOp::ns);
+  section.blocks.push_back(std::move(table));
+}
+
 Section causes_section(const FlowAnswer& answer) {
   const FlowTotals& total = answer.report.total;
   return {.key = "",
@@ -169,6 +190,7 @@ Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers)
   section.title = "Where the time went, and what would change it";
   section.blocks.insert(section.blocks.begin() + 1, levers_prose(levers));
   section.blocks.push_back(levers_table(levers));
+  add_replays(answer.report.replays, section);
   return section;
 }
 

@@ -1,0 +1,64 @@
+#pragma once
+
+// Graphs: what was recorded into one, and which operator each node of a replay comes from. A replay
+// is one call, so that without this nothing tells what its kernels are part of.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "flow/run.h"
+
+namespace assay {
+
+// A launch, copy or fill that was recorded into a graph and ran nothing.
+struct CapturedNode {
+  bool copies = false;     // a copy or fill
+  std::string op = {};     // innermost operator around it, else the frame; empty = none
+  std::string outer = {};  // outermost operator around it; empty = none
+};
+
+// One recording, in the order in which its nodes were made.
+struct CapturedGraph {
+  std::string file = {};
+  std::vector<CapturedNode> nodes = {};
+};
+
+// Recordings of a trace that hold at least one node, in the order of threads and times.
+std::vector<CapturedGraph> captured_graphs(const FlowRun& run);
+
+constexpr uint32_t kNoNode = UINT32_MAX;
+
+struct ReplayJoin {
+  std::vector<CapturedNode> nodes;  // those of the graphs that were replayed
+  std::vector<uint32_t> node_of;    // per FlowWork: into nodes; kNoNode = not joined
+  uint64_t replays = 0;             // graph launches with work
+  uint64_t works = 0;               // work of these
+  uint64_t joined = 0;              // of it, with a node
+  uint64_t ambiguous = 0;  // of it not joined, since recordings of other operators fit, too
+};
+
+// Work of a replay and nodes of a recording belong together where their numbers are equal and
+// copies stand at the same places: in the order of the ids of nodes where the tracer tells them for
+// all, else of the begins. Where several recordings fit, they must name the same operators: engines
+// record a graph for each batch size.
+ReplayJoin join_replays(const FlowRun& run, const std::vector<CapturedGraph>& graphs);
+
+// Device time of replays by the operator that was captured.
+struct ReplayedOp {
+  std::string op = {};  // as CapturedNode
+  std::string outer = {};
+  uint64_t works = 0;
+  int64_t ns = 0;  // summed durations
+};
+struct ReplayReport {
+  uint64_t replays = 0;  // as ReplayJoin
+  uint64_t works = 0;
+  uint64_t joined = 0;
+  uint64_t ambiguous = 0;
+  std::vector<ReplayedOp> ops = {};  // longest first
+};
+ReplayReport make_replay_report(const FlowRun& run, const ReplayJoin& join);
+
+}  // namespace assay

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Replays of a HIP graph get the operators of its recording, in another trace of the same server.
+
+The same join by another way: kernels in the order of the device against launches in the order of the recording, whose
+rows tell the kernel's name. All names must agree, and times by operator be those that `assay report --capture` prints.
+"""
+
+import argparse
+import collections
+import gzip
+import json
+import subprocess
+import sys
+
+import datasets
+
+FOLDER = datasets.CORPUS / "kineto/vllm"
+CAPTURE, REPLAY = FOLDER / "vllm_mi300_decode_capture.json.gz", FOLDER / "vllm_mi300_decode_exec.json.gz"
+
+
+def rows(path):
+    return json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+
+
+def recorded():
+    """(kernel, innermost operator) of each launch between the calls that begin and end the recording."""
+    events = rows(CAPTURE)
+    calls = sorted((e for e in events if e.get("cat") == "cuda_runtime"), key=lambda e: e["ts"])
+    begin = next(e["ts"] for e in calls if "BeginCapture" in e["name"])
+    end = next(e["ts"] for e in calls if "EndCapture" in e["name"])
+    ops = [e for e in events if e.get("cat") == "cpu_op"]
+    found = []
+    for call in calls:
+        if "aunchKernel" not in call["name"] or not begin < call["ts"] < end:
+            continue
+        around = [op for op in ops if op["tid"] == call["tid"] and op["ts"] <= call["ts"]
+                  and op["ts"] + op["dur"] >= call["ts"] + call["dur"]]
+        found.append((call["args"]["kernel"], max(around, key=lambda op: op["ts"])["name"] if around else None))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", required=True)
+    assay = parser.parse_args().assay
+    if not CAPTURE.exists():
+        print("the traces are not here")
+        return 77
+    events = rows(REPLAY)
+    launch = next(e["args"]["correlation"] for e in events if e.get("name") == "hipGraphLaunch")
+    kernels = sorted((e for e in events if e.get("cat") == "kernel" and e["args"]["correlation"] == launch),
+                     key=lambda e: e["ts"])
+    nodes = recorded()
+    problems = []
+    if [kernel["name"] for kernel in kernels] != [name for name, op in nodes]:
+        problems.append("kernels of the replay are not those of the recording, in this order")
+    expected = collections.defaultdict(lambda: [0, 0.0])
+    for kernel, (name, op) in zip(kernels, nodes):
+        if op is not None:
+            expected[op][0] += 1
+            expected[op][1] += kernel["dur"]
+
+    done = subprocess.run([assay, "report", REPLAY, "--capture", CAPTURE, "--format", "json"], capture_output=True,
+                          text=True, check=True, timeout=600)
+    report = json.loads(done.stdout)
+    facts = report["graph_replays"]
+    if (facts["graph_works"], facts["joined_works"], facts["ambiguous_works"]) != (421, 421, 0):
+        problems.append(f"joined: {facts}")
+    told = collections.defaultdict(lambda: [0, 0.0])
+    for row in report["replayed_ops"]:
+        told[row["op"]][0] += row["count"]
+        told[row["op"]][1] += row["dur_ns"] / 1000
+    for op, (count, us) in expected.items():
+        if told[op][0] != count or abs(told[op][1] - us) > 0.001 * count + 0.001:
+            problems.append(f"{op}: {told[op]}, not {[count, us]}")
+    without = json.loads(subprocess.run([assay, "report", REPLAY, "--format", "json"], capture_output=True, text=True,
+                                        check=True, timeout=600).stdout)
+    if without["graph_replays"]["joined_works"] != 0 or "replayed_ops" in without:
+        problems.append("joined without a recording")
+    print(f"{len(kernels)} kernels of a replay, {len(expected)} operators, {sum(c for c, us in expected.values())} with one")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

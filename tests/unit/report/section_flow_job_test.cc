@@ -1,0 +1,87 @@
+#include "report/flow/job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/job_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::JobMaker;
+
+constexpr int64_t kMs = 1'000'000;
+
+// Ranks work for so many ms, meet in an all-reduce of 20 ms, and work for 50 more.
+std::vector<RankFlow> flows(const std::vector<int64_t>& work_ms, bool waits = true) {
+  const int64_t met = *std::max_element(work_ms.begin(), work_ms.end()) * kMs + 20 * kMs;
+  JobMaker maker;
+  for (uint32_t r = 0; r < work_ms.size(); ++r) {
+    const int64_t came = work_ms[r] * kMs;
+    maker.add({r, 0, 0, came, "gemm"});
+    maker.add({r, 0, came, met, "", "c", waits ? "all_reduce" : "p2p"});
+    maker.add({r, 0, met, met + 50 * kMs, "adam"});
+  }
+  std::vector<RankFlow> ranks;
+  for (RankGraph& graph : maker.ranks()) {
+    const int64_t came = work_ms[ranks.size()] * kMs;
+    graph.exposed = {{{came, met}}};
+    RankFlow flow;
+    flow.total.window_ns = met + 50 * kMs;
+    flow.total.compute_ns = came + 50 * kMs;
+    flow.total.collective_ns = met - came;
+    flow.graph = std::move(graph);
+    ranks.push_back(std::move(flow));
+  }
+  return ranks;
+}
+
+TEST(JobFlowWords, NameTheLateSetWhatItCostsAndWhatIsLong) {
+  const JobFlow flow(flows({100, 100, 160, 170}));
+  // Waiting: 70 + 70 + 10 of 4 * 240; transfer 4 * 20.
+  EXPECT_EQ(flow.totals.comm.wait_ns, 150 * kMs);
+  EXPECT_EQ(flow.totals.comm.transfer_ns, 80 * kMs);
+  EXPECT_EQ(flow.totals.comm.unsplit_ns, 0);
+  EXPECT_EQ(flow.bound, BoundBy::kGpu);  // 16 % of the time is lost by waiting
+  EXPECT_EQ(job_flow_words(flow),
+            (std::vector<std::string>{
+                "Ranks 2 and 3 are late: at their peers' pace this run takes 170 ms, not 240 ms.",
+                "Their device work takes longer: that alone gives 70.0 ms, most in gemm (130 ms "
+                "beyond the median).",
+                "One at a time they would save less, because the others are late, too: rank 3 "
+                "10.0 ms, rank 2 0 ns.",
+                "Over 4 ranks the devices compute for 76.0 %, wait in collectives for the last "
+                "rank for 15.6 %, transfer with nothing beside it for 8.3 %, and are idle for "
+                "0 %."}));
+}
+
+TEST(JobFlowWords, NobodyIsLateAmongEquals) {
+  EXPECT_EQ(job_flow_words(JobFlow(flows({100, 100, 100}))).front(),
+            "No rank is later than the others.");
+}
+
+TEST(JobFlowWords, SayThatRanksAreMissing) {
+  std::vector<RankFlow> two = flows({100, 160});
+  for (RankFlow& one : two) one.graph.world_size = 4;
+  const JobFlow flow(std::move(two));
+  EXPECT_EQ(
+      job_flow_words(flow).front(),
+      "Of the 2 ranks here, of 4, rank 1 is late: at the other rank's pace this run takes 170 "
+      "ms, not 230 ms.");
+  // Behind the last of these two others may have been waited for.
+  EXPECT_EQ(flow.totals.comm.wait_ns, 60 * kMs);
+  EXPECT_EQ(flow.totals.comm.transfer_ns, 0);
+  EXPECT_EQ(flow.totals.comm.unsplit_ns, 40 * kMs);
+}
+
+TEST(JobFlowWords, BlameNobodyWhereClocksCannotBeAligned) {
+  const JobFlow flow(flows({100, 160}, false));
+  EXPECT_EQ(job_flow_words(flow),
+            (std::vector<std::string>{"Over 2 ranks the devices compute for 78.3 %, are in "
+                                      "communication whose ranks are not all matched for 21.7 %, "
+                                      "and are idle for 0 %."}));
+}
+
+}  // namespace
+}  // namespace assay
