@@ -88,6 +88,7 @@ export function barElement(answer: Answer, range: RangeChoice | null): HTMLEleme
       const colour = causeColour(key);
       segment.style.background = dot.style.background = colour;
       segment.style.color = inkOn(colour);
+      (segment.firstElementChild as HTMLElement).style.background = isHatched(key) ? colour : "";
       segment.classList.toggle("hatched", isHatched(key));
       dot.classList.toggle("hatched", isHatched(key));
       segment.classList.toggle("dimmed", chosen !== null && chosen !== key);

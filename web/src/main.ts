@@ -155,21 +155,21 @@ function answerElement(body: Body, top: boolean): HTMLElement | null {
   const [at, bytes] = body.lanes;
   const lanes = bytes > 0 ? readLanes(laneBytes.subarray(at, at + bytes)) : null;
   const range = lanes ? new RangeChoice(lanes.window, top) : null;
-  const words = new Map(answer.causes.map((cause) => [cause.key, cause.word]));
-  const timeline = lanes && range ? new Timeline(lanes, range, words, answer.causes.map((cause) => cause.key)) : null;
+  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key)) : null;
+  // Ranks of a job have no levers of their own: what they did takes the whole width.
+  const cards = answer.levers.length > 0 || answer.notes.length > 0 || answer.ranks.length === 0;
+  const reason = h("p", { class: "meta reason" }, `Trust ${answer.trust}${answer.reason ? `: ${answer.reason}` : ""}.`);
+  const story = h("div", { class: "answer-main" },
+    verdictHead(answer, range, () => timeline?.focus(), top),
+    answer.causes.length > 0 ? contextLine(answer, lanes?.steps.length ?? 0) : null,
+    barElement(answer, range),
+    ranksElement(answer.ranks),
+    timeline?.element,
+    cards ? null : reason);
   return h(
     "section",
     { class: "verdict", attributes: { "aria-label": "Answer" } },
-    h("div", { class: "answer-grid" },
-      h("div", { class: "answer-main" },
-        verdictHead(answer, range, () => timeline?.focus(), top),
-        answer.causes.length > 0 ? contextLine(answer, lanes?.steps.length ?? 0) : null,
-        barElement(answer, range),
-        ranksElement(answer.ranks),
-        timeline?.element),
-      h("div", { class: "answer-side" },
-        answer.levers.length > 0 || answer.notes.length > 0 || answer.ranks.length === 0 ? leverCards(answer) : null,
-        h("p", { class: "meta reason" }, `Trust ${answer.trust}${answer.reason ? `: ${answer.reason}` : ""}.`))),
+    cards ? h("div", { class: "answer-grid" }, story, h("div", { class: "answer-side" }, leverCards(answer), reason)) : story,
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { theme } from "./theme.ts";
 
-export type Palette = Record<string, { light: string; dark: string; hatched: boolean }>;
+export type Palette = Record<string, { light: string; dark: string; hatched: boolean; word: string }>;
 
 let palette: Palette = {};
 
@@ -16,6 +16,11 @@ export function causeColour(key: string): string {
   return theme() === "dark" ? colour.dark : colour.light;
 }
 
+// What a cause is called.
+export function causeWord(key: string): string {
+  return palette[key]?.word ?? key;
+}
+
 export function isHatched(key: string): boolean {
   return palette[key]?.hatched ?? false;
 }
@@ -27,5 +32,5 @@ export function inkOn(colour: string): string {
     return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   };
   const light = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
-  return (light + 0.05) / 0.05 > 1.05 / (light + 0.05) ? "#0b0f14" : "#ffffff";
+  return (light + 0.05) / 0.05 > 1.05 / (light + 0.05) ? "#000000" : "#ffffff";
 }

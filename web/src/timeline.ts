@@ -4,7 +4,7 @@
 
 import { announce, button, h } from "./dom.ts";
 import { type CauseRow, type EventRow, type Lanes } from "./lanes.ts";
-import { causeColour, inkOn, isHatched } from "./palette.ts";
+import { causeColour, causeWord, inkOn, isHatched } from "./palette.ts";
 import { type Range, type RangeChoice } from "./range.ts";
 import { color, onTheme } from "./theme.ts";
 import { formatValue } from "./units.ts";
@@ -57,7 +57,6 @@ export class Timeline {
   constructor(
     private readonly lanes: Lanes,
     private readonly range: RangeChoice,
-    private readonly words: Map<string, string>,
     causes: string[],
   ) {
     const rank = new Map(causes.map((key, i) => [key, i]));
@@ -221,7 +220,7 @@ export class Timeline {
     this.shown.replaceChildren(
       h("b", {}, whole ? "Whole run" : `${time(range.from)} to ${time(range.to)}`),
       `, ${time(range.to - range.from)}`,
-      range.cause ? h("span", { class: "lane-cause" }, ` \u00b7 ${this.words.get(range.cause) ?? range.cause}`) : "",
+      range.cause ? h("span", { class: "lane-cause" }, ` \u00b7 ${causeWord(range.cause)}`) : "",
     );
     this.canvas.dataset.from = String(Math.round(range.from));
     this.canvas.dataset.to = String(Math.round(range.to));
@@ -370,7 +369,7 @@ export class Timeline {
       paint.fillStyle = inkOn(causeColour(key));
       const left = (row.start[i]! - from) * scale;
       const right = (row.end[i]! - from) * scale;
-      this.text(paint, `${this.words.get(key) ?? key} ${time(length)}`, left, right, top + height / 2);
+      this.text(paint, `${causeWord(key)} ${time(length)}`, left, right, top + height / 2);
     }
   }
 
@@ -496,7 +495,7 @@ export class Timeline {
     const i = above(row.end, at);
     if (i >= row.start.length || row.start[i]! > at) return null;
     const key = this.lanes.states[row.state[i]!]!;
-    const word = this.words.get(key) ?? key;
+    const word = causeWord(key);
     if (row.share) return [word, "one of several in this stretch: zoomed in no further than shares"];
     return [word, `${time(row.end[i]! - row.start[i]!)} at ${time(row.start[i]!)}`];
   }

@@ -177,6 +177,6 @@ export interface View extends Body {
   inputs: { name: string; items: Item[] }[];
   parts_key: string;
   parts: Part[];
-  palette: Record<string, { light: string; dark: string; hatched: boolean }>;
+  palette: Record<string, { light: string; dark: string; hatched: boolean; word: string }>;
   definitions: Definition[];
 }
