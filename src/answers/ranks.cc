@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <utility>
 
+#include "base/files.h"
 #include "report/document/import_notes.h"
 #include "report/run/section.h"
 
@@ -62,8 +62,7 @@ Section overview_section(const std::vector<std::vector<Item>>& overviews,
     table.columns.push_back({.key = item.key, .title = item.label, .unit = item.unit});
   }
   for (size_t i = 0; i < overviews.size(); ++i) {
-    Row row = {heads[i].distributed.rank, heads[i].source,
-               std::filesystem::path(heads[i].source).filename().string()};
+    Row row = {heads[i].distributed.rank, heads[i].source, file_name(heads[i].source)};
     for (const Item& item : overviews[i]) row.push_back(item.value);
     table.rows.push_back(std::move(row));
   }

@@ -15,7 +15,7 @@
 #include "launch/fuse.h"
 #include "levels/ranks.h"
 #include "report/document/timeline.h"
-#include "report/flow/section.h"
+#include "report/flow/job.h"
 
 namespace assay {
 
@@ -45,8 +45,9 @@ ReportInputs sort_report_inputs(const std::vector<std::string>& inputs);
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline = nullptr, RankFlow* flow = nullptr);
 
-// Puts first what the ranks of a job say together; nothing where they are no job.
-void conclude_job(const std::vector<RankLevels>& outlines, const std::vector<RankFlow>& flows,
-                  Document& document);
+// Puts first what the ranks of a job say together; nothing where they are no job. shown: of the
+// same traces, where the document is to have a short answer.
+void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
+                  Document& document, const std::vector<RankOfAnswer>* shown = nullptr);
 
 }  // namespace assay

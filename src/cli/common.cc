@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "base/export_file.h"
+#include "base/files.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
@@ -83,7 +83,7 @@ Status write_text(const std::string& text, const std::string& path) {
 
 std::string output_extension(const std::string& path) {
   if (path == "-") return "";
-  std::string extension = std::filesystem::path(path).extension().string();
+  std::string extension = extension_of(path);
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return extension;
 }
@@ -125,15 +125,14 @@ namespace {
 
 // A "Key:  123 kB" line of /proc/self/status; 0 where there is none.
 long status_kb(const char* key) {
-  std::FILE* file = std::fopen("/proc/self/status", "r");
-  if (file == nullptr) return 0;
+  const auto file = open_file("/proc/self/status", "r");
+  if (!file) return 0;
   char line[256];
   long value = 0;
   const size_t length = std::strlen(key);
-  while (std::fgets(line, sizeof(line), file) != nullptr) {
+  while (std::fgets(line, sizeof(line), file->get()) != nullptr) {
     if (std::strncmp(line, key, length) == 0) value = std::atol(line + length + 1);
   }
-  std::fclose(file);
   return value;
 }
 
@@ -279,14 +278,13 @@ namespace {
 
 // The answer is printed although the document went to a file, whose name is told.
 Status tell_of_file(const Document& document, const CommonOptions& options) {
-  std::error_code unknown;
-  const auto bytes = std::filesystem::file_size(options.output, unknown);
-  if (unknown || !std::filesystem::is_regular_file(options.output, unknown)) return Ok{};
+  const auto facts = file_facts(options.output);
+  if (!facts || facts->kind != FileKind::kFile) return Ok{};
   CommonOptions screen = options;
   screen.output = "-";
   ASSAY_TRY(write_text(write_answer_text(*document.answer, terminal_options(screen)), "-"));
   fmt::print(stderr, "assay: wrote {} ({})\n", clean_text(options.output),
-             format_bytes(static_cast<int64_t>(bytes)));
+             format_bytes(static_cast<int64_t>(facts->bytes)));
   return Ok{};
 }
 

@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "base/closest_word.h"
+#include "base/files.h"
 #include "cli/help.h"
 #include "report/document/text.h"
 
@@ -372,9 +372,7 @@ std::vector<std::string> names_of_verbs(const VerbFacts& verb) {
 }
 
 bool is_path(const std::string& text) {
-  std::error_code unknown;
-  return text == "-" || text.find_first_of("*?[./") != std::string::npos ||
-         std::filesystem::exists(text, unknown);
+  return text == "-" || text.find_first_of("*?[./") != std::string::npos || file_exists(text);
 }
 
 bool asks_for_help(const std::string& text) {

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "answers/files/timeline_file.h"
 #include "answers/report.h"
+#include "base/files.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
 #include "cli/options.h"
@@ -29,12 +29,9 @@ struct ReportVerb {
 
 // A timeline among the traces of a folder is no trace of it.
 void tell_of_place(const std::string& timeline, const std::vector<std::string>& inputs) {
-  namespace fs = std::filesystem;
-  const fs::path parent = fs::path(timeline).parent_path();
+  const std::string parent = folder_of(timeline);
   const auto holds = [&parent](const std::string& input) {
-    std::error_code unknown;
-    return fs::is_directory(input, unknown) &&
-           fs::equivalent(input, parent.empty() ? fs::path(".") : parent, unknown);
+    return is_folder(input) && is_same_file(input, parent.empty() ? "." : parent);
   };
   if (std::none_of(inputs.begin(), inputs.end(), holds)) return;
   fmt::print(stderr, "assay: {} lies among its traces: who reads the folder skips it\n",

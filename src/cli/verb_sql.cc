@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 
 #include "answers/tables.h"
+#include "base/files.h"
 #include "base/output_file.h"
 #include "cli/common.h"
 #include "cli/options.h"
@@ -307,7 +307,7 @@ void take_command(SqlVerb& verb) {
   if (!verb.command.empty() || verb.common.inputs.size() < 2) return;
   const std::string& last = verb.common.inputs.back();
   const bool sql = last.find_first_of(" \n\t;(") != std::string::npos;
-  if (!sql || std::filesystem::exists(last)) return;
+  if (!sql || file_exists(last)) return;
   verb.command = last;
   verb.common.inputs.pop_back();
 }

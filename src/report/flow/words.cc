@@ -16,9 +16,7 @@
 #include "report/flow/section.h"
 
 namespace assay {
-namespace {
 
-// A cause in a sentence; the same words stand in the tables of causes.
 std::string_view cause_words(FlowCause cause) {
   switch (cause) {
     case FlowCause::kNoEvidence:
@@ -50,6 +48,8 @@ std::string_view cause_words(FlowCause cause) {
   }
   return "";
 }
+
+namespace {
 
 class Words {
  public:

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "base/files.h"
 #include "base/numbers.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
@@ -18,14 +18,9 @@ namespace {
 
 constexpr size_t kShownRanks = 8;
 constexpr size_t kMostRanks = 64;
-// Beside the latest rank those are named that cost at least this share of what it costs.
-constexpr double kLateToo = 0.25;
-constexpr size_t kLateNamed = 3;
 constexpr size_t kStripBins = 512;
 
-std::string short_name(const std::string& file) {
-  return std::filesystem::path(file).filename().string();
-}
+std::string short_name(const std::string& file) { return file_name(file); }
 
 int64_t mean_window_ns(const std::vector<RankOfAnswer>& ranks) {
   int64_t sum_ns = 0;
@@ -76,8 +71,11 @@ Interval common_window(const std::vector<RankOfAnswer>& ranks) {
   return one_clock ? all : Interval{};
 }
 
-std::vector<AnswerCause> causes_of_all(const FlowTotals& total) {
-  std::vector<AnswerCause> causes = {{"collective", total.collective_ns}, {"copy", total.copy_ns}};
+std::vector<AnswerCause> causes_of_all(const FlowTotals& total, const CommSplit& comm) {
+  std::vector<AnswerCause> causes = {{"comm_wait", comm.wait_ns},
+                                     {"transfer", comm.transfer_ns},
+                                     {"collective", comm.unsplit_ns},
+                                     {"copy", total.copy_ns}};
   for (size_t c = 0; c < kFlowCauses; ++c) {
     causes.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), total.cause_ns[c]});
   }
@@ -122,25 +120,18 @@ const char* kind_words(BoundBy bound) {
 
 class JobAnswer {
  public:
-  JobAnswer(const JobLevels& job, BoundBy bound, const std::vector<RankOfAnswer>& ranks)
-      : job_(job), ranks_(ranks), total_(sum_of(ranks)), bound_(bound) {
-    for (const Arrivals& one : job.arrivals) {
-      if (one.kind.empty() && one.caused_ns > 0 && !clocks_explain(one)) late_.push_back(&one);
-    }
-    std::stable_sort(late_.begin(), late_.end(), [](const Arrivals* a, const Arrivals* b) {
-      return a->caused_ns > b->caused_ns;
-    });
-  }
+  JobAnswer(const JobLevels& job, const JobFlow& flow, const std::vector<RankOfAnswer>& ranks)
+      : job_(job), flow_(flow), ranks_(ranks), total_(sum_of(ranks)) {}
 
   ShortAnswer make() {
     ShortAnswer answer;
-    answer.kind = std::string(bound_by_word(bound_));
+    answer.kind = std::string(bound_by_word(flow_.bound));
     answer.verdict = {where_it_went()};
-    const std::string who = who_is_late();
+    const std::string who = late_rank_words(flow_);
     if (!who.empty()) answer.verdict.insert(answer.verdict.begin(), who);
     answer.window_ns = mean_window_ns(ranks_);
     answer.total_ns = total_.window_ns;
-    answer.causes = causes_of_all(total_);
+    answer.causes = causes_of_all(total_, flow_.totals.comm);
     add_ranks(answer);
     add_trust(answer);
     answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
@@ -148,67 +139,35 @@ class JobAnswer {
   }
 
  private:
-  // Whether what a GPU is blamed for may be an error of the alignment.
-  bool clocks_explain(const Arrivals& one) const {
-    const auto times = static_cast<double>(std::max<uint64_t>(one.last, 1));
-    return static_cast<double>(one.caused_ns) < job_.alignment.residual_p95_ns * times;
-  }
-
-  // Those that cost the others most, the latest first.
-  std::vector<const Arrivals*> named_late() const {
-    std::vector<const Arrivals*> named;
-    for (const Arrivals* one : late_) {
-      const bool too = static_cast<double>(one->caused_ns) >=
-                       kLateToo * static_cast<double>(late_.front()->caused_ns);
-      if (named.size() < kLateNamed && too) named.push_back(one);
-    }
-    return named;
-  }
-
-  std::string place_word(int64_t gpu) const {
-    for (const JobGpu& one : job_.gpus) {
-      if (one.gpu == gpu && one.rank && *one.rank == gpu) return "rank";
-    }
-    return "GPU";
-  }
-
-  std::string who_is_late() const {
-    if (bound_ != BoundBy::kCollectiveWait || late_.empty()) return "";
-    const std::vector<const Arrivals*> named = named_late();
-    const Arrivals& first = *named.front();
-    std::string place = place_word(first.gpu);
-    std::string text = fmt::format(
-        "{}{} {} makes the others wait most, last at {} of {} collectives",
-        place == "rank" ? "R" : "G", place.substr(1), first.gpu, first.last, first.collectives);
-    for (size_t i = 1; i < named.size(); ++i) {
-      text += fmt::format("{} {} {}", i == 1 ? "; then" : " and", place_word(named[i]->gpu),
-                          named[i]->gpu);
-    }
-    return text + ".";
+  bool is_late(size_t place) const {
+    const auto& late = flow_.blame.late;
+    return late && std::find(late->ranks.begin(), late->ranks.end(), place) != late->ranks.end();
   }
 
   std::string where_it_went() const {
+    const CommSplit& comm = flow_.totals.comm;
     const auto part = [this](int64_t ns) { return format_share(share(ns, total_.window_ns)); };
-    if (bound_ == BoundBy::kCollectiveWait && !late_.empty()) {
-      return fmt::format("The {} ranks stand in collectives for {} of {}.", ranks_.size(),
-                         part(total_.collective_ns), format_ns(mean_window_ns(ranks_)));
-    }
-    return fmt::format(
-        "{}: over {} ranks the GPUs compute for {}, stand in collectives for {} and are idle for "
-        "{} of {}.",
-        kind_words(bound_), ranks_.size(), part(total_.compute_ns), part(total_.collective_ns),
-        part(total_.idle_ns), format_ns(mean_window_ns(ranks_)));
+    const std::string lead =
+        flow_.blame.late ? "The" : fmt::format("{}: the", kind_words(flow_.bound));
+    const std::string communication =
+        comm.wait_ns + comm.transfer_ns == 0
+            ? fmt::format("stand in communication for {}", part(comm.unsplit_ns))
+            : fmt::format("wait for a late rank for {}, transfer for {}", part(comm.wait_ns),
+                          part(comm.transfer_ns));
+    return fmt::format("{} {} ranks compute for {}, {} and are idle for {} of {}.", lead,
+                       ranks_.size(), part(total_.compute_ns), communication, part(total_.idle_ns),
+                       format_ns(mean_window_ns(ranks_)));
   }
 
-  // The remark of a rank: what its coming late costs, or how long it stands in collectives.
-  std::string remark(const RankOfAnswer& rank, int64_t gpu) const {
-    const auto named = named_late();
-    for (const Arrivals* one : named) {
-      if (one->gpu == gpu) return "last by " + format_ns(one->caused_ns);
-    }
-    const FlowTotals& total = rank.total;
+  // The remark of a rank: how late it is, or how long it waits in collectives.
+  std::string remark(size_t place) const {
+    if (is_late(place)) return "late by " + format_ns(flow_.blame.excess_ns[place]);
+    const FlowTotals& total = ranks_[place].total;
     if (total.window_ns == 0) return "no GPU work";
-    return "waits " + format_share(share(total.collective_ns, total.window_ns));
+    const CommSplit& comm = flow_.rank_comm[place];
+    const bool split = comm.wait_ns + comm.transfer_ns > 0;
+    return (split ? "waits " : "collectives ") +
+           format_share(share(split ? comm.wait_ns : comm.unsplit_ns, total.window_ns));
   }
 
   // Ranks by number where all told one, else as read.
@@ -228,18 +187,16 @@ class JobAnswer {
   std::vector<std::pair<int64_t, size_t>> shown() const {
     std::vector<std::pair<int64_t, size_t>> order = in_order();
     if (order.size() <= kShownRanks) return order;
-    const auto lateness = [this](int64_t gpu) -> int64_t {
-      for (size_t i = 0; i < late_.size() && i < kShownRanks / 2; ++i) {
-        if (late_[i]->gpu == gpu) return late_[i]->caused_ns;
-      }
-      return 0;
+    const auto lateness = [this](size_t place) -> int64_t {
+      return is_late(place) ? std::max<int64_t>(flow_.blame.excess_ns[place], 1) : 0;
     };
     std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-      const int64_t late_a = lateness(a.first);
-      const int64_t late_b = lateness(b.first);
-      if (late_a != late_b) return late_a > late_b;
-      return ranks_[a.second].total.collective_ns > ranks_[b.second].total.collective_ns;
+      return lateness(a.second) > lateness(b.second);
     });
+    std::stable_sort(
+        order.begin() + kShownRanks / 2, order.end(), [&](const auto& a, const auto& b) {
+          return ranks_[a.second].total.collective_ns > ranks_[b.second].total.collective_ns;
+        });
     order.resize(kShownRanks);
     std::sort(order.begin(), order.end());
     return order;
@@ -255,7 +212,7 @@ class JobAnswer {
       const RankOfAnswer& rank = ranks_[place];
       answer.ranks.push_back({fmt::format("rank {}", number),
                               all.end_ns > all.start_ns ? on_common_time(rank, all) : rank.bins,
-                              remark(rank, number), is_shown});
+                              remark(place), is_shown});
     }
     answer.more_ranks = ranks_.size() - on_screen.size();
   }
@@ -279,17 +236,16 @@ class JobAnswer {
   }
 
   const JobLevels& job_;
+  const JobFlow& flow_;
   const std::vector<RankOfAnswer>& ranks_;
   FlowTotals total_;
-  BoundBy bound_;
-  std::vector<const Arrivals*> late_;
 };
 
 }  // namespace
 
-ShortAnswer job_answer(const JobLevels& job, BoundBy bound,
+ShortAnswer job_answer(const JobLevels& job, const JobFlow& flow,
                        const std::vector<RankOfAnswer>& ranks) {
-  return JobAnswer(job, bound, ranks).make();
+  return JobAnswer(job, flow, ranks).make();
 }
 
 ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces) {
@@ -300,7 +256,8 @@ ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces) {
       fmt::format("{} traces that are no one job: each is judged by itself.", traces.size())};
   answer.window_ns = mean_window_ns(traces);
   answer.total_ns = total.window_ns;
-  if (total.window_ns > 0) answer.causes = causes_of_all(total);
+  if (total.window_ns > 0)
+    answer.causes = causes_of_all(total, {.unsplit_ns = total.collective_ns});
   for (const RankOfAnswer& trace : traces) {
     if (answer.ranks.size() == kShownRanks) break;
     const FlowTotals& own = trace.total;

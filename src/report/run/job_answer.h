@@ -8,11 +8,13 @@
 #include "levels/ranks.h"
 #include "report/document/short_answer.h"
 #include "report/flow/answer.h"
+#include "report/flow/job.h"
 
 namespace assay {
 
-// `ranks` in the order they were read; bound: what the job's time is lost to.
-ShortAnswer job_answer(const JobLevels& job, BoundBy bound, const std::vector<RankOfAnswer>& ranks);
+// flow, ranks: of the same traces, in the order they were read.
+ShortAnswer job_answer(const JobLevels& job, const JobFlow& flow,
+                       const std::vector<RankOfAnswer>& ranks);
 // Of traces that are no job.
 ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces);
 
