@@ -115,7 +115,7 @@ export async function openReport(file, { width = 1280, height = 900, dark = fals
   await page.goto(pathToFileURL(file).href + hash);
   if (ready) await page.waitForSelector("html[data-ready]");
   const all = page.getByRole("button", { name: "Open all" });
-  if (ready && rooms && (await all.count()) > 0) await all.click();
+  if (ready && rooms && (await all.count()) > 0) await all.evaluate((button) => button.click());
   return { page, said, asked, close: () => { sign(); return context.close(); } };
 }
 
