@@ -32,7 +32,7 @@ constexpr const char* kOverview =
   assay diff before.json.gz after.json.gz
   assay example                         write a small trace to try it on
 
-Ask      report  diff  explain  sql
+Ask      report  why  whatif  diff  explain  sql
 Rooms    launch  bound  fuse  tax  levels  power  throughput
 Record   record  sample  replay  null-kernel
 Files    info  export  cache  example  options

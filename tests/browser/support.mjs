@@ -94,8 +94,8 @@ export async function reopenBrowser() {
   await openBrowser();
 }
 
-// A page on a file, with all that it says and asks for. ready: wait until the report is built.
-export async function openReport(file, { width = 1280, height = 900, dark = false, ready = true, setUp } = {}) {
+// A page on a file, with all that it says and asks for. ready: wait until the report is built. rooms: open them all.
+export async function openReport(file, { width = 1280, height = 900, dark = false, ready = true, rooms = true, hash = "", setUp } = {}) {
   sign();
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
   context.setDefaultTimeout(PATIENCE_MS);
@@ -109,11 +109,13 @@ export async function openReport(file, { width = 1280, height = 900, dark = fals
     void dialog.dismiss();
   });
   page.on("request", (request) => {
-    if (request.url() !== pathToFileURL(file).href && !request.url().startsWith("blob:")) asked.push(request.url());
+    if (request.url().split("#")[0] !== pathToFileURL(file).href && !request.url().startsWith("blob:")) asked.push(request.url());
   });
   if (setUp) await setUp(page);
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(pathToFileURL(file).href + hash);
   if (ready) await page.waitForSelector("html[data-ready]");
+  const all = page.getByRole("button", { name: "Open all" });
+  if (ready && rooms && (await all.count()) > 0) await all.evaluate((button) => button.click());
   return { page, said, asked, close: () => { sign(); return context.close(); } };
 }
 

@@ -1,23 +1,36 @@
 // The report page: reads what the binary embedded and builds the page top-down: verdict, what may
 // move the numbers, then the sections.
 
+import { barElement, contextLine, leverCards, verdictHead } from "./answer.ts";
 import { chartElement } from "./chart.ts";
 import { button, h, saveFile } from "./dom.ts";
 import { factsElement, term, valueElement } from "./facts.ts";
 import { Grid } from "./grid.ts";
 import { icicleElement } from "./icicle.ts";
+import { readLanes } from "./lanes.ts";
+import { startPalette } from "./palette.ts";
+import { RangeChoice } from "./range.ts";
+import { ranksElement } from "./ranks.ts";
 import { sentence, shortenMiddle } from "./text.ts";
 import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
+import { Timeline } from "./timeline.ts";
 import { definitionOf, roomOf, startTips } from "./tips.ts";
 import { formatValue, numberOf } from "./units.ts";
-import type { Block, Body, Facts, ImportNote, Item, Part, Section, Table, View } from "./view.ts";
+import type { Answer, Block, Body, Facts, ImportNote, Item, Part, Section, Table, View } from "./view.ts";
 import "./style.css";
 
-async function unpack(id: string): Promise<string> {
+function unpacked(id: string): Response {
   const packed = document.getElementById(id)?.textContent?.trim() ?? "";
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).text();
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+}
+const unpack = (id: string): Promise<string> => unpacked(id).text();
+
+// Timelines of the document and its parts; a page without any has none.
+let laneBytes = new Uint8Array();
+async function unpackLanes(): Promise<void> {
+  if (!document.getElementById("assay-lanes")?.textContent?.trim()) return;
+  laneBytes = new Uint8Array(await unpacked("assay-lanes").arrayBuffer());
 }
 
 // ---- blocks ----
@@ -92,6 +105,12 @@ function saveButton(view: View): HTMLElement {
   });
 }
 
+function trustBadge(answer: Answer): HTMLElement {
+  const badge = button("", () => openRoom("trust"), { class: "tool badge", title: answer.reason });
+  badge.append(h("span", { class: `badge-dot ${answer.trust}` }), `Trust: ${answer.trust}`);
+  return badge;
+}
+
 function headerElement(view: View): HTMLElement {
   let inputs: HTMLElement[] = view.inputs.map((input) =>
     h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), itemsLine(input.items)),
@@ -105,7 +124,7 @@ function headerElement(view: View): HTMLElement {
     h("div", { class: "top-row" },
       h("span", { class: "brand" }, "Assay"),
       h("span", { class: "doc-title" }, view.title),
-      h("div", { class: "tools" }, saveButton(view), themeButton()),
+      h("div", { class: "tools" }, view.answer ? trustBadge(view.answer) : null, saveButton(view), themeButton()),
     ),
     ...inputs,
   );
@@ -127,6 +146,31 @@ function numbersBehind(sections: Section[]): HTMLElement | null {
     }
   }
   return null;
+}
+
+// The answer: verdict, bar, timeline, what would change it.
+function answerElement(body: Body, top: boolean): HTMLElement | null {
+  const { answer } = body;
+  if (!answer) return verdictElement(body);
+  const [at, bytes] = body.lanes;
+  const lanes = bytes > 0 ? readLanes(laneBytes.subarray(at, at + bytes)) : null;
+  const range = lanes ? new RangeChoice(lanes.window, top) : null;
+  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key)) : null;
+  // Ranks of a job have no levers of their own: what they did takes the whole width.
+  const cards = answer.levers.length > 0 || answer.notes.length > 0 || answer.ranks.length === 0;
+  const reason = h("p", { class: "meta reason" }, `Trust ${answer.trust}${answer.reason ? `: ${answer.reason}` : ""}.`);
+  const story = h("div", { class: "answer-main" },
+    verdictHead(answer, range, () => timeline?.focus(), top),
+    answer.causes.length > 0 ? contextLine(answer, lanes?.steps.length ?? 0) : null,
+    barElement(answer, range),
+    ranksElement(answer.ranks),
+    timeline?.element,
+    cards ? null : reason);
+  return h(
+    "section",
+    { class: "verdict", attributes: { "aria-label": "Answer" } },
+    cards ? h("div", { class: "answer-grid" }, story, h("div", { class: "answer-side" }, leverCards(answer), reason)) : story,
+  );
 }
 
 function verdictElement(body: Body): HTMLElement | null {
@@ -229,8 +273,42 @@ interface Entry {
   title: string;
 }
 
-function sectionElement(section: Section, id: string): HTMLElement | null {
+// Rooms of a page with an answer are opened by whoever wants to see them, and filled then.
+const openers = new Map<string, (open: boolean) => void>();
+
+function openRoom(id: string): void {
+  openers.get(id)?.(true);
+  const element = document.getElementById(id);
+  element?.scrollIntoView({ block: "start" });
+  element?.querySelector<HTMLElement>("h2 button")?.focus({ preventScroll: true });
+}
+
+function roomElement(id: string, kind: string, title: string, folded: boolean, fill: () => HTMLElement[]): HTMLElement {
+  const element = h("section", { id, class: kind, attributes: { "aria-labelledby": `${id}-title` } });
+  if (!folded) {
+    element.append(h("h2", { id: `${id}-title` }, ...sentence(title)), ...fill());
+    return element;
+  }
+  let isFilled = false;
+  const set = (open: boolean) => {
+    if (open && !isFilled) element.append(...fill());
+    isFilled ||= open;
+    element.classList.toggle("folded", !open);
+    twist.setAttribute("aria-expanded", String(open));
+  };
+  const twist = button(title, () => set(twist.getAttribute("aria-expanded") !== "true"), { class: "room-twist" });
+  element.append(h("h2", { id: `${id}-title` }, twist));
+  openers.set(id, set);
+  set(false);
+  return element;
+}
+
+function sectionElement(section: Section, id: string, folded: boolean): HTMLElement | null {
   const room = roomOf(section.key);
+  if (section.blocks.length === 0) return null;
+  if (folded && section.title) {
+    return roomElement(id, "room", section.title, true, () => sectionBlocks(section, room));
+  }
   const blocks = sectionBlocks(section, room);
   if (blocks.length === 0) return null;
   const element = h("section", { id, class: "room" });
@@ -242,10 +320,10 @@ function sectionElement(section: Section, id: string): HTMLElement | null {
   return element;
 }
 
-function sectionsOf(sections: Section[], prefix: string, entries: Entry[]): HTMLElement[] {
+function sectionsOf(sections: Section[], prefix: string, entries: Entry[], folded: boolean): HTMLElement[] {
   return sections.flatMap((section, i) => {
     const id = `${prefix}${(section.key || section.title || "part").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40)}-${i}`;
-    const element = sectionElement(section, id);
+    const element = sectionElement(section, id, folded);
     if (!element) return [];
     if (section.title) entries.push({ id, title: shortenMiddle(section.title.split(/[:(]/)[0]!.trim(), 40) });
     return [element];
@@ -253,7 +331,19 @@ function sectionsOf(sections: Section[], prefix: string, entries: Entry[]): HTML
 }
 
 function navElement(entries: Entry[]): HTMLElement {
-  const links = entries.map((entry) => h("li", {}, h("a", { attributes: { href: `#${entry.id}` } }, entry.title)));
+  const links = entries.map((entry) => {
+    const link = h("a", { attributes: { href: `#${entry.id}` } }, entry.title);
+    if (openers.has(entry.id)) {
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        openRoom(entry.id);
+      });
+    }
+    return h("li", {}, link);
+  });
+  if (openers.size > 0) {
+    links.push(h("li", {}, button("Open all", () => openers.forEach((set) => set(true)), { class: "tool", title: "Open all rooms" })));
+  }
   return h("nav", { class: "sections", attributes: { "aria-label": "Sections" } }, h("ol", {}, ...links));
 }
 
@@ -285,7 +375,7 @@ function partName(part: Part): string {
   return rank && numberOf(rank.value) !== null ? `rank ${formatValue(rank.value, "none", true)}: ${name}` : name;
 }
 
-function partsElement(view: View, entries: Entry[]): HTMLElement {
+function partsElement(view: View, entries: Entry[], folded: boolean): HTMLElement {
   const word = view.parts_key === "parts" ? "part" : view.parts_key.replace(/s$/, "");
   const select = h("select", { id: "part-select" }, ...view.parts.map((part, i) => {
     const option = h("option", {}, partName(part));
@@ -298,9 +388,9 @@ function partsElement(view: View, entries: Entry[]): HTMLElement {
     body.replaceChildren(
       ...[
         h("p", { class: "part-name" }, ...sentence(part.name), " ", itemsLine(part.items)),
-        verdictElement(part),
+        answerElement(part, false),
         trustPanelOf(part),
-        ...sectionsOf(part.sections, "part-", []),
+        ...sectionsOf(part.sections, "part-", [], false),
       ].filter((e) => e !== null),
     );
   };
@@ -309,17 +399,16 @@ function partsElement(view: View, entries: Entry[]): HTMLElement {
     show();
   };
   select.addEventListener("change", show);
-  show();
   entries.push({ id: "parts", title: `Each ${word}` });
-  return h(
-    "section",
-    { class: "parts", id: "parts" },
-    h("h2", {}, `Each ${word}`),
-    h("div", { class: "part-pick" },
-      h("label", { attributes: { for: "part-select" } }, `Show ${word} `), select,
-      button("Previous", () => move(-1)), button("Next", () => move(1))),
-    body,
-  );
+  return roomElement("parts", "parts", `Each ${word}`, folded, () => {
+    show();
+    return [
+      h("div", { class: "part-pick" },
+        h("label", { attributes: { for: "part-select" } }, `Show ${word} `), select,
+        button("Previous", () => move(-1)), button("Next", () => move(1))),
+      body,
+    ];
+  });
 }
 
 // The page has one panel with that anchor; those of parts go without.
@@ -342,13 +431,18 @@ function buildPage(view: View): void {
   const entries: Entry[] = [];
   // What holds for one of several inputs stands with it: here, silence would be a promise.
   const told = view.parts.length === 0 || view.import_log.length > 0 || (view.trust?.rows ?? 0) > 0;
-  const trust = told ? trustPanel(view) : null;
+  const folded = view.answer !== null;
+  const head = answerElement(view, true);
+  const trust = told ? trustRoom(view, folded) : null;
+  const wordy = folded && view.verdict.length > 0 ? wordsRoom(view.verdict) : null;
+  if (wordy) entries.push({ id: "words", title: "In words" });
   if (trust) entries.push({ id: "trust", title: "Trust" });
-  const sections = sectionsOf(withoutShownNumbers(view.sections), "", entries);
-  const parts = view.parts.length > 0 ? partsElement(view, entries) : null;
+  const sections = sectionsOf(withoutShownNumbers(view.sections), "", entries, folded);
+  const parts = view.parts.length > 0 ? partsElement(view, entries, folded) : null;
   const nav = navElement(entries);
   const main = h("main", { id: "content" });
-  main.append(...[verdictElement(view), trust, ...sections, parts].filter((e) => e !== null));
+  const order = folded ? [head, nav, wordy, trust, ...sections, parts] : [head, trust, ...sections, parts];
+  main.append(...order.filter((e) => e !== null));
   const notices = document.getElementById("notices");
   const footer = h(
     "footer",
@@ -360,9 +454,22 @@ function buildPage(view: View): void {
     footer.append(notices);
   }
   const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
-  document.body.prepend(skip, headerElement(view), h("div", { class: "frame" }, nav, main), footer);
+  const frame = folded ? h("div", { class: "frame wide" }, main) : h("div", { class: "frame" }, nav, main);
+  document.body.prepend(skip, headerElement(view), frame, footer);
   document.getElementById("static")?.remove();
-  followScroll(nav);
+  if (!folded) followScroll(nav);
+}
+
+function trustRoom(view: View, folded: boolean): HTMLElement | null {
+  const panel = trustPanel(view);
+  if (!panel || !folded) return panel;
+  const title = panel.querySelector("h2")!;
+  title.remove();
+  return roomElement("trust", "trust", title.textContent ?? "Trust", true, () => Array.from(panel.children) as HTMLElement[]);
+}
+
+function wordsRoom(verdict: string[]): HTMLElement {
+  return roomElement("words", "room", "The answer in more words", true, () => [proseElement(verdict, false)]);
 }
 
 function explain(words: string): void {
@@ -379,10 +486,12 @@ async function start(): Promise<void> {
   let view: View;
   try {
     view = JSON.parse(await unpack("assay-view")) as View;
+    await unpackLanes();
   } catch {
     explain("The data in this file is damaged: it was cut or changed after it was written.");
     return;
   }
+  startPalette(view.palette ?? {});
   buildPage(view);
   document.documentElement.dataset.ready = "true";
 }

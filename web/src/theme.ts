@@ -51,8 +51,16 @@ export function startTheme(): void {
   apply();
 }
 
+const colors = new Map<string, string>();
+
 export function color(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const key = `${theme()} ${name}`;
+  let known = colors.get(key);
+  if (known === undefined) {
+    known = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    colors.set(key, known);
+  }
+  return known;
 }
 
 export const SERIES_COLORS = 8;

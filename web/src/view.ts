@@ -128,7 +128,31 @@ export interface ImportNote {
   first_offset: number;
 }
 
+export interface RankStrip {
+  name: string;
+  remark: string;
+  bins: number[]; // three shares a bin, in 1/255: computes or copies, idle, in a collective
+}
+
+// What a reader sees first (src/report/document/short_answer.h).
+export interface Answer {
+  kind: string;
+  verdict: string[];
+  window_ns: number;
+  total_ns: number;
+  causes: { key: string; word: string; ns: number }[];
+  levers: { title: string; code: string; gain_ns: number; share: number; grade: string }[];
+  notes: { head: string; lines: string[]; code: boolean }[];
+  ranks: RankStrip[];
+  trust: string;
+  reason: string;
+  next: string[];
+  spans: [number, number][]; // ns from the begin of the window
+}
+
 export interface Body {
+  answer: Answer | null;
+  lanes: [number, number]; // where the timeline lies in the element assay-lanes: first byte, bytes
   verdict: string[];
   trust: Table | null;
   import_log: ImportNote[];
@@ -153,5 +177,6 @@ export interface View extends Body {
   inputs: { name: string; items: Item[] }[];
   parts_key: string;
   parts: Part[];
+  palette: Record<string, { light: string; dark: string; hatched: boolean; word: string }>;
   definitions: Definition[];
 }

@@ -146,7 +146,8 @@ class ViewMaker {
     for (const CauseColour& colour : cause_colours()) {
       colours[std::string(colour.key)] = {{"light", fmt::format("#{:06x}", colour.light)},
                                           {"dark", fmt::format("#{:06x}", colour.dark)},
-                                          {"hatched", colour.hatched}};
+                                          {"hatched", colour.hatched},
+                                          {"word", answer_word(std::string(colour.key))}};
     }
     return colours;
   }

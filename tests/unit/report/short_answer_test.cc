@@ -57,7 +57,7 @@ TEST(ShortAnswer, OnFortyFourColumns) {
             "Host-bound: for 80.0 % of 1.00 ms the GPU\n"
             "waits.\n"
             "\n"
-            "  ########====================++++++++----\n"
+            "  ########====================++++++++---.\n"
             "  # compute 20 %  = dispatch 50 %\n"
             "  + Python 20 %  - runtime call 10 %\n"
             "  . rest <1 %\n"

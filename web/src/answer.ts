@@ -1,0 +1,159 @@
+// The head of the page: the verdict, the bar, what would change it. Every number that stands for a
+// stretch of time is a link to it.
+
+import { announce, button, copyText, h, type Child } from "./dom.ts";
+import { causeColour, inkOn, isHatched } from "./palette.ts";
+import { addressOf, type RangeChoice } from "./range.ts";
+import { sentence } from "./text.ts";
+import { onTheme } from "./theme.ts";
+import { formatValue } from "./units.ts";
+import type { Answer } from "./view.ts";
+
+const LONGEST_KIND = 40;
+
+const share = (part: number, whole: number) => formatValue(part / whole, "share", false).replace(" ", "\u00a0");
+
+// The cause that the verdict speaks of.
+export function leadingCause(answer: Answer): string {
+  const found = answer.causes.find((cause) => cause.key !== "compute");
+  return answer.kind === "gpu" || !found ? "compute" : found.key;
+}
+
+// The first share of the verdict leads to the stretches that it speaks of, one after the other.
+function linked(text: string, answer: Answer, range: RangeChoice | null, shown: () => void): Child[] {
+  const found = /\d[\d.,]*[ \u00a0]%/.exec(text);
+  if (!found || !range || answer.spans.length === 0) return sentence(text);
+  const cause = leadingCause(answer);
+  let at = 0;
+  const [from, to] = answer.spans[0]!;
+  const link = h("a", { class: "span-link", attributes: { href: addressOf(from, to, cause) } }, found[0].replace(" ", "\u00a0"));
+  link.title = "Show where, the longest first";
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    const [begin, end] = answer.spans[at++ % answer.spans.length]!;
+    const around = (end - begin) * 0.35;
+    range.choose(cause);
+    range.show(begin - around, end + around);
+    shown();
+  });
+  return [...sentence(text.slice(0, found.index)), link, ...sentence(text.slice(found.index + found[0].length))];
+}
+
+export function verdictHead(answer: Answer, range: RangeChoice | null, shown: () => void, top: boolean): HTMLElement {
+  const text = answer.verdict.join(" ");
+  const colon = text.indexOf(": ");
+  const kind = colon > 0 && colon <= LONGEST_KIND ? text.slice(0, colon) : "";
+  const rest = kind ? text.charAt(colon + 2).toUpperCase() + text.slice(colon + 3) : text;
+  const dot = h("span", { class: "swatch" });
+  const paint = () => (dot.style.background = causeColour(leadingCause(answer)));
+  paint();
+  onTheme(paint);
+  return h(
+    "div",
+    { class: "verdict-head" },
+    kind ? h("p", { class: "pill" }, dot, kind) : null,
+    h(top ? "h1" : "h3", { class: "answer" }, ...linked(rest, answer, range, shown)),
+  );
+}
+
+// The whole as one bar, each cause as long as its share; a click chooses a cause everywhere.
+export function barElement(answer: Answer, range: RangeChoice | null): HTMLElement | null {
+  if (answer.causes.length === 0 || answer.total_ns <= 0) return null;
+  const bar = h("div", { class: "bar", attributes: { "aria-hidden": "true" } });
+  const legend = h("ul", { class: "legend", attributes: { "aria-label": "Causes, with their share of the wall time" } });
+  const pieces: { key: string; segment: HTMLElement; entry: HTMLButtonElement; dot: HTMLElement }[] = [];
+  for (const cause of answer.causes) {
+    const label = `${cause.word} ${share(cause.ns, answer.total_ns)}`;
+    const segment = h("span", { class: "segment" }, h("span", {}, label));
+    segment.style.flexGrow = String(cause.ns / answer.total_ns);
+    segment.title = `${label}, ${formatValue(cause.ns, "ns", true)}`;
+    const dot = h("span", { class: "swatch" });
+    const choose = () => {
+      if (!range) return;
+      const chosen = range.get().cause === cause.key ? null : cause.key;
+      range.choose(chosen);
+      announce(chosen ? `${cause.word} chosen` : "All causes");
+    };
+    const entry = button("", choose, { class: "legend-entry" });
+    entry.append(dot, h("span", {}, cause.word), h("b", {}, share(cause.ns, answer.total_ns)));
+    entry.setAttribute("aria-pressed", "false");
+    segment.addEventListener("click", choose);
+    bar.append(segment);
+    legend.append(h("li", {}, entry));
+    pieces.push({ key: cause.key, segment, entry, dot });
+  }
+  const paint = () => {
+    const chosen = range?.get().cause ?? null;
+    for (const { key, segment, entry, dot } of pieces) {
+      const colour = causeColour(key);
+      segment.style.background = dot.style.background = colour;
+      segment.style.color = inkOn(colour);
+      (segment.firstElementChild as HTMLElement).style.background = isHatched(key) ? colour : "";
+      segment.classList.toggle("hatched", isHatched(key));
+      dot.classList.toggle("hatched", isHatched(key));
+      segment.classList.toggle("dimmed", chosen !== null && chosen !== key);
+      entry.setAttribute("aria-pressed", String(chosen === key));
+    }
+  };
+  paint();
+  onTheme(paint);
+  range?.onChange(paint);
+  // A word that does not fit its segment stays in the legend.
+  new ResizeObserver(() => {
+    for (const { segment } of pieces) {
+      const label = segment.firstElementChild as HTMLElement;
+      label.hidden = false;
+      label.hidden = label.scrollWidth + 12 > segment.clientWidth;
+    }
+  }).observe(bar);
+  return h("div", { class: "bar-box" }, bar, legend);
+}
+
+function codeBox(lines: string[]): HTMLElement {
+  const text = lines.join("\n");
+  const copy = button("Copy", async () => {
+    copy.textContent = (await copyText(text)) ? "Copied" : "Copy failed";
+    setTimeout(() => (copy.textContent = "Copy"), 1500);
+  }, { class: "tool code-copy" });
+  return h("div", { class: "code" }, h("pre", {}, text), copy);
+}
+
+// What looks like something to type, not like words.
+const isCode = (text: string) => /[=(]|^(unset|nsys|rocprofv3|numactl|assay) /.test(text) && !/^first /.test(text);
+
+export function leverCards(answer: Answer): HTMLElement {
+  const box = h("section", { class: "levers", attributes: { "aria-label": "What would change it" } });
+  box.append(h("h2", {}, answer.levers.length > 0 ? "What would change it" : "What to do"));
+  answer.levers.forEach((lever, i) => {
+    box.append(
+      h("div", { class: "lever" },
+        h("div", { class: "lever-head" },
+          h("span", { class: "lever-number" }, String(i + 1)),
+          h("span", { class: "lever-title" }, ...sentence(lever.title)),
+          h("span", { class: "lever-gain" },
+            `\u2212${formatValue(lever.gain_ns, "ns", true)}`,
+            h("small", {}, `${share(lever.share, 1)} ${lever.grade}`))),
+        lever.code ? (isCode(lever.code) ? codeBox([lever.code]) : h("p", {}, ...sentence(lever.code))) : null,
+      ),
+    );
+  });
+  if (answer.levers.length === 0) {
+    for (const note of answer.notes) {
+      box.append(
+        h("div", { class: "lever" },
+          h("div", { class: "lever-head" }, h("span", { class: "lever-title" }, note.head.charAt(0).toUpperCase() + note.head.slice(1))),
+          note.code ? codeBox(note.lines) : h("div", {}, ...note.lines.map((line) => h("p", {}, ...sentence(line))))),
+      );
+    }
+    if (answer.notes.length === 0) box.append(h("p", {}, "Nothing found here saves 1 % of the time or more."));
+  }
+  return box;
+}
+
+export function contextLine(answer: Answer, steps: number): HTMLElement {
+  const compute = answer.causes.find((cause) => cause.key === "compute");
+  const parts = [`Wall time ${formatValue(answer.window_ns, "ns", true)}`];
+  if (steps > 1) parts[0] += ` in ${steps} iterations`;
+  if (compute && answer.total_ns > 0) parts.push(`the GPU computes for ${share(compute.ns, answer.total_ns)}`);
+  return h("p", { class: "under" }, `${parts.join("; ")}. Every share up here is of the wall time.`);
+}
