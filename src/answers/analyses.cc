@@ -8,12 +8,14 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.launch.kernels = asked.fusion.kernels = kernels;
   asked.tax.kernels = asked.levels.kernels = kernels;
   Analyses found;
+  found.flow =
+      make_flow_report(trace, links, {.rank_graph = options.rank_graph, .kernels = kernels});
+  found.verdict = judge_flow(trace, found.flow, {});
+  asked.launch.flow = &found.flow.all_devices();
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
-  found.flow = make_flow_report(trace, links, {.kernels = kernels});
-  found.verdict = judge_flow(trace, found.flow, {});
   return found;
 }
 

@@ -95,7 +95,8 @@ void TraceSet::add(LoadedTrace loaded, TraceContent content) {
   data_lost |= has_losses(import_log);
   document.inputs.push_back({trace.source, trace_items(trace)});
   document.parts.push_back({trace.source, trace_items(trace), std::move(import_log),
-                            std::move(content.verdict), std::move(content.sections)});
+                            std::move(content.verdict), std::move(content.sections),
+                            std::move(content.answer), std::move(content.lanes)});
   overviews.push_back(std::move(content.overview));
   heads.push_back(head_of(std::move(loaded.trace)));
 }
@@ -108,6 +109,8 @@ void TraceSet::finish() {
     document.import_log = std::move(part.import_log);
     document.verdict = std::move(part.verdict);
     document.sections = std::move(part.sections);
+    document.answer = std::move(part.answer);
+    document.lanes = std::move(part.lanes);
     return;
   }
   const TrustNotes notes = rank_oddities(heads);

@@ -6,7 +6,7 @@
 #include "answers/ranks.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/floor.h"
-#include "launch/metrics.h"
+#include "report/flow/section.h"
 #include "report/run/section.h"
 #include "report/tax/section.h"
 #include "tax/measured.h"
@@ -39,11 +39,11 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows,
-                                  {.floor = floor, .kernels = loaded.kernels}));
+  const FlowReport flow = make_flow_report(loaded.trace, loaded.links, {.kernels = loaded.kernels});
+  const FlowVerdict verdict = judge_flow(loaded.trace, flow, {});
+  const std::vector<Lever> levers = flow_levers({loaded.trace, flow, verdict});
   const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
+      tax_advice(diagnosis, levers, outside_window_ns(report, flow));
   TraceContent content;
   content.overview = tax_overview(report);
   content.verdict = tax_verdict_words(loaded.trace, report, diagnosis, advice);

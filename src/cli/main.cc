@@ -23,6 +23,24 @@
 
 namespace {
 
+// What `assay --help` says; the footer follows; check_options.py holds every verb in it.
+constexpr const char* kOverview =
+    R"(assay: where a GPU run's time and energy went, and what would change it
+
+  assay trace.json.gz                   the answer, on one screen
+  assay trace.json.gz -o report.html    the page: timeline, causes, levers
+  assay traces/                         a job: who is late
+  assay diff before.json.gz after.json.gz
+  assay example                         write a small trace to try it on
+
+Ask      report  diff  explain  sql
+Rooms    launch  bound  fuse  tax  levels  power  throughput
+Record   record  sample  replay  null-kernel
+Files    info  export  cache  example  options
+
+assay VERB --help    assay explain WORD    assay --version
+)";
+
 const std::terminate_handler kTerminate = std::get_terminate();
 
 // Any thread may find that there is no memory left: said in words, in place of an abort. Other
@@ -106,7 +124,7 @@ int main(int argc, char** argv) {
       "assay",
       "assay takes a GPU run apart: where its time went, whose fault that is, what would change "
       "it, and how sure we are.",
-      std::string("assay ") + assay::kVersion);
+      std::string("assay ") + assay::kVersion, kOverview);
   assay::Verb& app = line.root();
   app.needs_a_verb();
   app.footer(
@@ -114,6 +132,10 @@ int main(int argc, char** argv) {
       "Every number is defined in docs/metrics.md.");
   int exit_code = assay::kExitFine;
   assay::add_report_verb(app, exit_code);
+  assay::add_why_verb(app, exit_code);
+  assay::add_whatif_verb(app, exit_code);
+  assay::add_explain_verb(app, exit_code);
+  assay::add_example_verb(app, exit_code);
   assay::add_launch_verb(app, exit_code);
   assay::add_bound_verb(app, exit_code);
   assay::add_fuse_verb(app, exit_code);
@@ -132,7 +154,7 @@ int main(int argc, char** argv) {
   assay::add_info_verb(app, exit_code);
   assay::add_doctor_verb(app, exit_code);
   assay::add_options_verb(app, exit_code);
-  switch (line.parse(argc, argv, assay::refuse_outputs_over_inputs)) {
+  switch (line.parse(argc, argv, "report", assay::refuse_outputs_over_inputs)) {
     case assay::CommandLine::End::kRan:
       return exit_code;
     case assay::CommandLine::End::kTold:

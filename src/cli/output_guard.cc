@@ -15,8 +15,8 @@
 namespace assay {
 namespace {
 
-constexpr std::array<std::string_view, 4> kWritten = {"--output", "--junit", "--perfetto",
-                                                      "--export-kernel-db"};
+constexpr std::array<std::string_view, 5> kWritten = {"--output", "--junit", "--perfetto",
+                                                      "--freeze", "--export-kernel-db"};
 constexpr std::array<std::string_view, 2> kRunsACommand = {"record", "sample"};
 
 struct FileNames {

@@ -75,8 +75,12 @@ int run(ReportVerb& verb) {
 void add_report_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReportVerb>();
   Verb& sub =
-      app.verb("report", "The verdict in words, the numbers behind it, and what they rest on");
+      app.verb("report", "Where the time went, what would change it, and how sure that is, on one screen");
   add_common_options(sub, verb->common, true);
+  verb->common.full = false;
+  sub.flag("--full", verb->common.full,
+           "every section on the terminal or in Markdown, instead of the answer on one screen");
+  sub.flag("-q,--quiet", verb->common.quiet, "the verdict alone").not_with("--full");
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)");
   sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();

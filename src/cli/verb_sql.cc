@@ -261,7 +261,7 @@ int run_shell(SqlSession& session) {
   const auto settle = [&](const Status& status) {
     std::fflush(stdout);
     if (status) return;
-    const int code = fail(status.error());
+    const int code = fail_in_lines(status.error());
     if (terminal) return;
     exit_code = code;
     quit = true;
@@ -297,7 +297,7 @@ int run_command(SqlSession& session, const SqlVerb& verb) {
                       "-o takes the rows of one statement, and there are several", "", -1});
   }
   for (const std::string& sql : statements.complete) {
-    if (Status status = session.run(sql); !status) return fail(status.error());
+    if (Status status = session.run(sql); !status) return fail_in_lines(status.error());
   }
   return kExitFine;
 }

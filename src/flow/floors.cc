@@ -77,6 +77,36 @@ void drop_far(std::vector<int64_t>& values) {
   std::erase_if(values, [limit_ns](int64_t value) { return value > limit_ns; });
 }
 
+// What follows its predecessor's end sooner than a launch takes may have waited for its launch, and
+// what follows a launch may have found its stream busy. The usual times are those of work that only
+// one of them held back, where enough of it was seen; the limits stay.
+void refine_typical(FlowRun& run) {
+  FlowFloors& floors = run.floors;
+  Samples alone;
+  for (const FlowWork& work : run.works) {
+    if (work.call == kNoFlowRow || work.in_graph || work.start_ns < work.submit_ns) continue;
+    const int64_t prev_ns = end_of(run, work.stream_prev);
+    const int64_t event_ns = waits_end(run, work);
+    const int64_t launched_ns = work.submit_ns + floors.launch.typical_ns;
+    if (prev_ns <= work.submit_ns && work.wait_count == 0) {
+      alone.launch.push_back(work.start_ns - work.submit_ns);
+    }
+    if (event_ns >= launched_ns && event_ns >= prev_ns && event_ns != kUnknownNs) {
+      alone.event.push_back(work.start_ns - event_ns);
+    } else if (prev_ns >= launched_ns && prev_ns != kUnknownNs && event_ns < prev_ns) {
+      alone.stream.push_back(work.start_ns - prev_ns);
+    }
+  }
+  const auto refine = [](std::vector<int64_t>& values, FlowFloor& floor) {
+    drop_far(values);
+    const int64_t usual_ns = quantile_ns(values, 0.5, floor.typical_ns);
+    floor.typical_ns = std::min(usual_ns, floor.limit_ns);
+  };
+  if (floors.launch.assumed) refine(alone.launch, floors.launch);
+  refine(alone.stream, floors.stream);
+  refine(alone.event, floors.event);
+}
+
 void set_ready(const FlowRun& run, FlowWork& work) {
   const auto consider = [&work](int64_t time_ns, ReadyBy by) {
     if (time_ns <= work.ready_ns) return;
@@ -107,6 +137,7 @@ void find_ready_times(FlowRun& run) {
   run.floors.launch = floor_of(samples.launch, INT64_MAX - kFlowMarginNs, kAssumedLaunch);
   run.floors.stream = floor_of(samples.stream, kLongestUsualNs, kAssumedStream);
   run.floors.event = floor_of(samples.event, kLongestUsualNs, kAssumedEvent);
+  refine_typical(run);
   for (FlowWork& work : run.works) set_ready(run, work);
 }
 

@@ -10,6 +10,8 @@
 
 #include "base/intervals.h"
 #include "flow/causes.h"
+#include "flow/graph.h"
+#include "flow/job.h"
 #include "flow/path.h"
 #include "flow/run.h"
 #include "kernels/names.h"
@@ -21,6 +23,7 @@ namespace assay {
 struct FlowOptions {
   std::optional<Interval> window;  // what is judged; none = see FlowReport::window
   size_t contributors = 8;         // named per cause
+  bool rank_graph = false;         // keep what comparing this rank with others of its job needs
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
@@ -59,8 +62,8 @@ struct FlowEvidence {
   uint64_t inferred_waits = 0;
 };
 
-// What the run would lose if nothing of a kind were left: the makespan as recorded less that of a
-// replay without it. Residuals move with what they follow. At most what a change can give: the
+// What the window would lose if nothing of a kind were left: the makespan as recorded less that of a
+// replay without it, time saved before the window left out. Residuals move with what they follow. At most what a change can give: the
 // change itself costs nothing here.
 struct FlowGains {
   bool told = false;    // the model explains enough of the run to replay it: see kMostModelError
@@ -83,6 +86,7 @@ struct FlowReport {
   std::vector<Interval> device_windows;
   Interval window;  // from the first begin of these to the last end
   std::vector<DeviceFlow> devices;
+  DeviceFlow joint;                       // of several devices: all_devices()
   std::vector<FlowTotals> device_totals;  // per device, of its window
   FlowTotals total;                       // over all devices
   FlowTotals before;                      // between the begin of the run and these windows
@@ -92,9 +96,22 @@ struct FlowReport {
   FlowFit fit;
   CriticalPath path;
   FlowGains gains;
+  std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
+
+  // joint_flow of the run.
+  const DeviceFlow& all_devices() const { return devices.size() == 1 ? devices.front() : joint; }
 };
 
+// The run with its graph, for who asks more of it than the report. trace and links must outlive it.
+struct FlowModel {
+  FlowRun run;
+  FlowGraph graph;
+};
+FlowModel make_flow_model(const Trace& trace, const Links& links,
+                          std::shared_ptr<const KernelNames> kernels = {});
+
+FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options);
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);
 
 }  // namespace assay

@@ -202,6 +202,7 @@ class GraphMaker {
   void edges_of_call_begin(uint32_t c) {
     parts_.clear();
     hand_parts_.clear();
+    silence_ = {};
     const FlowCall& call = run_.calls[c];
     const HostThread& thread = run_.threads[call.thread.index()];
     const bool has_prev = c > thread.first_call;
@@ -214,6 +215,7 @@ class GraphMaker {
       return;
     }
     // The other thread's work until this one goes on, and what this one did itself.
+    silence_ = {kNoPoint, hand.call, hand.silent_ns, hand.until_ns};
     const HostThread& other = run_.threads[run_.calls[hand.call].thread.index()];
     add_parts(other, hand.from_ns, hand.until_ns, hand_parts_);
     add_parts(thread, hand.until_ns, call.start_ns, hand_parts_);
@@ -260,7 +262,9 @@ class GraphMaker {
       const uint32_t work = run_.targets[call.first_target + k];
       const int64_t end_ns = run_.works[work].end_ns;
       const FlowFloor& floor = run_.floors.returns;
-      const int64_t usual_ns = end_ns > call.start_ns ? floor.limit_ns : floor.typical_ns;
+      // Only the last to end tells how long the return took.
+      const bool last = end_ns == waited_ns && end_ns > call.start_ns;
+      const int64_t usual_ns = last ? floor.limit_ns : floor.typical_ns;
       edges_.push_back(
           {end_item(work), std::min(usual_ns, call.end_ns - end_ns), EdgeKind::kReturn});
     }
@@ -324,6 +328,11 @@ class GraphMaker {
     graph_.residual_ns.push_back(time_ns - reached_ns(edges_[0]));
     graph_.first_edge.push_back(static_cast<uint32_t>(graph_.source.size()));
     for (const Edge& edge : edges_) push(edge);
+    const bool call_begin = item / 2 < calls_ && item % 2 == 0;
+    if (call_begin && silence_.from_call != kNoFlowRow) {
+      silence_.point = p;
+      graph_.silences.push_back(silence_);
+    }
     graph_.item.push_back(item);
     graph_.point_of[item] = p;
   }
@@ -380,6 +389,7 @@ class GraphMaker {
   std::vector<Edge> edges_;
   std::vector<SegmentPart> parts_;
   std::vector<SegmentPart> hand_parts_;
+  HandOverSilence silence_;  // of the begin of a call whose edges edges_ holds
 };
 
 template <typename T>
@@ -399,10 +409,30 @@ Point FlowGraph::point(uint32_t p) const {
 uint64_t FlowGraph::bytes() const {
   return bytes_of(time_ns) + bytes_of(residual_ns) + bytes_of(first_edge) + bytes_of(source) +
          bytes_of(lag_ns) + bytes_of(kind) + bytes_of(item) + bytes_of(point_of) +
-         bytes_of(segment_edge) + bytes_of(first_part) + bytes_of(part_cause) + bytes_of(part_ns);
+         bytes_of(segment_edge) + bytes_of(first_part) + bytes_of(part_cause) + bytes_of(part_ns) +
+         bytes_of(silences);
 }
 
 FlowGraph make_flow_graph(const FlowRun& run) { return GraphMaker(run).make(); }
+
+std::array<SegmentSpan, 2> segment_spans(const FlowRun& run, const FlowGraph& graph, uint32_t point,
+                                         EdgeKind kind) {
+  const uint32_t c = graph.item[point] / 2;
+  const FlowCall& call = run.calls[c];
+  const bool has_prev = c > run.threads[call.thread.index()].first_call;
+  const int64_t from_ns = has_prev ? run.calls[c - 1].end_ns : run.start_ns;
+  const auto silence = std::lower_bound(
+      graph.silences.begin(), graph.silences.end(), point,
+      [](const HandOverSilence& each, uint32_t wanted) { return each.point < wanted; });
+  if (silence == graph.silences.end() || silence->point != point) {
+    return {SegmentSpan{call.thread, {from_ns, call.start_ns}}, SegmentSpan{call.thread, {0, 0}}};
+  }
+  const SegmentSpan after{call.thread, {silence->end_ns, call.start_ns}};
+  if (kind == EdgeKind::kSegment)
+    return {SegmentSpan{call.thread, {from_ns, silence->start_ns}}, after};
+  const FlowCall& other = run.calls[silence->from_call];
+  return {SegmentSpan{other.thread, {other.end_ns, silence->end_ns}}, after};
+}
 
 bool is_end_point(const FlowRun& run, Point point) {
   if (point.kind == PointKind::kWorkEnd) return true;

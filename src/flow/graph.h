@@ -4,10 +4,12 @@
 // latest (time of source + lag) over its edges, plus what no edge explains (its residual), which
 // the edge that binds carries. Points are numbered in an order in which every edge leads forward.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/intervals.h"
 #include "flow/run.h"
 
 namespace assay {
@@ -40,6 +42,14 @@ struct SegmentPart {
   int64_t ns = 0;
 };
 
+// A stretch in which a thread was silent and another one worked, which then handed over to it.
+struct HandOverSilence {
+  uint32_t point = kNoPoint;        // the begin of the call that came next
+  uint32_t from_call = kNoFlowRow;  // the other thread's last call in it
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
 struct FlowGraph {
   int64_t start_ns = 0;
   std::vector<int64_t> time_ns;      // per point, as recorded
@@ -55,6 +65,8 @@ struct FlowGraph {
   std::vector<uint32_t> first_part;    // per segment + 1
   std::vector<FlowCause> part_cause;
   std::vector<int64_t> part_ns;
+  // Hand-overs by the begin of the call that they lead to, ascending.
+  std::vector<HandOverSilence> silences;
   uint32_t calls = 0;
   uint64_t cut_edges = 0;  // that would have closed a circle: clocks or ids that contradict
   uint64_t hand_overs = 0;
@@ -70,6 +82,15 @@ struct FlowGraph {
 
 // run must outlive nothing: the graph keeps no reference to it.
 FlowGraph make_flow_graph(const FlowRun& run);
+
+// What the lag of a kSegment or kHandOver edge into the begin of a call consists of: what a thread
+// did in a stretch of time. The second stretch may be empty.
+struct SegmentSpan {
+  ThreadId thread;
+  Interval span;
+};
+std::array<SegmentSpan, 2> segment_spans(const FlowRun& run, const FlowGraph& graph, uint32_t point,
+                                         EdgeKind kind);
 
 // Whether a run may end with this point: work does, and calls of threads that launch work; a thread
 // that only polls goes on for as long as it likes.

@@ -2,20 +2,23 @@
 
 #include <algorithm>
 
+#include "flow/replay.h"
+
 namespace assay {
 namespace {
 
 // The latest point that a run may end with; of equal ones the end of work, then the later one.
-uint32_t last_point(const FlowRun& run, const FlowGraph& graph) {
+uint32_t last_point(const FlowRun& run, const FlowGraph& graph,
+                    const std::vector<int64_t>& times_ns) {
   uint32_t last = kNoPoint;
   bool last_is_work = false;
   for (uint32_t p = 0; p < graph.points(); ++p) {
-    if (last != kNoPoint && graph.time_ns[p] < graph.time_ns[last]) continue;
+    if (last != kNoPoint && times_ns[p] < times_ns[last]) continue;
     const Point point = graph.point(p);
     if (!is_end_point(run, point)) continue;
     const bool is_work = point.kind == PointKind::kWorkEnd;
-    const bool later = last == kNoPoint || graph.time_ns[p] > graph.time_ns[last] ||
-                       (graph.time_ns[p] == graph.time_ns[last] && is_work >= last_is_work);
+    const bool later = last == kNoPoint || times_ns[p] > times_ns[last] ||
+                       (times_ns[p] == times_ns[last] && is_work >= last_is_work);
     if (!later) continue;
     last = p;
     last_is_work = is_work;
@@ -29,8 +32,8 @@ size_t segment_of(const FlowGraph& graph, uint32_t edge) {
   return static_cast<size_t>(at - graph.segment_edge.begin());
 }
 
-void add_step(const FlowRun& run, const FlowGraph& graph, const PathStep& step,
-              CriticalPath& path) {
+void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed,
+              const PathStep& step, CriticalPath& path) {
   const auto cause = [&path](FlowCause c) -> int64_t& {
     return path.cause_ns[static_cast<size_t>(c)];
   };
@@ -40,7 +43,7 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const PathStep& step,
     case EdgeKind::kHandOver: {
       const size_t s = segment_of(graph, step.edge);
       for (uint32_t k = graph.first_part[s]; k < graph.first_part[s + 1]; ++k) {
-        cause(graph.part_cause[k]) += graph.part_ns[k];
+        cause(graph.part_cause[k]) += replayed.part_ns[k];
       }
       break;
     }
@@ -72,19 +75,40 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const PathStep& step,
 
 }  // namespace
 
-CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph) {
+PathStep binding_step(const FlowGraph& graph, const Replayed& replayed, uint32_t point) {
+  const uint32_t first = graph.first_edge[point];
+  PathStep best;
+  int64_t latest_ns = INT64_MIN;
+  for (uint32_t e = first; e < graph.first_edge[point + 1]; ++e) {
+    const int64_t lag_ns = replayed.lag_ns[e];
+    if (lag_ns == kCutLag) continue;
+    const int64_t residual_ns = e == first ? graph.residual_ns[point] : 0;
+    const uint32_t source = graph.source[e];
+    const int64_t from_ns = source == kNoPoint ? graph.start_ns : replayed.times_ns[source];
+    if (from_ns + lag_ns + residual_ns <= latest_ns) continue;
+    latest_ns = from_ns + lag_ns + residual_ns;
+    best = {point, graph.kind[e], e, lag_ns, residual_ns};
+  }
+  if (best.point == kNoPoint) best = {point, graph.kind[first], first, 0, 0};
+  return best;
+}
+
+CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed) {
   CriticalPath path;
-  uint32_t p = last_point(run, graph);
+  uint32_t p = last_point(run, graph, replayed.times_ns);
   if (p == kNoPoint) return path;
-  path.makespan_ns = graph.time_ns[p] - graph.start_ns;
+  path.makespan_ns = replayed.times_ns[p] - graph.start_ns;
   while (p != kNoPoint) {
-    const uint32_t e = graph.first_edge[p];
-    const PathStep step{p, graph.kind[e], e, graph.lag_ns[e], graph.residual_ns[p]};
+    const PathStep step = binding_step(graph, replayed, p);
     path.steps.push_back(step);
-    add_step(run, graph, step, path);
-    p = graph.source[e];
+    add_step(run, graph, replayed, step, path);
+    p = graph.source[step.edge];
   }
   return path;
+}
+
+CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph) {
+  return critical_path(run, graph, {graph.time_ns, graph.lag_ns, graph.part_ns});
 }
 
 std::vector<int64_t> slack_ns(const FlowRun& run, const FlowGraph& graph) {

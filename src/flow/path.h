@@ -32,6 +32,17 @@ struct CriticalPath {
 
 CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph);
 
+// A replay with its lags: the record, or what edits made of it (residuals kept).
+struct Replayed {
+  const std::vector<int64_t>& times_ns;
+  const std::vector<int64_t>& lag_ns;   // per edge
+  const std::vector<int64_t>& part_ns;  // per part of a segment
+};
+CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed);
+
+// The edge of a point that binds in a replay; its first one where all are cut.
+PathStep binding_step(const FlowGraph& graph, const Replayed& replayed, uint32_t point);
+
 // Per point: how much later it could happen without moving the end of the run. Never negative, 0 on
 // the path.
 std::vector<int64_t> slack_ns(const FlowRun& run, const FlowGraph& graph);

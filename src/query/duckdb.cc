@@ -312,6 +312,11 @@ class DuckRows final : public QueryRows {
 
 // ---- the database -------------------------------------------------------------------------------
 
+bool has_relation(const Catalog& catalog, std::string_view name) {
+  return std::any_of(catalog.relations.begin(), catalog.relations.end(),
+                     [name](const Relation& relation) { return relation.name == name; });
+}
+
 class DuckDatabase final : public Database {
  public:
   static Result<std::unique_ptr<Database>> make(const Catalog& catalog,
@@ -323,6 +328,11 @@ class DuckDatabase final : public Database {
       ASSAY_TRY(execute(*database, "CREATE VIEW " + sql_identifier(relation.name) +
                                        " AS SELECT * FROM " + kScan + "(" +
                                        sql_text(relation.name) + ")"));
+    }
+    if (has_relation(catalog, "activities") && !has_relation(catalog, "kernels")) {
+      ASSAY_TRY(execute(*database,
+                        "CREATE VIEW kernels AS SELECT * FROM activities "
+                        "WHERE kind = 'kernel'"));
     }
     ASSAY_TRY(execute(*database, "SET lock_configuration = true"));
     return std::unique_ptr<Database>(std::move(database));

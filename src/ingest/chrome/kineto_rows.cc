@@ -362,9 +362,10 @@ void KinetoRows::add_counter(const RawEvent& event, JsonCursor cursor) {
 }
 
 void KinetoRows::add_flow(const RawEvent& event, bool is_end) {
+  const bool dependency = event.category == Category::kDependencyFlow;
   if (event.category != Category::kForwardBackwardFlow) {
     ++(is_end ? builder_.counts.flow_ends : builder_.counts.flow_starts);
-    return;
+    if (!dependency) return;
   }
   int64_t time_ns = 0;
   uint64_t id = 0;
@@ -373,8 +374,11 @@ void KinetoRows::add_flow(const RawEvent& event, bool is_end) {
     log(ImportCode::kWrongType);
     return;
   }
-  builder_.forward_backward_flows.push_back(
-      {time_ns, id, thread_of(event), static_cast<uint8_t>(is_end)});
+  const bool step = dependency && event[Field::kPhase].text == "t";
+  auto add = [&](auto& rows) {
+    rows.push_back({time_ns, id, thread_of(event), static_cast<uint8_t>(is_end || step)});
+  };
+  dependency ? add(builder_.dependency_flows) : add(builder_.forward_backward_flows);
 }
 
 void KinetoRows::add_metadata(const RawEvent& event) {

@@ -20,6 +20,7 @@
 #include "base/try_thread.h"
 #include "ingest/chrome/kineto_rows.h"
 #include "ingest/chrome/piece.h"
+#include "ingest/chrome/rocm_lanes.h"
 
 namespace assay {
 namespace {
@@ -259,6 +260,7 @@ void note_time_shape(TraceBuilder& builder) {
 
 Trace finish_document(ChromePiece& document) {
   pair_marks(document.builder);
+  file_rocm_lanes(document.builder);
   note_time_shape(document.builder);
   const ChromeHeader& header = document.header;
   if (header.has_distributed && !header.distributed.rank) {

@@ -54,6 +54,7 @@
   R(phase, "phase", kText, "phase of the work: forward, backward, prefill, ...") \
   R(queue_share, "queueing, of TKLQT", kShare, "`queue_sum_ns` / `tklqt_ns`") \
   R(reason, "reason", kText, "why it is so, in words or as a code") \
+  R(replayed_ns, "measured", kNanoseconds, "time with a replay") \
   R(rho, "ρ", kRatio, \
     "a ratio that its section defines: of latencies in a sweep, of busy matrix cycles in a " \
     "waterfall") \

@@ -38,7 +38,7 @@
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   O("causes[]") \
-  R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time") \
+  R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time; of a job also `comm_wait` (communication before its last rank came) and `transfer`") \
   R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to the windows of all devices") \
   R(of_window, "of window", kShare, "`ns` / the windows of all devices") \
   R(recorded_ns, "recorded", kNanoseconds, "of it, rests on recorded rows") \
@@ -50,16 +50,188 @@
     "of it, in gaps that began because the host had handed nothing over yet") \
   O("contributors[]") \
   U(state, "the cause") \
-  U(name, "call, operator, frame or device work that stands behind it") \
+  U(name, "call, operator, frame or device work that stands behind it; in brackets what work that is " \
+    "late by mere latency came after") \
   U(ns, "time that it stands behind") \
   U(of_window, "`ns` / the windows of all devices") \
   R(slices, "times", kCount, "stretches of idle time that it stands behind") \
   R(longest_slice_ns, "longest", kNanoseconds, "the longest of them") \
   R(within, "within", kText, "operator or frame around the longest")
 
+// Why: how idle time began, and the critical path
+#define ASSAY_FLOW_PATH_RESULTS(R, U, O) \
+  O("opened_by[]") \
+  U(state, "cause of idle time") \
+  U(ns, "its time; the columns below add up to it") \
+  R(opened_sync_ns, "began in a wait", kNanoseconds, \
+    "of it, in gaps that began while the host waited for the device and had handed nothing over") \
+  R(opened_host_ns, "began behind the host", kNanoseconds, \
+    "of it, in gaps that began because the host had handed nothing over yet") \
+  R(opened_queued_ns, "began with work handed over", kNanoseconds, \
+    "of it, in gaps that began although work had been handed over") \
+  R(opened_first_ns, "before the first work", kNanoseconds, "of it, before the device's first work") \
+  R(opened_unknown_ns, "unknown", kNanoseconds, \
+    "of it, in gaps before work of which no launch call is recorded") \
+  O("path") \
+  R(makespan_ns, "critical path", kNanoseconds, \
+    "from the first event to the latest end of device work, or of a call of a thread that launches") \
+  O("path.causes[]") \
+  U(state, "`compute`, `collective`, `copy`, a cause, `queue` (until the launch queue had room), " \
+    "`start` (before anything that is known)") \
+  U(ns, "its time on the path; the rows add up to `makespan_ns`") \
+  R(of_path, "of path", kShare, "`ns` / the makespan of that path") \
+  O("path.parts[]") \
+  U(name, "operator, frame, call or device work; of latencies what lies between") \
+  U(kind, "`work`, `call`, `host`, `latency`, `return` (from the end of what a call waited for to " \
+    "its return), `queue`, `unseen` (longer than usual, and not recorded why), `start`") \
+  U(cause, "as `path.causes[].state`") \
+  U(ns, "its time on the path; the rows add up to `makespan_ns`") \
+  U(of_path, "") \
+  U(slices, "stretches of the path") \
+  U(longest_slice_ns, "the longest of them") \
+  O("path.ops[]") \
+  U(name, "outermost operator that the stretch lies in, or that launched the work") \
+  U(ns, "its time on the path; the rows add up to `makespan_ns`") \
+  R(path_device_ns, "device work", kNanoseconds, "of it, device work") \
+  R(path_host_ns, "the rest", kNanoseconds, "of it, host time, latencies and waits")
+
+// What if
+#define ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
+  O("whatif.identity") \
+  U(recorded_ns, "makespan as recorded") \
+  U(replayed_ns, \
+    "makespan of the replay without edits: `recorded_ns`, else `null` and a bug") \
+  R(identity_errors, "points off their time", kCount, "points of that replay off their recorded time: 0") \
+  U(model_error, "as under `flow`; beyond 10 % no gain is told") \
+  U(unexplained_share, "as under `flow`; beyond 20 % no gain is told") \
+  O("whatif.joint") \
+  R(per, "per", kText, "what the times are of: `iteration`, or the whole `run`") \
+  R(iterations_used, "iterations used", kCount, "durations behind the medians: iterations after the first") \
+  R(before_ns, "before", kNanoseconds, \
+    "median over the iterations after the first, from the end of the last device work launched in " \
+    "one to that of the next, as recorded; of a run without iterations the makespan") \
+  R(after_ns, "after", kNanoseconds, "the same of the replay with the edits") \
+  R(gain_ns, "less by", kNanoseconds, \
+    "median of what the iterations become shorter by; of a run without iterations `run_gain_ns`") \
+  R(low95_ns, "from", kNanoseconds, \
+    "interval of that median: of six iterations or more by order statistics with 95 %, of fewer " \
+    "least and most. The lower end is the smaller one of two rules: long unexplained waits move " \
+    "with what they follow, or end when they ended") \
+  R(high95_ns, "to", kNanoseconds, "") \
+  R(run_gain_ns, "of the run", kNanoseconds, "makespan as recorded less that of the replay") \
+  R(refused, "not told", kText, \
+    "why no number is told: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
+    "`few_iterations`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`") \
+  O("whatif.levers[]") \
+  U(name, "the edit, as `--edit` takes it") \
+  R(edits, "what it does", kText, "the same in words") \
+  U(kind, \
+    "`at most`: what it removes is removed at no cost; `predicted`: it becomes a stated value") \
+  U(before_ns, "as `whatif.joint`, of this edit alone") \
+  U(after_ns, "") \
+  U(gain_ns, "") \
+  U(low95_ns, "") \
+  U(high95_ns, "") \
+  U(run_gain_ns, "makespan as recorded less that of the replay with this edit alone") \
+  R(gain_in_order_ns, "in this order", kNanoseconds, \
+    "of the run, on top of the rows above: the rows add up to `whatif.joint.run_gain_ns`; `null` for " \
+    "levers that give less than 1 % of the window on top of the others") \
+  U(refused, "") \
+  O("whatif.states[]") \
+  U(state, "`compute`, `collective`, `copy`, or what the work that ends an idle gap came after") \
+  R(state_before_ns, "now", kNanoseconds, \
+    "time in it between the first and the last work of each device, as recorded") \
+  R(state_before_share, "now, of that", kShare, "") \
+  R(state_after_ns, "then", kNanoseconds, "the same of the replay with all edits of the list") \
+  R(state_after_share, "then, of that", kShare, "") \
+  O("whatif.next[]") \
+  U(state, "as `path.causes[].state`, of the replay with all edits of the list") \
+  U(ns, "its time on that path") \
+  U(of_path, "")
+
+// What if: a prediction and what came of it
+#define ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
+  O("score") \
+  R(tool_version, "predicted by", kText, "version of Assay that wrote the prediction") \
+  U(edits, "the edits, as `--edit` takes them") \
+  U(kind, "`at most` where one of them removes something at no cost, else `predicted`") \
+  U(per, "") \
+  U(before_ns, "as the prediction has them") \
+  U(after_ns, "") \
+  R(after_measured_ns, "measured", kNanoseconds, "the same of this recording") \
+  R(signed_error, "error", kShare, "(`after_ns` − `after_measured_ns`) / `after_measured_ns`") \
+  U(gain_ns, "as the prediction has them") \
+  U(low95_ns, "") \
+  U(high95_ns, "") \
+  R(gain_measured_ns, "less by, measured", kNanoseconds, "`before_ns` − `after_measured_ns`") \
+  R(exceeded, "more than at most", kNone, \
+    "of `at most`: whether the measured gain is larger than `gain_ns`; else `null`") \
+  R(in_interval, "inside the interval", kNone, \
+    "whether the measured gain lies within `low95_ns` and `high95_ns`; `null` without an interval")
+
+// Flow: which ranks of a job the others wait for
+#define ASSAY_FLOW_BLAME_RESULTS(R, U, O) \
+  O("blame") \
+  U(makespan_ns, \
+    "of all ranks: from the first begin of a rank to the last end, clocks aligned") \
+  R(common_gain_ns, "saved at the medians", kNanoseconds, \
+    "with all own work at the median of all ranks that do the same: what delays cost that strike " \
+    "now this rank, now that one") \
+  R(host_gain_ns, "of it hosts", kNanoseconds, "of the late set: with host work alone at the peers' median") \
+  R(device_gain_ns, "of it devices", kNanoseconds, "the same with device work alone") \
+  R(pauses, "pauses of hosts", kCount, \
+    "pieces of host work of the late set that took a millisecond or more beyond their peers' median") \
+  R(pauses_ns, "in pauses", kNanoseconds, "what these took beyond the median") \
+  R(other_pauses, "pauses elsewhere", kCount, "the same of all other ranks; of all where none is late") \
+  R(other_pauses_ns, "in these", kNanoseconds, "") \
+  U(identity_errors, \
+    "points that a replay without edits misses: 0, or there is a bug") \
+  R(contradicting, "not joined", kCount, \
+    "collectives whose recorded order contradicts that of others: ranks go on without each other") \
+  O("blame.sets[]") \
+  U(ranks, "ranks of the set; the first row is the verdict where some rank is late") \
+  U(name, "node or process group that these ranks are") \
+  U(gain_ns, \
+    "run of all ranks − the same with the own work of these ranks at the median of their peers outside the set") \
+  R(of_run, "of the run", kShare, "`gain_ns` / `makespan_ns`; the gain of a part over all of it") \
+  U(cause, "of the late set: what is longest beyond its peers' median, a cause or `compute`, `copy`") \
+  O("blame.parts[]") \
+  U(cause, "of a name of own work on the late ranks") \
+  U(name, "operator, call, frame or kernel; empty where nothing names it") \
+  U(gain_ns, "with this alone at the peers' median") \
+  R(excess_ns, "beyond peers", kNanoseconds, \
+    "own time beyond the peers' median; of a rank: how much sooner it would be done at its " \
+    "peers' median, waiting for nobody, less what the same gives its peers, in the middle") \
+  U(count, "pieces of own work of this name") \
+  O("blame.ranks[]") \
+  U(rank, "as its trace tells, else its place") \
+  R(peers, "peers", kCount, "other ranks that do the same work") \
+  R(compute_ns, "computes", kNanoseconds, "a kernel runs that is no communication") \
+  U(comm_wait_ns, "only communication runs, and its last rank has not come") \
+  R(transfer_ns, "transfer", kNanoseconds, \
+    "only communication runs, and all have come; of a group: median from the last to come to the end") \
+  R(unsplit_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks, or some of whose ranks are not here") \
+  R(idle_ns, "idle", kNanoseconds, "nothing runs") \
+  O("blame.links[]") \
+  R(process_group, "process group", kText, "as recorded") \
+  U(collective, "its kind") \
+  R(members, "ranks", kCount, "ranks that meet") \
+  R(meetings, "times", kCount, "collectives of this group and size (within a factor of two)") \
+  R(bytes, "bytes", kBytes, "of the larger side, median") \
+  U(transfer_ns, "") \
+  R(bus_bytes_per_s, "bus bandwidth", kPerSecond, \
+    "bytes × 2 (n − 1) / n (all-reduce), (n − 1) / n (all-gather, reduce-scatter, all-to-all) or 1, over the transfer") \
+  R(peers_transfer_ns, "of other groups", kNanoseconds, \
+    "median of other groups of this kind, size and number of ranks; `null` where there is none") \
+  U(gain_ns, "with its transfers at that median, where they take more than 1.5 times as long")
+
 #define ASSAY_FLOW_RESULTS(R, U, O) \
   ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \
-  ASSAY_FLOW_CAUSE_RESULTS(R, U, O)
+  ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
+  ASSAY_FLOW_PATH_RESULTS(R, U, O) \
+  ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
+  ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
+  ASSAY_FLOW_BLAME_RESULTS(R, U, O)
 // clang-format on
 
 namespace assay::keys {

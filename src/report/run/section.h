@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/names.h"
-#include "launch/bound.h"
 #include "launch/metrics.h"
+#include "launch/shares.h"
 #include "report/document/document.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -46,11 +46,9 @@ struct Lever {
 bool has_kernels(const Trace& trace);
 // Why there is nothing to say about launches, in a trace without kernels.
 std::string no_kernels_words(const Trace& trace);
-// "cheaper_host", where there is something to give.
-std::vector<Lever> host_levers(const LaunchReport& launch);
 // Graphs and iterations, a sentence each where there is something to say.
 std::vector<std::string> run_words(const LaunchReport& launch);
 // "verdict_numbers": shares of the launch room.
-Section verdict_section(const TraceVerdict& verdict);
+Section shares_section(const LaunchShares& shares);
 
 }  // namespace assay

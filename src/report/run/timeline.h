@@ -3,6 +3,7 @@
 // What the rooms found in a trace, on its time (report/document/timeline.h). What each track shows
 // and to which number of the report its slices sum is in docs/formats/perfetto.md.
 
+#include "flow/flow.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
@@ -17,6 +18,7 @@ namespace assay {
 
 // Reports of one trace with the same windows. `levels` with its rows.
 struct TimelineRooms {
+  const FlowReport& flow;
   const LaunchReport& launch;
   const FusionReport& fusion;
   const TaxReport& tax;

@@ -146,12 +146,13 @@
   R(share_of_e2e, "of T_e2e", kShare, "") \
   U(basis, "the number that bounds it") \
   R(same_as, "also told as", kText, \
-    "the launch room's [lever](#levers) that is the same change: `cheaper_host`; in " \
-    "`report` also `fusion`, `device_work` and `communication`, whose bounds there are of " \
-    "the chains found and their launches alone, and of one kernel") \
+    "the [lever](#levers) of the verdict that does the same, or more: `cheaper_host`, " \
+    "`device_work`, `communication`. What the verdict has no lever for is not advised here " \
+    "either") \
   R(tighter, "tighter bound", kText, \
-    "whose bound is printed: `launch` where `cheaper_host` and the time of `t_e2e_ns` " \
-    "outside IL, into which that lever does not look, are together smaller; else `tax`")
+    "whose bound is printed: `verdict` where that of `cheaper_host` and the time of `t_e2e_ns` " \
+    "outside the verdict's window, into which that lever does not look, are together smaller; " \
+    "else `tax`")
 
 // A sweep
 #define ASSAY_TAX_SWEEP_RESULTS(R, U, O) \
@@ -236,7 +237,7 @@
   R(part_share, "of T_Orch", kShare, "for readers: that over `t_orch_ns`") \
   R(part_change, "difference", kShare, "for readers: the change of the part, over the trace's") \
   R(told_by, "from", kText, "for readers: what tells it") \
-  R(replayed_ns, "measured", kNanoseconds, "for readers: the part with the replay") \
+  U(replayed_ns, "for readers: the part with the replay") \
   R(traced_ns, "trace", kNanoseconds, "for readers: the part by the trace alone")
 
 #define ASSAY_TAX_RESULTS(R, U, O) \

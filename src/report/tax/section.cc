@@ -287,11 +287,11 @@ Table diagnosis_table(const std::vector<TaxAdvice>& advice) {
   return table;
 }
 
-// What to change, largest bound first. What the launch room has told already is not told again.
+// What to change, in the verdict's order. Device work is told by the verdict itself.
 Prose diagnosis_prose(const std::vector<TaxAdvice>& advice) {
   std::vector<TaxAdvice> ours;
   for (const TaxAdvice& a : advice) {
-    if (a.same_as.empty() || a.same_as == "cheaper_host") ours.push_back(a);
+    if (a.same_as == "cheaper_host") ours.push_back(a);
   }
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const AdviceGroup& group : group_advice(ours)) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/flow.h"
 #include "report/document/document.h"
 #include "report/run/section.h"
 #include "tax/diagnosis.h"
@@ -32,18 +33,17 @@ LayerNames layer_names(TaxMode mode);
 struct TaxAdvice {
   TaxLever lever;
   std::string what;     // one sentence: what to do
-  std::string same_as;  // key of the launch room's lever that is the same change; empty = none
-  std::string
-      tighter;  // whose bound is taken when both have one: "tax", "launch"; empty = only ours
+  std::string same_as;  // key of the verdict's lever that does the same, or more
+  std::string tighter;  // whose bound is told, the smaller one: "tax", "verdict"
 };
-// Of levers that both rooms have, the bound is the smaller of the two. The launch room looks into
-// IL, which begins later than T_e2e: what lies outside is added to its bound. launch_levers: empty
-// when the launch room was not asked.
-std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
-                                  const std::vector<Lever>& launch_levers, int64_t outside_il_ns);
+// levers: of the verdict, in its order. What the verdict has no lever for is not advised, so that
+// no two sections advise against each other; of an undecided run nothing is. outside_ns: wall time
+// that the verdict's levers do not look into.
+std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers,
+                                  int64_t outside_ns);
 
-// T_e2e of the whole trace less its IL.
-int64_t outside_il_ns(const TaxReport& tax, const LaunchReport& launch);
+// T_e2e of the whole trace less the verdict's window.
+int64_t outside_window_ns(const TaxReport& tax, const FlowReport& flow);
 
 // Levers with one bound and one reason for it, told together.
 struct AdviceGroup {

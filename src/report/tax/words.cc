@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "report/document/units.h"
 #include "report/tax/section.h"
@@ -21,7 +22,7 @@ std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::k
 struct LeverWords {
   const char* key;
   const char* what;
-  const char* launch_lever;  // the launch room's name for the same change; nullptr = it has none
+  const char* same_as;  // the verdict's lever that does the same, or more
 };
 
 constexpr LeverWords kLeverWords[] = {
@@ -31,7 +32,8 @@ constexpr LeverWords kLeverWords[] = {
      "shorten the libraries' front end (cached algorithm choice, batched calls, fixed shapes)",
      "cheaper_host"},
     {"cuda_graphs", "launch by CUDA graphs or persistent kernels", "cheaper_host"},
-    {"fusion", "launch fewer kernels (fused operators, FlashAttention, torch.compile)", "fusion"},
+    {"fusion", "launch fewer kernels (fused operators, FlashAttention, torch.compile)",
+     "cheaper_host"},
     {"faster_core", "run the launching thread on a faster CPU core (more cores change nothing)",
      "cheaper_host"},
     {"device_work", "make device work cheaper (larger tiles, lower precision, less memory traffic)",
@@ -188,30 +190,23 @@ std::string levers_text(const std::vector<TaxAdvice>& advice) {
     if (group.what.size() > 1) text += ", or " + group.what[1];
     text += " (at most " + format_upper_share(group.share_of_e2e) + " of wall time)";
   }
-  return text.empty() ? "" : "What reaches furthest: " + text + ".";
+  return text.empty() ? "" : "What would change it: " + text + ".";
 }
 
-const Lever* find_lever(const std::vector<Lever>& levers, const std::string& key) {
-  for (const Lever& lever : levers) {
-    if (lever.key == key) return &lever;
-  }
-  return nullptr;
-}
-
-void compare(const Lever& launch, int64_t outside_il_ns, TaxAdvice& advice) {
+// What the verdict's lever gives at most bounds ours: it removes all that ours makes smaller.
+void bound_by(const Lever& verdict_lever, int64_t outside_ns, TaxAdvice& advice) {
   TaxLever& lever = advice.lever;
-  const int64_t at_most_ns = launch.at_most_ns + outside_il_ns;
-  advice.same_as = launch.key;
+  const int64_t at_most_ns = verdict_lever.at_most_ns + outside_ns;
+  advice.same_as = verdict_lever.key;
   advice.tighter = "tax";
-  // The others are of one kernel, or of the launches alone of the chains that were found: no bounds
-  // for ours.
-  if (launch.key != "cheaper_host" || at_most_ns >= lever.at_most_ns) return;
-  advice.tighter = "launch";
+  // The others are of one kind of kernel: no bound for all device work.
+  if (verdict_lever.key != "cheaper_host" || at_most_ns >= lever.at_most_ns) return;
+  advice.tighter = "verdict";
   lever.share_of_e2e *= static_cast<double>(at_most_ns) / static_cast<double>(lever.at_most_ns);
   lever.at_most_ns = at_most_ns;
-  lever.basis = launch.basis;
-  if (outside_il_ns > 0) {
-    lever.basis += "; and all " + format_ns(outside_il_ns) + " of wall time before IL begins";
+  lever.basis = verdict_lever.basis;
+  if (outside_ns > 0) {
+    lever.basis += "; and all " + format_ns(outside_ns) + " of wall time outside its window";
   }
 }
 
@@ -235,8 +230,9 @@ std::string hdbi_text(double hdbi) {
   return fmt::format("{:.2f}", hdbi);
 }
 
-int64_t outside_il_ns(const TaxReport& tax, const LaunchReport& launch) {
-  return std::max<int64_t>(0, tax.whole.t_e2e_ns - launch.whole.il_ns);
+int64_t outside_window_ns(const TaxReport& tax, const FlowReport& flow) {
+  const int64_t window_ns = flow.window.end_ns - flow.window.start_ns;
+  return std::max<int64_t>(0, tax.whole.t_e2e_ns - window_ns);
 }
 
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
@@ -254,21 +250,26 @@ std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
   return groups;
 }
 
-std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
-                                  const std::vector<Lever>& launch_levers, int64_t outside_il_ns) {
-  std::vector<TaxAdvice> advice;
+std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers,
+                                  int64_t outside_ns) {
+  std::vector<std::pair<size_t, TaxAdvice>> ranked;
   for (const TaxLever& lever : diagnosis.levers) {
     const LeverWords* words = words_of(lever.key);
     if (words == nullptr) continue;
+    const auto same = std::find_if(levers.begin(), levers.end(), [words](const Lever& of_verdict) {
+      return of_verdict.key == words->same_as;
+    });
+    if (same == levers.end()) continue;
     TaxAdvice one{lever, words->what, "", ""};
-    const Lever* same =
-        words->launch_lever != nullptr ? find_lever(launch_levers, words->launch_lever) : nullptr;
-    if (same != nullptr) compare(*same, outside_il_ns, one);
-    advice.push_back(std::move(one));
+    bound_by(*same, outside_ns, one);
+    ranked.emplace_back(static_cast<size_t>(same - levers.begin()), std::move(one));
   }
-  std::stable_sort(advice.begin(), advice.end(), [](const TaxAdvice& a, const TaxAdvice& b) {
-    return a.lever.at_most_ns > b.lever.at_most_ns;
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    return a.second.lever.at_most_ns > b.second.lever.at_most_ns;
   });
+  std::vector<TaxAdvice> advice;
+  for (auto& [rank, one] : ranked) advice.push_back(std::move(one));
   return advice;
 }
 

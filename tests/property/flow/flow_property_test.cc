@@ -8,14 +8,18 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "flow/causes.h"
 #include "flow/graph.h"
 #include "flow/path.h"
+#include "flow/path_parts.h"
 #include "flow/pieces.h"
 #include "flow/replay.h"
 #include "flow/verdict.h"
+#include "flow/whatif.h"
 #include "support/trace_maker.h"
 
 namespace assay {
@@ -57,8 +61,41 @@ struct Change {
   bool frames = true;
   bool calls = true;
   int64_t shift_ns = 0;
-  int copies = 1;  // of the whole process
+  int copies = 1;        // of the whole process
+  bool renamed = false;  // other names that mean as much
+  // Rows that nothing follows from: labels, and markers of no length.
+  bool markers = false;
 };
+
+Change without_markers(Change change) {
+  change.markers = false;
+  return change;
+}
+
+// Another name of the same meaning.
+std::string named(const char* name, const Change& change) {
+  return change.renamed ? std::string(name) + "_renamed" : name;
+}
+
+// Labels that are no data loader, and markers of no length, on lanes that are there already and
+// between their first row and their last.
+void add_markers(TraceMaker& maker, const Trace& plain, const Change& change) {
+  const auto add = [&](ThreadId thread, int64_t start_ns, int64_t dur_ns, const char* name) {
+    const int64_t lane = std::stoll(plain.threads[thread.index()].tid);
+    maker.annotation(lane, name, start_ns, dur_ns);
+    if (dur_ns > 0) return;
+    if (plain.ops.size() > 0) maker.op(lane, "marker", start_ns, 0);
+    if (plain.frames.size() > 0) maker.frame(lane, "marker.py(1): mark", start_ns, 0);
+  };
+  if (!change.markers) return;
+  const ApiCallTable& calls = plain.api_calls;
+  for (size_t c = 0; c + 1 < calls.size(); ++c) {
+    if (calls.thread[c] != calls.thread[c + 1] || calls.dur_ns[c + 1] == 0) continue;
+    const int64_t between_ns = calls.start_ns[c + 1] - calls.start_ns[c];
+    add(calls.thread[c], calls.start_ns[c] + between_ns / 3, between_ns / 2, "part of the step");
+    add(calls.thread[c], calls.start_ns[c] + between_ns / 2, 0, "marker");
+  }
+}
 
 // Rows that know nothing of each other: overlapping, unlinked, before their calls, of no length.
 Trace chaos(uint32_t seed, const Change& change = {}) {
@@ -72,14 +109,14 @@ Trace chaos(uint32_t seed, const Change& change = {}) {
     const char* name = random.any(kOps);
     const int64_t start_ns = start();
     const int64_t dur_ns = dur();
-    if (change.ops) maker.op(thread, name, start_ns, dur_ns);
+    if (change.ops) maker.op(thread, named(name, change), start_ns, dur_ns);
   }
   for (int64_t i = random.below(25); i > 0; --i) {
     const int64_t thread = random.below(3);
     const char* name = random.any(kFrames);
     const int64_t start_ns = start();
     const int64_t dur_ns = dur();
-    if (change.frames) maker.frame(thread, name, start_ns, dur_ns);
+    if (change.frames) maker.frame(thread, named(name, change), start_ns, dur_ns);
   }
   for (int64_t i = random.below(40); i > 0; --i) {
     const int64_t thread = random.below(3);
@@ -98,6 +135,7 @@ Trace chaos(uint32_t seed, const Change& change = {}) {
     maker.activity(kind, device, stream, name, start_ns, dur(),
                    static_cast<uint32_t>(random.below(30)));
   }
+  if (change.markers) add_markers(maker, chaos(seed, without_markers(change)), change);
   return maker.build();
 }
 
@@ -128,9 +166,9 @@ void add_program(TraceMaker& maker, Random& random, const Change& change, int64_
     now_ns = end_ns + random.below(1500);
     const char* op = random.any(kOps);
     const char* frame = random.any(kFrames);
-    if (change.ops) maker.op(process, op, begin_ns, now_ns - begin_ns);
+    if (change.ops) maker.op(process, named(op, change), begin_ns, now_ns - begin_ns);
     now_ns += random.chance(10) ? random.below(80'000) : 0;
-    if (change.frames) maker.frame(process, frame, begin_ns, now_ns - begin_ns);
+    if (change.frames) maker.frame(process, named(frame, change), begin_ns, now_ns - begin_ns);
   }
 }
 
@@ -140,6 +178,7 @@ Trace program(uint32_t seed, const Change& change = {}) {
     Random random(seed);
     add_program(maker, random, change, copy);
   }
+  if (change.markers) add_markers(maker, program(seed, without_markers(change)), change);
   Trace trace = maker.build();
   for (size_t t = 0; t < trace.threads.size(); ++t) trace.threads[t].pid = trace.threads[t].tid;
   return trace;
@@ -321,6 +360,60 @@ TEST_P(FlowProperty, ShiftChangesNothing) {
        {.shift_ns = 1'700'000'000'000'000'000});
 }
 
+// What every instant is told as, names apart.
+using Told = std::vector<std::tuple<int64_t, int64_t, FlowCause, CauseEvidence, OpenedBy>>;
+Told told(const FlowRun& run) {
+  Told all;
+  for (const DeviceFlow& device : device_flows(run)) {
+    for (const FlowSlice& slice : device.idle) {
+      const auto same = [&slice](const auto& last) {
+        return std::get<1>(last) == slice.span.start_ns && std::get<2>(last) == slice.cause &&
+               std::get<3>(last) == slice.evidence && std::get<4>(last) == slice.opened_by;
+      };
+      if (!all.empty() && same(all.back())) {
+        std::get<1>(all.back()) = slice.span.end_ns;
+      } else {
+        all.emplace_back(slice.span.start_ns, slice.span.end_ns, slice.cause, slice.evidence,
+                         slice.opened_by);
+      }
+    }
+  }
+  return all;
+}
+
+// 4: names that mean as much change names only.
+TEST_P(FlowProperty, ARenameChangesNamesOnly) {
+  std::vector<Told> recorded;
+  each([&](const Trace&, const FlowRun& run) { recorded.push_back(told(run)); });
+  size_t next = 0;
+  each([&](const Trace&, const FlowRun& run) { ASSERT_EQ(told(run), recorded[next++]); },
+       {.renamed = true});
+}
+
+// Labels and markers that nothing follows from change nothing: not a cause, not the verdict.
+TEST_P(FlowProperty, RowsWithoutEffectChangeNothing) {
+  std::vector<Told> recorded;
+  std::vector<std::pair<BoundBy, double>> verdicts;
+  const auto verdict_of = [](const Trace& trace) {
+    const Links links = link_trace(trace);
+    const FlowReport report = make_flow_report(trace, links, {});
+    const FlowVerdict verdict = judge_flow(trace, report, {});
+    return std::pair(verdict.bound, report.fit.makespan_ns / 1e9);
+  };
+  each([&](const Trace& trace, const FlowRun& run) {
+    recorded.push_back(told(run));
+    verdicts.push_back(verdict_of(trace));
+  });
+  size_t next = 0;
+  each(
+      [&](const Trace& trace, const FlowRun& run) {
+        ASSERT_EQ(told(run), recorded[next]);
+        ASSERT_EQ(verdict_of(trace), verdicts[next]);
+        ++next;
+      },
+      {.markers = true});
+}
+
 TEST(FlowProcesses, ASecondAlikeDoublesSums) {
   for (uint32_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
@@ -455,6 +548,190 @@ TEST_P(FlowProperty, VerdictsStayWithinTheWindow) {
     for (const Contributor& contributor : verdict.leading) {
       ASSERT_LE(contributor.ns, report.total.idle_ns);
     }
+    const FlowGains& gains = report.gains;
+    for (const int64_t gain_ns : {gains.host_ns, gains.input_ns, gains.sync_ns, gains.alloc_ns,
+                                  gains.copy_ns, gains.collective_ns}) {
+      ASSERT_GE(gain_ns, 0);
+      // A thread's last call may outlast the device's work.
+      ASSERT_LE(gain_ns, std::max(run.end_ns, run.work_end_ns) - report.window.start_ns);
+    }
+  });
+}
+
+// ---- edits
+// ----------------------------------------------------------------------------------------
+
+constexpr const char* kEdits[] = {"sync",
+                                  "sync:cudaStream*",
+                                  "input",
+                                  "alloc",
+                                  "warm",
+                                  "host",
+                                  "host=0.5",
+                                  "faster_cpu",
+                                  "faster_cpu=4",
+                                  "kernel:gemm=0.5",
+                                  "kernel:*",
+                                  "family:communication=0.25",
+                                  "op:aten::*",
+                                  "op:*mm=0.5",
+                                  "frame:*step=0.3",
+                                  "call:cuda*=0.7",
+                                  "copies",
+                                  "comm",
+                                  "cuda_graph",
+                                  "fuse:gemm+gemm",
+                                  "fuse:gemm+nccl*"};
+
+// Four windows of equal length.
+Windows quarters(const FlowRun& run) {
+  Windows windows{WindowSource::kRepeatedRoot, {}, 0};
+  const int64_t quarter_ns = (run.work_end_ns - run.start_ns) / 4;
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t start_ns = run.start_ns + i * quarter_ns;
+    windows.windows.push_back({"quarter", start_ns, start_ns + quarter_ns});
+  }
+  return windows;
+}
+
+// A run with every edit of the list.
+struct Edited {
+  explicit Edited(const FlowRun& of) : run(of), graph(make_flow_graph(of)), windows(quarters(of)) {
+    const EditMaker maker(run, windows);
+    for (const char* text : kEdits) edits.push_back(maker.make(*parse_edit(text)));
+  }
+  EditedLags lags(const std::vector<size_t>& of) const {
+    std::vector<const Edit*> applied;
+    for (const size_t e : of) {
+      if (edits[e].refusal == EditRefusal::kNone) applied.push_back(&edits[e]);
+    }
+    return edited_lags(run, graph, applied);
+  }
+  int64_t makespan(const std::vector<size_t>& of, Residuals residuals) const {
+    const EditedLags edited = lags(of);
+    return makespan_ns(run, graph, replay(graph, {residuals, &edited.lag_ns, 10'000}));
+  }
+
+  const FlowRun& run;
+  FlowGraph graph;
+  Windows windows;
+  std::vector<Edit> edits;
+};
+
+// 3 for every edit: lags only shrink, edges only go, so that no point comes later than it did; what
+// does not move can only keep the run longer.
+TEST_P(FlowProperty, NoEditMakesAnythingLater) {
+  std::vector<bool> applied(std::size(kEdits), false);
+  each([&applied](const Trace&, const FlowRun& run) {
+    const Edited edited(run);
+    const int64_t recorded_ns = makespan_ns(run, edited.graph, edited.graph.time_ns);
+    for (size_t e = 0; e < edited.edits.size(); ++e) {
+      SCOPED_TRACE(kEdits[e]);
+      if (edited.edits[e].refusal != EditRefusal::kNone) continue;
+      applied[e] = true;
+      const EditedLags lags = edited.lags({e});
+      for (size_t k = 0; k < lags.lag_ns.size(); ++k) {
+        ASSERT_LE(lags.lag_ns[k], edited.graph.lag_ns[k]);
+      }
+      const std::vector<int64_t> times =
+          replay(edited.graph, {.residuals = Residuals::kKeep, .lags_ns = &lags.lag_ns});
+      for (size_t p = 0; p < times.size(); ++p) ASSERT_LE(times[p], edited.graph.time_ns[p]);
+      const int64_t kept_ns = edited.makespan({e}, Residuals::kKeep);
+      const int64_t pinned_ns = edited.makespan({e}, Residuals::kPin);
+      ASSERT_GE(kept_ns, 0);
+      ASSERT_LE(kept_ns, pinned_ns);
+      ASSERT_LE(pinned_ns, recorded_ns);
+    }
+  });
+  // Every edit was tried on some run: "warm" and "fuse" need luck, which the seeds have.
+  EXPECT_GE(std::count(applied.begin(), applied.end(), true), 18);
+}
+
+// 3: more edits never give less, and it does not matter in which order they are named.
+TEST_P(FlowProperty, MoreEditsGiveMore) {
+  uint32_t draw = 0;
+  each([&draw](const Trace&, const FlowRun& run) {
+    const Edited edited(run);
+    Random random(++draw);
+    std::vector<size_t> some;
+    std::vector<size_t> more;
+    for (size_t e = 0; e < edited.edits.size(); ++e) {
+      const bool in_some = random.chance(20);
+      if (in_some) some.push_back(e);
+      if (in_some || random.chance(20)) more.push_back(e);
+    }
+    const int64_t some_ns = edited.makespan(some, Residuals::kKeep);
+    const int64_t more_ns = edited.makespan(more, Residuals::kKeep);
+    ASSERT_LE(more_ns, some_ns);
+    std::reverse(more.begin(), more.end());
+    ASSERT_EQ(edited.makespan(more, Residuals::kKeep), more_ns);
+    more.insert(more.end(), some.begin(), some.end());
+    ASSERT_EQ(edited.makespan(more, Residuals::kKeep), more_ns);
+  });
+}
+
+// 2 for every edit: the path of the replay sums to its makespan, and what the devices do sums to
+// the time between their first and their last work.
+TEST_P(FlowProperty, EditedPathsAddUp) {
+  each([](const Trace&, const FlowRun& run) {
+    const Edited edited(run);
+    for (size_t e = 0; e < edited.edits.size(); ++e) {
+      SCOPED_TRACE(kEdits[e]);
+      const EditedLags lags = edited.lags({e});
+      const std::vector<int64_t> times =
+          replay(edited.graph, {.residuals = Residuals::kKeep, .lags_ns = &lags.lag_ns});
+      const Replayed replayed{times, lags.lag_ns, lags.part_ns};
+      const CriticalPath path = critical_path(run, edited.graph, replayed);
+      const int64_t work = std::accumulate(path.work_ns.begin(), path.work_ns.end(), int64_t{0});
+      ASSERT_EQ(sum(path.cause_ns) + work + path.queue_ns + path.start_ns, path.makespan_ns);
+      ASSERT_EQ(path.makespan_ns, makespan_ns(run, edited.graph, times));
+      const ReplayBar bar = replay_bar(run, edited.graph, replayed);
+      ASSERT_EQ(bar.compute_ns + bar.collective_ns + bar.copy_ns + sum(bar.cause_ns),
+                bar.window_ns);
+      for (const int64_t ns : bar.cause_ns) ASSERT_GE(ns, 0);
+    }
+  });
+}
+
+// The list of levers adds up to what they give together.
+TEST_P(FlowProperty, ListsAddUp) {
+  each([](const Trace&, const FlowRun& run) {
+    if (run.works.empty()) return;
+    FlowModel model;
+    model.run = run;
+    model.graph = make_flow_graph(run);
+    FlowReport report = make_flow_report(model, {});
+    report.fit.model_error = report.fit.unexplained_share = 0;  // no run is refused
+    report.evidence.linked_ns = report.evidence.work_ns = 1;
+    report.total.idle_ns = 0;
+    WhatIfOptions options;
+    for (const char* text : kEdits) options.edits.push_back(*parse_edit(text));
+    const WhatIf found = explore_edits(model, quarters(run), report, options);
+    int64_t sum_ns = 0;
+    for (const size_t i : found.order) sum_ns += found.levers[i].in_order_ns;
+    ASSERT_EQ(sum_ns, found.joint.run_ns);
+  });
+}
+
+// The recorded path as stretches of time covers the run.
+TEST_P(FlowProperty, PathSlicesCoverTheRun) {
+  each([](const Trace&, const FlowRun& run) {
+    const FlowGraph graph = make_flow_graph(run);
+    const CriticalPath path = critical_path(run, graph);
+    int64_t reached_ns = run.start_ns;
+    const std::vector<PathSlice> slices = path_slices(run, graph, path);
+    for (const PathSlice& slice : slices) {
+      ASSERT_EQ(slice.span.start_ns, reached_ns);
+      ASSERT_LT(slice.span.start_ns, slice.span.end_ns);
+      reached_ns = slice.span.end_ns;
+    }
+    ASSERT_EQ(reached_ns - run.start_ns, path.makespan_ns);
+    int64_t parts_ns = 0;
+    for (const PathPart& part : path_parts(slices)) parts_ns += part.ns;
+    int64_t ops_ns = 0;
+    for (const PathOp& op : path_ops(run, slices)) ops_ns += op.ns;
+    ASSERT_EQ(parts_ns, path.makespan_ns);
+    ASSERT_EQ(ops_ns, path.makespan_ns);
   });
 }
 

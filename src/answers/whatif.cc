@@ -1,0 +1,183 @@
+#include "answers/whatif.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "answers/ranks.h"
+#include "flow/verdict.h"
+#include "flow/whatif.h"
+#include "ingest/text/csv_table.h"
+#include "records/setting_lines.h"
+#include "report/flow/section.h"
+#include "report/flow/whatif.h"
+#include "report/run/section.h"
+
+namespace assay {
+namespace {
+
+Result<std::vector<EditRequest>> parse_edits(const std::vector<std::string>& texts) {
+  std::vector<EditRequest> edits;
+  for (const std::string& text : texts) {
+    ASSAY_TRY_ASSIGN(EditRequest edit, parse_edit(text));
+    edits.push_back(std::move(edit));
+  }
+  return edits;
+}
+
+// What is written down of a replay, or why nothing can be.
+Result<FrozenGain> prediction_of(const LoadedTrace& loaded, const FlowReport& report,
+                                 const WhatIf& found) {
+  FrozenGain prediction;
+  prediction.tool_version = ASSAY_VERSION;
+  prediction.trace = loaded.trace.source;
+  prediction.at_most = false;
+  for (const TriedLever& lever : found.levers) {
+    const std::string text = edit_text(lever.edit.request);
+    if (lever.edit.refusal != EditRefusal::kNone) {
+      return Error{ErrorCode::kUnsupported,
+                   "no prediction of " + text + ": " + refusal_words(lever.edit, report), "", -1};
+    }
+    prediction.edits.push_back(text);
+    prediction.at_most |= !lever.edit.predicted;
+  }
+  const Gain& joint = found.joint;
+  prediction.per_iteration = joint.before.n > 0;
+  prediction.iterations = static_cast<int64_t>(joint.before.n);
+  if (prediction.per_iteration) {
+    prediction.before_ns = joint.before.median_ns;
+    prediction.after_ns = joint.after.median_ns;
+    prediction.gain_ns = joint.step_ns;
+  } else {
+    prediction.before_ns = found.makespan_ns;
+    prediction.after_ns = found.makespan_ns - joint.run_ns;
+    prediction.gain_ns = joint.run_ns;
+  }
+  if (joint.before.n > 1) {
+    prediction.low_ns = joint.low_ns;
+    prediction.high_ns = joint.high_ns;
+  }
+  return prediction;
+}
+
+Section run_trust(const LoadedTrace& loaded) {
+  return trust_section(all_notes(loaded.trace.log, {kernel_notes(loaded.trace, *loaded.kernels)}));
+}
+
+Result<TraceContent> whatif_content(const WhatIfRequest& request,
+                                    const std::vector<EditRequest>& edits,
+                                    const LoadedTrace& loaded) {
+  PhaseClock clock(request.traces.listener);
+  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  const FlowReport report = make_flow_report(model, {});
+  clock.mark("flow");
+  const WhatIf found = explore_edits(model, loaded.windows, report, {.edits = edits});
+  clock.mark("whatif");
+  if (request.freeze) {
+    ASSAY_TRY_ASSIGN(const FrozenGain prediction, prediction_of(loaded, report, found));
+    ASSAY_TRY(request.freeze(prediction));
+  }
+  const WhatIfAnswer answer{loaded.trace, report, found, !edits.empty()};
+  TraceContent content;
+  content.overview = whatif_overview(found);
+  content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
+                        ? whatif_words(answer)
+                        : std::vector<std::string>{no_kernels_words(loaded.trace)};
+  content.sections = {whatif_section(answer), run_trust(loaded)};
+  return content;
+}
+
+Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTrace& loaded) {
+  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  int64_t measured_ns = 0;
+  if (prediction.per_iteration) {
+    const StepTimes steps = recorded_steps(model, loaded.windows);
+    if (steps.n == 0) {
+      return Error{ErrorCode::kUnsupported,
+                   "the prediction is of an iteration, and this trace has fewer than two; mark "
+                   "them (--window)",
+                   "", -1};
+    }
+    measured_ns = steps.median_ns;
+  } else {
+    measured_ns = make_flow_report(model, {}).path.makespan_ns;
+  }
+  TraceContent content;
+  const FrozenScore score = score_frozen(prediction, measured_ns);
+  content.verdict = score_words(prediction, score);
+  content.sections = {score_section(prediction, score), run_trust(loaded)};
+  return content;
+}
+
+Result<TraceContent> why_content(const TraceRequest& request, const LoadedTrace& loaded) {
+  PhaseClock clock(request.listener);
+  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  const FlowReport report = make_flow_report(model, {});
+  const FlowVerdict verdict = judge_flow(loaded.trace, report, {});
+  clock.mark("flow");
+  const FlowAnswer answer{loaded.trace, report, verdict};
+  const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);
+  const PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices)};
+  TraceContent content;
+  content.verdict = flow_words(answer);
+  content.sections = {causes_section(answer)};
+  if (report.evidence.works > 0) {
+    for (std::string& text : path_words(path)) content.verdict.push_back(std::move(text));
+    content.sections.push_back(opened_by_section(report));
+    content.sections.push_back(path_section(path));
+  }
+  content.sections.push_back(run_trust(loaded));
+  return content;
+}
+
+Error one_trace(const char* flag) {
+  return {ErrorCode::kInvalidArgument, std::string(flag) + " is for one trace", "", -1};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> read_edits_file(const std::string& path) {
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  std::vector<std::string> edits;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = trim_spaces(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!line.empty() && line.front() != '#') edits.emplace_back(line);
+  }
+  if (edits.empty()) {
+    return Error{ErrorCode::kFormat, "no edit in it: one a line, of " + edit_forms(), path, -1};
+  }
+  return edits;
+}
+
+Result<Answer> answer_whatif(const WhatIfRequest& request) {
+  ASSAY_TRY_ASSIGN(const std::vector<EditRequest> edits, parse_edits(request.edits));
+  if (request.freeze || !request.score.empty()) {
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request.traces));
+    if (files.size() != 1) return one_trace(request.freeze ? "--freeze" : "--score");
+  }
+  if (request.score.empty()) {
+    return answer_traces(request.traces, "What if", [&](const LoadedTrace& loaded) {
+      return whatif_content(request, edits, loaded);
+    });
+  }
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(request.score));
+  auto prediction = parse_frozen(text);
+  if (!prediction) {
+    Error error = prediction.take_error();
+    error.file = request.score;
+    return error;
+  }
+  return answer_traces(request.traces, "What if", [&](const LoadedTrace& loaded) {
+    return score_content(*prediction, loaded);
+  });
+}
+
+Result<Answer> answer_why(const TraceRequest& request) {
+  return answer_traces(request, "Why", [&request](const LoadedTrace& loaded) {
+    return why_content(request, loaded);
+  });
+}
+
+}  // namespace assay

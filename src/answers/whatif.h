@@ -1,0 +1,31 @@
+#pragma once
+
+// What changes to a traced run would give, and why its devices were idle.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "answers/answer.h"
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "records/frozen_gain.h"
+
+namespace assay {
+
+struct WhatIfRequest {
+  TraceRequest traces = {};
+  std::vector<std::string> edits = {};  // as parse_edit takes them; none: every lever that applies
+  std::string score = {};               // file of a prediction; the trace is what came of it
+  // Takes the prediction of a trace; absent: nobody asked for it. Refused edits are an error then.
+  std::function<Status(const FrozenGain&)> freeze = {};
+};
+Result<Answer> answer_whatif(const WhatIfRequest& request);
+
+// Edits of a file: one a line, '#' begins a comment line.
+Result<std::vector<std::string>> read_edits_file(const std::string& path);
+
+// Causes of idle time with who stands behind them, how gaps began, and the critical path.
+Result<Answer> answer_why(const TraceRequest& request);
+
+}  // namespace assay

@@ -1,0 +1,99 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "answers/whatif.h"
+#include "base/export_file.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "ingest/load.h"
+
+namespace assay {
+namespace {
+
+struct WhatIfVerb {
+  CommonOptions common;
+  std::vector<std::string> edits;
+  std::string edits_file;
+  std::string freeze;
+  std::string score;
+};
+
+Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
+  WhatIfRequest request{.traces = traces_of(verb.common), .edits = verb.edits, .score = verb.score};
+  if (!verb.edits_file.empty()) {
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> more, read_edits_file(verb.edits_file));
+    request.edits.insert(request.edits.end(), more.begin(), more.end());
+  }
+  if (verb.freeze.empty()) return request;
+  if (request.edits.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--freeze writes down what the edits give: name them with --edit", "", -1};
+  }
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
+  ASSAY_TRY(check_export(verb.freeze, files));
+  request.freeze = [&verb](const FrozenGain& prediction) {
+    return export_file(verb.freeze, frozen_text(prediction));
+  };
+  return request;
+}
+
+int run(const WhatIfVerb& verb) {
+  const auto request = whatif_request(verb);
+  if (!request) return fail(request.error());
+  return write_answer(answer_whatif(*request), verb.common);
+}
+
+struct WhyVerb {
+  CommonOptions common;
+};
+
+}  // namespace
+
+void add_whatif_verb(Verb& app, int& exit_code) {
+  auto verb = std::make_shared<WhatIfVerb>();
+  Verb& sub =
+      app.verb("whatif", "What a change would give: the run replayed without it, with an interval");
+  add_common_options(sub, verb->common, true);
+  sub.option("--edit", verb->edits,
+             "a change to replay, once per change: sync[:CALL], input, alloc, warm, host[=F], "
+             "faster_cpu[=F], kernel:NAME[=F], family:KIND[=F], op:NAME[=F], frame:NAME[=F], "
+             "call:NAME[=F], copies, comm, cuda_graph, fuse:A+B; names take * and ?, F is what is "
+             "left of the time (of faster_cpu the speed); without any, every lever that applies")
+      .one_per_mention()
+      .called("EDIT");
+  sub.option("--edits", verb->edits_file, "a file of edits, one a line").called("FILE");
+  sub.option("--freeze", verb->freeze,
+             "also write down what these edits give, to be scored by the other recording")
+      .called("FILE");
+  sub.option("--score", verb->score,
+             "the trace is what came of this prediction: how far it was off")
+      .called("FILE")
+      .not_with("--edit")
+      .not_with("--edits")
+      .not_with("--freeze");
+  sub.footer(
+      "Examples:\n"
+      "  assay whatif trace.json.gz\n"
+      "  assay whatif trace.json.gz --edit cuda_graph --edit 'kernel:*gemm*=0.8'\n"
+      "  assay whatif before.json.gz --edit input --freeze input.ini\n"
+      "  assay whatif after.json.gz --score input.ini");
+  sub.run([verb, &exit_code] { exit_code = run(*verb); });
+}
+
+void add_why_verb(Verb& app, int& exit_code) {
+  auto verb = std::make_shared<WhyVerb>();
+  Verb& sub =
+      app.verb("why", "Why the GPU was idle: causes and who is behind them, and the critical path");
+  add_common_options(sub, verb->common, true);
+  sub.footer(
+      "Examples:\n"
+      "  assay why trace.json.gz\n"
+      "  assay why trace.json.gz --format json | jq .path.parts");
+  sub.run([verb, &exit_code] {
+    exit_code = write_answer(answer_why(traces_of(verb->common)), verb->common);
+  });
+}
+
+}  // namespace assay

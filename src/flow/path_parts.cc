@@ -1,0 +1,208 @@
+#include "flow/path_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "flow/pieces.h"
+
+namespace assay {
+namespace {
+
+// Goes back along the path and leaves its stretches, the latest first.
+class PathCutter {
+ public:
+  PathCutter(const FlowRun& run, const FlowGraph& graph)
+      : run_(run), graph_(graph), trace_(*run.trace), cursor_(run.threads.size()) {}
+
+  std::vector<PathSlice> cut(const CriticalPath& path) {
+    if (path.steps.empty()) return {};
+    reached_ns_ = graph_.time_ns[path.steps.front().point];
+    for (const PathStep& step : path.steps) add(step);
+    std::reverse(slices_.begin(), slices_.end());
+    return std::move(slices_);
+  }
+
+ private:
+  int64_t source_ns(const PathStep& step) const {
+    const uint32_t source = graph_.source[step.edge];
+    return source == kNoPoint ? graph_.start_ns : graph_.time_ns[source];
+  }
+
+  void add(const PathStep& step) {
+    const int64_t from_ns = source_ns(step);
+    const bool segment = step.kind == EdgeKind::kSegment || step.kind == EdgeKind::kHandOver;
+    if (segment) add_segment(step);
+    if (!segment && step.residual_ns > 0) emit(from_ns + step.lag_ns, residual_slice(step));
+    emit(from_ns, segment ? residual_slice(step) : lag_slice(step));
+  }
+
+  // Everything between start_ns and what is covered already.
+  void emit(int64_t start_ns, PathSlice slice) {
+    if (start_ns >= reached_ns_) return;
+    slice.span = {start_ns, reached_ns_};
+    slices_.push_back(slice);
+    reached_ns_ = start_ns;
+  }
+
+  void name_point(uint32_t p, PathSlice& slice) const {
+    const Point point = graph_.point(p);
+    if (point.kind == PointKind::kWorkBegin || point.kind == PointKind::kWorkEnd) {
+      const ActivityId activity = run_.works[point.row].activity;
+      slice.source = RowSource::kActivity;
+      slice.name = trace_.activities.name[activity.index()];
+      slice.op = run_.links->activity_op[activity.index()];
+      slice.work = run_.works[point.row].kind;
+    } else {
+      const ApiCallId call = run_.calls[point.row].row;
+      slice.source = RowSource::kCall;
+      slice.name = trace_.api_calls.name[call.index()];
+      slice.op = run_.links->call_op[call.index()];
+    }
+  }
+
+  PathSlice residual_slice(const PathStep& step) const {
+    const bool unseen = step.residual_ns > kFlowMarginNs;
+    PathSlice slice{.kind = unseen ? PathPartKind::kUnseen : PathPartKind::kLatency,
+                    .edge = step.kind,
+                    .cause = unseen ? FlowCause::kUnseen : FlowCause::kLatency};
+    name_point(step.point, slice);
+    if (!unseen) unname(slice);
+    return slice;
+  }
+
+  // Latencies are alike, whatever they come before.
+  static void unname(PathSlice& slice) {
+    slice.source = RowSource::kNone;
+    slice.name = {};
+  }
+
+  PathSlice lag_slice(const PathStep& step) const {
+    PathSlice slice{.edge = step.kind};
+    name_point(step.point, slice);
+    switch (step.kind) {
+      case EdgeKind::kCall:
+        slice.kind = PathPartKind::kCall;
+        slice.cause = run_.calls[graph_.point(step.point).row].kind;
+        break;
+      case EdgeKind::kReturn:
+        slice.kind = PathPartKind::kReturn;
+        slice.cause = FlowCause::kSync;
+        break;
+      case EdgeKind::kQueue:
+        slice.kind = PathPartKind::kQueue;
+        break;
+      case EdgeKind::kLaunch:
+      case EdgeKind::kStream:
+      case EdgeKind::kEvent:
+        slice.kind = PathPartKind::kLatency;
+        slice.cause = FlowCause::kLatency;
+        unname(slice);
+        break;
+      case EdgeKind::kStart:
+        slice.kind = PathPartKind::kStart;
+        unname(slice);
+        break;
+      default:
+        break;
+    }
+    return slice;
+  }
+
+  // Host pieces, the latest first; time between the two stretches of a segment is no host's.
+  void add_segment(const PathStep& step) {
+    const auto spans = segment_spans(run_, graph_, step.point, step.kind);
+    for (size_t k = spans.size(); k-- > 0;) {
+      const SegmentSpan& part = spans[k];
+      if (part.span.start_ns >= part.span.end_ns) continue;
+      emit(part.span.end_ns, residual_slice(step));
+      pieces_.clear();
+      for_each_piece(run_, run_.threads[part.thread.index()], part.span, cursor_,
+                     [this](const PieceSpan& piece) { pieces_.push_back(piece); });
+      for (size_t i = pieces_.size(); i-- > 0;) emit(pieces_[i].start_ns, host_slice(pieces_[i]));
+    }
+  }
+
+  PathSlice host_slice(const PieceSpan& span) const {
+    PathSlice slice{.kind = PathPartKind::kHost, .edge = EdgeKind::kSegment};
+    if (span.piece == nullptr) return slice;
+    const HostPiece& piece = *span.piece;
+    slice.cause = piece.cause;
+    slice.source = piece.source;
+    if (piece.op != kNoFlowRow) slice.op = OpId(piece.op);
+    if (piece.source == RowSource::kOp) slice.name = trace_.ops.name[piece.row];
+    if (piece.source == RowSource::kFrame) slice.name = trace_.frames.name[piece.row];
+    if (piece.source == RowSource::kCall) slice.name = trace_.api_calls.name[piece.row];
+    if (piece.source == RowSource::kAnnotation) slice.name = trace_.annotations.name[piece.row];
+    return slice;
+  }
+
+  const FlowRun& run_;
+  const FlowGraph& graph_;
+  const Trace& trace_;
+  PieceCursor cursor_;
+  int64_t reached_ns_ = 0;  // everything from here to the end is covered
+  std::vector<PathSlice> slices_;
+  std::vector<PieceSpan> pieces_;
+};
+
+}  // namespace
+
+std::string_view path_part_kind_name(PathPartKind kind) {
+  constexpr std::array<std::string_view, kPathPartKinds> kNames = {
+      "work", "call", "host", "latency", "return", "queue", "unseen", "start"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::vector<PathSlice> path_slices(const FlowRun& run, const FlowGraph& graph,
+                                   const CriticalPath& path) {
+  return PathCutter(run, graph).cut(path);
+}
+
+std::vector<PathPart> path_parts(const std::vector<PathSlice>& slices) {
+  using Key = std::tuple<PathPartKind, EdgeKind, FlowCause, WorkKind, RowSource, uint32_t>;
+  std::map<Key, PathPart> by_name;
+  for (const PathSlice& slice : slices) {
+    const bool work = slice.kind == PathPartKind::kWork;
+    const bool latency = slice.kind == PathPartKind::kLatency;
+    PathPart& part =
+        by_name[{slice.kind, latency ? slice.edge : EdgeKind::kStart, slice.cause,
+                 work ? slice.work : WorkKind::kCompute, slice.source, slice.name.value}];
+    const int64_t ns = slice.span.end_ns - slice.span.start_ns;
+    if (part.slices == 0 || ns > part.of.span.end_ns - part.of.span.start_ns) part.of = slice;
+    part.ns += ns;
+    ++part.slices;
+  }
+  std::vector<PathPart> parts;
+  for (const auto& [key, part] : by_name) parts.push_back(part);
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const PathPart& a, const PathPart& b) { return a.ns > b.ns; });
+  return parts;
+}
+
+std::vector<PathOp> path_ops(const FlowRun& run, const std::vector<PathSlice>& slices) {
+  const Trace& trace = *run.trace;
+  std::map<uint32_t, PathOp> by_name;
+  for (const PathSlice& slice : slices) {
+    OpId root = slice.op;
+    while (root) {
+      const OpId parent = run.links->op_parent[root.index()];
+      if (!parent || trace.text(trace.ops.name[parent.index()]).starts_with("ProfilerStep")) break;
+      root = parent;
+    }
+    const StringId name = root ? trace.ops.name[root.index()] : StringId();
+    PathOp& op = by_name[name.value];
+    const int64_t ns = slice.span.end_ns - slice.span.start_ns;
+    op.name = name;
+    op.ns += ns;
+    if (slice.kind == PathPartKind::kWork) op.device_ns += ns;
+  }
+  std::vector<PathOp> ops;
+  for (const auto& [name, op] : by_name) ops.push_back(op);
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const PathOp& a, const PathOp& b) { return a.ns > b.ns; });
+  return ops;
+}
+
+}  // namespace assay

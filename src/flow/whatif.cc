@@ -1,0 +1,368 @@
+#include "flow/whatif.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "base/stats.h"
+#include "flow/replay.h"
+#include "kernels/kernel.h"
+
+namespace assay {
+namespace {
+
+// Which iteration each work belongs to, and when iterations end.
+class Steps {
+ public:
+  Steps(const FlowRun& run, const FlowGraph& graph, const Windows& iterations) {
+    if (iterations.source == WindowSource::kWholeTrace) return;
+    std::vector<std::vector<uint32_t>> ends(iterations.windows.size());
+    for (uint32_t w = 0; w < run.works.size(); ++w) {
+      const FlowWork& work = run.works[w];
+      const int64_t asked_ns =
+          work.call == kNoFlowRow ? work.start_ns : run.calls[work.call].start_ns;
+      const int32_t window = window_at(iterations, asked_ns);
+      if (window >= 0) ends[static_cast<size_t>(window)].push_back(graph.work_point(w, true));
+    }
+    for (auto& of_window : ends) {
+      if (!of_window.empty()) ends_.push_back(std::move(of_window));
+    }
+  }
+  size_t count() const { return ends_.size(); }
+
+  // Per iteration after the first, from the end of the one before; never negative.
+  std::vector<int64_t> durations(const std::vector<int64_t>& times_ns) const {
+    std::vector<int64_t> durations;
+    int64_t reached_ns = 0;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      int64_t end_ns = i == 0 ? INT64_MIN : reached_ns;
+      for (const uint32_t p : ends_[i]) end_ns = std::max(end_ns, times_ns[p]);
+      if (i > 0) durations.push_back(end_ns - reached_ns);
+      reached_ns = end_ns;
+    }
+    return durations;
+  }
+
+ private:
+  std::vector<std::vector<uint32_t>> ends_;  // points, per iteration with work
+};
+
+StepTimes step_times(const std::vector<int64_t>& durations) {
+  if (durations.empty()) return {};
+  return {durations.size(), median_ns(durations)};
+}
+
+class Explorer {
+ public:
+  Explorer(const FlowModel& model, const Windows& iterations, const FlowReport& report)
+      : run_(model.run),
+        graph_(model.graph),
+        steps_(model.run, model.graph, iterations),
+        makespan_ns_(makespan_ns(model.run, model.graph, model.graph.time_ns)),
+        recorded_(steps_.durations(model.graph.time_ns)),
+        pinned_ns_(std::max(kFlowMarginNs, (report.window.end_ns - report.window.start_ns) / 100)) {
+  }
+
+  size_t iterations() const { return steps_.count(); }
+  int64_t makespan() const { return makespan_ns_; }
+
+  Gain gain(const std::vector<const Edit*>& edits) const {
+    const EditedLags lags = edited_lags(run_, graph_, edits);
+    const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
+    Gain gain;
+    gain.run_ns = makespan_ns_ - makespan_ns(run_, graph_, times);
+    if (steps_.count() < 2) return gain;
+    const std::vector<int64_t> after = steps_.durations(times);
+    gain.before = step_times(recorded_);
+    gain.after = step_times(after);
+    std::vector<int64_t> kept = saved(after);
+    const MedianInterval interval = median_interval(kept);
+    std::vector<int64_t> pinned = saved(steps_.durations(replayed(lags, Residuals::kPin)));
+    gain.step_ns = interval.median_ns;
+    gain.low_ns = std::min(interval.low_ns, median_interval(pinned).low_ns);
+    gain.high_ns = interval.high_ns;
+    return gain;
+  }
+
+  // Of the run alone: what the order of levers is found by.
+  int64_t run_gain(const std::vector<const Edit*>& edits) const {
+    const EditedLags lags = edited_lags(run_, graph_, edits);
+    return makespan_ns_ - makespan_ns(run_, graph_, replayed(lags, Residuals::kKeep));
+  }
+
+  void add_joint(const std::vector<const Edit*>& edits, WhatIf& found) const {
+    found.joint = gain(edits);
+    found.before = replay_bar(run_, graph_, {graph_.time_ns, graph_.lag_ns, graph_.part_ns});
+    const EditedLags lags = edited_lags(run_, graph_, edits);
+    const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
+    const Replayed after{times, lags.lag_ns, lags.part_ns};
+    found.after = replay_bar(run_, graph_, after);
+    found.path_after = critical_path(run_, graph_, after);
+  }
+
+ private:
+  std::vector<int64_t> replayed(const EditedLags& lags, Residuals residuals) const {
+    return replay(graph_,
+                  {.residuals = residuals, .lags_ns = &lags.lag_ns, .pinned_ns = pinned_ns_});
+  }
+
+  std::vector<int64_t> saved(const std::vector<int64_t>& after) const {
+    std::vector<int64_t> saved(after.size());
+    for (size_t i = 0; i < after.size(); ++i) saved[i] = recorded_[i] - after[i];
+    return saved;
+  }
+
+  const FlowRun& run_;
+  const FlowGraph& graph_;
+  const Steps steps_;
+  const int64_t makespan_ns_;
+  const std::vector<int64_t> recorded_;
+  const int64_t pinned_ns_;
+};
+
+// Takes the lever that gives most on top of those taken, again and again, while it gives
+// `least_ns`.
+void find_order(const Explorer& explorer, int64_t least_ns, WhatIf& found) {
+  std::vector<const Edit*> taken;
+  int64_t reached_ns = 0;
+  while (true) {
+    TriedLever* best = nullptr;
+    int64_t best_ns = 0;
+    for (TriedLever& lever : found.levers) {
+      const bool tried = lever.edit.refusal == EditRefusal::kNone && !lever.listed &&
+                         lever.edit.request.kind != EditKind::kWarm;
+      if (!tried) continue;
+      taken.push_back(&lever.edit);
+      const int64_t ns = taken.size() == 1 ? lever.alone.run_ns : explorer.run_gain(taken);
+      taken.pop_back();
+      if (best != nullptr && ns <= best_ns) continue;
+      best = &lever;
+      best_ns = ns;
+    }
+    if (best == nullptr || best_ns - reached_ns < least_ns) break;
+    best->listed = true;
+    best->in_order_ns = best_ns - reached_ns;
+    found.order.push_back(static_cast<size_t>(best - found.levers.data()));
+    taken.push_back(&best->edit);
+    reached_ns = best_ns;
+  }
+  explorer.add_joint(taken, found);
+}
+
+}  // namespace
+
+StepTimes recorded_steps(const FlowModel& model, const Windows& iterations) {
+  const Steps steps(model.run, model.graph, iterations);
+  return step_times(steps.durations(model.graph.time_ns));
+}
+
+MedianInterval median_interval(std::vector<int64_t>& values) {
+  constexpr size_t kFewest = 6;  // below, no two order statistics hold the median with 95 %
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  MedianInterval interval{median_ns(values), values.front(), values.back()};
+  if (n < kFewest) return interval;
+  // The largest k for which fewer than k of n coins show heads with at most 2.5 %.
+  double below = 0;
+  size_t k = 0;
+  for (double heads = std::exp2(-static_cast<double>(n)); below + heads <= 0.025; ++k) {
+    below += heads;
+    heads *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    if (heads == 0) break;
+  }
+  if (n > 1000) {  // where 2^-n is no number: the normal approximation
+    const double centre = static_cast<double>(n) / 2;
+    k = static_cast<size_t>(std::floor(centre - 0.98 * std::sqrt(static_cast<double>(n))));
+  }
+  k = std::max<size_t>(k, 1);
+  interval.low_ns = values[k - 1];
+  interval.high_ns = values[n - k];
+  return interval;
+}
+
+EditRefusal refusal_of_run(const FlowReport& report) {
+  constexpr double kLeastLinked = 0.9;
+  const FlowEvidence& evidence = report.evidence;
+  const FlowTotals& total = report.total;
+  if (evidence.works == 0) return EditRefusal::kNothing;
+  if (!(share(evidence.linked_ns, evidence.work_ns) >= kLeastLinked)) return EditRefusal::kUnlinked;
+  if (total.idle_ns > 0 && total[FlowCause::kCold] * 2 >= total.idle_ns &&
+      total[FlowCause::kCold] * 10 >= total.window_ns * 3) {
+    return EditRefusal::kCold;
+  }
+  if (!(std::abs(report.fit.model_error) <= kMostModelError)) return EditRefusal::kModelError;
+  if (!(report.fit.unexplained_share <= kMostUnexplained)) return EditRefusal::kUnexplained;
+  return EditRefusal::kNone;
+}
+
+std::vector<EditRequest> usual_edits(const FlowReport& report) {
+  std::vector<EditRequest> edits = {
+      {.kind = EditKind::kGraph}, {.kind = EditKind::kFasterCpu, .factor = 1.3},
+      {.kind = EditKind::kInput}, {.kind = EditKind::kSync},
+      {.kind = EditKind::kAlloc}, {.kind = EditKind::kCopies},
+      {.kind = EditKind::kComm}};
+  if (report.total[FlowCause::kCold] > 0) edits.push_back({.kind = EditKind::kWarm});
+  return edits;
+}
+
+WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
+                     const WhatIfOptions& options) {
+  const Explorer explorer(model, iterations, report);
+  WhatIf found;
+  found.refusal = refusal_of_run(report);
+  found.iterations = explorer.iterations();
+  found.makespan_ns = explorer.makespan();
+  found.window_ns = report.window.end_ns - report.window.start_ns;
+  const EditMaker maker(model.run, iterations);
+  const bool asked = !options.edits.empty();
+  for (const EditRequest& request : asked ? options.edits : usual_edits(report)) {
+    TriedLever lever;
+    lever.edit = maker.make(request);
+    const bool cold_start = found.refusal == EditRefusal::kCold && request.kind == EditKind::kWarm;
+    if (found.refusal != EditRefusal::kNone && !cold_start) lever.edit.refusal = found.refusal;
+    if (lever.edit.refusal == EditRefusal::kNone) lever.alone = explorer.gain({&lever.edit});
+    found.levers.push_back(std::move(lever));
+  }
+  if (!options.joint || found.refusal != EditRefusal::kNone) return found;
+  const auto least_ns =
+      static_cast<int64_t>(std::ceil(options.least_share * static_cast<double>(found.window_ns)));
+  find_order(explorer, asked ? 0 : std::max<int64_t>(least_ns, 1), found);
+  return found;
+}
+
+// ---- what the devices do then
+// ---------------------------------------------------------------------
+
+namespace {
+
+// Idle time of a replay, gap by gap: what the work that ends a gap came after, back to the gap's
+// begin.
+class BarMaker {
+ public:
+  BarMaker(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed)
+      : run_(run), graph_(graph), replayed_(replayed) {}
+
+  ReplayBar make() {
+    std::vector<std::vector<uint32_t>> works(run_.devices.size());
+    for (uint32_t w = 0; w < run_.works.size(); ++w) works[run_.works[w].device].push_back(w);
+    for (auto& of_device : works) {
+      std::stable_sort(of_device.begin(), of_device.end(),
+                       [this](uint32_t a, uint32_t b) { return begin_ns(a) < begin_ns(b); });
+      if (!of_device.empty()) add_device(of_device);
+    }
+    return bar_;
+  }
+
+ private:
+  int64_t begin_ns(uint32_t w) const { return replayed_.times_ns[graph_.work_point(w, false)]; }
+  int64_t end_ns(uint32_t w) const { return replayed_.times_ns[graph_.work_point(w, true)]; }
+
+  void add_device(const std::vector<uint32_t>& works) {
+    std::vector<Interval> by_kind[3];  // compute, collective, copy
+    int64_t reached_ns = begin_ns(works.front());
+    const int64_t first_ns = reached_ns;
+    for (const uint32_t w : works) {
+      const WorkKind kind = run_.works[w].kind;
+      const size_t k = kind == WorkKind::kCompute ? 0 : kind == WorkKind::kCollective ? 1 : 2;
+      by_kind[k].push_back({begin_ns(w), end_ns(w)});
+      if (begin_ns(w) > reached_ns) add_gap({reached_ns, begin_ns(w)}, w);
+      reached_ns = std::max(reached_ns, end_ns(w));
+    }
+    const std::vector<Interval> compute = merge_intervals(std::move(by_kind[0]));
+    const std::vector<Interval> collective =
+        subtract(merge_intervals(std::move(by_kind[1])), compute);
+    std::vector<Interval> copy = subtract(merge_intervals(std::move(by_kind[2])), compute);
+    copy = subtract(copy, collective);
+    bar_.window_ns += reached_ns - first_ns;
+    bar_.compute_ns += length_ns(compute);
+    bar_.collective_ns += length_ns(collective);
+    bar_.copy_ns += length_ns(copy);
+  }
+
+  int64_t& of(FlowCause cause) { return bar_.cause_ns[static_cast<size_t>(cause)]; }
+
+  void add_gap(Interval gap, uint32_t work) {
+    int64_t open_ns = gap.end_ns;  // not explained yet: from the gap's begin to here
+    uint32_t p = graph_.work_point(work, false);
+    while (p != kNoPoint && open_ns > gap.start_ns) {
+      const PathStep step = binding_step(graph_, replayed_, p);
+      const uint32_t source = graph_.source[step.edge];
+      const int64_t from_ns = source == kNoPoint ? graph_.start_ns : replayed_.times_ns[source];
+      const int64_t lag_end_ns = std::max(from_ns + step.lag_ns, gap.start_ns);
+      if (lag_end_ns < open_ns) {
+        const bool unseen = step.residual_ns > kFlowMarginNs;
+        of(unseen ? FlowCause::kUnseen : FlowCause::kLatency) += open_ns - lag_end_ns;
+        open_ns = lag_end_ns;
+      }
+      const int64_t lag_begin_ns = std::max(from_ns, gap.start_ns);
+      if (lag_begin_ns < open_ns) {
+        add_lag(step, open_ns - lag_begin_ns);
+        open_ns = lag_begin_ns;
+      }
+      p = source;
+    }
+    of(FlowCause::kNoEvidence) += open_ns - gap.start_ns;
+  }
+
+  void add_lag(const PathStep& step, int64_t ns) {
+    switch (step.kind) {
+      case EdgeKind::kSegment:
+      case EdgeKind::kHandOver:
+        add_parts(step, ns);
+        break;
+      case EdgeKind::kCall:
+        of(run_.calls[graph_.point(step.point).row].kind) += ns;
+        break;
+      case EdgeKind::kReturn:
+        of(FlowCause::kSync) += ns;
+        break;
+      case EdgeKind::kLaunch:
+      case EdgeKind::kStream:
+      case EdgeKind::kEvent:
+        of(FlowCause::kLatency) += ns;
+        break;
+      case EdgeKind::kQueue:
+      case EdgeKind::kWork:
+        of(FlowCause::kWaitOther) += ns;
+        break;
+      case EdgeKind::kStart:
+        of(FlowCause::kNoEvidence) += ns;
+        break;
+    }
+  }
+
+  // Of a segment that lies in the gap in part, its parts by their shares: their order is not kept.
+  void add_parts(const PathStep& step, int64_t ns) {
+    const auto at =
+        std::lower_bound(graph_.segment_edge.begin(), graph_.segment_edge.end(), step.edge);
+    const auto s = static_cast<size_t>(at - graph_.segment_edge.begin());
+    int64_t whole_ns = 0;
+    for (uint32_t k = graph_.first_part[s]; k < graph_.first_part[s + 1]; ++k) {
+      whole_ns += replayed_.part_ns[k];
+    }
+    int64_t left_ns = ns;
+    FlowCause last = FlowCause::kHostGap;
+    for (uint32_t k = graph_.first_part[s]; k < graph_.first_part[s + 1]; ++k) {
+      last = graph_.part_cause[k];
+      const auto part_ns =
+          static_cast<int64_t>(static_cast<double>(ns) * share(replayed_.part_ns[k], whole_ns));
+      const int64_t taken_ns = std::min(part_ns, left_ns);
+      of(last) += taken_ns;
+      left_ns -= taken_ns;
+    }
+    of(last) += left_ns;
+  }
+
+  const FlowRun& run_;
+  const FlowGraph& graph_;
+  const Replayed& replayed_;
+  ReplayBar bar_;
+};
+
+}  // namespace
+
+ReplayBar replay_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed) {
+  return BarMaker(run, graph, replayed).make();
+}
+
+}  // namespace assay

@@ -1,0 +1,95 @@
+#pragma once
+
+// What changes would give: replays of the run with edits, one by one and together. Everything that
+// an edit does not touch stays as recorded; work that runs beside other work keeps its duration.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "flow/edits.h"
+#include "flow/flow.h"
+
+namespace assay {
+
+// Durations of iterations, from the end of the last device work launched in one to that of the
+// next: n of them, after the first.
+struct StepTimes {
+  size_t n = 0;
+  int64_t median_ns = 0;
+};
+
+// What one edit gives, or several.
+struct Gain {
+  int64_t run_ns = 0;  // makespan as recorded less that of the replay
+  // Per iteration; n = 0: fewer than two iterations.
+  StepTimes before;
+  StepTimes after;
+  // Median of what an iteration becomes shorter by, and its interval: of six iterations or more
+  // the order statistics that hold the median with 95 %, of two to five the least and the most; of
+  // one no interval. The lower end is the smaller one of both rules for unexplained time.
+  int64_t step_ns = 0;
+  int64_t low_ns = 0;
+  int64_t high_ns = 0;
+};
+
+struct TriedLever {
+  Edit edit;
+  Gain alone;
+  int64_t in_order_ns = 0;  // of the run, on top of those before it in `order`
+  bool listed = false;      // in `order`
+};
+
+// What the devices do between their first and their last work, in a replay.
+struct ReplayBar {
+  int64_t window_ns = 0;  // compute + collective + copy + causes
+  int64_t compute_ns = 0;
+  int64_t collective_ns = 0;
+  int64_t copy_ns = 0;
+  CauseTimes cause_ns{};  // idle time, by what the work that ends the gap came after
+};
+
+struct WhatIf {
+  EditRefusal refusal = EditRefusal::kNone;  // of all edits
+  size_t iterations = 0;                     // with device work
+  int64_t makespan_ns = 0;
+  int64_t window_ns = 0;
+  std::vector<TriedLever> levers;  // as asked
+  std::vector<size_t> order;  // of `levers`: each the one that gives most on top of those before it
+  Gain joint;                 // all of `order`; its run_ns is the sum of in_order_ns
+  ReplayBar before;
+  ReplayBar after;
+  CriticalPath path_after;
+};
+
+struct WhatIfOptions {
+  std::vector<EditRequest> edits;  // none: every lever that applies
+  bool joint = true;               // order, joint gain and what binds then; else each alone
+  double least_share = 0.01;       // of the window; levers below it are not listed, asked ones are
+};
+
+// Reasons against any replay of this run.
+EditRefusal refusal_of_run(const FlowReport& report);
+
+// The levers that are tried when none is named, in a fixed order.
+std::vector<EditRequest> usual_edits(const FlowReport& report);
+
+// report: of the same run.
+WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
+                     const WhatIfOptions& options);
+
+// Durations of iterations as recorded.
+StepTimes recorded_steps(const FlowModel& model, const Windows& iterations);
+
+// The interval of the median of values, as in Gain; values are reordered, at least one.
+struct MedianInterval {
+  int64_t median_ns = 0;
+  int64_t low_ns = 0;
+  int64_t high_ns = 0;
+};
+MedianInterval median_interval(std::vector<int64_t>& values);
+
+ReplayBar replay_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed);
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+#pragma once
+
+// What a replay said before the other recording was read: written down, to be scored later.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+struct FrozenGain {
+  std::string tool_version;
+  std::string trace;               // name of the recording it was made from
+  std::vector<std::string> edits;  // as `--edit` takes them
+  bool at_most = true;             // some edit removes something at no cost; else predicted
+  bool per_iteration = false;      // else of the whole run
+  int64_t iterations = 0;          // durations behind the medians
+  int64_t before_ns = 0;
+  int64_t after_ns = 0;
+  int64_t gain_ns = 0;
+  int64_t low_ns = 0;  // of the gain; both 0 with fewer than two durations
+  int64_t high_ns = 0;
+};
+
+// docs/formats/prediction.md.
+std::string frozen_text(const FrozenGain& prediction);
+Result<FrozenGain> parse_frozen(std::string_view text);
+
+// What the other recording says of it.
+struct FrozenScore {
+  int64_t measured_ns = 0;       // the other recording's duration, as `after_ns`
+  int64_t measured_gain_ns = 0;  // before_ns - measured_ns
+  double signed_error = 0;       // (after_ns - measured_ns) / measured_ns
+  bool exceeded = false;         // of "at most": the gain is larger than was told
+  bool in_interval = false;      // the gain lies within low_ns to high_ns
+  bool has_interval = false;
+};
+FrozenScore score_frozen(const FrozenGain& prediction, int64_t measured_ns);
+
+}  // namespace assay

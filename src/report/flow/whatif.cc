@@ -1,0 +1,654 @@
+// What changes would give: sentences and tables. Every number is that of a replay.
+
+#include "report/flow/whatif.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "base/numbers.h"
+#include "flow/cause.h"
+#include "kernels/name.h"
+#include "report/document/units.h"
+#include "report/flow/results.h"
+#include "report/run/results.h"
+
+namespace assay {
+namespace {
+
+std::string left_of(const Edit& edit) {
+  const double factor = edit.request.factor;
+  return factor == 0 ? "no time" : format_share(factor) + " of their time";
+}
+
+// Behind a number of iterations.
+std::string repeats(const Gain& gain) {
+  if (gain.before.n < 2) return "one iteration, no repeats";
+  return format_ns(gain.low_ns) + " to " + format_ns(gain.high_ns) + " over " +
+         format_counted(gain.before.n, "iteration", "iterations");
+}
+
+// Largest part of a critical path, and its share.
+struct Binding {
+  std::string name;
+  int64_t ns = 0;
+};
+std::vector<Binding> path_states(const CriticalPath& path) {
+  const auto work = [&path](WorkKind kind) { return path.work_ns[static_cast<size_t>(kind)]; };
+  std::vector<Binding> states = {{"compute", work(WorkKind::kCompute)},
+                                 {"collective", work(WorkKind::kCollective)},
+                                 {"copy", work(WorkKind::kCopy) + work(WorkKind::kFill)},
+                                 {"queue", path.queue_ns},
+                                 {"start", path.start_ns}};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    states.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), path.cause_ns[c]});
+  }
+  std::erase_if(states, [](const Binding& state) { return state.ns == 0; });
+  std::stable_sort(states.begin(), states.end(),
+                   [](const Binding& a, const Binding& b) { return a.ns > b.ns; });
+  return states;
+}
+
+// A state in a sentence.
+std::string state_words(const std::string& state) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
+      {"compute", "the GPU's own work"},
+      {"collective", "communication"},
+      {"copy", "copies"},
+      {"queue", "a full launch queue"},
+      {"start", "what lies before the trace"},
+      {"no_evidence", "work without launch records"},
+      {"unseen", "unseen device work"},
+      {"wait_other", "waits for other work"},
+      {"latency", "launch latency"},
+      {"sync", "synchronisation"},
+      {"cold", "one-off costs"},
+      {"alloc", "allocation"},
+      {"input", "input"},
+      {"call", "runtime calls"},
+      {"dispatch", "operators on the host"},
+      {"python", "Python"},
+      {"host_gap", "host code that was not recorded"},
+      {"nothing_asked", "nothing being asked for"},
+  }};
+  for (const auto& [key, words] : kWords) {
+    if (key == state) return std::string(words);
+  }
+  return state;
+}
+
+std::string joined_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+class WhatIfWords {
+ public:
+  explicit WhatIfWords(const WhatIfAnswer& answer)
+      : answer_(answer), found_(answer.found), program_(program_of(answer.trace)) {}
+
+  std::vector<std::string> all() const {
+    std::vector<std::string> words;
+    if (found_.refusal != EditRefusal::kNone) {
+      words.push_back("No replay is told: " + refusal_words(refused_run(), answer_.report) + ".");
+    } else {
+      words.push_back(gain());
+      for (std::string text : {then(), overlap()}) {
+        if (!text.empty()) words.push_back(std::move(text));
+      }
+    }
+    words.push_back(model());
+    for (std::string text : {warm(), refused()}) {
+      if (!text.empty()) words.push_back(std::move(text));
+    }
+    return words;
+  }
+
+ private:
+  Edit refused_run() const {
+    Edit edit;
+    edit.refusal = found_.refusal;
+    return edit;
+  }
+
+  std::string gain() const {
+    if (found_.order.empty()) return nothing();
+    std::vector<std::string> with;
+    bool predicted = true;
+    for (const size_t i : found_.order) {
+      with.push_back(edit_words(found_.levers[i].edit, program_));
+      predicted = predicted && found_.levers[i].edit.predicted;
+    }
+    const Gain& joint = found_.joint;
+    const bool steps = joint.before.n > 0;
+    const int64_t before_ns = steps ? joint.before.median_ns : found_.makespan_ns;
+    const int64_t after_ns = steps ? joint.after.median_ns : found_.makespan_ns - joint.run_ns;
+    const int64_t gain_ns = steps ? joint.step_ns : joint.run_ns;
+    std::string text = "With " + joined_words(with) + (steps ? " an iteration" : " the run") +
+                       " takes " + format_ns(after_ns) + " instead of " + format_ns(before_ns) +
+                       ": " + (predicted ? "" : "at most ") + format_ns(gain_ns) + " (" +
+                       format_share(share(gain_ns, before_ns)) + ") less";
+    return text + (steps ? ", " + repeats(joint) : ", one run, no repeats") + ".";
+  }
+
+  std::string nothing() const {
+    std::string text =
+        answer_.asked ? "These edits give nothing in this run" : "No lever gives 1 % of this run";
+    const std::vector<Binding> states = path_states(answer_.report.path);
+    if (states.empty()) return text + ".";
+    return text + ": " + state_words(states[0].name) + " is " +
+           format_share(share(states[0].ns, answer_.report.path.makespan_ns)) +
+           " of its critical path.";
+  }
+
+  std::string then() const {
+    if (found_.order.empty()) return "";
+    const std::vector<Binding> states = path_states(found_.path_after);
+    if (states.empty()) return "";
+    return "What binds then is " + state_words(states[0].name) + ": " +
+           format_share(share(states[0].ns, found_.path_after.makespan_ns)) +
+           " of the critical path" +
+           (states.size() > 1
+                ? ", before " + state_words(states[1].name) + " (" +
+                      format_share(share(states[1].ns, found_.path_after.makespan_ns)) + ")"
+                : "") +
+           ".";
+  }
+
+  std::string overlap() const {
+    return found_.order.empty() ? ""
+                                : "Work that then runs beside other work keeps its recorded time: "
+                                  "contention is not modelled.";
+  }
+
+  std::string model() const {
+    const FlowFit& fit = answer_.report.fit;
+    return "The model alone makes this run " + format_share(std::abs(fit.model_error)) +
+           (fit.model_error < 0 ? " shorter" : " longer") + " than recorded; " +
+           format_share(fit.unexplained_share) + " of its critical path is unexplained.";
+  }
+
+  std::string warm() const {
+    for (const TriedLever& lever : found_.levers) {
+      if (lever.edit.request.kind != EditKind::kWarm || lever.edit.refusal != EditRefusal::kNone) {
+        continue;
+      }
+      if (lever.alone.run_ns * 100 < found_.window_ns) return "";
+      return "One-off costs are " + format_ns(lever.alone.run_ns) + " of the run, which take " +
+             format_ns(found_.makespan_ns - lever.alone.run_ns) +
+             " without them: no gain, record after the warm-up.";
+    }
+    return "";
+  }
+
+  // What was asked for and is not told; of the usual levers only what is worth recording for.
+  std::string refused() const {
+    if (found_.refusal != EditRefusal::kNone) return "";
+    std::string text;
+    for (const TriedLever& lever : found_.levers) {
+      const EditRefusal refusal = lever.edit.refusal;
+      if (refusal == EditRefusal::kNone) continue;
+      if (!answer_.asked && refusal == EditRefusal::kNothing) continue;
+      text += (text.empty() ? "Not told: " : "; ") + edit_text(lever.edit.request) + ", since " +
+              refusal_words(lever.edit, answer_.report);
+    }
+    return text.empty() ? "" : text + ".";
+  }
+
+  const WhatIfAnswer& answer_;
+  const WhatIf& found_;
+  const Program program_;
+};
+
+// ---- tables -----------------------------------------------------------------------------------
+
+// Listed ones in their order, then the others by what they give, refused ones last.
+std::vector<const TriedLever*> in_order(const WhatIf& found) {
+  std::vector<const TriedLever*> levers;
+  for (const size_t i : found.order) levers.push_back(&found.levers[i]);
+  std::vector<const TriedLever*> rest;
+  for (const TriedLever& lever : found.levers) {
+    if (!lever.listed) rest.push_back(&lever);
+  }
+  std::stable_sort(rest.begin(), rest.end(), [](const TriedLever* a, const TriedLever* b) {
+    const bool a_told = a->edit.refusal == EditRefusal::kNone;
+    const bool b_told = b->edit.refusal == EditRefusal::kNone;
+    if (a_told != b_told) return a_told;
+    return a->alone.run_ns > b->alone.run_ns;
+  });
+  levers.insert(levers.end(), rest.begin(), rest.end());
+  return levers;
+}
+
+Table whatif_levers_table(const WhatIfAnswer& answer) {
+  using Row = const TriedLever*;
+  const WhatIf& found = answer.found;
+  const Program program = program_of(answer.trace);
+  const auto told = [](Row lever) { return lever->edit.refusal == EditRefusal::kNone; };
+  const auto steps = [](Row lever) { return lever->alone.before.n > 0; };
+  const auto value = [told](auto number) {
+    return [told, number](Row lever) { return told(lever) ? Value(number(lever)) : Value(); };
+  };
+  const std::vector<Row> levers = in_order(found);
+  const bool any_steps = found.iterations > 1;
+  TableOf table(levers, {.key = "levers", .title = "Levers, each alone and one after the other"});
+  table.add(
+           keys::name, [](Row l) { return edit_text(l->edit.request); }, elastic())
+      .add(
+          keys::edits, [&](Row l) { return edit_words(l->edit, program); }, Show::kDataOnly)
+      .add(keys::kind, [](Row l) { return certainty_words(l->edit); })
+      .add(keys::before_ns,
+           value([&](Row l) { return steps(l) ? l->alone.before.median_ns : found.makespan_ns; }),
+           Show::kDataOnly)
+      .add(keys::after_ns, value([&](Row l) {
+             return steps(l) ? l->alone.after.median_ns : found.makespan_ns - l->alone.run_ns;
+           }),
+           shown_if(any_steps))
+      .add(keys::gain_ns,
+           value([&](Row l) { return steps(l) ? l->alone.step_ns : l->alone.run_ns; }),
+           shown_if(any_steps))
+      .add(
+          keys::low95_ns,
+          [&](Row l) {
+            return told(l) && l->alone.before.n > 1 ? Value(l->alone.low_ns) : Value();
+          },
+          shown_if(any_steps))
+      .add(
+          keys::high95_ns,
+          [&](Row l) {
+            return told(l) && l->alone.before.n > 1 ? Value(l->alone.high_ns) : Value();
+          },
+          shown_if(any_steps))
+      .add(keys::run_gain_ns, value([](Row l) { return l->alone.run_ns; }))
+      .add(keys::gain_in_order_ns,
+           [](Row l) { return l->listed ? Value(l->in_order_ns) : Value(); })
+      .add(keys::refused, [&](Row l) {
+        return told(l) ? Value() : Value(std::string(edit_refusal_word(l->edit.refusal)));
+      });
+  return std::move(table);
+}
+
+struct BarRow {
+  std::string state;
+  int64_t before_ns = 0;
+  int64_t after_ns = 0;
+};
+
+Table bar_table(const WhatIf& found) {
+  const ReplayBar& a = found.before;
+  const ReplayBar& b = found.after;
+  std::vector<BarRow> rows = {{"compute", a.compute_ns, b.compute_ns},
+                              {"collective", a.collective_ns, b.collective_ns},
+                              {"copy", a.copy_ns, b.copy_ns}};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    rows.push_back(
+        {std::string(flow_cause_name(static_cast<FlowCause>(c))), a.cause_ns[c], b.cause_ns[c]});
+  }
+  std::erase_if(rows, [](const BarRow& row) { return row.before_ns == 0 && row.after_ns == 0; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const BarRow& x, const BarRow& y) { return x.before_ns > y.before_ns; });
+  TableOf table(rows,
+                {.key = "states",
+                 .title = "The devices between their first and their last work, now and then"});
+  table.add(keys::state, &BarRow::state)
+      .add(keys::state_before_ns, &BarRow::before_ns)
+      .add(keys::state_before_share,
+           [&](const BarRow& row) { return share(row.before_ns, a.window_ns); })
+      .add(keys::state_after_ns, &BarRow::after_ns)
+      .add(keys::state_after_share,
+           [&](const BarRow& row) { return share(row.after_ns, b.window_ns); });
+  return std::move(table);
+}
+
+Table next_table(const WhatIf& found) {
+  const std::vector<Binding> states = path_states(found.path_after);
+  TableOf table(states, {.key = "next", .title = "What stands on the critical path then"});
+  table.add(keys::state, &Binding::name)
+      .add(keys::ns, &Binding::ns)
+      .add(keys::of_path,
+           [&](const Binding& state) { return share(state.ns, found.path_after.makespan_ns); });
+  return std::move(table);
+}
+
+Facts identity_facts(const WhatIfAnswer& answer) {
+  const FlowFit& fit = answer.report.fit;
+  return {.key = "identity",
+          .title = "How far the replay is the run",
+          .items = {data_fact(keys::recorded_ns, fit.makespan_ns),
+                    data_fact(keys::replayed_ns,
+                              fit.identity_errors == 0 ? Value(fit.makespan_ns) : Value()),
+                    data_fact(keys::identity_errors, fit.identity_errors),
+                    data_fact(keys::model_error, finite_value(fit.model_error)),
+                    data_fact(keys::unexplained_share, finite_value(fit.unexplained_share))},
+          .show = Show::kDataOnly};
+}
+
+Facts joint_facts(const WhatIfAnswer& answer) {
+  const WhatIf& found = answer.found;
+  const Gain& joint = found.joint;
+  const bool told = found.refusal == EditRefusal::kNone;
+  const bool steps = joint.before.n > 0;
+  const auto value = [told](int64_t ns) { return told ? Value(ns) : Value(); };
+  return {
+      .key = "joint",
+      .items = {data_fact(keys::per, steps ? "iteration" : "run"),
+                data_fact(keys::iterations_used, static_cast<uint64_t>(joint.before.n)),
+                data_fact(keys::before_ns,
+                          value(steps ? joint.before.median_ns : found.makespan_ns)),
+                data_fact(keys::after_ns,
+                          value(steps ? joint.after.median_ns : found.makespan_ns - joint.run_ns)),
+                data_fact(keys::gain_ns, value(steps ? joint.step_ns : joint.run_ns)),
+                data_fact(keys::low95_ns, joint.before.n > 1 ? Value(joint.low_ns) : Value()),
+                data_fact(keys::high95_ns, joint.before.n > 1 ? Value(joint.high_ns) : Value()),
+                data_fact(keys::run_gain_ns, value(joint.run_ns)),
+                data_fact(keys::refused,
+                          told ? Value() : Value(std::string(edit_refusal_word(found.refusal))))},
+      .show = Show::kDataOnly};
+}
+
+}  // namespace
+
+std::string edit_words(const Edit& edit, const Program& program) {
+  const std::string& pattern = edit.request.pattern;
+  const std::string graph = program.hip ? "a HIP graph" : "a CUDA graph";
+  char speed[32];
+  std::snprintf(speed, sizeof(speed), "%.6g", edit.request.factor);
+  switch (edit.request.kind) {
+    case EditKind::kSync:
+      return (pattern.empty() ? std::string("no call waiting for the device")
+                              : "no " + pattern + " waiting for the device") +
+             (edit.value_is_read ? " (if the values read there are not needed)" : "");
+    case EditKind::kInput:
+      return "data loaded at no cost to this thread";
+    case EditKind::kAlloc:
+      return "no allocation of device memory in the loop";
+    case EditKind::kWarm:
+      return "one-off costs left out";
+    case EditKind::kHost:
+      return edit.request.factor == 0
+                 ? "the host's own work at no cost"
+                 : "the host's own work at " + format_share(edit.request.factor);
+    case EditKind::kFasterCpu:
+      return std::string("a CPU core ") + speed + " times as fast";
+    case EditKind::kKernels:
+      return "kernels " + pattern + " taking " + left_of(edit);
+    case EditKind::kFamily:
+      return pattern + " kernels taking " + left_of(edit);
+    case EditKind::kOps:
+      return "operators " + pattern + " taking " + left_of(edit) + " on the host";
+    case EditKind::kFrames:
+      return "Python " + pattern + " taking " + left_of(edit);
+    case EditKind::kCalls:
+      return "calls " + pattern + " taking " + left_of(edit);
+    case EditKind::kCopies:
+      return "copies hidden";
+    case EditKind::kComm:
+      return "communication hidden (one rank: waiting for others included)";
+    case EditKind::kGraph:
+      return graph + " in each iteration";
+    case EditKind::kFuse:
+      return "the chain " + pattern + " fused";
+  }
+  return "";
+}
+
+std::string certainty_words(const Edit& edit) { return edit.predicted ? "predicted" : "at most"; }
+
+std::string refusal_words(const Edit& edit, const FlowReport& report) {
+  const FlowEvidence& evidence = report.evidence;
+  switch (edit.refusal) {
+    case EditRefusal::kNone:
+      return "";
+    case EditRefusal::kModelError:
+      return "the model alone misses the run by " + format_share(std::abs(report.fit.model_error)) +
+             "; record from an earlier start, with all processes and the rows of waits";
+    case EditRefusal::kUnexplained:
+      return format_share(report.fit.unexplained_share) +
+             " of the critical path are waits for something that was not recorded; record from an "
+             "earlier start, with all processes and the rows of waits";
+    case EditRefusal::kUnlinked:
+      return "launch calls are recorded for " +
+             format_share(share(evidence.linked_ns, evidence.work_ns)) +
+             " of the device time only; record the runtime's calls, with the CPU side";
+    case EditRefusal::kCold:
+      return "one-off costs fill most of the idle time; record after the warm-up";
+    case EditRefusal::kNothing:
+      return evidence.works == 0 ? "there is no device work"
+                                 : "nothing in this run is of that kind or name";
+    case EditRefusal::kFewIterations:
+      return "that needs two iterations or more of work; record some, or mark them (--window)";
+    case EditRefusal::kVaries:
+      return "fewer than 80 % of the iterations run the same kernels; fix the shapes first";
+    case EditRefusal::kInGraphs:
+      return "half of the device time is in graphs already";
+    case EditRefusal::kChainVaries:
+      return "the chain's first kernel is not always followed by the others";
+    case EditRefusal::kNeedsRanks:
+      return "one rank says nothing about it; give all ranks";
+  }
+  return "";
+}
+
+std::vector<std::string> whatif_words(const WhatIfAnswer& answer) {
+  return WhatIfWords(answer).all();
+}
+
+Section whatif_section(const WhatIfAnswer& answer) {
+  Section section{
+      .key = "whatif",
+      .title = "What changes would give",
+      .blocks = {identity_facts(answer), joint_facts(answer), whatif_levers_table(answer)}};
+  if (answer.found.order.empty()) return section;
+  section.blocks.push_back(bar_table(answer.found));
+  section.blocks.push_back(next_table(answer.found));
+  return section;
+}
+
+std::vector<Item> whatif_overview(const WhatIf& found) {
+  const bool steps = found.joint.before.n > 0;
+  return {fact(keys::before_ns, steps ? found.joint.before.median_ns : found.makespan_ns),
+          fact(keys::after_ns,
+               steps ? found.joint.after.median_ns : found.makespan_ns - found.joint.run_ns)};
+}
+
+// ---- predictions ------------------------------------------------------------------------------
+
+std::vector<std::string> score_words(const FrozenGain& prediction, const FrozenScore& score) {
+  const std::string whole = prediction.per_iteration ? "An iteration" : "The run";
+  std::string text = whole + " takes " + format_ns(score.measured_ns) + " here; " +
+                     format_ns(prediction.after_ns) + " was " +
+                     (prediction.at_most ? "the least that was told" : "predicted") + ", " +
+                     format_share(std::abs(score.signed_error)) +
+                     (score.signed_error < 0 ? " too little." : " too much.");
+  std::string held =
+      "The gain is " + format_ns(score.measured_gain_ns) + " of " + format_ns(prediction.before_ns);
+  if (prediction.at_most) {
+    held += std::string(score.exceeded ? ": more than" : ": not more than") + " the " +
+            format_ns(prediction.gain_ns) + " that were told as the most.";
+  } else if (score.has_interval) {
+    held += std::string(score.in_interval ? ": inside" : ": outside of") + " the interval from " +
+            format_ns(prediction.low_ns) + " to " + format_ns(prediction.high_ns) + ".";
+  } else {
+    held += "; no interval was told.";
+  }
+  return {std::move(text), std::move(held), "One pair proves nothing about the next."};
+}
+
+Section score_section(const FrozenGain& prediction, const FrozenScore& score) {
+  const auto if_told = [](bool told, bool value) { return told ? Value(value) : Value(); };
+  return {
+      .key = "score",
+      .title = "The prediction and what came of it",
+      .blocks = {Facts{
+          .items = {
+              data_fact(keys::tool_version, prediction.tool_version),
+              fact(keys::edits, Value::List(prediction.edits)),
+              fact(keys::kind, prediction.at_most ? "at most" : "predicted"),
+              fact(keys::per, prediction.per_iteration ? "iteration" : "run"),
+              fact(keys::before_ns, prediction.before_ns),
+              fact(keys::after_ns, prediction.after_ns),
+              fact(keys::after_measured_ns, score.measured_ns),
+              fact(keys::signed_error, finite_value(score.signed_error)),
+              fact(keys::gain_ns, prediction.gain_ns), data_fact(keys::low95_ns, prediction.low_ns),
+              data_fact(keys::high95_ns, prediction.high_ns),
+              fact(keys::gain_measured_ns, score.measured_gain_ns),
+              data_fact(keys::exceeded, if_told(prediction.at_most, score.exceeded)),
+              data_fact(keys::in_interval, if_told(score.has_interval, score.in_interval))}}}};
+}
+
+// ---- critical path ----------------------------------------------------------------------------
+
+namespace {
+
+std::string part_name(const Trace& trace, const PathPart& part) {
+  const PathSlice& of = part.of;
+  if (of.kind == PathPartKind::kLatency) {
+    switch (of.edge) {
+      case EdgeKind::kLaunch:
+        return "launch to start";
+      case EdgeKind::kStream:
+        return "between works of a stream";
+      case EdgeKind::kEvent:
+        return "after an event";
+      case EdgeKind::kReturn:
+        return "return of a wait";
+      default:
+        return "small waits";
+    }
+  }
+  if (!of.name) return of.kind == PathPartKind::kHost ? "not recorded" : "";
+  const std::string_view name = trace.text(of.name);
+  return of.source == RowSource::kActivity ? describe_kernel(name) : std::string(name);
+}
+
+std::string part_cause(const PathPart& part) {
+  switch (part.of.kind) {
+    case PathPartKind::kWork:
+      return part.of.work == WorkKind::kCompute      ? "compute"
+             : part.of.work == WorkKind::kCollective ? "collective"
+                                                     : "copy";
+    case PathPartKind::kQueue:
+      return "queue";
+    case PathPartKind::kStart:
+      return "start";
+    default:
+      return std::string(flow_cause_name(part.of.cause));
+  }
+}
+
+Table path_causes_table(const PathAnswer& answer) {
+  const std::vector<Binding> states = path_states(answer.report.path);
+  TableOf table(states, {.key = "causes", .title = "The critical path by cause"});
+  table.add(keys::state, &Binding::name)
+      .add(keys::ns, &Binding::ns)
+      .add(keys::of_path,
+           [&](const Binding& state) { return share(state.ns, answer.report.path.makespan_ns); });
+  return std::move(table);
+}
+
+Table path_parts_table(const PathAnswer& answer) {
+  const int64_t makespan_ns = answer.report.path.makespan_ns;
+  TableOf table(answer.parts, {.key = "parts", .title = "The critical path by what stands on it"});
+  table
+      .add(
+          keys::name, [&](const PathPart& part) { return part_name(answer.trace, part); },
+          elastic())
+      .add(keys::kind,
+           [](const PathPart& part) { return std::string(path_part_kind_name(part.of.kind)); })
+      .add(keys::cause, part_cause)
+      .add(keys::ns, &PathPart::ns)
+      .add(keys::of_path, [&](const PathPart& part) { return share(part.ns, makespan_ns); })
+      .add(keys::slices, &PathPart::slices)
+      .add(keys::longest_slice_ns,
+           [](const PathPart& part) { return part.of.span.end_ns - part.of.span.start_ns; });
+  return std::move(table);
+}
+
+Table path_ops_table(const PathAnswer& answer) {
+  const int64_t makespan_ns = answer.report.path.makespan_ns;
+  TableOf table(answer.ops, {.key = "ops",
+                             .title = "The critical path by outermost operator",
+                             .show = shown_if(answer.ops.size() > 1)});
+  table
+      .add(
+          keys::name,
+          [&](const PathOp& op) {
+            return op.name ? std::string(answer.trace.text(op.name)) : "outside of operators";
+          },
+          elastic())
+      .add(keys::ns, &PathOp::ns)
+      .add(keys::of_path, [&](const PathOp& op) { return share(op.ns, makespan_ns); })
+      .add(keys::path_device_ns, &PathOp::device_ns)
+      .add(keys::path_host_ns, [](const PathOp& op) { return op.ns - op.device_ns; });
+  return std::move(table);
+}
+
+struct OpenedRow {
+  FlowCause cause = FlowCause::kUnseen;
+  int64_t ns = 0;
+  std::array<int64_t, kOpenings> by{};
+};
+
+}  // namespace
+
+std::vector<std::string> path_words(const PathAnswer& answer) {
+  const CriticalPath& path = answer.report.path;
+  const std::vector<Binding> states = path_states(path);
+  if (states.empty()) return {};
+  std::string text = "On the critical path of " + format_ns(path.makespan_ns) + " stand " +
+                     state_words(states[0].name) + " for " +
+                     format_share(share(states[0].ns, path.makespan_ns));
+  if (states.size() > 1) {
+    text += " and " + state_words(states[1].name) + " for " +
+            format_share(share(states[1].ns, path.makespan_ns));
+  }
+  std::string longest;
+  for (const PathPart& part : answer.parts) {
+    const std::string name = part_name(answer.trace, part);
+    if (!part.of.name || name.empty()) continue;
+    longest = "; most of one name: " + name + ", " + format_ns(part.ns);
+    break;
+  }
+  return {text + longest + "."};
+}
+
+Section path_section(const PathAnswer& answer) {
+  return {.key = "path",
+          .title = "The critical path",
+          .blocks = {Facts{.items = {fact(keys::makespan_ns, answer.report.path.makespan_ns)}},
+                     path_causes_table(answer), path_parts_table(answer), path_ops_table(answer)}};
+}
+
+Section opened_by_section(const FlowReport& report) {
+  std::vector<OpenedRow> rows;
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    if (report.total.cause_ns[c] == 0) continue;
+    rows.push_back(
+        {static_cast<FlowCause>(c), report.total.cause_ns[c], report.total.opened_ns[c]});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const OpenedRow& a, const OpenedRow& b) { return a.ns > b.ns; });
+  const auto by = [](OpenedBy opened) {
+    return [opened](const OpenedRow& row) { return row.by[static_cast<size_t>(opened)]; };
+  };
+  TableOf table(rows,
+                {.key = "opened_by", .title = "Idle time by cause, and by how its gap began"});
+  table
+      .add(keys::state,
+           [](const OpenedRow& row) { return std::string(flow_cause_name(row.cause)); })
+      .add(keys::ns, &OpenedRow::ns)
+      .add(keys::opened_sync_ns, by(OpenedBy::kSync))
+      .add(keys::opened_host_ns, by(OpenedBy::kHost))
+      .add(keys::opened_queued_ns, by(OpenedBy::kQueued))
+      .add(keys::opened_first_ns, by(OpenedBy::kFirst))
+      .add(keys::opened_unknown_ns, by(OpenedBy::kUnknown));
+  return {.key = "", .title = "How idle time began", .blocks = {std::move(table)}};
+}
+
+}  // namespace assay

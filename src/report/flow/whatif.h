@@ -1,0 +1,56 @@
+#pragma once
+
+// What changes would give, and what stands on the critical path: words and tables.
+
+#include <string>
+#include <vector>
+
+#include "flow/path_parts.h"
+#include "flow/whatif.h"
+#include "records/frozen_gain.h"
+#include "report/document/document.h"
+#include "report/flow/section.h"
+
+namespace assay {
+
+struct WhatIfAnswer {
+  const Trace& trace;
+  const FlowReport& report;
+  const WhatIf& found;
+  bool asked = false;  // edits were named; else those that apply were tried
+};
+
+// What an edit does, to follow "with": "a CUDA graph in each iteration".
+std::string edit_words(const Edit& edit, const Program& program);
+// Why an edit is not told and what to record, without a full stop.
+std::string refusal_words(const Edit& edit, const FlowReport& report);
+// "at most" or "predicted".
+std::string certainty_words(const Edit& edit);
+
+// The answer: the step before and after, what binds then, how far the model can be trusted, what
+// is not told and why.
+std::vector<std::string> whatif_words(const WhatIfAnswer& answer);
+// "whatif": identity, answer, levers, states, next.
+Section whatif_section(const WhatIfAnswer& answer);
+// The few numbers by which traces are compared.
+std::vector<Item> whatif_overview(const WhatIf& found);
+
+// What the other recording says of a prediction.
+std::vector<std::string> score_words(const FrozenGain& prediction, const FrozenScore& score);
+// "score": what was told, what was measured, and how far they are apart.
+Section score_section(const FrozenGain& prediction, const FrozenScore& score);
+
+// The recorded critical path, summed.
+struct PathAnswer {
+  const Trace& trace;
+  const FlowReport& report;
+  std::vector<PathPart> parts;
+  std::vector<PathOp> ops;
+};
+std::vector<std::string> path_words(const PathAnswer& answer);
+// "path": makespan, causes, parts, ops; each table sums to the makespan.
+Section path_section(const PathAnswer& answer);
+// "opened_by": causes of idle time by how their gaps began; sums to the idle time.
+Section opened_by_section(const FlowReport& report);
+
+}  // namespace assay

@@ -1,0 +1,257 @@
+// Edits and what they give, on runs whose times were worked out by hand. Fewer than eight samples:
+// a launch takes 3000 ns, a successor 1500.
+
+#include "flow/whatif.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+
+#include "flow/path_parts.h"
+#include "flow/replay.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+
+// A trace with all that a replay needs.
+struct Traced {
+  explicit Traced(Trace made, Windows steps = {})
+      : trace(std::move(made)),
+        links(link_trace(trace)),
+        model(make_flow_model(trace, links)),
+        iterations(std::move(steps)),
+        report(make_flow_report(model, {})) {}
+
+  static EditRequest request(const std::string& text) {
+    const auto parsed = parse_edit(text);
+    EXPECT_TRUE(parsed) << text;
+    return *parsed;
+  }
+  Edit edit(const std::string& text) const {
+    return EditMaker(model.run, iterations).make(request(text));
+  }
+  int64_t makespan(const std::vector<std::string>& texts) const {
+    std::vector<Edit> edits;
+    for (const std::string& text : texts) edits.push_back(edit(text));
+    std::vector<const Edit*> applied;
+    for (const Edit& each : edits) applied.push_back(&each);
+    const EditedLags lags = edited_lags(model.run, model.graph, applied);
+    return makespan_ns(model.run, model.graph, replay(model.graph, {.lags_ns = &lags.lag_ns}));
+  }
+  int64_t gain(const std::vector<std::string>& texts) const {
+    return makespan({}) - makespan(texts);
+  }
+  WhatIf explore(const std::vector<std::string>& texts) const {
+    WhatIfOptions options;
+    for (const std::string& text : texts) options.edits.push_back(request(text));
+    return explore_edits(model, iterations, report, options);
+  }
+
+  Trace trace;
+  Links links;
+  FlowModel model;
+  Windows iterations;
+  FlowReport report;
+};
+
+// Example 6 of the definition: a sync, then a frame in which the device has nothing to do.
+Traced sync_run() {
+  return Traced(TraceMaker()
+                    .call(1, "cudaLaunchKernel", 0, 4000, 1)
+                    .call(1, "cudaStreamSynchronize", 4000, 34000, 2)
+                    .frame(1, "train.py(3): step", 38000, 40000)
+                    .call(1, "cudaLaunchKernel", 78000, 4000, 3)
+                    .kernel(0, 7, "k1", 6000, 30000, 1)
+                    .kernel(0, 7, "k2", 84000, 30000, 3)
+                    .build());
+}
+
+// A step every 20 us: two launches of 4 us with 2 us between them, kernels of 1 us, then silence.
+Traced step_run(int steps, bool same_kernels = true) {
+  TraceMaker maker;
+  Windows windows{WindowSource::kProfilerStep, {}, 0};
+  for (int i = 0; i < steps; ++i) {
+    const int64_t t = 20'000 * i;
+    const auto id = static_cast<uint32_t>(10 * i + 1);
+    maker.call(1, "cudaLaunchKernel", t, 4000, id);
+    maker.call(1, "cudaLaunchKernel", t + 6000, 4000, id + 1);
+    maker.call(1, "cudaLaunchKernel", t + 12000, 4000, id + 2);
+    const std::string last = same_kernels ? "c" : "c" + std::to_string(i);
+    maker.kernel(0, 7, "a", t + 7000, 1000, id);
+    maker.kernel(0, 7, "b", t + 13000, 1000, id + 1);
+    maker.kernel(0, 7, last, t + 19000, 1000, id + 2);
+    windows.windows.push_back({"step", t, t + 20'000});
+  }
+  return Traced(maker.build(), windows);
+}
+
+TEST(Edits, AreWrittenAsTheyAreRead) {
+  for (const char* text : {"sync", "sync:cudaStreamSynchronize", "input", "alloc", "warm", "host",
+                           "host=0.5", "faster_cpu=1.3", "kernel:gemm*=0.5", "kernel:a<b=c>",
+                           "family:gemm=0.25", "op:aten::mm", "frame:train.py(3): step",
+                           "call:cuda*=0.5", "copies", "comm", "cuda_graph", "fuse:a+b*+c"}) {
+    const auto request = parse_edit(text);
+    ASSERT_TRUE(request) << text;
+    EXPECT_EQ(edit_text(*request), text);
+  }
+  EXPECT_EQ(parse_edit("kernel:gemm*=0.5")->factor, 0.5);
+  EXPECT_EQ(parse_edit("kernel:gemm*=0.5")->pattern, "gemm*");
+  EXPECT_EQ(parse_edit("faster_cpu")->factor, 1.3);
+  EXPECT_EQ(parse_edit("fuse:a+b*+c")->chain, (std::vector<std::string>{"a", "b*", "c"}));
+  for (const char* text :
+       {"", "synch", "kernel", "kernel:", "kernel:a=1", "kernel:a=-0.1", "input=2", "input:x",
+        "faster_cpu=1", "fuse:a", "fuse:a++b", "sync=0", "kernel:a=nan"}) {
+    EXPECT_FALSE(parse_edit(text)) << text;
+  }
+}
+
+TEST(WhatIf, ExamplesOfTheDefinition) {
+  const Traced allocation(TraceMaker()
+                              .call(1, "hipLaunchKernel", 0, 4000, 1)
+                              .call(1, "hipFree", 5000, 55000, 2)
+                              .call(1, "hipLaunchKernel", 61000, 4000, 3)
+                              .kernel(0, 0, "k1", 6000, 10000, 1)
+                              .kernel(0, 0, "k2", 67000, 10000, 3)
+                              .build());
+  EXPECT_EQ(allocation.gain({"alloc"}), 49500);
+  EXPECT_EQ(allocation.gain({"call:hipFree"}), 49500);
+
+  const Traced run = sync_run();
+  EXPECT_EQ(run.gain({"sync"}), 34000);
+  EXPECT_EQ(run.gain({"sync:cudaStream*"}), 34000);
+  EXPECT_EQ(run.gain({"frame:train.py(3): step"}), 40000);
+  EXPECT_EQ(run.gain({"sync", "frame:*step"}), 46500);
+  EXPECT_EQ(run.gain({"sync:cudaDevice*"}), 0);
+  EXPECT_EQ(run.edit("sync:cudaDevice*").refusal, EditRefusal::kNothing);
+}
+
+TEST(WhatIf, KernelsShrinkByNameAndKind) {
+  const Traced run = sync_run();
+  // k1 ends 15000 earlier, and so do the sync, the frame and k2.
+  EXPECT_EQ(run.gain({"kernel:k1=0.5"}), 15000);
+  EXPECT_EQ(run.gain({"kernel:k?=0.5"}), 30000);
+  // Of two edits of one thing the stronger holds.
+  EXPECT_EQ(run.gain({"kernel:k1=0.5", "kernel:k*=0.9"}), 18000);
+  // Without k1 the sync itself still takes 5000, and returns 29000 earlier.
+  EXPECT_EQ(run.gain({"family:other"}), 59000);
+  EXPECT_EQ(run.edit("family:gemm").refusal, EditRefusal::kNothing);
+}
+
+TEST(WhatIf, FasterHost) {
+  const Traced run = sync_run();
+  // 40000 of frame become 20000, the launch call before k1 2000 and that before k2 2000.
+  EXPECT_EQ(run.gain({"faster_cpu=2"}), 24000);
+  EXPECT_EQ(run.gain({"host"}), 48000);
+}
+
+TEST(WhatIf, OperatorsCountWithAllInsideThem) {
+  const Traced run(TraceMaker()
+                       .op(1, "outer", 0, 50000)
+                       .op(1, "inner", 10000, 20000)
+                       .call(1, "cudaLaunchKernel", 40000, 4000, 1)
+                       .kernel(0, 7, "k", 46000, 10000, 1)
+                       .build());
+  EXPECT_EQ(run.gain({"op:inner"}), 20000);
+  EXPECT_EQ(run.gain({"op:inner=0.5"}), 10000);
+  EXPECT_EQ(run.gain({"op:outer"}), 44000);
+  EXPECT_EQ(run.gain({"op:outer", "op:inner=0.5"}), 44000);
+}
+
+TEST(WhatIf, ListAddsUpToTheJointGain) {
+  const WhatIf found = sync_run().explore({"sync", "frame:*step", "input"});
+  ASSERT_EQ(found.order.size(), 2u);
+  EXPECT_EQ(found.order[0], 1u);
+  EXPECT_EQ(found.levers[1].in_order_ns, 40000);
+  EXPECT_EQ(found.levers[0].in_order_ns, 6500);
+  EXPECT_EQ(found.joint.run_ns, 46500);
+  EXPECT_EQ(found.levers[0].alone.run_ns, 34000);
+  EXPECT_EQ(found.levers[2].edit.refusal, EditRefusal::kNothing);
+  // Then k1 and k2 follow each other: 1500 between them.
+  EXPECT_EQ(found.after.compute_ns, 60000);
+  EXPECT_EQ(found.after.window_ns, 61500);
+  EXPECT_EQ(found.after.cause_ns[static_cast<size_t>(FlowCause::kLatency)], 1500);
+  EXPECT_EQ(found.before.window_ns, 108000);
+  EXPECT_EQ(found.before.cause_ns[static_cast<size_t>(FlowCause::kPython)], 40000);
+}
+
+TEST(WhatIf, GraphOfEachIteration) {
+  const Traced run = step_run(8);
+  const WhatIf found = run.explore({"cuda_graph"});
+  ASSERT_EQ(found.levers[0].edit.refusal, EditRefusal::kNone);
+  // Of 16000 ns of host time a step the first call's 4000 are left; between steps nothing is
+  // recorded for 4000: that stays.
+  EXPECT_EQ(found.joint.before.median_ns, 20000);
+  EXPECT_EQ(found.joint.after.median_ns, 8000);
+  EXPECT_EQ(found.joint.step_ns, 12000);
+  EXPECT_EQ(found.joint.before.n, 7u);
+  EXPECT_EQ(found.joint.low_ns, 12000);
+}
+
+TEST(WhatIf, GraphIsRefused) {
+  EXPECT_EQ(step_run(1).edit("cuda_graph").refusal, EditRefusal::kFewIterations);
+  EXPECT_EQ(step_run(5, false).edit("cuda_graph").refusal, EditRefusal::kVaries);
+  EXPECT_EQ(sync_run().edit("cuda_graph").refusal, EditRefusal::kFewIterations);
+}
+
+TEST(WhatIf, ChainBecomesOneKernel) {
+  const Traced run = step_run(2);
+  // The first step ends 8000 earlier for 12000 less host time: kernels a, b and c back to back,
+  // 4000 after a began at 7000; the second likewise.
+  EXPECT_EQ(run.edit("fuse:a+b+c").affected, 2u);
+  EXPECT_EQ(run.makespan({}), 40000);
+  // Call 1 ends at 4000, the second step's begins 4000 after the first's last call: at 8000 to
+  // 12000; a at 15000 (residual and launch 3000), then b and c at once.
+  EXPECT_EQ(run.makespan({"fuse:a+b+c"}), 18000);
+  EXPECT_EQ(run.edit("fuse:b+a").refusal, EditRefusal::kNothing);
+  EXPECT_EQ(step_run(3, false).edit("fuse:b+c0").refusal, EditRefusal::kChainVaries);
+}
+
+TEST(WhatIf, ASyncThatBringsAValueSaysSo) {
+  const Traced run(TraceMaker()
+                       .call(1, "cudaLaunchKernel", 0, 4000, 1)
+                       .call(1, "cudaMemcpyAsync", 5000, 40000, 2)
+                       .kernel(0, 7, "k", 6000, 30000, 1)
+                       .copy(0, 7, "Memcpy DtoH (Device -> Pageable)", 37000, 2000, 2)
+                       .build());
+  EXPECT_TRUE(run.edit("sync").value_is_read);
+  EXPECT_FALSE(sync_run().edit("sync").value_is_read);
+}
+
+TEST(WhatIf, IntervalOfTheMedian) {
+  std::vector<int64_t> values(17);
+  std::iota(values.begin(), values.end(), 1);
+  // 17 coins show 4 heads or fewer with 2.45 %: the 5th and the 13th value.
+  const MedianInterval interval = median_interval(values);
+  EXPECT_EQ(interval.median_ns, 9);
+  EXPECT_EQ(interval.low_ns, 5);
+  EXPECT_EQ(interval.high_ns, 13);
+  std::vector<int64_t> five = {5, 1, 4, 2, 3};
+  EXPECT_EQ(median_interval(five).low_ns, 1);
+  EXPECT_EQ(median_interval(five).high_ns, 5);
+}
+
+TEST(CriticalPathParts, AreTheRun) {
+  const Traced run = sync_run();
+  const auto slices = path_slices(run.model.run, run.model.graph, run.report.path);
+  ASSERT_FALSE(slices.empty());
+  EXPECT_EQ(slices.front().span.start_ns, 0);
+  EXPECT_EQ(slices.back().span.end_ns, 114000);
+  for (size_t i = 1; i < slices.size(); ++i) {
+    EXPECT_EQ(slices[i - 1].span.end_ns, slices[i].span.start_ns);
+  }
+  const auto parts = path_parts(slices);
+  EXPECT_EQ(run.trace.text(parts[0].of.name), "train.py(3): step");
+  EXPECT_EQ(parts[0].ns, 40000);
+  EXPECT_EQ(path_part_kind_name(parts[1].of.kind), "work");
+  EXPECT_EQ(parts[1].ns, 30000);
+  int64_t sum = 0;
+  for (const PathPart& part : parts) sum += part.ns;
+  EXPECT_EQ(sum, 114000);
+}
+
+}  // namespace
+}  // namespace assay
