@@ -35,7 +35,7 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DASSAY_TESTS=OFF \
   -DASSAY_OPENBLAS=OFF -DBLA_VENDOR=Generic -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$PWD/$build" \
   -DCMAKE_BUILD_RPATH="\$ORIGIN/lib" -DCMAKE_EXE_LINKER_FLAGS="-Wl,--disable-new-dtags" \
   "${launcher[@]}" >/dev/null
-targets=(assay)
+targets=(assay assay_search)
 for target in assay_record assay_null_kernel; do
   # To the end: whoever stops reading early ends cmake with an error.
   cmake --build "$build" --target help | grep "^$target:" >/dev/null && targets+=("$target")
@@ -48,7 +48,7 @@ fi
 rm -rf "$folder"
 mkdir -p "$folder/lib"
 cp "$build/assay" "$folder/"
-for part in libassay_record.so assay_null_kernel; do
+for part in libassay_search.so libassay_record.so assay_null_kernel; do
   [ -e "$build/$part" ] && cp "$build/$part" "$folder/"
 done
 # Sources that are compiled against the PyTorch of the machine.
@@ -66,8 +66,17 @@ reference_of() {
   esac
 }
 pending=("$folder/assay")
-for part in "$folder"/libassay_record.so "$folder"/assay_null_kernel; do
+for part in "$folder"/libassay_search.so "$folder"/libassay_record.so "$folder"/assay_null_kernel; do
   [ -e "$part" ] && pending+=("$part")
+done
+# Where the machine's loader finds a library.
+place_of() { /sbin/ldconfig -p | awk -v n="$1" '$1 == n && /x86-64/ {print $NF; exit}'; }
+# Those that assay opens by name when a verb needs them.
+for name in libxlsxwriter.so.4 libmuparser.so.2 libxgboost.so.0; do
+  path=$(place_of "$name")
+  [ -e "$path" ] || { echo "note: $name is not here: what needs it will say so" >&2; continue; }
+  cp -L "$path" "$folder/lib/$name"
+  pending+=("$folder/lib/$name")
 done
 while [ ${#pending[@]} -gt 0 ]; do
   next=()
@@ -81,12 +90,26 @@ while [ ${#pending[@]} -gt 0 ]; do
       cp -L "$path" "$folder/lib/$name"
       next+=("$folder/lib/$name")
     done < <(objdump -p "$file" | awk '/NEEDED/ {print $2}' | while read -r needed; do
-      printf '%s %s\n' "$needed" "$(ldd "$build/assay" | awk -v n="$needed" '$1 == n {print $3}')"
+      printf '%s %s\n' "$needed" "$(place_of "$needed")"
     done)
   done
   pending=(${next[@]+"${next[@]}"})
 done
-strip --strip-unneeded "$folder/assay" "$folder"/lib/*.so* 2>/dev/null || true
+# Each library comes with the terms that it comes under.
+mkdir -p "$folder/licenses"
+cp LICENSE NOTICE "$folder/licenses/"
+for file in "$folder"/lib/*.so*; do
+  name=$(basename "$file")
+  owner=$(dpkg -S "*/$name" 2>/dev/null | sed 's/:.*//' | sort -u | head -n 1)
+  terms=/usr/share/doc/$owner/copyright
+  if [ -n "$owner" ] && [ -e "$terms" ]; then
+    cp -L "$terms" "$folder/licenses/$owner.txt"
+  else
+    echo "$name: no package here tells its licence" >&2
+    exit 1
+  fi
+done
+strip --strip-unneeded "$folder/assay" "$folder"/libassay_search.so "$folder"/lib/*.so* 2>/dev/null || true
 echo "made by tools/portable.sh; may be deleted" >"$folder/PORTABLE"
 
 # Proof: nothing outside the folder but the C library, and it answers with an empty environment.

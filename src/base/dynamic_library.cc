@@ -1,6 +1,7 @@
 #include "base/dynamic_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include "base/files.h"
 
@@ -27,6 +28,12 @@ std::vector<std::string> libraries_beside_program(const std::string& file_name) 
   }
   names.push_back(file_name);
   return names;
+}
+
+std::string DynamicLibrary::path() const {
+  link_map* map = nullptr;
+  if (::dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return "";
+  return map->l_name;
 }
 
 Result<void*> DynamicLibrary::find(const char* symbol) const {

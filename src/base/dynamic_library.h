@@ -31,6 +31,7 @@ class DynamicLibrary {
     function = address ? reinterpret_cast<Function*>(*address) : nullptr;
   }
   const std::string& name() const { return name_; }
+  std::string path() const;  // of its file; empty where the system does not tell
 
  private:
   DynamicLibrary(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}

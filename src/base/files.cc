@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/descriptors.h"
+
 namespace assay {
 namespace {
 

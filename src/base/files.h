@@ -90,8 +90,6 @@ Result<FileHandle> open_file(const std::string& path, const char* mode);
 Result<int> open_descriptor(const std::string& path);
 // All of it, up to `most` bytes; files that are small by nature.
 Result<std::string> file_text(const std::string& path, size_t most = size_t{1} << 26);
-// Takes the lowest free descriptor for good, for /dev/null.
-bool hold_descriptor(bool for_writing);
 Status rename_file(const std::string& from, const std::string& to);
 // Fine where there is none.
 Status remove_file(const std::string& path);

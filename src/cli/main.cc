@@ -11,8 +11,9 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
-#include "base/files.h"
+#include "base/descriptors.h"
 #include "base/temporaries.h"
 #include "cli/common.h"
 #include "cli/options.h"
@@ -51,6 +52,11 @@ const std::terminate_handler kTerminate = std::get_terminate();
     constexpr std::string_view kWords =
         "assay: out of memory. Give it more, or read fewer or smaller traces at once.\n";
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kWords.data(), kWords.size());
+    ::_exit(assay::kExitError);
+  } catch (const std::system_error& error) {
+    // The library of formatting throws where standard output cannot be written to.
+    const std::string words = std::string("assay: standard output: ") + error.what() + "\n";
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, words.data(), words.size());
     ::_exit(assay::kExitError);
   } catch (...) {
     kTerminate();
@@ -146,6 +152,7 @@ int main(int argc, char** argv) {
   assay::add_export_verb(app, exit_code);
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
+  assay::add_doctor_verb(app, exit_code);
   assay::add_options_verb(app, exit_code);
   switch (line.parse(argc, argv, "report", assay::refuse_outputs_over_inputs)) {
     case assay::CommandLine::End::kRan:

@@ -31,6 +31,7 @@ void add_record_verb(Verb& app, int& exit_code);
 void add_null_kernel_verb(Verb& app, int& exit_code);
 void add_sql_verb(Verb& app, int& exit_code);
 void add_export_verb(Verb& app, int& exit_code);
+void add_doctor_verb(Verb& app, int& exit_code);
 void add_cache_verb(Verb& app, int& exit_code);
 void add_whatif_verb(Verb& app, int& exit_code);
 void add_why_verb(Verb& app, int& exit_code);

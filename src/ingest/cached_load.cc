@@ -69,6 +69,30 @@ Result<std::string> default_cache_folder() {
   return error;
 }
 
+Result<PrunedCache> prune_cache(const std::string& folder, uint64_t days, int64_t now_ns) {
+  constexpr int64_t kDay = int64_t{86'400} * 1'000'000'000;
+  PrunedCache pruned;
+  if (!file_exists(folder)) return pruned;
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, files_in(folder));
+  for (const std::string& path : files) {
+    const auto facts = file_facts(path);
+    const size_t unfinished = path.rfind(".assay.tmp-");
+    const bool is_form = path.ends_with(".assay");
+    if (!facts || (!is_form && unfinished == std::string::npos)) continue;
+    const int64_t unused_ns = now_ns - facts->used_ns;
+    bool stale = unused_ns > kDay;
+    if (is_form) {
+      const auto stamp = read_columnar_stamp(path);
+      stale =
+          !stamp || !fresh(*stamp, stamp->path) || unused_ns / kDay >= static_cast<int64_t>(days);
+    }
+    if (stale) ASSAY_TRY(remove_file(path));
+    (stale ? pruned.removed : pruned.kept) += 1;
+    (stale ? pruned.removed_bytes : pruned.kept_bytes) += facts->bytes;
+  }
+  return pruned;
+}
+
 Result<Trace> load_cached(const std::string& path, const ReadOptions& options,
                           const std::string& folder, std::string& note) {
   note.clear();

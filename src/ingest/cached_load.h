@@ -19,4 +19,15 @@ Result<Trace> load_cached(const std::string& path, const ReadOptions& options,
 // Where `--cache` without a folder keeps its files: $XDG_CACHE_HOME/assay, else ~/.cache/assay.
 Result<std::string> default_cache_folder();
 
+struct PrunedCache {
+  uint64_t kept = 0;
+  uint64_t kept_bytes = 0;
+  uint64_t removed = 0;
+  uint64_t removed_bytes = 0;
+};
+// Removes from a cache folder what stands for no file any more: forms whose trace is gone or has
+// changed, those that nobody opened for `days`, and unfinished ones of a day ago. Files that no
+// cache makes stay. now_ns: since 1970.
+Result<PrunedCache> prune_cache(const std::string& folder, uint64_t days, int64_t now_ns);
+
 }  // namespace assay

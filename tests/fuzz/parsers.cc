@@ -1,0 +1,149 @@
+#include "parsers.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/byte_source.h"
+#include "diff/gate.h"
+#include "ingest/bench/table.h"
+#include "ingest/counters/files.h"
+#include "ingest/formats.h"
+#include "ingest/load.h"
+#include "ingest/power/json.h"
+#include "ingest/power/log.h"
+#include "ingest/power/recording.h"
+#include "ingest/power/telemetry.h"
+#include "ingest/replay/file.h"
+#include "ingest/replay/job.h"
+#include "kernels/book.h"
+#include "kernels/name.h"
+#include "levels/expression.h"
+#include "levels/mapping.h"
+#include "records/facts.h"
+#include "throughput/model_file.h"
+
+namespace assay::fuzz {
+namespace {
+
+// Whatever comes out is looked at, so that nothing of it can be left out by the compiler.
+template <typename T>
+void look_at(const Result<T>& result) {
+  if (!result && result.error().describe().empty()) __builtin_trap();  // a refusal says why
+}
+
+void trace(const std::string& bytes, const std::string& path) {
+  const ReadOptions options{.allow_truncated = bytes.size() % 2 == 1,
+                            .keep_op_inputs = true,
+                            .threads = bytes.size() % 4 < 2 ? 1u : 2u};
+  look_at(load_trace(path, options));
+}
+void counters(const std::string& bytes, const std::string& path) {
+  look_at(read_counter_pass(path, bytes.size() % 2 == 1));
+}
+void telemetry(const std::string& bytes, const std::string& path) {
+  look_at(read_telemetry(path, bytes.size() % 2 == 1));
+}
+void power_log(const std::string&, const std::string& path) { look_at(read_power_log(path, "")); }
+void power_meta(const std::string&, const std::string& path) { look_at(read_sensor_model(path)); }
+void calibration(const std::string&, const std::string& path) {
+  look_at(read_sensor_calibration(path));
+}
+void bench(const std::string& bytes, const std::string& path) {
+  look_at(bench_table_of_text(bytes, path, {}));
+}
+void floor_file(const std::string&, const std::string& path) { look_at(read_floor_file(path)); }
+void replay(const std::string&, const std::string& path) { look_at(read_replay_file(path)); }
+void kernel_db(const std::string&, const std::string& path) { look_at(read_kernel_database(path)); }
+void model(const std::string& bytes, const std::string&) { look_at(read_model(bytes, "model")); }
+void facts(const std::string& bytes, const std::string&) {
+  FactBook book;
+  look_at(book.add(bytes, "facts.ini"));
+}
+void kernel_table(const std::string& bytes, const std::string&) {
+  KernelBook book;
+  look_at(book.add(bytes, "kernels.txt"));
+}
+void kernel_name(const std::string& bytes, const std::string&) {
+  const std::string clean = clean_kernel_name(bytes);
+  (void)plain_kernel_name(clean);
+  (void)base_kernel_name(bytes);
+  (void)KernelBook::built_in()->classify(bytes);
+  (void)KernelBook::built_in()->collective_of(bytes);
+}
+void level_rules(const std::string& bytes, const std::string&) {
+  look_at(parse_level_rules(bytes, "levels.txt"));
+}
+void formula(const std::string& bytes, const std::string&) {
+  auto expression = Expression::parse(bytes.substr(0, 200));
+  look_at(expression);
+  if (expression) (void)expression->evaluate(std::vector<double>(3, 2.5));
+}
+void gate(const std::string& bytes, const std::string&) { look_at(parse_gate(bytes)); }
+void format(const std::string&, const std::string& path) { (void)format_of_file(path); }
+void packed(const std::string&, const std::string& path) {
+  auto source = ByteSource::open(path);
+  look_at(source);
+  if (!source) return;
+  const ReadFn read = source->stream(false);
+  char block[4096];
+  for (uint64_t total = 0; total < (uint64_t{64} << 20);) {
+    const auto got = read(block, sizeof(block));
+    look_at(got);
+    if (!got || *got == 0) return;
+    total += *got;
+  }
+}
+
+}  // namespace
+
+const std::vector<ParserTarget>& parser_targets() {
+  static const std::vector<ParserTarget> targets = {
+      {"chrome", "kineto execution utf16", trace},
+      {"nsys", "nsys.sqlite", trace},
+      {"rocpd", "rocpd rpd", trace},
+      {"assaytrace", "assaytrace", trace},
+      {"assay", "assay.assay", trace},
+      {"rocprof_csv", "rocprof_csv", trace},
+      {"rocprof_json", "rocprof_json", trace},
+      {"counters", "rocprof_counters rocprof_compute ncu_ counter_table", counters},
+      {"telemetry", "samples nvidia_smi uprof chopper.gpu", telemetry},
+      {"power_log", "power_samples samples nvidia_smi uprof", power_log},
+      {"power_meta", "calibration campaign", power_meta},
+      {"calibration", "calibration", calibration},
+      {"bench", "bench sweep", bench},
+      {"floor", "floor", floor_file},
+      {"replay", "replay", replay},
+      {"kernel_db", "kernel_db", kernel_db},
+      {"model", "throughput_model", model},
+      {"facts", "facts", facts},
+      {"kernel_table", "kernels", kernel_table},
+      {"kernel_name", "kernels kineto", kernel_name},
+      {"level_rules", "levels_map", level_rules},
+      {"formula", "counter_formulas", formula},
+      {"gate", "levels_map facts", gate},
+      {"format", "", format},
+      {"packed", "packed xz zip", packed},
+  };
+  return targets;
+}
+
+const ParserTarget* find_target(std::string_view name) {
+  for (const ParserTarget& target : parser_targets()) {
+    if (name == target.name) return &target;
+  }
+  return nullptr;
+}
+
+MemoryFile::MemoryFile()
+    : descriptor_(::memfd_create("input", 0)),
+      path_("/proc/self/fd/" + std::to_string(descriptor_)) {}
+MemoryFile::~MemoryFile() { ::close(descriptor_); }
+
+bool MemoryFile::put(std::string_view bytes) {
+  return ::ftruncate(descriptor_, 0) == 0 &&
+         ::pwrite(descriptor_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+}
+
+}  // namespace assay::fuzz
