@@ -6,6 +6,7 @@
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "flow/verdict.h"
+#include "flow/whatif.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
@@ -28,7 +29,16 @@ struct Analyses {
   LevelsReport levels;
   FlowReport flow;
   FlowVerdict verdict;
+  WhatIf tried;  // levers of the report, each alone
 };
+
+// What the dependency graph says of a trace.
+struct FlowFindings {
+  FlowReport report;
+  FlowVerdict verdict;
+  WhatIf tried;
+};
+FlowFindings find_flow(const LoadedTrace& loaded);
 
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);
 

@@ -56,12 +56,15 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
                      PhaseClock& clock) {
   if (!request.timeline) return Ok{};
   const Analyses& of = found.analyses;
+  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  const std::vector<PathSlice> path = path_slices(model.run, model.graph, of.flow.path);
   const Timeline timeline = trace_timeline(loaded.trace, loaded.links, loaded.windows,
                                            {.launch = of.launch,
                                             .fusion = of.fusion,
                                             .tax = of.tax,
                                             .levels = of.levels,
-                                            .telemetry = found.logs()});
+                                            .telemetry = found.logs(),
+                                            .path = &path});
   clock.mark("annotate");
   ASSAY_TRY(request.timeline(loaded, timeline));
   clock.mark("timeline");
@@ -102,8 +105,7 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
   const TaxReport& tax = found.analyses.tax;
   const TaxDiagnosis diagnosis =
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
-  const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, levers, outside_il_ns(tax, found.analyses.launch));
+  const std::vector<TaxAdvice> advice = tax_advice(diagnosis, levers);
   if (!levers.empty()) {  // of an undecided run nothing is advised
     for (std::string& text : tax_report_words(tax, diagnosis)) {
       content.verdict.push_back(std::move(text));
@@ -148,7 +150,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   ASSAY_TRY_ASSIGN(const Findings found, find_everything(request, loaded, outline));
   if (flow != nullptr) *flow = {found.analyses.flow.total, found.analyses.verdict.bound};
   const LaunchReport& launch = found.analyses.launch;
-  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict};
+  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
+                          &found.analyses.tried};
   const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
   content.overview = launch_overview(launch.whole);

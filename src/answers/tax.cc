@@ -3,10 +3,11 @@
 #include <optional>
 #include <utility>
 
+#include "answers/analyses.h"
 #include "answers/ranks.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/floor.h"
-#include "launch/metrics.h"
+#include "report/flow/section.h"
 #include "report/run/section.h"
 #include "report/tax/section.h"
 #include "tax/measured.h"
@@ -39,11 +40,10 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
-  ASSAY_TRY_ASSIGN(const LaunchReport launch,
-                   analyze_launch(loaded.trace, loaded.links, loaded.windows,
-                                  {.floor = floor, .kernels = loaded.kernels}));
+  const FlowFindings flow = find_flow(loaded);
+  clock.mark("flow");
   const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, host_levers(launch), outside_il_ns(report, launch));
+      tax_advice(diagnosis, flow_levers({loaded.trace, flow.report, flow.verdict, &flow.tried}));
   TraceContent content;
   content.overview = tax_overview(report);
   content.verdict = tax_verdict_words(loaded.trace, report, diagnosis, advice);

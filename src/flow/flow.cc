@@ -1,8 +1,6 @@
 #include "flow/flow.h"
 
 #include <algorithm>
-#include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -101,32 +99,12 @@ FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& p
   return fit;
 }
 
-int64_t gain_of(const FlowRun& run, const FlowGraph& graph, std::initializer_list<FlowCause> causes,
-                std::initializer_list<WorkKind> works) {
+int64_t sync_gain(const FlowRun& run, const FlowGraph& graph) {
   FlowScale scale;
-  for (const FlowCause cause : causes) scale.cause[static_cast<size_t>(cause)] = 0;
-  for (const WorkKind work : works) scale.work[static_cast<size_t>(work)] = 0;
+  scale.cause[static_cast<size_t>(FlowCause::kSync)] = 0;
   const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
   const ReplayOptions edited{.residuals = Residuals::kKeep, .lags_ns = &lags};
   return makespan_ns(run, graph, graph.time_ns) - makespan_ns(run, graph, replay(graph, edited));
-}
-
-FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fit) {
-  const auto without = [&](std::initializer_list<FlowCause> causes,
-                           std::initializer_list<WorkKind> works = {}) {
-    return gain_of(run, graph, causes, works);
-  };
-  FlowGains gains;
-  gains.told = std::abs(fit.model_error) <= kMostModelError &&
-               fit.unexplained_share <= kMostUnexplained;  // false for NaN
-  gains.host_ns =
-      without({FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython, FlowCause::kHostGap});
-  gains.input_ns = without({FlowCause::kInput});
-  gains.sync_ns = without({FlowCause::kSync});
-  gains.alloc_ns = without({FlowCause::kAlloc});
-  gains.copy_ns = without({}, {WorkKind::kCopy, WorkKind::kFill});
-  gains.collective_ns = without({}, {WorkKind::kCollective});
-  return gains;
 }
 
 }  // namespace
@@ -170,7 +148,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.evidence = gather_evidence(run, report.window);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
-  report.gains = gains_of(run, graph, report.fit);
+  report.gains.sync_ns = sync_gain(run, graph);
   return report;
 }
 

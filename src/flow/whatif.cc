@@ -60,14 +60,14 @@ class Explorer {
         steps_(model.run, model.graph, iterations),
         makespan_ns_(makespan_ns(model.run, model.graph, model.graph.time_ns)),
         recorded_(steps_.durations(model.graph.time_ns)),
+        from_ns_(report.window.start_ns),
         pinned_ns_(std::max(kFlowMarginNs, (report.window.end_ns - report.window.start_ns) / 100)) {
   }
 
   size_t iterations() const { return steps_.count(); }
-  int64_t makespan() const { return makespan_ns_; }
 
   Gain gain(const std::vector<const Edit*>& edits) const {
-    const EditedLags lags = edited_lags(run_, graph_, edits);
+    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
     const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
     Gain gain;
     gain.run_ns = makespan_ns_ - makespan_ns(run_, graph_, times);
@@ -86,14 +86,14 @@ class Explorer {
 
   // Of the run alone: what the order of levers is found by.
   int64_t run_gain(const std::vector<const Edit*>& edits) const {
-    const EditedLags lags = edited_lags(run_, graph_, edits);
+    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
     return makespan_ns_ - makespan_ns(run_, graph_, replayed(lags, Residuals::kKeep));
   }
 
   void add_joint(const std::vector<const Edit*>& edits, WhatIf& found) const {
     found.joint = gain(edits);
     found.before = replay_bar(run_, graph_, {graph_.time_ns, graph_.lag_ns, graph_.part_ns});
-    const EditedLags lags = edited_lags(run_, graph_, edits);
+    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
     const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
     const Replayed after{times, lags.lag_ns, lags.part_ns};
     found.after = replay_bar(run_, graph_, after);
@@ -117,6 +117,7 @@ class Explorer {
   const Steps steps_;
   const int64_t makespan_ns_;
   const std::vector<int64_t> recorded_;
+  const int64_t from_ns_;
   const int64_t pinned_ns_;
 };
 
@@ -205,13 +206,24 @@ std::vector<EditRequest> usual_edits(const FlowReport& report) {
   return edits;
 }
 
+std::vector<EditRequest> report_edits(const FlowReport& report, const FlowVerdict& verdict) {
+  std::vector<EditRequest> edits = usual_edits(report);
+  edits.push_back({.kind = EditKind::kHost});
+  if (!verdict.kinds.empty()) {
+    edits.push_back({.kind = EditKind::kFamily,
+                     .pattern = std::string(kernel_kind_name(verdict.kinds.front().kind))});
+  }
+  return edits;
+}
+
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
                      const WhatIfOptions& options) {
   const Explorer explorer(model, iterations, report);
   WhatIf found;
   found.refusal = refusal_of_run(report);
   found.iterations = explorer.iterations();
-  found.makespan_ns = explorer.makespan();
+  found.run_ns = makespan_ns(model.run, model.graph, model.graph.time_ns) -
+                 (report.window.start_ns - model.graph.start_ns);
   found.window_ns = report.window.end_ns - report.window.start_ns;
   const EditMaker maker(model.run, iterations);
   const bool asked = !options.edits.empty();

@@ -10,6 +10,7 @@
 
 #include "flow/edits.h"
 #include "flow/flow.h"
+#include "flow/verdict.h"
 
 namespace assay {
 
@@ -53,7 +54,7 @@ struct ReplayBar {
 struct WhatIf {
   EditRefusal refusal = EditRefusal::kNone;  // of all edits
   size_t iterations = 0;                     // with device work
-  int64_t makespan_ns = 0;
+  int64_t run_ns = 0;                        // from the begin of the window to the end of the run
   int64_t window_ns = 0;
   std::vector<TriedLever> levers;  // as asked
   std::vector<size_t> order;  // of `levers`: each the one that gives most on top of those before it
@@ -65,8 +66,8 @@ struct WhatIf {
 
 struct WhatIfOptions {
   std::vector<EditRequest> edits;  // none: every lever that applies
-  bool joint = true;               // order, joint gain and what binds then; else each alone
-  double least_share = 0.01;       // of the window; levers below it are not listed, asked ones are
+  bool joint = true;          // also the order, joint gain and what binds then; else each alone
+  double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
 };
 
 // Reasons against any replay of this run.
@@ -74,6 +75,10 @@ EditRefusal refusal_of_run(const FlowReport& report);
 
 // The levers that are tried when none is named, in a fixed order.
 std::vector<EditRequest> usual_edits(const FlowReport& report);
+
+// The levers that a report tells of, each alone: those, with the host's own work and the kernels
+// that take longest.
+std::vector<EditRequest> report_edits(const FlowReport& report, const FlowVerdict& verdict);
 
 // report: of the same run.
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,

@@ -108,9 +108,10 @@
   R(iterations_used, "iterations used", kCount, "durations behind the medians: iterations after the first") \
   R(before_ns, "before", kNanoseconds, \
     "median over the iterations after the first, from the end of the last device work launched in " \
-    "one to that of the next, as recorded; of a run without iterations the makespan") \
+    "one to that of the next, as recorded; of a run without iterations from the begin of the " \
+    "window to the end of the run") \
   R(after_ns, "after", kNanoseconds, "the same of the replay with the edits") \
-  R(gain_ns, "less by", kNanoseconds, \
+  U(gain_ns, \
     "median of what the iterations become shorter by; of a run without iterations `run_gain_ns`") \
   R(low95_ns, "from", kNanoseconds, \
     "interval of that median: of six iterations or more by order statistics with 95 %, of fewer " \

@@ -90,8 +90,10 @@ Table levers_table(const std::vector<Lever>& levers) {
                 {.key = "levers", .title = "Levers", .terminal_limit = 0, .show = Show::kDataOnly});
   table.add(keys::key, &Lever::key)
       .add(keys::what, &Lever::what)
-      .add(keys::at_most_ns, &Lever::at_most_ns)
+      .add(keys::edit, &Lever::edit)
+      .add(keys::gain_ns, &Lever::gain_ns)
       .add(keys::share_of_window, &Lever::share_of_window)
+      .add(keys::at_most_ns, &Lever::at_most_ns)
       .add(keys::basis, &Lever::basis);
   return std::move(table);
 }
@@ -99,9 +101,8 @@ Table levers_table(const std::vector<Lever>& levers) {
 Prose levers_prose(const std::vector<Lever>& levers) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const Lever& lever : levers) {
-    prose.paragraphs.push_back("at most " + format_ns(lever.at_most_ns) + " (" +
-                               format_share(lever.share_of_window) +
-                               " of the window): " + lever.what + ". Bound: " + lever.basis + ".");
+    prose.paragraphs.push_back(lever_gain_words(lever) + ": " + lever.what + ". By " + lever.basis +
+                               ".");
   }
   return prose;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "flow/verdict.h"
+#include "flow/whatif.h"
 #include "report/document/document.h"
 #include "report/run/section.h"
 #include "trace/trace.h"
@@ -17,6 +18,7 @@ struct FlowAnswer {
   const Trace& trace;
   const FlowReport& report;
   const FlowVerdict& verdict;
+  const WhatIf* tried = nullptr;  // report_edits, each alone; absent: no levers are told
 };
 
 // The answer in at most three sentences: what bounds the run and who does it; what is uncertain

@@ -24,13 +24,6 @@ std::string graph_text(const LaunchMetrics& m) {
          format_share(share_of(m.graph_kernel_sum_ns, m.kernel_sum_ns)) + " of device time.";
 }
 
-void add_lever(std::vector<Lever>& levers, const LaunchMetrics& m, const char* key,
-               std::string what, int64_t at_most_ns, std::string basis) {
-  if (at_most_ns <= 0 || m.il_ns <= 0) return;
-  levers.push_back(
-      {key, std::move(what), at_most_ns, share_of(at_most_ns, m.il_ns), std::move(basis)});
-}
-
 std::string iterations_text(const LaunchReport& launch) {
   const MeanInterval& il = launch.means.il_ns;
   if (launch.window_source == WindowSource::kWholeTrace || il.n < 2) return "";
@@ -50,17 +43,11 @@ std::vector<std::string> run_words(const LaunchReport& launch) {
   return sentences;
 }
 
-std::vector<Lever> host_levers(const LaunchReport& launch) {
-  const LaunchMetrics& m = launch.whole;
-  std::vector<Lever> levers;
-  if (!m.cpu_idle_known) return levers;
-  add_lever(
-      levers, m, "cheaper_host",
-      "take the host off the path: CUDA graphs, torch.compile, or a faster CPU core",
-      m.idle_blame.host_busy_ns + m.idle_blame.host_gap_short_ns,
-      "GPU idle while the launching threads are in operators or calls, or between them in gaps "
-      "under 1 ms, as Python leaves them");
-  return levers;
+std::string lever_gain_words(const Lever& lever) {
+  return (lever.predicted ? "" : "at most ") + format_ns(lever.gain_ns) + ", " +
+         (lever.predicted ? format_share(lever.share_of_window)
+                          : format_upper_share(lever.share_of_window)) +
+         " of the window";
 }
 
 bool has_kernels(const Trace& trace) {

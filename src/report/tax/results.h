@@ -146,12 +146,8 @@
   R(share_of_e2e, "of T_e2e", kShare, "") \
   U(basis, "the number that bounds it") \
   R(same_as, "also told as", kText, \
-    "the launch room's [lever](#levers) that is the same change: `cheaper_host`; in " \
-    "`report` also `fusion`, `device_work` and `communication`, whose bounds there are of " \
-    "the chains found and their launches alone, and of one kernel") \
-  R(tighter, "tighter bound", kText, \
-    "whose bound is printed: `launch` where `cheaper_host` and the time of `t_e2e_ns` " \
-    "outside IL, into which that lever does not look, are together smaller; else `tax`")
+    "the run's [lever](#levers) that is the same change; `null` where no replay of it is told") \
+  U(gain_ns, "what that replay gives, and all that readers are told; `at_most_ns` is this room's own bound")
 
 // A sweep
 #define ASSAY_TAX_SWEEP_RESULTS(R, U, O) \

@@ -2,6 +2,7 @@
 
 // From results of the tax room to sections of a Document.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,28 +29,20 @@ struct LayerNames {
 };
 LayerNames layer_names(TaxMode mode);
 
-// A lever of the tax room as a reader meets it.
+// A lever of the tax room as a reader meets it: what it gives is what a replay says of the same
+// change; its own bound stays beside it.
 struct TaxAdvice {
   TaxLever lever;
   std::string what;     // one sentence: what to do
-  std::string same_as;  // key of the launch room's lever that is the same change; empty = none
-  std::string
-      tighter;  // whose bound is taken when both have one: "tax", "launch"; empty = only ours
+  std::string same_as;  // key of the run's lever that is the same change; empty = none
+  std::optional<Lever> replayed;
 };
-// Of levers that both rooms have, the bound is the smaller of the two. The launch room looks into
-// IL, which begins later than T_e2e: what lies outside is added to its bound. launch_levers: empty
-// when the launch room was not asked.
-std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
-                                  const std::vector<Lever>& launch_levers, int64_t outside_il_ns);
+// levers: those of the run's replays (report/flow/); empty where none is told.
+std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers);
 
-// T_e2e of the whole trace less its IL.
-int64_t outside_il_ns(const TaxReport& tax, const LaunchReport& launch);
-
-// Levers with one bound and one reason for it, told together.
+// Advice that one replay stands for, told together. Advice without a replay is told by no number.
 struct AdviceGroup {
-  int64_t at_most_ns = 0;
-  double share_of_e2e = 0;
-  std::string basis;
+  Lever replayed;
   std::vector<std::string> what;
 };
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice);

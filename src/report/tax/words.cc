@@ -21,24 +21,29 @@ std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::k
 struct LeverWords {
   const char* key;
   const char* what;
-  const char* launch_lever;  // the launch room's name for the same change; nullptr = it has none
+  const char* levers[2];  // keys of the run's lever that is the same change, the first that is told
 };
 
 constexpr LeverWords kLeverWords[] = {
-    {"compile", "take Python and dispatch off the path (torch.compile, larger operators)",
-     "cheaper_host"},
+    {"compile",
+     "take Python and dispatch off the path (torch.compile, larger operators)",
+     {"cheaper_host", nullptr}},
     {"library_path",
      "shorten the libraries' front end (cached algorithm choice, batched calls, fixed shapes)",
-     "cheaper_host"},
-    {"cuda_graphs", "launch by CUDA graphs or persistent kernels", "cheaper_host"},
-    {"fusion", "launch fewer kernels (fused operators, FlashAttention, torch.compile)", "fusion"},
-    {"faster_core", "run the launching thread on a faster CPU core (more cores change nothing)",
-     "cheaper_host"},
-    {"device_work", "make device work cheaper (larger tiles, lower precision, less memory traffic)",
-     "device_work"},
+     {nullptr, nullptr}},
+    {"cuda_graphs", "launch by CUDA graphs or persistent kernels", {"cuda_graph", "cheaper_host"}},
+    {"fusion",
+     "launch fewer kernels (fused operators, FlashAttention, torch.compile)",
+     {nullptr, nullptr}},
+    {"faster_core",
+     "run the launching thread on a faster CPU core (more cores change nothing)",
+     {"faster_cpu", nullptr}},
+    {"device_work",
+     "make device work cheaper (larger tiles, lower precision, less memory traffic)",
+     {"device_work", nullptr}},
     {"communication",
      "hide or shrink communication (overlap it, fewer and larger collectives, even ranks)",
-     "communication"},
+     {"communication", nullptr}},
 };
 
 const LeverWords* words_of(const std::string& key) {
@@ -186,33 +191,19 @@ std::string levers_text(const std::vector<TaxAdvice>& advice) {
     const AdviceGroup& group = groups[i];
     text += (i == 0 ? "" : "; ") + group.what.front();
     if (group.what.size() > 1) text += ", or " + group.what[1];
-    text += " (at most " + format_upper_share(group.share_of_e2e) + " of wall time)";
+    text += " (" + lever_gain_words(group.replayed) + ")";
   }
   return text.empty() ? "" : "What reaches furthest: " + text + ".";
 }
 
-const Lever* find_lever(const std::vector<Lever>& levers, const std::string& key) {
-  for (const Lever& lever : levers) {
-    if (lever.key == key) return &lever;
+// The run's lever that is the same change, if it is told.
+const Lever* same_lever(const LeverWords& words, const std::vector<Lever>& levers) {
+  for (const char* key : words.levers) {
+    for (const Lever& lever : levers) {
+      if (key != nullptr && lever.key == key) return &lever;
+    }
   }
   return nullptr;
-}
-
-void compare(const Lever& launch, int64_t outside_il_ns, TaxAdvice& advice) {
-  TaxLever& lever = advice.lever;
-  const int64_t at_most_ns = launch.at_most_ns + outside_il_ns;
-  advice.same_as = launch.key;
-  advice.tighter = "tax";
-  // The others are of one kernel, or of the launches alone of the chains that were found: no bounds
-  // for ours.
-  if (launch.key != "cheaper_host" || at_most_ns >= lever.at_most_ns) return;
-  advice.tighter = "launch";
-  lever.share_of_e2e *= static_cast<double>(at_most_ns) / static_cast<double>(lever.at_most_ns);
-  lever.at_most_ns = at_most_ns;
-  lever.basis = launch.basis;
-  if (outside_il_ns > 0) {
-    lever.basis += "; and all " + format_ns(outside_il_ns) + " of wall time before IL begins";
-  }
 }
 
 }  // namespace
@@ -235,35 +226,35 @@ std::string hdbi_text(double hdbi) {
   return fmt::format("{:.2f}", hdbi);
 }
 
-int64_t outside_il_ns(const TaxReport& tax, const LaunchReport& launch) {
-  return std::max<int64_t>(0, tax.whole.t_e2e_ns - launch.whole.il_ns);
-}
-
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
   std::vector<AdviceGroup> groups;
   for (const TaxAdvice& a : advice) {
+    if (!a.replayed) continue;
     auto same = std::find_if(groups.begin(), groups.end(), [&](const AdviceGroup& group) {
-      return group.at_most_ns == a.lever.at_most_ns && group.basis == a.lever.basis;
+      return group.replayed.key == a.replayed->key;
     });
     if (same == groups.end()) {
-      groups.push_back({a.lever.at_most_ns, a.lever.share_of_e2e, a.lever.basis, {}});
+      groups.push_back({*a.replayed, {}});
       same = groups.end() - 1;
     }
     same->what.push_back(a.what);
   }
+  std::stable_sort(groups.begin(), groups.end(), [](const AdviceGroup& a, const AdviceGroup& b) {
+    return a.replayed.gain_ns > b.replayed.gain_ns;
+  });
   return groups;
 }
 
-std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis,
-                                  const std::vector<Lever>& launch_levers, int64_t outside_il_ns) {
+std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers) {
   std::vector<TaxAdvice> advice;
   for (const TaxLever& lever : diagnosis.levers) {
     const LeverWords* words = words_of(lever.key);
     if (words == nullptr) continue;
-    TaxAdvice one{lever, words->what, "", ""};
-    const Lever* same =
-        words->launch_lever != nullptr ? find_lever(launch_levers, words->launch_lever) : nullptr;
-    if (same != nullptr) compare(*same, outside_il_ns, one);
+    TaxAdvice one{lever, words->what, "", std::nullopt};
+    if (const Lever* same = same_lever(*words, levers)) {
+      one.same_as = same->key;
+      one.replayed = *same;
+    }
     advice.push_back(std::move(one));
   }
   std::stable_sort(advice.begin(), advice.end(), [](const TaxAdvice& a, const TaxAdvice& b) {

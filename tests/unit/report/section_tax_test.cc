@@ -31,71 +31,47 @@ const TaxAdvice* find(const std::vector<TaxAdvice>& advice, const std::string& k
   return nullptr;
 }
 
-TEST(TaxAdvice, AloneKeepsItsOwnBounds) {
-  const auto advice = tax_advice(host_diagnosis(), {}, 0);
+Lever replayed(std::string key, int64_t gain_ns) {
+  return {.key = std::move(key),
+          .what = "",
+          .edit = "",
+          .gain_ns = gain_ns,
+          .share_of_window = static_cast<double>(gain_ns) / 1000,
+          .basis = "a replay"};
+}
+
+TEST(TaxAdvice, WithoutReplaysNoNumberIsTold) {
+  const auto advice = tax_advice(host_diagnosis(), {});
   ASSERT_EQ(advice.size(), 4u);
   for (const TaxAdvice& a : advice) {
     EXPECT_TRUE(a.same_as.empty());
-    EXPECT_TRUE(a.tighter.empty());
+    EXPECT_FALSE(a.replayed);
   }
-}
-
-TEST(TaxAdvice, BesideTheLaunchRoomTheSmallerBoundIsPrinted) {
-  const std::vector<Lever> launch = {{"cheaper_host", "", 100, 0.1, "idle while the host is busy"},
-                                     {"device_work", "", 20, 0.02, "one kernel"}};
-  const auto advice = tax_advice(host_diagnosis(), launch, 0);
-  const TaxAdvice* compile = find(advice, "compile");
-  ASSERT_NE(compile, nullptr);
-  EXPECT_EQ(compile->same_as, "cheaper_host");
-  EXPECT_EQ(compile->tighter, "launch");
-  EXPECT_EQ(compile->lever.at_most_ns, 100);
-  EXPECT_NEAR(compile->lever.share_of_e2e, 0.1, 1e-12);
-  EXPECT_EQ(compile->lever.basis, "idle while the host is busy");
-  // One kernel's bound says nothing about all device work.
-  EXPECT_EQ(find(advice, "device_work")->lever.at_most_ns, 300);
-  // Part of the host's work, so never more than a cheaper host gives.
-  EXPECT_EQ(find(advice, "library_path")->same_as, "cheaper_host");
-  EXPECT_EQ(find(advice, "library_path")->tighter, "tax");
-  EXPECT_EQ(find(advice, "library_path")->lever.at_most_ns, 50);
-  EXPECT_EQ(advice.front().lever.key, "device_work");
-}
-
-// The launch room looks into IL only: what a cheaper host gives outside of it is not in its bound.
-TEST(TaxAdvice, TimeOutsideIlIsAddedToTheLaunchBound) {
-  const std::vector<Lever> launch = {{"cheaper_host", "", 100, 0.5, "idle while the host is busy"}};
-  const auto advice = tax_advice(host_diagnosis(), launch, 150);
-  const TaxAdvice* compile = find(advice, "compile");
-  EXPECT_EQ(compile->tighter, "launch");
-  EXPECT_EQ(compile->lever.at_most_ns, 250);
-  EXPECT_NEAR(compile->lever.share_of_e2e, 0.25, 1e-12);
-  EXPECT_EQ(compile->lever.basis,
-            "idle while the host is busy; and all 150 ns of wall time before IL begins");
-  const auto outside = tax_advice(host_diagnosis(), launch, 300);
-  EXPECT_EQ(find(outside, "compile")->tighter, "tax");
-  EXPECT_EQ(find(outside, "compile")->lever.at_most_ns, 400);
-}
-
-// Launches saved by the chains that were found, times the floor, bound no other way to launch less.
-TEST(TaxAdvice, AChainsPriceBoundsNothingElse) {
-  TaxDiagnosis diagnosis = host_diagnosis();
-  diagnosis.levers.push_back({"fusion", 400, 0.4, "idle"});
-  const auto advice = tax_advice(diagnosis, {{"fusion", "", 30, 0.03, "launches saved"}}, 0);
-  EXPECT_EQ(find(advice, "fusion")->same_as, "fusion");
-  EXPECT_EQ(find(advice, "fusion")->tighter, "tax");
-  EXPECT_EQ(find(advice, "fusion")->lever.at_most_ns, 400);
-}
-
-TEST(TaxAdvice, AWiderLaunchBoundLeavesOurs) {
-  const auto advice = tax_advice(host_diagnosis(), {{"cheaper_host", "", 900, 0.9, "x"}}, 0);
-  EXPECT_EQ(find(advice, "compile")->tighter, "tax");
+  EXPECT_TRUE(group_advice(advice).empty());
   EXPECT_EQ(find(advice, "compile")->lever.at_most_ns, 400);
 }
 
-TEST(TaxAdvice, LeversWithOneBoundAreToldTogether) {
-  const auto groups = group_advice(tax_advice(host_diagnosis(), {}, 0));
-  ASSERT_EQ(groups.size(), 3u);
+TEST(TaxAdvice, TheReplaysNumberIsToldAndTheBoundStays) {
+  const auto advice =
+      tax_advice(host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)});
+  const TaxAdvice* compile = find(advice, "compile");
+  ASSERT_NE(compile, nullptr);
+  EXPECT_EQ(compile->same_as, "cheaper_host");
+  ASSERT_TRUE(compile->replayed);
+  EXPECT_EQ(compile->replayed->gain_ns, 100);
+  EXPECT_EQ(compile->lever.at_most_ns, 400);
+  EXPECT_EQ(find(advice, "device_work")->replayed->gain_ns, 20);
+  // What the libraries' front end alone would give was not replayed.
+  EXPECT_FALSE(find(advice, "library_path")->replayed);
+}
+
+TEST(TaxAdvice, OneReplayIsToldOnceLargestFirst) {
+  const auto groups = group_advice(
+      tax_advice(host_diagnosis(), {replayed("device_work", 20), replayed("cheaper_host", 100)}));
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].replayed.gain_ns, 100);
   EXPECT_EQ(groups[0].what.size(), 2u);
-  EXPECT_EQ(groups[0].at_most_ns, 400);
+  EXPECT_EQ(groups[1].replayed.key, "device_work");
 }
 
 TaxReport small_report() {
