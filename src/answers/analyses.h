@@ -3,6 +3,9 @@
 // Which analyses an answer about a whole trace rests on: the one list of them. `report` shows what
 // they found, `diff` compares it, `sql` and `export` make tables of it.
 
+#include <optional>
+#include <vector>
+
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "flow/verdict.h"
@@ -38,7 +41,11 @@ struct FlowFindings {
   FlowVerdict verdict;
   WhatIf tried;
 };
-FlowFindings find_flow(const LoadedTrace& loaded);
+// more: edits that are tried beside the usual ones, each alone; behind them in `tried`.
+FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>& more = {});
+// The recommended chains as edits, and what they give, in their order; none where it is not told.
+std::vector<EditRequest> chain_edits(const FusionReport& fusion);
+std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);
 

@@ -172,7 +172,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(levels_section(
       found.job,
       {.rows = request.everything, .brief = !request.everything, .telemetry = found.logs()}));
-  content.sections.push_back(fusion_section(found.analyses.fusion));
+  content.sections.push_back(
+      fusion_section(found.analyses.fusion, chain_gains(found.analyses.tried)));
   content.sections.push_back(report_trust(found, loaded));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);

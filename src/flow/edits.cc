@@ -466,6 +466,32 @@ bool mostly_in_graphs(const FlowRun& run) {
   return graph_ns * 2 >= all_ns && graph_ns > 0;
 }
 
+// Which works the names of a chain fit; each text is asked for once per name.
+class ChainNames {
+ public:
+  ChainNames(const FlowRun& run, const std::vector<std::string>& chain)
+      : run_(run), chain_(chain), known_(chain.size()) {}
+
+  bool fits(uint32_t work, size_t k) {
+    const Trace& trace = *run_.trace;
+    const StringId id = trace.activities.name[run_.works[work].activity.index()];
+    if (known_[k].empty()) known_[k].assign(trace.strings.size(), 0);
+    uint8_t& known = known_[k][id.index()];
+    if (known == 0) known = fits_name(trace.text(id), chain_[k]) ? 2 : 1;
+    return known == 2;
+  }
+
+ private:
+  static bool fits_name(std::string_view name, const std::string& glob) {
+    return name == glob || matches_glob(name, glob) ||
+           matches_glob(short_kernel_name(name), glob) || matches_glob(describe_kernel(name), glob);
+  }
+
+  const FlowRun& run_;
+  const std::vector<std::string>& chain_;
+  std::vector<std::vector<uint8_t>> known_;  // per name of the chain and text; 1: no, 2: yes
+};
+
 }  // namespace
 
 GraphSpans find_graph_spans(const FlowRun& run, const Windows& iterations) {
@@ -492,11 +518,8 @@ GraphSpans find_graph_spans(const FlowRun& run, const Windows& iterations) {
 ChainMatches find_chain(const FlowRun& run, const Windows& iterations,
                         const std::vector<std::string>& chain) {
   const Trace& trace = *run.trace;
-  const auto fits = [&](uint32_t w, const std::string& glob) {
-    const std::string_view name = trace.text(trace.activities.name[run.works[w].activity.index()]);
-    return matches_glob(name, glob) || matches_glob(short_kernel_name(name), glob) ||
-           matches_glob(describe_kernel(name), glob);
-  };
+  ChainNames names(run, chain);
+  const auto fits = [&names](uint32_t w, size_t k) { return names.fits(w, k); };
   const auto window_of = [&](uint32_t w) {
     const FlowWork& work = run.works[w];
     return window_at(iterations,
@@ -510,11 +533,11 @@ ChainMatches find_chain(const FlowRun& run, const Windows& iterations,
   ChainMatches found;
   for (const std::vector<uint32_t>& works : streams) {
     for (size_t i = 0; i < works.size(); ++i) {
-      if (!fits(works[i], chain[0])) continue;
+      if (!fits(works[i], 0)) continue;
       ++found.first;
       if (i + chain.size() > works.size()) continue;
       size_t k = 1;
-      while (k < chain.size() && fits(works[i + k], chain[k])) ++k;
+      while (k < chain.size() && fits(works[i + k], k)) ++k;
       if (k < chain.size()) continue;
       const size_t last = i + chain.size() - 1;
       if (window_of(works[i]) != window_of(works[last])) {
