@@ -23,7 +23,7 @@ struct StepTimes {
 
 // What one edit gives, or several.
 struct Gain {
-  int64_t run_ns = 0;  // makespan as recorded less that of the replay
+  int64_t run_ns = 0;  // what the last device work ends earlier by
   // Per iteration; n = 0: fewer than two iterations.
   StepTimes before;
   StepTimes after;
@@ -54,14 +54,15 @@ struct ReplayBar {
 struct WhatIf {
   EditRefusal refusal = EditRefusal::kNone;  // of all edits
   size_t iterations = 0;                     // with device work
-  int64_t run_ns = 0;                        // from the begin of the window to the end of the run
+  int64_t run_ns = 0;  // from the begin of the window to the end of the last device work
   int64_t window_ns = 0;
   std::vector<TriedLever> levers;  // as asked
   std::vector<size_t> order;  // of `levers`: each the one that gives most on top of those before it
   Gain joint;                 // all of `order`; its run_ns is the sum of in_order_ns
   ReplayBar before;
   ReplayBar after;
-  CriticalPath path_after;
+  ReplayBar path_before;  // the critical path to the last device work, from the begin of the window
+  ReplayBar path_after;
 };
 
 struct WhatIfOptions {
@@ -96,5 +97,9 @@ struct MedianInterval {
 MedianInterval median_interval(std::vector<int64_t>& values);
 
 ReplayBar replay_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed);
+
+// What the critical path to the last device work consists of from `from_ns` on.
+ReplayBar path_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed,
+                   int64_t from_ns);
 
 }  // namespace assay

@@ -80,8 +80,8 @@ def check_whatif(assay, path, name):
     if abs(error) > 0.1 or unexplained > 0.2:
         raise AssertionError(f"told although the model error is {error} and {unexplained} is unexplained")
     same("list", listed, joint["run_gain_ns"])
-    if "next" in found:
-        same("path then", sum(row["ns"] for row in found["next"]), found["identity"]["recorded_ns"] - joint["run_gain_ns"])
+    if "next" in found and joint["per"] == "run":
+        same("path then", sum(row["ns"] for row in found["next"]), joint["after_ns"])
     check_one_number(assay, path, found)
     for edit, wanted in KNOWN.get(name, {}).items():
         lever = next(lever for lever in found["levers"] if lever["name"] == edit)

@@ -353,6 +353,7 @@ class Run:
         while self.heap:
             self.now, _, act = heapq.heappop(self.heap)
             act()
+        self.work_end = max(w["end"] for w in self.works.values())
         self.makespan = max([c["end"] for c in self.calls.values()] + [w["end"] for w in self.works.values()])
 
     def at(self, time, act):

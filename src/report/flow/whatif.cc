@@ -51,6 +51,19 @@ std::vector<Binding> path_states(const CriticalPath& path) {
   return states;
 }
 
+// The same of the window alone, as a replay has it.
+std::vector<Binding> path_states(const ReplayBar& bar) {
+  std::vector<Binding> states = {
+      {"compute", bar.compute_ns}, {"collective", bar.collective_ns}, {"copy", bar.copy_ns}};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    states.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), bar.cause_ns[c]});
+  }
+  std::erase_if(states, [](const Binding& state) { return state.ns == 0; });
+  std::stable_sort(states.begin(), states.end(),
+                   [](const Binding& a, const Binding& b) { return a.ns > b.ns; });
+  return states;
+}
+
 // A state in a sentence.
 std::string state_words(const std::string& state) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
@@ -140,10 +153,10 @@ class WhatIfWords {
   std::string nothing() const {
     std::string text =
         answer_.asked ? "These edits give nothing in this run" : "No lever gives 1 % of this run";
-    const std::vector<Binding> states = path_states(answer_.report.path);
+    const std::vector<Binding> states = path_states(found_.path_before);
     if (states.empty()) return text + ".";
     return text + ": " + state_words(states[0].name) + " is " +
-           format_share(share(states[0].ns, answer_.report.path.makespan_ns)) +
+           format_share(share(states[0].ns, found_.path_before.window_ns)) +
            " of its critical path.";
   }
 
@@ -152,11 +165,11 @@ class WhatIfWords {
     const std::vector<Binding> states = path_states(found_.path_after);
     if (states.empty()) return "";
     return "What binds then is " + state_words(states[0].name) + ": " +
-           format_share(share(states[0].ns, found_.path_after.makespan_ns)) +
+           format_share(share(states[0].ns, found_.path_after.window_ns)) +
            " of the critical path" +
            (states.size() > 1
                 ? ", before " + state_words(states[1].name) + " (" +
-                      format_share(share(states[1].ns, found_.path_after.makespan_ns)) + ")"
+                      format_share(share(states[1].ns, found_.path_after.window_ns)) + ")"
                 : "") +
            ".";
   }
@@ -312,7 +325,7 @@ Table next_table(const WhatIf& found) {
   table.add(keys::state, &Binding::name)
       .add(keys::ns, &Binding::ns)
       .add(keys::of_path,
-           [&](const Binding& state) { return share(state.ns, found.path_after.makespan_ns); });
+           [&](const Binding& state) { return share(state.ns, found.path_after.window_ns); });
   return std::move(table);
 }
 
