@@ -3,16 +3,23 @@
 #include <utility>
 
 namespace assay {
+namespace {
+
+WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
+                  const FlowVerdict& verdict, const std::vector<EditRequest>& more) {
+  std::vector<EditRequest> edits = report_edits(report, verdict);
+  edits.insert(edits.end(), more.begin(), more.end());
+  return explore_edits(model, windows, report, {.edits = edits, .joint = false});
+}
+
+}  // namespace
 
 FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>& more) {
   FlowFindings found;
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   found.report = make_flow_report(model, {});
   found.verdict = judge_flow(loaded.trace, found.report, {});
-  std::vector<EditRequest> edits = report_edits(found.report, found.verdict);
-  edits.insert(edits.end(), more.begin(), more.end());
-  found.tried =
-      explore_edits(model, loaded.windows, found.report, {.edits = edits, .joint = false});
+  found.tried = try_levers(model, loaded.windows, found.report, found.verdict, more);
   return found;
 }
 
@@ -40,14 +47,15 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.launch.kernels = asked.fusion.kernels = kernels;
   asked.tax.kernels = asked.levels.kernels = kernels;
   Analyses found;
+  const FlowModel model = make_flow_model(trace, links, kernels);
+  found.flow = make_flow_report(model, {.rank_graph = options.rank_graph});
+  found.verdict = judge_flow(trace, found.flow, {});
+  asked.launch.flow = &found.flow.all_devices();
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
-  FlowFindings flow = find_flow(loaded, chain_edits(found.fusion));
-  found.flow = std::move(flow.report);
-  found.verdict = std::move(flow.verdict);
-  found.tried = std::move(flow.tried);
+  found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion));
   return found;
 }
 

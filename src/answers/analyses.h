@@ -22,6 +22,7 @@ struct AnalysesOptions {
   FusionOptions fusion = {};
   TaxOptions tax = {};
   LevelsOptions levels = {};
+  bool rank_graph = false;  // FlowOptions::rank_graph
 };
 
 // What the rooms say of one trace.

@@ -127,15 +127,18 @@ TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
 
 Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  const LaunchOptions options{.floor = floor, .top_kernels = 0, .kernels = loaded.kernels};
+  const FlowFindings flow = find_flow(loaded);
+  const LaunchOptions options{.floor = floor,
+                              .top_kernels = 0,
+                              .flow = &flow.report.all_devices(),
+                              .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
-  const FlowFindings flow = find_flow(loaded);
   const FlowAnswer answer{loaded.trace, flow.report, flow.verdict, &flow.tried};
   const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
   content.verdict = flow_words(answer);
-  content.sections = {flow_section(answer, levers), verdict_section(judge_trace(launch.whole)),
+  content.sections = {flow_section(answer, levers), shares_section(launch_shares(launch.whole)),
                       trust_section(joined(launch.trust, floor.trust))};
   return content;
 }

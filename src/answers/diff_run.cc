@@ -13,7 +13,9 @@
 #include "diff/partition.h"
 #include "ingest/load.h"
 #include "kernels/name.h"
+#include "launch/idle.h"
 #include "report/document/import_notes.h"
+#include "report/flow/section.h"
 #include "report/run/section.h"
 #include "tax/kernel_db.h"
 #include "trace/device_names.h"
@@ -85,7 +87,9 @@ class Reducer {
         links_(loaded.links),
         windows_(loaded.windows),
         analyses_(analyses),
-        by_iteration_(by_iteration) {}
+        by_iteration_(by_iteration) {
+    for (const DeviceFlow& device : analyses.flow.devices) idle_.try_emplace(device.device, device);
+  }
 
   DiffRun run() {
     describe();
@@ -171,7 +175,7 @@ class Reducer {
     }
     for (const WindowTail& tail : partition_.tails) {
       const auto sample = sample_of_.find({tail.gpu, tail.window});
-      if (sample != sample_of_.end()) run_.samples[sample->second].time_ns += tail.tail_ns;
+      if (sample != sample_of_.end()) run_.samples[sample->second].time_ns += tail.tail_ns();
     }
   }
 
@@ -252,12 +256,23 @@ class Reducer {
                                    : "copies, exposed";
     costs[table.rest(part)].add(
         {.calls = 1, .busy_ns = share.busy_ns, .dur_ns = row.t_ke_ns - row.t_ks_ns});
-    const auto idle = [&](const char* name, int64_t ns) {
+    if (share.idle_ns() > 0) add_idle(row.gpu, {share.idle}, costs, table);
+  }
+
+  // Idle time under the causes that flow/ gives it.
+  void add_idle(int64_t gpu, const std::vector<Interval>& idle, std::map<uint32_t, DiffCost>& costs,
+                ItemTable& table) const {
+    const auto add = [&](const std::string& name, int64_t ns) {
       if (ns > 0) costs[table.rest(name)].add({.idle_ns = ns});
     };
-    idle("idle, nothing launched yet", share.idle_host_ns);
-    idle("idle, from launch call to start", share.idle_launch_ns);
-    idle("idle, launch not in the trace", share.idle_unknown_ns);
+    const auto view = idle_.find(gpu);
+    if (view == idle_.end()) return add("idle: no evidence", length_ns(idle));
+    const IdleTime time = view->second.in(idle);
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      add("idle: " + std::string(cause_words(static_cast<FlowCause>(c))), time.cause_ns[c]);
+    }
+    // Where the device is idle by levels, yet has rows that are neither kernels nor copies.
+    add("other device work", time.copy_ns + time.other_work_ns);
   }
 
   void fill_level(DiffLevelKind kind) {
@@ -285,7 +300,11 @@ class Reducer {
     for (const WindowTail& tail : partition_.tails) {
       const auto sample = sample_of_.find({tail.gpu, tail.window});
       if (sample == sample_of_.end()) continue;
-      costs[sample->second][table.rest(kTail)].add({.idle_ns = tail.tail_ns});
+      if (kind == DiffLevelKind::kPart) {
+        add_idle(tail.gpu, tail.idle, costs[sample->second], table);
+      } else {
+        costs[sample->second][table.rest(kTail)].add({.idle_ns = tail.tail_ns()});
+      }
     }
     for (const auto& sample : costs) {
       level.samples.emplace_back();
@@ -432,7 +451,8 @@ class Reducer {
   std::vector<DeviceWork> works_;  // parallel to levels.rows
   Partition partition_;
   std::map<GpuWindow, uint32_t> sample_of_;
-  std::vector<uint32_t> chain_of_;  // per activity, into planned_kernels
+  std::vector<uint32_t> chain_of_;    // per activity, into planned_kernels
+  std::map<int64_t, IdleView> idle_;  // by GPU
 };
 
 }  // namespace

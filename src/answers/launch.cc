@@ -13,9 +13,11 @@ namespace {
 Result<TraceContent> launch_content(const LaunchRequest& request, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
+  const DeviceFlow flow = joint_flow(make_flow_run(loaded.trace, loaded.links, loaded.kernels));
   const LaunchOptions options{.floor = floor,
                               .count_copies = request.count_copies,
                               .top_kernels = request.top,
+                              .flow = &flow,
                               .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));

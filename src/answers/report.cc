@@ -10,12 +10,15 @@
 #include "answers/throughput/report.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
+#include "report/flow/answer.h"
 #include "report/flow/section.h"
 #include "report/launch/charts.h"
 #include "report/launch/section.h"
 #include "report/levels/job.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
+#include "report/run/job_answer.h"
+#include "report/run/lanes.h"
 #include "report/run/section.h"
 #include "report/run/timeline.h"
 #include "report/tax/section.h"
@@ -23,11 +26,13 @@
 namespace assay {
 namespace {
 
-AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor& floor) {
+AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor& floor,
+                                 bool rank_graph) {
   AnalysesOptions options{.fusion = request.fusion};
   options.launch = {.floor = floor, .top_kernels = 0};
   options.fusion.floor = floor;
   options.tax.floor = floor;
+  options.rank_graph = rank_graph;
   return options;
 }
 
@@ -59,7 +64,8 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   const std::vector<PathSlice> path = path_slices(model.run, model.graph, of.flow.path);
   const Timeline timeline = trace_timeline(loaded.trace, loaded.links, loaded.windows,
-                                           {.launch = of.launch,
+                                           {.flow = of.flow,
+                                            .launch = of.launch,
                                             .fusion = of.fusion,
                                             .tax = of.tax,
                                             .levels = of.levels,
@@ -72,11 +78,12 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
 }
 
 Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace& loaded,
-                                 RankLevels* outline) {
+                                 RankLevels* outline, bool rank_graph) {
   PhaseClock clock(request.traces.listener);
   Findings found;
   ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, analyses_options(request, found.floor)));
+  ASSAY_TRY_ASSIGN(found.analyses,
+                   analyze_trace(loaded, analyses_options(request, found.floor, rank_graph)));
   LevelsReport& levels = found.analyses.levels;
   ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
   clock.mark("analyse");
@@ -87,6 +94,12 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   if (outline != nullptr) *outline = rank_outline(ranks.front());
   found.job = combine_ranks(std::move(ranks));
   return found;
+}
+
+AnswerEvidence evidence_of(const LoadedTrace& loaded) {
+  const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
+  return {.data_lost = loaded.trace.log.data_lost(),
+          .iterations = whole ? 1 : loaded.windows.windows.size()};
 }
 
 // The verdict, what would change it, and what else a reader must know first.
@@ -106,7 +119,7 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
   const TaxDiagnosis diagnosis =
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
   const std::vector<TaxAdvice> advice = tax_advice(diagnosis, levers);
-  if (!levers.empty()) {  // of an undecided run nothing is advised
+  if (found.analyses.verdict.bound == BoundBy::kHost) {  // else the host is not what matters
     for (std::string& text : tax_report_words(tax, diagnosis)) {
       content.verdict.push_back(std::move(text));
     }
@@ -147,17 +160,26 @@ ReportInputs sort_report_inputs(const std::vector<std::string>& inputs) {
 
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline, RankFlow* flow) {
-  ASSAY_TRY_ASSIGN(const Findings found, find_everything(request, loaded, outline));
-  if (flow != nullptr) *flow = {found.analyses.flow.total, found.analyses.verdict.bound};
+  ASSAY_TRY_ASSIGN(Findings found, find_everything(request, loaded, outline, flow != nullptr));
+  if (flow != nullptr) {
+    *flow = {found.analyses.flow.total, found.analyses.verdict.bound,
+             *std::move(found.analyses.flow.rank_graph)};
+  }
   const LaunchReport& launch = found.analyses.launch;
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
                           &found.analyses.tried};
   const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
+  content.answer = short_answer(answer, levers, evidence_of(loaded));
+  content.rank = rank_of_answer(answer);
+  if (request.timelines) {
+    content.lanes = lane_bytes(loaded.trace, loaded.windows, found.analyses.flow,
+                               {.events = request.lane_events, .runs = request.lane_events / 2});
+  }
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(answer, levers, launch);
   content.sections.push_back(flow_section(answer, levers));
-  content.sections.push_back(verdict_section(judge_trace(launch.whole)));
+  content.sections.push_back(shares_section(launch_shares(launch.whole)));
   content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top));
   if (request.timelines) {
     add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
@@ -198,31 +220,46 @@ Result<Answer> answer_report(const ReportRequest& asked) {
     return Answer{std::move(document), data_lost};
   }
   request.traces.inputs = inputs.traces;
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files(inputs.traces, Listener()));
+  const bool several = files.size() > 1;
+  if (request.timelines) request.lane_events /= std::max<size_t>(files.size(), 1);
   std::vector<RankLevels> ranks;
   std::vector<RankFlow> flows;
-  const auto analyze = [&](const LoadedTrace& loaded) {
-    return report_content(request, loaded, &ranks.emplace_back(), &flows.emplace_back());
+  std::vector<RankOfAnswer> shown;
+  const auto analyze = [&](const LoadedTrace& loaded) -> Result<TraceContent> {
+    RankFlow* flow = several ? &flows.emplace_back() : nullptr;
+    auto content = report_content(request, loaded, &ranks.emplace_back(), flow);
+    if (content) shown.push_back(content->rank);
+    return content;
   };
   const auto conclude = [&](Document& document) {
-    if (ranks.size() > 1) conclude_job(ranks, flows, document);
+    if (ranks.size() > 1) {
+      conclude_job(ranks, std::move(flows), document, &shown);
+    }
     if (tables) add_tables(*tables, document);
   };
   return answer_traces(request.traces, "Report", analyze, conclude);
 }
 
-void conclude_job(const std::vector<RankLevels>& outlines, const std::vector<RankFlow>& flows,
-                  Document& document) {
+void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
+                  Document& document, const std::vector<RankOfAnswer>* shown) {
   const JobLevels job = combine_ranks(outlines);
-  if (!is_one_job(job)) return;
-  std::vector<std::string> words = job_words(job);
-  std::string causes = job_flow_words(flows);
-  if (!causes.empty()) words.insert(words.begin(), std::move(causes));
+  if (!is_one_job(job)) {
+    if (shown != nullptr) document.answer = side_by_side_answer(*shown);
+    return;
+  }
+  const JobFlow flow(std::move(flows));
+  std::vector<std::string> words = job_flow_words(flow);
+  for (std::string& text : job_words(job)) words.push_back(std::move(text));
   document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
                           std::make_move_iterator(words.end()));
   // Behind the table of all ranks, before what they rest on.
+  std::vector<Section> sections = job_flow_sections(flow);
+  sections.push_back(job_section(job));
   const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
-  const auto job_place = document.sections.insert(behind_first, job_section(job));
-  document.sections.insert(job_place, job_flow_section(flows));
+  document.sections.insert(behind_first, std::make_move_iterator(sections.begin()),
+                           std::make_move_iterator(sections.end()));
+  if (shown != nullptr) document.answer = job_answer(job, flow, *shown);
 }
 
 }  // namespace assay

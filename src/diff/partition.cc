@@ -12,7 +12,7 @@ namespace assay {
 namespace {
 
 using GpuWindow = std::pair<int64_t, int32_t>;
-using Tails = std::map<GpuWindow, int64_t>;
+using Tails = std::map<GpuWindow, std::vector<Interval>>;
 
 // The stretch of [from, to) that lies in host windows goes to their tails.
 void add_tails(const std::vector<Interval>& windows, int64_t gpu, Interval idle, Tails& tails) {
@@ -20,20 +20,11 @@ void add_tails(const std::vector<Interval>& windows, int64_t gpu, Interval idle,
   auto window = std::partition_point(windows.begin(), windows.end(),
                                      [&](const Interval& w) { return w.end_ns <= idle.start_ns; });
   for (; window != windows.end() && window->start_ns < idle.end_ns; ++window) {
-    const int64_t part =
-        std::min(idle.end_ns, window->end_ns) - std::max(idle.start_ns, window->start_ns);
-    if (part > 0) tails[{gpu, static_cast<int32_t>(window - windows.begin())}] += part;
+    const Interval part{std::max(idle.start_ns, window->start_ns),
+                        std::min(idle.end_ns, window->end_ns)};
+    if (part.start_ns >= part.end_ns) continue;
+    tails[{gpu, static_cast<int32_t>(window - windows.begin())}].push_back(part);
   }
-}
-
-void split_idle(const DeviceWork& work, Interval idle, WorkShare& share) {
-  const int64_t length = std::max<int64_t>(0, idle.end_ns - idle.start_ns);
-  if (work.launch_ns == kLaunchNotTold) {
-    share.idle_unknown_ns = length;
-    return;
-  }
-  share.idle_host_ns = std::clamp<int64_t>(work.launch_ns - idle.start_ns, 0, length);
-  share.idle_launch_ns = length - share.idle_host_ns;
 }
 
 // Where idle time before the first work of a GPU is counted from.
@@ -55,7 +46,7 @@ void share_idle(const std::vector<DeviceWork>& works, size_t begin, size_t end,
                                    : std::clamp(windows[static_cast<size_t>(work.window)].start_ns,
                                                 reach, work.start_ns);
       add_tails(windows, work.gpu, {reach, own_from}, tails);
-      split_idle(work, {own_from, work.start_ns}, shares[i]);
+      shares[i].idle = {own_from, work.start_ns};
     }
     reach = std::max(reach, work.end_ns);
   }
@@ -101,8 +92,9 @@ Partition partition_time(const std::vector<DeviceWork>& works,
     share_busy(works, begin, end, partition.shares);
     begin = end;
   }
-  for (const auto& [key, tail_ns] : tails) {
-    if (with_work.contains(key)) partition.tails.push_back({key.first, key.second, tail_ns});
+  for (auto& [key, idle] : tails) {
+    if (!with_work.contains(key)) continue;
+    partition.tails.push_back({key.first, key.second, merge_intervals(std::move(idle))});
   }
   return partition;
 }

@@ -26,22 +26,21 @@ struct DeviceWork {
   WorkClass work_class = WorkClass::kCompute;
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  int64_t launch_ns = kLaunchNotTold;  // start of its launch call
+  int64_t launch_ns = kLaunchNotTold;  // start of its launch call; no time is shared out by it
 };
 
 struct WorkShare {
-  int64_t busy_ns = 0;          // of its duration, what nothing else answers for
-  int64_t idle_host_ns = 0;     // idle time that it ended: before its launch call began
-  int64_t idle_launch_ns = 0;   // ... and from the call to its start
-  int64_t idle_unknown_ns = 0;  // ... without a launch call to tell
-  int64_t idle_ns() const { return idle_host_ns + idle_launch_ns + idle_unknown_ns; }
+  int64_t busy_ns = 0;  // of its duration, what nothing else answers for
+  Interval idle;        // idle time that it ended; why the device was idle is told by flow/
+  int64_t idle_ns() const { return idle.end_ns - idle.start_ns; }
 };
 
 // Idle time of an iteration after its last work: up to where the next one begins on the host.
 struct WindowTail {
   int64_t gpu = 0;
   int32_t window = 0;
-  int64_t tail_ns = 0;
+  std::vector<Interval> idle;  // merged
+  int64_t tail_ns() const { return length_ns(idle); }
 };
 
 struct Partition {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 
+#include "flow/names.h"
 #include "flow/pieces.h"
 #include "flow/timed.h"
 
@@ -379,24 +381,6 @@ void for_each_slice(const std::vector<FlowSlice>& slices, Interval window, Visit
   }
 }
 
-StringId name_of(const Trace& trace, RowSource source, uint32_t row) {
-  switch (source) {
-    case RowSource::kActivity:
-      return trace.activities.name[row];
-    case RowSource::kCall:
-      return trace.api_calls.name[row];
-    case RowSource::kOp:
-      return trace.ops.name[row];
-    case RowSource::kFrame:
-      return trace.frames.name[row];
-    case RowSource::kAnnotation:
-      return trace.annotations.name[row];
-    case RowSource::kNone:
-      break;
-  }
-  return StringId();
-}
-
 void note_longest(const Trace& trace, const FlowSlice& slice, Interval part, Contributor& to) {
   const int64_t ns = part.end_ns - part.start_ns;
   if (ns <= to.longest_ns) return;
@@ -410,31 +394,45 @@ void note_longest(const Trace& trace, const FlowSlice& slice, Interval part, Con
                         : trace.frames.name[slice.frame];
 }
 
-}  // namespace
-
-std::vector<DeviceFlow> device_flows(const FlowRun& run) {
-  std::vector<DeviceFlow> devices(run.devices.size());
-  std::vector<std::vector<uint32_t>> works(devices.size());
-  std::vector<std::array<std::vector<Interval>, 3>> busy(devices.size());
-  for (uint32_t w = 0; w < run.works.size(); ++w) {
+// What the works of a lane, ascending, leave idle, and what ran besides.
+DeviceFlow flow_of(const FlowRun& run, std::vector<uint32_t> works) {
+  std::array<std::vector<Interval>, 3> busy;
+  for (const uint32_t w : works) {
     const FlowWork& work = run.works[w];
-    works[work.device].push_back(w);
     const size_t kind = work.kind == WorkKind::kCompute      ? 0
                         : work.kind == WorkKind::kCollective ? 1
                                                              : 2;
-    busy[work.device][kind].push_back({work.start_ns, work.end_ns});
+    busy[kind].push_back({work.start_ns, work.end_ns});
   }
-  for (size_t d = 0; d < devices.size(); ++d) {
-    DeviceFlow& device = devices[d];
-    device.device = run.devices[d];
-    device.compute = merge_intervals(std::move(busy[d][0]));
-    const auto collective = merge_intervals(std::move(busy[d][1]));
-    device.collective = subtract(collective, device.compute);
-    const auto copies = merge_intervals(std::move(busy[d][2]));
-    device.copy = subtract(subtract(copies, device.compute), collective);
-    device.idle = IdleSweep(run, std::move(works[d]), nullptr).sweep();
+  DeviceFlow flow;
+  flow.compute = merge_intervals(std::move(busy[0]));
+  const auto collective = merge_intervals(std::move(busy[1]));
+  flow.collective = subtract(collective, flow.compute);
+  const auto copies = merge_intervals(std::move(busy[2]));
+  flow.copy = subtract(subtract(copies, flow.compute), collective);
+  flow.idle = IdleSweep(run, std::move(works), nullptr).sweep();
+  return flow;
+}
+
+}  // namespace
+
+std::vector<DeviceFlow> device_flows(const FlowRun& run) {
+  std::vector<std::vector<uint32_t>> works(run.devices.size());
+  for (uint32_t w = 0; w < run.works.size(); ++w) works[run.works[w].device].push_back(w);
+  std::vector<DeviceFlow> devices;
+  for (size_t d = 0; d < works.size(); ++d) {
+    devices.push_back(flow_of(run, std::move(works[d])));
+    devices.back().device = run.devices[d];
   }
   return devices;
+}
+
+DeviceFlow joint_flow(const FlowRun& run) {
+  std::vector<uint32_t> works(run.works.size());
+  std::iota(works.begin(), works.end(), 0U);
+  DeviceFlow joint = flow_of(run, std::move(works));
+  joint.device = -1;
+  return joint;
 }
 
 std::vector<FlowSlice> stream_idle(const FlowRun& run, StreamId stream) {
@@ -492,7 +490,7 @@ void ContributorSums::add(const std::vector<FlowSlice>& slices, Interval window)
   for_each_slice(slices, window, [this](const FlowSlice& slice, Interval part) {
     const bool latency = slice.cause == FlowCause::kLatency;
     const RowSource source = latency ? RowSource::kNone : slice.source;
-    const StringId name = name_of(trace_, source, slice.row);
+    const StringId name = row_name(trace_, source, slice.row);
     const ReadyBy by = latency ? slice.ready_by : ReadyBy::kLaunch;
     Contributor& to = by_name_[{slice.cause, source, name.value, by}];
     to.cause = slice.cause;

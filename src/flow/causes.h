@@ -30,7 +30,7 @@ struct FlowSlice {
 // What a device did when. compute, collective and copy are merged and disjoint; with the slices
 // they cover the run from its first event to the end of its last work.
 struct DeviceFlow {
-  int64_t device = 0;                // as recorded
+  int64_t device = 0;                // as recorded; -1 for all of them together
   std::vector<Interval> compute;     // a kernel that is no communication
   std::vector<Interval> collective;  // communication and no such kernel
   std::vector<Interval> copy;        // copies and fills, no kernel beside them
@@ -38,6 +38,9 @@ struct DeviceFlow {
 };
 
 std::vector<DeviceFlow> device_flows(const FlowRun& run);
+// All devices taken as one: it is idle while every one of them is. What the union of a room's
+// kernels leaves idle is explained by this.
+DeviceFlow joint_flow(const FlowRun& run);
 
 // The slices in which a stream runs nothing. In them kWaitOther tells that its next work waits for
 // other work, or is late while the device works elsewhere.

@@ -99,12 +99,12 @@ FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& p
   return fit;
 }
 
-int64_t sync_gain(const FlowRun& run, const FlowGraph& graph) {
+int64_t sync_gain(const FlowRun& run, const FlowGraph& graph, int64_t window_start_ns) {
   FlowScale scale;
   scale.cause[static_cast<size_t>(FlowCause::kSync)] = 0;
   const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
   const ReplayOptions edited{.residuals = Residuals::kKeep, .lags_ns = &lags};
-  return makespan_ns(run, graph, graph.time_ns) - makespan_ns(run, graph, replay(graph, edited));
+  return saved_ns(run, graph, replay(graph, edited), window_start_ns);
 }
 
 }  // namespace
@@ -134,6 +134,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.window =
       options.window ? *options.window : hull(report.device_windows, report.run.start_ns);
   report.devices = device_flows(run);
+  if (report.devices.size() != 1) report.joint = joint_flow(run);
   ContributorSums sums(*run.trace);
   for (size_t d = 0; d < report.devices.size(); ++d) {
     const DeviceFlow& device = report.devices[d];
@@ -148,7 +149,10 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.evidence = gather_evidence(run, report.window);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
-  report.gains.sync_ns = sync_gain(run, graph);
+  report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
+  if (options.rank_graph) {
+    report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
+  }
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include "base/intervals.h"
 #include "flow/causes.h"
 #include "flow/graph.h"
+#include "flow/job.h"
 #include "flow/path.h"
 #include "flow/run.h"
 #include "kernels/names.h"
@@ -22,6 +23,7 @@ namespace assay {
 struct FlowOptions {
   std::optional<Interval> window;  // what is judged; none = see FlowReport::window
   size_t contributors = 8;         // named per cause
+  bool rank_graph = false;         // keep what comparing this rank with others of its job needs
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
@@ -61,7 +63,8 @@ struct FlowEvidence {
 };
 
 // What the run would lose if no call waited for the device: the makespan as recorded less that of a
-// replay without those waits. The verdict asks for it; all other edits: flow/whatif.h.
+// replay without those waits, time saved before the window left out. The verdict asks for it; all
+// other edits: flow/whatif.h.
 struct FlowGains {
   int64_t sync_ns = 0;
 };
@@ -77,6 +80,7 @@ struct FlowReport {
   std::vector<Interval> device_windows;
   Interval window;  // from the first begin of these to the last end
   std::vector<DeviceFlow> devices;
+  DeviceFlow joint;                       // of several devices: all_devices()
   std::vector<FlowTotals> device_totals;  // per device, of its window
   FlowTotals total;                       // over all devices
   FlowTotals before;                      // between the begin of the run and these windows
@@ -86,7 +90,11 @@ struct FlowReport {
   FlowFit fit;
   CriticalPath path;
   FlowGains gains;
+  std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
+
+  // joint_flow of the run.
+  const DeviceFlow& all_devices() const { return devices.size() == 1 ? devices.front() : joint; }
 };
 
 // The run with its graph, for who asks more of it than the report. trace and links must outlive it.

@@ -363,6 +363,35 @@ class ColdOps {
   std::vector<uint32_t> cold_;   // ops
 };
 
+// Where nothing tells what the thread did in `start_up` it is a one-off cost; silence that begins
+// before or goes on behind it is cut there, so that what is told does not depend on where it began.
+void mark_silence(HostThread& thread, Interval start_up) {
+  std::vector<HostPiece> pieces;
+  pieces.reserve(thread.pieces.size() + 2);
+  for (size_t i = 0; i < thread.pieces.size(); ++i) {
+    const HostPiece piece = thread.pieces[i];
+    const int64_t end_ns =
+        i + 1 < thread.pieces.size() ? thread.pieces[i + 1].start_ns : thread.end_ns;
+    const Interval cold{std::max(piece.start_ns, start_up.start_ns),
+                        std::min(end_ns, start_up.end_ns)};
+    if (piece.source != RowSource::kNone || cold.start_ns >= cold.end_ns) {
+      pieces.push_back(piece);
+      continue;
+    }
+    const auto add = [&](int64_t start_ns, bool is_cold) {
+      pieces.push_back(piece);
+      pieces.back().start_ns = start_ns;
+      if (!is_cold) return;
+      pieces.back().cause = FlowCause::kCold;
+      pieces.back().evidence = CauseEvidence::kInferred;
+    };
+    if (piece.start_ns < cold.start_ns) add(piece.start_ns, false);
+    add(cold.start_ns, true);
+    if (cold.end_ns < end_ns) add(cold.end_ns, false);
+  }
+  thread.pieces = std::move(pieces);
+}
+
 // A program that has just loaded code or made its context, and has not yet run a kernel, is
 // starting up, whatever it does between its recorded calls.
 void mark_start_up(FlowRun& run) {
@@ -383,13 +412,8 @@ void mark_start_up(FlowRun& run) {
     first_ns = std::min(first_ns, call.start_ns);
   }
   for (HostThread& thread : run.threads) {
-    for (HostPiece& piece : thread.pieces) {
-      if (piece.start_ns >= first_kernel_ns[thread.process]) break;
-      if (piece.source != RowSource::kNone || piece.start_ns < first_cold_ns[thread.process])
-        continue;
-      piece.cause = FlowCause::kCold;
-      piece.evidence = CauseEvidence::kInferred;
-    }
+    const Interval start_up{first_cold_ns[thread.process], first_kernel_ns[thread.process]};
+    if (start_up.start_ns < start_up.end_ns) mark_silence(thread, start_up);
   }
 }
 

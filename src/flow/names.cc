@@ -110,4 +110,40 @@ std::vector<bool> collective_activities(const Trace& trace, const KernelNames& k
   return result;
 }
 
+std::string collective_kind(const Trace& trace, const Links& links, const KernelNames& kernels,
+                            StringId told, ActivityId activity, OpId op) {
+  const KernelBook& book = kernels.book();
+  if (told) {
+    std::string kind = book.collective_of(trace.text(told));
+    if (kind != "collective") return kind;
+  }
+  std::string kind = kernels.of(trace.activities.name[activity.index()]).collective;
+  if (kind != "collective") return kind;
+  for (; op; op = links.op_parent[op.index()]) {
+    const std::string_view name = trace.text(trace.ops.name[op.index()]);
+    if (name.find("c10d::") == std::string_view::npos && !name.starts_with("nccl:")) continue;
+    kind = book.collective_of(name);
+    if (kind != "collective") return kind;
+  }
+  return kind;
+}
+
+StringId row_name(const Trace& trace, RowSource source, uint32_t row) {
+  switch (source) {
+    case RowSource::kActivity:
+      return trace.activities.name[row];
+    case RowSource::kCall:
+      return trace.api_calls.name[row];
+    case RowSource::kOp:
+      return trace.ops.name[row];
+    case RowSource::kFrame:
+      return trace.frames.name[row];
+    case RowSource::kAnnotation:
+      return trace.annotations.name[row];
+    case RowSource::kNone:
+      break;
+  }
+  return StringId();
+}
+
 }  // namespace assay

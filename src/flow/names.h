@@ -4,10 +4,13 @@
 // communication. The only place in flow/ that reads names.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "flow/cause.h"
 #include "kernels/names.h"
+#include "trace/links.h"
 #include "trace/trace.h"
 
 namespace assay {
@@ -36,5 +39,13 @@ class HostNames {
 
 // Per activity: whether it is communication between devices.
 std::vector<bool> collective_activities(const Trace& trace, const KernelNames& kernels);
+
+// Which collective an activity is, in the words of KernelBook::collective_of: as its arguments tell
+// (told: may be none), else its name, else an operator around its launch. "collective" = not told.
+std::string collective_kind(const Trace& trace, const Links& links, const KernelNames& kernels,
+                            StringId told, ActivityId activity, OpId op);
+
+// The name of a row of a table; none for rows of no table.
+StringId row_name(const Trace& trace, RowSource source, uint32_t row);
 
 }  // namespace assay

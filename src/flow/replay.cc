@@ -45,6 +45,22 @@ int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vecto
   return end_ns - graph.start_ns;
 }
 
+int64_t saved_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times,
+                 int64_t window_start_ns) {
+  int64_t first_ns = INT64_MAX;
+  for (uint32_t c = 0; c < run.calls.size(); ++c) {
+    if (run.calls[c].work_count == 0) continue;
+    first_ns = std::min(first_ns, times[graph.call_point(c, false)]);
+  }
+  for (uint32_t w = 0; w < run.works.size(); ++w) {
+    if (run.works[w].call != kNoFlowRow) continue;
+    first_ns = std::min(first_ns, times[graph.work_point(w, false)]);
+  }
+  const int64_t saved = makespan_ns(run, graph, graph.time_ns) - makespan_ns(run, graph, times);
+  if (first_ns >= window_start_ns) return saved;
+  return std::max<int64_t>(0, saved - (window_start_ns - first_ns));
+}
+
 uint64_t identity_errors(const FlowGraph& graph) {
   const std::vector<int64_t> times = replay(graph, {});
   uint64_t wrong = 0;

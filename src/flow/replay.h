@@ -33,6 +33,11 @@ std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options
 // From the graph's begin to the latest end point.
 int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times);
 
+// What a replay saves from `window_start_ns` on: time saved before the first work was asked for is
+// no gain of what is judged from there. Never more than is left of the run from there.
+int64_t saved_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times,
+                 int64_t window_start_ns);
+
 // Points of the replay without edits that are off their recorded time: 0, or there is a bug.
 uint64_t identity_errors(const FlowGraph& graph);
 

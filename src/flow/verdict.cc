@@ -392,16 +392,13 @@ Program program_of(const Trace& trace) {
   return program;
 }
 
-BoundBy bound_of_ranks(const FlowTotals& sum, const FlowVerdictOptions& options) {
-  if (sum.window_ns <= 0) return BoundBy::kNoGpu;
+BoundBy leading_group(const FlowTotals& sum, int64_t comm_wait_ns) {
   Groups groups{};
   for (size_t c = 0; c < kFlowCauses; ++c) {
     groups[static_cast<size_t>(group_of(static_cast<FlowCause>(c), true))] += sum.cause_ns[c];
   }
-  groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += sum.collective_ns;
+  groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += comm_wait_ns;
   groups[static_cast<size_t>(BoundBy::kCopy)] += sum.copy_ns;
-  const double lost = share(sum.window_ns - sum.compute_ns, sum.window_ns);
-  if (lost <= options.device_bound) return BoundBy::kGpu;
   return static_cast<BoundBy>(std::max_element(groups.begin(), groups.end()) - groups.begin());
 }
 

@@ -132,9 +132,9 @@ struct FlowVerdictOptions {
   size_t named = 8;  // contributors and works that are listed
 };
 
-// What a job's time is lost to, from the sum over its ranks: as of one rank, but what stands in
-// collectives counts as waiting, since ranks that all came would leave them at once.
-BoundBy bound_of_ranks(const FlowTotals& sum, const FlowVerdictOptions& options = {});
+// The group that most of the lost time of `sum` belongs to, where comm_wait_ns is lost in
+// communication.
+BoundBy leading_group(const FlowTotals& sum, int64_t comm_wait_ns);
 
 FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options);

@@ -21,8 +21,12 @@ constexpr int64_t kFollowsNs = 5'000;
 // Ends that are looked at for one inferred wait: more within so short a time tell nothing.
 constexpr size_t kMostEnds = 64;
 
-WorkKind work_kind(ActivityKind kind, bool collective) {
+// Accelerators that file all their rows under one category name copies so: "dma_request" of MTIA.
+bool is_dma(std::string_view name) { return name.starts_with("dma") || name.starts_with("DMA"); }
+
+WorkKind work_kind(ActivityKind kind, std::string_view name, bool collective) {
   if (kind == ActivityKind::kMemcpy) return WorkKind::kCopy;
+  if (kind == ActivityKind::kOther && is_dma(name)) return WorkKind::kCopy;
   if (kind == ActivityKind::kMemset) return WorkKind::kFill;
   return collective ? WorkKind::kCollective : WorkKind::kCompute;
 }
@@ -61,7 +65,8 @@ void add_works(FlowRun& run) {
     work.end_ns = at.time_ns + rows.dur_ns[at.row];
     work.activity = ActivityId(at.row);
     work.stream = rows.stream[at.row].value;
-    work.kind = work_kind(rows.kind[at.row], collective[at.row]);
+    work.kind =
+        work_kind(rows.kind[at.row], run.trace->text(rows.name[at.row]), collective[at.row]);
     if (work.kind == WorkKind::kCopy) {
       uint8_t& told = staged[rows.name[at.row].index()];
       if (told == 0) told = is_staged_copy(run.trace->text(rows.name[at.row])) ? 2 : 1;

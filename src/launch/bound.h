@@ -1,9 +1,9 @@
 #pragma once
 
-// Who limits the run, CPU or GPU. From a sweep over batch sizes: the batch at which queueing takes
+// Who limits the run, CPU or GPU, from a sweep over batch sizes: the batch at which queueing takes
 // over from launching (SKIP section V-B; the algorithm is spec/launch 4, the paper prints none).
-// From one trace: a verdict on queue share and GPU idle share. From two sweeps: where one platform
-// overtakes the other (SKIP Figs. 10 and 11).
+// From two sweeps: where one platform overtakes the other (SKIP Figs. 10 and 11). What bounds one
+// trace is told by flow/.
 
 #include <cstddef>
 #include <cstdint>
@@ -109,59 +109,5 @@ struct Crossover {
 // positive latency on both sides.
 Result<Crossover> find_crossover(const std::vector<SweepPoint>& a,
                                  const std::vector<SweepPoint>& b);
-
-// What limits one traced run.
-enum class TraceBound : uint8_t {
-  kUnknown,     // no kernels, or nothing that launched them
-  kCpu,         // the GPU waits for the host to launch
-  kGpu,         // kernels queue, the GPU hardly waits
-  kGraph,       // most device time is graph replay, yet the GPU waits between replays
-  kSync,        // the host waits for the GPU, which then waits for the host
-  kInput,       // the GPU waits while the host loads data or does something unseen for long
-  kTransition,  // queue share and idle share point different ways
-};
-std::string_view trace_bound_name(TraceBound bound);
-
-struct VerdictOptions {
-  double queue_bound = 0.5;  // queue share above it: queueing outweighs launching (tau = 2)
-  double idle_bound = 0.3;   // GPU idle share above it: the GPU waits
-  double dominance = 0.5;    // share of GPU idle time a cause needs to be named
-  double borderline = 0.05;  // a share this close to its bound is borderline
-};
-
-struct TraceVerdict {
-  TraceBound bound = TraceBound::kUnknown;
-  // A deciding share, or its bracket, is near or across its bound; or queue share and idle share
-  // point different ways.
-  bool borderline = false;
-  std::string borderline_reason;  // which one; empty when not borderline
-  double queue_share = 0;         // NaN = unknown
-  double gpu_idle_share = 0;      // gpu_idle_union / IL, and its bracket
-  double gpu_idle_share_low = 0;
-  double gpu_idle_share_high = 0;
-  double cpu_idle_share = 0;  // NaN = unknown
-  double graph_share = 0;     // of the kernels' summed device time
-  // Shares of GPU idle time; NaN when the GPU is never idle or no thread dispatched
-  double idle_after_sync_share = 0;
-  double idle_blocked_share = 0;  // while the host sat in a blocking call
-  double idle_input_share = 0;    // data loader plus unrecorded gaps of 1 ms and more
-  double idle_host_share = 0;     // operators, calls and short gaps
-};
-
-// Classifies metrics of a whole trace or of one iteration. Rules, first match wins:
-//   no kernels, or IL 0                                              -> kUnknown
-//   GPU idle <= idle_bound:  graph replay > half of device time      -> kGpu
-//                            queue share > queue_bound               -> kGpu
-//                            else                                    -> kTransition
-//   GPU idle > idle_bound:   no dispatching thread                   -> kUnknown
-//                            input and long gaps >= dominance of idle -> kInput
-//                            idle in or begun in a sync >= dominance of idle -> kSync
-//                            graph replay > half of device time      -> kGraph
-//                            queue share > queue_bound, and host work and short gaps
-//                              make up less than dominance of idle   -> kTransition
-//                            else                                    -> kCpu
-// kCpu in spite of a high queue share is borderline: a few bursts of launches can make up most of
-// TKLQT while the GPU waits for the host the rest of the time.
-TraceVerdict judge_trace(const LaunchMetrics& metrics, const VerdictOptions& options = {});
 
 }  // namespace assay

@@ -127,34 +127,6 @@ std::string_view origin_source_name(OriginSource source) {
   return "";
 }
 
-std::string_view idle_cause_name(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::kHostBusy:
-      return "host busy";
-    case IdleCause::kHostBlocked:
-      return "host blocked in a call";
-    case IdleCause::kHostInput:
-      return "data loading";
-    case IdleCause::kHostGapShort:
-      return "host unseen, under 1 ms";
-    case IdleCause::kHostGapLong:
-      return "host unseen, longer";
-    case IdleCause::kUnknown:
-      return "no host thread seen";
-  }
-  return "";
-}
-
-std::vector<IdleSlice> idle_slices(const Trace& trace, const Links& links, bool count_copies) {
-  const std::vector<int64_t> raw = raw_launch_times(trace, links);
-  const std::vector<OpId> roots = root_ops(trace, links);
-  const LaunchFloor no_floor;
-  const WindowRows whole = whole_rows(trace, roots, count_copies);
-  WindowMeter meter(trace, links, no_floor, raw, roots, device_busy(trace, whole));
-  const LaunchMetrics metrics = meter.measure(whole);
-  return meter.idle_slices(metrics);
-}
-
 Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, const Windows& windows,
                                     const LaunchOptions& options) {
   LaunchReport report;
@@ -165,7 +137,9 @@ Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, cons
   report.copies_counted = options.count_copies;
   const WindowRows whole = whole_rows(trace, roots, options.count_copies);
   WindowMeter meter(trace, links, report.floor, raw, roots, device_busy(trace, whole));
+  if (options.flow != nullptr) meter.explain_by(*options.flow);
   report.whole = meter.measure(whole);
+  report.idle_gaps = meter.idle_gaps();
 
   report.window_source = windows.source;
   report.kernels_outside_iterations = report.whole.kernels;

@@ -17,10 +17,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/intervals.h"
 #include "base/result.h"
 #include "base/stats.h"
 #include "floor/floor.h"
+#include "flow/causes.h"
 #include "kernels/names.h"
+#include "launch/idle.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -32,6 +35,8 @@ struct LaunchOptions {
   std::optional<LaunchFloor> floor = std::nullopt;  // F; absent: found in the trace
   bool count_copies = false;  // memcpy and memset also make the GPU busy (union only, never Eq. 5)
   size_t top_kernels = 10;    // rows of LaunchReport::top_kernels; 0 = all
+  // joint_flow of the trace: why the device was idle. Absent: the causes are not told.
+  const DeviceFlow* flow = nullptr;
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
@@ -64,20 +69,9 @@ struct LaunchTimeStats {
   double p99_ns = 0;
 };
 
-// What the threads that launch kernels were doing while none ran, all of them together: the
-// backward pass has a thread of its own, and while it launches, the dispatching thread's silence is
-// no excuse. The parts sum to gpu_idle_union_ns.
-struct IdleBlame {
-  int64_t host_busy_ns = 0;     // some thread in an operator or a call that does not block
-  int64_t host_blocked_ns = 0;  // none of those, some thread in a blocking call
-  int64_t host_input_ns = 0;  // none of those, some thread in a data-loader operator or annotation
-  int64_t host_gap_short_ns = 0;  // nothing recorded, in gaps under 1 ms: interpreter, profiler
-  int64_t host_gap_long_ns = 0;  // nothing recorded, in gaps of 1 ms and more: waiting, unseen work
-};
-
 // Everything about one window. Parts that sum to wholes, exactly:
 //   gpu_idle_eq5_ns = il_ns - kernel_sum_ns                                  (SKIP Eq. 5)
-//   gpu_idle_union_ns = il_ns - busy_in_window_ns
+//   gpu_idle_union_ns = il_ns - busy_in_window_ns = the parts of `idle`, where told
 //   cpu_idle_ns = il_ns - cpu_busy_ns = cpu_blocked_ns + cpu_unrecorded_ns
 //   tklqt_ns = floor_sum_ns + queue_sum_ns
 struct LaunchMetrics {
@@ -122,10 +116,8 @@ struct LaunchMetrics {
   int64_t cpu_unrecorded_ns = 0;  // neither operator nor call
   double cpu_blocking_share = 0;  // cpu_blocked_ns / cpu_idle_ns; NaN when idle is 0
 
-  IdleBlame idle_blame;  // zero when cpu_idle_known is false
-  // Idle gaps that began while the launching threads did nothing but wait for the device, in a
-  // blocking call or in a copy to the host.
-  int64_t gpu_idle_after_sync_ns = 0;
+  bool idle_told = false;  // whether a flow was given: LaunchOptions::flow
+  IdleTime idle;           // gpu_idle_union_ns by cause
 
   int64_t floor_sum_ns = 0;  // sum of min(t_l, F)
   int64_t queue_sum_ns = 0;  // sum of t_l - min(t_l, F)
@@ -165,6 +157,7 @@ struct LaunchReport {
   LaunchMetrics whole;
   WindowSource window_source = WindowSource::kWholeTrace;
   std::vector<LaunchMetrics> iterations;  // one per window, in order
+  std::vector<Interval> idle_gaps;        // of the whole: gpu_idle_union_ns, merged
   LaunchMeans means;
   uint64_t iterations_without_kernels = 0;
   uint64_t kernels_outside_iterations = 0;

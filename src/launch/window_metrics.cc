@@ -25,21 +25,6 @@ std::vector<Interval> intervals_of(const Trace& trace, const std::vector<Activit
   return intervals;
 }
 
-// From the first start to the last end of an operator, call or kernel.
-Interval activity_span(const Trace& trace) {
-  Interval span{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
-  const auto extend = [&](const auto& table) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      span.start_ns = std::min(span.start_ns, table.start_ns[i]);
-      span.end_ns = std::max(span.end_ns, table.start_ns[i] + table.dur_ns[i]);
-    }
-  };
-  extend(trace.ops);
-  extend(trace.api_calls);
-  extend(trace.activities);
-  return span;
-}
-
 // Kernels whose launch is lost, not just older than the trace.
 uint64_t count_lost_launches(const Trace& trace, const Links& links,
                              const std::vector<ActivityId>& kernels) {
@@ -70,7 +55,7 @@ LaunchMetrics WindowMeter::measure(const WindowRows& rows) {
   find_origin(rows, metrics);
   measure_gpu(rows, metrics);
   measure_cpu(metrics);
-  blame_idle(metrics);
+  explain_idle(metrics);
   bracket_launches(rows, metrics);
   bracket_idle(rows, metrics);
   return metrics;
@@ -194,50 +179,9 @@ void WindowMeter::measure_cpu(LaunchMetrics& metrics) {
   metrics.cpu_blocking_share = share(metrics.cpu_blocked_ns, metrics.cpu_idle_ns);
 }
 
-void WindowMeter::blame_idle(LaunchMetrics& metrics) {
-  if (!metrics.cpu_idle_known || metrics.il_ns == 0) return;
-  IdleBlame& blame = metrics.idle_blame;
-  blame.host_busy_ns = host().busy.length_in(idle_gaps_);
-  blame.host_blocked_ns = host().blocked.length_in(idle_gaps_);
-  blame.host_input_ns = host().input.length_in(idle_gaps_);
-  blame.host_gap_long_ns = host().long_gaps.length_in(idle_gaps_);
-  blame.host_gap_short_ns = metrics.gpu_idle_union_ns - blame.host_busy_ns - blame.host_blocked_ns -
-                            blame.host_input_ns - blame.host_gap_long_ns;
-  for (const Interval& gap : idle_gaps_) {
-    const bool began_in_wait = host().waiting.covers(gap.start_ns);
-    if (began_in_wait) metrics.gpu_idle_after_sync_ns += gap.end_ns - gap.start_ns;
-  }
-}
-
-std::vector<IdleSlice> WindowMeter::idle_slices(const LaunchMetrics& metrics) {
-  std::vector<IdleSlice> slices;
-  const auto add = [&slices](const std::vector<Interval>& spans, IdleCause cause) {
-    for (const Interval& span : spans) slices.push_back({span, cause});
-  };
-  if (metrics.cpu_idle_known) {
-    std::vector<Interval> rest = idle_gaps_;
-    const auto take = [&](const IntervalIndex& doing, IdleCause cause) {
-      add(intersect(rest, doing.intervals()), cause);
-      rest = subtract(rest, doing.intervals());
-    };
-    take(host().busy, IdleCause::kHostBusy);
-    take(host().blocked, IdleCause::kHostBlocked);
-    take(host().input, IdleCause::kHostInput);
-    take(host().long_gaps, IdleCause::kHostGapLong);
-    add(rest, IdleCause::kHostGapShort);
-  } else {
-    add(idle_gaps_, IdleCause::kUnknown);
-  }
-  std::sort(slices.begin(), slices.end(), [](const IdleSlice& a, const IdleSlice& b) {
-    return a.span.start_ns < b.span.start_ns;
-  });
-  uint32_t gap = 0;
-  for (IdleSlice& slice : slices) {
-    while (idle_gaps_[gap].end_ns <= slice.span.start_ns) ++gap;
-    slice.gap = gap;
-    slice.after_sync = metrics.cpu_idle_known && host().waiting.covers(idle_gaps_[gap].start_ns);
-  }
-  return slices;
+void WindowMeter::explain_idle(LaunchMetrics& metrics) const {
+  metrics.idle_told = idle_.has_value();
+  if (idle_) metrics.idle = idle_->in(idle_gaps_);
 }
 
 void WindowMeter::bracket_launches(const WindowRows& rows, LaunchMetrics& metrics) const {
@@ -304,21 +248,6 @@ const HostTimeline& WindowMeter::timeline_of(ThreadId thread) {
   const auto known = timelines_.find(thread);
   if (known != timelines_.end()) return known->second;
   return timelines_.emplace(thread, host_timeline(trace_, links_, roots_, thread)).first->second;
-}
-
-const LaunchingHost& WindowMeter::host() {
-  if (host_) return *host_;
-  std::vector<bool> launches(trace_.threads.size(), false);
-  for (size_t a = 0; a < raw_.size(); ++a) {
-    if (raw_[a] == kNoLaunchTime) continue;
-    launches[trace_.api_calls.thread[links_.activity_call[a].index()].index()] = true;
-  }
-  std::vector<const HostTimeline*> threads;
-  for (size_t t = 0; t < launches.size(); ++t) {
-    if (launches[t]) threads.push_back(&timeline_of(ThreadId(t)));
-  }
-  host_ = launching_host(threads, activity_span(trace_));
-  return *host_;
 }
 
 }  // namespace assay

@@ -34,9 +34,11 @@ class WindowMeter {
               const std::vector<int64_t>& raw_launch_times, const std::vector<OpId>& roots,
               std::vector<Interval> device_busy);
 
+  // flow: of all devices together; it must outlive the meter. Without it idle time has no causes.
+  void explain_by(const DeviceFlow& flow) { idle_.emplace(flow); }
   LaunchMetrics measure(const WindowRows& rows);
-  // Of the window measured last.
-  std::vector<IdleSlice> idle_slices(const LaunchMetrics& metrics);
+  // Of the window measured last: where GPU idle time lies.
+  const std::vector<Interval>& idle_gaps() const { return idle_gaps_; }
 
  private:
   void count_launches(const WindowRows& rows, LaunchMetrics& metrics) const;
@@ -44,11 +46,10 @@ class WindowMeter {
   void find_origin(const WindowRows& rows, LaunchMetrics& metrics) const;
   void measure_gpu(const WindowRows& rows, LaunchMetrics& metrics);
   void measure_cpu(LaunchMetrics& metrics);
-  void blame_idle(LaunchMetrics& metrics);
+  void explain_idle(LaunchMetrics& metrics) const;
   void bracket_launches(const WindowRows& rows, LaunchMetrics& metrics) const;
   void bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) const;
   const HostTimeline& timeline_of(ThreadId thread);
-  const LaunchingHost& host();
 
   const Trace& trace_;
   const Links& links_;
@@ -57,8 +58,8 @@ class WindowMeter {
   const std::vector<OpId>& roots_;
   const IntervalIndex device_busy_;
   std::map<ThreadId, HostTimeline> timelines_;
-  std::optional<LaunchingHost> host_;  // of all threads that launch anything in the trace
-  std::vector<Interval> idle_gaps_;    // of the window being measured
+  std::optional<IdleView> idle_;
+  std::vector<Interval> idle_gaps_;  // of the window being measured
 };
 
 }  // namespace assay

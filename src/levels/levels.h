@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "flow/meetings.h"
 #include "kernels/names.h"
 #include "kernels/views.h"
 #include "trace/iterations.h"
@@ -174,15 +175,6 @@ struct CollectiveEvent {
   int64_t seq = -1;  // number in the process group, as recorded; -1 = not told
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-};
-
-// A process group and kind of collective: what is matched over ranks in order.
-struct CollectiveGroup {
-  std::string name;      // process group; stream-independent; may be empty
-  std::string ranks;     // as recorded; may be empty
-  std::string kind;      // all_reduce, all_gather, reduce_scatter, ...
-  bool all_wait = true;  // nobody leaves before everybody came: ends can be aligned
-  friend auto operator<=>(const CollectiveGroup&, const CollectiveGroup&) = default;
 };
 
 // How far the activities could be placed.

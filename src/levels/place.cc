@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "flow/names.h"
 #include "kernels/name.h"
 #include "levels/forward_links.h"
 #include "levels/host_units.h"
@@ -396,20 +397,9 @@ Place Placer::place_host(const HostPoint& point) {
 }
 
 std::string Placer::kind_of_comm(size_t activity, const HostPoint* point) const {
-  const KernelBook& book = kernels_->book();
-  if (collective_of_[activity]) {
-    std::string kind = book.collective_of(trace_.text(collective_of_[activity]));
-    if (kind != "collective") return kind;
-  }
-  std::string kind = kernels_->of(trace_.activities.name[activity]).collective;
-  if (kind != "collective" || point == nullptr) return kind;
-  for (OpId op = point->op; op; op = links_.op_parent[op.index()]) {
-    const std::string_view name = trace_.text(trace_.ops.name[op.index()]);
-    if (name.find("c10d::") == std::string_view::npos && !name.starts_with("nccl:")) continue;
-    kind = book.collective_of(name);
-    if (kind != "collective") return kind;
-  }
-  return kind;
+  return collective_kind(trace_, links_, *kernels_, collective_of_[activity],
+                         ActivityId(static_cast<uint32_t>(activity)),
+                         point == nullptr ? OpId() : point->op);
 }
 
 void Placer::place_comm(size_t activity, const HostPoint* point, KernelLevel& row) {

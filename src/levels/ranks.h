@@ -85,7 +85,9 @@ struct Arrivals {
   uint64_t last = 0;         // times it came last
   double lag_median_ns = 0;  // its start minus the median start; negative = it leads
   int64_t waited_ns = 0;     // summed time from its start to the start of the last
-  int64_t caused_ns = 0;     // summed time by which it came after the second to last
+  // Summed time by which it came after the second to last. Two late ranks hide each other, and a
+  // rank may only pass on what made it late: no measure of blame (flow/blame.h).
+  int64_t last_margin_ns = 0;
 };
 
 struct JobLevels {

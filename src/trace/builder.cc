@@ -291,6 +291,16 @@ void TraceBuilder::name_lane(std::string_view pid, std::string_view tid, std::st
   lane_names_.insert_or_assign(lane_key(pid, tid), std::string(name));
 }
 
+std::string_view TraceBuilder::lane_name(std::string_view pid, std::string_view tid) const {
+  const auto found = lane_names_.find(lane_key(pid, tid));
+  return found == lane_names_.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::string_view TraceBuilder::process_fact(std::string_view fact, std::string_view pid) const {
+  const auto found = process_facts_.find(process_fact_key(fact, pid));
+  return found == process_facts_.end() ? std::string_view() : std::string_view(found->second);
+}
+
 void TraceBuilder::join_lane(Lane written, Lane of, std::string_view name) {
   const ThreadId owner = thread(of.pid, of.tid);
   joined_.emplace_back(lane_key(written.pid, written.tid), owner);
@@ -361,6 +371,10 @@ void TraceBuilder::merge(TraceBuilder&& other) {
     mark.category = maps.strings[mark.category.value];
     mark.stream = maps.streams[mark.stream.index()];
     marks.push_back(mark);
+  }
+  for (ForwardBackwardFlowRow arrow : other.dependency_flows) {
+    arrow.thread = maps.threads[arrow.thread.index()];
+    dependency_flows.push_back(arrow);
   }
   for (auto& [lane, name] : other.lane_names_) lane_names_.insert_or_assign(lane, std::move(name));
   for (auto& [lane, name] : other.joined_names_) {
@@ -539,9 +553,8 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
 #undef ASSAY_MEMBER
   trace.base_time_ns = base_time_ns;
 
-  const auto name_of = [this](const std::string& pid, const std::string& tid) -> std::string {
-    const auto found = lane_names_.find(lane_key(pid, tid));
-    return found == lane_names_.end() ? std::string() : found->second;
+  const auto name_of = [this](const std::string& pid, const std::string& tid) {
+    return std::string(lane_name(pid, tid));
   };
   for (Thread& t : threads_) {
     const auto joined = joined_names_.find(lane_key(t.pid, t.tid));

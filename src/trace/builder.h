@@ -60,6 +60,8 @@ class TraceBuilder {
   ImportLog log;
   TimeShape time_shape;
   std::vector<SpanMark> marks;
+  // Ends of arrows from calls to device work in files whose rows have no correlation ids.
+  std::vector<ForwardBackwardFlowRow> dependency_flows;
 
   StringId text(std::string_view value) { return strings.intern(value); }
   // pid and tid as written in the input, numbers or not.
@@ -69,6 +71,11 @@ class TraceBuilder {
   int64_t stream_number(StreamId lane) const { return streams_[lane.index()].stream; }
   // thread_name metadata; files repeat it tens of thousands of times, the last one counts.
   void name_lane(std::string_view pid, std::string_view tid, std::string_view name);
+
+  const Thread& lane(ThreadId thread) const { return threads_[thread.index()]; }
+  // As told so far; empty when not.
+  std::string_view lane_name(std::string_view pid, std::string_view tid) const;
+  std::string_view process_fact(std::string_view fact, std::string_view pid) const;
 
   // A fact of process_facts.h; the last one told counts. finish() makes metadata entries of those
   // whose process has a thread or a stream.

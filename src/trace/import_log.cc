@@ -37,6 +37,12 @@ void ImportLog::add(ImportCode code, int64_t offset, uint64_t count) {
   }
 }
 
+void ImportLog::take_back(ImportCode code, uint64_t count) {
+  Entry& entry = entries_[static_cast<size_t>(code)];
+  entry.count -= std::min(entry.count, count);
+  if (entry.count == 0) entry.first_offset = -1;
+}
+
 void ImportLog::merge(const ImportLog& other) {
   for (size_t i = 0; i < kImportCodes; ++i) {
     add(static_cast<ImportCode>(i), other.entries_[i].first_offset, other.entries_[i].count);

@@ -133,6 +133,8 @@ class ImportLog {
 
   // offset: where the oddity was seen; the smallest one is kept.
   void add(ImportCode code, int64_t offset = -1, uint64_t count = 1);
+  // Of what was counted, `count` turned out not to be odd; without any left, the place goes too.
+  void take_back(ImportCode code, uint64_t count);
   const Entry& entry(ImportCode code) const { return entries_[static_cast<size_t>(code)]; }
   void merge(const ImportLog& other);
   // True when anything of severity kDataLoss was counted (exit code 3 under --strict).

@@ -26,11 +26,11 @@ namespace assay {
 #define ASSAY_FIRST_SIZE(type, name, unit, doc) \
   if (rows == SIZE_MAX) rows = name.size();
 
-#define ASSAY_DEFINE_TABLE(member, Row, COLUMNS, doc)                        \
-  struct Row##Row {                                                          \
+#define ASSAY_DEFINE_TABLE(member, Name, COLUMNS, doc)                       \
+  struct Name##Row {                                                         \
     COLUMNS(ASSAY_FIELD)                                                     \
   };                                                                         \
-  struct Row##Table {                                                        \
+  struct Name##Table {                                                       \
     COLUMNS(ASSAY_COLUMN)                                                    \
     size_t size() const {                                                    \
       size_t rows = SIZE_MAX;                                                \
@@ -38,11 +38,11 @@ namespace assay {
       return rows;                                                           \
     }                                                                        \
     bool empty() const { return size() == 0; }                               \
-    void push_back(const Row##Row& row) { COLUMNS(ASSAY_PUSH) }              \
+    void push_back(const Name##Row& row) { COLUMNS(ASSAY_PUSH) }             \
     void reserve(size_t rows) { COLUMNS(ASSAY_RESERVE) }                     \
-    void append(const Row##Table& other) { COLUMNS(ASSAY_APPEND) }           \
-    void release(){COLUMNS(ASSAY_CLEAR)} Row##Row row(size_t i) const {      \
-      Row##Row row;                                                          \
+    void append(const Name##Table& other) { COLUMNS(ASSAY_APPEND) }          \
+    void release(){COLUMNS(ASSAY_CLEAR)} Name##Row row(size_t i) const {     \
+      Name##Row row;                                                         \
       COLUMNS(ASSAY_ROW)                                                     \
       return row;                                                            \
     }                                                                        \

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "flow/run.h"
 #include "ingest/chrome/reader.h"
-#include "launch/bound.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "launch/tree.h"
@@ -52,12 +52,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require_same(*trace, *again);
   const assay::Links links = assay::link_trace(*trace);
   const assay::Windows windows = assay::find_iterations(*trace, links);
-  auto launch = assay::analyze_launch(*trace, links, windows, {});
+  const assay::DeviceFlow flow = assay::joint_flow(assay::make_flow_run(*trace, links));
+  auto launch = assay::analyze_launch(*trace, links, windows, {.flow = &flow});
   require(launch.has_value());
   const assay::LaunchMetrics& whole = launch->whole;
   require(whole.tklqt_ns >= 0 && whole.gpu_idle_union_ns >= 0);
   require(whole.busy_in_window_ns + whole.gpu_idle_union_ns == whole.il_ns);
-  (void)assay::judge_trace(whole);
+  int64_t told_ns = whole.idle.copy_ns + whole.idle.other_work_ns;
+  for (const int64_t cause_ns : whole.idle.cause_ns) told_ns += cause_ns;
+  require(told_ns == whole.gpu_idle_union_ns);
   require(assay::analyze_fusion(*trace, links, windows, {}).has_value());
   require(assay::build_call_tree(*trace, links, {}).has_value());
   return 0;

@@ -129,6 +129,79 @@ def stream_of(event, args):
             number(args.get("stream", event.get("tid"))))
 
 
+class RocmLanes:
+    """Rows without categories in lanes named as rpd2tracing and rocprof 1 name them."""
+
+    def __init__(self, events):
+        self.process, self.thread = {}, {}
+        arrows = collections.defaultdict(lambda: [None, []])
+        for event in events:
+            if not isinstance(event, dict):
+                continue
+            pid, tid = lane(event)
+            if event.get("ph") == "M":
+                name = arguments(event).get("name", "")
+                if event.get("name") == "process_name":
+                    self.process[pid] = name
+                elif event.get("name") == "thread_name":
+                    self.thread[pid, tid] = name
+            elif (event.get("cat") or "").lower() in ("api_op", "dataflow"):
+                at = (pid, tid, int(event["ts"]))
+                if event["ph"] == "s":
+                    arrows[str(event["id"])][0] = at
+                else:
+                    arrows[str(event["id"])][1].append(at)
+        self.devices = {int(name[3:]) for name in self.process.values()
+                        if re.fullmatch(r"GPU\d+", name)
+                        and any(self.process.get(lane(e)[0]) == name for e in events
+                                if isinstance(e, dict) and e.get("ph") == "X")}
+        # The call of each arrow: of those around its time, the one that begins first among the
+        # last few; a device row is found by where it begins.
+        calls = [e for e in events if isinstance(e, dict) and e.get("ph") == "X"
+                 and not e.get("cat") and self.is_call(e)]
+        self.id_of_call, self.id_of_work = {}, {}
+        for number, (source, targets) in enumerate(arrows.values()):
+            around = [e for e in calls if source and lane(e) == source[:2]
+                      and int(e["ts"]) <= source[2] <= int(e["ts"]) + int(e["dur"])]
+            if not around:
+                continue
+            call = min(around, key=lambda e: int(e["ts"]))
+            correlation = self.id_of_call.setdefault(id(call), len(self.id_of_call) + 1)
+            for target in targets:
+                self.id_of_work[target] = correlation
+
+    def is_call(self, event):
+        pid, tid = lane(event)
+        return (self.process.get(pid) in ("CPU HIP API", "CPU HSA API")
+                or re.fullmatch(r"Hip \d+", self.thread.get((pid, tid), ""))) and \
+            re.match(r"(__)?hip|hsa|cu", event.get("name") or "")
+
+    def file(self, event, row, tables):
+        pid, tid = lane(event)
+        process = self.process.get(pid, "")
+        if re.fullmatch(r"GPU\d+", process) or process == "COPY":
+            name = row.name
+            row.kind = ("memcpy" if process == "COPY" or name.startswith("Copy") else
+                        "memset" if name.startswith("Fill") else
+                        "other" if name in ("Barrier", "Marker") else "kernel")
+            device = (int(process[3:]) if process != "COPY" else
+                      min(self.devices) if len(self.devices) == 1 else -1)
+            row.lane = (device, int(tid))
+            row.correlation = self.id_of_work.get((pid, tid, int(event["ts"])), 0)
+            row.args = {}
+            tables["activities"].append(row)
+        elif self.is_call(event):
+            row.kind = "runtime"
+            row.correlation = self.id_of_call.get(id(event), 0)
+            tables["api_calls"].append(row)
+        elif process in ("CPU HIP API", "CPU HSA API", "Markers and Ranges") or \
+                re.fullmatch(r"Hip \d+", self.thread.get((pid, tid), "")):
+            tables["annotations"].append(row)
+        else:
+            return False
+        return True
+
+
 class Import:
     """All rows of a file, in input order, with times in nanoseconds."""
 
@@ -139,6 +212,7 @@ class Import:
         self.header = header
         self.read_time_texts(events)
         self.open = collections.defaultdict(list)  # begin events without their end, per lane
+        self.lanes = RocmLanes(events)
         for event in events:
             if not isinstance(event, dict) or "ph" not in event:
                 self.log["not_an_object"] += 1
@@ -248,6 +322,8 @@ class Import:
         row = Row(start=start, dur=dur, name=event.get("name") or "", lane=lane(event),
                   external=external, correlation=whole(args.get("correlation")) or 0, args=args,
                   kind=category)
+        if category == "" and self.lanes.file(event, row, self.tables):
+            return
         if category in ACTIVITY_OF:
             row.kind = ACTIVITY_OF[category]
             row.lane = stream_of(event, args)

@@ -104,6 +104,8 @@ constexpr CategoryEntry kCategories[] = {
     {"trace", Category::kSpan},
     {"assay", Category::kSpan},
     {"cpu_instant_event", Category::kInstant},
+    {"api_op", Category::kDependencyFlow},
+    {"dataflow", Category::kDependencyFlow},
     {"fwdbwd", Category::kForwardBackwardFlow},
     {"forward_backward", Category::kForwardBackwardFlow},
     {"fwd_bwd", Category::kForwardBackwardFlow},
@@ -111,7 +113,7 @@ constexpr CategoryEntry kCategories[] = {
 
 bool wants_args(Category category) {
   return category != Category::kFrame && category != Category::kLaunchFlow &&
-         category != Category::kForwardBackwardFlow;
+         category != Category::kForwardBackwardFlow && category != Category::kDependencyFlow;
 }
 
 void note_arg(Arg arg, RawEvent& event) {

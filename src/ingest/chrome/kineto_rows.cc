@@ -362,9 +362,10 @@ void KinetoRows::add_counter(const RawEvent& event, JsonCursor cursor) {
 }
 
 void KinetoRows::add_flow(const RawEvent& event, bool is_end) {
+  const bool dependency = event.category == Category::kDependencyFlow;
   if (event.category != Category::kForwardBackwardFlow) {
     ++(is_end ? builder_.counts.flow_ends : builder_.counts.flow_starts);
-    return;
+    if (!dependency) return;
   }
   int64_t time_ns = 0;
   uint64_t id = 0;
@@ -373,8 +374,11 @@ void KinetoRows::add_flow(const RawEvent& event, bool is_end) {
     log(ImportCode::kWrongType);
     return;
   }
-  builder_.forward_backward_flows.push_back(
-      {time_ns, id, thread_of(event), static_cast<uint8_t>(is_end)});
+  const bool step = dependency && event[Field::kPhase].text == "t";
+  auto add = [&](auto& rows) {
+    rows.push_back({time_ns, id, thread_of(event), static_cast<uint8_t>(is_end || step)});
+  };
+  dependency ? add(builder_.dependency_flows) : add(builder_.forward_backward_flows);
 }
 
 void KinetoRows::add_metadata(const RawEvent& event) {
@@ -571,9 +575,16 @@ ThreadId KinetoRows::thread_of(const RawEvent& event) {
 StreamId KinetoRows::stream_of(const RawEvent& event) {
   const auto lane_number = [&](Arg arg, Field field) -> int64_t {
     int64_t number = 0;
-    if (event.has(arg) && parse_int64(event[arg].text, number)) return number;
-    if (event.has(field) && parse_int64(trailing_digits(event[field].text), number)) return number;
-    return -1;
+    if (event.has(arg) && !is_null(event[arg])) {
+      if (parse_int64(event[arg].text, number) && number >= -1) return number;
+      log(ImportCode::kWrongType);
+      return -1;
+    }
+    if (!event.has(field)) return -1;
+    // A lane without arguments of its own is told by its text, "GPU 3 stream 7", or by its number.
+    const bool named = event[field].kind == JsonKind::kString;
+    const std::string_view digits = named ? trailing_digits(event[field].text) : event[field].text;
+    return parse_int64(digits, number) && number >= 0 ? number : -1;
   };
   return builder_.stream(lane_number(Arg::kDevice, Field::kPid),
                          lane_number(Arg::kStream, Field::kTid));

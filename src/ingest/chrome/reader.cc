@@ -20,6 +20,7 @@
 #include "base/try_thread.h"
 #include "ingest/chrome/kineto_rows.h"
 #include "ingest/chrome/piece.h"
+#include "ingest/chrome/rocm_lanes.h"
 
 namespace assay {
 namespace {
@@ -178,6 +179,7 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
     const uint64_t gap_end = next < stretches.size() ? stretches[next].begin : UINT64_MAX;
     const bool met = gap_end == at;
     const uint64_t stop = met ? stretches[next].end : gap_end;
+    const uint64_t before = at;
     Parsed parsed = met ? pool.take(next++) : parse_stretch(source, {at, stop}, form);
     if (!parsed.status) return parsed.status.take_error();
     at = parsed.piece->offset();
@@ -190,6 +192,10 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
     header.merge(std::move(parsed.piece->header));
     last = std::move(parsed.piece);
     ended = last->stage() != Stage::kEvents || stop == UINT64_MAX;
+    if (!ended && !met && at == before) {
+      return Error{ErrorCode::kInternal, "the reader does not get on", "",
+                   static_cast<int64_t>(at)};
+    }
   }
   last->builder = std::move(builder);
   last->header = std::move(header);
@@ -254,6 +260,7 @@ void note_time_shape(TraceBuilder& builder) {
 
 Trace finish_document(ChromePiece& document) {
   pair_marks(document.builder);
+  file_rocm_lanes(document.builder);
   note_time_shape(document.builder);
   const ChromeHeader& header = document.header;
   if (header.has_distributed && !header.distributed.rank) {

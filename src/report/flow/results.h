@@ -38,7 +38,7 @@
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   O("causes[]") \
-  R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time") \
+  R(state, "state", kText, "`compute`, `collective`, `copy`, or the cause of idle time; of a job also `comm_wait` (communication before its last rank came) and `transfer`") \
   R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to the windows of all devices") \
   R(of_window, "of window", kShare, "`ns` / the windows of all devices") \
   R(recorded_ns, "recorded", kNanoseconds, "of it, rests on recorded rows") \
@@ -50,7 +50,8 @@
     "of it, in gaps that began because the host had handed nothing over yet") \
   O("contributors[]") \
   U(state, "the cause") \
-  U(name, "call, operator, frame or device work that stands behind it") \
+  U(name, "call, operator, frame or device work that stands behind it; in brackets what work that is " \
+    "late by mere latency came after") \
   U(ns, "time that it stands behind") \
   U(of_window, "`ns` / the windows of all devices") \
   R(slices, "times", kCount, "stretches of idle time that it stands behind") \
@@ -169,12 +170,69 @@
   R(in_interval, "inside the interval", kNone, \
     "whether the measured gain lies within `low95_ns` and `high95_ns`; `null` without an interval")
 
+// Flow: which ranks of a job the others wait for
+#define ASSAY_FLOW_BLAME_RESULTS(R, U, O) \
+  O("blame") \
+  U(makespan_ns, \
+    "of all ranks: from the first begin of a rank to the last end, clocks aligned") \
+  R(common_gain_ns, "saved at the medians", kNanoseconds, \
+    "with all own work at the median of all ranks that do the same: what delays cost that strike " \
+    "now this rank, now that one") \
+  R(host_gain_ns, "of it hosts", kNanoseconds, "of the late set: with host work alone at the peers' median") \
+  R(device_gain_ns, "of it devices", kNanoseconds, "the same with device work alone") \
+  R(pauses, "pauses of hosts", kCount, \
+    "pieces of host work of the late set that took a millisecond or more beyond their peers' median") \
+  R(pauses_ns, "in pauses", kNanoseconds, "what these took beyond the median") \
+  R(other_pauses, "pauses elsewhere", kCount, "the same of all other ranks; of all where none is late") \
+  R(other_pauses_ns, "in these", kNanoseconds, "") \
+  U(identity_errors, \
+    "points that a replay without edits misses: 0, or there is a bug") \
+  R(contradicting, "not joined", kCount, \
+    "collectives whose recorded order contradicts that of others: ranks go on without each other") \
+  O("blame.sets[]") \
+  U(ranks, "ranks of the set; the first row is the verdict where some rank is late") \
+  U(name, "node or process group that these ranks are") \
+  U(gain_ns, \
+    "run of all ranks − the same with the own work of these ranks at the median of their peers outside the set") \
+  R(of_run, "of the run", kShare, "`gain_ns` / `makespan_ns`; the gain of a part over all of it") \
+  U(cause, "of the late set: what is longest beyond its peers' median, a cause or `compute`, `copy`") \
+  O("blame.parts[]") \
+  U(cause, "of a name of own work on the late ranks") \
+  U(name, "operator, call, frame or kernel; empty where nothing names it") \
+  U(gain_ns, "with this alone at the peers' median") \
+  R(excess_ns, "beyond peers", kNanoseconds, \
+    "own time beyond the peers' median; of a rank: how much sooner it would be done at its " \
+    "peers' median, waiting for nobody, less what the same gives its peers, in the middle") \
+  U(count, "pieces of own work of this name") \
+  O("blame.ranks[]") \
+  U(rank, "as its trace tells, else its place") \
+  R(peers, "peers", kCount, "other ranks that do the same work") \
+  R(compute_ns, "computes", kNanoseconds, "a kernel runs that is no communication") \
+  U(comm_wait_ns, "only communication runs, and its last rank has not come") \
+  R(transfer_ns, "transfer", kNanoseconds, \
+    "only communication runs, and all have come; of a group: median from the last to come to the end") \
+  R(unsplit_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks, or some of whose ranks are not here") \
+  R(idle_ns, "idle", kNanoseconds, "nothing runs") \
+  O("blame.links[]") \
+  R(process_group, "process group", kText, "as recorded") \
+  U(collective, "its kind") \
+  R(members, "ranks", kCount, "ranks that meet") \
+  R(meetings, "times", kCount, "collectives of this group and size (within a factor of two)") \
+  R(bytes, "bytes", kBytes, "of the larger side, median") \
+  U(transfer_ns, "") \
+  R(bus_bytes_per_s, "bus bandwidth", kPerSecond, \
+    "bytes × 2 (n − 1) / n (all-reduce), (n − 1) / n (all-gather, reduce-scatter, all-to-all) or 1, over the transfer") \
+  R(peers_transfer_ns, "of other groups", kNanoseconds, \
+    "median of other groups of this kind, size and number of ranks; `null` where there is none") \
+  U(gain_ns, "with its transfers at that median, where they take more than 1.5 times as long")
+
 #define ASSAY_FLOW_RESULTS(R, U, O) \
   ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \
   ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   ASSAY_FLOW_PATH_RESULTS(R, U, O) \
   ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
-  ASSAY_FLOW_SCORE_RESULTS(R, U, O)
+  ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
+  ASSAY_FLOW_BLAME_RESULTS(R, U, O)
 // clang-format on
 
 namespace assay::keys {

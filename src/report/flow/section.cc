@@ -26,10 +26,14 @@ StateRow busy_row(const char* state, int64_t ns) {
   return row;
 }
 
-std::vector<StateRow> state_rows(const FlowTotals& total) {
+std::vector<StateRow> state_rows(const FlowTotals& total, const CommSplit& comm) {
   std::vector<StateRow> rows = {busy_row("compute", total.compute_ns),
-                                busy_row("collective", total.collective_ns),
+                                busy_row("collective", comm.unsplit_ns),
                                 busy_row("copy", total.copy_ns)};
+  if (comm.wait_ns + comm.transfer_ns > 0) {
+    rows.push_back(busy_row("comm_wait", comm.wait_ns));
+    rows.push_back(busy_row("transfer", comm.transfer_ns));
+  }
   for (size_t c = 0; c < kFlowCauses; ++c) {
     StateRow row{.state = std::string(flow_cause_name(static_cast<FlowCause>(c))),
                  .ns = total.cause_ns[c]};
@@ -43,25 +47,24 @@ std::vector<StateRow> state_rows(const FlowTotals& total) {
   return rows;
 }
 
-Table causes_table(const FlowTotals& total) {
-  const std::vector<StateRow> rows = state_rows(total);
-  const auto evidence = [](CauseEvidence kind) {
-    return [kind](const StateRow& row) { return row.evidence_ns[static_cast<size_t>(kind)]; };
-  };
-  TableOf table(rows, {.key = "causes", .title = "What the device did, or why it did nothing"});
-  table.add(keys::state, &StateRow::state)
-      .add(keys::ns, &StateRow::ns)
-      .add(keys::of_window, [&](const StateRow& row) { return share(row.ns, total.window_ns); })
-      .add(keys::recorded_ns, evidence(CauseEvidence::kRecorded), Show::kDataOnly)
-      .add(keys::inferred_ns, evidence(CauseEvidence::kInferred))
-      .add(keys::absent_ns, evidence(CauseEvidence::kAbsent))
-      .add(keys::opened_by_sync_ns, &StateRow::opened_by_sync_ns, Show::kDataOnly)
-      .add(keys::opened_by_host_ns, &StateRow::opened_by_host_ns, Show::kDataOnly);
-  return std::move(table);
-}
-
 std::string text_or_none(const Trace& trace, StringId name) {
   return name ? std::string(trace.text(name)) : std::string();
+}
+
+// What stands behind a cause. Behind latency stands what the work came after last.
+std::string contributor_name(const Trace& trace, const Contributor& contributor) {
+  if (contributor.cause != FlowCause::kLatency) return text_or_none(trace, contributor.name);
+  switch (contributor.ready_by) {
+    case ReadyBy::kLaunch:
+      return "(from launch to start)";
+    case ReadyBy::kStream:
+      return "(after work of the same stream)";
+    case ReadyBy::kEvent:
+      return "(after work of another stream)";
+    case ReadyBy::kGraph:
+      return "(inside a graph launch)";
+  }
+  return "";
 }
 
 Table contributors_table(const FlowAnswer& answer) {
@@ -71,7 +74,7 @@ Table contributors_table(const FlowAnswer& answer) {
                 {.key = "contributors", .title = "What stands behind each cause"});
   table.add(keys::state, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
       .add(
-          keys::name, [&](const Contributor& c) { return text_or_none(trace, c.name); }, elastic())
+          keys::name, [&](const Contributor& c) { return contributor_name(trace, c); }, elastic())
       .add(keys::ns, &Contributor::ns)
       .add(keys::of_window, [&](const Contributor& c) { return share(c.ns, window_ns); })
       .add(keys::slices, &Contributor::slices)
@@ -107,12 +110,6 @@ Prose levers_prose(const std::vector<Lever>& levers) {
   return prose;
 }
 
-Facts answer_facts(const FlowVerdict& verdict) {
-  return {.items = {data_fact(keys::cause, std::string(bound_by_word(verdict.bound))),
-                    data_fact(keys::device_idle_share, finite_value(verdict.device_idle_share))},
-          .show = Show::kDataOnly};
-}
-
 Facts flow_facts(const FlowAnswer& answer) {
   const FlowVerdict& v = answer.verdict;
   const FlowReport& r = answer.report;
@@ -134,52 +131,46 @@ Facts flow_facts(const FlowAnswer& answer) {
                                                 : Value())}};
 }
 
-RankFlow job_of(const std::vector<RankFlow>& ranks) {
-  RankFlow job;
-  for (const RankFlow& rank : ranks) job.total += rank.total;
-  job.bound = bound_of_ranks(job.total);
-  return job;
-}
-
 }  // namespace
 
-std::string job_flow_words(const std::vector<RankFlow>& ranks) {
-  const RankFlow job = job_of(ranks);
-  const FlowTotals& total = job.total;
-  if (job.bound == BoundBy::kNoGpu) return "";
-  std::string text = "Over " + format_counted(ranks.size(), "rank", "ranks") + ": ";
-  text += "device time goes to computing for " +
-          format_share(share(total.compute_ns, total.window_ns)) +
-          ", to collectives with nothing beside them for " +
-          format_share(share(total.collective_ns, total.window_ns)) +
-          ", and the devices are idle for " + format_share(share(total.idle_ns, total.window_ns)) +
-          "; what leads is " + std::string(bound_by_word(job.bound)) + ".";
-  return text;
+Table causes_table(const FlowTotals& total, const CommSplit& comm) {
+  const std::vector<StateRow> rows = state_rows(total, comm);
+  const auto evidence = [](CauseEvidence kind) {
+    return [kind](const StateRow& row) { return row.evidence_ns[static_cast<size_t>(kind)]; };
+  };
+  TableOf table(rows, {.key = "causes", .title = "What the device did, or why it did nothing"});
+  table.add(keys::state, &StateRow::state)
+      .add(keys::ns, &StateRow::ns)
+      .add(keys::of_window, [&](const StateRow& row) { return share(row.ns, total.window_ns); })
+      .add(keys::recorded_ns, evidence(CauseEvidence::kRecorded), Show::kDataOnly)
+      .add(keys::inferred_ns, evidence(CauseEvidence::kInferred))
+      .add(keys::absent_ns, evidence(CauseEvidence::kAbsent))
+      .add(keys::opened_by_sync_ns, &StateRow::opened_by_sync_ns, Show::kDataOnly)
+      .add(keys::opened_by_host_ns, &StateRow::opened_by_host_ns, Show::kDataOnly);
+  return std::move(table);
 }
 
-Section job_flow_section(const std::vector<RankFlow>& ranks) {
-  const RankFlow job = job_of(ranks);
-  FlowVerdict verdict;
-  verdict.bound = job.bound;
-  verdict.device_idle_share = share(job.total.idle_ns, job.total.window_ns);
-  return {.key = "",
-          .title = "Where the time of all ranks went",
-          .blocks = {answer_facts(verdict), causes_table(job.total)}};
+Facts answer_facts(BoundBy bound, double device_idle_share) {
+  return {.items = {data_fact(keys::cause, std::string(bound_by_word(bound))),
+                    data_fact(keys::device_idle_share, finite_value(device_idle_share))},
+          .show = Show::kDataOnly};
 }
 
 Section causes_section(const FlowAnswer& answer) {
+  const FlowTotals& total = answer.report.total;
   return {.key = "",
           .title = "Where the time went",
-          .blocks = {answer_facts(answer.verdict), flow_facts(answer),
-                     causes_table(answer.report.total), contributors_table(answer)}};
+          .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
+                     flow_facts(answer), causes_table(total, {.unsplit_ns = total.collective_ns}),
+                     contributors_table(answer)}};
 }
 
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
-  return {.key = "",
-          .title = "Where the time went, and what would change it",
-          .blocks = {answer_facts(answer.verdict), levers_prose(levers), flow_facts(answer),
-                     causes_table(answer.report.total), contributors_table(answer),
-                     levers_table(levers)}};
+  Section section = causes_section(answer);
+  section.title = "Where the time went, and what would change it";
+  section.blocks.insert(section.blocks.begin() + 1, levers_prose(levers));
+  section.blocks.push_back(levers_table(levers));
+  return section;
 }
 
 }  // namespace assay

@@ -3,8 +3,10 @@
 // From the dependency graph to the words that a report opens with, and to its tables of causes.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "flow/job_verdict.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "report/document/document.h"
@@ -21,6 +23,9 @@ struct FlowAnswer {
   const WhatIf* tried = nullptr;  // report_edits, each alone; absent: no levers are told
 };
 
+// A cause in a sentence: "operators", "launch latency".
+std::string_view cause_words(FlowCause cause);
+
 // The answer in at most three sentences: what bounds the run and who does it; what is uncertain
 // about that; of a cold start what bounds the rest.
 std::vector<std::string> flow_words(const FlowAnswer& answer);
@@ -34,14 +39,9 @@ Section causes_section(const FlowAnswer& answer);
 // The same with "levers".
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers);
 
-// One rank's share in what a job says.
-struct RankFlow {
-  FlowTotals total;
-  BoundBy bound = BoundBy::kNoGpu;
-};
-// Over all ranks: what the job's time is lost to, with top level "cause", "device_idle_share" and
-// "causes". Ranks without device work say nothing.
-std::string job_flow_words(const std::vector<RankFlow>& ranks);
-Section job_flow_section(const std::vector<RankFlow>& ranks);
+// Parts of such a section: "causes", and "cause" with "device_idle_share". comm: what the
+// communication of `total` was.
+Table causes_table(const FlowTotals& total, const CommSplit& comm);
+Facts answer_facts(BoundBy bound, double device_idle_share);
 
 }  // namespace assay

@@ -21,13 +21,19 @@ constexpr size_t kDistributionPoints = 400;
 
 struct IdlePart {
   const char* name;
-  int64_t IdleBlame::* part;
+  int64_t (*of)(const IdleTime& idle);
 };
-constexpr IdlePart kIdleParts[] = {{"idle: host busy", &IdleBlame::host_busy_ns},
-                                   {"idle: host blocked in a call", &IdleBlame::host_blocked_ns},
-                                   {"idle: data loading", &IdleBlame::host_input_ns},
-                                   {"idle: host unseen, under 1 ms", &IdleBlame::host_gap_short_ns},
-                                   {"idle: host unseen, longer", &IdleBlame::host_gap_long_ns}};
+constexpr IdlePart kIdleParts[] = {
+    {"idle: calls, operators, allocation", [](const IdleTime& i) { return i.host_busy_ns(); }},
+    {"idle: Python and unrecorded host time", [](const IdleTime& i) { return i.host_gaps_ns(); }},
+    {"idle: host waits for the device", [](const IdleTime& i) { return i.host_blocked_ns(); }},
+    {"idle: data loading", [](const IdleTime& i) { return i.host_input_ns(); }},
+    {"idle: launch latency", [](const IdleTime& i) { return i.latency_ns(); }},
+    {"idle: work was pending", [](const IdleTime& i) { return i.unseen_ns(); }},
+    {"idle: nothing asked for", [](const IdleTime& i) { return i.nothing_asked_ns(); }},
+    {"idle: no launch record", [](const IdleTime& i) { return i.no_evidence_ns(); }},
+    {"copies alone", [](const IdleTime& i) { return i.copy_ns; }},
+    {"work of other iterations", [](const IdleTime& i) { return i.other_work_ns; }}};
 
 std::vector<const LaunchMetrics*> strip_windows(const LaunchReport& report) {
   std::vector<const LaunchMetrics*> windows;
@@ -51,13 +57,13 @@ bool all_zero(const Series& series) {
   return std::all_of(series.y.begin(), series.y.end(), [](double y) { return y == 0; });
 }
 
-// The latency of every iteration as GPU busy time and idle time by what the host did.
+// The latency of every iteration as GPU busy time and idle time by cause.
 Chart iteration_strip(const LaunchReport& report) {
   const std::vector<const LaunchMetrics*> windows = strip_windows(report);
   const bool one = windows.size() == 1;
   Chart chart{.key = "iteration_strip",
-              .title = one ? "Where the latency goes: GPU busy, and idle by what the host did"
-                           : "Iterations: GPU busy, and idle by what the host did",
+              .title = one ? "Where the latency goes: GPU busy, and idle by cause"
+                           : "Iterations: GPU busy, and idle by cause",
               .caption = "The parts of a bar sum to IL.",
               .y = {"inference latency, IL", Unit::kNanoseconds},
               .horizontal = one};
@@ -72,12 +78,12 @@ Chart iteration_strip(const LaunchReport& report) {
       stack_of(windows, "GPU busy", [](const LaunchMetrics& m) { return m.busy_in_window_ns; }));
   for (const IdlePart& part : kIdleParts) {
     Series series = stack_of(windows, part.name, [&part](const LaunchMetrics& m) {
-      return m.cpu_idle_known ? m.idle_blame.*part.part : 0;
+      return m.idle_told ? part.of(m.idle) : 0;
     });
     if (!all_zero(series)) chart.series.push_back(std::move(series));
   }
-  Series unknown = stack_of(windows, "idle: no host thread seen", [](const LaunchMetrics& m) {
-    return m.cpu_idle_known ? 0 : m.gpu_idle_union_ns;
+  Series unknown = stack_of(windows, "idle", [](const LaunchMetrics& m) {
+    return m.idle_told ? 0 : m.gpu_idle_union_ns;
   });
   if (!all_zero(unknown)) chart.series.push_back(std::move(unknown));
   return chart;

@@ -78,6 +78,22 @@ void add_idle_items(std::vector<Item>& items, const LaunchMetrics& m) {
   items.push_back(fact(keys::cpu_blocking_share, if_cpu(m.cpu_blocking_share)));
 }
 
+// GPU idle time by cause; together they are gpu_idle_union_ns.
+std::vector<Item> idle_items(const LaunchMetrics& m) {
+  const IdleTime& idle = m.idle;
+  const auto if_told = [&m](int64_t ns) { return m.idle_told ? Value(ns) : Value(); };
+  return {data_fact(keys::idle_host_busy_ns, if_told(idle.host_busy_ns())),
+          data_fact(keys::idle_host_blocked_ns, if_told(idle.host_blocked_ns())),
+          data_fact(keys::idle_host_input_ns, if_told(idle.host_input_ns())),
+          data_fact(keys::idle_host_gaps_ns, if_told(idle.host_gaps_ns())),
+          data_fact(keys::idle_latency_ns, if_told(idle.latency_ns())),
+          data_fact(keys::idle_unseen_ns, if_told(idle.unseen_ns())),
+          data_fact(keys::idle_nothing_asked_ns, if_told(idle.nothing_asked_ns())),
+          data_fact(keys::idle_no_evidence_ns, if_told(idle.no_evidence_ns())),
+          data_fact(keys::idle_copy_ns, if_told(idle.copy_ns)),
+          data_fact(keys::idle_other_work_ns, if_told(idle.other_work_ns))};
+}
+
 std::vector<Item> metric_items(const LaunchMetrics& m) {
   const bool has_window = m.kernels > 0 && !m.gpu_idle_bracket.refused;
   const Value il = has_window ? Value(m.il_ns) : Value();
@@ -94,7 +110,7 @@ std::vector<Item> metric_items(const LaunchMetrics& m) {
   items.push_back(fact(keys::busy_in_window_ns, m.busy_in_window_ns));
   add_idle_items(items, m);
   items.push_back(fact(keys::queue_share, m.queue_share));
-  const auto if_cpu = [&m](int64_t ns) { return m.cpu_idle_known ? Value(ns) : Value(); };
+  for (Item& item : idle_items(m)) items.push_back(std::move(item));
   for (Item& item : std::vector<Item>{
            data_fact(keys::launch_floor_sum_ns, m.floor_sum_ns),
            data_fact(keys::queue_sum_ns, m.queue_sum_ns),
@@ -103,11 +119,6 @@ std::vector<Item> metric_items(const LaunchMetrics& m) {
            data_fact(keys::launch_queue_p50_ns, whole_ns(t.p50_ns)),
            data_fact(keys::launch_queue_p95_ns, whole_ns(t.p95_ns)),
            data_fact(keys::launch_queue_p99_ns, whole_ns(t.p99_ns)),
-           data_fact(keys::idle_host_busy_ns, if_cpu(m.idle_blame.host_busy_ns)),
-           data_fact(keys::idle_host_blocked_ns, if_cpu(m.idle_blame.host_blocked_ns)),
-           data_fact(keys::idle_host_input_ns, if_cpu(m.idle_blame.host_input_ns)),
-           data_fact(keys::idle_host_gap_short_ns, if_cpu(m.idle_blame.host_gap_short_ns)),
-           data_fact(keys::idle_host_gap_long_ns, if_cpu(m.idle_blame.host_gap_long_ns)),
            data_fact(keys::timed_launches, t.n), data_fact(keys::clamped, m.clamped),
            data_fact(keys::dropped, m.dropped), data_fact(keys::graph_launches, m.graph_launches)})
     items.push_back(std::move(item));

@@ -40,18 +40,18 @@ std::string place_words(const GpuShare& one) {
                      format_share(one.share));
 }
 
-// The one that comes last at the largest cost to the others; nullptr where none is matched.
+// The one that comes last by most; nullptr where none is matched.
 const Arrivals* straggler(const JobLevels& job) {
   const auto last = std::max_element(
       job.arrivals.begin(), job.arrivals.end(),
-      [](const Arrivals& a, const Arrivals& b) { return a.caused_ns < b.caused_ns; });
+      [](const Arrivals& a, const Arrivals& b) { return a.last_margin_ns < b.last_margin_ns; });
   return last == job.arrivals.end() ? nullptr : &*last;
 }
 
-// Whether what a GPU is blamed for may be an error of the alignment.
+// Whether by what a GPU comes last may be an error of the alignment.
 bool clocks_explain(const JobLevels& job, const Arrivals& last) {
   const auto times = static_cast<double>(std::max<uint64_t>(last.last, 1));
-  return static_cast<double>(last.caused_ns) < job.alignment.residual_p95_ns * times;
+  return static_cast<double>(last.last_margin_ns) < job.alignment.residual_p95_ns * times;
 }
 
 std::string range_words(const std::string& what, const std::vector<GpuShare>& waits) {
@@ -175,24 +175,22 @@ bool is_one_job(const JobLevels& job) {
 std::string straggler_words(const JobLevels& job) {
   const Arrivals* last = straggler(job);
   if (last == nullptr) return is_one_job(job) ? unaligned_words(job.alignment) : "";
-  if (last->caused_ns == 0) return "No GPU makes the others wait at collectives.";
+  if (last->last_margin_ns == 0) return "No GPU comes last to collectives by itself.";
   std::string words = fmt::format(
-      "GPU {} makes the others wait most: last at {} of {} collectives, {} that all would save if "
-      "it came with the second to last.",
-      last->gpu, last->last, last->collectives, format_ns(last->caused_ns));
+      "GPU {} comes last by most: to {} of {} collectives, {} after the second to last.", last->gpu,
+      last->last, last->collectives, format_ns(last->last_margin_ns));
   if (clocks_explain(job, *last)) {
-    words += fmt::format(
-        " That is no more than the clocks' residual ({} at p95) explains: take no rank to blame.",
-        format_ns(static_cast<int64_t>(job.alignment.residual_p95_ns)));
+    return words + fmt::format(" That is no more than the clocks' residual ({} at p95) explains.",
+                               format_ns(static_cast<int64_t>(job.alignment.residual_p95_ns)));
   }
-  return words;
+  return words + " Two late ranks hide each other in that: who is to blame, assay report tells.";
 }
 
 std::vector<std::string> job_words(const JobLevels& job) {
   std::vector<std::string> words;
   if (!is_one_job(job)) return words;
-  for (std::string sentence :
-       {straggler_words(job), wait_words(job), compute_words(job), host_words(job)}) {
+  const std::string unaligned = straggler(job) == nullptr ? unaligned_words(job.alignment) : "";
+  for (std::string sentence : {unaligned, wait_words(job), compute_words(job), host_words(job)}) {
     if (!sentence.empty()) words.push_back(std::move(sentence));
   }
   return words;

@@ -158,8 +158,9 @@
     "median of its start − the median start, aligned; negative when it leads") \
   R(waited_ns, "waited for the last", kNanoseconds, \
     "Σ start of the last − own start; Σ own start − start of the second to last, where it " \
-    "came last") \
-  R(caused_ns, "made all wait", kNanoseconds, "") \
+    "came last. Two late ranks hide each other in the second, and a rank may only pass on what " \
+    "made it late: who is to blame stands in `blame`") \
+  R(last_margin_ns, "last by", kNanoseconds, "") \
   O("`arrivals`") \
   U(gpu, "by phase and kind of collective; also the same") \
   U(phase, "") \

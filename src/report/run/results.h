@@ -19,19 +19,20 @@
   U(cpu_idle_share, "`cpu_idle_ns` / IL; `null` when no thread launched anything") \
   R(graph_share, "graph replay, of device time", kShare, \
     "Σ t_k of graph kernels / `kernel_sum_ns`") \
-  R(idle_host_share, "of GPU idle: host busy or unseen under 1 ms", kShare, \
-    "GPU idle time in which some launching thread worked, or nothing was recorded for less " \
-    "than 1 ms / GPU idle") \
-  R(idle_input_share, "of GPU idle: input or unseen", kShare, \
-    "GPU idle time during data loading, or in unrecorded gaps of 1 ms and more / GPU idle") \
+  R(idle_host_share, "of GPU idle: the host", kShare, \
+    "GPU idle time with the causes `call`, `dispatch`, `python`, `host_gap` and `latency` / GPU " \
+    "idle; causes are those of [Flow](#causes)") \
+  R(idle_input_share, "of GPU idle: input", kShare, "… with the cause `input` / GPU idle") \
+  R(idle_unseen_share, "of GPU idle: pending work", kShare, \
+    "… with the cause `unseen` / GPU idle") \
   R(idle_after_sync_share, "of GPU idle: begun in a sync", kShare, \
-    "length of the idle gaps that began while launching threads did nothing but wait for " \
-    "the device / GPU idle")
+    "idle time in gaps that began while the host waited for the device and had handed nothing " \
+    "over / GPU idle")
 
 // Other keys of the verdict
 #define ASSAY_RUN_OTHER_RESULTS(R, U, O) \
-  R(idle_blocked_share, "of GPU idle: host blocked in a call", kShare, \
-    "GPU idle time in which some launching thread was blocked in a call / GPU idle") \
+  R(idle_blocked_share, "of GPU idle: host waits for the device", kShare, \
+    "GPU idle time with the cause `sync` / GPU idle") \
   R(what, "what", kText, "what to do, or what a trust note is about") \
   R(edit, "edit", kText, "the edit that was replayed, as `assay whatif --edit` takes it") \
   R(share_of_window, "of window", kShare, "`gain_ns` / window") \

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/names.h"
-#include "launch/bound.h"
 #include "launch/metrics.h"
+#include "launch/shares.h"
 #include "report/document/document.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -54,6 +54,6 @@ std::string no_kernels_words(const Trace& trace);
 // Graphs and iterations, a sentence each where there is something to say.
 std::vector<std::string> run_words(const LaunchReport& launch);
 // "verdict_numbers": shares of the launch room.
-Section verdict_section(const TraceVerdict& verdict);
+Section shares_section(const LaunchShares& shares);
 
 }  // namespace assay

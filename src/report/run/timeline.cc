@@ -99,11 +99,46 @@ void TimelineMaker::add_iterations() {
   keep(std::move(latency));
 }
 
+// The row that stands behind a cause; empty where none does.
+std::string_view name_behind(const Trace& trace, const FlowSlice& slice) {
+  switch (slice.source) {
+    case RowSource::kActivity:
+      return short_kernel_name(trace.text(trace.activities.name[slice.row]));
+    case RowSource::kCall:
+      return trace.text(trace.api_calls.name[slice.row]);
+    case RowSource::kOp:
+      return trace.text(trace.ops.name[slice.row]);
+    case RowSource::kFrame:
+      return trace.text(trace.frames.name[slice.row]);
+    case RowSource::kAnnotation:
+      return trace.text(trace.annotations.name[slice.row]);
+    case RowSource::kNone:
+      break;
+  }
+  return "";
+}
+
 void TimelineMaker::add_idle() {
-  TimelineTrack track{.name = "GPU idle", .keys = {{"gap"}, {"after_sync"}}};
-  for (const IdleSlice& slice : idle_slices(trace_, links_, rooms_.launch.copies_counted)) {
-    track.add(slice.span.start_ns, slice.span.end_ns, text(idle_cause_name(slice.cause)), slice.gap,
-              slice.after_sync);
+  TimelineTrack track{
+      .name = "GPU idle",
+      .keys = {{"gap"}, {"opened_by", true}, {"evidence", true}, {"behind_it", true}}};
+  for (const IdleSlice& idle : idle_slices(rooms_.flow.all_devices(), rooms_.launch.idle_gaps)) {
+    const auto add = [&](std::string_view name, int64_t opened_by, int64_t evidence,
+                         int64_t behind_it) {
+      track.add(idle.span.start_ns, idle.span.end_ns, text(name), idle.gap, opened_by, evidence,
+                behind_it);
+    };
+    if (idle.state != IdleState::kCause) {
+      const bool copy = idle.state == IdleState::kCopy;
+      add(copy ? "copy" : "other device work", kNoTimelineValue, kNoTimelineValue,
+          kNoTimelineValue);
+      continue;
+    }
+    const FlowSlice& slice = *idle.slice;
+    const std::string_view behind_it = name_behind(trace_, slice);
+    add(flow_cause_name(slice.cause), text(opened_by_name(slice.opened_by)).value,
+        text(evidence_name(slice.evidence)).value,
+        behind_it.empty() ? kNoTimelineValue : static_cast<int64_t>(text(behind_it).value));
   }
   keep(std::move(track));
 }

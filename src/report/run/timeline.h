@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "flow/flow.h"
 #include "flow/path_parts.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
@@ -20,6 +21,7 @@ namespace assay {
 
 // Reports of one trace with the same windows. `levels` with its rows.
 struct TimelineRooms {
+  const FlowReport& flow;
   const LaunchReport& launch;
   const FusionReport& fusion;
   const TaxReport& tax;

@@ -33,6 +33,15 @@ std::string iterations_text(const LaunchReport& launch) {
          format_ns(std::llround(il.high)) + ".";
 }
 
+// By the tool that made the recording.
+std::string how_to_record(const Trace& trace) {
+  const std::string_view file = trace.source;
+  if (file.ends_with(".sqlite")) return "Record with nsys profile -t cuda.";
+  if (file.ends_with(".db") || file.ends_with(".csv")) return "Record with --kernel-trace.";
+  if (!trace.ops.empty()) return "Record with ProfilerActivity.CUDA.";
+  return "Record the work of the device, too.";
+}
+
 }  // namespace
 
 std::vector<std::string> run_words(const LaunchReport& launch) {
@@ -68,26 +77,31 @@ std::string no_kernels_words(const Trace& trace) {
   if (!trace.other_events.empty()) {
     return "No GPU work that Assay knows: " +
            format_counted(trace.other_events.size(), "event is", "events are") +
-           " of categories it has no table for. It reads PyTorch profiler traces.";
+           " of categories it has no table for.";
   }
   return "No GPU work in this trace: " + format_counted(trace.ops.size(), "operator", "operators") +
-         " on the host and no kernel. Record with ProfilerActivity.CUDA.";
+         " on the host and no kernel. " + how_to_record(trace);
 }
 
-Section verdict_section(const TraceVerdict& verdict) {
+Section shares_section(const LaunchShares& shares) {
+  const auto shown_unless_zero = [](double value) {
+    return value > 0 ? Show::kEverywhere : Show::kDataOnly;
+  };
   Facts numbers{.key = "verdict_numbers",
                 .title = "Behind the verdict",
-                .items = {fact(keys::gpu_idle_share, verdict.gpu_idle_share),
-                          data_fact(keys::gpu_idle_share_low, verdict.gpu_idle_share_low),
-                          data_fact(keys::gpu_idle_share_high, verdict.gpu_idle_share_high),
-                          fact(keys::queue_share, verdict.queue_share),
-                          fact(keys::cpu_idle_share, verdict.cpu_idle_share),
-                          fact(keys::graph_share, verdict.graph_share, "",
-                               verdict.graph_share > 0 ? Show::kEverywhere : Show::kDataOnly),
-                          fact(keys::idle_host_share, verdict.idle_host_share),
-                          fact(keys::idle_blocked_share, verdict.idle_blocked_share),
-                          fact(keys::idle_after_sync_share, verdict.idle_after_sync_share),
-                          fact(keys::idle_input_share, verdict.idle_input_share)}};
+                .items = {fact(keys::gpu_idle_share, shares.gpu_idle_share),
+                          data_fact(keys::gpu_idle_share_low, shares.gpu_idle_share_low),
+                          data_fact(keys::gpu_idle_share_high, shares.gpu_idle_share_high),
+                          fact(keys::queue_share, shares.queue_share),
+                          fact(keys::cpu_idle_share, shares.cpu_idle_share),
+                          fact(keys::graph_share, shares.graph_share, "",
+                               shown_unless_zero(shares.graph_share)),
+                          fact(keys::idle_host_share, shares.idle_host_share),
+                          fact(keys::idle_blocked_share, shares.idle_blocked_share),
+                          fact(keys::idle_after_sync_share, shares.idle_after_sync_share),
+                          fact(keys::idle_input_share, shares.idle_input_share),
+                          fact(keys::idle_unseen_share, shares.idle_unseen_share, "",
+                               shown_unless_zero(shares.idle_unseen_share))}};
   return {.key = "", .title = "Shares of the launch room", .blocks = {std::move(numbers)}};
 }
 

@@ -146,7 +146,7 @@
   R(share_of_e2e, "of T_e2e", kShare, "") \
   U(basis, "the number that bounds it") \
   R(same_as, "also told as", kText, \
-    "the run's [lever](#levers) that is the same change; `null` where no replay of it is told") \
+    "the run's [lever](#levers) that does the same, or more. What the verdict has no lever for is not advised here either") \
   U(gain_ns, "what that replay gives, and all that readers are told; `at_most_ns` is this room's own bound")
 
 // A sweep

@@ -283,8 +283,7 @@ Table diagnosis_table(const std::vector<TaxAdvice>& advice) {
       .add(keys::share_of_e2e, [](const TaxAdvice& a) { return a.lever.share_of_e2e; })
       .add(keys::basis, [](const TaxAdvice& a) { return a.lever.basis; })
       .add(keys::same_as, [&](const TaxAdvice& a) { return or_missing(a.same_as); })
-      .add(keys::gain_ns,
-           [](const TaxAdvice& a) { return a.replayed ? Value(a.replayed->gain_ns) : Value(); });
+      .add(keys::gain_ns, [](const TaxAdvice& a) { return a.replayed.gain_ns; });
   return table;
 }
 

@@ -2,10 +2,10 @@
 
 // From results of the tax room to sections of a Document.
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "flow/flow.h"
 #include "report/document/document.h"
 #include "report/run/section.h"
 #include "tax/diagnosis.h"
@@ -34,13 +34,14 @@ LayerNames layer_names(TaxMode mode);
 struct TaxAdvice {
   TaxLever lever;
   std::string what;     // one sentence: what to do
-  std::string same_as;  // key of the run's lever that is the same change; empty = none
-  std::optional<Lever> replayed;
+  std::string same_as;  // key of the verdict's lever that does the same, or more
+  Lever replayed;       // that lever
 };
-// levers: those of the run's replays (report/flow/); empty where none is told.
+// levers: of the verdict, in its order. What the verdict has no lever for is not advised, so that
+// no two sections advise against each other; of an undecided run nothing is.
 std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers);
 
-// Advice that one replay stands for, told together. Advice without a replay is told by no number.
+// Advice that one replay stands for, told together.
 struct AdviceGroup {
   Lever replayed;
   std::vector<std::string> what;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "report/document/units.h"
 #include "report/tax/section.h"
@@ -27,14 +28,14 @@ struct LeverWords {
 constexpr LeverWords kLeverWords[] = {
     {"compile",
      "take Python and dispatch off the path (torch.compile, larger operators)",
-     {"cheaper_host", nullptr}},
+     {"cheaper_host", "cuda_graph"}},
     {"library_path",
      "shorten the libraries' front end (cached algorithm choice, batched calls, fixed shapes)",
-     {nullptr, nullptr}},
+     {"cheaper_host", nullptr}},
     {"cuda_graphs", "launch by CUDA graphs or persistent kernels", {"cuda_graph", "cheaper_host"}},
     {"fusion",
      "launch fewer kernels (fused operators, FlashAttention, torch.compile)",
-     {nullptr, nullptr}},
+     {"cheaper_host", nullptr}},
     {"faster_core",
      "run the launching thread on a faster CPU core (more cores change nothing)",
      {"faster_cpu", nullptr}},
@@ -193,7 +194,7 @@ std::string levers_text(const std::vector<TaxAdvice>& advice) {
     if (group.what.size() > 1) text += ", or " + group.what[1];
     text += " (" + lever_gain_words(group.replayed) + ")";
   }
-  return text.empty() ? "" : "What reaches furthest: " + text + ".";
+  return text.empty() ? "" : "What would change it: " + text + ".";
 }
 
 // The run's lever that is the same change, if it is told.
@@ -229,37 +230,34 @@ std::string hdbi_text(double hdbi) {
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
   std::vector<AdviceGroup> groups;
   for (const TaxAdvice& a : advice) {
-    if (!a.replayed) continue;
     auto same = std::find_if(groups.begin(), groups.end(), [&](const AdviceGroup& group) {
-      return group.replayed.key == a.replayed->key;
+      return group.replayed.key == a.replayed.key;
     });
     if (same == groups.end()) {
-      groups.push_back({*a.replayed, {}});
+      groups.push_back({a.replayed, {}});
       same = groups.end() - 1;
     }
     same->what.push_back(a.what);
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const AdviceGroup& a, const AdviceGroup& b) {
-    return a.replayed.gain_ns > b.replayed.gain_ns;
-  });
   return groups;
 }
 
 std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers) {
-  std::vector<TaxAdvice> advice;
+  std::vector<std::pair<size_t, TaxAdvice>> ranked;
   for (const TaxLever& lever : diagnosis.levers) {
     const LeverWords* words = words_of(lever.key);
     if (words == nullptr) continue;
-    TaxAdvice one{lever, words->what, "", std::nullopt};
-    if (const Lever* same = same_lever(*words, levers)) {
-      one.same_as = same->key;
-      one.replayed = *same;
-    }
-    advice.push_back(std::move(one));
+    const Lever* same = same_lever(*words, levers);
+    if (same == nullptr) continue;
+    ranked.emplace_back(static_cast<size_t>(same - levers.data()),
+                        TaxAdvice{lever, words->what, same->key, *same});
   }
-  std::stable_sort(advice.begin(), advice.end(), [](const TaxAdvice& a, const TaxAdvice& b) {
-    return a.lever.at_most_ns > b.lever.at_most_ns;
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    return a.second.lever.at_most_ns > b.second.lever.at_most_ns;
   });
+  std::vector<TaxAdvice> advice;
+  for (auto& [rank, one] : ranked) advice.push_back(std::move(one));
   return advice;
 }
 

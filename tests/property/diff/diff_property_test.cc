@@ -194,7 +194,7 @@ TEST(PartitionProperty, GivesAwayAllTimeOnce) {
       busy += partition.shares[i].busy_ns;
       given += partition.shares[i].busy_ns + partition.shares[i].idle_ns();
     }
-    for (const WindowTail& tail : partition.tails) given += tail.tail_ns;
+    for (const WindowTail& tail : partition.tails) given += tail.tail_ns();
     EXPECT_EQ(busy, union_ns(all)) << seed;
     EXPECT_EQ(given, end) << seed;
   }

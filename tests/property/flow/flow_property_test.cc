@@ -8,6 +8,8 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "flow/causes.h"
@@ -59,8 +61,41 @@ struct Change {
   bool frames = true;
   bool calls = true;
   int64_t shift_ns = 0;
-  int copies = 1;  // of the whole process
+  int copies = 1;        // of the whole process
+  bool renamed = false;  // other names that mean as much
+  // Rows that nothing follows from: labels, and markers of no length.
+  bool markers = false;
 };
+
+Change without_markers(Change change) {
+  change.markers = false;
+  return change;
+}
+
+// Another name of the same meaning.
+std::string named(const char* name, const Change& change) {
+  return change.renamed ? std::string(name) + "_renamed" : name;
+}
+
+// Labels that are no data loader, and markers of no length, on lanes that are there already and
+// between their first row and their last.
+void add_markers(TraceMaker& maker, const Trace& plain, const Change& change) {
+  const auto add = [&](ThreadId thread, int64_t start_ns, int64_t dur_ns, const char* name) {
+    const int64_t lane = std::stoll(plain.threads[thread.index()].tid);
+    maker.annotation(lane, name, start_ns, dur_ns);
+    if (dur_ns > 0) return;
+    if (plain.ops.size() > 0) maker.op(lane, "marker", start_ns, 0);
+    if (plain.frames.size() > 0) maker.frame(lane, "marker.py(1): mark", start_ns, 0);
+  };
+  if (!change.markers) return;
+  const ApiCallTable& calls = plain.api_calls;
+  for (size_t c = 0; c + 1 < calls.size(); ++c) {
+    if (calls.thread[c] != calls.thread[c + 1] || calls.dur_ns[c + 1] == 0) continue;
+    const int64_t between_ns = calls.start_ns[c + 1] - calls.start_ns[c];
+    add(calls.thread[c], calls.start_ns[c] + between_ns / 3, between_ns / 2, "part of the step");
+    add(calls.thread[c], calls.start_ns[c] + between_ns / 2, 0, "marker");
+  }
+}
 
 // Rows that know nothing of each other: overlapping, unlinked, before their calls, of no length.
 Trace chaos(uint32_t seed, const Change& change = {}) {
@@ -74,14 +109,14 @@ Trace chaos(uint32_t seed, const Change& change = {}) {
     const char* name = random.any(kOps);
     const int64_t start_ns = start();
     const int64_t dur_ns = dur();
-    if (change.ops) maker.op(thread, name, start_ns, dur_ns);
+    if (change.ops) maker.op(thread, named(name, change), start_ns, dur_ns);
   }
   for (int64_t i = random.below(25); i > 0; --i) {
     const int64_t thread = random.below(3);
     const char* name = random.any(kFrames);
     const int64_t start_ns = start();
     const int64_t dur_ns = dur();
-    if (change.frames) maker.frame(thread, name, start_ns, dur_ns);
+    if (change.frames) maker.frame(thread, named(name, change), start_ns, dur_ns);
   }
   for (int64_t i = random.below(40); i > 0; --i) {
     const int64_t thread = random.below(3);
@@ -100,6 +135,7 @@ Trace chaos(uint32_t seed, const Change& change = {}) {
     maker.activity(kind, device, stream, name, start_ns, dur(),
                    static_cast<uint32_t>(random.below(30)));
   }
+  if (change.markers) add_markers(maker, chaos(seed, without_markers(change)), change);
   return maker.build();
 }
 
@@ -130,9 +166,9 @@ void add_program(TraceMaker& maker, Random& random, const Change& change, int64_
     now_ns = end_ns + random.below(1500);
     const char* op = random.any(kOps);
     const char* frame = random.any(kFrames);
-    if (change.ops) maker.op(process, op, begin_ns, now_ns - begin_ns);
+    if (change.ops) maker.op(process, named(op, change), begin_ns, now_ns - begin_ns);
     now_ns += random.chance(10) ? random.below(80'000) : 0;
-    if (change.frames) maker.frame(process, frame, begin_ns, now_ns - begin_ns);
+    if (change.frames) maker.frame(process, named(frame, change), begin_ns, now_ns - begin_ns);
   }
 }
 
@@ -142,6 +178,7 @@ Trace program(uint32_t seed, const Change& change = {}) {
     Random random(seed);
     add_program(maker, random, change, copy);
   }
+  if (change.markers) add_markers(maker, program(seed, without_markers(change)), change);
   Trace trace = maker.build();
   for (size_t t = 0; t < trace.threads.size(); ++t) trace.threads[t].pid = trace.threads[t].tid;
   return trace;
@@ -323,6 +360,60 @@ TEST_P(FlowProperty, ShiftChangesNothing) {
        {.shift_ns = 1'700'000'000'000'000'000});
 }
 
+// What every instant is told as, names apart.
+using Told = std::vector<std::tuple<int64_t, int64_t, FlowCause, CauseEvidence, OpenedBy>>;
+Told told(const FlowRun& run) {
+  Told all;
+  for (const DeviceFlow& device : device_flows(run)) {
+    for (const FlowSlice& slice : device.idle) {
+      const auto same = [&slice](const auto& last) {
+        return std::get<1>(last) == slice.span.start_ns && std::get<2>(last) == slice.cause &&
+               std::get<3>(last) == slice.evidence && std::get<4>(last) == slice.opened_by;
+      };
+      if (!all.empty() && same(all.back())) {
+        std::get<1>(all.back()) = slice.span.end_ns;
+      } else {
+        all.emplace_back(slice.span.start_ns, slice.span.end_ns, slice.cause, slice.evidence,
+                         slice.opened_by);
+      }
+    }
+  }
+  return all;
+}
+
+// 4: names that mean as much change names only.
+TEST_P(FlowProperty, ARenameChangesNamesOnly) {
+  std::vector<Told> recorded;
+  each([&](const Trace&, const FlowRun& run) { recorded.push_back(told(run)); });
+  size_t next = 0;
+  each([&](const Trace&, const FlowRun& run) { ASSERT_EQ(told(run), recorded[next++]); },
+       {.renamed = true});
+}
+
+// Labels and markers that nothing follows from change nothing: not a cause, not the verdict.
+TEST_P(FlowProperty, RowsWithoutEffectChangeNothing) {
+  std::vector<Told> recorded;
+  std::vector<std::pair<BoundBy, double>> verdicts;
+  const auto verdict_of = [](const Trace& trace) {
+    const Links links = link_trace(trace);
+    const FlowReport report = make_flow_report(trace, links, {});
+    const FlowVerdict verdict = judge_flow(trace, report, {});
+    return std::pair(verdict.bound, report.fit.makespan_ns / 1e9);
+  };
+  each([&](const Trace& trace, const FlowRun& run) {
+    recorded.push_back(told(run));
+    verdicts.push_back(verdict_of(trace));
+  });
+  size_t next = 0;
+  each(
+      [&](const Trace& trace, const FlowRun& run) {
+        ASSERT_EQ(told(run), recorded[next]);
+        ASSERT_EQ(verdict_of(trace), verdicts[next]);
+        ++next;
+      },
+      {.markers = true});
+}
+
 TEST(FlowProcesses, ASecondAlikeDoublesSums) {
   for (uint32_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
@@ -456,6 +547,12 @@ TEST_P(FlowProperty, VerdictsStayWithinTheWindow) {
     ASSERT_LE(lost_ns, window_ns * static_cast<int64_t>(run.devices.size()));
     for (const Contributor& contributor : verdict.leading) {
       ASSERT_LE(contributor.ns, report.total.idle_ns);
+    }
+    const FlowGains& gains = report.gains;
+    for (const int64_t gain_ns : {gains.sync_ns}) {
+      ASSERT_GE(gain_ns, 0);
+      // A thread's last call may outlast the device's work.
+      ASSERT_LE(gain_ns, std::max(run.end_ns, run.work_end_ns) - report.window.start_ns);
     }
   });
 }

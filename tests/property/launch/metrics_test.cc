@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/run.h"
 #include "launch/fuse.h"
 #include "launch/idle.h"
 #include "launch/tree.h"
@@ -83,8 +84,11 @@ Windows random_windows(uint32_t seed, const Shape& shape) {
 
 LaunchReport analyze(uint32_t seed, const Shape& shape, const LaunchOptions& options = {}) {
   const Trace trace = random_trace(seed, shape);
-  const auto report =
-      analyze_launch(trace, link_trace(trace), random_windows(seed, shape), options);
+  const Links links = link_trace(trace);
+  const DeviceFlow flow = joint_flow(make_flow_run(trace, links));
+  LaunchOptions asked = options;
+  asked.flow = &flow;
+  const auto report = analyze_launch(trace, links, random_windows(seed, shape), asked);
   EXPECT_TRUE(report);
   return *report;
 }
@@ -120,16 +124,17 @@ void expect_parts_sum(const LaunchMetrics& m, bool copies, const std::string& wh
     EXPECT_EQ(m.cpu_idle_ns, m.cpu_blocked_ns + m.cpu_unrecorded_ns);
     EXPECT_GE(m.cpu_busy_ns, 0);
     EXPECT_GE(m.cpu_unrecorded_ns, 0);
-    const IdleBlame& b = m.idle_blame;
-    EXPECT_EQ(b.host_busy_ns + b.host_blocked_ns + b.host_input_ns + b.host_gap_short_ns +
-                  b.host_gap_long_ns,
-              m.gpu_idle_union_ns);
-    for (int64_t part : {b.host_busy_ns, b.host_blocked_ns, b.host_input_ns, b.host_gap_short_ns,
-                         b.host_gap_long_ns}) {
-      EXPECT_GE(part, 0);
-    }
-    EXPECT_LE(m.gpu_idle_after_sync_ns, m.gpu_idle_union_ns);
   }
+  ASSERT_TRUE(m.idle_told);
+  int64_t told_ns = m.idle.copy_ns + m.idle.other_work_ns;
+  for (const int64_t cause_ns : m.idle.cause_ns) {
+    EXPECT_GE(cause_ns, 0);
+    told_ns += cause_ns;
+  }
+  EXPECT_EQ(told_ns, m.gpu_idle_union_ns);
+  EXPECT_GE(m.idle.copy_ns, 0);
+  EXPECT_GE(m.idle.other_work_ns, 0);
+  EXPECT_LE(m.idle.after_sync_ns, m.gpu_idle_union_ns);
   EXPECT_GE(m.queue_sum_ns, 0);
   if (!std::isnan(m.queue_share)) {
     EXPECT_EQ(m.floor_sum_ns + m.queue_sum_ns, m.tklqt_ns);
@@ -165,32 +170,47 @@ TEST_P(RandomLaunchTraces, PartsSumToWholes) {
   }
 }
 
-// Slice by slice what IdleBlame says in sums.
+// Slice by slice what IdleTime says in sums.
 TEST_P(RandomLaunchTraces, IdleSlicesTileTheIdleTime) {
   for (const bool copies : {false, true}) {
     LaunchOptions options;
     options.count_copies = copies;
-    const LaunchMetrics whole = analyze(GetParam(), {}, options).whole;
+    const LaunchReport report = analyze(GetParam(), {}, options);
     const Trace trace = random_trace(GetParam(), {});
-    std::map<IdleCause, int64_t> sums;
-    int64_t after_sync_ns = 0;
+    const Links links = link_trace(trace);
+    const DeviceFlow flow = joint_flow(make_flow_run(trace, links));
+    IdleTime sums;
     int64_t last_end_ns = INT64_MIN;
-    for (const IdleSlice& slice : idle_slices(trace, link_trace(trace), copies)) {
+    for (const IdleSlice& slice : idle_slices(flow, report.idle_gaps)) {
       ASSERT_LT(slice.span.start_ns, slice.span.end_ns);
       ASSERT_GE(slice.span.start_ns, last_end_ns);
       last_end_ns = slice.span.end_ns;
-      sums[slice.cause] += slice.span.end_ns - slice.span.start_ns;
-      after_sync_ns += slice.after_sync ? slice.span.end_ns - slice.span.start_ns : 0;
+      const int64_t ns = slice.span.end_ns - slice.span.start_ns;
+      if (slice.state == IdleState::kCopy) sums.copy_ns += ns;
+      if (slice.state == IdleState::kOtherWork) sums.other_work_ns += ns;
+      if (slice.state != IdleState::kCause) continue;
+      sums.cause_ns[static_cast<size_t>(slice.slice->cause)] += ns;
+      if (slice.slice->opened_by == OpenedBy::kSync) sums.after_sync_ns += ns;
     }
-    const IdleBlame& blame = whole.idle_blame;
-    EXPECT_EQ(sums[IdleCause::kHostBusy], blame.host_busy_ns);
-    EXPECT_EQ(sums[IdleCause::kHostBlocked], blame.host_blocked_ns);
-    EXPECT_EQ(sums[IdleCause::kHostInput], blame.host_input_ns);
-    EXPECT_EQ(sums[IdleCause::kHostGapShort], blame.host_gap_short_ns);
-    EXPECT_EQ(sums[IdleCause::kHostGapLong], blame.host_gap_long_ns);
-    EXPECT_EQ(sums[IdleCause::kUnknown], whole.cpu_idle_known ? 0 : whole.gpu_idle_union_ns);
-    EXPECT_EQ(after_sync_ns, whole.gpu_idle_after_sync_ns);
+    EXPECT_EQ(sums.cause_ns, report.whole.idle.cause_ns);
+    EXPECT_EQ(sums.copy_ns, report.whole.idle.copy_ns);
+    EXPECT_EQ(sums.other_work_ns, report.whole.idle.other_work_ns);
+    EXPECT_EQ(sums.after_sync_ns, report.whole.idle.after_sync_ns);
   }
+}
+
+// On one device, flow and this room agree about IL without looking at each other's intervals.
+TEST_P(RandomLaunchTraces, IdleTimeIsWhatFlowLeavesIdleAndCopies) {
+  const LaunchMetrics whole = analyze(GetParam(), {}).whole;
+  const Trace trace = random_trace(GetParam(), {});
+  const Links links = link_trace(trace);
+  const std::vector<DeviceFlow> devices = device_flows(make_flow_run(trace, links));
+  ASSERT_EQ(devices.size(), 1u);
+  const FlowTotals totals = totals_in(devices[0], {whole.origin_ns, whole.origin_ns + whole.il_ns});
+  EXPECT_EQ(totals.idle_ns + totals.copy_ns, whole.gpu_idle_union_ns);
+  EXPECT_EQ(totals.cause_ns, whole.idle.cause_ns);
+  EXPECT_EQ(totals.copy_ns, whole.idle.copy_ns);
+  EXPECT_EQ(whole.idle.other_work_ns, 0);
 }
 
 void expect_same(const LaunchMetrics& a, const LaunchMetrics& b) {
@@ -202,7 +222,8 @@ void expect_same(const LaunchMetrics& a, const LaunchMetrics& b) {
   EXPECT_EQ(a.queue_sum_ns, b.queue_sum_ns);
   EXPECT_EQ(a.tklqt_bracket.high_ns, b.tklqt_bracket.high_ns);
   EXPECT_EQ(a.gpu_idle_bracket.low_ns, b.gpu_idle_bracket.low_ns);
-  EXPECT_EQ(a.gpu_idle_after_sync_ns, b.gpu_idle_after_sync_ns);
+  EXPECT_EQ(a.idle.cause_ns, b.idle.cause_ns);
+  EXPECT_EQ(a.idle.after_sync_ns, b.idle.after_sync_ns);
 }
 
 TEST_P(RandomLaunchTraces, ACommonShiftChangesNothing) {

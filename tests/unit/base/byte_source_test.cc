@@ -17,7 +17,7 @@ using testing::NoThreads;
 using testing::read_all;
 using testing::TempFile;
 
-std::string gzip(std::string text) {
+std::string gzip_of_zlib(std::string text) {
   std::vector<uint8_t> out(text.size() + 4096);
   isal_zstream stream;
   isal_deflate_init(&stream);
@@ -31,7 +31,7 @@ std::string gzip(std::string text) {
   return std::string(reinterpret_cast<char*>(out.data()), stream.total_out);
 }
 
-std::string zstd(const std::string& text) {
+std::string zstd_frame(const std::string& text) {
   std::string out(ZSTD_compressBound(text.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
   return out;
@@ -46,20 +46,20 @@ std::string sample() {
 TEST(ByteSource, GzipRoundTripInAnyCrumbs) {
   const std::string text = sample();
   for (const size_t crumb : {size_t{1}, size_t{13}, SIZE_MAX}) {
-    auto got = read_all(gunzip(bytes_of(gzip(text), crumb)));
+    auto got = read_all(gunzip(bytes_of(gzip_of_zlib(text), crumb)));
     ASSERT_TRUE(got.has_value()) << got.error().describe();
     EXPECT_EQ(*got, text);
   }
 }
 
 TEST(ByteSource, GzipMembersAreJoinedAndPaddingIgnored) {
-  auto got = read_all(gunzip(bytes_of(gzip("one,") + gzip("two") + std::string(512, '\0'), 5)));
+  auto got = read_all(gunzip(bytes_of(gzip_of_zlib("one,") + gzip_of_zlib("two") + std::string(512, '\0'), 5)));
   ASSERT_TRUE(got.has_value()) << got.error().describe();
   EXPECT_EQ(*got, "one,two");
 }
 
 TEST(ByteSource, CutGzipIsTruncatedNotDamaged) {
-  const std::string packed = gzip(sample());
+  const std::string packed = gzip_of_zlib(sample());
   for (const size_t keep : {packed.size() - 1, packed.size() / 2, size_t{12}}) {
     auto got = read_all(gunzip(bytes_of(packed.substr(0, keep))));
     ASSERT_FALSE(got.has_value());
@@ -68,7 +68,7 @@ TEST(ByteSource, CutGzipIsTruncatedNotDamaged) {
 }
 
 TEST(ByteSource, DamagedGzipIsRefused) {
-  std::string packed = gzip(sample());
+  std::string packed = gzip_of_zlib(sample());
   packed[packed.size() - 6] ^= 0x55;  // in the checksum
   auto got = read_all(gunzip(bytes_of(packed)));
   ASSERT_FALSE(got.has_value());
@@ -77,10 +77,10 @@ TEST(ByteSource, DamagedGzipIsRefused) {
 
 TEST(ByteSource, ZstdRoundTripFramesAndTruncation) {
   const std::string text = sample();
-  auto got = read_all(unzstd(bytes_of(zstd(text) + zstd("tail"), 11)));
+  auto got = read_all(unzstd(bytes_of(zstd_frame(text) + zstd_frame("tail"), 11)));
   ASSERT_TRUE(got.has_value()) << got.error().describe();
   EXPECT_EQ(*got, text + "tail");
-  const std::string packed = zstd(text);
+  const std::string packed = zstd_frame(text);
   auto cut = read_all(unzstd(bytes_of(packed.substr(0, packed.size() - 3))));
   ASSERT_FALSE(cut.has_value());
   EXPECT_EQ(cut.error().code, ErrorCode::kTruncated);
@@ -88,7 +88,7 @@ TEST(ByteSource, ZstdRoundTripFramesAndTruncation) {
 
 TEST(ByteSource, DecompressionBombIsRefused) {
   // 3 GiB of spaces in frames of 64 MiB each, more than 1000:1.
-  const std::string member = zstd(std::string(64 << 20, ' '));
+  const std::string member = zstd_frame(std::string(64 << 20, ' '));
   size_t members = 0;
   size_t at = 0;
   ReadFn packed = [&](char* dst, size_t n) -> Result<size_t> {
@@ -153,7 +153,7 @@ TEST(ByteSource, ReadAheadStopsWhenDropped) {
 }
 
 TEST(ByteSource, CompressionIsToldByContentNotByName) {
-  const TempFile packed(gzip("abc"), ".json");
+  const TempFile packed(gzip_of_zlib("abc"), ".json");
   auto source = ByteSource::open(packed.path());
   ASSERT_TRUE(source.has_value());
   EXPECT_EQ(source->compression(), Compression::kGzip);

@@ -167,6 +167,19 @@ TEST(FlowCauses, StartUp) {
   EXPECT_EQ(idle.totals[FlowCause::kHostGap], 1'994'000);
 }
 
+// Thread 1 is silent from 10000 to 400000; thread 2 of its process loads code from 100000 on.
+TEST(FlowCauses, ASilenceThatStartUpBeginsInIsCutThere) {
+  TraceMaker maker;
+  maker.op(1, "prepare", 0, 10'000).call(2, "cuModuleLoadData", 100'000, 50'000, 0);
+  launch(maker, 400'000, 1, 10'000);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(idle.causes, (Causes{{"call", 4000},
+                                 {"cold", 300'000},
+                                 {"dispatch", 10'000},
+                                 {"host_gap", 90'000},
+                                 {"latency", 2000}}));
+}
+
 TEST(FlowCauses, RecordingAGraphIsNoRun) {
   TraceMaker maker;
   launch(maker, 0, 1, 1000);

@@ -66,13 +66,13 @@ TEST(Ranks, TellsWhoComesLastAndWhatThatCosts) {
   // First: rank 2 at 990, 390 behind rank 1. Second: rank 1 at 1900, 300 behind rank 2.
   // Third: rank 0 at 2990, 390 behind rank 2.
   EXPECT_EQ(of(job, 0).last, 1u);
-  EXPECT_EQ(of(job, 0).caused_ns, 390);
+  EXPECT_EQ(of(job, 0).last_margin_ns, 390);
   EXPECT_EQ(of(job, 0).waited_ns, 490 + 400);
   EXPECT_EQ(of(job, 1).last, 1u);
-  EXPECT_EQ(of(job, 1).caused_ns, 300);
+  EXPECT_EQ(of(job, 1).last_margin_ns, 300);
   EXPECT_EQ(of(job, 1).waited_ns, 390 + 490);
   EXPECT_EQ(of(job, 2).last, 1u);
-  EXPECT_EQ(of(job, 2).caused_ns, 390);
+  EXPECT_EQ(of(job, 2).last_margin_ns, 390);
   // Lags behind the median arrival: 390, 0, 0.
   EXPECT_EQ(of(job, 2).lag_median_ns, 0);
 }
@@ -105,8 +105,8 @@ TEST(Ranks, AnOutlineComparesRanksAsTheWholeDoes) {
     EXPECT_EQ(job.gpus[i].compute.dur_ns, whole.gpus[i].compute.dur_ns);
     EXPECT_EQ(job.gpus[i].slowest_op, whole.gpus[i].slowest_op);
     EXPECT_EQ(job.gpus[i].slowest_op_ratio, whole.gpus[i].slowest_op_ratio);
-    EXPECT_EQ(of(job, static_cast<int64_t>(i)).caused_ns,
-              of(whole, static_cast<int64_t>(i)).caused_ns);
+    EXPECT_EQ(of(job, static_cast<int64_t>(i)).last_margin_ns,
+              of(whole, static_cast<int64_t>(i)).last_margin_ns);
   }
   EXPECT_EQ(job.alignment.matched, 3u);
   EXPECT_EQ(job.arrivals_by_kind.size(), whole.arrivals_by_kind.size());

@@ -41,8 +41,10 @@ Timeline timeline_of(const Trace& trace, const TelemetryReport* telemetry = null
   const Links links = link_trace(trace);
   const Windows windows = find_iterations(trace, links);
   const LaunchFloor floor{.source = FloorSource::kGiven, .floor_ns = 150};
+  const FlowReport flow = make_flow_report(trace, links, {});
   LaunchOptions launch_options;
   launch_options.floor = floor;
+  launch_options.flow = &flow.all_devices();
   const auto launch = analyze_launch(trace, links, windows, launch_options);
   FusionOptions fusion_options;
   fusion_options.floor = floor;
@@ -53,7 +55,8 @@ Timeline timeline_of(const Trace& trace, const TelemetryReport* telemetry = null
   const auto levels = analyze_levels(trace, links, windows, {});
   EXPECT_TRUE(launch && fusion && tax && levels);
   return trace_timeline(trace, links, windows,
-                        {.launch = *launch,
+                        {.flow = flow,
+                         .launch = *launch,
                          .fusion = *fusion,
                          .tax = *tax,
                          .levels = *levels,
@@ -87,11 +90,20 @@ std::vector<int64_t> values(const Timeline& timeline, const std::string& name,
   return found;
 }
 
-TEST(SectionTimeline, IdleTimeByWhatTheHostDid) {
+TEST(SectionTimeline, IdleTimeByCause) {
   const Timeline timeline = timeline_of(two_launches());
   EXPECT_THAT(shown(timeline, "GPU idle"),
-              ElementsAre(Shown("host busy", 0, 300), Shown("host busy", 400, 700)));
-  EXPECT_THAT(values(timeline, "GPU idle", "gap"), ElementsAre(0, 1));
+              ElementsAre(Shown("dispatch", 0, 50), Shown("dispatch", 50, 100),
+                          Shown("call", 100, 150), Shown("latency", 150, 300),
+                          Shown("dispatch", 400, 450), Shown("dispatch", 450, 500),
+                          Shown("call", 500, 550), Shown("latency", 550, 700)));
+  EXPECT_THAT(values(timeline, "GPU idle", "gap"), ElementsAre(0, 0, 0, 0, 1, 1, 1, 1));
+  std::vector<std::string> behind_it;
+  for (const int64_t id : values(timeline, "GPU idle", "behind_it")) {
+    behind_it.emplace_back(timeline.texts.view(StringId(static_cast<size_t>(id))));
+  }
+  EXPECT_THAT(behind_it, ElementsAre("aten::all", "aten::relu", "cudaLaunchKernel", "relu_kernel",
+                                     "aten::all", "aten::add", "cudaLaunchKernel", "add_kernel"));
 }
 
 TEST(SectionTimeline, LatencyRunsFromTheFirstOperatorToTheLastKernel) {
@@ -139,12 +151,11 @@ TEST(SectionTimeline, OperationsAreRunsOfKernels) {
 TEST(SectionTimeline, TheTaxTilesTheThread) {
   const Timeline timeline = timeline_of(two_launches());
   const std::string track = "tax, thread 1";
-  EXPECT_THAT(
-      shown(timeline, track),
-      ElementsAre(Shown("relu_kernel", 0, 150), Shown("other work of the host", 0, 50),
-                  Shown("dispatch", 50, 100), Shown("launch call", 100, 150),
-                  Shown("add_kernel", 150, 550), Shown("other work of the host", 150, 450),
-                  Shown("dispatch", 450, 500), Shown("launch call", 500, 550)));
+  EXPECT_THAT(shown(timeline, track),
+              ElementsAre(Shown("relu_kernel", 0, 150), Shown("other work of the host", 0, 50),
+                          Shown("dispatch", 50, 100), Shown("launch call", 100, 150),
+                          Shown("add_kernel", 150, 550), Shown("other work of the host", 150, 450),
+                          Shown("dispatch", 450, 500), Shown("launch call", 500, 550)));
   const std::vector<int64_t> floors = values(timeline, track, "kt_ns");
   EXPECT_EQ(floors[0], 50);
   EXPECT_EQ(floors[1], kNoTimelineValue);
@@ -172,13 +183,13 @@ TEST(SectionTimeline, AWaitForTheGpuIsToldApartFromPython) {
                                             .call(1, "cudaLaunchKernel", 850, 50, 2)
                                             .kernel(0, 7, "add_kernel", 950, 100, 2)
                                             .build());
-  EXPECT_THAT(
-      shown(timeline, "tax, thread 1"),
-      ElementsAre(Shown("relu_kernel", 0, 150), Shown("Python (T_Py)", 0, 50),
-                  Shown("dispatch", 50, 100), Shown("launch call", 100, 150),
-                  Shown("add_kernel", 150, 900), Shown("waiting for the GPU, or allocating", 200, 710),
-                  Shown("Python (T_Py)", 150, 200), Shown("Python (T_Py)", 710, 800),
-                  Shown("dispatch", 800, 850), Shown("launch call", 850, 900)));
+  EXPECT_THAT(shown(timeline, "tax, thread 1"),
+              ElementsAre(Shown("relu_kernel", 0, 150), Shown("Python (T_Py)", 0, 50),
+                          Shown("dispatch", 50, 100), Shown("launch call", 100, 150),
+                          Shown("add_kernel", 150, 900),
+                          Shown("waiting for the GPU, or allocating", 200, 710),
+                          Shown("Python (T_Py)", 150, 200), Shown("Python (T_Py)", 710, 800),
+                          Shown("dispatch", 800, 850), Shown("launch call", 850, 900)));
 }
 
 TEST(SectionTimeline, TheQueueRisesAtTheCallAndFallsAtTheKernel) {

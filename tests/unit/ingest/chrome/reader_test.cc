@@ -40,6 +40,66 @@ std::string op(const std::string& ts, const std::string& dur, const std::string&
 
 std::string events(const std::string& list) { return R"({"traceEvents":[)" + list + "]}"; }
 
+// rpd2tracing and the first rocprof write rows without categories and ids: lanes and arrows tell.
+TEST(ChromeReader, LanesOfRpdAreCallsAndDeviceWork) {
+  const Trace trace = must_read(
+      "[{},"
+      R"({"name":"process_name","ph":"M","pid":"2","args":{"name":"GPU2"}},)"
+      R"({"name":"thread_name","ph":"M","pid":"70","tid":"71","args":{"name":"Hip 71"}},)"
+      R"({"pid":"70","tid":"71","name":"hipLaunchKernel","ts":"100","dur":"5","ph":"X","args":{}},)"
+      R"({"pid":"70","tid":"71","name":"hipMemcpy","ts":"105","dur":"40","ph":"X","args":{}},)"
+      R"({"pid":"70","tid":"71","name":"my range","ts":"90","dur":"90","ph":"X","args":{}},)"
+      R"({"pid":"2","tid":"3","name":"gemm","ts":"110","dur":"20","ph":"X","args":{}},)"
+      R"({"pid":"2","tid":"3","name":"CopyDeviceToHost","ts":"131","dur":"9","ph":"X","args":{}},)"
+      R"({"pid":"70","tid":"71","cat":"api_op","name":"api_op","ts":"105","id":"1","ph":"s"},)"
+      R"({"pid":"2","tid":"3","cat":"api_op","name":"api_op","ts":"110","id":"1","ph":"f","bp":"e"},)"
+      R"({"pid":"70","tid":"71","cat":"api_op","name":"api_op","ts":"131","id":"2","ph":"s"},)"
+      R"({"pid":"2","tid":"3","cat":"api_op","name":"api_op","ts":"131","id":"2","ph":"f","bp":"e"},)"
+      R"({"pid":"9","tid":"9","name":"of nobody","ts":"120","dur":"9","ph":"X"}])");
+  ASSERT_EQ(trace.activities.size(), 2u);
+  EXPECT_EQ(trace.activities.kind[0], ActivityKind::kKernel);
+  EXPECT_EQ(trace.activities.kind[1], ActivityKind::kMemcpy);
+  const Stream& stream = trace.streams[trace.activities.stream[0].index()];
+  EXPECT_EQ(stream.device, 2);
+  EXPECT_EQ(stream.stream, 3);
+  ASSERT_EQ(trace.api_calls.size(), 2u);
+  EXPECT_EQ(trace.text(trace.api_calls.name[0]), "hipLaunchKernel");
+  EXPECT_NE(trace.api_calls.correlation[0], 0u);
+  // The first arrow leaves where one call ends and the next begins: it is the earlier one's.
+  EXPECT_EQ(trace.api_calls.correlation[0], trace.activities.correlation[0]);
+  EXPECT_EQ(trace.api_calls.correlation[1], trace.activities.correlation[1]);
+  EXPECT_NE(trace.api_calls.correlation[0], trace.api_calls.correlation[1]);
+  ASSERT_EQ(trace.annotations.size(), 1u);
+  ASSERT_EQ(trace.other_events.size(), 1u);
+  EXPECT_EQ(trace.text(trace.other_events.name[0]), "of nobody");
+  EXPECT_EQ(logged(trace, ImportCode::kUnknownCategory), 1u);
+}
+
+TEST(ChromeReader, LanesOfTheFirstRocprofAndCopiesOfItsOnlyDevice) {
+  const Trace trace = must_read(
+      R"({"traceEvents":[{},)"
+      R"({"args":{"name":"CPU HIP API"},"ph":"M","pid":2,"name":"process_name","sort_index":0},)"
+      R"({"args":{"name":"COPY"},"ph":"M","pid":1,"name":"process_name","sort_index":1},)"
+      R"({"args":{"name":"GPU1"},"ph":"M","pid":7,"name":"process_name","sort_index":4},)"
+      R"({"args":{"name":"GPU Barriers1"},"ph":"M","pid":519,"name":"process_name"},)"
+      R"({"ph":"X","name":"hipMemcpy","pid":2,"tid":894,"ts":"10","dur":"30","args":{}},)"
+      R"({"ph":"X","name":"CopyHostToDevice","pid":1,"tid":0,"ts":"20","dur":"6","args":{}},)"
+      R"({"ph":"X","name":"multiply","pid":7,"tid":1,"ts":"50","dur":"6","args":{}},)"
+      R"({"ph":"X","name":"barrier","pid":519,"tid":1,"ts":"60","dur":"6","args":{}},)"
+      R"({"ts":20,"ph":"s","cat":"DataFlow","id":0,"pid":2,"tid":894,"name":"dep"},)"
+      R"({"ts":20,"ph":"t","cat":"DataFlow","id":0,"pid":1,"tid":0,"name":"dep"}],"otherData":{}})");
+ASSERT_EQ(trace.activities.size(), 2u);
+for (size_t i = 0; i < 2; ++i) {
+  EXPECT_EQ(trace.streams[trace.activities.stream[i].index()].device, 1);
+}
+ASSERT_EQ(trace.api_calls.size(), 1u);
+const bool copy_first = trace.activities.kind[0] == ActivityKind::kMemcpy;
+const size_t copy = copy_first ? 0 : 1;
+EXPECT_EQ(trace.activities.correlation[copy], trace.api_calls.correlation[0]);
+EXPECT_EQ(trace.activities.correlation[1 - copy], 0u);
+EXPECT_EQ(trace.other_events.size(), 1u);
+}
+
 TEST(ChromeReader, BaseTimeIsAddedWhereverItStands) {
   for (const char* json :
        {R"({"baseTimeNanoseconds":1759300074000000000,"traceEvents":[EVENT]})",

@@ -1,0 +1,551 @@
+#include "flow/blame.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "base/numbers.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kPauseNs = 1'000'000;
+// Ranks do the same work when so much of the device work of one is found on the other.
+constexpr double kSameWork = 0.8;
+
+using RankSet = std::vector<uint32_t>;
+using OnlyWork = std::function<bool(const RankGraph&, const OwnWork&)>;
+
+// The middle of sorted values without the one at `skip`; SIZE_MAX skips none.
+int64_t middle_without(const std::vector<int64_t>& sorted, size_t skip) {
+  const size_t n = sorted.size() - (skip < sorted.size() ? 1 : 0);
+  const auto at = [&](size_t k) { return sorted[k < skip ? k : k + 1]; };
+  const int64_t upper = at(n / 2);
+  if (n % 2 == 1) return upper;
+  const int64_t lower = at(n / 2 - 1);
+  return lower + (upper - lower) / 2;
+}
+
+// Which ranks do the same work: a number per rank.
+std::vector<uint32_t> classes_of(const Job& job) {
+  const std::vector<RankGraph>& ranks = job.ranks();
+  std::vector<std::unordered_set<uint64_t>> first_of_class;
+  std::vector<uint32_t> classes;
+  for (const RankGraph& rank : ranks) {
+    std::unordered_set<uint64_t> own;
+    for (const OwnWork& work : rank.works) {
+      if (!rank.names[work.name].host) own.insert(work.match);
+    }
+    uint32_t found = 0;
+    for (; found < first_of_class.size(); ++found) {
+      const auto& other = first_of_class[found];
+      size_t common = 0;
+      for (const uint64_t match : own) common += other.count(match);
+      const auto smaller = static_cast<double>(std::min(own.size(), other.size()));
+      if (smaller > 0 && static_cast<double>(common) >= kSameWork * smaller) break;
+    }
+    classes.push_back(found);
+    if (found == first_of_class.size()) first_of_class.push_back(std::move(own));
+  }
+  return classes;
+}
+
+// The own work of all ranks by what it is, so that a median over ranks is one look.
+class Peers {
+ public:
+  explicit Peers(const Job& job) : job_(job), classes_(classes_of(job)) {
+    std::vector<size_t> all(job.works());
+    std::iota(all.begin(), all.end(), size_t{0});
+    const auto key = [&](size_t w) {
+      return std::tuple(classes_[job.rank_of_work(w)], job.work(w).match, job.rank_of_work(w));
+    };
+    std::sort(all.begin(), all.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+    for (size_t i = 0; i < all.size();) {
+      size_t end = i + 1;
+      while (end < all.size() && std::get<0>(key(all[end])) == std::get<0>(key(all[i])) &&
+             std::get<1>(key(all[end])) == std::get<1>(key(all[i]))) {
+        ++end;
+      }
+      if (end - i > 1) {
+        works_.insert(works_.end(), all.begin() + static_cast<std::ptrdiff_t>(i),
+                      all.begin() + static_cast<std::ptrdiff_t>(end));
+        ends_.push_back(works_.size());
+      }
+      i = end;
+    }
+  }
+
+  bool same_work(uint32_t a, uint32_t b) const { return classes_[a] == classes_[b]; }
+
+  // visit(work, median over all ranks that have it) for all own work.
+  template <typename Visit>
+  void for_each_median(Visit&& visit) const {
+    std::vector<int64_t> values;
+    size_t first = 0;
+    for (const size_t end : ends_) {
+      values.clear();
+      for (size_t i = first; i < end; ++i) values.push_back(job_.work(works_[i]).ns);
+      std::sort(values.begin(), values.end());
+      const int64_t median = middle_without(values, SIZE_MAX);
+      for (size_t i = first; i < end; ++i) visit(works_[i], median);
+      first = end;
+    }
+  }
+
+  // visit(work, median over the ranks outside of the set) for the own work of a set.
+  template <typename Visit>
+  void for_set(const std::vector<bool>& in_set, Visit&& visit) const {
+    std::vector<int64_t> outside;
+    size_t first = 0;
+    for (const size_t end : ends_) {
+      outside.clear();
+      bool inside = false;
+      for (size_t i = first; i < end; ++i) {
+        if (in_set[job_.rank_of_work(works_[i])]) {
+          inside = true;
+        } else {
+          outside.push_back(job_.work(works_[i]).ns);
+        }
+      }
+      if (inside && !outside.empty()) {
+        std::sort(outside.begin(), outside.end());
+        const int64_t median = middle_without(outside, SIZE_MAX);
+        for (size_t i = first; i < end; ++i) {
+          if (in_set[job_.rank_of_work(works_[i])]) visit(works_[i], median);
+        }
+      }
+      first = end;
+    }
+  }
+
+  // visit(work, median over all other ranks) for all own work.
+  template <typename Visit>
+  void for_each_alone(Visit&& visit) const {
+    std::vector<int64_t> values;
+    size_t first = 0;
+    for (const size_t end : ends_) {
+      values.clear();
+      for (size_t i = first; i < end; ++i) values.push_back(job_.work(works_[i]).ns);
+      std::sort(values.begin(), values.end());
+      for (size_t i = first; i < end; ++i) {
+        const auto own = std::lower_bound(values.begin(), values.end(), job_.work(works_[i]).ns);
+        visit(works_[i], middle_without(values, static_cast<size_t>(own - values.begin())));
+      }
+      first = end;
+    }
+  }
+
+  std::vector<bool> flags(const RankSet& ranks) const {
+    std::vector<bool> in_set(job_.ranks().size(), false);
+    for (const uint32_t r : ranks) in_set[r] = true;
+    return in_set;
+  }
+
+  JobEdit edit_of(const RankSet& ranks, const OnlyWork& only) const {
+    JobEdit edit;
+    edit.work_ns.assign(job_.works(), -1);
+    for_set(flags(ranks), [&](size_t w, int64_t median) {
+      if (!only || only(job_.ranks()[job_.rank_of_work(w)], job_.work(w))) edit.work_ns[w] = median;
+    });
+    return edit;
+  }
+
+ private:
+  const Job& job_;
+  std::vector<uint32_t> classes_;
+  std::vector<size_t> works_;  // that other ranks have, too: by what they are
+  std::vector<size_t> ends_;   // of each group in works_
+};
+
+// "[0, 1, 2]" -> places of these ranks; empty where one is not told or not here.
+RankSet ranks_told(const std::string& text, const std::map<int64_t, uint32_t>& place_of) {
+  RankSet ranks;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at != end) {
+    int64_t rank = 0;
+    const auto [next, error] = std::from_chars(at, end, rank);
+    if (error != std::errc()) {
+      ++at;
+      continue;
+    }
+    at = next;
+    const auto found = place_of.find(rank);
+    if (found == place_of.end()) return {};
+    ranks.push_back(found->second);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+// Sets of ranks with a name: nodes, as the numbers of devices tell, and process groups.
+class NamedSets {
+ public:
+  explicit NamedSets(const Job& job) : ranks_(job.ranks().size()) {
+    std::map<int64_t, uint32_t> place_of;
+    int64_t devices = 0;
+    for (uint32_t r = 0; r < job.ranks().size(); ++r) {
+      const RankGraph& rank = job.ranks()[r];
+      if (!rank.rank || !place_of.try_emplace(*rank.rank, r).second) return;
+      devices = std::max(devices, rank.device + 1);
+    }
+    add_nodes(job, devices);
+    for (const CollectiveGroup& group : job.groups()) {
+      add(ranks_told(group.ranks, place_of), "process group " + group.name);
+    }
+  }
+
+  const std::map<RankSet, std::string>& all() const { return sets_; }
+  std::string name_of(const RankSet& ranks) const {
+    const auto found = sets_.find(ranks);
+    return found == sets_.end() ? "" : found->second;
+  }
+
+ private:
+  // Ranks count through the devices of one node, then of the next, where every rank's device says
+  // so.
+  void add_nodes(const Job& job, int64_t devices) {
+    std::map<int64_t, RankSet> nodes;
+    for (uint32_t r = 0; r < job.ranks().size(); ++r) {
+      const RankGraph& rank = job.ranks()[r];
+      if (devices < 2 || *rank.rank % devices != rank.device) return;
+      nodes[*rank.rank / devices].push_back(r);
+    }
+    for (auto& [node, ranks] : nodes) add(std::move(ranks), "node " + std::to_string(node));
+  }
+
+  // A set of all ranks has no peers, and one rank needs no name.
+  void add(RankSet ranks, std::string name) {
+    if (ranks.size() < 2 || ranks.size() == ranks_) return;
+    sets_.try_emplace(std::move(ranks), std::move(name));
+  }
+
+  size_t ranks_ = 0;
+  std::map<RankSet, std::string> sets_;
+};
+
+class Finder {
+ public:
+  Finder(const Job& job, const BlameOptions& options)
+      : job_(job), options_(options), peers_(job), named_(job) {}
+
+  JobBlame find() {
+    found_.makespan_ns = job_.makespan_ns({});
+    found_.identity_errors = job_.identity_errors();
+    find_excess();
+    try_named_sets();
+    const RankSet late = late_ranks();
+    if (!late.empty()) choose(late);
+    if (found_.late) explain(*found_.late);
+    find_common();
+    compare_links();
+    for (const auto& [ranks, gain_ns] : tried_) {
+      found_.sets.push_back({ranks, named_.name_of(ranks), gain_ns});
+    }
+    std::stable_sort(found_.sets.begin(), found_.sets.end(),
+                     [](const BlameSet& a, const BlameSet& b) {
+                       if (a.gain_ns != b.gain_ns) return a.gain_ns > b.gain_ns;
+                       return a.ranks.size() < b.ranks.size();
+                     });
+    return std::move(found_);
+  }
+
+ private:
+  int64_t gain_of(const RankSet& ranks) {
+    const auto [at, is_new] = tried_.try_emplace(ranks, 0);
+    if (is_new) at->second = gain_of(ranks, {});
+    return at->second;
+  }
+  int64_t gain_of(const RankSet& ranks, const OnlyWork& only) const {
+    return found_.makespan_ns - job_.makespan_ns(peers_.edit_of(ranks, only));
+  }
+  bool matters(int64_t ns) const {
+    return static_cast<double>(ns) > options_.least * static_cast<double>(found_.makespan_ns) &&
+           ns > job_.clock_residual_ns();
+  }
+
+  void find_excess() {
+    JobEdit edit;
+    edit.apart = true;
+    const std::vector<int64_t> own = job_.ends_ns(edit);
+    edit.work_ns.assign(job_.works(), -1);
+    peers_.for_each_alone([&](size_t w, int64_t median) { edit.work_ns[w] = median; });
+    const std::vector<int64_t> paced = job_.ends_ns(edit);
+    for (uint32_t r = 0; r < own.size(); ++r) {
+      std::vector<int64_t> peers;
+      for (uint32_t p = 0; p < own.size(); ++p) {
+        if (p != r && peers_.same_work(p, r)) peers.push_back(own[p] - paced[p]);
+      }
+      found_.peers.push_back(static_cast<uint32_t>(peers.size()));
+      const int64_t usual_ns = peers.empty() ? 0 : middle_of(std::move(peers));
+      found_.excess_ns.push_back(own[r] - paced[r] - std::max<int64_t>(usual_ns, 0));
+    }
+  }
+
+  // What all lose together, whoever is struck.
+  void find_common() {
+    JobEdit edit;
+    edit.work_ns.assign(job_.works(), -1);
+    peers_.for_each_median([&](size_t w, int64_t median) {
+      edit.work_ns[w] = median;
+      if (!found_.late && name_of(w).host) {
+        note_pause(job_.work(w).ns, median, found_.other_pauses);
+      }
+    });
+    found_.common_gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
+  }
+
+  RankSet by_excess() const {
+    RankSet ranks(found_.excess_ns.size());
+    std::iota(ranks.begin(), ranks.end(), 0u);
+    std::stable_sort(ranks.begin(), ranks.end(), [this](uint32_t a, uint32_t b) {
+      return found_.excess_ns[a] > found_.excess_ns[b];
+    });
+    return ranks;
+  }
+
+  void try_named_sets() {
+    const RankSet ranks = by_excess();
+    for (size_t i = 0; i < ranks.size() && i < options_.alone; ++i) gain_of({ranks[i]});
+    for (const auto& [set, name] : named_.all()) gain_of(set);
+  }
+
+  // Largest excess first. What a rank gives alone does not make it late: of delays that strike
+  // everybody now and then each rank has its part.
+  RankSet late_ranks() const {
+    RankSet late;
+    for (const uint32_t r : by_excess()) {
+      if (matters(found_.excess_ns[r])) late.push_back(r);
+    }
+    return late;
+  }
+
+  // The smallest set that gives nearly what all late ranks give; of equally small ones the best.
+  void choose(const RankSet& late) {
+    const RankSet all = sorted(late);
+    const int64_t whole_ns = gain_of(all);
+    if (!matters(whole_ns)) return;
+    const auto enough = [&](int64_t gain_ns) {
+      return static_cast<double>(gain_ns) >= options_.whole * static_cast<double>(whole_ns);
+    };
+    for (size_t n = 1; n <= late.size() && !found_.late; ++n) {
+      for (RankSet& set : sets_of(late, n)) {
+        const int64_t gain_ns = gain_of(set);
+        if (!enough(gain_ns) || (found_.late && gain_ns <= found_.late->gain_ns)) continue;
+        found_.late = BlameSet{set, named_.name_of(set), gain_ns};
+      }
+    }
+    for (const auto& [set, name] : named_.all()) {
+      if (!std::includes(all.begin(), all.end(), set.begin(), set.end())) continue;
+      const int64_t gain_ns = gain_of(set);
+      if (enough(gain_ns) && (!found_.late || set.size() < found_.late->ranks.size())) {
+        found_.late = BlameSet{set, name, gain_ns};
+      }
+    }
+  }
+
+  int64_t best_tried() const {
+    int64_t best_ns = 0;
+    for (const auto& [ranks, gain_ns] : tried_) best_ns = std::max(best_ns, gain_ns);
+    return best_ns;
+  }
+
+  static RankSet sorted(RankSet ranks) {
+    std::sort(ranks.begin(), ranks.end());
+    return ranks;
+  }
+
+  // Of few late ranks every subset of n, else the first n.
+  std::vector<RankSet> sets_of(const RankSet& late, size_t n) const {
+    if (late.size() > options_.all_subsets) {
+      return {sorted({late.begin(), late.begin() + static_cast<std::ptrdiff_t>(n)})};
+    }
+    std::vector<RankSet> sets;
+    for (uint32_t mask = 0; mask < 1u << late.size(); ++mask) {
+      if (static_cast<size_t>(std::popcount(mask)) != n) continue;
+      RankSet set;
+      for (size_t i = 0; i < late.size(); ++i) {
+        if ((mask >> i & 1u) != 0) set.push_back(late[i]);
+      }
+      sets.push_back(sorted(std::move(set)));
+    }
+    return sets;
+  }
+
+  // ---- what in a set is long --------------------------------------------------------------------
+
+  void explain(const BlameSet& set) {
+    std::map<WorkName, BlamePart> parts;
+    peers_.for_set(peers_.flags(set.ranks), [&](size_t w, int64_t median) {
+      const WorkName& what = name_of(w);
+      BlamePart& part = parts[what];
+      part.what = what;
+      part.excess_ns += job_.work(w).ns - median;
+      ++part.works;
+      if (what.host) note_pause(job_.work(w).ns, median, found_.pauses);
+    });
+    RankSet others;
+    for (uint32_t r = 0; r < job_.ranks().size(); ++r) {
+      if (!std::binary_search(set.ranks.begin(), set.ranks.end(), r)) others.push_back(r);
+    }
+    const std::vector<bool> in_others = peers_.flags(others);
+    peers_.for_each_alone([&](size_t w, int64_t median) {
+      if (!in_others[job_.rank_of_work(w)] || !name_of(w).host) return;
+      note_pause(job_.work(w).ns, median, found_.other_pauses);
+    });
+    for (const bool host : {true, false}) {
+      (host ? found_.host_gain_ns : found_.device_gain_ns) =
+          gain_of(set.ranks, [host](const RankGraph& rank, const OwnWork& work) {
+            return rank.names[work.name].host == host;
+          });
+    }
+    for (auto& [what, part] : parts) found_.parts.push_back(std::move(part));
+    std::stable_sort(
+        found_.parts.begin(), found_.parts.end(),
+        [](const BlamePart& a, const BlamePart& b) { return a.excess_ns > b.excess_ns; });
+    if (found_.parts.size() > options_.parts) found_.parts.resize(options_.parts);
+    for (BlamePart& part : found_.parts) {
+      part.gain_ns = gain_of(set.ranks, [&part](const RankGraph& rank, const OwnWork& work) {
+        return rank.names[work.name] == part.what;
+      });
+    }
+    std::stable_sort(found_.parts.begin(), found_.parts.end(),
+                     [](const BlamePart& a, const BlamePart& b) { return a.gain_ns > b.gain_ns; });
+  }
+
+  const WorkName& name_of(size_t w) const {
+    return job_.ranks()[job_.rank_of_work(w)].names[job_.work(w).name];
+  }
+
+  static void note_pause(int64_t ns, int64_t median, HostPauses& pauses) {
+    if (ns - median < kPauseNs) return;
+    ++pauses.count;
+    pauses.sum_ns += ns - median;
+    pauses.longest_ns = std::max(pauses.longest_ns, ns);
+  }
+
+  // ---- links ------------------------------------------------------------------------------------
+
+  struct LinkKey {
+    std::string kind;
+    int64_t members = 0;
+    int size_class = 0;
+    auto operator<=>(const LinkKey&) const = default;
+  };
+  struct Link {
+    std::vector<int64_t> transfers;
+    std::vector<int64_t> bytes;
+    std::vector<uint32_t> meetings;
+  };
+
+  static int64_t transfer_of(const JobMeeting& meeting) {
+    int64_t longest_ns = 0;
+    for (const JobVisit& visit : meeting.visits) {
+      longest_ns = std::max(longest_ns, visit.transfer_ns);
+    }
+    return longest_ns;
+  }
+  int64_t bytes_of(const JobMeeting& meeting) const {
+    int64_t bytes = -1;
+    for (const JobVisit& visit : meeting.visits) {
+      bytes = std::max(bytes, job_.ranks()[visit.rank].part_points[visit.part].bytes);
+    }
+    return bytes;
+  }
+
+  // Bytes over the busiest link of a ring, as the libraries' own benchmarks count them.
+  static double bus_bandwidth(const std::string& kind, const LinkClass& link) {
+    if (link.bytes <= 0 || link.transfer_ns <= 0) return kNan;
+    const double n = static_cast<double>(link.members);
+    double factor = 1;
+    if (kind == "all_reduce") factor = 2 * (n - 1) / n;
+    if (kind == "all_gather" || kind == "reduce_scatter" || kind == "all_to_all") {
+      factor = (n - 1) / n;
+    }
+    return static_cast<double>(link.bytes) * factor * 1e9 / static_cast<double>(link.transfer_ns);
+  }
+
+  void compare_links() {
+    std::map<LinkKey, std::map<uint32_t, Link>> links;
+    for (uint32_t m = 0; m < job_.meetings().size(); ++m) {
+      const JobMeeting& meeting = job_.meetings()[m];
+      if (meeting.visits.size() < 2 || !meeting.joined || !meeting.complete) continue;
+      const int64_t bytes = bytes_of(meeting);
+      const int size_class =
+          bytes <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));
+      Link& link = links[{job_.groups()[meeting.group].kind,
+                          static_cast<int64_t>(meeting.visits.size()), size_class}][meeting.group];
+      link.transfers.push_back(transfer_of(meeting));
+      link.bytes.push_back(bytes);
+      link.meetings.push_back(m);
+    }
+    JobEdit all;
+    all.transfer_ns.assign(job_.meetings().size(), -1);
+    bool suspects = false;
+    for (const auto& [key, groups] : links) {
+      for (const auto& [group, link] : groups) {
+        suspects = add_link(key, group, link, groups, all) || suspects;
+      }
+    }
+    if (!suspects) return;
+    const int64_t gain_ns = found_.makespan_ns - job_.makespan_ns(all);
+    found_.network = matters(gain_ns) && gain_ns > best_tried();
+  }
+
+  bool add_link(const LinkKey& key, uint32_t group, const Link& link,
+                const std::map<uint32_t, Link>& groups, JobEdit& all) {
+    LinkClass row;
+    row.group = group;
+    row.members = key.members;
+    row.meetings = link.meetings.size();
+    row.transfer_ns = middle_of(link.transfers);
+    row.bytes = middle_of(link.bytes);
+    row.bus_bytes_per_s = bus_bandwidth(key.kind, row);
+    std::vector<int64_t> others;
+    for (const auto& [other, one] : groups) {
+      if (other == group) continue;
+      others.insert(others.end(), one.transfers.begin(), one.transfers.end());
+    }
+    if (!others.empty() && row.bytes > 0) {
+      row.peers_ns = middle_of(others);
+      row.suspect = static_cast<double>(row.transfer_ns) >
+                    options_.slow_link * static_cast<double>(row.peers_ns);
+    }
+    if (row.suspect) {
+      JobEdit edit;
+      edit.transfer_ns.assign(job_.meetings().size(), -1);
+      for (const uint32_t m : link.meetings) {
+        edit.transfer_ns[m] = all.transfer_ns[m] = row.peers_ns;
+      }
+      row.gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
+    }
+    found_.links.push_back(row);
+    return row.suspect;
+  }
+
+  const Job& job_;
+  const BlameOptions& options_;
+  const Peers peers_;
+  const NamedSets named_;
+  std::map<RankSet, int64_t> tried_;
+  JobBlame found_;
+};
+
+}  // namespace
+
+int64_t blame_ns(const Job& job, const std::vector<uint32_t>& ranks, const OnlyWork& only) {
+  return job.makespan_ns({}) - job.makespan_ns(Peers(job).edit_of(ranks, only));
+}
+
+JobBlame find_blame(const Job& job, const BlameOptions& options) {
+  return Finder(job, options).find();
+}
+
+}  // namespace assay

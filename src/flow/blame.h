@@ -1,0 +1,86 @@
+#pragma once
+
+// Which ranks of a job make the others wait, as a counterfactual: what the job would gain if their
+// own work took as long as that of the ranks that do the same. Two late ranks that hide each other
+// are found together, and a rank that only passes on what made it late has no own excess.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flow/job.h"
+
+namespace assay {
+
+struct BlameSet {
+  std::vector<uint32_t> ranks;  // places in Job::ranks(), ascending
+  std::string name;             // "node 1", a process group; empty = only these ranks
+  int64_t gain_ns = 0;          // makespan - makespan with their own work at their peers' median
+};
+
+// What in a set is long: one name of own work, edited alone.
+struct BlamePart {
+  WorkName what;
+  int64_t gain_ns = 0;
+  int64_t excess_ns = 0;  // summed over the peers' medians
+  uint64_t works = 0;     // pieces of own work of this name in the set
+};
+
+// Pieces of host work that took at least a millisecond longer than their peers' median.
+struct HostPauses {
+  uint64_t count = 0;
+  int64_t sum_ns = 0;  // beyond the medians
+  int64_t longest_ns = 0;
+};
+
+// Collectives of one process group, kind and size class, compared with other groups of that class.
+struct LinkClass {
+  uint32_t group = 0;  // into Job::groups()
+  int64_t members = 0;
+  int64_t bytes = -1;  // median; -1 = not told
+  uint64_t meetings = 0;
+  int64_t transfer_ns = 0;     // median: from the last to come to the last end
+  double bus_bytes_per_s = 0;  // NaN where the bytes are not told
+  int64_t peers_ns = -1;       // median of the other groups of this class; -1 = there is none
+  bool suspect = false;        // far above them
+  int64_t gain_ns = 0;         // of suspects: with transfers at that median
+};
+
+struct JobBlame {
+  int64_t makespan_ns = 0;
+  uint64_t identity_errors = 0;  // points that a replay without edits misses: 0
+  // Per rank: how much sooner it would be done at its peers' median, piece by piece, if it waited
+  // for nobody; less what the same gives its peers, in the middle. Delays that strike every rank
+  // now and then make none of them late.
+  std::vector<int64_t> excess_ns;
+  std::vector<uint32_t> peers;   // per rank: number of other ranks that do the same work
+  std::optional<BlameSet> late;  // the verdict; none: nobody
+  std::vector<BlameSet> sets;    // all that were tried, largest gain first
+  int64_t host_gain_ns = 0;      // of the verdict: host work alone at the peers' median
+  int64_t device_gain_ns = 0;    // the same of device work
+  std::vector<BlamePart> parts;  // of the verdict, largest gain first
+  HostPauses pauses;             // of the verdict
+  HostPauses other_pauses;       // of all other ranks; of all, where none is late
+  int64_t common_gain_ns = 0;    // with all own work at the median of all that do the same
+  std::vector<LinkClass> links;
+  bool network = false;  // transfers of suspects give more than any set
+};
+
+struct BlameOptions {
+  double least = 0.01;     // of the run: less is nobody's fault
+  double whole = 0.9;      // of what all late ranks give together
+  size_t all_subsets = 8;  // of up to so many late ranks all subsets are tried
+  size_t alone = 64;       // ranks tried alone
+  size_t parts = 12;       // names tried alone
+  double slow_link = 1.5;  // times the median of its class
+};
+
+// What a set of ranks costs the job. only: the own work that is edited; absent: all.
+int64_t blame_ns(const Job& job, const std::vector<uint32_t>& ranks,
+                 const std::function<bool(const RankGraph&, const OwnWork&)>& only = {});
+
+JobBlame find_blame(const Job& job, const BlameOptions& options = {});
+
+}  // namespace assay

@@ -1,0 +1,204 @@
+#include "flow/job.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace assay {
+namespace {
+
+// own_ns of `whole_ns`, when the whole takes new_ns. Exact where the part is all of it.
+int64_t scaled_part(int64_t own_ns, int64_t new_ns, int64_t whole_ns) {
+  if (own_ns == whole_ns) return new_ns;
+  if (whole_ns <= 0) return own_ns;
+  const double factor = static_cast<double>(new_ns) / static_cast<double>(whole_ns);
+  return static_cast<int64_t>(static_cast<double>(own_ns) * factor);
+}
+
+// Whether nobody who takes part is missing. Without the size of the group it may be the whole job.
+bool is_complete(const std::vector<RankGraph>& ranks, const Meeting& meeting) {
+  for (const Visit& visit : meeting.visits) {
+    const RankGraph& rank = ranks[visit.rank];
+    const int64_t told = rank.part_points[visit.part].members;
+    const int64_t members = told > 0 ? told : rank.world_size.value_or(0);
+    if (std::cmp_less(meeting.visits.size(), members)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Job::Job(std::vector<RankGraph> ranks, Clocks clocks) : ranks_(std::move(ranks)) {
+  point_base_.push_back(0);
+  work_base_.push_back(0);
+  for (uint32_t r = 0; r < ranks_.size(); ++r) {
+    const RankGraph& rank = ranks_[r];
+    point_base_.push_back(point_base_.back() + static_cast<uint32_t>(rank.points()));
+    work_base_.push_back(work_base_.back() + rank.works.size());
+    rank_of_work_.resize(work_base_.back(), r);
+  }
+  meeting_at_.assign(point_base_.back(), kNoPoint);
+  transfer_at_.assign(point_base_.back(), 0);
+  align(clocks);
+  order();
+}
+
+void Job::align(Clocks clocks) {
+  std::vector<const RankParts*> parts;
+  for (const RankGraph& rank : ranks_) parts.push_back(&rank.parts);
+  const Meetings found = match_meetings(parts);
+  unmatched_ = found.unmatched;
+  const bool common = clocks == Clocks::kCommon;
+  std::vector<const Meeting*> sure;
+  for (const Meeting& meeting : found.all) {
+    if (meeting.group.all_wait && !common) sure.push_back(&meeting);
+  }
+  aligned_ = common || !sure.empty();
+  offsets_ = clock_offsets(sure, ranks_.size());
+  const std::vector<int64_t> residuals = clock_residuals(sure, offsets_);
+  if (!residuals.empty()) residual_ns_ = residuals[(residuals.size() - 1) * 95 / 100];
+  start_ns_ = INT64_MAX;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    start_ns_ = std::min(start_ns_, ranks_[r].start_ns - offsets_[r]);
+  }
+  if (aligned_) join(found);
+}
+
+void Job::join(const Meetings& found) {
+  std::map<CollectiveGroup, uint32_t> groups;
+  for (const Meeting& meeting : found.all) {
+    const auto [group, is_new] =
+        groups.try_emplace(meeting.group, static_cast<uint32_t>(groups_.size()));
+    if (is_new) groups_.push_back(meeting.group);
+    const auto number = static_cast<uint32_t>(meetings_.size());
+    JobMeeting& joined = meetings_.emplace_back();
+    joined.group = group->second;
+    joined.last_ns = INT64_MIN;
+    joined.complete = is_complete(ranks_, meeting);
+    for (const Visit& visit : meeting.visits) {
+      joined.last_ns = std::max(joined.last_ns, visit.start_ns - offsets_[visit.rank]);
+    }
+    for (const Visit& visit : meeting.visits) {
+      const RankPart& part = ranks_[visit.rank].part_points[visit.part];
+      const uint32_t base = point_base_[visit.rank];
+      const int64_t transfer_ns = visit.end_ns - offsets_[visit.rank] - joined.last_ns;
+      meeting_at_[base + part.begin] = 2 * number;
+      // Who left before all had come waited for nobody, where that is possible.
+      if (transfer_ns < 0 && !meeting.group.all_wait) continue;
+      meeting_at_[base + part.end] = 2 * number + 1;
+      transfer_at_[base + part.end] = transfer_ns;
+      joined.visits.push_back(
+          {visit.rank, visit.part, base + part.begin, base + part.end, transfer_ns});
+    }
+  }
+}
+
+// Each rank goes on until it would leave a collective to which not all have come. Where all are
+// stuck, recorded times contradict each other: the earliest meeting is taken apart.
+void Job::order() {
+  std::vector<uint32_t> at(point_base_.begin(), point_base_.end() - 1);
+  std::vector<uint32_t> to_come(meetings_.size(), 0);
+  for (const uint32_t mark : meeting_at_) {
+    if (mark != kNoPoint && mark % 2 == 0) ++to_come[mark / 2];
+  }
+  const auto advance = [&](uint32_t r) {
+    const uint32_t first = at[r];
+    for (; at[r] < point_base_[r + 1]; ++at[r]) {
+      const uint32_t mark = meeting_at_[at[r]];
+      if (mark == kNoPoint) continue;
+      if (mark % 2 == 0) {
+        --to_come[mark / 2];
+      } else if (to_come[mark / 2] > 0 && meetings_[mark / 2].joined) {
+        break;
+      }
+    }
+    if (at[r] > first) order_.push_back({r, first, at[r]});
+    return at[r] > first;
+  };
+  for (;;) {
+    bool moved = false;
+    uint32_t earliest = kNoPoint;
+    for (uint32_t r = 0; r < ranks_.size(); ++r) moved = advance(r) || moved;
+    if (moved) continue;
+    for (uint32_t r = 0; r < ranks_.size(); ++r) {
+      if (at[r] == point_base_[r + 1]) continue;
+      const uint32_t meeting = meeting_at_[at[r]] / 2;
+      if (earliest == kNoPoint || meetings_[meeting].last_ns < meetings_[earliest].last_ns) {
+        earliest = meeting;
+      }
+    }
+    if (earliest == kNoPoint) return;
+    meetings_[earliest].joined = false;
+    ++cut_;
+  }
+}
+
+std::vector<int64_t> Job::replay(const JobEdit& edit) const {
+  std::vector<int64_t> times(point_base_.back());
+  std::vector<int64_t> came(meetings_.size(), INT64_MIN);
+  const bool edited = !edit.work_ns.empty();
+  for (const Stretch& stretch : order_) {
+    const RankGraph& rank = ranks_[stretch.rank];
+    const uint32_t base = point_base_[stretch.rank];
+    const size_t works = work_base_[stretch.rank];
+    const int64_t begin_ns = rank.start_ns - offsets_[stretch.rank];
+    for (uint32_t p = stretch.first; p < stretch.last; ++p) {
+      const uint32_t first = rank.first_edge[p - base];
+      const uint32_t last = rank.first_edge[p - base + 1];
+      int64_t time_ns = INT64_MIN;
+      const uint32_t mark = meeting_at_[p];
+      const bool leaves = mark != kNoPoint && mark % 2 == 1 && meetings_[mark / 2].joined;
+      for (uint32_t e = first; e < last; ++e) {
+        const RankEdge& edge = rank.edges[e];
+        const int64_t from_ns = edge.source == kNoPoint ? begin_ns : times[base + edge.source];
+        if (leaves) {
+          const int64_t new_ns = edit.transfer_ns.empty() ? -1 : edit.transfer_ns[mark / 2];
+          const int64_t all_ns = edit.apart ? from_ns : came[mark / 2];
+          time_ns = std::max({time_ns, from_ns, all_ns + (new_ns < 0 ? transfer_at_[p] : new_ns)});
+          continue;
+        }
+        int64_t own_ns = edge.own_ns;
+        if (edited && edge.work != kNoWork) {
+          const int64_t new_ns = edit.work_ns[works + edge.work];
+          if (new_ns >= 0) own_ns = scaled_part(own_ns, new_ns, rank.works[edge.work].ns);
+        }
+        time_ns = std::max(time_ns, from_ns + edge.fixed_ns + own_ns);
+      }
+      times[p] = time_ns;
+      if (mark != kNoPoint && mark % 2 == 0) came[mark / 2] = std::max(came[mark / 2], time_ns);
+    }
+  }
+  return times;
+}
+
+std::vector<int64_t> Job::ends_ns(const JobEdit& edit) const {
+  const std::vector<int64_t> times = replay(edit);
+  std::vector<int64_t> ends;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    int64_t end_ns = ranks_[r].start_ns - offsets_[r];
+    for (size_t p = 0; p < ranks_[r].points(); ++p) {
+      if (ranks_[r].ends[p]) end_ns = std::max(end_ns, times[point_base_[r] + p]);
+    }
+    ends.push_back(end_ns - start_ns_);
+  }
+  return ends;
+}
+
+int64_t Job::makespan_ns(const JobEdit& edit) const {
+  int64_t makespan_ns = 0;
+  for (const int64_t end_ns : ends_ns(edit)) makespan_ns = std::max(makespan_ns, end_ns);
+  return makespan_ns;
+}
+
+uint64_t Job::identity_errors() const {
+  const std::vector<int64_t> times = replay({});
+  uint64_t wrong = 0;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    for (size_t p = 0; p < ranks_[r].points(); ++p) {
+      wrong += times[point_base_[r] + p] != ranks_[r].time_ns[p] - offsets_[r];
+    }
+  }
+  return wrong;
+}
+
+}  // namespace assay

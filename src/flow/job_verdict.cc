@@ -1,0 +1,82 @@
+#include "flow/job_verdict.h"
+
+#include <algorithm>
+
+#include "base/numbers.h"
+
+namespace assay {
+namespace {
+
+// By the rank's own clock: where at least one part had all its ranks, and where one was waited for.
+// Behind the last rank that is here others may be waited for that are not.
+struct Spans {
+  std::vector<Interval> waits;
+  std::vector<Interval> transfers;
+};
+
+int64_t common_ns(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+  return length_ns(intersect(a, b));
+}
+
+CommSplit split(const std::vector<Interval>& exposed, const Spans& spans) {
+  const std::vector<Interval> transfers = merge_intervals(spans.transfers);
+  const std::vector<Interval> waits = subtract(merge_intervals(spans.waits), transfers);
+  CommSplit split;
+  split.transfer_ns = common_ns(exposed, transfers);
+  split.wait_ns = common_ns(exposed, waits);
+  split.unsplit_ns = length_ns(exposed) - split.transfer_ns - split.wait_ns;
+  return split;
+}
+
+}  // namespace
+
+std::vector<CommSplit> split_communication(const Job& job) {
+  const std::vector<RankGraph>& ranks = job.ranks();
+  std::vector<std::vector<Spans>> spans;  // per rank and device
+  for (const RankGraph& rank : ranks) spans.emplace_back(rank.exposed.size());
+  for (const JobMeeting& meeting : job.meetings()) {
+    for (const JobVisit& visit : meeting.visits) {
+      const RankGraph& rank = ranks[visit.rank];
+      const CollectivePart& part = rank.parts.parts[visit.part];
+      const int64_t last_ns =
+          std::clamp(meeting.last_ns + job.offsets_ns()[visit.rank], part.start_ns, part.end_ns);
+      Spans& of = spans[visit.rank][rank.part_points[visit.part].device];
+      of.waits.push_back({part.start_ns, last_ns});
+      if (meeting.complete) of.transfers.push_back({last_ns, part.end_ns});
+    }
+  }
+  std::vector<CommSplit> splits;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    CommSplit& sum = splits.emplace_back();
+    for (size_t d = 0; d < ranks[r].exposed.size(); ++d) {
+      const CommSplit one = split(ranks[r].exposed[d], spans[r][d]);
+      sum.wait_ns += one.wait_ns;
+      sum.transfer_ns += one.transfer_ns;
+      sum.unsplit_ns += one.unsplit_ns;
+    }
+  }
+  return splits;
+}
+
+JobTotals job_totals(const std::vector<FlowTotals>& ranks, const std::vector<CommSplit>& comm) {
+  JobTotals job;
+  for (const FlowTotals& rank : ranks) job.sum += rank;
+  for (const CommSplit& one : comm) {
+    job.comm.wait_ns += one.wait_ns;
+    job.comm.transfer_ns += one.transfer_ns;
+    job.comm.unsplit_ns += one.unsplit_ns;
+  }
+  return job;
+}
+
+BoundBy bound_of_job(const JobTotals& job, const FlowVerdictOptions& options) {
+  const FlowTotals& sum = job.sum;
+  if (sum.window_ns <= 0) return BoundBy::kNoGpu;
+  const int64_t waits_ns = job.comm.wait_ns + job.comm.unsplit_ns;
+  if (share(sum.idle_ns + sum.copy_ns + waits_ns, sum.window_ns) <= options.device_bound) {
+    return sum.compute_ns >= job.comm.transfer_ns ? BoundBy::kGpu : BoundBy::kCommunication;
+  }
+  return leading_group(sum, waits_ns);
+}
+
+}  // namespace assay

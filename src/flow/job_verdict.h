@@ -1,0 +1,33 @@
+#pragma once
+
+// What the time of a job is lost to, over all its ranks: communication is cut into waiting for the
+// last rank and transfer, where the ranks match.
+
+#include <cstdint>
+#include <vector>
+
+#include "flow/job.h"
+#include "flow/verdict.h"
+
+namespace assay {
+
+// What became of the time in which only communication ran.
+struct CommSplit {
+  int64_t wait_ns = 0;      // before the last rank came
+  int64_t transfer_ns = 0;  // all had come
+  int64_t unsplit_ns = 0;   // not matched over ranks, or ranks are missing: never called waiting
+};
+// Per rank of the job. Nothing is split where the clocks could not be aligned.
+std::vector<CommSplit> split_communication(const Job& job);
+
+struct JobTotals {
+  FlowTotals sum;  // over all devices of all ranks
+  CommSplit comm;  // of sum.collective_ns
+};
+JobTotals job_totals(const std::vector<FlowTotals>& ranks, const std::vector<CommSplit>& comm);
+
+// As of one rank, but transfer is work of the devices. Time in communication that is not split
+// counts as kCollectiveWait, as of one rank.
+BoundBy bound_of_job(const JobTotals& job, const FlowVerdictOptions& options = {});
+
+}  // namespace assay

@@ -1,0 +1,207 @@
+#include "flow/meetings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+namespace assay {
+namespace {
+
+// Corrections of what the tree of pairs gave.
+constexpr int kRounds = 8;
+
+struct Listed {
+  uint32_t part = 0;
+  const CollectivePart* row = nullptr;
+};
+
+// The parts of one group on every rank that has it, matched by place or by sequence number.
+class GroupMatcher {
+ public:
+  void add(uint32_t rank, Listed listed) { parts_[rank].push_back(listed); }
+
+  void match(const CollectiveGroup& group, Meetings& meetings) {
+    if (parts_.size() < 2) return;
+    bool equal = true;
+    bool numbered = true;
+    for (const auto& [rank, list] : parts_) {
+      equal = equal && list.size() == parts_.begin()->second.size();
+      for (const Listed& one : list) numbered = numbered && one.row->seq >= 0;
+    }
+    if (!equal && !numbered) {
+      for (const auto& [rank, list] : parts_) meetings.unmatched += list.size();
+      return;
+    }
+    std::map<int64_t, Meeting> found;
+    for (const auto& [rank, list] : parts_) {
+      for (size_t k = 0; k < list.size(); ++k) {
+        Meeting& meeting = found[equal ? static_cast<int64_t>(k) : list[k].row->seq];
+        meeting.group = group;
+        meeting.visits.push_back({rank, list[k].part, list[k].row->start_ns, list[k].row->end_ns});
+      }
+    }
+    for (auto& [key, meeting] : found) {
+      if (meeting.visits.size() != parts_.size()) {
+        meetings.unmatched += meeting.visits.size();
+      } else {
+        meetings.all.push_back(std::move(meeting));
+      }
+    }
+  }
+
+ private:
+  std::map<uint32_t, std::vector<Listed>> parts_;  // by rank
+};
+
+int64_t middle_end(const Meeting& meeting, const std::vector<int64_t>& offsets) {
+  std::vector<int64_t> ends;
+  for (const Visit& visit : meeting.visits) ends.push_back(visit.end_ns - offsets[visit.rank]);
+  return middle_of(std::move(ends));
+}
+
+// Two ranks that meet: how far the second one's clock is ahead, and how much that varies.
+struct ClockPair {
+  uint32_t a = 0;
+  uint32_t b = 0;
+  int64_t ahead_ns = 0;
+  int64_t spread_ns = 0;  // median distance from ahead_ns
+  size_t meetings = 0;
+};
+
+// Each rank of a meeting with the meeting's first one: enough to reach every rank of it.
+std::vector<ClockPair> clock_pairs(const std::vector<const Meeting*>& meetings) {
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<int64_t>> ahead;
+  for (const Meeting* meeting : meetings) {
+    const Visit& first = meeting->visits.front();
+    for (const Visit& visit : meeting->visits) {
+      if (visit.rank == first.rank) continue;
+      ahead[{first.rank, visit.rank}].push_back(visit.end_ns - first.end_ns);
+    }
+  }
+  std::vector<ClockPair> pairs;
+  for (auto& [ranks, values] : ahead) {
+    ClockPair pair{ranks.first, ranks.second, middle_of(values), 0, values.size()};
+    for (int64_t& value : values) value = std::abs(value - pair.ahead_ns);
+    pair.spread_ns = middle_of(std::move(values));
+    pairs.push_back(pair);
+  }
+  return pairs;
+}
+
+// Offsets over the tree of the pairs that vary least; the middle clock of ranks that meet is 0.
+// Ranks that meet nobody, even through others, keep their clocks.
+class ClockTree {
+ public:
+  explicit ClockTree(size_t ranks) : links_(ranks), root_(ranks) {
+    for (uint32_t r = 0; r < ranks; ++r) root_[r] = r;
+  }
+
+  std::vector<int64_t> offsets(std::vector<ClockPair> pairs) {
+    std::stable_sort(pairs.begin(), pairs.end(), [](const ClockPair& a, const ClockPair& b) {
+      return a.spread_ns != b.spread_ns ? a.spread_ns < b.spread_ns : a.meetings > b.meetings;
+    });
+    for (const ClockPair& pair : pairs) {
+      const uint32_t a = find(pair.a);
+      const uint32_t b = find(pair.b);
+      if (a == b) continue;
+      root_[b] = a;
+      links_[pair.a].push_back({pair.b, pair.ahead_ns});
+      links_[pair.b].push_back({pair.a, -pair.ahead_ns});
+    }
+    std::vector<int64_t> offsets(links_.size(), 0);
+    std::vector<bool> seen(links_.size(), false);
+    for (uint32_t r = 0; r < links_.size(); ++r) {
+      if (!seen[r]) reach(r, seen, offsets);
+    }
+    return offsets;
+  }
+
+ private:
+  struct Link {
+    uint32_t to = 0;
+    int64_t ahead_ns = 0;
+  };
+
+  uint32_t find(uint32_t rank) {
+    while (root_[rank] != rank) rank = root_[rank] = root_[root_[rank]];
+    return rank;
+  }
+
+  void reach(uint32_t from, std::vector<bool>& seen, std::vector<int64_t>& offsets) const {
+    std::vector<uint32_t> reached = {from};
+    seen[from] = true;
+    for (size_t i = 0; i < reached.size(); ++i) {
+      for (const Link& link : links_[reached[i]]) {
+        if (seen[link.to]) continue;
+        seen[link.to] = true;
+        offsets[link.to] = offsets[reached[i]] + link.ahead_ns;
+        reached.push_back(link.to);
+      }
+    }
+    std::vector<int64_t> values;
+    for (const uint32_t rank : reached) values.push_back(offsets[rank]);
+    const int64_t middle_ns = middle_of(std::move(values));
+    for (const uint32_t rank : reached) offsets[rank] -= middle_ns;
+  }
+
+  std::vector<std::vector<Link>> links_;
+  std::vector<uint32_t> root_;
+};
+
+}  // namespace
+
+int64_t middle_of(std::vector<int64_t> values) {
+  const size_t half = values.size() / 2;
+  std::sort(values.begin(), values.end());
+  if (values.size() % 2 == 1) return values[half];
+  return values[half - 1] + (values[half] - values[half - 1]) / 2;
+}
+
+Meetings match_meetings(const std::vector<const RankParts*>& ranks) {
+  std::map<CollectiveGroup, GroupMatcher> groups;
+  for (uint32_t r = 0; r < ranks.size(); ++r) {
+    for (uint32_t p = 0; p < ranks[r]->parts.size(); ++p) {
+      const CollectivePart& part = ranks[r]->parts[p];
+      groups[ranks[r]->groups[part.group]].add(r, {p, &part});
+    }
+  }
+  Meetings meetings;
+  for (auto& [group, matcher] : groups) matcher.match(group, meetings);
+  return meetings;
+}
+
+std::vector<int64_t> clock_offsets(const std::vector<const Meeting*>& meetings, size_t ranks) {
+  std::vector<int64_t> offsets = ClockTree(ranks).offsets(clock_pairs(meetings));
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::vector<int64_t>> apart(ranks);
+    for (const Meeting* meeting : meetings) {
+      const int64_t middle_ns = middle_end(*meeting, offsets);
+      for (const Visit& visit : meeting->visits) {
+        apart[visit.rank].push_back(visit.end_ns - middle_ns);
+      }
+    }
+    std::vector<int64_t> next = offsets;
+    for (size_t r = 0; r < ranks; ++r) {
+      if (!apart[r].empty()) next[r] = middle_of(std::move(apart[r]));
+    }
+    if (next == offsets) break;
+    offsets = std::move(next);
+  }
+  return offsets;
+}
+
+std::vector<int64_t> clock_residuals(const std::vector<const Meeting*>& meetings,
+                                     const std::vector<int64_t>& offsets) {
+  std::vector<int64_t> residuals;
+  for (const Meeting* meeting : meetings) {
+    const int64_t middle_ns = middle_end(*meeting, offsets);
+    for (const Visit& visit : meeting->visits) {
+      residuals.push_back(std::abs(visit.end_ns - offsets[visit.rank] - middle_ns));
+    }
+  }
+  std::sort(residuals.begin(), residuals.end());
+  return residuals;
+}
+
+}  // namespace assay

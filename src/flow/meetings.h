@@ -1,0 +1,70 @@
+#pragma once
+
+// Collectives and transfers that several ranks take part in: which parts belong together, and how
+// far the ranks' clocks are apart. The one home of both questions.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// A process group and kind of collective: what is matched over ranks in order.
+struct CollectiveGroup {
+  std::string name;      // process group; stream-independent; may be empty
+  std::string ranks;     // as recorded; may be empty
+  std::string kind;      // all_reduce, all_gather, reduce_scatter, ...
+  bool all_wait = true;  // nobody leaves before everybody came: ends can be aligned
+  friend auto operator<=>(const CollectiveGroup&, const CollectiveGroup&) = default;
+};
+
+// One rank's part in a collective or transfer.
+struct CollectivePart {
+  uint32_t group = 0;  // into RankParts::groups
+  int64_t seq = -1;    // number in the process group, as recorded; -1 = not told
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+struct RankParts {
+  std::vector<CollectiveGroup> groups;
+  std::vector<CollectivePart> parts;  // of each group in the order of their starts
+};
+
+struct Visit {
+  uint32_t rank = 0;  // place in the list of ranks
+  uint32_t part = 0;  // place in RankParts::parts
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+// One collective on all ranks that took part.
+struct Meeting {
+  CollectiveGroup group;
+  std::vector<Visit> visits;  // by rank; at least two
+};
+
+struct Meetings {
+  std::vector<Meeting> all;  // by group, then order
+  uint64_t unmatched = 0;    // parts in groups that do not match in number or order
+};
+
+// Parts are matched by process group and kind, in order (by the group's own sequence number where
+// the counts differ and it is recorded).
+Meetings match_meetings(const std::vector<const RankParts*>& ranks);
+
+// Each rank's clock minus the common one: the median of its ends minus the median end of the
+// meeting, since all ranks of a collective that nobody leaves before everybody came leave it at the
+// same time. Where most collectives lie inside nodes, nodes find each other by the few between
+// them: the medians start from a tree of pairs of ranks. Assumes clocks that do not drift within a
+// trace. `meetings`: of such collectives.
+std::vector<int64_t> clock_offsets(const std::vector<const Meeting*>& meetings, size_t ranks);
+
+// |end - offset - median end| of every visit, ascending.
+std::vector<int64_t> clock_residuals(const std::vector<const Meeting*>& meetings,
+                                     const std::vector<int64_t>& offsets);
+
+// The middle value, or the mean of the two in the middle, rounded down. values: not empty.
+int64_t middle_of(std::vector<int64_t> values);
+
+}  // namespace assay

@@ -1,0 +1,395 @@
+#include "report/flow/job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/numbers.h"
+#include "kernels/name.h"
+#include "report/document/units.h"
+#include "report/flow/results.h"
+#include "report/flow/section.h"
+#include "report/levels/results.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kRanksNamed = 8;
+constexpr size_t kSetsListed = 16;
+
+std::vector<RankGraph> graphs_of(std::vector<RankFlow>& flows) {
+  std::vector<RankGraph> graphs;
+  for (RankFlow& flow : flows) graphs.push_back(std::move(flow.graph));
+  return graphs;
+}
+
+std::vector<FlowTotals> totals_of(const std::vector<RankFlow>& flows) {
+  std::vector<FlowTotals> totals;
+  for (const RankFlow& flow : flows) totals.push_back(flow.total);
+  return totals;
+}
+
+// Ranks by the numbers that their traces tell, where all do and none twice, else by place.
+class RankLabels {
+ public:
+  explicit RankLabels(const Job& job) {
+    std::map<int64_t, size_t> seen;
+    for (const RankGraph& rank : job.ranks()) {
+      told_ = told_ && rank.rank && ++seen[rank.rank.value_or(0)] == 1;
+    }
+    for (size_t r = 0; r < job.ranks().size(); ++r) {
+      numbers_.push_back(told_ ? *job.ranks()[r].rank : static_cast<int64_t>(r));
+    }
+  }
+
+  int64_t number(uint32_t rank) const { return numbers_[rank]; }
+  std::vector<int64_t> sorted(const std::vector<uint32_t>& ranks) const {
+    std::vector<int64_t> numbers;
+    for (const uint32_t r : ranks) numbers.push_back(numbers_[r]);
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+  // "0, 2 and 6"
+  std::string list(const std::vector<uint32_t>& ranks) const {
+    const std::vector<int64_t> numbers = sorted(ranks);
+    std::string text;
+    const size_t shown = std::min(numbers.size(), kRanksNamed);
+    for (size_t i = 0; i < shown; ++i) {
+      const bool last = i + 1 == numbers.size();
+      text += (i == 0 ? "" : last ? " and " : ", ") + std::to_string(numbers[i]);
+    }
+    if (shown < numbers.size()) {
+      text += " and " + std::to_string(numbers.size() - shown) + " more";
+    }
+    return text;
+  }
+
+ private:
+  bool told_ = true;
+  std::vector<int64_t> numbers_;
+};
+
+std::string shown_name(const WorkName& what) {
+  if (!what.host) return describe_kernel(what.name);
+  return what.name.empty() ? "host code that was not recorded" : what.name;
+}
+
+class JobText {
+ public:
+  explicit JobText(const JobFlow& flow) : flow_(flow), blame_(flow.blame), labels_(flow.job) {}
+
+  std::vector<std::string> words() const {
+    std::vector<std::string> words;
+    for (std::string text : {who(), why(), alone(), where(), network()}) {
+      if (!text.empty()) words.push_back(std::move(text));
+    }
+    return words;
+  }
+
+  std::string who() const {
+    const auto& peers_of = blame_.peers;
+    if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {
+      return "No two of these ranks do the same work: which of them is late is not known.";
+    }
+    if (!flow_.job.aligned()) return "";  // levels' words tell why
+    if (!blame_.late) return blame_.network ? "" : nobody();
+    const BlameSet& late = *blame_.late;
+    const std::string ranks = labels_.list(late.ranks);
+    std::string text = here();
+    text += (text.empty() ? "R" : "r") + std::string(several() ? "anks " : "ank ") + ranks;
+    if (!late.name.empty()) text += " (" + late.name + ")";
+    text += several() ? " are late: at " : " is late: at ";
+    text += (several() || two() ? peers() : "its peers' pace") + " this run takes " +
+            format_ns(blame_.makespan_ns - late.gain_ns) + ", not " +
+            format_ns(blame_.makespan_ns) + ".";
+    return text;
+  }
+
+ private:
+  bool several() const { return blame_.late && blame_.late->ranks.size() > 1; }
+  bool two() const { return flow_.job.ranks().size() == 2; }
+  std::string peers() const { return two() ? "the other rank's pace" : "their peers' pace"; }
+
+  // What is said of some ranks of a job holds for these.
+  std::string here() const {
+    int64_t world_size = 0;
+    for (const RankGraph& rank : flow_.job.ranks()) {
+      world_size = std::max(world_size, rank.world_size.value_or(0));
+    }
+    const size_t ranks = flow_.job.ranks().size();
+    if (!std::cmp_less(ranks, world_size)) return "";
+    return "Of the " + std::to_string(ranks) + " ranks here, of " + std::to_string(world_size) +
+           ", ";
+  }
+
+  // Delays that strike every rank now and then cost all of them, and none is to blame.
+  std::string nobody() const {
+    const int64_t gain_ns = blame_.common_gain_ns;
+    std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
+    if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
+    const HostPauses& pauses = blame_.other_pauses;
+    text +=
+        ", but delays that strike now this one, now that one make all wait: with every piece of "
+        "work at its median over the ranks this run takes " +
+        format_ns(blame_.makespan_ns - gain_ns) + ", not " + format_ns(blame_.makespan_ns) + ".";
+    if (pauses.count > 0) {
+      text += " Their hosts pause " + format_counted(pauses.count, "time", "times") +
+              " for a millisecond or more, " + format_ns(pauses.sum_ns) +
+              " summed over the ranks, up to " + format_ns(pauses.longest_ns) + " at once.";
+    }
+    return text;
+  }
+
+  // What most of the lateness is: the hosts or the devices, and what they did.
+  std::string why() const {
+    if (!blame_.late) return "";
+    const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
+    const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
+    if (gain_ns * 2 < blame_.late->gain_ns) {
+      return "Neither host nor device work alone explains it: host work at that pace saves " +
+             format_ns(blame_.host_gain_ns) + ", device work " + format_ns(blame_.device_gain_ns) +
+             ".";
+    }
+    return host ? late_hosts() : late_devices(gain_ns);
+  }
+
+  std::string late_hosts() const {
+    const HostPauses& pauses = blame_.pauses;
+    const std::string whose = several() ? "Their hosts" : "Its host";
+    if (pauses.sum_ns * 2 >= blame_.late->gain_ns) {
+      std::string text = whose + (several() ? " pause " : " pauses ") +
+                         format_counted(pauses.count, "time", "times") +
+                         " for a millisecond or more, " + format_ns(pauses.sum_ns) +
+                         " in all, up to " + format_ns(pauses.longest_ns) + " at once";
+      text += "; the other " + std::string(two() ? "one " : "ranks' ") +
+              format_counted(blame_.other_pauses.count, "time", "times") + ", " +
+              format_ns(blame_.other_pauses.sum_ns);
+      return text + first(true) + ".";
+    }
+    return whose + (several() ? " are" : " is") + " slower: that alone gives " +
+           format_ns(blame_.host_gain_ns) + first(true) + ".";
+  }
+
+  std::string late_devices(int64_t gain_ns) const {
+    return std::string(several() ? "Their" : "Its") +
+           " device work takes longer: that alone gives " + format_ns(gain_ns) + first(false) + ".";
+  }
+
+  // What gives most by itself, or is longest beyond its peers' median where nothing does.
+  std::string first(bool host) const {
+    const BlamePart* best = nullptr;
+    for (const BlamePart& part : blame_.parts) {
+      if (part.what.host != host || part.excess_ns <= 0) continue;
+      if (best == nullptr || part.excess_ns > best->excess_ns) best = &part;
+    }
+    if (best == nullptr) return "";
+    return ", most in " + shown_name(best->what) + " (" + format_ns(best->excess_ns) +
+           " beyond the median)";
+  }
+
+  // Late ranks that hide each other give less one by one.
+  std::string alone() const {
+    if (!several()) return "";
+    std::string text;
+    size_t named = 0;
+    for (const BlameSet& set : blame_.sets) {
+      if (set.ranks.size() != 1 || ++named > kRanksNamed) continue;
+      const auto& late = blame_.late->ranks;
+      if (std::find(late.begin(), late.end(), set.ranks[0]) == late.end()) continue;
+      text += (text.empty() ? "rank " : ", rank ") + std::to_string(labels_.number(set.ranks[0])) +
+              " " + format_ns(std::max<int64_t>(set.gain_ns, 0));
+    }
+    return text.empty()
+               ? ""
+               : "One at a time they would save less, because the others are late, too: " + text +
+                     ".";
+  }
+
+  std::string where() const {
+    const FlowTotals& total = flow_.totals.sum;
+    const CommSplit& comm = flow_.totals.comm;
+    const auto of = [&](int64_t ns) { return format_share(share(ns, total.window_ns)); };
+    std::string text = "Over " + format_counted(flow_.rank_totals.size(), "rank", "ranks") +
+                       " the devices compute for " + of(total.compute_ns);
+    if (comm.wait_ns + comm.transfer_ns > 0) {
+      text += ", wait in collectives for the last rank for " + of(comm.wait_ns) +
+              ", transfer with nothing beside it for " + of(comm.transfer_ns);
+    }
+    if (comm.unsplit_ns > 0) {
+      text += ", are in communication whose ranks are not all matched for " + of(comm.unsplit_ns);
+    }
+    return text + ", and are idle for " + of(total.idle_ns) + ".";
+  }
+
+  std::string network() const {
+    if (!blame_.network) return "";
+    const LinkClass* worst = nullptr;
+    for (const LinkClass& link : blame_.links) {
+      if (link.suspect && (worst == nullptr || link.gain_ns > worst->gain_ns)) worst = &link;
+    }
+    if (worst == nullptr) return "";
+    const CollectiveGroup& group = flow_.job.groups()[worst->group];
+    return "The network is slow, not a rank: " + group.kind + " of process group " + group.name +
+           " takes " + format_ns(worst->transfer_ns) +
+           " from the last to come to its end, others of its size " + format_ns(worst->peers_ns) +
+           "; at their pace the run saves " + format_ns(worst->gain_ns) + ".";
+  }
+
+  const JobFlow& flow_;
+  const JobBlame& blame_;
+  const RankLabels labels_;
+};
+
+std::string cause_of(const WorkName& what) {
+  if (what.host) return std::string(flow_cause_name(what.cause));
+  return what.kind == WorkKind::kCompute ? "compute" : "copy";
+}
+
+// The cause in a set: what most of its gain is. Only the verdict's is known.
+std::string cause_of_set(const JobBlame& blame, const BlameSet& set) {
+  if (!blame.late || set.ranks != blame.late->ranks || blame.parts.empty()) return "";
+  const auto most = std::max_element(
+      blame.parts.begin(), blame.parts.end(),
+      [](const BlamePart& a, const BlamePart& b) { return a.excess_ns < b.excess_ns; });
+  return cause_of(most->what);
+}
+
+std::vector<std::string> texts_of(const std::vector<int64_t>& numbers) {
+  std::vector<std::string> texts;
+  for (const int64_t number : numbers) texts.push_back(std::to_string(number));
+  return texts;
+}
+
+Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
+  const RankLabels labels(flow.job);
+  TableOf table(sets, {.key = "sets",
+                       .title = "What the run would save at the pace of their peers",
+                       .terminal_limit = kSetsListed});
+  table
+      .add(
+          keys::ranks,
+          [&](const BlameSet& set) { return Value(texts_of(labels.sorted(set.ranks))); }, elastic())
+      .add(keys::name, &BlameSet::name,
+           shown_if(std::any_of(sets.begin(), sets.end(),
+                                [](const BlameSet& set) { return !set.name.empty(); })))
+      .add(keys::gain_ns, &BlameSet::gain_ns)
+      .add(keys::of_run,
+           [&](const BlameSet& set) { return share(set.gain_ns, flow.blame.makespan_ns); })
+      .add(keys::cause, [&](const BlameSet& set) { return cause_of_set(flow.blame, set); });
+  return std::move(table);
+}
+
+Table parts_table(const JobBlame& blame) {
+  TableOf table(blame.parts, {.key = "parts", .title = "What is long on the late ranks"});
+  table.add(keys::cause, [](const BlamePart& part) { return cause_of(part.what); })
+      .add(
+          keys::name, [](const BlamePart& part) { return part.what.name; }, elastic())
+      .add(keys::gain_ns, &BlamePart::gain_ns)
+      .add(keys::excess_ns, &BlamePart::excess_ns)
+      .add(keys::count, &BlamePart::works);
+  return std::move(table);
+}
+
+struct RankRow {
+  int64_t rank = 0;
+  uint32_t place = 0;
+};
+
+Table ranks_table(const JobFlow& flow) {
+  const RankLabels labels(flow.job);
+  std::vector<RankRow> rows;
+  for (uint32_t r = 0; r < flow.job.ranks().size(); ++r) rows.push_back({labels.number(r), r});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const RankRow& a, const RankRow& b) { return a.rank < b.rank; });
+  TableOf table(rows, {.key = "ranks", .title = "Rank by rank"});
+  table.add(keys::rank, &RankRow::rank)
+      .add(keys::excess_ns, [&](const RankRow& row) { return flow.blame.excess_ns[row.place]; })
+      .add(keys::peers, [&](const RankRow& row) { return flow.blame.peers[row.place]; })
+      .add(keys::compute_ns,
+           [&](const RankRow& row) { return flow.rank_totals[row.place].compute_ns; })
+      .add(keys::comm_wait_ns,
+           [&](const RankRow& row) { return flow.rank_comm[row.place].wait_ns; })
+      .add(keys::transfer_ns,
+           [&](const RankRow& row) { return flow.rank_comm[row.place].transfer_ns; })
+      .add(keys::unsplit_ns,
+           [&](const RankRow& row) { return flow.rank_comm[row.place].unsplit_ns; })
+      .add(keys::idle_ns, [&](const RankRow& row) { return flow.rank_totals[row.place].idle_ns; });
+  return std::move(table);
+}
+
+Table links_table(const JobFlow& flow) {
+  const auto& groups = flow.job.groups();
+  const std::vector<LinkClass>& links = flow.blame.links;
+  TableOf table(links, {.key = "links", .title = "Transfers by process group and size"});
+  table.add(keys::process_group, [&](const LinkClass& link) { return groups[link.group].name; })
+      .add(keys::collective, [&](const LinkClass& link) { return groups[link.group].kind; })
+      .add(keys::members, &LinkClass::members)
+      .add(keys::meetings, &LinkClass::meetings)
+      .add(keys::bytes,
+           [](const LinkClass& link) { return link.bytes >= 0 ? Value(link.bytes) : Value(); })
+      .add(keys::transfer_ns, &LinkClass::transfer_ns)
+      .add(keys::bus_bytes_per_s,
+           [&](const LinkClass& link) { return finite_value(link.bus_bytes_per_s); })
+      .add(
+          keys::peers_transfer_ns,
+          [](const LinkClass& link) { return link.peers_ns >= 0 ? Value(link.peers_ns) : Value(); },
+          Show::kDataOnly)
+      .add(keys::gain_ns, &LinkClass::gain_ns, Show::kDataOnly);
+  return std::move(table);
+}
+
+Facts blame_facts(const JobBlame& blame, const Job& job) {
+  return {.items = {fact(keys::makespan_ns, blame.makespan_ns),
+                    fact(keys::common_gain_ns, blame.common_gain_ns),
+                    data_fact(keys::host_gain_ns, blame.host_gain_ns),
+                    data_fact(keys::device_gain_ns, blame.device_gain_ns),
+                    data_fact(keys::pauses, blame.pauses.count),
+                    data_fact(keys::pauses_ns, blame.pauses.sum_ns),
+                    data_fact(keys::other_pauses, blame.other_pauses.count),
+                    data_fact(keys::other_pauses_ns, blame.other_pauses.sum_ns),
+                    data_fact(keys::identity_errors, blame.identity_errors),
+                    data_fact(keys::contradicting, job.cut())}};
+}
+
+}  // namespace
+
+JobFlow::JobFlow(std::vector<RankFlow> flows)
+    : job(graphs_of(flows)), rank_totals(totals_of(flows)) {
+  rank_comm = split_communication(job);
+  totals = job_totals(rank_totals, rank_comm);
+  bound = bound_of_job(totals);
+  blame = find_blame(job);
+}
+
+std::vector<std::string> job_flow_words(const JobFlow& flow) {
+  if (flow.bound == BoundBy::kNoGpu) return {};
+  return JobText(flow).words();
+}
+
+std::string late_rank_words(const JobFlow& flow) {
+  return flow.bound == BoundBy::kNoGpu ? std::string() : JobText(flow).who();
+}
+
+std::vector<Section> job_flow_sections(const JobFlow& flow) {
+  Section where{.key = "",
+                .title = "Where the time of all ranks went",
+                .blocks = {answer_facts(flow.bound,
+                                        share(flow.totals.sum.idle_ns, flow.totals.sum.window_ns)),
+                           causes_table(flow.totals.sum, flow.totals.comm)}};
+  std::vector<BlameSet> sets;
+  if (flow.blame.late) sets.push_back(*flow.blame.late);
+  for (const BlameSet& set : flow.blame.sets) {
+    if (flow.blame.late && set.ranks == flow.blame.late->ranks) continue;
+    sets.push_back(set);
+  }
+  Section blame{.key = "blame", .title = "Which ranks the others wait for"};
+  blame.blocks.push_back(blame_facts(flow.blame, flow.job));
+  blame.blocks.push_back(sets_table(flow, sets));
+  if (!flow.blame.parts.empty()) blame.blocks.push_back(parts_table(flow.blame));
+  blame.blocks.push_back(ranks_table(flow));
+  if (!flow.blame.links.empty()) blame.blocks.push_back(links_table(flow));
+  return {std::move(where), std::move(blame)};
+}
+
+}  // namespace assay

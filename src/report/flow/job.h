@@ -1,0 +1,43 @@
+#pragma once
+
+// What the ranks of a job say together: what its time is lost to, and which of them the others wait
+// for.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "flow/blame.h"
+#include "flow/job_verdict.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+// What stays of one rank.
+struct RankFlow {
+  FlowTotals total;
+  BoundBy bound = BoundBy::kNoGpu;
+  RankGraph graph;
+};
+
+struct JobFlow {
+  explicit JobFlow(std::vector<RankFlow> flows);
+
+  Job job;
+  std::vector<FlowTotals> rank_totals;  // in the order of job.ranks()
+  std::vector<CommSplit> rank_comm;
+  JobTotals totals;
+  BoundBy bound = BoundBy::kNoGpu;
+  JobBlame blame;
+};
+
+// Who is late and why, or that nobody is, or why that cannot be told; then where the time of all
+// ranks went. Nothing where no rank had device work.
+std::vector<std::string> job_flow_words(const JobFlow& flow);
+// The first of them: which ranks are late and what that costs, or that none is. Empty where that
+// cannot be told.
+std::string late_rank_words(const JobFlow& flow);
+// Top level "cause", "device_idle_share", "causes" and "blame".
+std::vector<Section> job_flow_sections(const JobFlow& flow);
+
+}  // namespace assay

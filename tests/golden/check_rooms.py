@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Whether all sections of a report say the same of idle time.
+
+    check_rooms.py --assay build/release/assay [NAME...]
+
+On every trace of the corpus: causes add up; idle time of the launch section is its causes, copies and
+other work, and lies inside the verdict's; what a section advises, the verdict has a lever for; no number
+of the verdict is above the wall time it is of. On small traces the file is then changed so that nothing
+follows from it (a label without effect, a marker of no length, all times moved) and must get the same
+answer. NAMEs choose traces by a part of their name.
+"""
+
+import argparse
+import gzip
+import json
+import lzma
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import datasets
+
+SKIP = 77
+BUDGET_S = 60       # after this no further trace is begun; small ones go first
+SMALL = 6_000_000   # bytes of JSON that are changed and read again
+PARTS = {
+    "idle_host_busy_ns": ("call", "dispatch", "alloc", "cold"),
+    "idle_host_blocked_ns": ("sync",),
+    "idle_host_input_ns": ("input",),
+    "idle_host_gaps_ns": ("host_gap", "python"),
+    "idle_latency_ns": ("latency",),
+    "idle_unseen_ns": ("unseen", "wait_other"),
+    "idle_nothing_asked_ns": ("nothing_asked",),
+    "idle_no_evidence_ns": ("no_evidence",),
+    "idle_copy_ns": ("copy",),
+}
+BUSY = ("compute", "collective", "copy")
+
+
+def run(assay, path):
+    done = subprocess.run([assay, "report", str(path), "--format", "json"], capture_output=True, timeout=600, check=False)
+    return json.loads(done.stdout) if done.stdout else None
+
+
+def whole(report, found):
+    """launch.whole and launch.iterations[] split their idle time."""
+    for window in [report["launch"]["whole"], *report["launch"]["iterations"]]:
+        parts = [window[key] for key in [*PARTS, "idle_other_work_ns"]]
+        if any(part is None or part < 0 for part in parts):
+            found.append(f"{window.get('name', 'whole')}: a part of idle time is {parts}")
+        elif window["gpu_idle_union_ns"] is not None and sum(parts) != window["gpu_idle_union_ns"]:
+            found.append(f"{window.get('name', 'whole')}: parts of idle time sum to {sum(parts)}, not "
+                         f"{window['gpu_idle_union_ns']}")
+
+
+def inside(report, states, found):
+    """IL lies in the verdict's window on one device, so no part of its idle time is more than the verdict's."""
+    launch, flow = report["launch"]["whole"], report["flow"]
+    if flow["devices"] != 1 or not launch["kernels"] or launch["gpu_idle_union_ns"] is None:
+        return
+    # Operators without a call of their own open IL where kernels have no launch record.
+    if launch["il_ns"] > flow["window_ns"]:
+        return
+    for key, causes in PARTS.items():
+        most = sum(states[cause] for cause in causes)
+        if launch[key] > most:
+            found.append(f"{key} is {launch[key]}, causes {causes} are {most}")
+    idle = sum(ns for state, ns in states.items() if state not in BUSY)
+    outside = flow["window_ns"] - launch["il_ns"]
+    least = idle + states["copy"] - outside
+    if launch["gpu_idle_union_ns"] < least:
+        found.append(f"gpu_idle_union_ns is {launch['gpu_idle_union_ns']}, the causes leave at least {least}")
+
+
+def levers(report, found):
+    window = report["flow"]["window_ns"]
+    told = {lever["key"] for lever in report["levers"]}
+    for lever in report["levers"]:
+        if lever["at_most_ns"] > window or not 0 <= lever["share_of_window"] <= 1:
+            found.append(f"lever {lever['key']} gives {lever['at_most_ns']} of {window}")
+    for lever in report["tax"]["diagnosis"]:
+        if lever["same_as"] not in told:
+            found.append(f"tax advises {lever['key']} ({lever['same_as']}), the verdict has {sorted(told)}")
+    if report["cause"] in ("unseen_device_work", "too_little", "no_gpu", "no_host", "not_loaded", "cold_start") and told:
+        found.append(f"levers {sorted(told)} of a run that is {report['cause']}")
+
+
+def problems_of(report):
+    found = []
+    states = {row["state"]: row["ns"] for row in report["causes"]}
+    total = sum(states.values())
+    idle = sum(ns for state, ns in states.items() if state not in BUSY)
+    if report["flow"]["devices"] and total > report["flow"]["window_ns"] * report["flow"]["devices"]:
+        found.append(f"states sum to {total}, windows to {report['flow']['window_ns']} on {report['flow']['devices']}")
+    if total and abs(report["device_idle_share"] - idle / total) > 1e-9:
+        found.append(f"device_idle_share is {report['device_idle_share']}, the causes say {idle / total}")
+    for row in report["causes"]:
+        if row["ns"] != row["recorded_ns"] + row["inferred_ns"] + row["absent_ns"]:
+            found.append(f"{row['state']}: evidence does not add up")
+        named = sum(c["ns"] for c in report["contributors"] if c["state"] == row["state"])
+        if named > row["ns"]:
+            found.append(f"{row['state']}: contributors are {named} of {row['ns']}")
+    whole(report, found)
+    inside(report, states, found)
+    levers(report, found)
+    tax = report["tax"]
+    if (tax.get("t_orch_exclusive_ns") or 0) > tax["threads_span_ns"]:
+        found.append(f"exclusive host time {tax['t_orch_exclusive_ns']} of {tax['threads_span_ns']}")
+    return found
+
+
+def answer(report):
+    """What a change without effect must not change."""
+    levers = [(lever["key"], lever["at_most_ns"]) for lever in report["levers"]]
+    idle = {key: report["launch"]["whole"][key] for key in [*PARTS, "gpu_idle_union_ns", "il_ns"]}
+    return {"cause": report["cause"], "causes": report["causes"], "levers": levers, "launch": idle,
+            "first_lever": report["flow"]["first_lever"], "diagnosis": report["tax"]["diagnosis"]}
+
+
+def load(path):
+    if path.suffix == ".gz":
+        with gzip.open(path) as file:
+            return json.load(file)
+    if path.suffix == ".xz":
+        with lzma.open(path) as file:
+            return json.load(file)
+    with open(path, "rb") as file:
+        return json.load(file)
+
+
+def moved(events):
+    """All times 3 s later; whole microseconds stay whole."""
+    return [{**event, "ts": event["ts"] + 3_000_000} if isinstance(event.get("ts"), (int, float)) and event.get("ph") != "M"
+            else event for event in events]
+
+
+def labelled(events):
+    """A label over two operators of the thread that launches, and a marker of no length between them."""
+    calls = [event for event in events if event.get("cat") in ("cuda_runtime", "hip_runtime", "Runtime", "cuda_driver")
+             and event.get("ph") == "X"]
+    if len(calls) < 8:
+        return None
+    calls.sort(key=lambda event: float(event["ts"]))
+    first, last = calls[len(calls) // 2], calls[len(calls) // 2 + 1]
+    if (first["tid"], first["pid"]) != (last["tid"], last["pid"]):
+        return None
+    lane = {"ph": "X", "cat": "user_annotation", "pid": first["pid"], "tid": first["tid"]}
+    length = float(last["ts"]) - float(first["ts"])
+    return events + [{**lane, "name": "a part of the step", "ts": first["ts"], "dur": int(length / 2)},
+                     {**lane, "name": "marker", "ts": last["ts"], "dur": 0}]
+
+
+def changed(assay, path, report, found):
+    document = load(path)
+    wrapped = isinstance(document, dict)
+    events = document["traceEvents"] if wrapped else document
+    with tempfile.TemporaryDirectory() as folder:
+        for name, change in (("times moved", moved), ("a label and a marker added", labelled)):
+            now = change(events)
+            if now is None:
+                continue
+            written = pathlib.Path(folder) / path.name.removesuffix(".gz").removesuffix(".xz")
+            written.write_text(json.dumps({**document, "traceEvents": now} if wrapped else now), encoding="utf-8")
+            again = run(assay, written)
+            before, after = answer(report), answer(again)
+            for key, value in before.items():
+                if after[key] != value:
+                    found.append(f"{name}: {key} was {value}, is {after[key]}"[:600])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--assay", required=True, help="the binary to test")
+    parser.add_argument("names", nargs="*", help="only traces whose name contains one of these")
+    options = parser.parse_args()
+    if not (datasets.CORPUS / "kineto").is_dir():
+        print(datasets.NO_CORPUS)
+    checked = failed = left_out = altered = 0
+    began = time.monotonic()
+    traces = [(name, path) for name, path in datasets.golden_traces() if path.exists()]
+    for name, path in sorted(traces, key=lambda trace: trace[1].stat().st_size):
+        if options.names and not any(part in name for part in options.names):
+            continue
+        if not options.names and time.monotonic() - began > BUDGET_S:
+            left_out += 1
+            continue
+        report = run(options.assay, path)
+        if report is None or "causes" not in report:
+            continue
+        problems = problems_of(report)
+        if name.startswith("kineto/") and path.stat().st_size < SMALL // 10 and report["launch"]["whole"]["kernels"]:
+            changed(options.assay, path, report, problems)
+            altered += 1
+        checked += 1
+        failed += bool(problems)
+        for problem in problems:
+            print(f"{name}: {problem}")
+    print(f"rooms: {checked} traces, {altered} of them changed without effect, {failed} contradict themselves" +
+          (f", {left_out} left out for time" if left_out else ""))
+    if checked == 0:
+        return SKIP
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

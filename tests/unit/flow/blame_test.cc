@@ -1,0 +1,182 @@
+// Who makes a job wait: worked examples 4 and 5 of docs/metrics.md, Flow, and what else was worked
+// out by hand. Times are nanoseconds.
+
+#include "flow/blame.h"
+
+#include <gtest/gtest.h>
+
+#include "support/job_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::JobItem;
+using testing::JobMaker;
+using Ranks = std::vector<uint32_t>;
+
+// Four ranks work, meet in an all-reduce of 20, and work for 50 more.
+Job four_ranks(const std::vector<int64_t>& work) {
+  const int64_t met = *std::max_element(work.begin(), work.end()) + 20;
+  JobMaker maker;
+  for (uint32_t r = 0; r < work.size(); ++r) {
+    maker.add({r, 0, 0, work[r], "mm"});
+    maker.add({r, 0, work[r], met, "", "c0"});
+    maker.add({r, 0, met, met + 50, "opt"});
+  }
+  return maker.build();
+}
+
+TEST(Blame, TwoLateRanksThatHideEachOtherAreFoundTogether) {
+  const Job job = four_ranks({100, 100, 160, 170});
+  EXPECT_EQ(job.identity_errors(), 0u);
+  EXPECT_EQ(job.makespan_ns({}), 240);
+  EXPECT_EQ(blame_ns(job, {0}), 0);
+  EXPECT_EQ(blame_ns(job, {1}), 0);
+  EXPECT_EQ(blame_ns(job, {2}), 0);
+  EXPECT_EQ(blame_ns(job, {3}), 10);
+  EXPECT_EQ(blame_ns(job, {2, 3}), 70);
+  const JobBlame blame = find_blame(job);
+  ASSERT_TRUE(blame.late);
+  EXPECT_EQ(blame.late->ranks, (Ranks{2, 3}));
+  EXPECT_EQ(blame.late->gain_ns, 70);
+  // Alone each would take 170, 170, 230 and 240. The others' median work is 160 for ranks 0 and 1,
+  // 100 for 2 and 3: it would gain them -60, -60, 60 and 70. What that gives the others in the
+  // middle is 60, 60, -60 and -60, of which only gains count.
+  EXPECT_EQ(blame.excess_ns, (std::vector<int64_t>{-120, -120, 60, 70}));
+  ASSERT_FALSE(blame.parts.empty());
+  EXPECT_EQ(blame.parts[0].what.name, "mm");
+  EXPECT_EQ(blame.parts[0].gain_ns, 70);
+  EXPECT_EQ(blame.device_gain_ns, 70);
+  EXPECT_EQ(blame.host_gain_ns, 0);
+}
+
+// 0 -> 2 and 1 -> 3 by transfers of 20; only 2 and 3 all-reduce.
+JobMaker pipeline() {
+  JobMaker maker;
+  maker.add({0, 0, 0, 200, "f"}).add({1, 0, 0, 700, "f"});
+  maker.add({0, 0, 200, 220, "", "p0", "p2p"}).add({1, 0, 700, 720, "", "p1", "p2p"});
+  maker.add({2, 0, 0, 220, "", "p0", "p2p"}).add({3, 0, 0, 720, "", "p1", "p2p"});
+  maker.add({2, 0, 220, 430, "g"}).add({3, 0, 720, 930, "g"});
+  maker.add({2, 0, 430, 1030, "", "d"}).add({3, 0, 930, 1030, "", "d"});
+  return maker;
+}
+
+TEST(Blame, ALaterStageThatCameLastIsNotToBlame) {
+  const Job job = pipeline().build();
+  EXPECT_EQ(job.identity_errors(), 0u);
+  EXPECT_EQ(job.makespan_ns({}), 1030);
+  EXPECT_EQ(blame_ns(job, {0}), 0);
+  EXPECT_EQ(blame_ns(job, {1}), 500);
+  EXPECT_EQ(blame_ns(job, {2}), 0);
+  EXPECT_EQ(blame_ns(job, {3}), 0);
+  const JobBlame blame = find_blame(job);
+  ASSERT_TRUE(blame.late);
+  EXPECT_EQ(blame.late->ranks, Ranks{1});
+  EXPECT_EQ(blame.late->gain_ns, 500);
+  EXPECT_EQ(blame.peers, (std::vector<uint32_t>{1, 1, 1, 1}));
+}
+
+TEST(Blame, EqualRanksBlameNobody) {
+  const JobBlame blame = find_blame(four_ranks({100, 100, 101, 100}));
+  EXPECT_FALSE(blame.late);  // 1 of 171 is less than one percent
+  EXPECT_EQ(blame.makespan_ns, 171);
+}
+
+// Every rank is struck once, each in another step: no set is late, and yet all lose.
+TEST(Blame, DelaysThatStrikeEveryRankAreNobodysFault) {
+  JobMaker maker;
+  int64_t now = 0;
+  for (uint32_t step = 0; step < 4; ++step) {
+    const std::string number = std::to_string(step);
+    for (uint32_t r = 0; r < 4; ++r) {
+      const int64_t work = r == step ? 160 : 100;
+      maker.add({r, 0, now, now + work, "mm"});
+      maker.add({r, 0, now + work, now + 180, "", "c" + number});
+    }
+    now += 180;
+  }
+  const JobBlame blame = find_blame(maker.build());
+  EXPECT_EQ(blame.makespan_ns, 720);
+  EXPECT_EQ(blame.excess_ns, (std::vector<int64_t>{0, 0, 0, 0}));
+  // One rank at its peers' median saves the step in which it was struck.
+  EXPECT_EQ(blame.sets.front().gain_ns, 60);
+  EXPECT_EQ(blame.common_gain_ns, 240);
+}
+
+TEST(Blame, ASendThatEndedBeforeItsReceiverCameWaitsForNobody) {
+  JobMaker maker;
+  maker.add({0, 0, 0, 100, "f"}).add({0, 0, 100, 110, "", "p", "p2p"});
+  maker.add({0, 0, 110, 210, "f"});
+  maker.add({1, 0, 0, 300, "g"}).add({1, 0, 300, 305, "", "p", "p2p"});
+  maker.add({0, 0, 210, 420, "", "end"}).add({1, 0, 305, 420, "", "end"});
+  const Job job = maker.build();
+  EXPECT_EQ(job.identity_errors(), 0u);
+  // The receiver still waits for the sender: with the sender's first work at 350 it would leave at
+  // 350 + 5, and the sender, whose second work then ends at 460, comes last.
+  JobEdit edit;
+  edit.work_ns = {350, -1, -1};
+  EXPECT_EQ(job.makespan_ns(edit), 460 + 115);
+}
+
+// A named group is preferred to the same ranks without a name.
+TEST(Blame, AGroupThatIsLateAsAWholeIsNamed) {
+  std::vector<RankGraph> ranks = [] {
+    JobMaker maker;
+    for (uint32_t r = 0; r < 8; ++r) {
+      const int64_t work = r < 4 ? 160 : 100;
+      maker.add({r, 0, 0, work, "mm"}).add({r, 0, work, 180, "", "all"});
+    }
+    return maker.ranks();
+  }();
+  for (uint32_t r = 0; r < 8; ++r) ranks[r].device = r % 4;
+  const JobBlame blame = find_blame(Job(ranks));
+  ASSERT_TRUE(blame.late);
+  EXPECT_EQ(blame.late->ranks, (Ranks{0, 1, 2, 3}));
+  EXPECT_EQ(blame.late->name, "node 0");
+  EXPECT_EQ(blame.late->gain_ns, 60);
+}
+
+// Two pairs of ranks transfer the same amount; the second pair's link is three times slower.
+TEST(Blame, ASlowLinkIsToldFromSlowRanks) {
+  std::vector<RankGraph> ranks = [] {
+    JobMaker maker;
+    for (uint32_t r = 0; r < 4; ++r) {
+      const bool slow = r >= 2;
+      maker.add({r, 0, 0, 100, "mm"});
+      maker.add({r, 0, 100, slow ? 400 : 200, "", slow ? "b" : "a"});
+      maker.add({r, 0, slow ? 400 : 200, 420, "", "end", "barrier"});
+    }
+    return maker.ranks();
+  }();
+  for (RankGraph& rank : ranks) rank.part_points[0].bytes = 1 << 20;
+  const Job job{ranks};
+  const JobBlame blame = find_blame(job);
+  EXPECT_FALSE(blame.late);
+  EXPECT_TRUE(blame.network);
+  ASSERT_EQ(blame.links.size(), 3u);
+  const auto slow = std::find_if(blame.links.begin(), blame.links.end(),
+                                 [](const LinkClass& link) { return link.suspect; });
+  ASSERT_NE(slow, blame.links.end());
+  EXPECT_EQ(job.groups()[slow->group].name, "b");
+  EXPECT_EQ(slow->transfer_ns, 300);
+  EXPECT_EQ(slow->peers_ns, 100);
+  EXPECT_EQ(slow->gain_ns, 200);
+}
+
+// Clocks that disagree, ranks in another order: nothing of it changes who is to blame.
+TEST(Blame, ClocksOfRanksAreBroughtTogether) {
+  JobMaker maker;
+  const int64_t clock[] = {0, 5000, -3000};
+  const int64_t work[] = {100, 130, 100};
+  for (uint32_t r = 0; r < 3; ++r) {
+    maker.add({r, 0, clock[r], clock[r] + work[r], "mm"});
+    maker.add({r, 0, clock[r] + work[r], clock[r] + 150, "", "c"});
+  }
+  const Job job = maker.build();
+  EXPECT_EQ(job.offsets_ns(), (std::vector<int64_t>{0, 5000, -3000}));
+  EXPECT_EQ(job.makespan_ns({}), 150);
+  EXPECT_EQ(blame_ns(job, {1}), 30);
+}
+
+}  // namespace
+}  // namespace assay
