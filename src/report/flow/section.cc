@@ -52,7 +52,7 @@ std::string text_or_none(const Trace& trace, StringId name) {
 }
 
 // What stands behind a cause. Behind latency stands what the work came after last.
-std::string contributor_name(const Trace& trace, const Contributor& contributor) {
+std::string contributor_label(const Trace& trace, const Contributor& contributor) {
   if (contributor.cause != FlowCause::kLatency) return text_or_none(trace, contributor.name);
   switch (contributor.ready_by) {
     case ReadyBy::kLaunch:
@@ -74,7 +74,7 @@ Table contributors_table(const FlowAnswer& answer) {
                 {.key = "contributors", .title = "What stands behind each cause"});
   table.add(keys::state, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
       .add(
-          keys::name, [&](const Contributor& c) { return contributor_name(trace, c); }, elastic())
+          keys::name, [&](const Contributor& c) { return contributor_label(trace, c); }, elastic())
       .add(keys::ns, &Contributor::ns)
       .add(keys::of_window, [&](const Contributor& c) { return share(c.ns, window_ns); })
       .add(keys::slices, &Contributor::slices)
