@@ -1,6 +1,45 @@
 #include "answers/analyses.h"
 
+#include <utility>
+
 namespace assay {
+namespace {
+
+WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
+                  const FlowVerdict& verdict, const std::vector<EditRequest>& more) {
+  std::vector<EditRequest> edits = report_edits(report, verdict);
+  edits.insert(edits.end(), more.begin(), more.end());
+  return explore_edits(model, windows, report, {.edits = edits, .joint = false});
+}
+
+}  // namespace
+
+FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>& more) {
+  FlowFindings found;
+  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  found.report = make_flow_report(model, {});
+  found.verdict = judge_flow(loaded.trace, found.report, {});
+  found.tried = try_levers(model, loaded.windows, found.report, found.verdict, more);
+  return found;
+}
+
+std::vector<EditRequest> chain_edits(const FusionReport& fusion) {
+  std::vector<EditRequest> edits;
+  for (const RecommendedChain& chain : fusion.recommended) {
+    edits.push_back({.kind = EditKind::kFuse, .chain = chain.kernels});
+  }
+  return edits;
+}
+
+std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried) {
+  std::vector<std::optional<int64_t>> gains;
+  for (const TriedLever& lever : tried.levers) {
+    if (lever.edit.request.kind != EditKind::kFuse) continue;
+    const bool told = lever.edit.refusal == EditRefusal::kNone;
+    gains.push_back(told ? std::optional(lever.alone.run_ns) : std::nullopt);
+  }
+  return gains;
+}
 
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options) {
   const auto& [trace, links, windows, kernels] = loaded;
@@ -8,15 +47,16 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.launch.kernels = asked.fusion.kernels = kernels;
   asked.tax.kernels = asked.levels.kernels = kernels;
   Analyses found;
-  found.flow = make_flow_report(
-      trace, links,
-      {.captures = options.captures, .rank_graph = options.rank_graph, .kernels = kernels});
+  const FlowModel model = make_flow_model(trace, links, kernels);
+  found.flow =
+      make_flow_report(model, {.captures = options.captures, .rank_graph = options.rank_graph});
   found.verdict = judge_flow(trace, found.flow, {});
   asked.launch.flow = &found.flow.all_devices();
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
+  found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion));
   return found;
 }
 

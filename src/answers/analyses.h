@@ -3,9 +3,13 @@
 // Which analyses an answer about a whole trace rests on: the one list of them. `report` shows what
 // they found, `diff` compares it, `sql` and `export` make tables of it.
 
+#include <optional>
+#include <vector>
+
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "flow/verdict.h"
+#include "flow/whatif.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
@@ -30,7 +34,20 @@ struct Analyses {
   LevelsReport levels;
   FlowReport flow;
   FlowVerdict verdict;
+  WhatIf tried;  // levers of the report, each alone
 };
+
+// What the dependency graph says of a trace.
+struct FlowFindings {
+  FlowReport report;
+  FlowVerdict verdict;
+  WhatIf tried;
+};
+// more: edits that are tried beside the usual ones, each alone; behind them in `tried`.
+FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>& more = {});
+// The recommended chains as edits, and what they give, in their order; none where it is not told.
+std::vector<EditRequest> chain_edits(const FusionReport& fusion);
+std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);
 

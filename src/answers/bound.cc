@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "answers/analyses.h"
 #include "answers/inputs/name_value.h"
 #include "answers/inputs/sweep.h"
 #include "answers/ranks.h"
@@ -126,13 +127,14 @@ TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
 
 Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  const FlowReport flow = make_flow_report(loaded.trace, loaded.links, {.kernels = loaded.kernels});
-  const LaunchOptions options{
-      .floor = floor, .top_kernels = 0, .flow = &flow.all_devices(), .kernels = loaded.kernels};
+  const FlowFindings flow = find_flow(loaded);
+  const LaunchOptions options{.floor = floor,
+                              .top_kernels = 0,
+                              .flow = &flow.report.all_devices(),
+                              .kernels = loaded.kernels};
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
-  const FlowVerdict verdict = judge_flow(loaded.trace, flow, {});
-  const FlowAnswer answer{loaded.trace, flow, verdict};
+  const FlowAnswer answer{loaded.trace, flow.report, flow.verdict, &flow.tried};
   const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
   content.verdict = flow_words(answer);

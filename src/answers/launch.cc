@@ -1,5 +1,6 @@
 #include "answers/launch.h"
 
+#include "answers/analyses.h"
 #include "answers/ranks.h"
 #include "ingest/replay/floor.h"
 #include "report/launch/charts.h"
@@ -55,9 +56,11 @@ Result<TraceContent> fusion_content(const FusionRequest& request, const LoadedTr
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("fuse");
+  const FlowFindings flow = find_flow(loaded, chain_edits(fusion));
+  clock.mark("flow");
   TraceContent content;
   if (!has_kernels(loaded.trace)) content.verdict = {no_kernels_words(loaded.trace)};
-  content.sections.push_back(fusion_section(fusion));
+  content.sections.push_back(fusion_section(fusion, chain_gains(flow.tried)));
   content.sections.push_back(trust_section(all_notes(
       loaded.trace.log, {fusion.trust, floor.trust, kernel_notes(loaded.trace, *loaded.kernels)})));
   return content;

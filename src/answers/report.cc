@@ -62,13 +62,16 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
                      PhaseClock& clock) {
   if (!request.timeline) return Ok{};
   const Analyses& of = found.analyses;
+  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  const std::vector<PathSlice> path = path_slices(model.run, model.graph, of.flow.path);
   const Timeline timeline = trace_timeline(loaded.trace, loaded.links, loaded.windows,
                                            {.flow = of.flow,
                                             .launch = of.launch,
                                             .fusion = of.fusion,
                                             .tax = of.tax,
                                             .levels = of.levels,
-                                            .telemetry = found.logs()});
+                                            .telemetry = found.logs(),
+                                            .path = &path});
   clock.mark("annotate");
   ASSAY_TRY(request.timeline(loaded, timeline));
   clock.mark("timeline");
@@ -116,8 +119,7 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
   const TaxReport& tax = found.analyses.tax;
   const TaxDiagnosis diagnosis =
       diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
-  const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, levers, outside_window_ns(tax, found.analyses.flow));
+  const std::vector<TaxAdvice> advice = tax_advice(diagnosis, levers);
   if (found.analyses.verdict.bound == BoundBy::kHost) {  // else the host is not what matters
     for (std::string& text : tax_report_words(tax, diagnosis)) {
       content.verdict.push_back(std::move(text));
@@ -185,7 +187,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
              *std::move(found.analyses.flow.rank_graph)};
   }
   const LaunchReport& launch = found.analyses.launch;
-  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict};
+  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
+                          &found.analyses.tried};
   const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
   content.answer = short_answer(answer, levers, evidence_of(loaded));
@@ -212,7 +215,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(levels_section(
       found.job,
       {.rows = request.everything, .brief = !request.everything, .telemetry = found.logs()}));
-  content.sections.push_back(fusion_section(found.analyses.fusion));
+  content.sections.push_back(
+      fusion_section(found.analyses.fusion, chain_gains(found.analyses.tried)));
   content.sections.push_back(report_trust(found, loaded));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);

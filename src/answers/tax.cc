@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "answers/analyses.h"
 #include "answers/ranks.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/floor.h"
@@ -39,11 +40,10 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
-  const FlowReport flow = make_flow_report(loaded.trace, loaded.links, {.kernels = loaded.kernels});
-  const FlowVerdict verdict = judge_flow(loaded.trace, flow, {});
-  const std::vector<Lever> levers = flow_levers({loaded.trace, flow, verdict});
+  const FlowFindings flow = find_flow(loaded);
+  clock.mark("flow");
   const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, levers, outside_window_ns(report, flow));
+      tax_advice(diagnosis, flow_levers({loaded.trace, flow.report, flow.verdict, &flow.tried}));
   TraceContent content;
   content.overview = tax_overview(report);
   content.verdict = tax_verdict_words(loaded.trace, report, diagnosis, advice);

@@ -48,8 +48,8 @@ Result<FrozenGain> prediction_of(const LoadedTrace& loaded, const FlowReport& re
     prediction.after_ns = joint.after.median_ns;
     prediction.gain_ns = joint.step_ns;
   } else {
-    prediction.before_ns = found.makespan_ns;
-    prediction.after_ns = found.makespan_ns - joint.run_ns;
+    prediction.before_ns = found.run_ns;
+    prediction.after_ns = found.run_ns - joint.run_ns;
     prediction.gain_ns = joint.run_ns;
   }
   if (joint.before.n > 1) {
@@ -99,7 +99,8 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
     }
     measured_ns = steps.median_ns;
   } else {
-    measured_ns = make_flow_report(model, {}).path.makespan_ns;
+    const FlowReport report = make_flow_report(model, {});
+    measured_ns = report.window.end_ns - report.window.start_ns;
   }
   TraceContent content;
   const FrozenScore score = score_frozen(prediction, measured_ns);

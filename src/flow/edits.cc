@@ -466,6 +466,32 @@ bool mostly_in_graphs(const FlowRun& run) {
   return graph_ns * 2 >= all_ns && graph_ns > 0;
 }
 
+// Which works the names of a chain fit; each text is asked for once per name.
+class ChainNames {
+ public:
+  ChainNames(const FlowRun& run, const std::vector<std::string>& chain)
+      : run_(run), chain_(chain), known_(chain.size()) {}
+
+  bool fits(uint32_t work, size_t k) {
+    const Trace& trace = *run_.trace;
+    const StringId id = trace.activities.name[run_.works[work].activity.index()];
+    if (known_[k].empty()) known_[k].assign(trace.strings.size(), 0);
+    uint8_t& known = known_[k][id.index()];
+    if (known == 0) known = fits_name(trace.text(id), chain_[k]) ? 2 : 1;
+    return known == 2;
+  }
+
+ private:
+  static bool fits_name(std::string_view name, const std::string& glob) {
+    return name == glob || matches_glob(name, glob) ||
+           matches_glob(short_kernel_name(name), glob) || matches_glob(describe_kernel(name), glob);
+  }
+
+  const FlowRun& run_;
+  const std::vector<std::string>& chain_;
+  std::vector<std::vector<uint8_t>> known_;  // per name of the chain and text; 1: no, 2: yes
+};
+
 }  // namespace
 
 GraphSpans find_graph_spans(const FlowRun& run, const Windows& iterations) {
@@ -492,11 +518,8 @@ GraphSpans find_graph_spans(const FlowRun& run, const Windows& iterations) {
 ChainMatches find_chain(const FlowRun& run, const Windows& iterations,
                         const std::vector<std::string>& chain) {
   const Trace& trace = *run.trace;
-  const auto fits = [&](uint32_t w, const std::string& glob) {
-    const std::string_view name = trace.text(trace.activities.name[run.works[w].activity.index()]);
-    return matches_glob(name, glob) || matches_glob(short_kernel_name(name), glob) ||
-           matches_glob(describe_kernel(name), glob);
-  };
+  ChainNames names(run, chain);
+  const auto fits = [&names](uint32_t w, size_t k) { return names.fits(w, k); };
   const auto window_of = [&](uint32_t w) {
     const FlowWork& work = run.works[w];
     return window_at(iterations,
@@ -510,11 +533,11 @@ ChainMatches find_chain(const FlowRun& run, const Windows& iterations,
   ChainMatches found;
   for (const std::vector<uint32_t>& works : streams) {
     for (size_t i = 0; i < works.size(); ++i) {
-      if (!fits(works[i], chain[0])) continue;
+      if (!fits(works[i], 0)) continue;
       ++found.first;
       if (i + chain.size() > works.size()) continue;
       size_t k = 1;
-      while (k < chain.size() && fits(works[i + k], chain[k])) ++k;
+      while (k < chain.size() && fits(works[i + k], k)) ++k;
       if (k < chain.size()) continue;
       const size_t last = i + chain.size() - 1;
       if (window_of(works[i]) != window_of(works[last])) {
@@ -536,8 +559,9 @@ namespace {
 
 class LagEditor {
  public:
-  LagEditor(const FlowRun& run, const FlowGraph& graph, std::span<const Edit* const> edits)
-      : run_(run), graph_(graph), edits_(edits), cursor_(run.threads.size()) {
+  LagEditor(const FlowRun& run, const FlowGraph& graph, std::span<const Edit* const> edits,
+            int64_t from_ns)
+      : run_(run), graph_(graph), edits_(edits), from_ns_(from_ns), cursor_(run.threads.size()) {
     cause_.fill(1);
     work_.fill(1);
     for (const Edit* edit : edits) {
@@ -554,9 +578,11 @@ class LagEditor {
       const Point point = graph_.point(p);
       for (uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
         const EdgeKind kind = graph_.kind[e];
+        const bool edits = graph_.time_ns[p] > from_ns_;
         if (kind == EdgeKind::kSegment || kind == EdgeKind::kHandOver) {
-          edit_segment(p, e, segment++);
-        } else {
+          if (edits) edit_segment(p, e, segment);
+          ++segment;
+        } else if (edits) {
           lags_.lag_ns[e] = edited(kind, point.row, graph_.lag_ns[e]);
         }
       }
@@ -616,33 +642,40 @@ class LagEditor {
   }
 
   void edit_segment(uint32_t point, uint32_t edge, size_t segment) {
-    const uint32_t first = graph_.first_part[segment];
-    const uint32_t last = graph_.first_part[segment + 1];
     const bool is_free = any(&Edit::free_calls, graph_.point(point).row);
+    const auto spans = segment_spans(run_, graph_, point, graph_.kind[edge]);
+    const bool reaches_back =
+        spans[0].span.start_ns < from_ns_ || spans[1].span.start_ns < from_ns_;
+    const bool walks = (walks_ && !is_free) || reaches_back;
     std::array<int64_t, kFlowCauses> saved_ns{};
-    if (walks_ && !is_free) saved_ns = walked_savings(point, graph_.kind[edge]);
+    if (walks) saved_ns = walked_savings(spans, is_free);
     int64_t sum_ns = 0;
-    for (uint32_t part = first; part < last; ++part) {
+    for (uint32_t part = graph_.first_part[segment]; part < graph_.first_part[segment + 1];
+         ++part) {
       const FlowCause cause = graph_.part_cause[part];
       int64_t& ns = lags_.part_ns[part];
-      ns = is_free  ? 0
-           : walks_ ? ns - saved_ns[static_cast<size_t>(cause)]
-                    : scaled_ns(ns, left_of(cause));
+      if (walks) {
+        ns -= saved_ns[static_cast<size_t>(cause)];
+      } else {
+        ns = is_free ? 0 : scaled_ns(ns, left_of(cause));
+      }
       sum_ns += ns;
     }
     lags_.lag_ns[edge] = sum_ns;
   }
 
-  // What edits take off a segment, by cause, piece by piece.
-  std::array<int64_t, kFlowCauses> walked_savings(uint32_t point, EdgeKind kind) {
+  // What edits take off a segment, by cause, piece by piece; nothing of what lies before from_ns_.
+  std::array<int64_t, kFlowCauses> walked_savings(const std::array<SegmentSpan, 2>& spans,
+                                                  bool is_free) {
     std::array<int64_t, kFlowCauses> saved_ns{};
-    for (const SegmentSpan& part : segment_spans(run_, graph_, point, kind)) {
+    for (const SegmentSpan& part : spans) {
       const HostThread& thread = run_.threads[part.thread.index()];
-      for_each_piece(run_, thread, part.span, cursor_, [&](const PieceSpan& span) {
+      const Interval later{std::max(part.span.start_ns, from_ns_), part.span.end_ns};
+      for_each_piece(run_, thread, later, cursor_, [&](const PieceSpan& span) {
         const FlowCause cause = span.piece == nullptr ? FlowCause::kHostGap : span.piece->cause;
         const int64_t ns = span.end_ns - span.start_ns;
-        saved_ns[static_cast<size_t>(cause)] +=
-            ns - scaled_ns(ns, left_of_piece(span.piece, cause));
+        const double left = is_free ? 0 : left_of_piece(span.piece, cause);
+        saved_ns[static_cast<size_t>(cause)] += ns - scaled_ns(ns, left);
       });
     }
     return saved_ns;
@@ -664,6 +697,7 @@ class LagEditor {
   const FlowRun& run_;
   const FlowGraph& graph_;
   std::span<const Edit* const> edits_;
+  const int64_t from_ns_;
   PieceCursor cursor_;
   std::array<double, kFlowCauses> cause_{};
   std::array<double, 4> work_{};
@@ -674,8 +708,8 @@ class LagEditor {
 }  // namespace
 
 EditedLags edited_lags(const FlowRun& run, const FlowGraph& graph,
-                       std::span<const Edit* const> edits) {
-  return LagEditor(run, graph, edits).apply();
+                       std::span<const Edit* const> edits, int64_t from_ns) {
+  return LagEditor(run, graph, edits, from_ns).apply();
 }
 
 }  // namespace assay

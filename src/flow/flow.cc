@@ -1,8 +1,6 @@
 #include "flow/flow.h"
 
 #include <algorithm>
-#include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -101,34 +99,13 @@ FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& p
   return fit;
 }
 
-int64_t gain_of(const FlowRun& run, const FlowGraph& graph, int64_t window_start_ns,
-                std::initializer_list<FlowCause> causes, std::initializer_list<WorkKind> works) {
+int64_t sync_gain(const FlowRun& run, const FlowGraph& graph, int64_t window_start_ns) {
   FlowScale scale;
-  for (const FlowCause cause : causes) scale.cause[static_cast<size_t>(cause)] = 0;
-  for (const WorkKind work : works) scale.work[static_cast<size_t>(work)] = 0;
+  scale.cause[static_cast<size_t>(FlowCause::kSync)] = 0;
   const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
   if (lags == graph.lag_ns) return 0;  // the run has nothing of this kind
   const ReplayOptions edited{.residuals = Residuals::kKeep, .lags_ns = &lags};
   return saved_ns(run, graph, replay(graph, edited), window_start_ns);
-}
-
-FlowGains gains_of(const FlowRun& run, const FlowGraph& graph, const FlowFit& fit,
-                   int64_t window_start_ns) {
-  const auto without = [&](std::initializer_list<FlowCause> causes,
-                           std::initializer_list<WorkKind> works = {}) {
-    return gain_of(run, graph, window_start_ns, causes, works);
-  };
-  FlowGains gains;
-  gains.told = std::abs(fit.model_error) <= kMostModelError &&
-               fit.unexplained_share <= kMostUnexplained;  // false for NaN
-  gains.host_ns =
-      without({FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython, FlowCause::kHostGap});
-  gains.input_ns = without({FlowCause::kInput});
-  gains.sync_ns = without({FlowCause::kSync});
-  gains.alloc_ns = without({FlowCause::kAlloc});
-  gains.copy_ns = without({}, {WorkKind::kCopy, WorkKind::kFill});
-  gains.collective_ns = without({}, {WorkKind::kCollective});
-  return gains;
 }
 
 }  // namespace
@@ -173,7 +150,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.evidence = gather_evidence(run, report.window);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
-  report.gains = gains_of(run, graph, report.fit, report.window.start_ns);
+  report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
   std::vector<CapturedGraph> captures = captured_graphs(run);
   if (options.captures) {
     captures.insert(captures.end(), options.captures->begin(), options.captures->end());

@@ -65,17 +65,11 @@ struct FlowEvidence {
   uint64_t inferred_waits = 0;
 };
 
-// What the window would lose if nothing of a kind were left: by how much the last work ends earlier
-// in a replay without it, time saved before the window left out. Residuals move with what they follow. At most what a change can give: the
-// change itself costs nothing here.
+// What the run would lose if no call waited for the device: the makespan as recorded less that of a
+// replay without those waits, time saved before the window left out. The verdict asks for it; all
+// other edits: flow/whatif.h.
 struct FlowGains {
-  bool told = false;    // the model explains enough of the run to replay it: see kMostModelError
-  int64_t host_ns = 0;  // calls, operators, frames and unrecorded host time
-  int64_t input_ns = 0;
-  int64_t sync_ns = 0;  // no call waits for the device
-  int64_t alloc_ns = 0;
-  int64_t copy_ns = 0;        // copies and fills
-  int64_t collective_ns = 0;  // of one rank: waiting included
+  int64_t sync_ns = 0;
 };
 // Beyond these no replay is told.
 inline constexpr double kMostModelError = 0.1;

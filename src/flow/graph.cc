@@ -425,7 +425,8 @@ std::array<SegmentSpan, 2> segment_spans(const FlowRun& run, const FlowGraph& gr
       graph.silences.begin(), graph.silences.end(), point,
       [](const HandOverSilence& each, uint32_t wanted) { return each.point < wanted; });
   if (silence == graph.silences.end() || silence->point != point) {
-    return {SegmentSpan{call.thread, {from_ns, call.start_ns}}, SegmentSpan{call.thread, {0, 0}}};
+    return {SegmentSpan{call.thread, {from_ns, call.start_ns}},
+            SegmentSpan{call.thread, {call.start_ns, call.start_ns}}};
   }
   const SegmentSpan after{call.thread, {silence->end_ns, call.start_ns}};
   if (kind == EdgeKind::kSegment)

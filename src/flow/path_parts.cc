@@ -155,6 +155,21 @@ std::string_view path_part_kind_name(PathPartKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+std::string_view path_slice_state(const PathSlice& slice) {
+  switch (slice.kind) {
+    case PathPartKind::kWork:
+      return slice.work == WorkKind::kCompute      ? "compute"
+             : slice.work == WorkKind::kCollective ? "collective"
+                                                   : "copy";
+    case PathPartKind::kQueue:
+      return "queue";
+    case PathPartKind::kStart:
+      return "start";
+    default:
+      return flow_cause_name(slice.cause);
+  }
+}
+
 std::vector<PathSlice> path_slices(const FlowRun& run, const FlowGraph& graph,
                                    const CriticalPath& path) {
   return PathCutter(run, graph).cut(path);

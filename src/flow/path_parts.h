@@ -35,6 +35,9 @@ struct PathSlice {
   StringId name = {};  // none where no row names it
   OpId op = {};        // innermost operator behind it, or none
 };
+// "compute", "collective", "copy", a cause, "queue", "start".
+std::string_view path_slice_state(const PathSlice& slice);
+
 // Disjoint, from the begin to the end of the run, which they cover.
 std::vector<PathSlice> path_slices(const FlowRun& run, const FlowGraph& graph,
                                    const CriticalPath& path);

@@ -47,6 +47,16 @@ class Steps {
   std::vector<std::vector<uint32_t>> ends_;  // points, per iteration with work
 };
 
+// The end of the last device work.
+int64_t work_end_ns(const FlowRun& run, const FlowGraph& graph,
+                    const std::vector<int64_t>& times_ns) {
+  int64_t end_ns = graph.start_ns;
+  for (uint32_t w = 0; w < run.works.size(); ++w) {
+    end_ns = std::max(end_ns, times_ns[graph.work_point(w, true)]);
+  }
+  return end_ns;
+}
+
 StepTimes step_times(const std::vector<int64_t>& durations) {
   if (durations.empty()) return {};
   return {durations.size(), median_ns(durations)};
@@ -58,19 +68,20 @@ class Explorer {
       : run_(model.run),
         graph_(model.graph),
         steps_(model.run, model.graph, iterations),
-        makespan_ns_(makespan_ns(model.run, model.graph, model.graph.time_ns)),
+        end_ns_(work_end_ns(model.run, model.graph, model.graph.time_ns)),
         recorded_(steps_.durations(model.graph.time_ns)),
+        from_ns_(report.window.start_ns),
         pinned_ns_(std::max(kFlowMarginNs, (report.window.end_ns - report.window.start_ns) / 100)) {
   }
 
   size_t iterations() const { return steps_.count(); }
-  int64_t makespan() const { return makespan_ns_; }
+  int64_t run_ns() const { return end_ns_ - from_ns_; }
 
   Gain gain(const std::vector<const Edit*>& edits) const {
-    const EditedLags lags = edited_lags(run_, graph_, edits);
+    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
     const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
     Gain gain;
-    gain.run_ns = makespan_ns_ - makespan_ns(run_, graph_, times);
+    gain.run_ns = end_ns_ - work_end_ns(run_, graph_, times);
     if (steps_.count() < 2) return gain;
     const std::vector<int64_t> after = steps_.durations(times);
     gain.before = step_times(recorded_);
@@ -86,18 +97,18 @@ class Explorer {
 
   // Of the run alone: what the order of levers is found by.
   int64_t run_gain(const std::vector<const Edit*>& edits) const {
-    const EditedLags lags = edited_lags(run_, graph_, edits);
-    return makespan_ns_ - makespan_ns(run_, graph_, replayed(lags, Residuals::kKeep));
+    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
+    return end_ns_ - work_end_ns(run_, graph_, replayed(lags, Residuals::kKeep));
   }
 
   void add_joint(const std::vector<const Edit*>& edits, WhatIf& found) const {
     found.joint = gain(edits);
     found.before = replay_bar(run_, graph_, {graph_.time_ns, graph_.lag_ns, graph_.part_ns});
-    const EditedLags lags = edited_lags(run_, graph_, edits);
+    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
     const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
     const Replayed after{times, lags.lag_ns, lags.part_ns};
     found.after = replay_bar(run_, graph_, after);
-    found.path_after = critical_path(run_, graph_, after);
+    found.path_after = path_bar(run_, graph_, after, from_ns_);
   }
 
  private:
@@ -115,8 +126,9 @@ class Explorer {
   const FlowRun& run_;
   const FlowGraph& graph_;
   const Steps steps_;
-  const int64_t makespan_ns_;
+  const int64_t end_ns_;
   const std::vector<int64_t> recorded_;
+  const int64_t from_ns_;
   const int64_t pinned_ns_;
 };
 
@@ -205,13 +217,26 @@ std::vector<EditRequest> usual_edits(const FlowReport& report) {
   return edits;
 }
 
+std::vector<EditRequest> report_edits(const FlowReport& report, const FlowVerdict& verdict) {
+  std::vector<EditRequest> edits = usual_edits(report);
+  edits.push_back({.kind = EditKind::kHost});
+  if (!verdict.kinds.empty()) {
+    edits.push_back({.kind = EditKind::kFamily,
+                     .pattern = std::string(kernel_kind_name(verdict.kinds.front().kind))});
+  }
+  return edits;
+}
+
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
                      const WhatIfOptions& options) {
   const Explorer explorer(model, iterations, report);
   WhatIf found;
   found.refusal = refusal_of_run(report);
   found.iterations = explorer.iterations();
-  found.makespan_ns = explorer.makespan();
+  found.run_ns = explorer.run_ns();
+  found.path_before = path_bar(model.run, model.graph,
+                               {model.graph.time_ns, model.graph.lag_ns, model.graph.part_ns},
+                               report.window.start_ns);
   found.window_ns = report.window.end_ns - report.window.start_ns;
   const EditMaker maker(model.run, iterations);
   const bool asked = !options.edits.empty();
@@ -253,6 +278,20 @@ class BarMaker {
     return bar_;
   }
 
+  // Everything from `from_ns` to the end of the last work, by the critical path that leads there.
+  ReplayBar make_path(int64_t from_ns) {
+    uint32_t last = kNoPoint;
+    for (uint32_t w = 0; w < run_.works.size(); ++w) {
+      const uint32_t p = graph_.work_point(w, true);
+      if (last == kNoPoint || replayed_.times_ns[p] > replayed_.times_ns[last]) last = p;
+    }
+    if (last == kNoPoint || replayed_.times_ns[last] <= from_ns) return bar_;
+    counts_work_ = true;
+    bar_.window_ns = replayed_.times_ns[last] - from_ns;
+    add_stretch({from_ns, replayed_.times_ns[last]}, last);
+    return bar_;
+  }
+
  private:
   int64_t begin_ns(uint32_t w) const { return replayed_.times_ns[graph_.work_point(w, false)]; }
   int64_t end_ns(uint32_t w) const { return replayed_.times_ns[graph_.work_point(w, true)]; }
@@ -265,7 +304,8 @@ class BarMaker {
       const WorkKind kind = run_.works[w].kind;
       const size_t k = kind == WorkKind::kCompute ? 0 : kind == WorkKind::kCollective ? 1 : 2;
       by_kind[k].push_back({begin_ns(w), end_ns(w)});
-      if (begin_ns(w) > reached_ns) add_gap({reached_ns, begin_ns(w)}, w);
+      if (begin_ns(w) > reached_ns)
+        add_stretch({reached_ns, begin_ns(w)}, graph_.work_point(w, false));
       reached_ns = std::max(reached_ns, end_ns(w));
     }
     const std::vector<Interval> compute = merge_intervals(std::move(by_kind[0]));
@@ -281,9 +321,9 @@ class BarMaker {
 
   int64_t& of(FlowCause cause) { return bar_.cause_ns[static_cast<size_t>(cause)]; }
 
-  void add_gap(Interval gap, uint32_t work) {
-    int64_t open_ns = gap.end_ns;  // not explained yet: from the gap's begin to here
-    uint32_t p = graph_.work_point(work, false);
+  // What leads to a point, back to the begin of a stretch of time that ends with it.
+  void add_stretch(Interval gap, uint32_t p) {
+    int64_t open_ns = gap.end_ns;  // not explained yet: from the begin to here
     while (p != kNoPoint && open_ns > gap.start_ns) {
       const PathStep step = binding_step(graph_, replayed_, p);
       const uint32_t source = graph_.source[step.edge];
@@ -321,13 +361,26 @@ class BarMaker {
       case EdgeKind::kEvent:
         of(FlowCause::kLatency) += ns;
         break;
-      case EdgeKind::kQueue:
       case EdgeKind::kWork:
+        add_work(run_.works[graph_.point(step.point).row].kind, ns);
+        break;
+      case EdgeKind::kQueue:
         of(FlowCause::kWaitOther) += ns;
         break;
       case EdgeKind::kStart:
         of(FlowCause::kNoEvidence) += ns;
         break;
+    }
+  }
+
+  // In a gap of one device it is work of another.
+  void add_work(WorkKind kind, int64_t ns) {
+    if (!counts_work_) {
+      of(FlowCause::kWaitOther) += ns;
+    } else if (kind == WorkKind::kCompute) {
+      bar_.compute_ns += ns;
+    } else {
+      (kind == WorkKind::kCollective ? bar_.collective_ns : bar_.copy_ns) += ns;
     }
   }
 
@@ -356,6 +409,7 @@ class BarMaker {
   const FlowRun& run_;
   const FlowGraph& graph_;
   const Replayed& replayed_;
+  bool counts_work_ = false;
   ReplayBar bar_;
 };
 
@@ -363,6 +417,11 @@ class BarMaker {
 
 ReplayBar replay_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed) {
   return BarMaker(run, graph, replayed).make();
+}
+
+ReplayBar path_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed,
+                   int64_t from_ns) {
+  return BarMaker(run, graph, replayed).make_path(from_ns);
 }
 
 }  // namespace assay

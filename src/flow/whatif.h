@@ -10,6 +10,7 @@
 
 #include "flow/edits.h"
 #include "flow/flow.h"
+#include "flow/verdict.h"
 
 namespace assay {
 
@@ -22,7 +23,7 @@ struct StepTimes {
 
 // What one edit gives, or several.
 struct Gain {
-  int64_t run_ns = 0;  // makespan as recorded less that of the replay
+  int64_t run_ns = 0;  // what the last device work ends earlier by
   // Per iteration; n = 0: fewer than two iterations.
   StepTimes before;
   StepTimes after;
@@ -53,20 +54,21 @@ struct ReplayBar {
 struct WhatIf {
   EditRefusal refusal = EditRefusal::kNone;  // of all edits
   size_t iterations = 0;                     // with device work
-  int64_t makespan_ns = 0;
+  int64_t run_ns = 0;  // from the begin of the window to the end of the last device work
   int64_t window_ns = 0;
   std::vector<TriedLever> levers;  // as asked
   std::vector<size_t> order;  // of `levers`: each the one that gives most on top of those before it
   Gain joint;                 // all of `order`; its run_ns is the sum of in_order_ns
   ReplayBar before;
   ReplayBar after;
-  CriticalPath path_after;
+  ReplayBar path_before;  // the critical path to the last device work, from the begin of the window
+  ReplayBar path_after;
 };
 
 struct WhatIfOptions {
   std::vector<EditRequest> edits;  // none: every lever that applies
-  bool joint = true;               // order, joint gain and what binds then; else each alone
-  double least_share = 0.01;       // of the window; levers below it are not listed, asked ones are
+  bool joint = true;          // also the order, joint gain and what binds then; else each alone
+  double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
 };
 
 // Reasons against any replay of this run.
@@ -74,6 +76,10 @@ EditRefusal refusal_of_run(const FlowReport& report);
 
 // The levers that are tried when none is named, in a fixed order.
 std::vector<EditRequest> usual_edits(const FlowReport& report);
+
+// The levers that a report tells of, each alone: those, with the host's own work and the kernels
+// that take longest.
+std::vector<EditRequest> report_edits(const FlowReport& report, const FlowVerdict& verdict);
 
 // report: of the same run.
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
@@ -91,5 +97,9 @@ struct MedianInterval {
 MedianInterval median_interval(std::vector<int64_t>& values);
 
 ReplayBar replay_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed);
+
+// What the critical path to the last device work consists of from `from_ns` on.
+ReplayBar path_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed,
+                   int64_t from_ns);
 
 }  // namespace assay

@@ -87,7 +87,7 @@ def check_complete(tally, seed, program, recorded, answer):
             if lever["refused"] in ("model_error", "unexplained", "unlinked", "cold"):
                 tally.add("complete", edit, "run refused")
             elif refuses is None:                      # nothing of that kind: then it gives nothing
-                gain = recorded.makespan - simulator.Run(program, [edit], recorded).makespan
+                gain = recorded.work_end - simulator.Run(program, [edit], recorded).work_end
                 tally.add("complete", edit, "nothing" if gain == 0 else "wrong", what=f"seed {seed}: gives {gain}")
             else:
                 tally.add("complete", edit, "refused" if refuses else "wrong reason", what=f"seed {seed}: {lever['refused']}")
@@ -95,7 +95,7 @@ def check_complete(tally, seed, program, recorded, answer):
         if refuses:
             tally.add("complete", edit, "not refused", what=f"seed {seed}: {refuses}")
             continue
-        truth = recorded.makespan - simulator.Run(program, [edit], recorded).makespan
+        truth = recorded.work_end - simulator.Run(program, [edit], recorded).work_end
         right, error = judge(lever["run_gain_ns"], truth, recorded.makespan)
         tally.add("complete", edit, "right" if right else "wrong", error,
                   f"seed {seed}: told {lever['run_gain_ns']}, is {truth} of {recorded.makespan}")
@@ -108,7 +108,7 @@ def check_together(tally, seed, program, recorded, answer):
         tally.add("complete", "together", "run refused")
         return
     edits = [lever["name"] for lever in answer["levers"] if not lever["refused"]]
-    truth = recorded.makespan - simulator.Run(program, edits, recorded).makespan if edits else 0
+    truth = recorded.work_end - simulator.Run(program, edits, recorded).work_end if edits else 0
     right, error = judge(answer["joint"]["run_gain_ns"], truth, recorded.makespan)
     tally.add("complete", "together", "right" if right else "wrong", error,
               f"seed {seed}: told {answer['joint']['run_gain_ns']}, is {truth} of {recorded.makespan}")
@@ -147,7 +147,7 @@ def check_withheld(tally, seed, kind, program, recorded, answer):
             continue
         if lever["name"] in ("cuda_graph", "fuse:head+tail"):
             continue                                   # what is hidden is no part of the graph either
-        truth = recorded.makespan - simulator.Run(program, [lever["name"]], recorded).makespan
+        truth = recorded.work_end - simulator.Run(program, [lever["name"]], recorded).work_end
         right, error = judge(lever["run_gain_ns"], truth, recorded.makespan)
         above = lever["run_gain_ns"] >= truth
         tally.add("withheld", kind, "right" if right else "bracketed" if above else "wrong", error,

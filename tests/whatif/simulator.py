@@ -61,6 +61,8 @@ class Program:
         self.has_steps = rng.random() < 0.8
         steps = rng.randrange(3, 9) if self.has_steps else 1
         self.shape = self.choose_shape()
+        # What is before the first launch is before the window, and no edit's.
+        Writer(self, 0).call("launch", stream=0, name="first", work=1_000)
         for step in range(steps):
             self.add_step(step)
 
@@ -351,6 +353,7 @@ class Run:
         while self.heap:
             self.now, _, act = heapq.heappop(self.heap)
             act()
+        self.work_end = max(w["end"] for w in self.works.values())
         self.makespan = max([c["end"] for c in self.calls.values()] + [w["end"] for w in self.works.values()])
 
     def at(self, time, act):

@@ -30,6 +30,8 @@
   R(effect, "effect", kText, "what it does to the numbers") \
   R(floor_ns, "launch floor", kNanoseconds, "the launch floor F; `null` when it is not known") \
   R(format, "format", kText, "what the file was read as") \
+  R(gain_ns, "less by", kNanoseconds, \
+    "time that the run is shorter by in a replay with a change: [What if](#what-if)") \
   R(gpu_idle_share, "GPU idle, of IL", kShare, "GPU idle time / IL") \
   R(groups, "groups", kCount, "groups of rows with one configuration and one length pair") \
   R(high95, "high", kNone, "upper end of a 95 % interval") \

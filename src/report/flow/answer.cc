@@ -353,9 +353,9 @@ class Recipes {
     AnswerLever card{.key = lever.key,
                      .title = title(lever),
                      .code = code(lever),
-                     .gain_ns = lever.at_most_ns,
+                     .gain_ns = lever.gain_ns,
                      .share = lever.share_of_window,
-                     .grade = "at most"};
+                     .grade = lever.predicted ? "predicted" : "at most"};
     return card;
   }
 
@@ -372,6 +372,10 @@ class Recipes {
       return hip() ? "Take the host off the path: HIP graphs"
                    : "Take the host off the path: CUDA graphs";
     }
+    if (lever.key == "cuda_graph") {
+      return hip() ? "Each iteration as one HIP graph" : "Each iteration as one CUDA graph";
+    }
+    if (lever.key == "faster_cpu") return "A CPU core 1.3 times as fast";
     if (lever.key == "input") return "Load data beside the GPU's work";
     if (lever.key == "remove_syncs") return "Do not wait for the GPU in the loop";
     if (lever.key == "allocation") return "Keep GPU memory instead of freeing it";
@@ -383,7 +387,8 @@ class Recipes {
   }
 
   std::string code(const Lever& lever) const {
-    if (lever.key == "cheaper_host") return host_code();
+    if (lever.key == "cheaper_host" || lever.key == "cuda_graph") return host_code();
+    if (lever.key == "faster_cpu") return "more cores change nothing; one faster core does";
     if (lever.key == "input") return input_code();
     if (lever.key == "remove_syncs") return first_of(FlowCause::kSync);
     if (lever.key == "allocation") return alloc_code();
@@ -595,7 +600,9 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
   if (evidence.data_lost) {
     return {TrustGrade::kFair, "data was lost on import, so totals are lower bounds"};
   }
-  if (!report.gains.told) {
+  const bool replayed = std::abs(report.fit.model_error) <= kMostModelError &&
+                        report.fit.unexplained_share <= kMostUnexplained;  // false for NaN
+  if (!replayed) {
     return {TrustGrade::kLow, "what-if is refused (replay without changes " +
                                   signed_percent(report.fit.model_error) + ")"};
   }

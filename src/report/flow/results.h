@@ -121,16 +121,17 @@
   R(iterations_used, "iterations used", kCount, "durations behind the medians: iterations after the first") \
   R(before_ns, "before", kNanoseconds, \
     "median over the iterations after the first, from the end of the last device work launched in " \
-    "one to that of the next, as recorded; of a run without iterations the makespan") \
+    "one to that of the next, as recorded; of a run without iterations from the begin of the " \
+    "window to the end of the last device work") \
   R(after_ns, "after", kNanoseconds, "the same of the replay with the edits") \
-  R(gain_ns, "less by", kNanoseconds, \
+  U(gain_ns, \
     "median of what the iterations become shorter by; of a run without iterations `run_gain_ns`") \
   R(low95_ns, "from", kNanoseconds, \
     "interval of that median: of six iterations or more by order statistics with 95 %, of fewer " \
     "least and most. The lower end is the smaller one of two rules: long unexplained waits move " \
     "with what they follow, or end when they ended") \
   R(high95_ns, "to", kNanoseconds, "") \
-  R(run_gain_ns, "of the run", kNanoseconds, "makespan as recorded less that of the replay") \
+  R(run_gain_ns, "of the run", kNanoseconds, "what the last device work of the run ends earlier by") \
   R(refused, "not told", kText, \
     "why no number is told: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
     "`few_iterations`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`") \
@@ -144,7 +145,7 @@
   U(gain_ns, "") \
   U(low95_ns, "") \
   U(high95_ns, "") \
-  U(run_gain_ns, "makespan as recorded less that of the replay with this edit alone") \
+  U(run_gain_ns, "what the last device work ends earlier by with this edit alone") \
   R(gain_in_order_ns, "in this order", kNanoseconds, \
     "of the run, on top of the rows above: the rows add up to `whatif.joint.run_gain_ns`; `null` for " \
     "levers that give less than 1 % of the window on top of the others") \
@@ -157,7 +158,7 @@
   R(state_after_ns, "then", kNanoseconds, "the same of the replay with all edits of the list") \
   R(state_after_share, "then, of that", kShare, "") \
   O("whatif.next[]") \
-  U(state, "as `path.causes[].state`, of the replay with all edits of the list") \
+  U(state, "what the critical path to the last device work consists of in the window, with all edits") \
   U(ns, "its time on that path") \
   U(of_path, "")
 

@@ -53,7 +53,7 @@ std::string text_or_none(const Trace& trace, StringId name) {
 }
 
 // What stands behind a cause. Behind latency stands what the work came after last.
-std::string contributor_name(const Trace& trace, const Contributor& contributor) {
+std::string contributor_label(const Trace& trace, const Contributor& contributor) {
   if (contributor.cause != FlowCause::kLatency) return text_or_none(trace, contributor.name);
   switch (contributor.ready_by) {
     case ReadyBy::kLaunch:
@@ -75,7 +75,7 @@ Table contributors_table(const FlowAnswer& answer) {
                 {.key = "contributors", .title = "What stands behind each cause"});
   table.add(keys::state, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
       .add(
-          keys::name, [&](const Contributor& c) { return contributor_name(trace, c); }, elastic())
+          keys::name, [&](const Contributor& c) { return contributor_label(trace, c); }, elastic())
       .add(keys::ns, &Contributor::ns)
       .add(keys::of_window, [&](const Contributor& c) { return share(c.ns, window_ns); })
       .add(keys::slices, &Contributor::slices)
@@ -94,8 +94,10 @@ Table levers_table(const std::vector<Lever>& levers) {
                 {.key = "levers", .title = "Levers", .terminal_limit = 0, .show = Show::kDataOnly});
   table.add(keys::key, &Lever::key)
       .add(keys::what, &Lever::what)
-      .add(keys::at_most_ns, &Lever::at_most_ns)
+      .add(keys::edit, &Lever::edit)
+      .add(keys::gain_ns, &Lever::gain_ns)
       .add(keys::share_of_window, &Lever::share_of_window)
+      .add(keys::at_most_ns, &Lever::at_most_ns)
       .add(keys::basis, &Lever::basis);
   return std::move(table);
 }
@@ -103,9 +105,8 @@ Table levers_table(const std::vector<Lever>& levers) {
 Prose levers_prose(const std::vector<Lever>& levers) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const Lever& lever : levers) {
-    prose.paragraphs.push_back("at most " + format_ns(lever.at_most_ns) + " (" +
-                               format_share(lever.share_of_window) +
-                               " of the window): " + lever.what + ". Bound: " + lever.basis + ".");
+    prose.paragraphs.push_back(lever_gain_words(lever) + ": " + lever.what + ". By " + lever.basis +
+                               ".");
   }
   return prose;
 }

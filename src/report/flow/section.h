@@ -8,6 +8,7 @@
 
 #include "flow/job_verdict.h"
 #include "flow/verdict.h"
+#include "flow/whatif.h"
 #include "report/document/document.h"
 #include "report/run/section.h"
 #include "trace/trace.h"
@@ -19,6 +20,7 @@ struct FlowAnswer {
   const Trace& trace;
   const FlowReport& report;
   const FlowVerdict& verdict;
+  const WhatIf* tried = nullptr;  // report_edits, each alone; absent: no levers are told
 };
 
 // A cause in a sentence: "operators", "launch latency".

@@ -51,6 +51,19 @@ std::vector<Binding> path_states(const CriticalPath& path) {
   return states;
 }
 
+// The same of the window alone, as a replay has it.
+std::vector<Binding> path_states(const ReplayBar& bar) {
+  std::vector<Binding> states = {
+      {"compute", bar.compute_ns}, {"collective", bar.collective_ns}, {"copy", bar.copy_ns}};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    states.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), bar.cause_ns[c]});
+  }
+  std::erase_if(states, [](const Binding& state) { return state.ns == 0; });
+  std::stable_sort(states.begin(), states.end(),
+                   [](const Binding& a, const Binding& b) { return a.ns > b.ns; });
+  return states;
+}
+
 // A state in a sentence.
 std::string state_words(const std::string& state) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
@@ -127,8 +140,8 @@ class WhatIfWords {
     }
     const Gain& joint = found_.joint;
     const bool steps = joint.before.n > 0;
-    const int64_t before_ns = steps ? joint.before.median_ns : found_.makespan_ns;
-    const int64_t after_ns = steps ? joint.after.median_ns : found_.makespan_ns - joint.run_ns;
+    const int64_t before_ns = steps ? joint.before.median_ns : found_.run_ns;
+    const int64_t after_ns = steps ? joint.after.median_ns : found_.run_ns - joint.run_ns;
     const int64_t gain_ns = steps ? joint.step_ns : joint.run_ns;
     std::string text = "With " + joined_words(with) + (steps ? " an iteration" : " the run") +
                        " takes " + format_ns(after_ns) + " instead of " + format_ns(before_ns) +
@@ -140,10 +153,10 @@ class WhatIfWords {
   std::string nothing() const {
     std::string text =
         answer_.asked ? "These edits give nothing in this run" : "No lever gives 1 % of this run";
-    const std::vector<Binding> states = path_states(answer_.report.path);
+    const std::vector<Binding> states = path_states(found_.path_before);
     if (states.empty()) return text + ".";
     return text + ": " + state_words(states[0].name) + " is " +
-           format_share(share(states[0].ns, answer_.report.path.makespan_ns)) +
+           format_share(share(states[0].ns, found_.path_before.window_ns)) +
            " of its critical path.";
   }
 
@@ -152,11 +165,11 @@ class WhatIfWords {
     const std::vector<Binding> states = path_states(found_.path_after);
     if (states.empty()) return "";
     return "What binds then is " + state_words(states[0].name) + ": " +
-           format_share(share(states[0].ns, found_.path_after.makespan_ns)) +
+           format_share(share(states[0].ns, found_.path_after.window_ns)) +
            " of the critical path" +
            (states.size() > 1
                 ? ", before " + state_words(states[1].name) + " (" +
-                      format_share(share(states[1].ns, found_.path_after.makespan_ns)) + ")"
+                      format_share(share(states[1].ns, found_.path_after.window_ns)) + ")"
                 : "") +
            ".";
   }
@@ -181,7 +194,7 @@ class WhatIfWords {
       }
       if (lever.alone.run_ns * 100 < found_.window_ns) return "";
       return "One-off costs are " + format_ns(lever.alone.run_ns) + " of the run, which take " +
-             format_ns(found_.makespan_ns - lever.alone.run_ns) +
+             format_ns(found_.run_ns - lever.alone.run_ns) +
              " without them: no gain, record after the warm-up.";
     }
     return "";
@@ -244,10 +257,10 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
           keys::edits, [&](Row l) { return edit_words(l->edit, program); }, Show::kDataOnly)
       .add(keys::kind, [](Row l) { return certainty_words(l->edit); })
       .add(keys::before_ns,
-           value([&](Row l) { return steps(l) ? l->alone.before.median_ns : found.makespan_ns; }),
+           value([&](Row l) { return steps(l) ? l->alone.before.median_ns : found.run_ns; }),
            Show::kDataOnly)
       .add(keys::after_ns, value([&](Row l) {
-             return steps(l) ? l->alone.after.median_ns : found.makespan_ns - l->alone.run_ns;
+             return steps(l) ? l->alone.after.median_ns : found.run_ns - l->alone.run_ns;
            }),
            shown_if(any_steps))
       .add(keys::gain_ns,
@@ -312,7 +325,7 @@ Table next_table(const WhatIf& found) {
   table.add(keys::state, &Binding::name)
       .add(keys::ns, &Binding::ns)
       .add(keys::of_path,
-           [&](const Binding& state) { return share(state.ns, found.path_after.makespan_ns); });
+           [&](const Binding& state) { return share(state.ns, found.path_after.window_ns); });
   return std::move(table);
 }
 
@@ -339,10 +352,9 @@ Facts joint_facts(const WhatIfAnswer& answer) {
       .key = "joint",
       .items = {data_fact(keys::per, steps ? "iteration" : "run"),
                 data_fact(keys::iterations_used, static_cast<uint64_t>(joint.before.n)),
-                data_fact(keys::before_ns,
-                          value(steps ? joint.before.median_ns : found.makespan_ns)),
+                data_fact(keys::before_ns, value(steps ? joint.before.median_ns : found.run_ns)),
                 data_fact(keys::after_ns,
-                          value(steps ? joint.after.median_ns : found.makespan_ns - joint.run_ns)),
+                          value(steps ? joint.after.median_ns : found.run_ns - joint.run_ns)),
                 data_fact(keys::gain_ns, value(steps ? joint.step_ns : joint.run_ns)),
                 data_fact(keys::low95_ns, joint.before.n > 1 ? Value(joint.low_ns) : Value()),
                 data_fact(keys::high95_ns, joint.before.n > 1 ? Value(joint.high_ns) : Value()),
@@ -452,9 +464,9 @@ Section whatif_section(const WhatIfAnswer& answer) {
 
 std::vector<Item> whatif_overview(const WhatIf& found) {
   const bool steps = found.joint.before.n > 0;
-  return {fact(keys::before_ns, steps ? found.joint.before.median_ns : found.makespan_ns),
+  return {fact(keys::before_ns, steps ? found.joint.before.median_ns : found.run_ns),
           fact(keys::after_ns,
-               steps ? found.joint.after.median_ns : found.makespan_ns - found.joint.run_ns)};
+               steps ? found.joint.after.median_ns : found.run_ns - found.joint.run_ns)};
 }
 
 // ---- predictions ------------------------------------------------------------------------------
@@ -527,21 +539,6 @@ std::string part_name(const Trace& trace, const PathPart& part) {
   return of.source == RowSource::kActivity ? describe_kernel(name) : std::string(name);
 }
 
-std::string part_cause(const PathPart& part) {
-  switch (part.of.kind) {
-    case PathPartKind::kWork:
-      return part.of.work == WorkKind::kCompute      ? "compute"
-             : part.of.work == WorkKind::kCollective ? "collective"
-                                                     : "copy";
-    case PathPartKind::kQueue:
-      return "queue";
-    case PathPartKind::kStart:
-      return "start";
-    default:
-      return std::string(flow_cause_name(part.of.cause));
-  }
-}
-
 Table path_causes_table(const PathAnswer& answer) {
   const std::vector<Binding> states = path_states(answer.report.path);
   TableOf table(states, {.key = "causes", .title = "The critical path by cause"});
@@ -561,7 +558,7 @@ Table path_parts_table(const PathAnswer& answer) {
           elastic())
       .add(keys::kind,
            [](const PathPart& part) { return std::string(path_part_kind_name(part.of.kind)); })
-      .add(keys::cause, part_cause)
+      .add(keys::cause, [](const PathPart& part) { return std::string(path_slice_state(part.of)); })
       .add(keys::ns, &PathPart::ns)
       .add(keys::of_path, [&](const PathPart& part) { return share(part.ns, makespan_ns); })
       .add(keys::slices, &PathPart::slices)

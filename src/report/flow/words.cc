@@ -283,32 +283,32 @@ class Levers {
   explicit Levers(const FlowAnswer& answer) : answer_(answer) {}
 
   std::vector<Lever> find() {
-    const FlowVerdict& verdict = answer_.verdict;
-    if (undecided(verdict.bound)) return {};
+    if (answer_.tried == nullptr || undecided(answer_.verdict.bound)) return {};
     add_device_work();
-    const FlowGains& gains = answer_.report.gains;
-    if (gains.told) {
-      add(FirstLever::kGraphOrCompile, "cheaper_host", cheaper_host(), gains.host_ns,
+    const bool graph = add(FirstLever::kGraphOrCompile, EditKind::kGraph, "cuda_graph", graphs(),
+                           "replay with one launch in each iteration");
+    if (!graph) {
+      add(FirstLever::kGraphOrCompile, EditKind::kHost, "cheaper_host", cheaper_host(),
           "replay in which the host's own work costs nothing");
-      add(FirstLever::kMoreInputWorkers, "input",
-          "load data beside the device's work: more workers, or preprocessing ahead",
-          gains.input_ns, "replay in which loading data costs nothing");
-      add(FirstLever::kRemoveSync, "remove_syncs", remove_syncs(), gains.sync_ns,
-          "replay in which no call waits for the device");
-      add(FirstLever::kCachingAllocator, "allocation",
-          "keep device memory instead of allocating and freeing it: a pool, or the caching "
-          "allocator",
-          gains.alloc_ns, "replay in which allocation calls cost nothing");
-      add(FirstLever::kFewerCopies, "copies", "copy less, from pinned memory, beside kernels",
-          gains.copy_ns, "replay in which copies take no time");
-      add(FirstLever::kOverlapCommunication, "communication",
-          "hide or shrink communication (its time includes waiting for other ranks)",
-          gains.collective_ns, "replay in which collectives take no time");
     }
-    std::stable_sort(levers_.begin(), levers_.end(), [](const Ranked& a, const Ranked& b) {
-      if (a.leads != b.leads) return a.leads;
-      return a.lever.at_most_ns > b.lever.at_most_ns;
-    });
+    add(FirstLever::kLessHostWork, EditKind::kFasterCpu, "faster_cpu",
+        "run the launching thread on a CPU core 1.3 times as fast",
+        "replay with host time and calls that do not wait divided by 1.3");
+    add(FirstLever::kMoreInputWorkers, EditKind::kInput, "input",
+        "load data beside the device's work: more workers, or preprocessing ahead",
+        "replay in which loading data costs nothing");
+    add(FirstLever::kRemoveSync, EditKind::kSync, "remove_syncs", remove_syncs(),
+        "replay in which no call waits for the device");
+    add(FirstLever::kCachingAllocator, EditKind::kAlloc, "allocation",
+        "keep device memory instead of allocating and freeing it: a pool, or the caching "
+        "allocator",
+        "replay in which allocation calls cost nothing");
+    add(FirstLever::kFewerCopies, EditKind::kCopies, "copies",
+        "copy less, from pinned memory, beside kernels", "replay in which copies take no time");
+    add(FirstLever::kOverlapCommunication, EditKind::kComm, "communication",
+        "hide or shrink communication (its time includes waiting for other ranks)",
+        "replay in which collectives take no time");
+    rank();
     std::vector<Lever> levers;
     for (Ranked& ranked : levers_) levers.push_back(std::move(ranked.lever));
     return levers;
@@ -319,6 +319,19 @@ class Levers {
     Lever lever;
     bool leads = false;
   };
+
+  // The one on the leading cause comes first, if it gives half of what the largest gives.
+  void rank() {
+    int64_t most_ns = 0;
+    for (const Ranked& ranked : levers_) most_ns = std::max(most_ns, ranked.lever.gain_ns);
+    for (Ranked& ranked : levers_) {
+      ranked.leads = ranked.leads && ranked.lever.gain_ns * 2 >= most_ns;
+    }
+    std::stable_sort(levers_.begin(), levers_.end(), [](const Ranked& a, const Ranked& b) {
+      if (a.leads != b.leads) return a.leads;
+      return a.lever.gain_ns > b.lever.gain_ns;
+    });
+  }
 
   static bool undecided(BoundBy bound) {
     return bound == BoundBy::kUnseenWork || bound == BoundBy::kTooLittle ||
@@ -344,30 +357,49 @@ class Levers {
                      : "do not wait for the device between pieces of work";
   }
 
-  // Gains below 1 % of the window are no levers.
-  void add(FirstLever lever, std::string key, std::string what, int64_t at_most_ns,
-           std::string basis) {
-    const int64_t window_ns = (answer_.report.window.end_ns - answer_.report.window.start_ns);
-    if (at_most_ns * 100 < window_ns) return;
-    const FirstLever leading =
-        answer_.verdict.lever == FirstLever::kLessHostWork   ? FirstLever::kGraphOrCompile
-        : answer_.verdict.lever == FirstLever::kBalanceRanks ? FirstLever::kOverlapCommunication
-                                                             : answer_.verdict.lever;
-    levers_.push_back({{std::move(key), std::move(what), at_most_ns, share(at_most_ns, window_ns),
-                        std::move(basis)},
-                       lever == leading});
+  std::string graphs() const {
+    const std::string graph = answer_.verdict.program.hip ? "HIP graph" : "CUDA graph";
+    return "launch each iteration as one " + graph + (pytorch() ? " (or torch.compile)" : "");
   }
 
-  // No path holds a piece of work twice, so no change to these kernels gives more than they took.
+  // Gains below 1 % of the window are no levers. Returns whether it is one. bound_ns: a bound that
+  // needs no replay; 0: there is none.
+  bool add(FirstLever lever, EditKind kind, std::string key, std::string what, std::string basis,
+           int64_t bound_ns = 0) {
+    const int64_t window_ns = answer_.report.window.end_ns - answer_.report.window.start_ns;
+    for (const TriedLever& tried : answer_.tried->levers) {
+      if (tried.edit.request.kind != kind || tried.edit.refusal != EditRefusal::kNone) continue;
+      const int64_t gain_ns = tried.alone.run_ns;
+      if (gain_ns <= 0 || gain_ns * 100 < window_ns) return false;
+      levers_.push_back({{.key = std::move(key),
+                          .what = std::move(what),
+                          .edit = edit_text(tried.edit.request),
+                          .gain_ns = gain_ns,
+                          .share_of_window = share(gain_ns, window_ns),
+                          .predicted = tried.edit.predicted,
+                          .basis = std::move(basis),
+                          .at_most_ns = bound_ns > 0 ? bound_ns : gain_ns},
+                         lever == leading()});
+      return true;
+    }
+    return false;
+  }
+
+  FirstLever leading() const {
+    const FirstLever lever = answer_.verdict.lever;
+    if (lever == FirstLever::kLessHostWork) return FirstLever::kGraphOrCompile;
+    return lever == FirstLever::kBalanceRanks ? FirstLever::kOverlapCommunication : lever;
+  }
+
   void add_device_work() {
     const std::vector<KindShare>& kinds = answer_.verdict.kinds;
     if (kinds.empty()) return;
     const KindShare& kind = kinds.front();
-    const int64_t bound_ns = std::min(kind.ns, answer_.report.total.compute_ns);
-    add(FirstLever::kFasterKernel, "device_work",
+    add(FirstLever::kFasterKernel, EditKind::kFamily, "device_work",
         "make " + std::string(kernel_kind_name(kind.kind)) + " kernels cheaper, first " +
             describe_kernel(answer_.trace.text(kind.longest)),
-        bound_ns, "summed duration of these kernels: " + format_counted(kind.count, "run", "runs"));
+        "replay in which these kernels take no time: " + format_counted(kind.count, "run", "runs"),
+        std::min(kind.ns, answer_.report.total.compute_ns));
   }
 
   const FlowAnswer& answer_;
@@ -416,8 +448,7 @@ std::string levers_text(const std::vector<Lever>& levers) {
   std::string text = levers.size() == 1 ? "The lever: " : "The biggest levers: ";
   for (size_t i = 0; i < levers.size() && i < kShown; ++i) {
     if (i > 0) text += "; ";
-    text += levers[i].what + " (at most " + format_ns(levers[i].at_most_ns) + ", " +
-            format_upper_share(levers[i].share_of_window) + " of the window)";
+    text += levers[i].what + " (" + lever_gain_words(levers[i]) + ")";
   }
   return text + ".";
 }

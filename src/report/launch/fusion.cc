@@ -97,7 +97,7 @@ std::string where_words(const RecommendedChain& chain) {
   return chain.root_ops.empty() ? "" : "under " + joined(chain.root_ops);
 }
 
-Table recommended_table(const FusionReport& report) {
+Table recommended_table(const FusionReport& report, const ChainGains& gains) {
   using Chain = RecommendedChain;
   TableOf table(report.recommended,
                 {.key = "recommended",
@@ -108,10 +108,15 @@ Table recommended_table(const FusionReport& report) {
   const auto remedy = [](const Chain& chain) { return std::string(remedy_name(chain.remedy)); };
   const auto within = [](const Chain& chain) { return joined(chain.common_ops); };
   const auto under = [](const Chain& chain) { return joined(chain.root_ops); };
+  const auto gain = [&](const Chain& chain) {
+    const auto i = static_cast<size_t>(&chain - report.recommended.data());
+    return i < gains.size() ? Value(gains[i]) : Value();
+  };
   table.add(keys::length, &Chain::length)
       .add(keys::count, &Chain::count)
       .add(keys::launches_saved, &Chain::launches_saved)
-      .add_ns(keys::saving_ns, &Chain::saving_ns)
+      .add(keys::gain_ns, gain)
+      .add_ns(keys::saving_ns, &Chain::saving_ns, Show::kDataOnly)
       .add(
           keys::use, [](const Chain& c) { return remedy_words(c.remedy); }, Show::kReadersOnly)
       .add(keys::chain_text, label, elastic(Show::kReadersOnly))
@@ -147,7 +152,7 @@ Prose chains_prose(const FusionReport& report) {
 
 }  // namespace
 
-Section fusion_section(const FusionReport& report) {
+Section fusion_section(const FusionReport& report, const ChainGains& gains) {
   Section section{.key = "fusion", .title = "Fusion: chains of kernels that always run together"};
   std::string left_out;
   if (report.graph_kernels > 0) {
@@ -181,7 +186,7 @@ Section fusion_section(const FusionReport& report) {
       "plan_min",
       "Best mix of lengths, kernels seen at least " + std::to_string(report.min_count) + " times",
       report.plan_min, report.k_eager));
-  section.blocks.push_back(recommended_table(report));
+  section.blocks.push_back(recommended_table(report, gains));
   section.blocks.push_back(chains_prose(report));
   return section;
 }

@@ -31,19 +31,15 @@ std::string ends_of(const RecommendedChain& chain) {
          format_count(static_cast<int64_t>(chain.count)) + " times: " + text;
 }
 
-// With a launch floor the host time that a chain may save, else the launches.
-Chart price_chart(const FusionReport& report) {
-  const bool priced = report.floor.known();
+Chart saved_chart(const FusionReport& report) {
   Chart chart{.key = "chain_prices",
-              .title = priced ? "Recommended chains: host time saved, at most"
-                              : "Recommended chains: launches saved",
-              .caption = priced ? "Launches saved times the launch floor." : "",
-              .y = {priced ? "host time" : "launches", priced ? Unit::kNanoseconds : Unit::kCount},
+              .title = "Recommended chains: launches saved",
+              .y = {"launches", Unit::kCount},
               .horizontal = true};
   Series series{.mark = Mark::kBars};
   for (const RecommendedChain& chain : report.recommended) {
     chart.categories.push_back(ends_of(chain));
-    series.y.push_back(priced ? chain.saving_ns : static_cast<double>(chain.launches_saved));
+    series.y.push_back(static_cast<double>(chain.launches_saved));
   }
   chart.series = {std::move(series)};
   return chart;
@@ -54,7 +50,7 @@ Chart price_chart(const FusionReport& report) {
 std::vector<Block> fusion_charts(const FusionReport& report) {
   if (report.k_eager == 0 || report.chains.empty()) return {};
   std::vector<Block> charts;
-  if (!report.recommended.empty()) charts.emplace_back(price_chart(report));
+  if (!report.recommended.empty()) charts.emplace_back(saved_chart(report));
   Chart speedup =
       chart_by_length(report, {.key = "speedup_by_length",
                                .title = "Ideal speedup by chain length (SKIP, Figure 8)",

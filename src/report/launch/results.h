@@ -185,8 +185,9 @@
   U(length, "kernels in the chain; occurrences that the plan fuses") \
   U(count, "") \
   U(launches_saved, "`count` × (`length` − 1)") \
+  U(gain_ns, "what the run is shorter by in a replay with this chain fused, `null` where none is told") \
   R(saving_ns, "host time ≤", kNanoseconds, \
-    "`launches_saved` × F, an upper bound on host time saved; `null` without F") \
+    "`launches_saved` × F, a bound on host time saved that needs no replay; `null` without F") \
   U(device_ns, "Σ t_k of its kernels over these occurrences") \
   U(launch_queue_ns, "Σ t_l of its kernels over these occurrences") \
   U(speedup, "K_eager / (K_eager − `launches_saved`), of this chain alone") \

@@ -2,6 +2,7 @@
 
 // From results of the launch room to sections of a Document.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ Section kernel_rows_section(const Trace& trace, const Windows& windows,
 
 // ---- fusion (fusion.cc) ----
 // "fusion": segment, chains, plan, recommended.
-Section fusion_section(const FusionReport& report);
+// gains: per recommended chain what a replay with it fused gives; none where no replay is told.
+using ChainGains = std::vector<std::optional<int64_t>>;
+Section fusion_section(const FusionReport& report, const ChainGains& gains);
 
 // ---- bound (bound.cc) ----
 struct PlatformBound {

@@ -34,7 +34,8 @@
   R(idle_blocked_share, "of GPU idle: host waits for the device", kShare, \
     "GPU idle time with the cause `sync` / GPU idle") \
   R(what, "what", kText, "what to do, or what a trust note is about") \
-  R(share_of_window, "of window", kShare, "`at_most_ns` / window") \
+  R(edit, "edit", kText, "the edit that was replayed, as `assay whatif --edit` takes it") \
+  R(share_of_window, "of window", kShare, "`gain_ns` / window") \
   R(affects, "affects", kText, "keys of the numbers that it moves")
 
 #define ASSAY_RUN_RESULTS(R, U, O) \

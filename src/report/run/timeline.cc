@@ -36,6 +36,8 @@ class TimelineMaker {
 
   void add_iterations();
   void add_idle();
+  void add_path();
+  StringId path_text(const PathSlice& slice);
   void add_levels();
   void add_operations(const std::string& gpu, const Rows& rows);
   void add_bubbles(const std::string& gpu, const Rows& rows, const std::vector<Interval>& blocked);
@@ -59,6 +61,7 @@ class TimelineMaker {
 Timeline TimelineMaker::make() {
   add_iterations();
   add_idle();
+  add_path();
   add_levels();
   add_chains();
   add_tax();
@@ -138,6 +141,23 @@ void TimelineMaker::add_idle() {
         behind_it.empty() ? kNoTimelineValue : static_cast<int64_t>(text(behind_it).value));
   }
   keep(std::move(track));
+}
+
+// What held the end of the run back, from its begin to its end.
+void TimelineMaker::add_path() {
+  if (rooms_.path == nullptr) return;
+  TimelineTrack track{.name = "critical path", .keys = {{"cause", true}, {"kind", true}}};
+  for (const PathSlice& slice : *rooms_.path) {
+    track.add(slice.span.start_ns, slice.span.end_ns, path_text(slice),
+              text(path_slice_state(slice)).value, text(path_part_kind_name(slice.kind)).value);
+  }
+  keep(std::move(track));
+}
+
+StringId TimelineMaker::path_text(const PathSlice& slice) {
+  if (!slice.name) return text(path_slice_state(slice));
+  const std::string_view name = trace_.text(slice.name);
+  return text(slice.source == RowSource::kActivity ? short_kernel_name(name) : name);
 }
 
 // Kernels launched and not yet started, and how long each launch waits for its kernel.

@@ -3,7 +3,10 @@
 // What the rooms found in a trace, on its time (report/document/timeline.h). What each track shows
 // and to which number of the report its slices sum is in docs/formats/perfetto.md.
 
+#include <vector>
+
 #include "flow/flow.h"
+#include "flow/path_parts.h"
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
@@ -23,7 +26,8 @@ struct TimelineRooms {
   const FusionReport& fusion;
   const TaxReport& tax;
   const LevelsReport& levels;
-  const TelemetryReport* telemetry = nullptr;  // absent: no log beside the trace
+  const TelemetryReport* telemetry = nullptr;    // absent: no log beside the trace
+  const std::vector<PathSlice>* path = nullptr;  // the critical path; absent: no track of it
 };
 
 Timeline trace_timeline(const Trace& trace, const Links& links, const Windows& windows,

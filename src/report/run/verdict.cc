@@ -52,6 +52,13 @@ std::vector<std::string> run_words(const LaunchReport& launch) {
   return sentences;
 }
 
+std::string lever_gain_words(const Lever& lever) {
+  return (lever.predicted ? "" : "at most ") + format_ns(lever.gain_ns) + ", " +
+         (lever.predicted ? format_share(lever.share_of_window)
+                          : format_upper_share(lever.share_of_window)) +
+         " of the window";
+}
+
 bool has_kernels(const Trace& trace) {
   const std::vector<ActivityKind>& kinds = trace.activities.kind;
   return std::find(kinds.begin(), kinds.end(), ActivityKind::kKernel) != kinds.end();

@@ -146,13 +146,8 @@
   R(share_of_e2e, "of T_e2e", kShare, "") \
   U(basis, "the number that bounds it") \
   R(same_as, "also told as", kText, \
-    "the [lever](#levers) of the verdict that does the same, or more: `cheaper_host`, " \
-    "`device_work`, `communication`. What the verdict has no lever for is not advised here " \
-    "either") \
-  R(tighter, "tighter bound", kText, \
-    "whose bound is printed: `verdict` where that of `cheaper_host` and the time of `t_e2e_ns` " \
-    "outside the verdict's window, into which that lever does not look, are together smaller; " \
-    "else `tax`")
+    "the run's [lever](#levers) that does the same, or more. What the verdict has no lever for is not advised here either") \
+  U(gain_ns, "what that replay gives, and all that readers are told; `at_most_ns` is this room's own bound")
 
 // A sweep
 #define ASSAY_TAX_SWEEP_RESULTS(R, U, O) \

@@ -283,24 +283,19 @@ Table diagnosis_table(const std::vector<TaxAdvice>& advice) {
       .add(keys::share_of_e2e, [](const TaxAdvice& a) { return a.lever.share_of_e2e; })
       .add(keys::basis, [](const TaxAdvice& a) { return a.lever.basis; })
       .add(keys::same_as, [&](const TaxAdvice& a) { return or_missing(a.same_as); })
-      .add(keys::tighter, [&](const TaxAdvice& a) { return or_missing(a.tighter); });
+      .add(keys::gain_ns, [](const TaxAdvice& a) { return a.replayed.gain_ns; });
   return table;
 }
 
-// What to change, in the verdict's order. Device work is told by the verdict itself.
+// What to change, by what a replay gives, largest first.
 Prose diagnosis_prose(const std::vector<TaxAdvice>& advice) {
-  std::vector<TaxAdvice> ours;
-  for (const TaxAdvice& a : advice) {
-    if (a.same_as == "cheaper_host") ours.push_back(a);
-  }
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
-  for (const AdviceGroup& group : group_advice(ours)) {
-    std::string text = "at most " + format_ns(group.at_most_ns) + " (" +
-                       format_share(group.share_of_e2e) + " of wall time): ";
+  for (const AdviceGroup& group : group_advice(advice)) {
+    std::string text = lever_gain_words(group.replayed) + ": ";
     for (size_t i = 0; i < group.what.size(); ++i) {
       text += (i == 0 ? "" : i + 1 == group.what.size() ? "; or " : "; ") + group.what[i];
     }
-    prose.paragraphs.push_back(text + ". Bound: " + group.basis + ".");
+    prose.paragraphs.push_back(text + ". By " + group.replayed.basis + ".");
   }
   return prose;
 }

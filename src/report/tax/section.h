@@ -29,27 +29,21 @@ struct LayerNames {
 };
 LayerNames layer_names(TaxMode mode);
 
-// A lever of the tax room as a reader meets it.
+// A lever of the tax room as a reader meets it: what it gives is what a replay says of the same
+// change; its own bound stays beside it.
 struct TaxAdvice {
   TaxLever lever;
   std::string what;     // one sentence: what to do
   std::string same_as;  // key of the verdict's lever that does the same, or more
-  std::string tighter;  // whose bound is told, the smaller one: "tax", "verdict"
+  Lever replayed;       // that lever
 };
 // levers: of the verdict, in its order. What the verdict has no lever for is not advised, so that
-// no two sections advise against each other; of an undecided run nothing is. outside_ns: wall time
-// that the verdict's levers do not look into.
-std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers,
-                                  int64_t outside_ns);
+// no two sections advise against each other; of an undecided run nothing is.
+std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers);
 
-// T_e2e of the whole trace less the verdict's window.
-int64_t outside_window_ns(const TaxReport& tax, const FlowReport& flow);
-
-// Levers with one bound and one reason for it, told together.
+// Advice that one replay stands for, told together.
 struct AdviceGroup {
-  int64_t at_most_ns = 0;
-  double share_of_e2e = 0;
-  std::string basis;
+  Lever replayed;
   std::vector<std::string> what;
 };
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice);

@@ -22,25 +22,29 @@ std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::k
 struct LeverWords {
   const char* key;
   const char* what;
-  const char* same_as;  // the verdict's lever that does the same, or more
+  const char* levers[2];  // keys of the run's lever that is the same change, the first that is told
 };
 
 constexpr LeverWords kLeverWords[] = {
-    {"compile", "take Python and dispatch off the path (torch.compile, larger operators)",
-     "cheaper_host"},
+    {"compile",
+     "take Python and dispatch off the path (torch.compile, larger operators)",
+     {"cheaper_host", "cuda_graph"}},
     {"library_path",
      "shorten the libraries' front end (cached algorithm choice, batched calls, fixed shapes)",
-     "cheaper_host"},
-    {"cuda_graphs", "launch by CUDA graphs or persistent kernels", "cheaper_host"},
-    {"fusion", "launch fewer kernels (fused operators, FlashAttention, torch.compile)",
-     "cheaper_host"},
-    {"faster_core", "run the launching thread on a faster CPU core (more cores change nothing)",
-     "cheaper_host"},
-    {"device_work", "make device work cheaper (larger tiles, lower precision, less memory traffic)",
-     "device_work"},
+     {"cheaper_host", nullptr}},
+    {"cuda_graphs", "launch by CUDA graphs or persistent kernels", {"cuda_graph", "cheaper_host"}},
+    {"fusion",
+     "launch fewer kernels (fused operators, FlashAttention, torch.compile)",
+     {"cheaper_host", nullptr}},
+    {"faster_core",
+     "run the launching thread on a faster CPU core (more cores change nothing)",
+     {"faster_cpu", nullptr}},
+    {"device_work",
+     "make device work cheaper (larger tiles, lower precision, less memory traffic)",
+     {"device_work", nullptr}},
     {"communication",
      "hide or shrink communication (overlap it, fewer and larger collectives, even ranks)",
-     "communication"},
+     {"communication", nullptr}},
 };
 
 const LeverWords* words_of(const std::string& key) {
@@ -188,26 +192,19 @@ std::string levers_text(const std::vector<TaxAdvice>& advice) {
     const AdviceGroup& group = groups[i];
     text += (i == 0 ? "" : "; ") + group.what.front();
     if (group.what.size() > 1) text += ", or " + group.what[1];
-    text += " (at most " + format_upper_share(group.share_of_e2e) + " of wall time)";
+    text += " (" + lever_gain_words(group.replayed) + ")";
   }
   return text.empty() ? "" : "What would change it: " + text + ".";
 }
 
-// What the verdict's lever gives at most bounds ours: it removes all that ours makes smaller.
-void bound_by(const Lever& verdict_lever, int64_t outside_ns, TaxAdvice& advice) {
-  TaxLever& lever = advice.lever;
-  const int64_t at_most_ns = verdict_lever.at_most_ns + outside_ns;
-  advice.same_as = verdict_lever.key;
-  advice.tighter = "tax";
-  // The others are of one kind of kernel: no bound for all device work.
-  if (verdict_lever.key != "cheaper_host" || at_most_ns >= lever.at_most_ns) return;
-  advice.tighter = "verdict";
-  lever.share_of_e2e *= static_cast<double>(at_most_ns) / static_cast<double>(lever.at_most_ns);
-  lever.at_most_ns = at_most_ns;
-  lever.basis = verdict_lever.basis;
-  if (outside_ns > 0) {
-    lever.basis += "; and all " + format_ns(outside_ns) + " of wall time outside its window";
+// The run's lever that is the same change, if it is told.
+const Lever* same_lever(const LeverWords& words, const std::vector<Lever>& levers) {
+  for (const char* key : words.levers) {
+    for (const Lever& lever : levers) {
+      if (key != nullptr && lever.key == key) return &lever;
+    }
   }
+  return nullptr;
 }
 
 }  // namespace
@@ -230,19 +227,14 @@ std::string hdbi_text(double hdbi) {
   return fmt::format("{:.2f}", hdbi);
 }
 
-int64_t outside_window_ns(const TaxReport& tax, const FlowReport& flow) {
-  const int64_t window_ns = flow.window.end_ns - flow.window.start_ns;
-  return std::max<int64_t>(0, tax.whole.t_e2e_ns - window_ns);
-}
-
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
   std::vector<AdviceGroup> groups;
   for (const TaxAdvice& a : advice) {
     auto same = std::find_if(groups.begin(), groups.end(), [&](const AdviceGroup& group) {
-      return group.at_most_ns == a.lever.at_most_ns && group.basis == a.lever.basis;
+      return group.replayed.key == a.replayed.key;
     });
     if (same == groups.end()) {
-      groups.push_back({a.lever.at_most_ns, a.lever.share_of_e2e, a.lever.basis, {}});
+      groups.push_back({a.replayed, {}});
       same = groups.end() - 1;
     }
     same->what.push_back(a.what);
@@ -250,19 +242,15 @@ std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice) {
   return groups;
 }
 
-std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers,
-                                  int64_t outside_ns) {
+std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vector<Lever>& levers) {
   std::vector<std::pair<size_t, TaxAdvice>> ranked;
   for (const TaxLever& lever : diagnosis.levers) {
     const LeverWords* words = words_of(lever.key);
     if (words == nullptr) continue;
-    const auto same = std::find_if(levers.begin(), levers.end(), [words](const Lever& of_verdict) {
-      return of_verdict.key == words->same_as;
-    });
-    if (same == levers.end()) continue;
-    TaxAdvice one{lever, words->what, "", ""};
-    bound_by(*same, outside_ns, one);
-    ranked.emplace_back(static_cast<size_t>(same - levers.begin()), std::move(one));
+    const Lever* same = same_lever(*words, levers);
+    if (same == nullptr) continue;
+    ranked.emplace_back(static_cast<size_t>(same - levers.data()),
+                        TaxAdvice{lever, words->what, same->key, *same});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;

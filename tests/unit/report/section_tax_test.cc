@@ -31,67 +31,50 @@ const TaxAdvice* find(const std::vector<TaxAdvice>& advice, const std::string& k
   return nullptr;
 }
 
-std::vector<Lever> verdict_levers(int64_t host_ns) {
-  return {{"cheaper_host", "", host_ns, 0.1, "replay"}, {"device_work", "", 20, 0.02, "one kind"}};
+Lever replayed(std::string key, int64_t gain_ns) {
+  return {.key = std::move(key),
+          .what = "",
+          .edit = "",
+          .gain_ns = gain_ns,
+          .share_of_window = static_cast<double>(gain_ns) / 1000,
+          .basis = "a replay"};
 }
 
 TEST(TaxAdvice, NothingIsAdvisedThatTheVerdictHasNoLeverFor) {
-  EXPECT_TRUE(tax_advice(host_diagnosis(), {}, 0).empty());
-  const auto device = tax_advice(host_diagnosis(), {{"device_work", "", 20, 0.02, "x"}}, 0);
+  EXPECT_TRUE(tax_advice(host_diagnosis(), {}).empty());
+  const auto device = tax_advice(host_diagnosis(), {replayed("device_work", 20)});
   ASSERT_EQ(device.size(), 1u);
   EXPECT_EQ(device[0].lever.key, "device_work");
 }
 
-TEST(TaxAdvice, TheSmallerBoundIsPrinted) {
-  const auto advice = tax_advice(host_diagnosis(), verdict_levers(100), 0);
+TEST(TaxAdvice, TheReplaysNumberIsToldAndTheBoundStays) {
+  const auto advice =
+      tax_advice(host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)});
   const TaxAdvice* compile = find(advice, "compile");
   ASSERT_NE(compile, nullptr);
   EXPECT_EQ(compile->same_as, "cheaper_host");
-  EXPECT_EQ(compile->tighter, "verdict");
-  EXPECT_EQ(compile->lever.at_most_ns, 100);
-  EXPECT_NEAR(compile->lever.share_of_e2e, 0.1, 1e-12);
-  EXPECT_EQ(compile->lever.basis, "replay");
-  // One kind of kernel says nothing about all device work.
-  EXPECT_EQ(find(advice, "device_work")->lever.at_most_ns, 300);
-  // Part of the host's work, so never more than a cheaper host gives.
+  EXPECT_EQ(compile->replayed.gain_ns, 100);
+  EXPECT_EQ(compile->lever.at_most_ns, 400);
+  EXPECT_EQ(find(advice, "device_work")->replayed.gain_ns, 20);
   EXPECT_EQ(find(advice, "library_path")->same_as, "cheaper_host");
-  EXPECT_EQ(find(advice, "library_path")->tighter, "tax");
-  EXPECT_EQ(find(advice, "library_path")->lever.at_most_ns, 50);
 }
 
 // 300 ns of device work are more than 100 of the host, but the host is what the verdict names.
 TEST(TaxAdvice, TheVerdictsFirstLeverComesFirst) {
-  const auto advice = tax_advice(host_diagnosis(), verdict_levers(100), 0);
+  const auto advice =
+      tax_advice(host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)});
   ASSERT_EQ(advice.size(), 4u);
   EXPECT_EQ(advice.front().lever.key, "compile");
   EXPECT_EQ(advice.back().lever.key, "device_work");
 }
 
-// The verdict looks into its window only: what a cheaper host gives outside of it is not in its
-// bound.
-TEST(TaxAdvice, TimeOutsideTheWindowIsAddedToTheVerdictsBound) {
-  const auto advice = tax_advice(host_diagnosis(), verdict_levers(100), 150);
-  const TaxAdvice* compile = find(advice, "compile");
-  EXPECT_EQ(compile->tighter, "verdict");
-  EXPECT_EQ(compile->lever.at_most_ns, 250);
-  EXPECT_NEAR(compile->lever.share_of_e2e, 0.25, 1e-12);
-  EXPECT_EQ(compile->lever.basis, "replay; and all 150 ns of wall time outside its window");
-  const auto outside = tax_advice(host_diagnosis(), verdict_levers(100), 300);
-  EXPECT_EQ(find(outside, "compile")->tighter, "tax");
-  EXPECT_EQ(find(outside, "compile")->lever.at_most_ns, 400);
-}
-
-TEST(TaxAdvice, AWiderBoundOfTheVerdictLeavesOurs) {
-  const auto advice = tax_advice(host_diagnosis(), verdict_levers(900), 0);
-  EXPECT_EQ(find(advice, "compile")->tighter, "tax");
-  EXPECT_EQ(find(advice, "compile")->lever.at_most_ns, 400);
-}
-
-TEST(TaxAdvice, LeversWithOneBoundAreToldTogether) {
-  const auto groups = group_advice(tax_advice(host_diagnosis(), verdict_levers(900), 0));
-  ASSERT_EQ(groups.size(), 3u);
-  EXPECT_EQ(groups[0].what.size(), 2u);
-  EXPECT_EQ(groups[0].at_most_ns, 400);
+TEST(TaxAdvice, OneReplayIsToldOnce) {
+  const auto groups = group_advice(
+      tax_advice(host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)}));
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].replayed.gain_ns, 100);
+  EXPECT_EQ(groups[0].what.size(), 3u);
+  EXPECT_EQ(groups[1].replayed.key, "device_work");
 }
 
 TaxReport small_report() {
