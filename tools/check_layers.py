@@ -11,7 +11,8 @@ too: it reads their sensors. It sees no room, and only cli sees it.
 
 Rooms never include each other, writers never include rooms, collectors share one wire header with
 ingest and nothing else. The Gaussian process in throughput/gp is mathematics: it knows no table, no
-model and no GPU. What a kernel is is decided in kernels/ alone: no other file holds lists of words of
+model and no GPU. Files are opened, looked at, listed, renamed and removed in base/files.cc and its
+neighbours alone, so that no such call throws and each failure names its file. What a kernel is is decided in kernels/ alone: no other file holds lists of words of
 kernel names. A third-party header stays in the folder and in as few .cc files as its line
 below says, and out of every header: what one costs to compile is paid once.
 """
@@ -61,6 +62,7 @@ THIRD_PARTY = [
     ("CLI11", r"CLI/", "cli", 1),
     ("Eigen", r"Eigen/", None, 9),
     ("Ceres", r"ceres/", "throughput/gp", 1),
+    ("<filesystem>", r"filesystem$", "base", 1),
     ("muParser", r"muParser\w*\.h", "levels", 1),
     ("libxlsxwriter", r"xlsxwriter(\.h|/)", "query", 1),
     ("XGBoost", r"xgboost/", "throughput", 1),
@@ -76,6 +78,17 @@ SECOND_FLOOR = re.compile(
     r"|\b(?:k\w*)?empty_?stream\w*\s*[=({]",
     re.MULTILINE | re.IGNORECASE,
 )
+
+# A way to files beside base/files.h: some of these throw, others say nothing when they fail.
+FILE_CALL = re.compile(
+    r"(?<![\w.>:])(?:std::|::)?(?:fopen|freopen|tmpfile|mkdtemp|mkstemp|opendir|realpath|readlink)\s*\("
+    r"|std::(?:basic_)?[io]?fstream\b"
+    r"|(?<![\w>])::(?:open|openat|creat|stat|lstat|rename|unlink|mkdir|rmdir|glob|truncate)\s*\("
+    r"|std::(?:rename|remove)\([^,()]*c_str\(\)"
+)
+FILE_HOMES = {"src/base/files.cc", "src/base/temporaries.cc", "src/base/output_file.cc"}
+# A tree is made of a JSON text only after it was asked how deep it goes: its walkers recurse.
+JSON_TREE = re.compile(r"\b[Jj]son::(?:sax_)?parse\(")
 
 # Slow to compile and rarely needed: fine in a .cc file, not in a header that everyone pays for.
 NOT_IN_HEADERS = {"iostream", "regex", "filesystem"}
@@ -147,6 +160,12 @@ def main():
             continue
         text = path.read_text(encoding="utf-8")
         problems += kernel_lists(name, text)
+        if name.startswith("src/") and name not in FILE_HOMES:
+            code = re.sub(r"//[^\n]*", "", text)
+            problems += [f"{name}: '{found.group().strip()}' is another way to files than base/files.h"
+                         for found in FILE_CALL.finditer(code)]
+        if JSON_TREE.search(text) and "nested_too_deep(" not in text:
+            problems.append(f"{name}: parses JSON into a tree without nested_too_deep() (base/json_string.h)")
         for found in SECOND_FLOOR.finditer(text) if room in ALLOWED and room != "floor" else ():
             problems.append(f"{name}: '{found.group().strip().splitlines()[0]}': the launch floor is found in floor/")
         for quote, target in INCLUDE.findall(text):

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "collect/record/clocks.h"
 
@@ -167,8 +168,22 @@ void TraceFile::take_last() {
   full_ = false;
 }
 
+void TraceFile::tell_of_failure(uint64_t monotonic_now_ns) {
+  wire::Note note = {};
+  note.code = wire::NoteCode::kWriteFailed;
+  note.monotonic = monotonic_now_ns;
+  note.value = error_;
+  note.text = next_text_++;
+  define(note.text, "cannot write " + path_ + ": " + std::strerror(error_) +
+                        "; the recording ended there, and what came after is missing");
+  add(wire::Kind::kNote, note);
+}
+
 void TraceFile::close(uint64_t monotonic_now_ns) {
+  // What no room was found for is gone; that it is gone may still fit where a whole block did not.
+  if (fd_ >= 0 && bytes_ > 0) broken_ = false;
   take_last();
+  if (error_ != 0) tell_of_failure(monotonic_now_ns);
   for (size_t reason = 0; reason < kReasons; ++reason) {
     if (lost_[reason] == 0) continue;
     wire::Lost lost = {};

@@ -63,6 +63,7 @@ class TraceFile {
   void write_block();
   bool write_all(const void* data, size_t bytes);
   void drop_block(wire::LostReason reason);
+  void tell_of_failure(uint64_t monotonic_ns);
 
   std::string path_;
   int fd_ = -1;

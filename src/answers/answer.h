@@ -2,10 +2,12 @@
 
 // What every answer is: a Document, and whether its inputs could be read whole.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "report/document/document.h"
+#include "report/flow/answer.h"
 
 namespace assay {
 
@@ -18,6 +20,9 @@ struct Answer {
 struct TraceContent {
   std::vector<std::string> verdict = {};
   std::vector<Section> sections = {};
+  std::optional<ShortAnswer> answer = {};   // what a reader sees first
+  RankOfAnswer rank = {};                   // for the answer of several
+  std::string lanes = {};                   // of the page's timeline, where a page is made
   std::vector<Item> overview = {};          // this trace's row in the table that compares several
   std::vector<ImportNote> import_log = {};  // of other files that were read beside the trace
 };

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <utility>
 
+#include "base/files.h"
 #include "report/document/import_notes.h"
 #include "report/run/section.h"
 
@@ -62,8 +62,7 @@ Section overview_section(const std::vector<std::vector<Item>>& overviews,
     table.columns.push_back({.key = item.key, .title = item.label, .unit = item.unit});
   }
   for (size_t i = 0; i < overviews.size(); ++i) {
-    Row row = {heads[i].distributed.rank, heads[i].source,
-               std::filesystem::path(heads[i].source).filename().string()};
+    Row row = {heads[i].distributed.rank, heads[i].source, file_name(heads[i].source)};
     for (const Item& item : overviews[i]) row.push_back(item.value);
     table.rows.push_back(std::move(row));
   }
@@ -96,7 +95,8 @@ void TraceSet::add(LoadedTrace loaded, TraceContent content) {
   data_lost |= has_losses(import_log);
   document.inputs.push_back({trace.source, trace_items(trace)});
   document.parts.push_back({trace.source, trace_items(trace), std::move(import_log),
-                            std::move(content.verdict), std::move(content.sections)});
+                            std::move(content.verdict), std::move(content.sections),
+                            std::move(content.answer), std::move(content.lanes)});
   overviews.push_back(std::move(content.overview));
   heads.push_back(head_of(std::move(loaded.trace)));
 }
@@ -109,6 +109,8 @@ void TraceSet::finish() {
     document.import_log = std::move(part.import_log);
     document.verdict = std::move(part.verdict);
     document.sections = std::move(part.sections);
+    document.answer = std::move(part.answer);
+    document.lanes = std::move(part.lanes);
     return;
   }
   const TrustNotes notes = rank_oddities(heads);

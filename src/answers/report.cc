@@ -10,12 +10,15 @@
 #include "answers/throughput/report.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
+#include "report/flow/answer.h"
 #include "report/flow/section.h"
 #include "report/launch/charts.h"
 #include "report/launch/section.h"
 #include "report/levels/job.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
+#include "report/run/job_answer.h"
+#include "report/run/lanes.h"
 #include "report/run/section.h"
 #include "report/run/timeline.h"
 #include "report/tax/section.h"
@@ -89,6 +92,12 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   if (outline != nullptr) *outline = rank_outline(ranks.front());
   found.job = combine_ranks(std::move(ranks));
   return found;
+}
+
+AnswerEvidence evidence_of(const LoadedTrace& loaded) {
+  const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
+  return {.data_lost = loaded.trace.log.data_lost(),
+          .iterations = whole ? 1 : loaded.windows.windows.size()};
 }
 
 // The verdict, what would change it, and what else a reader must know first.
@@ -179,6 +188,12 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict};
   const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
+  content.answer = short_answer(answer, levers, evidence_of(loaded));
+  content.rank = rank_of_answer(answer);
+  if (request.timelines) {
+    content.lanes = lane_bytes(loaded.trace, loaded.windows, found.analyses.flow,
+                               {.events = request.lane_events, .runs = request.lane_events / 2});
+  }
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(answer, levers, launch);
   content.sections.push_back(flow_section(answer, levers));
@@ -223,25 +238,34 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   }
   request.traces.inputs = inputs.traces;
   ASSAY_TRY_ASSIGN(request.captured, read_captures(request));
-  std::vector<RankLevels> ranks;
-  std::vector<RankFlow> flows;
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files(inputs.traces, Listener()));
   const bool several = files.size() > 1;
-  const auto analyze = [&](const LoadedTrace& loaded) {
+  if (request.timelines) request.lane_events /= std::max<size_t>(files.size(), 1);
+  std::vector<RankLevels> ranks;
+  std::vector<RankFlow> flows;
+  std::vector<RankOfAnswer> shown;
+  const auto analyze = [&](const LoadedTrace& loaded) -> Result<TraceContent> {
     RankFlow* flow = several ? &flows.emplace_back() : nullptr;
-    return report_content(request, loaded, &ranks.emplace_back(), flow);
+    auto content = report_content(request, loaded, &ranks.emplace_back(), flow);
+    if (content) shown.push_back(content->rank);
+    return content;
   };
   const auto conclude = [&](Document& document) {
-    if (ranks.size() > 1) conclude_job(ranks, std::move(flows), document);
+    if (ranks.size() > 1) {
+      conclude_job(ranks, std::move(flows), document, &shown);
+    }
     if (tables) add_tables(*tables, document);
   };
   return answer_traces(request.traces, "Report", analyze, conclude);
 }
 
 void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
-                  Document& document) {
+                  Document& document, const std::vector<RankOfAnswer>* shown) {
   const JobLevels job = combine_ranks(outlines);
-  if (!is_one_job(job)) return;
+  if (!is_one_job(job)) {
+    if (shown != nullptr) document.answer = side_by_side_answer(*shown);
+    return;
+  }
   const JobFlow flow(std::move(flows));
   std::vector<std::string> words = job_flow_words(flow);
   for (std::string& text : job_words(job)) words.push_back(std::move(text));
@@ -253,6 +277,7 @@ void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow>
   const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
   document.sections.insert(behind_first, std::make_move_iterator(sections.begin()),
                            std::make_move_iterator(sections.end()));
+  if (shown != nullptr) document.answer = job_answer(job, flow, *shown);
 }
 
 }  // namespace assay

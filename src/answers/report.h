@@ -29,7 +29,8 @@ struct ReportRequest {
   // What these hold: answer_report reads them.
   std::shared_ptr<const std::vector<CapturedGraph>> captured = {};
   bool everything = false;          // all rows of every table instead of what a reader bears
-  bool timelines = false;           // charts of every launch, for the page
+  bool timelines = false;           // charts of every launch and the timeline, for the page
+  size_t lane_events = 250'000;     // of that timeline; answer_report shares them among the inputs
   TelemetryRequest telemetry = {};  // logs beside the trace
   // Takes what was found, laid on each trace's time; absent: nobody asked for it.
   std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
@@ -48,8 +49,9 @@ ReportInputs sort_report_inputs(const std::vector<std::string>& inputs);
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline = nullptr, RankFlow* flow = nullptr);
 
-// Puts first what the ranks of a job say together; nothing where they are no job.
+// Puts first what the ranks of a job say together; nothing where they are no job. shown: of the
+// same traces, where the document is to have a short answer.
 void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
-                  Document& document);
+                  Document& document, const std::vector<RankOfAnswer>* shown = nullptr);
 
 }  // namespace assay

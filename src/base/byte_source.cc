@@ -1,12 +1,12 @@
 #include "base/byte_source.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "base/files.h"
 
 namespace assay {
 namespace {
@@ -36,6 +36,11 @@ Compression compression_of(const std::string& head) {
   if (head.size() >= 4 && std::memcmp(head.data(), "\x28\xb5\x2f\xfd", 4) == 0) {
     return Compression::kZstd;
   }
+  // A frame to skip, with which pzstd begins: 0x184D2A50 to 0x184D2A5F (RFC 8878, 3.1.2).
+  if (head.size() >= 4 && (head[0] & 0xF0) == 0x50 &&
+      std::memcmp(head.data() + 1, "\x2a\x4d\x18", 3) == 0) {
+    return Compression::kZstd;
+  }
   return Compression::kNone;
 }
 
@@ -46,13 +51,36 @@ struct ByteSource::Handle {
   bool owned = false;
   bool regular = false;
   uint64_t bytes = 0;
+  int64_t mtime_ns = 0;
   std::atomic<uint64_t>* counter = nullptr;
   std::string head;  // first bytes of a pipe, taken to tell the compression, given back first
 
   ~Handle() {
     if (owned) ::close(fd);
   }
+
+  // An end of the file where there was none when it was opened.
+  Error ended_early() const;
+  Status check_unchanged() const;
 };
+
+Error ByteSource::Handle::ended_early() const {
+  return {
+      ErrorCode::kIo,
+      "changed while it was read: it had " + std::to_string(bytes) +
+          " bytes when it was opened, and has fewer now; read it again when nobody writes to it",
+      "", -1};
+}
+
+Status ByteSource::Handle::check_unchanged() const {
+  if (!regular) return Ok{};
+  ASSAY_TRY_ASSIGN(const FileFacts now, file_facts(fd));
+  if (now.bytes < bytes) return ended_early();
+  if (now.bytes == bytes && now.mtime_ns == mtime_ns) return Ok{};
+  return Error{ErrorCode::kIo,
+               "changed while it was read: somebody writes to it; read it again when that is done",
+               "", -1};
+}
 
 ByteSource::ByteSource(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
 ByteSource::ByteSource(ByteSource&&) noexcept = default;
@@ -64,19 +92,18 @@ Result<ByteSource> ByteSource::open(const std::string& path) {
   if (path == "-") {
     handle->fd = STDIN_FILENO;
   } else {
-    handle->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (handle->fd < 0) return system_error("cannot open");
+    ASSAY_TRY_ASSIGN(handle->fd, open_descriptor(path));
     handle->owned = true;
   }
-  struct stat info{};
-  if (::fstat(handle->fd, &info) != 0) return system_error("cannot stat");
-  if (S_ISDIR(info.st_mode)) {
+  ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(handle->fd));
+  if (facts.kind == FileKind::kFolder) {
     return Error{ErrorCode::kInvalidArgument, "is a directory", "", -1};
   }
-  handle->regular = S_ISREG(info.st_mode);
+  handle->regular = facts.kind == FileKind::kFile;
   // A redirected file may have been read up to some point already; then it is a pipe to us.
   if (handle->regular && ::lseek(handle->fd, 0, SEEK_CUR) != 0) handle->regular = false;
-  if (handle->regular) handle->bytes = static_cast<uint64_t>(info.st_size);
+  if (handle->regular) handle->bytes = facts.bytes;
+  handle->mtime_ns = facts.mtime_ns;
   handle->head.resize(4);
   size_t filled = 0;
   while (filled < handle->head.size()) {
@@ -102,12 +129,16 @@ void ByteSource::count_reads(std::atomic<uint64_t>* counter) { handle_->counter 
 
 uint64_t ByteSource::stored_bytes() const { return handle_->bytes; }
 
+Status ByteSource::check_unchanged() const { return handle_->check_unchanged(); }
+
 ReadFn ByteSource::range(uint64_t begin, uint64_t end) const {
   return [handle = handle_.get(), at = begin, end](char* dst, size_t n) mutable -> Result<size_t> {
     const size_t want = static_cast<size_t>(std::min<uint64_t>(n, end - at));
     if (want == 0) return size_t{0};
     auto got = pread_some(handle->fd, dst, want, at);
+    if (got && *got == 0 && at < handle->bytes) return handle->ended_early();
     if (got) at += *got;
+    if (got && (*got == 0 || at == end)) ASSAY_TRY(handle->check_unchanged());
     if (got && handle->counter != nullptr)
       handle->counter->fetch_add(*got, std::memory_order_relaxed);
     return got;
@@ -124,6 +155,7 @@ ReadFn ByteSource::stream(bool ahead) {
       return take;
     }
     auto got = read_some(handle->fd, dst, n);
+    if (got && *got == 0) ASSAY_TRY(handle->check_unchanged());
     if (got && handle->counter != nullptr)
       handle->counter->fetch_add(*got, std::memory_order_relaxed);
     return got;

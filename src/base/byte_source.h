@@ -33,6 +33,9 @@ class ByteSource {
   bool seekable() const { return seekable_; }
   // Bytes as stored; 0 when unknown (pipe).
   uint64_t stored_bytes() const;
+  // Fails where a regular file has another size or time than when it was opened: what was read of
+  // it belongs to no one state. Streams and ranges say so themselves when they come to their end.
+  Status check_unchanged() const;
 
   // Adds every stored byte read from here on to *counter, which must outlive the source.
   void count_reads(std::atomic<uint64_t>* counter);

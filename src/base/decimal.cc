@@ -91,8 +91,8 @@ DecimalStatus parse_decimal(std::string_view text, int scale, int64_t& value, De
   while (p != end && is_digit(*p) && p - first < 16) integer = integer * 10 + (*p++ - '0');
   const auto integer_digits = p - first;
   if (integer_digits == 0 || integer_digits > 15) return parse_general(text, scale, value, shape);
-  int64_t scaled = integer * kPowersOfTen[scale];
   if (integer_digits + scale > 18) return parse_general(text, scale, value, shape);
+  int64_t scaled = integer * kPowersOfTen[scale];
   if (p == end) {
     value = negative ? -scaled : scaled;
     shape = {};

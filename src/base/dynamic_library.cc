@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "base/files.h"
+
 namespace assay {
 
 Result<DynamicLibrary> DynamicLibrary::open(const std::vector<std::string>& names,
@@ -15,6 +17,16 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::vector<std::string>& name
     if (reasons.empty() && reason != nullptr) reasons = reason;
   }
   return Error{ErrorCode::kUnsupported, what + " (" + reasons + ")", "", -1};
+}
+
+std::vector<std::string> libraries_beside_program(const std::string& file_name) {
+  std::vector<std::string> names;
+  for (const char* beside : {"", "lib/assay", "../lib/assay", "../lib"}) {
+    const std::string name = normal_path(joined(joined(program_folder(), beside), file_name));
+    if (file_exists(name) && check_trusted(name)) names.push_back(name);
+  }
+  names.push_back(file_name);
+  return names;
 }
 
 Result<void*> DynamicLibrary::find(const char* symbol) const {

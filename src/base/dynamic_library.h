@@ -40,4 +40,10 @@ class DynamicLibrary {
   std::string name_;
 };
 
+// Where a library that belongs to Assay may lie: beside this program, in lib/assay, ../lib/assay
+// and
+// ../lib of it. Only files that are there and that no other user could have put there; where there
+// are none, the name alone, which the system looks for.
+std::vector<std::string> libraries_beside_program(const std::string& file_name);
+
 }  // namespace assay

@@ -2,20 +2,19 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
+#include "base/files.h"
 #include "base/output_file.h"
 
 namespace assay {
 
 Status check_export(const std::string& path, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
-    std::error_code failed;
-    if (std::filesystem::equivalent(input, path, failed)) {
+    if (is_same_file(input, path)) {
       return Error{ErrorCode::kInvalidArgument, "is an input: it would be overwritten", path, -1};
     }
   }
-  if (std::filesystem::is_directory(path)) {
+  if (is_folder(path)) {
     return Error{ErrorCode::kIo, std::string("cannot write: ") + std::strerror(EISDIR), path, -1};
   }
   if (is_special_file(path)) return Ok{};

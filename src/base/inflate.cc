@@ -2,6 +2,7 @@
 
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <memory>
 #include <string>
@@ -108,6 +109,13 @@ struct GzipDecoder {
       ++state.next_in;
       --state.avail_in;
     }
+    constexpr uint8_t kFirstByte = 0x1f;
+    if (*state.next_in != kFirstByte) {
+      return Error{ErrorCode::kFormat,
+                   "bytes that are no gzip lie behind the end of its data: the file is damaged, or "
+                   "two were joined",
+                   "", static_cast<int64_t>(decoded)};
+    }
     uint8_t* const next_in = state.next_in;
     const uint32_t avail_in = state.avail_in;
     uint8_t* const next_out = state.next_out;
@@ -132,7 +140,11 @@ struct GzipDecoder {
 };
 
 struct ZstdDecoder {
-  explicit ZstdDecoder(ReadFn read) : stored{std::move(read)}, stream(ZSTD_createDStream()) {}
+  // Of windows up to 512 MiB (zstd --long=29): a frame says how much memory it wants.
+  explicit ZstdDecoder(ReadFn read) : stored{std::move(read)}, stream(ZSTD_createDStream()) {
+    constexpr int kLargestWindowBits = 29;
+    ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, kLargestWindowBits);
+  }
 
   Result<size_t> decode(char* dst, size_t n) {
     ZSTD_outBuffer out{dst, n, 0};
@@ -143,6 +155,12 @@ struct ZstdDecoder {
         if (got == 0) return end_of_input();
       }
       const size_t code = ZSTD_decompressStream(stream.get(), &out, &in);
+      if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge) {
+        return Error{ErrorCode::kUnsupported,
+                     "unsupported: zstd data with a window above 512 MiB (--long=30 or 31); "
+                     "decompress it first",
+                     "", static_cast<int64_t>(decoded)};
+      }
       if (ZSTD_isError(code)) {
         return Error{ErrorCode::kFormat,
                      std::string("zstd data is damaged: ") + ZSTD_getErrorName(code), "",

@@ -60,4 +60,23 @@ std::string json_string(std::string_view text) {
   return out;
 }
 
+bool nested_too_deep(std::string_view json) {
+  constexpr int kDeepest = 256;
+  int depth = 0;
+  bool in_string = false;
+  for (size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (in_string) {
+      if (c == '\\') ++at;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > kDeepest) return true;
+  }
+  return false;
+}
+
 }  // namespace assay

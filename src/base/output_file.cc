@@ -4,37 +4,31 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
+#include "base/files.h"
+
 namespace assay {
-namespace {
-
-// Behind a symbolic link the file itself is replaced, not the link.
-std::string target_of(const std::string& path) {
-  std::error_code failed;
-  if (!std::filesystem::is_symlink(path, failed)) return path;
-  const auto target = std::filesystem::weakly_canonical(path, failed);
-  return failed ? path : target.string();
-}
-
-}  // namespace
-
-bool is_special_file(const std::string& path) {
-  std::error_code failed;
-  const auto kind = std::filesystem::status(path, failed).type();
-  return kind == std::filesystem::file_type::fifo || kind == std::filesystem::file_type::socket ||
-         kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::block;
-}
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
-  if (path == "-") return OutputFile(stdout, "standard output", "", "");
-  const bool direct = is_special_file(path);
-  const std::string target = direct ? path : target_of(path);
-  const std::string temporary = direct ? "" : target + ".tmp-" + std::to_string(::getpid());
-  std::FILE* file = std::fopen(direct ? path.c_str() : temporary.c_str(), "wb");
+  if (path == "-") return OutputFile(stdout, "standard output", "", Temporary());
+  if (is_special_file(path)) {
+    ASSAY_TRY_ASSIGN(FileHandle file, open_file(path, "wb"));
+    return OutputFile(file.release(), path, path, Temporary());
+  }
+  auto target = link_target(path);
+  if (!target) return target.take_error();
+  int descriptor = -1;
+  auto temporary = temporary_beside(*target, descriptor);
+  if (!temporary) {
+    Error error = temporary.take_error();
+    error.file = path;
+    return error;
+  }
+  std::FILE* file = ::fdopen(descriptor, "wb");
   const int code = errno;
-  OutputFile output(file, path, target, temporary);
+  if (file == nullptr) ::close(descriptor);
+  OutputFile output(file, path, *std::move(target), *std::move(temporary));
   if (file == nullptr) return output.failed(code);
   return output;
 }
@@ -47,9 +41,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       reader_gone_(other.reader_gone_) {}
 
 OutputFile::~OutputFile() {
-  if (file_ == nullptr || file_ == stdout) return;
-  std::fclose(file_);
-  if (!temporary_.empty()) std::remove(temporary_.c_str());
+  if (file_ != nullptr && file_ != stdout) std::fclose(file_);
 }
 
 Error OutputFile::failed(int code) const {
@@ -57,7 +49,7 @@ Error OutputFile::failed(int code) const {
 }
 
 Status OutputFile::failed_or_gone() {
-  reader_gone_ = temporary_.empty() && errno == EPIPE;
+  reader_gone_ = is_direct() && errno == EPIPE;
   return reader_gone_ ? Status(Ok{}) : Status(failed(errno));
 }
 
@@ -69,7 +61,7 @@ Status OutputFile::write(std::string_view text) {
 // 0, or the error's number. Standard output stays open.
 int OutputFile::close() {
   if (file_ == stdout) return 0;
-  const bool synced = temporary_.empty() || ::fsync(::fileno(file_)) == 0;
+  const bool synced = is_direct() || ::fsync(::fileno(file_)) == 0;
   const int code = errno;
   if (std::fclose(std::exchange(file_, nullptr)) != 0) return errno;
   return synced ? 0 : code;
@@ -79,11 +71,11 @@ Status OutputFile::finish() {
   if (reader_gone_) return Ok{};
   if (std::fflush(file_) != 0) return failed_or_gone();
   int code = close();
-  if (temporary_.empty()) return code == 0 || code == EPIPE ? Status(Ok{}) : failed(code);
-  if (code == 0 && std::rename(temporary_.c_str(), target_.c_str()) != 0) code = errno;
-  if (code == 0) return Ok{};
-  std::remove(temporary_.c_str());
-  return failed(code);
+  if (is_direct()) return code == 0 || code == EPIPE ? Status(Ok{}) : failed(code);
+  if (code == 0 && std::rename(temporary_.path().c_str(), target_.c_str()) != 0) code = errno;
+  if (code != 0) return failed(code);
+  temporary_.keep();
+  return Ok{};
 }
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/temporaries.h"
 
 namespace assay {
 
@@ -18,33 +19,31 @@ class OutputFile {
   static Result<OutputFile> open(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  ~OutputFile();  // without finish() nothing is left
+  ~OutputFile();  // without finish(), or where a signal ends the process, nothing is left
 
   // That the reader of a pipe has gone is no failure, but the rest need not be made.
   Status write(std::string_view text);
   bool reader_gone() const { return reader_gone_; }
   Status finish();
   // Where the file lies until then, for those who have to write it by name; empty: nowhere else.
-  const std::string& temporary() const { return temporary_; }
+  const std::string& temporary() const { return temporary_.path(); }
 
  private:
-  OutputFile(std::FILE* file, std::string path, std::string target, std::string temporary)
+  OutputFile(std::FILE* file, std::string path, std::string target, Temporary temporary)
       : file_(file),
         path_(std::move(path)),
         target_(std::move(target)),
         temporary_(std::move(temporary)) {}
   Error failed(int code) const;
   Status failed_or_gone();
+  bool is_direct() const { return temporary_.path().empty(); }
   int close();
 
   std::FILE* file_;
   std::string path_;
-  std::string target_;     // what a symbolic link leads to
-  std::string temporary_;  // empty: written to directly
+  std::string target_;   // what a symbolic link leads to
+  Temporary temporary_;  // none: written to directly
   bool reader_gone_ = false;
 };
-
-// A pipe, a socket or a device.
-bool is_special_file(const std::string& path);
 
 }  // namespace assay

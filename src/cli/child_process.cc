@@ -3,15 +3,15 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
+
+#include "base/files.h"
 
 extern char** environ;
 
@@ -66,20 +66,6 @@ Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_ou
   if (code != 0) return cannot_run(argv[0], code);
   result.exit_code = wait_for(child);
   return result;
-}
-
-std::string own_path() {
-  std::error_code failed;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return failed ? "" : path.string();
-}
-
-std::string own_folder() { return std::filesystem::path(own_path()).parent_path().string(); }
-
-bool is_program(const std::string& path) {
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-         ::access(path.c_str(), X_OK) == 0;
 }
 
 std::string find_on_path(const std::string& name) {

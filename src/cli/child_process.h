@@ -24,11 +24,7 @@ Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_ou
 // Waits for the end of a child; its exit code, 128 + signal when a signal ended it.
 int wait_for(pid_t child);
 
-// The folder that this program lies in; empty when the system does not tell.
-std::string own_folder();
-std::string own_path();
 // An executable file of that name on PATH; empty when there is none.
 std::string find_on_path(const std::string& name);
-bool is_program(const std::string& path);
 
 }  // namespace assay

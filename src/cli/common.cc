@@ -8,10 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "base/export_file.h"
+#include "base/files.h"
+#include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output_format.h"
@@ -19,19 +20,26 @@
 #include "cli/workbook_file.h"
 #include "ingest/formats.h"
 #include "report/document/text.h"
+#include "report/document/units.h"
 #include "report/writers/writers.h"
 
 namespace assay {
 namespace {
 
-int terminal_width() {
+int terminal_width(int where_none) {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   if (const char* columns = std::getenv("COLUMNS")) {
     if (const int width = std::atoi(columns); width > 0) return width;
   }
-  return 100;
+  return where_none;
 }
+
+}  // namespace
+
+size_t help_width() { return static_cast<size_t>(terminal_width(80)); }
+
+namespace {
 
 bool wants_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -48,9 +56,16 @@ TerminalOptions terminal_options(const CommonOptions& options) {
   const bool to_screen = options.output == "-" && ::isatty(STDOUT_FILENO) != 0;
   const char* no_color = std::getenv("NO_COLOR");
   const bool refused = no_color != nullptr && *no_color != '\0';
-  terminal.width = options.width > 0 ? options.width : terminal_width();
+  terminal.full = options.full;
+  terminal.quiet = options.quiet;
+  terminal.width = options.width > 0 ? options.width : terminal_width(options.full ? 100 : 80);
   terminal.color = options.color == "always" || (options.color == "auto" && to_screen && !refused);
-  terminal.utf8 = wants_utf8();
+  terminal.utf8 = !options.ascii && wants_utf8();
+  const char* depth = std::getenv("COLORTERM");
+  terminal.truecolor = depth != nullptr &&
+                       (std::strcmp(depth, "truecolor") == 0 || std::strcmp(depth, "24bit") == 0);
+  const char* theme = std::getenv("ASSAY_THEME");
+  terminal.light = theme != nullptr && std::strcmp(theme, "light") == 0;
   return terminal;
 }
 
@@ -68,7 +83,7 @@ Status write_text(const std::string& text, const std::string& path) {
 
 std::string output_extension(const std::string& path) {
   if (path == "-") return "";
-  std::string extension = std::filesystem::path(path).extension().string();
+  std::string extension = extension_of(path);
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return extension;
 }
@@ -110,15 +125,14 @@ namespace {
 
 // A "Key:  123 kB" line of /proc/self/status; 0 where there is none.
 long status_kb(const char* key) {
-  std::FILE* file = std::fopen("/proc/self/status", "r");
-  if (file == nullptr) return 0;
+  const auto file = open_file("/proc/self/status", "r");
+  if (!file) return 0;
   char line[256];
   long value = 0;
   const size_t length = std::strlen(key);
-  while (std::fgets(line, sizeof(line), file) != nullptr) {
+  while (std::fgets(line, sizeof(line), file->get()) != nullptr) {
     if (std::strncmp(line, key, length) == 0) value = std::atol(line + length + 1);
   }
-  std::fclose(file);
   return value;
 }
 
@@ -128,16 +142,19 @@ void add_window_option(Verb& verb, CommonOptions& options) {
   verb.option("--window", options.window,
               "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
               "stand for any characters): annotations, else operators, else Python frames")
-      .called("GLOB");
+      .called("GLOB")
+      .common();
 }
 
 void add_reading_options(Verb& verb, CommonOptions& options) {
   options.listener = terminal_listener(options);
   verb.option("--threads", options.threads, "threads for reading; 0 = all processors")
-      .between(0, 1024);
+      .between(0, 1024)
+      .common();
   verb.flag("--allow-truncated", options.allow_truncated,
-            "read what lies before the cut of a truncated file instead of refusing it");
-  verb.flag("--strict", options.strict, "leave with 3 when data was lost on import");
+            "read what lies before the cut of a truncated file instead of refusing it")
+      .common();
+  verb.flag("--strict", options.strict, "leave with 3 when data was lost on import").common();
 }
 
 void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
@@ -150,23 +167,30 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
     verb.option("--kernels", options.kernels,
                 "what kernels are, where the built-in table does not know their names "
                 "(docs/formats/kernels.md)")
-        .called("FILE");
+        .called("FILE")
+        .common();
     verb.flag("--cache{auto}", options.cache,
               "keep a cached form of every trace read, and open that the next time; --cache=DIR "
               "names the folder, else ~/.cache/assay")
-        .called("[=DIR]");
+        .called("[=DIR]")
+        .common();
   }
   verb.option("--format", options.format,
               "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
               "ends with, else terminal")
-      .suggests({"terminal", "json", "csv", "md", "html", "xlsx"});
+      .suggests({"terminal", "json", "csv", "md", "html", "xlsx"})
+      .common();
   verb.option("-o,--output", options.output, "write to this file instead of standard output")
-      .called("FILE");
+      .called("FILE")
+      .common();
   verb.option("--color", options.color, "auto, always or never")
       .one_of({"auto", "always", "never"})
-      .shows_default();
+      .shows_default()
+      .common();
   verb.option("--width", options.width, "columns of the terminal output; 0 = the terminal's")
-      .between(0, 10000);
+      .between(0, 10000)
+      .common();
+  verb.flag("--ascii", options.ascii, "no characters beyond ASCII in the terminal output").common();
   add_reading_options(verb, options);
   verb.flag("--perf", options.perf, "time and memory per phase on standard error").hidden();
 }
@@ -250,8 +274,27 @@ int write_answer(Result<Document> document, const CommonOptions& options) {
   return write_document(*document, options, data_lost);
 }
 
+namespace {
+
+// The answer is printed although the document went to a file, whose name is told.
+Status tell_of_file(const Document& document, const CommonOptions& options) {
+  const auto facts = file_facts(options.output);
+  if (!facts || facts->kind != FileKind::kFile) return Ok{};
+  CommonOptions screen = options;
+  screen.output = "-";
+  ASSAY_TRY(write_text(write_answer_text(*document.answer, terminal_options(screen)), "-"));
+  fmt::print(stderr, "assay: wrote {} ({})\n", clean_text(options.output),
+             format_bytes(static_cast<int64_t>(facts->bytes)));
+  return Ok{};
+}
+
+}  // namespace
+
 int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
-  const Status written = write_as_asked(document, options);
+  Status written = write_as_asked(document, options);
+  if (written && document.answer && options.output != "-") {
+    written = tell_of_file(document, options);
+  }
   if (!written) return fail(written.error());
   return exit_code_of_loss(data_lost, options, "see the import log");
 }
@@ -264,6 +307,22 @@ int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* 
 
 Status write_output(const std::string& text, const std::string& path) {
   return write_text(text, path);
+}
+
+int fail_in_lines(const Error& error) {
+  const std::string message = error.describe();
+  std::string shown;
+  for (size_t begin = 0; begin <= message.size();) {
+    const size_t end = std::min(message.find('\n', begin), message.size());
+    const std::string line = clean_text(std::string_view(message).substr(begin, end - begin));
+    begin = end + 1;
+    // DuckDB says some places twice.
+    const bool again = line.starts_with("LINE ") && shown.find("\n" + line) != std::string::npos;
+    if (again) break;
+    if (!line.empty()) shown += (shown.empty() ? "" : "\n") + line;
+  }
+  fmt::print(stderr, "assay: {}\n", shown);
+  return kExitError;
 }
 
 int fail(const Error& error) {

@@ -27,7 +27,10 @@ struct CommonOptions : TraceRequest {
   std::string format = {};  // empty = as the output's name ends, else terminal
   std::string output = "-";
   std::string color = "auto";
-  int width = 0;  // 0 = the terminal's, else 100
+  int width = 0;  // 0 = the terminal's, else 80 for the short answer and 100 for tables
+  bool ascii = false;
+  bool full = true;    // every section; only `report` has a short answer
+  bool quiet = false;  // of a short answer the verdict alone
   bool strict = false;
   bool perf = false;
 };
@@ -65,5 +68,7 @@ int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* 
 Status write_output(const std::string& text, const std::string& path);
 // Says what went wrong on stderr; returns kExitError.
 int fail(const Error& error);
+// The same of a message whose lines matter: where in a statement a mistake is.
+int fail_in_lines(const Error& error);
 
 }  // namespace assay

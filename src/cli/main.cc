@@ -1,12 +1,19 @@
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
 
+#include "base/files.h"
+#include "base/temporaries.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/output_guard.h"
@@ -14,6 +21,24 @@
 #include "cli/version.h"
 
 namespace {
+
+// What `assay --help` says; the footer follows; check_options.py holds every verb in it.
+constexpr const char* kOverview =
+    R"(assay: where a GPU run's time and energy went, and what would change it
+
+  assay trace.json.gz                   the answer, on one screen
+  assay trace.json.gz -o report.html    the page: timeline, causes, levers
+  assay traces/                         a job: who is late
+  assay diff before.json.gz after.json.gz
+  assay example                         write a small trace to try it on
+
+Ask      report  diff  explain  sql
+Rooms    launch  bound  fuse  tax  levels  power  throughput
+Record   record  sample  replay  null-kernel
+Files    info  export  cache  example  options
+
+assay VERB --help    assay explain WORD    assay --version
+)";
 
 const std::terminate_handler kTerminate = std::get_terminate();
 
@@ -34,19 +59,66 @@ const std::terminate_handler kTerminate = std::get_terminate();
   std::abort();
 }
 
+// Descriptors that the caller closed are taken, so that no file of ours is written to as if it were
+// the screen: who reads or writes there is told so.
+void take_closed_descriptors() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(number, F_GETFD) >= 0) continue;
+    // The lowest free number is this one. Opened the wrong way round: every use fails.
+    if (!assay::hold_descriptor(number != STDOUT_FILENO)) return;
+  }
+}
+
+#ifdef __GLIBC__
+// What is said on a screen that is gone or full is lost, and the work goes on: nothing that prints
+// there need ask.
+ssize_t write_if_possible(void*, const char* text, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t got = ::write(STDERR_FILENO, text + done, bytes - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return static_cast<ssize_t>(bytes);
+}
+
+void make_stderr_unfailing() {
+  cookie_io_functions_t functions = {};
+  functions.write = write_if_possible;
+  std::FILE* const screen = ::fopencookie(nullptr, "w", functions);
+  if (screen == nullptr) return;
+  std::setvbuf(screen, nullptr, _IONBF, 0);
+  stderr = screen;
+}
+#else
+void make_stderr_unfailing() {}
+#endif
+
+// Help and the version went to standard output by themselves.
+int told() {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::cout.good()) return assay::kExitFine;
+  if (errno == EPIPE) return assay::kExitFine;
+  return assay::fail({assay::ErrorCode::kIo, std::string("cannot write: ") + std::strerror(errno),
+                      "standard output", -1});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::set_terminate(end_without_memory);
+  take_closed_descriptors();
+  make_stderr_unfailing();
   // A reader that stops early (| head) must not kill us before we can call it success.
   std::signal(SIGPIPE, SIG_IGN);
   // Nor must a limit on the size of files: it is reported like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
+  assay::remove_temporaries_on_signals();
   assay::CommandLine line(
       "assay",
       "assay takes a GPU run apart: where its time went, whose fault that is, what would change "
       "it, and how sure we are.",
-      std::string("assay ") + assay::kVersion);
+      std::string("assay ") + assay::kVersion, kOverview);
   assay::Verb& app = line.root();
   app.needs_a_verb();
   app.footer(
@@ -56,6 +128,8 @@ int main(int argc, char** argv) {
   assay::add_report_verb(app, exit_code);
   assay::add_why_verb(app, exit_code);
   assay::add_whatif_verb(app, exit_code);
+  assay::add_explain_verb(app, exit_code);
+  assay::add_example_verb(app, exit_code);
   assay::add_launch_verb(app, exit_code);
   assay::add_bound_verb(app, exit_code);
   assay::add_fuse_verb(app, exit_code);
@@ -73,11 +147,11 @@ int main(int argc, char** argv) {
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
   assay::add_options_verb(app, exit_code);
-  switch (line.parse(argc, argv, assay::refuse_outputs_over_inputs)) {
+  switch (line.parse(argc, argv, "report", assay::refuse_outputs_over_inputs)) {
     case assay::CommandLine::End::kRan:
       return exit_code;
     case assay::CommandLine::End::kTold:
-      return assay::kExitFine;
+      return told();
     case assay::CommandLine::End::kRefused:
       return assay::kExitError;
   }

@@ -4,6 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <utility>
+
+#include "base/closest_word.h"
+#include "base/files.h"
+#include "cli/help.h"
+#include "report/document/text.h"
 
 namespace assay {
 
@@ -114,6 +120,11 @@ Option& Option::shows_default() {
 
 Option& Option::hidden() {
   parsed_->group("");
+  return *this;
+}
+
+Option& Option::common() {
+  is_common_ = true;
   return *this;
 }
 
@@ -234,6 +245,17 @@ void Verb::footer(const std::string& text) {
   parsed_->footer(text);
 }
 
+Verb& Verb::example(const std::string& command, const std::string& sentence) {
+  constexpr size_t kSentenceAt = 46;
+  std::string line = command;
+  if (!sentence.empty()) {
+    line += std::string(line.size() + 2 > kSentenceAt ? 2 : kSentenceAt - line.size(), ' ');
+    line += sentence;
+  }
+  examples_.push_back(std::move(line));
+  return *this;
+}
+
 void Verb::run(const std::function<void()>& action) { parsed_->callback(action); }
 
 namespace {
@@ -267,6 +289,7 @@ OptionFacts Verb::facts_of(const CLI::Option& parsed) const {
   if (kept == options_.end()) return facts;  // --help and --version, which the library adds
   facts.words = (*kept)->words_;
   facts.limits = (*kept)->limits_;
+  facts.is_common = (*kept)->is_common_;
   const bool is_flag = parsed.get_expected_min() == 0 && !facts.is_input;
   facts.value_is_optional = is_flag && (*kept)->value_.rfind("[=", 0) == 0;
   if (facts.value_is_optional) {
@@ -284,6 +307,7 @@ VerbFacts Verb::facts(const std::string& above) const {
   facts.name = is_program ? "" : above + parsed_->get_name();
   facts.sentence = parsed_->get_description();
   facts.footer = footer_;  // the library's passes on to the verbs below
+  facts.examples = examples_;
   const CLI::App& read_only = *parsed_;
   for (const CLI::Option* option : read_only.get_options()) {
     facts.options.push_back(facts_of(*option));
@@ -307,23 +331,149 @@ void collect_given(const CLI::App& verb, std::vector<GivenOption>& given) {
 }  // namespace
 
 CommandLine::CommandLine(const std::string& name, const std::string& sentence,
-                         const std::string& version)
-    : app_(std::make_unique<CLI::App>(sentence, name)), root_(std::make_unique<Verb>(*app_)) {
-  app_->set_version_flag("--version", version);
+                         const std::string& version, std::string overview)
+    : overview_(std::move(overview)),
+      app_(std::make_unique<CLI::App>(sentence, name)),
+      root_(std::make_unique<Verb>(*app_)) {
+  app_->formatter_fn([this](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
+    return page_of(*app);
+  });
+  app_->set_version_flag("-V,--version", version);
 }
 
 CommandLine::~CommandLine() = default;
 
+std::string CommandLine::page_of(const CLI::App& app) const {
+  std::vector<std::string> path;  // innermost first
+  for (const CLI::App* at = &app; at->get_parent() != nullptr; at = at->get_parent()) {
+    path.push_back(at->get_name());
+  }
+  VerbFacts verb = root_->facts();
+  if (path.empty()) return overview_ + verb.footer + "\n";
+  while (!path.empty()) {
+    const auto below = std::find_if(verb.verbs.begin(), verb.verbs.end(), [&](const VerbFacts& v) {
+      return v.name.substr(v.name.rfind(' ') + 1) == path.back();
+    });
+    if (below == verb.verbs.end()) break;
+    VerbFacts found = std::move(*below);
+    verb = std::move(found);
+    path.pop_back();
+  }
+  return help_page(verb, app_->get_name(), help_width());
+}
+
+namespace {
+
+std::vector<std::string> names_of_verbs(const VerbFacts& verb) {
+  std::vector<std::string> names;
+  for (const VerbFacts& below : verb.verbs)
+    names.push_back(below.name.substr(below.name.rfind(' ') + 1));
+  return names;
+}
+
+bool is_path(const std::string& text) {
+  return text == "-" || text.find_first_of("*?[./") != std::string::npos || file_exists(text);
+}
+
+bool asks_for_help(const std::string& text) {
+  return text == "-h" || text == "--help" || text == "-V" || text == "--version";
+}
+
+// The verb that the words name, and how many of them.
+std::pair<const VerbFacts*, size_t> verb_named(const VerbFacts& program,
+                                               const std::vector<std::string>& words) {
+  const VerbFacts* verb = &program;
+  size_t used = 0;
+  for (; used < words.size(); ++used) {
+    const VerbFacts* below = nullptr;
+    for (const VerbFacts& one : verb->verbs) {
+      if (one.name.substr(one.name.rfind(' ') + 1) == words[used]) below = &one;
+    }
+    if (below == nullptr) break;
+    verb = below;
+  }
+  return {verb, used};
+}
+
+std::string did_you_mean(const std::string& typed, const std::vector<std::string>& known) {
+  const std::string near = closest_word(typed, known);
+  return near.empty() ? "" : "; did you mean '" + near + "'?";
+}
+
+// The words as the parser is to see them; an error where none of them is known.
+Result<std::vector<std::string>> meant_words(std::vector<std::string> words,
+                                             const VerbFacts& program,
+                                             const std::string& default_verb) {
+  if (words.empty()) return std::vector<std::string>{"--help"};
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.push_back("--help");
+    if (words.size() == 1) return words;
+  }
+  if (asks_for_help(words.front())) return words;
+  const auto [verb, used] = verb_named(program, words);
+  if (used == 0) {
+    const std::string& first = words.front();
+    if (first.starts_with("-") || is_path(first)) {
+      words.insert(words.begin(), default_verb);
+      return words;
+    }
+    return Error{ErrorCode::kInvalidArgument,
+                 "no verb or file '" + clean_text(first) + "'" +
+                     did_you_mean(first, names_of_verbs(program)),
+                 "", -1};
+  }
+  if (!verb->verbs.empty() && used < words.size() && !words[used].starts_with("-")) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "no verb '" + clean_text(words[used]) + "' of " + verb->name +
+                     did_you_mean(words[used], names_of_verbs(*verb)),
+                 "", -1};
+  }
+  return words;
+}
+
+// The options that were typed and are none, each with what was probably meant.
+std::string unknown_options(const std::vector<std::string>& words, const VerbFacts& program) {
+  const auto [verb, used] = verb_named(program, words);
+  std::vector<std::string> known;
+  for (const OptionFacts& option : verb->options) {
+    for (const std::string& name : option.names) known.push_back(name);
+  }
+  std::string text;
+  for (size_t i = used; i < words.size() && words[i] != "--"; ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) {
+      continue;
+    }
+    const std::string near = did_you_mean(name, known);
+    if (!near.empty()) text += "no option '" + clean_text(name) + "'" + near + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
 CommandLine::End CommandLine::parse(
-    int argc, char** argv, const std::function<Status(const std::vector<GivenOption>&)>& check) {
+    int argc, char** argv, const std::string& default_verb,
+    const std::function<Status(const std::vector<GivenOption>&)>& check) {
   app_->parse_complete_callback([this, &check] {
     std::vector<GivenOption> given;
     for (const CLI::App* verb : app_->get_subcommands()) collect_given(*verb, given);
     const Status checked = check(given);
     if (!checked) throw CLI::ValidationError(checked.error().file, checked.error().message);
   });
+  const VerbFacts program = root_->facts();
+  auto words = meant_words(std::vector<std::string>(argv + 1, argv + argc), program, default_verb);
+  if (!words) {
+    fmt::print(stderr, "{}: {}\n", app_->get_name(), words.error().message);
+    return End::kRefused;
+  }
   try {
-    app_->parse(argc, argv);
+    app_->parse(std::vector<std::string>(words->rbegin(), words->rend()));
+  } catch (const CLI::ExtrasError& error) {
+    app_->exit(error);
+    fmt::print(stderr, "{}", unknown_options(*words, program));
+    return End::kRefused;
   } catch (const CLI::ParseError& error) {
     return app_->exit(error) == 0 ? End::kTold : End::kRefused;
   }

@@ -62,6 +62,8 @@ class Option {
   Option& called(const std::string& value);
   Option& shows_default();
   Option& hidden();
+  // One that every verb has: --help lists it behind the verb's own.
+  Option& common();
 
  private:
   friend class Verb;  // cli/options.h
@@ -71,6 +73,7 @@ class Option {
   std::string value_;               // its name in the manual; empty: that of its type
   std::vector<std::string> words_;  // all that are allowed; empty: not a choice between words
   std::string limits_;              // in words, e.g. "from 1 to 20"
+  bool is_common_ = false;
 };
 
 // A row of the table of options.
@@ -86,11 +89,13 @@ struct OptionFacts {
   bool is_repeatable = false;
   bool is_required = false;
   bool is_hidden = false;
+  bool is_common = false;
 };
 struct VerbFacts {
   std::string name;  // with those above it: "throughput fit"; the program's own is empty
   std::string sentence;
   std::string footer;
+  std::vector<std::string> examples;
   std::vector<OptionFacts> options;
   std::vector<VerbFacts> verbs;
 };
@@ -146,6 +151,8 @@ class Verb {
   void needs_a_verb();
   // Says it below the options in --help.
   void footer(const std::string& text);
+  // A command line as one would type it, with what it does: --help begins with them.
+  Verb& example(const std::string& command, const std::string& sentence = "");
   // What the verb does, once the whole command line was found right.
   void run(const std::function<void()>& action);
 
@@ -158,6 +165,7 @@ class Verb {
 
   CLI::App* parsed_;
   std::string footer_;
+  std::vector<std::string> examples_;
   std::vector<std::unique_ptr<Option>> options_;
   std::vector<std::unique_ptr<Verb>> verbs_;
 };
@@ -165,8 +173,9 @@ class Verb {
 // The program's command line.
 class CommandLine {
  public:
-  // version: what --version prints.
-  CommandLine(const std::string& name, const std::string& sentence, const std::string& version);
+  // version: what --version prints. overview: the program's own --help.
+  CommandLine(const std::string& name, const std::string& sentence, const std::string& version,
+              std::string overview);
   ~CommandLine();
 
   Verb& root() { return *root_; }
@@ -176,11 +185,16 @@ class CommandLine {
     kTold,     // --help or --version did
     kRefused,  // stderr says why
   };
+  // A file in place of a verb is for `default_verb`; "help VERB" is "VERB --help". What is no verb,
+  // file or option is refused with the one that was probably meant.
   // check: looks at what was typed, before a verb runs; its error refuses the command line.
-  End parse(int argc, char** argv,
+  End parse(int argc, char** argv, const std::string& default_verb,
             const std::function<Status(const std::vector<GivenOption>&)>& check);
 
  private:
+  std::string page_of(const CLI::App& app) const;
+
+  std::string overview_;
   std::unique_ptr<CLI::App> app_;
   std::unique_ptr<Verb> root_;
 };

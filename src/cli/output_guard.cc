@@ -1,12 +1,15 @@
 #include "cli/output_guard.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
+#include "ingest/formats.h"
 #include "report/document/text.h"
 
 namespace assay {
@@ -42,9 +45,56 @@ void collect(const GivenOption& option, FileNames& names) {
   }
 }
 
-bool is_one_file(const std::string& a, const std::string& b) {
-  std::error_code failed;
-  return std::filesystem::is_regular_file(a, failed) && std::filesystem::equivalent(a, b, failed);
+// Whether a file in a folder of inputs is one: what Assay itself said, and what no reader takes, is
+// not.
+bool is_read_in_folders(const std::string& path) {
+  const FileFormat* format = format_of_file(path);
+  if (format == nullptr) return false;
+  return format->family != FileFamily::kResult && format->family != FileFamily::kForeign &&
+         format->family != FileFamily::kModel;
+}
+
+bool lies_below(const std::string& path, const std::string& folder) {
+  for (std::string at = folder_of(absolute_path(path));; at = folder_of(at)) {
+    if (is_same_file(at, folder)) return true;
+    if (at == folder_of(at)) return false;
+  }
+}
+
+// Whether `read`, as it was typed, leads to the file at `written`: by its name, as one of a folder
+// or of a pattern, or as what was redirected to standard input.
+bool leads_to(const std::string& read, const std::string& written) {
+  if (read == "-") {
+    const auto input = file_facts(STDIN_FILENO);
+    const auto output = file_facts(written);
+    return input && output && input->device == output->device && input->inode == output->inode;
+  }
+  if (is_folder(read)) return lies_below(written, read) && is_read_in_folders(written);
+  if (file_exists(read)) return is_same_file(read, written);
+  if (read.find_first_of("*?[") == std::string::npos) return false;
+  const std::vector<std::string> matches = matching_files(read);
+  return std::any_of(matches.begin(), matches.end(), [&written](const std::string& match) {
+    return is_same_file(match, written) ||
+           (is_folder(match) && lies_below(written, match) && is_read_in_folders(written));
+  });
+}
+
+Error refused(const std::string& path, const char* why) {
+  return {ErrorCode::kInvalidArgument, why, clean_text(path), -1};
+}
+
+// Two outputs of one command, by their names or as files that are there.
+Status check_apart(const std::vector<std::string>& written) {
+  for (size_t i = 0; i < written.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (is_special_file(written[i]) || written[i] == "-") continue;
+      if (absolute_path(written[i]) == absolute_path(written[j]) ||
+          is_same_file(written[i], written[j])) {
+        return refused(written[i], "two outputs name this file: each would overwrite the other");
+      }
+    }
+  }
+  return Ok{};
 }
 
 }  // namespace
@@ -52,11 +102,13 @@ bool is_one_file(const std::string& a, const std::string& b) {
 Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given) {
   FileNames names;
   for (const GivenOption& option : given) collect(option, names);
+  ASSAY_TRY(check_apart(names.written));
   for (const std::string& written : names.written) {
+    if (!is_regular_file(written)) continue;
     for (const std::string& read : names.read) {
-      if (!is_one_file(written, read)) continue;
-      return Error{ErrorCode::kInvalidArgument, "is an input: it would be overwritten",
-                   clean_text(written), -1};
+      if (leads_to(read, written)) {
+        return refused(written, "is an input: it would be overwritten");
+      }
     }
   }
   return Ok{};

@@ -11,8 +11,10 @@
 namespace assay {
 
 // Fails when a file named for writing (-o, --junit, --perfetto, --freeze, --export-kernel-db) is an
-// existing file that another argument of the same command names for reading, by itself or behind
-// NAME=. Verbs that run a command of the user's are left out: what its arguments mean is not known.
+// existing file that another argument of the same command leads to: by its name or behind NAME=, as
+// one of the files of a folder or pattern, or as standard input. Fails also when two outputs name
+// one file. Verbs that run a command of the user's are left out: what its arguments mean is not
+// known.
 Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given);
 
 }  // namespace assay

@@ -11,18 +11,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <random>
 
+#include "base/files.h"
 #include "cli/child_process.h"
 #include "cli/version.h"
 #include "ingest/assaytrace/reader.h"
 
 namespace assay {
 namespace {
-
-namespace fs = std::filesystem;
 
 volatile std::sig_atomic_t child_pid = 0;
 wire::Control* control = nullptr;
@@ -134,7 +131,7 @@ class ControlFile {
     if (path_.empty()) return;
     control = nullptr;
     if (map_ != nullptr) ::munmap(map_, sizeof(wire::Control));
-    ::unlink(path_.c_str());
+    (void)remove_file(path_);
   }
   const std::string& path() const { return path_; }
 
@@ -149,25 +146,19 @@ std::string hexadecimal(uint64_t value) {
   return text.data();
 }
 
-std::string absolute(const std::string& path) {
-  std::error_code failed;
-  const fs::path full = fs::absolute(path, failed);
-  return failed ? path : full.lexically_normal().string();
-}
-
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Environment environment_for(const RecordRequest& request, const std::string& library,
                             const std::string& control_path, uint64_t session) {
   Environment variables = {{"CUDA_INJECTION64_PATH", library},
                            {"NVTX_INJECTION64_PATH", library},
-                           {"ASSAY_RECORD_OUT", absolute(request.output)},
+                           {"ASSAY_RECORD_OUT", absolute_path(request.output)},
                            {"ASSAY_RECORD_SESSION", hexadecimal(session)},
                            {"ASSAY_RECORD_VERSION", kVersion}};
   const auto add = [&variables](const char* name, const std::string& value) {
     if (!value.empty()) variables.emplace_back(name, value);
   };
-  add("ASSAY_CUPTI", request.cupti.empty() ? "" : absolute(request.cupti));
+  add("ASSAY_CUPTI", request.cupti.empty() ? "" : absolute_path(request.cupti));
   add("ASSAY_RECORD_RANGE", request.capture_range);
   add("ASSAY_RECORD_CONTROL", control_path);
   if (request.max_bytes != 0) add("ASSAY_RECORD_MAX_BYTES", std::to_string(request.max_bytes));
@@ -191,10 +182,7 @@ Status check_environment(const std::string& library) {
 }
 
 Status check_folder(const std::string& output) {
-  const std::string folder = fs::path(absolute(output)).parent_path().string();
-  if (::access(folder.c_str(), W_OK | X_OK) == 0) return Ok{};
-  return Error{ErrorCode::kIo, std::string("cannot write here: ") + std::strerror(errno), folder,
-               -1};
+  return check_writable_folder(folder_of(absolute_path(output)));
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command, const Environment& variables) {
@@ -210,30 +198,27 @@ Status check_folder(const std::string& output) {
   ::_exit(reason == ENOENT ? 127 : 126);
 }
 
-bool has_session(const fs::path& path, uint64_t session) {
+bool has_session(const std::string& path, uint64_t session) {
   wire::FileHeader header = {};
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(&header), sizeof(header));
-  return file.gcount() == static_cast<std::streamsize>(sizeof(header)) &&
-         std::memcmp(header.magic, wire::kMagic, sizeof(header.magic)) == 0 &&
+  const auto head = file_text(path, sizeof(header));
+  if (!head || head->size() != sizeof(header)) return false;
+  std::memcpy(&header, head->data(), sizeof(header));
+  return std::memcmp(header.magic, wire::kMagic, sizeof(header.magic)) == 0 &&
          header.session == session;
 }
 
 // The files of this run: OUT.PID[-n].EXTENSION with its session in the head.
 std::vector<std::string> files_of(const std::string& output, uint64_t session) {
-  const fs::path path(output);
-  const std::string stem = path.stem().string() + ".";
-  const std::string extension = path.extension().string();
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const std::string extension = extension_of(output);
+  const std::string stem = file_name(with_extension(output, "")) + ".";
+  const std::string folder = folder_of(output);
+  const auto beside = files_in(folder.empty() ? "." : folder);
   std::vector<std::string> files;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& path : beside ? *beside : std::vector<std::string>()) {
+    const std::string name = file_name(path);
     const bool named = name.starts_with(stem) && name.ends_with(extension);
-    if (!named || !has_session(entry.path(), session)) continue;
-    files.push_back(path.has_parent_path() ? entry.path().string() : name);
+    if (named && has_session(path, session)) files.push_back(folder.empty() ? name : path);
   }
-  std::sort(files.begin(), files.end());
   return files;
 }
 
@@ -241,21 +226,20 @@ std::vector<std::string> files_of(const std::string& output, uint64_t session) {
 
 Result<std::string> find_collector(const std::string& name, const char* variable) {
   const char* told = std::getenv(variable);
-  if (told != nullptr && *told != '\0') return absolute(told);
-  std::error_code failed;
-  const fs::path binary = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path folder = binary.parent_path();
-  for (const fs::path& place :
-       {folder / name, folder / ".." / "lib" / "assay" / name, folder / "lib" / "assay" / name,
-        folder / ".." / "libexec" / "assay" / name}) {
-    if (fs::exists(place, failed)) return place.lexically_normal().string();
+  if (told != nullptr && *told != '\0') return absolute_path(told);
+  const std::string folder = program_folder();
+  for (const char* beside : {"", "../lib/assay", "lib/assay", "../libexec/assay"}) {
+    const std::string place = normal_path(joined(joined(folder, beside), name));
+    if (!file_exists(place)) continue;
+    ASSAY_TRY(check_trusted(place));
+    return place;
   }
   return Error{ErrorCode::kIo,
                name +
                    " is neither beside this binary nor in ../lib/assay of it; build it, or name "
                    "it with the environment variable " +
                    variable,
-               folder.string(), -1};
+               folder, -1};
 }
 
 int signal_from_name(const std::string& name) {
@@ -278,7 +262,7 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
   if (library.empty()) {
     ASSAY_TRY_ASSIGN(library, find_collector("libassay_record.so", "ASSAY_RECORD_LIBRARY"));
   }
-  library = absolute(library);
+  library = absolute_path(library);
   if (::access(library.c_str(), R_OK) != 0) {
     return Error{ErrorCode::kIo, "cannot read the recorder", library, -1};
   }

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
+#include "base/files.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -21,7 +21,7 @@ struct CacheVerb {
 };
 
 Status check_names(const CacheVerb& verb) {
-  if (std::filesystem::exists(verb.output) && !is_columnar(verb.output)) {
+  if (file_exists(verb.output) && !is_columnar(verb.output)) {
     return Error{ErrorCode::kInvalidArgument,
                  "exists and is no .assay file: not overwritten; name another file", verb.output,
                  -1};
@@ -46,10 +46,9 @@ Status make_cache(const CacheVerb& verb) {
     ASSAY_TRY_ASSIGN(trace, load_trace(verb.input, read));
   }
   ASSAY_TRY(write_columnar(trace, stamp, verb.output));
-  std::error_code failed;
+  ASSAY_TRY_ASSIGN(const FileFacts written, file_facts(verb.output));
   fmt::print(stderr, "assay: wrote {} ({:.1f} MB, from {:.1f} MB)\n", verb.output,
-             static_cast<double>(std::filesystem::file_size(verb.output, failed)) / 1e6,
-             static_cast<double>(stamp.bytes) / 1e6);
+             static_cast<double>(written.bytes) / 1e6, static_cast<double>(stamp.bytes) / 1e6);
   return Ok{};
 }
 

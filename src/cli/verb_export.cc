@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,6 +9,8 @@
 
 #include "answers/tables.h"
 #include "base/export_file.h"
+#include "base/files.h"
+#include "base/temporaries.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/output_format.h"
@@ -23,8 +24,6 @@
 namespace assay {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct ExportVerb {
   CommonOptions common;
   ReportRequest request;
@@ -36,43 +35,29 @@ struct ExportVerb {
 class OutputFolder {
  public:
   static Result<OutputFolder> open(const std::string& path) {
-    std::error_code failed;
-    if (fs::exists(path, failed) &&
-        !(fs::is_directory(path, failed) && fs::is_empty(path, failed))) {
+    if (file_exists(path) && !is_empty_folder(path)) {
       return Error{ErrorCode::kInvalidArgument,
                    "exists and is no empty folder: an export mixes with nothing; name another one",
                    path, -1};
     }
     std::string target = path;
     while (target.size() > 1 && target.back() == '/') target.pop_back();
-    OutputFolder folder(target, target + ".tmp-" + std::to_string(::getpid()));
-    if (!fs::create_directories(folder.temporary_, failed)) {
-      return Error{ErrorCode::kIo, "cannot create: " + failed.message(), path, -1};
-    }
-    return folder;
-  }
-  OutputFolder(OutputFolder&& other) noexcept
-      : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, "")) {}
-  OutputFolder& operator=(OutputFolder&&) = delete;
-  ~OutputFolder() {
-    std::error_code ignored;
-    if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+    ASSAY_TRY_ASSIGN(Temporary temporary, temporary_folder_beside(target));
+    return OutputFolder(target, std::move(temporary));
   }
 
-  const std::string& place() const { return temporary_; }
+  const std::string& place() const { return temporary_.path(); }
   Status finish() {
-    std::error_code failed;
-    fs::rename(temporary_, path_, failed);
-    if (failed) return Error{ErrorCode::kIo, "cannot write: " + failed.message(), path_, -1};
-    temporary_.clear();
+    ASSAY_TRY(rename_file(temporary_.path(), path_));
+    temporary_.keep();
     return Ok{};
   }
 
  private:
-  OutputFolder(std::string path, std::string temporary)
+  OutputFolder(std::string path, Temporary temporary)
       : path_(std::move(path)), temporary_(std::move(temporary)) {}
   std::string path_;
-  std::string temporary_;
+  Temporary temporary_;
 };
 
 Status write_parquet(Database& database, const Relation& relation, const std::string& path) {
@@ -87,15 +72,13 @@ Status write_parquet(Database& database, const Relation& relation, const std::st
 
 // All tables of one trace into one folder.
 Status write_input(const Catalog& catalog, const std::string& format, const std::string& folder) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) return Error{ErrorCode::kIo, "cannot create: " + failed.message(), folder, -1};
+  ASSAY_TRY(make_folders(folder));
   std::unique_ptr<Database> database;
   if (format == "parquet") {
     ASSAY_TRY_ASSIGN(database, Database::open(catalog, {.allow_files = true}));
   }
   for (const Relation& relation : catalog.relations) {
-    const std::string path = (fs::path(folder) / (relation.name + "." + format)).string();
+    const std::string path = joined(folder, relation.name + "." + format);
     if (database) {
       ASSAY_TRY(write_parquet(*database, relation, path));
     } else {
@@ -111,10 +94,8 @@ Status write_input(const Catalog& catalog, const std::string& format, const std:
 Status name_folders(const std::string& place, const std::vector<std::optional<int64_t>>& told) {
   const RankNumbers ranks(told);
   for (size_t i = 0; i < told.size(); ++i) {
-    std::error_code failed;
-    const fs::path target = fs::path(place) / ("rank=" + std::to_string(ranks.of(i)));
-    fs::rename(fs::path(place) / std::to_string(i), target, failed);
-    if (failed) return Error{ErrorCode::kIo, "cannot write: " + failed.message(), place, -1};
+    const std::string target = joined(place, "rank=" + std::to_string(ranks.of(i)));
+    ASSAY_TRY(rename_file(joined(place, std::to_string(i)), target));
   }
   return Ok{};
 }

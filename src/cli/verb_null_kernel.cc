@@ -3,14 +3,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 
 #include "answers/files/floor_file.h"
 #include "base/dynamic_library.h"
 #include "base/export_file.h"
+#include "base/files.h"
+#include "base/temporaries.h"
 #include "cli/child_process.h"
 #include "cli/common.h"
 #include "cli/options.h"
@@ -24,8 +24,6 @@
 
 namespace assay {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kKernelName = "assay_null_kernel";
 // docs/formats/floor.md: what lies between is clock noise, what lies below is left out.
@@ -45,30 +43,6 @@ struct NullKernelVerb {
 struct Samples {
   std::vector<std::pair<int64_t, int64_t>> launch_ns;  // kernel start, launch time
   std::vector<std::pair<int64_t, int64_t>> duration_ns;
-};
-
-// A folder that goes with everything in it.
-class Scratch {
- public:
-  static Result<Scratch> make() {
-    std::error_code failed;
-    std::string path = (fs::temp_directory_path(failed) / "assay-null-XXXXXX").string();
-    if (failed || ::mkdtemp(path.data()) == nullptr) {
-      return Error{ErrorCode::kIo, "cannot make a temporary folder", path, -1};
-    }
-    return Scratch(path);
-  }
-  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, "")) {}
-  Scratch& operator=(Scratch&&) = delete;
-  ~Scratch() {
-    std::error_code failed;
-    if (!path_.empty()) fs::remove_all(path_, failed);
-  }
-  std::string file(const char* name) const { return (fs::path(path_) / name).string(); }
-
- private:
-  explicit Scratch(std::string path) : path_(std::move(path)) {}
-  std::string path_;
 };
 
 // One named by the environment, for tests and unusual installations, or the usual ones.
@@ -113,10 +87,8 @@ std::vector<int64_t> counted(std::vector<std::pair<int64_t, int64_t>> all, uint6
 
 // The version that a kernel module tells of itself; empty when there is none.
 std::string module_version(const char* module) {
-  std::string version;
-  std::ifstream file(std::string("/sys/module/") + module + "/version");
-  if (file) std::getline(file, version);
-  return version;
+  const auto text = file_text(std::string("/sys/module/") + module + "/version");
+  return text ? text->substr(0, text->find('\n')) : "";
 }
 
 // What nvidia-smi shows; else the CUDA version that the driver tells.
@@ -202,10 +174,10 @@ std::vector<std::string> program_words(const NullKernelVerb& verb, const std::st
 
 Status measure_nvidia(const NullKernelVerb& verb, const std::string& program,
                       const std::string& device) {
-  ASSAY_TRY_ASSIGN(const Scratch scratch, Scratch::make());
+  ASSAY_TRY_ASSIGN(const Temporary scratch, temporary_folder("assay-null-"));
   RecordRequest request;
   request.command = program_words(verb, program, "cuda", device);
-  request.output = scratch.file("null.assaytrace");
+  request.output = joined(scratch.path(), "null.assaytrace");
   request.cupti = verb.cupti;
   request.library = verb.recorder;
   ASSAY_TRY_ASSIGN(const RecordRun run, run_recorded(request));
@@ -217,7 +189,7 @@ Status measure_nvidia(const NullKernelVerb& verb, const std::string& program,
   return write_floors(verb, CollectorTracer::kCupti, nvidia_driver(facts), floors, "launch");
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string path_list(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ":") + name;
   return all;
@@ -225,11 +197,11 @@ std::string joined(const std::vector<std::string>& names) {
 
 Status measure_amd(const NullKernelVerb& verb, const std::string& program,
                    const std::string& device) {
-  ASSAY_TRY_ASSIGN(const Scratch scratch, Scratch::make());
-  const std::string output = scratch.file("null.txt");
+  ASSAY_TRY_ASSIGN(const Temporary scratch, temporary_folder("assay-null-"));
+  const std::string output = joined(scratch.path(), "null.txt");
   std::vector<std::string> words = program_words(verb, program, "hip", device);
   const std::vector<std::string> compilers = libraries("ASSAY_HIPRTC", AmdLibraries().compiler);
-  words.insert(words.end(), {joined(hip_runtimes()), joined(compilers), output});
+  words.insert(words.end(), {path_list(hip_runtimes()), path_list(compilers), output});
   ASSAY_TRY_ASSIGN(const ChildResult done, run_child(words, false));
   if (done.exit_code != 0) return not_launched(done.exit_code);
   ASSAY_TRY_ASSIGN(const HipFloors measured, read_hip_floors(output));

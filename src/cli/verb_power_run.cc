@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "answers/files/sensor_choice.h"
 #include "answers/inputs/facts.h"
+#include "base/files.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
 #include "cli/options.h"
@@ -79,9 +79,8 @@ class ProgressLine {
 // The file to keep a calibration in: as given, else the place in the cache folder.
 Result<std::string> calibration_file(const std::string& given, const DeviceFacts& facts) {
   if (!given.empty()) {
-    const std::filesystem::path folder = std::filesystem::path(given).parent_path();
-    std::error_code failed;
-    if (folder.empty() || std::filesystem::is_directory(folder, failed)) return given;
+    const std::string folder = folder_of(given);
+    if (folder.empty() || is_folder(folder)) return given;
     return Error{ErrorCode::kInvalidArgument,
                  "its folder does not exist: make it, or name a file elsewhere", given, -1};
   }
@@ -113,7 +112,7 @@ std::string record_folder(const RunVerb& verb, const std::string& workload, bool
   const std::string name = folder_name(workload);
   if (verb.record.empty()) return "assay-power-" + name;
   if (verb.workloads.size() == 1) return verb.record;
-  return (std::filesystem::path(verb.record) / name).string();
+  return joined(verb.record, name);
 }
 
 // Keeps every record as it comes.
@@ -123,19 +122,16 @@ class Keeper {
 
   // What an earlier run left there, ready to be gone on with.
   Result<std::optional<ProcedureResume>> left_over() {
-    std::error_code failed;
-    const std::filesystem::path folder = folder_;
-    if (folder_.empty() || !std::filesystem::exists(folder, failed)) {
+    if (folder_.empty() || !file_exists(folder_)) {
       return std::optional<ProcedureResume>();
     }
-    if (!std::filesystem::is_directory(folder, failed)) {
+    if (!is_folder(folder_)) {
       return Error{ErrorCode::kInvalidArgument, "is no folder", folder_, -1};
     }
-    if (std::filesystem::is_empty(folder, failed) && !failed) {
+    if (is_empty_folder(folder_)) {
       return std::optional<ProcedureResume>();
     }
-    if (!std::filesystem::exists(folder / "plan.json", failed) ||
-        !std::filesystem::exists(folder / "meta.json", failed)) {
+    if (!file_exists(joined(folder_, "plan.json")) || !file_exists(joined(folder_, "meta.json"))) {
       return Error{ErrorCode::kInvalidArgument,
                    "is not empty and holds no recording (plan.json, meta.json) to go on with: name "
                    "a new folder with --record",

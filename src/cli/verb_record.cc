@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "base/export_file.h"
+#include "base/files.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/recording.h"
@@ -18,7 +18,6 @@
 namespace assay {
 namespace {
 
-namespace fs = std::filesystem;
 using wire::Kind;
 using wire::NoteCode;
 
@@ -98,8 +97,8 @@ void report_file(const RecordedFile& file) {
                                facts.program, counts_text(facts), lost, bytes_text(facts.bytes)));
   if (!facts.closed) {
     say_of_recording(fmt::format(
-        "{}: not closed: the process was killed, crashed or still runs; what it did since the last "
-        "flush is missing",
+        "{}: not closed: the process was killed, crashed or still runs, or there was no room left "
+        "to write to; what it did since the last flush is missing",
         file.path));
   }
   std::string told;
@@ -135,17 +134,14 @@ void report_nothing() {
 
 // A recording grows in a file of its own and takes the asked name when it is whole.
 Status check_output(const std::string& output) {
-  std::error_code failed;
-  const fs::file_status there = fs::status(output, failed);
-  if (!fs::exists(there) || fs::is_regular_file(there)) return Ok{};
+  if (!file_exists(output) || is_regular_file(output)) return Ok{};
   return Error{ErrorCode::kInvalidArgument, "is no file, and a recording is not written elsewhere",
                output, -1};
 }
 
 // A file that has the asked name and is none of this run's.
 void report_older(const std::vector<RecordedFile>& files, const std::string& output) {
-  std::error_code failed;
-  if (!fs::exists(output, failed)) return;
+  if (!file_exists(output)) return;
   const bool ours = std::any_of(files.begin(), files.end(), [&output](const RecordedFile& file) {
     return file.path == output;
   });
@@ -160,19 +156,16 @@ void name_output(std::vector<RecordedFile>& files, const std::string& output) {
   if (with_work == 1) chosen = std::find_if(files.begin(), files.end(), worked);
   if (files.empty() || (with_work != 1 && files.size() != 1)) return;
   // A recording that could not be made into what was asked for keeps its own name.
-  if (fs::path(chosen->path).extension() != fs::path(output).extension()) return;
-  std::error_code failed;
-  fs::rename(chosen->path, output, failed);
-  if (!failed) chosen->path = output;
+  if (extension_of(chosen->path) != extension_of(output)) return;
+  if (rename_file(chosen->path, output)) chosen->path = output;
 }
 
 // The Chrome JSON beside the recording, which it replaces.
 Status convert(RecordedFile& file) {
   ASSAY_TRY_ASSIGN(const Trace trace, load_trace(file.path, {}));
-  const std::string path = fs::path(file.path).replace_extension(".json").string();
+  const std::string path = with_extension(file.path, ".json");
   ASSAY_TRY(export_file(path, chrome_json(trace)));
-  std::error_code failed;
-  fs::remove(file.path, failed);
+  ASSAY_TRY(remove_file(file.path));
   file.path = path;
   return Ok{};
 }
@@ -195,8 +188,8 @@ Result<int> record(RecordVerb& verb) {
   ASSAY_TRY(check_output(request.output));
   std::string asked = request.output;
   if (json) {
-    request.output = fs::path(asked).replace_extension(".assaytrace").string();
-    asked = fs::path(asked).replace_extension(".json").string();
+    request.output = with_extension(asked, ".assaytrace");
+    asked = with_extension(asked, ".json");
   }
   ASSAY_TRY_ASSIGN(const RecordRun run, run_recorded(request));
   std::vector<RecordedFile> files;

@@ -1,16 +1,15 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "answers/files/replay_cache.h"
 #include "base/export_file.h"
+#include "base/files.h"
+#include "base/temporaries.h"
 #include "cli/child_process.h"
 #include "cli/common.h"
 #include "cli/interrupt.h"
@@ -24,8 +23,6 @@
 
 namespace assay {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kCannotWrite = 3;  // of assay-replay: its results found no room
 
@@ -48,35 +45,8 @@ Error usage(std::string message) {
   return {ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// A folder that is gone when this is.
-class ScratchFolder {
- public:
-  static Result<ScratchFolder> make() {
-    std::string name = (fs::temp_directory_path() / "assay-replay-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      return Error{ErrorCode::kIo, "no folder for what comes and goes", name, -1};
-    }
-    return ScratchFolder(name);
-  }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    std::error_code failed;
-    if (!path_.empty()) fs::remove_all(path_, failed);
-  }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
-std::string build_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/assay/bin";
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? "" : std::string(home) + "/.cache/assay/bin";
-}
+// What nobody named is run only where no other user could have put it.
+bool is_own_program(const std::string& path) { return is_program(path) && check_trusted(path); }
 
 // Given, named by ASSAY_REPLAY, built before, beside this program, on PATH.
 Result<std::string> find_program(const ReplayVerb& verb) {
@@ -85,10 +55,12 @@ Result<std::string> find_program(const ReplayVerb& verb) {
     return Error{ErrorCode::kInvalidArgument, "--program: no such program", verb.program, -1};
   }
   const char* named = std::getenv("ASSAY_REPLAY");
-  for (const std::string& path :
-       {std::string(named == nullptr ? "" : named), build_folder() + "/assay-replay",
-        own_folder() + "/assay-replay", own_folder() + "/../lib/assay/assay-replay"}) {
-    if (!path.empty() && is_program(path)) return path;
+  if (named != nullptr && is_program(named)) return std::string(named);
+  const auto built = user_cache_folder("assay/bin");
+  for (const std::string& folder :
+       {built ? *built : "", program_folder(), program_folder() + "/../lib/assay"}) {
+    const std::string path = joined(folder, "assay-replay");
+    if (!folder.empty() && is_own_program(path)) return path;
   }
   const std::string found = find_on_path("assay-replay");
   if (!found.empty()) return found;
@@ -99,15 +71,13 @@ Result<std::string> find_program(const ReplayVerb& verb) {
       "one with --program or ASSAY_REPLAY");
 }
 
-// Beside the program (as tools/portable.sh lays it out), up from it in a source tree, or where it
-// is installed.
+// Beside the program (as tools/portable.sh lays it out), in the source tree that it was built in
+// (build/PRESET/assay), or where it is installed.
 std::string find_build_script() {
-  fs::path folder = own_folder();
-  for (int up = 0; up < 4 && !folder.empty(); ++up, folder = folder.parent_path()) {
-    for (const char* place : {"collect/replay/build.sh", "share/assay/collect/replay/build.sh"}) {
-      const fs::path script = folder / place;
-      if (is_program(script.string())) return script.string();
-    }
+  for (const char* place : {"collect", "../../collect", "../share/assay/collect"}) {
+    const std::string script =
+        normal_path(joined(joined(program_folder(), place), "replay/build.sh"));
+    if (is_own_program(script)) return script;
   }
   return "";
 }
@@ -119,7 +89,9 @@ int build_program(const ReplayVerb& verb) {
         usage("its sources (collect/replay) are not beside this program: run "
               "collect/replay/build.sh of Assay's source tree"));
   }
-  auto built = run_child({script, "--out", build_folder(), "--python", verb.python}, false);
+  const auto folder = user_cache_folder("assay/bin");
+  if (!folder) return fail(folder.error());
+  auto built = run_child({script, "--out", *folder, "--python", verb.python}, false);
   if (!built) return fail(built.error());
   return built->exit_code == 0 ? kExitFine : kExitError;
 }
@@ -127,8 +99,7 @@ int build_program(const ReplayVerb& verb) {
 // The program inherits it; no path has a line end in it.
 void name_libraries(const std::vector<std::string>& libraries) {
   std::string lines;
-  std::error_code failed;
-  for (const std::string& path : libraries) lines += fs::absolute(path, failed).string() + "\n";
+  for (const std::string& path : libraries) lines += absolute_path(path) + "\n";
   if (!lines.empty()) ::setenv("ASSAY_REPLAY_LIBRARIES", lines.c_str(), 1);
 }
 
@@ -163,7 +134,7 @@ struct ReplaySession {
   const ReplayPlan& plan;
   std::string program;
   ReplayFile& file;
-  const ScratchFolder& scratch;
+  const Temporary& scratch;
 };
 
 std::vector<std::string> traced_command(const ReplaySession& session, const std::string& trace,
@@ -171,7 +142,7 @@ std::vector<std::string> traced_command(const ReplaySession& session, const std:
   std::vector<std::string> argv;
   switch (session.file.head.tracer) {
     case CollectorTracer::kCupti:
-      argv = {own_path(), "record", "-o", trace, "--"};
+      argv = {program_path(), "record", "-o", trace, "--"};
       break;
     case CollectorTracer::kNsys:
       argv = {"nsys",
@@ -182,7 +153,7 @@ std::vector<std::string> traced_command(const ReplaySession& session, const std:
               "--force-overwrite=true",
               "--export=sqlite",
               "-o",
-              fs::path(trace).replace_extension()};
+              with_extension(trace, "")};
       break;
     default:
       break;
@@ -234,10 +205,12 @@ ReplayEntry entry_from(const ReplaySession& session, ReplayAnswer answer,
 Result<std::vector<ReplayEntry>> run_once(const ReplaySession& session,
                                           const std::vector<size_t>& entries,
                                           std::vector<size_t>& done) {
-  const std::string job = session.scratch.file("job"), answers = session.scratch.file("answers");
-  const std::string trace = session.scratch.file(
+  const std::string job = joined(session.scratch.path(), "job");
+  const std::string answers = joined(session.scratch.path(), "answers");
+  const std::string trace = joined(
+      session.scratch.path(),
       session.file.head.tracer == CollectorTracer::kNsys ? "trace.sqlite" : "trace.assaytrace");
-  for (const std::string& old : {answers, trace}) fs::remove(old);
+  for (const std::string& old : {answers, trace}) ASSAY_TRY(remove_file(old));
   ASSAY_TRY(export_file(job, replay_job_text(session.plan, entries, session.verb.job)));
   const auto command = traced_command(session, trace, {session.program, job, answers});
   ASSAY_TRY_ASSIGN(const ChildResult ended, run_child(command, false));
@@ -305,7 +278,7 @@ bool continues(const ReplayFile& before, const ReplayFile& now) {
 Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan& plan,
                                        const ReplayCache& cache, ReplayFile& file) {
   std::map<std::string, ReplayEntry> before;
-  if (!verb.fresh && fs::exists(verb.output)) {
+  if (!verb.fresh && file_exists(verb.output)) {
     ASSAY_TRY_ASSIGN(ReplayFile earlier, read_replay_file(verb.output));
     if (!continues(earlier, file)) {
       return Error{ErrorCode::kInvalidArgument,
@@ -399,7 +372,7 @@ Status replay(ReplayVerb verb) {
   const ReplayCache cache(file, !verb.no_cache);
   ASSAY_TRY_ASSIGN(const std::vector<size_t> open, take_known(verb, plan, cache, file));
   ASSAY_TRY(export_file(verb.output, replay_file_json(file)));
-  ASSAY_TRY_ASSIGN(const ScratchFolder scratch, ScratchFolder::make());
+  ASSAY_TRY_ASSIGN(const Temporary scratch, temporary_folder("assay-replay-"));
   ASSAY_TRY(replay_all({verb, plan, program, file, scratch}, open, cache));
   say_result(plan, file, verb.output);
   return Ok{};

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "answers/files/timeline_file.h"
 #include "answers/report.h"
+#include "base/files.h"
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
 #include "cli/options.h"
@@ -29,12 +29,9 @@ struct ReportVerb {
 
 // A timeline among the traces of a folder is no trace of it.
 void tell_of_place(const std::string& timeline, const std::vector<std::string>& inputs) {
-  namespace fs = std::filesystem;
-  const fs::path parent = fs::path(timeline).parent_path();
+  const std::string parent = folder_of(timeline);
   const auto holds = [&parent](const std::string& input) {
-    std::error_code unknown;
-    return fs::is_directory(input, unknown) &&
-           fs::equivalent(input, parent.empty() ? fs::path(".") : parent, unknown);
+    return is_folder(input) && is_same_file(input, parent.empty() ? "." : parent);
   };
   if (std::none_of(inputs.begin(), inputs.end(), holds)) return;
   fmt::print(stderr, "assay: {} lies among its traces: who reads the folder skips it\n",
@@ -78,8 +75,12 @@ int run(ReportVerb& verb) {
 void add_report_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReportVerb>();
   Verb& sub =
-      app.verb("report", "The verdict in words, the numbers behind it, and what they rest on");
+      app.verb("report", "Where the time went, what would change it, and how sure that is, on one screen");
   add_common_options(sub, verb->common, true);
+  verb->common.full = false;
+  sub.flag("--full", verb->common.full,
+           "every section on the terminal or in Markdown, instead of the answer on one screen");
+  sub.flag("-q,--quiet", verb->common.quiet, "the verdict alone").not_with("--full");
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)");
   sub.option("--capture", verb->request.captures,

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 
 #include "answers/tables.h"
+#include "base/files.h"
 #include "base/output_file.h"
 #include "cli/common.h"
 #include "cli/options.h"
@@ -261,7 +261,7 @@ int run_shell(SqlSession& session) {
   const auto settle = [&](const Status& status) {
     std::fflush(stdout);
     if (status) return;
-    const int code = fail(status.error());
+    const int code = fail_in_lines(status.error());
     if (terminal) return;
     exit_code = code;
     quit = true;
@@ -297,7 +297,7 @@ int run_command(SqlSession& session, const SqlVerb& verb) {
                       "-o takes the rows of one statement, and there are several", "", -1});
   }
   for (const std::string& sql : statements.complete) {
-    if (Status status = session.run(sql); !status) return fail(status.error());
+    if (Status status = session.run(sql); !status) return fail_in_lines(status.error());
   }
   return kExitFine;
 }
@@ -307,7 +307,7 @@ void take_command(SqlVerb& verb) {
   if (!verb.command.empty() || verb.common.inputs.size() < 2) return;
   const std::string& last = verb.common.inputs.back();
   const bool sql = last.find_first_of(" \n\t;(") != std::string::npos;
-  if (!sql || std::filesystem::exists(last)) return;
+  if (!sql || file_exists(last)) return;
   verb.command = last;
   verb.common.inputs.pop_back();
 }

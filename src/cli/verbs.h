@@ -34,6 +34,8 @@ void add_export_verb(Verb& app, int& exit_code);
 void add_cache_verb(Verb& app, int& exit_code);
 void add_whatif_verb(Verb& app, int& exit_code);
 void add_why_verb(Verb& app, int& exit_code);
+void add_explain_verb(Verb& app, int& exit_code);
+void add_example_verb(Verb& app, int& exit_code);
 void add_info_verb(Verb& app, int& exit_code);
 
 }  // namespace assay

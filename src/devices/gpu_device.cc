@@ -9,13 +9,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <sstream>
 #include <thread>
 
+#include "base/files.h"
 #include "base/try_thread.h"
 
 extern char** environ;
@@ -365,13 +365,10 @@ class GpuDevice final : public PowerDevice {
       return Error{ErrorCode::kInvalidArgument,
                    "cu: sources run on nvidia devices, hip: sources on amd devices", "", -1};
     }
-    std::ifstream file(kernel.work.file, std::ios::binary);
-    if (!file) return Error{ErrorCode::kIo, "cannot be opened", kernel.work.file, -1};
-    std::stringstream source;
-    source << file.rdbuf();
-    ASSAY_TRY_ASSIGN(const std::string image,
-                     compile_gpu_source(parts_.vendor, parts_.compiler_libraries, source.str(),
-                                        kernel.work.file));
+    ASSAY_TRY_ASSIGN(const std::string source, file_text(kernel.work.file));
+    ASSAY_TRY_ASSIGN(
+        const std::string image,
+        compile_gpu_source(parts_.vendor, parts_.compiler_libraries, source, kernel.work.file));
     void* module = nullptr;
     ASSAY_TRY(check(api().module_load(&module, image.c_str()), "loading " + kernel.work.file));
     if (api().module_function(&kernel.function, module, kernel.work.symbol.c_str()) == 0) {

@@ -1,10 +1,7 @@
-#include <glob.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <filesystem>
 
 #include "base/ascii.h"
+#include "base/files.h"
 #include "ingest/formats.h"
 #include "ingest/load.h"
 #include "ingest/text/whole_file.h"
@@ -13,19 +10,19 @@ namespace assay {
 namespace {
 
 // A results file of the same run of rocprofv3 tells the same as its kernel trace.
-bool has_results(const std::filesystem::path& kernel_trace) {
+bool has_results(const std::string& kernel_trace) {
   constexpr const char* kKernelTrace = "kernel_trace.csv";
-  std::string name = kernel_trace.filename().string();
+  std::string name = file_name(kernel_trace);
   name.resize(std::min(lower(name).find(kKernelTrace), name.size()));
   for (const char* ending : {"results.db", "results.json", "results.json.gz"}) {
-    if (std::filesystem::exists(kernel_trace.parent_path() / (name + ending))) return true;
+    if (file_exists(joined(folder_of(kernel_trace), name + ending))) return true;
   }
   return false;
 }
 
 // How a file of this name gets into a set of traces: by the first row that takes it.
-InFolder place_of(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
+InFolder place_of(const std::string& path) {
+  const std::string name = file_name(path);
   for (const FileFormat& format : file_formats()) {
     if (format.in_folder == InFolder::kNo || !has_ending(name, format)) continue;
     if (format.in_folder == InFolder::kOncePerRun && has_results(path)) return InFolder::kNo;
@@ -34,7 +31,7 @@ InFolder place_of(const std::filesystem::path& path) {
   return InFolder::kNo;
 }
 
-bool is_rocprof_file(const std::filesystem::path& path) {
+bool is_rocprof_file(const std::string& path) {
   const InFolder place = place_of(path);
   return place == InFolder::kOncePerRun || place == InFolder::kByResultsName;
 }
@@ -42,22 +39,9 @@ bool is_rocprof_file(const std::filesystem::path& path) {
 // rocprofv3 -d DIR writes DIR/host/pid_kernel_trace.csv, with passes of counters below pass_n.
 std::vector<std::string> rocprof_below(const std::string& folder) {
   constexpr int kDepth = 3;
-  std::vector<std::string> found;
-  std::error_code failed;
-  auto entry = std::filesystem::recursive_directory_iterator(folder, failed);
-  for (; !failed && entry != std::filesystem::recursive_directory_iterator();
-       entry.increment(failed)) {
-    if (entry.depth() >= kDepth) entry.disable_recursion_pending();
-    std::error_code unknown;
-    if (entry->is_regular_file(unknown) && is_rocprof_file(entry->path()))
-      found.push_back(entry->path().string());
-  }
+  std::vector<std::string> found = files_below(folder, kDepth);
+  std::erase_if(found, [](const std::string& path) { return !is_rocprof_file(path); });
   return found;
-}
-
-bool is_directory(const std::string& path) {
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 Error no_traces(const std::string& argument, std::string message) {
@@ -78,34 +62,29 @@ bool is_own_timeline(const std::string& path) {
 // folder may be another tool's.
 std::string what_is_there(const std::string& folder) {
   constexpr size_t kLooked = 64;
-  std::error_code failed;
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-    if (entry.is_regular_file(failed)) files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
+  auto listed = files_in(folder);
+  if (!listed) return {};
+  std::vector<std::string>& files = *listed;
   if (files.size() > kLooked) files.resize(kLooked);
   for (const std::string& file : files) {
     const FileFormat* format = format_of_file(file);
     if (format == nullptr || format->family == FileFamily::kTrace) continue;
-    return "; " + std::filesystem::path(file).filename().string() + " is " +
-           std::string(format->name) + ": " + std::string(format->give);
+    return "; " + file_name(file) + " is " + std::string(format->name) + ": " +
+           std::string(format->give);
   }
   return {};
 }
 
 Status append_folder(const std::string& folder, std::vector<std::string>& files,
                      std::vector<std::string>& timelines) {
-  std::error_code failed;
   std::vector<std::string> found;
   std::vector<std::string> columnar;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-    if (!entry.is_regular_file(failed)) continue;
-    const InFolder place = place_of(entry.path());
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> listed, files_in(folder));
+  for (const std::string& path : listed) {
+    const InFolder place = place_of(path);
     if (place == InFolder::kNo) continue;
-    (place == InFolder::kUnlessOthers ? columnar : found).push_back(entry.path().string());
+    (place == InFolder::kUnlessOthers ? columnar : found).push_back(path);
   }
-  if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
   const auto own = std::stable_partition(found.begin(), found.end(),
                                          [](const auto& path) { return !is_own_timeline(path); });
   const bool has_timelines = own != found.end();
@@ -131,11 +110,9 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
 }
 
 Status append_matches(const std::string& pattern, std::vector<std::string>& files) {
-  glob_t matches{};
-  const int code = ::glob(pattern.c_str(), 0, nullptr, &matches);
-  for (size_t i = 0; code == 0 && i < matches.gl_pathc; ++i) files.push_back(matches.gl_pathv[i]);
-  ::globfree(&matches);
-  if (code != 0) return no_traces(pattern, "no file matches this pattern");
+  const std::vector<std::string> matches = matching_files(pattern);
+  if (matches.empty()) return no_traces(pattern, "no file matches this pattern");
+  files.insert(files.end(), matches.begin(), matches.end());
   return Ok{};
 }
 
@@ -149,9 +126,9 @@ Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& a
     const bool pattern = argument.find_first_of("*?[") != std::string::npos;
     if (argument == "-") {
       files.push_back(argument);
-    } else if (is_directory(argument)) {
+    } else if (is_folder(argument)) {
       ASSAY_TRY(append_folder(argument, files, left_out));
-    } else if (pattern && !std::filesystem::exists(argument)) {
+    } else if (pattern && !file_exists(argument)) {
       ASSAY_TRY(append_matches(argument, files));
     } else {
       files.push_back(argument);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 #include <thread>
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "base/files.h"
 #include "ingest/columnar/file.h"
 #include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
@@ -16,7 +16,7 @@ namespace assay {
 namespace {
 
 bool has_sqlite_name(const std::string& path) {
-  const std::string extension = lower(std::filesystem::path(path).extension().string());
+  const std::string extension = lower(extension_of(path));
   return extension == ".sqlite" || extension == ".sqlite3" || extension == ".db";
 }
 
@@ -94,15 +94,20 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
     input.rest = source.stream(threads > 1);
     input.head = read_head(input.rest, kFormatHeadBytes);
   }
-  ASSAY_TRY_ASSIGN(Trace trace, load_by_content(input, options));
+  auto loaded = load_by_content(input, options);
+  // Damage that somebody writes at this moment is no damage, and what was read may be of two
+  // states.
+  ASSAY_TRY(source.check_unchanged());
+  if (!loaded) return loaded.take_error();
+  Trace& trace = *loaded;
   trace.source = path;
-  if (trace.source_bytes != 0) return trace;  // a cached form tells what holds for its source
+  if (trace.source_bytes != 0) return loaded;  // a cached form tells what holds for its source
   trace.source_bytes = source.stored_bytes() != 0 ? source.stored_bytes() : trace.content_bytes;
   if (!trace.distributed.rank) {
     const int64_t rank = rank_from_name(path);
     if (rank >= 0) trace.distributed.rank = rank;
   }
-  return trace;
+  return loaded;
 }
 
 }  // namespace
@@ -124,7 +129,7 @@ Result<Trace> load_trace(const std::string& path, const ReadOptions& options) {
 }
 
 int64_t rank_from_name(const std::string& path) {
-  std::string name = lower(std::filesystem::path(path).filename().string());
+  std::string name = lower(file_name(path));
   // A number may stand right before the endings, as may the word.
   for (const char* ending : {".zst", ".gz", ".json", ".trace", ".pt", ".sqlite", ".assaytrace"}) {
     if (name.size() > std::strlen(ending) && name.ends_with(ending))

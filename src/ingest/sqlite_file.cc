@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "base/byte_source.h"
 #include "base/decimal.h"
+#include "base/files.h"
 
 namespace assay {
 namespace {
@@ -43,10 +43,8 @@ std::string identifier(std::string_view name) {
 // A name as part of a file: URI.
 std::string uri_of(const std::string& path) {
   static constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::error_code failed;
-  const std::filesystem::path full = std::filesystem::absolute(path, failed);
   std::string uri = "file://";
-  for (const char c : failed ? path : full.string()) {
+  for (const char c : absolute_path(path)) {
     if (c == '%' || c == '?' || c == '#') {
       const auto byte = static_cast<unsigned char>(c);
       uri += '%';
@@ -80,9 +78,8 @@ Status check_length(const unsigned char (&header)[100], uint64_t bytes) {
 // With a file of either kind beside it, the database alone is not what was written.
 Status check_companions(const std::string& path) {
   for (const char* suffix : {"-wal", "-journal"}) {
-    std::error_code failed;
-    const auto bytes = std::filesystem::file_size(path + suffix, failed);
-    if (failed || bytes == 0) continue;
+    const auto facts = file_facts(path + suffix);
+    if (!facts || facts->bytes == 0) continue;
     return Error{ErrorCode::kUnsupported,
                  std::string("unfinished: changes that belong to this SQLite file lie beside it "
                              "(its name + ") +
@@ -124,10 +121,18 @@ void SqliteFile::Closer::operator()(sqlite3* connection) const { sqlite3_close_v
 bool SqliteRows::next() {
   if (!statement_) return false;
   last_ = sqlite3_step(statement_.get());
+  if (last_ == SQLITE_ROW) ++seen_;
   return last_ == SQLITE_ROW;
 }
 
 Status SqliteRows::status() const {
+  // Of a page that was overwritten with another valid one SQLite itself says nothing.
+  if (last_ == SQLITE_DONE && seen_ < expected_) {
+    return Error{ErrorCode::kFormat,
+                 "damaged: " + std::to_string(seen_) + " of " + std::to_string(expected_) +
+                     " rows of a table can be read; export it again",
+                 "", -1};
+  }
   if (!statement_ || last_ == SQLITE_ROW || last_ == SQLITE_DONE || last_ == SQLITE_OK) return Ok{};
   return damaged(last_ & 0xFF, sqlite3_errmsg(sqlite3_db_handle(statement_.get())));
 }
@@ -259,6 +264,19 @@ uint64_t SqliteFile::last_row(const std::string& table) const {
   return static_cast<uint64_t>(std::max<int64_t>(rows->integer_or(0, 0), 0));
 }
 
+int64_t SqliteFile::rows_told(const std::string& table) const {
+  // Of a key that the writer chose the numbers need not follow each other.
+  const auto found = columns_.find(table);
+  const bool has_key = std::any_of(found->second.begin(), found->second.end(),
+                                   [](const Column& column) { return column.is_key; });
+  if (has_key) return 0;
+  auto ends = prepare("SELECT min(rowid), max(rowid) FROM " + identifier(table));
+  if (!ends || !ends->next()) return 0;
+  const int64_t first = ends->integer_or(0, 0);
+  const int64_t last = ends->integer_or(1, 0);
+  return first < 1 || last < first ? 0 : last - first + 1;
+}
+
 Result<SqliteRows> SqliteFile::prepare(const std::string& sql) const {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(connection_.get(), sql.c_str(),
@@ -277,7 +295,9 @@ Result<SqliteRows> SqliteFile::rows(const std::string& table,
     if (sql.size() > 7) sql += ", ";
     sql += has_column(table, column) ? identifier(column) : "NULL";
   }
-  return prepare(sql + " FROM " + identifier(table) + " NOT INDEXED");
+  ASSAY_TRY_ASSIGN(SqliteRows rows, prepare(sql + " FROM " + identifier(table) + " NOT INDEXED"));
+  rows.expected_ = rows_told(table);
+  return rows;
 }
 
 Result<SqliteFile::Lookup> SqliteFile::lookup(const std::string& table, std::string_view key,

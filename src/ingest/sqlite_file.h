@@ -52,7 +52,9 @@ class SqliteRows {
     void operator()(sqlite3_stmt* statement) const;
   };
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;  // null: a table that is not there
-  int last_ = 0;                                        // what SQLite answered last
+  int64_t expected_ = 0;  // rows that the table's numbers tell of; 0: they tell nothing
+  int64_t seen_ = 0;
+  int last_ = 0;  // what SQLite answered last
 };
 
 class SqliteFile {
@@ -102,6 +104,8 @@ class SqliteFile {
   Status read_schema();
   Status read_columns(const std::string& table);
   Result<SqliteRows> prepare(const std::string& sql) const;
+  // How many rows there must be by the numbers that SQLite gave them; 0 where it gave none.
+  int64_t rows_told(const std::string& table) const;
 
   std::unique_ptr<sqlite3, Closer> connection_;
   std::map<std::string, std::vector<Column>, std::less<>> columns_;  // by table

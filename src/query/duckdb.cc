@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <mutex>
 
 #include "base/dynamic_library.h"
+#include "base/files.h"
 #include "query/duckdb_abi.h"
 
 namespace assay {
@@ -25,23 +25,14 @@ constexpr const char* kFileName = "libduckdb.so";
 
 // DUCKDB_ROOT first, then beside the program, then where the system looks.
 std::vector<std::string> places() {
-  namespace fs = std::filesystem;
   std::vector<std::string> names;
   if (const char* root = std::getenv("DUCKDB_ROOT"); root != nullptr && *root != '\0') {
     for (const char* below : {"", "lib", "build/release/src"}) {
-      names.push_back((fs::path(root) / below / kFileName).string());
+      names.push_back(joined(joined(root, below), kFileName));
     }
     return names;  // named by the user: no other one is meant
   }
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  if (!failed) {
-    for (const char* beside : {".", "../lib", "../lib/assay"}) {
-      names.push_back((program.parent_path() / beside / kFileName).lexically_normal().string());
-    }
-  }
-  names.emplace_back(kFileName);
-  return names;
+  return libraries_beside_program(kFileName);
 }
 
 Result<Functions> load_functions() {
@@ -321,6 +312,11 @@ class DuckRows final : public QueryRows {
 
 // ---- the database -------------------------------------------------------------------------------
 
+bool has_relation(const Catalog& catalog, std::string_view name) {
+  return std::any_of(catalog.relations.begin(), catalog.relations.end(),
+                     [name](const Relation& relation) { return relation.name == name; });
+}
+
 class DuckDatabase final : public Database {
  public:
   static Result<std::unique_ptr<Database>> make(const Catalog& catalog,
@@ -332,6 +328,11 @@ class DuckDatabase final : public Database {
       ASSAY_TRY(execute(*database, "CREATE VIEW " + sql_identifier(relation.name) +
                                        " AS SELECT * FROM " + kScan + "(" +
                                        sql_text(relation.name) + ")"));
+    }
+    if (has_relation(catalog, "activities") && !has_relation(catalog, "kernels")) {
+      ASSAY_TRY(execute(*database,
+                        "CREATE VIEW kernels AS SELECT * FROM activities "
+                        "WHERE kind = 'kernel'"));
     }
     ASSAY_TRY(execute(*database, "SET lock_configuration = true"));
     return std::unique_ptr<Database>(std::move(database));

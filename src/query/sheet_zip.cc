@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/files.h"
+
 namespace assay {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr size_t kEndBytes = 22;
 constexpr size_t kEntryBytes = 46;
 constexpr uint32_t kEndMark = 0x06054b50;
 constexpr uint32_t kEntryMark = 0x02014b50;
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
 
 uint64_t number(const unsigned char* at, size_t bytes) {
   uint64_t value = 0;
@@ -31,7 +29,8 @@ bool read_at(std::FILE* file, long offset, int whence, std::vector<unsigned char
 // Bytes of every entry, unpacked; empty when there is no whole directory.
 std::map<std::string, uint64_t> entry_sizes(const std::string& path) {
   std::map<std::string, uint64_t> sizes;
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  auto opened = open_file(path, "rb");
+  const FileHandle file = opened ? *std::move(opened) : nullptr;
   std::vector<unsigned char> end(kEndBytes);
   if (!file || !read_at(file.get(), -static_cast<long>(kEndBytes), SEEK_END, end)) return sizes;
   if (number(end.data(), 4) != kEndMark) return sizes;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/files.h"
 #include "base/json_string.h"
 #include "query/table_text.h"
 
@@ -72,12 +73,11 @@ Status write_table_file(const Relation& relation, const RelationPart& part, Tabl
   const auto failed = [&path](int code) {
     return Error{ErrorCode::kIo, std::string("cannot write: ") + std::strerror(code), path, -1};
   };
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return failed(errno);
+  ASSAY_TRY_ASSIGN(FileHandle file, open_file(path, "wb"));
   errno = 0;
-  const bool written = write_rows(relation, part, format, file);
+  const bool written = write_rows(relation, part, format, file.get());
   const int code = errno;
-  if (std::fclose(file) != 0 && written) return failed(errno);
+  if (std::fclose(file.release()) != 0 && written) return failed(errno);
   if (!written) return failed(code);
   return Ok{};
 }

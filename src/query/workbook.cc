@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "base/dynamic_library.h"
+#include "base/files.h"
 #include "query/document_relations.h"
 #include "query/sheet.h"
 #include "query/sheet_zip.h"
@@ -23,6 +24,44 @@
 namespace assay {
 namespace {
 
+// libxlsxwriter, opened when a workbook is first asked for: with it come cryptography and
+// compression that no other format needs. Its functions keep their names.
+#define ASSAY_XLSX_FUNCTIONS(use)                                                            \
+  use(format_set_align) use(format_set_bg_color) use(format_set_bold) use(format_set_bottom) \
+      use(format_set_font_color) use(format_set_font_size) use(format_set_num_format)        \
+          use(format_set_text_wrap) use(format_set_underline) use(lxw_strerror)              \
+              use(lxw_workbook_free) use(workbook_add_format) use(workbook_add_worksheet)    \
+                  use(workbook_close) use(workbook_new_opt) use(workbook_set_properties)     \
+                      use(worksheet_autofilter) use(worksheet_freeze_panes)                  \
+                          use(worksheet_set_column) use(worksheet_write_boolean)             \
+                              use(worksheet_write_number) use(worksheet_write_string)        \
+                                  use(worksheet_write_url)
+
+struct Library {
+#define ASSAY_FUNCTION(name) decltype(&::name) name;
+  ASSAY_XLSX_FUNCTIONS(ASSAY_FUNCTION)
+#undef ASSAY_FUNCTION
+};
+
+Result<Library> open_library() {
+  ASSAY_TRY_ASSIGN(
+      const DynamicLibrary file,
+      DynamicLibrary::open({"libxlsxwriter.so.4", "libxlsxwriter.so.5", "libxlsxwriter.so"},
+                           "libxlsxwriter is not here, which writes Excel workbooks: "
+                           "install it (libxlsxwriter4), or choose another format"));
+  Library library = {};
+#define ASSAY_BIND(name) ASSAY_TRY(file.bind(#name, library.name));
+  ASSAY_XLSX_FUNCTIONS(ASSAY_BIND)
+#undef ASSAY_BIND
+  return library;
+}
+
+// Used only behind check_workbooks().
+const Result<Library>& xlsx() {
+  static const Result<Library> library = open_library();
+  return library;
+}
+
 constexpr size_t kWorkbookBatchRows = 2048;
 constexpr size_t kMeasuredRows = 100;        // whose texts decide how wide a column is
 constexpr time_t kBeginOfZip = 315'532'800;  // 1 January 1980
@@ -34,24 +73,24 @@ Error failed(const std::string& what) { return {ErrorCode::kIo, "cannot write: "
 class Formats {
  public:
   explicit Formats(lxw_workbook* book) : book_(book) {
-    header_ = workbook_add_format(book);
-    format_set_bold(header_);
-    format_set_text_wrap(header_);
-    format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
-    format_set_bg_color(header_, 0xE7EDF3);
-    format_set_bottom(header_, LXW_BORDER_THIN);
-    title_ = workbook_add_format(book);
-    format_set_bold(title_);
-    format_set_font_size(title_, 16);
-    label_ = workbook_add_format(book);
-    format_set_bold(label_);
-    format_set_align(label_, LXW_ALIGN_VERTICAL_TOP);
-    wrapped_ = workbook_add_format(book);
-    format_set_text_wrap(wrapped_);
-    format_set_align(wrapped_, LXW_ALIGN_VERTICAL_TOP);
-    link_ = workbook_add_format(book);
-    format_set_font_color(link_, 0x0B57D0);
-    format_set_underline(link_, LXW_UNDERLINE_SINGLE);
+    header_ = xlsx()->workbook_add_format(book);
+    xlsx()->format_set_bold(header_);
+    xlsx()->format_set_text_wrap(header_);
+    xlsx()->format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
+    xlsx()->format_set_bg_color(header_, 0xE7EDF3);
+    xlsx()->format_set_bottom(header_, LXW_BORDER_THIN);
+    title_ = xlsx()->workbook_add_format(book);
+    xlsx()->format_set_bold(title_);
+    xlsx()->format_set_font_size(title_, 16);
+    label_ = xlsx()->workbook_add_format(book);
+    xlsx()->format_set_bold(label_);
+    xlsx()->format_set_align(label_, LXW_ALIGN_VERTICAL_TOP);
+    wrapped_ = xlsx()->workbook_add_format(book);
+    xlsx()->format_set_text_wrap(wrapped_);
+    xlsx()->format_set_align(wrapped_, LXW_ALIGN_VERTICAL_TOP);
+    link_ = xlsx()->workbook_add_format(book);
+    xlsx()->format_set_font_color(link_, 0x0B57D0);
+    xlsx()->format_set_underline(link_, LXW_UNDERLINE_SINGLE);
   }
   lxw_format* header() const { return header_; }
   lxw_format* title() const { return title_; }
@@ -72,10 +111,10 @@ class Formats {
     if (pattern == nullptr && !left) return nullptr;
     lxw_format*& format = by_pattern_[{pattern == nullptr ? "" : pattern, left}];
     if (format == nullptr) {
-      format = workbook_add_format(book_);
-      if (pattern != nullptr) format_set_num_format(format, pattern);
-      if (left) format_set_align(format, LXW_ALIGN_LEFT);
-      if (left) format_set_align(format, LXW_ALIGN_VERTICAL_TOP);
+      format = xlsx()->workbook_add_format(book_);
+      if (pattern != nullptr) xlsx()->format_set_num_format(format, pattern);
+      if (left) xlsx()->format_set_align(format, LXW_ALIGN_LEFT);
+      if (left) xlsx()->format_set_align(format, LXW_ALIGN_VERTICAL_TOP);
     }
     return format;
   }
@@ -94,7 +133,10 @@ class Formats {
 class Sheet {
  public:
   Sheet(lxw_workbook* book, const std::string& name)
-      : sheet_(workbook_add_worksheet(book, name.c_str())), name_(name) {}
+      : sheet_(xlsx()->workbook_add_worksheet(book, name.c_str())), name_(name) {
+    // Its rows go to a temporary file, for which there may be no room and no descriptor.
+    if (sheet_ == nullptr) error_ = LXW_ERROR_CREATING_TMPFILE;
+  }
 
   const std::string& name() const { return name_; }
   size_t rows() const { return row_; }
@@ -102,42 +144,48 @@ class Sheet {
   lxw_worksheet* raw() const { return sheet_; }
 
   void text(size_t column, std::string_view raw_text, lxw_format* format = nullptr) {
+    if (sheet_ == nullptr) return;
     const SheetText cell = sheet_text(raw_text);
     texts_cut_ += cell.cut ? 1 : 0;
     widen(column, display_width(cell.text));
     // Never worksheet_write_formula or the like: what begins with = stays text.
-    check(worksheet_write_string(sheet_, row(), place(column), cell.text.c_str(), format));
+    check(xlsx()->worksheet_write_string(sheet_, row(), place(column), cell.text.c_str(), format));
   }
   void number(size_t column, double value, lxw_format* format = nullptr) {
-    if (!std::isfinite(value)) return;
+    if (!std::isfinite(value) || sheet_ == nullptr) return;
     widen(column, 12);
-    check(worksheet_write_number(sheet_, row(), place(column), value, format));
+    check(xlsx()->worksheet_write_number(sheet_, row(), place(column), value, format));
   }
   void flag(size_t column, bool value) {
-    check(worksheet_write_boolean(sheet_, row(), place(column), value ? 1 : 0, nullptr));
+    if (sheet_ == nullptr) return;
+    check(xlsx()->worksheet_write_boolean(sheet_, row(), place(column), value ? 1 : 0, nullptr));
   }
   void link(size_t column, const std::string& sheet, const Formats& formats) {
+    if (sheet_ == nullptr) return;
     const std::string target = "internal:'" + sheet + "'!A1";
     widen(column, sheet.size());
-    check(worksheet_write_url(sheet_, row(), place(column), target.c_str(), formats.link()));
-    check(worksheet_write_string(sheet_, row(), place(column), sheet.c_str(), formats.link()));
+    check(
+        xlsx()->worksheet_write_url(sheet_, row(), place(column), target.c_str(), formats.link()));
+    check(xlsx()->worksheet_write_string(sheet_, row(), place(column), sheet.c_str(),
+                                         formats.link()));
   }
   void next_row() { ++row_; }
 
   // The first line is the header: it stays in view, and filters the rest.
   void finish_table(size_t columns) {
-    worksheet_freeze_panes(sheet_, 1, 0);
+    if (sheet_ == nullptr) return;
+    xlsx()->worksheet_freeze_panes(sheet_, 1, 0);
     if (columns == 0) return;
     const auto last = static_cast<lxw_row_t>(std::max<size_t>(row_, 2) - 1);
-    check(worksheet_autofilter(sheet_, 0, 0, last, place(columns - 1)));
+    check(xlsx()->worksheet_autofilter(sheet_, 0, 0, last, place(columns - 1)));
     for (size_t c = 0; c < columns && c < widths_.size(); ++c) {
       const double width = std::clamp(static_cast<double>(widths_[c]) + 3, kNarrowest, kWidest);
-      check(worksheet_set_column(sheet_, place(c), place(c), width, nullptr));
+      check(xlsx()->worksheet_set_column(sheet_, place(c), place(c), width, nullptr));
     }
   }
   Status status() const {
     if (error_ == LXW_NO_ERROR) return Ok{};
-    return failed(lxw_strerror(error_));
+    return failed(xlsx()->lxw_strerror(error_));
   }
 
  private:
@@ -176,17 +224,17 @@ class Book {
     lxw_workbook_options options = {};
     options.constant_memory = LXW_TRUE;
     options.tmpdir = folder_.data();
-    book_ = workbook_new_opt(path.c_str(), &options);
+    book_ = xlsx()->workbook_new_opt(path.c_str(), &options);
     // The same input gives the same bytes: no time of writing.
     lxw_doc_properties properties = {};
     properties.created = kBeginOfZip;
-    workbook_set_properties(book_, &properties);
+    xlsx()->workbook_set_properties(book_, &properties);
   }
   Book(const Book&) = delete;
   Book& operator=(const Book&) = delete;
-  ~Book() { lxw_workbook_free(book_); }
+  ~Book() { xlsx()->lxw_workbook_free(book_); }
   lxw_workbook* raw() const { return book_; }
-  lxw_error close() { return workbook_close(std::exchange(book_, nullptr)); }
+  lxw_error close() { return xlsx()->workbook_close(std::exchange(book_, nullptr)); }
 
  private:
   std::string folder_;
@@ -204,6 +252,7 @@ class WorkbookMaker {
 
   Status write() {
     Sheet summary = add_sheet("Summary");
+    ASSAY_TRY(summary.status());
     find_origin();
     ASSAY_TRY(write_numbers());
     ASSAY_TRY(write_catalog(content_.whole, ""));
@@ -216,7 +265,7 @@ class WorkbookMaker {
 
  private:
   static std::string folder_of(const std::string& path) {
-    const std::string folder = std::filesystem::path(path).parent_path().string();
+    const std::string folder = assay::folder_of(path);
     return folder.empty() ? "." : folder;
   }
 
@@ -436,8 +485,8 @@ class WorkbookMaker {
 
   void write_summary(Sheet& sheet) {
     const Document& head = content_.head;
-    worksheet_set_column(sheet.raw(), 0, 0, 34, nullptr);
-    worksheet_set_column(sheet.raw(), 1, 1, 110, nullptr);
+    xlsx()->worksheet_set_column(sheet.raw(), 0, 0, 34, nullptr);
+    xlsx()->worksheet_set_column(sheet.raw(), 1, 1, 110, nullptr);
     sheet.text(0, head.title.empty() ? "Assay" : head.title, formats_.title());
     sheet.next_row();
     for (const std::string& sentence : head.verdict) {
@@ -567,7 +616,7 @@ class WorkbookMaker {
 
   Status close() {
     const lxw_error error = book_.close();
-    if (error != LXW_NO_ERROR) return failed(lxw_strerror(error));
+    if (error != LXW_NO_ERROR) return failed(xlsx()->lxw_strerror(error));
     return check_sheet_sizes(path_, written_);
   }
 
@@ -586,9 +635,13 @@ class WorkbookMaker {
 
 }  // namespace
 
-Status check_workbooks() { return Ok{}; }
+Status check_workbooks() {
+  if (!xlsx()) return xlsx().error();
+  return Ok{};
+}
 
 Status write_workbook(const WorkbookContent& content, const std::string& path, size_t sheet_rows) {
+  ASSAY_TRY(check_workbooks());
   return WorkbookMaker(content, path, sheet_rows).write();
 }
 

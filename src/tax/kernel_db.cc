@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/json_string.h"
 #include "base/numbers.h"
 #include "trace/device_names.h"
 
@@ -132,7 +133,8 @@ struct DatabaseBuilder {
 
 // JSON text of the trace as JSON; null when it is not told or no JSON.
 Json embedded(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
+  Json value =
+      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
   return value.is_discarded() ? Json(nullptr) : value;
 }
 

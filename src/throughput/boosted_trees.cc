@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "base/dynamic_library.h"
 
 namespace assay {
 namespace {
@@ -15,23 +16,60 @@ namespace {
 // No cell of ours is NaN, and NaN is what XGBoost shall take for missing.
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
+// XGBoost itself, opened when trees are first asked for: who reports on a trace does not pay for
+// it.
+struct Library {
+  decltype(&::XGBGetLastError) last_error;
+  decltype(&::XGDMatrixCreateFromMat) matrix_from;
+  decltype(&::XGDMatrixFree) free_matrix;
+  decltype(&::XGDMatrixSetFloatInfo) set_floats;
+  decltype(&::XGBoosterCreate) create;
+  decltype(&::XGBoosterFree) free_booster;
+  decltype(&::XGBoosterSetParam) set;
+  decltype(&::XGBoosterUpdateOneIter) update;
+  decltype(&::XGBoosterPredict) predict;
+};
+
+Result<Library> open_library() {
+  ASSAY_TRY_ASSIGN(const DynamicLibrary file,
+                   DynamicLibrary::open({"libxgboost.so.0", "libxgboost.so"},
+                                        "XGBoost is not here, which boosted trees need: install "
+                                        "libxgboost0 (Debian 12, Ubuntu 24.04)"));
+  Library library = {};
+  ASSAY_TRY(file.bind("XGBGetLastError", library.last_error));
+  ASSAY_TRY(file.bind("XGDMatrixCreateFromMat", library.matrix_from));
+  ASSAY_TRY(file.bind("XGDMatrixFree", library.free_matrix));
+  ASSAY_TRY(file.bind("XGDMatrixSetFloatInfo", library.set_floats));
+  ASSAY_TRY(file.bind("XGBoosterCreate", library.create));
+  ASSAY_TRY(file.bind("XGBoosterFree", library.free_booster));
+  ASSAY_TRY(file.bind("XGBoosterSetParam", library.set));
+  ASSAY_TRY(file.bind("XGBoosterUpdateOneIter", library.update));
+  ASSAY_TRY(file.bind("XGBoosterPredict", library.predict));
+  return library;
+}
+
+const Result<Library>& xgboost() {
+  static const Result<Library> library = open_library();
+  return library;
+}
+
 Status checked(int returned) {
   if (returned == 0) return Ok{};
-  return Error{ErrorCode::kInternal, std::string("XGBoost: ") + XGBGetLastError(), "", -1};
+  return Error{ErrorCode::kInternal, std::string("XGBoost: ") + xgboost()->last_error(), "", -1};
 }
 
 class Matrix {
  public:
   static Result<Matrix> from(const FeatureMatrix& features) {
     Matrix matrix;
-    ASSAY_TRY(checked(XGDMatrixCreateFromMat(features.values.data(), features.rows(),
+    ASSAY_TRY(checked(xgboost()->matrix_from(features.values.data(), features.rows(),
                                              features.columns, kMissing, &matrix.handle_)));
     return matrix;
   }
   Matrix(Matrix&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Matrix& operator=(Matrix&&) = delete;
   ~Matrix() {
-    if (handle_ != nullptr) XGDMatrixFree(handle_);
+    if (handle_ != nullptr) xgboost()->free_matrix(handle_);
   }
   DMatrixHandle get() const { return handle_; }
 
@@ -49,11 +87,11 @@ struct BoostedTrees::Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
-    if (booster != nullptr) XGBoosterFree(booster);
+    if (booster != nullptr) xgboost()->free_booster(booster);
   }
 
   Status set(const char* name, const std::string& value) {
-    return checked(XGBoosterSetParam(booster, name, value.c_str()));
+    return checked(xgboost()->set(booster, name, value.c_str()));
   }
 
   Status set_all(const BoostOptions& options) {
@@ -79,20 +117,21 @@ BoostedTrees::BoostedTrees(BoostedTrees&&) noexcept = default;
 BoostedTrees& BoostedTrees::operator=(BoostedTrees&&) noexcept = default;
 BoostedTrees::~BoostedTrees() = default;
 
-bool boosted_trees_available() { return true; }
+bool boosted_trees_available() { return xgboost().has_value(); }
 
 Result<BoostedTrees> BoostedTrees::train(const FeatureMatrix& features,
                                          const std::vector<double>& target,
                                          const BoostOptions& options) {
+  if (!xgboost()) return xgboost().error();
   ASSAY_TRY_ASSIGN(const Matrix matrix, Matrix::from(features));
   const std::vector<float> labels(target.begin(), target.end());
-  ASSAY_TRY(checked(XGDMatrixSetFloatInfo(matrix.get(), "label", labels.data(), labels.size())));
+  ASSAY_TRY(checked(xgboost()->set_floats(matrix.get(), "label", labels.data(), labels.size())));
   auto handle = std::make_unique<Handle>();
   const DMatrixHandle cached = matrix.get();
-  ASSAY_TRY(checked(XGBoosterCreate(&cached, 1, &handle->booster)));
+  ASSAY_TRY(checked(xgboost()->create(&cached, 1, &handle->booster)));
   ASSAY_TRY(handle->set_all(options));
   for (int round = 0; round < options.rounds; ++round) {
-    ASSAY_TRY(checked(XGBoosterUpdateOneIter(handle->booster, round, matrix.get())));
+    ASSAY_TRY(checked(xgboost()->update(handle->booster, round, matrix.get())));
   }
   return BoostedTrees(std::move(handle));
 }
@@ -101,7 +140,7 @@ Result<std::vector<double>> BoostedTrees::predict(const FeatureMatrix& features)
   ASSAY_TRY_ASSIGN(const Matrix matrix, Matrix::from(features));
   bst_ulong count = 0;
   const float* values = nullptr;
-  ASSAY_TRY(checked(XGBoosterPredict(handle_->booster, matrix.get(), 0, 0, 0, &count, &values)));
+  ASSAY_TRY(checked(xgboost()->predict(handle_->booster, matrix.get(), 0, 0, 0, &count, &values)));
   return std::vector<double>(values, values + count);
 }
 

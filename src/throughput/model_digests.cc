@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checksum.h"
+#include "base/json_string.h"
 #include "throughput/packed_numbers.h"
 
 namespace assay {
@@ -136,7 +137,9 @@ auto parsed(std::string_view text, size_t rows, Make make) -> decltype(make(Elem
 
 // What the lines are about: row and process of each.
 std::optional<std::vector<std::pair<size_t, bool>>> index_in(std::string_view first_line) {
-  const Json document = Json::parse("{" + std::string(first_line) + "]}", nullptr, false);
+  const Json document = nested_too_deep(first_line)
+                            ? Json(Json::value_t::discarded)
+                            : Json::parse("{" + std::string(first_line) + "]}", nullptr, false);
   if (!document.is_object() || !document.contains("index")) return std::nullopt;
   std::vector<std::pair<size_t, bool>> index;
   for (const Json& entry : document["index"]) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_string.h"
 #include "throughput/dataset.h"
 #include "throughput/model_digests.h"
 
@@ -282,7 +283,8 @@ std::string write_ala_model(const ThroughputFit& fit) {
 namespace {
 
 Result<ThroughputFit> read_head(std::string_view text, const std::string& file) {
-  const Json document = Json::parse(text, nullptr, false);
+  const Json document =
+      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
   if (document.is_discarded() || !document.is_object()) return damaged(file, "not whole JSON");
   const auto at = document.find("format");
   if (at == document.end() || *at != kFormatName) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 #include <set>
 
 #include "base/ascii.h"
@@ -147,6 +148,24 @@ void set_name(const Attribute& attribute, const std::string& name, const Measure
   }
   const auto at = measured.variants.find(name);
   if (at != measured.variants.end()) point.variant = at->second;
+}
+
+std::string plain_number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", value);
+  return text.data();
+}
+
+// The values in order; of many the first and the last.
+std::string listed_numbers(const std::vector<double>& values) {
+  constexpr size_t kAll = 8;
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool left_out = values.size() > kAll && i >= kAll - 1 && i + 1 < values.size();
+    if (left_out && i > kAll - 1) continue;
+    text += (text.empty() ? "" : ", ") + (left_out ? "..." : plain_number(values[i]));
+  }
+  return text.empty() ? "none" : text;
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -329,8 +348,8 @@ Status fill_in(const std::vector<Given>& given, const MeasuredValues& measured, 
     }
     const std::vector<double>& values = measured.numbers[place_of(attribute)];
     if (values.size() != 1) {
-      return refuse(std::string(attribute.name) +
-                    " is missing: the rows have several values of it");
+      return refuse(std::string(attribute.name) + " is missing: the rows have " +
+                    listed_numbers(values));
     }
     point.*attribute.number = values.front();
   }

@@ -41,12 +41,48 @@ def check_table(assay, verbs):
     for verb in verbs:
         words = verb["name"].split()
         check(verb["sentence"], f"{verb['name']}: no sentence")
-        told = run(assay, *words, "--help").stdout
+        # Sentences are wrapped; the program's own help is an overview.
+        told = " ".join(run(assay, *words, "--help").stdout.split())
+        if not words:
+            continue
         for option in verb["options"]:
             for name in option["names"]:
                 check(name in told, f"{verb['name']}: --help has no {name}")
                 check(option.get("sentence"), f"{verb['name']} {name}: no sentence")
-                check(option.get("sentence", "") in told, f"{verb['name']} {name}: --help says otherwise")
+                check(" ".join(option.get("sentence", "").split()) in told, f"{verb['name']} {name}: --help says otherwise")
+
+
+def check_overview(assay, verbs):
+    """Every verb is in the overview; a word that is none is answered with the one that was meant."""
+    overview = run(assay, "--help").stdout
+    for verb in verbs:
+        name = verb["name"].split()[:1]
+        check(not name or name[0] in overview.split(), f"assay --help has no {verb['name']}")
+    check(all(len(line) <= 80 for line in overview.splitlines()[:-2]), "assay --help is wider than 80 columns")
+    check(len(overview.splitlines()) <= 24, "assay --help is longer than 24 lines")
+    check(run(assay).stdout == overview, "assay alone is not assay --help")
+    check(run(assay, "help", "tax").stdout == run(assay, "tax", "--help").stdout, "assay help tax is not assay tax --help")
+    check(run(assay, "-V").stdout.startswith("assay "), "assay -V tells no version")
+    for command, meant in ((["reprot", "x"], "report"), (["throughput", "predcit"], "predict"),
+                           (["report", "--ful", TRACE], "--full"), (["explain", "tkqlt"], "tklqt")):
+        refused = run(assay, *command)
+        check(refused.returncode == 2 and f"did you mean '{meant}'?" in refused.stderr, f"{command}: {refused.stderr}")
+
+
+def check_explain(assay):
+    for word in ("dispatch", "unseen", "late", "TKLQT", "tklqt_ns", "akd", "gpu_idle_share"):
+        told = run(assay, "explain", word)
+        check(told.returncode == 0 and 2 < len(told.stdout.splitlines()) <= 20, f"explain {word}: {told.stdout}")
+    told = run(assay, "explain", "dispatch").stdout
+    check("operator" in told and "assay tax" in told, f"explain dispatch: {told}")
+
+
+def check_example(assay):
+    with tempfile.TemporaryDirectory() as folder:
+        written = pathlib.Path(folder) / "t.json.gz"
+        done = run(assay, "example", "-o", written)
+        check(done.returncode == 0 and "wrote" in done.stderr, f"assay example: {done.stderr}")
+        check(written.read_bytes() == TRACE.read_bytes(), "assay example writes another trace")
 
 
 def check_words(assay, verbs):
@@ -150,6 +186,9 @@ def main():
     table = run(assay, "options", "--format", "json").stdout
     verbs = json.loads(table)["verbs"]
     check_table(assay, verbs)
+    check_overview(assay, verbs)
+    check_explain(assay)
+    check_example(assay)
     check_words(assay, verbs)
     check_refusals(assay)
     with tempfile.TemporaryDirectory() as name:

@@ -40,7 +40,7 @@ def small_files_only():
 
 
 def check_formats(assay, folder):
-    for name, begins in (("r.html", "<!doctype html>"), ("r.json", "{"), ("r.md", "# Report"), ("r.csv", "#")):
+    for name, begins in (("r.html", "<!doctype html>"), ("r.json", "{"), ("r.md", "**Host-bound: "), ("r.csv", "#")):
         done = run(assay, "report", TRACE, "-o", folder / name)
         text = (folder / name).read_text(encoding="utf-8") if done.returncode == 0 else ""
         expect(text.startswith(begins), f"{name} begins with {text[:20]!r}: {done.stderr}")

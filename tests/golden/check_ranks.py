@@ -49,7 +49,7 @@ def check_words(assay):
     check_blame(report)
     expect(len(report["ranks"]) == 8, "eight ranks have a report each")
     for form in ("terminal", "md", "csv", "html"):
-        text = output(assay, "report", RANKS, "--format", form, "--width", "200").decode()
+        text = output(assay, "report", RANKS, "--format", form, "--width", "200", "--full").decode()
         told = text.find(begin[:40])
         expect(0 <= told and "-bound" not in text[:told], f"{form} does not begin with the job")
     with tempfile.TemporaryDirectory() as name:

@@ -27,4 +27,13 @@ struct Scratch {
   const std::string path;
 };
 
+// A folder of the running test's own, empty at first.
+struct ScratchFolder : Scratch {
+  ScratchFolder() : Scratch("_folder") {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+  }
+  std::string file(const std::string& name) const { return path + "/" + name; }
+};
+
 }  // namespace assay::testing

@@ -7,8 +7,8 @@ The tables are verdicts.tsv of the trace corpus and more.tsv beside this file; v
 corpus explains their columns. Of every row whose trace is here, `assay report FILE --format json`
 must say
   bound   the key `cause` is one of `bound` and none of `not_bound`
-  name    the verdict or a lever contains one of `must_name`
-  not     the first sentence and the first lever contain nothing of `must_not_say`
+  name    the verdict or a lever contains one of `must_name`, and so does the short answer, `assay FILE`
+  not     the first sentence and the first lever contain nothing of `must_not_say`, in the short answer too
   share   `device_idle_share` lies in the range, where the row gives one
 Rows that fail are listed with their reason in docs/measured/verdicts.md: a failure that is not
 listed there, a listed one that no longer fails, and fewer than 95 % of `bound` right fail the test.
@@ -69,6 +69,15 @@ def report(assay, path):
         return None, f"exit {done.returncode}: {done.stderr.strip()[-120:]}"
 
 
+def short_answer(assay, path):
+    """The answer on one screen, its lines joined, and its headline: the verdict with the first lever's title."""
+    done = subprocess.run([assay, str(path), "--width", "100"], capture_output=True, text=True, timeout=600, check=False)
+    lines = done.stdout.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith("1  ")), 0)
+    verdict = lines[:lines.index("")] if "" in lines else lines[:2]
+    return " ".join(line.strip() for line in lines), " ".join(verdict + (lines[first:first + 1] if first else []))
+
+
 def words(answer):
     """The verdict's sentences and the levers' texts."""
     verdict = answer.get("verdict") or []
@@ -88,16 +97,16 @@ def wrong_cause(row, answer):
     return f"cause {cause} instead of {row['bound']}{plainly}"
 
 
-def wrong_words(row, answer):
+def wrong_words(row, answer, short):
     verdict, levers = words(answer)
-    text = "\n".join(verdict + levers).lower()
-    headline = "\n".join(verdict[:1] + levers[:1]).lower()
     problems = []
-    if row["must_name"] and not any(name.lower() in text for name in listed(row["must_name"])):
-        problems.append(f"names none of {row['must_name']}")
-    said = [phrase for phrase in row["must_not_say"].split(";") if phrase and phrase.lower() in headline]
-    if said:
-        problems.append("says " + ", ".join(said))
+    for where, text, headline in (("", "\n".join(verdict + levers), "\n".join(verdict[:1] + levers[:1])),
+                                  ("the short answer ", *short)):
+        if row["must_name"] and not any(name.lower() in text.lower() for name in listed(row["must_name"])):
+            problems.append(f"{where}names none of {row['must_name']}")
+        said = [phrase for phrase in row["must_not_say"].split(";") if phrase and phrase.lower() in headline.lower()]
+        if said:
+            problems.append(f"{where}says " + ", ".join(said))
     return "; ".join(problems)
 
 
@@ -132,7 +141,8 @@ def main():
             judged.add(row["trace"])
             answer, failure = report(options.assay, path)
             problems = [failure] if answer is None else [
-                text for text in (wrong_cause(row, answer), wrong_words(row, answer), wrong_share(row, answer)) if text]
+                text for text in (wrong_cause(row, answer), wrong_words(row, answer, short_answer(options.assay, path)),
+                                  wrong_share(row, answer)) if text]
             bound_right += answer is not None and not wrong_cause(row, answer)
             if problems:
                 misses[row["trace"]] = "; ".join(problems)

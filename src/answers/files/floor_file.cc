@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
+#include <sstream>
 
+#include "base/files.h"
 #include "base/json_string.h"
 
 namespace assay {
@@ -80,8 +81,8 @@ Result<std::string> floor_file_json(const MeasurementHead& head,
 }
 
 Result<HipFloors> read_hip_floors(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return Error{ErrorCode::kIo, "cannot be opened", path, -1};
+  ASSAY_TRY_ASSIGN(std::string all_lines, file_text(path));
+  std::istringstream file(std::move(all_lines));
   HipFloors all;
   std::vector<HipGpu> gpus;
   for (std::string line; std::getline(file, line);) {

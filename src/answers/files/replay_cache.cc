@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <cstdlib>
-#include <filesystem>
 
 #include "base/export_file.h"
+#include "base/files.h"
 #include "ingest/replay/file.h"
 
 namespace assay {
 namespace {
+
+constexpr uint32_t kPrivate = 0700;  // of folders: what others write there would be believed
 
 // FNV-1a of 64 bits, from two starts: the name of a file, guarded by the key inside it.
 uint64_t fnv(const std::string& text, uint64_t hash) {
@@ -25,14 +26,6 @@ std::string safe_name(const std::string& text) {
   std::string safe;
   for (const char c : text) safe += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
   return safe.empty() ? "unknown" : safe;
-}
-
-std::string cache_folder() {
-  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given != '\0') {
-    return given;
-  }
-  const char* home = std::getenv("HOME");
-  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache";
 }
 
 // What makes two kernels of databases the same to a replay; not the frequency, not the trace.
@@ -55,10 +48,8 @@ std::string key_text(const ReplayRequest& request, const ReplayFile& identity) {
 
 ReplayCache::ReplayCache(const ReplayFile& identity, bool enabled) : identity_(identity) {
   identity_.entries.clear();
-  const std::string base = cache_folder();
-  if (enabled && !base.empty()) {
-    folder_ = base + "/assay/replay/" + safe_name(identity.gpu.name);
-  }
+  const auto base = user_cache_folder("assay/replay");
+  if (enabled && base) folder_ = joined(*base, safe_name(identity.gpu.name));
 }
 
 std::string ReplayCache::path_of(const ReplayRequest& request) const {
@@ -80,8 +71,7 @@ std::optional<ReplayEntry> ReplayCache::find(const ReplayRequest& request) const
 
 void ReplayCache::keep(const ReplayRequest& request, const ReplayEntry& entry) const {
   if (folder_.empty() || entry.status != ReplayStatus::kOk) return;
-  std::error_code failed;
-  std::filesystem::create_directories(folder_, failed);
+  if (!make_folders(folder_, kPrivate)) return;
   ReplayFile file = identity_;
   file.entries = {entry};
   file.entries.front().key = key_text(request, identity_);

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
+#include "base/files.h"
 #include "ingest/power/json.h"
 
 namespace assay {
@@ -20,7 +19,7 @@ Result<std::optional<SensorModel>> kept_calibration(const std::string& file,
                                                     const SensorIdentity& identity) {
   const std::string path =
       file.empty() ? calibration_path(identity.uuid, identity.driver, identity.reading) : file;
-  if (file.empty() && (path.empty() || !std::filesystem::exists(path))) {
+  if (file.empty() && (path.empty() || !file_exists(path))) {
     return std::optional<SensorModel>();
   }
   ASSAY_TRY_ASSIGN(const SensorCalibration found, read_sensor_calibration(path));

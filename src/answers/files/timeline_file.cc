@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/export_file.h"
+#include "base/files.h"
 
 namespace assay {
 namespace {
@@ -50,9 +50,7 @@ Result<TimelineFile> TimelineFile::open(const std::string& path,
                                         const std::vector<std::string>& inputs,
                                         const std::string& document) {
   ASSAY_TRY(check_name(path));
-  const auto same = std::filesystem::path(path).lexically_normal() ==
-                    std::filesystem::path(document).lexically_normal();
-  if (same) {
+  if (normal_path(path) == normal_path(document)) {
     return Error{ErrorCode::kInvalidArgument, "--perfetto and --output name the same file", path,
                  -1};
   }

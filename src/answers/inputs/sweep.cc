@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <optional>
 #include <regex>
 #include <set>
 
 #include "answers/inputs/traces.h"
+#include "base/files.h"
 
 namespace assay {
 namespace {
@@ -21,7 +21,7 @@ struct NamedPoint {
 
 std::optional<NamedPoint> point_from_name(const std::string& path) {
   static const std::regex kName(R"((.*)_b([0-9]{1,9})(?:_s([0-9]{1,9}))?\..*)");
-  const std::string name = std::filesystem::path(path).filename().string();
+  const std::string name = file_name(path);
   std::smatch parts;
   if (!std::regex_match(name, parts, kName)) return std::nullopt;
   return NamedPoint{parts[1], parts[2], parts[3], path};
@@ -38,8 +38,7 @@ Result<std::vector<std::string>> expand_sweep(const std::string& flag,
                                               const Listener& listener) {
   std::vector<std::string> expanded;
   for (const std::string& argument : arguments) {
-    const bool many = std::filesystem::is_directory(argument) ||
-                      argument.find_first_of("*?[") != std::string::npos;
+    const bool many = is_folder(argument) || argument.find_first_of("*?[") != std::string::npos;
     if (argument.find('=') != std::string::npos || !many) {
       expanded.push_back(argument);
       continue;

@@ -1,13 +1,13 @@
 #include "answers/levels/counters.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "answers/inputs/facts.h"
 #include "base/decimal.h"
+#include "base/files.h"
 #include "ingest/counters/files.h"
 #include "ingest/load.h"
 #include "ingest/text/csv_table.h"
@@ -24,8 +24,8 @@ Error bad(std::string message) {
 // The rank that the nearest part of a path tells; -1 without one.
 int64_t rank_in_path(const std::string& path) {
   int64_t rank = -1;
-  for (const std::filesystem::path& part : std::filesystem::path(path)) {
-    const int64_t told = rank_from_name(part.string());
+  for (const std::string& part : path_parts(path)) {
+    const int64_t told = rank_from_name(part);
     if (told >= 0) rank = told;
   }
   return rank;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/files.h"
 #include "ingest/load.h"
 #include "levels/ranks.h"
 #include "report/document/import_notes.h"
@@ -17,16 +18,7 @@ namespace {
 
 Result<std::vector<LevelRule>> read_rules(const std::string& path) {
   if (path.empty()) return std::vector<LevelRule>{};
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) {
-    return Error{ErrorCode::kIo, std::string("cannot read: ") + std::strerror(errno), path, -1};
-  }
-  std::string text;
-  char buffer[1 << 14];
-  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) text.append(buffer, n);
-  const bool failed = std::ferror(file) != 0;
-  std::fclose(file);
-  if (failed) return Error{ErrorCode::kIo, "cannot read", path, -1};
+  ASSAY_TRY_ASSIGN(const std::string text, file_text(path));
   return parse_level_rules(text, path);
 }
 

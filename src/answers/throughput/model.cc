@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <utility>
 
+#include "base/files.h"
 #include "ingest/text/csv_table.h"
 #include "report/throughput/evaluate.h"
 #include "throughput/dataset.h"
@@ -164,9 +164,8 @@ Result<FittedModel> fit_table(const BenchRequest& bench, const FitRequest& reque
 Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& request,
                                const Listener& listener, const PointRequest& points) {
   const std::string& path = bench.tables.front();
-  std::error_code problem;
   // Standard input can be read once: a table. So are several files and a folder.
-  if (path == "-" || bench.tables.size() > 1 || std::filesystem::is_directory(path, problem))
+  if (path == "-" || bench.tables.size() > 1 || is_folder(path))
     return fit_table(bench, request, listener, points);
   ASSAY_TRY_ASSIGN(std::string text, read_text_file(path));
   if (!looks_like_model(text)) return fit_table(bench, request, listener, points, &text);

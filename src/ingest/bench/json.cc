@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/json_string.h"
 #include "base/numbers.h"
 #include "ingest/bench/columns.h"
 #include "ingest/bench/variant.h"
@@ -507,6 +508,12 @@ Result<BenchTable> bench_table_of_json(const std::string& text) {
   BenchTable table;
   OddityLog log;
   for (const Piece& piece : pieces) {
+    if (nested_too_deep(piece.text)) {
+      return Error{
+          ErrorCode::kFormat,
+          "line " + std::to_string(piece.line) + ": nested deeper than the result of any benchmark",
+          "", -1};
+    }
     const Json value = Json::parse(piece.text, nullptr, false);
     if (value.is_discarded()) {
       return Error{ErrorCode::kFormat,

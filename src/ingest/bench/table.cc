@@ -1,9 +1,9 @@
 #include "ingest/bench/table.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
+#include "base/files.h"
 #include "base/utf8.h"
 #include "ingest/bench/columns.h"
 #include "ingest/bench/concurrency.h"
@@ -127,6 +127,17 @@ std::string no_row_left(const BenchTable& table) {
   return text;
 }
 
+// Programs end the last line as every other one. Where it has no end, somebody wrote the table by
+// hand, or it was cut: then the last number may be short of digits, and still be a number.
+void note_open_end(const std::string& text, BenchTable& table) {
+  if (begins_json(text) || table.rows.empty() || text.back() == '\n') return;
+  table.oddities.push_back({.code = "last_line_open",
+                            .rows = 1,
+                            .first_line = table.rows.back().line,
+                            .effect = "the last line has no line end: if the file was cut off "
+                                      "there, its last number may be short"});
+}
+
 Result<BenchTable> read_any(const std::string& text, const std::string& path,
                             const BenchReadOptions& options) {
   ASSAY_TRY_ASSIGN(BenchTable table, read_format(text, path, options));
@@ -144,10 +155,9 @@ Result<BenchTable> read_any(const std::string& text, const std::string& path,
   if (runs_of_batches) fill_and_check_throughput(table);
   note_unknown_names(table);
   for (BenchRow& row : table.rows) settle_precision(row);
+  note_open_end(text, table);
   return table;
 }
-
-namespace fs = std::filesystem;
 
 struct Listed {
   std::string path;
@@ -157,30 +167,20 @@ struct Listed {
 Result<std::vector<Listed>> listed_files(const std::vector<std::string>& paths) {
   std::vector<Listed> files;
   for (const std::string& path : paths) {
-    std::error_code problem;
-    if (path == "-" || !fs::is_directory(path, problem)) {
+    if (path == "-" || !is_folder(path)) {
       files.push_back({path, false});
       continue;
     }
-    std::vector<Listed> inside;
-    for (fs::directory_iterator at(path, problem), end; !problem && at != end;
-         at.increment(problem)) {
-      if (at->is_regular_file(problem)) inside.push_back({at->path().string(), true});
-    }
-    if (problem || inside.empty()) {
-      return Error{ErrorCode::kIo, problem ? problem.message() : "this folder has no files", path,
-                   -1};
-    }
-    std::sort(inside.begin(), inside.end(),
-              [](const Listed& a, const Listed& b) { return a.path < b.path; });
-    files.insert(files.end(), inside.begin(), inside.end());
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> inside, files_in(path));
+    if (inside.empty()) return Error{ErrorCode::kIo, "this folder has no files", path, -1};
+    for (const std::string& file : inside) files.push_back({file, true});
   }
   return files;
 }
 
 void merge_oddities(const std::vector<BenchOddity>& from, const std::string& file,
                     std::vector<BenchOddity>& to) {
-  const std::string name = fs::path(file).filename().string();
+  const std::string name = file_name(file);
   for (const BenchOddity& oddity : from) {
     const auto known = std::find_if(to.begin(), to.end(),
                                     [&](const BenchOddity& o) { return o.code == oddity.code; });

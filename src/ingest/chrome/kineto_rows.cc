@@ -575,9 +575,16 @@ ThreadId KinetoRows::thread_of(const RawEvent& event) {
 StreamId KinetoRows::stream_of(const RawEvent& event) {
   const auto lane_number = [&](Arg arg, Field field) -> int64_t {
     int64_t number = 0;
-    if (event.has(arg) && parse_int64(event[arg].text, number)) return number;
-    if (event.has(field) && parse_int64(trailing_digits(event[field].text), number)) return number;
-    return -1;
+    if (event.has(arg) && !is_null(event[arg])) {
+      if (parse_int64(event[arg].text, number) && number >= -1) return number;
+      log(ImportCode::kWrongType);
+      return -1;
+    }
+    if (!event.has(field)) return -1;
+    // A lane without arguments of its own is told by its text, "GPU 3 stream 7", or by its number.
+    const bool named = event[field].kind == JsonKind::kString;
+    const std::string_view digits = named ? trailing_digits(event[field].text) : event[field].text;
+    return parse_int64(digits, number) && number >= 0 ? number : -1;
   };
   return builder_.stream(lane_number(Arg::kDevice, Field::kPid),
                          lane_number(Arg::kStream, Field::kTid));

@@ -179,6 +179,7 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
     const uint64_t gap_end = next < stretches.size() ? stretches[next].begin : UINT64_MAX;
     const bool met = gap_end == at;
     const uint64_t stop = met ? stretches[next].end : gap_end;
+    const uint64_t before = at;
     Parsed parsed = met ? pool.take(next++) : parse_stretch(source, {at, stop}, form);
     if (!parsed.status) return parsed.status.take_error();
     at = parsed.piece->offset();
@@ -191,6 +192,10 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
     header.merge(std::move(parsed.piece->header));
     last = std::move(parsed.piece);
     ended = last->stage() != Stage::kEvents || stop == UINT64_MAX;
+    if (!ended && !met && at == before) {
+      return Error{ErrorCode::kInternal, "the reader does not get on", "",
+                   static_cast<int64_t>(at)};
+    }
   }
   last->builder = std::move(builder);
   last->header = std::move(header);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/checksum.h"
+#include "base/files.h"
 #include "ingest/columnar/layout.h"
 
 namespace assay {
@@ -28,12 +29,10 @@ Error foreign(const std::string& what) {
 class OpenFile {
  public:
   static Result<OpenFile> open(const std::string& path) {
-    OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat info{};
-    if (file.fd_ < 0 || ::fstat(file.fd_, &info) != 0) {
-      return Error{ErrorCode::kIo, std::string("cannot open: ") + std::strerror(errno), "", -1};
-    }
-    file.bytes_ = static_cast<uint64_t>(info.st_size);
+    ASSAY_TRY_ASSIGN(const int descriptor, open_descriptor(path));
+    OpenFile file(descriptor);
+    ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(descriptor));
+    file.bytes_ = facts.bytes;
     return file;
   }
   OpenFile(OpenFile&& other) noexcept : fd_(other.fd_), bytes_(other.bytes_) { other.fd_ = -1; }

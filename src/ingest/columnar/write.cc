@@ -1,14 +1,14 @@
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "base/checksum.h"
+#include "base/export_file.h"
+#include "base/files.h"
 #include "ingest/columnar/layout.h"
 
 namespace assay {
@@ -96,19 +96,15 @@ bool put_all(std::FILE* file, const std::vector<Bytes>& contents) {
 }  // namespace
 
 Result<SourceStamp> stamp_source(const std::string& path) {
-  struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) {
-    return Error{ErrorCode::kIo, std::string("cannot stat: ") + std::strerror(errno), path, -1};
-  }
-  if (!S_ISREG(info.st_mode)) {
+  ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(path));
+  if (facts.kind != FileKind::kFile) {
     return Error{ErrorCode::kInvalidArgument, "is no regular file: only those can be cached", path,
                  -1};
   }
-  std::error_code failed;
   SourceStamp stamp;
-  stamp.path = std::filesystem::absolute(path, failed).lexically_normal().string();
-  stamp.bytes = static_cast<uint64_t>(info.st_size);
-  stamp.mtime_ns = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  stamp.path = absolute_path(path);
+  stamp.bytes = facts.bytes;
+  stamp.mtime_ns = facts.mtime_ns;
   ASSAY_TRY_ASSIGN(stamp.hash, file_checksum(path));
   stamp.made_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
                       std::chrono::system_clock::now().time_since_epoch())
@@ -125,20 +121,12 @@ Status write_columnar(const Trace& trace, const SourceStamp& source, const std::
       {info.data(), info.size()}, bytes_of(pool.lengths), {pool.text.data(), pool.text.size()}};
   columnar::for_each_column(
       trace, [&contents](auto, auto, const auto& column) { contents.push_back(bytes_of(column)); });
-  const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) return write_error(path, errno);
-  errno = 0;
-  bool written = put_all(file, contents);
-  int code = errno;
-  if (std::fclose(file) != 0 && written) {
-    written = false;
-    code = errno;
-  }
-  if (written && std::rename(temporary.c_str(), path.c_str()) == 0) return Ok{};
-  if (written) code = errno;
-  std::remove(temporary.c_str());
-  return write_error(path, code);
+  return export_file_with(path, [&contents](const std::string& temporary) -> Status {
+    ASSAY_TRY_ASSIGN(const FileHandle file, open_file(temporary, "wb"));
+    errno = 0;
+    if (put_all(file.get(), contents)) return Ok{};
+    return write_error(temporary, errno);
+  });
 }
 
 }  // namespace assay

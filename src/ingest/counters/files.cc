@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <optional>
 
+#include "base/files.h"
 #include "ingest/counters/tables.h"
 #include "ingest/formats.h"
 #include "ingest/rocprof/run.h"
@@ -16,8 +16,6 @@
 
 namespace assay {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kDepth = 4;
 constexpr size_t kHeadBytes = 4096;
@@ -140,17 +138,9 @@ bool holds_counters(const std::string& path) {
 }
 
 Status find_in_folder(const std::string& folder, std::vector<std::string>& files) {
-  std::error_code failed;
-  std::vector<std::string> found;
-  auto entry = fs::recursive_directory_iterator(folder, failed);
-  for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
-    if (entry.depth() >= kDepth) entry.disable_recursion_pending();
-    std::error_code unknown;
-    const std::string path = entry->path().string();
-    if (entry->is_regular_file(unknown) && may_hold_counters(path)) found.push_back(path);
-  }
-  if (failed) return Error{ErrorCode::kIo, failed.message(), folder, -1};
-  std::sort(found.begin(), found.end());
+  ASSAY_TRY(files_in(folder));  // that it can be listed
+  std::vector<std::string> found = files_below(folder, kDepth);
+  std::erase_if(found, [](const std::string& path) { return !may_hold_counters(path); });
   const size_t before = files.size();
   for (std::string& path : found) {
     if (holds_counters(path)) files.push_back(std::move(path));
@@ -218,8 +208,7 @@ Result<std::vector<CounterPass>> read_counter_passes(const std::vector<std::stri
                                                      bool allow_truncated) {
   std::vector<std::string> files;
   for (const std::string& argument : arguments) {
-    std::error_code unknown;
-    if (fs::is_directory(argument, unknown)) {
+    if (is_folder(argument)) {
       ASSAY_TRY(find_in_folder(argument, files));
     } else {
       files.push_back(argument);

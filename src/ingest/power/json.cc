@@ -5,11 +5,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
+
+#include "base/export_file.h"
+#include "base/files.h"
+#include "base/json_string.h"
 
 namespace assay {
 namespace {
@@ -20,16 +21,10 @@ constexpr const char* kPlan = "plan.json";
 constexpr int64_t kSchema = 1;
 constexpr int64_t kLongest = 1'000'000'000'000;  // ns; no sensor is slower
 
-Error io_error(const char* what, const std::string& path) {
-  return Error{ErrorCode::kIo, std::string(what) + ": " + std::strerror(errno), path, -1};
-}
-
 Result<Json> read_object(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return io_error("cannot be opened", path);
-  std::stringstream text;
-  text << file.rdbuf();
-  Json json = Json::parse(text.str(), nullptr, false);
+  ASSAY_TRY_ASSIGN(const std::string text, file_text(path));
+  Json json =
+      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
   if (!json.is_object()) {
     return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
   }
@@ -37,12 +32,7 @@ Result<Json> read_object(const std::string& path) {
 }
 
 Status write_object(const Json& json, const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return io_error("cannot be written", path);
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (std::fclose(file) != 0 || !written) return io_error("cannot be written", path);
-  return Ok{};
+  return export_file(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 // A whole number within [0, most]; an error names the key.
@@ -130,12 +120,8 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
 }
 
 Status write_sensor_calibration(const SensorCalibration& calibration, const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code failed;
-  if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    return Error{ErrorCode::kIo, "cannot be made: " + failed.message(), folder.string(), -1};
-  }
+  const std::string folder = folder_of(path);
+  if (!folder.empty()) ASSAY_TRY(make_folders(folder));
   Json json;
   json["schema_version"] = kSchema;
   json["device"] = calibration.device;
@@ -160,23 +146,15 @@ Status write_sensor_calibration(const SensorCalibration& calibration, const std:
 
 std::string calibration_path(const std::string& uuid, const std::string& driver,
                              const std::string& reading) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::filesystem::path folder;
-  if (cache != nullptr && *cache != '\0') {
-    folder = cache;
-  } else if (home != nullptr && *home != '\0') {
-    folder = std::filesystem::path(home) / ".cache";
-  } else {
-    return {};
-  }
+  const auto folder = user_cache_folder("assay/sensors");
+  if (!folder) return {};
   std::string name = plain(uuid) + "_" + plain(driver);
   if (!reading.empty()) name += "_" + plain(reading);
-  return (folder / "assay" / "sensors" / (name + ".json")).string();
+  return joined(*folder, name + ".json");
 }
 
 Result<PowerPlan> read_power_plan(const std::string& folder) {
-  const std::string path = (std::filesystem::path(folder) / kPlan).string();
+  const std::string path = joined(folder, kPlan);
   ASSAY_TRY_ASSIGN(const Json json, read_object(path));
   PowerPlan plan;
   ASSAY_TRY_ASSIGN(plan.t_exec_ns, whole(json, "t_exec_ns", kLongest, path));
@@ -204,7 +182,7 @@ Status write_power_plan(const PowerPlan& plan, const std::string& folder) {
   json["fills_window"] = plan.fills_window;
   json["throttles"] = plan.throttles;
   json["mean_only"] = plan.mean_only;
-  return write_object(json, (std::filesystem::path(folder) / kPlan).string());
+  return write_object(json, joined(folder, kPlan));
 }
 
 }  // namespace assay

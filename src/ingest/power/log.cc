@@ -5,12 +5,12 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string_view>
 
 #include "base/decimal.h"
+#include "base/files.h"
 #include "ingest/formats.h"
 #include "ingest/power/recording.h"
 #include "ingest/text/csv_records.h"
@@ -216,10 +216,9 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
   ASSAY_TRY(series.finish(path));
   const bool epoch = log.series.front().readings.front().t_ns > 1'000'000'000'000'000'000;
   if (epoch) log.clock = LogClock::kEpoch;
-  const std::filesystem::path meta = std::filesystem::path(path).parent_path() / "meta.json";
-  std::error_code failed;
-  if (std::filesystem::exists(meta, failed)) {
-    ASSAY_TRY_ASSIGN(const SensorModel sensor, read_sensor_model(meta.string()));
+  const std::string meta = joined(folder_of(path), "meta.json");
+  if (file_exists(meta)) {
+    ASSAY_TRY_ASSIGN(const SensorModel sensor, read_sensor_model(meta));
     log.window_ns = sensor.window_ns;
     log.delay_ns = sensor.delay_ns;
   }

@@ -7,12 +7,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/decimal.h"
+#include "base/files.h"
+#include "base/json_string.h"
 #include "ingest/text/csv_table.h"
 #include "ingest/text/log_rows.h"
 
@@ -26,9 +27,7 @@ constexpr const char* kExecs = "execs.csv";
 constexpr const char* kSync = "sync.csv";
 constexpr const char* kMeta = "meta.json";
 
-std::string in_folder(const std::string& folder, const char* name) {
-  return (std::filesystem::path(folder) / name).string();
-}
+std::string in_folder(const std::string& folder, const char* name) { return joined(folder, name); }
 
 // ---- reading ----
 
@@ -237,7 +236,8 @@ void read_kernels(const Json& meta, PowerRecording& recording) {
 
 Status read_meta(const std::string& path, PowerRecording& recording) {
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
-  const Json meta = Json::parse(text, nullptr, false);
+  const Json meta =
+      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
   if (!meta.is_object()) {
     return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
   }
@@ -337,21 +337,7 @@ Status drop_cut_line(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
   if (text.empty() || text.back() == '\n') return Ok{};
   const size_t last = text.rfind('\n');
-  std::error_code failed;
-  std::filesystem::resize_file(path, last == std::string::npos ? 0 : last + 1, failed);
-  if (failed) return Error{ErrorCode::kIo, "cannot be shortened: " + failed.message(), path, -1};
-  return Ok{};
-}
-
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, FileCloser>;
-
-Result<File> open_for(const std::string& path, const char* mode) {
-  File file(std::fopen(path.c_str(), mode));
-  if (!file) return write_error(path);
-  return file;
+  return cut_file(path, last == std::string::npos ? 0 : last + 1);
 }
 
 Status write_all(std::FILE* file, const std::string& text, const std::string& path) {
@@ -364,8 +350,7 @@ Status write_all(std::FILE* file, const std::string& text, const std::string& pa
 }  // namespace
 
 Result<PowerRecording> read_power_recording(const std::string& folder) {
-  std::error_code failed;
-  if (!std::filesystem::is_directory(folder, failed)) {
+  if (!is_folder(folder)) {
     return Error{ErrorCode::kIo,
                  "is no folder; a recording is a folder with samples.csv, execs.csv, sync.csv and "
                  "meta.json",
@@ -376,7 +361,7 @@ Result<PowerRecording> read_power_recording(const std::string& folder) {
   ASSAY_TRY(read_samples(in_folder(folder, kSamples), recording));
   ASSAY_TRY(read_executions(in_folder(folder, kExecs), recording));
   const std::string sync = in_folder(folder, kSync);
-  if (!recording.samples_on_cpu_clock || std::filesystem::exists(sync, failed)) {
+  if (!recording.samples_on_cpu_clock || file_exists(sync)) {
     ASSAY_TRY(read_probes(sync, recording));
   }
   return recording;
@@ -391,9 +376,9 @@ Result<SensorModel> read_sensor_model(const std::string& path) {
 struct PowerRecordingWriter::Files {
   std::string folder;
   std::vector<std::string> kernels;
-  File samples;
-  File execs;
-  File sync;
+  FileHandle samples;
+  FileHandle execs;
+  FileHandle sync;
 };
 
 PowerRecordingWriter::PowerRecordingWriter(std::unique_ptr<Files> files)
@@ -404,11 +389,9 @@ PowerRecordingWriter::~PowerRecordingWriter() = default;
 
 Result<PowerRecordingWriter> PowerRecordingWriter::create(const std::string& folder,
                                                           const PowerRecording& head) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return Error{ErrorCode::kIo, "cannot be made: " + failed.message(), folder, -1};
+  ASSAY_TRY(make_folders(folder));
   for (const char* name : {kMeta, kSamples, kExecs, kSync}) {
-    if (std::filesystem::exists(in_folder(folder, name), failed)) {
+    if (file_exists(in_folder(folder, name))) {
       return Error{ErrorCode::kInvalidArgument,
                    "a recording is in this folder already; resume it or name another",
                    in_folder(folder, name), -1};
@@ -417,11 +400,11 @@ Result<PowerRecordingWriter> PowerRecordingWriter::create(const std::string& fol
   auto files = std::make_unique<Files>();
   files->folder = folder;
   files->kernels = head.kernels;
-  ASSAY_TRY_ASSIGN(const File meta, open_for(in_folder(folder, kMeta), "wb"));
+  ASSAY_TRY_ASSIGN(const FileHandle meta, open_file(in_folder(folder, kMeta), "wb"));
   ASSAY_TRY(write_all(meta.get(), meta_text(head), in_folder(folder, kMeta)));
-  const auto start = [&](const char* name, const char* header, File& file) -> Status {
+  const auto start = [&](const char* name, const char* header, FileHandle& file) -> Status {
     const std::string path = in_folder(folder, name);
-    ASSAY_TRY_ASSIGN(file, open_for(path, "wb"));
+    ASSAY_TRY_ASSIGN(file, open_file(path, "wb"));
     return write_all(file.get(), header, path);
   };
   ASSAY_TRY(start(kSamples, "t_ns,power_w,xcd_w,iod_w,hbm_w\n", files->samples));
@@ -436,10 +419,10 @@ Result<PowerRecordingWriter> PowerRecordingWriter::resume(const std::string& fol
   auto files = std::make_unique<Files>();
   files->folder = folder;
   files->kernels = head.kernels;
-  const auto go_on = [&](const char* name, File& file) -> Status {
+  const auto go_on = [&](const char* name, FileHandle& file) -> Status {
     const std::string path = in_folder(folder, name);
     ASSAY_TRY(drop_cut_line(path));
-    ASSAY_TRY_ASSIGN(file, open_for(path, "ab"));
+    ASSAY_TRY_ASSIGN(file, open_file(path, "ab"));
     return Ok{};
   };
   ASSAY_TRY(go_on(kSamples, files->samples));

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/json_string.h"
 #include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
 
@@ -41,6 +42,7 @@ struct ErrorLocator : nlohmann::json_sax<Json> {
 };
 
 Result<Json> parse_document(const std::string& text) {
+  if (nested_too_deep(text)) return format_error("nested deeper than any file of its kind");
   Json document = Json::parse(text, nullptr, false);
   if (document.is_discarded()) {
     ErrorLocator locator;

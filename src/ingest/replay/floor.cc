@@ -1,8 +1,8 @@
 #include "ingest/replay/floor.h"
 
-#include <filesystem>
 #include <utility>
 
+#include "base/files.h"
 #include "floor/given.h"
 #include "ingest/replay/file.h"
 
@@ -13,7 +13,7 @@ Result<std::optional<LaunchFloor>> given_floor(const std::string& text, const Tr
   ASSAY_TRY_ASSIGN(std::optional<LaunchFloor> floor, floor_of_text(text, trace));
   if (floor && floor->source == FloorSource::kGiven) return floor;
   // A file goes before a platform of its name.
-  if (std::error_code error; std::filesystem::is_regular_file(text, error)) {
+  if (is_regular_file(text)) {
     ASSAY_TRY_ASSIGN(const FloorFile file, read_floor_file(text));
     ASSAY_TRY_ASSIGN(LaunchFloor measured, floor_of_file(file, trace));
     return std::optional(std::move(measured));

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <filesystem>
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "base/files.h"
 #include "ingest/rocprof/run.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
@@ -304,8 +304,7 @@ bool common_part(const std::string& path, std::string& part) {
 
 std::string existing(const std::string& plain) {
   for (const char* packed : {"", ".gz", ".zst"}) {
-    std::error_code failed;
-    if (std::filesystem::is_regular_file(plain + packed, failed)) return plain + packed;
+    if (is_regular_file(plain + packed)) return plain + packed;
   }
   return "";
 }
@@ -367,7 +366,7 @@ Result<RocprofRun> read_rocprof_csv(const std::string& path, bool allow_truncate
       // The kernels of a counter run are the rows of its counters.
       if (counters && kind == "kernel_trace.csv") continue;
       const std::string other = existing(part + std::string(kind));
-      if (other.empty() || std::filesystem::path(other) == std::filesystem::path(path)) continue;
+      if (other.empty() || normal_path(other) == normal_path(path)) continue;
       ASSAY_TRY(read_table(other, rows, run));
     }
   }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/json_string.h"
 #include "ingest/rocprof/run.h"
 #include "ingest/text/csv_table.h"
 #include "ingest/text/shape.h"
@@ -299,12 +300,16 @@ bool is_rocprof_json(std::string_view head) {
 }
 
 void read_agent_facts(std::string_view json, CounterDevice& facts) {
-  const Json parsed = Json::parse(json, nullptr, false);
+  const Json parsed =
+      nested_too_deep(json) ? Json(Json::value_t::discarded) : Json::parse(json, nullptr, false);
   if (parsed.is_object()) fill_facts(parsed, facts);
 }
 
 Result<RocprofRun> read_rocprof_json(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  if (nested_too_deep(text)) {
+    return Error{ErrorCode::kFormat, "no results of rocprofv3 are nested this deep", path, -1};
+  }
   Json root;
   try {
     root = Json::parse(text, nullptr, true, false);

@@ -104,6 +104,9 @@ std::vector<Definition> parse_definitions(std::string_view markdown) {
       const std::vector<std::string_view> cells = cells_of(line);
       Definition row{.keys = {}, .room = room, .heading = heading, .text = text_of(header, cells)};
       if (!cells.empty()) add_quoted(cells[0], row.keys);
+      for (size_t i = 1; i < header.size() && i < cells.size(); ++i) {
+        if (header[i] == "label") row.label = plain(cells[i].substr(0, cells[i].find(';')));
+      }
       if (header.size() > 1 && cells.size() > 1 && header[1] == "keys")
         add_quoted(cells[1], row.keys);
       if (!row.keys.empty() && !row.text.empty()) found.push_back(std::move(row));

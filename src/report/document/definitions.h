@@ -11,9 +11,10 @@ namespace assay {
 // One row of a table of definitions.
 struct Definition {
   std::vector<std::string> keys;
-  std::string room;     // the "## " heading above it: "Launch", "Tax", ...
-  std::string heading;  // the nearest heading
-  std::string text;     // plain text, without markup
+  std::string room;        // the "## " heading above it: "Launch", "Tax", ...
+  std::string heading;     // the nearest heading
+  std::string text;        // plain text, without markup
+  std::string label = {};  // what it is called on screen; empty where the table does not say
 };
 
 // The rows of all tables of a Markdown text that define keys: a key is in backticks in the first

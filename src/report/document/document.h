@@ -31,6 +31,8 @@
 #include <variant>
 #include <vector>
 
+#include "report/document/short_answer.h"
+
 namespace assay {
 
 // What a number counts. Kept with the column or the item, never per cell.
@@ -265,6 +267,8 @@ struct Part {
   std::vector<ImportNote> import_log = {};
   std::vector<std::string> verdict = {};
   std::vector<Section> sections = {};
+  std::optional<ShortAnswer> answer = {};
+  std::string lanes = {};  // what the page's timeline shows (report/run/lanes.h); may be empty
 };
 
 struct Document {
@@ -273,7 +277,9 @@ struct Document {
   std::string title = {};  // readers only
   std::vector<Input> inputs = {};
   std::vector<ImportNote> import_log = {};
-  std::vector<std::string> verdict = {};  // sentences; the first one is the answer
+  std::vector<std::string> verdict = {};   // sentences; the first one is the answer
+  std::optional<ShortAnswer> answer = {};  // JSON: "answer"; what readers see instead of all else
+  std::string lanes = {};                  // as of a part
   std::vector<Section> sections = {};
   std::string parts_key = "parts";  // e.g. "ranks"
   std::vector<Part> parts = {};

@@ -87,11 +87,6 @@ class JobText {
     return words;
   }
 
- private:
-  bool several() const { return blame_.late && blame_.late->ranks.size() > 1; }
-  bool two() const { return flow_.job.ranks().size() == 2; }
-  std::string peers() const { return two() ? "the other rank's pace" : "their peers' pace"; }
-
   std::string who() const {
     if (!flow_.job.aligned()) return "";  // levels' words tell why
     const auto& peers_of = blame_.peers;
@@ -110,6 +105,11 @@ class JobText {
             format_ns(blame_.makespan_ns) + ".";
     return text;
   }
+
+ private:
+  bool several() const { return blame_.late && blame_.late->ranks.size() > 1; }
+  bool two() const { return flow_.job.ranks().size() == 2; }
+  std::string peers() const { return two() ? "the other rank's pace" : "their peers' pace"; }
 
   // What is said of some ranks of a job holds for these.
   std::string here() const {
@@ -371,6 +371,10 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
 std::vector<std::string> job_flow_words(const JobFlow& flow) {
   if (flow.bound == BoundBy::kNoGpu) return {};
   return JobText(flow).words();
+}
+
+std::string late_rank_words(const JobFlow& flow) {
+  return flow.bound == BoundBy::kNoGpu ? std::string() : JobText(flow).who();
 }
 
 std::vector<Section> job_flow_sections(const JobFlow& flow) {

@@ -12,6 +12,7 @@
 #include "kernels/kernel.h"
 #include "kernels/name.h"
 #include "report/document/units.h"
+#include "report/flow/answer.h"
 #include "report/flow/section.h"
 
 namespace assay {
@@ -82,33 +83,12 @@ class Words {
   }
 
   std::string name_of(const Contributor& contributor) const {
-    if (!contributor.name) return "";
-    const std::string_view name = trace_.text(contributor.name);
-    if (contributor.source == RowSource::kActivity) return describe_kernel(name);
-    std::string text(name);
-    return text;
-  }
-
-  // The data loader around a stretch of time, as an operator, label or frame names it.
-  std::string loader_around(Interval span) const {
-    const auto in_table = [&](const auto& table) -> std::string {
-      for (size_t i = 0; i < table.size(); ++i) {
-        const bool around = table.start_ns[i] <= span.start_ns &&
-                            table.start_ns[i] + table.dur_ns[i] >= span.end_ns;
-        if (around && classify_host_name(trace_.text(table.name[i])).input) {
-          return std::string(trace_.text(table.name[i]));
-        }
-      }
-      return "";
-    };
-    std::string name = in_table(trace_.ops);
-    if (name.empty()) name = in_table(trace_.annotations);
-    return name.empty() ? in_table(trace_.frames) : name;
+    return contributor_name(trace_, contributor);
   }
 
   std::string loader() const {
     if (verdict_.leading.empty()) return "";
-    const std::string name = loader_around(verdict_.leading.front().longest);
+    const std::string name = loader_around(trace_, verdict_.leading.front().longest);
     return name.empty() || name == name_of(verdict_.leading.front()) ? "" : " under " + name;
   }
 
@@ -395,6 +375,29 @@ class Levers {
 };
 
 }  // namespace
+
+std::string contributor_name(const Trace& trace, const Contributor& contributor) {
+  if (!contributor.name) return "";
+  const std::string_view name = trace.text(contributor.name);
+  if (contributor.source == RowSource::kActivity) return describe_kernel(name);
+  return std::string(name);
+}
+
+std::string loader_around(const Trace& trace, Interval span) {
+  const auto in_table = [&](const auto& table) -> std::string {
+    for (size_t i = 0; i < table.size(); ++i) {
+      const bool around = table.start_ns[i] <= span.start_ns &&
+                          table.start_ns[i] + table.dur_ns[i] >= span.end_ns;
+      if (around && classify_host_name(trace.text(table.name[i])).input) {
+        return std::string(trace.text(table.name[i]));
+      }
+    }
+    return "";
+  };
+  std::string name = in_table(trace.ops);
+  if (name.empty()) name = in_table(trace.annotations);
+  return name.empty() ? in_table(trace.frames) : name;
+}
 
 std::vector<std::string> flow_words(const FlowAnswer& answer) {
   const Words words(answer);

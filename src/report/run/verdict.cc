@@ -33,6 +33,15 @@ std::string iterations_text(const LaunchReport& launch) {
          format_ns(std::llround(il.high)) + ".";
 }
 
+// By the tool that made the recording.
+std::string how_to_record(const Trace& trace) {
+  const std::string_view file = trace.source;
+  if (file.ends_with(".sqlite")) return "Record with nsys profile -t cuda.";
+  if (file.ends_with(".db") || file.ends_with(".csv")) return "Record with --kernel-trace.";
+  if (!trace.ops.empty()) return "Record with ProfilerActivity.CUDA.";
+  return "Record the work of the device, too.";
+}
+
 }  // namespace
 
 std::vector<std::string> run_words(const LaunchReport& launch) {
@@ -61,10 +70,10 @@ std::string no_kernels_words(const Trace& trace) {
   if (!trace.other_events.empty()) {
     return "No GPU work that Assay knows: " +
            format_counted(trace.other_events.size(), "event is", "events are") +
-           " of categories it has no table for. It reads PyTorch profiler traces.";
+           " of categories it has no table for.";
   }
   return "No GPU work in this trace: " + format_counted(trace.ops.size(), "operator", "operators") +
-         " on the host and no kernel. Record with ProfilerActivity.CUDA.";
+         " on the host and no kernel. " + how_to_record(trace);
 }
 
 Section shares_section(const LaunchShares& shares) {

@@ -43,9 +43,26 @@ std::string page_title(const Document& document) {
 // The answer, for whoever opens the file without running its script.
 std::string summary(const Document& document) {
   std::string out;
+  if (document.answer) {
+    const std::string text = write_answer_text(*document.answer, {});
+    out += "<pre>";
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = text.find('\n', begin);
+      out += escape_markup(std::string_view(text).substr(begin, end - begin)) + "\n";
+      begin = end + 1;
+    }
+    return out + "</pre>\n";
+  }
   for (const std::string& sentence : document.verdict)
     out += "<p>" + escape_markup(sentence) + "</p>\n";
   return out;
+}
+
+// The timelines of the document and its parts behind each other, in the order of page_view_json().
+std::string all_lanes(const Document& document) {
+  std::string lanes = document.lanes;
+  for (const Part& part : document.parts) lanes += part.lanes;
+  return lanes;
 }
 
 }  // namespace
@@ -56,6 +73,7 @@ std::string write_html(const Document& document) {
       {"@@assay-title@@", page_title(document)},
       {"@@assay-summary@@", summary(document)},
       {"@@assay-view@@", packed(page_view_json(document))},
+      {"@@assay-lanes@@", packed(all_lanes(document))},
       {"@@assay-json@@", packed(write_json(document))}};
   std::string_view rest = page_template();
   std::string out;

@@ -134,12 +134,63 @@ Json input_json(const Input& input) {
   return object;
 }
 
+Json parts_of_whole(const ShortAnswer& answer) {
+  Json causes = Json::array();
+  for (const AnswerCause& cause : answer.causes) {
+    causes.push_back(
+        {{"key", cause.key},
+         {"ns", cause.ns},
+         {"of_window", static_cast<double>(cause.ns) / static_cast<double>(answer.total_ns)}});
+  }
+  return causes;
+}
+
+Json answer_levers(const ShortAnswer& answer) {
+  Json levers = Json::array();
+  for (const AnswerLever& lever : answer.levers) {
+    levers.push_back({{"key", lever.key},
+                      {"title", lever.title},
+                      {"code", lever.code},
+                      {"gain_ns", lever.gain_ns},
+                      {"share", lever.share},
+                      {"grade", lever.grade}});
+  }
+  return levers;
+}
+
+Json answer_json(const ShortAnswer& answer) {
+  Json object = {{"kind", answer.kind},
+                 {"verdict", answer.verdict},
+                 {"window_ns", answer.window_ns},
+                 {"total_ns", answer.total_ns},
+                 {"causes", parts_of_whole(answer)},
+                 {"levers", answer_levers(answer)}};
+  object["notes"] = Json::array();
+  for (const AnswerNote& note : answer.notes) {
+    object["notes"].push_back({{"head", note.head}, {"lines", note.lines}});
+  }
+  object["ranks"] = Json::array();
+  for (const AnswerRank& rank : answer.ranks) {
+    object["ranks"].push_back({{"name", rank.name}, {"remark", rank.remark}});
+  }
+  object["more_ranks"] = answer.more_ranks;
+  object["trust"] = trust_word(answer.trust);
+  object["reason"] = answer.reason;
+  object["next"] = answer.next;
+  object["spans"] = Json::array();
+  for (const Interval& span : answer.spans) {
+    object["spans"].push_back({{"start_ns", span.start_ns}, {"end_ns", span.end_ns}});
+  }
+  return object;
+}
+
 Json part_json(const Part& part) {
   Json object = Json::object();
   object["name"] = part.name;
   add_items(part.items, object);
   object["import_log"] = import_log_json(part.import_log);
   object["verdict"] = part.verdict;
+  if (part.answer) object["answer"] = answer_json(*part.answer);
   add_sections(part.sections, object);
   return object;
 }
@@ -203,6 +254,7 @@ std::string write_json(const Document& document) {
   for (const Input& input : document.inputs) root["inputs"].push_back(input_json(input));
   root["import_log"] = import_log_json(document.import_log);
   root["verdict"] = document.verdict;
+  if (document.answer) root["answer"] = answer_json(*document.answer);
   add_sections(document.sections, root);
   if (!document.parts.empty()) root.erase(document.parts_key);
   std::string text = dumped(root);

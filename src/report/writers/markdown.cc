@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -74,6 +76,43 @@ class MarkdownWriter {
     import_log(document.import_log, "## ");
   }
 
+  // The short answer, the bar as a table.
+  void answer(const ShortAnswer& answer) {
+    verdict(answer.verdict);
+    if (answer.total_ns > 0 && !answer.causes.empty()) {
+      out_ += "| where the time went | time | share |\n| --- | ---: | ---: |\n";
+      for (const AnswerCause& part : bar_parts(answer)) {
+        out_ += "| " + escaped(answer_word(part.key)) + " | " + format_ns(part.ns) + " | " +
+                format_share(static_cast<double>(part.ns) / static_cast<double>(answer.total_ns)) +
+                " |\n";
+      }
+      gap();
+    }
+    ranks(answer);
+    for (const AnswerLever& lever : answer.levers) {
+      out_ += fmt::format("{}. **\u2212{}** ({}, {}): {}\n", &lever - answer.levers.data() + 1,
+                          format_ns(lever.gain_ns), format_upper_share(lever.share), lever.grade,
+                          escaped(lever.title));
+      if (!lever.code.empty()) out_ += "   " + escaped(lever.code) + "\n";
+    }
+    gap();
+    for (const AnswerNote& note : answer.notes) {
+      std::string text;
+      for (const std::string& line : note.lines) {
+        text += (text.empty() ? "" : note.code ? "<br>" : " ") + escaped(line);
+      }
+      bullet("**" + note.head + "** " + text);
+    }
+    gap();
+    paragraph("Trust: " + std::string(trust_word(answer.trust)) +
+              (answer.reason.empty() ? "" : ", " + escaped(answer.reason)) + ".");
+    std::string next;
+    for (const std::string& command : answer.next) {
+      next += (next.empty() ? "" : " \u00B7 ") + escaped(command);
+    }
+    if (!next.empty()) paragraph("Next: " + next);
+  }
+
   std::string take() {
     while (out_.ends_with("\n\n")) out_.pop_back();
     return std::move(out_);
@@ -115,6 +154,16 @@ class MarkdownWriter {
       }
       if (folded) paragraph("</details>");
     }
+  }
+
+  void ranks(const ShortAnswer& answer) {
+    for (const AnswerRank& rank : answer.ranks) {
+      if (rank.shown) bullet(escaped(rank.name + ": " + rank.remark));
+    }
+    if (answer.more_ranks > 0) {
+      bullet("\u2026 " + format_counted(answer.more_ranks, "rank", "ranks") + " more");
+    }
+    gap();
   }
 
   void title(const std::string& text) {
@@ -219,9 +268,13 @@ class MarkdownWriter {
 
 }  // namespace
 
-std::string write_markdown(const Document& document) {
+std::string write_markdown(const Document& document, bool full) {
   MarkdownWriter writer;
-  writer.document(document);
+  if (document.answer && !full) {
+    writer.answer(*document.answer);
+  } else {
+    writer.document(document);
+  }
   return writer.take();
 }
 

@@ -1,5 +1,7 @@
 #include "report/writers/page_view.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include "report/document/definitions.h"
+#include "report/document/palette.h"
 #include "report/document/text.h"
 #include "report/writers/grid.h"
 
@@ -102,14 +105,21 @@ class ViewMaker {
   // Parts become text one by one: of many ranks never more than one is a tree of values.
   std::string document(const Document& document) {
     std::string parts;
+    size_t lanes_at = document.lanes.size();
     for (const Part& part : document.parts) {
       PageJson entry = body(part.import_log, part.verdict, part.sections);
+      entry["answer"] = answer(part.answer);
+      entry["lanes"] = {lanes_at, part.lanes.size()};
+      lanes_at += part.lanes.size();
       entry["name"] = text_json(part.name);
       entry["items"] = items(part.items);
       if (!parts.empty()) parts += ',';
       parts += text_of(entry);
     }
     PageJson root = body(document.import_log, document.verdict, document.sections);
+    root["answer"] = answer(document.answer);
+    root["lanes"] = {0, document.lanes.size()};
+    root["palette"] = palette();
     root["title"] = text_json(document.title);
     root["tool"] = {{"name", document.tool.name}, {"version", document.tool.version}};
     root["inputs"] = PageJson::array();
@@ -129,6 +139,66 @@ class ViewMaker {
  private:
   static std::string text_of(const PageJson& json) {
     return json.dump(-1, ' ', false, PageJson::error_handler_t::replace);
+  }
+
+  static PageJson palette() {
+    PageJson colours = PageJson::object();
+    for (const CauseColour& colour : cause_colours()) {
+      colours[std::string(colour.key)] = {{"light", fmt::format("#{:06x}", colour.light)},
+                                          {"dark", fmt::format("#{:06x}", colour.dark)},
+                                          {"hatched", colour.hatched}};
+    }
+    return colours;
+  }
+
+  static PageJson answer(const std::optional<ShortAnswer>& told) {
+    if (!told) return nullptr;
+    PageJson out = {{"kind", told->kind},
+                    {"verdict", texts_json(told->verdict)},
+                    {"window_ns", told->window_ns},
+                    {"total_ns", told->total_ns},
+                    {"trust", trust_word(told->trust)},
+                    {"reason", text_json(told->reason)},
+                    {"next", texts_json(told->next)}};
+    out["causes"] = PageJson::array();
+    for (const AnswerCause& cause : told->causes) {
+      out["causes"].push_back(
+          {{"key", cause.key}, {"word", answer_word(cause.key)}, {"ns", cause.ns}});
+    }
+    out["levers"] = PageJson::array();
+    for (const AnswerLever& lever : told->levers) {
+      out["levers"].push_back({{"title", text_json(lever.title)},
+                               {"code", text_json(lever.code)},
+                               {"gain_ns", lever.gain_ns},
+                               {"share", lever.share},
+                               {"grade", lever.grade}});
+    }
+    out["notes"] = PageJson::array();
+    for (const AnswerNote& note : told->notes) {
+      PageJson lines = PageJson::array();  // blanks in front of code are meant
+      for (const std::string& line : note.lines) lines.push_back(clean_text(line));
+      out["notes"].push_back({{"head", note.head}, {"lines", lines}, {"code", note.code}});
+    }
+    out["spans"] = PageJson::array();
+    for (const Interval& span : told->spans) {
+      out["spans"].push_back({span.start_ns, span.end_ns});
+    }
+    out["ranks"] = ranks(*told);
+    return out;
+  }
+
+  static PageJson ranks(const ShortAnswer& told) {
+    PageJson list = PageJson::array();
+    for (const AnswerRank& rank : told.ranks) {
+      PageJson bins = PageJson::array();
+      for (const RankBin& bin : rank.bins) {
+        for (const uint8_t share : bin) bins.push_back(share);
+      }
+      list.push_back({{"name", text_json(rank.name)},
+                      {"remark", text_json(rank.remark)},
+                      {"bins", std::move(bins)}});
+    }
+    return list;
   }
 
   PageJson body(const std::vector<ImportNote>& log, const std::vector<std::string>& verdict,

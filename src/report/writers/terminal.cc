@@ -204,6 +204,7 @@ class TerminalWriter {
 }  // namespace
 
 std::string write_terminal(const Document& document, const TerminalOptions& options) {
+  if (document.answer && !options.full) return write_answer_text(*document.answer, options);
   TerminalWriter writer(options);
   writer.document(document);
   return writer.take();

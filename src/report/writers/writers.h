@@ -14,14 +14,20 @@
 namespace assay {
 
 struct TerminalOptions {
-  int width = 80;      // columns; below 20 counts as 20
-  bool color = false;  // ANSI sequences; the caller asks isatty() and NO_COLOR
-  bool utf8 = true;    // false: ASCII only
+  int width = 80;          // columns; below 20 counts as 20
+  bool color = false;      // ANSI sequences; the caller asks isatty() and NO_COLOR
+  bool utf8 = true;        // false: ASCII only
+  bool full = false;       // every section instead of the short answer, also in Markdown
+  bool quiet = false;      // of the short answer, the verdict alone
+  bool truecolor = false;  // colours of 24 bits instead of the nearest of 256
+  bool light = false;      // for a light background
 };
 
 // For people at a screen: verdict first, numbers scaled, tables cut to the width and to their row
 // limit (and saying so). Only the writer's own colour sequences ever contain control characters.
+// A document with a short answer shows that alone, unless options.full.
 std::string write_terminal(const Document& document, const TerminalOptions& options = {});
+std::string write_answer_text(const ShortAnswer& answer, const TerminalOptions& options = {});
 
 // Everything in base units, as document.h describes; indented by two, newline at the end. Doubles
 // in a form that reads back to the same bits, non-finite ones as null; invalid UTF-8 becomes
@@ -36,7 +42,8 @@ std::string write_json(const Document& document);
 std::string write_csv(const Document& document);
 
 // GitHub-flavoured Markdown: numbers scaled and tables cut as on a terminal, text escaped.
-std::string write_markdown(const Document& document);
+// A document with a short answer shows that alone, unless full.
+std::string write_markdown(const Document& document, bool full = true);
 
 // One HTML file that opens offline, with charts, tables that sort and filter, and the JSON document
 // inside (docs/formats/report_html.md).
@@ -56,9 +63,10 @@ inline constexpr std::array kWriters = {
            [](const Document& document, const TerminalOptions&) { return write_json(document); }},
     Writer{Format::kCsv, "csv",
            [](const Document& document, const TerminalOptions&) { return write_csv(document); }},
-    Writer{
-        Format::kMarkdown, "md",
-        [](const Document& document, const TerminalOptions&) { return write_markdown(document); }},
+    Writer{Format::kMarkdown, "md",
+           [](const Document& document, const TerminalOptions& options) {
+             return write_markdown(document, options.full);
+           }},
     Writer{Format::kHtml, "html",
            [](const Document& document, const TerminalOptions&) { return write_html(document); }}};
 

@@ -21,10 +21,6 @@
 #include "base/stats.h"
 #include "throughput/gp/cross_approximation.h"
 
-#ifdef ASSAY_OPENBLAS
-extern "C" void openblas_set_num_threads(int threads);
-#endif
-
 namespace assay {
 namespace {
 
@@ -65,17 +61,6 @@ void invert_lower(Eigen::Ref<Matrix> l) {
                   l.bottomLeftCorner(n - h, h);
   l.bottomLeftCorner(n - h, h).noalias() =
       -corner * l.topLeftCorner(h, h).triangularView<Eigen::Lower>();
-}
-
-// Sums in another order have other last bits: one thread, so that every machine writes the same.
-void one_thread() {
-#ifdef ASSAY_OPENBLAS
-  static const bool done = [] {
-    openblas_set_num_threads(1);
-    return true;
-  }();
-  (void)done;
-#endif
 }
 
 Error not_definite() {
@@ -133,7 +118,6 @@ Result<GaussianProcess> GaussianProcess::fit(const KernelSpec& spec, std::vector
   state->parameters = std::move(parameters);
   state->points = std::move(points);
   state->centre = median(y);
-  one_thread();
   const Index n = std::ssize(state->points);
   Matrix k(n, n);
   kernel_matrix(state->spec, state->parameters, state->points, state->points, k.data());
@@ -302,7 +286,6 @@ std::vector<GpAnswer> GaussianProcess::leave_out(const std::vector<uint32_t>& bl
 Result<double> negative_log_posterior(const KernelSpec& spec, const std::vector<double>& parameters,
                                       const std::vector<KernelPoint>& points,
                                       const std::vector<double>& y, std::vector<double>* gradient) {
-  one_thread();
   const Index n = std::ssize(points);
   Matrix k(n, n);
   kernel_matrix(spec, parameters, points, points, k.data());

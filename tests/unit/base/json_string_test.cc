@@ -56,5 +56,15 @@ TEST(JsonString, AnyBytesAreValidJsonOnOneLine) {
   }
 }
 
+TEST(NestedTooDeep, CountsWhatStandsOutsideOfStrings) {
+  EXPECT_FALSE(nested_too_deep(std::string(256, '[') + std::string(256, ']')));
+  EXPECT_TRUE(nested_too_deep(std::string(257, '[')));
+  EXPECT_TRUE(nested_too_deep("{\"a\":" + std::string(300, '[')));
+  EXPECT_FALSE(nested_too_deep("[\"" + std::string(300, '[') + "\\\"[\"]"));
+  std::string flat;
+  for (int i = 0; i < 300; ++i) flat += "[],";
+  EXPECT_FALSE(nested_too_deep(flat));
+}
+
 }  // namespace
 }  // namespace assay

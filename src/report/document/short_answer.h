@@ -1,0 +1,79 @@
+#pragma once
+
+// What a reader sees first: where the time went, what would change it, how sure that is, what to
+// type next. Plain data, made once; terminal, Markdown, JSON and page say the same of it. Every
+// share is of one whole: the wall time of the window (times devices, where there are several).
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/intervals.h"
+
+namespace assay {
+
+// A part of the whole. The word for a reader, from the key: answer_word().
+struct AnswerCause {
+  std::string key;  // "compute", "dispatch", ...
+  int64_t ns = 0;
+};
+
+struct AnswerLever {
+  std::string key;    // "cheaper_host", ...
+  std::string title;  // what to do, at most some 45 characters
+  std::string code;   // what to type or change, or why; may be empty
+  int64_t gain_ns = 0;
+  double share = 0;   // of the window
+  std::string grade;  // "predicted", "at most" or "guess"
+};
+
+// What stands in place of levers where nothing is decided: "seen", "likely", "record", "do".
+struct AnswerNote {
+  std::string head;
+  std::vector<std::string> lines;
+  bool code = false;  // to be typed as it is
+};
+
+// What a rank did over the window of its job, as shares of a bin in 1/255: computes or copies, is
+// idle, stands in a collective. What is missing to 255 lies outside its recording.
+using RankBin = std::array<uint8_t, 3>;
+struct AnswerRank {
+  std::string name;
+  std::vector<RankBin> bins;
+  std::string remark;
+  bool shown = true;  // on the terminal; the page has all that are here
+};
+
+enum class TrustGrade : uint8_t { kHigh, kFair, kLow, kNone };
+
+struct ShortAnswer {
+  std::string kind;                  // the cause's word of the closed list
+  std::vector<std::string> verdict;  // one or two sentences, of at most 160 characters together
+  int64_t window_ns = 0;
+  std::vector<AnswerCause> causes;  // compute first, then largest first; sum = total_ns
+  int64_t total_ns = 0;             // window times devices
+  std::vector<AnswerLever> levers;
+  std::vector<AnswerNote> notes;
+  std::vector<AnswerRank> ranks;  // of a job, at most 64
+  uint64_t more_ranks = 0;        // those not shown on the terminal
+  TrustGrade trust = TrustGrade::kNone;
+  std::string reason;
+  std::vector<std::string> next;  // commands
+  std::vector<Interval> spans;    // what the verdict speaks of, from the window's start
+};
+constexpr size_t kLongestVerdict = 160;
+
+// "compute", "launch latency", "not recorded", ... of a cause's key; the key where it is none.
+const char* answer_word(const std::string& key);
+const char* trust_word(TrustGrade grade);
+
+// How many of `room` cells each part gets: largest remainder, at least one for every part that is
+// not 0, and `room` together. No part is negative.
+std::vector<size_t> bar_cells(const std::vector<int64_t>& parts, size_t room);
+
+// What a bar shows: compute, the three largest causes of at least 0.5 %, and the rest as one
+// ("rest", where there is one).
+std::vector<AnswerCause> bar_parts(const ShortAnswer& answer);
+
+}  // namespace assay

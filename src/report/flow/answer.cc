@@ -1,0 +1,734 @@
+// The short answer of one trace. Whose words a sentence may use is the program's: no advice on
+// PyTorch for a program that has none.
+
+#include "report/flow/answer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "base/numbers.h"
+#include "kernels/name.h"
+#include "report/document/text.h"
+#include "report/document/units.h"
+
+namespace assay {
+namespace {
+
+// A name in a sentence, at most.
+constexpr size_t kLongestNameSaid = 44;
+// Of the group it is named in, a part of the host's time has at least this share.
+constexpr double kPartNamed = 0.15;
+constexpr size_t kMostSpans = 8;
+
+std::string fitted(std::string_view name, size_t room = kLongestNameSaid) {
+  return shorten_middle(clean_text(name), room);
+}
+
+// The base, and behind it whatever still fits of the tails, in their order.
+std::string sentence_of(std::string base, std::initializer_list<std::string> tails) {
+  for (const std::string& tail : tails) {
+    if (display_width(base) + display_width(tail) + 1 <= kLongestVerdict) base += tail;
+  }
+  return base + ".";
+}
+
+// What the recording should be made with, where it says too little: by the tool that made this one.
+AnswerNote record_steady(const FlowAnswer& answer) {
+  const Program& program = answer.verdict.program;
+  const std::string_view file = answer.trace.source;
+  if (program.kind == ProgramKind::kPyTorch) {
+    return {"record",
+            {"with torch.profiler.profile(",
+             "    schedule=torch.profiler.schedule(wait=5, warmup=3, active=10)) as p:",
+             "    for batch in loader: step(batch); p.step()"},
+            true};
+  }
+  if (file.ends_with(".sqlite")) {
+    return {"record", {"nsys profile -t cuda,nvtx,osrt --delay 10 --duration 5 PROGRAM"}, true};
+  }
+  if (program.hip && (file.ends_with(".db") || file.ends_with(".csv"))) {
+    return {
+        "record", {"rocprofv3 --hip-trace --kernel-trace --memory-copy-trace -- PROGRAM"}, true};
+  }
+  return {"record", {"some whole iterations behind the warm-up, with the host's calls"}};
+}
+
+class Verdict {
+ public:
+  explicit Verdict(const FlowAnswer& answer)
+      : trace_(answer.trace),
+        report_(answer.report),
+        verdict_(answer.verdict),
+        total_(answer.report.total) {}
+
+  std::vector<std::string> sentences() const {
+    std::vector<std::string> said = {first()};
+    const size_t used = display_width(said.front());
+    for (std::string more : {after_start(), mixed()}) {
+      if (!more.empty() && used + 1 + display_width(more) <= kLongestVerdict) {
+        said.push_back(std::move(more));
+        break;
+      }
+    }
+    return said;
+  }
+
+ private:
+  std::string share_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
+  std::string window() const {
+    std::string text = format_ns(report_.window.end_ns - report_.window.start_ns);
+    if (report_.devices.size() > 1)
+      text += " on " + std::to_string(report_.devices.size()) + " GPUs";
+    return text;
+  }
+  // "for 84.2 % of 8.00 ms"
+  std::string for_share(int64_t ns) const { return "for " + share_text(ns) + " of " + window(); }
+
+  int64_t group_ns(BoundBy bound) const {
+    for (const LostGroup& group : verdict_.lost) {
+      if (group.bound == bound) return group.ns;
+    }
+    return 0;
+  }
+
+  // The names behind the leading cause, the first `most` that say something.
+  std::vector<std::string> leading_names(size_t most) const {
+    std::vector<std::string> names;
+    for (const Contributor& contributor : verdict_.leading) {
+      std::string name = fitted(contributor_name(trace_, contributor));
+      if (names.size() == most) break;
+      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(std::move(name));
+      }
+    }
+    return names;
+  }
+  // ", first NAME"
+  std::string first_name() const {
+    const std::vector<std::string> names = leading_names(1);
+    return names.empty() ? "" : ", first " + names.front();
+  }
+  std::string first_name_and_time() const {
+    for (const Contributor& contributor : verdict_.leading) {
+      const std::string name = fitted(contributor_name(trace_, contributor));
+      if (!name.empty()) return ", first " + name + " " + format_ns(contributor.ns);
+    }
+    return "";
+  }
+
+  std::string longest(WorkKind kind) const {
+    for (const NamedWork& work : verdict_.work) {
+      if (work.kind == kind) return fitted(describe_kernel(trace_.text(work.name)));
+    }
+    return "";
+  }
+  static std::string behind(std::string_view before, const std::string& name) {
+    return name.empty() ? "" : std::string(before) + name;
+  }
+
+  std::string first() const {
+    switch (verdict_.bound) {
+      case BoundBy::kGpu:
+        return gpu();
+      case BoundBy::kHost:
+        return host();
+      case BoundBy::kInput:
+        return input();
+      case BoundBy::kSync:
+        return sentence_of(
+            "Sync-bound: " + for_share(group_ns(BoundBy::kSync)) +
+                " the GPU runs empty, because the host waits for it before it goes on",
+            {first_name()});
+      case BoundBy::kAlloc:
+        return alloc();
+      case BoundBy::kColdStart:
+        return sentence_of(
+            "Cold start: one-off costs take " + share_text(verdict_.cold_ns) + " of " + window(),
+            {first_name_and_time(), captured()});
+      case BoundBy::kUnseenWork:
+        return unseen();
+      case BoundBy::kCollectiveWait:
+        return sentence_of("Bound by communication: " + for_share(total_.collective_ns) +
+                               " nothing but collectives runs",
+                           {behind(", first ", longest(WorkKind::kCollective)),
+                            "; one rank cannot tell waiting from transfer"});
+      case BoundBy::kCommunication:
+        return sentence_of("Bound by communication: " + for_share(total_.collective_ns) +
+                               " nothing but transfers runs",
+                           {behind(", first ", longest(WorkKind::kCollective))});
+      case BoundBy::kCopy:
+        return sentence_of("Copy-bound: " + for_share(total_.copy_ns) +
+                               " only copies run and no kernel beside them",
+                           {behind(", first ", longest(WorkKind::kCopy))});
+      case BoundBy::kNotLoaded:
+        return sentence_of(
+            "Not loaded: " + for_share(group_ns(BoundBy::kNotLoaded)) + " nobody asked for work",
+            {});
+      case BoundBy::kTooLittle:
+        return too_little();
+      case BoundBy::kNoGpu:
+        return no_gpu();
+      case BoundBy::kNoHost:
+        return sentence_of("Undecided: " + for_share(total_.idle_ns) +
+                               " the GPU is idle, and the recording has no host row that says why",
+                           {});
+    }
+    return "";
+  }
+
+  std::string unseen() const {
+    const std::string base = "Undecided: " + for_share(group_ns(BoundBy::kUnseenWork));
+    if (verdict_.detail == FlowCause::kNoEvidence) {
+      return sentence_of(base + " the GPU shows no work, and what set off the next is not recorded",
+                         {});
+    }
+    return sentence_of(base + " work that was handed over did not begin",
+                       {": earlier work, or work that is not recorded, kept the GPU"});
+  }
+
+  std::string gpu() const {
+    if (total_.compute_ns < total_.window_ns / 2) {  // busy with more than computing
+      return sentence_of("GPU-bound: the GPU works " + for_share(total_.window_ns - total_.idle_ns),
+                         {behind(", first ", longest(WorkKind::kCompute))});
+    }
+    const std::string base = "GPU-bound: the GPU computes " + for_share(total_.compute_ns);
+    if (verdict_.lever == FirstLever::kOverlapCommunication) {
+      return sentence_of(
+          base + "; for " + share_text(total_.collective_ns) + " communication runs alone",
+          {behind(", first ", longest(WorkKind::kCollective))});
+    }
+    if (verdict_.kinds.empty())
+      return sentence_of(base, {behind(", first ", longest(WorkKind::kCompute))});
+    const KindShare& kind = verdict_.kinds.front();
+    const std::string name = fitted(describe_kernel(trace_.text(kind.longest)));
+    if (kind.kind == KernelKind::kOther) return sentence_of(base, {", first in " + name});
+    return sentence_of(base + "; " + std::string(kernel_kind_name(kind.kind)) + " kernels lead",
+                       {" with " + format_ns(kind.ns), ", first " + name});
+  }
+
+  // Who prepares the next kernel, in the words of the program.
+  std::string part_name(FlowCause cause) const {
+    const ProgramKind program = verdict_.program.kind;
+    switch (cause) {
+      case FlowCause::kDispatch:
+        return program == ProgramKind::kPyTorch      ? "PyTorch's dispatcher"
+               : program == ProgramKind::kJax        ? "JAX's runtime"
+               : program == ProgramKind::kTensorFlow ? "TensorFlow's runtime"
+                                                     : "the program's operators";
+      case FlowCause::kPython:
+        return "Python";
+      case FlowCause::kCall:
+        return verdict_.program.hip            ? "HIP calls"
+               : program == ProgramKind::kSycl ? "runtime calls"
+                                               : "CUDA calls";
+      case FlowCause::kHostGap:
+        return "host code that is not recorded";
+      default:
+        return "the way of a launch to the GPU";
+    }
+  }
+
+  std::string host() const {
+    std::vector<FlowCause> parts = {FlowCause::kDispatch, FlowCause::kPython, FlowCause::kCall,
+                                    FlowCause::kHostGap, FlowCause::kLatency};
+    std::stable_sort(parts.begin(), parts.end(),
+                     [this](FlowCause a, FlowCause b) { return total_[a] > total_[b]; });
+    const int64_t host_ns = group_ns(BoundBy::kHost);
+    std::string who = part_name(parts[0]);
+    const bool second = share(total_[parts[1]], host_ns) >= kPartNamed;
+    if (second) who += " and " + part_name(parts[1]);
+    const std::string base = "Host-bound: " + for_share(host_ns) + " the GPU waits";
+    if (parts[0] == FlowCause::kLatency) return sentence_of(base + " for " + who, {});
+    return sentence_of(base + " while " + who + " prepare" +
+                           (second || parts[0] == FlowCause::kCall ? "" : "s") + " the next kernel",
+                       {});
+  }
+
+  std::string input() const {
+    const std::string base = "Starved for input: " + for_share(group_ns(BoundBy::kInput)) +
+                             " the GPU waits while the host loads data";
+    std::string loader;
+    if (!verdict_.leading.empty()) {
+      loader = loader_around(trace_, verdict_.leading.front().longest);
+    }
+    if (loader.empty()) return sentence_of(base, {first_name()});
+    return sentence_of(base + " in " + fitted(loader, 60), {});
+  }
+
+  std::string alloc() const {
+    const std::vector<std::string> names = leading_names(2);
+    std::string who = names.empty() ? "allocation" : names[0];
+    if (names.size() > 1) who += " and " + names[1];
+    return sentence_of(
+        "Allocation-bound: " + for_share(group_ns(BoundBy::kAlloc)) + " the GPU waits for " + who,
+        {});
+  }
+
+  std::string captured() const {
+    if (report_.evidence.captures == 0 || report_.evidence.captured_ns * 2 < verdict_.cold_ns) {
+      return "";
+    }
+    return "; " + format_counted(report_.evidence.captures, "graph was", "graphs were") +
+           " captured, which is no run";
+  }
+
+  std::string too_little() const {
+    if (verdict_.too_little == TooLittle::kUnlinked) {
+      return sentence_of("Too little to judge: calls that launch are recorded for " +
+                             format_share(verdict_.linked_share) + " of the GPU's time only",
+                         {});
+    }
+    const std::string base =
+        "Too little to judge: " + format_counted(report_.evidence.works, "piece", "pieces") +
+        " of GPU work in " + window();
+    const std::string graphs = captured();
+    if (!graphs.empty()) return sentence_of(base + graphs, {});
+    if (verdict_.cold_ns * 2 > total_.idle_ns && total_.idle_ns > 0) {
+      return sentence_of(base + ", most of it one-off costs", {first_cold()});
+    }
+    return sentence_of(base, {". A verdict takes 50 pieces, 1 ms and some whole steps"});
+  }
+
+  std::string first_cold() const {
+    for (const Contributor& contributor : report_.contributors) {
+      if (contributor.cause != FlowCause::kCold) continue;
+      const std::string name = fitted(contributor_name(trace_, contributor));
+      return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
+    }
+    return "";
+  }
+
+  std::string no_gpu() const {
+    if (trace_.log.data_lost()) {
+      return "No GPU work among what could be read: data was lost on import, and the work may lie "
+             "in what is missing.";
+    }
+    if (!trace_.activities.empty()) {
+      return sentence_of("No kernels: the recording has " +
+                             format_counted(trace_.activities.size(), "device row", "device rows") +
+                             ", and none of them is work",
+                         {});
+    }
+    const uint64_t others = trace_.other_events.size();
+    if (trace_.ops.empty() && others > 0) {
+      return sentence_of(
+          "No GPU work that Assay knows: " + format_counted(others, "event is", "events are") +
+              " of categories it has no table for",
+          {});
+    }
+    return sentence_of("No GPU work in this recording: " +
+                           format_counted(trace_.ops.size(), "operator", "operators") +
+                           " on the host and no kernel",
+                       {});
+  }
+
+  std::string after_start() const {
+    if (verdict_.bound != BoundBy::kColdStart) return "";
+    return verdict_.steady_judged && verdict_.steady_bound == BoundBy::kGpu
+               ? "Behind them the GPU leads."
+               : "";
+  }
+
+  std::string mixed() const {
+    return verdict_.mixed ? "No single cause has half of the lost time." : "";
+  }
+
+  const Trace& trace_;
+  const FlowReport& report_;
+  const FlowVerdict& verdict_;
+  const FlowTotals& total_;
+};
+
+// ---- what to do ----
+
+// Title and code of a lever, in the words of the program.
+class Recipes {
+ public:
+  explicit Recipes(const FlowAnswer& answer) : answer_(answer) {}
+
+  AnswerLever card(const Lever& lever) const {
+    AnswerLever card{.key = lever.key,
+                     .title = title(lever),
+                     .code = code(lever),
+                     .gain_ns = lever.at_most_ns,
+                     .share = lever.share_of_window,
+                     .grade = "at most"};
+    return card;
+  }
+
+ private:
+  ProgramKind program() const { return answer_.verdict.program.kind; }
+  bool pytorch() const { return program() == ProgramKind::kPyTorch; }
+  bool hip() const { return answer_.verdict.program.hip; }
+  bool cuda() const { return program() == ProgramKind::kCuda; }
+
+  std::string title(const Lever& lever) const {
+    if (lever.key == "cheaper_host") {
+      if (in_graphs()) return "Less host work between the graphs";
+      if (program() == ProgramKind::kJax) return "Fewer, larger jitted functions";
+      return hip() ? "Take the host off the path: HIP graphs"
+                   : "Take the host off the path: CUDA graphs";
+    }
+    if (lever.key == "input") return "Load data beside the GPU's work";
+    if (lever.key == "remove_syncs") return "Do not wait for the GPU in the loop";
+    if (lever.key == "allocation") return "Keep GPU memory instead of freeing it";
+    if (lever.key == "copies") return "Copy less, from pinned memory, beside kernels";
+    if (lever.key == "communication") return "Hide or shrink communication";
+    if (lever.key == "device_work")
+      return kind().empty() ? "Cheaper kernels" : "Cheaper " + kind() + " kernels";
+    return fitted(lever.what, 46);
+  }
+
+  std::string code(const Lever& lever) const {
+    if (lever.key == "cheaper_host") return host_code();
+    if (lever.key == "input") return input_code();
+    if (lever.key == "remove_syncs") return first_of(FlowCause::kSync);
+    if (lever.key == "allocation") return alloc_code();
+    if (lever.key == "copies") return copy_code();
+    if (lever.key == "communication") {
+      return "its time includes waiting for ranks that come late: give the folder of all ranks";
+    }
+    if (lever.key == "device_work" && !answer_.verdict.kinds.empty()) {
+      const KindShare& kind_share = answer_.verdict.kinds.front();
+      return "first " + fitted(describe_kernel(answer_.trace.text(kind_share.longest))) + "; " +
+             format_counted(kind_share.count, "run", "runs") + " in all";
+    }
+    return "";
+  }
+
+  bool in_graphs() const { return answer_.verdict.lever == FirstLever::kLessHostWork; }
+  std::string kind() const {
+    return answer_.verdict.kinds.empty() || answer_.verdict.kinds.front().kind == KernelKind::kOther
+               ? ""
+               : std::string(kernel_kind_name(answer_.verdict.kinds.front().kind));
+  }
+
+  std::string host_code() const {
+    if (in_graphs()) return first_of(answer_.verdict.detail.value_or(FlowCause::kDispatch));
+    if (pytorch()) return "model = torch.compile(model, mode=\"reduce-overhead\")";
+    if (program() == ProgramKind::kJax) return "one jax.jit around the whole step";
+    if (hip()) return "hipStreamBeginCapture once, then hipGraphLaunch; or larger kernels";
+    if (cuda()) return "cudaStreamBeginCapture once, then cudaGraphLaunch; or larger kernels";
+    return "larger pieces of work, or a faster CPU core";
+  }
+
+  std::string input_code() const {
+    const auto& leading = answer_.verdict.leading;
+    const std::string loader =
+        leading.empty() ? "" : loader_around(answer_.trace, leading.front().longest);
+    if (pytorch() && loader.find("SingleProcessDataLoader") != std::string::npos) {
+      return "DataLoader(..., num_workers=4, persistent_workers=True, pin_memory=True)";
+    }
+    if (pytorch() && loader.find("DataLoader") != std::string::npos) {
+      return "DataLoader(..., num_workers=MORE, prefetch_factor=MORE, pin_memory=True)";
+    }
+    return "prepare the next batch in another thread or process while this one runs";
+  }
+
+  std::string alloc_code() const {
+    if (pytorch()) {
+      return hip() ? "unset PYTORCH_NO_HIP_MEMORY_CACHING; no empty_cache() in the loop"
+                   : "unset PYTORCH_NO_CUDA_MEMORY_CACHING; no empty_cache() in the loop";
+    }
+    if (hip()) return "hipMallocAsync from a pool, or allocate once before the loop";
+    if (cuda()) return "cudaMallocAsync from a pool, or allocate once before the loop";
+    return "a pool, or allocate once before the loop";
+  }
+
+  std::string copy_code() const {
+    if (pytorch()) return "DataLoader(..., pin_memory=True); x.to(device, non_blocking=True)";
+    if (hip()) return "hipHostMalloc and hipMemcpyAsync on a stream of its own";
+    if (cuda()) return "cudaMallocHost and cudaMemcpyAsync on a stream of its own";
+    return "";
+  }
+
+  // Who does it: the largest contributor of the cause, and what it is within.
+  std::string first_of(FlowCause cause) const {
+    for (const Contributor& contributor : answer_.report.contributors) {
+      if (contributor.cause != cause || !contributor.name) continue;
+      std::string text = "first " + fitted(contributor_name(answer_.trace, contributor), 40);
+      const StringId within =
+          contributor.within_op ? contributor.within_op : contributor.within_frame;
+      if (within && within != contributor.name) {
+        text += " in " + fitted(answer_.trace.text(within), 24);
+      }
+      return text;
+    }
+    return "";
+  }
+
+  const FlowAnswer& answer_;
+};
+
+// What stands in place of levers.
+class Notes {
+ public:
+  explicit Notes(const FlowAnswer& answer) : answer_(answer) {}
+
+  std::vector<AnswerNote> find() const {
+    switch (answer_.verdict.bound) {
+      case BoundBy::kUnseenWork:
+        return unseen();
+      case BoundBy::kColdStart:
+        return cold();
+      case BoundBy::kNotLoaded:
+        return {{"likely", {"A server without requests, or a program that had ended its work."}},
+                {"record", {"the same under the load that is to be judged"}}};
+      case BoundBy::kTooLittle:
+        return {record_steady(answer_)};
+      case BoundBy::kNoGpu:
+        return {record_device()};
+      case BoundBy::kCollectiveWait:
+        return {{"do", {"Give the traces of all ranks: assay DIR tells who comes late."}}};
+      case BoundBy::kNoHost:
+        return {{"record", {"the host's calls too, not kernels alone"}}, record_steady(answer_)};
+      default:
+        return {};
+    }
+  }
+
+ private:
+  std::vector<AnswerNote> unseen() const {
+    std::vector<AnswerNote> notes;
+    const FlowReport& report = answer_.report;
+    for (const Contributor& contributor : report.contributors) {
+      if (contributor.cause != FlowCause::kUnseen) continue;
+      if (answer_.verdict.detail == FlowCause::kNoEvidence) break;
+      const std::string name = fitted(contributor_name(answer_.trace, contributor));
+      notes.push_back({"seen",
+                       {"The longest, " + format_ns(contributor.longest_ns) + " from " +
+                        format_ns(contributor.longest.start_ns - report.window.start_ns) + " on" +
+                        (name.empty() ? "." : ", ends with " + name + ".")}});
+      break;
+    }
+    if (answer_.verdict.detail == FlowCause::kNoEvidence) {
+      notes.push_back(
+          {"likely", {"Rows that were filtered out, or a recording of kernels alone."}});
+      notes.push_back({"record", {"all kernels, and the host's calls that launch them"}});
+      return notes;
+    }
+    notes.push_back(
+        {"likely",
+         {"Work from before the recording, of another process, or of rows left out. It is neither "
+          "input nor the host."}});
+    notes.push_back(
+        answer_.verdict.program.kind == ProgramKind::kPyTorch
+            ? AnswerNote{"record", {"from an idle GPU on: torch.cuda.synchronize(); prof.start()"}}
+            : AnswerNote{"record", {"from an idle GPU on, with all processes and rows"}});
+    return notes;
+  }
+
+  std::vector<AnswerNote> cold() const {
+    std::vector<AnswerNote> notes;
+    AnswerNote seen{"seen", {}};
+    for (const Contributor& contributor : answer_.verdict.leading) {
+      const std::string name = fitted(contributor_name(answer_.trace, contributor), 52);
+      if (name.empty() || seen.lines.size() == 3) continue;
+      seen.lines.push_back(format_ns(contributor.ns) + " " + name);
+    }
+    if (!seen.lines.empty()) notes.push_back(std::move(seen));
+    notes.push_back(record_steady(answer_));
+    return notes;
+  }
+
+  AnswerNote record_device() const {
+    const bool torch = answer_.verdict.program.kind == ProgramKind::kPyTorch;
+    if (!torch) return record_steady(answer_);
+    return {"record",
+            {"with torch.profiler.profile(",
+             "    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as p:"},
+            true};
+  }
+
+  const FlowAnswer& answer_;
+};
+
+// ---- how sure ----
+
+struct Trust {
+  TrustGrade grade = TrustGrade::kHigh;
+  std::string reason;
+};
+
+std::string signed_percent(double share_of) {
+  const std::string text = format_share(std::abs(share_of));
+  if (text.starts_with('<'))
+    return "\u00B1"
+           "0.1 %";
+  return (share_of < 0 ? "\u2212" : "+") + text;
+}
+
+Trust undecided_trust(const FlowAnswer& answer) {
+  const FlowTotals& total = answer.report.total;
+  switch (answer.verdict.bound) {
+    case BoundBy::kTooLittle:
+    case BoundBy::kNoGpu:
+      return {TrustGrade::kNone,
+              "all numbers of this file are in --full, none of them is a finding"};
+    case BoundBy::kNoHost:
+      return {TrustGrade::kLow, "nothing of the host is recorded"};
+    default:
+      return {TrustGrade::kLow,
+              format_share(share(total[FlowCause::kUnseen] + total[FlowCause::kNoEvidence],
+                                 total.window_ns)) +
+                  " of the time has no recorded reason"};
+  }
+}
+
+// One reason, that with the largest stake first.
+Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
+  constexpr double kMostDark = 0.2;
+  constexpr double kSmallError = 0.02;
+  constexpr double kLinked = 0.9;
+  constexpr uint64_t kIterations = 3;
+  const FlowVerdict& verdict = answer.verdict;
+  const FlowReport& report = answer.report;
+  const FlowTotals& total = report.total;
+  const double dark =
+      share(total[FlowCause::kUnseen] + total[FlowCause::kNoEvidence], total.window_ns);
+  const bool decided = verdict.bound != BoundBy::kTooLittle && verdict.bound != BoundBy::kNoGpu &&
+                       verdict.bound != BoundBy::kNoHost;
+  if (!decided || dark >= kMostDark) return undecided_trust(answer);
+  if (evidence.data_lost) {
+    return {TrustGrade::kFair, "data was lost on import, so totals are lower bounds"};
+  }
+  if (!report.gains.told) {
+    return {TrustGrade::kLow, "what-if is refused (replay without changes " +
+                                  signed_percent(report.fit.model_error) + ")"};
+  }
+  if (verdict.linked_share < kLinked) {
+    return {TrustGrade::kFair, "launches are recorded for " + format_share(verdict.linked_share) +
+                                   " of the GPU's time"};
+  }
+  if (verdict.borderline == Borderline::kAtBound) {
+    return {TrustGrade::kFair, "borderline: a share is within 5 points of the bound that decides"};
+  }
+  if (verdict.borderline == Borderline::kInferred) {
+    return {TrustGrade::kFair, "more than half of the leading time rests on inference"};
+  }
+  if (std::abs(report.fit.model_error) > kSmallError) {
+    return {TrustGrade::kFair,
+            "replay without changes is off by " + signed_percent(report.fit.model_error)};
+  }
+  if (evidence.iterations < kIterations) {
+    std::string reason =
+        evidence.iterations == 1 ? "one pass, so no interval" : "two iterations only";
+    const bool stacks = report.evidence.frames && total[FlowCause::kPython] * 10 >= total.window_ns;
+    if (stacks) reason += "; recording stacks slows Python";
+    return {TrustGrade::kFair, reason};
+  }
+  return {TrustGrade::kHigh, "replay without changes " + signed_percent(report.fit.model_error) +
+                                 ", " + format_count(static_cast<int64_t>(evidence.iterations)) +
+                                 " iterations"};
+}
+
+std::vector<AnswerCause> causes_of(const FlowTotals& total) {
+  std::vector<AnswerCause> idle = {{"collective", total.collective_ns}, {"copy", total.copy_ns}};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    idle.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), total.cause_ns[c]});
+  }
+  std::stable_sort(idle.begin(), idle.end(),
+                   [](const AnswerCause& a, const AnswerCause& b) { return a.ns > b.ns; });
+  std::vector<AnswerCause> causes = {{"compute", total.compute_ns}};
+  for (AnswerCause& cause : idle) {
+    if (cause.ns > 0) causes.push_back(std::move(cause));
+  }
+  return causes;
+}
+
+std::vector<Interval> spans_of(const FlowAnswer& answer) {
+  std::vector<Interval> spans;
+  const int64_t start_ns = answer.report.window.start_ns;
+  for (const Contributor& contributor : answer.verdict.leading) {
+    if (spans.size() == kMostSpans) break;
+    const Interval at = contributor.longest;
+    if (at.end_ns > at.start_ns) spans.push_back({at.start_ns - start_ns, at.end_ns - start_ns});
+  }
+  return spans;
+}
+
+// The word that `assay explain` knows of what leads.
+std::string explain_word(const FlowVerdict& verdict) {
+  if (verdict.bound == BoundBy::kTooLittle || verdict.bound == BoundBy::kNoGpu) return "evidence";
+  if (verdict.bound == BoundBy::kCollectiveWait || verdict.bound == BoundBy::kCommunication) {
+    return "collective";
+  }
+  if (verdict.bound == BoundBy::kCopy) return "copy";
+  if (verdict.bound == BoundBy::kGpu || !verdict.detail) return "compute";
+  return std::string(flow_cause_name(*verdict.detail));
+}
+
+}  // namespace
+
+ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& levers,
+                         const AnswerEvidence& evidence) {
+  constexpr size_t kShown = 3;
+  const FlowVerdict& verdict = answer.verdict;
+  ShortAnswer card;
+  card.kind = std::string(bound_by_word(verdict.bound));
+  card.verdict = Verdict(answer).sentences();
+  card.window_ns = answer.report.window.end_ns - answer.report.window.start_ns;
+  card.total_ns = answer.report.total.window_ns;
+  const bool little = verdict.bound == BoundBy::kTooLittle || verdict.bound == BoundBy::kNoGpu;
+  if (!little) card.causes = causes_of(answer.report.total);
+  const Recipes recipes(answer);
+  for (const Lever& lever : levers) {
+    // Cheaper kernels help where the GPU leads; else they come behind what does.
+    const bool beside = lever.key == "device_work" && verdict.bound != BoundBy::kGpu;
+    if (card.levers.size() == kShown || (beside && card.levers.empty())) continue;
+    card.levers.push_back(recipes.card(lever));
+  }
+  card.notes = Notes(answer).find();
+  const Trust trust = trust_of(answer, evidence);
+  card.trust = trust.grade;
+  card.reason = trust.reason;
+  if (!little) card.next.push_back("assay FILE -o report.html");
+  card.next.push_back("assay explain " + explain_word(verdict));
+  card.next.push_back("assay FILE --full");
+  card.spans = spans_of(answer);
+  return card;
+}
+
+RankOfAnswer rank_of_answer(const FlowAnswer& answer) {
+  constexpr size_t kBins = 512;
+  const FlowReport& report = answer.report;
+  RankOfAnswer rank;
+  rank.file = answer.trace.source;
+  rank.total = report.total;
+  rank.bound = answer.verdict.bound;
+  rank.window = report.window;
+  const Interval window = report.window;
+  const double bin_ns = static_cast<double>(window.end_ns - window.start_ns) / kBins;
+  if (bin_ns <= 0) return rank;
+  std::vector<std::array<double, 3>> sums(kBins);
+  const auto add = [&](Interval span, size_t state) {
+    const double from =
+        static_cast<double>(std::max(span.start_ns, window.start_ns) - window.start_ns);
+    const double to = static_cast<double>(std::min(span.end_ns, window.end_ns) - window.start_ns);
+    for (auto bin = static_cast<size_t>(std::max(from, 0.0) / bin_ns); bin < kBins; ++bin) {
+      const double begin = static_cast<double>(bin) * bin_ns;
+      if (begin >= to) break;
+      sums[bin][state] += std::min(to, begin + bin_ns) - std::max(from, begin);
+    }
+  };
+  for (const DeviceFlow& device : report.devices) {
+    for (const Interval& span : device.compute) add(span, 0);
+    for (const Interval& span : device.copy) add(span, 0);
+    for (const FlowSlice& slice : device.idle) add(slice.span, 1);
+    for (const Interval& span : device.collective) add(span, 2);
+  }
+  const double whole_ns = bin_ns * static_cast<double>(report.devices.size());
+  rank.bins.resize(kBins);
+  for (size_t bin = 0; bin < kBins; ++bin) {
+    for (size_t state = 0; state < 3; ++state) {
+      const double share_of = std::clamp(sums[bin][state] / whole_ns, 0.0, 1.0);
+      rank.bins[bin][state] = static_cast<uint8_t>(std::lround(share_of * 255));
+    }
+  }
+  return rank;
+}
+
+}  // namespace assay

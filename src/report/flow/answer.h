@@ -1,0 +1,40 @@
+#pragma once
+
+// The short answer of one trace, and of the ranks of a job. Rules of the sentences: docs/answer.md.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/document/short_answer.h"
+#include "report/flow/section.h"
+
+namespace assay {
+
+// What of a trace's reading an answer must know.
+struct AnswerEvidence {
+  bool data_lost = false;
+  uint64_t iterations = 1;  // whole ones
+};
+
+// levers: flow_levers() of the answer.
+ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& levers,
+                         const AnswerEvidence& evidence);
+
+// Names of what stands behind a cause, as a sentence says them; empty where nothing names it.
+std::string contributor_name(const Trace& trace, const Contributor& contributor);
+// The data loader around a stretch of time, as an operator, label or frame names it; empty where
+// there is none.
+std::string loader_around(const Trace& trace, Interval span);
+
+// What the answer of several traces keeps of one: sums, and what its devices did over the window.
+struct RankOfAnswer {
+  std::string file;
+  FlowTotals total;
+  BoundBy bound = BoundBy::kNoGpu;
+  Interval window;            // of its devices
+  std::vector<RankBin> bins;  // of the window, in equal parts
+};
+RankOfAnswer rank_of_answer(const FlowAnswer& answer);
+
+}  // namespace assay

@@ -1,0 +1,278 @@
+#include "report/run/job_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "base/files.h"
+#include "base/numbers.h"
+#include "report/document/text.h"
+#include "report/document/units.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kShownRanks = 8;
+constexpr size_t kMostRanks = 64;
+constexpr size_t kStripBins = 512;
+
+std::string short_name(const std::string& file) { return file_name(file); }
+
+int64_t mean_window_ns(const std::vector<RankOfAnswer>& ranks) {
+  int64_t sum_ns = 0;
+  int64_t windows = 0;
+  for (const RankOfAnswer& rank : ranks) {
+    if (rank.window.end_ns <= rank.window.start_ns) continue;
+    sum_ns += rank.window.end_ns - rank.window.start_ns;
+    ++windows;
+  }
+  return windows == 0 ? 0 : sum_ns / windows;
+}
+
+FlowTotals sum_of(const std::vector<RankOfAnswer>& ranks) {
+  FlowTotals sum;
+  for (const RankOfAnswer& rank : ranks) sum += rank.total;
+  return sum;
+}
+
+// The bins of a rank on the time of all.
+std::vector<RankBin> on_common_time(const RankOfAnswer& rank, Interval all) {
+  std::vector<RankBin> bins(kStripBins);
+  const double of_all = static_cast<double>(all.end_ns - all.start_ns) / kStripBins;
+  const double own = static_cast<double>(rank.window.end_ns - rank.window.start_ns) /
+                     static_cast<double>(std::max<size_t>(rank.bins.size(), 1));
+  if (of_all <= 0 || own <= 0) return bins;
+  for (size_t bin = 0; bin < kStripBins; ++bin) {
+    const double middle = static_cast<double>(all.start_ns - rank.window.start_ns) +
+                          (static_cast<double>(bin) + 0.5) * of_all;
+    const double place = std::floor(middle / own);
+    if (place < 0 || place >= static_cast<double>(rank.bins.size())) continue;
+    bins[bin] = rank.bins[static_cast<size_t>(place)];
+  }
+  return bins;
+}
+
+// The time of all ranks, where their clocks are one; ranks that lie apart have one each.
+Interval common_window(const std::vector<RankOfAnswer>& ranks) {
+  Interval all{INT64_MAX, INT64_MIN};
+  int64_t longest_ns = 0;
+  for (const RankOfAnswer& rank : ranks) {
+    const Interval own = rank.window;
+    if (own.end_ns <= own.start_ns) continue;
+    all.start_ns = std::min(all.start_ns, own.start_ns);
+    all.end_ns = std::max(all.end_ns, own.end_ns);
+    longest_ns = std::max(longest_ns, own.end_ns - own.start_ns);
+  }
+  const bool one_clock = all.end_ns > all.start_ns && all.end_ns - all.start_ns <= 2 * longest_ns;
+  return one_clock ? all : Interval{};
+}
+
+std::vector<AnswerCause> causes_of_all(const FlowTotals& total, const CommSplit& comm) {
+  std::vector<AnswerCause> causes = {{"comm_wait", comm.wait_ns},
+                                     {"transfer", comm.transfer_ns},
+                                     {"collective", comm.unsplit_ns},
+                                     {"copy", total.copy_ns}};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    causes.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), total.cause_ns[c]});
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const AnswerCause& a, const AnswerCause& b) { return a.ns > b.ns; });
+  std::erase_if(causes, [](const AnswerCause& cause) { return cause.ns == 0; });
+  causes.insert(causes.begin(), {"compute", total.compute_ns});
+  return causes;
+}
+
+const char* kind_words(BoundBy bound) {
+  switch (bound) {
+    case BoundBy::kGpu:
+      return "GPU-bound";
+    case BoundBy::kHost:
+      return "Host-bound";
+    case BoundBy::kInput:
+      return "Starved for input";
+    case BoundBy::kSync:
+      return "Sync-bound";
+    case BoundBy::kAlloc:
+      return "Allocation-bound";
+    case BoundBy::kColdStart:
+      return "Cold start";
+    case BoundBy::kCollectiveWait:
+    case BoundBy::kCommunication:
+      return "Bound by communication";
+    case BoundBy::kCopy:
+      return "Copy-bound";
+    case BoundBy::kNotLoaded:
+      return "Not loaded";
+    case BoundBy::kTooLittle:
+      return "Too little to judge";
+    case BoundBy::kNoGpu:
+      return "No GPU work";
+    case BoundBy::kUnseenWork:
+    case BoundBy::kNoHost:
+      break;
+  }
+  return "Undecided";
+}
+
+class JobAnswer {
+ public:
+  JobAnswer(const JobLevels& job, const JobFlow& flow, const std::vector<RankOfAnswer>& ranks)
+      : job_(job), flow_(flow), ranks_(ranks), total_(sum_of(ranks)) {}
+
+  ShortAnswer make() {
+    ShortAnswer answer;
+    answer.kind = std::string(bound_by_word(flow_.bound));
+    answer.verdict = {where_it_went()};
+    const std::string who = late_rank_words(flow_);
+    if (!who.empty()) answer.verdict.insert(answer.verdict.begin(), who);
+    answer.window_ns = mean_window_ns(ranks_);
+    answer.total_ns = total_.window_ns;
+    answer.causes = causes_of_all(total_, flow_.totals.comm);
+    add_ranks(answer);
+    add_trust(answer);
+    answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
+    return answer;
+  }
+
+ private:
+  bool is_late(size_t place) const {
+    const auto& late = flow_.blame.late;
+    return late && std::find(late->ranks.begin(), late->ranks.end(), place) != late->ranks.end();
+  }
+
+  std::string where_it_went() const {
+    const CommSplit& comm = flow_.totals.comm;
+    const auto part = [this](int64_t ns) { return format_share(share(ns, total_.window_ns)); };
+    const std::string lead =
+        flow_.blame.late ? "The" : fmt::format("{}: the", kind_words(flow_.bound));
+    const std::string communication =
+        comm.wait_ns + comm.transfer_ns == 0
+            ? fmt::format("stand in communication for {}", part(comm.unsplit_ns))
+            : fmt::format("wait for a late rank for {}, transfer for {}", part(comm.wait_ns),
+                          part(comm.transfer_ns));
+    return fmt::format("{} {} ranks compute for {}, {} and are idle for {} of {}.", lead,
+                       ranks_.size(), part(total_.compute_ns), communication, part(total_.idle_ns),
+                       format_ns(mean_window_ns(ranks_)));
+  }
+
+  // The remark of a rank: how late it is, or how long it waits in collectives.
+  std::string remark(size_t place) const {
+    if (is_late(place)) return "late by " + format_ns(flow_.blame.excess_ns[place]);
+    const FlowTotals& total = ranks_[place].total;
+    if (total.window_ns == 0) return "no GPU work";
+    const CommSplit& comm = flow_.rank_comm[place];
+    const bool split = comm.wait_ns + comm.transfer_ns > 0;
+    return (split ? "waits " : "collectives ") +
+           format_share(share(split ? comm.wait_ns : comm.unsplit_ns, total.window_ns));
+  }
+
+  // Ranks by number where all told one, else as read.
+  std::vector<std::pair<int64_t, size_t>> in_order() const {
+    std::map<std::string, int64_t> of_file;
+    for (const JobGpu& gpu : job_.gpus) of_file.try_emplace(gpu.file, gpu.rank.value_or(gpu.gpu));
+    std::vector<std::pair<int64_t, size_t>> order;
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      const auto found = of_file.find(ranks_[i].file);
+      order.emplace_back(found == of_file.end() ? static_cast<int64_t>(i) : found->second, i);
+    }
+    std::stable_sort(order.begin(), order.end());
+    return order;
+  }
+
+  // Of many ranks the four latest, then those that stand in collectives longest.
+  std::vector<std::pair<int64_t, size_t>> shown() const {
+    std::vector<std::pair<int64_t, size_t>> order = in_order();
+    if (order.size() <= kShownRanks) return order;
+    const auto lateness = [this](size_t place) -> int64_t {
+      return is_late(place) ? std::max<int64_t>(flow_.blame.excess_ns[place], 1) : 0;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+      return lateness(a.second) > lateness(b.second);
+    });
+    std::stable_sort(
+        order.begin() + kShownRanks / 2, order.end(), [&](const auto& a, const auto& b) {
+          return ranks_[a.second].total.collective_ns > ranks_[b.second].total.collective_ns;
+        });
+    order.resize(kShownRanks);
+    std::sort(order.begin(), order.end());
+    return order;
+  }
+
+  void add_ranks(ShortAnswer& answer) const {
+    const Interval all = common_window(ranks_);
+    const auto on_screen = shown();
+    for (const auto& [number, place] : in_order()) {
+      const bool is_shown = std::find(on_screen.begin(), on_screen.end(),
+                                      std::pair(number, place)) != on_screen.end();
+      if (!is_shown && answer.ranks.size() >= kMostRanks) continue;
+      const RankOfAnswer& rank = ranks_[place];
+      answer.ranks.push_back({fmt::format("rank {}", number),
+                              all.end_ns > all.start_ns ? on_common_time(rank, all) : rank.bins,
+                              remark(place), is_shown});
+    }
+    answer.more_ranks = ranks_.size() - on_screen.size();
+  }
+
+  void add_trust(ShortAnswer& answer) const {
+    const Alignment& clocks = job_.alignment;
+    if (clocks.matched == 0) {
+      answer.trust = TrustGrade::kLow;
+      answer.reason = "no collective is matched over the ranks: who waits for whom is not known";
+      return;
+    }
+    const uint64_t all = clocks.matched + clocks.unmatched;
+    answer.trust = TrustGrade::kFair;
+    answer.reason = fmt::format("{} of {} collectives matched", clocks.matched, all);
+    if (clocks.used > 0 && std::isfinite(clocks.residual_p95_ns)) {
+      answer.reason +=
+          ", clocks agree to " + format_ns(std::llround(std::max(1.0, clocks.residual_p95_ns)));
+    } else {
+      answer.reason += ", clocks as recorded";
+    }
+  }
+
+  const JobLevels& job_;
+  const JobFlow& flow_;
+  const std::vector<RankOfAnswer>& ranks_;
+  FlowTotals total_;
+};
+
+}  // namespace
+
+ShortAnswer job_answer(const JobLevels& job, const JobFlow& flow,
+                       const std::vector<RankOfAnswer>& ranks) {
+  return JobAnswer(job, flow, ranks).make();
+}
+
+ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces) {
+  ShortAnswer answer;
+  const FlowTotals total = sum_of(traces);
+  answer.kind = "several";
+  answer.verdict = {
+      fmt::format("{} traces that are no one job: each is judged by itself.", traces.size())};
+  answer.window_ns = mean_window_ns(traces);
+  answer.total_ns = total.window_ns;
+  if (total.window_ns > 0)
+    answer.causes = causes_of_all(total, {.unsplit_ns = total.collective_ns});
+  for (const RankOfAnswer& trace : traces) {
+    if (answer.ranks.size() == kShownRanks) break;
+    const FlowTotals& own = trace.total;
+    const std::string idle =
+        own.window_ns == 0
+            ? ""
+            : fmt::format(", idle {}", format_share(share(own.idle_ns, own.window_ns)));
+    answer.ranks.push_back({shorten_middle(clean_text(short_name(trace.file)), 24), trace.bins,
+                            kind_words(trace.bound) + idle});
+  }
+  answer.more_ranks = traces.size() - answer.ranks.size();
+  answer.trust = TrustGrade::kFair;
+  answer.reason = "each file has its own: assay FILE";
+  answer.next = {"assay FILE", "assay diff FILE FILE", "assay FILES --full"};
+  return answer;
+}
+
+}  // namespace assay

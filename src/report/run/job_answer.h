@@ -1,0 +1,21 @@
+#pragma once
+
+// The short answer of several traces: of the ranks of a job, or of traces side by side.
+
+#include <string>
+#include <vector>
+
+#include "levels/ranks.h"
+#include "report/document/short_answer.h"
+#include "report/flow/answer.h"
+#include "report/flow/job.h"
+
+namespace assay {
+
+// flow, ranks: of the same traces, in the order they were read.
+ShortAnswer job_answer(const JobLevels& job, const JobFlow& flow,
+                       const std::vector<RankOfAnswer>& ranks);
+// Of traces that are no job.
+ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces);
+
+}  // namespace assay

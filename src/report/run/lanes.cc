@@ -1,0 +1,382 @@
+#include "report/run/lanes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/json_string.h"
+#include "kernels/name.h"
+#include "report/document/text.h"
+#include "report/run/timeline.h"
+
+namespace assay {
+namespace {
+
+// States of a device behind those of FlowCause.
+constexpr uint32_t kCompute = kFlowCauses;
+constexpr uint32_t kCollective = kFlowCauses + 1;
+constexpr uint32_t kCopy = kFlowCauses + 2;
+constexpr size_t kStates = kFlowCauses + 3;
+
+constexpr size_t kLongestName = 120;
+constexpr size_t kMostThreads = 6;
+constexpr size_t kMostStreams = 24;
+
+// What a row of the timeline is coloured by.
+enum class LaneKind : uint8_t { kKernel, kCollective, kCopy, kOperator, kCall, kFrame, kLabel };
+
+struct LaneEvent {
+  int64_t start_ns = 0;
+  int64_t dur_ns = 0;
+  StringId name;
+  LaneKind kind = LaneKind::kKernel;
+};
+
+struct LaneRow {
+  const char* kind = "stream";
+  std::string name;
+  uint64_t count = 0;  // of its events, held or not
+  std::vector<LaneEvent> events;
+};
+
+void append_varint(uint64_t value, std::string& out) {
+  for (; value >= 128; value >>= 7) out += static_cast<char>((value & 127) | 128);
+  out += static_cast<char>(value);
+}
+
+class LaneMaker {
+ public:
+  LaneMaker(const Trace& trace, const Windows& windows, const FlowReport& flow,
+            const LaneBudget& budget)
+      : trace_(trace), windows_(windows), flow_(flow), budget_(budget), window_(flow.window) {}
+
+  std::string make() {
+    if (window_.end_ns <= window_.start_ns) return "";
+    for (const DeviceFlow& device : flow_.devices) add_causes(device);
+    collect_streams();
+    collect_threads();
+    thin_out();
+    for (const LaneRow& row : rows_) add_events(row);
+    return header() + body_;
+  }
+
+ private:
+  // ---- causes ----
+
+  struct Run {
+    Interval span;
+    uint32_t state = 0;
+  };
+
+  std::vector<Run> runs_of(const DeviceFlow& device) const {
+    std::vector<Run> runs;
+    const auto add = [&](Interval span, uint32_t state) {
+      span = {std::max(span.start_ns, window_.start_ns), std::min(span.end_ns, window_.end_ns)};
+      if (span.end_ns > span.start_ns) runs.push_back({span, state});
+    };
+    for (const Interval& span : device.compute) add(span, kCompute);
+    for (const Interval& span : device.collective) add(span, kCollective);
+    for (const Interval& span : device.copy) add(span, kCopy);
+    for (const FlowSlice& slice : device.idle) add(slice.span, static_cast<uint32_t>(slice.cause));
+    std::sort(runs.begin(), runs.end(),
+              [](const Run& a, const Run& b) { return a.span.start_ns < b.span.start_ns; });
+    std::vector<Run> merged;
+    for (const Run& run : runs) {
+      const bool goes_on = !merged.empty() && merged.back().state == run.state &&
+                           merged.back().span.end_ns == run.span.start_ns;
+      if (goes_on) {
+        merged.back().span.end_ns = run.span.end_ns;
+      } else {
+        merged.push_back(run);
+      }
+    }
+    return merged;
+  }
+
+  void add_causes(const DeviceFlow& device) {
+    const std::vector<Run> runs = runs_of(device);
+    const size_t at = body_.size();
+    const bool exact = runs.size() <= budget_.runs;
+    if (exact) {
+      add_runs(runs);
+    } else {
+      add_bins(runs);
+    }
+    head_rows_.push_back(
+        fmt::format(R"({{"kind":"{}","name":"GPU {}","count":{},"held":{},"at":{},"bytes":{}}})",
+                    exact ? "causes" : "cause_bins", device.device, runs.size(),
+                    exact ? runs.size() : budget_.bins, at, body_.size() - at));
+  }
+
+  // Gap before, length, state.
+  void add_runs(const std::vector<Run>& runs) {
+    int64_t end_ns = window_.start_ns;
+    for (const Run& run : runs) {
+      append_varint(static_cast<uint64_t>(run.span.start_ns - end_ns), body_);
+      append_varint(static_cast<uint64_t>(run.span.end_ns - run.span.start_ns), body_);
+      append_varint(run.state, body_);
+      end_ns = run.span.end_ns;
+    }
+  }
+
+  // Per bin how many states, then each with its share in 1/255.
+  void add_bins(const std::vector<Run>& runs) {
+    std::vector<std::array<double, kStates>> bins(budget_.bins);
+    for (const Run& run : runs) {
+      spread(run.span, [&](size_t bin, double share) { bins[bin][run.state] += share; });
+    }
+    for (const auto& bin : bins) {
+      std::string states;
+      uint64_t count = 0;
+      for (uint32_t state = 0; state < kStates; ++state) {
+        const auto share = static_cast<uint64_t>(std::lround(std::min(bin[state], 1.0) * 255));
+        if (share == 0) continue;
+        append_varint(state, states);
+        append_varint(share, states);
+        ++count;
+      }
+      append_varint(count, body_);
+      body_ += states;
+    }
+  }
+
+  // The share of each bin that the span covers.
+  template <typename Take>
+  void spread(Interval span, const Take& take) const {
+    const double bin_ns =
+        static_cast<double>(window_.end_ns - window_.start_ns) / static_cast<double>(budget_.bins);
+    const double from =
+        static_cast<double>(std::max(span.start_ns, window_.start_ns) - window_.start_ns);
+    const double to = static_cast<double>(std::min(span.end_ns, window_.end_ns) - window_.start_ns);
+    for (auto bin = static_cast<size_t>(std::max(from, 0.0) / bin_ns); bin < budget_.bins; ++bin) {
+      const double begin = static_cast<double>(bin) * bin_ns;
+      if (begin >= to) break;
+      take(bin, std::max(0.0, std::min(to, begin + bin_ns) - std::max(from, begin)) / bin_ns);
+    }
+  }
+
+  // ---- events ----
+
+  bool inside(int64_t start_ns, int64_t dur_ns) const {
+    return start_ns + dur_ns > window_.start_ns && start_ns < window_.end_ns;
+  }
+
+  void collect_streams() {
+    std::vector<LaneRow> rows(trace_.streams.size());
+    for (size_t s = 0; s < rows.size(); ++s) {
+      rows[s].name =
+          fmt::format("GPU {}, stream {}", trace_.streams[s].device, trace_.streams[s].stream);
+    }
+    const ActivityTable& table = trace_.activities;
+    for (size_t a = 0; a < table.size(); ++a) {
+      if (table.kind[a] == ActivityKind::kSync || !inside(table.start_ns[a], table.dur_ns[a]))
+        continue;
+      const bool copy =
+          table.kind[a] == ActivityKind::kMemcpy || table.kind[a] == ActivityKind::kMemset;
+      const bool collective = !copy && flow_.kernels != nullptr &&
+                              flow_.kernels->of(table.name[a]).kind == KernelKind::kCommunication;
+      rows[table.stream[a].index()].events.push_back({table.start_ns[a], table.dur_ns[a],
+                                                      table.name[a],
+                                                      copy         ? LaneKind::kCopy
+                                                      : collective ? LaneKind::kCollective
+                                                                   : LaneKind::kKernel});
+    }
+    keep_longest_rows(rows, kMostStreams);
+  }
+
+  // The rows with most events, in their order.
+  void keep_longest_rows(std::vector<LaneRow>& rows, size_t most) {
+    std::vector<size_t> order;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      if (!rows[r].events.empty()) order.push_back(r);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return rows[a].events.size() > rows[b].events.size();
+    });
+    if (order.size() > most) order.resize(most);
+    std::sort(order.begin(), order.end());
+    for (const size_t r : order) {
+      rows[r].count = rows[r].events.size();
+      rows_.push_back(std::move(rows[r]));
+    }
+  }
+
+  template <typename Table>
+  void take(const Table& table, LaneKind kind, std::vector<LaneRow>& rows) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (!inside(table.start_ns[i], table.dur_ns[i])) continue;
+      LaneRow& row = rows[table.thread[i].index()];
+      if (row.kind != nullptr)
+        row.events.push_back({table.start_ns[i], table.dur_ns[i], table.name[i], kind});
+    }
+  }
+
+  // The threads that call the runtime most.
+  void collect_threads() {
+    const size_t threads = trace_.threads.size();
+    std::vector<uint64_t> calls(threads, 0);
+    for (const ThreadId thread : trace_.api_calls.thread) ++calls[thread.index()];
+    std::vector<size_t> order;
+    for (size_t t = 0; t < threads; ++t) {
+      if (calls[t] > 0) order.push_back(t);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return calls[a] > calls[b]; });
+    if (order.size() > kMostThreads) order.resize(kMostThreads);
+    std::vector<LaneRow> rows(threads);
+    for (LaneRow& row : rows) row.kind = nullptr;
+    for (const size_t t : order) {
+      rows[t].kind = "thread";
+      const Thread& thread = trace_.threads[t];
+      rows[t].name = thread.name.empty() ? "thread " + thread.tid : thread.name;
+    }
+    take(trace_.annotations, LaneKind::kLabel, rows);
+    take(trace_.frames, LaneKind::kFrame, rows);
+    take(trace_.ops, LaneKind::kOperator, rows);
+    take(trace_.api_calls, LaneKind::kCall, rows);
+    for (LaneRow& row : rows) {
+      std::stable_sort(
+          row.events.begin(), row.events.end(), [](const LaneEvent& a, const LaneEvent& b) {
+            return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.dur_ns > b.dur_ns;
+          });
+    }
+    keep_longest_rows(rows, kMostThreads);
+  }
+
+  // Of more events than fit the longest.
+  void thin_out() {
+    std::vector<int64_t> lengths;
+    for (const LaneRow& row : rows_) {
+      for (const LaneEvent& event : row.events) lengths.push_back(event.dur_ns);
+    }
+    total_ = lengths.size();
+    if (lengths.size() <= budget_.events) return;
+    const auto nth = lengths.begin() + static_cast<std::ptrdiff_t>(budget_.events);
+    std::nth_element(lengths.begin(), nth, lengths.end(), std::greater<>());
+    shortest_ns_ = *nth + 1;
+    for (LaneRow& row : rows_) {
+      if (std::string_view(row.kind) == "stream") add_busy(row);
+      std::erase_if(row.events,
+                    [this](const LaneEvent& event) { return event.dur_ns < shortest_ns_; });
+    }
+  }
+
+  // How busy a stream is by all its events, in 1/255 of a bin.
+  void add_busy(const LaneRow& row) {
+    std::vector<double> bins(budget_.bins);
+    for (const LaneEvent& event : row.events) {
+      spread({event.start_ns, event.start_ns + event.dur_ns},
+             [&](size_t bin, double share) { bins[bin] += share; });
+    }
+    const size_t at = body_.size();
+    for (const double bin : bins) body_ += static_cast<char>(std::lround(std::min(bin, 1.0) * 255));
+    head_rows_.push_back(
+        fmt::format(R"({{"kind":"busy","name":{},"count":{},"held":{},"at":{},"bytes":{}}})",
+                    json_string(clean_text(row.name)), row.count, bins.size(), at, bins.size()));
+  }
+
+  uint32_t name_index(const LaneEvent& event) {
+    const auto [found, is_new] =
+        index_of_.try_emplace(event.name.value, static_cast<uint32_t>(names_.size()));
+    if (is_new) {
+      const std::string_view text = trace_.text(event.name);
+      const bool device = event.kind == LaneKind::kKernel || event.kind == LaneKind::kCollective;
+      names_.push_back(shorten_middle(
+          clean_text(device ? describe_kernel(text) : std::string(text)), kLongestName));
+    }
+    return found->second;
+  }
+
+  // Four columns, each whole: begin after the begin before, length, name, kind.
+  void add_events(const LaneRow& row) {
+    const size_t at = body_.size();
+    int64_t before_ns = window_.start_ns;
+    for (const LaneEvent& event : row.events) {
+      const int64_t start_ns = std::max(event.start_ns, window_.start_ns);
+      append_varint(static_cast<uint64_t>(start_ns - before_ns), body_);
+      before_ns = start_ns;
+    }
+    for (const LaneEvent& event : row.events) {
+      const int64_t end_ns = std::min(event.start_ns + event.dur_ns, window_.end_ns);
+      append_varint(static_cast<uint64_t>(end_ns - std::max(event.start_ns, window_.start_ns)),
+                    body_);
+    }
+    for (const LaneEvent& event : row.events) append_varint(name_index(event), body_);
+    for (const LaneEvent& event : row.events) body_ += static_cast<char>(event.kind);
+    held_ += row.events.size();
+    head_rows_.push_back(fmt::format(
+        R"({{"kind":"{}","name":{},"count":{},"held":{},"at":{},"bytes":{}}})", row.kind,
+        json_string(clean_text(row.name)), row.count, row.events.size(), at, body_.size() - at));
+  }
+
+  // ---- the head ----
+
+  static std::string list(const std::vector<std::string>& entries) {
+    std::string text = "[";
+    for (size_t i = 0; i < entries.size(); ++i) text += (i > 0 ? "," : "") + entries[i];
+    return text + "]";
+  }
+
+  std::string steps() const {
+    std::vector<std::string> entries;
+    if (windows_.source == WindowSource::kWholeTrace) return "[]";
+    for (const Window& step : windows_.windows) {
+      const int64_t from = std::max(step.start_ns, window_.start_ns);
+      const int64_t to = std::min(step.end_ns, window_.end_ns);
+      if (to <= from) continue;
+      entries.push_back(
+          fmt::format("[{},{},{}]", from - window_.start_ns, to - window_.start_ns,
+                      json_string(shorten_middle(clean_text(step.name), kLongestName))));
+    }
+    return list(entries);
+  }
+
+  std::string header() const {
+    std::vector<std::string> names;
+    for (const std::string& name : names_) names.push_back(json_string(name));
+    std::vector<std::string> states;
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      states.push_back(fmt::format("\"{}\"", flow_cause_name(static_cast<FlowCause>(c))));
+    }
+    for (const char* state : {"compute", "collective", "copy"}) {
+      states.push_back(fmt::format("\"{}\"", state));
+    }
+    const std::string text = fmt::format(
+        R"({{"version":1,"window_ns":{},"total":{},"held":{},"shortest_ns":{},"states":{},"steps":{},"rows":{},"names":{}}})",
+        window_.end_ns - window_.start_ns, total_, held_, shortest_ns_, list(states), steps(),
+        list(head_rows_), list(names));
+    std::string bytes;
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes += static_cast<char>(text.size() >> shift & 255);
+    return bytes + text;
+  }
+
+  const Trace& trace_;
+  const Windows& windows_;
+  const FlowReport& flow_;
+  const LaneBudget& budget_;
+  const Interval window_;
+  std::vector<LaneRow> rows_;
+  std::vector<std::string> head_rows_;
+  std::vector<std::string> names_;
+  std::unordered_map<uint32_t, uint32_t> index_of_;
+  std::string body_;
+  uint64_t total_ = 0;
+  uint64_t held_ = 0;
+  int64_t shortest_ns_ = 0;
+};
+
+}  // namespace
+
+std::string lane_bytes(const Trace& trace, const Windows& windows, const FlowReport& flow,
+                       const LaneBudget& budget) {
+  return LaneMaker(trace, windows, flow, budget).make();
+}
+
+}  // namespace assay

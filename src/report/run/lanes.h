@@ -1,0 +1,26 @@
+#pragma once
+
+// What the page's timeline shows of a trace: why each device was idle, its streams, the threads
+// that give it work. The bytes are described in docs/formats/report_html.md.
+
+#include <cstddef>
+#include <string>
+
+#include "flow/flow.h"
+#include "kernels/names.h"
+#include "trace/iterations.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+struct LaneBudget {
+  size_t events = 250'000;  // held exactly; of more the longest, and shares of all in bins
+  size_t runs = 120'000;    // of causes, of one device; of more shares in bins
+  size_t bins = 8'192;
+};
+
+// Times are from the begin of the answer's window, and only what lies in it is held.
+std::string lane_bytes(const Trace& trace, const Windows& windows, const FlowReport& flow,
+                       const LaneBudget& budget);
+
+}  // namespace assay

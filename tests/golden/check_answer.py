@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""The short answer: on every trace that is here its limits, and for some its text, byte for byte.
+
+    check_answer.py --assay BINARY [--update]
+
+Of every trace, at 40, 72, 80 and 120 columns, in UTF-8 and ASCII: no line wider than the screen, at most 15 lines
+from 72 columns on, no key of the data, a verdict of at most 160 characters, cells of the bar that are exactly its
+width and every glyph of them in the legend; colours add sequences and change nothing else; the parts of JSON's
+answer add up to the window. The texts are in answers/, one file per trace and width; --update writes them anew.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unicodedata
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from datasets import CORPUS, IN_REPOSITORY, ROOT  # noqa: E402
+
+TEXTS = pathlib.Path(__file__).with_name("answers")
+WIDTHS = (60, 80, 120)
+EXAMPLE = ROOT / "examples" / "h100_vit_inference.json.gz"
+# Every kind of answer: name of the texts, trace.
+CASES = {
+    "host": EXAMPLE,
+    "gpu": CORPUS / "kineto/train/h800_deepseek_train_ep64.json",
+    "input": CORPUS / "kineto/old/v100_resnet50_2021-06.json.gz",
+    "unseen": CORPUS / "kineto/vllm/vllm_mi300_decode_exec.json.gz",
+    "no_evidence": CORPUS / "rocm/rocprofv3/decode_kernel_trace.csv",
+    "too_little": CORPUS / "kineto/small/h100_kineto_docs_before_fix.json",
+    "ranks": CORPUS / "kineto/multirank/megatron_tp8_a100",
+    "cold_start": CORPUS / "kineto/hta/a100_alexnet_critical_path.json.gz",
+    "no_gpu": CORPUS / "kineto/hta/a100_distributed_info_missing.json.gz",
+    "cuda": CORPUS / "nsys/cloverleaf_a100.sqlite",
+    "copy": CORPUS / "kineto/small/a100_ptbench_trace2.json",
+    "communication": CORPUS / "kineto/train/mi300_resnet_act_checkpoint_r0of8.json.gz",
+}
+MOST_LINES = 15
+LONGEST_VERDICT = 160
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+KEY = re.compile(r"\b[a-z]+_(ns|bytes)\b")
+GLYPHS = {"utf8": "█▓▒░·", "ascii": "#=+-."}
+LARGEST = 1_500_000  # bytes of a trace that is looked at at all widths
+problems = []
+
+
+def expect(fine, what):
+    if not fine:
+        problems.append(what)
+
+
+def answer(assay, trace, *options, code=None, env=None):
+    clean = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR", "COLORTERM", "LC_ALL")}
+    done = subprocess.run([assay, str(trace), *map(str, options)], capture_output=True, text=True, timeout=600,
+                          check=False, env={**clean, **(env or {})})
+    if code is not None:
+        expect(done.returncode == code, f"{trace}: exit {done.returncode}: {done.stderr[-200:]}")
+    return done
+
+
+def columns(text):
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def check_bar(name, lines, width, charset):
+    """The bar is the first line of nothing but glyphs; the legend follows."""
+    glyphs = GLYPHS[charset]
+    bars = [i for i, line in enumerate(lines) if line.startswith("  ") and len(line) > 10 and set(line.strip()) <= set(glyphs)]
+    if not bars:
+        return
+    drawn = lines[bars[0]][2:]
+    expect(len(drawn) == min(width - 4, 116), f"{name}: a bar of {len(drawn)} cells")
+    legend = " ".join(lines[bars[0] + 1:bars[0] + 5])
+    for glyph in set(drawn):
+        expect(f"{glyph} " in legend, f"{name}: {glyph} is not in the legend")
+
+
+def check_limits(assay, trace, name):
+    seen = {}
+    for width in (40, 72, 80, 120):
+        for charset in ("utf8", "ascii"):
+            done = answer(assay, trace, "--width", width, *(["--ascii"] if charset == "ascii" else []))
+            if done.returncode:
+                return
+            lines = done.stdout.splitlines()
+            at = f"{name} at {width} {charset}"
+            expect(all(columns(line) <= width for line in lines), f"{at}: {max(lines, key=columns)}")
+            expect(width < 72 or len(lines) <= MOST_LINES, f"{at}: {len(lines)} lines")
+            expect(charset == "utf8" or done.stdout.isascii(), f"{at}: not ASCII")
+            expect(not KEY.search(done.stdout), f"{at}: a key of the data")
+            expect("\x1b" not in done.stdout, f"{at}: colours in a pipe")
+            check_bar(at, lines, width, charset)
+            seen[width, charset] = done.stdout
+    painted = answer(assay, trace, "--width", 80, "--color", "always", env={"COLORTERM": "truecolor"}).stdout
+    expect("\x1b[" in painted and COLOUR.sub("", painted) == seen[80, "utf8"], f"{name}: colours change the text")
+    plain = answer(assay, trace, "--width", 80, env={"NO_COLOR": "1"}).stdout
+    expect(plain == seen[80, "utf8"], f"{name}: NO_COLOR changes the text")
+    quiet = answer(assay, trace, "--width", 80, "-q").stdout
+    expect(quiet and seen[80, "utf8"].startswith(quiet) and len(quiet.splitlines()) <= 2, f"{name}: -q says {quiet!r}")
+
+
+def check_data(assay, trace, name):
+    done = answer(assay, trace, "--format", "json")
+    if done.returncode:
+        return
+    told = json.loads(done.stdout).get("answer")
+    if told is None:
+        return
+    verdict = " ".join(told["verdict"])
+    expect(0 < len(verdict) <= LONGEST_VERDICT, f"{name}: a verdict of {len(verdict)} characters: {verdict}")
+    expect(len(told["levers"]) <= 3, f"{name}: {len(told['levers'])} levers")
+    if told["causes"]:
+        expect(sum(cause["ns"] for cause in told["causes"]) == told["total_ns"], f"{name}: causes do not add up")
+    for span in told["spans"]:
+        expect(0 <= span["start_ns"] < span["end_ns"] <= told["window_ns"], f"{name}: a span outside the window")
+    torch = any(word in json.dumps(told["levers"]) for word in ("torch", "DataLoader"))
+    expect(not torch or not str(trace).endswith((".sqlite", ".csv", ".db")) or "at::native" in done.stdout,
+           f"{name}: advice on PyTorch for a program without it")
+
+
+def check_texts(assay, update):
+    TEXTS.mkdir(exist_ok=True)
+    for name, trace in CASES.items():
+        if not trace.exists():
+            continue
+        for width in WIDTHS:
+            told = answer(assay, trace, "--width", width, code=0).stdout
+            path = TEXTS / f"{name}_{width}.txt"
+            if update:
+                path.write_text(told, encoding="utf-8")
+            elif not path.exists() or path.read_text(encoding="utf-8") != told:
+                problems.append(f"{path.name} says otherwise:\n{told}")
+
+
+def check_forms(assay):
+    """report and no verb are one; --full and Markdown; what stands on standard error."""
+    plain = answer(assay, EXAMPLE, code=0).stdout
+    with_verb = subprocess.run([assay, "report", str(EXAMPLE)], capture_output=True, text=True, check=False).stdout
+    expect(plain == with_verb, "assay FILE is not assay report FILE")
+    full = answer(assay, EXAMPLE, "--full", code=0).stdout
+    expect(len(full.splitlines()) > 100 and "Launch" in full, "--full has no sections")
+    short = answer(assay, EXAMPLE, "--format", "md", code=0).stdout
+    long = answer(assay, EXAMPLE, "--format", "md", "--full", code=0).stdout
+    verdict = answer(assay, EXAMPLE, "-q", "--width", 200, code=0).stdout.strip()
+    expect(short.startswith(f"**{verdict.split(': ')[0]}") and "| compute |" in short, "Markdown's answer")
+    expect(len(long) > 5 * len(short), "Markdown has no --full")
+
+
+def traces():
+    yield EXAMPLE
+    for root in (IN_REPOSITORY, CORPUS):
+        for folder in ("kineto", "nsys", "rocm"):
+            for path in sorted((root / folder).rglob("*")):
+                if path.is_file() and path.stat().st_size <= LARGEST and path.suffix in (".gz", ".json", ".sqlite", ".csv", ".db"):
+                    yield path
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--assay", required=True)
+    options.add_argument("--update", action="store_true")
+    options.add_argument("names", nargs="*", help="only traces whose path contains one of these")
+    options = options.parse_args()
+    check_texts(options.assay, options.update)
+    check_forms(options.assay)
+    for trace in traces():
+        if options.names and not any(name in str(trace) for name in options.names):
+            continue
+        check_limits(options.assay, trace, trace.name)
+        check_data(options.assay, trace, trace.name)
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
