@@ -80,6 +80,10 @@ RankGraph make_rank_graph(const FlowRun& run, const FlowGraph& graph,
                           const std::vector<DeviceFlow>& devices,
                           std::span<const Interval> windows);
 
+// Leaves out points whose time follows from one other point alone: every replay gives the same
+// ends of runs and times of parts. make_rank_graph did so already.
+void slim_rank_graph(RankGraph& graph);
+
 // How a rank came to a collective, and how it left it: by the common clock.
 struct JobVisit {
   uint32_t rank = 0;

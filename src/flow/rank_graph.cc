@@ -348,6 +348,7 @@ RankGraph make_rank_graph(const FlowRun& run, const FlowGraph& graph,
                           const std::vector<DeviceFlow>& devices,
                           std::span<const Interval> windows) {
   RankGraph made = RankGraphMaker(run, graph).make();
+  slim_rank_graph(made);
   for (size_t d = 0; d < devices.size(); ++d) {
     made.exposed.push_back(clip(devices[d].collective, windows[d]));
   }

@@ -169,6 +169,31 @@ TEST(BlameProperty, HoldsInEveryJob) {
   }
 }
 
+// Points that only pass a time on can be left out.
+TEST(BlameProperty, SlimGraphsGiveTheSame) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Dice dice(seed);
+    JobPlan plan = random_plan(dice);
+    for (auto& step : plan.work) {
+      for (int64_t& ns : step) ns += dice.below(300);
+    }
+    std::vector<RankGraph> ranks = job_of(plan, random_clocks(dice, plan.ranks)).ranks();
+    const Job whole(ranks);
+    for (RankGraph& rank : ranks) {
+      const size_t points = rank.points();
+      slim_rank_graph(rank);
+      EXPECT_LT(rank.points(), points) << seed;
+    }
+    const Job slim(ranks);
+    EXPECT_EQ(slim.identity_errors(), 0u) << seed;
+    JobEdit edit;
+    for (size_t w = 0; w < whole.works(); ++w) edit.work_ns.push_back(dice.below(2000));
+    EXPECT_EQ(slim.ends_ns(edit), whole.ends_ns(edit)) << seed;
+    edit.apart = true;
+    EXPECT_EQ(slim.ends_ns(edit), whole.ends_ns(edit)) << seed;
+  }
+}
+
 TEST(BlameProperty, TheOrderOfRanksChangesNothing) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     Dice dice(seed);
