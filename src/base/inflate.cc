@@ -5,6 +5,7 @@
 #include <zstd_errors.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -191,15 +192,32 @@ struct ZstdDecoder {
   uint64_t decoded = 0;
 };
 
+// Who asks again after a failure gets the same one: a library that is asked to go on in damaged
+// data writes where it should not.
+template <typename Decoder>
+struct UntilFailure {
+  explicit UntilFailure(ReadFn stored) : decoder(std::move(stored)) {}
+
+  Result<size_t> decode(char* dst, size_t n) {
+    if (failed) return *failed;
+    auto got = decoder.decode(dst, n);
+    if (!got) failed = got.error();
+    return got;
+  }
+
+  Decoder decoder;
+  std::optional<Error> failed;
+};
+
 }  // namespace
 
 ReadFn gunzip(ReadFn stored) {
-  auto decoder = std::make_shared<GzipDecoder>(std::move(stored));
+  auto decoder = std::make_shared<UntilFailure<GzipDecoder>>(std::move(stored));
   return [decoder](char* dst, size_t n) { return decoder->decode(dst, n); };
 }
 
 ReadFn unzstd(ReadFn stored) {
-  auto decoder = std::make_shared<ZstdDecoder>(std::move(stored));
+  auto decoder = std::make_shared<UntilFailure<ZstdDecoder>>(std::move(stored));
   return [decoder](char* dst, size_t n) { return decoder->decode(dst, n); };
 }
 

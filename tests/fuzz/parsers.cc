@@ -91,7 +91,12 @@ void packed(const std::string&, const std::string& path) {
   for (uint64_t total = 0; total < (uint64_t{64} << 20);) {
     const auto got = read(block, sizeof(block));
     look_at(got);
-    if (!got || *got == 0) return;
+    if (!got) {
+      // Readers ask again, to meet the damage themselves.
+      for (int again = 0; again < 4; ++again) look_at(read(block, sizeof(block)));
+      return;
+    }
+    if (*got == 0) return;
     total += *got;
   }
 }
@@ -124,7 +129,7 @@ const std::vector<ParserTarget>& parser_targets() {
       {"formula", "counter_formulas", formula},
       {"gate", "levels_map facts", gate},
       {"format", "", format},
-      {"packed", "packed xz zip", packed},
+      {"packed", "kineto xz zip", packed},
   };
   return targets;
 }

@@ -53,7 +53,8 @@ TEST(ByteSource, GzipRoundTripInAnyCrumbs) {
 }
 
 TEST(ByteSource, GzipMembersAreJoinedAndPaddingIgnored) {
-  auto got = read_all(gunzip(bytes_of(gzip_of_zlib("one,") + gzip_of_zlib("two") + std::string(512, '\0'), 5)));
+  auto got = read_all(
+      gunzip(bytes_of(gzip_of_zlib("one,") + gzip_of_zlib("two") + std::string(512, '\0'), 5)));
   ASSERT_TRUE(got.has_value()) << got.error().describe();
   EXPECT_EQ(*got, "one,two");
 }
@@ -73,6 +74,43 @@ TEST(ByteSource, DamagedGzipIsRefused) {
   auto got = read_all(gunzip(bytes_of(packed)));
   ASSERT_FALSE(got.has_value());
   EXPECT_EQ(got.error().code, ErrorCode::kFormat);
+}
+
+TEST(ByteSource, WhoAsksAgainMeetsTheSameDamage) {
+  std::string stored = gzip_of_zlib(sample());
+  for (size_t at = 40; at < stored.size(); at += 97) stored[at] = static_cast<char>(~stored[at]);
+  const ReadFn read = gunzip(bytes_of(stored, SIZE_MAX));
+  char block[512];
+  Result<size_t> got = size_t{1};
+  while (got && *got > 0) got = read(block, sizeof(block));
+  ASSERT_FALSE(got);
+  for (int again = 0; again < 100; ++again) {
+    const auto next = read(block, sizeof(block));
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().describe(), got.error().describe());
+  }
+}
+
+TEST(ByteSource, BytesBehindGzipAreNamedAsSuch) {
+  const auto got = read_all(gunzip(bytes_of(gzip_of_zlib("one") + "xy", SIZE_MAX)));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, ErrorCode::kFormat);
+  EXPECT_NE(got.error().message.find("behind the end"), std::string::npos);
+}
+
+TEST(ByteSource, SkippableFramesOfPzstdAreRead) {
+  // RFC 8878, 3.1.2: magic number, size, that many bytes of anything.
+  const std::string skipped(
+      "\x50\x2a\x4d\x18\x04\x00\x00\x00"
+      "abcd",
+      12);
+  const TempFile file(skipped + zstd_frame("two"));
+  auto source = ByteSource::open(file.path());
+  ASSERT_TRUE(source);
+  EXPECT_EQ(source->compression(), Compression::kZstd);
+  auto got = read_all(source->stream(false));
+  ASSERT_TRUE(got) << got.error().describe();
+  EXPECT_EQ(*got, "two");
 }
 
 TEST(ByteSource, ZstdRoundTripFramesAndTruncation) {
