@@ -22,8 +22,8 @@ TOGETHER = ["sync", "input", "faster_cpu=1.5", "kernel:kernel_1=0.5"]
 WITHIN = 0.02          # of the truth
 OF_RUN = 0.001         # or of the run, where the truth is next to nothing
 BATCH = 40
-# Share of answers that must be right. Measured on 10,000 programs: docs/measured/whatif.md.
-LEAST = {"complete": 0.97, "withheld": 0.99}
+# Share of answers that must be right; what is wrong: docs/measured/whatif.md.
+LEAST = {"complete": 0.96, "withheld": 0.98}
 
 
 def told_by(assay, paths, edits):
