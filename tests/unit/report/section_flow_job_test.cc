@@ -11,25 +11,25 @@ namespace {
 
 using testing::JobMaker;
 
-constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kMilli = 1'000'000;
 
 // Ranks work for so many ms, meet in an all-reduce of 20 ms, and work for 50 more.
 std::vector<RankFlow> flows(const std::vector<int64_t>& work_ms, bool waits = true) {
-  const int64_t met = *std::max_element(work_ms.begin(), work_ms.end()) * kMs + 20 * kMs;
+  const int64_t met = *std::max_element(work_ms.begin(), work_ms.end()) * kMilli + 20 * kMilli;
   JobMaker maker;
   for (uint32_t r = 0; r < work_ms.size(); ++r) {
-    const int64_t came = work_ms[r] * kMs;
+    const int64_t came = work_ms[r] * kMilli;
     maker.add({r, 0, 0, came, "gemm"});
     maker.add({r, 0, came, met, "", "c", waits ? "all_reduce" : "p2p"});
-    maker.add({r, 0, met, met + 50 * kMs, "adam"});
+    maker.add({r, 0, met, met + 50 * kMilli, "adam"});
   }
   std::vector<RankFlow> ranks;
   for (RankGraph& graph : maker.ranks()) {
-    const int64_t came = work_ms[ranks.size()] * kMs;
+    const int64_t came = work_ms[ranks.size()] * kMilli;
     graph.exposed = {{{came, met}}};
     RankFlow flow;
-    flow.total.window_ns = met + 50 * kMs;
-    flow.total.compute_ns = came + 50 * kMs;
+    flow.total.window_ns = met + 50 * kMilli;
+    flow.total.compute_ns = came + 50 * kMilli;
     flow.total.collective_ns = met - came;
     flow.graph = std::move(graph);
     ranks.push_back(std::move(flow));
@@ -40,8 +40,8 @@ std::vector<RankFlow> flows(const std::vector<int64_t>& work_ms, bool waits = tr
 TEST(JobFlowWords, NameTheLateSetWhatItCostsAndWhatIsLong) {
   const JobFlow flow(flows({100, 100, 160, 170}));
   // Waiting: 70 + 70 + 10 of 4 * 240; transfer 4 * 20.
-  EXPECT_EQ(flow.totals.comm.wait_ns, 150 * kMs);
-  EXPECT_EQ(flow.totals.comm.transfer_ns, 80 * kMs);
+  EXPECT_EQ(flow.totals.comm.wait_ns, 150 * kMilli);
+  EXPECT_EQ(flow.totals.comm.transfer_ns, 80 * kMilli);
   EXPECT_EQ(flow.totals.comm.unsplit_ns, 0);
   EXPECT_EQ(flow.bound, BoundBy::kGpu);  // 16 % of the time is lost by waiting
   EXPECT_EQ(job_flow_words(flow),
@@ -70,9 +70,9 @@ TEST(JobFlowWords, SayThatRanksAreMissing) {
       "Of the 2 ranks here, of 4, rank 1 is late: at the other rank's pace this run takes 170 "
       "ms, not 230 ms.");
   // Behind the last of these two others may have been waited for.
-  EXPECT_EQ(flow.totals.comm.wait_ns, 60 * kMs);
+  EXPECT_EQ(flow.totals.comm.wait_ns, 60 * kMilli);
   EXPECT_EQ(flow.totals.comm.transfer_ns, 0);
-  EXPECT_EQ(flow.totals.comm.unsplit_ns, 40 * kMs);
+  EXPECT_EQ(flow.totals.comm.unsplit_ns, 40 * kMilli);
 }
 
 TEST(JobFlowWords, BlameNobodyWhereClocksCannotBeAligned) {
