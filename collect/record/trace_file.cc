@@ -148,7 +148,9 @@ bool TraceFile::write_all(const void* data, size_t bytes) {
     if (got <= 0) {
       error_ = got < 0 ? errno : EIO;
       broken_ = true;
-      if (::ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) return false;
+      const auto end = static_cast<off_t>(bytes_);
+      // Where the cut fails nothing more may be written: it would stand behind half a block.
+      cut_ = ::ftruncate(fd_, end) == 0 && ::lseek(fd_, end, SEEK_SET) == end;
       return false;
     }
     written += static_cast<size_t>(got);
@@ -181,7 +183,7 @@ void TraceFile::tell_of_failure(uint64_t monotonic_now_ns) {
 
 void TraceFile::close(uint64_t monotonic_now_ns) {
   // What no room was found for is gone; that it is gone may still fit where a whole block did not.
-  if (fd_ >= 0 && bytes_ > 0) broken_ = false;
+  if (fd_ >= 0 && bytes_ > 0 && cut_) broken_ = false;
   take_last();
   if (error_ != 0) tell_of_failure(monotonic_now_ns);
   for (size_t reason = 0; reason < kReasons; ++reason) {

@@ -70,6 +70,7 @@ class TraceFile {
   int error_ = 0;
   bool full_ = false;
   bool broken_ = false;
+  bool cut_ = true;  // the file ends with its last whole block
   uint64_t session_ = 0;
   uint64_t max_bytes_ = 0;
   size_t block_bytes_ = kBlockBytes;

@@ -36,7 +36,7 @@ constexpr const char* kOverview =
 Ask      report  why  whatif  diff  explain  sql
 Rooms    launch  bound  fuse  tax  levels  power  throughput
 Record   record  sample  replay  null-kernel
-Files    info  export  cache  example  options
+Files    info  export  cache  doctor  example  options
 
 assay VERB --help    assay explain WORD    assay --version
 )";

@@ -259,7 +259,7 @@ def check_failures(assay, folder):
     empty.mkdir()
     refused(b"must end in .json", EXAMPLE, "--perfetto", empty / "a.pftrace")
     refused(b"No such file", EXAMPLE, "--perfetto", empty / "none" / "a.json")
-    refused(b"same file", EXAMPLE, "--perfetto", empty / "a.json", "-o", empty / "." / "a.json")
+    refused(b"name this file", EXAMPLE, "--perfetto", empty / "a.json", "-o", empty / "." / "a.json")
     mine = empty / "copy.json.gz"
     mine.write_bytes(EXAMPLE.read_bytes())
     refused(b"is an input", mine, "--perfetto", mine)

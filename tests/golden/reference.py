@@ -155,8 +155,8 @@ class RocmLanes:
                         if re.fullmatch(r"GPU\d+", name)
                         and any(self.process.get(lane(e)[0]) == name for e in events
                                 if isinstance(e, dict) and e.get("ph") == "X")}
-        # The call of each arrow: of those around its time, the one that begins first among the
-        # last few; a device row is found by where it begins.
+        # The call of each arrow: the one that ends there, else the innermost around it; a device
+        # row is found by where it begins.
         calls = [e for e in events if isinstance(e, dict) and e.get("ph") == "X"
                  and not e.get("cat") and self.is_call(e)]
         self.id_of_call, self.id_of_work = {}, {}
@@ -165,7 +165,8 @@ class RocmLanes:
                       and int(e["ts"]) <= source[2] <= int(e["ts"]) + int(e["dur"])]
             if not around:
                 continue
-            call = min(around, key=lambda e: int(e["ts"]))
+            ending = [e for e in around if int(e["ts"]) + int(e["dur"]) == source[2]]
+            call = max(ending or around, key=lambda e: int(e["ts"]))
             correlation = self.id_of_call.setdefault(id(call), len(self.id_of_call) + 1)
             for target in targets:
                 self.id_of_work[target] = correlation

@@ -11,6 +11,9 @@
 namespace assay {
 namespace {
 
+// How many calls before an arrow are looked at: those inside a call that ends with it come first.
+constexpr int kMostCallsBack = 256;
+
 enum class LaneKind : uint8_t { kOther, kDevice, kCopies, kHip, kHsa, kMarkers };
 
 struct RocmLane {
@@ -191,17 +194,18 @@ class RocmLanes {
     return met ? &*at : nullptr;
   }
 
-  // The call that the time lies in. Where two meet in it, the earlier one: it ends there.
+  // The call that ends at that time, else the innermost one around it.
   const Place* call_around(const ForwardBackwardFlowRow& arrow) const {
     auto at = std::upper_bound(calls_.begin(), calls_.end(),
                                Place{arrow.thread, arrow.time_ns, 0, SIZE_MAX});
-    const Place* found = nullptr;
-    for (int tries = 0; tries < 4 && at != calls_.begin(); ++tries) {
+    const Place* around = nullptr;
+    for (int tries = 0; tries < kMostCallsBack && at != calls_.begin(); ++tries) {
       --at;
       if (at->thread != arrow.thread) break;
-      if (at->end_ns >= arrow.time_ns) found = &*at;
+      if (at->end_ns == arrow.time_ns) return &*at;
+      if (around == nullptr && at->end_ns > arrow.time_ns) around = &*at;
     }
-    return found;
+    return around;
   }
 
   TraceBuilder& builder_;

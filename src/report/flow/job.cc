@@ -128,22 +128,16 @@ class JobText {
     const int64_t gain_ns = blame_.common_gain_ns;
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
-    const HostPauses& pauses = blame_.other_pauses;
     text +=
         ", but delays that strike now this one, now that one make all wait: with every piece of "
         "work at its median over the ranks this run takes " +
         format_ns(blame_.makespan_ns - gain_ns) + ", not " + format_ns(blame_.makespan_ns) + ".";
-    if (pauses.count > 0) {
-      text += " Their hosts pause " + format_counted(pauses.count, "time", "times") +
-              " for a millisecond or more, " + format_ns(pauses.sum_ns) +
-              " summed over the ranks, up to " + format_ns(pauses.longest_ns) + " at once.";
-    }
     return text;
   }
 
   // What most of the lateness is: the hosts or the devices, and what they did.
   std::string why() const {
-    if (!blame_.late) return "";
+    if (!blame_.late) return common_pauses();
     const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
     const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
     if (gain_ns * 2 < blame_.late->gain_ns) {
@@ -152,6 +146,17 @@ class JobText {
              ".";
     }
     return host ? late_hosts() : late_devices(gain_ns);
+  }
+
+  // Of delays that none is to blame for.
+  std::string common_pauses() const {
+    const HostPauses& pauses = blame_.other_pauses;
+    const bool told = flow_.job.aligned() && !blame_.network &&
+                      blame_.common_gain_ns * 10 >= blame_.makespan_ns && pauses.count > 0;
+    if (!told) return "";
+    return "Their hosts pause " + format_counted(pauses.count, "time", "times") +
+           " for a millisecond or more, " + format_ns(pauses.sum_ns) +
+           " summed over the ranks, up to " + format_ns(pauses.longest_ns) + " at once.";
   }
 
   std::string late_hosts() const {
