@@ -92,9 +92,9 @@ Facts sides_facts(const DiffReport& report) {
                       : "no interval: a side is one iteration"});
   data("change_share", report.time.change_share, Unit::kShare);
   data("low95_ns", end_of(interval, interval.low, DiffUnit::kNanoseconds), Unit::kNanoseconds);
-  facts.items.back().label = "low";
+  facts.items.back().label = "from";
   data("high95_ns", end_of(interval, interval.high, DiffUnit::kNanoseconds), Unit::kNanoseconds);
-  facts.items.back().label = "high";
+  facts.items.back().label = "to";
   data("noise", std::string(diff_noise_name(report.time.noise)), Unit::kText);
   data("resamples", report.resampling.resamples, Unit::kCount);
   data("seed", report.resampling.seed, Unit::kNone);
@@ -194,8 +194,8 @@ std::vector<Column> level_columns(DiffLevelKind kind) {
       column("more_calls_ns", "calls", kNs, calls),
       column("slower_ns", "slower", kNs, calls),
       column("idle_change_ns", "idle", kNs, calls),
-      column("low95_ns", "low", kNs, kData),
-      column("high95_ns", "high", kNs, kData),
+      column("low95_ns", "from", kNs, kData),
+      column("high95_ns", "to", kNs, kData),
       column("noise", "noise", Unit::kText, kData),
       column("a_calls", "calls A", Unit::kNone, kData),
       column("b_calls", "calls B", Unit::kNone, kData),
