@@ -242,9 +242,10 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   }
   request.traces.inputs = inputs.traces;
   ASSAY_TRY_ASSIGN(request.captured, read_captures(request));
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, input_files(inputs.traces, Listener()));
-  const bool several = files.size() > 1;
-  if (request.timelines) request.lane_events /= std::max<size_t>(files.size(), 1);
+  ASSAY_TRY_ASSIGN(request.traces.files, input_files(inputs.traces, request.traces.listener));
+  const size_t files = request.traces.files.size();
+  const bool several = files > 1;
+  if (request.timelines) request.lane_events /= std::max<size_t>(files, 1);
   std::vector<RankLevels> ranks;
   std::vector<RankFlow> flows;
   std::vector<RankOfAnswer> shown;

@@ -279,12 +279,13 @@ namespace {
 // The answer is printed although the document went to a file, whose name is told.
 Status tell_of_file(const Document& document, const CommonOptions& options) {
   const auto facts = file_facts(options.output);
-  if (!facts || facts->kind != FileKind::kFile) return Ok{};
+  if (facts && facts->kind != FileKind::kFile) return Ok{};
   CommonOptions screen = options;
   screen.output = "-";
   ASSAY_TRY(write_text(write_answer_text(*document.answer, terminal_options(screen)), "-"));
-  fmt::print(stderr, "assay: wrote {} ({})\n", clean_text(options.output),
-             format_bytes(static_cast<int64_t>(facts->bytes)));
+  const std::string size = facts ? format_bytes(static_cast<int64_t>(facts->bytes))
+                                 : "size not known: " + facts.error().message;
+  fmt::print(stderr, "assay: wrote {} ({})\n", clean_text(options.output), clean_text(size));
   return Ok{};
 }
 

@@ -95,7 +95,7 @@ async function inspect(file, what) {
   const foreign = await page.evaluate(() =>
     Array.from(document.querySelectorAll("img, svg, iframe, object, embed, link, base, form, video, math, template, body script:not([id]) ~ script, [onerror], [onload], [onclick], [onfocus], a[href]:not([href^='#'])"), (e) => e.outerHTML.slice(0, 90)));
   equal(foreign, [], `${what}: elements that names made`);
-  equal(await page.evaluate(() => [document.scripts.length, document.styleSheets.length]), [3, 1], `${what}: scripts and styles`);
+  equal(await page.evaluate(() => [document.scripts.length, document.styleSheets.length]), [4, 1], `${what}: scripts and styles`);
   return heard;
 }
 
@@ -130,7 +130,7 @@ await main({
     await close();
     const html = readFileSync(path("hostile.html"), "utf8");
     const data = html.match(/<script type="application\/gzip"[^>]*>([^<]*)<\/script>/g);
-    equal(data?.length, 2, "data elements");
+    equal(data?.length, 3, "data elements");
     check(data.every((element) => /^<script[^>]*>[A-Za-z0-9+/=]+<\/script>$/.test(element)), "data is not all base64");
   },
 

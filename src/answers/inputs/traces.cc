@@ -46,7 +46,10 @@ Result<std::vector<std::string>> input_files(const std::vector<std::string>& arg
 }
 
 Result<std::vector<std::string>> accepted_files(const TraceRequest& request) {
-  ASSAY_TRY_ASSIGN(std::vector<std::string> files, input_files(request.inputs, request.listener));
+  std::vector<std::string> files = request.files;
+  if (files.empty()) {
+    ASSAY_TRY_ASSIGN(files, input_files(request.inputs, request.listener));
+  }
   if (request.accept) ASSAY_TRY(request.accept(files));
   return files;
 }
@@ -67,8 +70,8 @@ Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& requ
   clock.mark("read", loaded.trace.content_bytes);
   loaded.links = link_trace(loaded.trace);
   clock.mark("link");
-  loaded.kernels = std::make_shared<const KernelNames>(loaded.trace.strings,
-                                                       loaded.trace.activities.name, book);
+  loaded.kernels =
+      std::make_shared<const KernelNames>(loaded.trace.strings, loaded.trace.activities.name, book);
   clock.mark("kernels");
   if (request.window.empty()) {
     loaded.windows = find_iterations(loaded.trace, loaded.links);

@@ -18,12 +18,15 @@ namespace assay {
 
 struct TraceRequest {
   std::vector<std::string> inputs = {};  // files, folders, patterns, "-" for standard input
-  unsigned threads = 0;                  // for reading; 0 = all processors. The answer is the same
-  bool allow_truncated = false;          // read what lies before the cut instead of refusing it
-  std::string window = {};               // glob of window labels; empty = the iterations found
-  std::string cache = {};       // folder of cached forms, "auto" = the user's; empty = none
-  std::string kernels = {};     // file of kernel names; empty = the built-in table
-  bool keep_op_inputs = false;  // fill Trace::op_inputs; answers that need them ask for them
+  // The files behind the inputs, where somebody has looked them up already: a folder may hold
+  // others a moment later.
+  std::vector<std::string> files = {};
+  unsigned threads = 0;          // for reading; 0 = all processors. The answer is the same
+  bool allow_truncated = false;  // read what lies before the cut instead of refusing it
+  std::string window = {};       // glob of window labels; empty = the iterations found
+  std::string cache = {};        // folder of cached forms, "auto" = the user's; empty = none
+  std::string kernels = {};      // file of kernel names; empty = the built-in table
+  bool keep_op_inputs = false;   // fill Trace::op_inputs; answers that need them ask for them
   // May refuse the files behind the inputs before any of them is read.
   std::function<Status(const std::vector<std::string>& files)> accept = {};
   Listener listener = {};
@@ -42,7 +45,7 @@ struct LoadedTrace {
 // that was left out.
 Result<std::vector<std::string>> input_files(const std::vector<std::string>& arguments,
                                              const Listener& listener);
-// The files behind the request's inputs, once they are accepted.
+// The request's files or those behind its inputs, once they are accepted.
 Result<std::vector<std::string>> accepted_files(const TraceRequest& request);
 
 Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& request);
