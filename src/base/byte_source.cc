@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
+#include "base/checksum.h"
 #include "base/files.h"
 
 namespace assay {
@@ -54,6 +56,8 @@ struct ByteSource::Handle {
   int64_t mtime_ns = 0;
   std::atomic<uint64_t>* counter = nullptr;
   std::string head;  // first bytes of a pipe, taken to tell the compression, given back first
+  RunningChecksum streamed;  // of what the stream gave
+  bool streamed_all = false;
 
   ~Handle() {
     if (owned) ::close(fd);
@@ -145,6 +149,23 @@ ReadFn ByteSource::range(uint64_t begin, uint64_t end) const {
   };
 }
 
+Result<std::optional<uint64_t>> ByteSource::stored_checksum(const std::atomic<bool>* stop) const {
+  constexpr size_t kPiece = size_t{256} << 10;
+  if (handle_->streamed_all) return std::optional(handle_->streamed.value());
+  if (!handle_->regular) return std::optional<uint64_t>();
+  RunningChecksum sum;
+  std::vector<char> piece(kPiece);
+  for (uint64_t at = 0; at < handle_->bytes;) {
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) return std::optional<uint64_t>();
+    const size_t want = static_cast<size_t>(std::min<uint64_t>(kPiece, handle_->bytes - at));
+    ASSAY_TRY_ASSIGN(const size_t got, pread_some(handle_->fd, piece.data(), want, at));
+    if (got == 0) return handle_->ended_early();
+    sum.add(piece.data(), got);
+    at += got;
+  }
+  return std::optional(sum.value());
+}
+
 ReadFn ByteSource::stream(bool ahead) {
   Handle* handle = handle_.get();
   ReadFn stored = [handle, given = size_t{0}](char* dst, size_t n) mutable -> Result<size_t> {
@@ -152,10 +173,13 @@ ReadFn ByteSource::stream(bool ahead) {
       const size_t take = std::min(n, handle->head.size() - given);
       std::memcpy(dst, handle->head.data() + given, take);
       given += take;
+      handle->streamed.add(dst, take);
       return take;
     }
     auto got = read_some(handle->fd, dst, n);
     if (got && *got == 0) ASSAY_TRY(handle->check_unchanged());
+    if (got) handle->streamed.add(dst, *got);
+    handle->streamed_all = got && *got == 0;
     if (got && handle->counter != nullptr)
       handle->counter->fetch_add(*got, std::memory_order_relaxed);
     return got;

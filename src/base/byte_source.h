@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -36,6 +37,11 @@ class ByteSource {
   // Fails where a regular file has another size or time than when it was opened: what was read of
   // it belongs to no one state. Streams and ranges say so themselves when they come to their end.
   Status check_unchanged() const;
+
+  // Checksum (base/checksum.h) of the bytes as stored. What went by as a stream to its end costs
+  // nothing more; a regular file is read once more otherwise, and `stop` ends that early. Absent
+  // for a pipe that was not read to its end. Not while the stream is in use.
+  Result<std::optional<uint64_t>> stored_checksum(const std::atomic<bool>* stop = nullptr) const;
 
   // Adds every stored byte read from here on to *counter, which must outlive the source.
   void count_reads(std::atomic<uint64_t>* counter);

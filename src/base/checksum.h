@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
@@ -11,7 +12,27 @@
 namespace assay {
 
 uint64_t checksum(const void* bytes, size_t size);
+
+// The same of bytes that come in pieces.
+class RunningChecksum {
+ public:
+  RunningChecksum();
+  RunningChecksum(RunningChecksum&&) noexcept;
+  RunningChecksum& operator=(RunningChecksum&&) noexcept;
+  ~RunningChecksum();
+
+  void add(const void* bytes, size_t size);
+  uint64_t value() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // Of a whole file, as stored.
 Result<uint64_t> file_checksum(const std::string& path);
+
+// As reports name it: "xxh3:" and the 16 digits that `xxhsum -H3 FILE` prints.
+std::string checksum_text(uint64_t checksum);
 
 }  // namespace assay

@@ -16,6 +16,7 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output_format.h"
+#include "cli/output_guard.h"
 #include "cli/progress.h"
 #include "cli/workbook_file.h"
 #include "ingest/formats.h"
@@ -158,6 +159,9 @@ void add_reading_options(Verb& verb, CommonOptions& options) {
 }
 
 void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
+  options.files_beside = [&verb](const std::vector<Input>& inputs) {
+    return files_beside(verb.given(), inputs);
+  };
   if (takes_inputs) {
     verb.input(
             "traces", options.inputs,
@@ -292,6 +296,14 @@ Status tell_of_file(const Document& document, const CommonOptions& options) {
 }  // namespace
 
 int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
+  if (options.files_beside && document.files.empty()) {
+    std::vector<Input> files = options.files_beside(document.inputs);
+    if (!files.empty()) {
+      Document whole = document;
+      whole.files = std::move(files);
+      return write_document(whole, options, data_lost);
+    }
+  }
   Status written = write_as_asked(document, options);
   if (written && document.answer && options.output != "-") {
     written = tell_of_file(document, options);

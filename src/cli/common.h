@@ -4,6 +4,7 @@
 // terminal, and the way out. Only this folder prints and exits; what an answer says is made in
 // answers/.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct CommonOptions : TraceRequest {
   bool quiet = false;  // of a short answer the verdict alone
   bool strict = false;
   bool perf = false;
+  // Files that the command reads besides those inputs; set with the options.
+  std::function<std::vector<Input>(const std::vector<Input>&)> files_beside = {};
 };
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.

@@ -318,6 +318,16 @@ VerbFacts Verb::facts(const std::string& above) const {
   return facts;
 }
 
+std::vector<GivenOption> Verb::given() const {
+  std::vector<GivenOption> found;
+  const CLI::App& read_only = *parsed_;
+  for (const CLI::Option* option : read_only.get_options()) {
+    if (option->empty() || !facts_of(*option).words.empty()) continue;
+    found.push_back({parsed_->get_name(), names_of(*option), option->results()});
+  }
+  return found;
+}
+
 namespace {
 
 void collect_given(const CLI::App& verb, std::vector<GivenOption>& given) {

@@ -156,6 +156,8 @@ class Verb {
   // What the verb does, once the whole command line was found right.
   void run(const std::function<void()>& action);
 
+  // What was typed for it, once the command line was parsed; choices between words are left out.
+  std::vector<GivenOption> given() const;
   // `above`: the names of the verbs above it, with a space behind each.
   VerbFacts facts(const std::string& above = "") const;
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/checksum.h"
 #include "base/files.h"
 #include "ingest/formats.h"
 #include "report/document/text.h"
@@ -27,6 +28,14 @@ struct FileNames {
 bool is_written(const GivenOption& option) {
   return std::any_of(option.names.begin(), option.names.end(), [](const std::string& name) {
     return std::find(kWritten.begin(), kWritten.end(), name) != kWritten.end();
+  });
+}
+
+// Folders for what can be made anew: nothing of them is an input.
+bool is_cache(const GivenOption& option) {
+  constexpr std::array<std::string_view, 2> kMade = {"--cache", "--record"};
+  return std::any_of(option.names.begin(), option.names.end(), [](const std::string& name) {
+    return std::find(kMade.begin(), kMade.end(), name) != kMade.end();
   });
 }
 
@@ -112,6 +121,57 @@ Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given) {
     }
   }
   return Ok{};
+}
+
+namespace {
+
+bool tells_checksum(const Input& input) {
+  return std::any_of(input.items.begin(), input.items.end(),
+                     [](const Item& item) { return item.key == "checksum"; });
+}
+
+bool is_told(const std::string& path, const std::vector<Input>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [&path](const Input& input) {
+    return tells_checksum(input) && is_same_file(input.name, path);
+  });
+}
+
+// The files behind a value: itself, or those in a folder that gave none of the inputs.
+std::vector<std::string> files_behind(const std::string& value, const std::vector<Input>& inputs) {
+  if (is_regular_file(value)) return {value};
+  const auto files = is_folder(value) ? files_in(value) : Result(std::vector<std::string>());
+  const bool gave = files && std::any_of(files->begin(), files->end(),
+                                         [&](const auto& path) { return is_told(path, inputs); });
+  return files && !gave ? *files : std::vector<std::string>();
+}
+
+void add_file(const std::string& path, const std::string& option, const std::vector<Input>& inputs,
+              std::vector<Input>& files) {
+  if (is_told(path, inputs) || is_told(path, files)) return;
+  const auto facts = file_facts(path);
+  const auto sum = file_checksum(path);
+  if (!facts || !sum) return;
+  files.push_back({path,
+                   {{.key = "option", .label = "", .value = option},
+                    {.key = "bytes", .label = "size", .value = facts->bytes, .unit = Unit::kBytes},
+                    {.key = "checksum", .label = "checksum", .value = checksum_text(*sum)}}});
+}
+
+}  // namespace
+
+std::vector<Input> files_beside(const std::vector<GivenOption>& given,
+                                const std::vector<Input>& inputs) {
+  std::vector<Input> files;
+  for (const GivenOption& option : given) {
+    FileNames names;
+    if (!is_written(option) && !is_cache(option)) collect(option, names);
+    for (const std::string& value : names.read) {
+      for (const std::string& path : files_behind(value, inputs)) {
+        add_file(path, option.names.back(), inputs, files);
+      }
+    }
+  }
+  return files;
 }
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cli/options.h"
+#include "report/document/document.h"
 
 namespace assay {
 
@@ -16,5 +17,11 @@ namespace assay {
 // one file. Verbs that run a command of the user's are left out: what its arguments mean is not
 // known.
 Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given);
+
+// The files that the command reads, besides those whose checksum the document's inputs tell: each
+// with the option that names it, its size and its checksum. Of a folder the files in it, where none
+// of them is one of the inputs. What cannot be read now is left out.
+std::vector<Input> files_beside(const std::vector<GivenOption>& given,
+                                const std::vector<Input>& inputs);
 
 }  // namespace assay

@@ -62,7 +62,7 @@ Status make_cache(const CacheVerb& verb) {
                  "which trace, and where to? assay cache TRACE -o trace.assay; or --prune", "", -1};
   }
   ASSAY_TRY(check_names(verb));
-  ASSAY_TRY_ASSIGN(const SourceStamp stamp, stamp_source(verb.input));
+  ASSAY_TRY_ASSIGN(SourceStamp stamp, stamp_source(verb.input));
   ReadProgress progress;
   const ReadOptions read{.allow_truncated = verb.allow_truncated,
                          .keep_op_inputs = true,
@@ -73,6 +73,7 @@ Status make_cache(const CacheVerb& verb) {
     ProgressBar bar(verb.input, progress);
     ASSAY_TRY_ASSIGN(trace, load_trace(verb.input, read));
   }
+  stamp.hash = trace.source_checksum.value_or(0);
   ASSAY_TRY(write_columnar(trace, stamp, verb.output));
   ASSAY_TRY_ASSIGN(const FileFacts written, file_facts(verb.output));
   fmt::print(stderr, "assay: wrote {} ({:.1f} MB, from {:.1f} MB)\n", verb.output,

@@ -170,6 +170,20 @@ Status convert(RecordedFile& file) {
   return Ok{};
 }
 
+bool lacks_its_end(const RecordedFile& file) {
+  return std::any_of(
+      file.facts.notes.begin(), file.facts.notes.end(),
+      [](const RecordingFacts::Note& note) { return note.code == NoteCode::kWriteFailed; });
+}
+
+// The command's own; but where that is fine and the recording is not, who looks at nothing else
+// must not take it for one.
+int exit_code_of(const RecordRun& run, const std::vector<RecordedFile>& files) {
+  if (run.exit_code != kExitFine) return run.exit_code;
+  if (files.empty()) return kExitError;
+  return std::any_of(files.begin(), files.end(), lacks_its_end) ? kExitDataLost : kExitFine;
+}
+
 Result<int> record(RecordVerb& verb) {
   RecordRequest& request = verb.request;
   for (auto [name, number] : {std::pair{&verb.start_signal, &request.start_signal},
@@ -210,7 +224,7 @@ Result<int> record(RecordVerb& verb) {
   for (const RecordedFile& file : files) report_file(file);
   if (files.empty()) report_nothing();
   report_older(files, asked);
-  return run.exit_code;
+  return exit_code_of(run, files);
 }
 
 }  // namespace
@@ -247,7 +261,9 @@ void add_record_verb(Verb& app, int& exit_code) {
   sub.input("command", verb->request.command, "what to run, after --").required();
   sub.footer(
       "The exit code is the command's; 128 + number when a signal ended it, 127 when it was not "
-      "found. Nothing of the program is changed: when recording cannot be had, it runs all the "
+      "found. Where that is 0 and nothing was recorded, it is 2; where a recording could not be "
+      "written to its end, 3. Nothing of the program is changed: when recording cannot be had, it "
+      "runs all the "
       "same, and stderr says why.");
   sub.run([verb, &exit_code] {
     const Result<int> code = record(*verb);

@@ -105,11 +105,12 @@ Result<Trace> load_cached(const std::string& path, const ReadOptions& options,
     return *std::move(stored);
   }
   // Stamped before it is read: a change in between makes the cached form stale, not wrong.
-  ASSAY_TRY_ASSIGN(const SourceStamp stamp, stamp_source(path));
+  ASSAY_TRY_ASSIGN(SourceStamp stamp, stamp_source(path));
   ReadOptions everything = options;
   everything.keep_op_inputs = true;
   ASSAY_TRY_ASSIGN(Trace trace, load_trace(path, everything));
-  if (trace.log.entry(ImportCode::kTruncated).count == 0) {
+  if (trace.log.entry(ImportCode::kTruncated).count == 0 && trace.source_checksum) {
+    stamp.hash = *trace.source_checksum;
     if (Status status = store(trace, stamp, cached, folder); !status) {
       note = "not cached: " + status.error().describe();
     }

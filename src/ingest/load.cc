@@ -1,13 +1,19 @@
 #include "ingest/load.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <thread>
 
 #include "base/ascii.h"
 #include "base/decimal.h"
 #include "base/files.h"
+#include "base/temporaries.h"
+#include "base/try_thread.h"
 #include "ingest/columnar/file.h"
 #include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
@@ -53,6 +59,40 @@ Status check_storage(const FileFormat& format, const FileHead& head, const Trace
   return Ok{};
 }
 
+Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options);
+
+Error cannot_unpack(const std::string& copy) {
+  return {ErrorCode::kIo,
+          "cannot be decompressed to " + copy + ", where SQLite is to read it: " +
+              std::strerror(errno) + "; TMPDIR names another folder",
+          "", -1};
+}
+
+// All bytes of a stream whose head was taken, as a file.
+Status write_copy(const TraceInput& input, const std::string& copy) {
+  const auto file = open_file(copy, "wb");
+  if (!file) return cannot_unpack(copy);
+  std::string piece = input.head;
+  for (size_t got = piece.size(); got > 0;) {
+    if (std::fwrite(piece.data(), 1, got, file->get()) != got) return cannot_unpack(copy);
+    piece.resize(size_t{1} << 20);
+    ASSAY_TRY_ASSIGN(got, input.rest(piece.data(), piece.size()));
+  }
+  return std::fflush(file->get()) == 0 ? Status(Ok{}) : cannot_unpack(copy);
+}
+
+// SQLite goes back and forth in a file: what is compressed is read from a copy that is not, which
+// lies where temporary files do for as long.
+Result<Trace> load_unpacked(TraceInput& packed, const ReadOptions& options) {
+  ASSAY_TRY_ASSIGN(const Temporary folder, temporary_folder("assay-unpacked-"));
+  const std::string copy = joined(folder.path(), "trace.sqlite");
+  ASSAY_TRY(write_copy(packed, copy));
+  ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(copy));
+  TraceInput input{copy, source, {}, {}};
+  input.head = read_head(source.range(0, source.stored_bytes()), kFormatHeadBytes);
+  return load_by_content(input, options);
+}
+
 // A JSON object may be a trace whatever its first keys are: the keys of a trace may come after
 // more than a head, behind what a user's program added. Only its reader can tell that there are
 // none.
@@ -68,6 +108,8 @@ Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const Read
 
 Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options) {
   const FileHead head = file_head(input.head, input.path);
+  const bool packed = input.source.compression() != Compression::kNone;
+  if (head.sqlite && packed && input.path != "-") return load_unpacked(input, options);
   const FileFormat* format = format_of(head);
   if (format == nullptr) return unknown_format(head, input.path);
   if (format->read == nullptr) {
@@ -79,22 +121,61 @@ Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options) {
   return format->read(input, options);
 }
 
+// The checksum of what is being read, in a thread beside the reader where that is worth one.
+class ChecksumBeside {
+ public:
+  ChecksumBeside(const ByteSource& source, bool in_thread) : source_(source) {
+    if (in_thread) thread_ = try_thread([this] { sum_ = source_.stored_checksum(&stop_); });
+  }
+  ~ChecksumBeside() {
+    stop_ = true;
+    if (thread_) thread_->join();
+  }
+  ChecksumBeside(const ChecksumBeside&) = delete;
+  ChecksumBeside& operator=(const ChecksumBeside&) = delete;
+
+  Result<std::optional<uint64_t>> take() {
+    if (!thread_) return source_.stored_checksum();
+    thread_->join();
+    thread_.reset();
+    return sum_;
+  }
+
+ private:
+  const ByteSource& source_;
+  std::atomic<bool> stop_ = false;
+  Result<std::optional<uint64_t>> sum_ = std::optional<uint64_t>();
+  std::optional<std::thread> thread_;
+};
+
+unsigned threads_of(const ReadOptions& options) {
+  return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+// A cached form tells what holds for its source; a small file is summed faster than a thread
+// starts; what goes by as a stream is summed on its way.
+bool sums_beside(const TraceInput& input, const ReadOptions& options) {
+  constexpr uint64_t kWorthAThread = uint64_t{4} << 20;
+  return input.source.seekable() && !input.head.starts_with(kColumnarMagic) &&
+         input.source.stored_bytes() >= kWorthAThread && threads_of(options) > 1;
+}
+
 Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) {
   ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
   TraceInput input{path, source, {}, {}};
   if (source.seekable()) {
     input.head = read_head(source.range(0, source.stored_bytes()), kFormatHeadBytes);
   } else {
-    const unsigned threads =
-        options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     if (options.progress != nullptr) {
       options.progress->stored_bytes = source.stored_bytes();
       source.count_reads(&options.progress->stored_bytes_read);
     }
-    input.rest = source.stream(threads > 1);
+    input.rest = source.stream(threads_of(options) > 1);
     input.head = read_head(input.rest, kFormatHeadBytes);
   }
+  ChecksumBeside sum(source, sums_beside(input, options));
   auto loaded = load_by_content(input, options);
+  input.rest = nullptr;  // ends the thread that decodes ahead
   // Damage that somebody writes at this moment is no damage, and what was read may be of two
   // states.
   ASSAY_TRY(source.check_unchanged());
@@ -102,6 +183,7 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
   Trace& trace = *loaded;
   trace.source = path;
   if (trace.source_bytes != 0) return loaded;  // a cached form tells what holds for its source
+  ASSAY_TRY_ASSIGN(trace.source_checksum, sum.take());
   trace.source_bytes = source.stored_bytes() != 0 ? source.stored_bytes() : trace.content_bytes;
   if (!trace.distributed.rank) {
     const int64_t rank = rank_from_name(path);

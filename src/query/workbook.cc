@@ -24,6 +24,15 @@
 namespace assay {
 namespace {
 
+// An input's name with its checksum, where that is told.
+std::string with_checksum(const Input& input) {
+  for (const Item& item : input.items) {
+    const auto* text = std::get_if<std::string>(&item.value);
+    if (item.key == "checksum" && text != nullptr) return input.name + " (" + *text + ")";
+  }
+  return input.name;
+}
+
 // libxlsxwriter, opened when a workbook is first asked for: with it come cryptography and
 // compression that no other format needs. Its functions keep their names.
 #define ASSAY_XLSX_FUNCTIONS(use)                                                            \
@@ -543,8 +552,9 @@ class WorkbookMaker {
 
   void write_inputs(Sheet& sheet, const Document& head) {
     for (const Input& input : head.inputs) {
-      line(sheet, &input == head.inputs.data() ? "Inputs" : "", input.name);
+      line(sheet, &input == head.inputs.data() ? "Inputs" : "", with_checksum(input));
     }
+    for (const Input& file : head.files) line(sheet, "", with_checksum(file));
     line(sheet, "Written by", head.tool.name + " " + head.tool.version);
     sheet.next_row();
   }

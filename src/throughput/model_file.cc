@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/checksum.h"
 #include "base/json_string.h"
 #include "throughput/dataset.h"
 #include "throughput/model_digests.h"
@@ -250,6 +251,15 @@ std::string text_of(const Json& document) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Of all members but itself and the digests, which have their own, written without spaces: the same
+// JSON in another layout has the same one.
+std::string members_checksum(Json document) {
+  document.erase("checksum");
+  document.erase("digests");
+  const std::string text = text_of(document);
+  return checksum_text(checksum(text.data(), text.size()));
+}
+
 }  // namespace
 
 bool looks_like_model(std::string_view text) {
@@ -271,12 +281,14 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
   out["facts"] = {{"model", facts_json(fit, "model", &BenchRow::model)},
                   {"hardware", facts_json(fit, "hardware", &BenchRow::hardware)}};
   add_rows(fit, out);
+  out["checksum"] = members_checksum(out);
   return with_digests(text_of(out), predictor.digests(progress), predictor.frameworks()) + "\n";
 }
 
 std::string write_ala_model(const ThroughputFit& fit) {
   Json out = head_json(fit, "ala");
   add_rows(fit, out);
+  out["checksum"] = members_checksum(out);
   return text_of(out) + "\n";
 }
 
@@ -302,7 +314,10 @@ Result<ThroughputFit> read_head(std::string_view text, const std::string& file) 
   }
   // The library checks every access by throwing; nothing of that leaves this function.
   try {
-    return fit_from(document, file);
+    auto fit = fit_from(document, file);
+    if (fit && document.at("checksum") != members_checksum(document))
+      return damaged(file, "its members are not those that its checksum was made of");
+    return fit;
   } catch (const Json::exception& problem) {
     return damaged(file, reason_of(problem));
   }

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-inline constexpr int kThroughputModelVersion = 7;
+inline constexpr int kThroughputModelVersion = 8;
 
 struct ThroughputFit {
   std::string source;  // the table's file

@@ -71,6 +71,8 @@ struct Trace {
   std::string source;          // file name as given, "-" for stdin
   uint64_t source_bytes = 0;   // bytes on disk
   uint64_t content_bytes = 0;  // bytes after decompression
+  // Of the bytes on disk, by base/checksum.h; absent for a pipe that was not read to its end.
+  std::optional<uint64_t> source_checksum;
 
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) Row##Table member;
   ASSAY_TABLES(ASSAY_MEMBER)

@@ -23,9 +23,10 @@ struct SourceStamp {
   std::string path;  // absolute; for people, not looked up
   uint64_t bytes = 0;
   int64_t mtime_ns = 0;
-  uint64_t hash = 0;    // checksum() of the stored bytes
+  uint64_t hash = 0;    // checksum() of the stored bytes: Trace::source_checksum
   int64_t made_ns = 0;  // when the .assay was written, epoch time
 };
+// Of a file that is about to be read; its hash comes with the Trace.
 Result<SourceStamp> stamp_source(const std::string& path);
 
 // Writes under a temporary name beside `path`, then renames.

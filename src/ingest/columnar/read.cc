@@ -194,6 +194,7 @@ Result<Trace> read_columnar(const std::string& path) {
   Trace trace;
   SourceStamp source;
   ASSAY_TRY(read_info(reader, trace, source));
+  trace.source_checksum = source.hash;
   ASSAY_TRY(read_strings(reader, trace.strings));
   Status status = Ok{};
   size_t number = columnar::kFirstColumn;

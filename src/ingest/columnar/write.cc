@@ -105,7 +105,6 @@ Result<SourceStamp> stamp_source(const std::string& path) {
   stamp.path = absolute_path(path);
   stamp.bytes = facts.bytes;
   stamp.mtime_ns = facts.mtime_ns;
-  ASSAY_TRY_ASSIGN(stamp.hash, file_checksum(path));
   stamp.made_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
                       std::chrono::system_clock::now().time_since_epoch())
                       .count();

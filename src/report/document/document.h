@@ -276,6 +276,7 @@ struct Document {
   Tool tool = {};
   std::string title = {};  // readers only
   std::vector<Input> inputs = {};
+  std::vector<Input> files = {};  // others that were read: tables, logs, floors, models
   std::vector<ImportNote> import_log = {};
   std::vector<std::string> verdict = {};   // sentences; the first one is the answer
   std::optional<ShortAnswer> answer = {};  // JSON: "answer"; what readers see instead of all else

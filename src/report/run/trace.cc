@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/checksum.h"
 #include "report/document/units.h"
 #include "report/launch/results.h"
 #include "report/run/results.h"
@@ -174,12 +175,21 @@ std::vector<Item> trace_items(const Trace& trace) {
                    .label = "size",
                    .value = trace.content_bytes,
                    .unit = Unit::kBytes});
+  items.push_back({.key = "bytes",
+                   .label = "stored",
+                   .value = trace.source_bytes,
+                   .unit = Unit::kBytes,
+                   .show = Show::kDataOnly});
   const TimeSpan span = time_span(trace);
   if (span.known()) {
     items.push_back({.key = "span_ns",
                      .label = "span",
                      .value = span.last_ns - span.first_ns,
                      .unit = Unit::kNanoseconds});
+  }
+  if (trace.source_checksum) {
+    items.push_back(
+        {.key = "checksum", .label = "checksum", .value = checksum_text(*trace.source_checksum)});
   }
   return items;
 }

@@ -163,7 +163,7 @@ class CsvWriter {
 };
 
 // Inputs may carry different items: the header is every key, in order of first appearance.
-void write_inputs(const std::vector<Input>& inputs, CsvWriter& csv) {
+void write_inputs(const char* table, const std::vector<Input>& inputs, CsvWriter& csv) {
   std::vector<std::string> keys;
   for (const Input& input : inputs) {
     for (const Item& item : input.items) {
@@ -171,7 +171,7 @@ void write_inputs(const std::vector<Input>& inputs, CsvWriter& csv) {
       if (std::find(keys.begin(), keys.end(), item.key) == keys.end()) keys.push_back(item.key);
     }
   }
-  csv.start_table("", {"inputs"});
+  csv.start_table("", {table});
   std::vector<Value> record{Value("name")};
   for (const std::string& key : keys) record.emplace_back(key);
   csv.record(record);
@@ -194,7 +194,8 @@ std::string write_csv(const Document& document) {
   csv.facts({{.key = "schema_version", .label = {}, .value = document.schema_version},
              {.key = "tool", .label = {}, .value = document.tool.name},
              {.key = "version", .label = {}, .value = document.tool.version}});
-  write_inputs(document.inputs, csv);
+  write_inputs("inputs", document.inputs, csv);
+  if (!document.files.empty()) write_inputs("files", document.files, csv);
   csv.import_log("", document.import_log);
   csv.lines("", {"verdict"}, document.verdict);
   csv.sections("", document.sections);

@@ -252,6 +252,7 @@ std::string write_json(const Document& document) {
   root["tool"]["version"] = document.tool.version;
   root["inputs"] = Json::array();
   for (const Input& input : document.inputs) root["inputs"].push_back(input_json(input));
+  for (const Input& file : document.files) root["files"].push_back(input_json(file));
   root["import_log"] = import_log_json(document.import_log);
   root["verdict"] = document.verdict;
   if (document.answer) root["answer"] = answer_json(*document.answer);

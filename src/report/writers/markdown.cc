@@ -65,6 +65,7 @@ class MarkdownWriter {
     if (!document.title.empty()) paragraph("# " + escaped(document.title));
     verdict(document.verdict);
     for (const Input& input : document.inputs) bullet(escaped(describe(input.name, input.items)));
+    for (const Input& file : document.files) bullet(escaped(describe(file.name, file.items)));
     gap();
     sections(document.sections, "## ");
     for (const Part& part : document.parts) {

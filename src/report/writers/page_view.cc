@@ -126,6 +126,9 @@ class ViewMaker {
     for (const Input& input : document.inputs) {
       root["inputs"].push_back({{"name", text_json(input.name)}, {"items", items(input.items)}});
     }
+    for (const Input& file : document.files) {
+      root["inputs"].push_back({{"name", text_json(file.name)}, {"items", items(file.items)}});
+    }
     root["parts_key"] = document.parts_key;
     root["definitions"] = definitions();
     std::string text = text_of(root);

@@ -32,6 +32,9 @@ class TerminalWriter {
     for (const Input& input : document.inputs) {
       paragraph("input: " + describe(input.name, input.items), 0, Paint::kDim);
     }
+    for (const Input& file : document.files) {
+      paragraph("with: " + describe(file.name, file.items), 0, Paint::kDim);
+    }
     sections(document.sections);
     for (const Part& part : document.parts) {
       gap();

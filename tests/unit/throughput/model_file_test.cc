@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/checksum.h"
 #include "throughput/dataset.h"
 #include "throughput/model_digests.h"
 
@@ -35,6 +36,17 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   const size_t at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;
   return text.replace(at, what.size(), by);
+}
+
+// With the checksum that its members have now, as whoever changes them on purpose would write it.
+std::string summed_anew(const std::string& text) {
+  const ModelText parts = split_digests(text);
+  auto head = nlohmann::ordered_json::parse(parts.head);
+  head.erase("checksum");
+  const std::string members = head.dump();
+  const std::string sum = checksum_text(checksum(members.data(), members.size()));
+  const size_t at = text.find("\"checksum\":\"") + 12;
+  return std::string(text).replace(at, sum.size(), sum);
 }
 
 Error refusal(const std::string& text) {
@@ -80,15 +92,16 @@ TEST(ModelFile, OdditiesKeepTheirWeight) {
   EXPECT_TRUE(read->data.oddities[1].loses_rows());
   EXPECT_FALSE(read->data.oddities[2].loses_rows());
   // A weight of a later version is told rather than kept back.
-  const auto later = read_model(replaced(text, "\"note\"", "\"grave\""), "model.json");
+  const auto later = read_model(summed_anew(replaced(text, "\"note\"", "\"grave\"")), "model.json");
+  ASSERT_TRUE(later) << later.error().message;
   EXPECT_EQ(later->data.oddities[2].weight, OddityWeight::kWarning);
 }
 
 TEST(ModelFile, AnotherVersionIsNamedWithBothNumbers) {
-  const Error error = refusal(replaced(a_model(), "\"format_version\":7", "\"format_version\":6"));
+  const Error error = refusal(replaced(a_model(), "\"format_version\":8", "\"format_version\":7"));
   EXPECT_EQ(error.code, ErrorCode::kUnsupported);
+  EXPECT_THAT(error.message, HasSubstr("version 8"));
   EXPECT_THAT(error.message, HasSubstr("version 7"));
-  EXPECT_THAT(error.message, HasSubstr("version 6"));
   EXPECT_EQ(error.file, "model.json");
 }
 
@@ -106,7 +119,7 @@ TEST(ModelFile, DamageIsNamed) {
   const auto message = [&](const std::string& what, const std::string& by) {
     return refusal(replaced(text, what, by)).message;
   };
-  EXPECT_THAT(message("\"format_version\":7", "\"format_version\":\"one\""),
+  EXPECT_THAT(message("\"format_version\":8", "\"format_version\":\"one\""),
               HasSubstr("damaged: no version"));
   EXPECT_THAT(message("\"parameters\":", "\"parametres\":"), HasSubstr("'parameters' not found"));
   EXPECT_THAT(message("\"noise\":", "\"noises\":"), HasSubstr("'noise' not found"));
@@ -123,6 +136,25 @@ TEST(ModelFile, DamageIsNamed) {
   EXPECT_THAT(message("\"physics\":true", "\"physics\":\"yes\""), HasSubstr("damaged"));
   EXPECT_THAT(refusal("{\"format\":\"something else\"}").message, HasSubstr("not a model file"));
   EXPECT_THAT(refusal("[]").message, HasSubstr("damaged"));
+}
+
+TEST(ModelFile, ANumberThatIsNotTheOneWrittenIsDamage) {
+  const auto message = [](const std::string& what, const std::string& by) {
+    return refusal(replaced(a_model(), what, by)).message;
+  };
+  EXPECT_THAT(message("128.0,128.0,8.0", "128.0,128.0,9.0"), HasSubstr("damaged: its members"));
+  EXPECT_THAT(message("\"outside_factor\":4", "\"outside_factor\":5"), HasSubstr("its members"));
+  EXPECT_THAT(message("\"checksum\":\"xxh3:", "\"checksum\":\"xxh4:"), HasSubstr("its members"));
+  EXPECT_THAT(message("\"checksum\":", "\"chequesum\":"), HasSubstr("'checksum' not found"));
+}
+
+TEST(ModelFile, OfAlaHasAChecksumToo) {
+  ThroughputFit fit = *read_model(a_model(), "model.json");
+  fit.method = "ala";
+  const std::string text = write_ala_model(fit);
+  ASSERT_TRUE(read_model(text, "model.json"));
+  EXPECT_THAT(refusal(replaced(text, "128.0,128.0,8.0", "128.0,128.0,9.0")).message,
+              HasSubstr("damaged: its members"));
 }
 
 TEST(ModelFile, ARowThatRepeatsIsDamage) {
@@ -182,7 +214,7 @@ TEST(ModelFile, DigestsOfOtherRowsOrWithNumbersMissingAreDamage) {
   const ThroughputFit fit = a_fit_with_digests();
   const std::string text = write_model(fit, **Predictor::fit(fit.data, fit.facts, fit.options));
   const auto message = [&](const std::string& what, const std::string& by) {
-    return refusal(replaced(text, what, by)).message;
+    return refusal(summed_anew(replaced(text, what, by))).message;
   };
   EXPECT_THAT(message("\"vLLM\",\"Qwen/Qwen2-7B\",\"\",null,\"\",128",
                       "\"vLLM\",\"Qwen/Qwen2-7B\",\"\",null,\"\",129"),
