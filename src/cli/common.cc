@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -159,9 +160,7 @@ void add_reading_options(Verb& verb, CommonOptions& options) {
 }
 
 void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
-  options.files_beside = [&verb](const std::vector<Input>& inputs) {
-    return files_beside(verb.given(), inputs);
-  };
+  options.tell_files = [&verb](DocumentInputs& read) { tell_files(verb.given(), read); };
   if (takes_inputs) {
     verb.input(
             "traces", options.inputs,
@@ -293,23 +292,32 @@ Status tell_of_file(const Document& document, const CommonOptions& options) {
   return Ok{};
 }
 
-}  // namespace
-
-int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
-  if (options.files_beside && document.files.empty()) {
-    std::vector<Input> files = options.files_beside(document.inputs);
-    if (!files.empty()) {
-      Document whole = document;
-      whole.files = std::move(files);
-      return write_document(whole, options, data_lost);
-    }
-  }
+int write_told(const Document& document, const CommonOptions& options, bool data_lost) {
   Status written = write_as_asked(document, options);
   if (written && document.answer && options.output != "-") {
     written = tell_of_file(document, options);
   }
   if (!written) return fail(written.error());
   return exit_code_of_loss(data_lost, options, "see the import log");
+}
+
+bool has_checksums(const std::vector<Input>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), tells_checksum);
+}
+
+}  // namespace
+
+int write_document(const Document& document, const CommonOptions& options, bool data_lost) {
+  if (!options.tell_files) return write_told(document, options, data_lost);
+  DocumentInputs read{document.inputs, {}};
+  options.tell_files(read);
+  if (read.files.empty() && has_checksums(document.inputs)) {
+    return write_told(document, options, data_lost);
+  }
+  Document whole = document;
+  whole.inputs = std::move(read.inputs);
+  whole.files = std::move(read.files);
+  return write_told(whole, options, data_lost);
 }
 
 int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* where) {

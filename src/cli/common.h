@@ -15,7 +15,8 @@
 
 namespace assay {
 
-class Verb;  // cli/options.h
+class Verb;             // cli/options.h
+struct DocumentInputs;  // cli/output_guard.h
 
 enum ExitCode : int {
   kExitFine = 0,
@@ -34,8 +35,8 @@ struct CommonOptions : TraceRequest {
   bool quiet = false;  // of a short answer the verdict alone
   bool strict = false;
   bool perf = false;
-  // Files that the command reads besides those inputs; set with the options.
-  std::function<std::vector<Input>(const std::vector<Input>&)> files_beside = {};
+  // Tells size and checksum of what the command reads (cli/output_guard.h); set with the options.
+  std::function<void(DocumentInputs&)> tell_files = {};
 };
 
 // Adds the options above to a verb. takes_inputs: whether it has positional inputs.

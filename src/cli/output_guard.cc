@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kWritten = {"--output", "--junit", "--perfetto",
                                                       "--freeze", "--export-kernel-db"};
+constexpr std::array<std::string_view, 2> kMade = {"--cache", "--record"};
 constexpr std::array<std::string_view, 2> kRunsACommand = {"record", "sample"};
 
 struct FileNames {
@@ -33,7 +35,6 @@ bool is_written(const GivenOption& option) {
 
 // Folders for what can be made anew: nothing of them is an input.
 bool is_cache(const GivenOption& option) {
-  constexpr std::array<std::string_view, 2> kMade = {"--cache", "--record"};
   return std::any_of(option.names.begin(), option.names.end(), [](const std::string& name) {
     return std::find(kMade.begin(), kMade.end(), name) != kMade.end();
   });
@@ -123,12 +124,12 @@ Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given) {
   return Ok{};
 }
 
-namespace {
-
 bool tells_checksum(const Input& input) {
   return std::any_of(input.items.begin(), input.items.end(),
                      [](const Item& item) { return item.key == "checksum"; });
 }
+
+namespace {
 
 bool is_told(const std::string& path, const std::vector<Input>& inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [&path](const Input& input) {
@@ -139,39 +140,49 @@ bool is_told(const std::string& path, const std::vector<Input>& inputs) {
 // The files behind a value: itself, or those in a folder that gave none of the inputs.
 std::vector<std::string> files_behind(const std::string& value, const std::vector<Input>& inputs) {
   if (is_regular_file(value)) return {value};
-  const auto files = is_folder(value) ? files_in(value) : Result(std::vector<std::string>());
+  const auto files = is_folder(value)
+                         ? files_in(value)
+                         : Result<std::vector<std::string>>(std::vector<std::string>());
   const bool gave = files && std::any_of(files->begin(), files->end(),
                                          [&](const auto& path) { return is_told(path, inputs); });
   return files && !gave ? *files : std::vector<std::string>();
 }
 
-void add_file(const std::string& path, const std::string& option, const std::vector<Input>& inputs,
-              std::vector<Input>& files) {
-  if (is_told(path, inputs) || is_told(path, files)) return;
+// Absent where the file cannot be read any more.
+std::optional<std::vector<Item>> size_and_checksum(const std::string& path) {
   const auto facts = file_facts(path);
   const auto sum = file_checksum(path);
-  if (!facts || !sum) return;
-  files.push_back({path,
-                   {{.key = "option", .label = "", .value = option},
-                    {.key = "bytes", .label = "size", .value = facts->bytes, .unit = Unit::kBytes},
-                    {.key = "checksum", .label = "checksum", .value = checksum_text(*sum)}}});
+  if (!facts || !sum) return std::nullopt;
+  return std::vector<Item>{
+      {.key = "bytes", .label = "size", .value = facts->bytes, .unit = Unit::kBytes},
+      {.key = "checksum", .label = "checksum", .value = checksum_text(*sum)}};
+}
+
+void add_file(const std::string& path, const std::string& option, DocumentInputs& read) {
+  if (is_told(path, read.inputs) || is_told(path, read.files)) return;
+  auto items = size_and_checksum(path);
+  if (!items) return;
+  for (Input& input : read.inputs) {
+    if (!is_same_file(input.name, path)) continue;
+    input.items.insert(input.items.end(), items->begin(), items->end());
+    return;
+  }
+  items->insert(items->begin(), {.key = "option", .label = "named by", .value = option});
+  read.files.push_back({path, *std::move(items)});
 }
 
 }  // namespace
 
-std::vector<Input> files_beside(const std::vector<GivenOption>& given,
-                                const std::vector<Input>& inputs) {
-  std::vector<Input> files;
+void tell_files(const std::vector<GivenOption>& given, DocumentInputs& read) {
   for (const GivenOption& option : given) {
     FileNames names;
     if (!is_written(option) && !is_cache(option)) collect(option, names);
     for (const std::string& value : names.read) {
-      for (const std::string& path : files_behind(value, inputs)) {
-        add_file(path, option.names.back(), inputs, files);
+      for (const std::string& path : files_behind(value, read.inputs)) {
+        add_file(path, option.names.back(), read);
       }
     }
   }
-  return files;
 }
 
 }  // namespace assay

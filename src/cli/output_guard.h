@@ -18,10 +18,15 @@ namespace assay {
 // known.
 Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given);
 
-// The files that the command reads, besides those whose checksum the document's inputs tell: each
-// with the option that names it, its size and its checksum. Of a folder the files in it, where none
-// of them is one of the inputs. What cannot be read now is left out.
-std::vector<Input> files_beside(const std::vector<GivenOption>& given,
-                                const std::vector<Input>& inputs);
+bool tells_checksum(const Input& input);
+
+struct DocumentInputs {
+  std::vector<Input> inputs;
+  std::vector<Input> files;  // as in Document
+};
+// Adds size and checksum of the files that the command reads: to the inputs that do not tell theirs
+// yet, and those that are no inputs to `files`, each with the option that names it. Of a folder the
+// files in it, where none of them is one of the inputs. What cannot be read now is left out.
+void tell_files(const std::vector<GivenOption>& given, DocumentInputs& read);
 
 }  // namespace assay

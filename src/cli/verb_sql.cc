@@ -334,6 +334,7 @@ void add_sql_verb(Verb& app, int& exit_code) {
   Verb& sub =
       app.verb("sql", "Ask a trace in SQL: its tables and what the rooms say of it, in DuckDB");
   add_common_options(sub, verb->common, true);
+  verb->common.tell_files = {};  // an answer of SQL tells its inputs where it is data
   sub.option("-c,--command", verb->command,
              "the statements; without it the last argument, else standard input")
       .called("SQL");

@@ -27,7 +27,7 @@ namespace {
 // An input's name with its checksum, where that is told.
 std::string with_checksum(const Input& input) {
   for (const Item& item : input.items) {
-    const auto* text = std::get_if<std::string>(&item.value);
+    const auto* text = item.value.get<std::string>();
     if (item.key == "checksum" && text != nullptr) return input.name + " (" + *text + ")";
   }
   return input.name;

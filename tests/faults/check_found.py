@@ -4,21 +4,27 @@ while they are read, libraries that every verb paid for, trees of JSON without a
 may write to, and numbers that were taken from half a file without a word."""
 
 import argparse
+import contextlib
 import gzip
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
+import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_faults as faults
 
 HANGS_S = 10
+MB = 1 << 20
 problems = []
 
 
@@ -208,22 +214,279 @@ def half_files(bench):
         done = bench.run("report", path, "--format", "json")
         check('"device": 7' not in done.stdout, f"args.device {value!r} lost its sign")
         check("GPU 5" not in done.stdout and '"device": 5' not in done.stdout, f"args.device {value!r} became the process id")
-    packed = bench.folder / "two.json.gz"
-    packed.write_bytes(gzip.compress(json.dumps(faults.small_trace(0)).encode()) + b"xy")
-    bench.refused("behind the end", "info", packed)
+
+
+def zstd_frames(text, window=None):
+    """The text as zstd in blocks that are stored: RFC 8878, 3.1.1. window: its exponent, which has to be told."""
+    head = b"\x28\xb5\x2f\xfd" + (bytes([0x00, (window - 10) << 3]) if window else b"\xa0" + struct.pack("<I", len(text)))
+    blocks = b""
+    for at in range(0, len(text), 100_000):
+        piece = text[at:at + 100_000]
+        last = at + 100_000 >= len(text)
+        blocks += struct.pack("<I", len(piece) << 3 | last)[:3] + piece
+    return head + blocks
+
+
+def compressed(bench):
+    """What pzstd and zstd --long write is read; what lies behind the end of a gzip is no cut."""
+    text = (bench.inputs / "rank0.json").read_bytes()
+    whole = json.loads(bench.run("info", bench.inputs / "rank0.json", "--format", "json").stdout)
+    skipped = b"\x50\x2a\x4d\x18" + struct.pack("<II", 4, 0)
+    for name, packed in (("pzstd", skipped + zstd_frames(text)), ("long", zstd_frames(text, window=28)),
+                         ("two", zstd_frames(text[:3000]) + skipped + zstd_frames(text[3000:]))):
+        path = bench.folder / f"{name}.json.zst"
+        path.write_bytes(packed)
+        done = bench.run("info", path, "--format", "json")
+        check(done.returncode == 0, f"{name}: {done.returncode} {done.stderr}")
+        if done.returncode == 0:
+            check(json.loads(done.stdout)["rows"] == whole["rows"], f"{name}: other rows than the text")
+    path = bench.folder / "longest.json.zst"
+    path.write_bytes(zstd_frames(text, window=31))
+    bench.refused("window above 512 MiB", "info", path)
+    path = bench.folder / "two.json.gz"
+    path.write_bytes(gzip.compress(text) + b"xy")
+    done = bench.refused("behind the end", "info", path)
+    check("truncated" not in done.stderr, f"two bytes too many are called a cut: {done.stderr}")
+
+
+def bombs(bench):
+    """Files that say little and expand to much end early, whichever option names them."""
+    bomb = bench.folder / "bomb.csv.gz"
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    with open(bomb, "wb") as file:
+        file.write(packer.compress(b"batch,tklqt_us,launches\n"))
+        for _ in range(600):
+            file.write(packer.compress(b"0" * MB))
+        file.write(packer.flush())
+    trace = bench.inputs / "rank0.json"
+    for verb in (("levels", trace, "--telemetry", bomb), ("levels", trace, "--counters", bomb),
+                 ("launch", trace, "--floor", bomb), ("tax", trace, "--replay", bomb), ("bound", "--table", bomb),
+                 ("power", "attribute", trace, "--samples", bomb), ("report", trace, "--kernels", bomb),
+                 ("throughput", "fit", bomb, "-o", bench.folder / "m.json"), ("throughput", "evaluate", bomb),
+                 ("throughput", "predict", bomb, "--at", "bb=4,ii=256,oo=256"),
+                 ("throughput", "fit", bench.inputs / "bench.csv", "--facts", bomb, "-o", bench.folder / "m.json")):
+        bench.refused("holds more text than any file of its kind", *verb, before=faults.limit(resource.RLIMIT_AS, 900 * MB))
+
+
+def an_export(path, kernels):
+    """An export of Nsight Systems with so many launches and kernels."""
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+        base.executemany("INSERT INTO StringIds VALUES (?, ?)", [(1, "cudaLaunchKernel_v7000"), (2, "ampere_sgemm")])
+        base.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, "
+                     "correlationId INTEGER, nameId INTEGER, eventClass INTEGER)")
+        base.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, "
+                     "contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, shortName INTEGER, "
+                     "demangledName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, "
+                     "blockZ INTEGER, graphNodeId INTEGER)")
+        base.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 1, 0)",
+                         [(1000 * k, 1000 * k + 300, 1 << 24, k) for k in range(kernels)])
+        base.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, 7, ?, 0, 2, 2, 1, 1, 1, 32, 1, 1, NULL)",
+                         [(1000 * k + 500, 1000 * k + 900, k) for k in range(kernels)])
+        base.commit()
+
+
+def databases(bench):
+    """Compressed SQLite is read; of damaged SQLite no part is taken for all."""
+    path = bench.folder / "export.sqlite"
+    an_export(path, 600)
+    right = bench.run("info", path, "--format", "json")
+    check(right.returncode == 0 and json.loads(right.stdout)["launch"]["kernels"] == 600,
+          f"an export of 600 kernels: {right.returncode} {right.stderr}")
+    packed = bench.folder / "packed.sqlite.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    temporary = bench.folder / "tmp"
+    temporary.mkdir()
+    done = bench.run("info", packed, "--format", "json", TMPDIR=str(temporary))
+    check(done.returncode == 0, f"a compressed export: {done.returncode} {done.stderr}")
+    if done.returncode == 0:
+        check(json.loads(done.stdout)["launch"] == json.loads(right.stdout)["launch"], "compressed, it says something else")
+    bench.refused("cannot be decompressed to", "info", packed, TMPDIR=str(temporary),
+                  before=faults.limit(resource.RLIMIT_FSIZE, 8192))
+    packed.write_bytes(gzip.compress(path.read_bytes())[:-2000])
+    bench.refused("ends too early", "info", packed, TMPDIR=str(temporary))
+    check(not list(temporary.iterdir()), f"left where temporary files are: {list(temporary.iterdir())}")
+    profile = bench.folder / "profile.rpd.gz"
+    profile.write_bytes(gzip.compress((bench.inputs / "formats/rpd.rpd").read_bytes()))
+    done = bench.refused("RPD", "info", profile)
+    check("decompress" not in done.stderr, f"a step that does not help: {done.stderr}")
+    whole = path.read_bytes()
+    size = struct.unpack(">H", whole[16:18])[0]
+    pages = len(whole) // size
+    silent = 0
+    for page in range(1, pages):
+        for other in (b"\0" * size, whole[-size:] if page + 1 < pages else whole[size:2 * size]):
+            damaged = bench.folder / "damaged.sqlite"
+            damaged.write_bytes(whole[:page * size] + other + whole[(page + 1) * size:])
+            done = bench.run("info", damaged, "--format", "json")
+            check(done.returncode in (0, 2), f"page {page} of {pages}: {done.returncode} {done.stderr}")
+            if done.returncode == 0 and json.loads(done.stdout)["launch"]["kernels"] != 600:
+                silent += not json.loads(done.stdout)["import_log"]
+    check(silent == 0, f"{silent} damaged pages of {pages} were not told")
+
+
+def accounts(bench):
+    """Size and checksum of what a report is made of."""
+    def inputs_of(*words, **options):
+        done = bench.run(*words, "--format", "json", **options)
+        check(done.returncode == 0, f"{words}: {done.returncode} {done.stderr}")
+        return json.loads(done.stdout) if done.returncode == 0 else {"inputs": [{}], "files": [{}]}
+
+    trace = bench.folder / "counted.json"
+    text = (bench.inputs / "rank0.json").read_bytes()
+    trace.write_bytes(text)
+    first = inputs_of("report", trace)["inputs"][0]
+    check(first.get("bytes") == len(text), f"its size: {first}")
+    check(re.fullmatch("xxh3:[0-9a-f]{16}", first.get("checksum", "")) is not None, f"its checksum: {first}")
+    with open(trace, "rb") as stdin:
+        piped = subprocess.run([bench.assay, "info", "-", "--format", "json"], capture_output=True, check=False,
+                               input=text, timeout=HANGS_S)
+        check(json.loads(piped.stdout)["inputs"][0].get("checksum") == first.get("checksum"), "through a pipe it is another")
+    made = bench.folder / "counted.assay"
+    check(bench.run("cache", trace, "-o", made).returncode == 0, "cache")
+    kept = inputs_of("launch", made)["inputs"][0]
+    check((kept.get("bytes"), kept.get("checksum")) == (first.get("bytes"), first.get("checksum")),
+          f"a cached form tells its source's: {kept}")
+    trace.write_bytes(text.replace(b"aten::relu", b"aten::rely", 1))
+    check(inputs_of("info", trace)["inputs"][0].get("checksum") != first.get("checksum"), "a letter changed, and it did not")
+    # Large enough for a thread of its own.
+    large = bench.folder / "large.json"
+    large.write_bytes(text[:-2] + b"," + b",".join(
+        b'{"ph":"X","cat":"cpu_op","name":"more","pid":1,"tid":2,"ts":%d,"dur":5}' % (2_000_000 + 10 * i)
+        for i in range(90_000)) + b"]}")
+    sums = {inputs_of("info", large, "--threads", threads)["inputs"][0].get("checksum") for threads in ("1", "2", "4")}
+    check(len(sums) == 1 and None not in sums, f"one file, and as many threads as checksums: {sums}")
+    packed = bench.folder / "large.json.gz"
+    packed.write_bytes(gzip.compress(large.read_bytes(), 1))
+    sums = {inputs_of("info", packed, "--threads", threads)["inputs"][0].get("checksum") for threads in ("1", "4")}
+    check(len(sums) == 1 and None not in sums, f"one packed file: {sums}")
+    table = bench.inputs / "bench.csv"
+    told = inputs_of("throughput", "suggest", table, "--grid", "bb=1..64*2,len=128|512")
+    check(isinstance(told["inputs"][0], dict) and told["inputs"][0].get("bytes") == table.stat().st_size and
+          "checksum" in told["inputs"][0] and "files" not in told, f"a table: {told['inputs']}")
+    log = bench.folder / "kernels.txt"
+    shutil.copy(bench.inputs / "formats/kernels.txt", log)
+    before = inputs_of("launch", trace, "--kernels", log).get("files", [{}])
+    check([one.get("option") for one in before] == ["--kernels"], f"a table of kernels: {before}")
+    log.write_text(log.read_text() + "# more\n")
+    after = inputs_of("launch", trace, "--kernels", log).get("files", [{}])
+    check(before[0].get("checksum") != after[0].get("checksum"), "the table of kernels changed, and its checksum did not")
+    done = bench.run("launch", trace, "--kernels", log)
+    check(f"checksum {after[0].get('checksum')}" in " ".join(done.stdout.split()), "on the screen no checksum")
+
+
+def false_accounts(bench):
+    """Half a log, a changed model and a recording that is none are not taken for whole ones."""
+    trace = faults.small_trace(0)
+    trace["baseTimeNanoseconds"] = 1_712_142_494_000_000_000  # 2024-04-03 11:08:14 UTC
+    for event in trace["traceEvents"]:
+        if "ts" in event:
+            event["ts"], event["dur"] = (event["ts"] - 1e6) * 500, event["dur"] * 500
+    path = bench.folder / "timed.json"
+    path.write_text(json.dumps(trace))
+    log = "timestamp, power.draw [W], utilization.gpu [%]\n" + "".join(
+        f"2024/04/03 11:08:{14 + i // 10}.{i % 10}00, {200 + i}.91 W, {i} %\n" for i in range(20))
+    for cut in (0, 1, 3, 7, 12, 25, 39):
+        name = bench.folder / "log.csv"
+        name.write_text(log[:len(log) - cut])
+        done = bench.run("levels", path, "--telemetry", name, "--format", "json")
+        check(done.returncode == 0, f"a log: {done.returncode} {done.stderr}")
+        told = "telemetry_rows_cut" in done.stdout
+        check(told == (cut > 0), f"a log without its last {cut} bytes: told {told}")
+    model = bench.folder / "model.json"
+    check(bench.run("throughput", "fit", bench.inputs / "bench.csv", "-o", model, "--method", "ala").returncode == 0, "fit")
+    text = model.read_text()
+    point = ("--at", "bb=4,ii=256,oo=256")
+    check(bench.run("throughput", "predict", model, *point).returncode == 0, "a model as it was written")
+    for at in [i for i, c in enumerate(text) if c in "13579"][::7]:
+        model.write_text(text[:at] + "2" + text[at + 1:])
+        done = bench.run("throughput", "predict", model, *point)
+        check(done.returncode == 2, f"a model with another digit at {at}: {done.returncode} ...{text[at - 20:at + 10]}...")
+    for command, code in (("true", 2), ("exit 7", 7)):
+        done = bench.run("record", "-o", bench.folder / "none.assaytrace", "--", "sh", "-c", command)
+        check(done.returncode == code, f"record of '{command}', which has nothing to record: {done.returncode}")
+        check("nothing was recorded" in done.stderr, f"record: {done.stderr}")
+        check(not (bench.folder / "none.assaytrace").exists(), "a recording of nothing")
+
+
+def pruned(bench):
+    """assay cache --prune: what is stale or unused goes, what is used or somebody else's stays."""
+    home = bench.folder / "kept"
+    home.mkdir(mode=0o700)
+    kept = home / "assay"
+    traces = [bench.folder / f"cached{i}.json" for i in range(3)]
+    for path in traces:
+        shutil.copy(bench.inputs / "rank0.json", path)
+        check(bench.run("info", path, "--cache", XDG_CACHE_HOME=str(home)).returncode == 0, "info --cache")
+    check(len(list(kept.glob("*.assay"))) == 3, f"three cached traces: {list(kept.iterdir())}")
+    (kept / "notes.txt").write_text("mine")
+    half = kept / "x.json-00.assay.tmp-1"
+    for name, days in ((half, 2), (kept / "y.json-00.assay.tmp-2", 0)):
+        name.write_text("half")
+        os.utime(name, (time.time() - days * 86400,) * 2)
+    doctor = bench.run("doctor", XDG_CACHE_HOME=str(home)).stdout
+    check(str(kept) in doctor, f"doctor names no cache: {doctor[-300:]}")
+    traces[0].write_text(traces[1].read_text().replace("aten::relu", "aten::rely"))  # stale
+    traces[1].unlink()
+    done = bench.run("cache", "--prune", XDG_CACHE_HOME=str(home))
+    left = sorted(path.name.split("-")[0] for path in kept.iterdir())
+    check(done.returncode == 0 and left == ["cached2.json", "notes.txt", "y.json"], f"pruned: {left} {done.stderr}")
+    check("3 cached traces removed" in done.stdout and "2 kept" in done.stdout, f"pruned: {done.stdout}")
+    for days, stays in (("=5", True), ("=1", False)):
+        for path in kept.glob("cached2*"):
+            os.utime(path, (time.time() - 3 * 86400,) * 2)
+        bench.run("cache", "--prune" + days, XDG_CACHE_HOME=str(home))
+        check(bool(list(kept.glob("cached2*"))) == stays, f"unused for three days, --prune{days}")
+    check((kept / "notes.txt").exists(), "a file that is not Assay's was removed")
+    for wrong in ("--prune=soon", "--prune=-1", "--prune=1e9"):
+        bench.refused("a number of days", "cache", wrong, XDG_CACHE_HOME=str(home))
+    kept.chmod(0o777)
+    bench.refused("can be written to by others", "cache", "--prune", XDG_CACHE_HOME=str(home))
+    done = bench.run("cache", "--prune", XDG_CACHE_HOME=str(bench.folder / "no_such"))
+    check(done.returncode == 0 and "0 cached traces removed" in done.stdout, f"no cache: {done.returncode} {done.stderr}")
+
+
+def doctor(bench):
+    """assay doctor: what is loaded is named with its terms, and NOTICE knows all of it."""
+    done = bench.run("doctor", COLUMNS="200")
+    check(done.returncode == 0, f"doctor: {done.returncode} {done.stderr}")
+    sections = re.split(r"\n\n", done.stdout)
+    titles = [section.splitlines()[0] for section in sections]
+    for wanted in ("Libraries that every verb starts with", "Libraries opened when a verb needs them",
+                   "Parts of Assay beside the program", "Cache"):
+        check(wanted in titles, f"doctor has no '{wanted}': {titles}")
+    rows = [line.split() for line in sections[1].splitlines()[1:]]
+    linked = subprocess.run(["ldd", bench.assay], capture_output=True, text=True, check=False).stdout
+    wanted = {line.split()[0].split(".so")[0] for line in linked.splitlines() if "=> /" in line}
+    check(wanted and wanted <= {row[0] for row in rows}, f"doctor does not name {wanted - {row[0] for row in rows}}")
+    for row in rows:
+        check(pathlib.Path(row[-1]).exists() and len(row) >= 4, f"doctor, without its terms or its file: {row}")
+    notice = (faults.ROOT / "NOTICE").read_text().lower()
+    for name in ("fmt", "simdjson", "libcsv", "sqlite", "isa-l", "zstandard", "openblas", "ceres", "xgboost", "duckdb",
+                 "muparser", "libxlsxwriter"):
+        check(name in notice, f"NOTICE does not name {name}")
+    alone = bench.folder / "alone"
+    alone.mkdir(mode=0o755)
+    shutil.copy(bench.assay, alone / "assay")
+    done = bench.run("doctor", program=alone / "assay")
+    check(done.returncode == 0 and re.search("libassay_record.so +missing", done.stdout) is not None,
+          f"a program without its parts: {done.returncode} {done.stdout[-600:]}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--assay", required=True, type=pathlib.Path)
+    parser.add_argument("--only", default="", help="the parts with this word in their name")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="assay-found-") as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)
         faults.make_inputs(folder / "in")
         bench = Bench(arguments.assay.resolve(), folder)
-        for part in (path_errors, overwritten, shrinking, libraries, nested, others_code, half_files):
-            part(bench)
+        for part in (path_errors, overwritten, shrinking, libraries, nested, others_code, half_files,
+                     compressed, bombs, databases, accounts, false_accounts, pruned, doctor):
+            if arguments.only in part.__name__:
+                part(bench)
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"found: {len(problems)} problems")

@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/byte_source.h"
+#include "ingest/text/whole_file.h"
 
 namespace assay {
 namespace {
@@ -85,7 +86,7 @@ class Parser {
 
 Result<std::vector<CsvRecord>> read_csv_records(const std::string& path, bool keep_blank) {
   ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
-  const ReadFn read = source.stream(false);
+  const ReadFn read = text_stream(source);
   Parser parser(keep_blank);
   std::array<char, 16384> block;
   for (;;) {

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/byte_source.h"
 #include "ingest/text/csv_records.h"
+#include "ingest/text/whole_file.h"
 
 namespace assay {
 namespace {
@@ -53,18 +54,6 @@ Result<CsvTable> parse_csv_table(const std::string& text, const std::string& pat
   return table;
 }
 
-namespace {
-
-// These files are read whole. Logs of days have some hundred MiB, and shrink 3 to 30 times.
-constexpr uint64_t kLargestText = 2ull << 30;
-bool expands_too_far(uint64_t decoded, uint64_t stored) {
-  constexpr uint64_t kPlausible = 64ull << 20;
-  constexpr uint64_t kBombRatio = 200;
-  return stored != 0 && decoded > kPlausible && decoded / kBombRatio > stored;
-}
-
-}  // namespace
-
 Result<std::string> read_text_file(const std::string& path, bool* truncated) {
   auto source = ByteSource::open(path);
   if (!source) {
@@ -72,7 +61,7 @@ Result<std::string> read_text_file(const std::string& path, bool* truncated) {
     error.file = path;
     return error;
   }
-  const ReadFn read = source->stream(false);
+  const ReadFn read = text_stream(*source);
   std::string text;
   std::array<char, 65536> block;
   for (;;) {
@@ -88,13 +77,6 @@ Result<std::string> read_text_file(const std::string& path, bool* truncated) {
     }
     if (*got == 0) return text;
     text.append(block.data(), *got);
-    if (text.size() > kLargestText || expands_too_far(text.size(), source->stored_bytes())) {
-      return Error{ErrorCode::kUnsupported,
-                   "holds more text than any file of its kind (" +
-                       std::to_string(text.size() >> 20) +
-                       " MiB so far): refused; decompress or split it yourself if it is meant",
-                   path, -1};
-    }
   }
 }
 

@@ -5,11 +5,32 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
 
+// Logs of days have some hundred MiB, and shrink 3 to 30 times.
+constexpr uint64_t kLargestText = 2ull << 30;
+bool expands_too_far(uint64_t decoded, uint64_t stored) {
+  constexpr uint64_t kPlausible = 64ull << 20;
+  constexpr uint64_t kBombRatio = 200;
+  return stored != 0 && decoded > kPlausible && decoded / kBombRatio > stored;
+}
+
 }  // namespace
+
+ReadFn text_stream(ByteSource& source) {
+  return [read = source.stream(false), stored = source.stored_bytes(), decoded = uint64_t{0}](
+             char* dst, size_t n) mutable -> Result<size_t> {
+    auto got = read(dst, n);
+    if (got) decoded += *got;
+    if (decoded <= kLargestText && !expands_too_far(decoded, stored)) return got;
+    return Error{ErrorCode::kUnsupported,
+                 "holds more text than any file of its kind (" + std::to_string(decoded >> 20) +
+                     " MiB so far): refused; decompress or split it yourself if it is meant",
+                 "", -1};
+  };
+}
 
 Result<std::string> read_whole_file(const std::string& path, const Error& too_large) {
   ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
-  const ReadFn read = source.stream(false);
+  const ReadFn read = text_stream(source);
   std::string text;
   std::string block(size_t{1} << 16, '\0');
   for (;;) {

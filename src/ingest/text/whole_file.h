@@ -8,6 +8,9 @@
 
 namespace assay {
 
+// A text that is held whole, decompressed piece by piece: refused (kUnsupported) where it expands
+// or grows beyond any file of its kind. The source must outlive the function.
+ReadFn text_stream(ByteSource& source);
 // The content of a file, decompressed. Files that are small by nature only: `too_large` when it has
 // more than 1 GiB.
 Result<std::string> read_whole_file(const std::string& path, const Error& too_large);
