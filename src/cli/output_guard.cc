@@ -1,10 +1,13 @@
 #include "cli/output_guard.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +22,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kWritten = {"--output", "--junit", "--perfetto",
                                                       "--freeze", "--export-kernel-db"};
+constexpr std::array<int, 3> kNoFile = {ENOENT, ENOTDIR, ENAMETOOLONG};
 constexpr std::array<std::string_view, 2> kMade = {"--cache", "--record"};
 constexpr std::array<std::string_view, 2> kRunsACommand = {"record", "sample"};
 
@@ -131,39 +135,56 @@ bool tells_checksum(const Input& input) {
 
 namespace {
 
+// The name is asked first: it can be compared where the file cannot be looked at.
+bool is_of(const Input& input, const std::string& path) {
+  return input.name == path || is_same_file(input.name, path);
+}
+
 bool is_told(const std::string& path, const std::vector<Input>& inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [&path](const Input& input) {
-    return tells_checksum(input) && is_same_file(input.name, path);
+    return tells_checksum(input) && is_of(input, path);
   });
+}
+
+// A value that is no path at all: a number, a statement.
+bool names_nothing(const Error& error) {
+  return std::any_of(kNoFile.begin(), kNoFile.end(), [&error](int code) {
+    return error.message.find(std::strerror(code)) != std::string::npos;
+  });
+}
+
+void say_untold(const std::string& path, const Error& error) {
+  fmt::print(stderr, "assay: {}: its checksum is not told: {}\n", clean_text(path),
+             clean_text(error.message));
 }
 
 // The files behind a value: itself, or those in a folder that gave none of the inputs.
 std::vector<std::string> files_behind(const std::string& value, const std::vector<Input>& inputs) {
-  if (is_regular_file(value)) return {value};
-  const auto files = is_folder(value)
-                         ? files_in(value)
-                         : Result<std::vector<std::string>>(std::vector<std::string>());
+  const auto facts = file_facts(value);
+  if (!facts && !names_nothing(facts.error())) say_untold(value, facts.error());
+  if (!facts || facts->kind == FileKind::kSpecial) return {};
+  if (facts->kind == FileKind::kFile) return {value};
+  const auto files = files_in(value);
+  if (!files) say_untold(value, files.error());
   const bool gave = files && std::any_of(files->begin(), files->end(),
                                          [&](const auto& path) { return is_told(path, inputs); });
   return files && !gave ? *files : std::vector<std::string>();
 }
 
-// Absent where the file cannot be read any more.
-std::optional<std::vector<Item>> size_and_checksum(const std::string& path) {
-  const auto facts = file_facts(path);
-  const auto sum = file_checksum(path);
-  if (!facts || !sum) return std::nullopt;
+Result<std::vector<Item>> size_and_checksum(const std::string& path) {
+  ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(path));
+  ASSAY_TRY_ASSIGN(const uint64_t sum, file_checksum(path));
   return std::vector<Item>{
-      {.key = "bytes", .label = "size", .value = facts->bytes, .unit = Unit::kBytes},
-      {.key = "checksum", .label = "checksum", .value = checksum_text(*sum)}};
+      {.key = "bytes", .label = "size", .value = facts.bytes, .unit = Unit::kBytes},
+      {.key = "checksum", .label = "checksum", .value = checksum_text(sum)}};
 }
 
 void add_file(const std::string& path, const std::string& option, DocumentInputs& read) {
   if (is_told(path, read.inputs) || is_told(path, read.files)) return;
   auto items = size_and_checksum(path);
-  if (!items) return;
+  if (!items) return say_untold(path, items.error());
   for (Input& input : read.inputs) {
-    if (!is_same_file(input.name, path)) continue;
+    if (!is_of(input, path)) continue;
     input.items.insert(input.items.end(), items->begin(), items->end());
     return;
   }

@@ -26,7 +26,8 @@ struct DocumentInputs {
 };
 // Adds size and checksum of the files that the command reads: to the inputs that do not tell theirs
 // yet, and those that are no inputs to `files`, each with the option that names it. Of a folder the
-// files in it, where none of them is one of the inputs. What cannot be read now is left out.
+// files in it, where none of them is one of the inputs. What cannot be read any
+// more is said on stderr.
 void tell_files(const std::vector<GivenOption>& given, DocumentInputs& read);
 
 }  // namespace assay

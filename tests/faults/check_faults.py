@@ -134,7 +134,7 @@ def verbs():
              "json"),
         Verb("throughput suggest", "throughput", "suggest", "IN/bench.csv", "--grid", "bb=1..64*2,len=128|512", "--format",
              "json"),
-        Verb("power run", "power", "run", "--device", "simulated:t=100us", "--workload", "gemm:2048", "--runs", "20",
+        Verb("power run", "power", "run", "--device", "simulated:t=100us", "--workload", "gemm:2048", "--runs", "5",
              "--record", "OUT/rec", "--format", "json", steady=False),
         Verb("record", "record", "-o", "OUT/o.assaytrace", "--", "true", own_codes=(126, 127), steady=False),
         Verb("null-kernel", "null-kernel", "-o", "OUT/floor.json", steady=False),
