@@ -175,7 +175,7 @@ Result<std::vector<Item>> size_and_checksum(const std::string& path) {
   ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(path));
   ASSAY_TRY_ASSIGN(const uint64_t sum, file_checksum(path));
   return std::vector<Item>{
-      {.key = "bytes", .label = "size", .value = facts.bytes, .unit = Unit::kBytes},
+      {.key = "stored_bytes", .label = "size", .value = facts.bytes, .unit = Unit::kBytes},
       {.key = "checksum", .label = "checksum", .value = checksum_text(sum)}};
 }
 

@@ -336,7 +336,7 @@ def accounts(bench):
     text = (bench.inputs / "rank0.json").read_bytes()
     trace.write_bytes(text)
     first = inputs_of("report", trace)["inputs"][0]
-    check(first.get("bytes") == len(text), f"its size: {first}")
+    check(first.get("stored_bytes") == len(text), f"its size: {first}")
     check(re.fullmatch("xxh3:[0-9a-f]{16}", first.get("checksum", "")) is not None, f"its checksum: {first}")
     with open(trace, "rb") as stdin:
         piped = subprocess.run([bench.assay, "info", "-", "--format", "json"], capture_output=True, check=False,
@@ -345,7 +345,7 @@ def accounts(bench):
     made = bench.folder / "counted.assay"
     check(bench.run("cache", trace, "-o", made).returncode == 0, "cache")
     kept = inputs_of("launch", made)["inputs"][0]
-    check((kept.get("bytes"), kept.get("checksum")) == (first.get("bytes"), first.get("checksum")),
+    check((kept.get("stored_bytes"), kept.get("checksum")) == (first.get("stored_bytes"), first.get("checksum")),
           f"a cached form tells its source's: {kept}")
     trace.write_bytes(text.replace(b"aten::relu", b"aten::rely", 1))
     check(inputs_of("info", trace)["inputs"][0].get("checksum") != first.get("checksum"), "a letter changed, and it did not")
@@ -362,7 +362,7 @@ def accounts(bench):
     check(len(sums) == 1 and None not in sums, f"one packed file: {sums}")
     table = bench.inputs / "bench.csv"
     told = inputs_of("throughput", "suggest", table, "--grid", "bb=1..64*2,len=128|512")
-    check(isinstance(told["inputs"][0], dict) and told["inputs"][0].get("bytes") == table.stat().st_size and
+    check(isinstance(told["inputs"][0], dict) and told["inputs"][0].get("stored_bytes") == table.stat().st_size and
           "checksum" in told["inputs"][0] and "files" not in told, f"a table: {told['inputs']}")
     log = bench.folder / "kernels.txt"
     shutil.copy(bench.inputs / "formats/kernels.txt", log)

@@ -175,8 +175,8 @@ std::vector<Item> trace_items(const Trace& trace) {
                    .label = "size",
                    .value = trace.content_bytes,
                    .unit = Unit::kBytes});
-  items.push_back({.key = "bytes",
-                   .label = "stored",
+  items.push_back({.key = "stored_bytes",
+                   .label = "size",
                    .value = trace.source_bytes,
                    .unit = Unit::kBytes,
                    .show = Show::kDataOnly});

@@ -4,8 +4,11 @@
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
+#include <atomic>
+#include <optional>
 #include <vector>
 
+#include "base/checksum.h"
 #include "support/bytes.h"
 #include "support/no_threads.h"
 
@@ -213,6 +216,41 @@ TEST(ByteSource, MissingFilesAndFoldersAreErrors) {
   auto folder = ByteSource::open("/tmp");
   ASSERT_FALSE(folder.has_value());
   EXPECT_EQ(folder.error().code, ErrorCode::kInvalidArgument);
+}
+
+// The literals are XXH3's own, of 64 bits without a seed, as `xxhsum -H3` prints them.
+TEST(Checksum, IsXxh3AsOthersComputeIt) {
+  EXPECT_EQ(checksum_text(checksum("", 0)), "xxh3:2d06800538d394c2");
+  EXPECT_EQ(checksum_text(checksum("a", 1)), "xxh3:e6c632b61e964e1f");
+  EXPECT_EQ(checksum_text(checksum("abc", 3)), "xxh3:78af5f94892f3950");
+}
+
+TEST(Checksum, OfAFileAPassAndAStreamAreOne) {
+  const std::string plain = sample();
+  const std::string packed = gzip_of_zlib(plain);
+  for (const std::string& bytes : {plain, packed, std::string()}) {
+    const TempFile file(bytes);
+    const std::string path = file.path();
+    const uint64_t whole = checksum(bytes.data(), bytes.size());
+    EXPECT_EQ(*file_checksum(path), whole);
+    auto source = ByteSource::open(path);
+    ASSERT_TRUE(source);
+    EXPECT_EQ(*source->stored_checksum(), std::optional(whole));  // a pass of its own
+    ASSERT_TRUE(read_all(source->stream(true)));
+    EXPECT_EQ(*source->stored_checksum(), std::optional(whole));  // what went by
+  }
+}
+
+TEST(Checksum, OfAHalfReadStreamIsThatOfTheFile) {
+  const TempFile file(gzip_of_zlib(sample()));
+  const std::string path = file.path();
+  auto source = ByteSource::open(path);
+  ASSERT_TRUE(source);
+  char byte = 0;
+  ASSERT_TRUE(source->stream(false)(&byte, 1));
+  EXPECT_EQ(*source->stored_checksum(), std::optional(*file_checksum(path)));
+  const std::atomic<bool> stop = true;
+  EXPECT_EQ(*source->stored_checksum(&stop), std::nullopt);
 }
 
 }  // namespace
