@@ -38,10 +38,12 @@ class Bench:
         self.assay = assay
         self.folder = folder
         self.inputs = folder / "in"
+        self.commands = 0
 
     def run(self, *words, before=None, program=None, stdin=None, **variables):
         environment = dict(os.environ, HOME=str(self.folder / "home"), LC_ALL="C.UTF-8", **variables)
         command = [str(program or self.assay), *map(str, words)]
+        self.commands += 1
         try:
             return subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS_S, preexec_fn=before,
                                   stdin=stdin, env=environment, cwd=self.folder)
@@ -489,7 +491,7 @@ def main():
                 part(bench)
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(f"found: {len(problems)} problems")
+    print(f"found: {bench.commands} commands, {len(problems)} problems")
     return 1 if problems else 0
 
 

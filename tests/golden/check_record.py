@@ -211,6 +211,9 @@ def check_full(bench):
     check(limited.returncode == 4 and "cannot write" in limited.stderr, f"disk full: {limited.stderr}")
     check((bench.folder / "full.assaytrace").exists(), "the file of a full disk")
     records(bench.folder / "full.assaytrace")
+    fine = bench.record("full0.assaytrace", "launch", 4000, flags=("--flush-ms", "20"),
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
+    check(fine.returncode == 3 and "cannot write" in fine.stderr, f"disk full, the program ends well: {fine.returncode}")
     # Everything lies in CUPTI's buffers before the first byte is written: each record is kept or counted.
     bench.record("limit.assaytrace", "launch", 4000, flags=("--max-bytes", "100000", "--flush-ms", "600000"))
     found = records(bench.folder / "limit.assaytrace")
