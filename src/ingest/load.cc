@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "base/try_thread.h"
 #include "ingest/columnar/file.h"
 #include "ingest/formats.h"
+#include "ingest/sqlite_file.h"
 #include "ingest/text/whole_file.h"
 
 namespace assay {
@@ -57,6 +59,41 @@ Status check_storage(const FileFormat& format, const FileHead& head, const Trace
                  "", -1};
   }
   return Ok{};
+}
+
+// Work over the whole file that needs nothing of its reader, in a thread beside it where asked for.
+template <typename T>
+class Beside {
+ public:
+  using Work = std::function<Result<T>(const std::atomic<bool>& stop)>;
+  Beside(Work work, bool in_thread) : work_(std::move(work)) {
+    if (in_thread) thread_ = try_thread([this] { done_ = work_(stop_); });
+  }
+  ~Beside() {
+    stop_ = true;
+    if (thread_) thread_->join();
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+  Result<T> take() {
+    if (!thread_) return work_(stop_);
+    thread_->join();
+    thread_.reset();
+    return done_;
+  }
+
+ private:
+  Work work_;
+  std::atomic<bool> stop_ = false;
+  Result<T> done_ = T{};
+  std::optional<std::thread> thread_;
+};
+
+constexpr uint64_t kWorthAThread = uint64_t{4} << 20;
+
+unsigned threads_of(const ReadOptions& options) {
+  return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
 Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options);
@@ -106,6 +143,17 @@ Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const Read
   return trace;
 }
 
+// Of a damaged database some rows can be read as if they were all.
+Result<Trace> load_database(const FileFormat& format, TraceInput& input,
+                            const ReadOptions& options) {
+  Beside<Ok> pages(
+      [&input](const std::atomic<bool>& stop) { return check_sqlite_pages(input.path, stop); },
+      threads_of(options) > 1 && input.source.stored_bytes() >= kWorthAThread);
+  auto trace = format.read(input, options);
+  if (trace) ASSAY_TRY(pages.take());
+  return trace;
+}
+
 Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options) {
   const FileHead head = file_head(input.head, input.path);
   const bool packed = input.source.compression() != Compression::kNone;
@@ -118,44 +166,13 @@ Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options) {
     return not_a(FileFamily::kTrace, *format);
   }
   ASSAY_TRY(check_storage(*format, head, input));
+  if (head.sqlite) return load_database(*format, input, options);
   return format->read(input, options);
-}
-
-// The checksum of what is being read, in a thread beside the reader where that is worth one.
-class ChecksumBeside {
- public:
-  ChecksumBeside(const ByteSource& source, bool in_thread) : source_(source) {
-    if (in_thread) thread_ = try_thread([this] { sum_ = source_.stored_checksum(&stop_); });
-  }
-  ~ChecksumBeside() {
-    stop_ = true;
-    if (thread_) thread_->join();
-  }
-  ChecksumBeside(const ChecksumBeside&) = delete;
-  ChecksumBeside& operator=(const ChecksumBeside&) = delete;
-
-  Result<std::optional<uint64_t>> take() {
-    if (!thread_) return source_.stored_checksum();
-    thread_->join();
-    thread_.reset();
-    return sum_;
-  }
-
- private:
-  const ByteSource& source_;
-  std::atomic<bool> stop_ = false;
-  Result<std::optional<uint64_t>> sum_ = std::optional<uint64_t>();
-  std::optional<std::thread> thread_;
-};
-
-unsigned threads_of(const ReadOptions& options) {
-  return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
 // A cached form tells what holds for its source; a small file is summed faster than a thread
 // starts; what goes by as a stream is summed on its way.
 bool sums_beside(const TraceInput& input, const ReadOptions& options) {
-  constexpr uint64_t kWorthAThread = uint64_t{4} << 20;
   return input.source.seekable() && !input.head.starts_with(kColumnarMagic) &&
          input.source.stored_bytes() >= kWorthAThread && threads_of(options) > 1;
 }
@@ -173,7 +190,9 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
     input.rest = source.stream(threads_of(options) > 1);
     input.head = read_head(input.rest, kFormatHeadBytes);
   }
-  ChecksumBeside sum(source, sums_beside(input, options));
+  Beside<std::optional<uint64_t>> sum(
+      [&source](const std::atomic<bool>& stop) { return source.stored_checksum(&stop); },
+      sums_beside(input, options));
   auto loaded = load_by_content(input, options);
   input.rest = nullptr;  // ends the thread that decodes ahead
   // Damage that somebody writes at this moment is no damage, and what was read may be of two

@@ -110,6 +110,17 @@ Result<uint64_t> check_file(const std::string& path) {
   return bytes;
 }
 
+// SQLite's code; the connection is the caller's to close whatever it is.
+int open_to_read(const std::string& path, sqlite3*& connection) {
+  const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(uri_of(path).c_str(), &connection, flags, nullptr);
+  if (code != SQLITE_OK) return code;
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, kLongestValueBytes);
+  return code;
+}
+
 }  // namespace
 
 void SqliteRows::Finalizer::operator()(sqlite3_stmt* statement) const {
@@ -192,17 +203,39 @@ int64_t SqliteRows::integer_or(int cell, int64_t missing) const {
   return integer(cell, value) == CellRead::kValue ? value : missing;
 }
 
+Status check_sqlite_pages(const std::string& path, const std::atomic<bool>& stop) {
+  constexpr int kStepsBetweenLooks = 10'000;
+  sqlite3* connection = nullptr;
+  const int opened = open_to_read(path, connection);
+  const std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> held(connection, &sqlite3_close_v2);
+  if (opened != SQLITE_OK) return damaged(opened & 0xFF, sqlite3_errstr(opened));
+  sqlite3_exec(connection, "PRAGMA ignore_check_constraints=ON", nullptr, nullptr, nullptr);
+  sqlite3_progress_handler(
+      connection, kStepsBetweenLooks,
+      [](void* told) { return static_cast<const std::atomic<bool>*>(told)->load() ? 1 : 0; },
+      const_cast<std::atomic<bool>*>(&stop));
+  sqlite3_stmt* statement = nullptr;
+  int code = sqlite3_prepare_v2(connection, "PRAGMA quick_check(1)", -1, &statement, nullptr);
+  const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> check(statement,
+                                                                         &sqlite3_finalize);
+  if (code == SQLITE_OK) code = sqlite3_step(statement);
+  if (code == SQLITE_INTERRUPT || code == SQLITE_DONE) return Ok{};
+  if (code != SQLITE_ROW) return damaged(code & 0xFF, sqlite3_errmsg(connection));
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
+  const std::string_view told = text == nullptr ? "" : text;
+  if (told == "ok") return Ok{};
+  const size_t head = told.starts_with("*** in database") ? told.find('\n') + 1 : 0;
+  const std::string_view first = told.substr(head, told.find('\n', head) - head);
+  return damaged(SQLITE_CORRUPT, std::string(first).c_str());
+}
+
 Result<SqliteFile> SqliteFile::open(const std::string& path) {
   SqliteFile file;
   ASSAY_TRY_ASSIGN(file.bytes_, check_file(path));
   sqlite3* connection = nullptr;
-  const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
-  const int opened = sqlite3_open_v2(uri_of(path).c_str(), &connection, flags, nullptr);
+  const int opened = open_to_read(path, connection);
   file.connection_.reset(connection);
   if (opened != SQLITE_OK) return damaged(opened & 0xFF, sqlite3_errstr(opened));
-  sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, kLongestValueBytes);
   // A look at every page that is read costs little and finds damage before it is believed.
   sqlite3_exec(connection, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", nullptr, nullptr,
                nullptr);

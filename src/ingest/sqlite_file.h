@@ -5,6 +5,7 @@
 // tables, whose SQL would run), every table and column may be missing, and every value may be of
 // any type.
 
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -56,6 +57,11 @@ class SqliteRows {
   int64_t seen_ = 0;
   int last_ = 0;  // what SQLite answered last
 };
+
+// Whether the pages of the file hold together: none that is damaged, used twice or not at all, and
+// rows in their order, which reading alone does not see. A pass over the file; `stop` ends it, with
+// Ok. Errors: kFormat, which says what is wrong where.
+Status check_sqlite_pages(const std::string& path, const std::atomic<bool>& stop);
 
 class SqliteFile {
  public:
