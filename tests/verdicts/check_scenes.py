@@ -166,6 +166,37 @@ def early():
     return run
 
 
+def job(delays_us, collective="ncclDevKernel_AllReduce_Sum_bf16_RING_LL", ranks=8, count=20):
+    """Ranks that meet in an all-reduce at the end of each step; delays_us(rank, step) of a host before it."""
+    programs = [Program() for _ in range(ranks)]
+    for step in range(count):
+        begins = []
+        for rank, run in enumerate(programs):
+            begins.append(run.now)
+            run.layers(20, duration=100)
+            run.does("", "", delays_us(rank, step))
+        ends = max(max(run.now + 12, run.free[7] + 1.5) for run in programs) + 500
+        for rank, run in enumerate(programs):
+            starts = max(run.now + 12, run.free[7] + 1.5)
+            run.call("cudaLaunchKernelExC", 6)
+            run.row("kernel", collective, starts, ends - starts, 0, 7, correlation=run.calls, stream=7, device=0,
+                    **{"Collective name": "allreduce", "Process Group Name": "0", "In msg nelems": 1000000,
+                       "Group size": ranks})
+            run.free[7] = ends
+            run.wait("cudaDeviceSynchronize")
+            run.row("user_annotation", f"ProfilerStep#{step}", begins[rank], run.now - begins[rank])
+    traces = [run.trace() for run in programs]
+    for rank, trace in enumerate(traces):
+        trace["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": ranks}
+    return traces
+
+
+def struck_at_random():
+    chance = random.Random(4)
+    struck = [chance.randrange(8) for _ in range(20)]
+    return job(lambda rank, step: 3000 if struck[step] == rank else 0)
+
+
 GRAPHS = r"CUDA graph|HIP graph|reduce-overhead"
 # name: (program, cause, what the answer says, what it does not say)
 SCENES = {
@@ -193,6 +224,13 @@ SCENES = {
     "small kernels": (plain(20, 3), "host", "PyTorch's dispatcher.*CUDA graph", "pauses|not recorded"),
     "small kernels, HIP": (plain(20, 3, hip=True), "host", "HIP graph", "CUDA|pauses"),
     "a second GPU for a while": (second_gpu, "gpu", "in which 2 GPUs had work, summed", r" ms on 2 GPUs"),
+    "a late rank": (lambda: job(lambda rank, _: 3000 * (rank == 5)), "collective_wait", "^Rank 5 is late", "trust low"),
+    "a late rank, unknown collective": (lambda: job(lambda rank, _: 3000 * (rank == 5), "mixCCL_ring_k1"),
+                                        "collective_wait", "^Rank 5 is late", "trust low"),
+    "two late ranks": (lambda: job(lambda rank, _: 3000 * (rank in (2, 5))), "collective_wait", "^Ranks 2 and 5 are late",
+                       "trust low"),
+    "ranks struck at random": (struck_at_random, "collective_wait", "^No rank is later than the others, but their hosts pause",
+                               "is late:|are late"),
     "clocks that differ": (early, None, r"trust low: the clocks of host and GPU are off by [23]\.", "trust high"),
 }
 
@@ -200,8 +238,11 @@ SCENES = {
 def check(assay, name, folder):
     """What is wrong about the answer to a scene."""
     make, cause, says, says_not = SCENES[name]
-    file = folder / "trace.json"
-    file.write_text(json.dumps(make().trace()))
+    made = make()
+    file = folder / name.replace(" ", "_")
+    file.mkdir()
+    for rank, trace in enumerate(made if isinstance(made, list) else [made.trace()]):
+        (file / f"rank{rank}.json").write_text(json.dumps(trace))
     screen = subprocess.run([assay, file, "--width", "200"], capture_output=True, text=True, check=True, timeout=60).stdout
     report = json.loads(subprocess.run([assay, file, "--format", "json"], capture_output=True, text=True, check=True,
                                        timeout=60).stdout)
