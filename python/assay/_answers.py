@@ -17,17 +17,18 @@ class Tables(Mapping[str, Table]):
     def __init__(self, inputs: Inputs, options: Mapping[str, Any]) -> None:
         self._inputs = inputs
         self._options = dict(options)
-        self._places: dict[str, list[str]] | None = None
+        self._places: dict[str, dict[int, str]] | None = None  # by name and rank
         self._open: dict[str, Table] = {}
 
-    def _found(self) -> dict[str, list[str]]:
+    def _found(self) -> dict[str, dict[int, str]]:
         if self._places is None:
             folder = os.path.join(self._inputs.folder(), "tables")
             run(["export", "--format=columns", "-o", folder, *flags(self._options), "--", *self._inputs.paths])
-            places: dict[str, list[str]] = {}
-            for rank in sorted(os.listdir(folder), key=lambda name: int(name.split("=")[1])):
-                for name in sorted(os.listdir(os.path.join(folder, rank))):
-                    places.setdefault(name.rsplit(".", 1)[0], []).append(os.path.join(folder, rank, name))
+            places: dict[str, dict[int, str]] = {}
+            for rank in sorted(int(name.split("=")[1]) for name in os.listdir(folder)):
+                below = os.path.join(folder, f"rank={rank}")
+                for name in sorted(os.listdir(below)):
+                    places.setdefault(name.rsplit(".", 1)[0], {})[rank] = os.path.join(below, name)
             self._places = places
         return self._places
 
@@ -36,7 +37,8 @@ class Tables(Mapping[str, Table]):
             places = self._found()
             if name not in places:
                 raise KeyError(f"no table {name}; there are {', '.join(sorted(places))}")
-            self._open[name] = Table(places[name])
+            found = places[name]
+            self._open[name] = Table(list(found.values()), list(found))
         return self._open[name]
 
     def __iter__(self) -> Iterator[str]:

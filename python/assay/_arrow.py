@@ -135,18 +135,21 @@ def _column_array(part: Any, name: str) -> Any:
     column = part.columns[name]
     base = c.addressof(c.c_char.from_buffer(part.map))
 
-    def address(place: Any) -> int:
-        part.bytes_of(place)  # checks that it lies inside
+    def address(place: Any, size: int | None = None) -> int:
+        part.bytes_of(place) if size is None else part.fitting(place, size)  # checks
         return base + place[0]
 
+    bits = (part.rows + 7) // 8
+    bytes_of = {"bool": bits, "text": 4 * part.rows}
     places = column["buffers"]
     nulls = column.get("nulls", 0)
-    valid = address(column["valid"]) if nulls else None
+    valid = address(column["valid"], bits) if nulls else None
     texts = None
     if column["type"] == "text":
         count = places[1][1] // 8 - 1
         texts = _set_array(ArrowArray(), count, [None, address(places[1]), address(places[2])], part)
-    return _set_array(ArrowArray(), part.rows, [valid, address(places[0])], part, nulls, (), texts)
+    first = address(places[0], bytes_of.get(column["type"], 8 * part.rows))
+    return _set_array(ArrowArray(), part.rows, [valid, first], part, nulls, (), texts)
 
 
 class _Stream:

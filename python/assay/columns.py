@@ -20,7 +20,7 @@ DTYPES = {"int64": "<i8", "uint64": "<u8", "float64": "<f8"}
 class Part:
     """One file: the rows of one input."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], rank: int | None = None) -> None:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < 2 * len(MAGIC) + 8:
@@ -36,7 +36,7 @@ class Part:
             raise ValueError(f"{os.fspath(path)}: a table of version {footer['version']}; this module reads 1")
         self.footer = footer
         self.rows: int = footer["rows"]
-        self.rank: int = footer["rank"]
+        self.rank: int = footer["rank"] if rank is None else rank
         self.columns: dict[str, dict[str, Any]] = {column["name"]: column for column in footer["columns"]}
 
     def bytes_of(self, place: Sequence[int]) -> memoryview:
@@ -48,10 +48,17 @@ class Part:
     def values(self, name: str) -> memoryview:
         """Numbers in place; of a text the numbers of its texts."""
         column = self.columns[name]
-        return self.bytes_of(column["buffers"][0]).cast(CODES.get(column["type"], "i"))
+        code = CODES.get(column["type"], "i")
+        return self.fitting(column["buffers"][0], self.rows * (4 if code == "i" else 8)).cast(code)
+
+    def fitting(self, place: Sequence[int], size: int) -> memoryview:
+        """A buffer that must have this many bytes."""
+        if place[1] != size:
+            raise ValueError(f"a buffer of {place[1]} bytes, where {self.rows} rows take {size}")
+        return self.bytes_of(place)
 
     def bits(self, place: Sequence[int]) -> list[bool]:
-        packed = self.bytes_of(place)
+        packed = self.fitting(place, (self.rows + 7) // 8)
         return [bool(packed[i >> 3] >> (i & 7) & 1) for i in range(self.rows)]
 
     def texts(self, name: str) -> list[str]:
@@ -207,9 +214,14 @@ RANK = {"name": "rank", "type": "int64", "unit": "", "meaning": "which input"}
 class Table:
     """A table of a trace or a report. `table["dur_ns"]` is a Column; `columns` are the names."""
 
-    def __init__(self, paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> None:
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        ranks: Sequence[int] | None = None,
+    ) -> None:
+        """ranks: what each file's rows have in the column `rank`; without it what the files say."""
         named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-        parts = [Part(path) for path in named]
+        parts = [Part(path, ranks[i] if ranks else None) for i, path in enumerate(named)]
         self.name: str = parts[0].footer["name"]
         self.meaning: str = parts[0].footer["meaning"]
         self.columns: list[str] = list(parts[0].columns)
