@@ -63,8 +63,9 @@ Result<std::string> allowed(const Fence& fence, const std::string& argument) {
   // A pattern is looked for below the folder in front of it.
   const std::string begin = fixed.size() == path.size() ? path : folder_of(fixed + "x");
   if (!inside(fence, begin)) {
-    const std::string above = folder_of(begin);
-    return refused(argument, inside(fence, above) ? "nothing lies there" : kOutside);
+    const bool absent =
+        !file_exists(begin) && !is_symbolic_link(begin) && inside(fence, folder_of(begin));
+    return refused(argument, absent ? "nothing lies there" : kOutside);
   }
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs({path}));
   for (const std::string& file : files) {
