@@ -2,7 +2,7 @@
 """Holds what a release ships to what it promises: every ELF file asks for glibc 2.34 at most, for no shared library
 but the C library's and libgcc_s, names no folder to search, and is stripped.
 
-    tools/check_release.py FILE_OR_FOLDER...
+    tools/check_release.py [--newest] FILE_OR_FOLDER...
 """
 
 import argparse
@@ -21,7 +21,7 @@ def readelf(*words):
 
 
 def problems_of(path):
-    """What is wrong with one file, and what it asks for."""
+    """The newest glibc that one file asks for, what is wrong with it, and all that it asks for."""
     dynamic, names, sections = readelf("-d", path), readelf("-V", path), readelf("-S", path)
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
     asked = {tuple(map(int, v.split("."))) for v in re.findall(r"\bGLIBC_(2(?:\.\d+)+)", names)}
@@ -38,7 +38,7 @@ def problems_of(path):
     size = path.stat().st_size
     if size > MOST_BYTES:
         wrong.append(f"has {size} bytes, more than {MOST_BYTES}")
-    return wrong, f"{size:>10} bytes  GLIBC_{'.'.join(map(str, newest))}  {' '.join(sorted(needed))}"
+    return newest, wrong, f"{size:>10} bytes  GLIBC_{'.'.join(map(str, newest))}  {' '.join(sorted(needed))}"
 
 
 def elf_files(places):
@@ -51,16 +51,23 @@ def elf_files(places):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("places", nargs="+")
+    parser.add_argument("--newest", action="store_true", help="print the newest glibc that is asked for, e.g. 2.34")
+    given = parser.parse_args()
     bad = found = 0
-    for path in elf_files(parser.parse_args().places):
-        wrong, asks = problems_of(path)
-        print(f"{path.name:<22} {asks}")
+    newest = (0,)
+    for path in elf_files(given.places):
+        asked, wrong, asks = problems_of(path)
+        newest = max(newest, asked)
+        if not given.newest:
+            print(f"{path.name:<22} {asks}")
         found += 1
         for what in wrong:
             bad += 1
             print(f"{path}: {what}", file=sys.stderr)
     if not found:
         sys.exit("no ELF file there")
+    if given.newest:
+        print(".".join(map(str, newest)))
     return 1 if bad else 0
 
 

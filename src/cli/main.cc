@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
       "assay",
       "assay takes a GPU run apart: where its time went, whose fault that is, what would change "
       "it, and how sure we are.",
-      std::string("assay ") + assay::kVersion, kOverview);
+      assay::version_text(), kOverview);
   assay::Verb& app = line.root();
   app.needs_a_verb();
   app.footer(
