@@ -12,7 +12,6 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libxgboost0, libxlsxwriter4, libmuparser2v5")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-    " Reads traces of PyTorch's profiler, Nsight Systems, rocprofv3 and its own recorder, and says what\n\
- bound the run, where its time and energy went, what a change would give, and how sure that is.")
+set(CPACK_PACKAGE_DESCRIPTION
+    "Reads traces of PyTorch's profiler, Nsight Systems, rocprofv3 and its own\nrecorder, and says what bound the run, where its time and energy went,\nwhat a change would give, and how sure that is.")
 include(CPack)

@@ -58,11 +58,20 @@ tar -C "$build/stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@
 
 rm -f "$build"/*.deb
 (cd "$build" && cpack -G DEB >"$build/cpack.log") || { tail -n 20 "$build/cpack.log" >&2; exit 1; }
-# Packed again: cpack writes the time of day into it.
+# Packed again as Debian's policy has it; cpack writes the time of day, and scripts for a library that no other
+# program links.
 deb=$(basename "$build"/*.deb)
 rm -rf "$build/deb"
 dpkg-deb --raw-extract "$build/$deb" "$build/deb"
-find "$build/deb" -exec touch --no-dereference -d "@$SOURCE_DATE_EPOCH" {} +
+(
+  cd "$build/deb"
+  rm -f DEBIAN/postinst DEBIAN/postrm DEBIAN/triggers
+  gzip -9n usr/share/man/man1/assay.1
+  gzip -9nc usr/share/doc/assay/CHANGELOG.md >usr/share/doc/assay/changelog.gz
+  rm usr/share/doc/assay/CHANGELOG.md
+  find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums
+  find . -exec touch --no-dereference -d "@$SOURCE_DATE_EPOCH" {} +
+)
 dpkg-deb --root-owner-group -Zxz --build "$build/deb" "$dist/$deb" >/dev/null
 
 glibc=$(python3 tools/check_release.py --newest "$stage")
