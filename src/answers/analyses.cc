@@ -56,7 +56,10 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
-  found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion));
+  if (options.levers) {
+    found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion));
+  }
+  if (options.path) found.path = path_slices(model.run, model.graph, found.flow.path);
   return found;
 }
 

@@ -8,6 +8,7 @@
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "flow/path_parts.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "launch/fuse.h"
@@ -24,6 +25,8 @@ struct AnalysesOptions {
   LevelsOptions levels = {};
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
   bool rank_graph = false;                                          // FlowOptions::rank_graph
+  bool levers = true;                                               // fill Analyses::tried
+  bool path = false;                                                // fill Analyses::path
 };
 
 // What the rooms say of one trace.
@@ -34,7 +37,8 @@ struct Analyses {
   LevelsReport levels;
   FlowReport flow;
   FlowVerdict verdict;
-  WhatIf tried;  // levers of the report, each alone
+  WhatIf tried;                 // levers of the report, each alone
+  std::vector<PathSlice> path;  // the critical path
 };
 
 // What the dependency graph says of a trace.

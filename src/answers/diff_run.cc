@@ -459,7 +459,7 @@ class Reducer {
 
 Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded) {
   const Trace& trace = loaded.trace;
-  ASSAY_TRY_ASSIGN(const Analyses analyses, analyze_trace(loaded, {}));
+  ASSAY_TRY_ASSIGN(const Analyses analyses, analyze_trace(loaded, {.levers = false}));
   DiffInput input;
   const bool windowed = loaded.windows.source != WindowSource::kWholeTrace;
   input.whole = Reducer(loaded, analyses, false).run();

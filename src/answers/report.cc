@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "answers/analyses.h"
@@ -34,6 +35,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   options.tax.floor = floor;
   options.captures = request.captured;
   options.rank_graph = rank_graph;
+  options.path = static_cast<bool>(request.timeline);
   return options;
 }
 
@@ -62,8 +64,6 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
                      PhaseClock& clock) {
   if (!request.timeline) return Ok{};
   const Analyses& of = found.analyses;
-  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const std::vector<PathSlice> path = path_slices(model.run, model.graph, of.flow.path);
   const Timeline timeline = trace_timeline(loaded.trace, loaded.links, loaded.windows,
                                            {.flow = of.flow,
                                             .launch = of.launch,
@@ -71,7 +71,7 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
                                             .tax = of.tax,
                                             .levels = of.levels,
                                             .telemetry = found.logs(),
-                                            .path = &path});
+                                            .path = &of.path});
   clock.mark("annotate");
   ASSAY_TRY(request.timeline(loaded, timeline));
   clock.mark("timeline");
@@ -137,14 +137,22 @@ Section report_trust(const Findings& found, const LoadedTrace& loaded) {
                          kernel_notes(loaded.trace, *loaded.kernels)}));
 }
 
-// Graphs that were recorded in other traces than those that are asked about.
-Result<std::shared_ptr<const std::vector<CapturedGraph>>> read_captures(
-    const ReportRequest& request) {
-  auto graphs = std::make_shared<std::vector<CapturedGraph>>();
+using CapturedGraphs = std::vector<CapturedGraph>;
+
+Result<CapturedGraphs> graphs_recorded_in(const std::string& file, const TraceRequest& traces) {
+  ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(file, traces));
+  return captured_graphs(make_flow_run(loaded.trace, loaded.links, loaded.kernels));
+}
+
+void append(CapturedGraphs found, CapturedGraphs& graphs) {
+  std::move(found.begin(), found.end(), std::back_inserter(graphs));
+}
+
+// Graphs that were recorded in traces named for it.
+Result<CapturedGraphs> named_recordings(const ReportRequest& request) {
+  CapturedGraphs graphs;
   for (const std::string& file : request.captures) {
-    ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(file, request.traces));
-    std::vector<CapturedGraph> found =
-        captured_graphs(make_flow_run(loaded.trace, loaded.links, loaded.kernels));
+    ASSAY_TRY_ASSIGN(CapturedGraphs found, graphs_recorded_in(file, request.traces));
     if (found.empty()) {
       return Error{
           ErrorCode::kInvalidArgument,
@@ -152,9 +160,26 @@ Result<std::shared_ptr<const std::vector<CapturedGraph>>> read_captures(
           "end a capture",
           file, -1};
     }
-    std::move(found.begin(), found.end(), std::back_inserter(*graphs));
+    append(std::move(found), graphs);
   }
-  return std::shared_ptr<const std::vector<CapturedGraph>>(std::move(graphs));
+  return graphs;
+}
+
+// Those in traces beside the ones asked about, whose names say so. What cannot be read there was
+// not asked for.
+CapturedGraphs recordings_found(const ReportRequest& request) {
+  std::set<std::string> files;
+  for (const std::string& file : request.traces.files) {
+    for (std::string& beside : recordings_beside(file)) files.insert(std::move(beside));
+  }
+  CapturedGraphs graphs;
+  for (const std::string& file : files) {
+    auto found = graphs_recorded_in(file, request.traces);
+    if (!found || found->empty()) continue;
+    request.traces.listener.tell("replays get the operators of the graphs recorded in " + file);
+    append(*std::move(found), graphs);
+  }
+  return graphs;
 }
 
 // Tables of measured throughput, as errors of them send the reader on.
@@ -241,8 +266,10 @@ Result<Answer> answer_report(const ReportRequest& asked) {
     return Answer{std::move(document), data_lost};
   }
   request.traces.inputs = inputs.traces;
-  ASSAY_TRY_ASSIGN(request.captured, read_captures(request));
   ASSAY_TRY_ASSIGN(request.traces.files, input_files(inputs.traces, request.traces.listener));
+  ASSAY_TRY_ASSIGN(CapturedGraphs graphs, named_recordings(request));
+  if (request.captures.empty()) graphs = recordings_found(request);
+  request.captured = std::make_shared<const CapturedGraphs>(std::move(graphs));
   const size_t files = request.traces.files.size();
   const bool several = files > 1;
   if (request.timelines) request.lane_events /= std::max<size_t>(files, 1);

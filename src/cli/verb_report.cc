@@ -74,8 +74,8 @@ int run(ReportVerb& verb) {
 
 void add_report_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReportVerb>();
-  Verb& sub =
-      app.verb("report", "Where the time went, what would change it, and how sure that is, on one screen");
+  Verb& sub = app.verb(
+      "report", "Where the time went, what would change it, and how sure that is, on one screen");
   add_common_options(sub, verb->common, true);
   verb->common.full = false;
   sub.flag("--full", verb->common.full,
@@ -85,7 +85,7 @@ void add_report_verb(Verb& app, int& exit_code) {
              "launch time of an empty kernel (see assay launch --help)");
   sub.option("--capture", verb->request.captures,
              "trace in which CUDA or HIP graphs were recorded: replays get the operators of the "
-             "recording")
+             "recording; without it, traces beside it with capture in their names are looked at")
       .one_value_each()
       .called("FILE");
   sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();

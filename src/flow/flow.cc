@@ -1,6 +1,7 @@
 #include "flow/flow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -160,6 +161,14 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
     report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
   }
   return report;
+}
+
+Misfit misfit_of(const FlowFit& fit) {
+  constexpr double kMostModelError = 0.1;
+  constexpr double kMostUnexplained = 0.2;
+  if (!(std::abs(fit.model_error) <= kMostModelError)) return Misfit::kModelError;  // also NaN
+  if (!(fit.unexplained_share <= kMostUnexplained)) return Misfit::kUnexplained;
+  return Misfit::kNone;
 }
 
 }  // namespace assay

@@ -22,7 +22,7 @@
 namespace assay {
 
 struct FlowOptions {
-  std::optional<Interval> window;  // what is judged; none = see FlowReport::window
+  std::optional<Interval> window = {};  // what is judged; none = see FlowReport::window
   size_t contributors = 8;         // named per cause
   // Graphs that were recorded in other traces of the program; those of this one are known.
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};
@@ -71,9 +71,9 @@ struct FlowEvidence {
 struct FlowGains {
   int64_t sync_ns = 0;
 };
-// Beyond these no replay is told.
-inline constexpr double kMostModelError = 0.1;
-inline constexpr double kMostUnexplained = 0.2;
+// Whether the graph explains the run well enough that replays with edits are told.
+enum class Misfit { kNone, kModelError, kUnexplained };
+Misfit misfit_of(const FlowFit& fit);
 
 struct FlowReport {
   Interval run;  // from the first event to the end of the last work

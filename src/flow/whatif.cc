@@ -202,8 +202,14 @@ EditRefusal refusal_of_run(const FlowReport& report) {
       total[FlowCause::kCold] * 10 >= total.window_ns * 3) {
     return EditRefusal::kCold;
   }
-  if (!(std::abs(report.fit.model_error) <= kMostModelError)) return EditRefusal::kModelError;
-  if (!(report.fit.unexplained_share <= kMostUnexplained)) return EditRefusal::kUnexplained;
+  switch (misfit_of(report.fit)) {
+    case Misfit::kModelError:
+      return EditRefusal::kModelError;
+    case Misfit::kUnexplained:
+      return EditRefusal::kUnexplained;
+    case Misfit::kNone:
+      break;
+  }
   return EditRefusal::kNone;
 }
 

@@ -138,4 +138,22 @@ Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& a
   return files;
 }
 
+std::vector<std::string> recordings_beside(const std::string& file) {
+  constexpr size_t kMost = 8;
+  if (file == "-") return {};
+  const std::string parent = folder_of(file);
+  const auto listed = files_in(parent.empty() ? "." : parent);
+  if (!listed) return {};
+  std::vector<std::string> found;
+  for (const std::string& path : *listed) {
+    const bool named = lower(file_name(path)).find("captur") != std::string::npos;
+    if (named && place_of(path) != InFolder::kNo && !is_same_file(path, file)) {
+      found.push_back(path);
+    }
+  }
+  if (found.size() > kMost) return {};
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace assay

@@ -18,6 +18,10 @@ namespace assay {
 Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
                                                std::vector<std::string>* timelines = nullptr);
 
+// Traces in the folder of `file` whose names say that graphs were recorded in them ("capture",
+// "captured"); none where there are more than eight, which nobody asked to read.
+std::vector<std::string> recordings_beside(const std::string& file);
+
 // Loads one input. Errors carry the file name. Formats that Assay does not read are named, with
 // what to do about them.
 Result<Trace> load_trace(const std::string& path, const ReadOptions& options);

@@ -9,8 +9,11 @@ import argparse
 import collections
 import gzip
 import json
+import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import datasets
 
@@ -37,6 +40,33 @@ def recorded():
                   and op["ts"] + op["dur"] >= call["ts"] + call["dur"]]
         found.append((call["args"]["kernel"], max(around, key=lambda op: op["ts"])["name"] if around else None))
     return found
+
+
+def found_by_itself(assay, wanted):
+    """Without --capture the recording is found beside the replay by its name; elsewhere it is not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        replay = folder / "decode.json.gz"
+        shutil.copy(REPLAY, replay)
+
+        def rows_of(*inputs):
+            done = subprocess.run([assay, "report", *inputs, "--format", "json"], capture_output=True, text=True,
+                                  check=True, timeout=600)
+            report = json.loads(done.stdout)
+            parts = report.get("ranks", [report])
+            return [part.get("replayed_ops") for part in parts]
+
+        problems = [] if rows_of(replay) == [None] else ["joined without a recording"]
+        shutil.copy(CAPTURE, folder / "Captured_graphs.json.gz")
+        if rows_of(replay) != [wanted]:
+            problems.append("the recording beside the replay is not used")
+        if wanted not in rows_of(folder):
+            problems.append("the recording in the folder is not used")
+        shutil.copy(CAPTURE, folder / "other.json.gz")
+        (folder / "Captured_graphs.json.gz").write_bytes(b"no trace")
+        if rows_of(replay) != [None]:
+            problems.append("joined with a file that cannot be read, or whose name says nothing")
+    return problems
 
 
 def main():
@@ -73,10 +103,7 @@ def main():
     for op, (count, us) in expected.items():
         if told[op][0] != count or abs(told[op][1] - us) > 0.001 * count + 0.001:
             problems.append(f"{op}: {told[op]}, not {[count, us]}")
-    without = json.loads(subprocess.run([assay, "report", REPLAY, "--format", "json"], capture_output=True, text=True,
-                                        check=True, timeout=600).stdout)
-    if without["graph_replays"]["joined_works"] != 0 or "replayed_ops" in without:
-        problems.append("joined without a recording")
+    problems += found_by_itself(assay, report["replayed_ops"])
     print(f"{len(kernels)} kernels of a replay, {len(expected)} operators, {sum(c for c, us in expected.values())} with one")
     for problem in problems:
         print(problem)

@@ -20,6 +20,7 @@
 //   earlier one.
 // So {"trust": [...]} at top level is a Section with an empty key holding a Table with key "trust".
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -147,7 +148,10 @@ struct Table {
   std::vector<Column> columns = {};
   std::vector<Row> rows = {};
   size_t terminal_limit = kDefaultRowLimit;  // rows shown to readers; 0 = all
+  size_t data_only_rows = 0;                 // the last of `rows`, which readers need not see
   Show show = Show::kEverywhere;
+
+  size_t reader_rows() const { return rows.size() - std::min(data_only_rows, rows.size()); }
 };
 
 struct TreeNode {

@@ -600,9 +600,7 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
   if (evidence.data_lost) {
     return {TrustGrade::kFair, "data was lost on import, so totals are lower bounds"};
   }
-  const bool replayed = std::abs(report.fit.model_error) <= kMostModelError &&
-                        report.fit.unexplained_share <= kMostUnexplained;  // false for NaN
-  if (!replayed) {
+  if (misfit_of(report.fit) != Misfit::kNone) {
     return {TrustGrade::kLow, "what-if is refused (replay without changes " +
                                   signed_percent(report.fit.model_error) + ")"};
   }
@@ -632,20 +630,6 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
                                  " iterations"};
 }
 
-std::vector<AnswerCause> causes_of(const FlowTotals& total) {
-  std::vector<AnswerCause> idle = {{"collective", total.collective_ns}, {"copy", total.copy_ns}};
-  for (size_t c = 0; c < kFlowCauses; ++c) {
-    idle.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), total.cause_ns[c]});
-  }
-  std::stable_sort(idle.begin(), idle.end(),
-                   [](const AnswerCause& a, const AnswerCause& b) { return a.ns > b.ns; });
-  std::vector<AnswerCause> causes = {{"compute", total.compute_ns}};
-  for (AnswerCause& cause : idle) {
-    if (cause.ns > 0) causes.push_back(std::move(cause));
-  }
-  return causes;
-}
-
 std::vector<Interval> spans_of(const FlowAnswer& answer) {
   std::vector<Interval> spans;
   const int64_t start_ns = answer.report.window.start_ns;
@@ -670,6 +654,21 @@ std::string explain_word(const FlowVerdict& verdict) {
 
 }  // namespace
 
+std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm) {
+  std::vector<AnswerCause> causes = {{"comm_wait", comm.wait_ns},
+                                     {"transfer", comm.transfer_ns},
+                                     {"collective", comm.unsplit_ns},
+                                     {"copy", total.copy_ns}};
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    causes.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), total.cause_ns[c]});
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const AnswerCause& a, const AnswerCause& b) { return a.ns > b.ns; });
+  std::erase_if(causes, [](const AnswerCause& cause) { return cause.ns == 0; });
+  causes.insert(causes.begin(), {"compute", total.compute_ns});
+  return causes;
+}
+
 ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& levers,
                          const AnswerEvidence& evidence) {
   constexpr size_t kShown = 3;
@@ -680,7 +679,10 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   card.window_ns = answer.report.window.end_ns - answer.report.window.start_ns;
   card.total_ns = answer.report.total.window_ns;
   const bool little = verdict.bound == BoundBy::kTooLittle || verdict.bound == BoundBy::kNoGpu;
-  if (!little) card.causes = causes_of(answer.report.total);
+  if (!little) {
+    const FlowTotals& total = answer.report.total;
+    card.causes = answer_causes(total, {.unsplit_ns = total.collective_ns});
+  }
   const Recipes recipes(answer);
   for (const Lever& lever : levers) {
     // Cheaper kernels help where the GPU leads; else they come behind what does.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/job_verdict.h"
 #include "report/document/short_answer.h"
 #include "report/flow/section.h"
 
@@ -26,6 +27,9 @@ std::string contributor_name(const Trace& trace, const Contributor& contributor)
 // The data loader around a stretch of time, as an operator, label or frame names it; empty where
 // there is none.
 std::string loader_around(const Trace& trace, Interval span);
+
+// Compute, then communication, copies and what idle time came from, largest first, without zeros.
+std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm);
 
 // What the answer of several traces keeps of one: sums, and what its devices did over the window.
 struct RankOfAnswer {

@@ -148,6 +148,9 @@ Table causes_table(const FlowTotals& total, const CommSplit& comm) {
       .add(keys::absent_ns, evidence(CauseEvidence::kAbsent))
       .add(keys::opened_by_sync_ns, &StateRow::opened_by_sync_ns, Show::kDataOnly)
       .add(keys::opened_by_host_ns, &StateRow::opened_by_host_ns, Show::kDataOnly);
+  // Sorted: causes that nothing has stand last. Data have one row for each.
+  table.data_only_rows = static_cast<size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const StateRow& row) { return row.ns == 0; }));
   return std::move(table);
 }
 

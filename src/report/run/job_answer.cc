@@ -71,21 +71,6 @@ Interval common_window(const std::vector<RankOfAnswer>& ranks) {
   return one_clock ? all : Interval{};
 }
 
-std::vector<AnswerCause> causes_of_all(const FlowTotals& total, const CommSplit& comm) {
-  std::vector<AnswerCause> causes = {{"comm_wait", comm.wait_ns},
-                                     {"transfer", comm.transfer_ns},
-                                     {"collective", comm.unsplit_ns},
-                                     {"copy", total.copy_ns}};
-  for (size_t c = 0; c < kFlowCauses; ++c) {
-    causes.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), total.cause_ns[c]});
-  }
-  std::stable_sort(causes.begin(), causes.end(),
-                   [](const AnswerCause& a, const AnswerCause& b) { return a.ns > b.ns; });
-  std::erase_if(causes, [](const AnswerCause& cause) { return cause.ns == 0; });
-  causes.insert(causes.begin(), {"compute", total.compute_ns});
-  return causes;
-}
-
 const char* kind_words(BoundBy bound) {
   switch (bound) {
     case BoundBy::kGpu:
@@ -131,7 +116,7 @@ class JobAnswer {
     if (!who.empty()) answer.verdict.insert(answer.verdict.begin(), who);
     answer.window_ns = mean_window_ns(ranks_);
     answer.total_ns = total_.window_ns;
-    answer.causes = causes_of_all(total_, flow_.totals.comm);
+    answer.causes = answer_causes(total_, flow_.totals.comm);
     add_ranks(answer);
     add_trust(answer);
     answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
@@ -257,7 +242,7 @@ ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces) {
   answer.window_ns = mean_window_ns(traces);
   answer.total_ns = total.window_ns;
   if (total.window_ns > 0)
-    answer.causes = causes_of_all(total, {.unsplit_ns = total.collective_ns});
+    answer.causes = answer_causes(total, {.unsplit_ns = total.collective_ns});
   for (const RankOfAnswer& trace : traces) {
     if (answer.ranks.size() == kShownRanks) break;
     const FlowTotals& own = trace.total;

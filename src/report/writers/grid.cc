@@ -52,11 +52,11 @@ void add_column(const Column& column, size_t index, size_t rows, Charset charset
 }  // namespace
 
 Grid make_grid(const Table& table, Charset charset) {
-  const size_t rows = shown_rows(table.rows.size(), table.terminal_limit);
+  const size_t rows = shown_rows(table.reader_rows(), table.terminal_limit);
   Grid grid;
   grid.title = clean_text(table.title, charset);
   grid.rows.resize(rows);
-  grid.hidden_rows = table.rows.size() - rows;
+  grid.hidden_rows = table.reader_rows() - rows;
   grid.in_data = !table.key.empty() && for_data(table.show);
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (!for_readers(table.columns[i].show)) continue;

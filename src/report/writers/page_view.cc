@@ -357,8 +357,8 @@ class ViewMaker {
     return {{"type", "table"},
             {"key", table.key},
             {"title", text_json(table.title)},
-            {"rows", table.rows.size()},
-            {"columns", columns(table.columns, table.rows.size(),
+            {"rows", table.reader_rows()},
+            {"columns", columns(table.columns, table.reader_rows(),
                                 [&table](size_t row) -> const Row& { return table.rows[row]; })}};
   }
 
