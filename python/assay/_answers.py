@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-import html
 import os
-from typing import Any, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
-from ._program import AssayError, Inputs, Source, flags, run, run_json
+from ._program import AssayError, Inputs, flags, run, run_json
 from .columns import Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from ._program import Source
+
+    Document = dict[str, Any]
+    ListOfRows = list[dict[str, Any]]
+else:
+    Document = dict
+    ListOfRows = list
 
 
 class Tables(Mapping[str, Table]):
@@ -51,7 +63,7 @@ class Tables(Mapping[str, Table]):
         return f"<tables: {', '.join(self._found())}>"
 
 
-class Answer(dict[str, Any]):
+class Answer(Document):
     """The JSON document of a verb (docs/metrics.md defines its keys), and its head as attributes."""
 
     def __init__(self, document: Mapping[str, Any], words: Sequence[str], inputs: Inputs) -> None:
@@ -84,6 +96,8 @@ class Answer(dict[str, Any]):
 
     def show(self, height: int = 720) -> Any:
         """The page, below a notebook's cell. It is 0.7 MB, kept in the notebook."""
+        import html
+
         from IPython.display import HTML
 
         page = run([self._words[0], "--format=html", *self._words[1:]], fine=(0, 1))[0].decode()
@@ -101,6 +115,8 @@ class Answer(dict[str, Any]):
         return []
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = "".join(
             f'<tr><td style="text-align:left">{html.escape(what)}</td><td>{html.escape(much)}</td>'
             f"<td>{html.escape(share)}</td></tr>"
@@ -203,7 +219,7 @@ class WhatIf(Answer):
         ]
 
 
-class Rows(list[dict[str, Any]]):
+class Rows(ListOfRows):
     """Rows of a query, each a dict from column to value."""
 
     def to_pandas(self) -> Any:
@@ -212,6 +228,8 @@ class Rows(list[dict[str, Any]]):
         return pandas.DataFrame(list(self))
 
     def _repr_html_(self, most: int = 100) -> str:
+        import html
+
         if not self:
             return "<p>no rows</p>"
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self[0])

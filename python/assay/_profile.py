@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
-from typing import Any
 
 from ._answers import Report, report
 from ._program import AssayError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 WARMUP = 2  # steps that the profiler sees and throws away: its own start is slow
 
@@ -27,6 +28,9 @@ class Profile:
         self._target = os.fspath(trace) if trace is not None else self._temporary()
 
     def _temporary(self) -> str:
+        import shutil
+        import tempfile
+
         folder = tempfile.mkdtemp(prefix="assay-")
         weakref.finalize(self, shutil.rmtree, folder, True)
         return os.path.join(folder, "trace.json")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import subprocess
 import sys
-import sysconfig
-import tempfile
 import weakref
-from typing import Any, Iterator, Mapping, Sequence
+
+# What takes long to import is imported where it is used: `import assay` costs a few milliseconds.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    Source = Any  # a path, or a torch.profiler.profile that has stopped; or a list of these
 
 SCHEMA = 1  # the schema_version of the JSON that this module reads
-
-Source = Any  # a path, or a torch.profiler.profile that has stopped; or a list of these
-
 
 class AssayError(RuntimeError):
     """What the program said went wrong. `code` is its exit code: 2 for an error, 3 where data was lost and
@@ -32,6 +31,9 @@ def program() -> str:
     named = os.environ.get("ASSAY")
     if named:
         return named
+    import shutil
+    import sysconfig
+
     installed = os.path.join(sysconfig.get_path("scripts"), "assay")
     # A wheel in a folder of its own (pip install --target, --user) has it beside the module.
     beside = os.path.join(os.path.dirname(__file__), os.pardir, "bin", "assay")
@@ -63,6 +65,8 @@ def flags(options: Mapping[str, Any]) -> Iterator[str]:
 
 def run(words: Sequence[str], fine: Sequence[int] = (0,)) -> tuple[bytes, int]:
     """What the program printed, and its exit code; AssayError with its sentence for any code not in `fine`."""
+    import subprocess
+
     place = program()
     try:
         made = subprocess.run(
@@ -81,6 +85,8 @@ def run(words: Sequence[str], fine: Sequence[int] = (0,)) -> tuple[bytes, int]:
 
 
 def run_json(words: Sequence[str], fine: Sequence[int] = (0,)) -> tuple[dict[str, Any], int]:
+    import json
+
     printed, code = run([words[0], "--format=json", *words[1:]], fine)
     document = json.loads(printed)
     told = document.get("schema_version")
@@ -106,6 +112,9 @@ class Inputs:
 
     def folder(self) -> str:
         if self._folder is None:
+            import shutil
+            import tempfile
+
             self._folder = tempfile.mkdtemp(prefix="assay-")
             weakref.finalize(self, shutil.rmtree, self._folder, True)
         return self._folder

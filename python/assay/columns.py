@@ -7,10 +7,18 @@ pandas) gets the buffers as they are, and none of these is needed here.
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
-from typing import Any, Iterator, Sequence
+from collections.abc import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Cells = Sequence[Any]
+else:
+    Cells = Sequence
 
 MAGIC = b"ASSAYC1\0"
 CODES = {"int64": "q", "uint64": "Q", "float64": "d"}  # of memoryview
@@ -21,6 +29,8 @@ class Part:
     """One file: the rows of one input."""
 
     def __init__(self, path: str | os.PathLike[str], rank: int | None = None) -> None:
+        import json
+
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < 2 * len(MAGIC) + 8:
@@ -87,7 +97,7 @@ class Part:
         return cells if there is None else [cell if is_there else None for cell, is_there in zip(cells, there)]
 
 
-class Column(Sequence[Any]):
+class Column(Cells):
     """One column: its name, type, unit and meaning; a sequence of its cells, None where one is missing."""
 
     def __init__(self, parts: Sequence[Part], name: str) -> None:
