@@ -60,7 +60,8 @@ fi
 if [ -n "${GITHUB_OUTPUT:-}" ]; then
   for pair in report:html markdown:md junit:xml; do
     file=$out.${pair#*:}
-    echo "${pair%:*}=$([ -e "$file" ] && echo "$file" || true)"
+    [ -e "$file" ] || file=
+    echo "${pair%:*}=$file"
   done >>"$GITHUB_OUTPUT"
   echo "crossed=$([ $code = 1 ] && echo true || echo false)" >>"$GITHUB_OUTPUT"
 fi

@@ -67,8 +67,9 @@ dpkg-deb --raw-extract "$build/$deb" "$build/deb"
   cd "$build/deb"
   rm -f DEBIAN/postinst DEBIAN/postrm DEBIAN/triggers
   gzip -9n usr/share/man/man1/assay.1
-  gzip -9nc usr/share/doc/assay/CHANGELOG.md >usr/share/doc/assay/changelog.gz
-  rm usr/share/doc/assay/CHANGELOG.md
+  printf 'assay (%s) stable; urgency=medium\n\n  * What changed: CHANGELOG.md beside this file.\n\n -- %s  %s\n' "$version" \
+    "$(sed -n 's/^Maintainer: //p' DEBIAN/control)" "$(date -uR -d "@$SOURCE_DATE_EPOCH")" |
+    gzip -9n >usr/share/doc/assay/changelog.gz
   find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums
   find . -exec touch --no-dereference -d "@$SOURCE_DATE_EPOCH" {} +
 )
