@@ -28,8 +28,6 @@ if [ $dirty = 0 ]; then
   [ -z "$(git status --porcelain)" ] || { echo "the tree has changes: commit them, or --dirty" >&2; exit 1; }
   grep -q "^## \[$version\]" CHANGELOG.md || { echo "CHANGELOG.md has no heading [$version]" >&2; exit 1; }
 fi
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH LC_ALL=C
 umask 022
 arch=$(uname -m)
 name=assay-$version-linux-$arch
@@ -42,6 +40,9 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=O
   -DASSAY_STATIC="$PWD/build/static" -DASSAY_COMMIT="$(git rev-parse --short=8 HEAD)" "${launcher[@]}" >/dev/null
 cmake --build "$build" --target assay >"$build/build.log" || { tail -n 30 "$build/build.log" >&2; exit 1; }
 
+# From here on; a cache of compilers takes another day or language for another input.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH LC_ALL=C
 mkdir -p "$dist"
 dist=$(cd "$dist" && pwd)
 rm -rf "$build/licenses" "$build/stage"
