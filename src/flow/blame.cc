@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "flow/causes.h"
 
 namespace assay {
 namespace {
 
-constexpr int64_t kPauseNs = 1'000'000;
 // Ranks do the same work when so much of the device work of one is found on the other.
 constexpr double kSameWork = 0.8;
 

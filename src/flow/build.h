@@ -13,6 +13,8 @@ void find_calls(FlowRun& run);
 void find_works(FlowRun& run);
 // What calls do besides calling: kind, launches, blocks. Needs the works.
 void classify_calls(FlowRun& run);
+// Per call: whether it waits for the device by what it does, whatever its name.
+std::vector<bool> waiting_calls(const FlowRun& run);
 // run.waits: work that waits for work of other streams, as recorded, else as inferred.
 void find_waits(FlowRun& run);
 // run.floors without returns and queue, and when each work was ready.

@@ -75,6 +75,7 @@ class CallKinds {
     find_first_work();
     find_nested_roles();
     time_names();
+    waits_ = waiting_calls(run_);
     for (const Timed& at : order_) classify(run_.calls[at.row], at.row);
   }
 
@@ -143,6 +144,16 @@ class CallKinds {
         last_ns != INT64_MIN && last_ns <= call.end_ns && call.end_ns - call.start_ns > kBlockingNs;
   }
 
+  // Whether most of the call is its own copy: bytes move, and the call waits for nothing else.
+  bool is_copy(const FlowCall& call) const {
+    int64_t copies_ns = 0;
+    for (uint32_t k = 0; k < call.work_count; ++k) {
+      const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
+      if (work.kind == WorkKind::kCopy) copies_ns += work.end_ns - work.start_ns;
+    }
+    return copies_ns * 2 >= call.end_ns - call.start_ns && copies_ns >= kBlockingNs;
+  }
+
   // Bytes that the host itself stages: it works, and waits for nobody.
   bool stages(const FlowCall& call) const {
     for (uint32_t k = 0; k < call.work_count; ++k) {
@@ -161,6 +172,7 @@ class CallKinds {
   void classify(FlowCall& call, uint32_t row) {
     const ApiRole role = run_.links->role_of(trace_, call.row);
     find_blocking(call, role);
+    call.blocks |= waits_[row];
     const uint32_t process = run_.threads[call.thread.index()].process;
     const int64_t dur_ns = call.end_ns - call.start_ns;
     const bool first = is_first(call);
@@ -174,7 +186,8 @@ class CallKinds {
     } else if (!call.blocks && (long_first || before_work)) {
       call.kind = FlowCause::kCold;
       call.cold_by_first = true;
-    } else if (call.blocks && (is_blocking(role) || !stages(call))) {
+    } else if (call.blocks && !is_copy(call) &&
+               (is_blocking(role) || waits_[row] || !stages(call))) {
       call.kind = FlowCause::kSync;
     } else if (role == ApiRole::kAllocate || role == ApiRole::kFree) {
       call.kind = FlowCause::kAlloc;
@@ -186,6 +199,7 @@ class CallKinds {
   std::vector<Timed> order_;
   std::vector<int64_t> first_work_ns_;  // per process
   std::vector<bool> loads_;             // per call
+  std::vector<bool> waits_;             // per call
   std::unordered_map<uint64_t, uint32_t> made_;
   std::unordered_map<uint64_t, NameTimes> times_;
   std::unordered_map<uint64_t, int64_t> usual_ns_;

@@ -455,6 +455,8 @@ FlowTotals& operator+=(FlowTotals& sum, const FlowTotals& more) {
     sum.cause_ns[c] += more.cause_ns[c];
     for (size_t e = 0; e < kEvidences; ++e) sum.evidence_ns[c][e] += more.evidence_ns[c][e];
     for (size_t o = 0; o < kOpenings; ++o) sum.opened_ns[c][o] += more.opened_ns[c][o];
+    sum.pause_ns[c] += more.pause_ns[c];
+    sum.pauses[c] += more.pauses[c];
   }
   for (size_t k = 0; k < kReadyKinds; ++k) sum.latency_ns[k] += more.latency_ns[k];
   return sum;
@@ -470,6 +472,10 @@ FlowTotals slice_totals(const std::vector<FlowSlice>& slices, Interval window) {
     totals.cause_ns[cause] += ns;
     totals.evidence_ns[cause][static_cast<size_t>(slice.evidence)] += ns;
     totals.opened_ns[cause][static_cast<size_t>(slice.opened_by)] += ns;
+    if (ns >= kPauseNs) {
+      totals.pause_ns[cause] += ns;
+      ++totals.pauses[cause];
+    }
     if (slice.cause == FlowCause::kLatency) {
       totals.latency_ns[static_cast<size_t>(slice.ready_by)] += ns;
     }
@@ -497,8 +503,13 @@ void ContributorSums::add(const std::vector<FlowSlice>& slices, Interval window)
     to.source = source;
     to.name = name;
     to.ready_by = by;
-    to.ns += part.end_ns - part.start_ns;
+    const int64_t ns = part.end_ns - part.start_ns;
+    to.ns += ns;
     ++to.slices;
+    if (ns >= kPauseNs) {
+      to.pause_ns += ns;
+      ++to.pauses;
+    }
     note_longest(trace_, slice, part, to);
   });
 }

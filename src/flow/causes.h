@@ -46,6 +46,10 @@ DeviceFlow joint_flow(const FlowRun& run);
 // other work, or is late while the device works elsewhere.
 std::vector<FlowSlice> stream_idle(const FlowRun& run, StreamId stream);
 
+// Idle slices of at least this are pauses: the host does one thing, or nothing that is recorded,
+// for so long. What runs between two launches of a busy host takes microseconds.
+constexpr int64_t kPauseNs = 1'000'000;
+
 struct FlowTotals {
   int64_t window_ns = 0;
   int64_t compute_ns = 0;
@@ -56,6 +60,8 @@ struct FlowTotals {
   std::array<std::array<int64_t, kEvidences>, kFlowCauses> evidence_ns{};
   std::array<std::array<int64_t, kOpenings>, kFlowCauses> opened_ns{};
   std::array<int64_t, kReadyKinds> latency_ns{};  // kLatency by what was waited for
+  CauseTimes pause_ns{};                          // of cause_ns, in pauses
+  std::array<uint64_t, kFlowCauses> pauses{};
 
   int64_t operator[](FlowCause cause) const { return cause_ns[static_cast<size_t>(cause)]; }
 };
@@ -74,6 +80,8 @@ struct Contributor {
   ReadyBy ready_by = ReadyBy::kLaunch;  // tells kinds of kLatency apart
   int64_t ns = 0;
   uint64_t slices = 0;
+  int64_t pause_ns = 0;  // of ns, in pauses
+  uint64_t pauses = 0;
   int64_t longest_ns = 0;
   Interval longest;    // its longest slice
   StringId within_op;  // the operator and the frame around that slice; none where there is none

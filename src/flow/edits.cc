@@ -217,10 +217,7 @@ Edit EditMaker::make(const EditRequest& request) const {
       make_calls(edit);
       break;
     case EditKind::kCopies:
-      for (const WorkKind kind : {WorkKind::kCopy, WorkKind::kFill}) {
-        edit.work[static_cast<size_t>(kind)] = 0;
-        edit.affected += has_work_[static_cast<size_t>(kind)];
-      }
+      make_copies(edit);
       break;
     case EditKind::kComm:
       edit.work[static_cast<size_t>(WorkKind::kCollective)] = 0;
@@ -236,6 +233,23 @@ Edit EditMaker::make(const EditRequest& request) const {
   if (edit.affected == 0 && edit.refusal == EditRefusal::kNone)
     edit.refusal = EditRefusal::kNothing;
   return edit;
+}
+
+// Copies, and the time of calls in which the host moves the bytes itself.
+void EditMaker::make_copies(Edit& edit) const {
+  for (const WorkKind kind : {WorkKind::kCopy, WorkKind::kFill}) {
+    edit.work[static_cast<size_t>(kind)] = 0;
+    edit.affected += has_work_[static_cast<size_t>(kind)];
+  }
+  edit.marked = 0;
+  edit.calls.assign(run_.calls.size(), false);
+  for (const FlowWork& work : run_.works) {
+    if (work.kind != WorkKind::kCopy || work.call == kNoFlowRow) continue;
+    const FlowCall& call = run_.calls[work.call];
+    if (call.kind == FlowCause::kCall && (call.blocks || work.host_stages)) {
+      edit.calls[work.call] = true;
+    }
+  }
 }
 
 void EditMaker::make_cause(FlowCause cause, Edit& edit) const {

@@ -102,6 +102,7 @@ class EditMaker {
 
  private:
   void make_sync(Edit& edit) const;
+  void make_copies(Edit& edit) const;
   void make_cause(FlowCause cause, Edit& edit) const;
   void make_host(double left, std::span<const FlowCause> causes, Edit& edit) const;
   void make_kernels(Edit& edit) const;

@@ -50,6 +50,24 @@ Interval hull(const std::vector<Interval>& windows, int64_t otherwise_ns) {
   return all;
 }
 
+// Whether launches return after their kernels. Short kernels may end before an ordinary call
+// returns: only those that run on for longer than a launch tell.
+bool launches_block(const FlowRun& run) {
+  constexpr int64_t kLongKernelNs = 20'000;
+  constexpr uint64_t kLeast = 10;
+  uint64_t launches = 0;
+  uint64_t blocking = 0;
+  for (const FlowWork& work : run.works) {
+    const bool kernel = work.kind == WorkKind::kCompute || work.kind == WorkKind::kCollective;
+    if (!kernel || work.call == kNoFlowRow || work.end_ns - work.start_ns < kLongKernelNs) continue;
+    const FlowCall& call = run.calls[work.call];
+    if (call.graph) continue;
+    ++launches;
+    blocking += call.blocks;
+  }
+  return launches >= kLeast && blocking * 10 >= launches * 9;
+}
+
 FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
   FlowEvidence evidence;
   for (const FlowWork& work : run.works) {
@@ -69,6 +87,7 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
       (work.kind == WorkKind::kCollective ? evidence.collective_ns : evidence.kernel_ns) += dur_ns;
     }
   }
+  evidence.blocking_launches = launches_block(run);
   for (const FlowCall& call : run.calls) {
     evidence.launch_calls += call.launches;
     evidence.idle_launch_calls += call.launches && call.work_count == 0;

@@ -23,7 +23,7 @@ namespace assay {
 
 struct FlowOptions {
   std::optional<Interval> window = {};  // what is judged; none = see FlowReport::window
-  size_t contributors = 8;         // named per cause
+  size_t contributors = 8;              // named per cause
   // Graphs that were recorded in other traces of the program; those of this one are known.
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};
   bool rank_graph = false;  // keep what comparing this rank with others of its job needs
@@ -58,6 +58,8 @@ struct FlowEvidence {
   int64_t graph_work_ns = 0;  // of work_ns, launched by graph launches
   int64_t captured_ns = 0;    // of the window, in which a launching thread recorded a graph
   uint64_t captures = 0;
+  // Nearly every launch call returns only after its kernel has ended (CUDA_LAUNCH_BLOCKING).
+  bool blocking_launches = false;
   bool calls = false;
   bool ops = false;
   bool frames = false;

@@ -69,9 +69,9 @@ class Targets {
     bool copies = false;
     for (uint32_t k = 0; k < call.work_count; ++k) {
       const uint32_t work = run_.works_of_calls[call.first_work + k];
-      if (run_.works[work].kind != WorkKind::kCopy) continue;
-      copies = true;
-      add_target(work, call);
+      const bool copy = run_.works[work].kind == WorkKind::kCopy;
+      if (copy || call.launches) add_target(work, call);
+      copies |= copy;
     }
     if (copies) return;
     const auto row = waits_.find(c);

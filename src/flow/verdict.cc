@@ -57,6 +57,7 @@ class Judge {
     verdict_.device_idle_share = share(total_.idle_ns, total_.window_ns);
     verdict_.linked_share = share(report_.evidence.linked_ns, report_.evidence.work_ns);
     verdict_.cold_ns = total_[FlowCause::kCold];
+    find_pauses();
     const Groups groups = sum_groups(true);
     list_groups(groups);
     if (report_.evidence.works == 0) {
@@ -83,14 +84,38 @@ class Judge {
     }
     // Host time that only follows a wait for the device, and would hide behind the device's work if
     // the host did not wait, is lost by waiting.
+    // Pauses are no launching: what does them is to blame, whoever waited before.
     auto& host_ns = groups[static_cast<size_t>(BoundBy::kHost)];
-    if (report_.gains.sync_ns * 2 >= total_.idle_ns && host_after_sync_ns() * 2 >= host_ns) {
+    if (verdict_.pauses.ns == 0 && report_.gains.sync_ns * 2 >= total_.idle_ns &&
+        host_after_sync_ns() * 2 >= host_ns) {
       groups[static_cast<size_t>(BoundBy::kSync)] += host_after_sync_ns();
       host_ns -= host_after_sync_ns();
     }
     groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += total_.collective_ns;
     groups[static_cast<size_t>(BoundBy::kCopy)] += total_.copy_ns;
     return groups;
+  }
+
+  static bool is_host_work(FlowCause cause) {
+    return cause == FlowCause::kCall || cause == FlowCause::kDispatch ||
+           cause == FlowCause::kPython || cause == FlowCause::kHostGap;
+  }
+
+  void find_pauses() {
+    int64_t host_ns = 0;
+    LeadingPauses found;
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      if (!is_host_work(static_cast<FlowCause>(c))) continue;
+      host_ns += total_.cause_ns[c];
+      found.ns += total_.pause_ns[c];
+      found.count += total_.pauses[c];
+    }
+    if (found.ns == 0 || found.ns * 2 < host_ns) return;
+    for (const Contributor& contributor : report_.contributors) {
+      if (!is_host_work(contributor.cause) || contributor.pause_ns * 2 < found.ns) continue;
+      if (!found.who || contributor.pause_ns > found.who->pause_ns) found.who = contributor;
+    }
+    verdict_.pauses = found;
   }
 
   int64_t host_after_sync_ns() const {
@@ -289,7 +314,7 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
       return exposed >= 0.1 ? FirstLever::kOverlapCommunication : FirstLever::kFasterKernel;
     }
     case BoundBy::kHost:
-      return report.evidence.graph_work_ns * 2 >= report.evidence.work_ns
+      return verdict.pauses.ns > 0 || report.evidence.graph_work_ns * 2 >= report.evidence.work_ns
                  ? FirstLever::kLessHostWork
                  : FirstLever::kGraphOrCompile;
     case BoundBy::kInput:
@@ -329,6 +354,24 @@ bool any_name(const Trace& trace, const std::vector<StringId>& names,
     }
   }
   return false;
+}
+
+// Whether the rows of that name usually take no time beside these pauses.
+bool usually_short(const Trace& trace, const Contributor& who) {
+  constexpr int64_t kTimes = 20;
+  std::vector<int64_t> durations_ns;
+  const auto take = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (table.name[i] == who.name) durations_ns.push_back(table.dur_ns[i]);
+    }
+  };
+  if (who.source == RowSource::kOp) take(trace.ops);
+  if (who.source == RowSource::kCall) take(trace.api_calls);
+  if (who.source == RowSource::kFrame) take(trace.frames);
+  if (durations_ns.empty() || who.pauses == 0) return false;
+  const auto middle = durations_ns.begin() + static_cast<std::ptrdiff_t>(durations_ns.size() / 2);
+  std::nth_element(durations_ns.begin(), middle, durations_ns.end());
+  return *middle * kTimes <= who.pause_ns / static_cast<int64_t>(who.pauses);
 }
 
 }  // namespace
@@ -405,6 +448,8 @@ BoundBy leading_group(const FlowTotals& sum, int64_t comm_wait_ns) {
 FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options) {
   FlowVerdict verdict = Judge(report, options).judge();
+  LeadingPauses& pauses = verdict.pauses;
+  pauses.stalls = pauses.ns > 0 && (!pauses.who || usually_short(trace, *pauses.who));
   if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)
     verdict.bound = BoundBy::kNoHost;
   verdict.work = work_by_name(trace, report.window, *report.kernels);

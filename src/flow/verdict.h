@@ -96,6 +96,16 @@ struct KindShare {
   uint64_t count = 0;
 };
 
+// The host's part of the idle time that lies in pauses (kPauseNs), where that is at least half.
+struct LeadingPauses {
+  int64_t ns = 0;  // 0: pauses do not lead
+  uint64_t count = 0;
+  // At least half of them; its name is none where nothing tells what the host did.
+  std::optional<Contributor> who;
+  // Most of what `who` does takes no time: these pauses are the host's, and not its own.
+  bool stalls = false;
+};
+
 struct FlowVerdict {
   BoundBy bound = BoundBy::kNoGpu;
   TooLittle too_little = TooLittle::kEnough;
@@ -111,8 +121,9 @@ struct FlowVerdict {
   std::optional<FlowCause> detail;   // largest idle cause of the leading group
   std::vector<LostGroup> lost;       // largest first; only what is not 0
   std::vector<Contributor> leading;  // of the leading group, largest first
-  std::vector<NamedWork> work;       // of the window, largest first
-  std::vector<KindShare> kinds;      // of all kernels of the window, largest first
+  LeadingPauses pauses;
+  std::vector<NamedWork> work;   // of the window, largest first
+  std::vector<KindShare> kinds;  // of all kernels of the window, largest first
   // Cold starts: what bounds the rest, where that is enough to tell.
   bool cold_start = false;
   bool steady_judged = false;

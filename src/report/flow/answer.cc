@@ -35,11 +35,30 @@ std::string sentence_of(std::string base, std::initializer_list<std::string> tai
   return base + ".";
 }
 
+// The shortest label around nearly all of the longest slice of what no row names; none of those
+// that are around most of the run.
+std::string label_around(const Trace& trace, const Contributor& contributor, Interval window) {
+  const auto& labels = trace.annotations;
+  const Interval span = contributor.longest;
+  int64_t least_ns = (window.end_ns - window.start_ns) / 2;
+  StringId name;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const int64_t inside_ns = std::min(span.end_ns, labels.start_ns[i] + labels.dur_ns[i]) -
+                              std::max(span.start_ns, labels.start_ns[i]);
+    const bool around = inside_ns * 10 >= (span.end_ns - span.start_ns) * 9;
+    const bool is_step = trace.text(labels.name[i]).starts_with("ProfilerStep");
+    if (!around || is_step || labels.dur_ns[i] >= least_ns) continue;
+    least_ns = labels.dur_ns[i];
+    name = labels.name[i];
+  }
+  return name ? std::string(trace.text(name)) : "";
+}
+
 // What the recording should be made with, where it says too little: by the tool that made this one.
 AnswerNote record_steady(const FlowAnswer& answer) {
   const Program& program = answer.verdict.program;
   const std::string_view file = answer.trace.source;
-  if (program.kind == ProgramKind::kPyTorch) {
+  if (program.kind == ProgramKind::kPyTorch && !answer.trace.ops.empty()) {
     return {"record",
             {"with torch.profiler.profile(",
              "    schedule=torch.profiler.schedule(wait=5, warmup=3, active=10)) as p:",
@@ -49,7 +68,7 @@ AnswerNote record_steady(const FlowAnswer& answer) {
   if (file.ends_with(".sqlite")) {
     return {"record", {"nsys profile -t cuda,nvtx,osrt --delay 10 --duration 5 PROGRAM"}, true};
   }
-  if (program.hip && (file.ends_with(".db") || file.ends_with(".csv"))) {
+  if (program.hip && answer.trace.ops.empty()) {
     return {
         "record", {"rocprofv3 --hip-trace --kernel-trace --memory-copy-trace -- PROGRAM"}, true};
   }
@@ -59,7 +78,8 @@ AnswerNote record_steady(const FlowAnswer& answer) {
 class Verdict {
  public:
   explicit Verdict(const FlowAnswer& answer)
-      : trace_(answer.trace),
+      : answer_(answer),
+        trace_(answer.trace),
         report_(answer.report),
         verdict_(answer.verdict),
         total_(answer.report.total) {}
@@ -67,66 +87,13 @@ class Verdict {
   std::vector<std::string> sentences() const {
     std::vector<std::string> said = {first()};
     const size_t used = display_width(said.front());
-    for (std::string more : {after_start(), mixed()}) {
+    for (std::string more : {after_start(), blocking_sentence(answer_), mixed()}) {
       if (!more.empty() && used + 1 + display_width(more) <= kLongestVerdict) {
         said.push_back(std::move(more));
         break;
       }
     }
     return said;
-  }
-
- private:
-  std::string share_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
-  std::string window() const {
-    std::string text = format_ns(report_.window.end_ns - report_.window.start_ns);
-    if (report_.devices.size() > 1)
-      text += " on " + std::to_string(report_.devices.size()) + " GPUs";
-    return text;
-  }
-  // "for 84.2 % of 8.00 ms"
-  std::string for_share(int64_t ns) const { return "for " + share_text(ns) + " of " + window(); }
-
-  int64_t group_ns(BoundBy bound) const {
-    for (const LostGroup& group : verdict_.lost) {
-      if (group.bound == bound) return group.ns;
-    }
-    return 0;
-  }
-
-  // The names behind the leading cause, the first `most` that say something.
-  std::vector<std::string> leading_names(size_t most) const {
-    std::vector<std::string> names;
-    for (const Contributor& contributor : verdict_.leading) {
-      std::string name = fitted(contributor_name(trace_, contributor));
-      if (names.size() == most) break;
-      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
-        names.push_back(std::move(name));
-      }
-    }
-    return names;
-  }
-  // ", first NAME"
-  std::string first_name() const {
-    const std::vector<std::string> names = leading_names(1);
-    return names.empty() ? "" : ", first " + names.front();
-  }
-  std::string first_name_and_time() const {
-    for (const Contributor& contributor : verdict_.leading) {
-      const std::string name = fitted(contributor_name(trace_, contributor));
-      if (!name.empty()) return ", first " + name + " " + format_ns(contributor.ns);
-    }
-    return "";
-  }
-
-  std::string longest(WorkKind kind) const {
-    for (const NamedWork& work : verdict_.work) {
-      if (work.kind == kind) return fitted(describe_kernel(trace_.text(work.name)));
-    }
-    return "";
-  }
-  static std::string behind(std::string_view before, const std::string& name) {
-    return name.empty() ? "" : std::string(before) + name;
   }
 
   std::string first() const {
@@ -177,6 +144,62 @@ class Verdict {
                            {});
     }
     return "";
+  }
+
+ private:
+  std::string share_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
+  std::string window() const {
+    std::string text = format_ns(report_.window.end_ns - report_.window.start_ns);
+    if (report_.devices.size() > 1)
+      text += " on " + std::to_string(report_.devices.size()) + " GPUs";
+    return text;
+  }
+  // "for 84.2 % of 8.00 ms"
+  std::string for_share(int64_t ns) const { return "for " + share_text(ns) + " of " + window(); }
+
+  int64_t group_ns(BoundBy bound) const {
+    for (const LostGroup& group : verdict_.lost) {
+      if (group.bound == bound) return group.ns;
+    }
+    return 0;
+  }
+
+  // The names behind the leading cause, the first `most` that say something.
+  std::vector<std::string> leading_names(size_t most) const {
+    std::vector<std::string> names;
+    for (const Contributor& contributor : verdict_.leading) {
+      std::string name = fitted(contributor_name(trace_, contributor));
+      if (names.size() == most) break;
+      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(std::move(name));
+      }
+    }
+    return names;
+  }
+  // ", first NAME"
+  std::string first_name() const {
+    const std::vector<std::string> names = leading_names(1);
+    return names.empty() ? "" : ", first " + names.front();
+  }
+  std::string first_name_and_time() const {
+    if (!verdict_.leading.empty() && contributor_name(trace_, verdict_.leading.front()).empty()) {
+      return ", " + format_ns(verdict_.leading.front().ns) + " of them in nothing that is recorded";
+    }
+    for (const Contributor& contributor : verdict_.leading) {
+      const std::string name = fitted(contributor_name(trace_, contributor));
+      if (!name.empty()) return ", first " + name + " " + format_ns(contributor.ns);
+    }
+    return "";
+  }
+
+  std::string longest(WorkKind kind) const {
+    for (const NamedWork& work : verdict_.work) {
+      if (work.kind == kind) return fitted(describe_kernel(trace_.text(work.name)));
+    }
+    return "";
+  }
+  static std::string behind(std::string_view before, const std::string& name) {
+    return name.empty() ? "" : std::string(before) + name;
   }
 
   std::string unseen() const {
@@ -237,6 +260,7 @@ class Verdict {
     std::stable_sort(parts.begin(), parts.end(),
                      [this](FlowCause a, FlowCause b) { return total_[a] > total_[b]; });
     const int64_t host_ns = group_ns(BoundBy::kHost);
+    if (verdict_.pauses.ns > 0) return host_pauses(host_ns);
     std::string who = part_name(parts[0]);
     const bool second = share(total_[parts[1]], host_ns) >= kPartNamed;
     if (second) who += " and " + part_name(parts[1]);
@@ -245,6 +269,28 @@ class Verdict {
     return sentence_of(base + " while " + who + " prepare" +
                            (second || parts[0] == FlowCause::kCall ? "" : "s") + " the next kernel",
                        {});
+  }
+
+  // One thing holds the host up, or pauses in many.
+  std::string host_pauses(int64_t host_ns) const {
+    const LeadingPauses& pauses = verdict_.pauses;
+    const std::string base = "Host-bound: " + for_share(host_ns) + " the GPU waits";
+    const auto each = [](uint64_t count, int64_t ns) {
+      return format_count(static_cast<int64_t>(count)) + " \u00D7 " +
+             format_ns(ns / static_cast<int64_t>(std::max<uint64_t>(count, 1)));
+    };
+    if (pauses.stalls) {
+      const std::string name = pauses.who ? fitted(pause_name(answer_)) : "";
+      return sentence_of(
+          base + " in pauses of the host, " + each(pauses.count, pauses.ns),
+          {name.empty() ? ", in one call or operator or another" : ", most of them in " + name});
+    }
+    const std::string times = each(pauses.who->pauses, pauses.who->pause_ns);
+    const std::string name = pause_name(answer_);
+    if (name.empty()) {
+      return sentence_of(base + " while the host does what is not recorded, " + times, {});
+    }
+    return sentence_of(base + " while " + fitted(name, 60) + " runs on the host, " + times, {});
   }
 
   std::string input() const {
@@ -319,6 +365,13 @@ class Verdict {
               " of categories it has no table for",
           {});
     }
+    if (report_.evidence.launch_calls > 0) {
+      return sentence_of(
+          "No GPU work in this recording: " +
+              format_counted(report_.evidence.launch_calls, "launch call", "launch calls") +
+              " and no kernel",
+          {"; what ran was not recorded"});
+    }
     return sentence_of("No GPU work in this recording: " +
                            format_counted(trace_.ops.size(), "operator", "operators") +
                            " on the host and no kernel",
@@ -336,6 +389,7 @@ class Verdict {
     return verdict_.mixed ? "No single cause has half of the lost time." : "";
   }
 
+  const FlowAnswer& answer_;
   const Trace& trace_;
   const FlowReport& report_;
   const FlowVerdict& verdict_;
@@ -366,12 +420,7 @@ class Recipes {
   bool cuda() const { return program() == ProgramKind::kCuda; }
 
   std::string title(const Lever& lever) const {
-    if (lever.key == "cheaper_host") {
-      if (in_graphs()) return "Less host work between the graphs";
-      if (program() == ProgramKind::kJax) return "Fewer, larger jitted functions";
-      return hip() ? "Take the host off the path: HIP graphs"
-                   : "Take the host off the path: CUDA graphs";
-    }
+    if (lever.key == "cheaper_host") return host_title();
     if (lever.key == "cuda_graph") {
       return hip() ? "Each iteration as one HIP graph" : "Each iteration as one CUDA graph";
     }
@@ -379,7 +428,10 @@ class Recipes {
     if (lever.key == "input") return "Load data beside the GPU's work";
     if (lever.key == "remove_syncs") return "Do not wait for the GPU in the loop";
     if (lever.key == "allocation") return "Keep GPU memory instead of freeing it";
-    if (lever.key == "copies") return "Copy less, from pinned memory, beside kernels";
+    if (lever.key == "copies") {
+      return pinned() ? "Copy less, and beside kernels"
+                      : "Copy less, from pinned memory, beside kernels";
+    }
     if (lever.key == "communication") return "Hide or shrink communication";
     if (lever.key == "device_work")
       return kind().empty() ? "Cheaper kernels" : "Cheaper " + kind() + " kernels";
@@ -390,7 +442,7 @@ class Recipes {
     if (lever.key == "cheaper_host" || lever.key == "cuda_graph") return host_code();
     if (lever.key == "faster_cpu") return "more cores change nothing; one faster core does";
     if (lever.key == "input") return input_code();
-    if (lever.key == "remove_syncs") return first_of(FlowCause::kSync);
+    if (lever.key == "remove_syncs") return sync_code();
     if (lever.key == "allocation") return alloc_code();
     if (lever.key == "copies") return copy_code();
     if (lever.key == "communication") {
@@ -404,7 +456,25 @@ class Recipes {
     return "";
   }
 
-  bool in_graphs() const { return answer_.verdict.lever == FirstLever::kLessHostWork; }
+  std::string host_title() const {
+    switch (host_advice(answer_)) {
+      case HostAdvice::kBetweenGraphs:
+        return "Less host work between the graphs";
+      case HostAdvice::kShortenOne:
+        return "Shorten it, or let the GPU run beside it";
+      case HostAdvice::kRecordHost:
+        return "Find out what the host does there";
+      case HostAdvice::kSteadyHost:
+        return "Keep the host from standing still";
+      case HostAdvice::kFewerLaunches:
+        return "Fewer, larger launches";
+      case HostAdvice::kGraphs:
+        break;
+    }
+    if (program() == ProgramKind::kJax) return "Fewer, larger jitted functions";
+    return hip() ? "Take the host off the path: HIP graphs"
+                 : "Take the host off the path: CUDA graphs";
+  }
   std::string kind() const {
     return answer_.verdict.kinds.empty() || answer_.verdict.kinds.front().kind == KernelKind::kOther
                ? ""
@@ -412,7 +482,20 @@ class Recipes {
   }
 
   std::string host_code() const {
-    if (in_graphs()) return first_of(answer_.verdict.detail.value_or(FlowCause::kDispatch));
+    switch (host_advice(answer_)) {
+      case HostAdvice::kBetweenGraphs:
+        return first_of(answer_.verdict.detail.value_or(FlowCause::kDispatch));
+      case HostAdvice::kShortenOne:
+        return longest_pause();
+      case HostAdvice::kRecordHost:
+        return record_host();
+      case HostAdvice::kSteadyHost:
+        return "others on its cores, locks, page faults, garbage collection (gc.freeze())";
+      case HostAdvice::kFewerLaunches:
+        return pytorch() ? "model = torch.compile(model)" : "larger pieces of work";
+      case HostAdvice::kGraphs:
+        break;
+    }
     if (pytorch()) return "model = torch.compile(model, mode=\"reduce-overhead\")";
     if (program() == ProgramKind::kJax) return "one jax.jit around the whole step";
     if (hip()) return "hipStreamBeginCapture once, then hipGraphLaunch; or larger kernels";
@@ -420,14 +503,37 @@ class Recipes {
     return "larger pieces of work, or a faster CPU core";
   }
 
+  std::string longest_pause() const {
+    const Interval at = answer_.verdict.pauses.who->longest;
+    return "longest " + format_ns(at.end_ns - at.start_ns) + ", from " +
+           format_ns(at.start_ns - answer_.report.window.start_ns) + " on";
+  }
+
+  // How the next recording tells what the host does, by the tool that made this one.
+  std::string record_host() const {
+    if (pytorch()) return "profile(..., with_stack=True) names it; " + longest_pause();
+    if (std::string_view(answer_.trace.source).ends_with(".sqlite")) {
+      return "nsys profile --sample=cpu -t cuda,nvtx,osrt names it; " + longest_pause();
+    }
+    return longest_pause();
+  }
+
+  std::string sync_code() const {
+    if (!answer_.report.evidence.blocking_launches) return first_of(FlowCause::kSync);
+    if (hip()) return "unset HIP_LAUNCH_BLOCKING and AMD_SERIALIZE_KERNEL";
+    return program() == ProgramKind::kPyTorch || cuda() ? "unset CUDA_LAUNCH_BLOCKING"
+                                                        : "launches that return at once";
+  }
+
   std::string input_code() const {
     const auto& leading = answer_.verdict.leading;
     const std::string loader =
         leading.empty() ? "" : loader_around(answer_.trace, leading.front().longest);
+    const bool workers = loader.find("dataloader.py") != std::string::npos;
     if (pytorch() && loader.find("SingleProcessDataLoader") != std::string::npos) {
       return "DataLoader(..., num_workers=4, persistent_workers=True, pin_memory=True)";
     }
-    if (pytorch() && loader.find("DataLoader") != std::string::npos) {
+    if (pytorch() && (workers || loader.find("DataLoader") != std::string::npos)) {
       return "DataLoader(..., num_workers=MORE, prefetch_factor=MORE, pin_memory=True)";
     }
     return "prepare the next batch in another thread or process while this one runs";
@@ -443,7 +549,18 @@ class Recipes {
     return "a pool, or allocate once before the loop";
   }
 
+  // Whether the copies that take longest are from or to memory that is pinned already.
+  bool pinned() const {
+    for (const NamedWork& work : answer_.verdict.work) {
+      if (work.kind == WorkKind::kCopy) {
+        return answer_.trace.text(work.name).find("Pinned") != std::string_view::npos;
+      }
+    }
+    return false;
+  }
+
   std::string copy_code() const {
+    if (pinned()) return "on a stream of their own, one batch ahead; or a smaller data type";
     if (pytorch()) return "DataLoader(..., pin_memory=True); x.to(device, non_blocking=True)";
     if (hip()) return "hipHostMalloc and hipMemcpyAsync on a stream of its own";
     if (cuda()) return "cudaMallocHost and cudaMemcpyAsync on a stream of its own";
@@ -531,8 +648,9 @@ class Notes {
     AnswerNote seen{"seen", {}};
     for (const Contributor& contributor : answer_.verdict.leading) {
       const std::string name = fitted(contributor_name(answer_.trace, contributor), 52);
-      if (name.empty() || seen.lines.size() == 3) continue;
-      seen.lines.push_back(format_ns(contributor.ns) + " " + name);
+      if (seen.lines.size() == 3) break;
+      seen.lines.push_back(format_ns(contributor.ns) + " " +
+                           (name.empty() ? "host time that is not recorded" : name));
     }
     if (!seen.lines.empty()) notes.push_back(std::move(seen));
     notes.push_back(record_steady(answer_));
@@ -541,6 +659,10 @@ class Notes {
 
   AnswerNote record_device() const {
     const bool torch = answer_.verdict.program.kind == ProgramKind::kPyTorch;
+    if (answer_.report.evidence.launch_calls > 0) {
+      return {"likely",
+              {"Another profiler held the GPU's tracer, or the program ended before it was read."}};
+    }
     if (!torch) return record_steady(answer_);
     return {"record",
             {"with torch.profiler.profile(",
@@ -586,6 +708,7 @@ Trust undecided_trust(const FlowAnswer& answer) {
 // One reason, that with the largest stake first.
 Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
   constexpr double kMostDark = 0.2;
+  constexpr double kMostUnnamed = 0.3;
   constexpr double kSmallError = 0.02;
   constexpr double kLinked = 0.9;
   constexpr uint64_t kIterations = 3;
@@ -600,9 +723,21 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
   if (evidence.data_lost) {
     return {TrustGrade::kFair, "data was lost on import, so totals are lower bounds"};
   }
-  if (misfit_of(report.fit) != Misfit::kNone) {
-    return {TrustGrade::kLow, "what-if is refused (replay without changes " +
-                                  signed_percent(report.fit.model_error) + ")"};
+  switch (misfit_of(report.fit)) {
+    case Misfit::kModelError:
+      return {TrustGrade::kLow, "what-if is refused (replay without changes " +
+                                    signed_percent(report.fit.model_error) + ")"};
+    case Misfit::kUnexplained:
+      return {TrustGrade::kLow, "what-if is refused (" +
+                                    format_share(report.fit.unexplained_share) +
+                                    " of the critical path is unexplained)"};
+    case Misfit::kNone:
+      break;
+  }
+  const double unnamed = share(total[FlowCause::kHostGap], total.window_ns);
+  if (unnamed >= kMostUnnamed && pause_name(answer).empty()) {
+    return {TrustGrade::kFair,
+            format_share(unnamed) + " of the time is host time that nothing recorded names"};
   }
   if (verdict.linked_share < kLinked) {
     return {TrustGrade::kFair, "launches are recorded for " + format_share(verdict.linked_share) +
@@ -653,6 +788,42 @@ std::string explain_word(const FlowVerdict& verdict) {
 }
 
 }  // namespace
+
+std::string verdict_sentence(const FlowAnswer& answer) { return Verdict(answer).first(); }
+
+std::string blocking_sentence(const FlowAnswer& answer) {
+  const BoundBy bound = answer.verdict.bound;
+  const bool told = bound == BoundBy::kHost || bound == BoundBy::kSync;
+  return told && answer.report.evidence.blocking_launches
+             ? "Launches block until their kernels end."
+             : "";
+}
+
+std::string pause_name(const FlowAnswer& answer) {
+  const std::optional<Contributor>& who = answer.verdict.pauses.who;
+  if (!who) return "";
+  std::string name = contributor_name(answer.trace, *who);
+  return name.empty() ? label_around(answer.trace, *who, answer.report.window) : name;
+}
+
+HostAdvice host_advice(const FlowAnswer& answer) {
+  const LeadingPauses& pauses = answer.verdict.pauses;
+  if (pauses.stalls) return HostAdvice::kSteadyHost;
+  if (pauses.ns > 0) {
+    return pause_name(answer).empty() ? HostAdvice::kRecordHost : HostAdvice::kShortenOne;
+  }
+  const auto refused = [&answer](EditRefusal why) {
+    if (answer.tried == nullptr) return false;
+    return std::any_of(
+        answer.tried->levers.begin(), answer.tried->levers.end(), [why](const TriedLever& tried) {
+          return tried.edit.request.kind == EditKind::kGraph && tried.edit.refusal == why;
+        });
+  };
+  const FlowEvidence& evidence = answer.report.evidence;
+  const bool in_graphs = evidence.graph_work_ns * 2 >= evidence.work_ns;
+  if (in_graphs || refused(EditRefusal::kInGraphs)) return HostAdvice::kBetweenGraphs;
+  return refused(EditRefusal::kVaries) ? HostAdvice::kFewerLaunches : HostAdvice::kGraphs;
+}
 
 std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm) {
   std::vector<AnswerCause> causes = {{"comm_wait", comm.wait_ns},

@@ -22,6 +22,23 @@ struct AnswerEvidence {
 ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& levers,
                          const AnswerEvidence& evidence);
 
+// The verdict in one sentence, and what the launches show beside; empty where they show nothing.
+std::string verdict_sentence(const FlowAnswer& answer);
+std::string blocking_sentence(const FlowAnswer& answer);
+
+// What takes the host off the path.
+enum class HostAdvice {
+  kGraphs,         // fewer, larger launches: graphs
+  kFewerLaunches,  // the same where graphs cannot be: iterations run different kernels
+  kBetweenGraphs,  // most work is in graphs already
+  kShortenOne,     // one thing holds the host up (FlowVerdict::pauses)
+  kRecordHost,     // nothing tells what holds it up
+  kSteadyHost,     // pauses in one thing or another
+};
+HostAdvice host_advice(const FlowAnswer& answer);
+// What the host does in its pauses: a name, or the label around them; empty where nothing tells.
+std::string pause_name(const FlowAnswer& answer);
+
 // Names of what stands behind a cause, as a sentence says them; empty where nothing names it.
 std::string contributor_name(const Trace& trace, const Contributor& contributor);
 // The data loader around a stretch of time, as an operator, label or frame names it; empty where

@@ -128,10 +128,11 @@ class JobText {
     const int64_t gain_ns = blame_.common_gain_ns;
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
-    text +=
-        ", but delays that strike now this one, now that one make all wait: with every piece of "
-        "work at its median over the ranks this run takes " +
-        format_ns(blame_.makespan_ns - gain_ns) + ", not " + format_ns(blame_.makespan_ns) + ".";
+    text += pauses_told() ? ", but their hosts pause, now this one, now that one, and all wait"
+                          : ", but delays that strike now this one, now that one make all wait";
+    text += ": with every piece of work at its median over the ranks this run takes " +
+            format_ns(blame_.makespan_ns - gain_ns) + ", not " + format_ns(blame_.makespan_ns) +
+            ".";
     return text;
   }
 
@@ -148,12 +149,15 @@ class JobText {
     return host ? late_hosts() : late_devices(gain_ns);
   }
 
+  bool pauses_told() const {
+    return flow_.job.aligned() && !blame_.network &&
+           blame_.common_gain_ns * 10 >= blame_.makespan_ns && blame_.other_pauses.count > 0;
+  }
+
   // Of delays that none is to blame for.
   std::string common_pauses() const {
+    if (!pauses_told()) return "";
     const HostPauses& pauses = blame_.other_pauses;
-    const bool told = flow_.job.aligned() && !blame_.network &&
-                      blame_.common_gain_ns * 10 >= blame_.makespan_ns && pauses.count > 0;
-    if (!told) return "";
     return "Their hosts pause " + format_counted(pauses.count, "time", "times") +
            " for a millisecond or more, " + format_ns(pauses.sum_ns) +
            " summed over the ranks, up to " + format_ns(pauses.longest_ns) + " at once.";

@@ -71,8 +71,12 @@ std::string contributor_label(const Trace& trace, const Contributor& contributor
 Table contributors_table(const FlowAnswer& answer) {
   const Trace& trace = answer.trace;
   const int64_t window_ns = answer.report.total.window_ns;
-  TableOf table(answer.report.contributors,
-                {.key = "contributors", .title = "What stands behind each cause"});
+  const FlowTotals& total = answer.report.total;
+  std::vector<Contributor> rows = answer.report.contributors;
+  std::stable_sort(rows.begin(), rows.end(), [&total](const Contributor& a, const Contributor& b) {
+    return total[a.cause] > total[b.cause];
+  });
+  TableOf table(rows, {.key = "contributors", .title = "What stands behind each cause"});
   table.add(keys::state, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
       .add(
           keys::name, [&](const Contributor& c) { return contributor_label(trace, c); }, elastic())

@@ -11,6 +11,7 @@
 #include "flow/names.h"
 #include "kernels/kernel.h"
 #include "kernels/name.h"
+#include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/answer.h"
 #include "report/flow/section.h"
@@ -58,100 +59,6 @@ class Words {
         report_(answer.report),
         verdict_(answer.verdict),
         total_(answer.report.total) {}
-
-  // Of the window times devices, which all shares are of.
-  std::string of_window(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
-  std::string window() const {
-    std::string text = format_ns(report_.window.end_ns - report_.window.start_ns);
-    if (report_.devices.size() > 1) {
-      text += " on " + format_count(static_cast<int64_t>(report_.devices.size())) + " devices";
-    }
-    return text;
-  }
-  std::string idle() const { return of_window(total_.idle_ns) + " of " + window(); }
-
-  // The first `most` that stand behind the leading cause, with their times.
-  std::string named(size_t most) const {
-    std::string text;
-    for (size_t i = 0; i < verdict_.leading.size() && i < most; ++i) {
-      const Contributor& contributor = verdict_.leading[i];
-      const std::string name = name_of(contributor);
-      if (name.empty()) continue;
-      text += (text.empty() ? "" : ", ") + name + " " + format_ns(contributor.ns);
-    }
-    return text;
-  }
-
-  std::string name_of(const Contributor& contributor) const {
-    return contributor_name(trace_, contributor);
-  }
-
-  std::string loader() const {
-    if (verdict_.leading.empty()) return "";
-    const std::string name = loader_around(trace_, verdict_.leading.front().longest);
-    return name.empty() || name == name_of(verdict_.leading.front()) ? "" : " under " + name;
-  }
-
-  // The parts of the host's time, largest first: "operators 41.0 %, Python 29.2 %".
-  std::string host_parts() const {
-    std::vector<FlowCause> parts = {FlowCause::kDispatch, FlowCause::kPython, FlowCause::kCall,
-                                    FlowCause::kHostGap, FlowCause::kLatency};
-    std::stable_sort(parts.begin(), parts.end(),
-                     [this](FlowCause a, FlowCause b) { return total_[a] > total_[b]; });
-    std::string text;
-    constexpr size_t kShown = 3;
-    for (size_t i = 0; i < kShown; ++i) {
-      if (total_[parts[i]] == 0) continue;
-      text += (text.empty() ? "" : ", ") + std::string(cause_words(parts[i])) + " " +
-              of_window(total_[parts[i]]);
-    }
-    return text;
-  }
-
-  std::string sentence() const {
-    switch (verdict_.bound) {
-      case BoundBy::kGpu:
-        return gpu();
-      case BoundBy::kHost:
-        return "Host-bound: the GPU is idle " + idle() +
-               " while the host prepares and launches work (" + host_parts() + ").";
-      case BoundBy::kInput:
-        return "Starved for input: the GPU is idle " + idle() + ", " + lost(BoundBy::kInput) +
-               " while the host loads data" + loader() + first_of(2) + ".";
-      case BoundBy::kSync:
-        return "Bound by synchronisation: the GPU is idle " + idle() + ", " + lost(BoundBy::kSync) +
-               " because the host waits for the device and only then goes on" + first_of(2) + ".";
-      case BoundBy::kAlloc:
-        return "Allocation-bound: the GPU is idle " + idle() + ", " + lost(BoundBy::kAlloc) +
-               " while the host allocates or frees memory" + first_of(2) + ".";
-      case BoundBy::kColdStart:
-        return "Cold start: " + of_window(verdict_.cold_ns) + " of " + window() +
-               " are one-off costs" + first_of(2) + cold_note() + ".";
-      case BoundBy::kUnseenWork:
-        return unseen();
-      case BoundBy::kCollectiveWait:
-        return "Bound by communication: for " + of_window(total_.collective_ns) + " of " +
-               window() + " nothing runs but collectives" + longest(WorkKind::kCollective) +
-               "; one rank does not tell waiting for other ranks from transfer.";
-      case BoundBy::kCommunication:
-        return "Bound by communication: for " + of_window(total_.collective_ns) + " of " +
-               window() + " nothing runs but transfers" + longest(WorkKind::kCollective) + ".";
-      case BoundBy::kCopy:
-        return "Copy-bound: for " + of_window(total_.copy_ns) + " of " + window() +
-               " only copies run and no kernel beside them" + longest(WorkKind::kCopy) + ".";
-      case BoundBy::kNotLoaded:
-        return "Not loaded: the GPU is idle " + idle() + ", " + lost(BoundBy::kNotLoaded) +
-               " with nobody asking for work.";
-      case BoundBy::kTooLittle:
-        return too_little();
-      case BoundBy::kNoGpu:
-        return no_kernels_words(trace_);
-      case BoundBy::kNoHost:
-        return "Undecided: the GPU is idle " + idle() +
-               ", and the trace has no host row that says why; record the host's launch calls too.";
-    }
-    return "";
-  }
 
   std::string doubt() const {
     if (verdict_.mixed && verdict_.lost.size() > 1) {
@@ -204,22 +111,10 @@ class Words {
     return group_name(group.bound) + " (" + format_share(group.of_window) + " of the window)";
   }
 
-  std::string lost(BoundBy bound) const {
-    for (const LostGroup& group : verdict_.lost) {
-      if (group.bound == bound) return format_ns(group.ns) + " of it";
-    }
-    return "part of it";
-  }
-
-  std::string first_of(size_t most) const {
-    const std::string names = named(most);
-    return names.empty() ? "" : ", first " + names;
-  }
-
   std::string cold_names() const {
     for (const Contributor& contributor : report_.contributors) {
       if (contributor.cause != FlowCause::kCold) continue;
-      const std::string name = name_of(contributor);
+      const std::string name = contributor_name(trace_, contributor);
       return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
     }
     return "";
@@ -229,47 +124,6 @@ class Words {
     if (report_.evidence.captured_ns * 2 < verdict_.cold_ns) return "";
     return "; " + format_counted(report_.evidence.captures, "graph was", "graphs were") +
            " captured in " + format_ns(report_.evidence.captured_ns) + ", which is no run";
-  }
-
-  std::string longest(WorkKind kind) const {
-    for (const NamedWork& work : verdict_.work) {
-      if (work.kind != kind) continue;
-      return ", first " + describe_kernel(trace_.text(work.name)) + " " + format_ns(work.ns);
-    }
-    return "";
-  }
-
-  std::string gpu() const {
-    std::string text = "GPU-bound: the GPU works for " +
-                       of_window(total_.window_ns - total_.idle_ns) + " of " + window();
-    if (verdict_.lever == FirstLever::kOverlapCommunication) {
-      return text + ", " + of_window(total_.collective_ns) + " in communication alone" +
-             longest(WorkKind::kCollective) + ".";
-    }
-    if (!verdict_.kinds.empty()) {
-      const KindShare& kind = verdict_.kinds.front();
-      text += "; " + std::string(kernel_kind_name(kind.kind)) + " kernels are " +
-              format_share(share(kind.ns, report_.evidence.kernel_ns)) + " of kernel time";
-    }
-    return text + longest(WorkKind::kCompute) + ".";
-  }
-
-  std::string unseen() const {
-    std::string text = "Undecided: the GPU shows no work for " + idle();
-    text += ", but work that was handed over was pending in " + lost(BoundBy::kUnseenWork) +
-            first_of(1) + ": earlier work, or work that is not recorded, kept it busy.";
-    return text;
-  }
-
-  std::string too_little() const {
-    const std::string seen = format_counted(report_.evidence.works, "piece", "pieces") +
-                             " of device work in " + window();
-    if (verdict_.too_little == TooLittle::kUnlinked) {
-      return "Not enough to say what bounds this: launch calls are recorded for " +
-             format_share(verdict_.linked_share) + " of the device time only.";
-    }
-    return "Not enough to say what bounds this: " + seen +
-           "; record some whole iterations after the warm-up.";
   }
 
   const Trace& trace_;
@@ -285,15 +139,19 @@ class Levers {
   std::vector<Lever> find() {
     if (answer_.tried == nullptr || undecided(answer_.verdict.bound)) return {};
     add_device_work();
-    const bool graph = add(FirstLever::kGraphOrCompile, EditKind::kGraph, "cuda_graph", graphs(),
+    // A graph takes launches off the host; whatever else holds it up stays.
+    const bool graph = answer_.verdict.pauses.ns == 0 &&
+                       add(FirstLever::kGraphOrCompile, EditKind::kGraph, "cuda_graph", graphs(),
                            "replay with one launch in each iteration");
     if (!graph) {
       add(FirstLever::kGraphOrCompile, EditKind::kHost, "cheaper_host", cheaper_host(),
           "replay in which the host's own work costs nothing");
     }
-    add(FirstLever::kLessHostWork, EditKind::kFasterCpu, "faster_cpu",
-        "run the launching thread on a CPU core 1.3 times as fast",
-        "replay with host time and calls that do not wait divided by 1.3");
+    if (core_helps()) {
+      add(FirstLever::kLessHostWork, EditKind::kFasterCpu, "faster_cpu",
+          "run the launching thread on a CPU core 1.3 times as fast",
+          "replay with host time and calls that do not wait divided by 1.3");
+    }
     add(FirstLever::kMoreInputWorkers, EditKind::kInput, "input",
         "load data beside the device's work: more workers, or preprocessing ahead",
         "replay in which loading data costs nothing");
@@ -342,14 +200,32 @@ class Levers {
   bool pytorch() const { return answer_.verdict.program.kind == ProgramKind::kPyTorch; }
 
   std::string cheaper_host() const {
-    const bool in_graphs = answer_.verdict.lever == FirstLever::kLessHostWork;
-    if (in_graphs) return "do less on the host between the graphs";
+    switch (host_advice(answer_)) {
+      case HostAdvice::kBetweenGraphs:
+        return "do less on the host between the graphs";
+      case HostAdvice::kShortenOne:
+        return "shorten " + clean_text(pause_name(answer_)) + ", or let the GPU run beside it";
+      case HostAdvice::kRecordHost:
+        return "find out what the host does in its pauses, which are not recorded";
+      case HostAdvice::kSteadyHost:
+        return "keep the host from standing still";
+      case HostAdvice::kFewerLaunches:
+        return "fewer, larger launches" + std::string(pytorch() ? ": torch.compile" : "");
+      case HostAdvice::kGraphs:
+        break;
+    }
     const std::string graphs = answer_.verdict.program.hip ? "HIP graphs" : "CUDA graphs";
     if (pytorch()) {
       return "take the host off the path: " + graphs + ", torch.compile, or a faster CPU core";
     }
     return "take the host off the path: " + graphs +
            ", larger pieces of work, or a faster CPU core";
+  }
+
+  // What stands still does not run faster on a faster core.
+  bool core_helps() const {
+    const HostAdvice advice = host_advice(answer_);
+    return advice != HostAdvice::kRecordHost && advice != HostAdvice::kSteadyHost;
   }
 
   std::string remove_syncs() const {
@@ -418,8 +294,8 @@ std::string contributor_name(const Trace& trace, const Contributor& contributor)
 std::string loader_around(const Trace& trace, Interval span) {
   const auto in_table = [&](const auto& table) -> std::string {
     for (size_t i = 0; i < table.size(); ++i) {
-      const bool around = table.start_ns[i] <= span.start_ns &&
-                          table.start_ns[i] + table.dur_ns[i] >= span.end_ns;
+      const bool around =
+          table.start_ns[i] <= span.start_ns && table.start_ns[i] + table.dur_ns[i] >= span.end_ns;
       if (around && classify_host_name(trace.text(table.name[i])).input) {
         return std::string(trace.text(table.name[i]));
       }
@@ -433,8 +309,9 @@ std::string loader_around(const Trace& trace, Interval span) {
 
 std::vector<std::string> flow_words(const FlowAnswer& answer) {
   const Words words(answer);
-  std::vector<std::string> sentences = {words.sentence()};
-  for (std::string text : {words.doubt(), words.after_start(), words.next_step()}) {
+  std::vector<std::string> sentences = {verdict_sentence(answer)};
+  for (std::string text :
+       {blocking_sentence(answer), words.doubt(), words.after_start(), words.next_step()}) {
     if (!text.empty()) sentences.push_back(std::move(text));
   }
   return sentences;

@@ -86,6 +86,7 @@ const char* kind_words(BoundBy bound) {
     case BoundBy::kColdStart:
       return "Cold start";
     case BoundBy::kCollectiveWait:
+      return "Bound by waiting in collectives";
     case BoundBy::kCommunication:
       return "Bound by communication";
     case BoundBy::kCopy:
@@ -202,22 +203,23 @@ class JobAnswer {
     answer.more_ranks = ranks_.size() - on_screen.size();
   }
 
+  // The meetings that blame rests on.
   void add_trust(ShortAnswer& answer) const {
-    const Alignment& clocks = job_.alignment;
-    if (clocks.matched == 0) {
+    const Job& job = flow_.job;
+    const uint64_t matched = job.meetings().size();
+    if (!job.aligned()) {
       answer.trust = TrustGrade::kLow;
-      answer.reason = "no collective is matched over the ranks: who waits for whom is not known";
+      answer.reason =
+          matched == 0
+              ? "no collective is matched over the ranks: who waits for whom is not known"
+              : "the ranks' clocks could not be brought together: who waits for whom is not known";
       return;
     }
-    const uint64_t all = clocks.matched + clocks.unmatched;
     answer.trust = TrustGrade::kFair;
-    answer.reason = fmt::format("{} of {} collectives matched", clocks.matched, all);
-    if (clocks.used > 0 && std::isfinite(clocks.residual_p95_ns)) {
-      answer.reason +=
-          ", clocks agree to " + format_ns(std::llround(std::max(1.0, clocks.residual_p95_ns)));
-    } else {
-      answer.reason += ", clocks as recorded";
-    }
+    answer.reason = fmt::format("{} of {} collectives matched", matched, matched + job.unmatched());
+    answer.reason += job.clock_residual_ns() > 0
+                         ? ", clocks agree to " + format_ns(job.clock_residual_ns())
+                         : ", clocks as recorded";
   }
 
   const JobLevels& job_;

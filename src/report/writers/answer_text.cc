@@ -99,7 +99,8 @@ class AnswerText {
         break;
       }
     }
-    if (!strip_stands && lines_.size() + end.size() < kMostLines) lines_.emplace_back();
+    const bool room = !strip_stands && lines_.size() + end.size() < kMostLines;
+    if (room) lines_.push_back(several_levers_ ? "   each by itself: they do not add up" : "");
     lines_.insert(lines_.end(), end.begin(), end.end());
     return joined(lines_);
   }
@@ -272,6 +273,7 @@ class AnswerText {
     const bool gap = answer_.ranks.empty() && width_ >= 60;
     if (gap && (levers > 0 || !answer_.notes.empty())) lines_.emplace_back();
     for (size_t i = 0; i < levers; ++i) lever(i, i < with_code);
+    several_levers_ = levers > 1;
     if (answer_.levers.empty()) {
       for (const AnswerNote& note : answer_.notes) this->note(note, note_lines);
     }
@@ -354,6 +356,7 @@ class AnswerText {
   size_t text_width_;
   Charset charset_;
   std::vector<std::string> lines_;
+  bool several_levers_ = false;
 };
 
 }  // namespace
