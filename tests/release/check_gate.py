@@ -181,6 +181,15 @@ class Action(unittest.TestCase):
             self.assertIn(name, script)
 
 
+class Versions(unittest.TestCase):
+    def test_the_changelog_begins_with_what_is_being_made(self):
+        top = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
+        made = re.search(r"^project\(assay VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+        self.assertIn(top, ("Unreleased", made))
+        said = subprocess.run([ASSAY, "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(said, rf"^assay {re.escape(made)}( \([0-9a-f]{{7,}}\))?\n$")
+
+
 def main():
     global ASSAY  # noqa: PLW0603
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
