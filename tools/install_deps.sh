@@ -166,6 +166,9 @@ for set in "${sets[@]}"; do
       require libgtest-dev libgmock-dev python3 zstd
       prefer "replaying operators" libtorch-dev
       prefer "the PyTorch helper" python3-torch
+      prefer "pandas beside import assay" python3-pandas
+      prefer "the notebook" jupyter-nbconvert
+      prefer "the notebook" python3-ipykernel
       prefer "the page's browser tests" chromium
       command -v node >/dev/null || prefer "the page's browser tests" nodejs
       command -v npm >/dev/null || prefer "the page's browser tests" npm

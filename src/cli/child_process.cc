@@ -35,6 +35,37 @@ std::string read_all(int file) {
   }
 }
 
+enum class Keep : uint8_t { kNothing, kOutput, kEverything };
+
+Result<ChildResult> run(const std::vector<std::string>& argv, Keep keep) {
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  int pipe[2] = {-1, -1};
+  if (keep != Keep::kNothing && ::pipe2(pipe, O_CLOEXEC) != 0) return cannot_run(argv[0], errno);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (keep == Keep::kEverything) {
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, pipe[1], STDERR_FILENO);
+  }
+  posix_spawn_file_actions_adddup2(&actions, keep == Keep::kNothing ? STDERR_FILENO : pipe[1],
+                                   STDOUT_FILENO);
+  pid_t child = 0;
+  const int code =
+      ::posix_spawnp(&child, argv[0].c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ChildResult result;
+  if (keep != Keep::kNothing) {
+    ::close(pipe[1]);
+    if (code == 0) result.output = read_all(pipe[0]);
+    ::close(pipe[0]);
+  }
+  if (code != 0) return cannot_run(argv[0], code);
+  result.exit_code = wait_for(child);
+  return result;
+}
+
 }  // namespace
 
 int wait_for(pid_t child) {
@@ -45,27 +76,11 @@ int wait_for(pid_t child) {
 }
 
 Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output) {
-  std::vector<char*> words;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  int pipe[2] = {-1, -1};
-  if (keep_output && ::pipe2(pipe, O_CLOEXEC) != 0) return cannot_run(argv[0], errno);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, keep_output ? pipe[1] : STDERR_FILENO, STDOUT_FILENO);
-  pid_t child = 0;
-  const int code =
-      ::posix_spawnp(&child, argv[0].c_str(), &actions, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ChildResult result;
-  if (keep_output) {
-    ::close(pipe[1]);
-    if (code == 0) result.output = read_all(pipe[0]);
-    ::close(pipe[0]);
-  }
-  if (code != 0) return cannot_run(argv[0], code);
-  result.exit_code = wait_for(child);
-  return result;
+  return run(argv, keep_output ? Keep::kOutput : Keep::kNothing);
+}
+
+Result<ChildResult> ask_child(const std::vector<std::string>& argv) {
+  return run(argv, Keep::kEverything);
 }
 
 std::string find_on_path(const std::string& name) {

@@ -21,6 +21,10 @@ struct ChildResult {
 // verb prints is its own.
 Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output);
 
+// What a program answers on standard output and standard error together, with nothing on its
+// standard input.
+Result<ChildResult> ask_child(const std::vector<std::string>& argv);
+
 // Waits for the end of a child; its exit code, 128 + signal when a signal ended it.
 int wait_for(pid_t child);
 

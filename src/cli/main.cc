@@ -37,6 +37,7 @@ Ask      report  why  whatif  diff  explain  sql
 Rooms    launch  bound  fuse  tax  levels  power  throughput
 Record   record  sample  replay  null-kernel
 Files    info  export  cache  doctor  example  options
+Agents   mcp
 
 assay VERB --help    assay explain WORD    assay --version
 )";
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
       "assay",
       "assay takes a GPU run apart: where its time went, whose fault that is, what would change "
       "it, and how sure we are.",
-      std::string("assay ") + assay::kVersion, kOverview);
+      assay::version_text(), kOverview);
   assay::Verb& app = line.root();
   app.needs_a_verb();
   app.footer(
@@ -152,6 +153,7 @@ int main(int argc, char** argv) {
   assay::add_export_verb(app, exit_code);
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
+  assay::add_mcp_verb(app, exit_code);
   assay::add_doctor_verb(app, exit_code);
   assay::add_options_verb(app, exit_code);
   switch (line.parse(argc, argv, "report", assay::refuse_outputs_over_inputs)) {

@@ -16,6 +16,7 @@
 #include "cli/output_format.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
+#include "query/columns_file.h"
 #include "query/document_relations.h"
 #include "query/duckdb.h"
 #include "query/table_file.h"
@@ -81,6 +82,8 @@ Status write_input(const Catalog& catalog, const std::string& format, const std:
     const std::string path = joined(folder, relation.name + "." + format);
     if (database) {
       ASSAY_TRY(write_parquet(*database, relation, path));
+    } else if (format == "columns") {
+      ASSAY_TRY(write_columns_file(relation, relation.parts[0], path));
     } else {
       ASSAY_TRY(write_table_file(relation, relation.parts[0],
                                  format == "csv" ? TableFormat::kCsv : TableFormat::kJsonLines,
@@ -172,10 +175,11 @@ void add_export_verb(Verb& app, int& exit_code) {
   sub.option("-o,--output", verb->output, "the folder to make; the file for xlsx")
       .called("PATH")
       .required();
-  sub.option("--format", verb->format,
-             "parquet (needs DuckDB), csv, jsonl or xlsx; without it xlsx where the output's "
-             "name ends so, else parquet")
-      .one_of({"parquet", "csv", "jsonl", "xlsx"});
+  sub.option(
+         "--format", verb->format,
+         "parquet (needs DuckDB), csv, jsonl, columns (to be mapped: what `import assay` reads) "
+         "or xlsx; without it xlsx where the output's name ends so, else parquet")
+      .one_of({"parquet", "csv", "jsonl", "columns", "xlsx"});
   add_reading_options(sub, verb->common);
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)");

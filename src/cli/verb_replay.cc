@@ -71,7 +71,7 @@ Result<std::string> find_program(const ReplayVerb& verb) {
       "one with --program or ASSAY_REPLAY");
 }
 
-// Beside the program (as tools/portable.sh lays it out), in the source tree that it was built in
+// Beside the program (as a folder that was copied has it), in the source tree that it was built in
 // (build/PRESET/assay), or where it is installed.
 std::string find_build_script() {
   for (const char* place : {"collect", "../../collect", "../share/assay/collect"}) {

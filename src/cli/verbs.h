@@ -38,5 +38,6 @@ void add_why_verb(Verb& app, int& exit_code);
 void add_explain_verb(Verb& app, int& exit_code);
 void add_example_verb(Verb& app, int& exit_code);
 void add_info_verb(Verb& app, int& exit_code);
+void add_mcp_verb(Verb& app, int& exit_code);
 
 }  // namespace assay

@@ -241,10 +241,15 @@ class Finder {
     found_.identity_errors = job_.identity_errors();
     find_excess();
     try_named_sets();
+    find_common_gain();
     const RankSet late = late_ranks();
     if (!late.empty()) choose(late);
-    if (found_.late) explain(*found_.late);
-    find_common();
+    if (found_.late && !stands_out(*found_.late)) found_.late.reset();
+    if (found_.late) {
+      explain(*found_.late);
+    } else {
+      note_common_pauses();
+    }
     compare_links();
     for (const auto& [ranks, gain_ns] : tried_) {
       found_.sets.push_back({ranks, named_.name_of(ranks), gain_ns});
@@ -290,16 +295,29 @@ class Finder {
   }
 
   // What all lose together, whoever is struck.
-  void find_common() {
+  void find_common_gain() {
     JobEdit edit;
     edit.work_ns.assign(job_.works(), -1);
-    peers_.for_each_median([&](size_t w, int64_t median) {
-      edit.work_ns[w] = median;
-      if (!found_.late && name_of(w).host) {
-        note_pause(job_.work(w).ns, median, found_.other_pauses);
-      }
-    });
+    peers_.for_each_median([&](size_t w, int64_t median) { edit.work_ns[w] = median; });
     found_.common_gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
+  }
+
+  void note_common_pauses() {
+    peers_.for_each_median([&](size_t w, int64_t median) {
+      if (name_of(w).host) note_pause(job_.work(w).ns, median, found_.other_pauses);
+    });
+  }
+
+  // Of delays that strike at random some ranks have more than others: a set is late where it costs
+  // nearly all that delays cost, or far more than as many ranks of all would.
+  bool stands_out(const BlameSet& set) const {
+    constexpr double kNearlyAll = 0.8;
+    constexpr double kTimesItsPart = 2;
+    const auto common_ns = static_cast<double>(found_.common_gain_ns);
+    const auto gain_ns = static_cast<double>(set.gain_ns);
+    const double part =
+        static_cast<double>(set.ranks.size()) / static_cast<double>(job_.ranks().size());
+    return gain_ns >= kNearlyAll * common_ns || gain_ns >= kTimesItsPart * part * common_ns;
   }
 
   RankSet by_excess() const {

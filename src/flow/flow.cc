@@ -78,6 +78,9 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
     if (work.call != kNoFlowRow) {
       evidence.linked_ns += dur_ns;
       if (run.calls[work.call].graph) evidence.graph_work_ns += dur_ns;
+      const int64_t early_ns = run.calls[work.call].start_ns - work.start_ns;
+      evidence.early_works += early_ns > 0;
+      evidence.early_ns = std::max(evidence.early_ns, early_ns);
     }
     const bool copy = work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill;
     evidence.kernels += !copy;

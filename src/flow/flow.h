@@ -60,6 +60,9 @@ struct FlowEvidence {
   uint64_t captures = 0;
   // Nearly every launch call returns only after its kernel has ended (CUDA_LAUNCH_BLOCKING).
   bool blocking_launches = false;
+  // Work that begins before the call that launched it did: clocks that differ.
+  uint64_t early_works = 0;
+  int64_t early_ns = 0;  // the most of it
   bool calls = false;
   bool ops = false;
   bool frames = false;

@@ -1,6 +1,7 @@
 #include "query/trace_relations.h"
 
 #include <array>
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -177,6 +178,55 @@ void add_links(Catalog& catalog, const Trace& trace, const Links& links, int64_t
   catalog.relations.push_back(ops.take());
 }
 
+// The kernels alone, each with what else is asked first: where it ran, what launched it and when.
+Relation kernels_relation(const Trace& trace, const Links& links, int64_t rank) {
+  using Rows = std::vector<ActivityId>;
+  const auto rows = std::make_shared<Rows>();
+  for (size_t i = 0; i < trace.activities.size(); ++i) {
+    if (trace.activities.kind[i] == ActivityKind::kKernel) rows->push_back(ActivityId(i));
+  }
+  Maker maker("kernels", "kernels that ran, each with its launch and its operator", rank,
+              rows->size());
+  const auto add = [&](RelationColumn column, auto cell) {
+    maker.add(std::move(column), [rows, cell](size_t first, size_t count, Cells& out) {
+      for (size_t i = first; i < first + count; ++i) cell((*rows)[i], out);
+    });
+  };
+  const auto& activities = trace.activities;
+  add({"activity", CellType::kInteger, "row", "its row in activities"},
+      [&trace](ActivityId row, Cells& out) { append_cell(trace, row, out); });
+  add({"start_ns", CellType::kInteger, "ns", "begin on the device"},
+      [&](ActivityId row, Cells& out) {
+        out.integers.push_back(activities.start_ns[row.index()]);
+      });
+  add({"dur_ns", CellType::kInteger, "ns", "duration on the device"},
+      [&](ActivityId row, Cells& out) { out.integers.push_back(activities.dur_ns[row.index()]); });
+  add({"name", CellType::kText, "string", "as recorded"}, [&](ActivityId row, Cells& out) {
+    out.texts.push_back(trace.text(activities.name[row.index()]));
+  });
+  add({"device", CellType::kInteger, "id", "device index; NULL = no stream is told"},
+      [&](ActivityId row, Cells& out) {
+        const StreamId stream = activities.stream[row.index()];
+        out.integers.push_back(stream ? int64_t{trace.streams[stream.index()].device} : 0);
+        out.missing.push_back(!stream);
+      });
+  add({"stream", CellType::kInteger, "stream", "its row in streams"},
+      [&](ActivityId row, Cells& out) { append_cell(trace, activities.stream[row.index()], out); });
+  add({"op", CellType::kText, "string", "operator behind it; NULL = none found"},
+      [&](ActivityId row, Cells& out) {
+        const OpId op = links.activity_op[row.index()];
+        out.texts.push_back(op ? trace.text(trace.ops.name[op.index()]) : std::string_view());
+        out.missing.push_back(!op);
+      });
+  add({"launch_ns", CellType::kInteger, "ns", "begin of the call that launched it; NULL = none"},
+      [&](ActivityId row, Cells& out) {
+        const ApiCallId call = links.activity_call[row.index()];
+        out.integers.push_back(call ? trace.api_calls.start_ns[call.index()] : 0);
+        out.missing.push_back(!call);
+      });
+  return maker.take();
+}
+
 }  // namespace
 
 Catalog trace_catalog(const Trace& trace, const Links& links, int64_t rank) {
@@ -185,6 +235,7 @@ Catalog trace_catalog(const Trace& trace, const Links& links, int64_t rank) {
   catalog.relations.push_back(table_relation(trace, trace.member, #member, doc, rank));
   ASSAY_TABLES(ASSAY_MEMBER)
 #undef ASSAY_MEMBER
+  catalog.relations.push_back(kernels_relation(trace, links, rank));
   catalog.relations.push_back(lanes_relation(trace, rank));
   catalog.relations.push_back(streams_relation(trace, rank));
   catalog.relations.push_back(devices_relation(trace, rank));

@@ -128,6 +128,7 @@ def verbs():
         Verb("diff", "diff", trace, "IN/rank1.json", "--junit", "OUT/j.xml", "-o", "OUT/d.json"),
         Verb("cache", "cache", trace, "-o", "OUT/t.assay", steady=False),
         Verb("export csv", "export", trace, "--format", "csv", "-o", "OUT/tables"),
+        Verb("export columns", "export", trace, "--format", "columns", "-o", "OUT/tables"),
         Verb("export xlsx", "export", trace, "-o", "OUT/t.xlsx", steady=False),
         Verb("throughput fit", "throughput", "fit", "IN/bench.csv", "-o", "OUT/model.json", "--method", "ala"),
         Verb("throughput predict", "throughput", "predict", "IN/bench.csv", "--at", "bb=4,ii=256,oo=256", "--format",

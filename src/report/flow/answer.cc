@@ -149,10 +149,14 @@ class Verdict {
  private:
   std::string share_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
   std::string window() const {
-    std::string text = format_ns(report_.window.end_ns - report_.window.start_ns);
-    if (report_.devices.size() > 1)
-      text += " on " + std::to_string(report_.devices.size()) + " GPUs";
-    return text;
+    const auto devices = static_cast<int64_t>(report_.devices.size());
+    const int64_t window_ns = report_.window.end_ns - report_.window.start_ns;
+    if (devices <= 1) return format_ns(window_ns);
+    const std::string gpus = std::to_string(devices) + " GPUs";
+    // Devices that are used for a part of the run only count for that part.
+    const bool parts = total_.window_ns * 20 < devices * window_ns * 19;
+    return parts ? format_ns(total_.window_ns) + " in which " + gpus + " had work, summed"
+                 : format_ns(window_ns) + " on " + gpus;
   }
   // "for 84.2 % of 8.00 ms"
   std::string for_share(int64_t ns) const { return "for " + share_text(ns) + " of " + window(); }
@@ -335,7 +339,8 @@ class Verdict {
     if (verdict_.cold_ns * 2 > total_.idle_ns && total_.idle_ns > 0) {
       return sentence_of(base + ", most of it one-off costs", {first_cold()});
     }
-    return sentence_of(base, {". A verdict takes 50 pieces, 1 ms and some whole steps"});
+    return sentence_of(base,
+                       {". A verdict takes 50 pieces, or a few that fill the time, and 1 ms"});
   }
 
   std::string first_cold() const {
@@ -549,18 +554,24 @@ class Recipes {
     return "a pool, or allocate once before the loop";
   }
 
-  // Whether the copies that take longest are from or to memory that is pinned already.
-  bool pinned() const {
+  // Whether the copies that take longest are named so.
+  bool copies_are(std::initializer_list<std::string_view> parts) const {
     for (const NamedWork& work : answer_.verdict.work) {
-      if (work.kind == WorkKind::kCopy) {
-        return answer_.trace.text(work.name).find("Pinned") != std::string_view::npos;
-      }
+      if (work.kind != WorkKind::kCopy) continue;
+      const std::string_view name = answer_.trace.text(work.name);
+      return std::any_of(parts.begin(), parts.end(), [name](std::string_view part) {
+        return name.find(part) != std::string_view::npos;
+      });
     }
     return false;
   }
+  bool pinned() const { return copies_are({"Pinned"}); }
 
   std::string copy_code() const {
     if (pinned()) return "on a stream of their own, one batch ahead; or a smaller data type";
+    if (pytorch() && copies_are({"DtoH", "DeviceToHost"})) {
+      return "leave results on the GPU, or copy them into pinned memory, non_blocking=True";
+    }
     if (pytorch()) return "DataLoader(..., pin_memory=True); x.to(device, non_blocking=True)";
     if (hip()) return "hipHostMalloc and hipMemcpyAsync on a stream of its own";
     if (cuda()) return "cudaMallocHost and cudaMemcpyAsync on a stream of its own";
@@ -658,6 +669,11 @@ class Notes {
   }
 
   AnswerNote record_device() const {
+    if (answer_.trace.ops.empty() && !answer_.trace.other_events.empty()) {
+      return {"likely",
+              {"A form of trace that Assay does not read. It reads those of PyTorch, nsys and "
+               "rocprofv3."}};
+    }
     const bool torch = answer_.verdict.program.kind == ProgramKind::kPyTorch;
     if (answer_.report.evidence.launch_calls > 0) {
       return {"likely",
@@ -733,6 +749,11 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
                                     " of the critical path is unexplained)"};
     case Misfit::kNone:
       break;
+  }
+  if (report.evidence.early_works * 20 >= report.evidence.works) {
+    return {TrustGrade::kLow, "the clocks of host and GPU are off by " +
+                                  format_ns(report.evidence.early_ns) +
+                                  " or more: work begins before its launch"};
   }
   const double unnamed = share(total[FlowCause::kHostGap], total.window_ns);
   if (unnamed >= kMostUnnamed && pause_name(answer).empty()) {

@@ -140,9 +140,15 @@ class JobAnswer {
             ? fmt::format("stand in communication for {}", part(comm.unsplit_ns))
             : fmt::format("wait for a late rank for {}, transfer for {}", part(comm.wait_ns),
                           part(comm.transfer_ns));
-    return fmt::format("{} {} ranks compute for {}, {} and are idle for {} of {}.", lead,
-                       ranks_.size(), part(total_.compute_ns), communication, part(total_.idle_ns),
-                       format_ns(mean_window_ns(ranks_)));
+    const bool unsplit =
+        comm.wait_ns + comm.transfer_ns > 0 && comm.unsplit_ns * 100 >= total_.window_ns;
+    const std::string rest = unsplit
+                                 ? fmt::format("stand in collectives that nothing splits for {}, ",
+                                               part(comm.unsplit_ns))
+                                 : "";
+    return fmt::format("{} {} ranks compute for {}, {}, {}and are idle for {} of {}.", lead,
+                       ranks_.size(), part(total_.compute_ns), communication, rest,
+                       part(total_.idle_ns), format_ns(mean_window_ns(ranks_)));
   }
 
   // The remark of a rank: how late it is, or how long it waits in collectives.

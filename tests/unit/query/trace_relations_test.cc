@@ -60,6 +60,21 @@ TEST_F(TraceRelations, AddressesAreUnsignedAndEveryColumnHasItsPart) {
   }
 }
 
+TEST_F(TraceRelations, KernelsKnowTheirLaunchAndOperator) {
+  const Relation& kernels = table("kernels");
+  EXPECT_THAT(cells_of(kernels, "activity").integers, ElementsAre(0, 1));
+  EXPECT_THAT(cells_of(kernels, "name").texts, ElementsAre("gemm", "orphan"));
+  EXPECT_THAT(cells_of(kernels, "dur_ns").integers, ElementsAre(500, 5));
+  EXPECT_THAT(cells_of(kernels, "device").integers, ElementsAre(0, 0));
+  const Cells op = cells_of(kernels, "op");
+  EXPECT_EQ(op.texts[0], "aten::mm");
+  EXPECT_TRUE(op.is_missing(1));
+  const Cells launch = cells_of(kernels, "launch_ns");
+  EXPECT_EQ(launch.integers[0], 10);
+  EXPECT_FALSE(launch.is_missing(0));
+  EXPECT_TRUE(launch.is_missing(1));
+}
+
 TEST_F(TraceRelations, CellsAreReadFromAnyRow) {
   const Relation& activities = table("activities");
   Cells cells;

@@ -1,0 +1,12 @@
+# What assay::answers is linked with.
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(fmt)
+find_dependency(nlohmann_json)
+find_dependency(simdjson)
+find_dependency(SQLite3)
+find_dependency(Eigen3 NO_MODULE)
+find_dependency(PkgConfig)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+include(${CMAKE_CURRENT_LIST_DIR}/assayTargets.cmake)

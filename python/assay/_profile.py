@@ -1,0 +1,93 @@
+"""torch.profiler with settings that Assay can work with."""
+
+from __future__ import annotations
+
+import os
+import weakref
+
+from ._answers import Report, report
+from ._program import AssayError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WARMUP = 2  # steps that the profiler sees and throws away: its own start is slow
+
+
+class Profile:
+    """Records steps, and answers for them."""
+
+    def __init__(self, steps: int | None, trace: str | os.PathLike[str] | None, settings: dict[str, Any]) -> None:
+        self.steps = steps
+        self.trace: str | None = None  # the file, once there is one
+        self._settings = settings
+        self._made = 0
+        self._report: Report | None = None
+        self._profiler: Any = None
+        self._target = os.fspath(trace) if trace is not None else self._temporary()
+
+    def _temporary(self) -> str:
+        import shutil
+        import tempfile
+
+        folder = tempfile.mkdtemp(prefix="assay-")
+        weakref.finalize(self, shutil.rmtree, folder, True)
+        return os.path.join(folder, "trace.json")
+
+    def _ready(self, profiler: Any) -> None:
+        profiler.export_chrome_trace(self._target)
+        self.trace = self._target
+
+    @property
+    def done(self) -> bool:
+        """Whether all steps are recorded; what runs on is not slowed down."""
+        return self.trace is not None
+
+    def step(self) -> None:
+        """Call it at the end of every step: it tells steps apart, and ends the recording after `steps`."""
+        self._made += 1
+        self._profiler.step()
+
+    def __enter__(self) -> Profile:
+        import torch.profiler
+
+        settings = dict(self._settings)
+        if "activities" not in settings:
+            settings["activities"] = torch.profiler.supported_activities()
+        if self.steps is not None:
+            settings["schedule"] = torch.profiler.schedule(wait=0, warmup=WARMUP, active=self.steps, repeat=1)
+        self._profiler = torch.profiler.profile(on_trace_ready=self._ready, **settings)
+        self._profiler.__enter__()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._profiler.__exit__(kind, error, trace)
+
+    @property
+    def report(self) -> Report:
+        """What `assay.report` says of the steps; made at the first look."""
+        if self._report is None:
+            if self.trace is None:
+                raise AssayError(
+                    f"nothing is recorded: step() was called {self._made} times, the first {WARMUP} steps warm up"
+                )
+            self._report = report(self.trace)
+        return self._report
+
+
+def profile(
+    steps: int | None = 10,
+    *,
+    trace: str | os.PathLike[str] | None = None,
+    record_shapes: bool = True,
+    with_stack: bool = False,
+    **settings: Any,
+) -> Profile:
+    """torch.profiler around the body of a `with`: the first two steps warm up, the next `steps` are recorded.
+    steps=None records the whole body. trace: where the file stays; else it goes with the object.
+    record_shapes tells matrices of one name apart; with_stack names the Python behind each operator, and slows
+    Python down. Other keywords are torch.profiler.profile's."""
+    if steps is not None and steps < 1:
+        raise ValueError("steps: at least 1, or None for the whole body")
+    return Profile(steps, trace, {"record_shapes": record_shapes, "with_stack": with_stack, **settings})

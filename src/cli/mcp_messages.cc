@@ -1,0 +1,201 @@
+#include "cli/mcp_messages.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/json_string.h"
+#include "cli/version.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Versions whose messages are the ones below; the first is offered where the client's is not known.
+constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                                        "2024-11-05"};
+constexpr size_t kMostMessage = size_t{1} << 20;
+
+// JSON-RPC 2.0, section 5.1.
+enum RpcError : int {
+  kParseError = -32700,
+  kInvalidRequest = -32600,
+  kMethodNotFound = -32601,
+  kInvalidParams = -32602,
+};
+
+std::string line_of(const Json& message) {
+  return message.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string rpc_error(const Json& id, RpcError code, const std::string& words) {
+  return line_of(
+      {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", int{code}}, {"message", words}}}});
+}
+
+std::string rpc_result(const Json& id, const Json& result) {
+  return line_of({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
+}
+
+Json schema_of(const ToolArgument& argument) {
+  Json schema = Json::object();
+  switch (argument.type) {
+    case ToolValue::kText:
+      schema["type"] = "string";
+      break;
+    case ToolValue::kTexts:
+      schema["type"] = "array";
+      schema["items"] = {{"type", "string"}};
+      break;
+    case ToolValue::kWholeNumber:
+      schema["type"] = "integer";
+      schema["minimum"] = 1;
+      break;
+  }
+  if (!argument.sentence.empty()) schema["description"] = argument.sentence;
+  return schema;
+}
+
+Json tool_json(const AgentTool& tool) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const ToolArgument& argument : tool.arguments) {
+    properties[argument.name] = schema_of(argument);
+    if (argument.is_required) required.push_back(argument.name);
+  }
+  return {{"name", tool.name},
+          {"description", tool.sentence},
+          {"annotations", {{"readOnlyHint", true}}},
+          {"inputSchema",
+           {{"type", "object"},
+            {"properties", properties},
+            {"required", required},
+            {"additionalProperties", false}}}};
+}
+
+Json initialized(const McpServer& server, const Json& params) {
+  std::string_view protocol = kProtocols[0];
+  const auto asked = params.find("protocolVersion");
+  for (const std::string_view known : kProtocols) {
+    if (asked != params.end() && *asked == known) protocol = known;
+  }
+  return {{"protocolVersion", protocol},
+          {"capabilities", {{"tools", Json::object()}}},
+          {"serverInfo", {{"name", "assay"}, {"version", kVersion}}},
+          {"instructions", server.instructions}};
+}
+
+// False where the value is not of the argument's type.
+bool take_value(const ToolArgument& argument, const Json& given, std::vector<std::string>& values) {
+  switch (argument.type) {
+    case ToolValue::kText:
+      if (!given.is_string()) return false;
+      values.push_back(given.get<std::string>());
+      return true;
+    case ToolValue::kTexts:
+      if (!given.is_array()) return false;
+      for (const Json& one : given) {
+        if (!one.is_string()) return false;
+        values.push_back(one.get<std::string>());
+      }
+      return true;
+    case ToolValue::kWholeNumber:
+      if (!given.is_number_integer() || given <= 0) return false;
+      values.push_back(given.dump());
+      return true;
+  }
+  return false;
+}
+
+// What is wrong with the arguments, empty where nothing is.
+std::string take_arguments(const Json& given, ToolCall& call) {
+  if (!given.is_object()) return "arguments is no object";
+  const auto& known = call.tool->arguments;
+  for (const auto& [name, value] : given.items()) {
+    const auto argument = std::find_if(known.begin(), known.end(),
+                                       [&name](const ToolArgument& a) { return a.name == name; });
+    if (argument == known.end()) return "there is no argument " + json_string(name);
+    if (!take_value(*argument, value, call.values[name])) return name + " has the wrong type";
+  }
+  for (const ToolArgument& argument : known) {
+    if (argument.is_required && call.one(argument.name).empty())
+      return argument.name + " is missing";
+  }
+  return "";
+}
+
+Json tool_result(const ToolAnswer& answer) {
+  Json content = Json::array();
+  content.push_back({{"type", "text"}, {"text", answer.text}});
+  return {{"content", content}, {"isError", answer.is_error}};
+}
+
+std::string call_tool(const McpServer& server, const Json& id, const Json& params) {
+  const auto name = params.find("name");
+  ToolCall call;
+  std::string names;
+  for (const AgentTool& tool : server.tools) {
+    if (name != params.end() && *name == tool.name) call.tool = &tool;
+    names += (names.empty() ? "" : ", ") + tool.name;
+  }
+  if (call.tool == nullptr)
+    return rpc_error(id, kInvalidParams, "no such tool; there are " + names);
+  const auto arguments = params.find("arguments");
+  const std::string wrong =
+      take_arguments(arguments == params.end() ? Json::object() : *arguments, call);
+  // For the model to read and to put right, so it is an answer.
+  if (!wrong.empty()) return rpc_result(id, tool_result({call.tool->name + ": " + wrong, true}));
+  return rpc_result(id, tool_result(server.call(call)));
+}
+
+bool is_request(const Json& message) {
+  if (!message.is_object()) return false;
+  const auto version = message.find("jsonrpc");
+  const auto method = message.find("method");
+  const auto params = message.find("params");
+  return version != message.end() && *version == "2.0" && method != message.end() &&
+         method->is_string() && (params == message.end() || params->is_object());
+}
+
+}  // namespace
+
+const std::vector<std::string>& ToolCall::all(const std::string& name) const {
+  static const std::vector<std::string> kNone;
+  const auto found = values.find(name);
+  return found == values.end() ? kNone : found->second;
+}
+
+std::string ToolCall::one(const std::string& name) const {
+  const auto& given = all(name);
+  return given.empty() ? "" : given.front();
+}
+
+std::string answer_message(const McpServer& server, const std::string& line) {
+  if (line.size() > kMostMessage || nested_too_deep(line)) {
+    return rpc_error(nullptr, kParseError, "the message is too large");
+  }
+  const Json message = Json::parse(line, nullptr, false);
+  if (message.is_discarded()) return rpc_error(nullptr, kParseError, "the line is no JSON");
+  if (!is_request(message)) {
+    return rpc_error(nullptr, kInvalidRequest, "not one request of JSON-RPC 2.0");
+  }
+  const auto id = message.find("id");
+  if (id == message.end()) return "";  // a notification
+  if (!id->is_string() && !id->is_number_integer()) {
+    return rpc_error(nullptr, kInvalidRequest, "id is neither text nor a whole number");
+  }
+  const auto given = message.find("params");
+  const Json params = given == message.end() ? Json::object() : *given;
+  const auto& method = message["method"].get_ref<const std::string&>();
+  if (method == "initialize") return rpc_result(*id, initialized(server, params));
+  if (method == "ping") return rpc_result(*id, Json::object());
+  if (method == "tools/call") return call_tool(server, *id, params);
+  if (method != "tools/list") return rpc_error(*id, kMethodNotFound, "there is no such method");
+  Json tools = Json::array();
+  for (const AgentTool& tool : server.tools) tools.push_back(tool_json(tool));
+  return rpc_result(*id, {{"tools", tools}});
+}
+
+}  // namespace assay

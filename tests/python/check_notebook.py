@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""examples/report.ipynb, executed: its page has the verdict and the tables that the program gives.
+
+    check_notebook.py --assay build/release/assay
+
+Exits with 77 (skipped) without jupyter-nbconvert and pandas.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOTEBOOK = ROOT / "examples/report.ipynb"
+PYTHON = "/usr/bin/python3"  # whose packages are the distribution's
+WANTED = [
+    "Host-bound: for 83.9 % of 7.61 ms",  # the card
+    "Take the host off the path: CUDA graphs",
+    "aten::addmm",  # the table of operators
+    "1.76 ms",  # the what-if
+    "<pre>True</pre>",  # the gate
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", required=True)
+    assay = str(pathlib.Path(parser.parse_args().assay).resolve())
+    have = subprocess.run([PYTHON, "-c", "import nbconvert, ipykernel, pandas"], capture_output=True, check=False)
+    if have.returncode != 0:
+        print("jupyter-nbconvert, python3-ipykernel or python3-pandas is not here")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [PYTHON, "-m", "nbconvert", "--to", "html", "--execute", "--output-dir", folder, str(NOTEBOOK)],
+            env={**os.environ, "ASSAY": assay, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1",
+                 "HOME": folder, "PATH": "/usr/bin:/bin"},
+            cwd=ROOT / "examples", capture_output=True, text=True, check=False, timeout=300,
+        )  # fmt: skip
+        if done.returncode != 0:
+            print(done.stderr[-3000:], file=sys.stderr)
+            return 1
+        page = pathlib.Path(folder, "report.html").read_text(encoding="utf-8")
+    # Only what the cells gave, not what is written in them.
+    given = " ".join(re.findall(r'jp-OutputArea-output.*?(?=<div class="jp-Cell|\Z)', page, re.S))
+    missing = [words for words in WANTED if words not in given and words.replace("&", "&amp;") not in given]
+    for words in missing:
+        print(f"the page lacks: {words}", file=sys.stderr)
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,567 @@
+#!/usr/bin/env python3
+"""`import assay`: what it says is what the program says, tables are those of the CSV export cell for cell,
+consumers of Arrow read them, errors are the program's sentences, nothing outside the standard library is loaded.
+
+    check_python.py --assay build/release/assay
+
+NumPy, pandas and DuckDB's library are used where they are; the run says which are missing.
+"""
+
+import argparse
+import array
+import csv
+import ctypes
+import gc
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import types
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SYSTEM = "/usr/bin/python3"
+TRACE = str(ROOT / "examples/h100_vit_inference.json.gz")
+ASSAY = ""
+
+
+def has(module):
+    return importlib.util.find_spec(module) is not None
+
+
+def run(*words):
+    return subprocess.run([ASSAY, *words], capture_output=True, text=True, check=False)
+
+
+def write_table(path, name, rows, columns, rank=0):
+    """A file of docs/formats/columns.md, by this test's own hand: columns are (name, cells), None is missing."""
+    body = bytearray(b"ASSAYC1\0")
+
+    def put(data):
+        body.extend(bytes(-len(body) % 64))
+        body.extend(data)
+        return [len(body) - len(data), len(data)]
+
+    told = []
+    for column, kind, cells in columns:
+        there = [cell is not None for cell in cells]
+        if kind == "text":
+            words = sorted({cell for cell in cells if cell is not None})
+            places = [put(array.array("i", [words.index(c) if c is not None else 0 for c in cells]).tobytes())]
+            encoded = [word.encode() for word in words]
+            ends = [0]
+            for word in encoded:
+                ends.append(ends[-1] + len(word))
+            places += [put(array.array("q", ends).tobytes()), put(b"".join(encoded))]
+        elif kind == "bool":
+            places = [put(bits([bool(cell) for cell in cells]))]
+        else:
+            code = {"int64": "q", "uint64": "Q", "float64": "d"}[kind]
+            places = [put(array.array(code, [cell or 0 for cell in cells]).tobytes())]
+        said = {"name": column, "type": kind, "unit": "", "meaning": "", "buffers": places}
+        if not all(there):
+            said |= {"valid": put(bits(there)), "nulls": there.count(False)}
+        told.append(said)
+    footer = {"version": 1, "name": name, "meaning": "", "rank": rank, "rows": rows, "columns": told}
+    text = json.dumps(footer).encode()
+    body += text + len(text).to_bytes(8, "little") + b"ASSAYC1\0"
+    pathlib.Path(path).write_bytes(body)
+
+
+def bits(truths):
+    packed = bytearray((len(truths) + 7) // 8)
+    for i, truth in enumerate(truths):
+        packed[i // 8] |= truth << (i % 8)
+    return bytes(packed)
+
+
+class Duck:
+    """DuckDB's library as a consumer of Arrow that shares no line with ours."""
+
+    def __init__(self):
+        folder = os.environ.get("DUCKDB_ROOT") or str(pathlib.Path(ASSAY).resolve().parents[1] / "lib")
+        self.lib = ctypes.CDLL(os.path.join(folder, "libduckdb.so"))
+        self.lib.duckdb_value_varchar.restype = ctypes.c_void_p
+        self.database, self.connection = ctypes.c_void_p(), ctypes.c_void_p()
+        assert self.lib.duckdb_open(None, ctypes.byref(self.database)) == 0
+        assert self.lib.duckdb_connect(self.database, ctypes.byref(self.connection)) == 0
+
+    def ask(self, stream, statement):
+        """The first row of a statement over the table `t`. duckdb_arrow_scan gives the whole table where some
+        columns are asked for, so it is copied first; it releases nothing, and leaves the stream to us."""
+        assert self.lib.duckdb_arrow_scan(self.connection, b"seen", ctypes.pointer(stream)) == 0
+        assert self.lib.duckdb_query(self.connection, b"create table t as select * from seen", None) == 0
+        stream.release(ctypes.byref(stream))
+        result = (ctypes.c_char * 256)()
+        assert self.lib.duckdb_query(self.connection, statement.encode(), result) == 0, statement
+        self.lib.duckdb_column_count.restype = ctypes.c_uint64
+        row = []
+        for column in range(self.lib.duckdb_column_count(result)):
+            at = self.lib.duckdb_value_varchar(result, ctypes.c_uint64(column), ctypes.c_uint64(0))
+            row.append(ctypes.string_at(at).decode() if at else None)
+        self.lib.duckdb_destroy_result(result)
+        assert self.lib.duckdb_query(self.connection, b"drop view seen; drop table t", None) == 0
+        return row
+
+
+def duck():
+    try:
+        return Duck()
+    except OSError:
+        return None
+
+
+class Answers(unittest.TestCase):
+    def test_a_report_is_the_programs(self):
+        said = json.loads(run("report", "--format", "json", TRACE).stdout)
+        report = assay.report(TRACE)
+        self.assertEqual(dict(report), said)
+        self.assertEqual(report.verdict, " ".join(said["answer"]["verdict"]))
+        self.assertEqual(report.cause, "host")
+        self.assertEqual([one["key"] for one in report.causes][:2], ["dispatch", "python"])
+        self.assertEqual([one["gain_ns"] for one in report.levers], [one["gain_ns"] for one in said["levers"]])
+        self.assertEqual(repr(report), report.verdict)
+
+    def test_a_path_a_folder_and_a_list(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder) / "a trace's $(name).json.gz"
+            other.write_bytes(pathlib.Path(TRACE).read_bytes())
+            verdict = assay.report(TRACE).verdict
+            self.assertEqual(assay.report(other).verdict, verdict)
+            self.assertEqual(assay.report(folder).verdict, verdict)
+            self.assertEqual(len(assay.report([TRACE, other])["inputs"]), 2)
+
+    def test_options_are_keywords(self):
+        few = assay.report(TRACE, top=3, allow_truncated=True, kernels=None)
+        self.assertEqual(len(few["launch"]["top_kernels"]), 3)
+        with self.assertRaises(TypeError):
+            assay.report(TRACE, format="csv")
+
+    def test_what_torch_recorded(self):
+        class Stopped:
+            def export_chrome_trace(self, path):
+                import gzip
+
+                pathlib.Path(path).write_bytes(gzip.decompress(pathlib.Path(TRACE).read_bytes()))
+
+        report = assay.report(Stopped())
+        self.assertEqual(report.cause, "host")
+        self.assertEqual(len(report.tables["kernels"]), 154)
+        folder = report._inputs.folder()
+        self.assertTrue(os.path.exists(folder))
+        del report
+        gc.collect()
+        self.assertFalse(os.path.exists(folder), "what was written for it goes with it")
+
+    def test_a_diff_passes_or_is_crossed(self):
+        same = assay.diff(TRACE, TRACE, fail_on="kernels>+0")
+        self.assertTrue(same.passed)
+        self.assertEqual([gate["outcome"] for gate in same.gates], ["passed"])
+        # 154 kernels are more than 100: seen without noise.
+        crossed = assay.diff(TRACE, TRACE, fail_on=["kernels>100"], fail_on_any=True)
+        self.assertFalse(crossed.passed)
+
+    def test_what_if(self):
+        answer = assay.whatif(TRACE, "faster_cpu=1.3")
+        said = json.loads(run("whatif", "--format", "json", "--edit", "faster_cpu=1.3", TRACE).stdout)
+        self.assertEqual(answer.levers, said["whatif"]["levers"])
+        self.assertEqual(answer.joint["gain_ns"], said["whatif"]["joint"]["gain_ns"])
+        self.assertIn("1.76 ms", answer._repr_html_())
+
+    def test_explain_and_version(self):
+        self.assertTrue(assay.explain("dispatch").startswith("dispatch\n"))
+        self.assertIn("dispatch", assay.explain())
+        self.assertEqual("assay " + assay.version(), run("--version").stdout.split(" (")[0].strip())
+
+    def test_errors_are_the_programs_sentences(self):
+        with self.assertRaises(assay.AssayError) as caught:
+            assay.report("no/such/trace.json")
+        self.assertEqual("assay: " + str(caught.exception) + "\n", run("report", "no/such/trace.json").stderr)
+        self.assertEqual(caught.exception.code, 2)
+        with self.assertRaises(assay.AssayError) as caught:
+            assay.report("--version")
+        self.assertIn("--version", str(caught.exception), "a path is no option")
+        with self.assertRaises(assay.AssayError) as caught:
+            assay.diff(TRACE, TRACE, fail_on="nonsense>+1%")
+        self.assertIn("nonsense", str(caught.exception))
+        with self.assertRaises(assay.AssayError) as caught:
+            assay.explain("dispach")
+        self.assertIn("did you mean 'dispatch'", str(caught.exception))
+        with self.assertRaises(TypeError):
+            assay.report(3)
+
+    def test_lost_data_with_strict_is_3(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cut = pathlib.Path(folder) / "cut.json"
+            import gzip
+
+            cut.write_bytes(gzip.decompress(pathlib.Path(TRACE).read_bytes())[:2_000_000])
+            with self.assertRaises(assay.AssayError) as caught:
+                assay.report(cut, allow_truncated=True, strict=True)
+            self.assertEqual(caught.exception.code, 3)
+
+    def test_another_schema_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = pathlib.Path(folder) / "assay"
+            fake.write_text('#!/bin/sh\necho \'{"schema_version": 99}\'\n')
+            fake.chmod(0o755)
+            os.environ["ASSAY"] = str(fake)
+            try:
+                with self.assertRaisesRegex(assay.AssayError, "schema 99"):
+                    assay.report(TRACE)
+            finally:
+                os.environ["ASSAY"] = ASSAY
+
+    def test_a_program_that_a_signal_ends(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = pathlib.Path(folder) / "assay"
+            fake.write_text("#!/bin/sh\nkill -SEGV $$\n")
+            fake.chmod(0o755)
+            os.environ["ASSAY"] = str(fake)
+            try:
+                with self.assertRaises(assay.AssayError) as caught:
+                    assay.report(TRACE)
+                self.assertEqual(caught.exception.code, 128 + 11)
+            finally:
+                os.environ["ASSAY"] = ASSAY
+
+    def test_hostile_names_stay_text(self):
+        evil = "</script><img src=x onerror=alert(1)>"
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder) / "<b>x.json"
+            events = [
+                {"ph": "X", "cat": "cpu_op", "name": evil, "pid": 1, "tid": 1, "ts": 1, "dur": 90},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 5, "dur": 9,
+                 "args": {"correlation": 1}},
+                {"ph": "X", "cat": "kernel", "name": evil, "pid": 0, "tid": 7, "ts": 30, "dur": 50,
+                 "args": {"correlation": 1, "device": 0, "stream": 7}},
+            ]  # fmt: skip
+            place.write_text(json.dumps({"traceEvents": events}))
+            report = assay.report(place)
+            card = report._repr_html_() + report.tables["kernels"]._repr_html_()
+            self.assertEqual(report.tables["kernels"]["name"][0], evil)
+            self.assertIn("&lt;/script&gt;", card)
+            self.assertNotIn("<img", card)
+            self.assertNotIn("<b>x", card)
+            self.assertLess(len(report._repr_html_()), 4096)
+
+    def test_save(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "r.html"
+            assay.report(TRACE).save(page)
+            self.assertIn("<html", page.read_text()[:200])
+
+    def test_sql(self):
+        try:
+            rows = assay.sql(TRACE, "select count(*) as n, sum(dur_ns) as ns from kernels")
+        except assay.AssayError as error:
+            self.assertIn("DuckDB", str(error))
+            self.skipTest("DuckDB is not here")
+        self.assertEqual(rows, [{"n": 154, "ns": 1220926}])
+        with self.assertRaisesRegex(assay.AssayError, "nothere"):
+            assay.sql(TRACE, "select * from nothere")
+
+
+class OneTable(unittest.TestCase):
+    def test_every_table_equals_the_csv_export(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(run("export", "--format", "csv", "-o", folder + "/csv", TRACE).returncode, 0)
+            files = sorted(pathlib.Path(folder, "csv/rank=0").glob("*.csv"))
+            tables = assay.tables(TRACE)
+            self.assertEqual(sorted(tables), [file.stem for file in files])
+            self.assertGreater(len(files), 50)
+            for file in files:
+                self.same_cells(file, tables[file.stem])
+
+    def same_cells(self, file, table):
+        csv.field_size_limit(1 << 24)
+        with open(file, newline="", encoding="utf-8") as text:
+            rows = list(csv.reader(text))
+        self.assertEqual(rows[0], table.columns, file.name)
+        self.assertEqual(len(rows) - 1, len(table), file.name)
+        for at, name in enumerate(table.columns):
+            kind = table[name].type
+            for written, cell in zip((row[at] for row in rows[1:]), table[name]):
+                if cell is None:
+                    self.assertEqual(written, "")
+                elif kind == "bool":
+                    self.assertEqual(written, str(cell).lower())
+                elif kind == "float64":
+                    self.assertEqual(float(written), cell)
+                else:
+                    self.assertEqual(written, str(cell), f"{file.name} {name}")
+
+    def test_several_inputs_are_one_table_with_their_rank(self):
+        one, two = assay.tables(TRACE)["kernels"], assay.tables([TRACE, TRACE])["kernels"]
+        self.assertEqual(len(two), 2 * len(one))
+        self.assertEqual(two.columns, ["rank", *one.columns])
+        self.assertEqual(two["rank"].tolist(), [0] * 154 + [1] * 154)
+        self.assertEqual(two["dur_ns"].tolist(), one["dur_ns"].tolist() * 2)
+
+    def test_names_are_helped_with(self):
+        tables = assay.tables(TRACE)
+        with self.assertRaisesRegex(KeyError, "kernels"):
+            tables["kernel"]
+        with self.assertRaisesRegex(KeyError, "dur_ns"):
+            tables["kernels"]["dur"]
+
+    def test_damaged_files_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t.columns"
+            write_table(path, "t", 2, [("n", "int64", [1, 2])])
+            whole = path.read_bytes()
+            self.assertEqual(assay.Table(path)["n"].tolist(), [1, 2])
+            for size in range(len(whole)):
+                path.write_bytes(whole[:size])
+                with self.assertRaises(ValueError):
+                    assay.Table(path)
+            path.write_bytes(whole.replace(b"[64, 16]", b"[64, 99]".ljust(8)))
+            with self.assertRaises(ValueError):
+                assay.Table(path)["n"].tolist()
+
+    def test_random_tables(self):
+        numbers = random.Random(1)
+        consumer = duck()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.columns")
+            for _ in range(500):
+                rows = numbers.choice([0, 1, 7, 8, 9, 40])
+                gaps = numbers.choice([0, 0.2, 1])
+
+                def cells(make):
+                    return [None if numbers.random() < gaps else make() for _ in range(rows)]
+
+                columns = [
+                    ("i", "int64", cells(lambda: numbers.randint(-(2**63), 2**63 - 1))),
+                    ("u", "uint64", cells(lambda: numbers.randint(0, 2**64 - 1))),
+                    ("r", "float64", cells(lambda: numbers.choice([0.0, -1.5, 1e300]))),
+                    ("b", "bool", cells(lambda: numbers.random() < 0.5)),
+                    ("s", "text", cells(lambda: numbers.choice(["", "a", "größe", "\0", "x" * 300]))),
+                ]
+                write_table(path, "t", rows, columns)
+                table = assay.Table(path)
+                for name, _, expected in columns:
+                    self.assertEqual(table[name].tolist(), expected)
+                if has("numpy"):
+                    self.numpy_agrees(table, columns)
+                if consumer:
+                    self.duck_agrees(consumer, table, columns)
+
+    def numpy_agrees(self, table, columns):
+        for name, _, expected in columns:
+            values, missing = table[name].to_numpy(), table[name].mask()
+            self.assertEqual([None if gone else v for v, gone in zip(values.tolist(), missing.tolist())], expected)
+            if has("pandas"):
+                import pandas
+
+                series = table[name].to_pandas()
+                self.assertEqual([None if pandas.isna(v) else v for v in series.tolist()], expected)
+
+    def duck_agrees(self, consumer, table, columns):
+        from assay import _arrow
+
+        said = consumer.ask(
+            _arrow.stream(table),
+            "select count(*), count(i), sum(i::hugeint), sum(u::hugeint), count(r), sum(b::int), count(s), "
+            "string_agg(replace(s, chr(0), '0'), '|') from t",
+        )
+        here = {name: [cell for cell in cells if cell is not None] for name, _, cells in columns}
+
+        def total(values):
+            return str(sum(values)) if values else None
+
+        texts = "|".join(text.replace("\0", "0") for text in here["s"]) if here["s"] else None
+        expected = [
+            str(len(table)), str(len(here["i"])), total(here["i"]), total(here["u"]), str(len(here["r"])),
+            total(here["b"]), str(len(here["s"])), texts,
+        ]  # fmt: skip
+        self.assertEqual(said, expected)
+
+    def test_a_million_rows_open_in_ten_milliseconds(self):
+        count = 1_000_000
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.columns")
+            write_table(path, "t", count, [("n", "int64", range(count))])
+            best = min(timed(lambda: assay.Table(path)["n"].values[count - 1]) for _ in range(5))
+            print(f"a million rows: open and look, {best * 1e3:.2f} ms", file=sys.stderr)
+            self.assertLess(best, 0.010)
+            table = assay.Table(path)
+            self.assertEqual(table["n"].values[999_999], 999_999)
+            if has("numpy"):
+                import numpy
+
+                self.assertFalse(numpy.asarray(table["n"]).flags.owndata, "seen in place")
+            consumer = duck()
+            if consumer:
+                from assay import _arrow
+
+                said = consumer.ask(_arrow.stream(table), "select count(*), sum(n), max(n) from t")
+                self.assertEqual(said, ["1000000", "499999500000", "999999"])
+
+    def test_nothing_is_held_after_use(self):
+        from assay import _arrow
+
+        table = assay.tables(TRACE)["kernels"]
+        _arrow._held.clear()  # what DuckDB has not released
+        for _ in range(3):
+            capsule = table.__arrow_c_stream__()
+            del capsule  # nobody took it
+        gc.collect()
+        self.assertEqual((len(_arrow._held), len(_arrow._streams)), (0, 0))
+        stream = _arrow.stream(table)
+        schema, rows, end = _arrow.ArrowSchema(), _arrow.ArrowArray(), _arrow.ArrowArray()
+        # Consumers hand in memory as it is.
+        for struct in (schema, rows):
+            ctypes.memset(ctypes.byref(struct), 0xA5, ctypes.sizeof(struct))
+        self.assertEqual(stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)), 0)
+        self.assertEqual(stream.get_next(ctypes.byref(stream), ctypes.byref(rows)), 0)
+        self.assertEqual(stream.get_next(ctypes.byref(stream), ctypes.byref(end)), 0)
+        self.assertFalse(end.release, "the end of the stream")
+        stream.release(ctypes.byref(stream))
+        names = [ctypes.string_at(schema.children[i].contents.name).decode() for i in range(schema.n_children)]
+        self.assertEqual(names, table.columns)
+        # One column is taken for itself, and outlives the rest.
+        at = names.index("dur_ns")
+        column = _arrow.ArrowArray()
+        ctypes.memmove(ctypes.byref(column), rows.children[at], ctypes.sizeof(column))
+        rows.children[at].contents.release = type(column.release)()
+        rows.release(ctypes.byref(rows))
+        schema.release(ctypes.byref(schema))
+        expected = table["dur_ns"].tolist()
+        del table
+        gc.collect()
+        values = ctypes.cast(column.buffers[1], ctypes.POINTER(ctypes.c_int64))
+        self.assertEqual([values[i] for i in range(column.length)], expected)
+        self.assertEqual(len(_arrow._held), 1)
+        column.release(ctypes.byref(column))
+        self.assertEqual(len(_arrow._held), 0)
+
+    def test_pandas(self):
+        if not has("pandas"):
+            self.skipTest("pandas is not here")
+        frame = assay.tables(TRACE)["kernels"].to_pandas()
+        self.assertEqual(frame["dur_ns"].sum(), 1220926)
+        self.assertEqual(frame.attrs["units"]["dur_ns"], "ns")
+        self.assertEqual(frame.groupby("name", observed=True)["dur_ns"].sum().sum(), 1220926)
+        top = assay.report(TRACE).to_frame("launch.top_kernels")
+        self.assertIn("short_name", top.columns)
+
+
+def timed(action):
+    before = time.perf_counter()
+    action()
+    return time.perf_counter() - before
+
+
+class FakeTorch:
+    """torch.profiler's way of calling back: a schedule of steps, a trace at its end."""
+
+    def __init__(self):
+        self.profiler = types.ModuleType("torch.profiler")
+        self.profiler.supported_activities = lambda: {"cpu"}
+        self.profiler.schedule = lambda **steps: steps
+        self.profiler.profile = FakeProfiler
+        self.module = types.ModuleType("torch")
+        self.module.profiler = self.profiler
+
+    def __enter__(self):
+        sys.modules["torch"], sys.modules["torch.profiler"] = self.module, self.profiler
+
+    def __exit__(self, *_):
+        del sys.modules["torch"], sys.modules["torch.profiler"]
+
+
+class FakeProfiler:
+    def __init__(self, on_trace_ready, schedule=None, **settings):
+        self.ready, self.schedule, self.settings, self.at, self.told = on_trace_ready, schedule, settings, 0, False
+
+    def __enter__(self):
+        return self
+
+    def step(self):
+        self.at += 1
+        if self.schedule and self.at == self.schedule["warmup"] + self.schedule["active"]:
+            self.tell()
+
+    def tell(self):
+        if not self.told:
+            self.told = True
+            self.ready(self)
+
+    def __exit__(self, *_):
+        if not self.schedule or self.at > self.schedule["warmup"]:
+            self.tell()
+
+    def export_chrome_trace(self, path):
+        import gzip
+
+        pathlib.Path(path).write_bytes(gzip.decompress(pathlib.Path(TRACE).read_bytes()))
+
+
+class Recording(unittest.TestCase):
+    def test_steps_are_recorded_and_answered_for(self):
+        with FakeTorch():
+            with assay.profile(steps=3) as p:
+                for step in range(9):
+                    p.step()
+                    self.assertEqual(p.done, step >= 4, "two warm up, three are recorded")
+            self.assertEqual(p.report.cause, "host")
+            self.assertEqual(p._profiler.settings["record_shapes"], True)
+
+    def test_too_few_steps_are_said(self):
+        with FakeTorch():
+            with assay.profile(steps=3) as p:
+                p.step()
+            with self.assertRaisesRegex(assay.AssayError, "called 1 times"):
+                _ = p.report
+
+    def test_a_whole_body_and_a_place_for_it(self):
+        with FakeTorch(), tempfile.TemporaryDirectory() as folder:
+            with assay.profile(steps=None, trace=folder + "/kept.json") as p:
+                pass
+            self.assertEqual(p.trace, folder + "/kept.json")
+            self.assertEqual(assay.report(p).cause, "host")
+            self.assertTrue(os.path.exists(p.trace))
+
+
+class Cost(unittest.TestCase):
+    def test_only_the_standard_library_is_loaded(self):
+        script = (
+            "import sys; before = set(sys.modules); import assay; r = assay.report(sys.argv[1]);"
+            "r.tables['kernels']['dur_ns'].tolist(); r._repr_html_();"
+            "print(*{m.split('.')[0] for m in set(sys.modules) - before} - sys.stdlib_module_names)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, TRACE], env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        self.assertEqual(done.stdout.split(), ["assay"])
+
+
+def main():
+    global ASSAY, assay  # noqa: PLW0603
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", required=True)
+    parser.add_argument("--module", default=str(ROOT / "python"), help="the folder that holds the module")
+    given, rest = parser.parse_known_args()
+    if not has("pandas") and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM) and os.path.exists(SYSTEM):
+        os.execv(SYSTEM, [SYSTEM, *sys.argv])  # packages of the distribution are that one's
+    ASSAY = str(pathlib.Path(given.assay).resolve())
+    os.environ["ASSAY"] = ASSAY
+    sys.path.insert(0, given.module)
+    sys.dont_write_bytecode = True
+    import assay
+
+    missing = [name for name in ("numpy", "pandas") if not has(name)] + ([] if duck() else ["DuckDB's library"])
+    if missing:
+        print("not here, and not tried: " + ", ".join(missing), file=sys.stderr)
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Made-up runs whose truth is known: what holds the GPU up, and what the answer must and must not say of it.
+
+A program is a clock that moves on: operators launch kernels on streams that work one after the other, waits end behind
+them, and whatever else the host does takes its time. Names are such that no table of the tool has them."""
+
+import argparse
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+GEMM, ADD = "ampere_sgemm_128x64_nn", "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>"
+
+
+class Program:
+    """Times in microseconds."""
+
+    def __init__(self, ops=True, hip=False):
+        self.now = 1000.0
+        self.rows = []
+        self.free = {}
+        self.calls = 0
+        self.ops = ops
+        self.hip = hip
+
+    def row(self, category, name, begin, duration, process=100, thread=100, **args):
+        self.rows.append({"ph": "X", "cat": category, "name": name, "pid": process, "tid": thread, "ts": round(begin, 3),
+                          "dur": round(duration, 3), "args": args})
+
+    def call(self, name, duration, **args):
+        self.calls += 1
+        self.row("cuda_runtime", name, self.now, duration, correlation=self.calls, **args)
+        self.now += duration
+
+    def launch(self, kernel=GEMM, duration=200, op="aten::mm", prepares=8, blocks=False, device=0, stream=7,
+               category="kernel", call=None):
+        """An operator that prepares for a while, launches, and goes on at once, or when the kernel has ended."""
+        begin = self.now
+        self.now += prepares
+        starts = max(self.now + 7, self.free.get(stream, 0) + 1.5)
+        self.free[stream] = starts + duration
+        name = call or ("hipLaunchKernel" if self.hip else "cudaLaunchKernel")
+        self.call(name, starts + duration + 10 - self.now if blocks else 5)
+        self.row(category, kernel, starts, duration, device, stream, correlation=self.calls, stream=stream, device=device)
+        self.now += 2
+        if self.ops:
+            self.row("cpu_op", op, begin, self.now - begin)
+
+    def layers(self, count=40, **launch):
+        for layer in range(count):
+            self.launch(GEMM if layer % 2 else ADD, op="aten::mm" if layer % 2 else "aten::add", **launch)
+
+    def wait(self, name="cudaStreamSynchronize"):
+        self.call(name, max(3, max(self.free.values(), default=0) + 4 - self.now))
+
+    def does(self, category, name, duration):
+        """The host does one thing; no name: nothing of it is recorded."""
+        if name:
+            self.row(category, name, self.now, duration)
+        self.now += duration
+
+    def steps(self, step, count=8):
+        for number in range(count):
+            begin = self.now
+            step(number)
+            self.row("user_annotation", f"ProfilerStep#{number}", begin, self.now - begin)
+        self.wait("hipDeviceSynchronize" if self.hip else "cudaDeviceSynchronize")
+        return self
+
+    def trace(self):
+        name = "AMD Instinct MI300X" if self.hip else "NVIDIA H100"
+        return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": name}], "traceEvents": self.rows}
+
+
+# ---- scenes ----------------------------------------------------------------------------------------------------------
+
+def one_thing(category, name, waits=True, **program):
+    """Each step ends with a wait, and then the host does one thing for 8 ms."""
+    def make():
+        run = Program(**program)
+
+        def step(_):
+            run.layers(duration=60)
+            if waits:
+                run.wait()
+            run.does(category, name, 8000)
+        return run.steps(step)
+    return make
+
+
+def once():
+    run = Program()
+
+    def step(number):
+        run.layers()
+        run.wait()
+        if number == 4:
+            run.does("python_function", "store/snapshot.py(10): write_state", 60_000)
+    return run.steps(step)
+
+
+def stalls():
+    """One operator in fifty takes 10 ms, whichever it is."""
+    run = Program()
+    chance = random.Random(1)
+
+    def step(_):
+        for _ in range(100):
+            run.launch(duration=50, prepares=10_000 if chance.random() < 0.02 else 10)
+    return run.steps(step)
+
+
+def blocking(hip):
+    def make():
+        run = Program(hip=hip)
+        return run.steps(lambda _: run.layers(duration=60, prepares=40, blocks=True))
+    return make
+
+
+def waits_often(name):
+    run = Program()
+
+    def step(_):
+        for _ in range(40):
+            run.launch(duration=60)
+            run.wait(name)
+            run.does("", "", 40)
+    return lambda: run.steps(step)
+
+
+def copies(name):
+    """Copies whose call returns when the bytes have moved."""
+    run = Program()
+
+    def step(_):
+        run.launch(name, 5000, "aten::copy_", blocks=True, category="gpu_memcpy", call="cudaMemcpyAsync")
+        run.layers(4, duration=20)
+    return lambda: run.steps(step)
+
+
+def plain(prepares, duration, **more):
+    run = Program(**more)
+    return lambda: run.steps(lambda _: run.layers(prepares=prepares, duration=duration))
+
+
+def second_gpu():
+    run = Program()
+
+    def step(number):
+        run.layers(duration=200)
+        if number < 2:
+            run.launch(device=1, stream=27, duration=10)
+    return run.steps(step)
+
+
+def early():
+    """A GPU clock that goes 3 ms early."""
+    run = plain(8, 200)()
+    for row in run.rows:
+        if row["cat"] == "kernel":
+            row["ts"] -= 3000
+    return run
+
+
+def job(delays_us, collective="ncclDevKernel_AllReduce_Sum_bf16_RING_LL", ranks=8, count=20):
+    """Ranks that meet in an all-reduce at the end of each step; delays_us(rank, step) of a host before it."""
+    programs = [Program() for _ in range(ranks)]
+    for step in range(count):
+        begins = []
+        for rank, run in enumerate(programs):
+            begins.append(run.now)
+            run.layers(20, duration=100)
+            run.does("", "", delays_us(rank, step))
+        ends = max(max(run.now + 12, run.free[7] + 1.5) for run in programs) + 500
+        for rank, run in enumerate(programs):
+            starts = max(run.now + 12, run.free[7] + 1.5)
+            run.call("cudaLaunchKernelExC", 6)
+            run.row("kernel", collective, starts, ends - starts, 0, 7, correlation=run.calls, stream=7, device=0,
+                    **{"Collective name": "allreduce", "Process Group Name": "0", "In msg nelems": 1000000,
+                       "Group size": ranks})
+            run.free[7] = ends
+            run.wait("cudaDeviceSynchronize")
+            run.row("user_annotation", f"ProfilerStep#{step}", begins[rank], run.now - begins[rank])
+    traces = [run.trace() for run in programs]
+    for rank, trace in enumerate(traces):
+        trace["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": ranks}
+    return traces
+
+
+def struck_at_random():
+    chance = random.Random(4)
+    struck = [chance.randrange(8) for _ in range(20)]
+    return job(lambda rank, step: 3000 if struck[step] == rank else 0)
+
+
+GRAPHS = r"CUDA graph|HIP graph|reduce-overhead"
+# name: (program, cause, what the answer says, what it does not say)
+SCENES = {
+    "operator on the host": (one_thing("cpu_op", "acme::CpuStep"), "host", r"acme::CpuStep runs on the host, [78] × 8\.0",
+                             GRAPHS + "|Sync-bound"),
+    "label": (one_thing("user_annotation", "acme_exchange"), "host", r"acme_exchange runs on the host", GRAPHS),
+    "label without operators": (one_thing("user_annotation", "acme_exchange", ops=False), "host", "acme_exchange", GRAPHS),
+    "frame": (one_thing("python_function", "acme/env.py(7): step"), "host", r"acme/env.py\(7\): step runs", GRAPHS),
+    "nothing recorded": (one_thing("", ""), "host", r"does what is not recorded, [78] × 8\.0.*Find out what",
+                         GRAPHS + "|CPU core"),
+    "nothing recorded, no wait": (one_thing("", "", waits=False), "host", "does what is not recorded", GRAPHS),
+    "nothing recorded, HIP": (one_thing("", "", hip=True, ops=False), "host", "does what is not recorded", GRAPHS),
+    "once": (once, "host", r"write_state runs on the host, 1 × 60\.0", GRAPHS + "|Sync-bound"),
+    "stalls": (stalls, "host", r"in pauses of the host, \d+ × ", GRAPHS + "|runs on the host|CPU core"),
+    "blocking launches": (blocking(False), "sync", r"block until their kernels end.*unset CUDA_LAUNCH_BLOCKING", "first cuda"),
+    "blocking launches, HIP": (blocking(True), "sync", r"unset HIP_LAUNCH_BLOCKING", "CUDA"),
+    "waits": (waits_often("cudaStreamSynchronize"), "sync", "Do not wait", "not recorded prepares"),
+    "waits of no known name": (waits_often("acmeQueueDrain"), "sync", "Do not wait", "Host-bound"),
+    "copies from pageable memory": (copies("Memcpy HtoD (Pageable -> Device)"), "copy", r"9\d\.\d % at most Copy less.*pinned",
+                                    "Do not wait"),
+    "copies to pageable memory": (copies("Memcpy DtoH (Device -> Pageable)"), "copy", r"9\d\.\d % at most Copy less",
+                                  "Do not wait|DataLoader"),
+    "copies of pinned memory": (copies("Memcpy HtoD (Pinned -> Device)"), "copy", "Copy less", "pin_memory|from pinned"),
+    "busy GPU": (plain(5, 400), "gpu", "GPU-bound", "Host-bound"),
+    "small kernels": (plain(20, 3), "host", "PyTorch's dispatcher.*CUDA graph", "pauses|not recorded"),
+    "small kernels, HIP": (plain(20, 3, hip=True), "host", "HIP graph", "CUDA|pauses"),
+    "a second GPU for a while": (second_gpu, "gpu", "in which 2 GPUs had work, summed", r" ms on 2 GPUs"),
+    "a late rank": (lambda: job(lambda rank, _: 3000 * (rank == 5)), "collective_wait", "^Rank 5 is late", "trust low"),
+    "a late rank, unknown collective": (lambda: job(lambda rank, _: 3000 * (rank == 5), "mixCCL_ring_k1"),
+                                        "collective_wait", "^Rank 5 is late", "trust low"),
+    "two late ranks": (lambda: job(lambda rank, _: 3000 * (rank in (2, 5))), "collective_wait", "^Ranks 2 and 5 are late",
+                       "trust low"),
+    "ranks struck at random": (struck_at_random, "collective_wait", "^No rank is later than the others, but their hosts pause",
+                               "is late:|are late"),
+    "clocks that differ": (early, None, r"trust low: the clocks of host and GPU are off by [23]\.", "trust high"),
+}
+
+
+def check(assay, name, folder):
+    """What is wrong about the answer to a scene."""
+    make, cause, says, says_not = SCENES[name]
+    made = make()
+    file = folder / name.replace(" ", "_")
+    file.mkdir()
+    for rank, trace in enumerate(made if isinstance(made, list) else [made.trace()]):
+        (file / f"rank{rank}.json").write_text(json.dumps(trace))
+    screen = subprocess.run([assay, file, "--width", "200"], capture_output=True, text=True, check=True, timeout=60).stdout
+    report = json.loads(subprocess.run([assay, file, "--format", "json"], capture_output=True, text=True, check=True,
+                                       timeout=60).stdout)
+    text = " ".join(screen.split())
+    problems = []
+    if cause is not None and report["cause"] != cause:
+        problems.append(f"the cause is {report['cause']}, not {cause}")
+    if not re.search(says, text):
+        problems.append(f"does not say {says}")
+    if found := re.search(says_not, text):
+        problems.append(f"says {found.group()}")
+    return [f"{name}: {problem}\n{screen}" for problem in problems]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", required=True)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    problems = []
+    names = [name for name in SCENES if arguments.only in name]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            problems += check(arguments.assay, name, pathlib.Path(folder))
+    print("\n".join(problems))
+    print(f"{len(names)} scenes, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

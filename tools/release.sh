@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Everything that a release consists of, from a clean tree into dist/, and proven there; it publishes nothing.
+#
+#   tools/release.sh [--dirty] [FOLDER]            FOLDER: dist
+#
+#   assay-V-linux-ARCH.tar.xz     bin/assay, its recorder, manual page, completions, documents, licences
+#   assay_V_ARCH.deb              the same as a package
+#   assay_gpu-V-…-ARCH.whl        the same with `import assay`
+#   assay-V-linux-ARCH.spdx.json  what is inside of it
+#   SHA256SUMS
+#
+# The program needs glibc 2.34 or newer and nothing else: tools/static_deps.sh builds what it is linked with. Two runs
+# over one commit give the same bytes. --dirty: of a tree with changes, for trying it out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+dirty=0
+dist=dist
+for arg in "$@"; do
+  case $arg in
+    --dirty) dirty=1 ;;
+    -*) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) dist=$arg ;;
+  esac
+done
+version=$(sed -n 's/^project(assay VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+if [ $dirty = 0 ]; then
+  [ -z "$(git status --porcelain)" ] || { echo "the tree has changes: commit them, or --dirty" >&2; exit 1; }
+  grep -q "^## \[$version\]" CHANGELOG.md || { echo "CHANGELOG.md has no heading [$version]" >&2; exit 1; }
+fi
+umask 022
+arch=$(uname -m)
+name=assay-$version-linux-$arch
+build=$PWD/build/release-static
+
+tools/static_deps.sh build/static >/dev/null
+launcher=()
+command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DASSAY_TESTS=OFF \
+  -DASSAY_STATIC="$PWD/build/static" -DASSAY_COMMIT="$(git rev-parse --short=8 HEAD)" "${launcher[@]}" >/dev/null
+cmake --build "$build" --target assay >"$build/build.log" || { tail -n 30 "$build/build.log" >&2; exit 1; }
+
+# From here on; a cache of compilers takes another day or language for another input.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH LC_ALL=C
+mkdir -p "$dist"
+dist=$(cd "$dist" && pwd)
+rm -rf "$build/licenses" "$build/stage"
+python3 tools/make_sbom.py --version "$version" --map "$build/assay.map" --static build/static \
+  --licenses "$build/licenses" "$build/sbom.spdx.json"
+cp "$build/sbom.spdx.json" "$dist/$name.spdx.json"
+
+stage=$build/stage/$name
+cmake --install "$build" --prefix "$stage" >"$build/install.log"
+python3 tools/check_release.py "$stage"
+rm -f "$dist/$name.tar.xz"
+tar -C "$build/stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+  --mode=u+rwX,go+rX,go-w -c "$name" | xz -9e -T1 >"$dist/$name.tar.xz"
+
+rm -f "$build"/*.deb
+(cd "$build" && cpack -G DEB >"$build/cpack.log") || { tail -n 20 "$build/cpack.log" >&2; exit 1; }
+# Packed again as Debian's policy has it; cpack writes the time of day, and scripts for a library that no other
+# program links.
+deb=$(basename "$build"/*.deb)
+rm -rf "$build/deb"
+dpkg-deb --raw-extract "$build/$deb" "$build/deb"
+(
+  cd "$build/deb"
+  rm -f DEBIAN/postinst DEBIAN/postrm DEBIAN/triggers
+  gzip -9n usr/share/man/man1/assay.1
+  printf 'assay (%s) stable; urgency=medium\n\n  * What changed: CHANGELOG.md beside this file.\n\n -- %s  %s\n' "$version" \
+    "$(sed -n 's/^Maintainer: //p' DEBIAN/control)" "$(date -uR -d "@$SOURCE_DATE_EPOCH")" |
+    gzip -9n >usr/share/doc/assay/changelog.gz
+  find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums
+  find . -exec touch --no-dereference -d "@$SOURCE_DATE_EPOCH" {} +
+)
+dpkg-deb --root-owner-group -Zxz --build "$build/deb" "$dist/$deb" >/dev/null
+
+glibc=$(python3 tools/check_release.py --newest "$stage")
+python3 tools/make_wheel.py --version "$version" --tag "manylinux_${glibc/./_}_$arch" "$stage" "$dist"
+
+(cd "$dist" && sha256sum "$name.tar.xz" "$deb" assay_gpu-"$version"-*.whl "$name.spdx.json" >SHA256SUMS)
+python3 tests/release/check_dist.py --dist "$dist" --assay "$stage/bin/assay"
+ls -l "$dist"
