@@ -42,7 +42,7 @@ fuzz:
 	tools/fuzz_smoke.sh
 
 # What a change must pass before review: format, tidy, layers, fresh docs, and the tests again under
-# ASan and UBSan, and the fuzzer. `make check ALL=1` runs clang-tidy over all files and not only the changed ones.
+# ASan and UBSan, those of threaded readers under TSan, and the fuzzer. `make check ALL=1` runs clang-tidy over all files and not only the changed ones.
 check:
 	@tools/install_deps.sh build test fuzz check
 	tools/check_format.sh
@@ -54,6 +54,9 @@ check:
 	$(BUILD) dev
 	tools/check_tidy.sh $(if $(ALL),--all)
 	ctest --preset dev
+	$(CONFIGURE) tsan $(CCACHE)
+	$(BUILD) tsan --target assay_unit_base_tests --target assay_unit_ingest_tests --target assay_property_ingest_tests
+	ctest --preset tsan -R '^(unit/base|unit/ingest|property/ingest)$$'
 	tools/fuzz_smoke.sh
 
 # The speed claims of bench/README.md, measured here (about five minutes).
