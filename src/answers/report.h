@@ -21,10 +21,10 @@
 namespace assay {
 
 struct ReportRequest {
-  TraceRequest traces = {};         // tables of measured throughput may be among the inputs
-  std::string floor = {};           // as LaunchRequest
-  FusionOptions fusion = {};        // without the floor
-  size_t top = 10;                  // kernels listed; 0 = all
+  TraceRequest traces = {};                // tables of measured throughput may be among the inputs
+  std::string floor = {};                  // as LaunchRequest
+  FusionOptions fusion = {};               // without the floor
+  size_t top = 10;                         // kernels listed; 0 = all
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
   // What these hold: answer_report reads them.
   std::shared_ptr<const std::vector<CapturedGraph>> captured = {};

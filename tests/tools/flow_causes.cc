@@ -49,7 +49,8 @@ void totals(const char* key, const FlowTotals& of, std::string& out) {
     int64_t sum = 0;
     for (size_t c = 0; c < kFlowCauses; ++c) sum += of.evidence_ns[c][e];
     if (e > 0) out += ',';
-    out += '"' + std::string(evidence_name(static_cast<CauseEvidence>(e))) + "\":" + std::to_string(sum);
+    out += '"' + std::string(evidence_name(static_cast<CauseEvidence>(e))) +
+           "\":" + std::to_string(sum);
   }
   out += "}}";
 }
@@ -110,7 +111,8 @@ void print(const std::string& path) {
   const FlowVerdict verdict = judge_flow(trace, report, {});
   out += ",\"cause\":\"" + std::string(bound_by_word(verdict.bound));
   out += "\",\"lever\":\"" + std::string(first_lever_word(verdict.lever));
-  out += "\",\"detail\":\"" + (verdict.detail ? std::string(flow_cause_name(*verdict.detail)) : std::string()) + '"';
+  out += "\",\"detail\":\"" +
+         (verdict.detail ? std::string(flow_cause_name(*verdict.detail)) : std::string()) + '"';
   if (verdict.steady_judged) {
     out += ",\"steady\":\"" + std::string(bound_by_word(verdict.steady_bound)) + '"';
   }

@@ -3,9 +3,9 @@
 //
 //   job_blame [--tolerance NS] [--joint-start] < items.tsv
 //
-// A line of items: rank, lane, begin and end in ns, key, name of the meeting (empty: own work). A line
-// "set<TAB>0,1,2" asks for the blame of these ranks; "mean<TAB>0,1,2" replays with their own work
-// at the mean of all items of its key. Prints identity errors, makespan, and a line an answer.
+// A line of items: rank, lane, begin and end in ns, key, name of the meeting (empty: own work). A
+// line "set<TAB>0,1,2" asks for the blame of these ranks; "mean<TAB>0,1,2" replays with their own
+// work at the mean of all items of its key. Prints identity errors, makespan, and a line an answer.
 
 #include <cstdio>
 #include <cstdlib>
@@ -46,8 +46,7 @@ int64_t at_mean(const Job& job, const std::vector<uint32_t>& ranks) {
   JobEdit edit;
   edit.work_ns.assign(job.works(), -1);
   for (size_t w = 0; w < job.works(); ++w) {
-    const bool inside =
-        std::find(ranks.begin(), ranks.end(), job.rank_of_work(w)) != ranks.end();
+    const bool inside = std::find(ranks.begin(), ranks.end(), job.rank_of_work(w)) != ranks.end();
     if (inside) edit.work_ns[w] = sums[key_of(w)].first / sums[key_of(w)].second;
   }
   return job.makespan_ns(edit);

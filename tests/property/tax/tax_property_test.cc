@@ -326,7 +326,8 @@ TEST(TaxProperty, TilesOfAThreadAreDisjoint) {
     // the launches before it, so that Python there may be other work in the whole.
     int64_t windows_ns = 0;
     for (const TaxWindow& window : report->windows) {
-      windows_ns += window.exclusive.total_ns + window.exclusive.between_ns + window.exclusive.waiting_ns;
+      windows_ns +=
+          window.exclusive.total_ns + window.exclusive.between_ns + window.exclusive.waiting_ns;
     }
     EXPECT_LE(windows_ns, tax.total_ns + tax.between_ns + tax.waiting_ns) << seed;
   }

@@ -96,7 +96,8 @@ TEST(AnswerInputs, ListenerHearsOfFilesAndPhases) {
     heard.push_back(phase);
   };
   ASSERT_TRUE(answer_launch(request));
-  EXPECT_THAT(heard, ElementsAre("begin " + path, "end", "read", "link", "kernels", "windows", "launch"));
+  EXPECT_THAT(heard,
+              ElementsAre("begin " + path, "end", "read", "link", "kernels", "windows", "launch"));
 }
 
 TEST(AnswerInputs, LabelThatNothingHasIsAnErrorOfThatFile) {

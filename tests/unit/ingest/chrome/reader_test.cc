@@ -88,16 +88,16 @@ TEST(ChromeReader, LanesOfTheFirstRocprofAndCopiesOfItsOnlyDevice) {
       R"({"ph":"X","name":"barrier","pid":519,"tid":1,"ts":"60","dur":"6","args":{}},)"
       R"({"ts":20,"ph":"s","cat":"DataFlow","id":0,"pid":2,"tid":894,"name":"dep"},)"
       R"({"ts":20,"ph":"t","cat":"DataFlow","id":0,"pid":1,"tid":0,"name":"dep"}],"otherData":{}})");
-ASSERT_EQ(trace.activities.size(), 2u);
-for (size_t i = 0; i < 2; ++i) {
-  EXPECT_EQ(trace.streams[trace.activities.stream[i].index()].device, 1);
-}
-ASSERT_EQ(trace.api_calls.size(), 1u);
-const bool copy_first = trace.activities.kind[0] == ActivityKind::kMemcpy;
-const size_t copy = copy_first ? 0 : 1;
-EXPECT_EQ(trace.activities.correlation[copy], trace.api_calls.correlation[0]);
-EXPECT_EQ(trace.activities.correlation[1 - copy], 0u);
-EXPECT_EQ(trace.other_events.size(), 1u);
+  ASSERT_EQ(trace.activities.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(trace.streams[trace.activities.stream[i].index()].device, 1);
+  }
+  ASSERT_EQ(trace.api_calls.size(), 1u);
+  const bool copy_first = trace.activities.kind[0] == ActivityKind::kMemcpy;
+  const size_t copy = copy_first ? 0 : 1;
+  EXPECT_EQ(trace.activities.correlation[copy], trace.api_calls.correlation[0]);
+  EXPECT_EQ(trace.activities.correlation[1 - copy], 0u);
+  EXPECT_EQ(trace.other_events.size(), 1u);
 }
 
 TEST(ChromeReader, BaseTimeIsAddedWhereverItStands) {
