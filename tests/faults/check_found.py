@@ -308,6 +308,11 @@ def databases(bench):
     packed.write_bytes(gzip.compress(path.read_bytes())[:-2000])
     bench.refused("ends too early", "info", packed, TMPDIR=str(temporary))
     check(not list(temporary.iterdir()), f"left where temporary files are: {list(temporary.iterdir())}")
+    # What database it is shows once it is unpacked.
+    rocpd, squeezed = bench.inputs / "formats/rocpd.db", bench.folder / "rocpd.db.gz"
+    squeezed.write_bytes(gzip.compress(rocpd.read_bytes()))
+    says = [bench.run("info", given).stderr.replace(str(given), "FILE") for given in (rocpd, squeezed)]
+    check(says[0] == says[1] and "in this run of rocprofv3" in says[0], f"rocpd, bare and packed: {says}")
     profile = bench.folder / "profile.rpd.gz"
     profile.write_bytes(gzip.compress((bench.inputs / "formats/rpd.rpd").read_bytes()))
     done = bench.refused("RPD", "info", profile)

@@ -121,7 +121,8 @@ TEST(Formats, CompressedSamplesAreRecognised) {
   const auto found = samples();
   int checked = 0;
   for (const FileFormat& format : file_formats()) {
-    if (!format.compressed) continue;
+    // Which database it is shows once it is unpacked: faults/found has those.
+    if (!format.compressed || format.storage == Storage::kInPlace) continue;
     for (const fs::path& path : found.at(std::string(format.key))) {
       SCOPED_TRACE(path);
       const testing::TempFile gzip(gzip_stored(content(path)), ".gz");
