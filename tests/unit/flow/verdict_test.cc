@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "support/trace_maker.h"
 
@@ -74,6 +76,85 @@ TEST(FlowVerdict, NothingRecordedOfTheHost) {
   EXPECT_EQ(verdict.detail, FlowCause::kHostGap);
   EXPECT_EQ(verdict.program.kind, ProgramKind::kCuda);
   EXPECT_GT(verdict.absent_share, 0.9);
+}
+
+// 100 pieces of host work between launches, by operators of these names and lengths in turn.
+Trace host_of(const std::vector<std::pair<std::string, int64_t>>& ops) {
+  TraceMaker maker;
+  int64_t now_ns = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto& [name, ns] = ops[static_cast<size_t>(i) % ops.size()];
+    const auto correlation = static_cast<uint32_t>(i + 1);
+    if (!name.empty()) maker.op(1, name, now_ns, ns);
+    now_ns += ns;
+    maker.call(1, "cudaLaunchKernel", now_ns, 4000, correlation);
+    now_ns += 4000;
+    maker.kernel(0, 7, "gemm", now_ns + 1000, 1000, correlation);
+  }
+  return maker.build();
+}
+
+TEST(FlowVerdict, PausesOfOneName) {
+  const FlowVerdict verdict = judge(host_of({{"aten::mm", 20'000}, {"acme::step", 2'000'000}}));
+  EXPECT_EQ(verdict.bound, BoundBy::kHost);
+  EXPECT_EQ(verdict.lever, FirstLever::kLessHostWork);
+  // The kernel behind the operator before still runs for 2 us of each pause.
+  EXPECT_EQ(verdict.pauses.count, 50u);
+  EXPECT_EQ(verdict.pauses.ns, 50 * 1'998'000);
+  ASSERT_TRUE(verdict.pauses.who.has_value());
+  EXPECT_EQ(verdict.pauses.who->source, RowSource::kOp);
+  EXPECT_FALSE(verdict.pauses.stalls);
+}
+
+TEST(FlowVerdict, PausesTakeAMillisecondAndHalfOfTheHost) {
+  EXPECT_EQ(judge(host_of({{"acme::step", 1'001'000}})).pauses.count, 0u);  // 999 us idle
+  EXPECT_GT(judge(host_of({{"acme::step", 1'002'000}})).pauses.count, 90u);
+  // One pause of 1 ms in ten pieces of 200 us is less than half of the host's time.
+  std::vector<std::pair<std::string, int64_t>> ops(9, {"aten::mm", 200'000});
+  ops.emplace_back("acme::step", 1'100'000);
+  EXPECT_EQ(judge(host_of(ops)).pauses.ns, 0);
+}
+
+TEST(FlowVerdict, PausesOfWhatUsuallyTakesNoTime) {
+  std::vector<std::pair<std::string, int64_t>> ops(19, {"aten::mm", 20'000});
+  ops.emplace_back("aten::mm", 5'000'000);
+  EXPECT_TRUE(judge(host_of(ops)).pauses.stalls);
+  // Silence has no rows that could usually be short.
+  ops.back().first = "";
+  const FlowVerdict verdict = judge(host_of(ops));
+  EXPECT_FALSE(verdict.pauses.stalls);
+  ASSERT_TRUE(verdict.pauses.who.has_value());
+  EXPECT_FALSE(verdict.pauses.who->name);
+}
+
+// Every launch call returns 10 us after its kernel has ended, but the last `not_waiting` ones.
+Trace blocking_launches(int not_waiting, int64_t kernel_ns) {
+  TraceMaker maker;
+  int64_t now_ns = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto correlation = static_cast<uint32_t>(i + 1);
+    maker.op(1, "aten::mm", now_ns, 30'000);
+    now_ns += 30'000;
+    const int64_t end_ns = now_ns + 5000 + kernel_ns;
+    const bool waits = i < 100 - not_waiting;
+    maker.call(1, "acmeLaunchKernel", now_ns, waits ? end_ns + 10'000 - now_ns : 25'000,
+               correlation);
+    maker.kernel(0, 7, "gemm", now_ns + 5000, kernel_ns, correlation);
+    now_ns = end_ns + 10'000;
+  }
+  return maker.build();
+}
+
+TEST(FlowVerdict, LaunchesThatBlock) {
+  const auto blocks = [](const Trace& trace) {
+    const Links links = link_trace(trace);
+    return make_flow_report(trace, links, {}).evidence.blocking_launches;
+  };
+  EXPECT_TRUE(blocks(blocking_launches(0, 60'000)));
+  EXPECT_TRUE(blocks(blocking_launches(10, 60'000)));
+  EXPECT_FALSE(blocks(blocking_launches(11, 60'000)));
+  EXPECT_FALSE(blocks(blocking_launches(0, 4000)));  // no call of them takes 20 us
+  EXPECT_EQ(judge(blocking_launches(0, 60'000)).bound, BoundBy::kSync);
 }
 
 TEST(FlowVerdict, Input) {
