@@ -47,7 +47,7 @@ def found_by_itself(assay, wanted):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         replay = folder / "decode.json.gz"
-        shutil.copy(REPLAY, replay)
+        shutil.copyfile(REPLAY, replay)
 
         def rows_of(*inputs):
             done = subprocess.run([assay, "report", *inputs, "--format", "json"], capture_output=True, text=True,
@@ -57,12 +57,12 @@ def found_by_itself(assay, wanted):
             return [part.get("replayed_ops") for part in parts]
 
         problems = [] if rows_of(replay) == [None] else ["joined without a recording"]
-        shutil.copy(CAPTURE, folder / "Captured_graphs.json.gz")
+        shutil.copyfile(CAPTURE, folder / "Captured_graphs.json.gz")
         if rows_of(replay) != [wanted]:
             problems.append("the recording beside the replay is not used")
         if wanted not in rows_of(folder):
             problems.append("the recording in the folder is not used")
-        shutil.copy(CAPTURE, folder / "other.json.gz")
+        shutil.copyfile(CAPTURE, folder / "other.json.gz")
         (folder / "Captured_graphs.json.gz").write_bytes(b"no trace")
         if rows_of(replay) != [None]:
             problems.append("joined with a file that cannot be read, or whose name says nothing")
