@@ -11,9 +11,10 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kColdNs = 1'000'000;   // a shorter first call is no start-up worth a name
-constexpr int64_t kColdFactor = 20;      // and it is that many times what later ones take
-constexpr int64_t kBlockingNs = 20'000;  // a copy call that takes longer waited for its copy
+constexpr int64_t kColdNs = 1'000'000;      // a shorter first call is no start-up worth a name
+constexpr int64_t kColdFactor = 20;         // and it is that many times what later ones take
+constexpr int64_t kBulkCopyNs = 1'000'000;  // some megabytes
+constexpr int64_t kBlockingNs = 20'000;     // a copy call that takes longer waited for its copy
 
 bool is_launch(ApiRole role) {
   return role == ApiRole::kKernelLaunch || role == ApiRole::kGraphLaunch;
@@ -144,14 +145,18 @@ class CallKinds {
         last_ns != INT64_MIN && last_ns <= call.end_ns && call.end_ns - call.start_ns > kBlockingNs;
   }
 
-  // Whether most of the call is its own copy: bytes move, and the call waits for nothing else.
-  bool is_copy(const FlowCall& call) const {
+  // Whether most of the call is its own copy, of megabytes in memory that is not pinned: bytes
+  // move, and the call cannot return before. A short one brings a value that the host waits for.
+  bool is_bulk_copy(const FlowCall& call) const {
     int64_t copies_ns = 0;
     for (uint32_t k = 0; k < call.work_count; ++k) {
       const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
-      if (work.kind == WorkKind::kCopy) copies_ns += work.end_ns - work.start_ns;
+      if (work.kind != WorkKind::kCopy) continue;
+      const StringId name = trace_.activities.name[work.activity.index()];
+      if (trace_.text(name).find("Pinned") != std::string_view::npos) return false;
+      copies_ns += work.end_ns - work.start_ns;
     }
-    return copies_ns * 2 >= call.end_ns - call.start_ns && copies_ns >= kBlockingNs;
+    return copies_ns * 2 >= call.end_ns - call.start_ns && copies_ns >= kBulkCopyNs;
   }
 
   // Bytes that the host itself stages: it works, and waits for nobody.
@@ -186,7 +191,7 @@ class CallKinds {
     } else if (!call.blocks && (long_first || before_work)) {
       call.kind = FlowCause::kCold;
       call.cold_by_first = true;
-    } else if (call.blocks && !is_copy(call) &&
+    } else if (call.blocks && !is_bulk_copy(call) &&
                (is_blocking(role) || waits_[row] || !stages(call))) {
       call.kind = FlowCause::kSync;
     } else if (role == ApiRole::kAllocate || role == ApiRole::kFree) {

@@ -146,7 +146,11 @@ class Host:
             waits = (copies and end - begin > 20_000 and max(c.end for c in copies) <= end
                      and not all("HtoD" in c.name and "Pinned ->" not in c.name
                                  for c in call.activities))
-            self.calls[call.lane].append((begin, end, "Synchronize" if waits else call.name))
+            # Megabytes in memory that is not pinned: the call is the copy.
+            moves = (copies and not any("Pinned" in c.name for c in copies)
+                     and sum(c.end - c.start for c in copies) >= max(1_000_000, (end - begin) / 2))
+            name = "moves bytes" if moves else "Synchronize" if waits else call.name
+            self.calls[call.lane].append((begin, end, name))
         self.spans = collections.defaultdict(list)
         for table, kind in (("ops", "dispatch"), ("frames", "python"), ("annotations", "label")):
             for row in tables[table]:
