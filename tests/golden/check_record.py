@@ -227,6 +227,9 @@ def check_full(bench):
 
 def check_full_disk(bench):
     """A disk that is really full: a small one of our own, where that is allowed."""
+    if os.geteuid() != 0:
+        print("a full disk: left out, since in a user's own namespace all folders above belong to nobody that is known")
+        return
     small = bench.folder / "small"
     small.mkdir()
     script = (f"mount -t tmpfs -o size=1m none '{small}' && "
