@@ -337,19 +337,11 @@ class Verdict {
     const std::string graphs = captured();
     if (!graphs.empty()) return sentence_of(base + graphs, {});
     if (verdict_.cold_ns * 2 > total_.idle_ns && total_.idle_ns > 0) {
-      return sentence_of(base + ", most of it one-off costs", {first_cold()});
+      return sentence_of(base + ", most of it one-off costs",
+                         {first_cold_words(answer_, kLongestNameSaid)});
     }
     return sentence_of(base,
                        {". A verdict takes 50 pieces, or a few that fill the time, and 1 ms"});
-  }
-
-  std::string first_cold() const {
-    for (const Contributor& contributor : report_.contributors) {
-      if (contributor.cause != FlowCause::kCold) continue;
-      const std::string name = fitted(contributor_name(trace_, contributor));
-      return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
-    }
-    return "";
   }
 
   std::string no_gpu() const {
@@ -809,6 +801,15 @@ std::string explain_word(const FlowVerdict& verdict) {
 }
 
 }  // namespace
+
+std::string first_cold_words(const FlowAnswer& answer, size_t room) {
+  for (const Contributor& contributor : answer.report.contributors) {
+    if (contributor.cause != FlowCause::kCold) continue;
+    const std::string name = fitted(contributor_name(answer.trace, contributor), room);
+    return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
+  }
+  return "";
+}
 
 std::string verdict_sentence(const FlowAnswer& answer) { return Verdict(answer).first(); }
 

@@ -41,6 +41,9 @@ std::string pause_name(const FlowAnswer& answer);
 
 // Names of what stands behind a cause, as a sentence says them; empty where nothing names it.
 std::string contributor_name(const Trace& trace, const Contributor& contributor);
+// ", first NAME TIME" of the longest one-off cost, `room` columns at most for the name; empty where
+// nothing names it.
+std::string first_cold_words(const FlowAnswer& answer, size_t room);
 // The data loader around a stretch of time, as an operator, label or frame names it; empty where
 // there is none.
 std::string loader_around(const Trace& trace, Interval span);

@@ -55,7 +55,7 @@ namespace {
 class Words {
  public:
   explicit Words(const FlowAnswer& answer)
-      : trace_(answer.trace),
+      : answer_(answer),
         report_(answer.report),
         verdict_(answer.verdict),
         total_(answer.report.total) {}
@@ -83,7 +83,7 @@ class Words {
     }
     if (verdict_.bound == BoundBy::kTooLittle && verdict_.cold_ns * 2 > total_.idle_ns) {
       return "Most of that time (" + format_ns(verdict_.cold_ns) + ") are one-off costs" +
-             cold_names() + cold_note() + ".";
+             first_cold_words(answer_, std::string::npos) + cold_note() + ".";
     }
     return "";
   }
@@ -111,22 +111,13 @@ class Words {
     return group_name(group.bound) + " (" + format_share(group.of_window) + " of the window)";
   }
 
-  std::string cold_names() const {
-    for (const Contributor& contributor : report_.contributors) {
-      if (contributor.cause != FlowCause::kCold) continue;
-      const std::string name = contributor_name(trace_, contributor);
-      return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
-    }
-    return "";
-  }
-
   std::string cold_note() const {
     if (report_.evidence.captured_ns * 2 < verdict_.cold_ns) return "";
     return "; " + format_counted(report_.evidence.captures, "graph was", "graphs were") +
            " captured in " + format_ns(report_.evidence.captured_ns) + ", which is no run";
   }
 
-  const Trace& trace_;
+  const FlowAnswer& answer_;
   const FlowReport& report_;
   const FlowVerdict& verdict_;
   const FlowTotals& total_;

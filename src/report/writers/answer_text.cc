@@ -87,7 +87,8 @@ class AnswerText {
     // What does not fit is in --full: code before levers, the last of them first; of notes what
     // lists.
     size_t note_lines = kMostLines;
-    for (size_t levers = answer_.levers.size(), code = levers;;) {
+    size_t levers = answer_.levers.size();
+    for (size_t code = levers;;) {
       lines_.resize(above);
       middle(levers, code, note_lines);
       if (lines_.size() + end.size() <= kMostLines || width_ < kNarrow) break;
@@ -100,7 +101,7 @@ class AnswerText {
       }
     }
     const bool room = !strip_stands && lines_.size() + end.size() < kMostLines;
-    if (room) lines_.push_back(several_levers_ ? "   each by itself: they do not add up" : "");
+    if (room) lines_.push_back(levers > 1 ? "   each by itself: they do not add up" : "");
     lines_.insert(lines_.end(), end.begin(), end.end());
     return joined(lines_);
   }
@@ -273,7 +274,6 @@ class AnswerText {
     const bool gap = answer_.ranks.empty() && width_ >= 60;
     if (gap && (levers > 0 || !answer_.notes.empty())) lines_.emplace_back();
     for (size_t i = 0; i < levers; ++i) lever(i, i < with_code);
-    several_levers_ = levers > 1;
     if (answer_.levers.empty()) {
       for (const AnswerNote& note : answer_.notes) this->note(note, note_lines);
     }
@@ -356,7 +356,6 @@ class AnswerText {
   size_t text_width_;
   Charset charset_;
   std::vector<std::string> lines_;
-  bool several_levers_ = false;
 };
 
 }  // namespace
