@@ -68,6 +68,15 @@ bool launches_block(const FlowRun& run) {
   return launches >= kLeast && blocking * 10 >= launches * 9;
 }
 
+bool goes_through_steps(const Trace& trace) {
+  if (!trace.forward_backward_flows.empty()) return true;
+  const auto is_step = [&trace](StringId name) {
+    return trace.text(name).starts_with("ProfilerStep");
+  };
+  return std::any_of(trace.annotations.name.begin(), trace.annotations.name.end(), is_step) ||
+         std::any_of(trace.ops.name.begin(), trace.ops.name.end(), is_step);
+}
+
 FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
   FlowEvidence evidence;
   for (const FlowWork& work : run.works) {
@@ -90,7 +99,11 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
       (work.kind == WorkKind::kCollective ? evidence.collective_ns : evidence.kernel_ns) += dur_ns;
     }
   }
+  evidence.sure_returns = run.sure_returns;
+  evidence.early_returns = run.early_returns;
+  evidence.early_return_ns = run.early_return_ns;
   evidence.blocking_launches = launches_block(run);
+  evidence.loops = goes_through_steps(*run.trace);
   for (const FlowCall& call : run.calls) {
     evidence.launch_calls += call.launches;
     evidence.idle_launch_calls += call.launches && call.work_count == 0;
@@ -183,6 +196,16 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
     report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
   }
   return report;
+}
+
+ClockGap clock_gap(const FlowEvidence& evidence) {
+  constexpr uint64_t kLeastReturns = 2;
+  if (evidence.early_works > 0 && evidence.early_works * 20 >= evidence.works) {
+    return {evidence.early_ns, false};
+  }
+  const bool late = evidence.early_returns >= kLeastReturns &&
+                    evidence.early_returns * 2 >= evidence.sure_returns;
+  return late ? ClockGap{evidence.early_return_ns, true} : ClockGap{};
 }
 
 Misfit misfit_of(const FlowFit& fit) {

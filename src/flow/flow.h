@@ -60,9 +60,16 @@ struct FlowEvidence {
   uint64_t captures = 0;
   // Nearly every launch call returns only after its kernel has ended (CUDA_LAUNCH_BLOCKING).
   bool blocking_launches = false;
+  // The run trains, or goes through the profiler's steps: it asks itself for its work, and serves
+  // nobody.
+  bool loops = false;
   // Work that begins before the call that launched it did: clocks that differ.
   uint64_t early_works = 0;
   int64_t early_ns = 0;  // the most of it
+  // Waits that return before what they waited for has ended: clocks that differ the other way.
+  uint64_t sure_returns = 0;
+  uint64_t early_returns = 0;
+  int64_t early_return_ns = 0;  // the most of it
   bool calls = false;
   bool ops = false;
   bool frames = false;
@@ -79,6 +86,15 @@ struct FlowGains {
 // Whether the graph explains the run well enough that replays with edits are told.
 enum class Misfit { kNone, kModelError, kUnexplained };
 Misfit misfit_of(const FlowFit& fit);
+
+// By how much at least the clocks of host and device differ, as causality tells: work that begins
+// before its launch (host ahead of the device's clock), or waits that return before what they waited
+// for has ended. 0 where too few rows say so.
+struct ClockGap {
+  int64_t ns = 0;
+  bool device_late = false;  // the device's rows stand too late, else too early
+};
+ClockGap clock_gap(const FlowEvidence& evidence);
 
 struct FlowReport {
   Interval run;  // from the first event to the end of the last work

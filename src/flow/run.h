@@ -148,6 +148,11 @@ struct FlowRun {
   std::vector<Capture> captures;  // by thread, then start
   uint64_t recorded_waits = 0;
   uint64_t inferred_waits = 0;
+  // Blocking calls of which it is known what they wait for; of these, how many returned before that
+  // had ended, and the most of it: clocks of host and device that differ.
+  uint64_t sure_returns = 0;
+  uint64_t early_returns = 0;
+  int64_t early_return_ns = 0;
 };
 
 // trace and links must outlive the run.

@@ -2,6 +2,8 @@
 // waited for room in the queue.
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "flow/build.h"
@@ -29,6 +31,11 @@ class Targets {
       streams_.push_back({work.stream, run.devices[work.device]});
     }
     own_ns_.resize(run.trace->strings.size());
+    std::set<uint32_t> processes;
+    for (const HostThread& thread : run.threads) {
+      if (thread.launches > 0) processes.insert(thread.process);
+    }
+    one_process_ = processes.size() == 1;
   }
 
   void find() {
@@ -74,6 +81,7 @@ class Targets {
       copies |= copy;
     }
     if (copies) return;
+    int64_t last_ns = INT64_MIN;
     const auto row = waits_.find(c);
     const RecordedWait* wait = row == waits_.end() ? nullptr : &row->second;
     for (const StreamOf& stream : streams_) {
@@ -83,8 +91,35 @@ class Targets {
         if (run_.trace->streams[stream.stream].stream != wait->waited_stream) continue;
         if (wait->record_call != kNoFlowRow) before_ns = run_.calls[wait->record_call].start_ns;
       }
-      add_target(launches_.last_before(stream.stream, before_ns), call);
+      const uint32_t last = launches_.last_before(stream.stream, before_ns);
+      add_target(last, call);
+      if (last != kNoFlowRow) last_ns = std::max(last_ns, run_.works[last].end_ns);
     }
+    const bool sure = is_sure(call, wait);
+    if (sure && last_ns != INT64_MIN) count_return(call, last_ns);
+  }
+
+  // Whether what the call waits for is known: a recorded wait for a stream or a context, or one
+  // for everything, where that is of one process on one stream or device.
+  bool is_sure(const FlowCall& call, const RecordedWait* wait) const {
+    if (run_.links->role_of(*run_.trace, call.row) != ApiRole::kSynchronize) return false;
+    if (wait != nullptr) {
+      return wait->kind == WaitKind::kContextSync ||
+             (wait->kind == WaitKind::kStreamSync && wait->waited_stream >= 0);
+    }
+    const std::string_view name = run_.trace->text(run_.trace->api_calls.name[call.row.index()]);
+    if (name.find("Event") != std::string_view::npos) return false;  // of an earlier moment
+    const bool all = name.find("DeviceSync") != std::string_view::npos ||
+                     name.find("CtxSync") != std::string_view::npos;
+    return one_process_ && (streams_.size() == 1 || (all && run_.devices.size() == 1));
+  }
+
+  void count_return(const FlowCall& call, int64_t work_end_ns) {
+    ++run_.sure_returns;
+    const int64_t early_ns = work_end_ns - call.end_ns;
+    if (early_ns <= kFlowMarginNs) return;
+    ++run_.early_returns;
+    run_.early_return_ns = std::max(run_.early_return_ns, early_ns);
   }
 
   void fill_floors() {
@@ -108,6 +143,7 @@ class Targets {
   LaunchOrder launches_;
   std::unordered_map<uint32_t, RecordedWait> waits_;  // by call
   std::vector<StreamOf> streams_;
+  bool one_process_ = false;                  // launches all work
   std::vector<std::vector<int64_t>> own_ns_;  // per StringId
   std::vector<int64_t> returns_ns_;
 };

@@ -131,9 +131,7 @@ class Verdict {
                                " only copies run and no kernel beside them",
                            {behind(", first ", longest(WorkKind::kCopy))});
       case BoundBy::kNotLoaded:
-        return sentence_of(
-            "Not loaded: " + for_share(group_ns(BoundBy::kNotLoaded)) + " nobody asked for work",
-            {});
+        return not_loaded();
       case BoundBy::kTooLittle:
         return too_little();
       case BoundBy::kNoGpu:
@@ -212,8 +210,22 @@ class Verdict {
       return sentence_of(base + " the GPU shows no work, and what set off the next is not recorded",
                          {});
     }
+    if (clock_gap(report_.evidence).device_late) {
+      return sentence_of(base + " work that was handed over did not begin",
+                         {", by clocks of host and GPU that do not agree"});
+    }
     return sentence_of(base + " work that was handed over did not begin",
                        {": earlier work, or work that is not recorded, kept the GPU"});
+  }
+
+  std::string not_loaded() const {
+    const std::string times = for_share(group_ns(BoundBy::kNotLoaded));
+    if (!report_.evidence.loops) return "Not loaded: " + times + " nobody asked for work.";
+    const std::string name = verdict_.leading.empty()
+                                 ? ""
+                                 : fitted(contributor_name(trace_, verdict_.leading.front()), 52);
+    return sentence_of("Not loaded: " + times + " the host waits for something outside",
+                       {behind(", in ", name)});
   }
 
   std::string gpu() const {
@@ -600,8 +612,7 @@ class Notes {
       case BoundBy::kColdStart:
         return cold();
       case BoundBy::kNotLoaded:
-        return {{"likely", {"A server without requests, or a program that had ended its work."}},
-                {"record", {"the same under the load that is to be judged"}}};
+        return not_loaded();
       case BoundBy::kTooLittle:
         return {record_steady(answer_)};
       case BoundBy::kNoGpu:
@@ -616,6 +627,15 @@ class Notes {
   }
 
  private:
+  std::vector<AnswerNote> not_loaded() const {
+    if (answer_.report.evidence.loops) {
+      return {{"likely",
+               {"A peer, a loader in another process or a service that is behind: look there."}}};
+    }
+    return {{"likely", {"A server without requests, or a program that had ended its work."}},
+            {"record", {"the same under the load that is to be judged"}}};
+  }
+
   std::vector<AnswerNote> unseen() const {
     std::vector<AnswerNote> notes;
     const FlowReport& report = answer_.report;
@@ -633,6 +653,14 @@ class Notes {
       notes.push_back(
           {"likely", {"Rows that were filtered out, or a recording of kernels alone."}});
       notes.push_back({"record", {"all kernels, and the host's calls that launch them"}});
+      return notes;
+    }
+    if (clock_gap(report.evidence).device_late) {
+      notes.push_back(
+          {"likely",
+           {"The GPU's times are too late against the host's: waits for it return before "
+            "what they waited for ends."}});
+      notes.push_back({"record", {"again: the profiler sets the clocks when it starts"}});
       return notes;
     }
     notes.push_back(
@@ -696,6 +724,12 @@ std::string signed_percent(double share_of) {
   return (share_of < 0 ? "\u2212" : "+") + text;
 }
 
+std::string clock_words(const ClockGap& gap) {
+  return "the clocks of host and GPU are off by " + format_ns(gap.ns) + " or more: " +
+         (gap.device_late ? "waits return before the work has ended"
+                          : "work begins before its launch");
+}
+
 Trust undecided_trust(const FlowAnswer& answer) {
   const FlowTotals& total = answer.report.total;
   switch (answer.verdict.bound) {
@@ -727,6 +761,8 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
       share(total[FlowCause::kUnseen] + total[FlowCause::kNoEvidence], total.window_ns);
   const bool decided = verdict.bound != BoundBy::kTooLittle && verdict.bound != BoundBy::kNoGpu &&
                        verdict.bound != BoundBy::kNoHost;
+  const ClockGap gap = clock_gap(report.evidence);
+  if (verdict.bound != BoundBy::kNoGpu && gap.ns > 0) return {TrustGrade::kLow, clock_words(gap)};
   if (!decided || dark >= kMostDark) return undecided_trust(answer);
   if (evidence.data_lost) {
     return {TrustGrade::kFair, "data was lost on import, so totals are lower bounds"};
@@ -741,11 +777,6 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
                                     " of the critical path is unexplained)"};
     case Misfit::kNone:
       break;
-  }
-  if (report.evidence.early_works * 20 >= report.evidence.works) {
-    return {TrustGrade::kLow, "the clocks of host and GPU are off by " +
-                                  format_ns(report.evidence.early_ns) +
-                                  " or more: work begins before its launch"};
   }
   const double unnamed = share(total[FlowCause::kHostGap], total.window_ns);
   if (unnamed >= kMostUnnamed && pause_name(answer).empty()) {
