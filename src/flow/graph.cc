@@ -436,7 +436,7 @@ std::array<SegmentSpan, 2> segment_spans(const FlowRun& run, const FlowGraph& gr
 }
 
 bool is_end_point(const FlowRun& run, Point point) {
-  if (point.kind == PointKind::kWorkEnd) return true;
+  if (point.kind == PointKind::kWorkEnd) return !run.works[point.row].helper;
   if (point.kind != PointKind::kCallEnd) return false;
   return run.works_of_calls.empty() ||
          run.threads[run.calls[point.row].thread.index()].launches > 0;

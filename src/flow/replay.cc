@@ -47,18 +47,21 @@ int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vecto
 
 int64_t saved_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times,
                  int64_t window_start_ns) {
-  if (run.works.empty()) return 0;
   int64_t first_ns = INT64_MAX;
-  int64_t end_ns = INT64_MIN;
+  int64_t end_ns = graph.start_ns;
+  int64_t recorded_end_ns = graph.start_ns;
   for (uint32_t w = 0; w < run.works.size(); ++w) {
+    if (run.works[w].helper) continue;
     const uint32_t call = run.works[w].call;
     // Where clocks contradict, work may come before its call.
     first_ns = std::min(first_ns, times[graph.work_point(w, false)]);
     if (call != kNoFlowRow) first_ns = std::min(first_ns, times[graph.call_point(call, false)]);
     end_ns = std::max(end_ns, times[graph.work_point(w, true)]);
+    recorded_end_ns = std::max(recorded_end_ns, run.works[w].end_ns);
   }
+  if (first_ns == INT64_MAX) return 0;
   const int64_t before_ns = std::max<int64_t>(0, window_start_ns - first_ns);
-  return std::max<int64_t>(0, run.work_end_ns - end_ns - before_ns);
+  return std::max<int64_t>(0, recorded_end_ns - end_ns - before_ns);
 }
 
 uint64_t identity_errors(const FlowGraph& graph) {

@@ -413,8 +413,8 @@ std::string_view first_lever_word(FirstLever lever) {
 Program program_of(const Trace& trace) {
   Program program;
   const auto& calls = trace.api_calls.name;
-  const bool cuda = any_name(trace, calls, {"cuda", "cuLaunch", "cuMem"});
   program.hip = any_name(trace, calls, {"hip"});
+  program.cuda = !program.hip && any_name(trace, calls, {"cuda", "cuLaunch", "cuMem"});
   const bool sycl = any_name(trace, calls, {"urEnqueue", "piEnqueue", "zeCommand"});
   program.mpi = any_name(trace, trace.annotations.name, {"MPI_"}) ||
                 any_name(trace, trace.ops.name, {"MPI_"}) ||
@@ -429,8 +429,10 @@ Program program_of(const Trace& trace) {
     program.kind = ProgramKind::kJax;
   } else if (any_name(trace, works, {"tensorflow::"})) {
     program.kind = ProgramKind::kTensorFlow;
-  } else if (program.hip || cuda || sycl) {
-    program.kind = program.hip ? ProgramKind::kHip : cuda ? ProgramKind::kCuda : ProgramKind::kSycl;
+  } else if (program.hip || program.cuda || sycl) {
+    program.kind = program.hip    ? ProgramKind::kHip
+                   : program.cuda ? ProgramKind::kCuda
+                                  : ProgramKind::kSycl;
   }
   return program;
 }

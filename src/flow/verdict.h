@@ -54,7 +54,8 @@ std::string_view first_lever_word(FirstLever lever);
 enum class ProgramKind : uint8_t { kUnknown, kPyTorch, kJax, kTensorFlow, kCuda, kHip, kSycl };
 struct Program {
   ProgramKind kind = ProgramKind::kUnknown;
-  bool hip = false;  // its calls are AMD's
+  bool hip = false;   // its calls are AMD's
+  bool cuda = false;  // or NVIDIA's; of other vendors neither
   bool mpi = false;  // it calls MPI
 };
 Program program_of(const Trace& trace);

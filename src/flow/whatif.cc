@@ -19,6 +19,7 @@ class Steps {
     std::vector<std::vector<uint32_t>> ends(iterations.windows.size());
     for (uint32_t w = 0; w < run.works.size(); ++w) {
       const FlowWork& work = run.works[w];
+      if (work.helper) continue;
       const int64_t asked_ns =
           work.call == kNoFlowRow ? work.start_ns : run.calls[work.call].start_ns;
       const int32_t window = window_at(iterations, asked_ns);
@@ -47,12 +48,12 @@ class Steps {
   std::vector<std::vector<uint32_t>> ends_;  // points, per iteration with work
 };
 
-// The end of the last device work.
+// The end of the last device work that the host asked for.
 int64_t work_end_ns(const FlowRun& run, const FlowGraph& graph,
                     const std::vector<int64_t>& times_ns) {
   int64_t end_ns = graph.start_ns;
   for (uint32_t w = 0; w < run.works.size(); ++w) {
-    end_ns = std::max(end_ns, times_ns[graph.work_point(w, true)]);
+    if (!run.works[w].helper) end_ns = std::max(end_ns, times_ns[graph.work_point(w, true)]);
   }
   return end_ns;
 }
@@ -92,6 +93,8 @@ class Explorer {
     gain.step_ns = interval.median_ns;
     gain.low_ns = std::min(interval.low_ns, median_interval(pinned).low_ns);
     gain.high_ns = interval.high_ns;
+    // An iteration may take longer where the one before it ends earlier, the run does not.
+    if (gain.run_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
     return gain;
   }
 

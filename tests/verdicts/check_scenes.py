@@ -165,6 +165,42 @@ def early():
             row["ts"] -= 3000
     return run
 
+def late():
+    """The device's clock is 3 ms ahead: the host's waits return before the work they wait for has ended."""
+    run = Program()
+
+    def step(_):
+        run.layers(duration=60, prepares=100)
+        run.wait()
+    run.steps(step)
+    for row in run.rows:
+        if row["cat"] == "kernel":
+            row["ts"] += 3000
+    return run
+
+
+def served(steps):
+    """A socket brings the work: to a loop of steps, or to a server."""
+    run = Program()
+
+    def step(_):
+        run.layers(duration=60)
+        run.wait()
+        run.does("python_function", "<built-in method recv of socket object at 0x7f>", 8000)
+    if steps:
+        return run.steps(step)
+    for number in range(8):
+        step(number)
+    return run
+
+
+def other_vendor():
+    """Calls and devices of a vendor that no table knows."""
+    run = plain(20, 3)()
+    for row in run.rows:
+        row["name"] = row["name"].replace("cuda", "acme")
+    return run
+
 
 def job(delays_us, collective="ncclDevKernel_AllReduce_Sum_bf16_RING_LL", ranks=8, count=20):
     """Ranks that meet in an all-reduce at the end of each step; delays_us(rank, step) of a host before it."""
@@ -231,6 +267,12 @@ SCENES = {
                        "trust low"),
     "ranks struck at random": (struck_at_random, "collective_wait", "^No rank is later than the others, but their hosts pause",
                                "is late:|are late"),
+    "a device's clock that is late": (late, "unseen_device_work", "clocks of host and GPU that do not agree.*trust low: the "
+                                      "clocks of host and GPU are off by 3.00 ms", "another process|trust high"),
+    "steps that wait for a socket": (lambda: served(True), "not_loaded", "the host waits for something outside, in .*recv",
+                                     "server|nobody asked|CUDA graph"),
+    "a server without requests": (lambda: served(False), "not_loaded", "nobody asked for work.*A server", "CUDA graph"),
+    "small kernels, another vendor": (other_vendor, "host", "runtime calls.*graph, or fewer launches", "CUDA|HIP"),
     "clocks that differ": (early, None, r"trust low: the clocks of host and GPU are off by [23]\.", "trust high"),
 }
 

@@ -260,9 +260,9 @@ class Verdict {
       case FlowCause::kPython:
         return "Python";
       case FlowCause::kCall:
-        return verdict_.program.hip            ? "HIP calls"
-               : program == ProgramKind::kSycl ? "runtime calls"
-                                               : "CUDA calls";
+        return verdict_.program.hip    ? "HIP calls"
+               : verdict_.program.cuda ? "CUDA calls"
+                                       : "runtime calls";
       case FlowCause::kHostGap:
         return "host code that is not recorded";
       default:
@@ -431,7 +431,9 @@ class Recipes {
   std::string title(const Lever& lever) const {
     if (lever.key == "cheaper_host") return host_title();
     if (lever.key == "cuda_graph") {
-      return hip() ? "Each iteration as one HIP graph" : "Each iteration as one CUDA graph";
+      return answer_.verdict.program.cuda ? "Each iteration as one CUDA graph"
+             : hip()                      ? "Each iteration as one HIP graph"
+                                          : "Each iteration as one graph, or fewer launches";
     }
     if (lever.key == "faster_cpu") return "A CPU core 1.3 times as fast";
     if (lever.key == "input") return "Load data beside the GPU's work";
@@ -875,7 +877,10 @@ HostAdvice host_advice(const FlowAnswer& answer) {
   const FlowEvidence& evidence = answer.report.evidence;
   const bool in_graphs = evidence.graph_work_ns * 2 >= evidence.work_ns;
   if (in_graphs || refused(EditRefusal::kInGraphs)) return HostAdvice::kBetweenGraphs;
-  return refused(EditRefusal::kVaries) ? HostAdvice::kFewerLaunches : HostAdvice::kGraphs;
+  const Program& program = answer.verdict.program;
+  const bool has_graphs = program.hip || program.cuda || program.kind == ProgramKind::kJax;
+  return refused(EditRefusal::kVaries) || !has_graphs ? HostAdvice::kFewerLaunches
+                                                      : HostAdvice::kGraphs;
 }
 
 std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm) {
