@@ -4,10 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/numbers.h"
 #include "flow/names.h"
+#include "kernels/name.h"
 
 namespace assay {
 namespace {
@@ -281,6 +284,8 @@ std::vector<KindShare> work_by_kind(const std::vector<NamedWork>& works,
   return kinds;
 }
 
+// Per name, those together that are told by one text: instances for other element types, lambdas of
+// one function. Each has the name of its longest and is of one kind.
 std::vector<NamedWork> work_by_name(const Trace& trace, Interval window,
                                     const KernelNames& kernels) {
   const std::vector<bool> collective = collective_activities(trace, kernels);
@@ -298,11 +303,27 @@ std::vector<NamedWork> work_by_name(const Trace& trace, Interval window,
     work.ns += rows.dur_ns[a];
     ++work.count;
   }
-  std::vector<NamedWork> works;
-  for (const auto& [name, work] : by_name) works.push_back(work);
-  std::sort(works.begin(), works.end(), [](const NamedWork& a, const NamedWork& b) {
+  const auto longer = [](const NamedWork& a, const NamedWork& b) {
     return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
-  });
+  };
+  std::vector<NamedWork> each;
+  for (const auto& [name, work] : by_name) each.push_back(work);
+  std::sort(each.begin(), each.end(), longer);
+  std::vector<NamedWork> works;
+  std::unordered_map<std::string, size_t> told;
+  for (const NamedWork& work : each) {
+    std::string text = describe_kernel(trace.text(work.name));
+    text.push_back(static_cast<char>(work.kind));
+    text.push_back(static_cast<char>(kernels.of(work.name).kind));
+    const auto [at, first] = told.try_emplace(std::move(text), works.size());
+    if (first) {
+      works.push_back(work);
+      continue;
+    }
+    works[at->second].ns += work.ns;
+    works[at->second].count += work.count;
+  }
+  std::sort(works.begin(), works.end(), longer);
   return works;
 }
 

@@ -33,7 +33,8 @@ KernelName parse_kernel_name(std::string_view name);
 std::string_view short_kernel_name(std::string_view name);
 
 // The short name, and for generic wrappers what they wrap: "vectorized_elementwise_kernel" alone
-// says nothing, so "vectorized_elementwise_kernel[CUDAFunctor_add]". For display: two kernels that
+// says nothing, so "vectorized_elementwise_kernel[CUDAFunctor_add]"; whatever is given a lambda
+// wraps the function that it stands in. For display: two kernels that
 // differ only in element type, vector width or launch policy get the same text.
 std::string describe_kernel(std::string_view name);
 

@@ -287,6 +287,40 @@ std::string_view telling_argument(std::string_view list) {
   return {};
 }
 
+// Whether a lambda begins at the head of `text`, in the spelling of one of the demanglers.
+bool begins_lambda(std::string_view text) {
+  if (text.starts_with(" const")) text.remove_prefix(6);
+  for (const std::string_view mark : {"::{lambda", "::[lambda", "::'lambda", "::$_", "::<lambda"}) {
+    if (text.starts_with(mark)) return true;
+  }
+  return false;
+}
+
+// The function whose lambda a template list holds: "<advance(int)::{lambda(int)#1}>" -> "advance".
+// Any kernel that is given one is a wrapper (Kokkos, RAJA, loops of a program's own). Empty when
+// there is none, or none with a name.
+std::string_view lambda_owner(std::string_view list) {
+  size_t word = kNone;
+  for (size_t i = 0; i < list.size();) {
+    if (is_name_char(list[i])) {
+      if (word == kNone) word = i;
+      ++i;
+      continue;
+    }
+    const size_t begin = word;
+    word = kNone;
+    if (list[i] != '(' || begin == kNone) {
+      ++i;
+      continue;
+    }
+    const size_t end = skip_bracket(list, i);
+    const std::string_view component = list.substr(begin, i - begin);
+    if (begins_lambda(list.substr(end)) && is_telling(component)) return component;
+    ++i;  // nvcc's "&(advance(int))", and lambdas of functions that are arguments themselves
+  }
+  return {};
+}
+
 // Text that stands for nothing that has a name: a lambda, an unnamed namespace, a call operator.
 bool is_unnamed(std::string_view component) {
   return component.empty() || component[0] == '(' || component[0] == '{' || component[0] == '[' ||
@@ -424,8 +458,8 @@ std::string_view short_kernel_name(std::string_view name) { return split_name(na
 std::string describe_kernel(std::string_view name) {
   const NameParts parts = split_name(name);
   const std::string_view component = last_component(parts.path);
-  if (parts.arguments.empty() || !is_wrapper(component)) return std::string(parts.path);
-  const std::string_view argument = telling_argument(parts.arguments);
+  const std::string_view argument =
+      is_wrapper(component) ? telling_argument(parts.arguments) : lambda_owner(parts.arguments);
   if (argument.empty()) return std::string(parts.path);
   return std::string(component) + "[" + std::string(argument) + "]";
 }

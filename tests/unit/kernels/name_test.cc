@@ -67,6 +67,15 @@ constexpr Name kNames[] = {
     {"void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float, float, int>, float>"
      "(long)",
      "multi_tensor_apply_kernel", "multi_tensor_apply_kernel[AdamFunctor]"},
+    // Loops of a program's own, given the lambda of a function, in three spellings.
+    {"void clover::par_ranged2d_kernel<PdV_kernel(bool, int, clover::Buffer2D<double> &)::[lambda("
+     "int, int) (instance 2)]>(clover::Range2d, T1)",
+     "clover::par_ranged2d_kernel", "par_ranged2d_kernel[PdV_kernel]"},
+    {"void forall<256, ns::advance<2>(State const&)::{lambda(int)#1}>(int)", "forall", "forall"},
+    {"void forall<256, ns::advance(State const&) const::{lambda(int)#1}>(int)", "forall",
+     "forall[advance]"},
+    {"void loop<Policy<4>, step(double (*)(int))::$_0>(int)", "loop", "loop[step]"},
+    {"void loop<Policy<4>, step(double)>(int)", "loop", "loop"},
     // A wrapper around nothing that tells anything keeps its path.
     {"void at::native::elementwise_kernel<128, 2, float>(int)", "at::native::elementwise_kernel",
      "at::native::elementwise_kernel"},
