@@ -7,9 +7,9 @@ namespace {
 
 WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
                   const FlowVerdict& verdict, const std::vector<EditRequest>& more) {
-  std::vector<EditRequest> edits = report_edits(report, verdict);
-  edits.insert(edits.end(), more.begin(), more.end());
-  return explore_edits(model, windows, report, {.edits = edits, .joint = false});
+  std::vector<EditRequest> alone = work_edits(*model.run.trace, verdict);
+  alone.insert(alone.end(), more.begin(), more.end());
+  return explore_edits(model, windows, report, {.alone = alone, .joint = false});
 }
 
 }  // namespace

@@ -70,7 +70,10 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   const FlowReport report = make_flow_report(model, {});
   clock.mark("flow");
-  const WhatIf found = explore_edits(model, loaded.windows, report, {.edits = edits});
+  std::vector<EditRequest> alone;
+  if (edits.empty()) alone = work_edits(loaded.trace, judge_flow(loaded.trace, report, {}));
+  const WhatIf found =
+      explore_edits(model, loaded.windows, report, {.edits = edits, .alone = alone});
   clock.mark("whatif");
   if (request.freeze) {
     ASSAY_TRY_ASSIGN(const FrozenGain prediction, prediction_of(loaded, report, found));

@@ -7,6 +7,7 @@
 
 #include "flow/build.h"
 #include "flow/timed.h"
+#include "trace/copy_way.h"
 
 namespace assay {
 namespace {
@@ -153,7 +154,7 @@ class CallKinds {
       const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
       if (work.kind != WorkKind::kCopy) continue;
       const StringId name = trace_.activities.name[work.activity.index()];
-      if (trace_.text(name).find("Pinned") != std::string_view::npos) return false;
+      if (is_pinned_copy(trace_.text(name))) return false;
       copies_ns += work.end_ns - work.start_ns;
     }
     return copies_ns * 2 >= call.end_ns - call.start_ns && copies_ns >= kBulkCopyNs;

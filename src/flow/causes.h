@@ -64,6 +64,11 @@ struct FlowTotals {
   std::array<uint64_t, kFlowCauses> pauses{};
 
   int64_t operator[](FlowCause cause) const { return cause_ns[static_cast<size_t>(cause)]; }
+  // Of the latency what lies between two pieces of work of which the second had been handed over:
+  // the device's own way from one to the next, which no host shortens.
+  int64_t device_gaps_ns() const {
+    return (*this)[FlowCause::kLatency] - latency_ns[static_cast<size_t>(ReadyBy::kLaunch)];
+  }
 };
 FlowTotals& operator+=(FlowTotals& sum, const FlowTotals& more);
 

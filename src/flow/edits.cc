@@ -10,6 +10,7 @@
 #include "flow/replay.h"
 #include "kernels/kernel.h"
 #include "kernels/name.h"
+#include "trace/copy_way.h"
 #include "trace/label_windows.h"
 
 namespace assay {
@@ -89,16 +90,10 @@ bool has(const Edit::Marks& marks, uint32_t row) { return !marks.empty() && mark
 
 constexpr std::array kHostCauses = {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython,
                                     FlowCause::kHostGap};
-constexpr std::array kCpuCauses = {FlowCause::kCall,    FlowCause::kDispatch, FlowCause::kPython,
-                                   FlowCause::kHostGap, FlowCause::kInput,    FlowCause::kAlloc,
-                                   FlowCause::kCold};
-
-// The device's bytes go to the host, which may look at them.
-bool is_to_host(std::string_view copy) {
-  return copy.find("DtoH") != std::string_view::npos ||
-         copy.find("DeviceToHost") != std::string_view::npos ||
-         copy.find("Device -> Host") != std::string_view::npos;
-}
+// Allocation is the driver's and the system's work, and waits for the device; who loads data may
+// wait for other processes.
+constexpr std::array kCpuCauses = {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython,
+                                   FlowCause::kHostGap, FlowCause::kCold};
 
 bool reads_value(std::string_view op) {
   return op == "aten::item" || op == "aten::_local_scalar_dense" || op == "aten::nonzero" ||
@@ -159,9 +154,10 @@ std::string edit_forms() {
 }
 
 std::string_view edit_refusal_word(EditRefusal refusal) {
-  constexpr std::array<std::string_view, 11> kWords = {
-      "",       "model_error", "unexplained",  "unlinked",   "cold", "nothing", "few_iterations",
-      "varies", "in_graphs",   "chain_varies", "needs_ranks"};
+  constexpr std::array<std::string_view, 12> kWords = {
+      "",       "model_error", "unexplained",    "unlinked",
+      "cold",   "nothing",     "few_iterations", "not_capturable",
+      "varies", "in_graphs",   "chain_varies",   "needs_ranks"};
   return kWords[static_cast<size_t>(refusal)];
 }
 
@@ -202,6 +198,7 @@ Edit EditMaker::make(const EditRequest& request) const {
       break;
     case EditKind::kFasterCpu:
       make_host(1 / request.factor, kCpuCauses, edit);
+      edit.keeps_silence = true;
       break;
     case EditKind::kKernels:
     case EditKind::kFamily:
@@ -271,13 +268,32 @@ bool EditMaker::brings_value(uint32_t c) const {
   for (uint32_t k = 0; k < call.work_count; ++k) {
     const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
     if (work.kind == WorkKind::kCopy &&
-        is_to_host(trace.text(trace.activities.name[work.activity.index()]))) {
+        copy_way(trace.text(trace.activities.name[work.activity.index()])) == CopyWay::kToHost) {
       return true;
     }
   }
   for (OpId op = run_.links->call_op[call.row.index()]; op;
        op = run_.links->op_parent[op.index()]) {
     if (reads_value(trace.text(trace.ops.name[op.index()]))) return true;
+  }
+  return false;
+}
+
+// Whether the wait is made once more before the thread launches again: releases of memory wait for
+// the device by themselves.
+bool EditMaker::waits_again(uint32_t c) const {
+  const Trace& trace = *run_.trace;
+  const ThreadId thread = run_.calls[c].thread;
+  constexpr uint32_t kFar = 64;
+  const auto end = std::min<size_t>(run_.calls.size(), size_t{c} + kFar);
+  for (size_t next = size_t{c} + 1; next < end; ++next) {
+    const FlowCall& call = run_.calls[next];
+    if (call.thread != thread || call.work_count > 0) return false;
+    const std::string_view name = trace.text(trace.api_calls.name[call.row.index()]);
+    const bool frees = run_.links->role_of(trace, call.row) == ApiRole::kFree &&
+                       name.find("Free") != std::string_view::npos &&
+                       name.find("Async") == std::string_view::npos;
+    if (frees) return true;
   }
   return false;
 }
@@ -292,6 +308,7 @@ void EditMaker::make_sync(Edit& edit) const {
     if (call.kind != FlowCause::kSync) continue;
     const std::string_view name = trace.text(trace.api_calls.name[call.row.index()]);
     if (!all && !matches_glob(name, edit.request.pattern)) continue;
+    if (waits_again(c)) continue;
     edit.unwaited[c] = true;
     ++edit.affected;
     edit.value_is_read = edit.value_is_read || brings_value(c);
@@ -522,7 +539,7 @@ GraphSpans find_graph_spans(const FlowRun& run, const Windows& iterations) {
     kernels.push_back(kernels_of(run, stretch));
     spans.calls.push_back(std::move(stretch));
   }
-  if (spans.calls.size() < 2) return {{}, EditRefusal::kFewIterations};
+  if (spans.calls.size() < 2) return {{}, EditRefusal::kNotCapturable};
   const auto alike =
       static_cast<double>(std::count(kernels.begin(), kernels.end(), kernels.back()));
   if (alike < kLeastAlike * static_cast<double>(kernels.size())) return {{}, EditRefusal::kVaries};
@@ -581,6 +598,7 @@ class LagEditor {
     for (const Edit* edit : edits) {
       for (size_t c = 0; c < kFlowCauses; ++c) cause_[c] = std::min(cause_[c], edit->cause[c]);
       for (size_t k = 0; k < work_.size(); ++k) work_[k] = std::min(work_[k], edit->work[k]);
+      if (!edit->keeps_silence) silence_ = std::min(silence_, edit->cause[kSilent]);
       walks_ |= !edit->ops.empty() || !edit->frame_names.empty();
     }
   }
@@ -605,7 +623,16 @@ class LagEditor {
   }
 
  private:
+  static constexpr auto kSilent = static_cast<size_t>(FlowCause::kHostGap);
+
   double left_of(FlowCause cause) const { return cause_[static_cast<size_t>(cause)]; }
+  // The same of a stretch of `ns` that a thread spends with one thing.
+  double left_of(FlowCause cause, int64_t ns) const {
+    return cause == FlowCause::kHostGap && ns >= kPauseNs ? silence_ : left_of(cause);
+  }
+
+  // Of host time before a launch that is no more: what prepares it goes with it, a pause stays.
+  static int64_t left_of_free(int64_t ns) { return ns >= kPauseNs ? ns : 0; }
 
   int64_t edited(EdgeKind kind, uint32_t row, int64_t lag_ns) const {
     switch (kind) {
@@ -671,7 +698,7 @@ class LagEditor {
       if (walks) {
         ns -= saved_ns[static_cast<size_t>(cause)];
       } else {
-        ns = is_free ? 0 : scaled_ns(ns, left_of(cause));
+        ns = is_free ? left_of_free(ns) : scaled_ns(ns, left_of(cause, ns));
       }
       sum_ns += ns;
     }
@@ -688,15 +715,16 @@ class LagEditor {
       for_each_piece(run_, thread, later, cursor_, [&](const PieceSpan& span) {
         const FlowCause cause = span.piece == nullptr ? FlowCause::kHostGap : span.piece->cause;
         const int64_t ns = span.end_ns - span.start_ns;
-        const double left = is_free ? 0 : left_of_piece(span.piece, cause);
-        saved_ns[static_cast<size_t>(cause)] += ns - scaled_ns(ns, left);
+        const int64_t left_ns =
+            is_free ? left_of_free(ns) : scaled_ns(ns, left_of_piece(span.piece, cause, ns));
+        saved_ns[static_cast<size_t>(cause)] += ns - left_ns;
       });
     }
     return saved_ns;
   }
 
-  double left_of_piece(const HostPiece* piece, FlowCause cause) const {
-    double left = left_of(cause);
+  double left_of_piece(const HostPiece* piece, FlowCause cause, int64_t ns) const {
+    double left = left_of(cause, ns);
     if (piece == nullptr || cause == FlowCause::kSync || cause == FlowCause::kNothingAsked)
       return left;
     for (const Edit* edit : edits_) {
@@ -715,6 +743,7 @@ class LagEditor {
   PieceCursor cursor_;
   std::array<double, kFlowCauses> cause_{};
   std::array<double, 4> work_{};
+  double silence_ = 1;
   bool walks_ = false;
   EditedLags lags_;
 };

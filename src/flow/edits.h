@@ -59,6 +59,7 @@ enum class EditRefusal : uint8_t {
   kCold,           // one-off costs fill the idle time
   kNothing,        // nothing in the run is of that kind or name
   kFewIterations,  // fewer than two
+  kNotCapturable,  // waits or allocations stand between nearly all launches
   kVaries,         // iterations run different kernels
   kInGraphs,       // most work is in graphs already
   kChainVaries,    // the chain's first kernel is followed by others
@@ -77,12 +78,14 @@ struct Edit {
   bool value_is_read = false;               // of kSync: a waiting call brings a value to the host
   std::array<double, kFlowCauses> cause{};  // what is left of host pieces and calls
   std::array<double, 4> work{};             // of device work by WorkKind
-  double marked = 1;                        // what is left of marked calls, works and pieces
-  Marks calls;                              // per call: own time
-  Marks works;                              // per work: its duration
-  Marks ops;                                // per operator, with all inside it
-  Marks frame_names;                        // per StringId
-  Marks unwaited;                           // per call: waits for nothing, and takes no time itself
+  // Long stretches of which nothing is recorded stay as they are: the host may sleep in them.
+  bool keeps_silence = false;
+  double marked = 1;      // what is left of marked calls, works and pieces
+  Marks calls;            // per call: own time
+  Marks works;            // per work: its duration
+  Marks ops;              // per operator, with all inside it
+  Marks frame_names;      // per StringId
+  Marks unwaited;         // per call: waits for nothing, and takes no time itself
   Marks free_calls;       // per call: no own time, no host time before it, no place in the queue
   Marks short_calls;      // per call: takes at most what launching a graph takes
   Marks joined;           // per work: follows its stream at once
@@ -101,6 +104,7 @@ class EditMaker {
   Edit make(const EditRequest& request) const;
 
  private:
+  bool waits_again(uint32_t c) const;
   void make_sync(Edit& edit) const;
   void make_copies(Edit& edit) const;
   void make_cause(FlowCause cause, Edit& edit) const;

@@ -88,8 +88,8 @@ enum class Misfit { kNone, kModelError, kUnexplained };
 Misfit misfit_of(const FlowFit& fit);
 
 // By how much at least the clocks of host and device differ, as causality tells: work that begins
-// before its launch (host ahead of the device's clock), or waits that return before what they waited
-// for has ended. 0 where too few rows say so.
+// before its launch (host ahead of the device's clock), or waits that return before what they
+// waited for has ended. 0 where too few rows say so.
 struct ClockGap {
   int64_t ns = 0;
   bool device_late = false;  // the device's rows stand too late, else too early

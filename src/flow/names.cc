@@ -48,19 +48,14 @@ constexpr std::array<std::string_view, 22> kCompilers = {"triton/compiler",
                                                          "lazy function loading",
                                                          "cudnn_find"};
 
-constexpr std::array<std::string_view, 2> kSync = {"<built-in method synchronize of",
-                                                   "block_until_ready"};
-
-// Innermost frames in which a thread sleeps until something outside the process happens.
-constexpr std::array<std::string_view, 9> kOutside = {
-    "<built-in method poll",   "<built-in method select",
-    "<built-in method epoll",  "<built-in method recv",
-    "<built-in method accept", "<built-in method sleep",
-    "<built-in method kqueue", "<built-in method wait_for_requests",
-    "<method 'poll' of"};
-constexpr std::array<std::string_view, 4> kLocks = {"<built-in method acquire",
-                                                    "<built-in method wait", "<method 'acquire' of",
-                                                    "<built-in method get of"};
+// Begins of what CPython's built-in functions and methods are called in frames, behind "<built-in
+// function ", "<built-in method " or "<method '": the host waits for the device;
+constexpr std::array<std::string_view, 1> kSync = {"synchronize"};
+// a thread sleeps until something outside the process happens;
+constexpr std::array<std::string_view, 8> kOutside = {
+    "poll", "select", "epoll", "recv", "accept", "sleep", "kqueue", "wait_for_requests"};
+// a thread waits for another one.
+constexpr std::array<std::string_view, 3> kLocks = {"acquire", "wait", "get of"};
 constexpr std::array<std::string_view, 6> kQueues = {
     "queue.py",     "zmq/",
     "selectors.py", "multiprocessing/connection.py",
@@ -73,6 +68,20 @@ bool has_any(std::string_view text, const std::array<std::string_view, n>& parts
   });
 }
 
+// The name of a built-in function or method; empty for all else.
+std::string_view built_in(std::string_view text) {
+  for (const std::string_view form : {"<built-in function ", "<built-in method ", "<method '"}) {
+    if (text.starts_with(form)) return text.substr(form.size());
+  }
+  return {};
+}
+
+template <size_t n>
+bool begins_with_any(std::string_view text, const std::array<std::string_view, n>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [text](std::string_view part) { return text.starts_with(part); });
+}
+
 }  // namespace
 
 HostName classify_host_name(std::string_view name) {
@@ -80,9 +89,10 @@ HostName classify_host_name(std::string_view name) {
   HostName kind;
   kind.input = has_any(text, kInput) && !has_any(text, kNoInput);
   kind.cold = has_any(text, kCompilers);
-  kind.sync = has_any(text, kSync);
-  kind.outside = has_any(text, kOutside);
-  kind.lock = has_any(text, kLocks);
+  const std::string_view own = built_in(text);
+  kind.sync = begins_with_any(own, kSync) || text.find("block_until_ready") != std::string::npos;
+  kind.outside = begins_with_any(own, kOutside);
+  kind.lock = begins_with_any(own, kLocks);
   kind.queue = has_any(text, kQueues);
   kind.step = text.starts_with("profilerstep");
   return kind;

@@ -24,6 +24,8 @@ class Targets {
     for (const RecordedWait& wait : recorded_waits(run)) {
       if (wait.call != kNoFlowRow) waits_.emplace(wait.call, wait);
     }
+    for (uint32_t w = 0; w < run.works.size(); ++w) ends_.push_back({run.works[w].end_ns, w});
+    sort_runs(ends_);
     std::vector<bool> seen(run.trace->streams.size(), false);
     for (const FlowWork& work : run.works) {
       if (seen[work.stream]) continue;
@@ -95,8 +97,23 @@ class Targets {
       add_target(last, call);
       if (last != kNoFlowRow) last_ns = std::max(last_ns, run_.works[last].end_ns);
     }
+    if (run_.targets.size() == call.first_target) add_by_return(call);
     const bool sure = is_sure(call, wait);
     if (sure && last_ns != INT64_MIN) count_return(call, last_ns);
+  }
+
+  // Where nothing handed over before has ended, the call waits for something earlier than the last
+  // (an event): for the work whose end its return follows.
+  void add_by_return(const FlowCall& call) {
+    if (call.end_ns - call.start_ns < kUsualReturnLimitNs) return;
+    const auto after = std::partition_point(
+        ends_.begin(), ends_.end(), [&call](const Timed& t) { return t.time_ns <= call.end_ns; });
+    if (after == ends_.begin()) return;
+    const Timed last = *(after - 1);
+    const uint32_t from = run_.works[last.row].call;
+    const bool before = from != kNoFlowRow && run_.calls[from].start_ns < call.start_ns;
+    if (before && last.time_ns > call.start_ns && call.end_ns - last.time_ns <= kUsualReturnLimitNs)
+      run_.targets.push_back(last.row);
   }
 
   // Whether what the call waits for is known: a recorded wait for a stream or a context, or one
@@ -142,6 +159,7 @@ class Targets {
   FlowRun& run_;
   LaunchOrder launches_;
   std::unordered_map<uint32_t, RecordedWait> waits_;  // by call
+  std::vector<Timed> ends_;                           // of works
   std::vector<StreamOf> streams_;
   bool one_process_ = false;                  // launches all work
   std::vector<std::vector<int64_t>> own_ns_;  // per StringId

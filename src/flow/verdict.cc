@@ -85,14 +85,17 @@ class Judge {
       if (cause == FlowCause::kCold && !with_cold) continue;
       groups[static_cast<size_t>(group_of(cause, report_.evidence.calls))] += total_.cause_ns[c];
     }
+    groups[static_cast<size_t>(BoundBy::kHost)] -= total_.device_gaps_ns();
+    groups[static_cast<size_t>(BoundBy::kGpu)] += total_.device_gaps_ns();
     // Host time that only follows a wait for the device, and would hide behind the device's work if
     // the host did not wait, is lost by waiting.
     // Pauses are no launching: what does them is to blame, whoever waited before.
     auto& host_ns = groups[static_cast<size_t>(BoundBy::kHost)];
     if (verdict_.pauses.ns == 0 && report_.gains.sync_ns * 2 >= total_.idle_ns &&
         host_after_sync_ns() * 2 >= host_ns) {
-      groups[static_cast<size_t>(BoundBy::kSync)] += host_after_sync_ns();
-      host_ns -= host_after_sync_ns();
+      const int64_t after_sync_ns = std::min(host_ns, host_after_sync_ns());
+      groups[static_cast<size_t>(BoundBy::kSync)] += after_sync_ns;
+      host_ns -= after_sync_ns;
     }
     groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += total_.collective_ns;
     groups[static_cast<size_t>(BoundBy::kCopy)] += total_.copy_ns;
@@ -228,10 +231,13 @@ class Judge {
     verdict_.recorded_share = share(evidence[0], sum_ns);
     verdict_.inferred_share = share(evidence[1], sum_ns);
     verdict_.absent_share = share(evidence[2], sum_ns);
+    const bool gaps = causes_of == BoundBy::kGpu && !verdict_.device_bound;
+    if (gaps) verdict_.detail = FlowCause::kLatency;
     for (const Contributor& contributor : report_.contributors) {
-      if (group_of(contributor.cause, report_.evidence.calls) == causes_of) {
-        verdict_.leading.push_back(contributor);
-      }
+      const bool gap =
+          contributor.cause == FlowCause::kLatency && contributor.ready_by != ReadyBy::kLaunch;
+      const BoundBy of = gap ? BoundBy::kGpu : group_of(contributor.cause, report_.evidence.calls);
+      if (of == causes_of) verdict_.leading.push_back(contributor);
     }
     std::stable_sort(verdict_.leading.begin(), verdict_.leading.end(),
                      [](const Contributor& a, const Contributor& b) { return a.ns > b.ns; });
@@ -331,6 +337,7 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
   switch (verdict.bound) {
     case BoundBy::kGpu: {
       // Exposed communication of a tenth of the run is worth more than any one kernel.
+      if (!verdict.device_bound) return FirstLever::kGraphOrCompile;
       const double exposed = share(report.total.collective_ns, report.total.window_ns);
       return exposed >= 0.1 ? FirstLever::kOverlapCommunication : FirstLever::kFasterKernel;
     }
@@ -463,6 +470,8 @@ BoundBy leading_group(const FlowTotals& sum, int64_t comm_wait_ns) {
   for (size_t c = 0; c < kFlowCauses; ++c) {
     groups[static_cast<size_t>(group_of(static_cast<FlowCause>(c), true))] += sum.cause_ns[c];
   }
+  groups[static_cast<size_t>(BoundBy::kHost)] -= sum.device_gaps_ns();
+  groups[static_cast<size_t>(BoundBy::kGpu)] += sum.device_gaps_ns();
   groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += comm_wait_ns;
   groups[static_cast<size_t>(BoundBy::kCopy)] += sum.copy_ns;
   return static_cast<BoundBy>(std::max_element(groups.begin(), groups.end()) - groups.begin());
@@ -472,7 +481,13 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options) {
   FlowVerdict verdict = Judge(report, options).judge();
   LeadingPauses& pauses = verdict.pauses;
-  pauses.stalls = pauses.ns > 0 && (!pauses.who || usually_short(trace, *pauses.who));
+  // A few pauses in nearly nothing but one operator are its own (a new shape, a first use), those
+  // in whatever the host does are the host's.
+  constexpr uint64_t kMany = 8;
+  const bool spread =
+      !pauses.who || pauses.who->pause_ns * 10 < pauses.ns * 8 || pauses.who->pauses >= kMany;
+  pauses.rare = pauses.who && usually_short(trace, *pauses.who);
+  pauses.stalls = pauses.ns > 0 && pauses.count > 1 && spread && (!pauses.who || pauses.rare);
   if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)
     verdict.bound = BoundBy::kNoHost;
   verdict.work = work_by_name(trace, report.window, *report.kernels);

@@ -56,7 +56,7 @@ struct Program {
   ProgramKind kind = ProgramKind::kUnknown;
   bool hip = false;   // its calls are AMD's
   bool cuda = false;  // or NVIDIA's; of other vendors neither
-  bool mpi = false;  // it calls MPI
+  bool mpi = false;   // it calls MPI
 };
 Program program_of(const Trace& trace);
 
@@ -103,7 +103,9 @@ struct LeadingPauses {
   uint64_t count = 0;
   // At least half of them; its name is none where nothing tells what the host did.
   std::optional<Contributor> who;
-  // Most of what `who` does takes no time: these pauses are the host's, and not its own.
+  // Most of what `who` does takes no time.
+  bool rare = false;
+  // These pauses are the host's, and not of what it does.
   bool stalls = false;
 };
 

@@ -11,8 +11,8 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kLeastNs = 20'000;  // shorter calls end beside a kernel by chance
-constexpr int64_t kLongestReturnNs = 100'000;
+constexpr int64_t kLeastNs = 20'000;        // shorter calls end beside a kernel by chance
+constexpr int64_t kShortReturnNs = 20'000;  // longer ones are a fifth of the call at most
 constexpr uint64_t kLeastCalls = 8;
 
 struct OfName {
@@ -31,8 +31,10 @@ int64_t own_end_ns(const FlowRun& run, const FlowCall& call) {
 
 // Whether the call spends most of its time with that work, and returns soon after its end.
 bool ends_with(const FlowCall& call, int64_t work_end_ns) {
-  return work_end_ns <= call.end_ns && call.end_ns - work_end_ns <= kLongestReturnNs &&
-         work_end_ns - call.start_ns >= (call.end_ns - call.start_ns) / 2;
+  const int64_t dur_ns = call.end_ns - call.start_ns;
+  return work_end_ns <= call.end_ns &&
+         call.end_ns - work_end_ns <= std::max(kShortReturnNs, dur_ns / 5) &&
+         work_end_ns - call.start_ns >= dur_ns / 2;
 }
 
 }  // namespace

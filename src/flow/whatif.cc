@@ -7,6 +7,7 @@
 #include "base/stats.h"
 #include "flow/replay.h"
 #include "kernels/kernel.h"
+#include "kernels/name.h"
 
 namespace assay {
 namespace {
@@ -145,7 +146,7 @@ void find_order(const Explorer& explorer, int64_t least_ns, WhatIf& found) {
     int64_t best_ns = 0;
     for (TriedLever& lever : found.levers) {
       const bool tried = lever.edit.refusal == EditRefusal::kNone && !lever.listed &&
-                         lever.edit.request.kind != EditKind::kWarm;
+                         !lever.alone_only && lever.edit.request.kind != EditKind::kWarm;
       if (!tried) continue;
       taken.push_back(&lever.edit);
       const int64_t ns = taken.size() == 1 ? lever.alone.run_ns : explorer.run_gain(taken);
@@ -226,12 +227,16 @@ std::vector<EditRequest> usual_edits(const FlowReport& report) {
   return edits;
 }
 
-std::vector<EditRequest> report_edits(const FlowReport& report, const FlowVerdict& verdict) {
-  std::vector<EditRequest> edits = usual_edits(report);
-  edits.push_back({.kind = EditKind::kHost});
-  if (!verdict.kinds.empty()) {
-    edits.push_back({.kind = EditKind::kFamily,
-                     .pattern = std::string(kernel_kind_name(verdict.kinds.front().kind))});
+std::vector<EditRequest> work_edits(const Trace& trace, const FlowVerdict& verdict) {
+  std::vector<EditRequest> edits = {{.kind = EditKind::kHost}};
+  if (verdict.kinds.empty()) return edits;
+  const KindShare& kind = verdict.kinds.front();
+  if (kind.kind == KernelKind::kOther) {  // kernels of no known kind have nothing in common
+    edits.push_back(
+        {.kind = EditKind::kKernels, .pattern = describe_kernel(trace.text(kind.longest))});
+  } else {
+    edits.push_back(
+        {.kind = EditKind::kFamily, .pattern = std::string(kernel_kind_name(kind.kind))});
   }
   return edits;
 }
@@ -249,8 +254,12 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   found.window_ns = report.window.end_ns - report.window.start_ns;
   const EditMaker maker(model.run, iterations);
   const bool asked = !options.edits.empty();
-  for (const EditRequest& request : asked ? options.edits : usual_edits(report)) {
+  std::vector<EditRequest> requests = asked ? options.edits : usual_edits(report);
+  const size_t ordered = requests.size();
+  requests.insert(requests.end(), options.alone.begin(), options.alone.end());
+  for (const EditRequest& request : requests) {
     TriedLever lever;
+    lever.alone_only = found.levers.size() >= ordered;
     lever.edit = maker.make(request);
     const bool cold_start = found.refusal == EditRefusal::kCold && request.kind == EditKind::kWarm;
     if (found.refusal != EditRefusal::kNone && !cold_start) lever.edit.refusal = found.refusal;

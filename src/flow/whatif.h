@@ -40,6 +40,7 @@ struct TriedLever {
   Gain alone;
   int64_t in_order_ns = 0;  // of the run, on top of those before it in `order`
   bool listed = false;      // in `order`
+  bool alone_only = false;  // and cannot be: it is told by itself
 };
 
 // What the devices do between their first and their last work, in a replay.
@@ -67,6 +68,7 @@ struct WhatIf {
 
 struct WhatIfOptions {
   std::vector<EditRequest> edits;  // none: every lever that applies
+  std::vector<EditRequest> alone;  // tried as well, and no part of the order
   bool joint = true;          // also the order, joint gain and what binds then; else each alone
   double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
 };
@@ -77,9 +79,9 @@ EditRefusal refusal_of_run(const FlowReport& report);
 // The levers that are tried when none is named, in a fixed order.
 std::vector<EditRequest> usual_edits(const FlowReport& report);
 
-// The levers that a report tells of, each alone: those, with the host's own work and the kernels
-// that take longest.
-std::vector<EditRequest> report_edits(const FlowReport& report, const FlowVerdict& verdict);
+// The host's own work, and the kernels that take longest: bounds that are told each by itself,
+// since nothing is left of a run without them.
+std::vector<EditRequest> work_edits(const Trace& trace, const FlowVerdict& verdict);
 
 // report: of the same run.
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,

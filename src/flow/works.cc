@@ -10,6 +10,7 @@
 #include "flow/build.h"
 #include "flow/names.h"
 #include "flow/timed.h"
+#include "trace/copy_way.h"
 
 namespace assay {
 namespace {
@@ -33,17 +34,17 @@ WorkKind work_kind(ActivityKind kind, std::string_view name, bool collective) {
 
 // From pageable host memory, or from host memory of no known kind.
 bool is_staged_copy(std::string_view name) {
-  const bool to_device = name.find("HtoD") != std::string_view::npos ||
-                         name.find("HtoA") != std::string_view::npos ||
-                         name.find("HostToDevice") != std::string_view::npos ||
-                         name.find("Host -> Device") != std::string_view::npos;
-  return to_device && name.find("Pinned ->") == std::string_view::npos;
+  return copy_way(name) == CopyWay::kToDevice && !is_pinned_copy(name);
 }
 
 int64_t submit_time(const FlowRun& run, const FlowWork& work) {
   const FlowCall& call = run.calls[work.call];
   if (call.end_ns <= work.start_ns) return call.end_ns;
-  if (work.kind == WorkKind::kCopy && !work.host_stages) {
+  // A staged copy that begins as soon as its stream is free waited for that, not for the host.
+  const bool follows = work.stream_prev != kNoFlowRow &&
+                       run.works[work.stream_prev].end_ns > call.start_ns &&
+                       work.start_ns - run.works[work.stream_prev].end_ns <= kFollowsNs;
+  if (work.kind == WorkKind::kCopy && (!work.host_stages || follows)) {
     return std::max(call.start_ns, std::min(work.start_ns, call.start_ns + kCopySubmitNs));
   }
   return std::max(work.start_ns, call.start_ns);

@@ -1,4 +1,5 @@
 #include "launch/facts.h"
+#include "trace/copy_way.h"
 
 #include <algorithm>
 #include <string_view>
@@ -47,9 +48,7 @@ std::vector<OpId> root_ops(const Trace& trace, const Links& links) {
 
 bool is_device_to_host(const Trace& trace, ActivityId activity) {
   if (trace.activities.kind[activity.index()] != ActivityKind::kMemcpy) return false;
-  const std::string_view name = trace.text(trace.activities.name[activity.index()]);
-  return name.find("DtoH") != std::string_view::npos ||
-         name.find("DeviceToHost") != std::string_view::npos;
+  return copy_way(trace.text(trace.activities.name[activity.index()])) == CopyWay::kToHost;
 }
 
 bool copies_to_host(const Trace& trace, const Links& links, ApiCallId call) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "trace/copy_way.h"
 #include "trace/label_windows.h"
 
 namespace assay {
@@ -228,8 +229,7 @@ std::vector<int64_t> waits_for_device(const Trace& trace, const Links& links) {
     bool waits_here = is_blocking(links.role_of(trace, ApiCallId(c)));
     for (ActivityId activity : links.activities_of(ApiCallId(c))) {
       const std::string_view name = trace.text(trace.activities.name[activity.index()]);
-      waits_here |= contains(name, "DtoH") || contains(name, "DeviceToHost") ||
-                    contains(name, "Device-to-Host");
+      waits_here |= copy_way(name) == CopyWay::kToHost;
     }
     if (waits_here) waits.push_back(trace.api_calls.start_ns[c]);
   }

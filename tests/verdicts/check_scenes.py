@@ -233,19 +233,20 @@ def struck_at_random():
     return job(lambda rank, step: 3000 if struck[step] == rank else 0)
 
 
-GRAPHS = r"CUDA graph|HIP graph|reduce-overhead"
+# Graphs as the first advice.
+GRAPHS = r"\b1 −[\d.]+ m?s [\d.]+ % at most (Each iteration as|Take the host off)"
 # name: (program, cause, what the answer says, what it does not say)
 SCENES = {
-    "operator on the host": (one_thing("cpu_op", "acme::CpuStep"), "host", r"acme::CpuStep runs on the host, [78] × 8\.0",
+    "operator on the host": (one_thing("cpu_op", "acme::CpuStep"), "host", r"[78] × 8\.0. ms, while acme::CpuStep runs on the host",
                              GRAPHS + "|Sync-bound"),
-    "label": (one_thing("user_annotation", "acme_exchange"), "host", r"acme_exchange runs on the host", GRAPHS),
+    "label": (one_thing("user_annotation", "acme_exchange"), "host", r"while the host is in acme_exchange", GRAPHS),
     "label without operators": (one_thing("user_annotation", "acme_exchange", ops=False), "host", "acme_exchange", GRAPHS),
     "frame": (one_thing("python_function", "acme/env.py(7): step"), "host", r"acme/env.py\(7\): step runs", GRAPHS),
-    "nothing recorded": (one_thing("", ""), "host", r"does what is not recorded, [78] × 8\.0.*Find out what",
+    "nothing recorded": (one_thing("", ""), "host", r"[78] × 8\.0. ms, and what the host did then is not recorded.*Find out what",
                          GRAPHS + "|CPU core"),
-    "nothing recorded, no wait": (one_thing("", "", waits=False), "host", "does what is not recorded", GRAPHS),
-    "nothing recorded, HIP": (one_thing("", "", hip=True, ops=False), "host", "does what is not recorded", GRAPHS),
-    "once": (once, "host", r"write_state runs on the host, 1 × 60\.0", GRAPHS + "|Sync-bound"),
+    "nothing recorded, no wait": (one_thing("", "", waits=False), "host", "what the host did then is not recorded", GRAPHS),
+    "nothing recorded, HIP": (one_thing("", "", hip=True, ops=False), "host", "what the host did then is not recorded", GRAPHS),
+    "once": (once, "host", r"1 × 60\.0 ms, while .*write_state runs on the host", GRAPHS + "|Sync-bound"),
     "stalls": (stalls, "host", r"in pauses of the host, \d+ × ", GRAPHS + "|runs on the host|CPU core"),
     "blocking launches": (blocking(False), "sync", r"block until their kernels end.*unset CUDA_LAUNCH_BLOCKING", "first cuda"),
     "blocking launches, HIP": (blocking(True), "sync", r"unset HIP_LAUNCH_BLOCKING", "CUDA"),
@@ -255,7 +256,7 @@ SCENES = {
                                     "Do not wait"),
     "copies to pageable memory": (copies("Memcpy DtoH (Device -> Pageable)"), "copy", r"9\d\.\d % at most Copy less",
                                   "Do not wait|DataLoader"),
-    "copies of pinned memory": (copies("Memcpy HtoD (Pinned -> Device)"), "copy", "Copy less", "pin_memory|from pinned"),
+    "copies of pinned memory": (copies("Memcpy HtoD (Pinned -> Device)"), "copy", "Move fewer bytes", "pin_memory|from pinned"),
     "busy GPU": (plain(5, 400), "gpu", "GPU-bound", "Host-bound"),
     "small kernels": (plain(20, 3), "host", "PyTorch's dispatcher.*CUDA graph", "pauses|not recorded"),
     "small kernels, HIP": (plain(20, 3, hip=True), "host", "HIP graph", "CUDA|pauses"),

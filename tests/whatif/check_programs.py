@@ -42,8 +42,10 @@ def told_by(assay, paths, edits):
 def truth_refuses(edit, program, recorded):
     """Why an edit cannot be tried on this program, by its own rules."""
     if edit == "cuda_graph":
-        if len(recorded.steps) < 2 or len(simulator.graph_stretches(recorded)) < 2:
+        if len(recorded.steps) < 2:
             return "few_iterations"
+        if len(simulator.graph_stretches(recorded)) < 2:
+            return "not_capturable"
         return "varies" if simulator.same_kernels(recorded) < 0.8 else ""
     if edit.startswith("fuse:"):
         names = edit[5:].split("+")

@@ -184,14 +184,14 @@ class Change:
             number = float(value) if value else 0.0
             if edit == "input" and "input" in kinds or edit == "alloc" and "alloc" in kinds:
                 left = 0.0
-            elif name == "faster_cpu" and "waits" not in kinds:
+            elif name == "faster_cpu" and not kinds & {"waits", "alloc", "input"}:
                 left = min(left, 1 / number)
             elif name.startswith("op:") and name[3:] in rows and "waits" not in kinds:
                 left = min(left, number)
         return left
 
     def host_ns(self, ns, kinds, rows, next_call):
-        return 0 if next_call in self.free else int(ns * self.factor(kinds, rows))
+        return 0 if next_call in self.free and ns < 1_000_000 else int(ns * self.factor(kinds, rows))
 
     def call_ns(self, call, kind, ns, rows):
         if call in self.free or kind in ("sync", "fetch") and "sync" in self.edits:

@@ -61,9 +61,31 @@ const DiffLevel& level_of(const DiffReport& report, DiffLevelKind kind) {
   return report.levels[static_cast<size_t>(kind)];
 }
 
-std::string quoted_row(const DiffRow& row) {
+// What changed of a row. A kernel or operation is told by its own time alone: that the device was
+// idle before it is told by causes, among the parts of an iteration.
+int64_t change_of(const DiffRow& row, DiffLevelKind kind) {
+  return kind == DiffLevelKind::kPart ? row.change_ns : row.b.busy_ns - row.a.busy_ns;
+}
+
+struct Move {
+  const DiffRow* row = nullptr;
+  int64_t ns = 0;
+};
+std::vector<Move> moves_of(const DiffLevel& level) {
+  std::vector<Move> moves;
+  for (const DiffRow& row : level.rows) {
+    const int64_t ns = change_of(row, level.kind);
+    if (ns != 0) moves.push_back({&row, ns});
+  }
+  std::stable_sort(moves.begin(), moves.end(),
+                   [](const Move& a, const Move& b) { return std::abs(a.ns) > std::abs(b.ns); });
+  return moves;
+}
+
+std::string quoted(const Move& move) {
+  const DiffRow& row = *move.row;
   const std::string& name = row.b.shown.empty() ? row.a.shown : row.b.shown;
-  std::string text = shorten_middle(clean_text(name), 48) + " (" + signed_ns(row.change_ns);
+  std::string text = shorten_middle(clean_text(name), 48) + " (" + signed_ns(move.ns);
   if (row.kind == DiffKind::kAppeared) text += ", new";
   if (row.kind == DiffKind::kVanished) text += ", gone";
   return text + ")";
@@ -74,38 +96,37 @@ std::string share_of(int64_t told, int64_t change) {
 }
 
 // The rows that push the way the total went, largest first, until most of it is told.
-std::string sources(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
-  const int64_t change = report.change_ns;
+std::string sources(const std::vector<Move>& moves, int64_t change, const std::string& noun) {
   int64_t told = 0;
   std::string list;
   int named = 0;
-  for (const DiffRow& row : level_of(report, kind).rows) {
+  for (const Move& move : moves) {
     if (named == 3 || std::abs(told) * 10 >= std::abs(change) * 9) break;
-    if ((row.change_ns > 0) != (change > 0) || row.change_ns == 0) continue;
-    if (std::abs(row.change_ns) * 20 < std::abs(change)) break;
-    list += (named++ > 0 ? ", " : "") + quoted_row(row);
-    told += row.change_ns;
+    if ((move.ns > 0) != (change > 0)) continue;
+    if (std::abs(move.ns) * 20 < std::abs(change)) break;
+    list += (named++ > 0 ? ", " : "") + quoted(move);
+    told += move.ns;
   }
   if (named == 0) return "";
   return share_of(told, change) + noun + " " + list + ".";
 }
 
 // Where a change is small beside its parts, these say more than what they sum to.
-std::string largest_moves(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
+std::string largest_moves(const std::vector<Move>& moves, const std::string& noun) {
   std::string list;
   int named = 0;
-  for (const DiffRow& row : level_of(report, kind).rows) {
-    if (named == 3 || row.change_ns == 0) break;
-    list += (named++ > 0 ? ", " : "") + quoted_row(row);
+  for (const Move& move : moves) {
+    if (named == 3) break;
+    list += (named++ > 0 ? ", " : "") + quoted(move);
   }
   return named == 0 ? "" : "The largest moves among " + noun + ": " + list + ".";
 }
 
 std::string origins(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
-  const std::vector<DiffRow>& rows = level_of(report, kind).rows;
-  const int64_t largest = rows.empty() ? 0 : std::abs(rows.front().change_ns);
+  const std::vector<Move> moves = moves_of(level_of(report, kind));
+  const int64_t largest = moves.empty() ? 0 : std::abs(moves.front().ns);
   const bool cancelling = largest > std::abs(report.change_ns);
-  return cancelling ? largest_moves(report, kind, noun) : sources(report, kind, noun);
+  return cancelling ? largest_moves(moves, noun) : sources(moves, report.change_ns, noun);
 }
 
 std::string counts(const DiffLevel& level, const char* noun) {

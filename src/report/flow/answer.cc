@@ -13,6 +13,7 @@
 #include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
+#include "trace/copy_way.h"
 
 namespace assay {
 namespace {
@@ -35,22 +36,52 @@ std::string sentence_of(std::string base, std::initializer_list<std::string> tai
   return base + ".";
 }
 
-// The shortest label around nearly all of the longest slice of what no row names; none of those
-// that are around most of the run.
-std::string label_around(const Trace& trace, const Contributor& contributor, Interval window) {
-  const auto& labels = trace.annotations;
-  const Interval span = contributor.longest;
-  int64_t least_ns = (window.end_ns - window.start_ns) / 2;
+// Before the name of what the profiler itself does.
+constexpr std::string_view kProfilers = "the profiler's ";
+
+// The shortest row of a table around `most` of `span` that is shorter than least_ns and that
+// `counts`; least_ns becomes its duration.
+template <typename Table, typename Counts>
+StringId shortest_around(const Table& table, Interval span, double most, int64_t& least_ns,
+                         Counts counts) {
   StringId name;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    const int64_t inside_ns = std::min(span.end_ns, labels.start_ns[i] + labels.dur_ns[i]) -
-                              std::max(span.start_ns, labels.start_ns[i]);
-    const bool around = inside_ns * 10 >= (span.end_ns - span.start_ns) * 9;
-    const bool is_step = trace.text(labels.name[i]).starts_with("ProfilerStep");
-    if (!around || is_step || labels.dur_ns[i] >= least_ns) continue;
-    least_ns = labels.dur_ns[i];
-    name = labels.name[i];
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (table.dur_ns[i] >= least_ns || !counts(i)) continue;
+    const int64_t inside_ns = std::min(span.end_ns, table.start_ns[i] + table.dur_ns[i]) -
+                              std::max(span.start_ns, table.start_ns[i]);
+    const auto all = static_cast<double>(span.end_ns - span.start_ns);
+    if (static_cast<double>(inside_ns) < most * all) continue;
+    least_ns = table.dur_ns[i];
+    name = table.name[i];
   }
+  return name;
+}
+
+// What the profiler itself does for most of a slice.
+std::string profiler_in(const Trace& trace, Interval span) {
+  int64_t least_ns = INT64_MAX;
+  const StringId name =
+      shortest_around(trace.overheads, span, 0.5, least_ns, [](size_t) { return true; });
+  return name ? std::string(kProfilers) + std::string(trace.text(name)) : "";
+}
+
+// What is around the longest slice of what no row of its thread names: the shortest label, none of
+// those that are around most of the run; else what the operating system's calls of threads that
+// call the runtime are.
+std::string label_around(const Trace& trace, const Contributor& contributor, Interval window) {
+  constexpr double kNearlyAll = 0.9;
+  int64_t least_ns = (window.end_ns - window.start_ns) / 2;
+  const auto& labels = trace.annotations;
+  StringId name = shortest_around(labels, contributor.longest, kNearlyAll, least_ns, [&](size_t i) {
+    return !trace.text(labels.name[i]).starts_with("ProfilerStep");
+  });
+  if (name) return std::string(trace.text(name));
+  std::vector<bool> calls(trace.threads.size(), false);
+  for (const ThreadId thread : trace.api_calls.thread) calls[thread.index()] = true;
+  const auto& others = trace.other_events;
+  name = shortest_around(others, contributor.longest, kNearlyAll, least_ns, [&](size_t i) {
+    return others.thread[i] && calls[others.thread[i].index()];
+  });
   return name ? std::string(trace.text(name)) : "";
 }
 
@@ -108,7 +139,7 @@ class Verdict {
         return sentence_of(
             "Sync-bound: " + for_share(group_ns(BoundBy::kSync)) +
                 " the GPU runs empty, because the host waits for it before it goes on",
-            {first_name()});
+            {waiting_call()});
       case BoundBy::kAlloc:
         return alloc();
       case BoundBy::kColdStart:
@@ -127,9 +158,10 @@ class Verdict {
                                " nothing but transfers runs",
                            {behind(", first ", longest(WorkKind::kCollective))});
       case BoundBy::kCopy:
-        return sentence_of("Copy-bound: " + for_share(total_.copy_ns) +
-                               " only copies run and no kernel beside them",
-                           {behind(", first ", longest(WorkKind::kCopy))});
+        return sentence_of("Copy-bound: " + for_share(total_.copy_ns) + " only copies" +
+                               (longest(WorkKind::kFill).empty() ? "" : " and fills") +
+                               " run and no kernel beside them",
+                           {behind(", first ", longest_copy())});
       case BoundBy::kNotLoaded:
         return not_loaded();
       case BoundBy::kTooLittle:
@@ -183,6 +215,20 @@ class Verdict {
     const std::vector<std::string> names = leading_names(1);
     return names.empty() ? "" : ", first " + names.front();
   }
+  std::string longest_copy() const {
+    const std::string copy = longest(WorkKind::kCopy);
+    return copy.empty() ? longest(WorkKind::kFill) : copy;
+  }
+
+  // The wait itself, not what the host does behind it.
+  std::string waiting_call() const {
+    if (report_.evidence.blocking_launches) return "";
+    for (const Contributor& contributor : report_.contributors) {
+      if (contributor.cause != FlowCause::kSync || !contributor.name) continue;
+      return ", first " + fitted(contributor_name(trace_, contributor));
+    }
+    return "";
+  }
   std::string first_name_and_time() const {
     if (!verdict_.leading.empty() && contributor_name(trace_, verdict_.leading.front()).empty()) {
       return ", " + format_ns(verdict_.leading.front().ns) + " of them in nothing that is recorded";
@@ -220,15 +266,28 @@ class Verdict {
 
   std::string not_loaded() const {
     const std::string times = for_share(group_ns(BoundBy::kNotLoaded));
-    if (!report_.evidence.loops) return "Not loaded: " + times + " nobody asked for work.";
     const std::string name = verdict_.leading.empty()
                                  ? ""
                                  : fitted(contributor_name(trace_, verdict_.leading.front()), 52);
-    return sentence_of("Not loaded: " + times + " the host waits for something outside",
-                       {behind(", in ", name)});
+    if (report_.evidence.loops) {
+      return sentence_of("Not loaded: " + times + " the host waits for something outside",
+                         {behind(", in ", name)});
+    }
+    return sentence_of("Not loaded: " + times + " nobody asked for work",
+                       {behind("; the host waits in ", name)});
+  }
+
+  // The device's own way from one piece of work to the next.
+  std::string small_kernels() const {
+    const auto works = static_cast<int64_t>(std::max<uint64_t>(report_.evidence.works, 1));
+    return sentence_of("GPU-bound: " + for_share(total_.device_gaps_ns()) +
+                           " the GPU goes from one kernel to the next",
+                       {": " + format_count(works) + " of " +
+                        format_ns(report_.evidence.work_ns / works) + " each on average"});
   }
 
   std::string gpu() const {
+    if (!verdict_.device_bound) return small_kernels();
     if (total_.compute_ns < total_.window_ns / 2) {  // busy with more than computing
       return sentence_of("GPU-bound: the GPU works " + for_share(total_.window_ns - total_.idle_ns),
                          {behind(", first ", longest(WorkKind::kCompute))});
@@ -276,7 +335,7 @@ class Verdict {
     std::stable_sort(parts.begin(), parts.end(),
                      [this](FlowCause a, FlowCause b) { return total_[a] > total_[b]; });
     const int64_t host_ns = group_ns(BoundBy::kHost);
-    if (verdict_.pauses.ns > 0) return host_pauses(host_ns);
+    if (verdict_.pauses.ns > 0) return host_pauses();
     std::string who = part_name(parts[0]);
     const bool second = share(total_[parts[1]], host_ns) >= kPartNamed;
     if (second) who += " and " + part_name(parts[1]);
@@ -288,9 +347,10 @@ class Verdict {
   }
 
   // One thing holds the host up, or pauses in many.
-  std::string host_pauses(int64_t host_ns) const {
+  std::string host_pauses() const {
     const LeadingPauses& pauses = verdict_.pauses;
-    const std::string base = "Host-bound: " + for_share(host_ns) + " the GPU waits";
+    const int64_t told_ns = pauses.stalls || !pauses.who ? pauses.ns : pauses.who->pause_ns;
+    const std::string base = "Host-bound: " + for_share(told_ns) + " the GPU waits";
     const auto each = [](uint64_t count, int64_t ns) {
       return format_count(static_cast<int64_t>(count)) + " \u00D7 " +
              format_ns(ns / static_cast<int64_t>(std::max<uint64_t>(count, 1)));
@@ -304,9 +364,15 @@ class Verdict {
     const std::string times = each(pauses.who->pauses, pauses.who->pause_ns);
     const std::string name = pause_name(answer_);
     if (name.empty()) {
-      return sentence_of(base + " while the host does what is not recorded, " + times, {});
+      return sentence_of("Host-bound: " + for_share(told_ns) + " the GPU has nothing to do, " +
+                             times + ", and what the host did then is not recorded",
+                         {});
     }
-    return sentence_of(base + " while " + fitted(name, 60) + " runs on the host, " + times, {});
+    if (!pauses.who->name) {  // a label around the silence
+      return sentence_of(base + ", " + times + ", while the host is in " + fitted(name, 60), {});
+    }
+    return sentence_of(base + ", " + times + ", while " + fitted(name, 60) + " runs on the host",
+                       {});
   }
 
   std::string input() const {
@@ -438,20 +504,22 @@ class Recipes {
     if (lever.key == "faster_cpu") return "A CPU core 1.3 times as fast";
     if (lever.key == "input") return "Load data beside the GPU's work";
     if (lever.key == "remove_syncs") return "Do not wait for the GPU in the loop";
-    if (lever.key == "allocation") return "Keep GPU memory instead of freeing it";
-    if (lever.key == "copies") {
-      return pinned() ? "Copy less, and beside kernels"
-                      : "Copy less, from pinned memory, beside kernels";
+    if (lever.key == "allocation") {
+      return allocates_host() ? "Keep pinned memory instead of freeing it"
+                              : "Keep GPU memory instead of freeing it";
     }
+    if (lever.key == "copies") return copy_title();
     if (lever.key == "communication") return "Hide or shrink communication";
     if (lever.key == "device_work")
-      return kind().empty() ? "Cheaper kernels" : "Cheaper " + kind() + " kernels";
+      return kind().empty() ? "Cheaper " + longest_kernel(38) : "Cheaper " + kind() + " kernels";
     return fitted(lever.what, 46);
   }
 
   std::string code(const Lever& lever) const {
-    if (lever.key == "cheaper_host" || lever.key == "cuda_graph") return host_code();
-    if (lever.key == "faster_cpu") return "more cores change nothing; one faster core does";
+    if (lever.key == "cuda_graph") return graph_code();
+    if (lever.key == "cheaper_host") return host_code();
+    if (lever.key == "faster_cpu")
+      return "of the thread that launches; loading data and waits stay as they are";
     if (lever.key == "input") return input_code();
     if (lever.key == "remove_syncs") return sync_code();
     if (lever.key == "allocation") return alloc_code();
@@ -461,8 +529,21 @@ class Recipes {
     }
     if (lever.key == "device_work" && !answer_.verdict.kinds.empty()) {
       const KindShare& kind_share = answer_.verdict.kinds.front();
+      if (kind().empty()) return runs_of_longest();
       return "first " + fitted(describe_kernel(answer_.trace.text(kind_share.longest))) + "; " +
              format_counted(kind_share.count, "run", "runs") + " in all";
+    }
+    return "";
+  }
+
+  std::string longest_kernel(size_t room) const {
+    const KindShare& kind_share = answer_.verdict.kinds.front();
+    return fitted(describe_kernel(answer_.trace.text(kind_share.longest)), room);
+  }
+  std::string runs_of_longest() const {
+    for (const NamedWork& work : answer_.verdict.work) {
+      if (work.name != answer_.verdict.kinds.front().longest) continue;
+      return format_counted(work.count, "run", "runs") + ", " + format_ns(work.ns) + " in all";
     }
     return "";
   }
@@ -472,7 +553,9 @@ class Recipes {
       case HostAdvice::kBetweenGraphs:
         return "Less host work between the graphs";
       case HostAdvice::kShortenOne:
-        return "Shorten it, or let the GPU run beside it";
+        return pause_name(answer_).starts_with(kProfilers)
+                   ? "Record with less profiling"
+                   : "Shorten " + fitted(pause_name(answer_), 34);
       case HostAdvice::kRecordHost:
         return "Find out what the host does there";
       case HostAdvice::kSteadyHost:
@@ -507,6 +590,11 @@ class Recipes {
       case HostAdvice::kGraphs:
         break;
     }
+    return graph_code();
+  }
+
+  std::string graph_code() const {
+    if (pytorch() && !hip() && !cuda()) return "model = torch.compile(model)";
     if (pytorch()) return "model = torch.compile(model, mode=\"reduce-overhead\")";
     if (program() == ProgramKind::kJax) return "one jax.jit around the whole step";
     if (hip()) return "hipStreamBeginCapture once, then hipGraphLaunch; or larger kernels";
@@ -514,9 +602,20 @@ class Recipes {
     return "larger pieces of work, or a faster CPU core";
   }
 
+  // A long operator of PyTorch computes on the CPU, as a rule.
+  bool on_cpu() const {
+    const LeadingPauses& pauses = answer_.verdict.pauses;
+    return pytorch() && !pauses.rare && pauses.who->source == RowSource::kOp &&
+           pause_name(answer_).starts_with("aten::");
+  }
+
   std::string longest_pause() const {
     const Interval at = answer_.verdict.pauses.who->longest;
-    return "longest " + format_ns(at.end_ns - at.start_ns) + ", from " +
+    if (on_cpu()) return "is its input on the GPU? It seems to compute on the CPU";
+    if (answer_.verdict.pauses.rare) {
+      return "rare: a first use, a new shape or autotuning; warm up, fix the shapes";
+    }
+    return "longest wait " + format_ns(at.end_ns - at.start_ns) + ", from " +
            format_ns(at.start_ns - answer_.report.window.start_ns) + " on";
   }
 
@@ -550,7 +649,18 @@ class Recipes {
     return "prepare the next batch in another thread or process while this one runs";
   }
 
+  // Memory of the host is what the longest of these calls allocate or free.
+  bool allocates_host() const {
+    for (const Contributor& contributor : answer_.report.contributors) {
+      if (contributor.cause != FlowCause::kAlloc) continue;
+      const std::string name = contributor_name(answer_.trace, contributor);
+      return name.find("Host") != std::string::npos;
+    }
+    return false;
+  }
+
   std::string alloc_code() const {
+    if (allocates_host()) return "one pinned buffer, allocated before the loop and used again";
     if (pytorch()) {
       return hip() ? "unset PYTORCH_NO_HIP_MEMORY_CACHING; no empty_cache() in the loop"
                    : "unset PYTORCH_NO_CUDA_MEMORY_CACHING; no empty_cache() in the loop";
@@ -560,22 +670,56 @@ class Recipes {
     return "a pool, or allocate once before the loop";
   }
 
-  // Whether the copies that take longest are named so.
-  bool copies_are(std::initializer_list<std::string_view> parts) const {
+  // The copies, or fills, that take longest.
+  const NamedWork* longest_copy() const {
     for (const NamedWork& work : answer_.verdict.work) {
-      if (work.kind != WorkKind::kCopy) continue;
-      const std::string_view name = answer_.trace.text(work.name);
-      return std::any_of(parts.begin(), parts.end(), [name](std::string_view part) {
-        return name.find(part) != std::string_view::npos;
-      });
+      if (work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill) return &work;
     }
-    return false;
+    return nullptr;
   }
-  bool pinned() const { return copies_are({"Pinned"}); }
+  std::string_view copy_name() const {
+    const NamedWork* copy = longest_copy();
+    return copy == nullptr ? std::string_view() : answer_.trace.text(copy->name);
+  }
+  bool fills() const {
+    const NamedWork* copy = longest_copy();
+    return copy != nullptr && copy->kind == WorkKind::kFill;
+  }
+  bool between_host_and_device() const {
+    const CopyWay way = copy_way(copy_name());
+    return !fills() && way != CopyWay::kOnDevice && way != CopyWay::kBetweenDevices;
+  }
+
+  // More of them than the kernels could hide.
+  bool mostly_copies() const {
+    const FlowEvidence& evidence = answer_.report.evidence;
+    return between_host_and_device() && is_pinned_copy(copy_name()) &&
+           evidence.copy_ns > evidence.kernel_ns + evidence.collective_ns;
+  }
+
+  std::string copy_title() const {
+    if (fills()) return "Fill less memory";
+    if (!between_host_and_device()) return "Copy less";
+    if (mostly_copies()) return "Move fewer bytes";
+    return is_pinned_copy(copy_name()) ? "Copy less, and beside kernels"
+                                       : "Copy less, from pinned memory, beside kernels";
+  }
 
   std::string copy_code() const {
-    if (pinned()) return "on a stream of their own, one batch ahead; or a smaller data type";
-    if (pytorch() && copies_are({"DtoH", "DeviceToHost"})) {
+    if (fills()) return pytorch() ? "torch.empty where all is written anyway" : "";
+    if (copy_way(copy_name()) == CopyWay::kOnDevice) {
+      return pytorch() ? "views and in-place operators instead of clone, cat and contiguous" : "";
+    }
+    if (!between_host_and_device()) return "between GPUs: keep what is used together on one";
+    if (mostly_copies()) {
+      const FlowEvidence& evidence = answer_.report.evidence;
+      return "copies take " + format_ns(evidence.copy_ns) + ": kernels hide at most their own " +
+             format_ns(evidence.kernel_ns + evidence.collective_ns);
+    }
+    if (is_pinned_copy(copy_name())) {
+      return "on a stream of their own, one batch ahead; or a smaller data type";
+    }
+    if (pytorch() && copy_way(copy_name()) == CopyWay::kToHost) {
       return "leave results on the GPU, or copy them into pinned memory, non_blocking=True";
     }
     if (pytorch()) return "DataLoader(..., pin_memory=True); x.to(device, non_blocking=True)";
@@ -634,7 +778,8 @@ class Notes {
       return {{"likely",
                {"A peer, a loader in another process or a service that is behind: look there."}}};
     }
-    return {{"likely", {"A server without requests, or a program that had ended its work."}},
+    return {{"likely",
+             {"A server without requests, a pause that the program makes itself, or its end."}},
             {"record", {"the same under the load that is to be judged"}}};
   }
 
@@ -829,7 +974,7 @@ std::string explain_word(const FlowVerdict& verdict) {
     return "collective";
   }
   if (verdict.bound == BoundBy::kCopy) return "copy";
-  if (verdict.bound == BoundBy::kGpu || !verdict.detail) return "compute";
+  if ((verdict.bound == BoundBy::kGpu && verdict.device_bound) || !verdict.detail) return "compute";
   return std::string(flow_cause_name(*verdict.detail));
 }
 
@@ -857,6 +1002,8 @@ std::string blocking_sentence(const FlowAnswer& answer) {
 std::string pause_name(const FlowAnswer& answer) {
   const std::optional<Contributor>& who = answer.verdict.pauses.who;
   if (!who) return "";
+  const std::string profiler = profiler_in(answer.trace, who->longest);
+  if (!profiler.empty()) return profiler;
   std::string name = contributor_name(answer.trace, *who);
   return name.empty() ? label_around(answer.trace, *who, answer.report.window) : name;
 }

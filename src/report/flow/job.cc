@@ -81,7 +81,7 @@ class JobText {
 
   std::vector<std::string> words() const {
     std::vector<std::string> words;
-    for (std::string text : {who(), why(), alone(), where(), network()}) {
+    for (std::string text : {who(), why(), alone(), where(), network(), cut_short()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -106,6 +106,25 @@ class JobText {
     return text;
   }
 
+  // Ranks whose rows end long before the others'.
+  std::string cut_short() const {
+    if (!flow_.job.aligned()) return "";
+    constexpr double kShort = 0.9;
+    std::vector<uint32_t> ranks;
+    std::vector<int64_t> ends_ns = flow_.job.ends_ns({});
+    const int64_t last_ns = *std::max_element(ends_ns.begin(), ends_ns.end());
+    int64_t first_ns = last_ns;
+    for (uint32_t r = 0; r < ends_ns.size(); ++r) {
+      if (static_cast<double>(ends_ns[r]) >= kShort * static_cast<double>(last_ns)) continue;
+      ranks.push_back(r);
+      first_ns = std::min(first_ns, ends_ns[r]);
+    }
+    if (ranks.empty() || ranks.size() * 2 > ends_ns.size()) return "";
+    return std::string(ranks.size() > 1 ? "Ranks " : "Rank ") + labels_.list(ranks) +
+           (ranks.size() > 1 ? " have rows" : " has rows") + " for " + format_ns(first_ns) +
+           " of " + format_ns(last_ns) + " only: what they did after that is not recorded.";
+  }
+
  private:
   bool several() const { return blame_.late && blame_.late->ranks.size() > 1; }
   bool two() const { return flow_.job.ranks().size() == 2; }
@@ -123,9 +142,84 @@ class JobText {
            ", ";
   }
 
+  // The few ranks that hold most of the time by which the last comes after the one before it.
+  struct LastRanks {
+    std::vector<uint32_t> ranks;
+    uint64_t times = 0;
+    int64_t behind_ns = 0;
+  };
+  LastRanks usually_last() const {
+    constexpr double kMost = 0.8;
+    std::vector<int64_t> behind_ns(flow_.job.ranks().size(), 0);
+    std::vector<uint64_t> times(behind_ns.size(), 0);
+    int64_t sum_ns = 0;
+    for (const JobMeeting& meeting : flow_.job.meetings()) {
+      const Last last = last_of(meeting);
+      behind_ns[last.rank] += last.behind_ns;
+      times[last.rank] += last.behind_ns > 0;
+      sum_ns += last.behind_ns;
+    }
+    LastRanks found;
+    std::vector<uint32_t> order(behind_ns.size());
+    for (uint32_t r = 0; r < order.size(); ++r) order[r] = r;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return behind_ns[a] > behind_ns[b]; });
+    int64_t reached_ns = 0;
+    for (const uint32_t rank : order) {
+      if (static_cast<double>(reached_ns) >= kMost * static_cast<double>(sum_ns)) break;
+      reached_ns += behind_ns[rank];
+      found.times += times[rank];
+      found.behind_ns += behind_ns[rank];
+      found.ranks.push_back(rank);
+    }
+    const bool few = found.ranks.size() * 4 <= std::max<size_t>(behind_ns.size(), 4);
+    return few && sum_ns * 100 >= blame_.makespan_ns ? found : LastRanks{};
+  }
+
+  // Who comes last to a meeting, and how long after the one before.
+  struct Last {
+    uint32_t rank = 0;
+    int64_t behind_ns = 0;
+  };
+  Last last_of(const JobMeeting& meeting) const {
+    Last last;
+    int64_t latest_ns = INT64_MIN;
+    int64_t before_ns = INT64_MIN;
+    for (const JobVisit& visit : meeting.visits) {
+      const RankGraph& rank = flow_.job.ranks()[visit.rank];
+      const uint32_t begin = rank.part_points[visit.part].begin;
+      if (begin == kNoPoint) continue;
+      const int64_t begin_ns = rank.time_ns[begin] - flow_.job.offsets_ns()[visit.rank];
+      if (begin_ns > latest_ns) {
+        before_ns = latest_ns;
+        latest_ns = begin_ns;
+        last.rank = visit.rank;
+      } else {
+        before_ns = std::max(before_ns, begin_ns);
+      }
+    }
+    if (before_ns != INT64_MIN) last.behind_ns = latest_ns - before_ns;
+    return last;
+  }
+
+  // Ranks that come last, whose own work is no longer than their peers' as far as is recorded.
+  std::string last_but_not_late(const LastRanks& last) const {
+    const bool many = last.ranks.size() > 1;
+    std::string text = here();
+    text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
+            labels_.list(last.ranks) + (many ? " make" : " makes") + " the others wait, last in " +
+            std::to_string(last.times) + " of " +
+            format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +
+            format_ns(last.behind_ns) + " in all";
+    return text + ", but at " + (two() ? "the other's" : "the others'") +
+           " pace this run would end no sooner, as far as what waits for what is recorded.";
+  }
+
   // Delays that strike every rank now and then cost all of them, and none is to blame.
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
+    const LastRanks last = usually_last();
+    if (!last.ranks.empty()) return last_but_not_late(last);
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
     text += pauses_told() ? ", but their hosts pause, now this one, now that one, and all wait"
@@ -382,8 +476,14 @@ std::vector<std::string> job_flow_words(const JobFlow& flow) {
   return JobText(flow).words();
 }
 
-std::string late_rank_words(const JobFlow& flow) {
-  return flow.bound == BoundBy::kNoGpu ? std::string() : JobText(flow).who();
+std::vector<std::string> late_rank_words(const JobFlow& flow) {
+  if (flow.bound == BoundBy::kNoGpu) return {};
+  std::vector<std::string> words;
+  const JobText text(flow);
+  for (std::string sentence : {text.cut_short(), text.who()}) {
+    if (!sentence.empty()) words.push_back(std::move(sentence));
+  }
+  return words;
 }
 
 std::vector<Section> job_flow_sections(const JobFlow& flow) {

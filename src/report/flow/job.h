@@ -34,9 +34,9 @@ struct JobFlow {
 // Who is late and why, or that nobody is, or why that cannot be told; then where the time of all
 // ranks went. Nothing where no rank had device work.
 std::vector<std::string> job_flow_words(const JobFlow& flow);
-// The first of them: which ranks are late and what that costs, or that none is. Empty where that
-// cannot be told.
-std::string late_rank_words(const JobFlow& flow);
+// Of them: which ranks are recorded in part only, then which are late and what that costs, or that
+// none is; nothing of that where it cannot be told.
+std::vector<std::string> late_rank_words(const JobFlow& flow);
 // Top level "cause", "device_idle_share", "causes" and "blame".
 std::vector<Section> job_flow_sections(const JobFlow& flow);
 

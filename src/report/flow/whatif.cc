@@ -139,7 +139,10 @@ class WhatIfWords {
       predicted = predicted && found_.levers[i].edit.predicted;
     }
     const Gain& joint = found_.joint;
-    const bool steps = joint.before.n > 0;
+    // Where most of it lies in few iterations, the median of all says nothing.
+    const auto usual_ns =
+        static_cast<int64_t>(joint.before.n) * std::max<int64_t>(joint.step_ns, 0);
+    const bool steps = joint.before.n > 0 && joint.run_ns <= 2 * usual_ns;
     const int64_t before_ns = steps ? joint.before.median_ns : found_.run_ns;
     const int64_t after_ns = steps ? joint.after.median_ns : found_.run_ns - joint.run_ns;
     const int64_t gain_ns = steps ? joint.step_ns : joint.run_ns;
@@ -150,9 +153,26 @@ class WhatIfWords {
     return text + (steps ? ", " + repeats(joint) : ", one run, no repeats") + ".";
   }
 
+  // What is told by itself and gives most.
+  const TriedLever* largest_alone() const {
+    const TriedLever* largest = nullptr;
+    for (const TriedLever& lever : found_.levers) {
+      const bool told = lever.alone_only && lever.edit.refusal == EditRefusal::kNone &&
+                        lever.alone.run_ns * 100 >= found_.window_ns;
+      if (told && (largest == nullptr || lever.alone.run_ns > largest->alone.run_ns)) {
+        largest = &lever;
+      }
+    }
+    return largest;
+  }
+
   std::string nothing() const {
-    std::string text =
-        answer_.asked ? "These edits give nothing in this run" : "No lever gives 1 % of this run";
+    const TriedLever* alone = largest_alone();
+    std::string text = answer_.asked      ? "These edits give nothing in this run"
+                       : alone == nullptr ? "No lever gives 1 % of this run"
+                                          : "No lever but cheaper work gives 1 % of this run (" +
+                                                edit_text(alone->edit.request) + ", at most " +
+                                                format_ns(alone->alone.run_ns) + ")";
     const std::vector<Binding> states = path_states(found_.path_before);
     if (states.empty()) return text + ".";
     return text + ": " + state_words(states[0].name) + " is " +
@@ -433,6 +453,8 @@ std::string refusal_words(const Edit& edit, const FlowReport& report) {
     case EditRefusal::kNothing:
       return evidence.works == 0 ? "there is no device work"
                                  : "nothing in this run is of that kind or name";
+    case EditRefusal::kNotCapturable:
+      return "waits and allocations between the launches cannot be in one";
     case EditRefusal::kFewIterations:
       return "that needs two iterations or more of work; record some, or mark them (--window)";
     case EditRefusal::kVaries:

@@ -130,16 +130,19 @@ class Levers {
   std::vector<Lever> find() {
     if (answer_.tried == nullptr || undecided(answer_.verdict.bound)) return {};
     add_device_work();
-    // A graph takes launches off the host; whatever else holds it up stays.
-    const bool graph = answer_.verdict.pauses.ns == 0 &&
-                       add(FirstLever::kGraphOrCompile, EditKind::kGraph, "cuda_graph", graphs(),
+    // A graph takes launches off the host; pauses stay.
+    const int64_t pauses_ns = answer_.verdict.pauses.ns;
+    const bool graph = add(FirstLever::kGraphOrCompile, EditKind::kGraph, "cuda_graph", graphs(),
                            "replay with one launch in each iteration");
-    if (!graph) {
-      add(FirstLever::kGraphOrCompile, EditKind::kHost, "cheaper_host", cheaper_host(),
-          "replay in which the host's own work costs nothing");
+    if (!graph || pauses_ns > 0) {
+      add(pauses_ns > 0 ? FirstLever::kLessHostWork : FirstLever::kGraphOrCompile, EditKind::kHost,
+          "cheaper_host", cheaper_host(),
+          pauses_ns > 0 ? "idle time of the device in these pauses"
+                        : "replay in which the host's own work costs nothing",
+          pauses_ns);
     }
     if (core_helps()) {
-      add(FirstLever::kLessHostWork, EditKind::kFasterCpu, "faster_cpu",
+      add(FirstLever::kNone, EditKind::kFasterCpu, "faster_cpu",
           "run the launching thread on a CPU core 1.3 times as fast",
           "replay with host time and calls that do not wait divided by 1.3");
     }
@@ -229,14 +232,15 @@ class Levers {
     return "launch each iteration as one " + graph + (pytorch() ? " (or torch.compile)" : "");
   }
 
-  // Gains below 1 % of the window are no levers. Returns whether it is one. bound_ns: a bound that
-  // needs no replay; 0: there is none.
+  // Gains below 1 % of the window are no levers. Returns whether it is one. most_ns: no more than
+  // that is gained, whatever the replay leaves out; 0: not known.
   bool add(FirstLever lever, EditKind kind, std::string key, std::string what, std::string basis,
-           int64_t bound_ns = 0) {
+           int64_t most_ns = 0) {
     const int64_t window_ns = answer_.report.window.end_ns - answer_.report.window.start_ns;
     for (const TriedLever& tried : answer_.tried->levers) {
       if (tried.edit.request.kind != kind || tried.edit.refusal != EditRefusal::kNone) continue;
-      const int64_t gain_ns = tried.alone.run_ns;
+      const int64_t run_ns = tried.alone.run_ns;
+      const int64_t gain_ns = most_ns > 0 ? std::min(run_ns, most_ns) : run_ns;
       if (gain_ns <= 0 || gain_ns * 100 < window_ns) return false;
       levers_.push_back({{.key = std::move(key),
                           .what = std::move(what),
@@ -245,7 +249,7 @@ class Levers {
                           .share_of_window = share(gain_ns, window_ns),
                           .predicted = tried.edit.predicted,
                           .basis = std::move(basis),
-                          .at_most_ns = bound_ns > 0 ? bound_ns : gain_ns},
+                          .at_most_ns = gain_ns},
                          lever == leading()});
       return true;
     }
@@ -254,7 +258,8 @@ class Levers {
 
   FirstLever leading() const {
     const FirstLever lever = answer_.verdict.lever;
-    if (lever == FirstLever::kLessHostWork) return FirstLever::kGraphOrCompile;
+    const bool pauses = answer_.verdict.pauses.ns > 0;
+    if (lever == FirstLever::kLessHostWork && !pauses) return FirstLever::kGraphOrCompile;
     return lever == FirstLever::kBalanceRanks ? FirstLever::kOverlapCommunication : lever;
   }
 
@@ -262,11 +267,13 @@ class Levers {
     const std::vector<KindShare>& kinds = answer_.verdict.kinds;
     if (kinds.empty()) return;
     const KindShare& kind = kinds.front();
-    add(FirstLever::kFasterKernel, EditKind::kFamily, "device_work",
-        "make " + std::string(kernel_kind_name(kind.kind)) + " kernels cheaper, first " +
-            describe_kernel(answer_.trace.text(kind.longest)),
-        "replay in which these kernels take no time: " + format_counted(kind.count, "run", "runs"),
-        std::min(kind.ns, answer_.report.total.compute_ns));
+    const std::string longest = describe_kernel(answer_.trace.text(kind.longest));
+    const bool known = kind.kind != KernelKind::kOther;
+    const std::string what =
+        known ? std::string(kernel_kind_name(kind.kind)) + " kernels cheaper, first " + longest
+              : longest + " cheaper";
+    add(FirstLever::kFasterKernel, known ? EditKind::kFamily : EditKind::kKernels, "device_work",
+        "make " + what, "replay in which these kernels take no time");
   }
 
   const FlowAnswer& answer_;

@@ -107,14 +107,16 @@ const char* kind_words(BoundBy bound) {
 class JobAnswer {
  public:
   JobAnswer(const JobLevels& job, const JobFlow& flow, const std::vector<RankOfAnswer>& ranks)
-      : job_(job), flow_(flow), ranks_(ranks), total_(sum_of(ranks)) {}
+      : job_(job), flow_(flow), ranks_(ranks), total_(sum_of(ranks)) {
+    if (flow.job.aligned()) move_clocks();
+  }
 
   ShortAnswer make() {
     ShortAnswer answer;
     answer.kind = std::string(bound_by_word(flow_.bound));
     answer.verdict = {where_it_went()};
-    const std::string who = late_rank_words(flow_);
-    if (!who.empty()) answer.verdict.insert(answer.verdict.begin(), who);
+    const std::vector<std::string> who = late_rank_words(flow_);
+    answer.verdict.insert(answer.verdict.begin(), who.begin(), who.end());
     answer.window_ns = mean_window_ns(ranks_);
     answer.total_ns = total_.window_ns;
     answer.causes = answer_causes(total_, flow_.totals.comm);
@@ -125,6 +127,16 @@ class JobAnswer {
   }
 
  private:
+  // Everything on the clock that the meetings gave the ranks.
+  void move_clocks() {
+    const std::vector<int64_t>& offsets = flow_.job.offsets_ns();
+    for (size_t r = 0; r < ranks_.size() && r < offsets.size(); ++r) {
+      ranks_[r].window.start_ns -= offsets[r];
+      ranks_[r].window.end_ns -= offsets[r];
+      moved_ns_ = std::max(moved_ns_, std::abs(offsets[r] - offsets[0]));
+    }
+  }
+
   bool is_late(size_t place) const {
     const auto& late = flow_.blame.late;
     return late && std::find(late->ranks.begin(), late->ranks.end(), place) != late->ranks.end();
@@ -223,15 +235,19 @@ class JobAnswer {
     }
     answer.trust = TrustGrade::kFair;
     answer.reason = fmt::format("{} of {} collectives matched", matched, matched + job.unmatched());
-    answer.reason += job.clock_residual_ns() > 0
-                         ? ", clocks agree to " + format_ns(job.clock_residual_ns())
-                         : ", clocks as recorded";
+    if (moved_ns_ > 0) answer.reason += ", clocks moved by up to " + format_ns(moved_ns_);
+    if (job.clock_residual_ns() > 0) {
+      answer.reason += ", clocks agree to " + format_ns(job.clock_residual_ns());
+    } else if (moved_ns_ == 0) {
+      answer.reason += ", clocks as recorded";
+    }
   }
 
   const JobLevels& job_;
   const JobFlow& flow_;
-  const std::vector<RankOfAnswer>& ranks_;
+  std::vector<RankOfAnswer> ranks_;
   FlowTotals total_;
+  int64_t moved_ns_ = 0;
 };
 
 }  // namespace
