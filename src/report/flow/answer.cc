@@ -594,7 +594,9 @@ class Recipes {
   }
 
   std::string graph_code() const {
-    if (pytorch() && !hip() && !cuda()) return "model = torch.compile(model)";
+    if (pytorch() && !hip() && !answer_.verdict.program.cuda) {
+      return "model = torch.compile(model)";
+    }
     if (pytorch()) return "model = torch.compile(model, mode=\"reduce-overhead\")";
     if (program() == ProgramKind::kJax) return "one jax.jit around the whole step";
     if (hip()) return "hipStreamBeginCapture once, then hipGraphLaunch; or larger kernels";

@@ -211,6 +211,13 @@ class JobText {
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +
             format_ns(last.behind_ns) + " in all";
+    if (pauses_told()) {
+      return text +
+             "; but the hosts of all ranks pause now and then: with every piece of work at " +
+             "its median over the ranks this run takes " +
+             format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
+             format_ns(blame_.makespan_ns) + ".";
+    }
     return text + ", but at " + (two() ? "the other's" : "the others'") +
            " pace this run would end no sooner, as far as what waits for what is recorded.";
   }
