@@ -9,6 +9,11 @@ std::string_view flow_cause_name(FlowCause cause) {
   return kNames[static_cast<size_t>(cause)];
 }
 
+bool is_host_work(FlowCause cause) {
+  return cause == FlowCause::kCall || cause == FlowCause::kDispatch ||
+         cause == FlowCause::kPython || cause == FlowCause::kHostGap;
+}
+
 std::string_view evidence_name(CauseEvidence evidence) {
   constexpr std::array<std::string_view, kEvidences> kNames = {"recorded", "inferred", "absent"};
   return kNames[static_cast<size_t>(evidence)];

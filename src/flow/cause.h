@@ -27,6 +27,8 @@ enum class FlowCause : uint8_t {
 };
 constexpr size_t kFlowCauses = 13;
 std::string_view flow_cause_name(FlowCause cause);
+// What the host does for the next launch: calls, operators, Python, and what nothing tells.
+bool is_host_work(FlowCause cause);
 
 // What a cause rests on.
 enum class CauseEvidence : uint8_t { kRecorded, kInferred, kAbsent };

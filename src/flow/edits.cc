@@ -29,6 +29,7 @@ constexpr std::array<EditForm, kEditKinds> kForms = {{
     {EditKind::kInput, "input", false, false, "input"},
     {EditKind::kAlloc, "alloc", false, false, "alloc"},
     {EditKind::kWarm, "warm", false, false, "warm"},
+    {EditKind::kPauses, "pauses", false, false, "pauses"},
     {EditKind::kHost, "host", false, true, "host[=F]"},
     {EditKind::kFasterCpu, "faster_cpu", false, true, "faster_cpu[=F]"},
     {EditKind::kKernels, "kernel", true, true, "kernel:NAME[=F]"},
@@ -193,6 +194,9 @@ Edit EditMaker::make(const EditRequest& request) const {
     case EditKind::kWarm:
       make_cause(FlowCause::kCold, edit);
       break;
+    case EditKind::kPauses:
+      make_pauses(edit);
+      break;
     case EditKind::kHost:
       make_host(request.factor, kHostCauses, edit);
       break;
@@ -258,6 +262,19 @@ void EditMaker::make_host(double left, std::span<const FlowCause> causes, Edit& 
   for (const FlowCause cause : causes) {
     edit.cause[static_cast<size_t>(cause)] = left;
     edit.affected += has_cause_[static_cast<size_t>(cause)];
+  }
+}
+
+void EditMaker::make_pauses(Edit& edit) const {
+  edit.no_pauses = true;
+  for (const HostThread& thread : run_.threads) {
+    if (thread.launches == 0) continue;
+    for (size_t i = 0; i < thread.pieces.size(); ++i) {
+      const int64_t end_ns =
+          i + 1 < thread.pieces.size() ? thread.pieces[i + 1].start_ns : thread.end_ns;
+      const HostPiece& piece = thread.pieces[i];
+      edit.affected += is_host_work(piece.cause) && end_ns - piece.start_ns >= kPauseNs;
+    }
   }
 }
 
@@ -599,7 +616,8 @@ class LagEditor {
       for (size_t c = 0; c < kFlowCauses; ++c) cause_[c] = std::min(cause_[c], edit->cause[c]);
       for (size_t k = 0; k < work_.size(); ++k) work_[k] = std::min(work_[k], edit->work[k]);
       if (!edit->keeps_silence) silence_ = std::min(silence_, edit->cause[kSilent]);
-      walks_ |= !edit->ops.empty() || !edit->frame_names.empty();
+      walks_ |= !edit->ops.empty() || !edit->frame_names.empty() || edit->no_pauses;
+      no_pauses_ |= edit->no_pauses;
     }
   }
 
@@ -670,6 +688,7 @@ class LagEditor {
         left = std::min(left, edit->marked);
       }
     }
+    if (no_pauses_ && is_host_work(call.kind) && lag_ns >= kPauseNs) return 0;
     const int64_t edited_ns = scaled_ns(lag_ns, left);
     return any(&Edit::short_calls, c) ? std::min(edited_ns, kGraphLaunchNs) : edited_ns;
   }
@@ -724,6 +743,7 @@ class LagEditor {
   }
 
   double left_of_piece(const HostPiece* piece, FlowCause cause, int64_t ns) const {
+    if (no_pauses_ && is_host_work(cause) && ns >= kPauseNs) return 0;
     double left = left_of(cause, ns);
     if (piece == nullptr || cause == FlowCause::kSync || cause == FlowCause::kNothingAsked)
       return left;
@@ -744,6 +764,7 @@ class LagEditor {
   std::array<double, kFlowCauses> cause_{};
   std::array<double, 4> work_{};
   double silence_ = 1;
+  bool no_pauses_ = false;
   bool walks_ = false;
   EditedLags lags_;
 };

@@ -21,6 +21,7 @@ enum class EditKind : uint8_t {
   kInput,      // loading data costs nothing
   kAlloc,      // allocation calls cost nothing
   kWarm,       // no one-off costs: the window to judge, no gain
+  kPauses,     // what holds the host up for a millisecond or more at a time costs nothing
   kHost,       // what is left of the host's own work; at 0 a sensitivity that no change reaches
   kFasterCpu,  // host work and calls that do not wait take 1/f
   kKernels,    // durations of kernels by name
@@ -33,7 +34,7 @@ enum class EditKind : uint8_t {
   kGraph,      // a graph in each iteration
   kFuse,       // a chain of kernels becomes one
 };
-constexpr size_t kEditKinds = 15;
+constexpr size_t kEditKinds = 16;
 
 struct EditRequest {
   EditKind kind = EditKind::kSync;
@@ -80,17 +81,18 @@ struct Edit {
   std::array<double, 4> work{};             // of device work by WorkKind
   // Long stretches of which nothing is recorded stay as they are: the host may sleep in them.
   bool keeps_silence = false;
-  double marked = 1;      // what is left of marked calls, works and pieces
-  Marks calls;            // per call: own time
-  Marks works;            // per work: its duration
-  Marks ops;              // per operator, with all inside it
-  Marks frame_names;      // per StringId
-  Marks unwaited;         // per call: waits for nothing, and takes no time itself
-  Marks free_calls;       // per call: no own time, no host time before it, no place in the queue
-  Marks short_calls;      // per call: takes at most what launching a graph takes
-  Marks joined;           // per work: follows its stream at once
-  int64_t joined_ns = 0;  // after at most so long
-  uint64_t affected = 0;  // calls, works or names that it changes
+  bool no_pauses = false;  // host pieces and calls of kPauseNs or more take no time
+  double marked = 1;       // what is left of marked calls, works and pieces
+  Marks calls;             // per call: own time
+  Marks works;             // per work: its duration
+  Marks ops;               // per operator, with all inside it
+  Marks frame_names;       // per StringId
+  Marks unwaited;          // per call: waits for nothing, and takes no time itself
+  Marks free_calls;        // per call: no own time, no host time before it, no place in the queue
+  Marks short_calls;       // per call: takes at most what launching a graph takes
+  Marks joined;            // per work: follows its stream at once
+  int64_t joined_ns = 0;   // after at most so long
+  uint64_t affected = 0;   // calls, works or names that it changes
 };
 
 // What a graph launch costs and what lies between its nodes: stand-ins for measured floors.
@@ -105,6 +107,7 @@ class EditMaker {
 
  private:
   bool waits_again(uint32_t c) const;
+  void make_pauses(Edit& edit) const;
   void make_sync(Edit& edit) const;
   void make_copies(Edit& edit) const;
   void make_cause(FlowCause cause, Edit& edit) const;

@@ -102,11 +102,6 @@ class Judge {
     return groups;
   }
 
-  static bool is_host_work(FlowCause cause) {
-    return cause == FlowCause::kCall || cause == FlowCause::kDispatch ||
-           cause == FlowCause::kPython || cause == FlowCause::kHostGap;
-  }
-
   void find_pauses() {
     int64_t host_ns = 0;
     LeadingPauses found;

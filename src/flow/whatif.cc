@@ -228,7 +228,8 @@ std::vector<EditRequest> usual_edits(const FlowReport& report) {
 }
 
 std::vector<EditRequest> work_edits(const Trace& trace, const FlowVerdict& verdict) {
-  std::vector<EditRequest> edits = {{.kind = EditKind::kHost}};
+  std::vector<EditRequest> edits = {
+      {.kind = verdict.pauses.ns > 0 ? EditKind::kPauses : EditKind::kHost}};
   if (verdict.kinds.empty()) return edits;
   const KindShare& kind = verdict.kinds.front();
   if (kind.kind == KernelKind::kOther) {  // kernels of no known kind have nothing in common

@@ -79,8 +79,8 @@ EditRefusal refusal_of_run(const FlowReport& report);
 // The levers that are tried when none is named, in a fixed order.
 std::vector<EditRequest> usual_edits(const FlowReport& report);
 
-// The host's own work, and the kernels that take longest: bounds that are told each by itself,
-// since nothing is left of a run without them.
+// The host's own work, or its pauses where they lead, and the kernels that take longest: bounds
+// that are told each by itself, since nothing is left of a run without them.
 std::vector<EditRequest> work_edits(const Trace& trace, const FlowVerdict& verdict);
 
 // report: of the same run.

@@ -402,6 +402,8 @@ std::string edit_words(const Edit& edit, const Program& program) {
       return "no allocation of device memory in the loop";
     case EditKind::kWarm:
       return "one-off costs left out";
+    case EditKind::kPauses:
+      return "the host never pausing for a millisecond or more";
     case EditKind::kHost:
       return edit.request.factor == 0
                  ? "the host's own work at no cost"

@@ -131,15 +131,15 @@ class Levers {
     if (answer_.tried == nullptr || undecided(answer_.verdict.bound)) return {};
     add_device_work();
     // A graph takes launches off the host; pauses stay.
-    const int64_t pauses_ns = answer_.verdict.pauses.ns;
+    const bool pauses = answer_.verdict.pauses.ns > 0;
     const bool graph = add(FirstLever::kGraphOrCompile, EditKind::kGraph, "cuda_graph", graphs(),
                            "replay with one launch in each iteration");
-    if (!graph || pauses_ns > 0) {
-      add(pauses_ns > 0 ? FirstLever::kLessHostWork : FirstLever::kGraphOrCompile, EditKind::kHost,
-          "cheaper_host", cheaper_host(),
-          pauses_ns > 0 ? "idle time of the device in these pauses"
-                        : "replay in which the host's own work costs nothing",
-          pauses_ns);
+    if (pauses) {
+      add(FirstLever::kLessHostWork, EditKind::kPauses, "cheaper_host", cheaper_host(),
+          "replay in which the host never pauses for a millisecond or more");
+    } else if (!graph) {
+      add(FirstLever::kGraphOrCompile, EditKind::kHost, "cheaper_host", cheaper_host(),
+          "replay in which the host's own work costs nothing");
     }
     if (core_helps()) {
       add(FirstLever::kNone, EditKind::kFasterCpu, "faster_cpu",
@@ -232,15 +232,12 @@ class Levers {
     return "launch each iteration as one " + graph + (pytorch() ? " (or torch.compile)" : "");
   }
 
-  // Gains below 1 % of the window are no levers. Returns whether it is one. most_ns: no more than
-  // that is gained, whatever the replay leaves out; 0: not known.
-  bool add(FirstLever lever, EditKind kind, std::string key, std::string what, std::string basis,
-           int64_t most_ns = 0) {
+  // Gains below 1 % of the window are no levers. Returns whether it is one.
+  bool add(FirstLever lever, EditKind kind, std::string key, std::string what, std::string basis) {
     const int64_t window_ns = answer_.report.window.end_ns - answer_.report.window.start_ns;
     for (const TriedLever& tried : answer_.tried->levers) {
       if (tried.edit.request.kind != kind || tried.edit.refusal != EditRefusal::kNone) continue;
-      const int64_t run_ns = tried.alone.run_ns;
-      const int64_t gain_ns = most_ns > 0 ? std::min(run_ns, most_ns) : run_ns;
+      const int64_t gain_ns = tried.alone.run_ns;
       if (gain_ns <= 0 || gain_ns * 100 < window_ns) return false;
       levers_.push_back({{.key = std::move(key),
                           .what = std::move(what),

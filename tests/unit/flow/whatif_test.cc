@@ -148,6 +148,24 @@ TEST(WhatIf, FasterHost) {
   EXPECT_EQ(run.gain({"host"}), 48000);
 }
 
+TEST(WhatIf, PausesAndSilences) {
+  // A launch; 3 ms of an operator; a launch; 2 ms of which nothing tells; a launch.
+  const Traced run(TraceMaker()
+                       .call(1, "cudaLaunchKernel", 0, 4000, 1)
+                       .kernel(0, 7, "k", 6000, 10000, 1)
+                       .op(1, "save", 4000, 3'000'000)
+                       .call(1, "cudaLaunchKernel", 3'004'000, 4000, 2)
+                       .kernel(0, 7, "k", 3'010'000, 10000, 2)
+                       .call(1, "cudaLaunchKernel", 5'008'000, 4000, 3)
+                       .kernel(0, 7, "k", 5'014'000, 10000, 3)
+                       .build());
+  // Without both the third launch ends at 12000, and the kernels follow each other: the first ends
+  // at 16000, the third 2 x (1500 + 10000) later instead of at 5024000.
+  EXPECT_EQ(run.gain({"pauses"}), 5'024'000 - 39'000);
+  // The operator takes half, and each call; the silence stays.
+  EXPECT_EQ(run.gain({"faster_cpu=2"}), 1'500'000 + 3 * 2000);
+}
+
 TEST(WhatIf, OperatorsCountWithAllInsideThem) {
   const Traced run(TraceMaker()
                        .op(1, "outer", 0, 50000)
