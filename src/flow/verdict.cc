@@ -397,6 +397,28 @@ bool usually_short(const Trace& trace, const Contributor& who) {
   return *middle * kTimes <= who.pause_ns / static_cast<int64_t>(who.pauses);
 }
 
+// Whether most of the host's pauses lie in what usually takes no time.
+bool mostly_rare(const Trace& trace, const FlowReport& report) {
+  int64_t all_ns = 0;
+  int64_t rare_ns = 0;
+  for (const Contributor& contributor : report.contributors) {
+    if (!is_host_work(contributor.cause) || contributor.pause_ns == 0) continue;
+    all_ns += contributor.pause_ns;
+    if (usually_short(trace, contributor)) rare_ns += contributor.pause_ns;
+  }
+  return rare_ns * 2 >= all_ns;
+}
+
+// Of several names the one with most of the pauses.
+std::optional<Contributor> longest_pauses(const FlowReport& report) {
+  std::optional<Contributor> longest;
+  for (const Contributor& contributor : report.contributors) {
+    if (!is_host_work(contributor.cause) || contributor.pause_ns == 0) continue;
+    if (!longest || contributor.pause_ns > longest->pause_ns) longest = contributor;
+  }
+  return longest;
+}
+
 }  // namespace
 
 std::string_view bound_by_word(BoundBy bound) {
@@ -476,6 +498,8 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options) {
   FlowVerdict verdict = Judge(report, options).judge();
   LeadingPauses& pauses = verdict.pauses;
+  if (pauses.ns > 0 && !pauses.who && !mostly_rare(trace, report))
+    pauses.who = longest_pauses(report);
   // A few pauses in nearly nothing but one operator are its own (a new shape, a first use), those
   // in whatever the host does are the host's.
   constexpr uint64_t kMany = 8;

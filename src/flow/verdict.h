@@ -101,7 +101,8 @@ struct KindShare {
 struct LeadingPauses {
   int64_t ns = 0;  // 0: pauses do not lead
   uint64_t count = 0;
-  // At least half of them; its name is none where nothing tells what the host did.
+  // At least half of them, else the largest part where they are no stalls; its name is none where
+  // nothing tells what the host did.
   std::optional<Contributor> who;
   // Most of what `who` does takes no time.
   bool rare = false;

@@ -371,6 +371,13 @@ class Verdict {
     if (!pauses.who->name) {  // a label around the silence
       return sentence_of(base + ", " + times + ", while the host is in " + fitted(name, 60), {});
     }
+    const bool alone = pauses.who->pause_ns * 2 >= pauses.ns;
+    if (!alone) {
+      return sentence_of("Host-bound: " + for_share(pauses.ns) + " the GPU waits, " +
+                             each(pauses.count, pauses.ns) + ", while " + fitted(name, 46) +
+                             " and others run on the host",
+                         {});
+    }
     return sentence_of(base + ", " + times + ", while " + fitted(name, 60) + " runs on the host",
                        {});
   }
