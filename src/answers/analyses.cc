@@ -52,6 +52,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
       make_flow_report(model, {.captures = options.captures, .rank_graph = options.rank_graph});
   found.verdict = judge_flow(trace, found.flow, {});
   asked.launch.flow = &found.flow.all_devices();
+  asked.levels.flow = &found.flow.devices;
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/intervals.h"
+#include "flow/causes.h"
 #include "kernels/name.h"
 #include "levels/overhead.h"
 #include "levels/place.h"
@@ -61,7 +62,15 @@ void for_each_gpu(std::vector<KernelLevel>& rows, Visit&& visit) {
   }
 }
 
-void measure(const Trace& trace, const Links& links, LevelsReport& report) {
+const std::vector<FlowSlice>& idle_of(const std::vector<DeviceFlow>& devices, int64_t gpu) {
+  static const std::vector<FlowSlice> kNothing;
+  const auto found = std::find_if(devices.begin(), devices.end(),
+                                  [gpu](const DeviceFlow& one) { return one.device == gpu; });
+  return found == devices.end() ? kNothing : found->idle;
+}
+
+void measure(const Trace& trace, const Links& links, const std::vector<DeviceFlow>& devices,
+             LevelsReport& report) {
   const std::vector<Interval> blocked = blocked_host(trace, links);
   for_each_gpu(report.rows, [&](size_t begin, size_t end) {
     std::vector<KernelLevel> rows(report.rows.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -69,7 +78,9 @@ void measure(const Trace& trace, const Links& links, LevelsReport& report) {
     if (report.definition == LevelDefinition::kChopper) {
       measure_gpu_as_chopper(rows, trace);
     } else {
-      measure_gpu(rows, blocked);
+      const CauseTimes causes =
+          measure_gpu(rows, blocked, idle_of(devices, report.rows[begin].gpu));
+      for (size_t c = 0; c < causes.size(); ++c) report.idle_ns[c] += causes[c];
     }
     std::copy(rows.begin(), rows.end(), report.rows.begin() + static_cast<std::ptrdiff_t>(begin));
   });
@@ -99,22 +110,22 @@ void sum_cells(LevelsReport& report) {
 }
 
 void sum_kernels(const Trace& trace, LevelsReport& report) {
-  std::map<std::tuple<LevelPhase, bool, uint32_t, StringId>, LevelSums> by_name;
+  std::map<std::tuple<LevelPhase, int32_t, uint32_t, StringId>, LevelSums> by_name;
   for (const KernelLevel& row : report.rows) {
-    by_name[{row.phase, row.layer != kNoLayer, row.op, row.kernel}].add(row);
+    by_name[{row.phase, stack_of(report.stacks, row.layer), row.op, row.kernel}].add(row);
   }
   // Kernels that read alike to the reader are one.
   std::unordered_map<uint32_t, std::string> words;
-  std::map<std::tuple<LevelPhase, bool, uint32_t, std::string>, LevelSums> by_words;
+  std::map<std::tuple<LevelPhase, int32_t, uint32_t, std::string>, LevelSums> by_words;
   for (const auto& [key, sums] : by_name) {
-    const auto& [phase, in_layer, op, name] = key;
+    const auto& [phase, stack, op, name] = key;
     std::string& text = words[name.value];
     if (text.empty()) text = describe_kernel(trace.text(name));
-    by_words[{phase, in_layer, op, text}].add(sums);
+    by_words[{phase, stack, op, text}].add(sums);
   }
   for (const auto& [key, sums] : by_words) {
-    const auto& [phase, in_layer, op, text] = key;
-    report.kernels.push_back({phase, in_layer, op, text, sums});
+    const auto& [phase, stack, op, text] = key;
+    report.kernels.push_back({phase, stack, op, text, sums});
   }
 }
 
@@ -268,7 +279,9 @@ void LevelSums::add(const KernelLevel& row) {
   call_ns += row.call_ns;
   launch_ns += row.launch_ns();
   comm_wait_ns += row.comm_wait_ns;
+  comm_alone_ns += row.comm_alone_ns;
   copy_ns += row.copy_ns;
+  other_idle_ns += row.other_idle_ns;
   overlap_ns += row.overlap_ns;
   concurrent_ns += row.concurrent_ns;
   op_dur_ns += row.dur_ns() + row.inner_bubble_ns;
@@ -281,7 +294,9 @@ void LevelSums::add(const LevelSums& other) {
   call_ns += other.call_ns;
   launch_ns += other.launch_ns;
   comm_wait_ns += other.comm_wait_ns;
+  comm_alone_ns += other.comm_alone_ns;
   copy_ns += other.copy_ns;
+  other_idle_ns += other.other_idle_ns;
   overlap_ns += other.overlap_ns;
   concurrent_ns += other.concurrent_ns;
   op_dur_ns += other.op_dur_ns;
@@ -290,6 +305,14 @@ void LevelSums::add(const LevelSums& other) {
 double LevelSums::overlap_ratio() const {
   return dur_ns > 0 ? static_cast<double>(overlap_ns) / static_cast<double>(dur_ns)
                     : std::numeric_limits<double>::quiet_NaN();
+}
+
+int32_t stack_of(const std::vector<LayerStack>& stacks, int32_t layer) {
+  if (layer == kNoLayer) return kNoStack;
+  const auto behind =
+      std::upper_bound(stacks.begin(), stacks.end(), layer,
+                       [](int32_t number, const LayerStack& one) { return number < one.first; });
+  return static_cast<int32_t>(behind - stacks.begin()) - 1;
 }
 
 Result<LevelsReport> analyze_levels(const Trace& trace, const Links& links, const Windows& windows,
@@ -302,8 +325,14 @@ Result<LevelsReport> analyze_levels(const Trace& trace, const Links& links, cons
   report.op_names = std::move(placed.op_names);
   report.rows = std::move(placed.rows);
   report.placement = std::move(placed.stats);
+  report.stacks = std::move(placed.stacks);
   sort_rows(report.rows);
-  measure(trace, links, report);
+  if (options.flow != nullptr || options.definition == LevelDefinition::kChopper) {
+    measure(trace, links, options.flow == nullptr ? std::vector<DeviceFlow>() : *options.flow,
+            report);
+  } else {
+    measure(trace, links, device_flows(make_flow_run(trace, links, options.kernels)), report);
+  }
   sum_cells(report);
   sum_kernels(trace, report);
   sum_spans(report, tokens_per_window(trace, windows));

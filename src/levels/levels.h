@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "flow/cause.h"
 #include "flow/meetings.h"
 #include "kernels/names.h"
 #include "kernels/views.h"
@@ -73,6 +74,19 @@ constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 constexpr int32_t kNoLayer = -1;
 constexpr int32_t kNoIteration = -1;
 
+// Layers that lie one after the other: modules of one class in one place of the module tree, or a
+// block of operators or kernels that repeats. Layers of all stacks are numbered through where there
+// are several; the only stack keeps its own numbers.
+struct LayerStack {
+  std::string name;    // "Qwen2DecoderLayer", "block of 20 kernels"; empty = told by labels
+  int32_t first = 0;   // number of its first layer
+  int32_t places = 0;  // numbers it takes
+  int32_t layers = 0;  // of these, with work
+};
+constexpr int32_t kNoStack = -1;
+// The stack of a layer; kNoStack for kNoLayer.
+int32_t stack_of(const std::vector<LayerStack>& stacks, int32_t layer);
+
 // One device activity: what every table of this room is summed from. Times in ns.
 struct KernelLevel {
   ActivityId activity;
@@ -86,17 +100,20 @@ struct KernelLevel {
   PlacedBy by = PlacedBy::kNone;
   UnplacedReason unplaced = UnplacedReason::kPlaced;
   bool comm = false;     // op_type == kComm
-  bool compute = false;  // takes part in the equations: a kernel that is neither comm nor copy
+  bool compute = false;  // takes part in the equations: a kernel that is no collective
   bool timed = false;    // has a predecessor on its GPU, so that the equations are defined
 
   int64_t t_l_ns = kNoTime;  // start of the launch call; kNoTime = none in the trace
   int64_t t_ks_ns = 0;
   int64_t t_ke_ns = 0;
 
-  int64_t prep_ns = 0;        // Eq. 1, without the wait for collectives
-  int64_t call_ns = 0;        // Eq. 2, without the wait for collectives
-  int64_t comm_wait_ns = 0;   // of the bubble, waited for a collective
-  int64_t copy_ns = 0;        // of prep_ns + call_ns, time in which a copy or fill ran
+  // The bubble before it; these are disjoint and sum to it.
+  int64_t prep_ns = 0;        // Eq. 1: idle, and the launch was waited for
+  int64_t call_ns = 0;        // Eq. 2: the same from the launch call on
+  int64_t comm_wait_ns = 0;   // waited for a collective
+  int64_t comm_alone_ns = 0;  // a collective ran while the host had not launched yet
+  int64_t copy_ns = 0;        // a copy or fill ran, and no collective
+  int64_t other_idle_ns = 0;  // idle for another reason than a launch
   int64_t overlap_ns = 0;     // of its duration, time in which a collective ran
   int64_t concurrent_ns = 0;  // of its duration, time in which an earlier compute kernel still ran
   int64_t inner_bubble_ns = 0;  // its bubble, when the kernel before belongs to the same operation
@@ -113,13 +130,19 @@ struct LevelSums {
   int64_t call_ns = 0;
   int64_t launch_ns = 0;
   int64_t comm_wait_ns = 0;
+  int64_t comm_alone_ns = 0;
   int64_t copy_ns = 0;
+  int64_t other_idle_ns = 0;
   int64_t overlap_ns = 0;
   int64_t concurrent_ns = 0;
   int64_t op_dur_ns = 0;  // operation duration: dur_ns and the bubbles inside the operation
 
   void add(const KernelLevel& row);
   void add(const LevelSums& other);
+  // Between kernels: launch overhead, waits, other work and other idle time.
+  int64_t bubble_ns() const {
+    return launch_ns + comm_wait_ns + comm_alone_ns + copy_ns + other_idle_ns;
+  }
   double overlap_ratio() const;  // overlap_ns / dur_ns; NaN without duration
 };
 
@@ -137,14 +160,14 @@ struct LevelCell {
 // Sums per kernel name below an operation, over iterations and layers.
 struct LevelKernelCell {
   LevelPhase phase = LevelPhase::kNone;
-  bool in_layer = false;
+  int32_t stack = kNoStack;
   uint32_t op = 0;
   std::string kernel;  // shortened for display
   LevelSums sums;
 };
 
 // One GPU in one iteration (iter = kNoIteration: outside all). Exactly:
-//   dur_ns - concurrent_ns + launch_ns + comm_wait_ns == span_ns
+//   dur_ns - concurrent_ns + bubble_ns() == span_ns
 // over its compute kernels; span_ns ends with the last of them and starts where the one before the
 // iteration ended, so that spans of successive iterations adjoin.
 struct LevelSpan {
@@ -201,13 +224,16 @@ enum class LevelDefinition : uint8_t {
   kChopper,  // the published tool's: previous row's end; waits booked as launch overhead
 };
 
-struct LevelRule;  // levels/mapping.h
+struct LevelRule;   // levels/mapping.h
+struct DeviceFlow;  // flow/causes.h
 
 struct LevelsOptions {
   LevelDefinition definition = LevelDefinition::kAssay;
   const std::vector<LevelRule>* rules = nullptr;  // the mapping file; absent: none
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
+  // Why the devices of this trace were idle, where it is known already; absent: found here.
+  const std::vector<DeviceFlow>* flow = nullptr;
 };
 
 struct LevelsReport {
@@ -218,6 +244,8 @@ struct LevelsReport {
   std::vector<LevelKernelCell> kernels;
   std::vector<LevelSpan> spans;    // in order of (gpu, iter)
   std::vector<GpuExtent> extents;  // by gpu
+  std::vector<LayerStack> stacks;  // in order of their layers
+  CauseTimes idle_ns{};            // idle time between kernels by cause, over all GPUs
   std::vector<CollectiveGroup> groups;
   std::vector<CollectiveEvent> collectives;  // by group, then start
   std::vector<int32_t> iterations;           // number of every window, as printed

@@ -12,6 +12,9 @@
 namespace assay {
 namespace {
 
+// A class with so many siblings is a stack of layers beyond doubt.
+constexpr size_t kLeastStack = 4;
+
 constexpr std::string_view kPrefix = "nn.Module: ";
 
 // Modules that hold others and compute nothing: wrappers of parallelism, checkpointing, compilers.
@@ -123,19 +126,51 @@ void Modules::find_layers() {
   const auto is_layer = [this](const Instance& instance) {
     return instance.repeats && instance.has_children && !instance.container;
   };
-  std::map<std::string_view, std::set<int32_t>> numbers;
+  std::map<std::string_view, size_t> numbers;
+  std::set<uint32_t> layers;
   for (uint32_t i = 0; i < instances_.size(); ++i) {
     for (uint32_t up = i; up != kNone; up = instances_[up].parent) {
       if (is_layer(instances_[up])) instances_[i].layer = up;
     }
-    const uint32_t layer = instances_[i].layer;
-    if (layer != kNone) numbers[instances_[layer].cls].insert(instances_[layer].number);
+    if (instances_[i].layer != kNone) layers.insert(instances_[i].layer);
   }
+  drop_pairs(layers);
   size_t most = 0;
-  for (const auto& [cls, found] : numbers) {
-    layers_ += static_cast<int64_t>(found.size());
-    if (found.size() > most) layer_class_ = cls;
-    most = std::max(most, found.size());
+  for (const uint32_t layer : layers) {
+    const size_t found = ++numbers[instances_[layer].cls];
+    if (found > most) layer_class_ = instances_[layer].cls;
+    most = std::max(most, found);
+  }
+  layers_ = static_cast<int64_t>(layers.size());
+  name_stacks(layers);
+}
+
+// Two heads of a model are no stack of layers where the model has one.
+void Modules::drop_pairs(std::set<uint32_t>& layers) {
+  const auto siblings = [this](uint32_t layer) { return instances_[layer].siblings; };
+  const bool stacks = std::any_of(layers.begin(), layers.end(),
+                                  [&](uint32_t layer) { return siblings(layer) >= kLeastStack; });
+  if (!stacks) return;
+  std::erase_if(layers, [&](uint32_t layer) { return siblings(layer) < 3; });
+  for (Instance& instance : instances_) {
+    if (instance.layer != kNone && layers.count(instance.layer) == 0) instance.layer = kNone;
+  }
+}
+
+// Layers of one class below one module are a stack; two stacks of a class are told apart by what
+// holds them.
+void Modules::name_stacks(const std::set<uint32_t>& layers) {
+  std::map<std::string_view, std::set<uint32_t>> holders;
+  for (const uint32_t layer : layers)
+    holders[instances_[layer].cls].insert(instances_[layer].parent);
+  for (const uint32_t layer : layers) {
+    Instance& instance = instances_[layer];
+    instance.stack = instance.cls;
+    if (holders[instance.cls].size() < 2) continue;
+    const Instance& holder = instances_[instance.parent];
+    instance.stack = std::string(holder.cls) +
+                     (holder.number >= 0 ? "_" + std::to_string(holder.number) : "") + "." +
+                     instance.stack;
   }
 }
 
@@ -278,7 +313,17 @@ Modules::Place Modules::at(ThreadId thread, int64_t time_ns) const {
   place.path = instance.path;
   place.start_ns = spans_[span].start_ns;
   place.instance = index;
-  if (instance.layer != kNone) place.layer = instances_[instance.layer].number;
+  place.cls = instance.cls;
+  // The stack around the call tells the layer: what layers share has its first caller as parent.
+  uint32_t layer = instance.layer;
+  for (uint32_t up = span; up != NestedSpans::kNone; up = spans_[up].parent) {
+    const uint32_t around = instance_of_[up];
+    if (instances_[around].layer == around) layer = around;
+  }
+  if (layer != kNone) {
+    place.layer = static_cast<int32_t>(instances_[layer].ordinal);
+    place.stack = instances_[layer].stack;
+  }
   return place;
 }
 

@@ -5,6 +5,7 @@
 // frames: what a Linear is, its class, its place among its siblings and the module around it tell.
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,12 +22,14 @@ class Modules {
 
   struct Place {
     bool found = false;
-    bool leaf = false;   // the module has no modules inside
-    bool llama = false;  // `op` is a name of the paper's list
-    int32_t layer = -1;
-    std::string_view op;    // module path below the layer, or the paper's name
-    std::string_view path;  // module path below the layer
-    int64_t start_ns = 0;   // of the innermost module call
+    bool leaf = false;       // the module has no modules inside
+    bool llama = false;      // `op` is a name of the paper's list
+    int32_t layer = -1;      // its place in the stack
+    std::string_view stack;  // name of the stack
+    std::string_view cls;    // class of the innermost module
+    std::string_view op;     // module path below the layer, or the paper's name
+    std::string_view path;   // module path below the layer
+    int64_t start_ns = 0;    // of the innermost module call
     uint32_t instance = UINT32_MAX;
   };
   // What runs on `thread` at `time_ns`.
@@ -58,12 +61,15 @@ class Modules {
     Role role = Role::kNone;
     std::string path;
     std::string op;
+    std::string stack;  // of a layer: its class, with that of what holds it where two are alike
     bool llama = false;
   };
 
   void read_instances(const Trace& trace);
   void link_instances();
   void find_layers();
+  void drop_pairs(std::set<uint32_t>& layers);
+  void name_stacks(const std::set<uint32_t>& layers);
   void name_operations();
   std::string path_of(uint32_t instance) const;
   std::string llama_name(uint32_t instance) const;

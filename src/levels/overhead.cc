@@ -25,21 +25,28 @@ std::vector<Interval> merged_of(const std::vector<KernelLevel>& rows, OpType typ
   return merge_intervals(std::move(intervals));
 }
 
-// What a GPU did beside its compute kernels.
+// What a GPU did beside its compute kernels, and why it did nothing; all disjoint but blocked_comm.
 struct Beside {
   IntervalIndex comm;
   IntervalIndex blocked_comm;  // collectives while the host waited for the device
   IntervalIndex copies;        // copies and fills outside collectives
+  IntervalIndex other_idle;    // idle time in which no launch was what was waited for
 };
 
 void split_bubble(const Beside& beside, int64_t end_before_ns, KernelLevel& row) {
   const int64_t launch_ns = std::clamp(row.t_l_ns, end_before_ns, row.t_ks_ns);
-  const int64_t prep_wait_ns = beside.blocked_comm.length_in({end_before_ns, launch_ns});
-  const int64_t call_wait_ns = beside.comm.length_in({launch_ns, row.t_ks_ns});
-  row.prep_ns = launch_ns - end_before_ns - prep_wait_ns;
-  row.call_ns = row.t_ks_ns - launch_ns - call_wait_ns;
-  row.comm_wait_ns = prep_wait_ns + call_wait_ns;
+  const Interval before{end_before_ns, launch_ns};
+  const Interval after{launch_ns, row.t_ks_ns};
+  const auto rest_of = [&beside](Interval part) {
+    return part.end_ns - part.start_ns - beside.comm.length_in(part) -
+           beside.copies.length_in(part) - beside.other_idle.length_in(part);
+  };
+  row.prep_ns = rest_of(before);
+  row.call_ns = rest_of(after);
+  row.comm_wait_ns = beside.blocked_comm.length_in(before) + beside.comm.length_in(after);
+  row.comm_alone_ns = beside.comm.length_in(before) - beside.blocked_comm.length_in(before);
   row.copy_ns = beside.copies.length_in({end_before_ns, row.t_ks_ns});
+  row.other_idle_ns = beside.other_idle.length_in({end_before_ns, row.t_ks_ns});
 }
 
 // The part of merged intervals that lies in `window`, found by bisection.
@@ -55,21 +62,52 @@ std::vector<Interval> within(const std::vector<Interval>& merged, Interval windo
   return inside;
 }
 
-// Appends the window as waits and, between them, what else it is.
-void append_parts(Interval window, const std::vector<Interval>& waits, BubbleKind kind,
-                  uint32_t row, std::vector<BubblePart>& parts) {
+void append(const std::vector<Interval>& spans, BubbleKind kind, uint32_t row,
+            std::vector<BubblePart>& parts) {
+  for (const Interval& span : spans) parts.push_back({row, kind, span});
+}
+
+// Appends the window as waits, other work and, between them, what else it is.
+void append_parts(Interval window, const std::vector<Interval>& waits,
+                  const std::vector<Interval>& works, BubbleKind kind, uint32_t row,
+                  std::vector<BubblePart>& parts) {
   if (window.start_ns >= window.end_ns) return;
   const std::vector<Interval> waiting = within(waits, window);
-  for (const Interval& span : waiting) parts.push_back({row, BubbleKind::kCommWait, span});
-  for (const Interval& span : subtract({window}, waiting)) parts.push_back({row, kind, span});
+  const std::vector<Interval> working = subtract(within(works, window), waiting);
+  append(waiting, BubbleKind::kCommWait, row, parts);
+  append(working, BubbleKind::kWork, row, parts);
+  append(subtract(subtract({window}, waiting), working), kind, row, parts);
+}
+
+// What runs on a GPU and is no compute kernel.
+std::vector<Interval> beside_compute(const std::vector<KernelLevel>& rows) {
+  std::vector<Interval> intervals;
+  for (const KernelLevel& row : rows) {
+    if (row.comm || row.op_type == OpType::kCopy) intervals.push_back(interval_of(row));
+  }
+  return merge_intervals(std::move(intervals));
 }
 
 }  // namespace
+
+bool awaits_launch(FlowCause cause) {
+  switch (cause) {
+    case FlowCause::kLatency:
+    case FlowCause::kCall:
+    case FlowCause::kDispatch:
+    case FlowCause::kPython:
+    case FlowCause::kHostGap:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::vector<BubblePart> bubble_parts(const std::vector<KernelLevel>& rows,
                                      const std::vector<Interval>& blocked) {
   const std::vector<Interval> comm = merged_of(rows, OpType::kComm);
   const std::vector<Interval> blocked_comm = intersect(comm, blocked);
+  const std::vector<Interval> works = beside_compute(rows);
   std::vector<BubblePart> parts;
   int64_t end_before_ns = 0;
   for (uint32_t i = 0; i < rows.size(); ++i) {
@@ -77,8 +115,8 @@ std::vector<BubblePart> bubble_parts(const std::vector<KernelLevel>& rows,
     if (!row.compute) continue;
     if (row.timed && row.t_ks_ns > end_before_ns) {
       const int64_t launch_ns = std::clamp(row.t_l_ns, end_before_ns, row.t_ks_ns);
-      append_parts({end_before_ns, launch_ns}, blocked_comm, BubbleKind::kPrep, i, parts);
-      append_parts({launch_ns, row.t_ks_ns}, comm, BubbleKind::kCall, i, parts);
+      append_parts({end_before_ns, launch_ns}, blocked_comm, works, BubbleKind::kPrep, i, parts);
+      append_parts({launch_ns, row.t_ks_ns}, comm, works, BubbleKind::kCall, i, parts);
     }
     end_before_ns = row.timed ? std::max(end_before_ns, row.t_ke_ns) : row.t_ke_ns;
   }
@@ -97,11 +135,19 @@ std::vector<Interval> blocked_host(const Trace& trace, const Links& links) {
   return merge_intervals(std::move(blocked));
 }
 
-void measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked) {
+CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked,
+                       const std::vector<FlowSlice>& idle) {
   const std::vector<Interval> comm = merged_of(rows, OpType::kComm);
   const std::vector<Interval> copies = merged_of(rows, OpType::kCopy);
-  const Beside beside{IntervalIndex(comm), IntervalIndex(intersect(comm, blocked)),
-                      IntervalIndex(subtract(copies, comm))};
+  std::vector<Interval> other_idle;
+  for (const FlowSlice& slice : idle) {
+    if (!awaits_launch(slice.cause)) other_idle.push_back(slice.span);
+  }
+  const Beside beside{
+      IntervalIndex(comm), IntervalIndex(intersect(comm, blocked)),
+      IntervalIndex(subtract(copies, comm)),
+      IntervalIndex(subtract(merge_intervals(std::move(other_idle)), beside_compute(rows)))};
+  std::vector<Interval> bubbles;
   const KernelLevel* before = nullptr;
   int64_t end_before_ns = 0;
   for (KernelLevel& row : rows) {
@@ -110,6 +156,7 @@ void measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& bl
     row.timed = before != nullptr;
     if (row.timed && row.t_ks_ns >= end_before_ns) {
       split_bubble(beside, end_before_ns, row);
+      bubbles.push_back({end_before_ns, row.t_ks_ns});
       if (same_operation(*before, row)) row.inner_bubble_ns = row.t_ks_ns - end_before_ns;
     } else if (row.timed) {
       row.concurrent_ns = std::min(row.t_ke_ns, end_before_ns) - row.t_ks_ns;
@@ -117,6 +164,12 @@ void measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& bl
     end_before_ns = row.timed ? std::max(end_before_ns, row.t_ke_ns) : row.t_ke_ns;
     before = &row;
   }
+  CauseTimes causes{};
+  const IntervalIndex between(merge_intervals(std::move(bubbles)));
+  for (const FlowSlice& slice : idle) {
+    causes[static_cast<size_t>(slice.cause)] += between.length_in(slice.span);
+  }
+  return causes;
 }
 
 void measure_gpu_as_chopper(std::vector<KernelLevel>& rows, const Trace& trace) {

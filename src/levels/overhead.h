@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/intervals.h"
+#include "flow/causes.h"
 #include "levels/levels.h"
 
 namespace assay {
@@ -12,25 +13,38 @@ namespace assay {
 // Host time in calls that wait for the device, merged.
 std::vector<Interval> blocked_host(const Trace& trace, const Links& links);
 
+// Whether idle time of this cause ends with a launch: the host prepared one, or it was under way.
+bool awaits_launch(FlowCause cause);
+
 // Fills the times of `rows`, all of one GPU, in order of (t_ks, t_ke, activity).
 //
 // i runs over compute kernels in start order; the end of the one before is the latest end so far,
 // over all streams. The bubble before kernel i is [that end, t_ks). From the launch call on, a
 // kernel that has not started while a collective ran waited for it; before, the host had not
 // launched it, and the collective is to blame only while the host itself waited for the device.
-// The rest of the bubble is O_prep up to the launch call and O_call from there on. A kernel without
-// a launch call in the trace was launched before the bubble, as far as anyone can tell.
-void measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked);
+// Copies and collectives that run there are no idle time, nor is idle time that flow/ gives to
+// another cause than a launch (`idle`: the slices of this GPU). The rest of the bubble is O_prep up
+// to the launch call and O_call from there on. A kernel without a launch call in the trace was
+// launched before the bubble, as far as anyone can tell. Returns the idle time of all bubbles by
+// cause.
+CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked,
+                       const std::vector<FlowSlice>& idle);
 
 // One piece of the bubble before a compute kernel.
-enum class BubbleKind : uint8_t { kPrep, kCall, kCommWait };
+enum class BubbleKind : uint8_t {
+  kPrep,      // idle, before the launch call
+  kCall,      // idle, from the launch call on
+  kCommWait,  // waits for a collective
+  kWork,      // a copy or another collective runs
+};
 struct BubblePart {
   uint32_t row = 0;  // of the kernel that ends the bubble
   BubbleKind kind = BubbleKind::kPrep;
   Interval span;
 };
-// Bubbles of rows that measure_gpu has filled, all of one GPU, cut into pieces whose lengths sum,
-// kernel by kernel, to prep_ns, call_ns and comm_wait_ns. In order of time.
+// Bubbles of rows that measure_gpu has filled, all of one GPU, cut into pieces in order of time.
+// Kernel by kernel the lengths of the first two sum to prep_ns + call_ns + other_idle_ns, of the
+// third to comm_wait_ns, of the last to comm_alone_ns + copy_ns.
 std::vector<BubblePart> bubble_parts(const std::vector<KernelLevel>& rows,
                                      const std::vector<Interval>& blocked);
 

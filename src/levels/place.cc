@@ -37,8 +37,6 @@ namespace assay {
 namespace {
 
 constexpr uint32_t kUnplacedOp = 0;
-// A block that repeats is a layer if it holds this share of the time of its sequence.
-constexpr double kLayersShare = 0.3;
 
 // Distinct operation names.
 class OpNames {
@@ -63,11 +61,25 @@ class OpNames {
 // What the name of an operator says.
 struct OpNameFacts {
   bool engine = false;      // a node of the autograd engine
+  bool backward = false;    // named as backward work: "MulBackward0", "aten::relu_backward"
   bool accumulate = false;  // AccumulateGrad
   bool checkpoint = false;  // the node that recomputes a checkpointed part
   bool optimizer = false;   // only optimizers call it
   bool foreach = false;     // mostly optimizers call it
 };
+
+// "MulBackward0", "torch::autograd::AccumulateGrad", "aten::cudnn_convolution_backward_input".
+bool is_backward_name(std::string_view name) {
+  if (name.starts_with("torch::autograd::AccumulateGrad")) return true;
+  if (name.find("::") != std::string_view::npos) {
+    const size_t at = name.find("_backward");
+    return at != std::string_view::npos && name.find("no_backward") == std::string_view::npos;
+  }
+  const size_t at = name.rfind("Backward");
+  if (at == std::string_view::npos || at == 0) return false;
+  const std::string_view rest = name.substr(at + std::string_view("Backward").size());
+  return std::all_of(rest.begin(), rest.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
 
 OpNameFacts read_op_name(std::string_view name) {
   const auto has = [name](std::string_view part) {
@@ -77,8 +89,11 @@ OpNameFacts read_op_name(std::string_view name) {
   facts.engine = name.starts_with("autograd::engine::evaluate_function");
   facts.accumulate = has("AccumulateGrad");
   facts.checkpoint = has("CheckpointFunctionBackward");
+  facts.backward = is_backward_name(name);
   facts.optimizer =
       has("_fused_adam") || has("_fused_sgd") || has("FusedAdam") || has("_fused_adagrad");
+  facts.optimizer = facts.optimizer || name.starts_with("Optimizer.step#") ||
+                    name.starts_with("Optimizer.zero_grad#");
   facts.foreach = has("_foreach_") || has("multi_tensor");
   return facts;
 }
@@ -98,11 +113,59 @@ struct HostPoint {
   OpId op;  // innermost operator; may be none
 };
 
+// Stacks while activities are placed: a layer is (stack, number), packed.
+class Stacks {
+ public:
+  int32_t pack(std::string_view stack, int32_t number) {
+    if (number < 0) return kNoLayer;
+    const auto [found, added] = ids_.try_emplace(std::string(stack), names_.size());
+    if (added) names_.emplace_back(stack);
+    return static_cast<int32_t>(std::min(found->second, kMostStacks)) * kPlaces +
+           std::min(number, kPlaces - 1);
+  }
+  // Numbers layers through and returns the stacks that have work.
+  std::vector<LayerStack> unpack(std::vector<KernelLevel>& rows) const {
+    std::map<int32_t, std::set<int32_t>> used;
+    for (const KernelLevel& row : rows) {
+      if (row.layer != kNoLayer) used[row.layer / kPlaces].insert(row.layer % kPlaces);
+    }
+    std::vector<LayerStack> stacks;
+    std::map<int32_t, int32_t> first;
+    int32_t next = 0;
+    for (const auto& [id, numbers] : used) {
+      const int32_t places = *numbers.rbegin() + 1;
+      stacks.push_back(
+          {names_[static_cast<size_t>(id)], next, places, static_cast<int32_t>(numbers.size())});
+      first[id] = next;
+      next += places;
+    }
+    for (KernelLevel& row : rows) {
+      if (row.layer != kNoLayer) row.layer = first[row.layer / kPlaces] + row.layer % kPlaces;
+    }
+    return stacks;
+  }
+
+ private:
+  static constexpr int32_t kPlaces = 1 << 20;
+  static constexpr size_t kMostStacks = 2046;
+  std::vector<std::string> names_;
+  std::map<std::string, size_t, std::less<>> ids_;
+};
+
 // An operation found in a repeating block.
 struct Slot {
   uint32_t op = kUnplacedOp;
   int32_t layer = kNoLayer;
 };
+
+// A sequence in which blocks are looked for.
+struct BlockSequence {
+  std::vector<BlockUnit> units;
+  std::vector<uint32_t> tokens;
+  std::vector<uint32_t> keys;
+  std::string module;  // innermost module around all of it; empty = none
+};
+constexpr size_t kLeastUnits = 6;
 
 class Placer {
  public:
@@ -132,11 +195,8 @@ class Placer {
   void classify_kernels();
   void find_blocks();
   void find_graph_blocks();
-  // Layers hold matrix products and a good part of the time; a loop over parameters does not.
-  static bool is_worth_it(const std::vector<BlockUnit>& units, const RepeatingBlock& block);
-  void add_block(const std::vector<BlockUnit>& units, const std::vector<uint32_t>& tokens,
-                 const std::vector<uint32_t>& keys, std::unordered_map<uint32_t, Slot>& slots,
-                 const char* what);
+  void add_block(const BlockSequence& all, size_t begin, size_t end,
+                 std::unordered_map<uint32_t, Slot>& slots, const char* what);
 
   const OpNameFacts& facts_of(OpId op) const {
     return op_facts_[trace_.ops.name[op.index()].index()];
@@ -178,6 +238,7 @@ class Placer {
   const std::shared_ptr<const KernelNames> kernels_;
   const std::vector<LevelRule>* rules_;
   OpNames names_;
+  Stacks stacks_;
   Labels labels_;
   Modules modules_;
   ForwardLinks forward_links_;
@@ -202,7 +263,7 @@ void Placer::read_op_names() {
     const size_t name = trace_.ops.name[o].index();
     if (known[name] == 0) op_facts_[name] = read_op_name(trace_.text(StringId(name)));
     known[name] = 1;
-    has_backward_ |= op_facts_[name].engine;
+    has_backward_ |= op_facts_[name].engine || op_facts_[name].backward;
   }
 }
 
@@ -224,8 +285,10 @@ void Placer::classify_kernels() {
 
 OpId Placer::backward_node(const HostPoint& point, bool& recomputes) const {
   bool forward_inside = false;
+  OpId named;  // outermost operator with a name of backward work, where no node is recorded
   for (OpId op = point.op; op; op = links_.op_parent[op.index()]) {
     const OpNameFacts& facts = facts_of(op);
+    if (facts.checkpoint && named) return named;
     if (facts.checkpoint) {
       // The node runs the forward part itself; its backward part runs in nodes inside it.
       recomputes = true;
@@ -242,8 +305,9 @@ OpId Placer::backward_node(const HostPoint& point, bool& recomputes) const {
       return op;
     }
     forward_inside |= forward_links_.is_forward(op);
+    if (facts.backward) named = op;
   }
-  return {};
+  return named;
 }
 
 bool Placer::is_optimizer(const HostPoint& point) const {
@@ -278,7 +342,7 @@ bool Placer::place_by_module(const HostPoint& point, Place& place) {
   const Modules::Place module = modules_.at(point.thread, point.time_ns);
   if (!module.found) return false;
   place.by = PlacedBy::kModule;
-  place.layer = module.layer;
+  place.layer = stacks_.pack(module.stack, module.layer);
   if (module.leaf || module.llama) {
     place.op = names_.id(module.op);
     return true;
@@ -310,7 +374,7 @@ Place Placer::place_forward(const HostPoint& point) {
     place.op = names_.id(label.op);
     place.by = PlacedBy::kLabel;
   }
-  if (label.layer >= 0) place.layer = label.layer;
+  if (label.layer >= 0) place.layer = stacks_.pack("", label.layer);
   if (!label.op.empty() || by_module) return place;
 
   const auto slot = point.op ? op_slots_.find(units_.unit_of(point.op).value) : op_slots_.end();
@@ -343,7 +407,7 @@ Place Placer::place_backward(const HostPoint& point, OpId node) {
   }
   if (!label.op.empty()) {
     place.op = names_.id("b_" + std::string(label.op));
-    place.layer = label.layer;
+    place.layer = stacks_.pack("", label.layer);
     place.by = PlacedBy::kLabel;
   } else if (accumulates) {
     place.op = names_.id("b_ga");
@@ -358,6 +422,9 @@ Place Placer::place_backward(const HostPoint& point, OpId node) {
   } else if (const Labels::Place main = labels_.on_main_thread(point.time_ns); main.own) {
     place.op = names_.id(trace_.text(main.own));
     place.by = PlacedBy::kLabel;
+  } else if (facts_of(node).backward && !facts_of(node).engine) {
+    place.op = names_.id(trace_.text(trace_.ops.name[node.index()]));
+    place.by = PlacedBy::kOperator;
   } else {
     place.op = names_.id("b_unmapped");
     place.reason = UnplacedReason::kNoForward;
@@ -390,9 +457,12 @@ Place Placer::place_host(const HostPoint& point) {
   place.phase = recomputes ? LevelPhase::kRecompute : told;
   if (place.phase == LevelPhase::kBackward && !label.op.empty())
     place.op = names_.id("b_" + std::string(label.op));
-  // Serving engines put a label "forward" inside the step that is a prefill or a decode.
-  if (place.phase == LevelPhase::kNone || place.phase == LevelPhase::kForward)
+  // Serving engines put a label "forward" inside the step that is a prefill or a decode. Without
+  // operators nothing tells a phase but labels.
+  if (place.phase == LevelPhase::kForward ||
+      (place.phase == LevelPhase::kNone && (point.op || !phases_.phase.empty()))) {
     place.phase = generation_phase(point.time_ns);
+  }
   return place;
 }
 
@@ -433,8 +503,9 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
   }
   if (const auto slot = kernel_slots_.find(static_cast<uint32_t>(activity));
       slot != kernel_slots_.end()) {
+    // What a graph replays belongs to the layer that launched it, where it was launched by one.
     place.op = slot->second.op;
-    place.layer = slot->second.layer;
+    if (place.layer == kNoLayer) place.layer = slot->second.layer;
     place.by = PlacedBy::kStructure;
     place.reason = UnplacedReason::kPlaced;
   } else if (call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch &&
@@ -476,7 +547,7 @@ void Placer::apply_rules(size_t activity, const HostPoint* point, KernelLevel& r
   for (const LevelRule& rule : *rules_) {
     if (!rule_applies(rule, activity, point)) continue;
     if (!rule.op.empty()) row.op = names_.id(rule.op);
-    if (rule.layer) row.layer = *rule.layer;
+    if (rule.layer) row.layer = stacks_.pack("", *rule.layer);
     if (rule.phase) row.phase = *rule.phase;
     if (!rule.op.empty()) {
       row.by = PlacedBy::kMap;
@@ -486,41 +557,40 @@ void Placer::apply_rules(size_t activity, const HostPoint* point, KernelLevel& r
   }
 }
 
-// Slots for the units of one sequence. `keys`: what identifies a unit in `slots`.
-bool Placer::is_worth_it(const std::vector<BlockUnit>& units, const RepeatingBlock& block) {
-  int64_t all_ns = 0;
-  int64_t inside_ns = 0;
-  bool heavy = false;
-  for (size_t u = 0; u < units.size(); ++u) {
-    all_ns += units[u].dur_ns;
-    if (u < block.begin || u >= block.begin + block.covered()) continue;
-    inside_ns += units[u].dur_ns;
-    heavy = heavy || units[u].type == OpType::kGemm || units[u].type == OpType::kAttention;
+// Slots for the units of one sequence: of the block that repeats, then of what lies before and
+// behind it. `keys`: what identifies a unit in `slots`.
+void Placer::add_block(const BlockSequence& all, size_t begin, size_t end,
+                       std::unordered_map<uint32_t, Slot>& slots, const char* what) {
+  if (end - begin < kLeastUnits) return;
+  const auto part = [begin, end](const auto& whole) {
+    return std::decay_t<decltype(whole)>(whole.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         whole.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  const std::vector<BlockUnit> units = part(all.units);
+  const BlockLayers found = find_block_layers(part(all.tokens), units);
+  if (found.layers.empty()) return;
+  std::vector<std::vector<uint32_t>> ops;
+  for (const std::vector<BlockUnit>& kind : found.kinds) {
+    std::vector<uint32_t>& ids = ops.emplace_back();
+    for (const std::string& name : name_block(kind)) ids.push_back(names_.id(name));
   }
-  return heavy && static_cast<double>(inside_ns) >= kLayersShare * static_cast<double>(all_ns);
-}
-
-void Placer::add_block(const std::vector<BlockUnit>& units, const std::vector<uint32_t>& tokens,
-                       const std::vector<uint32_t>& keys, std::unordered_map<uint32_t, Slot>& slots,
-                       const char* what) {
-  RepeatingBlock block = find_repeating_block(tokens);
-  if (block.repeats == 0 || !is_worth_it(units, block)) return;
-  // A block starts with its norm where it may.
-  for (size_t shift = 0; shift <= block.spare; ++shift) {
-    if (!is_norm_name(units[block.begin + shift].name)) continue;
-    block.begin += shift;
-    break;
+  std::string words = "block of " + std::to_string(found.period) + " " + what;
+  if (!all.module.empty()) words = all.module + ", " + words;
+  for (const BlockLayer& layer : found.layers) {
+    for (size_t k = 0; k < layer.length; ++k) {
+      const size_t unit = layer.unit_at(k);
+      const uint32_t op =
+          unit == kNoUnit ? names_.id(units[layer.begin + k].name) : ops[layer.kind][unit];
+      slots[all.keys[begin + layer.begin + k]] = {op, stacks_.pack(words, layer.number)};
+    }
   }
-  const auto first = units.begin() + static_cast<std::ptrdiff_t>(block.begin);
-  const std::vector<std::string> names =
-      name_block({first, first + static_cast<std::ptrdiff_t>(block.period)});
-  for (size_t k = 0; k < block.covered(); ++k) {
-    slots[keys[block.begin + k]] = {names_.id(names[k % block.period]),
-                                    static_cast<int32_t>(k / block.period)};
+  if (found.kinds.size() > 1) {
+    words += ", " + std::to_string(found.kinds.size()) + " kinds of layers";
   }
-  if (block_words_.empty()) {
-    block_words_ = "repeating block of " + std::to_string(block.period) + " " + what;
-  }
+  if (block_words_.empty()) block_words_ = "repeating " + words;
+  const BlockLayer& last = found.layers.back();
+  add_block(all, begin, begin + found.layers.front().begin, slots, what);
+  add_block(all, begin + last.begin + last.length, end, slots, what);
 }
 
 // Sequences of forward units per window and thread; what modules already place needs none.
@@ -561,16 +631,14 @@ void Placer::find_blocks() {
     }
   }
   for (const auto& [lane, sequence] : sequences) {
-    std::vector<BlockUnit> units;
-    std::vector<uint32_t> tokens;
-    std::vector<uint32_t> keys;
+    BlockSequence blocks;
     for (const auto& [unit, work] : sequence) {
       const StringId name = trace_.ops.name[unit.op];
-      units.push_back({std::string(trace_.text(name)), work.type, work.dur_ns});
-      tokens.push_back(name.value);
-      keys.push_back(unit.op);
+      blocks.units.push_back({std::string(trace_.text(name)), work.type, work.dur_ns, false});
+      blocks.tokens.push_back(name.value);
+      blocks.keys.push_back(unit.op);
     }
-    if (units.size() >= 6) add_block(units, tokens, keys, op_slots_, "operators");
+    add_block(blocks, 0, blocks.units.size(), op_slots_, "operators");
   }
 }
 
@@ -590,19 +658,24 @@ void Placer::find_graph_blocks() {
     std::stable_sort(kernels.begin(), kernels.end(), [this](uint32_t a, uint32_t b) {
       return trace_.activities.start_ns[a] < trace_.activities.start_ns[b];
     });
-    std::vector<BlockUnit> units;
-    std::vector<uint32_t> tokens;
+    BlockSequence blocks;
+    if (call != UINT32_MAX) {
+      const HostPoint point = point_of_call(ApiCallId(call));
+      blocks.module = modules_.at(point.thread, point.time_ns).cls;
+    }
     for (uint32_t kernel : kernels) {
       const StringId name = trace_.activities.name[kernel];
       std::string& text = words[name.value];
       if (text.empty()) text = describe_kernel(trace_.text(name));
-      units.push_back({text, kernel_type_[kernel], trace_.activities.dur_ns[kernel]});
-      tokens.push_back(name.value);
+      blocks.units.push_back({text, kernel_type_[kernel], trace_.activities.dur_ns[kernel],
+                              kernels_->of(name).kind == KernelKind::kOptimizer});
+      blocks.tokens.push_back(name.value);
     }
-    if (units.size() >= 6) add_block(units, tokens, kernels, kernel_slots_, "kernels");
+    blocks.keys = kernels;
+    add_block(blocks, 0, kernels.size(), kernel_slots_, "kernels");
     // What the block leaves over keeps the kernel's own name.
     for (size_t k = 0; k < kernels.size(); ++k) {
-      kernel_slots_.try_emplace(kernels[k], Slot{names_.id(units[k].name), kNoLayer});
+      kernel_slots_.try_emplace(kernels[k], Slot{names_.id(blocks.units[k].name), kNoLayer});
     }
   }
 }
@@ -633,10 +706,11 @@ Placements Placer::place_all() {
     row.activity = ActivityId(a);
     row.kernel = trace_.activities.name[a];
     row.gpu = trace_.streams[trace_.activities.stream[a].index()].device;
-    row.op_type = kernel_type_[a];
+    // Copies are what copies recorded: a kernel that moves data inside the device works.
+    const bool kernel = trace_.activities.kind[a] == ActivityKind::kKernel;
+    row.op_type = kernel && kernel_type_[a] == OpType::kCopy ? OpType::kVector : kernel_type_[a];
     row.comm = row.op_type == OpType::kComm;
-    row.compute = trace_.activities.kind[a] == ActivityKind::kKernel && !row.comm &&
-                  row.op_type != OpType::kCopy;
+    row.compute = kernel && !row.comm;
     row.t_ks_ns = trace_.activities.start_ns[a];
     row.t_ke_ns = trace_.end_ns(ActivityId(a));
     if (const ApiCallId call = links_.activity_call[a]) {
@@ -647,9 +721,16 @@ Placements Placer::place_all() {
     result.rows.push_back(row);
   }
   place_by_twins(trace_, result.rows);
+  result.stacks = stacks_.unpack(result.rows);
   for (const KernelLevel& row : result.rows) count(row);
   stats_.layers = static_cast<int64_t>(layers_.size());
-  if (!modules_.layer_class().empty()) {
+  if (result.stacks.size() > 1) {
+    for (const LayerStack& stack : result.stacks) {
+      if (!stats_.layer_source.empty()) stats_.layer_source += "; ";
+      stats_.layer_source +=
+          std::to_string(stack.layers) + " of " + (stack.name.empty() ? "labels" : stack.name);
+    }
+  } else if (!modules_.layer_class().empty()) {
     stats_.layer_source = "module " + modules_.layer_class();
   } else if (!block_words_.empty()) {
     stats_.layer_source = block_words_;

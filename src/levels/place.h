@@ -11,7 +11,8 @@
 namespace assay {
 
 struct Placements {
-  std::vector<KernelLevel> rows;      // one per activity that is work, in table order
+  std::vector<KernelLevel> rows;  // one per activity that is work, in table order
+  std::vector<LayerStack> stacks;
   std::vector<std::string> op_names;  // 0 = unplaced
   PlacementStats stats;
 };

@@ -102,6 +102,49 @@ void add_placement(const PlacementStats& from, PlacementStats& to) {
   to.flows_agree += from.flows_agree;
 }
 
+// The stacks of all ranks, by name: a rank of a pipeline has some of them.
+class JobStacks {
+ public:
+  explicit JobStacks(const std::vector<RankLevels>& ranks) {
+    for (const RankLevels& rank : ranks) {
+      for (const LayerStack& stack : rank.report.stacks) {
+        LayerStack& own = stacks_[find(stack.name)];
+        own.places = std::max(own.places, stack.places);
+        own.layers = std::max(own.layers, stack.layers);
+      }
+    }
+    int32_t first = 0;
+    for (LayerStack& stack : stacks_) {
+      stack.first = first;
+      first += stack.places;
+    }
+  }
+  std::vector<int32_t> ids_of(const std::vector<LayerStack>& stacks) {
+    std::vector<int32_t> ids;
+    for (const LayerStack& stack : stacks) ids.push_back(static_cast<int32_t>(find(stack.name)));
+    return ids;
+  }
+  // The number of a rank's layer among those of the job.
+  int32_t layer_of(const std::vector<LayerStack>& stacks, int32_t layer) {
+    const int32_t stack = stack_of(stacks, layer);
+    if (stack < 0) return layer;
+    const LayerStack& from = stacks[static_cast<size_t>(stack)];
+    return stacks_[find(from.name)].first + layer - from.first;
+  }
+  std::vector<LayerStack> take() { return std::move(stacks_); }
+
+ private:
+  size_t find(const std::string& name) {
+    const auto found =
+        std::find_if(stacks_.begin(), stacks_.end(),
+                     [&name](const LayerStack& stack) { return stack.name == name; });
+    if (found != stacks_.end()) return static_cast<size_t>(found - stacks_.begin());
+    stacks_.push_back({name, 0, 0, 0});
+    return stacks_.size() - 1;
+  }
+  std::vector<LayerStack> stacks_;
+};
+
 // Operation names of the whole job, in order.
 class JobNames {
  public:
@@ -127,9 +170,12 @@ class JobNames {
 
 void add_kernels(
     const LevelsReport& report, const std::vector<uint32_t>& ids,
-    std::map<std::tuple<LevelPhase, bool, uint32_t, std::string>, LevelSums>& kernels) {
+    const std::vector<int32_t>& stacks,
+    std::map<std::tuple<LevelPhase, int32_t, uint32_t, std::string>, LevelSums>& kernels) {
   for (const LevelKernelCell& cell : report.kernels) {
-    kernels[{cell.phase, cell.in_layer, ids[cell.op], cell.kernel}].add(cell.sums);
+    const int32_t stack =
+        cell.stack == kNoStack ? kNoStack : stacks[static_cast<size_t>(cell.stack)];
+    kernels[{cell.phase, stack, ids[cell.op], cell.kernel}].add(cell.sums);
   }
 }
 
@@ -149,8 +195,7 @@ JobGpu total_of(const RankLevels& rank, int64_t device, int64_t gpu) {
     if (extent.gpu == device) total.span_ns = extent.last_ns - extent.first_ns;
   }
   const LevelSums& sums = total.compute;
-  total.closure_ns =
-      total.span_ns - (sums.dur_ns - sums.concurrent_ns + sums.launch_ns + sums.comm_wait_ns);
+  total.closure_ns = total.span_ns - (sums.dur_ns - sums.concurrent_ns + sums.bubble_ns());
   return total;
 }
 
@@ -326,6 +371,7 @@ RankLevels rank_outline(const RankLevels& rank) {
   }
   to.spans = from.spans;
   to.extents = from.extents;
+  to.idle_ns = from.idle_ns;
   to.groups = from.groups;
   to.collectives = from.collectives;
   to.window_source = from.window_source;
@@ -346,13 +392,15 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
   job.counters.counters = counter_names(ranks);
   const std::vector<size_t> groups = token_groups(ranks);
   JobNames names(ranks);
-  std::map<std::tuple<LevelPhase, bool, uint32_t, std::string>, LevelSums> kernels;
+  JobStacks stacks(ranks);
+  std::map<std::tuple<LevelPhase, int32_t, uint32_t, std::string>, LevelSums> kernels;
   for (size_t r = 0; r < ranks.size(); ++r) {
     const LevelsReport& report = ranks[r].report;
     const std::vector<uint32_t> ids = names.ids_of(report.op_names);
     for (LevelCell cell : report.cells) {
       cell.gpu = numbers[r].at(cell.gpu);
       cell.op = ids[cell.op];
+      cell.layer = stacks.layer_of(report.stacks, cell.layer);
       job.cells.push_back(cell);
     }
     for (LevelSpan span : report.spans) {
@@ -363,19 +411,21 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
       job.gpus.push_back(total_of(ranks[r], device, gpu));
       job.gpus.back().token_group = numbers[groups[r]].begin()->second;
     }
-    add_kernels(report, ids, kernels);
+    add_kernels(report, ids, stacks.ids_of(report.stacks), kernels);
     add_placement(report.placement, job.placement);
+    for (size_t c = 0; c < job.idle_ns.size(); ++c) job.idle_ns[c] += report.idle_ns[c];
     add_counters(ranks[r], ids, numbers[r], job.counters.counters, job.counters);
   }
   merge_repeats(job.counters);
   job.op_names = names.take();
+  job.stacks = stacks.take();
   std::sort(job.cells.begin(), job.cells.end(), [](const LevelCell& a, const LevelCell& b) {
     return std::tie(a.gpu, a.iter, a.phase, a.layer, a.op, a.op_type) <
            std::tie(b.gpu, b.iter, b.phase, b.layer, b.op, b.op_type);
   });
   for (const auto& [key, sums] : kernels) {
-    const auto& [phase, in_layer, op, kernel] = key;
-    job.kernels.push_back({phase, in_layer, op, kernel, sums});
+    const auto& [phase, stack, op, kernel] = key;
+    job.kernels.push_back({phase, stack, op, kernel, sums});
   }
   job.iterations = job_iterations(job.spans, job.gpus);
   find_tails(job);

@@ -40,7 +40,7 @@ struct JobGpu {
   LevelSums compute;
   int64_t comm_ns = 0;
   int64_t exposed_comm_ns = 0;
-  // span - (duration - concurrent + launch overhead + waits): 0, or something is wrong
+  // span - (duration - concurrent + what lies between kernels): 0, or something is wrong
   // (of the tool's own definitions only; theirs do not close)
   int64_t closure_ns = 0;
   // Its kernel time over the median of the other GPUs; NaN where there is none to compare with.
@@ -99,7 +99,9 @@ struct JobLevels {
   std::vector<LevelSpan> spans;
   std::vector<JobGpu> gpus;
   std::vector<JobIteration> iterations;  // without what lies outside all
+  CauseTimes idle_ns{};                  // idle time between kernels by cause, over all GPUs
   PlacementStats placement;
+  std::vector<LayerStack> stacks;  // of all ranks, by name
   Alignment alignment;
   std::vector<Arrivals> arrivals;          // per GPU
   std::vector<Arrivals> arrivals_by_kind;  // per GPU, phase and kind

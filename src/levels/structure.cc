@@ -13,6 +13,13 @@ namespace {
 constexpr size_t kCandidates = 32;
 constexpr size_t kLeastPeriod = 3;
 constexpr size_t kLeastRepeats = 3;
+// Layers of a block, one kind each, are alike in this share of their units.
+constexpr double kAlike = 0.7;
+constexpr size_t kMostKinds = 16;
+constexpr size_t kMostSplit = 4096;  // units of a block that is looked into
+constexpr size_t kLeastHeavy = 2;  // matrix products or attentions of a layer in a block of several
+// What repeats is layers if it holds this share of the time of its sequence.
+constexpr double kLayersShare = 0.3;
 // A shorter block is preferred while it covers this share of what the best one does.
 constexpr double kNearlyAsMuch = 0.9;
 
@@ -142,6 +149,301 @@ std::vector<std::string> llama_names(const std::vector<BlockUnit>& block) {
   return names;
 }
 
+bool is_heavy(const BlockUnit& unit) {
+  return unit.type == OpType::kGemm || unit.type == OpType::kAttention;
+}
+
+size_t heavy_units(const std::vector<BlockUnit>& units, size_t begin, size_t end) {
+  return static_cast<size_t>(std::count_if(units.begin() + static_cast<std::ptrdiff_t>(begin),
+                                           units.begin() + static_cast<std::ptrdiff_t>(end),
+                                           is_heavy));
+}
+
+// Layers hold matrix products and a good part of the time; a loop over parameters does not.
+bool is_worth_it(const std::vector<BlockUnit>& units, const RepeatingBlock& block) {
+  int64_t all_ns = 0;
+  int64_t inside_ns = 0;
+  for (size_t u = 0; u < units.size(); ++u) {
+    all_ns += units[u].dur_ns;
+    if (u >= block.begin && u < block.begin + block.covered()) inside_ns += units[u].dur_ns;
+  }
+  return heavy_units(units, block.begin, block.begin + block.covered()) > 0 &&
+         static_cast<double>(inside_ns) >= kLayersShare * static_cast<double>(all_ns);
+}
+
+// Units that two stretches have in common, in their order, over the longer one's length.
+double likeness(const uint32_t* a, size_t n, const uint32_t* b, size_t m) {
+  std::vector<size_t> row(m + 1, 0);
+  for (size_t i = 0; i < n; ++i) {
+    size_t diagonal = 0;
+    for (size_t j = 0; j < m; ++j) {
+      const size_t above = row[j + 1];
+      row[j + 1] = a[i] == b[j] ? diagonal + 1 : std::max(above, row[j]);
+      diagonal = above;
+    }
+  }
+  return static_cast<double>(row[m]) / static_cast<double>(std::max(n, m));
+}
+
+// Whether the stretches of a block that begin there are layers of one stack.
+bool are_layers(const std::vector<uint32_t>& block, const std::vector<BlockUnit>& units,
+                const std::vector<size_t>& begins) {
+  for (size_t k = 0; k < begins.size(); ++k) {
+    const size_t end = k + 1 < begins.size() ? begins[k + 1] : block.size();
+    if (heavy_units(units, begins[k], end) < kLeastHeavy) return false;
+    if (likeness(block.data(), begins[1], block.data() + begins[k], end - begins[k]) < kAlike)
+      return false;
+  }
+  return true;
+}
+
+// Where the layers of a block begin that starts at `begin`: one, or as many as are alike. Each
+// begins as the block does.
+std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
+                                 const std::vector<BlockUnit>& units, size_t begin, size_t period) {
+  if (period > kMostSplit) return {0};
+  const auto first = static_cast<std::ptrdiff_t>(begin);
+  const auto last = static_cast<std::ptrdiff_t>(begin + period);
+  const std::vector<uint32_t> block(tokens.begin() + first, tokens.begin() + last);
+  const std::vector<BlockUnit> own(units.begin() + first, units.begin() + last);
+  std::vector<size_t> at;
+  for (size_t i = 0; i < block.size(); ++i) {
+    if (block[i] == block.front()) at.push_back(i);
+  }
+  for (size_t parts = std::min(at.size(), kMostKinds); parts > 1; --parts) {
+    if (at.size() % parts != 0) continue;
+    std::vector<size_t> begins;
+    for (size_t k = 0; k < parts; ++k) begins.push_back(at[k * (at.size() / parts)]);
+    if (are_layers(block, own, begins)) return begins;
+  }
+  return {0};
+}
+
+// Of each unit of `part` its place in `kind`, along what both have in common; kNoUnit for others.
+std::vector<size_t> places_in(const std::vector<uint32_t>& kind, const uint32_t* part, size_t n) {
+  const size_t m = kind.size();
+  std::vector<size_t> common((n + 1) * (m + 1), 0);  // of part[i..] and kind[j..]
+  const auto at = [&common, m](size_t i, size_t j) -> size_t& { return common[i * (m + 1) + j]; };
+  for (size_t i = n; i-- > 0;) {
+    for (size_t j = m; j-- > 0;) {
+      at(i, j) = part[i] == kind[j] ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  std::vector<size_t> places(n, kNoUnit);
+  for (size_t i = 0, j = 0; i < n && j < m;) {
+    if (part[i] == kind[j]) {
+      places[i++] = j++;
+    } else if (at(i + 1, j) >= at(i, j + 1)) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return places;
+}
+
+// Walks from one layer to the next in a sequence.
+class LayerWalk {
+ public:
+  LayerWalk(const std::vector<uint32_t>& tokens, std::vector<std::vector<uint32_t>> kinds)
+      : tokens_(tokens), kinds_(std::move(kinds)) {}
+
+  // The layer that begins at `at`, of the kind expected or of another; length 0 where there is
+  // none.
+  BlockLayer from(size_t at, size_t expected) const {
+    for (size_t k = 0; k < kinds_.size(); ++k) {
+      const size_t kind = (expected + k) % kinds_.size();
+      if (stands_at(at, kind)) return {at, kinds_[kind].size(), kind, 0};
+    }
+    for (size_t k = 0; k < kinds_.size(); ++k) {
+      const size_t kind = (expected + k) % kinds_.size();
+      const size_t whole = kinds_[kind].size();
+      // Some units more or fewer: up to where the next layer begins.
+      for (size_t extra = 0; extra <= whole / 4; ++extra) {
+        for (const size_t end : {at + whole + extra, at + whole - extra}) {
+          if (!begins_at(end)) continue;
+          BlockLayer layer = alike(at, end, kind);
+          if (layer.length > 0) return layer;
+        }
+      }
+    }
+    return last(at, expected);
+  }
+  // The layer that ends at `end`.
+  BlockLayer before(size_t end, size_t expected) const {
+    for (size_t k = 0; k < kinds_.size(); ++k) {
+      const size_t kind = (expected + kinds_.size() - k) % kinds_.size();
+      const size_t whole = kinds_[kind].size();
+      if (whole <= end && stands_at(end - whole, kind)) return {end - whole, whole, kind, 0};
+    }
+    for (size_t k = 0; k < kinds_.size(); ++k) {
+      const size_t kind = (expected + kinds_.size() - k) % kinds_.size();
+      const size_t whole = kinds_[kind].size();
+      for (size_t extra = 0; extra <= whole / 4; ++extra) {
+        for (const size_t length : {whole + extra, whole - extra}) {
+          if (length > end || !begins_at(end - length)) continue;
+          BlockLayer layer = alike(end - length, end, kind);
+          if (layer.length > 0) return layer;
+        }
+      }
+    }
+    return first(end, expected);
+  }
+
+ private:
+  static constexpr size_t kBegin = 3;  // units by which a layer is known to begin
+
+  bool stands_at(size_t at, size_t kind) const {
+    const std::vector<uint32_t>& units = kinds_[kind];
+    return at + units.size() <= tokens_.size() &&
+           std::equal(units.begin(), units.end(),
+                      tokens_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  bool begins_at(size_t at) const {
+    if (at + kBegin > tokens_.size()) return false;
+    return std::any_of(kinds_.begin(), kinds_.end(), [&](const std::vector<uint32_t>& units) {
+      return units.size() >= kBegin &&
+             std::equal(units.begin(), units.begin() + kBegin,
+                        tokens_.begin() + static_cast<std::ptrdiff_t>(at));
+    });
+  }
+  BlockLayer alike(size_t at, size_t end, size_t kind) const {
+    const std::vector<uint32_t>& units = kinds_[kind];
+    if (likeness(tokens_.data() + at, end - at, units.data(), units.size()) < kAlike) return {};
+    BlockLayer layer{at, end - at, kind, 0};
+    layer.units = places_in(units, tokens_.data() + at, end - at);
+    return layer;
+  }
+  static bool enough(size_t part, size_t whole) {
+    return part > 0 && static_cast<double>(part) >= kAlike * static_cast<double>(whole);
+  }
+  // At the end of a run the last units may be missing, at its begin the first ones.
+  BlockLayer last(size_t at, size_t kind) const {
+    const std::vector<uint32_t>& units = kinds_[kind];
+    size_t same = 0;
+    while (same < units.size() && at + same < tokens_.size() && tokens_[at + same] == units[same])
+      ++same;
+    if (enough(same, units.size())) return {at, same, kind, 0};
+    // With other units, up to the last that it has.
+    const size_t rest = std::min(units.size(), tokens_.size() - std::min(at, tokens_.size()));
+    if (rest == 0) return {};
+    BlockLayer layer = alike(at, at + rest, kind);
+    while (layer.length > 0 && layer.units.back() == kNoUnit) {
+      layer.units.pop_back();
+      --layer.length;
+    }
+    return layer;
+  }
+  BlockLayer first(size_t end, size_t kind) const {
+    const std::vector<uint32_t>& units = kinds_[kind];
+    size_t same = 0;
+    while (same < std::min(units.size(), end) &&
+           tokens_[end - 1 - same] == units[units.size() - 1 - same])
+      ++same;
+    return enough(same, units.size()) ? BlockLayer{end - same, same, kind, units.size() - same}
+                                      : BlockLayer{};
+  }
+
+  const std::vector<uint32_t>& tokens_;
+  std::vector<std::vector<uint32_t>> kinds_;
+};
+
+// The layers of the run whose blocks begin `shift` units later, and those around it that differ in
+// some units.
+BlockLayers lay_out(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
+                    const RepeatingBlock& block, size_t shift) {
+  BlockLayers result;
+  result.period = block.period;
+  const size_t first = block.begin + shift;
+  const std::vector<size_t> begins = layer_begins(tokens, units, first, block.period);
+  std::vector<std::vector<uint32_t>> kinds;
+  for (size_t kind = 0; kind < begins.size(); ++kind) {
+    const size_t end = kind + 1 < begins.size() ? begins[kind + 1] : block.period;
+    const auto from = static_cast<std::ptrdiff_t>(first + begins[kind]);
+    const auto to = static_cast<std::ptrdiff_t>(first + end);
+    result.kinds.emplace_back(units.begin() + from, units.begin() + to);
+    kinds.emplace_back(tokens.begin() + from, tokens.begin() + to);
+  }
+  const LayerWalk walk(tokens, std::move(kinds));
+  const size_t count = begins.size();
+  size_t kind = count - 1;
+  for (BlockLayer layer = walk.before(first, kind); layer.length > 0;
+       layer = walk.before(layer.begin, kind)) {
+    result.layers.push_back(layer);
+    kind = (layer.kind + count - 1) % count;
+  }
+  std::reverse(result.layers.begin(), result.layers.end());
+  kind = 0;
+  for (BlockLayer layer = walk.from(first, kind); layer.length > 0;
+       layer = walk.from(layer.begin + layer.length, kind)) {
+    result.layers.push_back(layer);
+    kind = (layer.kind + 1) % count;
+  }
+  for (size_t k = 0; k < result.layers.size(); ++k) {
+    result.layers[k].number = static_cast<int32_t>(k);
+  }
+  return result;
+}
+
+// Of all places where a block may begin, one that leaves most layers whole, with a norm where two
+// are as good.
+BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
+                        const RepeatingBlock& block) {
+  BlockLayers best;
+  bool best_norm = false;
+  for (size_t shift = 0; shift <= std::min(block.spare, block.period - 1); ++shift) {
+    const bool norm = is_norm_name(units[block.begin + shift].name);
+    if (shift > 0 && !norm) continue;
+    BlockLayers found = lay_out(tokens, units, block, shift);
+    const bool better = found.layers.size() > best.layers.size() ||
+                        (found.layers.size() == best.layers.size() && norm && !best_norm);
+    if (!better) continue;
+    best = std::move(found);
+    best_norm = norm;
+  }
+  return best;
+}
+
+// The sequence of one block, where what repeats inside it are the layers and the block itself is an
+// iteration: it ends with an optimizer, or its attention lies in what repeats inside.
+RepeatingBlock inner_block(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
+                           const RepeatingBlock& block) {
+  const auto first = static_cast<std::ptrdiff_t>(block.begin);
+  const auto last = static_cast<std::ptrdiff_t>(block.begin + block.period);
+  const std::vector<BlockUnit> own(units.begin() + first, units.begin() + last);
+  RepeatingBlock inner = find_repeating_block({tokens.begin() + first, tokens.begin() + last});
+  if (inner.repeats == 0 || !is_worth_it(own, inner)) return {};
+  inner.begin += block.begin;
+  return inner;
+}
+
+// The layers of the first iteration, again in all of them.
+BlockLayers every_iteration(const RepeatingBlock& block, BlockLayers found) {
+  std::vector<BlockLayer> once;
+  for (const BlockLayer& layer : found.layers) {
+    const bool inside =
+        layer.begin >= block.begin && layer.begin + layer.length <= block.begin + block.period;
+    if (!inside) continue;
+    once.push_back(layer);
+    once.back().number = static_cast<int32_t>(once.size()) - 1;
+  }
+  found.layers.clear();
+  for (size_t k = 0; k <= block.repeats; ++k) {
+    for (BlockLayer layer : once) {
+      layer.begin += k * block.period;
+      const size_t end = block.begin + block.covered() + block.spare;
+      if (layer.begin + layer.length <= end) found.layers.push_back(layer);
+    }
+  }
+  return found;
+}
+
+bool any_unit(const std::vector<BlockUnit>& units, const RepeatingBlock& block,
+              bool (*is)(const BlockUnit&)) {
+  const auto first = units.begin() + static_cast<std::ptrdiff_t>(block.begin);
+  return std::any_of(first, first + static_cast<std::ptrdiff_t>(block.period), is);
+}
+
 }  // namespace
 
 bool is_norm_name(std::string_view name) {
@@ -165,6 +467,19 @@ RepeatingBlock find_repeating_block(const std::vector<uint32_t>& tokens) {
     }
   }
   return {};
+}
+
+BlockLayers find_block_layers(const std::vector<uint32_t>& tokens,
+                              const std::vector<BlockUnit>& units) {
+  const auto optimizes = [](const BlockUnit& unit) { return unit.optimizer; };
+  const auto attends = [](const BlockUnit& unit) { return unit.type == OpType::kAttention; };
+  const RepeatingBlock block = find_repeating_block(tokens);
+  if (block.repeats == 0 || !is_worth_it(units, block)) return {};
+  const bool step = any_unit(units, block, optimizes);
+  const RepeatingBlock inner = inner_block(tokens, units, block);
+  if (inner.repeats == 0) return step ? BlockLayers() : best_layers(tokens, units, block);
+  if (!step && !any_unit(units, inner, attends)) return best_layers(tokens, units, block);
+  return every_iteration(block, best_layers(tokens, units, inner));
 }
 
 std::vector<std::string> name_block(const std::vector<BlockUnit>& block) {

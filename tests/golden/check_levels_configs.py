@@ -157,7 +157,9 @@ def measured(kernels):
             if before is not None and k.start > latest:
                 launch = min(max(k.launch, latest), k.start)
                 wait = covered(comm, launch, k.start)
-                prep, call = launch - latest, k.start - launch - wait
+                # While a collective runs the GPU is not idle, whatever the host does.
+                prep = launch - latest - covered(comm, latest, launch)
+                call = k.start - launch - wait
                 same = (k.iter, k.phase, k.layer, k.op) == (before.iter, before.phase, before.layer, before.op)
                 inner = k.start - latest if same else 0
             advance = k.end - (k.start if latest is None else min(latest, k.end))

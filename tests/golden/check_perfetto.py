@@ -93,8 +93,8 @@ def check_sums(expect, imported, report):
         told = collections.Counter()
         for span in spans:
             if span["gpu"] == gpu:
-                for key in ("dur_ns", "concurrent_ns", "prep_ns", "call_ns", "comm_wait_ns", "exposed_comm_ns",
-                            "kernels"):
+                for key in ("dur_ns", "concurrent_ns", "prep_ns", "call_ns", "other_idle_ns", "comm_wait_ns",
+                            "comm_alone_ns", "copy_ns", "exposed_comm_ns", "kernels"):
                     told[key] += span[key]
         ops = [event for event in track(imported, f"GPU {gpu} operations") if event["args"]["level"] == "operation"]
         for key in ("dur_ns", "concurrent_ns", "kernels"):
@@ -102,9 +102,13 @@ def check_sums(expect, imported, report):
         expect(total(ops) == told["dur_ns"] - told["concurrent_ns"] + argument(ops, "inner_bubble_ns"),
                f"operations of GPU {gpu} last dur_ns - concurrent_ns + the bubbles inside them")
         waits = track(imported, f"GPU {gpu} waits before kernels")
-        for key, name in (("prep_ns", "not launched yet (prep)"), ("call_ns", "launched, not started (call)"),
-                          ("comm_wait_ns", "waiting for a collective")):
-            expect(total(waits, name) == told[key], f"waits of GPU {gpu} '{name}' sum to {key}")
+        idle = total(waits, "not launched yet (prep)") + total(waits, "launched, not started (call)")
+        expect(idle == told["prep_ns"] + told["call_ns"] + told["other_idle_ns"],
+               f"idle waits of GPU {gpu} sum to prep_ns + call_ns + other_idle_ns")
+        expect(total(waits, "waiting for a collective") == told["comm_wait_ns"],
+               f"waits of GPU {gpu} for collectives sum to comm_wait_ns")
+        expect(total(waits, "a copy or a collective runs") == told["comm_alone_ns"] + told["copy_ns"],
+               f"other work of GPU {gpu} between kernels sums to comm_alone_ns + copy_ns")
         exposed = track(imported, f"GPU {gpu} exposed communication")
         expect(total(exposed) == told["exposed_comm_ns"], f"exposed_comm_ns of GPU {gpu}")
 

@@ -44,17 +44,23 @@
 // Launch overhead, waits, overlap
 #define ASSAY_LEVEL_SUM_RESULTS(R, U, O) \
   R(prep_ns, "prep", kNanoseconds, \
-    "O_prep (Eq. 1): the bubble up to the launch call, without `comm_wait_ns`") \
+    "O_prep (Eq. 1): of the bubble up to the launch call, idle time of the GPU in which a " \
+    "launch was waited for") \
   R(call_ns, "call", kNanoseconds, \
-    "O_call (Eq. 2): the bubble from the launch call on, without `comm_wait_ns`. All of it " \
-    "for a kernel whose call is not in the trace (`levels_unlinked`)") \
-  R(launch_ns, "launch overhead", kNanoseconds, "O_launch (Eq. 3) = `prep_ns` + `call_ns`") \
+    "O_call (Eq. 2): the same from the launch call on") \
+  R(launch_ns, "launch overhead", kNanoseconds, \
+    "O_launch (Eq. 3) = `prep_ns` + `call_ns`: idle time that flow gives to operators, " \
+    "Python, runtime calls, unrecorded host code or launch latency") \
   R(comm_wait_ns, "wait for comm", kNanoseconds, \
     "of the bubble: the time in which a collective ran on the GPU, from the launch call on; " \
     "before it, only while some host thread sat in a blocking call. Never launch overhead") \
-  R(copy_ns, "of it copies", kNanoseconds, \
-    "of the bubble, time in which a copy or fill ran and no collective: part of " \
-    "`launch_ns`, as copies are no compute") \
+  R(comm_alone_ns, "comm alone", kNanoseconds, \
+    "of the bubble, time in which a collective ran and the host had not launched the next kernel") \
+  R(copy_ns, "copies", kNanoseconds, \
+    "of the bubble, time in which a copy or fill ran and no collective") \
+  R(other_idle_ns, "other idle", kNanoseconds, \
+    "of the bubble, idle time of any other cause: unseen device work, no evidence, waits for " \
+    "other work, synchronisation, one-off costs, allocation, input, nothing asked for") \
   U(dur_ns, "Σ duration, of copies and collectives too in `rows`") \
   R(concurrent_ns, "at once", kNanoseconds, \
     "of the duration, time before E: an earlier kernel still ran") \
@@ -86,7 +92,8 @@
   O("`iterations`") \
   U(gpu, \
     "`span_ns`: how far the latest end moved; `dur_ns` − `concurrent_ns` + `launch_ns` + " \
-    "`comm_wait_ns` = `span_ns` exactly; also sums over compute kernels") \
+    "`comm_wait_ns` + `comm_alone_ns` + `copy_ns` + `other_idle_ns` = `span_ns` exactly; also " \
+    "sums over compute kernels") \
   U(iter, "") \
   R(span_ns, "span", kNanoseconds, "") \
   R(comm_kernels, "collectives", kCount, \

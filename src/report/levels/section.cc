@@ -11,6 +11,8 @@
 #include <utility>
 #include <variant>
 
+#include "levels/overhead.h"
+#include "report/flow/section.h"
 #include "report/levels/job.h"
 #include "report/levels/results.h"
 #include "report/levels/telemetry.h"
@@ -52,6 +54,9 @@ void add_sums(TableOf<R>& table, bool readers) {
       .add(keys::call_ns, sum_of(&LevelSums::call_ns), detail)
       .add(keys::launch_ns, sum_of(&LevelSums::launch_ns))
       .add(keys::comm_wait_ns, sum_of(&LevelSums::comm_wait_ns))
+      .add(keys::comm_alone_ns, sum_of(&LevelSums::comm_alone_ns), Show::kDataOnly)
+      .add(keys::copy_ns, sum_of(&LevelSums::copy_ns), Show::kDataOnly)
+      .add(keys::other_idle_ns, sum_of(&LevelSums::other_idle_ns))
       .add(keys::overlap_ns, sum_of(&LevelSums::overlap_ns), detail)
       .add(keys::overlap_ratio, [](const R& row) { return row.sums.overlap_ratio(); });
 }
@@ -87,6 +92,10 @@ struct Laid {
   LevelSums sums;
 };
 
+std::string stack_words(const LayerStack& stack) {
+  return stack.name.empty() ? "labels" : stack.name;
+}
+
 class TreeMaker {
  public:
   TreeMaker(const JobLevels& job, double min_share) : job_(job), min_share_(min_share) {}
@@ -97,17 +106,18 @@ class TreeMaker {
         "job",
         {},
         {}};
-    std::map<LevelPhase, std::map<bool, std::map<uint32_t, Node>>> sorted;
-    std::map<LevelPhase, std::set<int32_t>> layers;
+    std::map<LevelPhase, std::map<int32_t, std::map<uint32_t, Node>>> sorted;
+    std::map<std::pair<LevelPhase, int32_t>, std::set<int32_t>> layers;
     for (const LevelKernelCell& cell : job_.kernels) {
-      Node& op = sorted[cell.phase][cell.in_layer][cell.op];
+      Node& op = sorted[cell.phase][cell.stack][cell.op];
       op.label = job_.op_names[cell.op];
       op.kind = "operation";
       op.sums.add(cell.sums);
       op.children.push_back({cell.kernel, "kernel", cell.sums, {}});
     }
     for (const LevelCell& cell : job_.cells) {
-      if (cell.layer != kNoLayer) layers[cell.phase].insert(cell.layer);
+      const int32_t stack = stack_of(job_.stacks, cell.layer);
+      if (stack != kNoStack) layers[{cell.phase, stack}].insert(cell.layer);
     }
     for (auto& [phase, sides] : sorted) {
       Node phase_node{
@@ -115,8 +125,10 @@ class TreeMaker {
           "phase",
           {},
           {}};
-      for (auto& [in_layer, ops] : sides) {
-        Node side{in_layer ? layer_words(layers[phase]) : "outside layers", "layer", {}, {}};
+      for (auto& [stack, ops] : sides) {
+        const std::string label = stack == kNoStack ? std::string("outside layers")
+                                                    : layer_words(stack, layers[{phase, stack}]);
+        Node side{label, "layer", {}, {}};
         for (auto& [op, node] : ops) {
           side.sums.add(node.sums);
           side.children.push_back(std::move(node));
@@ -154,10 +166,15 @@ class TreeMaker {
     }
     return seen.size();
   }
-  static std::string layer_words(const std::set<int32_t>& layers) {
-    if (layers.size() == 1) return fmt::format("layer {}", *layers.begin());
+  // The only stack by its numbers, one of several by its name too.
+  std::string layer_words(int32_t stack, const std::set<int32_t>& layers) const {
     if (layers.empty()) return "layers";
-    return fmt::format("{} layers ({} to {})", layers.size(), *layers.begin(), *layers.rbegin());
+    const std::string name = job_.stacks.size() < 2
+                                 ? std::string()
+                                 : " of " + stack_words(job_.stacks[static_cast<size_t>(stack)]);
+    if (layers.size() == 1) return fmt::format("layer {}{}", *layers.begin(), name);
+    return fmt::format("{} layers{} ({} to {})", layers.size(), name, *layers.begin(),
+                       *layers.rbegin());
   }
   // Device time: what adds up over the tree. Launch overhead and waits stand beside it.
   static int64_t weight(const Node& node) { return node.sums.dur_ns; }
@@ -207,7 +224,7 @@ Table iterations_table(const JobLevels& job) {
                                       [](const Span& span) { return span.tokens.has_value(); });
   TableOf table(job.spans,
                 {.key = "iterations",
-                 .title = "Iterations: kernels, launch overhead and waits add up to the span",
+                 .title = "Iterations: kernels and what lies between them add up to the span",
                  .terminal_limit = 16});
   table.add(keys::gpu, &Span::gpu)
       .add(keys::iter, [](const Span& span) { return iter_value(span.iter); })
@@ -218,8 +235,10 @@ Table iterations_table(const JobLevels& job) {
       .add(keys::prep_ns, compute_of(&LevelSums::prep_ns))
       .add(keys::call_ns, compute_of(&LevelSums::call_ns))
       .add(keys::launch_ns, compute_of(&LevelSums::launch_ns), kData)
-      .add(keys::copy_ns, compute_of(&LevelSums::copy_ns), kData)
+      .add(keys::copy_ns, compute_of(&LevelSums::copy_ns))
       .add(keys::comm_wait_ns, compute_of(&LevelSums::comm_wait_ns))
+      .add(keys::comm_alone_ns, compute_of(&LevelSums::comm_alone_ns), kData)
+      .add(keys::other_idle_ns, compute_of(&LevelSums::other_idle_ns))
       .add(keys::comm_kernels, &Span::comm_kernels, kData)
       .add(keys::comm_ns, &Span::comm_ns)
       .add(keys::exposed_comm_ns, &Span::exposed_comm_ns)
@@ -263,6 +282,9 @@ Table gpus_table(const JobLevels& job) {
       .add(keys::concurrent_ns, compute_of(&LevelSums::concurrent_ns), kData)
       .add(keys::launch_ns, compute_of(&LevelSums::launch_ns))
       .add(keys::comm_wait_ns, compute_of(&LevelSums::comm_wait_ns))
+      .add(keys::comm_alone_ns, compute_of(&LevelSums::comm_alone_ns), kData)
+      .add(keys::copy_ns, compute_of(&LevelSums::copy_ns), kData)
+      .add(keys::other_idle_ns, compute_of(&LevelSums::other_idle_ns))
       .add(keys::comm_ns, &Gpu::comm_ns)
       .add(keys::exposed_comm_ns, &Gpu::exposed_comm_ns)
       .add(keys::closure_ns, closure, kData)
@@ -510,7 +532,7 @@ void add_op_charts(const JobLevels& job, Section& section) {
                 [](const LevelSums& sums) { return sums.dur_ns - sums.overlap_ns; }));
     section.blocks.push_back(std::move(chart));
   }
-  const auto bubbles = [](const LevelSums& sums) { return sums.launch_ns + sums.comm_wait_ns; };
+  const auto bubbles = [](const LevelSums& sums) { return sums.bubble_ns(); };
   const auto launched = ops_by(job, bubbles);
   if (launched.empty()) return;
   Chart chart{.key = "launch_overhead",
@@ -524,6 +546,11 @@ void add_op_charts(const JobLevels& job, Section& section) {
                                  [](const LevelSums& sums) { return sums.call_ns; }));
   chart.series.push_back(bars_of(launched, "wait for collectives", Mark::kStackedBars,
                                  [](const LevelSums& sums) { return sums.comm_wait_ns; }));
+  chart.series.push_back(
+      bars_of(launched, "other work of the GPU", Mark::kStackedBars,
+              [](const LevelSums& sums) { return sums.comm_alone_ns + sums.copy_ns; }));
+  chart.series.push_back(bars_of(launched, "idle for other reasons", Mark::kStackedBars,
+                                 [](const LevelSums& sums) { return sums.other_idle_ns; }));
   section.blocks.push_back(std::move(chart));
 }
 
@@ -560,6 +587,28 @@ void add_rank_charts(const JobLevels& job, Section& section) {
 
 std::string percent(int64_t part, int64_t whole) { return format_share(share_of(part, whole)); }
 
+// Of several stacks those that hold most time: " (T5Block 24, CLIPEncoderLayer 12)".
+std::string heaviest_stacks(const JobLevels& job) {
+  constexpr size_t kNamed = 3;
+  if (job.stacks.size() < 2) return "";
+  std::vector<int64_t> time_ns(job.stacks.size());
+  for (const LevelCell& cell : job.cells) {
+    const int32_t stack = stack_of(job.stacks, cell.layer);
+    if (stack != kNoStack) time_ns[static_cast<size_t>(stack)] += cell.sums.dur_ns;
+  }
+  std::vector<size_t> order(job.stacks.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&time_ns](size_t a, size_t b) { return time_ns[a] > time_ns[b]; });
+  std::string words;
+  for (size_t i = 0; i < std::min(order.size(), kNamed); ++i) {
+    const LayerStack& stack = job.stacks[order[i]];
+    words += fmt::format("{}{} of {}", words.empty() ? "" : ", ", stack.layers, stack_words(stack));
+  }
+  if (order.size() > kNamed) words += ", and others";
+  return " (" + words + ")";
+}
+
 std::string heaviest_words(const JobLevels& job) {
   std::map<std::tuple<LevelPhase, uint32_t>, int64_t> ops;
   std::map<LevelPhase, int64_t> phases;
@@ -578,34 +627,80 @@ std::string heaviest_words(const JobLevels& job) {
   const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto phase = std::max_element(phases.begin(), phases.end(), by_time);
   const auto op = std::max_element(ops.begin(), ops.end(), by_time);
-  std::string words = fmt::format(
-      "Of the device time {} is {}", percent(phase->second, total_ns),
-      phase->first == LevelPhase::kNone ? "in no known phase" : level_phase_name(phase->first));
-  if (job.placement.layers > 0) {
-    words += job.placement.layers == 1
-                 ? fmt::format(", {} lies in the only layer", percent(layered_ns, total_ns))
-                 : fmt::format(", {} lies in the {} layers", percent(layered_ns, total_ns),
-                               job.placement.layers);
+  std::vector<std::string> parts;
+  if (phase->first != LevelPhase::kNone) {
+    parts.push_back(
+        fmt::format("{} is {}", percent(phase->second, total_ns), level_phase_name(phase->first)));
   }
-  words += fmt::format("; the heaviest operation beside collectives and copies is {} ({}) with {}.",
-                       job.op_names[std::get<1>(op->first)],
-                       level_phase_name(std::get<0>(op->first)), percent(op->second, total_ns));
+  if (job.placement.layers > 0) {
+    parts.push_back(job.placement.layers == 1
+                        ? fmt::format("{} lies in the only layer", percent(layered_ns, total_ns))
+                        : fmt::format("{} lies in the {} layers{}", percent(layered_ns, total_ns),
+                                      job.placement.layers, heaviest_stacks(job)));
+  }
+  const LevelPhase around = std::get<0>(op->first);
+  const std::string heaviest =
+      fmt::format("the heaviest operation beside collectives and copies is {}{} with {}",
+                  job.op_names[std::get<1>(op->first)],
+                  around == LevelPhase::kNone ? "" : fmt::format(" ({})", level_phase_name(around)),
+                  percent(op->second, total_ns));
+  if (parts.empty()) return "T" + heaviest.substr(1) + " of the device time.";
+  std::string words = "Of the device time " + parts.front();
+  for (size_t i = 1; i < parts.size(); ++i) words += ", " + parts[i];
+  words += "; " + heaviest + ".";
   return words;
 }
 
-// Where the launch call cuts the time between kernels: the paper's numbers, which tell no cause.
+// Idle time by the causes that the first screen names, those under a thousandth left out.
+std::string idle_words(const JobLevels& job, int64_t span_ns) {
+  std::vector<std::pair<int64_t, std::string>> parts;
+  const LevelSums total = total_of(job);
+  if (total.launch_ns > 0) parts.emplace_back(total.launch_ns, "launch overhead");
+  for (size_t c = 0; c < job.idle_ns.size(); ++c) {
+    const auto cause = static_cast<FlowCause>(c);
+    if (awaits_launch(cause)) continue;
+    parts.emplace_back(job.idle_ns[c], cause_words(cause));
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string words;
+  for (const auto& [ns, what] : parts) {
+    if (ns * 1000 < span_ns) continue;
+    words += (words.empty() ? "" : ", ") + percent(ns, span_ns) + " " + what;
+  }
+  return words;
+}
+
+// Where the launch call cuts the launch overhead: the paper's numbers, which tell no cause.
 std::string overhead_words(const JobLevels& job) {
   const LevelSums total = total_of(job);
   const int64_t span_ns = span_of(job);
-  if (total.launch_ns == 0) return "";
-  std::string text = fmt::format(
-      "Between kernels, {} of the span pass before the launch call of the next one (O_prep) and {} "
-      "from the call to its start (O_call)",
+  if (job.definition == LevelDefinition::kChopper || total.launch_ns * 100 < span_ns) return "";
+  return fmt::format(
+      "Of the span {} pass before the launch call of the next kernel (O_prep) and {} from that "
+      "call "
+      "to its start (O_call), with nothing else on the GPU.",
       percent(total.prep_ns, span_ns), percent(total.call_ns, span_ns));
-  if (total.copy_ns > 0) {
-    text += fmt::format("; copies and fills run in {}", percent(total.copy_ns, span_ns));
+}
+
+// How the span divides: kernels, what else the GPU did between them, and idle time by cause.
+std::string span_words(const JobLevels& job, const LevelSums& total, int64_t span_ns) {
+  std::string text =
+      fmt::format("The compute streams span {}{}: {} kernels", format_ns(span_ns),
+                  job.gpus.size() > 1 ? fmt::format(" over {} GPUs", job.gpus.size()) : "",
+                  percent(total.dur_ns - total.concurrent_ns, span_ns));
+  if (job.definition == LevelDefinition::kChopper) {
+    return text + fmt::format(", {} launch overhead (O_prep + O_call, as the paper's tool counts).",
+                              percent(total.launch_ns, span_ns));
   }
-  return text + ". Why the device was idle, the causes of the report tell.";
+  const int64_t comm_ns = total.comm_wait_ns + total.comm_alone_ns;
+  if (comm_ns > 0) text += fmt::format(", {} collectives alone", percent(comm_ns, span_ns));
+  if (total.copy_ns > 0) text += fmt::format(", {} copies alone", percent(total.copy_ns, span_ns));
+  const int64_t idle_ns = total.launch_ns + total.other_idle_ns;
+  if (idle_ns == 0) return text + ".";
+  text += fmt::format(", {} idle", percent(idle_ns, span_ns));
+  const std::string causes = idle_words(job, span_ns);
+  return text + (causes.empty() ? "." : " (" + causes + ").");
 }
 
 std::string overlap_words(const JobLevels& job) {
@@ -648,12 +743,7 @@ std::vector<std::string> levels_words(const JobLevels& job) {
     words.push_back("No compute kernel is in this trace: there is nothing to place.");
     return words;
   }
-  words.push_back(fmt::format(
-      "The compute streams span {}{}: {} kernels, {} launch overhead (O_prep + O_call), {} waiting "
-      "for collectives.",
-      format_ns(span_ns), job.gpus.size() > 1 ? fmt::format(" over {} GPUs", job.gpus.size()) : "",
-      percent(total.dur_ns - total.concurrent_ns, span_ns), percent(total.launch_ns, span_ns),
-      percent(total.comm_wait_ns, span_ns)));
+  words.push_back(span_words(job, total, span_ns));
   for (std::string sentence :
        {heaviest_words(job), overhead_words(job), overlap_words(job), straggler_words(job)}) {
     if (!sentence.empty()) words.push_back(std::move(sentence));

@@ -326,6 +326,8 @@ std::string_view bubble_words(BubbleKind kind) {
       return "launched, not started (call)";
     case BubbleKind::kCommWait:
       return "waiting for a collective";
+    case BubbleKind::kWork:
+      return "a copy or a collective runs";
   }
   return "";
 }

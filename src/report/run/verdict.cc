@@ -25,12 +25,21 @@ std::string graph_text(const LaunchMetrics& m) {
 }
 
 std::string iterations_text(const LaunchReport& launch) {
-  const MeanInterval& il = launch.means.il_ns;
-  if (launch.window_source == WindowSource::kWholeTrace || il.n < 2) return "";
-  return "Inference latency (IL) per iteration: " + format_ns(std::llround(il.mean)) +
-         " on average over " + std::to_string(il.n) + ", 95 % interval " +
-         format_ns(std::llround(std::max(0.0, il.low))) + " to " +
-         format_ns(std::llround(il.high)) + ".";
+  if (launch.window_source == WindowSource::kWholeTrace) return "";
+  std::vector<int64_t> latencies;
+  for (const LaunchMetrics& one : launch.iterations) {
+    if (one.kernels > 0) latencies.push_back(one.il_ns);
+  }
+  if (latencies.size() < 2) return "";
+  std::sort(latencies.begin(), latencies.end());
+  const size_t n = latencies.size();
+  const int64_t low_ns = latencies[(n - 1) / 2];
+  return "Inference latency (IL), from where the host sets out to launch an iteration to the end "
+         "of "
+         "its last kernel, so with the time in the queue and longer than an iteration where these "
+         "overlap: median " +
+         format_ns(low_ns + (latencies[n / 2] - low_ns) / 2) + " of " + std::to_string(n) + ", " +
+         format_ns(latencies.front()) + " to " + format_ns(latencies.back()) + ".";
 }
 
 // By the tool that made the recording.

@@ -72,18 +72,31 @@ TEST(LevelsProperty, BubbleSplitsIntoNonNegativePartsNanosecondByNanosecond) {
       int64_t prep = 0;
       int64_t call = 0;
       int64_t wait = 0;
+      int64_t alone = 0;
+      int64_t copy = 0;
       for (int64_t t = end_before; end_before >= 0 && t < row.t_ks_ns; ++t) {
         const bool in_comm =
             std::any_of(report.rows.begin(), report.rows.end(), [t](const KernelLevel& other) {
               return other.comm && other.t_ks_ns <= t && t < other.t_ke_ns;
             });
+        const bool in_copy =
+            std::any_of(report.rows.begin(), report.rows.end(), [t](const KernelLevel& other) {
+              return other.op_type == OpType::kCopy && other.t_ks_ns <= t && t < other.t_ke_ns;
+            });
         const bool launched = t >= row.t_l_ns;
-        if (!launched) ++prep;
-        if (launched && in_comm) ++wait;
-        if (launched && !in_comm) ++call;
+        if (in_comm) {
+          ++(launched ? wait : alone);
+        } else if (in_copy) {
+          ++copy;
+        } else {
+          ++(launched ? call : prep);
+        }
       }
-      ASSERT_EQ(row.prep_ns, prep) << "seed " << seed;
-      ASSERT_EQ(row.call_ns, call) << "seed " << seed;
+      ASSERT_LE(row.prep_ns, prep) << "seed " << seed;
+      ASSERT_LE(row.call_ns, call) << "seed " << seed;
+      ASSERT_EQ(row.prep_ns + row.call_ns + row.other_idle_ns, prep + call) << "seed " << seed;
+      ASSERT_EQ(row.comm_alone_ns, alone) << "seed " << seed;
+      ASSERT_EQ(row.copy_ns, copy) << "seed " << seed;
       ASSERT_EQ(row.comm_wait_ns, wait) << "seed " << seed;
       end_before = std::max(end_before, row.t_ke_ns);
     }
@@ -100,9 +113,9 @@ TEST(LevelsProperty, BubblePartsTileTheBubblesKernelByKernel) {
     if (seed % 2 == 0) {
       blocked = {{300, 700}, {1200, 2600}};
       for (KernelLevel& row : rows) row.inner_bubble_ns = 0;
-      measure_gpu(rows, blocked);
+      measure_gpu(rows, blocked, {});
     }
-    std::vector<std::array<int64_t, 3>> sums(rows.size());
+    std::vector<std::array<int64_t, 4>> sums(rows.size());
     int64_t last_end = 0;
     for (const BubblePart& part : bubble_parts(rows, blocked)) {
       ASSERT_LT(part.span.start_ns, part.span.end_ns);
@@ -112,8 +125,9 @@ TEST(LevelsProperty, BubblePartsTileTheBubblesKernelByKernel) {
     }
     for (size_t i = 0; i < rows.size(); ++i) {
       if (!rows[i].compute) continue;
-      ASSERT_EQ(sums[i][0], rows[i].prep_ns) << "seed " << seed << " row " << i;
-      ASSERT_EQ(sums[i][1], rows[i].call_ns) << "seed " << seed << " row " << i;
+      ASSERT_EQ(sums[i][0] + sums[i][1], rows[i].prep_ns + rows[i].call_ns + rows[i].other_idle_ns)
+          << "seed " << seed << " row " << i;
+      ASSERT_EQ(sums[i][3], rows[i].comm_alone_ns + rows[i].copy_ns) << "seed " << seed;
       ASSERT_EQ(sums[i][2], rows[i].comm_wait_ns) << "seed " << seed << " row " << i;
     }
   }
@@ -148,7 +162,7 @@ TEST(LevelsProperty, PartsAddUpToTheSpanExactly) {
       first = std::min(first, row.t_ks_ns);
       last = std::max(last, row.t_ke_ns);
     }
-    ASSERT_EQ(sums.dur_ns - sums.concurrent_ns + sums.launch_ns + sums.comm_wait_ns, last - first);
+    ASSERT_EQ(sums.dur_ns - sums.concurrent_ns + sums.bubble_ns(), last - first);
     if (seed % 4 == 0) {
       ASSERT_EQ(sums.concurrent_ns, 0) << "one stream runs in order";
     }

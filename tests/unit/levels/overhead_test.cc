@@ -97,7 +97,8 @@ TEST(Overhead, WaitForACollectiveIsNoLaunchOverhead) {
   add(maker, "second", 110, 320, 400, 3);  // launched at 110, runs when the collective is done
   const Trace trace = maker.build();
   const KernelLevel row = row_of(trace, analyze(trace), "second");
-  EXPECT_EQ(row.prep_ns, 10);        // 100 to 110: not launched yet
+  EXPECT_EQ(row.prep_ns, 0);
+  EXPECT_EQ(row.comm_alone_ns, 10);  // 100 to 110: not launched yet
   EXPECT_EQ(row.comm_wait_ns, 190);  // 110 to 300
   EXPECT_EQ(row.call_ns, 20);        // 300 to 320
 }
@@ -109,8 +110,11 @@ TEST(Overhead, LateHostIsToBlameUnlessItWaitsForTheDeviceItself) {
   add(late, "ncclDevKernel_AllReduce", 20, 90, 300, 2, 20);
   add(late, "second", 310, 320, 400, 3);
   const Trace free_host = late.build();
-  EXPECT_EQ(row_of(free_host, analyze(free_host), "second").comm_wait_ns, 0);
-  EXPECT_EQ(row_of(free_host, analyze(free_host), "second").prep_ns, 210);
+  const KernelLevel late_row = row_of(free_host, analyze(free_host), "second");
+  EXPECT_EQ(late_row.comm_wait_ns, 0);
+  EXPECT_EQ(late_row.comm_alone_ns, 200);  // 100 to 300: the GPU works, nothing waits for it
+  EXPECT_EQ(late_row.prep_ns, 10);         // 300 to 310
+  EXPECT_EQ(late_row.call_ns, 10);         // 310 to 320
 
   TraceMaker blocked;
   blocked.op(1, "aten::all", 0, 1000);
@@ -121,7 +125,8 @@ TEST(Overhead, LateHostIsToBlameUnlessItWaitsForTheDeviceItself) {
   const Trace waiting_host = blocked.build();
   const KernelLevel row = row_of(waiting_host, analyze(waiting_host), "second");
   EXPECT_EQ(row.comm_wait_ns, 200);  // 100 to 300, all of it in the blocking call
-  EXPECT_EQ(row.prep_ns, 10);
+  EXPECT_EQ(row.other_idle_ns, 5);   // 300 to 305: the call has not returned
+  EXPECT_EQ(row.prep_ns, 5);         // 305 to 310
 }
 
 TEST(Overhead, ConcurrentStreamsUseTheLatestEndSoFar) {
@@ -138,7 +143,7 @@ TEST(Overhead, ConcurrentStreamsUseTheLatestEndSoFar) {
   EXPECT_EQ(report.spans.at(0).span_ns, 590);
 }
 
-TEST(Overhead, CopiesAreNoComputeAndTheirTimeIsToldWithinLaunchOverhead) {
+TEST(Overhead, CopiesAreNeitherComputeNorLaunchOverhead) {
   TraceMaker maker;
   maker.op(1, "aten::all", 0, 1000);
   add(maker, "first", 0, 10, 100, 1);
@@ -148,9 +153,56 @@ TEST(Overhead, CopiesAreNoComputeAndTheirTimeIsToldWithinLaunchOverhead) {
   const Trace trace = maker.build();
   const LevelsReport report = analyze(trace);
   const KernelLevel& row = row_of(trace, report, "second");
-  EXPECT_EQ(row.launch_ns(), 80);
+  EXPECT_EQ(row.launch_ns(), 20);  // 100 to 110 and 170 to 180
   EXPECT_EQ(row.copy_ns, 60);
+  EXPECT_EQ(report.spans.at(0).span_ns, 190);  // 90 + 20 + 60 + 20
   EXPECT_FALSE(row_of(trace, report, "Memcpy DtoD (Device -> Device)").compute);
+}
+
+// Transposes, casts and concatenations run on the compute units: 90 + 60 + 20 of 190 are kernels.
+TEST(Overhead, KernelsThatMoveDataAreKernels) {
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1000);
+  add(maker, "first", 0, 10, 100, 1);
+  add(maker, "batched_transpose_16x32_half", 20, 110, 170, 2);
+  add(maker, "second", 30, 180, 200, 3);
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace);
+  const KernelLevel& moved = row_of(trace, report, "batched_transpose_16x32_half");
+  EXPECT_TRUE(moved.compute);
+  EXPECT_NE(moved.op_type, OpType::kCopy);
+  const LevelSums& sums = report.spans.at(0).compute;
+  EXPECT_EQ(sums.dur_ns, 170);
+  EXPECT_EQ(sums.launch_ns, 20);
+  EXPECT_EQ(sums.copy_ns, 0);
+}
+
+// The second kernel is handed over at 120 us and begins at 1,000 us on an idle device: what kept it
+// is not recorded, and beyond what a launch takes it is no launch overhead.
+TEST(Overhead, IdleTimeThatNoLaunchExplainsIsNoLaunchOverhead) {
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1'000'000);
+  add(maker, "first", 0, 5'000, 100'000, 1);
+  add(maker, "second", 120'000, 1'000'000, 1'100'000, 2);
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace);
+  const KernelLevel& row = row_of(trace, report, "second");
+  EXPECT_EQ(row.prep_ns, 20'000);
+  EXPECT_GT(row.other_idle_ns, 800'000);
+  EXPECT_EQ(row.launch_ns() + row.other_idle_ns, 900'000);
+  EXPECT_EQ(report.idle_ns[static_cast<size_t>(FlowCause::kUnseen)], row.other_idle_ns);
+}
+
+// Without a launch record nothing tells that a launch was waited for.
+TEST(Overhead, FilesWithoutLaunchesHaveNoLaunchOverhead) {
+  TraceMaker maker;
+  maker.kernel(0, 7, "first", 0, 100, 0).kernel(0, 7, "second", 400, 100, 0);
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace);
+  const KernelLevel& row = row_of(trace, report, "second");
+  EXPECT_EQ(row.launch_ns(), 0);
+  EXPECT_EQ(row.other_idle_ns, 300);
+  EXPECT_EQ(report.idle_ns[static_cast<size_t>(FlowCause::kNoEvidence)], 300);
 }
 
 TEST(Overhead, ChopperBooksTheWaitForACollectiveAsLaunchOverhead) {

@@ -293,6 +293,67 @@ TEST(Place, KernelsQueuedBeforeTheWindowArePlacedLikeTheirTwins) {
   }
 }
 
+// Two encoders with layers of the same numbers, and a rotary embedding that the layers of the
+// second one share: its first caller is their layer 0.
+TEST(Place, StacksOfTheSameNumbersStayApart) {
+  Timeline run;
+  run.module("nn.Module: Model_0", 12);
+  run.module("nn.Module: TextEncoder_0", 4);
+  for (const char* k : {"0", "1", "2", "3"}) {
+    run.module((std::string("nn.Module: TextBlock_") + k).c_str(), 1);
+    run.module((std::string("nn.Module: Linear_") + k).c_str(), 1);
+    run.launch("aten::linear", (std::string("text") + k).c_str());
+  }
+  run.module("nn.Module: ImageEncoder_0", 8);
+  for (const char* k : {"0", "1", "2", "3"}) {
+    run.module((std::string("nn.Module: ImageBlock_") + k).c_str(), 2);
+    run.module("nn.Module: Rotary_0", 1).launch("aten::mul", (std::string("rotary") + k).c_str());
+    run.module((std::string("nn.Module: Linear_1") + k).c_str(), 1);
+    run.launch("aten::linear", (std::string("image") + k).c_str());
+  }
+  const Trace trace = run.maker().build();
+  const Links links = link_trace(trace);
+  const Placements placed =
+      place_activities(trace, links, find_iterations(trace, links), LevelsOptions{});
+  ASSERT_EQ(placed.stacks.size(), 2u);
+  EXPECT_EQ(placed.stacks[0].name, "TextBlock");
+  EXPECT_EQ(placed.stacks[0].layers, 4);
+  EXPECT_EQ(placed.stacks[1].name, "ImageBlock");
+  EXPECT_EQ(placed.stacks[1].first, 4);
+  EXPECT_EQ(placed.stats.layers, 8);
+  const auto by_kernel = place(trace);
+  EXPECT_EQ(by_kernel.at("text3").layer, 3);
+  EXPECT_EQ(by_kernel.at("image0").layer, 4);
+  EXPECT_EQ(by_kernel.at("image3").layer, 7);
+  EXPECT_EQ(by_kernel.at("rotary3").layer, 7);
+  EXPECT_EQ(stack_of(placed.stacks, 3), 0);
+  EXPECT_EQ(stack_of(placed.stacks, 4), 1);
+  EXPECT_EQ(stack_of(placed.stacks, kNoLayer), kNoStack);
+}
+
+// Old profiles hold no rows of the autograd engine: the operators' own names tell.
+TEST(Place, BackwardOperatorsOutsideTheEngineAreBackward) {
+  Timeline run;
+  run.launch("aten::conv2d", "conv").launch("aten::cudnn_convolution_backward", "dgrad");
+  run.launch("torch::autograd::AccumulateGrad", "grad").launch("MulBackward0", "mul");
+  run.launch("aten::_fused_adamw_", "adam").launch("MyBackwardCompatibleLinear", "linear");
+  const auto placed = place(run.maker().build());
+  EXPECT_EQ(placed.at("conv").phase, LevelPhase::kForward);
+  EXPECT_EQ(placed.at("dgrad").phase, LevelPhase::kBackward);
+  EXPECT_EQ(placed.at("dgrad").op, "aten::cudnn_convolution_backward");
+  EXPECT_EQ(placed.at("grad").phase, LevelPhase::kBackward);
+  EXPECT_EQ(placed.at("mul").phase, LevelPhase::kBackward);
+  EXPECT_EQ(placed.at("adam").phase, LevelPhase::kOptimizer);
+  EXPECT_EQ(placed.at("linear").phase, LevelPhase::kForward);
+}
+
+// A program that is no training at all launches kernels without operators.
+TEST(Place, WithoutOperatorsThePhaseIsNotKnown) {
+  TraceMaker maker;
+  maker.call(1, "cudaLaunchKernel", 0, 5, 1).kernel(0, 7, "advec_cell", 10, 50, 1);
+  EXPECT_EQ(place(maker.build()).at("advec_cell").phase, LevelPhase::kNone);
+}
+
 TEST(Structure, FindsTheBlockThatRepeats) {
   // head, 4 x (1 2 3 4 2), tail
   std::vector<uint32_t> tokens = {9, 8};
@@ -307,6 +368,84 @@ TEST(Structure, FindsTheBlockThatRepeats) {
 TEST(Structure, FindsNothingWhereNothingRepeats) {
   EXPECT_EQ(find_repeating_block({1, 2, 3, 4, 5, 6, 7, 8}).repeats, 0u);
   EXPECT_EQ(find_repeating_block({}).repeats, 0u);
+}
+
+// Units of one letter each: g and h matrix products, a and b kinds of attention, o an optimizer.
+struct Sequence {
+  std::vector<uint32_t> tokens;
+  std::vector<BlockUnit> units;
+
+  Sequence& add(const std::string& letters, int times = 1) {
+    for (int i = 0; i < times; ++i) {
+      for (const char c : letters) {
+        tokens.push_back(static_cast<uint32_t>(c));
+        const bool attends = c == 'a' || c == 'b';
+        const bool multiplies = c == 'g' || c == 'h';
+        const OpType type = attends      ? OpType::kAttention
+                            : multiplies ? OpType::kGemm
+                                         : OpType::kVector;
+        units.push_back({c == 'n' ? "norm" : std::string(1, c), type, 10, c == 'o'});
+      }
+    }
+    return *this;
+  }
+  BlockLayers layers() const { return find_block_layers(tokens, units); }
+};
+
+// Six layers that alternate between two attentions, one of which takes a kernel more: the first
+// begins with another norm than the others, the last lacks nothing.
+TEST(Structure, LayersThatAlternateAreCountedOneByOne) {
+  Sequence run;
+  run.add("EM").add("gragnghy").add("ngrbsgnghyngragnghy", 2).add("ngrbsgnghy").add("F");
+  const BlockLayers found = run.layers();
+  EXPECT_EQ(found.period, 19u);  // ngrbsgnghy is 10, ngragnghy 9
+  ASSERT_EQ(found.kinds.size(), 2u);
+  ASSERT_EQ(found.layers.size(), 6u);
+  EXPECT_EQ(found.layers.front().begin, 2u);
+  EXPECT_EQ(found.layers.front().length, 8u);
+  EXPECT_EQ(found.layers.front().from, 1u) << "the first norm is another one";
+  EXPECT_EQ(found.layers.back().begin, 48u);  // 2 + 8 + 2 * 19
+  EXPECT_EQ(found.layers.back().length, 10u);
+  EXPECT_EQ(found.layers.back().number, 5);
+}
+
+// A library adds a kernel to one layer, another lacks one, and the last one ends early: 10 layers.
+TEST(Structure, LayersThatDifferInAUnitContinueTheStack) {
+  Sequence run;
+  run.add("EM").add("ngrahxyzgh", 6).add("ngrahxyzgkh").add("ngrahxyzgh").add("ngraxyzgh");
+  run.add("ngrahxyz").add("F");
+  const BlockLayers found = run.layers();
+  ASSERT_EQ(found.layers.size(), 10u);
+  EXPECT_EQ(found.layers[6].length, 11u);
+  EXPECT_EQ(found.layers[6].unit_at(8), 8u);
+  EXPECT_EQ(found.layers[6].unit_at(9), kNoUnit) << "the kernel that the others lack";
+  EXPECT_EQ(found.layers[6].unit_at(10), 9u);
+  EXPECT_EQ(found.layers[8].length, 9u);
+  EXPECT_EQ(found.layers[8].unit_at(4), 5u) << "behind the kernel that it lacks";
+  EXPECT_EQ(found.layers[9].length, 8u);
+}
+
+// Halves of one layer are no layers: attention and MLP differ.
+TEST(Structure, AttentionAndMlpOfALayerAreNotTwoLayers) {
+  const BlockLayers found = Sequence().add("E").add("ngragxnghhyz", 5).add("F").layers();
+  EXPECT_EQ(found.kinds.size(), 1u);
+  EXPECT_EQ(found.layers.size(), 5u);
+}
+
+// Three training steps of four layers without any host side: 4 layers, three times, and no 3.
+TEST(Structure, AnIterationAroundLayersIsNoLayer) {
+  Sequence steps;
+  for (int i = 0; i < 3; ++i) steps.add("EM").add("ngrag", 4).add("Lqwe").add("ooo");
+  const BlockLayers found = steps.layers();
+  ASSERT_EQ(found.layers.size(), 12u);
+  EXPECT_EQ(found.layers[3].number, 3);
+  EXPECT_EQ(found.layers[4].number, 0);
+  EXPECT_EQ(found.layers[4].begin, 31u);  // 29 units a step, 2 before its first layer
+}
+
+// Steps of a model whose layers all differ: what repeats ends with the optimizer.
+TEST(Structure, TrainingStepsAreNoLayers) {
+  EXPECT_TRUE(Sequence().add("EghnLwhgo", 30).layers().layers.empty());
 }
 
 TEST(Structure, NamesABlockBuiltLikeLlamas) {
