@@ -3,12 +3,13 @@
 time limit; a step that fails, runs out of time or lacks what an earlier one should have made does
 not stop the others. Nothing here changes a GPU's clocks, power limits or modes.
 
-    tests/gpu/campaign.sh --out DIR [--assay PATH] [--only STEP]... [--budget SECONDS]
+    tests/gpu/campaign.sh --out DIR --part trace|replay|power [--assay PATH] [--budget SECONDS]
 
-OUT gets at most 8 files of at most 16 MB: campaign.json (every figure beside the paper's, and what
-became of each step), steps.tar.gz (what each step said) and the smallest traces, replays and
-databases that fit. Everything else stays in WORK. Run again with --only, the steps named are done
-anew and campaign.json keeps the rest.
+Each part stands alone: it needs nothing that another call left, and its steps' limits sum to less
+than the budget. OUT gets at most 8 files of at most 16 MB: campaign.json (every figure beside the
+paper's, and what became of each step), steps.tar.gz (what each step said, the floor) and the traces,
+replays and databases that fit. They are complete after every step, whenever the campaign is killed.
+Everything else stays in WORK. --only runs single steps; steps already in OUT's campaign.json stay.
 
 Exit code: 0 when every step that ran succeeded, 1 when one did not, 2 for wrong use.
 """
@@ -30,8 +31,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-MAX_FILES, MAX_BYTES = 8, 16_000_000
+# One place of the eight is for the file that is just being written.
+MAX_FILES, MAX_BYTES = 7, 16_000_000
 SWEEP = (1, 2, 4, 8, 16, 32, 64)
+PAIR_MODES = ("eager", "compile", "compile-reduce-overhead")
 KILL_AFTER_S = 10
 
 TAXBREAK = "TaxBreak (arXiv 2603.12465)"
@@ -192,6 +195,19 @@ def gpt2(c):
     c.model("gpt2", "--batch", "1", "--phase", "decode")
 
 
+def pairs(c):
+    """One program before and after two changes, a file each: what-if is judged on them, the prediction
+    from the first made before the others are opened."""
+    for mode in PAIR_MODES:
+        c.model("gpt2", "--mode", mode, "--seq", "128", "--timed", "10")
+
+
+def replay_traces(c):
+    """What a replay needs, for a call that begins with nothing."""
+    c.model("gpt2", "--batch", "1", "--timed", "20")
+    c.model("llama-3.2-1b", "--timed", "20")
+
+
 def bert(c):
     c.model("bert-base", "--batch", batches(SWEEP), "--timed", "20")
 
@@ -342,21 +358,24 @@ def power_step(name, *words):
 
 
 # name, seconds, group, what it does. In the order of worth: what comes last is what a short budget
-# costs. The groups "power_all" and "hf" wait until they are asked for by --only, as does the tail.
+# costs. The groups "power_all" and "parts" and the step
+# "hf" wait until they are asked for.
 STEPS = [
     ("machine", 40, "base", machine),
     ("build_replay", 150, "base", build_replay),
     ("floor", 40, "base", floor),
     ("gpt2", 60, "models", gpt2),
     ("llama", 60, "models", llama),
+    ("pairs", 100, "models", pairs),
     ("bert", 45, "models", bert),
     ("tracers", 60, "base", tracers),
+    ("replay_traces", 60, "parts", replay_traces),
     ("replay", 90, "base", replay),
     ("modes", 60, "models", modes),
     ("compiled", 100, "models", compiled),
     ("moe", 90, "models", moe),
     ("xlmr", 40, "models", xlmr),
-    ("hf", 90, "models", huggingface),
+    ("hf", 90, "hf", huggingface),
     ("tax", 60, "analysis", tax),
     ("bound", 30, "analysis", bound),
     ("fuse", 20, "analysis", fuse),
@@ -372,6 +391,13 @@ STEPS = [
     ("power_interleaved", 150, "power_all", power_step("power_interleaved", "run", "--workload",
                                                         "60*gemm:2048,1*gemm:8192")),
 ]
+# What one call of a borrowed machine measures, most worth first. The limits of a part's steps, with
+# the seconds for packing, sum to at most the default budget.
+PARTS = {
+    "trace": ("machine", "floor", "gpt2", "llama", "pairs", "tracers", "bert", "tax", "bound", "fuse"),
+    "replay": ("machine", "floor", "build_replay", "replay_traces", "replay", "tax"),
+    "power": ("machine", "power_calibrate", "power_cb_8k", "power_cb_2k", "power_cb_4k", "power_mb_2k"),
+}
 # Seconds that measuring leaves to analysing what it measured, and to packing.
 ANALYSIS_RESERVE_S, PACK_RESERVE_S = 45, 10
 
@@ -513,9 +539,8 @@ def do_step(campaign, name, limit_s, action):
 
 
 def save(path, document):
-    unfinished = path.with_suffix(".tmp")
-    unfinished.write_text(json.dumps(document, indent=1) + "\n")
-    unfinished.replace(path)
+    with put(path) as file:
+        file.write_text(json.dumps(document, indent=1) + "\n")
 
 
 def earlier(path):
@@ -528,41 +553,68 @@ def earlier(path):
 
 
 # What comes back, in the order of worth.
-KEEP = ("gpt2_eager_prefill_b1_s512.replay.json", "traces/gpt2_eager_prefill_b1_s512.json.gz", "gpt2.assaytrace",
-        "traces/llama-3.2-1b_eager_prefill_b1_s512.json.gz", "llama-3.2-1b_eager_prefill_b1_s512.replay.json",
-        "floor.json")
+KEEP = ("gpt2_eager_prefill_b1_s512.replay.json", "llama-3.2-1b_eager_prefill_b1_s512.replay.json",
+        *(f"traces/gpt2_{mode}_prefill_b1_s128.json.gz" for mode in PAIR_MODES),
+        "traces/gpt2_eager_prefill_b1_s512.json.gz", "traces/llama-3.2-1b_eager_prefill_b1_s512.json.gz",
+        "gpt2.assaytrace")
+SMALL = ("traces/runs.jsonl", "sensor.json", "floor.json")
+
+
+@contextlib.contextmanager
+def put(path):
+    """A file that appears whole or not at all; at most one is unfinished."""
+    unfinished = path.parent / "unfinished"
+    yield unfinished
+    unfinished.replace(path)
+
+
+def archive_steps(campaign):
+    """What each step said; False where that is too much to come back."""
+    whole = campaign.work / "steps.tar.gz"
+    with tarfile.open(whole, "w:gz") as archive:
+        for path in sorted(campaign.work.glob("*.log")):
+            archive.add(path, path.name)
+        for extra in SMALL:
+            if (campaign.work / extra).exists():
+                archive.add(campaign.work / extra, extra)
+    if whole.stat().st_size > MAX_BYTES:
+        return False
+    with put(campaign.out / whole.name) as file:
+        shutil.copy(whole, file)
+    return True
 
 
 def pack(campaign):
     """Copies what fits; returns names kept and left out."""
+    fits = archive_steps(campaign)
     kept, left_out = ["campaign.json"], []
-    with tarfile.open(campaign.out / "steps.tar.gz", "w:gz") as archive:
-        for path in sorted(campaign.work.glob("*.log")):
-            archive.add(path, path.name)
-        for extra in ("traces/runs.jsonl", "sensor.json"):
-            if (campaign.work / extra).exists():
-                archive.add(campaign.work / extra, extra)
-    if (campaign.out / "steps.tar.gz").stat().st_size > MAX_BYTES:
-        (campaign.out / "steps.tar.gz").unlink()
-        left_out.append("steps.tar.gz")
-    else:
-        kept.append("steps.tar.gz")
+    (kept if fits else left_out).append("steps.tar.gz")
     for name in KEEP:
         path = campaign.work / name
         if not path.exists():
             continue
         if len(kept) < MAX_FILES and path.stat().st_size <= MAX_BYTES:
-            shutil.copy(path, campaign.out / path.name)
+            there = campaign.out / path.name
+            if not there.exists() or there.stat().st_mtime_ns != path.stat().st_mtime_ns:
+                with put(there) as file:
+                    shutil.copy2(path, file)
             kept.append(path.name)
         else:
             left_out.append(path.name)
+    for path in campaign.out.iterdir():
+        # An earlier copy of what no longer has a place among those that fit.
+        if path.name in left_out:
+            path.unlink()
     return {"kept": kept, "left_out": left_out}
 
 
 def chosen(args):
     """Steps to run: those named, or all but what is run only on request."""
+    if args.part:
+        steps = {step[0]: step for step in STEPS}
+        return [steps[name] for name in PARTS[args.part]]
     if not args.only:
-        return [step for step in STEPS if step[2] != "power_all"]
+        return [step for step in STEPS if step[2] not in ("power_all", "parts", "hf")]
     return [step for step in STEPS if step[0] in args.only or step[2] in args.only]
 
 
@@ -574,6 +626,7 @@ def limit_of(campaign, step):
 
 
 def drive(args):
+    pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
     campaign = Campaign(args)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     for folder in (campaign.out, campaign.traces, campaign.work / "records"):
@@ -581,7 +634,7 @@ def drive(args):
     file = campaign.out / "campaign.json"
     rows, results = earlier(file)
     failed = False
-    document = {"schema_version": 1, "device": args.device, "budget_s": args.budget,
+    document = {"schema_version": 1, "device": args.device, "part": args.part, "budget_s": args.budget,
                 "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat()}
 
     def write(files=None):
@@ -589,6 +642,7 @@ def drive(args):
         save(file, {**document, "files": files, "steps": ordered, "figures": all_figures(results),
                     "results": results})
 
+    write()
     for step in chosen(args):
         name, action = step[0], step[3]
         limit_s = limit_of(campaign, step)
@@ -603,9 +657,40 @@ def drive(args):
             results[name] = result
         results["latency_p50_ms"] = campaign.latencies()
         # After every step: whoever stops the campaign keeps what was measured.
-        write()
+        write(pack(campaign))
     write(pack(campaign))
     return 1 if failed else 0
+
+
+# What the steps call, in this tree and beside the binary: nothing can be fetched where they run.
+SOURCES = ("collect/pytorch/assay_torch.py", "collect/replay/build.sh", "collect/replay/main.cc",
+           "collect/replay/arguments.cc", "collect/replay/device.cc", "collect/replay/job.cc",
+           "collect/replay/labels.cc")
+COLLECTORS = {"assay_null_kernel": "ASSAY_NULL_KERNEL", "libassay_record.so": "ASSAY_RECORD_LIBRARY"}
+
+
+SYSTEM = re.compile(r"^(lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)\.so\.\d|ld-linux-.*)$")
+
+
+def foreign_libraries(program):
+    """The shared libraries that a program asks for and a bare machine lacks; none of what is no ELF file."""
+    with open(program, "rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return []
+    told = subprocess.run(["readelf", "-dW", program], capture_output=True, text=True, check=True).stdout
+    return [name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", told) if not SYSTEM.match(name)]
+
+
+def missing_parts(assay):
+    """What the campaign calls and what is not there."""
+    absent = [name for name in SOURCES if not (ROOT / name).is_file()]
+    beside = pathlib.Path(assay).parent
+    for name, variable in COLLECTORS.items():
+        places = [pathlib.Path(os.environ[variable])] if os.environ.get(variable) else [
+            beside / name, *beside.parent.glob(f"lib*/assay/{name}")]
+        if not any(path.is_file() for path in places):
+            absent.append(name)
+    return absent
 
 
 def parse(argv):
@@ -613,18 +698,23 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", help="folder for what comes back")
     parser.add_argument("--work", help="folder for everything else; default: OUT.work beside OUT")
+    parser.add_argument("--part", choices=sorted(PARTS), help="one call that stands alone")
     parser.add_argument("--only", action="append", metavar="STEP", help="a step or a group of steps; may be repeated")
     parser.add_argument("--budget", type=float, default=530, help="seconds for everything (default %(default)s)")
     parser.add_argument("--assay", default="assay", help="the binary; default: on PATH")
     parser.add_argument("--python", default=sys.executable, help="the Python that has PyTorch")
     parser.add_argument("--device", default="auto", help="for the power steps")
+    parser.add_argument("--check", action="store_true",
+                        help="only say what the campaign calls and what is missing; exit code 1 if anything is")
     parser.add_argument("--list", action="store_true", help="steps, seconds and groups")
     args = parser.parse_args(argv)
     if args.list:
         for name, limit_s, group, _ in STEPS:
             print(name, limit_s, group)
         sys.exit(0)
-    if not args.out:
+    if args.part and args.only:
+        parser.error("--part and --only exclude each other")
+    if not args.out and not args.check:
         parser.error("--out is needed")
     for name in args.only or []:
         if name not in names:
@@ -633,6 +723,13 @@ def parse(argv):
     if found is None:
         parser.error(f"{args.assay} is no program: give --assay")
     args.assay = str(pathlib.Path(found).resolve())
+    absent = missing_parts(args.assay)
+    if args.check:
+        absent += foreign_libraries(args.assay)
+    for name in absent:
+        print(f"missing: {name}", file=sys.stderr)
+    if args.check:
+        sys.exit(1 if absent else 0)
     args.work = args.work or args.out.rstrip("/") + ".work"
     return args
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -226,6 +227,71 @@ class CampaignTest(unittest.TestCase):
         self.assertIn("gpt2_eager_prefill_b1_s512.json.gz", files["left_out"])
         self.assertEqual(sorted(files["kept"]), sorted(path.name for path in self.out.iterdir()))
         self.assertLessEqual(len(files["kept"]), 8)
+
+    def test_each_part_stands_alone_and_fits_its_call(self):
+        measured = {"trace": "gpt2_compile-reduce-overhead_prefill_b1_s128.json.gz",
+                    "replay": "llama-3.2-1b_eager_prefill_b1_s512.replay.json", "power": "steps.tar.gz"}
+        for part, name in measured.items():
+            for folder in (self.out, pathlib.Path(str(self.out) + ".work")):
+                shutil.rmtree(folder, ignore_errors=True)
+            done = self.run_campaign("--part", part)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            steps = self.steps()
+            self.assertEqual({row["status"] for row in steps.values()}, {"ok"}, steps)
+            limits = subprocess.run([str(self.gpu / "campaign.sh"), "--list"], env=self.environment,
+                                    capture_output=True, text=True, check=True).stdout
+            seconds = {line.split()[0]: int(line.split()[1]) for line in limits.splitlines()}
+            self.assertLessEqual(sum(seconds[step] for step in steps) + 10, 530, part)
+            self.assertIn(name, [path.name for path in self.out.iterdir()])
+            self.assertLessEqual(len(list(self.out.iterdir())), 8)
+
+    def test_what_the_campaign_calls_is_checked_before_it_is_carried(self):
+        self.run_campaign("--check", out=False)
+        parts = [self.top / "tree/collect/replay" / name for name in
+                 ("main.cc", "arguments.cc", "device.cc", "job.cc", "labels.cc")]
+        parts += [self.top / "tree/collect/pytorch/assay_torch.py", self.top / "bin/assay_null_kernel",
+                  self.top / "bin/libassay_record.so"]
+        for path in parts:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("")
+        done = self.run_campaign("--check", out=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path in parts:
+            path.unlink()
+            done = self.run_campaign("--check", out=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(path.name, done.stderr)
+            path.write_text("")
+        # A program that asks for libraries of this machine cannot run on a bare one.
+        if shutil.which("cc") and shutil.which("readelf"):
+            subprocess.run(["cc", "-shared", "-xc", "/dev/null", "-Wl,-soname,libelsewhere.so.9", "-o",
+                            str(self.top / "libelsewhere.so")], check=True)
+            subprocess.run(["cc", "-shared", "-xc", "/dev/null", "-Wl,--no-as-needed", "-xnone",
+                            str(self.top / "libelsewhere.so"), "-o", str(self.top / "bin/assay")], check=True)
+            done = self.run_campaign("--check", out=False)
+            self.assertEqual((done.returncode, done.stderr), (1, "missing: libelsewhere.so.9\n"))
+
+    def test_a_kill_at_any_second_leaves_a_whole_result(self):
+        for seconds in (1.3, 2.1, 3.4, 4.6):
+            shutil.rmtree(self.out, ignore_errors=True)
+            process = subprocess.Popen([str(self.gpu / "campaign.sh"), "--python", str(self.python), "--part", "trace",
+                                        "--out", str(self.out)], env={**self.environment, "STUB_SLOW": "0.1"},
+                                       stderr=subprocess.DEVNULL)
+            until = time.monotonic() + TIMEOUT_S
+            while not (self.out / "campaign.json").exists():
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.01)
+            time.sleep(seconds - 1)
+            process.kill()
+            process.wait()
+            if self.steps():
+                self.assertIsNotNone(self.document()["files"], "packed after every step")
+                with tarfile.open(self.out / "steps.tar.gz") as archive:
+                    self.assertIn("machine.log", archive.getnames())
+            files = self.document()["files"] or {"kept": ["campaign.json"]}
+            there = {path.name for path in self.out.iterdir()}
+            self.assertLessEqual(set(files["kept"]), there)
+            self.assertLessEqual(len(there), 8)
 
     def test_a_campaign_that_is_stopped_keeps_what_it_measured(self):
         process = subprocess.Popen([str(self.gpu / "campaign.sh"), "--python", str(self.python), "--out", str(self.out)],
