@@ -9,7 +9,7 @@ WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowRepo
                   const FlowVerdict& verdict, const std::vector<EditRequest>& more) {
   std::vector<EditRequest> alone = work_edits(*model.run.trace, verdict);
   alone.insert(alone.end(), more.begin(), more.end());
-  return explore_edits(model, windows, report, {.alone = alone, .joint = false});
+  return explore_edits(model, windows, report, {.edits = {}, .alone = alone, .joint = false});
 }
 
 }  // namespace

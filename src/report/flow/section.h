@@ -20,7 +20,8 @@ struct FlowAnswer {
   const Trace& trace;
   const FlowReport& report;
   const FlowVerdict& verdict;
-  const WhatIf* tried = nullptr;  // usual_edits and work_edits, each alone; absent: no levers are told
+  const WhatIf* tried =
+      nullptr;  // usual_edits and work_edits, each alone; absent: no levers are told
 };
 
 // A cause in a sentence: "operators", "launch latency".

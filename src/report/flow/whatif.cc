@@ -304,7 +304,7 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
       .add(keys::refused, [&](Row l) {
         return told(l) ? Value() : Value(std::string(edit_refusal_word(l->edit.refusal)));
       });
-  return std::move(table);
+  return table;
 }
 
 struct BarRow {
@@ -336,7 +336,7 @@ Table bar_table(const WhatIf& found) {
       .add(keys::state_after_ns, &BarRow::after_ns)
       .add(keys::state_after_share,
            [&](const BarRow& row) { return share(row.after_ns, b.window_ns); });
-  return std::move(table);
+  return table;
 }
 
 Table next_table(const WhatIf& found) {
@@ -346,7 +346,7 @@ Table next_table(const WhatIf& found) {
       .add(keys::ns, &Binding::ns)
       .add(keys::of_path,
            [&](const Binding& state) { return share(state.ns, found.path_after.window_ns); });
-  return std::move(table);
+  return table;
 }
 
 Facts identity_facts(const WhatIfAnswer& answer) {
@@ -570,7 +570,7 @@ Table path_causes_table(const PathAnswer& answer) {
       .add(keys::ns, &Binding::ns)
       .add(keys::of_path,
            [&](const Binding& state) { return share(state.ns, answer.report.path.makespan_ns); });
-  return std::move(table);
+  return table;
 }
 
 Table path_parts_table(const PathAnswer& answer) {
@@ -588,7 +588,7 @@ Table path_parts_table(const PathAnswer& answer) {
       .add(keys::slices, &PathPart::slices)
       .add(keys::longest_slice_ns,
            [](const PathPart& part) { return part.of.span.end_ns - part.of.span.start_ns; });
-  return std::move(table);
+  return table;
 }
 
 Table path_ops_table(const PathAnswer& answer) {
@@ -607,7 +607,7 @@ Table path_ops_table(const PathAnswer& answer) {
       .add(keys::of_path, [&](const PathOp& op) { return share(op.ns, makespan_ns); })
       .add(keys::path_device_ns, &PathOp::device_ns)
       .add(keys::path_host_ns, [](const PathOp& op) { return op.ns - op.device_ns; });
-  return std::move(table);
+  return table;
 }
 
 struct OpenedRow {
