@@ -194,6 +194,96 @@ def served(steps):
     return run
 
 
+def tiny(count=4000):
+    """A host that is far ahead of kernels of 2 us: 1.5 us lie between two that had been handed over."""
+    run = Program()
+
+    def step(_):
+        for _ in range(count // 8):
+            run.call("cudaLaunchKernel", 1)
+            starts = max(run.now + 6, run.free.get(7, 0) + 1.5)
+            run.free[7] = starts + 2
+            run.row("kernel", ADD, starts, 2, 0, 7, correlation=run.calls, stream=7, device=0)
+            run.now += 0.5
+        run.wait()
+    return run.steps(step)
+
+
+def moves(name, category, call):
+    """Copies or fills beside which nothing runs, on the same stream."""
+    run = Program()
+
+    def step(_):
+        for _ in range(5):
+            run.launch(name, 600, "aten::copy_", category=category, call=call)
+            run.launch(duration=200)
+        run.wait()
+    return lambda: run.steps(step)
+
+
+def host_call(name):
+    run = Program()
+
+    def step(_):
+        run.layers(duration=40)
+        run.wait()
+        run.call(name, 4000)
+    return lambda: run.steps(step)
+
+
+def one_step_behind():
+    """The host waits for the end of the step before by its event: it is never late."""
+    run = Program()
+    ends = []
+
+    def step(_):
+        run.layers(20, duration=200)
+        ends.append(run.free[7])
+        run.call("cudaEventRecord", 2)
+        if len(ends) > 1:
+            run.call("cudaEventSynchronize", max(3, ends[-2] + 4 - run.now))
+    return run.steps(step, 12)
+
+
+def profiler():
+    """The profiler asks for a buffer once a step."""
+    run = Program()
+
+    def step(_):
+        run.layers(duration=60)
+        run.wait()
+        run.row("overhead", "Activity Buffer Request", run.now, 5000, process=-1, thread=0)
+        run.now += 5000
+    return run.steps(step)
+
+
+def saves():
+    """A host that is always behind writes twice for 12 ms: half of the time is theirs, the rest is launching."""
+    run = Program()
+
+    def step(number):
+        run.layers(60, duration=10)
+        if number in (3, 7):
+            run.does("python_function", "store/snapshot.py(10): write_state", 12_000)
+    return run.steps(step, 12)
+
+
+def cut(traces, rank=2, share=0.3):
+    """One rank's recording ends early."""
+    rows = sorted(traces[rank]["traceEvents"], key=lambda row: row["ts"])
+    end = rows[0]["ts"] + share * (rows[-1]["ts"] - rows[0]["ts"])
+    traces[rank]["traceEvents"] = [row for row in rows if row["ts"] + row["dur"] < end]
+    return traces
+
+
+def apart(traces):
+    """The same ranks by clocks that are milliseconds apart."""
+    for rank, trace in enumerate(traces):
+        for row in trace["traceEvents"]:
+            row["ts"] += 4000 * rank
+    return traces
+
+
 def other_vendor():
     """Calls and devices of a vendor that no table knows."""
     run = plain(20, 3)()
@@ -202,20 +292,21 @@ def other_vendor():
     return run
 
 
-def job(delays_us, collective="ncclDevKernel_AllReduce_Sum_bf16_RING_LL", ranks=8, count=20):
-    """Ranks that meet in an all-reduce at the end of each step; delays_us(rank, step) of a host before it."""
+def job(delays_us, collective="ncclDevKernel_AllReduce_Sum_bf16_RING_LL", ranks=8, count=20, stream=7, slow=None):
+    """Ranks that meet in an all-reduce at the end of each step; delays_us(rank, step) of a host before it. slow: a rank
+    whose kernels take longer."""
     programs = [Program() for _ in range(ranks)]
     for step in range(count):
         begins = []
         for rank, run in enumerate(programs):
             begins.append(run.now)
-            run.layers(20, duration=100)
+            run.layers(20, duration=150 if rank == slow else 100)
             run.does("", "", delays_us(rank, step))
         ends = max(max(run.now + 12, run.free[7] + 1.5) for run in programs) + 500
         for rank, run in enumerate(programs):
             starts = max(run.now + 12, run.free[7] + 1.5)
             run.call("cudaLaunchKernelExC", 6)
-            run.row("kernel", collective, starts, ends - starts, 0, 7, correlation=run.calls, stream=7, device=0,
+            run.row("kernel", collective, starts, ends - starts, 0, stream, correlation=run.calls, stream=stream, device=0,
                     **{"Collective name": "allreduce", "Process Group Name": "0", "In msg nelems": 1000000,
                        "Group size": ranks})
             run.free[7] = ends
@@ -274,6 +365,22 @@ SCENES = {
                                      "server|nobody asked|CUDA graph"),
     "a server without requests": (lambda: served(False), "not_loaded", "nobody asked for work.*A server", "CUDA graph"),
     "small kernels, another vendor": (other_vendor, "host", "runtime calls.*graph, or fewer launches", "CUDA|HIP"),
+    "tiny kernels, host ahead": (tiny, "gpu", "the GPU goes from one kernel to the next", "Host-bound|CPU core"),
+    "copies on the device": (moves("Memcpy DtoD (Device -> Device)", "gpu_memcpy", "cudaMemcpyAsync"), "copy",
+                             "Copy less views and in-place", "pin"),
+    "copies between devices": (moves("Memcpy PtoP (Device -> Device)", "gpu_memcpy", "cudaMemcpyPeerAsync"), "copy",
+                               "between GPUs", "pin"),
+    "fills": (moves("Memset (Device)", "gpu_memset", "cudaMemsetAsync"), "copy", "copies and fills.*Fill less memory", "pin"),
+    "pinned memory each step": (host_call("cudaHostAlloc"), "alloc", "one pinned buffer", "CACHING|empty_cache"),
+    "an event, one step behind": (one_step_behind, "gpu", r"−24\.0 ms 4\d\.\d % at most Cheaper gemm", "Sync-bound"),
+    "the profiler's own pauses": (profiler, "host", "the profiler's Activity Buffer Request.*less profiling", "with_stack"),
+    "two writes in a busy host": (saves, "host", r"2 × 12\.0 ms, while .*write_state.*−24\.0 ms .* Shorten .*One CUDA graph|"
+                                  r"2 × 12\.0 ms, while .*write_state.*−24\.0 ms .* Shorten .*one CUDA graph", "Sync-bound"),
+    "a slow rank, waits not recorded": (lambda: job(lambda *_: 0, stream=20, slow=3), None, "^Rank 3 (is late|makes the others wait)",
+                                        "No rank is later"),
+    "a rank that ends early": (lambda: cut(job(lambda *_: 0)), None, "^Rank 2 has rows for .* only", "trust high"),
+    "clocks of ranks apart": (lambda: apart(job(lambda rank, _: 3000 * (rank == 5))), "collective_wait",
+                              r"^Rank 5 is late.*clocks moved by up to 28\.0 ms", "as recorded"),
     "clocks that differ": (early, None, r"trust low: the clocks of host and GPU are off by [23]\.", "trust high"),
 }
 

@@ -106,23 +106,26 @@ class JobText {
     return text;
   }
 
-  // Ranks whose rows end long before the others'.
+  // Ranks whose rows cover far less time than the others'.
   std::string cut_short() const {
-    if (!flow_.job.aligned()) return "";
     constexpr double kShort = 0.9;
-    std::vector<uint32_t> ranks;
-    std::vector<int64_t> ends_ns = flow_.job.ends_ns({});
-    const int64_t last_ns = *std::max_element(ends_ns.begin(), ends_ns.end());
-    int64_t first_ns = last_ns;
-    for (uint32_t r = 0; r < ends_ns.size(); ++r) {
-      if (static_cast<double>(ends_ns[r]) >= kShort * static_cast<double>(last_ns)) continue;
-      ranks.push_back(r);
-      first_ns = std::min(first_ns, ends_ns[r]);
+    std::vector<int64_t> spans_ns;
+    for (const RankGraph& rank : flow_.job.ranks()) {
+      const auto last = std::max_element(rank.time_ns.begin(), rank.time_ns.end());
+      spans_ns.push_back(last == rank.time_ns.end() ? 0 : *last - rank.start_ns);
     }
-    if (ranks.empty() || ranks.size() * 2 > ends_ns.size()) return "";
+    const int64_t last_ns = *std::max_element(spans_ns.begin(), spans_ns.end());
+    std::vector<uint32_t> ranks;
+    int64_t first_ns = last_ns;
+    for (uint32_t r = 0; r < spans_ns.size(); ++r) {
+      if (static_cast<double>(spans_ns[r]) >= kShort * static_cast<double>(last_ns)) continue;
+      ranks.push_back(r);
+      first_ns = std::min(first_ns, spans_ns[r]);
+    }
+    if (ranks.empty() || ranks.size() * 2 > spans_ns.size()) return "";
     return std::string(ranks.size() > 1 ? "Ranks " : "Rank ") + labels_.list(ranks) +
-           (ranks.size() > 1 ? " have rows" : " has rows") + " for " + format_ns(first_ns) +
-           " of " + format_ns(last_ns) + " only: what they did after that is not recorded.";
+           (ranks.size() > 1 ? " have" : " has") + " rows for " + format_ns(first_ns) + " of " +
+           format_ns(last_ns) + " only: the rest is not recorded.";
   }
 
  private:
