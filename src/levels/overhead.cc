@@ -7,6 +7,7 @@
 
 #include "base/interval_index.h"
 #include "trace/api_names.h"
+#include "trace/copy_way.h"
 
 namespace assay {
 namespace {
@@ -178,9 +179,7 @@ void measure_gpu_as_chopper(std::vector<KernelLevel>& rows, const Trace& trace) 
   for (const KernelLevel& row : rows) first_of_iteration.try_emplace(row.window, row.t_ks_ns);
   const KernelLevel* before = nullptr;
   for (KernelLevel& row : rows) {
-    const std::string_view name = trace.text(row.kernel);
-    const bool from_host = name.find("HtoD") != std::string_view::npos ||
-                           name.find("HostToDevice") != std::string_view::npos;
+    const bool from_host = copy_way(trace.text(row.kernel)) == CopyWay::kToDevice;
     row.compute = !row.comm && row.window >= 0 && row.phase != LevelPhase::kNone &&
                   !(row.op_type == OpType::kCopy && from_host);
     if (row.phase == LevelPhase::kRecompute) row.phase = LevelPhase::kBackward;

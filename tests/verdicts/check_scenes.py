@@ -351,7 +351,7 @@ SCENES = {
     "busy GPU": (plain(5, 400), "gpu", "GPU-bound", "Host-bound"),
     "small kernels": (plain(20, 3), "host", "PyTorch's dispatcher.*CUDA graph", "pauses|not recorded"),
     "small kernels, HIP": (plain(20, 3, hip=True), "host", "HIP graph", "CUDA|pauses"),
-    "a second GPU for a while": (second_gpu, "gpu", "in which 2 GPUs had work, summed", r" ms on 2 GPUs"),
+    "a second GPU for a while": (second_gpu, "gpu", "2 GPUs while they had work, summed", r" ms on 2 GPUs"),
     "a late rank": (lambda: job(lambda rank, _: 3000 * (rank == 5)), "collective_wait", "^Rank 5 is late", "trust low"),
     "a late rank, unknown collective": (lambda: job(lambda rank, _: 3000 * (rank == 5), "mixCCL_ring_k1"),
                                         "collective_wait", "^Rank 5 is late", "trust low"),

@@ -185,7 +185,7 @@ class Verdict {
     const std::string gpus = std::to_string(devices) + " GPUs";
     // Devices that are used for a part of the run only count for that part.
     const bool parts = total_.window_ns * 20 < devices * window_ns * 19;
-    return parts ? format_ns(total_.window_ns) + " in which " + gpus + " had work, summed"
+    return parts ? format_ns(total_.window_ns) + " (" + gpus + " while they had work, summed)"
                  : format_ns(window_ns) + " on " + gpus;
   }
   // "for 84.2 % of 8.00 ms"
