@@ -56,26 +56,63 @@ std::vector<uint32_t> classes_of(const Job& job) {
   return classes;
 }
 
-// The own work of all ranks by what it is, so that a median over ranks is one look.
+// Of which names a rank has more work than the middle one of the ranks that do the same: flags by
+// rank and the rank's own numbers of names.
+std::vector<std::vector<bool>> names_in_excess(const Job& job,
+                                               const std::vector<uint32_t>& classes) {
+  const std::vector<RankGraph>& ranks = job.ranks();
+  std::map<std::pair<uint32_t, WorkName>, std::vector<int64_t>> counts;
+  const auto counts_of = [&](uint32_t r, uint32_t name) -> std::vector<int64_t>& {
+    auto& found = counts[{classes[r], ranks[r].names[name]}];
+    found.resize(ranks.size());
+    return found;
+  };
+  for (uint32_t r = 0; r < ranks.size(); ++r) {
+    std::vector<int64_t> own(ranks[r].names.size());
+    for (const OwnWork& work : ranks[r].works) ++own[work.name];
+    for (uint32_t name = 0; name < own.size(); ++name) counts_of(r, name)[r] += own[name];
+  }
+  std::vector<std::vector<bool>> more(ranks.size());
+  for (uint32_t r = 0; r < ranks.size(); ++r) {
+    for (uint32_t name = 0; name < ranks[r].names.size(); ++name) {
+      const std::vector<int64_t>& all = counts_of(r, name);
+      std::vector<int64_t> peers;
+      for (uint32_t p = 0; p < ranks.size(); ++p) {
+        if (classes[p] == classes[r]) peers.push_back(all[p]);
+      }
+      more[r].push_back(all[r] > middle_of(std::move(peers)));
+    }
+  }
+  return more;
+}
+
+// The own work of all ranks by what it is, so that a median over ranks is one look. What most ranks
+// of three or more that do the same do not have takes no time on those: a rank that has it has more
+// of that name.
 class Peers {
  public:
   explicit Peers(const Job& job) : job_(job), classes_(classes_of(job)) {
+    class_size_.assign(
+        classes_.empty() ? 0 : *std::max_element(classes_.begin(), classes_.end()) + 1, 0);
+    for (const uint32_t c : classes_) ++class_size_[c];
     std::vector<size_t> all(job.works());
     std::iota(all.begin(), all.end(), size_t{0});
     const auto key = [&](size_t w) {
       return std::tuple(classes_[job.rank_of_work(w)], job.work(w).match, job.rank_of_work(w));
     };
     std::sort(all.begin(), all.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+    const std::vector<std::vector<bool>> more = names_in_excess(job, classes_);
     for (size_t i = 0; i < all.size();) {
       size_t end = i + 1;
       while (end < all.size() && std::get<0>(key(all[end])) == std::get<0>(key(all[i])) &&
              std::get<1>(key(all[end])) == std::get<1>(key(all[i]))) {
         ++end;
       }
-      if (end - i > 1) {
+      const bool rare = is_rare(all, i, end, more);
+      if (end - i > 1 || rare) {
         works_.insert(works_.end(), all.begin() + static_cast<std::ptrdiff_t>(i),
                       all.begin() + static_cast<std::ptrdiff_t>(end));
-        ends_.push_back(works_.size());
+        groups_.push_back({works_.size(), std::get<0>(key(all[i])), rare});
       }
       i = end;
     }
@@ -88,39 +125,43 @@ class Peers {
   void for_each_median(Visit&& visit) const {
     std::vector<int64_t> values;
     size_t first = 0;
-    for (const size_t end : ends_) {
+    for (const Group& group : groups_) {
       values.clear();
-      for (size_t i = first; i < end; ++i) values.push_back(job_.work(works_[i]).ns);
+      for (size_t i = first; i < group.end; ++i) values.push_back(job_.work(works_[i]).ns);
+      pad(group, class_size_[group.of_class], values);
       std::sort(values.begin(), values.end());
       const int64_t median = middle_without(values, SIZE_MAX);
-      for (size_t i = first; i < end; ++i) visit(works_[i], median);
-      first = end;
+      for (size_t i = first; i < group.end; ++i) visit(works_[i], median);
+      first = group.end;
     }
   }
 
   // visit(work, median over the ranks outside of the set) for the own work of a set.
   template <typename Visit>
   void for_set(const std::vector<bool>& in_set, Visit&& visit) const {
+    std::vector<size_t> outside_of_class(class_size_.size());
+    for (size_t r = 0; r < classes_.size(); ++r) outside_of_class[classes_[r]] += !in_set[r];
     std::vector<int64_t> outside;
     size_t first = 0;
-    for (const size_t end : ends_) {
+    for (const Group& group : groups_) {
       outside.clear();
       bool inside = false;
-      for (size_t i = first; i < end; ++i) {
+      for (size_t i = first; i < group.end; ++i) {
         if (in_set[job_.rank_of_work(works_[i])]) {
           inside = true;
         } else {
           outside.push_back(job_.work(works_[i]).ns);
         }
       }
+      pad(group, outside_of_class[group.of_class], outside);
       if (inside && !outside.empty()) {
         std::sort(outside.begin(), outside.end());
         const int64_t median = middle_without(outside, SIZE_MAX);
-        for (size_t i = first; i < end; ++i) {
+        for (size_t i = first; i < group.end; ++i) {
           if (in_set[job_.rank_of_work(works_[i])]) visit(works_[i], median);
         }
       }
-      first = end;
+      first = group.end;
     }
   }
 
@@ -129,15 +170,16 @@ class Peers {
   void for_each_alone(Visit&& visit) const {
     std::vector<int64_t> values;
     size_t first = 0;
-    for (const size_t end : ends_) {
+    for (const Group& group : groups_) {
       values.clear();
-      for (size_t i = first; i < end; ++i) values.push_back(job_.work(works_[i]).ns);
+      for (size_t i = first; i < group.end; ++i) values.push_back(job_.work(works_[i]).ns);
+      pad(group, class_size_[group.of_class], values);
       std::sort(values.begin(), values.end());
-      for (size_t i = first; i < end; ++i) {
+      for (size_t i = first; i < group.end; ++i) {
         const auto own = std::lower_bound(values.begin(), values.end(), job_.work(works_[i]).ns);
         visit(works_[i], middle_without(values, static_cast<size_t>(own - values.begin())));
       }
-      first = end;
+      first = group.end;
     }
   }
 
@@ -157,10 +199,33 @@ class Peers {
   }
 
  private:
+  // Works that are the same: up to `end` in works_.
+  struct Group {
+    size_t end = 0;
+    uint32_t of_class = 0;
+    bool rare = false;  // most ranks of the class have nothing like it
+  };
+
+  bool is_rare(const std::vector<size_t>& all, size_t first, size_t end,
+               const std::vector<std::vector<bool>>& more) const {
+    constexpr size_t kLeastRanks = 3;
+    const size_t ranks = class_size_[classes_[job_.rank_of_work(all[first])]];
+    if (ranks < kLeastRanks || (end - first) * 2 >= ranks) return false;
+    return std::all_of(all.begin() + static_cast<std::ptrdiff_t>(first),
+                       all.begin() + static_cast<std::ptrdiff_t>(end),
+                       [&](size_t w) { return more[job_.rank_of_work(w)][job_.work(w).name]; });
+  }
+
+  // No time on those of `ranks` that have no such work.
+  static void pad(const Group& group, size_t ranks, std::vector<int64_t>& values) {
+    if (group.rare && values.size() < ranks) values.resize(ranks, 0);
+  }
+
   const Job& job_;
-  std::vector<uint32_t> classes_;
-  std::vector<size_t> works_;  // that other ranks have, too: by what they are
-  std::vector<size_t> ends_;   // of each group in works_
+  std::vector<uint32_t> classes_;  // per rank: which ranks do the same work
+  std::vector<size_t> class_size_;
+  std::vector<size_t> works_;  // that other ranks have, too, or far too few: by what they are
+  std::vector<Group> groups_;
 };
 
 // "[0, 1, 2]" -> places of these ranks; empty where one is not told or not here.

@@ -28,7 +28,7 @@ struct BlamePart {
   uint64_t works = 0;     // pieces of own work of this name in the set
 };
 
-// Pieces of host work that took at least a millisecond longer than their peers' median.
+// Pieces of host work that took at least kPauseNs longer than their peers' median.
 struct HostPauses {
   uint64_t count = 0;
   int64_t sum_ns = 0;  // beyond the medians

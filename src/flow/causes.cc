@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <queue>
 
@@ -49,11 +50,14 @@ class Arrivals {
 // Walks through the gaps of one device or stream.
 class IdleSweep {
  public:
-  // works: of the lane, ascending. busy: where the lane is a stream, when its device works; else
-  // null.
+  // works: of the lane, ascending. busy: when something works that may leave no room for the lane,
+  // or that it may wait for: the device of a stream, the other devices of a device's process; null
+  // where there is none.
   IdleSweep(const FlowRun& run, std::vector<uint32_t> works, const std::vector<Interval>* busy)
       : run_(run), works_(std::move(works)), busy_(busy), cursor_(run.threads.size()) {
     for (const HostThread& thread : run.threads) host_known_ |= !thread.pieces.empty();
+    for (const uint32_t w : works_)
+      one_device_ &= run.works[w].device == run.works[works_[0]].device;
     for (const uint32_t w : works_) add_work(w);
     ready_.sort();
     late_.sort();
@@ -273,7 +277,29 @@ class IdleSweep {
     slice.source = piece->source;
     slice.op = piece->op;
     slice.frame = piece->frame;
+    if (piece->cause == FlowCause::kSync && piece->source == RowSource::kCall) {
+      span.start_ns = wait_elsewhere(span, run_.outer_call[piece->row]);
+    }
     add(span, piece->cause, inferred ? CauseEvidence::kInferred : piece->evidence, slice);
+  }
+
+  // The host waits for work of another device: that is what this device waits for. Returns until
+  // when.
+  int64_t wait_elsewhere(Interval span, uint32_t c) {
+    if (busy_ == nullptr || !one_device_ || c == kNoFlowRow) return span.start_ns;
+    const FlowCall& call = run_.calls[c];
+    uint32_t last = kNoFlowRow;
+    for (uint32_t k = 0; k < call.target_count; ++k) {
+      const uint32_t target = run_.targets[call.first_target + k];
+      const FlowWork& work = run_.works[target];
+      if (work.device == run_.works[works_[0]].device || work.end_ns <= span.start_ns) continue;
+      if (last == kNoFlowRow || work.end_ns > run_.works[last].end_ns) last = target;
+    }
+    if (last == kNoFlowRow) return span.start_ns;
+    const int64_t until_ns = std::min(span.end_ns, run_.works[last].end_ns);
+    add_work_slice({span.start_ns, until_ns}, FlowCause::kWaitOther, CauseEvidence::kInferred,
+                   last);
+    return until_ns;
   }
 
   // Nobody tells what the thread did. Before its process did anything at all, nobody asked.
@@ -333,6 +359,7 @@ class IdleSweep {
   const std::vector<Interval>* const busy_;
   PieceCursor cursor_;
   bool host_known_ = false;
+  bool one_device_ = true;
   int64_t first_linked_ns_ = INT64_MAX;
   Arrivals ready_;
   Arrivals late_;
@@ -395,7 +422,8 @@ void note_longest(const Trace& trace, const FlowSlice& slice, Interval part, Con
 }
 
 // What the works of a lane, ascending, leave idle, and what ran besides.
-DeviceFlow flow_of(const FlowRun& run, std::vector<uint32_t> works) {
+DeviceFlow flow_of(const FlowRun& run, std::vector<uint32_t> works,
+                   const std::vector<Interval>* elsewhere) {
   std::array<std::vector<Interval>, 3> busy;
   for (const uint32_t w : works) {
     const FlowWork& work = run.works[w];
@@ -410,8 +438,40 @@ DeviceFlow flow_of(const FlowRun& run, std::vector<uint32_t> works) {
   flow.collective = subtract(collective, flow.compute);
   const auto copies = merge_intervals(std::move(busy[2]));
   flow.copy = subtract(subtract(copies, flow.compute), collective);
-  flow.idle = IdleSweep(run, std::move(works), nullptr).sweep();
+  flow.idle = IdleSweep(run, std::move(works), elsewhere).sweep();
   return flow;
+}
+
+// Per device the process that launches most of its work; kNoFlowRow where none does.
+std::vector<uint32_t> processes_of_devices(const FlowRun& run) {
+  std::vector<std::map<uint32_t, uint64_t>> works(run.devices.size());
+  for (const FlowWork& work : run.works) {
+    if (work.call == kNoFlowRow) continue;
+    ++works[work.device][run.threads[run.calls[work.call].thread.index()].process];
+  }
+  std::vector<uint32_t> processes;
+  for (const auto& counts : works) {
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](auto& a, auto& b) { return a.second < b.second; });
+    processes.push_back(most == counts.end() ? kNoFlowRow : most->first);
+  }
+  return processes;
+}
+
+// Per device, when the other devices of its process work.
+std::vector<std::vector<Interval>> busy_elsewhere(const FlowRun& run) {
+  std::vector<std::vector<Interval>> elsewhere(run.devices.size());
+  if (run.devices.size() < 2) return elsewhere;
+  const std::vector<uint32_t> process = processes_of_devices(run);
+  for (uint32_t d = 0; d < run.devices.size(); ++d) {
+    const std::vector<Interval> busy = busy_of(run, d);
+    for (uint32_t other = 0; other < run.devices.size(); ++other) {
+      if (other == d || process[other] != process[d] || process[d] == kNoFlowRow) continue;
+      elsewhere[other].insert(elsewhere[other].end(), busy.begin(), busy.end());
+    }
+  }
+  for (std::vector<Interval>& busy : elsewhere) busy = merge_intervals(std::move(busy));
+  return elsewhere;
 }
 
 }  // namespace
@@ -419,18 +479,44 @@ DeviceFlow flow_of(const FlowRun& run, std::vector<uint32_t> works) {
 std::vector<DeviceFlow> device_flows(const FlowRun& run) {
   std::vector<std::vector<uint32_t>> works(run.devices.size());
   for (uint32_t w = 0; w < run.works.size(); ++w) works[run.works[w].device].push_back(w);
+  const std::vector<std::vector<Interval>> elsewhere = busy_elsewhere(run);
   std::vector<DeviceFlow> devices;
   for (size_t d = 0; d < works.size(); ++d) {
-    devices.push_back(flow_of(run, std::move(works[d])));
+    const std::vector<Interval>* busy = elsewhere[d].empty() ? nullptr : &elsewhere[d];
+    devices.push_back(flow_of(run, std::move(works[d]), busy));
     devices.back().device = run.devices[d];
   }
   return devices;
 }
 
+DeviceOverlap overlap_in(const std::vector<DeviceFlow>& devices, Interval window) {
+  std::vector<Timed> changes;  // row: 1 where a device begins to work, 0 where it ends
+  for (const DeviceFlow& device : devices) {
+    for (const auto* busy : {&device.compute, &device.collective, &device.copy}) {
+      for (const Interval& part : clip(*busy, window)) {
+        changes.push_back({part.start_ns, 1});
+        changes.push_back({part.end_ns, 0});
+      }
+    }
+  }
+  std::sort(changes.begin(), changes.end(), [](const Timed& a, const Timed& b) {
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.row < b.row;
+  });
+  DeviceOverlap overlap;
+  int64_t working = 0;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const int64_t ns = i == 0 ? 0 : changes[i].time_ns - changes[i - 1].time_ns;
+    if (working > 0) overlap.any_ns += ns;
+    if (working > 1) overlap.several_ns += ns;
+    working += changes[i].row == 1 ? 1 : -1;
+  }
+  return overlap;
+}
+
 DeviceFlow joint_flow(const FlowRun& run) {
   std::vector<uint32_t> works(run.works.size());
   std::iota(works.begin(), works.end(), 0U);
-  DeviceFlow joint = flow_of(run, std::move(works));
+  DeviceFlow joint = flow_of(run, std::move(works), nullptr);
   joint.device = -1;
   return joint;
 }

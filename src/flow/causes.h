@@ -42,13 +42,20 @@ std::vector<DeviceFlow> device_flows(const FlowRun& run);
 // kernels leaves idle is explained by this.
 DeviceFlow joint_flow(const FlowRun& run);
 
+// How long any of the devices works in `window`, and how long two or more do at once.
+struct DeviceOverlap {
+  int64_t any_ns = 0;
+  int64_t several_ns = 0;
+};
+DeviceOverlap overlap_in(const std::vector<DeviceFlow>& devices, Interval window);
+
 // The slices in which a stream runs nothing. In them kWaitOther tells that its next work waits for
 // other work, or is late while the device works elsewhere.
 std::vector<FlowSlice> stream_idle(const FlowRun& run, StreamId stream);
 
 // Idle slices of at least this are pauses: the host does one thing, or nothing that is recorded,
-// for so long. What runs between two launches of a busy host takes microseconds.
-constexpr int64_t kPauseNs = 1'000'000;
+// for so long. What a busy host does between two launches takes tens of microseconds.
+constexpr int64_t kPauseNs = 300'000;
 
 struct FlowTotals {
   int64_t window_ns = 0;

@@ -21,7 +21,7 @@ enum class EditKind : uint8_t {
   kInput,      // loading data costs nothing
   kAlloc,      // allocation calls cost nothing
   kWarm,       // no one-off costs: the window to judge, no gain
-  kPauses,     // what holds the host up for a millisecond or more at a time costs nothing
+  kPauses,     // what holds the host up for kPauseNs or more at a time costs nothing
   kHost,       // what is left of the host's own work; at 0 a sensitivity that no change reaches
   kFasterCpu,  // host work and calls that do not wait take 1/f
   kKernels,    // durations of kernels by name

@@ -181,6 +181,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
     report.before += totals_in(device, {run.start_ns, window.start_ns});
     sums.add(device.idle, window);
   }
+  report.overlap = overlap_in(report.devices, report.window);
   report.contributors = sums.top(options.contributors);
   report.floors = run.floors;
   report.evidence = gather_evidence(run, report.window);

@@ -107,6 +107,7 @@ struct FlowReport {
   DeviceFlow joint;                       // of several devices: all_devices()
   std::vector<FlowTotals> device_totals;  // per device, of its window
   FlowTotals total;                       // over all devices
+  DeviceOverlap overlap;                  // of the devices, in `window`
   FlowTotals before;                      // between the begin of the run and these windows
   std::vector<Contributor> contributors;  // of the window, over all devices
   FlowFloors floors;

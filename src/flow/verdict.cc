@@ -178,6 +178,12 @@ class Judge {
                      [this](const LostGroup& g) { return g.bound == verdict_.bound; });
     verdict_.leading_share = found == verdict_.lost.end() ? kNan : found->of_lost;
     verdict_.device_bound = is_device_bound(groups, total_.window_ns);
+    verdict_.turns = !verdict_.device_bound && takes_turns();
+    if (verdict_.turns) {
+      verdict_.bound = BoundBy::kGpu;
+      verdict_.mixed = false;
+      verdict_.leading_share = share(total_[FlowCause::kWaitOther], sum_of(groups));
+    }
     name_leading(verdict_.bound);
     if (!verdict_.device_bound && rests_on_launches(verdict_.bound) &&
         verdict_.linked_share < options_.least_linked) {
@@ -194,6 +200,27 @@ class Judge {
   }
   bool is_device_bound(const Groups& groups, int64_t window_ns) const {
     return waiting_share(groups, window_ns) <= options_.device_bound;
+  }
+
+  // Several devices of which some one works nearly all the time, while each is idle: they wait for
+  // each other as recorded, or work at once far less than devices that know nothing of each other.
+  bool takes_turns() const {
+    constexpr int64_t kFarLess = 4;
+    const int64_t window_ns = report_.window.end_ns - report_.window.start_ns;
+    if (report_.devices.size() < 2 || total_.collective_ns * 10 > window_ns ||
+        share(window_ns - report_.overlap.any_ns, window_ns) > options_.device_bound) {
+      return false;
+    }
+    if (total_[FlowCause::kWaitOther] * 2 >= total_.idle_ns) return true;
+    double none = 1;
+    double one = 0;
+    for (const FlowTotals& device : report_.device_totals) {
+      const double busy = share(device.window_ns - device.idle_ns, window_ns);
+      one = one * (1 - busy) + none * busy;
+      none *= 1 - busy;
+    }
+    const double by_chance_ns = (1 - none - one) * static_cast<double>(window_ns);
+    return static_cast<double>(report_.overlap.several_ns * kFarLess) <= by_chance_ns;
   }
 
   BoundBy bound_of(const Groups& groups, int64_t window_ns, bool& mixed) const {
@@ -226,7 +253,7 @@ class Judge {
     verdict_.recorded_share = share(evidence[0], sum_ns);
     verdict_.inferred_share = share(evidence[1], sum_ns);
     verdict_.absent_share = share(evidence[2], sum_ns);
-    const bool gaps = causes_of == BoundBy::kGpu && !verdict_.device_bound;
+    const bool gaps = causes_of == BoundBy::kGpu && !verdict_.device_bound && !verdict_.turns;
     if (gaps) verdict_.detail = FlowCause::kLatency;
     for (const Contributor& contributor : report_.contributors) {
       const bool gap =
@@ -332,6 +359,7 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
   switch (verdict.bound) {
     case BoundBy::kGpu: {
       // Exposed communication of a tenth of the run is worth more than any one kernel.
+      if (verdict.turns) return FirstLever::kDevicesAtOnce;
       if (!verdict.device_bound) return FirstLever::kGraphOrCompile;
       const double exposed = share(report.total.collective_ns, report.total.window_ns);
       return exposed >= 0.1 ? FirstLever::kOverlapCommunication : FirstLever::kFasterKernel;
@@ -440,7 +468,7 @@ std::string_view bound_by_word(BoundBy bound) {
 }
 
 std::string_view first_lever_word(FirstLever lever) {
-  constexpr std::array<std::string_view, 12> kWords = {"none",
+  constexpr std::array<std::string_view, 13> kWords = {"none",
                                                        "cuda_graph_or_compile",
                                                        "less_host_work",
                                                        "remove_sync",
@@ -451,7 +479,8 @@ std::string_view first_lever_word(FirstLever lever) {
                                                        "balance_ranks",
                                                        "pinned_or_fewer_copies",
                                                        "warm_up_first",
-                                                       "record_more"};
+                                                       "record_more",
+                                                       "devices_at_once"};
   return kWords[static_cast<size_t>(lever)];
 }
 

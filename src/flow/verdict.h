@@ -46,6 +46,7 @@ enum class FirstLever : uint8_t {
   kFewerCopies,
   kWarmUpFirst,
   kRecordMore,
+  kDevicesAtOnce,
 };
 // "cuda_graph_or_compile", "remove_sync", ...
 std::string_view first_lever_word(FirstLever lever);
@@ -115,6 +116,8 @@ struct FlowVerdict {
   TooLittle too_little = TooLittle::kEnough;
   bool mixed = false;  // no group has half of the lost time: `lost` has the two largest in front
   bool device_bound = false;
+  // Some device works nearly all the time, but they wait for each other.
+  bool turns = false;
   Borderline borderline = Borderline::kNo;
   double device_idle_share = 0;  // of FlowReport::window times devices; NaN without device work
   double leading_share = 0;      // of the lost time; NaN where nothing is lost

@@ -157,6 +157,33 @@ def second_gpu():
     return run.steps(step)
 
 
+def in_turn(waits, gpus=4):
+    """Layers on one GPU after the other, each of which waits for what the one before it made: by an event that is not
+    recorded, or because the host waits."""
+    run = Program()
+
+    def step(_):
+        for gpu in range(gpus):
+            stream = 10 * gpu + 7
+            if waits:
+                run.wait()
+            run.free[stream] = max([0, *run.free.values()]) + 3
+            for _ in range(20):
+                run.launch(duration=100, device=gpu, stream=stream)
+    return lambda: run.steps(step)
+
+
+def fed_by_one(gpus=4):
+    """One thread that launches to several GPUs, one kernel each in turn, and is too slow for all of them."""
+    run = Program()
+
+    def step(_):
+        for number in range(80):
+            gpu = number % gpus
+            run.launch(duration=60, prepares=30, device=gpu, stream=10 * gpu + 7)
+    return lambda: run.steps(step)
+
+
 def early():
     """A GPU clock that goes 3 ms early."""
     run = plain(8, 200)()
@@ -352,6 +379,10 @@ SCENES = {
     "small kernels": (plain(20, 3), "host", "PyTorch's dispatcher.*CUDA graph", "pauses|not recorded"),
     "small kernels, HIP": (plain(20, 3, hip=True), "host", "HIP graph", "CUDA|pauses"),
     "a second GPU for a while": (second_gpu, "gpu", "2 GPUs while they had work, summed", r" ms on 2 GPUs"),
+    "GPUs in turn": (in_turn(False), "gpu", "4 GPUs take turns: on average 1.00? of them work.*Let the GPUs work at the same",
+                     "Undecided|Host-bound|one kernel to the next"),
+    "GPUs in turn, host waits": (in_turn(True), "gpu", "4 GPUs take turns: on average 1.00? of them work", "Sync-bound|Host-bound"),
+    "one thread for four GPUs": (fed_by_one(), "host", "Host-bound", "take turns|Undecided"),
     "a late rank": (lambda: job(lambda rank, _: 3000 * (rank == 5)), "collective_wait", "^Rank 5 is late", "trust low"),
     "a late rank, unknown collective": (lambda: job(lambda rank, _: 3000 * (rank == 5), "mixCCL_ring_k1"),
                                         "collective_wait", "^Rank 5 is late", "trust low"),

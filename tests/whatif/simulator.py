@@ -191,7 +191,7 @@ class Change:
         return left
 
     def host_ns(self, ns, kinds, rows, next_call):
-        return 0 if next_call in self.free and ns < 1_000_000 else int(ns * self.factor(kinds, rows))
+        return 0 if next_call in self.free and ns < 300_000 else int(ns * self.factor(kinds, rows))
 
     def call_ns(self, call, kind, ns, rows):
         if call in self.free or kind in ("sync", "fetch") and "sync" in self.edits:

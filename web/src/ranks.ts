@@ -1,4 +1,4 @@
-// The ranks of a job over time: who computes, who is idle, who stands in a collective.
+// The ranks of a job over time: who computes, who is idle, who communicates.
 
 import { h } from "./dom.ts";
 import { causeColour } from "./palette.ts";
@@ -7,7 +7,7 @@ import type { RankStrip } from "./view.ts";
 
 const ROW = 22;
 const STATES = ["compute", "dispatch", "comm_wait"];
-const WORDS = ["computes or copies", "idle", "in a collective"];
+const WORDS = ["computes or copies", "idle", "communicates"];
 
 export function ranksElement(ranks: RankStrip[]): HTMLElement | null {
   if (ranks.length === 0) return null;

@@ -135,11 +135,11 @@ const std::vector<PlainWord>& plain_words() {
       {"copy", "copy", "Only copies and fills run, and no kernel beside them.",
        "large transfers, pageable memory, copies on the stream that computes",
        "Pin the memory, copy on another stream while kernels run, keep data on the GPU."},
-      {"wait_other", "other stream",
-       "Work was handed over and waits for work on another stream, or "
-       "has no room beside it.",
-       "events between streams, streams with too little to overlap",
-       "Move the event, or give the other stream something to do meanwhile."},
+      {"wait_other", "other work",
+       "Work was handed over and waits for work of another stream or another GPU of the program, "
+       "or has no room beside it; or the host waits for another GPU.",
+       "events between streams, streams with too little to overlap, GPUs that take turns",
+       "Move the event, or give the other stream or GPU something to do meanwhile."},
       {"unseen", "unseen device work",
        "Work was handed over and ready, yet did not begin, and the "
        "recording does not show why.",

@@ -286,7 +286,18 @@ class Verdict {
                         format_ns(report_.evidence.work_ns / works) + " each on average"});
   }
 
+  // One device works while the others wait for it.
+  std::string turns() const {
+    const double at_once = share(total_.window_ns - total_.idle_ns, report_.overlap.any_ns);
+    return sentence_of("GPU-bound: " + std::to_string(report_.devices.size()) +
+                           " GPUs take turns: on average " + number_text(at_once) +
+                           " of them work at a time, in " +
+                           format_ns(report_.window.end_ns - report_.window.start_ns),
+                       {});
+  }
+
   std::string gpu() const {
+    if (verdict_.turns) return turns();
     if (!verdict_.device_bound) return small_kernels();
     if (total_.compute_ns < total_.window_ns / 2) {  // busy with more than computing
       return sentence_of("GPU-bound: the GPU works " + for_share(total_.window_ns - total_.idle_ns),
@@ -517,6 +528,7 @@ class Recipes {
     }
     if (lever.key == "copies") return copy_title();
     if (lever.key == "communication") return "Hide or shrink communication";
+    if (lever.key == "devices_at_once") return "Let the GPUs work at the same time";
     if (lever.key == "device_work")
       return kind().empty() ? "Cheaper " + longest_kernel(38) : "Cheaper " + kind() + " kernels";
     return fitted(lever.what, 46);
@@ -533,6 +545,10 @@ class Recipes {
     if (lever.key == "copies") return copy_code();
     if (lever.key == "communication") {
       return "its time includes waiting for ranks that come late: give the folder of all ranks";
+    }
+    if (lever.key == "devices_at_once") {
+      return pytorch() ? "DistributedDataParallel, tensor parallel, or micro-batches in a pipeline"
+                       : "each on data of its own, or micro-batches in a pipeline";
     }
     if (lever.key == "device_work" && !answer_.verdict.kinds.empty()) {
       const KindShare& kind_share = answer_.verdict.kinds.front();

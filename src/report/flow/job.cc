@@ -263,8 +263,8 @@ class JobText {
     if (!pauses_told()) return "";
     const HostPauses& pauses = blame_.other_pauses;
     return "Their hosts pause " + format_counted(pauses.count, "time", "times") +
-           " for a millisecond or more, " + format_ns(pauses.sum_ns) +
-           " summed over the ranks, up to " + format_ns(pauses.longest_ns) + " at once.";
+           " for 0.3 ms or more, " + format_ns(pauses.sum_ns) + " summed over the ranks, up to " +
+           format_ns(pauses.longest_ns) + " at once.";
   }
 
   std::string late_hosts() const {
@@ -272,9 +272,9 @@ class JobText {
     const std::string whose = several() ? "Their hosts" : "Its host";
     if (pauses.sum_ns * 2 >= blame_.late->gain_ns) {
       std::string text = whose + (several() ? " pause " : " pauses ") +
-                         format_counted(pauses.count, "time", "times") +
-                         " for a millisecond or more, " + format_ns(pauses.sum_ns) +
-                         " in all, up to " + format_ns(pauses.longest_ns) + " at once";
+                         format_counted(pauses.count, "time", "times") + " for 0.3 ms or more, " +
+                         format_ns(pauses.sum_ns) + " in all, up to " +
+                         format_ns(pauses.longest_ns) + " at once";
       text += "; the other " + std::string(two() ? "one " : "ranks' ") +
               format_counted(blame_.other_pauses.count, "time", "times") + ", " +
               format_ns(blame_.other_pauses.sum_ns);

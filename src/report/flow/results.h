@@ -193,7 +193,7 @@
   R(host_gain_ns, "of it hosts", kNanoseconds, "of the late set: with host work alone at the peers' median") \
   R(device_gain_ns, "of it devices", kNanoseconds, "the same with device work alone") \
   R(pauses, "pauses of hosts", kCount, \
-    "pieces of host work of the late set that took a millisecond or more beyond their peers' median") \
+    "pieces of host work of the late set that took 0.3 ms or more beyond their peers' median") \
   R(pauses_ns, "in pauses", kNanoseconds, "what these took beyond the median") \
   R(other_pauses, "pauses elsewhere", kCount, "the same of all other ranks; of all where none is late") \
   R(other_pauses_ns, "in these", kNanoseconds, "") \

@@ -403,7 +403,7 @@ std::string edit_words(const Edit& edit, const Program& program) {
     case EditKind::kWarm:
       return "one-off costs left out";
     case EditKind::kPauses:
-      return "the host never pausing for a millisecond or more";
+      return "the host never pausing for 0.3 ms or more";
     case EditKind::kHost:
       return edit.request.factor == 0
                  ? "the host's own work at no cost"

@@ -136,7 +136,7 @@ class Levers {
                            "replay with one launch in each iteration");
     if (pauses) {
       add(FirstLever::kLessHostWork, EditKind::kPauses, "cheaper_host", cheaper_host(),
-          "replay in which the host never pauses for a millisecond or more");
+          "replay in which the host never pauses for 0.3 ms or more");
     } else if (!graph) {
       add(FirstLever::kGraphOrCompile, EditKind::kHost, "cheaper_host", cheaper_host(),
           "replay in which the host's own work costs nothing");
@@ -160,6 +160,7 @@ class Levers {
     add(FirstLever::kOverlapCommunication, EditKind::kComm, "communication",
         "hide or shrink communication (its time includes waiting for other ranks)",
         "replay in which collectives take no time");
+    add_devices_at_once();
     rank();
     std::vector<Lever> levers;
     for (Ranked& ranked : levers_) levers.push_back(std::move(ranked.lever));
@@ -251,6 +252,25 @@ class Levers {
       return true;
     }
     return false;
+  }
+
+  // What devices that take turns would save if each had an equal part of the work at once.
+  void add_devices_at_once() {
+    const FlowReport& report = answer_.report;
+    if (!answer_.verdict.turns) return;
+    const int64_t window_ns = report.window.end_ns - report.window.start_ns;
+    const int64_t each_ns = (report.total.window_ns - report.total.idle_ns) /
+                            static_cast<int64_t>(report.devices.size());
+    const int64_t gain_ns = report.overlap.any_ns - each_ns;
+    levers_.push_back({{.key = "devices_at_once",
+                        .what = "let the devices work at the same time",
+                        .edit = "",
+                        .gain_ns = gain_ns,
+                        .share_of_window = share(gain_ns, window_ns),
+                        .predicted = false,
+                        .basis = "all device work in equal parts on all devices at once",
+                        .at_most_ns = gain_ns},
+                       leading() == FirstLever::kDevicesAtOnce});
   }
 
   FirstLever leading() const {

@@ -109,6 +109,7 @@ class JobAnswer {
   JobAnswer(const JobLevels& job, const JobFlow& flow, const std::vector<RankOfAnswer>& ranks)
       : job_(job), flow_(flow), ranks_(ranks), total_(sum_of(ranks)) {
     if (flow.job.aligned()) move_clocks();
+    stages_ = mostly_between_two();
   }
 
   ShortAnswer make() {
@@ -122,6 +123,11 @@ class JobAnswer {
     answer.causes = answer_causes(total_, flow_.totals.comm);
     add_ranks(answer);
     add_trust(answer);
+    if (stages_ && flow_.bound == BoundBy::kCollectiveWait && !flow_.blame.late) {
+      answer.notes = {{"likely",
+                       {"Stages of a pipeline wait for each other: more micro-batches, "
+                        "interleaved or equal stages."}}};
+    }
     answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
     return answer;
   }
@@ -137,19 +143,44 @@ class JobAnswer {
     }
   }
 
+  // Most of the time that only communication runs is spent in sends and receives.
+  bool mostly_between_two() const {
+    int64_t all_ns = 0;
+    int64_t between_ns = 0;
+    for (const RankGraph& rank : flow_.job.ranks()) {
+      std::vector<std::vector<Interval>> transfers(rank.exposed.size());
+      for (size_t p = 0; p < rank.parts.parts.size(); ++p) {
+        const CollectivePart& part = rank.parts.parts[p];
+        const std::string& kind = rank.parts.groups[part.group].kind;
+        if (kind != "send_recv" && kind != "send" && kind != "recv") continue;
+        transfers[rank.part_points[p].device].push_back({part.start_ns, part.end_ns});
+      }
+      for (size_t d = 0; d < rank.exposed.size(); ++d) {
+        all_ns += length_ns(rank.exposed[d]);
+        between_ns += length_ns(intersect(rank.exposed[d], merge_intervals(transfers[d])));
+      }
+    }
+    return between_ns * 2 > all_ns;
+  }
+
   bool is_late(size_t place) const {
     const auto& late = flow_.blame.late;
     return late && std::find(late->ranks.begin(), late->ranks.end(), place) != late->ranks.end();
   }
 
+  std::string bound_words() const {
+    return stages_ && flow_.bound == BoundBy::kCollectiveWait ? "Bound by sends and receives"
+                                                              : kind_words(flow_.bound);
+  }
+
   std::string where_it_went() const {
     const CommSplit& comm = flow_.totals.comm;
     const auto part = [this](int64_t ns) { return format_share(share(ns, total_.window_ns)); };
-    const std::string lead =
-        flow_.blame.late ? "The" : fmt::format("{}: the", kind_words(flow_.bound));
+    const std::string lead = flow_.blame.late ? "The" : fmt::format("{}: the", bound_words());
     const std::string communication =
         comm.wait_ns + comm.transfer_ns == 0
-            ? fmt::format("stand in communication for {}", part(comm.unsplit_ns))
+            ? fmt::format("stand in {} for {}", stages_ ? "sends and receives" : "communication",
+                          part(comm.unsplit_ns))
             : fmt::format("wait for a late rank for {}, transfer for {}", part(comm.wait_ns),
                           part(comm.transfer_ns));
     const bool unsplit =
@@ -170,7 +201,9 @@ class JobAnswer {
     if (total.window_ns == 0) return "no GPU work";
     const CommSplit& comm = flow_.rank_comm[place];
     const bool split = comm.wait_ns + comm.transfer_ns > 0;
-    return (split ? "waits " : "collectives ") +
+    return (split     ? "waits "
+            : stages_ ? "sends, receives "
+                      : "collectives ") +
            format_share(share(split ? comm.wait_ns : comm.unsplit_ns, total.window_ns));
   }
 
@@ -229,7 +262,8 @@ class JobAnswer {
       answer.trust = TrustGrade::kLow;
       answer.reason =
           matched == 0
-              ? "no collective is matched over the ranks: who waits for whom is not known"
+              ? fmt::format("no {} is matched over the ranks: who waits for whom is not known",
+                            stages_ ? "send or receive" : "collective")
               : "the ranks' clocks could not be brought together: who waits for whom is not known";
       return;
     }
@@ -248,6 +282,7 @@ class JobAnswer {
   std::vector<RankOfAnswer> ranks_;
   FlowTotals total_;
   int64_t moved_ns_ = 0;
+  bool stages_ = false;
 };
 
 }  // namespace

@@ -254,7 +254,7 @@ class AnswerText {
     }
     std::vector<std::pair<std::string, std::string>> legend;
     constexpr std::array<std::string_view, 3> kWords = {"computes or copies", "idle",
-                                                        "in a collective"};
+                                                        "communicates"};
     for (size_t state = 0; state < 3; ++state) {
       const std::string mark = state_glyph(state);
       const std::string words = " " + std::string(kWords[state]);

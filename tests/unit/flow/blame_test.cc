@@ -76,6 +76,23 @@ TEST(Blame, ALaterStageThatCameLastIsNotToBlame) {
   EXPECT_EQ(blame.peers, (std::vector<uint32_t>{1, 1, 1, 1}));
 }
 
+// A rank with a kernel that its three peers do not have.
+TEST(Blame, WorkThatOnlyOneRankHasIsItsOwn) {
+  JobMaker maker;
+  for (uint32_t r = 0; r < 4; ++r) {
+    const int64_t done = r == 3 ? 150 : 100;
+    maker.add({r, 0, 0, 100, "mm"});
+    if (r == 3) maker.add({r, 0, 100, 150, "mm"});
+    maker.add({r, 0, done, 170, "", "c0"});
+    for (int64_t k = 0; k < 5; ++k) maker.add({r, 0, 170 + 10 * k, 180 + 10 * k, "opt"});
+  }
+  const JobBlame blame = find_blame(maker.build());
+  ASSERT_TRUE(blame.late);
+  EXPECT_EQ(blame.late->ranks, Ranks{3});
+  EXPECT_EQ(blame.late->gain_ns, 50);
+  EXPECT_EQ(blame.excess_ns, (std::vector<int64_t>{0, 0, 0, 50}));
+}
+
 TEST(Blame, EqualRanksBlameNobody) {
   const JobBlame blame = find_blame(four_ranks({100, 100, 101, 100}));
   EXPECT_FALSE(blame.late);  // 1 of 171 is less than one percent

@@ -109,6 +109,35 @@ TEST(FlowCauses, WaitingForTheOutside) {
       (Causes{{"call", 8000}, {"latency", 4000}, {"nothing_asked", 70000}, {"python", 14000}}));
 }
 
+// The second device has nothing to do while the host waits for the first.
+TEST(FlowCauses, TheHostWaitsForAnotherDevice) {
+  TraceMaker maker;
+  maker.call(1, "cudaLaunchKernel", 0, 4000, 1).kernel(0, 7, "k1", 6000, 44000, 1);
+  maker.call(1, "cudaDeviceSynchronize", 8000, 44000, 0);
+  maker.call(1, "cudaLaunchKernel", 52000, 4000, 2).kernel(1, 17, "k2", 58000, 2000, 2);
+  const Idle idle = idle_of(maker.build());
+  // Device 0: 6000 before k1, 10000 after it that nobody asks for. Device 1: 4000 in the first
+  // call, 4000 of silence, waiting from 8000 to 50000, 2000 until the call returns, 4000 + 2000 of
+  // launch.
+  EXPECT_EQ(idle.causes, (Causes{{"call", 12000},
+                                 {"host_gap", 4000},
+                                 {"latency", 4000},
+                                 {"nothing_asked", 10000},
+                                 {"sync", 2000},
+                                 {"wait_other", 42000}}));
+}
+
+TEST(FlowCauses, HowManyDevicesWorkAtOnce) {
+  DeviceFlow one;
+  one.compute = {{0, 30}, {50, 60}};
+  one.copy = {{30, 40}};
+  DeviceFlow other;
+  other.compute = {{20, 35}, {60, 80}};
+  const DeviceOverlap overlap = overlap_in({one, other}, {10, 70});
+  EXPECT_EQ(overlap.any_ns, 50);  // [10, 40) and [50, 70)
+  EXPECT_EQ(overlap.several_ns, 15);
+}
+
 // A lock below a queue waits for the outside; a bare lock may be anybody's.
 TEST(FlowCauses, LocksBelowQueues) {
   EXPECT_TRUE(classify_host_name("queue.py(154): get").queue);
