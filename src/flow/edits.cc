@@ -6,6 +6,8 @@
 #include <cstdio>
 
 #include "base/decimal.h"
+#include "flow/causes.h"
+#include "flow/names.h"
 #include "flow/pieces.h"
 #include "flow/replay.h"
 #include "kernels/kernel.h"
@@ -609,14 +611,20 @@ class LagEditor {
  public:
   LagEditor(const FlowRun& run, const FlowGraph& graph, std::span<const Edit* const> edits,
             int64_t from_ns)
-      : run_(run), graph_(graph), edits_(edits), from_ns_(from_ns), cursor_(run.threads.size()) {
+      : run_(run),
+        graph_(graph),
+        edits_(edits),
+        from_ns_(from_ns),
+        cursor_(run.threads.size()),
+        names_(*run.trace) {
     cause_.fill(1);
     work_.fill(1);
     for (const Edit* edit : edits) {
       for (size_t c = 0; c < kFlowCauses; ++c) cause_[c] = std::min(cause_[c], edit->cause[c]);
       for (size_t k = 0; k < work_.size(); ++k) work_[k] = std::min(work_[k], edit->work[k]);
       if (!edit->keeps_silence) silence_ = std::min(silence_, edit->cause[kSilent]);
-      walks_ |= !edit->ops.empty() || !edit->frame_names.empty() || edit->no_pauses;
+      walks_ |= !edit->ops.empty() || !edit->frame_names.empty() || edit->no_pauses ||
+                (edit->keeps_silence && run.has_frames);
       no_pauses_ |= edit->no_pauses;
     }
   }
@@ -681,7 +689,11 @@ class LagEditor {
     const FlowCall& call = run_.calls[c];
     double left = left_of(call.kind);
     for (const Edit* edit : edits_) {
-      if (has(edit->free_calls, c) || has(edit->unwaited, c)) return 0;
+      if (has(edit->unwaited, c)) return 0;
+      // What makes room in the launch queue, or is no launch at all, is not gone with the launches.
+      if (has(edit->free_calls, c)) {
+        return call.slot_work == kNoFlowRow ? left_of_free(lag_ns) : 0;
+      }
       if (has(edit->calls, c)) left = std::min(left, edit->marked);
       const OpId op = run_.links->call_op[call.row.index()];
       if (op && has(edit->ops, op.value) && call.kind != FlowCause::kSync) {
@@ -690,7 +702,9 @@ class LagEditor {
     }
     if (no_pauses_ && is_host_work(call.kind) && lag_ns >= kPauseNs) return 0;
     const int64_t edited_ns = scaled_ns(lag_ns, left);
-    return any(&Edit::short_calls, c) ? std::min(edited_ns, kGraphLaunchNs) : edited_ns;
+    const bool is_short = any(&Edit::short_calls, c);
+    if (is_short && call.slot_work == kNoFlowRow && left_of_free(edited_ns) > 0) return edited_ns;
+    return is_short ? std::min(edited_ns, kGraphLaunchNs) : edited_ns;
   }
 
   int64_t edited_work(uint32_t w, int64_t lag_ns) const {
@@ -742,9 +756,13 @@ class LagEditor {
     return saved_ns;
   }
 
-  double left_of_piece(const HostPiece* piece, FlowCause cause, int64_t ns) const {
+  double left_of_piece(const HostPiece* piece, FlowCause cause, int64_t ns) {
     if (no_pauses_ && is_host_work(cause) && ns >= kPauseNs) return 0;
     double left = left_of(cause, ns);
+    if (piece != nullptr && ns >= kPauseNs && piece->source == RowSource::kFrame &&
+        waits(piece->row)) {
+      left = std::max(left, silence_);
+    }
     if (piece == nullptr || cause == FlowCause::kSync || cause == FlowCause::kNothingAsked)
       return left;
     for (const Edit* edit : edits_) {
@@ -756,11 +774,18 @@ class LagEditor {
     return left;
   }
 
+  // Whether a frame waits for another thread or for the outside, which no faster core shortens.
+  bool waits(uint32_t frame) {
+    const HostName name = names_.of(run_.trace->frames.name[frame]);
+    return name.lock || name.outside;
+  }
+
   const FlowRun& run_;
   const FlowGraph& graph_;
   std::span<const Edit* const> edits_;
   const int64_t from_ns_;
   PieceCursor cursor_;
+  HostNames names_;
   std::array<double, kFlowCauses> cause_{};
   std::array<double, 4> work_{};
   double silence_ = 1;

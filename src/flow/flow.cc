@@ -170,6 +170,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   }
   report.window =
       options.window ? *options.window : hull(report.device_windows, report.run.start_ns);
+  report.told_window = options.window.has_value();
   report.devices = device_flows(run);
   if (report.devices.size() != 1) report.joint = joint_flow(run);
   ContributorSums sums(*run.trace);

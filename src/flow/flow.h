@@ -102,7 +102,8 @@ struct FlowReport {
   // outermost operator around it), or its first work if that is earlier, to the end of its last
   // work. What was done before anything was asked of a device, and after, is no idle time of it.
   std::vector<Interval> device_windows;
-  Interval window;  // from the first begin of these to the last end
+  Interval window;           // from the first begin of these to the last end
+  bool told_window = false;  // it was given, and not found
   std::vector<DeviceFlow> devices;
   DeviceFlow joint;                       // of several devices: all_devices()
   std::vector<FlowTotals> device_totals;  // per device, of its window

@@ -21,9 +21,9 @@ constexpr std::array<std::string_view, 19> kInput = {
     "batch-generator", "iteratorgetnext", "tf_data",
     "webdataset",      "nvidia/dali",     "ffcv/",
     "grain/_src"};
-// Names with "dataloader" in them that make one and load nothing.
-constexpr std::array<std::string_view, 3> kNoInput = {"get_dataloader", "build_dataloader",
-                                                      "create_dataloader"};
+// Names with "dataloader" in them that make one and load nothing, and servers that choose requests.
+constexpr std::array<std::string_view, 4> kNoInput = {"get_dataloader", "build_dataloader",
+                                                      "create_dataloader", "schedule"};
 
 constexpr std::array<std::string_view, 22> kCompilers = {"triton/compiler",
                                                          "triton/backends",

@@ -176,7 +176,7 @@ const std::vector<PlainWord>& plain_words() {
       {"python", "Python", "The host runs Python between operators.",
        "an eager loop, hooks, recording stacks",
        "Compile the step, or move the work out of the loop."},
-      {"host_gap", "not recorded",
+      {"host_gap", "no detail",
        "The host had not handed work over, and the recording does not show "
        "what it did.",
        "stacks and operators that were not recorded, other threads, the operating system",

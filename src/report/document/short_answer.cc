@@ -13,7 +13,7 @@ const char* answer_word(const std::string& key) {
       {"wait_other", "other work"}, {"unseen", "unseen device work"},
       {"latency", "launch latency"},  {"alloc", "allocation"},
       {"cold", "cold start"},         {"call", "runtime call"},
-      {"python", "Python"},           {"host_gap", "not recorded"},
+      {"python", "Python"},           {"host_gap", "no detail"},
       {"no_evidence", "no evidence"}, {"nothing_asked", "nothing asked"}};
   for (const auto& [cause, word] : kWords) {
     if (cause == key) return word;

@@ -13,6 +13,7 @@
 #include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
+#include "report/flow/pauses.h"
 #include "trace/copy_way.h"
 
 namespace assay {
@@ -36,55 +37,6 @@ std::string sentence_of(std::string base, std::initializer_list<std::string> tai
   return base + ".";
 }
 
-// Before the name of what the profiler itself does.
-constexpr std::string_view kProfilers = "the profiler's ";
-
-// The shortest row of a table around `most` of `span` that is shorter than least_ns and that
-// `counts`; least_ns becomes its duration.
-template <typename Table, typename Counts>
-StringId shortest_around(const Table& table, Interval span, double most, int64_t& least_ns,
-                         Counts counts) {
-  StringId name;
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (table.dur_ns[i] >= least_ns || !counts(i)) continue;
-    const int64_t inside_ns = std::min(span.end_ns, table.start_ns[i] + table.dur_ns[i]) -
-                              std::max(span.start_ns, table.start_ns[i]);
-    const auto all = static_cast<double>(span.end_ns - span.start_ns);
-    if (static_cast<double>(inside_ns) < most * all) continue;
-    least_ns = table.dur_ns[i];
-    name = table.name[i];
-  }
-  return name;
-}
-
-// What the profiler itself does for most of a slice.
-std::string profiler_in(const Trace& trace, Interval span) {
-  int64_t least_ns = INT64_MAX;
-  const StringId name =
-      shortest_around(trace.overheads, span, 0.5, least_ns, [](size_t) { return true; });
-  return name ? std::string(kProfilers) + std::string(trace.text(name)) : "";
-}
-
-// What is around the longest slice of what no row of its thread names: the shortest label, none of
-// those that are around most of the run; else what the operating system's calls of threads that
-// call the runtime are.
-std::string label_around(const Trace& trace, const Contributor& contributor, Interval window) {
-  constexpr double kNearlyAll = 0.9;
-  int64_t least_ns = (window.end_ns - window.start_ns) / 2;
-  const auto& labels = trace.annotations;
-  StringId name = shortest_around(labels, contributor.longest, kNearlyAll, least_ns, [&](size_t i) {
-    return !trace.text(labels.name[i]).starts_with("ProfilerStep");
-  });
-  if (name) return std::string(trace.text(name));
-  std::vector<bool> calls(trace.threads.size(), false);
-  for (const ThreadId thread : trace.api_calls.thread) calls[thread.index()] = true;
-  const auto& others = trace.other_events;
-  name = shortest_around(others, contributor.longest, kNearlyAll, least_ns, [&](size_t i) {
-    return others.thread[i] && calls[others.thread[i].index()];
-  });
-  return name ? std::string(trace.text(name)) : "";
-}
-
 // What the recording should be made with, where it says too little: by the tool that made this one.
 AnswerNote record_steady(const FlowAnswer& answer) {
   const Program& program = answer.verdict.program;
@@ -106,6 +58,59 @@ AnswerNote record_steady(const FlowAnswer& answer) {
   return {"record", {"some whole iterations behind the warm-up, with the host's calls"}};
 }
 
+// Whether most of the one-off costs come when much of the device work is done: a new shape, a
+// first use, another compilation, and no start of the run.
+bool cold_in_the_middle(const FlowAnswer& answer) {
+  constexpr uint64_t kLeastWorks = 50;
+  const auto& leading = answer.verdict.leading;
+  if (answer.verdict.bound != BoundBy::kColdStart || leading.empty()) return false;
+  const Interval longest = leading.front().longest;
+  const auto& starts_ns = answer.trace.activities.start_ns;
+  const auto before = static_cast<uint64_t>(
+      std::count_if(starts_ns.begin(), starts_ns.end(), [&](int64_t start_ns) {
+        return start_ns >= answer.report.window.start_ns && start_ns < longest.start_ns;
+      }));
+  return before >= std::max(kLeastWorks, answer.report.evidence.works / 10);
+}
+
+// A stretch in which only the host has rows, and what most of it goes to.
+struct HostAlone {
+  int64_t ns = 0;
+  std::string name;
+};
+
+// What the host does in `outside`, before or behind the time that is judged.
+HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
+  constexpr int64_t kLeastNs = 50'000'000;
+  Interval rows{outside.end_ns, outside.start_ns};
+  int64_t longest_ns = 0;
+  HostAlone alone;
+  const auto look = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      const int64_t end_ns = table.start_ns[i] + table.dur_ns[i];
+      if (table.start_ns[i] < outside.start_ns || end_ns > outside.end_ns) continue;
+      rows.start_ns = std::min(rows.start_ns, table.start_ns[i]);
+      rows.end_ns = std::max(rows.end_ns, end_ns);
+      if (table.dur_ns[i] <= longest_ns) continue;
+      longest_ns = table.dur_ns[i];
+      alone.name = trace.text(table.name[i]);
+    }
+  };
+  look(trace.ops);
+  look(trace.frames);
+  look(trace.api_calls);
+  const int64_t ns = rows.end_ns - rows.start_ns;
+  if (ns < kLeastNs || ns * 2 < window.end_ns - window.start_ns) return {};
+  alone.ns = ns;
+  if (longest_ns * 2 < ns) alone.name.clear();
+  return alone;
+}
+
+// Whether one name, or silence, holds nearly all of the pauses.
+bool pauses_in_one(const LeadingPauses& pauses) {
+  return !pauses.stalls && pauses.who && pauses.who->pause_ns * 10 >= pauses.ns * 8;
+}
+
 class Verdict {
  public:
   explicit Verdict(const FlowAnswer& answer)
@@ -118,7 +123,7 @@ class Verdict {
   std::vector<std::string> sentences() const {
     std::vector<std::string> said = {first()};
     const size_t used = display_width(said.front());
-    for (std::string more : {after_start(), blocking_sentence(answer_), mixed()}) {
+    for (std::string more : {after_start(), blocking_sentence(answer_), outside(), mixed()}) {
       if (!more.empty() && used + 1 + display_width(more) <= kLongestVerdict) {
         said.push_back(std::move(more));
         break;
@@ -144,7 +149,8 @@ class Verdict {
         return alloc();
       case BoundBy::kColdStart:
         return sentence_of(
-            "Cold start: one-off costs take " + share_text(verdict_.cold_ns) + " of " + window(),
+            std::string(cold_in_the_middle(answer_) ? "Held up in the middle" : "Cold start") +
+                ": one-off costs take " + share_text(verdict_.cold_ns) + " of " + window(),
             {first_name_and_time(), captured()});
       case BoundBy::kUnseenWork:
         return unseen();
@@ -269,6 +275,9 @@ class Verdict {
     const std::string name = verdict_.leading.empty()
                                  ? ""
                                  : fitted(contributor_name(trace_, verdict_.leading.front()), 52);
+    if (name.starts_with("<built-in function sleep")) {
+      return sentence_of("Not loaded: " + times + " the program sleeps, in " + name, {});
+    }
     if (report_.evidence.loops) {
       return sentence_of("Not loaded: " + times + " the host waits for something outside",
                          {behind(", in ", name)});
@@ -360,7 +369,7 @@ class Verdict {
   // One thing holds the host up, or pauses in many.
   std::string host_pauses() const {
     const LeadingPauses& pauses = verdict_.pauses;
-    const int64_t told_ns = pauses.stalls || !pauses.who ? pauses.ns : pauses.who->pause_ns;
+    const int64_t told_ns = pauses_in_one(pauses) ? pauses.who->pause_ns : pauses.ns;
     const std::string base = "Host-bound: " + for_share(told_ns) + " the GPU waits";
     const auto each = [](uint64_t count, int64_t ns) {
       return format_count(static_cast<int64_t>(count)) + " \u00D7 " +
@@ -370,27 +379,36 @@ class Verdict {
       const std::string name = pauses.who ? fitted(pause_name(answer_)) : "";
       return sentence_of(
           base + " in pauses of the host, " + each(pauses.count, pauses.ns),
-          {name.empty() ? ", in one call or operator or another" : ", most of them in " + name});
+          {name.empty() ? ", in one call or operator or another" : ", most of them in " + name,
+           behind(" while another thread is in ", fitted(pause_holder(answer_)))});
     }
-    const std::string times = each(pauses.who->pauses, pauses.who->pause_ns);
+    const bool one = pauses_in_one(pauses);
+    const std::string times =
+        one ? each(pauses.who->pauses, pauses.who->pause_ns) : each(pauses.count, pauses.ns);
     const std::string name = pause_name(answer_);
     if (name.empty()) {
       return sentence_of("Host-bound: " + for_share(told_ns) + " the GPU has nothing to do, " +
-                             times + ", and what the host did then is not recorded",
+                             times + ", and what the host did " + (one ? "then" : "in most") +
+                             " is not recorded",
                          {});
     }
+    const std::string others = one ? "" : " and others";
     if (!pauses.who->name) {  // a label around the silence
-      return sentence_of(base + ", " + times + ", while the host is in " + fitted(name, 60), {});
+      return sentence_of(
+          base + ", " + times + ", while the host is in " + fitted(name, 60) + others, {});
     }
-    const bool alone = pauses.who->pause_ns * 2 >= pauses.ns;
-    if (!alone) {
-      return sentence_of("Host-bound: " + for_share(pauses.ns) + " the GPU waits, " +
-                             each(pauses.count, pauses.ns) + ", while " + fitted(name, 46) +
-                             " and others run on the host",
-                         {});
+    if (waits_in_pauses(answer_)) {
+      const std::string holder = fitted(pause_holder(answer_));
+      const std::string waits = base + ", " + times + ", while the host waits ";
+      return holder.empty() ? sentence_of(waits + "in " + fitted(name, 60) + others, {})
+                            : sentence_of(waits + "for " + holder, {" in " + fitted(name)});
+    }
+    if (!one) {
+      return sentence_of(
+          base + ", " + times + ", while " + fitted(name, 46) + " and others run on the host", {});
     }
     return sentence_of(base + ", " + times + ", while " + fitted(name, 60) + " runs on the host",
-                       {});
+                       {behind(", and another thread is in ", fitted(pause_holder(answer_)))});
   }
 
   std::string input() const {
@@ -478,6 +496,20 @@ class Verdict {
                : "";
   }
 
+  // What the host does before the first work was asked for, and behind the last.
+  std::string outside() const {
+    if (report_.told_window || report_.evidence.works == 0) return "";
+    const auto said = [this](Interval outside, std::string_view where) {
+      const HostAlone alone = host_alone(trace_, outside, report_.window);
+      return alone.ns == 0 ? std::string()
+                           : sentence_of(std::string(where) + " the host alone works for " +
+                                             format_ns(alone.ns),
+                                         {behind(", most of it in ", fitted(alone.name, 30))});
+    };
+    std::string text = said({INT64_MIN, report_.window.start_ns}, "Before it");
+    return text.empty() ? said({report_.window.end_ns, INT64_MAX}, "Behind it") : text;
+  }
+
   std::string mixed() const {
     return verdict_.mixed ? "No single cause has half of the lost time." : "";
   }
@@ -544,7 +576,7 @@ class Recipes {
     if (lever.key == "allocation") return alloc_code();
     if (lever.key == "copies") return copy_code();
     if (lever.key == "communication") {
-      return "its time includes waiting for ranks that come late: give the folder of all ranks";
+      return "its time includes waiting for late ranks: give the folder of all ranks";
     }
     if (lever.key == "devices_at_once") {
       return pytorch() ? "DistributedDataParallel, tensor parallel, or micro-batches in a pipeline"
@@ -576,13 +608,17 @@ class Recipes {
       case HostAdvice::kBetweenGraphs:
         return "Less host work between the graphs";
       case HostAdvice::kShortenOne:
-        return pause_name(answer_).starts_with(kProfilers)
-                   ? "Record with less profiling"
-                   : "Shorten " + fitted(pause_name(answer_), 34);
+        return pause_name(answer_).starts_with(kProfilers) ? "Record with less profiling"
+               : waits_in_pauses(answer_) ? "Do not wait for it: " + fitted(waited_for(), 26)
+               : pauses_in_one(answer_.verdict.pauses)
+                   ? "Shorten " + fitted(pause_name(answer_), 34)
+                   : "Shorten " + fitted(pause_name(answer_), 26) + ", others";
       case HostAdvice::kRecordHost:
         return "Find out what the host does there";
       case HostAdvice::kSteadyHost:
-        return "Keep the host from standing still";
+        return pause_holder(answer_).empty()
+                   ? "Keep the host from standing still"
+                   : "No " + fitted(pause_holder(answer_), 28) + " in the loop";
       case HostAdvice::kFewerLaunches:
         return "Fewer, larger launches";
       case HostAdvice::kGraphs:
@@ -607,7 +643,9 @@ class Recipes {
       case HostAdvice::kRecordHost:
         return record_host();
       case HostAdvice::kSteadyHost:
-        return "others on its cores, locks, page faults, garbage collection (gc.freeze())";
+        return pause_holder(answer_).empty()
+                   ? "others on its cores, locks, page faults, garbage collection (gc.freeze())"
+                   : "the driver lets one thread call at a time; do it once, before the loop";
       case HostAdvice::kFewerLaunches:
         return pytorch() ? "model = torch.compile(model)" : "larger pieces of work";
       case HostAdvice::kGraphs:
@@ -627,6 +665,12 @@ class Recipes {
     return "larger pieces of work, or a faster CPU core";
   }
 
+  // What the host waits for in its pauses, or else where it waits.
+  std::string waited_for() const {
+    const std::string holder = pause_holder(answer_);
+    return holder.empty() ? pause_name(answer_) : holder;
+  }
+
   // A long operator of PyTorch computes on the CPU, as a rule.
   bool on_cpu() const {
     const LeadingPauses& pauses = answer_.verdict.pauses;
@@ -637,6 +681,14 @@ class Recipes {
   std::string longest_pause() const {
     const Interval at = answer_.verdict.pauses.who->longest;
     if (on_cpu()) return "is its input on the GPU? It seems to compute on the CPU";
+    if (waits_in_pauses(answer_)) {
+      return "work for the GPU ahead of the wait; longest wait " +
+             format_ns(at.end_ns - at.start_ns);
+    }
+    if (pause_name(answer_).starts_with(kProfilers)) {
+      return "longest " + format_ns(at.end_ns - at.start_ns) +
+             "; without it the run has no such pause";
+    }
     if (answer_.verdict.pauses.rare) {
       return "rare: a first use, a new shape or autotuning; warm up, fix the shapes";
     }
@@ -660,10 +712,26 @@ class Recipes {
                                                         : "launches that return at once";
   }
 
+  const Contributor* largest_input() const {
+    for (const Contributor& contributor : answer_.report.contributors) {
+      if (contributor.cause == FlowCause::kInput) return &contributor;
+    }
+    return nullptr;
+  }
+  // Nearly all of the waiting for data is one wait.
+  bool waits_once(const Contributor& input) const {
+    return input.longest_ns * 10 >= answer_.report.total[FlowCause::kInput] * 9 &&
+           input.longest_ns * 10 >= answer_.report.window.end_ns - answer_.report.window.start_ns;
+  }
+
   std::string input_code() const {
-    const auto& leading = answer_.verdict.leading;
-    const std::string loader =
-        leading.empty() ? "" : loader_around(answer_.trace, leading.front().longest);
+    const Contributor* input = largest_input();
+    const std::string loader = input == nullptr ? "" : loader_around(answer_.trace, input->longest);
+    if (input != nullptr && waits_once(*input)) {
+      const std::string once = "one wait of " + format_ns(input->longest_ns) + ": ";
+      return pytorch() ? once + "start the workers once, persistent_workers=True"
+                       : once + "begin to load earlier";
+    }
     const bool workers = loader.find("dataloader.py") != std::string::npos;
     if (pytorch() && loader.find("SingleProcessDataLoader") != std::string::npos) {
       return "DataLoader(..., num_workers=4, persistent_workers=True, pin_memory=True)";
@@ -799,6 +867,11 @@ class Notes {
 
  private:
   std::vector<AnswerNote> not_loaded() const {
+    const auto& leading = answer_.verdict.leading;
+    const bool sleeps =
+        !leading.empty() && leading.front().name &&
+        answer_.trace.text(leading.front().name).starts_with("<built-in function sleep");
+    if (sleeps) return {{"do", {"Wait for the event itself, not for a time."}}};
     if (answer_.report.evidence.loops) {
       return {{"likely",
                {"A peer, a loader in another process or a service that is behind: look there."}}};
@@ -851,12 +924,16 @@ class Notes {
     AnswerNote seen{"seen", {}};
     for (const Contributor& contributor : answer_.verdict.leading) {
       const std::string name = fitted(contributor_name(answer_.trace, contributor), 52);
-      if (seen.lines.size() == 3) break;
+      if (seen.lines.size() == 3 || contributor.ns * 100 < answer_.verdict.cold_ns) break;
       seen.lines.push_back(format_ns(contributor.ns) + " " +
                            (name.empty() ? "host time that is not recorded" : name));
     }
     if (!seen.lines.empty()) notes.push_back(std::move(seen));
-    notes.push_back(record_steady(answer_));
+    notes.push_back(cold_in_the_middle(answer_)
+                        ? AnswerNote{"do",
+                                     {"Compile and tune before the loop, or fix the shapes: each "
+                                      "new one costs this again."}}
+                        : record_steady(answer_));
     return notes;
   }
 
@@ -1022,15 +1099,6 @@ std::string blocking_sentence(const FlowAnswer& answer) {
   return told && answer.report.evidence.blocking_launches
              ? "Launches block until their kernels end."
              : "";
-}
-
-std::string pause_name(const FlowAnswer& answer) {
-  const std::optional<Contributor>& who = answer.verdict.pauses.who;
-  if (!who) return "";
-  const std::string profiler = profiler_in(answer.trace, who->longest);
-  if (!profiler.empty()) return profiler;
-  std::string name = contributor_name(answer.trace, *who);
-  return name.empty() ? label_around(answer.trace, *who, answer.report.window) : name;
 }
 
 HostAdvice host_advice(const FlowAnswer& answer) {

@@ -36,8 +36,6 @@ enum class HostAdvice {
   kSteadyHost,     // pauses in one thing or another
 };
 HostAdvice host_advice(const FlowAnswer& answer);
-// What the host does in its pauses: a name, or the label around them; empty where nothing tells.
-std::string pause_name(const FlowAnswer& answer);
 
 // Names of what stands behind a cause, as a sentence says them; empty where nothing names it.
 std::string contributor_name(const Trace& trace, const Contributor& contributor);

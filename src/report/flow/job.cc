@@ -106,6 +106,27 @@ class JobText {
     return text;
   }
 
+  // Whether the rank took part in all that other ranks met in, so far as it met them at all.
+  bool took_all_parts(uint32_t r) const {
+    std::map<CollectiveGroup, size_t> own;
+    const RankParts& parts = flow_.job.ranks()[r].parts;
+    for (const CollectivePart& part : parts.parts) ++own[parts.groups[part.group]];
+    bool shared = false;
+    for (uint32_t other = 0; other < flow_.job.ranks().size(); ++other) {
+      if (other == r) continue;
+      std::map<CollectiveGroup, size_t> theirs;
+      const RankParts& of = flow_.job.ranks()[other].parts;
+      for (const CollectivePart& part : of.parts) ++theirs[of.groups[part.group]];
+      for (const auto& [group, count] : own) {
+        const auto found = theirs.find(group);
+        if (found == theirs.end()) continue;
+        shared = true;
+        if (found->second > count) return false;
+      }
+    }
+    return shared;
+  }
+
   // Ranks whose rows cover far less time than the others'.
   std::string cut_short() const {
     constexpr double kShort = 0.9;
@@ -119,6 +140,7 @@ class JobText {
     int64_t first_ns = last_ns;
     for (uint32_t r = 0; r < spans_ns.size(); ++r) {
       if (static_cast<double>(spans_ns[r]) >= kShort * static_cast<double>(last_ns)) continue;
+      if (took_all_parts(r)) continue;
       ranks.push_back(r);
       first_ns = std::min(first_ns, spans_ns[r]);
     }

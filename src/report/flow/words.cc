@@ -14,6 +14,7 @@
 #include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/answer.h"
+#include "report/flow/pauses.h"
 #include "report/flow/section.h"
 
 namespace assay {

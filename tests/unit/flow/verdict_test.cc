@@ -106,12 +106,12 @@ TEST(FlowVerdict, PausesOfOneName) {
   EXPECT_FALSE(verdict.pauses.stalls);
 }
 
-TEST(FlowVerdict, PausesTakeAMillisecondAndHalfOfTheHost) {
-  EXPECT_EQ(judge(host_of({{"acme::step", 1'001'000}})).pauses.count, 0u);  // 999 us idle
-  EXPECT_GT(judge(host_of({{"acme::step", 1'002'000}})).pauses.count, 90u);
-  // One pause of 1 ms in ten pieces of 200 us is less than half of the host's time.
-  std::vector<std::pair<std::string, int64_t>> ops(9, {"aten::mm", 200'000});
-  ops.emplace_back("acme::step", 1'100'000);
+TEST(FlowVerdict, PausesTakeThreeTenthsOfAMillisecondAndHalfOfTheHost) {
+  EXPECT_EQ(judge(host_of({{"acme::step", 301'000}})).pauses.count, 0u);  // 299 us idle
+  EXPECT_GT(judge(host_of({{"acme::step", 302'000}})).pauses.count, 90u);
+  // One pause of 400 us in ten pieces of 100 us is less than half of the host's time.
+  std::vector<std::pair<std::string, int64_t>> ops(9, {"aten::mm", 100'000});
+  ops.emplace_back("acme::step", 400'000);
   EXPECT_EQ(judge(host_of(ops)).pauses.ns, 0);
 }
 

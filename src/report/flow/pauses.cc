@@ -1,0 +1,118 @@
+#include "report/flow/pauses.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "flow/names.h"
+#include "report/flow/answer.h"
+
+namespace assay {
+namespace {
+
+// The shortest row of a table around `most` of `span` that is shorter than least_ns and that
+// `counts`; least_ns becomes its duration.
+template <typename Table, typename Counts>
+StringId shortest_around(const Table& table, Interval span, double most, int64_t& least_ns,
+                         Counts counts) {
+  StringId name;
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (table.dur_ns[i] >= least_ns || !counts(i)) continue;
+    const int64_t inside_ns = std::min(span.end_ns, table.start_ns[i] + table.dur_ns[i]) -
+                              std::max(span.start_ns, table.start_ns[i]);
+    const auto all = static_cast<double>(span.end_ns - span.start_ns);
+    if (static_cast<double>(inside_ns) < most * all) continue;
+    least_ns = table.dur_ns[i];
+    name = table.name[i];
+  }
+  return name;
+}
+
+// What the profiler itself does for most of a slice.
+std::string profiler_in(const Trace& trace, Interval span) {
+  int64_t least_ns = INT64_MAX;
+  const StringId name =
+      shortest_around(trace.overheads, span, 0.5, least_ns, [](size_t) { return true; });
+  return name ? std::string(kProfilers) + std::string(trace.text(name)) : "";
+}
+
+// The thread of the row that names a contributor's longest slice.
+ThreadId thread_of_longest(const Trace& trace, const Contributor& who) {
+  const auto in = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      const bool around = table.start_ns[i] <= who.longest.start_ns &&
+                          table.start_ns[i] + table.dur_ns[i] >= who.longest.end_ns;
+      if (around && table.name[i] == who.name) return table.thread[i];
+    }
+    return ThreadId();
+  };
+  if (who.source == RowSource::kCall) return in(trace.api_calls);
+  return who.source == RowSource::kFrame ? in(trace.frames) : ThreadId();
+}
+
+// What is around the longest slice of what no row of its thread names: the shortest label, none of
+// those that are around most of the run; else what the operating system's calls of threads that
+// call the runtime are.
+std::string label_around(const Trace& trace, const Contributor& contributor, Interval window) {
+  constexpr double kNearlyAll = 0.9;
+  int64_t least_ns = (window.end_ns - window.start_ns) / 2;
+  const auto& labels = trace.annotations;
+  StringId name = shortest_around(labels, contributor.longest, kNearlyAll, least_ns, [&](size_t i) {
+    return !trace.text(labels.name[i]).starts_with("ProfilerStep");
+  });
+  if (name) return std::string(trace.text(name));
+  std::vector<bool> calls(trace.threads.size(), false);
+  for (const ThreadId thread : trace.api_calls.thread) calls[thread.index()] = true;
+  const auto& others = trace.other_events;
+  name = shortest_around(others, contributor.longest, kNearlyAll, least_ns, [&](size_t i) {
+    return others.thread[i] && calls[others.thread[i].index()];
+  });
+  return name ? std::string(trace.text(name)) : "";
+}
+
+}  // namespace
+
+bool waits_in_pauses(const FlowAnswer& answer) {
+  const std::optional<Contributor>& who = answer.verdict.pauses.who;
+  if (!who || who->source != RowSource::kFrame || !who->name) return false;
+  const HostName name = classify_host_name(answer.trace.text(who->name));
+  return name.lock || name.outside;
+}
+
+std::string pause_holder(const FlowAnswer& answer) {
+  constexpr double kMost = 0.8;
+  const Trace& trace = answer.trace;
+  const std::optional<Contributor>& who = answer.verdict.pauses.who;
+  if (!who || (who->source != RowSource::kCall && !waits_in_pauses(answer))) return "";
+  const ThreadId own = thread_of_longest(trace, *who);
+  if (!own) return "";
+  const auto elsewhere = [&](ThreadId thread, StringId name) {
+    if (!thread || thread == own ||
+        trace.threads[thread.index()].pid != trace.threads[own.index()].pid) {
+      return false;
+    }
+    const HostName kind = classify_host_name(trace.text(name));
+    return !kind.lock && !kind.outside && !kind.queue;
+  };
+  int64_t least_ns = INT64_MAX;
+  const auto find = [&](const auto& table) {
+    return shortest_around(table, who->longest, kMost, least_ns,
+                           [&](size_t i) { return elsewhere(table.thread[i], table.name[i]); });
+  };
+  StringId name = find(trace.api_calls);
+  if (who->source == RowSource::kFrame) {
+    if (const StringId op = find(trace.ops)) name = op;
+    if (const StringId frame = find(trace.frames)) name = frame;
+  }
+  return name ? std::string(trace.text(name)) : "";
+}
+
+std::string pause_name(const FlowAnswer& answer) {
+  const std::optional<Contributor>& who = answer.verdict.pauses.who;
+  if (!who) return "";
+  const std::string profiler = profiler_in(answer.trace, who->longest);
+  if (!profiler.empty()) return profiler;
+  std::string name = contributor_name(answer.trace, *who);
+  return name.empty() ? label_around(answer.trace, *who, answer.report.window) : name;
+}
+
+}  // namespace assay

@@ -1,0 +1,24 @@
+#pragma once
+
+// What the host does, or waits for, in the pauses that lead a verdict: its name, from all tables.
+
+#include <string>
+#include <string_view>
+
+#include "report/flow/section.h"
+
+namespace assay {
+
+// Before the name of what the profiler itself does.
+constexpr std::string_view kProfilers = "the profiler's ";
+
+// What the host does in its pauses: a name, or the label around them; empty where nothing tells.
+std::string pause_name(const FlowAnswer& answer);
+// Whether it waits in them, for another thread or for what is outside.
+bool waits_in_pauses(const FlowAnswer& answer);
+// What another thread of the process does for most of the longest pause, where the host waits in
+// it, or is in a call: the driver lets one thread make some of its calls at a time. Empty where
+// nothing tells.
+std::string pause_holder(const FlowAnswer& answer);
+
+}  // namespace assay
