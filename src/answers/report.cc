@@ -85,6 +85,11 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(found.analyses,
                    analyze_trace(loaded, analyses_options(request, found.floor, rank_graph)));
+  if (request.captures.empty()) {
+    for (const std::string& file : found.analyses.flow.replays.files) {
+      request.traces.listener.tell("replays get the operators of the graphs recorded in " + file);
+    }
+  }
   LevelsReport& levels = found.analyses.levels;
   ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
   clock.mark("analyse");
@@ -176,7 +181,6 @@ CapturedGraphs recordings_found(const ReportRequest& request) {
   for (const std::string& file : files) {
     auto found = graphs_recorded_in(file, request.traces);
     if (!found || found->empty()) continue;
-    request.traces.listener.tell("replays get the operators of the graphs recorded in " + file);
     append(*std::move(found), graphs);
   }
   return graphs;

@@ -42,8 +42,9 @@ Rows rows_of(const std::vector<ThreadId>& threads, ThreadId thread) {
           static_cast<size_t>(range.second - threads.begin())};
 }
 
-// Cuts the spans of one thread into pieces. Spans come by start, longer first; one that reaches
-// beyond the span it lies in is cut there.
+// Cuts the spans of one thread into pieces. Spans come by start, longer first. One that reaches
+// beyond the span it begins in is cut there, or, where more of it lies beyond than inside (times
+// that were rounded), ends that one and follows it.
 class Cutter {
  public:
   Cutter(const Trace& trace, HostNames& names, std::vector<HostPiece>& out)
@@ -51,6 +52,10 @@ class Cutter {
 
   void add(Span span) {
     close_until(span.start_ns);
+    while (!open_.empty() && follows(open_.back(), span)) {
+      piece_until(span.start_ns);
+      open_.pop_back();
+    }
     if (!open_.empty()) {
       piece_until(span.start_ns);
       inherit(open_.back(), span);
@@ -71,6 +76,10 @@ class Cutter {
     if (span.source == RowSource::kOp) return trace_.ops.name[span.row];
     if (span.source == RowSource::kFrame) return trace_.frames.name[span.row];
     return trace_.annotations.name[span.row];
+  }
+
+  static bool follows(const Span& before, const Span& span) {
+    return span.end_ns - before.end_ns > before.end_ns - span.start_ns;
   }
 
   void inherit(const Span& around, Span& span) const {

@@ -109,6 +109,9 @@ ReplayJoin join_replays(const FlowRun& run, const std::vector<CapturedGraph>& gr
     if (ambiguous) join.ambiguous += works.size();
     if (ambiguous || found == graphs.size()) continue;
     if (first_node[found] == kNoNode) {
+      const std::string& file = graphs[found].file;
+      const bool told = std::find(join.files.begin(), join.files.end(), file) != join.files.end();
+      if (file != run.trace->source && !told) join.files.push_back(file);
       first_node[found] = static_cast<uint32_t>(join.nodes.size());
       join.nodes.insert(join.nodes.end(), graphs[found].nodes.begin(), graphs[found].nodes.end());
     }
@@ -124,7 +127,8 @@ ReplayReport make_replay_report(const FlowRun& run, const ReplayJoin& join) {
   ReplayReport report{.replays = join.replays,
                       .works = join.works,
                       .joined = join.joined,
-                      .ambiguous = join.ambiguous};
+                      .ambiguous = join.ambiguous,
+                      .files = join.files};
   std::map<std::pair<std::string_view, std::string_view>, ReplayedOp> ops;
   for (size_t w = 0; w < run.works.size(); ++w) {
     if (join.node_of[w] == kNoNode) continue;

@@ -36,7 +36,8 @@ struct ReplayJoin {
   uint64_t replays = 0;             // graph launches with work
   uint64_t works = 0;               // work of these
   uint64_t joined = 0;              // of it, with a node
-  uint64_t ambiguous = 0;  // of it not joined, since recordings of other operators fit, too
+  uint64_t ambiguous = 0;          // of it not joined, since recordings of other operators fit, too
+  std::vector<std::string> files;  // other traces whose recordings were replayed
 };
 
 // Work of a replay and nodes of a recording belong together where their numbers are equal and
@@ -57,6 +58,7 @@ struct ReplayReport {
   uint64_t works = 0;
   uint64_t joined = 0;
   uint64_t ambiguous = 0;
+  std::vector<std::string> files = {};
   std::vector<ReplayedOp> ops = {};  // longest first
 };
 ReplayReport make_replay_report(const FlowRun& run, const ReplayJoin& join);

@@ -178,6 +178,7 @@ class Judge {
                      [this](const LostGroup& g) { return g.bound == verdict_.bound; });
     verdict_.leading_share = found == verdict_.lost.end() ? kNan : found->of_lost;
     verdict_.device_bound = is_device_bound(groups, total_.window_ns);
+    if (verdict_.bound == BoundBy::kGpu && copies_bind()) verdict_.bound = BoundBy::kCopy;
     verdict_.turns = !verdict_.device_bound && takes_turns();
     if (verdict_.turns) {
       verdict_.bound = BoundBy::kGpu;
@@ -200,6 +201,14 @@ class Judge {
   }
   bool is_device_bound(const Groups& groups, int64_t window_ns) const {
     return waiting_share(groups, window_ns) <= options_.device_bound;
+  }
+
+  // Kernels run beside copies that take longer: most of the critical path is copies.
+  bool copies_bind() const {
+    const CriticalPath& path = report_.path;
+    const int64_t copies_ns = path.work_ns[static_cast<size_t>(WorkKind::kCopy)] +
+                              path.work_ns[static_cast<size_t>(WorkKind::kFill)];
+    return misfit_of(report_.fit) == Misfit::kNone && copies_ns * 2 > path.makespan_ns;
   }
 
   // Several devices of which some one works nearly all the time, while each is idle: they wait for

@@ -123,7 +123,8 @@ class Verdict {
   std::vector<std::string> sentences() const {
     std::vector<std::string> said = {first()};
     const size_t used = display_width(said.front());
-    for (std::string more : {after_start(), blocking_sentence(answer_), outside(), mixed()}) {
+    for (std::string more :
+         {after_start(), blocking_sentence(answer_), little_gain(), outside(), mixed()}) {
       if (!more.empty() && used + 1 + display_width(more) <= kLongestVerdict) {
         said.push_back(std::move(more));
         break;
@@ -164,6 +165,7 @@ class Verdict {
                                " nothing but transfers runs",
                            {behind(", first ", longest(WorkKind::kCollective))});
       case BoundBy::kCopy:
+        if (verdict_.device_bound) return copies_bind();
         return sentence_of("Copy-bound: " + for_share(total_.copy_ns) + " only copies" +
                                (longest(WorkKind::kFill).empty() ? "" : " and fills") +
                                " run and no kernel beside them",
@@ -422,6 +424,13 @@ class Verdict {
     return sentence_of(base + " in " + fitted(loader, 60), {});
   }
 
+  // Beside kernels, but longer than they are.
+  std::string copies_bind() const {
+    return sentence_of("Copy-bound: copies take " + format_ns(report_.evidence.copy_ns) + " of " +
+                           window() + ", and what comes next waits for them",
+                       {behind(", first ", longest_copy())});
+  }
+
   std::string alloc() const {
     const std::vector<std::string> names = leading_names(2);
     std::string who = names.empty() ? "allocation" : names[0];
@@ -497,6 +506,29 @@ class Verdict {
   }
 
   // What the host does before the first work was asked for, and behind the last.
+  // Most of the critical path is what the host does for the next launch.
+  bool host_binds() const {
+    int64_t host_ns = 0;
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      if (is_host_work(static_cast<FlowCause>(c))) host_ns += report_.path.cause_ns[c];
+    }
+    return host_ns * 2 > report_.path.makespan_ns;
+  }
+
+  // Time in communication that hides the host or other work behind it.
+  std::string little_gain() const {
+    if (verdict_.bound != BoundBy::kCollectiveWait || answer_.tried == nullptr) return "";
+    for (const TriedLever& tried : answer_.tried->levers) {
+      if (tried.edit.request.kind != EditKind::kComm || tried.edit.refusal != EditRefusal::kNone)
+        continue;
+      const int64_t gain_ns = std::max<int64_t>(tried.alone.run_ns, 0);
+      if (gain_ns * 5 > total_.collective_ns) return "";
+      return "Without them the run would be only " + format_ns(gain_ns) + " shorter" +
+             (host_binds() ? ": the host takes as long." : ".");
+    }
+    return "";
+  }
+
   std::string outside() const {
     if (report_.told_window || report_.evidence.works == 0) return "";
     const auto said = [this](Interval outside, std::string_view where) {
@@ -700,7 +732,7 @@ class Recipes {
   std::string record_host() const {
     if (pytorch()) return "profile(..., with_stack=True) names it; " + longest_pause();
     if (std::string_view(answer_.trace.source).ends_with(".sqlite")) {
-      return "nsys profile --sample=cpu -t cuda,nvtx,osrt names it; " + longest_pause();
+      return "nsys profile --sample=cpu -t cuda,nvtx,osrt names it";
     }
     return longest_pause();
   }
@@ -733,13 +765,33 @@ class Recipes {
                        : once + "begin to load earlier";
     }
     const bool workers = loader.find("dataloader.py") != std::string::npos;
-    if (pytorch() && loader.find("SingleProcessDataLoader") != std::string::npos) {
+    const bool fetches = loader.find("_utils/fetch.py") != std::string::npos;
+    if (pytorch() && (fetches || loader.find("SingleProcessDataLoader") != std::string::npos)) {
       return "DataLoader(..., num_workers=4, persistent_workers=True, pin_memory=True)";
     }
     if (pytorch() && (workers || loader.find("DataLoader") != std::string::npos)) {
       return "DataLoader(..., num_workers=MORE, prefetch_factor=MORE, pin_memory=True)";
     }
     return "prepare the next batch in another thread or process while this one runs";
+  }
+
+  // When memory was given back: a caching allocator does so where nothing is left.
+  enum class Releases : uint8_t { kNone, kOnce, kOften };
+  Releases releases() const {
+    const Trace& trace = answer_.trace;
+    const Interval window = answer_.report.window;
+    int64_t first_ns = INT64_MAX;
+    int64_t last_ns = INT64_MIN;
+    for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+      const int64_t start_ns = trace.api_calls.start_ns[c];
+      if (start_ns < window.start_ns || start_ns >= window.end_ns) continue;
+      if (trace.text(trace.api_calls.name[c]).find("Free") == std::string_view::npos) continue;
+      first_ns = std::min(first_ns, start_ns);
+      last_ns = std::max(last_ns, start_ns);
+    }
+    if (last_ns < first_ns) return Releases::kNone;
+    return (last_ns - first_ns) * 10 < window.end_ns - window.start_ns ? Releases::kOnce
+                                                                       : Releases::kOften;
   }
 
   // Memory of the host is what the longest of these calls allocate or free.
@@ -754,6 +806,13 @@ class Recipes {
 
   std::string alloc_code() const {
     if (allocates_host()) return "one pinned buffer, allocated before the loop and used again";
+    if (pytorch() && releases() == Releases::kNone) {
+      return "first allocations of a size: warm up before it is recorded";
+    }
+    if (pytorch() && releases() == Releases::kOnce) {
+      return std::string(hip() ? "PYTORCH_HIP_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF") +
+             "=expandable_segments:True; all was released at once";
+    }
     if (pytorch()) {
       return hip() ? "unset PYTORCH_NO_HIP_MEMORY_CACHING; no empty_cache() in the loop"
                    : "unset PYTORCH_NO_CUDA_MEMORY_CACHING; no empty_cache() in the loop";
@@ -808,6 +867,9 @@ class Recipes {
       const FlowEvidence& evidence = answer_.report.evidence;
       return "copies take " + format_ns(evidence.copy_ns) + ": kernels hide at most their own " +
              format_ns(evidence.kernel_ns + evidence.collective_ns);
+    }
+    if (is_pinned_copy(copy_name()) && copy_way(copy_name()) == CopyWay::kToHost) {
+      return "less often, beside the next kernels, or in a smaller data type";
     }
     if (is_pinned_copy(copy_name())) {
       return "on a stream of their own, one batch ahead; or a smaller data type";
@@ -1119,8 +1181,8 @@ HostAdvice host_advice(const FlowAnswer& answer) {
   if (in_graphs || refused(EditRefusal::kInGraphs)) return HostAdvice::kBetweenGraphs;
   const Program& program = answer.verdict.program;
   const bool has_graphs = program.hip || program.cuda || program.kind == ProgramKind::kJax;
-  return refused(EditRefusal::kVaries) || !has_graphs ? HostAdvice::kFewerLaunches
-                                                      : HostAdvice::kGraphs;
+  const bool never = refused(EditRefusal::kVaries) || refused(EditRefusal::kNotCapturable);
+  return never || !has_graphs ? HostAdvice::kFewerLaunches : HostAdvice::kGraphs;
 }
 
 std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm) {

@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "kernels/name.h"
+#include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
@@ -82,6 +83,15 @@ class JobText {
   std::vector<std::string> words() const {
     std::vector<std::string> words;
     for (std::string text : {who(), why(), alone(), where(), network(), cut_short()}) {
+      if (!text.empty()) words.push_back(std::move(text));
+    }
+    return words;
+  }
+
+  // The same for the first screen.
+  std::vector<std::string> briefly() const {
+    std::vector<std::string> words;
+    for (std::string text : {cut_short(), who(), why_briefly(), network_briefly()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -275,6 +285,26 @@ class JobText {
     return host ? late_hosts() : late_devices(gain_ns);
   }
 
+  // The same in few words, without figures that the full report has.
+  std::string why_briefly() const {
+    if (!blame_.late) return "";
+    const std::string its = several() ? "Their" : "Its";
+    const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
+    const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
+    if (gain_ns * 2 < blame_.late->gain_ns) return "";
+    const BlamePart* part = longest_part(host);
+    const std::string most =
+        part == nullptr ? ""
+                        : ", most in " + shorten_middle(clean_text(shown_name(part->what)), 36);
+    if (!host) return its + " kernels take longer" + most + ".";
+    if (blame_.pauses.sum_ns * 2 < blame_.late->gain_ns) {
+      return its + (several() ? " hosts are" : " host is") + " slower" + most + ".";
+    }
+    return its + (several() ? " hosts pause " : " host pauses ") +
+           format_counted(blame_.pauses.count, "time", "times") + ", " +
+           format_ns(blame_.pauses.sum_ns) + " in all" + most + ".";
+  }
+
   bool pauses_told() const {
     return flow_.job.aligned() && !blame_.network &&
            blame_.common_gain_ns * 10 >= blame_.makespan_ns && blame_.other_pauses.count > 0;
@@ -311,13 +341,18 @@ class JobText {
            " device work takes longer: that alone gives " + format_ns(gain_ns) + first(false) + ".";
   }
 
-  // What gives most by itself, or is longest beyond its peers' median where nothing does.
-  std::string first(bool host) const {
+  const BlamePart* longest_part(bool host) const {
     const BlamePart* best = nullptr;
     for (const BlamePart& part : blame_.parts) {
       if (part.what.host != host || part.excess_ns <= 0) continue;
       if (best == nullptr || part.excess_ns > best->excess_ns) best = &part;
     }
+    return best;
+  }
+
+  // What gives most by itself, or is longest beyond its peers' median where nothing does.
+  std::string first(bool host) const {
+    const BlamePart* best = longest_part(host);
     if (best == nullptr) return "";
     return ", most in " + shown_name(best->what) + " (" + format_ns(best->excess_ns) +
            " beyond the median)";
@@ -357,12 +392,25 @@ class JobText {
     return text + ", and are idle for " + of(total.idle_ns) + ".";
   }
 
-  std::string network() const {
-    if (!blame_.network) return "";
+  std::string network_briefly() const {
+    const LinkClass* worst = worst_link();
+    if (worst == nullptr) return "";
+    return "The network is slow, not a rank: " + flow_.job.groups()[worst->group].kind + " takes " +
+           format_ns(worst->transfer_ns) + ", others of its size " + format_ns(worst->peers_ns) +
+           "; at their pace this run is " + format_ns(worst->gain_ns) + " shorter.";
+  }
+
+  const LinkClass* worst_link() const {
+    if (!blame_.network) return nullptr;
     const LinkClass* worst = nullptr;
     for (const LinkClass& link : blame_.links) {
       if (link.suspect && (worst == nullptr || link.gain_ns > worst->gain_ns)) worst = &link;
     }
+    return worst;
+  }
+
+  std::string network() const {
+    const LinkClass* worst = worst_link();
     if (worst == nullptr) return "";
     const CollectiveGroup& group = flow_.job.groups()[worst->group];
     return "The network is slow, not a rank: " + group.kind + " of process group " + group.name +
@@ -510,12 +558,7 @@ std::vector<std::string> job_flow_words(const JobFlow& flow) {
 
 std::vector<std::string> late_rank_words(const JobFlow& flow) {
   if (flow.bound == BoundBy::kNoGpu) return {};
-  std::vector<std::string> words;
-  const JobText text(flow);
-  for (std::string sentence : {text.cut_short(), text.who()}) {
-    if (!sentence.empty()) words.push_back(std::move(sentence));
-  }
-  return words;
+  return JobText(flow).briefly();
 }
 
 std::vector<Section> job_flow_sections(const JobFlow& flow) {

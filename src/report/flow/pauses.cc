@@ -1,6 +1,7 @@
 #include "report/flow/pauses.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "flow/names.h"
@@ -69,11 +70,42 @@ std::string label_around(const Trace& trace, const Contributor& contributor, Int
   return name ? std::string(trace.text(name)) : "";
 }
 
+// Calls of the operating system, of MPI, and labels of communication on the host, in which a thread
+// waits for others or for the outside.
+bool is_waiting_label(std::string_view name) {
+  constexpr std::array<std::string_view, 18> kCalls = {"poll",
+                                                       "ppoll",
+                                                       "epoll_wait",
+                                                       "epoll_pwait",
+                                                       "select",
+                                                       "pselect",
+                                                       "pthread_cond_wait",
+                                                       "pthread_cond_timedwait",
+                                                       "pthread_join",
+                                                       "futex",
+                                                       "pthread_mutex_lock",
+                                                       "sem_wait",
+                                                       "sem_timedwait",
+                                                       "recv",
+                                                       "recvmsg",
+                                                       "recvfrom",
+                                                       "accept",
+                                                       "waitpid"};
+  constexpr std::array<std::string_view, 9> kBegins = {"MPI_Wait",   "MPI_Barrier", "MPI_Recv",
+                                                       "MPI_All",    "MPI_Bcast",   "MPI_Reduce",
+                                                       "MPI_Gather", "gloo:",       "nccl:"};
+  return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end() ||
+         std::any_of(kBegins.begin(), kBegins.end(),
+                     [name](std::string_view begin) { return name.starts_with(begin); });
+}
+
 }  // namespace
 
 bool waits_in_pauses(const FlowAnswer& answer) {
   const std::optional<Contributor>& who = answer.verdict.pauses.who;
-  if (!who || who->source != RowSource::kFrame || !who->name) return false;
+  if (!who) return false;
+  if (!who->name) return is_waiting_label(pause_name(answer));
+  if (who->source != RowSource::kFrame) return is_waiting_label(answer.trace.text(who->name));
   const HostName name = classify_host_name(answer.trace.text(who->name));
   return name.lock || name.outside;
 }
