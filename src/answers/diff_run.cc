@@ -86,6 +86,7 @@ class Reducer {
       : trace_(loaded.trace),
         links_(loaded.links),
         windows_(loaded.windows),
+        spans_(start_to_start(loaded.windows)),
         analyses_(analyses),
         by_iteration_(by_iteration) {
     for (const DeviceFlow& device : analyses.flow.devices) idle_.try_emplace(device.device, device);
@@ -127,7 +128,27 @@ class Reducer {
     run_.kernels_carried_over = links_.stats.kernels_carried_over;
   }
 
-  int32_t window_of(const KernelLevel& row) const { return by_iteration_ ? row.window : 0; }
+  // An iteration lasts until the next one begins, also where its label ends before: what lies
+  // between two labels is no less a part of the run. Stretches that a person asked for are as
+  // asked.
+  static std::vector<Interval> start_to_start(const Windows& of) {
+    std::vector<Interval> spans;
+    for (const Window& window : of.windows) spans.push_back({window.start_ns, window.end_ns});
+    for (size_t i = 0; i + 1 < spans.size() && of.source != WindowSource::kLabel; ++i) {
+      spans[i].end_ns = std::max(spans[i].end_ns, spans[i + 1].start_ns);
+    }
+    return spans;
+  }
+
+  int32_t window_of(const KernelLevel& row) const {
+    if (!by_iteration_) return 0;
+    if (row.window >= 0 || row.t_l_ns == kLaunchNotTold) return row.window;
+    const auto after =
+        std::partition_point(spans_.begin(), spans_.end(),
+                             [&row](const Interval& span) { return span.start_ns <= row.t_l_ns; });
+    const bool inside = after != spans_.begin() && row.t_l_ns < (after - 1)->end_ns;
+    return inside ? static_cast<int32_t>(after - 1 - spans_.begin()) : -1;
+  }
 
   void list_works() {
     for (const KernelLevel& row : analyses_.levels.rows) {
@@ -147,17 +168,13 @@ class Reducer {
 
   // The whole trace begins with the inference window (docs/metrics.md, IL) and has no tail.
   std::vector<Interval> host_windows() const {
-    std::vector<Interval> windows;
     if (!by_iteration_) {
       const LaunchMetrics& whole = analyses_.launch.whole;
       int64_t start_ns = whole.origin == OriginSource::kNone ? INT64_MAX : whole.origin_ns;
       for (const DeviceWork& work : works_) start_ns = std::min(start_ns, work.start_ns);
       return {{start_ns, start_ns}};
     }
-    for (const Window& window : windows_.windows) {
-      windows.push_back({window.start_ns, window.end_ns});
-    }
-    return windows;
+    return spans_;
   }
 
   void make_samples() {
@@ -445,6 +462,7 @@ class Reducer {
   const Trace& trace_;
   const Links& links_;
   const Windows& windows_;
+  const std::vector<Interval> spans_;
   const Analyses& analyses_;
   const bool by_iteration_;
   DiffRun run_;

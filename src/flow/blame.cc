@@ -1,8 +1,10 @@
 #include "flow/blame.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <string>
@@ -17,7 +19,7 @@ namespace assay {
 namespace {
 
 // Ranks do the same work when so much of the device work of one is found on the other.
-constexpr double kSameWork = 0.8;
+constexpr double kSameWork = 0.6;
 
 using RankSet = std::vector<uint32_t>;
 using OnlyWork = std::function<bool(const RankGraph&, const OwnWork&)>;
@@ -88,7 +90,7 @@ std::vector<std::vector<bool>> names_in_excess(const Job& job,
 
 // The own work of all ranks by what it is, so that a median over ranks is one look. What most ranks
 // of three or more that do the same do not have takes no time on those: a rank that has it has more
-// of that name.
+// of that name. Where they have other work instead, what stands in its place takes as long as that.
 class Peers {
  public:
   explicit Peers(const Job& job) : job_(job), classes_(classes_of(job)) {
@@ -116,6 +118,7 @@ class Peers {
       }
       i = end;
     }
+    find_replaced();
   }
 
   bool same_work(uint32_t a, uint32_t b) const { return classes_[a] == classes_[b]; }
@@ -131,7 +134,7 @@ class Peers {
       pad(group, class_size_[group.of_class], values);
       std::sort(values.begin(), values.end());
       const int64_t median = middle_without(values, SIZE_MAX);
-      for (size_t i = first; i < group.end; ++i) visit(works_[i], median);
+      for (size_t i = first; i < group.end; ++i) visit(works_[i], usual(group, works_[i], median));
       first = group.end;
     }
   }
@@ -158,7 +161,9 @@ class Peers {
         std::sort(outside.begin(), outside.end());
         const int64_t median = middle_without(outside, SIZE_MAX);
         for (size_t i = first; i < group.end; ++i) {
-          if (in_set[job_.rank_of_work(works_[i])]) visit(works_[i], median);
+          if (in_set[job_.rank_of_work(works_[i])]) {
+            visit(works_[i], usual(group, works_[i], median));
+          }
         }
       }
       first = group.end;
@@ -177,7 +182,8 @@ class Peers {
       std::sort(values.begin(), values.end());
       for (size_t i = first; i < group.end; ++i) {
         const auto own = std::lower_bound(values.begin(), values.end(), job_.work(works_[i]).ns);
-        visit(works_[i], middle_without(values, static_cast<size_t>(own - values.begin())));
+        visit(works_[i], usual(group, works_[i],
+                               middle_without(values, static_cast<size_t>(own - values.begin()))));
       }
       first = group.end;
     }
@@ -216,6 +222,57 @@ class Peers {
                        [&](size_t w) { return more[job_.rank_of_work(w)][job_.work(w).name]; });
   }
 
+  // Per rank and side, how much of its own rare work stands in place of what most others have.
+  void find_replaced() {
+    const size_t ranks = classes_.size();
+    std::array<std::vector<int64_t>, 2> rare_ns;
+    std::array<std::vector<int64_t>, 2> missing_ns;
+    for (size_t side = 0; side < 2; ++side) {
+      rare_ns[side].resize(ranks);
+      missing_ns[side].resize(ranks);
+      replaced_[side].assign(ranks, 0);
+    }
+    std::vector<int64_t> values;
+    std::vector<bool> here(ranks);
+    size_t first = 0;
+    for (const Group& group : groups_) {
+      const size_t side = is_host(works_[first]) ? 1 : 0;
+      values.clear();
+      std::fill(here.begin(), here.end(), false);
+      for (size_t i = first; i < group.end; ++i) {
+        const uint32_t rank = job_.rank_of_work(works_[i]);
+        values.push_back(job_.work(works_[i]).ns);
+        here[rank] = true;
+        if (group.rare) rare_ns[side][rank] += values.back();
+      }
+      first = group.end;
+      if (group.rare || values.size() * 2 <= class_size_[group.of_class]) continue;
+      if (values.size() == class_size_[group.of_class]) continue;
+      std::sort(values.begin(), values.end());
+      for (size_t r = 0; r < ranks; ++r) {
+        if (here[r] || classes_[r] != group.of_class) continue;
+        missing_ns[side][r] += middle_without(values, SIZE_MAX);
+      }
+    }
+    for (size_t side = 0; side < 2; ++side) {
+      for (size_t r = 0; r < ranks; ++r) {
+        if (rare_ns[side][r] == 0) continue;
+        replaced_[side][r] = std::min(1.0, share(missing_ns[side][r], rare_ns[side][r]));
+      }
+    }
+  }
+
+  bool is_host(size_t w) const {
+    return job_.ranks()[job_.rank_of_work(w)].names[job_.work(w).name].host;
+  }
+
+  // What a piece of work would take on the rank's peers, where the middle of them takes median_ns.
+  int64_t usual(const Group& group, size_t w, int64_t median_ns) const {
+    if (!group.rare || median_ns > 0) return median_ns;
+    const double part = replaced_[is_host(w) ? 1 : 0][job_.rank_of_work(w)];
+    return static_cast<int64_t>(std::llround(part * static_cast<double>(job_.work(w).ns)));
+  }
+
   // No time on those of `ranks` that have no such work.
   static void pad(const Group& group, size_t ranks, std::vector<int64_t>& values) {
     if (group.rare && values.size() < ranks) values.resize(ranks, 0);
@@ -226,6 +283,7 @@ class Peers {
   std::vector<size_t> class_size_;
   std::vector<size_t> works_;  // that other ranks have, too, or far too few: by what they are
   std::vector<Group> groups_;
+  std::array<std::vector<double>, 2> replaced_;  // of the device's rare work, of the host's
 };
 
 // "[0, 1, 2]" -> places of these ranks; empty where one is not told or not here.
@@ -520,6 +578,7 @@ class Finder {
     std::string kind;
     int64_t members = 0;
     int size_class = 0;
+    size_t meetings = 0;  // of the group: groups of one role meet equally often
     auto operator<=>(const LinkKey&) const = default;
   };
   struct Link {
@@ -557,14 +616,17 @@ class Finder {
 
   void compare_links() {
     std::map<LinkKey, std::map<uint32_t, Link>> links;
+    std::vector<size_t> meetings_of(job_.groups().size());
+    for (const JobMeeting& meeting : job_.meetings()) ++meetings_of[meeting.group];
     for (uint32_t m = 0; m < job_.meetings().size(); ++m) {
       const JobMeeting& meeting = job_.meetings()[m];
       if (meeting.visits.size() < 2 || !meeting.joined || !meeting.complete) continue;
       const int64_t bytes = bytes_of(meeting);
       const int size_class =
           bytes <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));
-      Link& link = links[{job_.groups()[meeting.group].kind,
-                          static_cast<int64_t>(meeting.visits.size()), size_class}][meeting.group];
+      Link& link =
+          links[{job_.groups()[meeting.group].kind, static_cast<int64_t>(meeting.visits.size()),
+                 size_class, meetings_of[meeting.group]}][meeting.group];
       link.transfers.push_back(transfer_of(meeting));
       link.bytes.push_back(bytes);
       link.meetings.push_back(m);

@@ -277,7 +277,7 @@ class IdleSweep {
     slice.source = piece->source;
     slice.op = piece->op;
     slice.frame = piece->frame;
-    if (piece->cause == FlowCause::kSync && piece->source == RowSource::kCall) {
+    if (!inferred && piece->cause == FlowCause::kSync && piece->source == RowSource::kCall) {
       span.start_ns = wait_elsewhere(span, run_.outer_call[piece->row]);
     }
     add(span, piece->cause, inferred ? CauseEvidence::kInferred : piece->evidence, slice);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace assay {
@@ -24,6 +25,62 @@ bool is_complete(const std::vector<RankGraph>& ranks, const Meeting& meeting) {
     if (std::cmp_less(meeting.visits.size(), members)) return false;
   }
   return true;
+}
+
+// Which ranks meet in `meetings`, directly or over others: a number per rank, in their order.
+std::vector<uint32_t> parts_of(const std::vector<const Meeting*>& meetings, size_t ranks) {
+  std::vector<uint32_t> part(ranks);
+  std::iota(part.begin(), part.end(), 0U);
+  const auto root = [&part](uint32_t r) {
+    while (part[r] != r) r = part[r] = part[part[r]];
+    return r;
+  };
+  for (const Meeting* meeting : meetings) {
+    for (const Visit& visit : meeting->visits) {
+      const uint32_t a = root(meeting->visits.front().rank);
+      const uint32_t b = root(visit.rank);
+      part[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  for (uint32_t r = 0; r < ranks; ++r) part[r] = root(r);
+  return part;
+}
+
+// What sends and receives tell of the clocks of two parts of a job.
+struct ClockTie {
+  std::vector<int64_t> apart_ns;  // end of the one side less that of the other
+  std::vector<const Meeting*> pairs;
+
+  // Both sides of a transfer end together, or the sender a little sooner. A sender that need not
+  // wait ends at any time before: then the difference is the receiver's, and varies.
+  bool agrees() const { return std::abs(middle_of(apart_ns)) <= kAgreeNs; }
+  bool ties() const {
+    const int64_t middle_ns = middle_of(apart_ns);
+    std::vector<int64_t> spread;
+    for (const int64_t ns : apart_ns) spread.push_back(std::abs(ns - middle_ns));
+    return middle_of(std::move(spread)) * 5 <= std::abs(middle_ns);
+  }
+
+  static constexpr int64_t kAgreeNs = 100'000;
+};
+
+// Sends and receives between ranks that no collective joins, by the parts that they join.
+std::map<std::pair<uint32_t, uint32_t>, ClockTie> clock_ties(const Meetings& found,
+                                                             const std::vector<uint32_t>& part,
+                                                             const std::vector<int64_t>& offsets) {
+  std::map<std::pair<uint32_t, uint32_t>, ClockTie> ties;
+  for (const Meeting& meeting : found.all) {
+    if (meeting.group.all_wait || meeting.visits.size() != 2) continue;
+    const Visit* one = &meeting.visits[0];
+    const Visit* other = &meeting.visits[1];
+    if (part[one->rank] == part[other->rank]) continue;
+    if (part[one->rank] > part[other->rank]) std::swap(one, other);
+    ClockTie& tie = ties[{part[one->rank], part[other->rank]}];
+    tie.apart_ns.push_back(one->end_ns - offsets[one->rank] -
+                           (other->end_ns - offsets[other->rank]));
+    tie.pairs.push_back(&meeting);
+  }
+  return ties;
 }
 
 }  // namespace
@@ -53,8 +110,19 @@ void Job::align(Clocks clocks) {
   for (const Meeting& meeting : found.all) {
     if (meeting.group.all_wait && !common) sure.push_back(&meeting);
   }
-  aligned_ = common || !sure.empty();
   offsets_ = clock_offsets(sure, ranks_.size());
+  aligned_ = common || !sure.empty();
+  if (!common) {
+    const std::vector<uint32_t> part = parts_of(sure, ranks_.size());
+    bool told = false;
+    const size_t collectives = sure.size();
+    for (const auto& [parts, tie] : clock_ties(found, part, offsets_)) {
+      told |= tie.agrees() || tie.ties();
+      if (!tie.agrees() && tie.ties()) sure.insert(sure.end(), tie.pairs.begin(), tie.pairs.end());
+    }
+    aligned_ |= told;
+    if (sure.size() > collectives) offsets_ = clock_offsets(sure, ranks_.size());
+  }
   const std::vector<int64_t> residuals = clock_residuals(sure, offsets_);
   if (!residuals.empty()) residual_ns_ = residuals[(residuals.size() - 1) * 95 / 100];
   start_ns_ = INT64_MAX;

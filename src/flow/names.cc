@@ -55,7 +55,12 @@ constexpr std::array<std::string_view, 1> kSync = {"synchronize"};
 constexpr std::array<std::string_view, 8> kOutside = {
     "poll", "select", "epoll", "recv", "accept", "sleep", "kqueue", "wait_for_requests"};
 // a thread waits for another one.
-constexpr std::array<std::string_view, 3> kLocks = {"acquire", "wait", "get of"};
+constexpr std::array<std::string_view, 6> kLocks = {"acquire", "wait",   "get of",
+                                                    "join",    "result", "sched_yield"};
+// The same of functions that are written in Python, by their own name.
+constexpr std::array<std::string_view, 7> kWaits = {
+    ": wait",        ": wait_for",          ": join", ": result", ": barrier",
+    ": communicate", ": run_until_complete"};
 constexpr std::array<std::string_view, 6> kQueues = {
     "queue.py",     "zmq/",
     "selectors.py", "multiprocessing/connection.py",
@@ -82,6 +87,12 @@ bool begins_with_any(std::string_view text, const std::array<std::string_view, n
                      [text](std::string_view part) { return text.starts_with(part); });
 }
 
+template <size_t n>
+bool ends_with_any(std::string_view text, const std::array<std::string_view, n>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [text](std::string_view part) { return text.ends_with(part); });
+}
+
 }  // namespace
 
 HostName classify_host_name(std::string_view name) {
@@ -92,7 +103,7 @@ HostName classify_host_name(std::string_view name) {
   const std::string_view own = built_in(text);
   kind.sync = begins_with_any(own, kSync) || text.find("block_until_ready") != std::string::npos;
   kind.outside = begins_with_any(own, kOutside);
-  kind.lock = begins_with_any(own, kLocks);
+  kind.lock = begins_with_any(own, kLocks) || ends_with_any(text, kWaits);
   kind.queue = has_any(text, kQueues);
   kind.step = text.starts_with("profilerstep");
   return kind;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/numbers.h"
 #include "base/stats.h"
@@ -256,8 +257,14 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   const EditMaker maker(model.run, iterations);
   const bool asked = !options.edits.empty();
   std::vector<EditRequest> requests = asked ? options.edits : usual_edits(report);
+  // Pauses are as good a thing to change as any; kernels that take no time are but a bound.
+  const auto pauses = [](const EditRequest& request) { return request.kind == EditKind::kPauses; };
+  if (!asked) {
+    std::copy_if(options.alone.begin(), options.alone.end(), std::back_inserter(requests), pauses);
+  }
   const size_t ordered = requests.size();
-  requests.insert(requests.end(), options.alone.begin(), options.alone.end());
+  std::copy_if(options.alone.begin(), options.alone.end(), std::back_inserter(requests),
+               [&](const EditRequest& request) { return asked || !pauses(request); });
   for (const EditRequest& request : requests) {
     TriedLever lever;
     lever.alone_only = found.levers.size() >= ordered;

@@ -706,8 +706,12 @@ class Recipes {
   // A long operator of PyTorch computes on the CPU, as a rule.
   bool on_cpu() const {
     const LeadingPauses& pauses = answer_.verdict.pauses;
+    const std::string name = pause_name(answer_);
+    for (const std::string_view moves : {"pin_memory", "copy", "::to", "item", "tensor"}) {
+      if (name.find(moves) != std::string::npos) return false;
+    }
     return pytorch() && !pauses.rare && pauses.who->source == RowSource::kOp &&
-           pause_name(answer_).starts_with("aten::");
+           name.starts_with("aten::");
   }
 
   std::string longest_pause() const {

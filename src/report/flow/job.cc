@@ -404,7 +404,8 @@ class JobText {
     if (!blame_.network) return nullptr;
     const LinkClass* worst = nullptr;
     for (const LinkClass& link : blame_.links) {
-      if (link.suspect && (worst == nullptr || link.gain_ns > worst->gain_ns)) worst = &link;
+      if (link.suspect && link.gain_ns > 0 && (worst == nullptr || link.gain_ns > worst->gain_ns))
+        worst = &link;
     }
     return worst;
   }

@@ -91,9 +91,9 @@ bool is_waiting_label(std::string_view name) {
                                                        "recvfrom",
                                                        "accept",
                                                        "waitpid"};
-  constexpr std::array<std::string_view, 9> kBegins = {"MPI_Wait",   "MPI_Barrier", "MPI_Recv",
-                                                       "MPI_All",    "MPI_Bcast",   "MPI_Reduce",
-                                                       "MPI_Gather", "gloo:",       "nccl:"};
+  constexpr std::array<std::string_view, 10> kBegins = {
+      "MPI_Wait",   "MPI_Barrier", "MPI_Recv", "MPI_All", "MPI_Bcast",
+      "MPI_Reduce", "MPI_Gather",  "gloo:",    "nccl:",   "c10d::"};
   return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end() ||
          std::any_of(kBegins.begin(), kBegins.end(),
                      [name](std::string_view begin) { return name.starts_with(begin); });
