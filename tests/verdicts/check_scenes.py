@@ -284,6 +284,126 @@ def profiler():
     return run.steps(step)
 
 
+def held_up(other, duration, category, name, call=False):
+    """In each step the host is in one thing for a while, and another thread in something else just as long."""
+    def make():
+        run = Program()
+
+        def step(_):
+            run.layers(duration=60)
+            run.wait()
+            begin = run.now
+            if call:
+                run.launch(duration=60, prepares=8)
+                run.rows[-3]["dur"] = run.rows[-3]["dur"] + duration
+                run.rows[-2]["ts"] += duration
+                run.rows[-1]["dur"] += duration
+                run.now += duration
+                run.free[7] += duration
+            else:
+                run.does("python_function", name, duration)
+            run.calls += 1
+            run.row(category, other, begin, duration + 40, thread=555, correlation=run.calls)
+        return run.steps(step)
+    return make
+
+
+def loads(once):
+    """The loader is waited for in each step, or for long in the first."""
+    run = Program()
+
+    def step(number):
+        if not once or number == 1:
+            run.does("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                     100_000 if once else 12_000)
+        run.layers(duration=60)
+        run.wait()
+    return lambda: run.steps(step)
+
+
+def compiles():
+    """A kernel is compiled in the sixth of ten steps."""
+    run = Program()
+
+    def step(number):
+        if number == 5:
+            run.does("python_function", "triton/compiler/compiler.py(300): compile", 300_000)
+        run.layers(duration=60)
+        run.wait()
+    return run.steps(step, 10)
+
+
+def copies_beside():
+    """Copies of the next batch on a stream of their own, which take longer than the kernels that wait for them."""
+    run = Program()
+
+    def step(_):
+        run.launch("Memcpy HtoD (Pinned -> Device)", 12_000, "aten::copy_", stream=20, category="gpu_memcpy",
+                   call="cudaMemcpyAsync")
+        run.call("cudaEventRecord", 2)
+        run.call("cudaStreamWaitEvent", 2)
+        run.free[7] = max(run.free.get(7, 0), run.free[20])
+        run.layers(50, duration=200)
+        run.now = max(run.now, run.free[20] - 11_000)
+    return run.steps(step, 12)
+
+
+def rounded():
+    """Frames one after the other whose times are whole microseconds, so that each begins before the last one ends."""
+    run = Program()
+
+    def step(_):
+        run.layers(duration=60)
+        run.wait()
+        run.row("python_function", "model.py(3): prepare", run.now, 20.8)
+        run.now += 20
+        run.does("python_function", "acme/env.py(7): step", 8000)
+    return run.steps(step)
+
+
+def other_kernel():
+    """One rank of four runs another, slower kernel in place of some that the others have."""
+    traces = job(lambda *_: 0, ranks=4, slow=2)
+    kernels = [row for row in traces[2]["traceEvents"] if row["name"] == GEMM]
+    for row in kernels[::3]:
+        row["name"] = "acme_fallback_kernel"
+    return traces
+
+
+def stages(shift_us=0):
+    """A pipeline of four ranks, eight micro-batches: each sends on what it has computed. The third takes twice as long."""
+    programs = [Program() for _ in range(4)]
+    for batch in range(24):
+        arrives = 0
+        for rank, run in enumerate(programs):
+            if rank > 0:  # the receive waits for the send
+                transfer(run, f"p{rank}", max(run.free.get(7, 0) + 2, run.now + 12), arrives)
+            run.layers(4, duration=200 if rank == 2 else 100)
+            if rank < 3:
+                begins = run.free[7] + 2
+                later = programs[rank + 1]
+                ends = max(begins, later.free.get(7, 0) + 2, later.now + 12) + 30
+                transfer(run, f"p{rank + 1}", begins, ends)
+                arrives = ends
+    traces = []
+    for rank, run in enumerate(programs):
+        run.wait("cudaDeviceSynchronize")
+        trace = run.trace()
+        trace["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": 4}
+        for row in trace["traceEvents"]:
+            row["ts"] += shift_us * rank
+        traces.append(trace)
+    return traces
+
+
+def transfer(run, group, begins, ends):
+    run.call("cudaLaunchKernelExC", 6)
+    run.row("kernel", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", begins, ends - begins, 0, 7,
+            correlation=run.calls, stream=7, device=0,
+            **{"Collective name": "sendrecv", "Process Group Name": group, "In msg nelems": 1000000, "Group size": 2})
+    run.free[7] = ends
+
+
 def saves():
     """A host that is always behind writes twice for 12 ms: half of the time is theirs, the rest is launching."""
     run = Program()
@@ -409,6 +529,29 @@ SCENES = {
                                   r"2 × 12\.0 ms, while .*write_state.*−24\.0 ms .* Shorten .*one CUDA graph", "Sync-bound"),
     "a slow rank, waits not recorded": (lambda: job(lambda *_: 0, stream=20, slow=3), None, "^Rank 3 (is late|makes the others wait)",
                                         "No rank is later"),
+    "a lock that another thread holds": (held_up("tokenizer.py(40): encode_all", 7000, "python_function",
+                                                 "<method 'acquire' of '_thread.lock' objects>"), "host",
+                                         r"[78] × 7\.0. ms, while the host waits for tokenizer.py\(40\): encode_all",
+                                         "runs on the host|CPU core"),
+    "a wait of no known holder": (one_thing("python_function", "concurrent/futures/_base.py(428): result"), "host",
+                                  r"the host waits in concurrent/futures/_base.py\(428\): result", "runs on the host|CPU core"),
+    "a driver that another thread holds": (held_up("cudaHostAlloc", 6000, "cuda_runtime", "", call=True), "host",
+                                           "another thread is in cudaHostAlloc.*No cudaHostAlloc in the loop", "gc.freeze"),
+    "a loader that is too slow": (loads(False), "input", "num_workers=MORE", "one wait of"),
+    "a loader that starts": (loads(True), "input", "one wait of 100 ms", "MORE"),
+    "a server's scheduler": (one_thing("python_function", "srt/scheduler.py(20): get_next_batch_to_run"), "host",
+                             "get_next_batch_to_run runs on the host", "input"),
+    "sleeps": (one_thing("python_function", "<built-in function sleep>"), "not_loaded", "the program sleeps", "peer|Shorten"),
+    "compiled in the middle": (compiles, "cold_start", "^Held up in the middle.*Compile and tune before the loop",
+                               "warmup="),
+    "copies that take longer than kernels": (copies_beside, "copy", r"^Copy-bound: copies take 144 ms of .*Move fewer bytes",
+                                             "gemm kernels lead"),
+    "times of whole microseconds": (rounded, "host", r"[78] × 8\.0. ms, while acme/env.py\(7\): step runs on the host",
+                                    "not recorded"),
+    "a rank with another kernel": (other_kernel, None, "^Rank 2 is late.* Its kernels take longer", "no sooner"),
+    "a slow stage": (stages, None, "^Rank 2 is late.* Its kernels take longer", "No rank is later|not known"),
+    "a slow stage, clocks apart": (lambda: stages(20_000), None, "^Rank 2 is late.*clocks moved by up to 60.0 ms",
+                                   "No rank is later|not known"),
     "a rank that ends early": (lambda: cut(job(lambda *_: 0)), None, "^Rank 2 has rows for .* only", "trust high"),
     "clocks of ranks apart": (lambda: apart(job(lambda rank, _: 3000 * (rank == 5))), "collective_wait",
                               r"^Rank 5 is late.*clocks moved by up to 28\.0 ms", "as recorded"),

@@ -253,8 +253,7 @@ class JobText {
              format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
              format_ns(blame_.makespan_ns) + ".";
     }
-    return text + ", but at " + (two() ? "the other's" : "the others'") +
-           " pace this run would end no sooner, as far as what waits for what is recorded.";
+    return text + ": at most that could be saved; how much of it, the recording does not tell.";
   }
 
   // Delays that strike every rank now and then cost all of them, and none is to blame.
