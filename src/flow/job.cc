@@ -55,6 +55,8 @@ struct ClockTie {
   // wait ends at any time before: then the difference is the receiver's, and varies.
   bool agrees() const { return std::abs(middle_of(apart_ns)) <= kAgreeNs; }
   bool ties() const {
+    constexpr size_t kLeastPairs = 3;
+    if (pairs.size() < kLeastPairs) return false;
     const int64_t middle_ns = middle_of(apart_ns);
     std::vector<int64_t> spread;
     for (const int64_t ns : apart_ns) spread.push_back(std::abs(ns - middle_ns));

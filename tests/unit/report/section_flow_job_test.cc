@@ -75,8 +75,18 @@ TEST(JobFlowWords, SayThatRanksAreMissing) {
   EXPECT_EQ(flow.totals.comm.unsplit_ns, 40 * kMilli);
 }
 
+TEST(JobFlowWords, TransfersThatEndTogetherTellThatClocksAgree) {
+  EXPECT_EQ(job_flow_words(JobFlow(flows({100, 160}, false))).front(),
+            "Rank 1 is late: at the other rank's pace this run takes 170 ms, not 230 ms.");
+}
+
 TEST(JobFlowWords, BlameNobodyWhereClocksCannotBeAligned) {
-  const JobFlow flow(flows({100, 160}, false));
+  std::vector<RankFlow> apart = flows({100, 160}, false);
+  for (CollectivePart& part : apart[1].graph.parts.parts) {
+    part.start_ns += 5 * kMilli;
+    part.end_ns += 5 * kMilli;
+  }
+  const JobFlow flow(std::move(apart));
   EXPECT_EQ(job_flow_words(flow),
             (std::vector<std::string>{"Over 2 ranks the devices compute for 78.3 %, are in "
                                       "communication whose ranks are not all matched for 21.7 %, "
