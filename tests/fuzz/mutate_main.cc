@@ -77,7 +77,7 @@ struct Asked {
   std::string corpus;
   std::string target;
   size_t parsers = 0;  // 0: any number
-  uint64_t inputs = 2000;
+  uint64_t inputs = 500;
   double seconds = 0;  // 0: `inputs` count
   uint64_t seed = 1;
   bool seed_given = false;
