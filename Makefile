@@ -42,7 +42,8 @@ fuzz:
 	tools/fuzz_smoke.sh
 
 # What a change must pass before review: format, tidy, layers, fresh docs, and the tests again under
-# ASan and UBSan, those of threaded readers under TSan, and the fuzzer. `make check ALL=1` runs clang-tidy over all files and not only the changed ones.
+# ASan and UBSan, those of threaded readers and of the recorder under TSan, and the fuzzer. `make check ALL=1` runs
+# clang-tidy over all files and not only the changed ones.
 check:
 	@tools/install_deps.sh build test fuzz check
 	tools/check_format.sh
@@ -55,8 +56,11 @@ check:
 	tools/check_tidy.sh $(if $(ALL),--all)
 	ctest --preset dev
 	$(CONFIGURE) tsan $(CCACHE)
-	$(BUILD) tsan --target assay_unit_base_tests --target assay_unit_ingest_tests --target assay_property_ingest_tests
+	$(BUILD) tsan --target assay_unit_base_tests --target assay_unit_ingest_tests --target assay_property_ingest_tests \
+	  --target assay_record --target assay_fake_tracing --target assay_fake_clock --target assay_traced_program
 	ctest --preset tsan -R '^(unit/base|unit/ingest|property/ingest)$$'
+	ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so tests/golden/check_record.py \
+	  --assay build/dev/assay --fakes build/tsan/fake_gpu
 	tools/fuzz_smoke.sh
 
 # The speed claims of bench/README.md, measured here (about five minutes).

@@ -25,22 +25,20 @@ mkdir -p "$found"
 log=build/fuzz/fuzz_kineto.log
 if ! build/fuzz/fuzz_kineto -seed=1 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
   -max_len=65536 -dict=tests/fuzz/kineto.dict -artifact_prefix=build/fuzz/ "$found" \
-  tests/fuzz/corpus/kineto >"$log" 2>&1; then
+  tests/fuzz/corpus/chrome >"$log" 2>&1; then
   tail -n 60 "$log"
   exit 1
 fi
 echo "fuzz smoke: kineto: $(grep '^Done ' "$log"), no finding"
 
-# Every parser, a share of the time each, from samples of its formats and what was found before.
-parsers=$(sed -n 's/^ *{"\([a-z_]*\)", "[^"]*", [a-z_]*},$/\1/p' tests/fuzz/parsers.cc)
-[ "$(wc -w <<<"$parsers")" -ge 20 ] || { echo "fuzz smoke: the table in tests/fuzz/parsers.cc is not understood" >&2; exit 1; }
-for parser in $parsers; do
-  seeds=$(sed -n "s/^ *{\"$parser\", \"\([^\"]*\)\", [a-z_]*},\$/\1/p" tests/fuzz/parsers.cc)
+# Every parser, a share of the time each, from samples of its formats and what was found before. The
+# plain program writes them: databases are kept as SQL, and .assay files are made by the build.
+for parser in $(build/fuzz/assay_fuzz_mutate --list); do
   found=build/fuzz/found/$parser
   rm -rf "$found"
   mkdir -p "$found"
-  for prefix in $seeds; do cp tests/data/formats/"$prefix"* "$found/" 2>/dev/null || true; done
-  [ -d "tests/fuzz/corpus/$parser" ] && cp tests/fuzz/corpus/"$parser"/* "$found/"
+  build/fuzz/assay_fuzz_mutate --formats tests/data/formats --corpus tests/fuzz/corpus --target "$parser" \
+    --write-seeds "$found" >/dev/null
   log=build/fuzz/fuzz_$parser.log
   if ! ASSAY_FUZZ_TARGET=$parser build/fuzz/fuzz_parsers -seed=1 -max_total_time="$((seconds / 4 + 1))" -timeout=10 \
     -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="build/fuzz/$parser-" "$found" >"$log" 2>&1; then

@@ -14,7 +14,6 @@
 #include <system_error>
 
 #include "base/descriptors.h"
-#include "base/real_path.h"
 
 namespace assay {
 namespace {
@@ -149,18 +148,6 @@ Result<std::string> link_target(const std::string& path) {
     at = next.is_absolute() ? next.string() : (fs::path(at).parent_path() / next).string();
   }
   return at;
-}
-
-Result<std::string> real_path(const std::string& path) {
-  std::error_code failed;
-  const fs::path real = fs::canonical(path, failed);
-  if (failed) return file_error(path, "cannot be looked at", failed.value());
-  return real.string();
-}
-
-bool lies_in(const std::string& path, const std::string& folder) {
-  if (folder == "/" || path == folder) return true;
-  return path.starts_with(folder) && path[folder.size()] == '/';
 }
 
 // ---- folders

@@ -1,9 +1,12 @@
 #include "parsers.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "base/byte_source.h"
 #include "diff/gate.h"
@@ -19,6 +22,7 @@
 #include "ingest/replay/job.h"
 #include "kernels/book.h"
 #include "kernels/name.h"
+#include "levels/counter_formulas.h"
 #include "levels/expression.h"
 #include "levels/mapping.h"
 #include "records/facts.h"
@@ -27,11 +31,26 @@
 namespace assay::fuzz {
 namespace {
 
+uint64_t read_whole = 0;
+
 // Whatever comes out is looked at, so that nothing of it can be left out by the compiler.
 template <typename T>
 void look_at(const Result<T>& result) {
+  if (result) ++read_whole;
   if (!result && result.error().describe().empty()) __builtin_trap();  // a refusal says why
 }
+
+struct TemporaryFolder {
+  TemporaryFolder() {
+    path = (std::filesystem::temp_directory_path() / "assay_fuzz_XXXXXX").string();
+    if (::mkdtemp(path.data()) == nullptr) std::abort();
+  }
+  ~TemporaryFolder() {
+    std::error_code gone;
+    std::filesystem::remove_all(path, gone);
+  }
+  std::string path;
+};
 
 void trace(const std::string& bytes, const std::string& path) {
   const ReadOptions options{.allow_truncated = bytes.size() % 2 == 1,
@@ -49,6 +68,23 @@ void power_log(const std::string&, const std::string& path) { look_at(read_power
 void power_meta(const std::string&, const std::string& path) { look_at(read_sensor_model(path)); }
 void calibration(const std::string&, const std::string& path) {
   look_at(read_sensor_calibration(path));
+}
+// A folder of four files, one behind the other as `head` prints several: a line ==> NAME before
+// each.
+void power_recording(const std::string& bytes, const std::string&) {
+  static const TemporaryFolder folder;
+  for (const char* name : {"samples.csv", "execs.csv", "sync.csv", "meta.json"}) {
+    const std::string mark = std::string("==> ") + name + "\n";
+    const size_t at = bytes.find(mark);
+    const std::filesystem::path path = std::filesystem::path(folder.path) / name;
+    if (at == std::string::npos) {
+      std::filesystem::remove(path);
+      continue;
+    }
+    const size_t begin = at + mark.size();
+    std::ofstream(path, std::ios::binary) << bytes.substr(begin, bytes.find("==> ", begin) - begin);
+  }
+  look_at(read_power_recording(folder.path));
 }
 void bench(const std::string& bytes, const std::string& path) {
   look_at(bench_table_of_text(bytes, path, {}));
@@ -79,6 +115,10 @@ void formula(const std::string& bytes, const std::string&) {
   auto expression = Expression::parse(bytes.substr(0, 200));
   look_at(expression);
   if (expression) (void)expression->evaluate(std::vector<double>(3, 2.5));
+}
+void counter_formulas(const std::string& bytes, const std::string&) {
+  CounterFormulas formulas;
+  look_at(formulas.add(bytes, "formulas.ini"));
 }
 void gate(const std::string& bytes, const std::string&) { look_at(parse_gate(bytes)); }
 void format(const std::string&, const std::string& path) { (void)format_of_file(path); }
@@ -115,6 +155,7 @@ const std::vector<ParserTarget>& parser_targets() {
       {"counters", "rocprof_counters rocprof_compute ncu_ counter_table", counters},
       {"telemetry", "samples nvidia_smi uprof chopper.gpu", telemetry},
       {"power_log", "power_samples samples nvidia_smi uprof", power_log},
+      {"power_recording", "", power_recording},
       {"power_meta", "calibration campaign", power_meta},
       {"calibration", "calibration", calibration},
       {"bench", "bench sweep", bench},
@@ -127,12 +168,15 @@ const std::vector<ParserTarget>& parser_targets() {
       {"kernel_name", "kernels kineto", kernel_name},
       {"level_rules", "levels_map", level_rules},
       {"formula", "counter_formulas", formula},
+      {"counter_formulas", "counter_formulas", counter_formulas},
       {"gate", "levels_map facts", gate},
       {"format", "", format},
       {"packed", "kineto xz zip", packed},
   };
   return targets;
 }
+
+uint64_t inputs_read() { return read_whole; }
 
 const ParserTarget* find_target(std::string_view name) {
   for (const ParserTarget& target : parser_targets()) {
@@ -141,12 +185,17 @@ const ParserTarget* find_target(std::string_view name) {
   return nullptr;
 }
 
-MemoryFile::MemoryFile()
-    : descriptor_(::memfd_create("input", 0)),
-      path_("/proc/self/fd/" + std::to_string(descriptor_)) {}
-MemoryFile::~MemoryFile() { ::close(descriptor_); }
+InputFile::InputFile()
+    : path_((std::filesystem::temp_directory_path() / "assay_fuzz_XXXXXX").string()),
+      descriptor_(::mkstemp(path_.data())) {}
+InputFile::~InputFile() {
+  ::close(descriptor_);
+  remove();
+}
 
-bool MemoryFile::put(std::string_view bytes) {
+void InputFile::remove() const { ::unlink(path_.c_str()); }
+
+bool InputFile::put(std::string_view bytes) {
   return ::ftruncate(descriptor_, 0) == 0 &&
          ::pwrite(descriptor_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
 }

@@ -3,6 +3,7 @@
 // Every parser of files and texts that come from somebody else, by name, for fuzzing: each takes
 // any bytes and gives an answer or an Error.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,21 +20,25 @@ struct ParserTarget {
 };
 
 const std::vector<ParserTarget>& parser_targets();
+// How many answers there were so far that are no Error: how deep a run went.
+uint64_t inputs_read();
 const ParserTarget* find_target(std::string_view name);
 
-// Bytes as a file of memory; rewritten for each input, so that its path stays.
-class MemoryFile {
+// Bytes as a temporary file; rewritten for each input, so that its path stays. It has a name:
+// SQLite does not open a file without one.
+class InputFile {
  public:
-  MemoryFile();
-  ~MemoryFile();
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
+  InputFile();
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
   bool put(std::string_view bytes);
   const std::string& path() const { return path_; }
+  void remove() const;  // for handlers of signals
 
  private:
-  int descriptor_;
   std::string path_;
+  int descriptor_;
 };
 
 }  // namespace assay::fuzz

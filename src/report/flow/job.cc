@@ -460,7 +460,7 @@ Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
       .add(keys::of_run,
            [&](const BlameSet& set) { return share(set.gain_ns, flow.blame.makespan_ns); })
       .add(keys::cause, [&](const BlameSet& set) { return cause_of_set(flow.blame, set); });
-  return std::move(table);
+  return table;
 }
 
 Table parts_table(const JobBlame& blame) {
@@ -471,7 +471,7 @@ Table parts_table(const JobBlame& blame) {
       .add(keys::gain_ns, &BlamePart::gain_ns)
       .add(keys::excess_ns, &BlamePart::excess_ns)
       .add(keys::count, &BlamePart::works);
-  return std::move(table);
+  return table;
 }
 
 struct RankRow {
@@ -504,7 +504,7 @@ Table ranks_table(const JobFlow& flow) {
       .add(keys::unsplit_ns,
            [&](const RankRow& row) { return flow.rank_comm[row.place].unsplit_ns; })
       .add(keys::idle_ns, [&](const RankRow& row) { return flow.rank_totals[row.place].idle_ns; });
-  return std::move(table);
+  return table;
 }
 
 Table links_table(const JobFlow& flow) {
@@ -525,7 +525,7 @@ Table links_table(const JobFlow& flow) {
           [](const LinkClass& link) { return link.peers_ns >= 0 ? Value(link.peers_ns) : Value(); },
           Show::kDataOnly)
       .add(keys::gain_ns, &LinkClass::gain_ns, Show::kDataOnly);
-  return std::move(table);
+  return table;
 }
 
 Facts blame_facts(const JobBlame& blame, const Job& job) {

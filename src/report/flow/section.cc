@@ -90,7 +90,7 @@ Table contributors_table(const FlowAnswer& answer) {
             return text_or_none(trace, c.within_op ? c.within_op : c.within_frame);
           },
           elastic(Show::kDataOnly));
-  return std::move(table);
+  return table;
 }
 
 Table levers_table(const std::vector<Lever>& levers) {
@@ -103,7 +103,7 @@ Table levers_table(const std::vector<Lever>& levers) {
       .add(keys::share_of_window, &Lever::share_of_window)
       .add(keys::at_most_ns, &Lever::at_most_ns)
       .add(keys::basis, &Lever::basis);
-  return std::move(table);
+  return table;
 }
 
 Prose levers_prose(const std::vector<Lever>& levers) {
@@ -155,7 +155,7 @@ Table causes_table(const FlowTotals& total, const CommSplit& comm) {
   // Sorted: causes that nothing has stand last. Data have one row for each.
   table.data_only_rows = static_cast<size_t>(
       std::count_if(rows.begin(), rows.end(), [](const StateRow& row) { return row.ns == 0; }));
-  return std::move(table);
+  return table;
 }
 
 Facts answer_facts(BoundBy bound, double device_idle_share) {

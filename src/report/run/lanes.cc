@@ -19,9 +19,9 @@ namespace assay {
 namespace {
 
 // States of a device behind those of FlowCause.
-constexpr uint32_t kCompute = kFlowCauses;
-constexpr uint32_t kCollective = kFlowCauses + 1;
-constexpr uint32_t kCopy = kFlowCauses + 2;
+constexpr uint32_t kComputes = kFlowCauses;
+constexpr uint32_t kCommunicates = kFlowCauses + 1;
+constexpr uint32_t kCopies = kFlowCauses + 2;
 constexpr size_t kStates = kFlowCauses + 3;
 
 constexpr size_t kLongestName = 120;
@@ -80,9 +80,9 @@ class LaneMaker {
       span = {std::max(span.start_ns, window_.start_ns), std::min(span.end_ns, window_.end_ns)};
       if (span.end_ns > span.start_ns) runs.push_back({span, state});
     };
-    for (const Interval& span : device.compute) add(span, kCompute);
-    for (const Interval& span : device.collective) add(span, kCollective);
-    for (const Interval& span : device.copy) add(span, kCopy);
+    for (const Interval& span : device.compute) add(span, kComputes);
+    for (const Interval& span : device.collective) add(span, kCommunicates);
+    for (const Interval& span : device.copy) add(span, kCopies);
     for (const FlowSlice& slice : device.idle) add(slice.span, static_cast<uint32_t>(slice.cause));
     std::sort(runs.begin(), runs.end(),
               [](const Run& a, const Run& b) { return a.span.start_ns < b.span.start_ns; });

@@ -71,7 +71,9 @@ int ended_by(int number, const ScratchFolder& folder) {
   }
   char word = 0;
   const bool heard = ::read(ready[0], &word, 1) == 1;
-  if (heard) EXPECT_EQ(entries(folder), 2u);
+  if (heard) {
+    EXPECT_EQ(entries(folder), 2u);
+  }
   ::kill(child, number);
   int status = 0;
   ::waitpid(child, &status, 0);

@@ -98,7 +98,9 @@ TEST(Formats, EveryRowHasAPageAndASample) {
     EXPECT_FALSE(format.name.empty());
     EXPECT_FALSE(format.give.empty());
     EXPECT_EQ(format.read != nullptr, format.family == FileFamily::kTrace);
-    if (format.family != FileFamily::kForeign) EXPECT_FALSE(format.page.empty());
+    if (format.family != FileFamily::kForeign) {
+      EXPECT_FALSE(format.page.empty());
+    }
     if (format.page.empty()) continue;
     EXPECT_TRUE(fs::exists(kSource / "docs/formats" / format.page)) << format.page;
   }

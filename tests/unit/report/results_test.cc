@@ -54,9 +54,15 @@ TEST(Results, TheEndOfAKeyTellsItsUnit) {
   for (const Declared& one : kDeclared) {
     const std::string_view key = one.result.key;
     const bool moment = std::find(moments.begin(), moments.end(), key) != moments.end();
-    if (key.ends_with("_ns") && !moment) EXPECT_EQ(one.result.unit, Unit::kNanoseconds) << key;
-    if (key.ends_with("_share")) EXPECT_EQ(one.result.unit, Unit::kShare) << key;
-    if (key.ends_with("_ape")) EXPECT_EQ(one.result.unit, Unit::kShare) << key;
+    if (key.ends_with("_ns") && !moment) {
+      EXPECT_EQ(one.result.unit, Unit::kNanoseconds) << key;
+    }
+    if (key.ends_with("_share")) {
+      EXPECT_EQ(one.result.unit, Unit::kShare) << key;
+    }
+    if (key.ends_with("_ape")) {
+      EXPECT_EQ(one.result.unit, Unit::kShare) << key;
+    }
     if (one.result.unit == Unit::kNanoseconds)
       EXPECT_TRUE(key == "ns" || key.ends_with("_ns")) << key;
   }

@@ -1,0 +1,27 @@
+-- By hand, with the tables and columns of rocprofv3's schema 3 that the reader knows.
+CREATE TABLE rocpd_metadata_1 (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+INSERT INTO rocpd_metadata_1 VALUES(1,'schema_version','3'),(2,'uuid','_1');
+CREATE TABLE rocpd_string_1 (id INTEGER PRIMARY KEY, guid TEXT, string TEXT);
+INSERT INTO rocpd_string_1 VALUES(1,'1','hipLaunchKernel'),(2,'1','HIP_RUNTIME_API'),(3,'1','MEMORY_COPY_HOST_TO_DEVICE'),(4,'1','step');
+CREATE TABLE rocpd_info_node_1 (id INTEGER PRIMARY KEY, guid TEXT, hash BIGINT, machine_id TEXT);
+INSERT INTO rocpd_info_node_1 VALUES(1,'1',5,'m');
+CREATE TABLE rocpd_info_process_1 (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, command TEXT);
+INSERT INTO rocpd_info_process_1 VALUES(1,'1',1,28,'a.out');
+CREATE TABLE rocpd_info_thread_1 (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, name TEXT);
+INSERT INTO rocpd_info_thread_1 VALUES(1,'1',1,1,29,'main');
+CREATE TABLE rocpd_info_agent_1 (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, type TEXT, absolute_index INTEGER, logical_index INTEGER, type_index INTEGER, name TEXT, product_name TEXT, extdata TEXT);
+INSERT INTO rocpd_info_agent_1 VALUES(1,'1',1,1,'CPU',0,0,0,'cpu','CPU','{}'),(2,'1',1,1,'GPU',1,1,0,'gfx942','AMD Instinct MI300X','{"cu_count": 304, "wave_front_size": 64, "max_engine_clk_fcompute": 2100}');
+CREATE TABLE rocpd_info_kernel_symbol_1 (id INTEGER PRIMARY KEY, guid TEXT, display_name TEXT, kernel_name TEXT);
+INSERT INTO rocpd_info_kernel_symbol_1 VALUES(1,'1','gemm','gemm.kd'),(2,'1','void add<float>(float*)','_Z3addIfEvPf.kd');
+CREATE TABLE rocpd_info_pmc_1 (id INTEGER PRIMARY KEY, guid TEXT, name TEXT, symbol TEXT);
+INSERT INTO rocpd_info_pmc_1 VALUES(1,'1','SQ_WAVES','SQ_WAVES');
+CREATE TABLE rocpd_event_1 (id INTEGER PRIMARY KEY, guid TEXT, category_id INTEGER, stack_id INTEGER, parent_stack_id INTEGER, correlation_id INTEGER);
+INSERT INTO rocpd_event_1 VALUES(1,'1',2,1,0,0),(2,'1',2,1,0,0),(3,'1',2,2,0,0),(4,'1',2,2,0,0),(5,'1',2,3,0,0);
+CREATE TABLE rocpd_region_1 (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "end" BIGINT, name_id INTEGER, event_id INTEGER);
+INSERT INTO rocpd_region_1 VALUES(1,'1',1,1,1,100,110,1,1),(2,'1',1,1,1,150,160,1,3),(3,'1',1,1,1,90,400,4,NULL);
+CREATE TABLE rocpd_kernel_dispatch_1 (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER, kernel_id INTEGER, dispatch_id INTEGER, queue_id INTEGER, stream_id INTEGER, start BIGINT, "end" BIGINT, private_segment_size INTEGER, group_segment_size INTEGER, workgroup_size_x INTEGER, workgroup_size_y INTEGER, workgroup_size_z INTEGER, grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER, region_name_id INTEGER, event_id INTEGER);
+INSERT INTO rocpd_kernel_dispatch_1 VALUES(1,'1',1,1,1,2,1,1,1,0,120,180,0,0,256,1,1,1024,1,1,4,2),(2,'1',1,1,1,2,2,2,1,0,190,240,0,64,256,1,1,1024,1,1,4,4);
+CREATE TABLE rocpd_memory_copy_1 (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "end" BIGINT, name_id INTEGER, dst_agent_id INTEGER, src_agent_id INTEGER, size INTEGER, stream_id INTEGER, event_id INTEGER);
+INSERT INTO rocpd_memory_copy_1 VALUES(1,'1',1,1,1,250,300,3,2,1,4096,0,5);
+CREATE TABLE rocpd_pmc_event_1 (id INTEGER PRIMARY KEY, guid TEXT, event_id INTEGER, pmc_id INTEGER, value REAL);
+INSERT INTO rocpd_pmc_event_1 VALUES(1,'1',2,1,16.0);
