@@ -10,7 +10,7 @@ namespace assay {
 const char* answer_word(const std::string& key) {
   static constexpr std::pair<std::string_view, const char*> kWords[] = {
       {"collective", "collectives"},  {"comm_wait", "waiting for a late rank"},
-      {"wait_other", "other work"}, {"unseen", "unseen device work"},
+      {"wait_other", "other work"},   {"unseen", "unseen device work"},
       {"latency", "launch latency"},  {"alloc", "allocation"},
       {"cold", "cold start"},         {"call", "runtime call"},
       {"python", "Python"},           {"host_gap", "no detail"},
