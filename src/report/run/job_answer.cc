@@ -181,7 +181,8 @@ class JobAnswer {
         comm.wait_ns + comm.transfer_ns == 0
             ? fmt::format("stand in {} for {}", stages_ ? "sends and receives" : "communication",
                           part(comm.unsplit_ns))
-            : fmt::format("wait for a late rank for {}, transfer for {}", part(comm.wait_ns),
+            : fmt::format("wait for {} rank for {}, transfer for {}",
+                          stages_ ? "another" : "a late", part(comm.wait_ns),
                           part(comm.transfer_ns));
     const bool unsplit =
         comm.wait_ns + comm.transfer_ns > 0 && comm.unsplit_ns * 100 >= total_.window_ns;

@@ -18,8 +18,8 @@ struct Shape {
   int works = 100;
   int64_t kernel_ns = 20'000;
   int64_t host_ns = 100'000;  // between launches
-  std::string op;             // around it; empty = nothing is recorded
-  std::string call;           // in it, but for 2000
+  std::string op = {};        // around it; empty = nothing is recorded
+  std::string call = {};      // in it, but for 2000
   bool waits = false;         // for the kernel, after launching it
   int64_t late_ns = 0;        // kernels begin that much later than they could
 };
