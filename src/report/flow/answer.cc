@@ -156,10 +156,7 @@ class Verdict {
       case BoundBy::kUnseenWork:
         return unseen();
       case BoundBy::kCollectiveWait:
-        return sentence_of("Bound by communication: " + for_share(total_.collective_ns) +
-                               " nothing but collectives runs",
-                           {behind(", first ", longest(WorkKind::kCollective)),
-                            "; one rank cannot tell waiting from transfer"});
+        return collectives();
       case BoundBy::kCommunication:
         return sentence_of("Bound by communication: " + for_share(total_.collective_ns) +
                                " nothing but transfers runs",
@@ -506,6 +503,14 @@ class Verdict {
   }
 
   // What the host does before the first work was asked for, and behind the last.
+  std::string collectives() const {
+    const std::string base = "Bound by communication: " + for_share(total_.collective_ns) +
+                             " nothing but collectives runs";
+    if (!little_gain().empty()) return sentence_of(base, {});
+    return sentence_of(base, {behind(", first ", longest(WorkKind::kCollective)),
+                              "; one rank cannot tell waiting from transfer"});
+  }
+
   // Most of the critical path is what the host does for the next launch.
   bool host_binds() const {
     int64_t host_ns = 0;
