@@ -14,20 +14,15 @@
 #include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/pauses.h"
+#include "report/flow/recipes.h"
 #include "trace/copy_way.h"
 
 namespace assay {
 namespace {
 
-// A name in a sentence, at most.
-constexpr size_t kLongestNameSaid = 44;
 // Of the group it is named in, a part of the host's time has at least this share.
 constexpr double kPartNamed = 0.15;
 constexpr size_t kMostSpans = 8;
-
-std::string fitted(std::string_view name, size_t room = kLongestNameSaid) {
-  return shorten_middle(clean_text(name), room);
-}
 
 // The base, and behind it whatever still fits of the tails, in their order.
 std::string sentence_of(std::string base, std::initializer_list<std::string> tails) {
@@ -104,11 +99,6 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
   alone.ns = ns;
   if (longest_ns * 2 < ns) alone.name.clear();
   return alone;
-}
-
-// Whether one name, or silence, holds nearly all of the pauses.
-bool pauses_in_one(const LeadingPauses& pauses) {
-  return !pauses.stalls && pauses.who && pauses.who->pause_ns * 10 >= pauses.ns * 8;
 }
 
 class Verdict {
@@ -560,356 +550,6 @@ class Verdict {
 
 // ---- what to do ----
 
-// Title and code of a lever, in the words of the program.
-class Recipes {
- public:
-  explicit Recipes(const FlowAnswer& answer) : answer_(answer) {}
-
-  AnswerLever card(const Lever& lever) const {
-    AnswerLever card{.key = lever.key,
-                     .title = title(lever),
-                     .code = code(lever),
-                     .gain_ns = lever.gain_ns,
-                     .share = lever.share_of_window,
-                     .grade = lever.predicted ? "predicted" : "at most"};
-    return card;
-  }
-
- private:
-  ProgramKind program() const { return answer_.verdict.program.kind; }
-  bool pytorch() const { return program() == ProgramKind::kPyTorch; }
-  bool hip() const { return answer_.verdict.program.hip; }
-  bool cuda() const { return program() == ProgramKind::kCuda; }
-
-  std::string title(const Lever& lever) const {
-    if (lever.key == "cheaper_host") return host_title();
-    if (lever.key == "cuda_graph") {
-      return answer_.verdict.program.cuda ? "Each iteration as one CUDA graph"
-             : hip()                      ? "Each iteration as one HIP graph"
-                                          : "Each iteration as one graph, or fewer launches";
-    }
-    if (lever.key == "faster_cpu") return "A CPU core 1.3 times as fast";
-    if (lever.key == "input") return "Load data beside the GPU's work";
-    if (lever.key == "remove_syncs") return "Do not wait for the GPU in the loop";
-    if (lever.key == "allocation") {
-      return allocates_host() ? "Keep pinned memory instead of freeing it"
-                              : "Keep GPU memory instead of freeing it";
-    }
-    if (lever.key == "copies") return copy_title();
-    if (lever.key == "communication") return "Hide or shrink communication";
-    if (lever.key == "devices_at_once") return "Let the GPUs work at the same time";
-    if (lever.key == "device_work")
-      return kind().empty() ? "Cheaper " + longest_kernel(38) : "Cheaper " + kind() + " kernels";
-    return fitted(lever.what, 46);
-  }
-
-  std::string code(const Lever& lever) const {
-    if (lever.key == "cuda_graph") return graph_code();
-    if (lever.key == "cheaper_host") return host_code();
-    if (lever.key == "faster_cpu")
-      return "of the thread that launches; loading data and waits stay as they are";
-    if (lever.key == "input") return input_code();
-    if (lever.key == "remove_syncs") return sync_code();
-    if (lever.key == "allocation") return alloc_code();
-    if (lever.key == "copies") return copy_code();
-    if (lever.key == "communication") {
-      return "its time includes waiting for late ranks: give the folder of all ranks";
-    }
-    if (lever.key == "devices_at_once") {
-      return pytorch() ? "DistributedDataParallel, tensor parallel, or micro-batches in a pipeline"
-                       : "each on data of its own, or micro-batches in a pipeline";
-    }
-    if (lever.key == "device_work" && !answer_.verdict.kinds.empty()) {
-      const KindShare& kind_share = answer_.verdict.kinds.front();
-      if (kind().empty()) return runs_of_longest();
-      return "first " + fitted(describe_kernel(answer_.trace.text(kind_share.longest))) + "; " +
-             format_counted(kind_share.count, "run", "runs") + " in all";
-    }
-    return "";
-  }
-
-  std::string longest_kernel(size_t room) const {
-    const KindShare& kind_share = answer_.verdict.kinds.front();
-    return fitted(describe_kernel(answer_.trace.text(kind_share.longest)), room);
-  }
-  std::string runs_of_longest() const {
-    for (const NamedWork& work : answer_.verdict.work) {
-      if (work.name != answer_.verdict.kinds.front().longest) continue;
-      return format_counted(work.count, "run", "runs") + ", " + format_ns(work.ns) + " in all";
-    }
-    return "";
-  }
-
-  std::string host_title() const {
-    switch (host_advice(answer_)) {
-      case HostAdvice::kBetweenGraphs:
-        return "Less host work between the graphs";
-      case HostAdvice::kShortenOne:
-        return pause_name(answer_).starts_with(kProfilers) ? "Record with less profiling"
-               : waits_in_pauses(answer_) ? "Do not wait for it: " + fitted(waited_for(), 26)
-               : pauses_in_one(answer_.verdict.pauses)
-                   ? "Shorten " + fitted(pause_name(answer_), 34)
-                   : "Shorten " + fitted(pause_name(answer_), 26) + ", others";
-      case HostAdvice::kRecordHost:
-        return "Find out what the host does there";
-      case HostAdvice::kSteadyHost:
-        return pause_holder(answer_).empty()
-                   ? "Keep the host from standing still"
-                   : "No " + fitted(pause_holder(answer_), 28) + " in the loop";
-      case HostAdvice::kFewerLaunches:
-        return "Fewer, larger launches";
-      case HostAdvice::kGraphs:
-        break;
-    }
-    if (program() == ProgramKind::kJax) return "Fewer, larger jitted functions";
-    return hip() ? "Take the host off the path: HIP graphs"
-                 : "Take the host off the path: CUDA graphs";
-  }
-  std::string kind() const {
-    return answer_.verdict.kinds.empty() || answer_.verdict.kinds.front().kind == KernelKind::kOther
-               ? ""
-               : std::string(kernel_kind_name(answer_.verdict.kinds.front().kind));
-  }
-
-  std::string host_code() const {
-    switch (host_advice(answer_)) {
-      case HostAdvice::kBetweenGraphs:
-        return first_of(answer_.verdict.detail.value_or(FlowCause::kDispatch));
-      case HostAdvice::kShortenOne:
-        return longest_pause();
-      case HostAdvice::kRecordHost:
-        return record_host();
-      case HostAdvice::kSteadyHost:
-        return pause_holder(answer_).empty()
-                   ? "others on its cores, locks, page faults, garbage collection (gc.freeze())"
-                   : "the driver lets one thread call at a time; do it once, before the loop";
-      case HostAdvice::kFewerLaunches:
-        return pytorch() ? "model = torch.compile(model)" : "larger pieces of work";
-      case HostAdvice::kGraphs:
-        break;
-    }
-    return graph_code();
-  }
-
-  std::string graph_code() const {
-    if (pytorch() && !hip() && !answer_.verdict.program.cuda) {
-      return "model = torch.compile(model)";
-    }
-    if (pytorch()) return "model = torch.compile(model, mode=\"reduce-overhead\")";
-    if (program() == ProgramKind::kJax) return "one jax.jit around the whole step";
-    if (hip()) return "hipStreamBeginCapture once, then hipGraphLaunch; or larger kernels";
-    if (cuda()) return "cudaStreamBeginCapture once, then cudaGraphLaunch; or larger kernels";
-    return "larger pieces of work, or a faster CPU core";
-  }
-
-  // What the host waits for in its pauses, or else where it waits.
-  std::string waited_for() const {
-    const std::string holder = pause_holder(answer_);
-    return holder.empty() ? pause_name(answer_) : holder;
-  }
-
-  // A long operator of PyTorch computes on the CPU, as a rule.
-  bool on_cpu() const {
-    const LeadingPauses& pauses = answer_.verdict.pauses;
-    const std::string name = pause_name(answer_);
-    for (const std::string_view moves : {"pin_memory", "copy", "::to", "item", "tensor"}) {
-      if (name.find(moves) != std::string::npos) return false;
-    }
-    return pytorch() && !pauses.rare && pauses.who->source == RowSource::kOp &&
-           name.starts_with("aten::");
-  }
-
-  std::string longest_pause() const {
-    const Interval at = answer_.verdict.pauses.who->longest;
-    if (on_cpu()) return "is its input on the GPU? It seems to compute on the CPU";
-    if (waits_in_pauses(answer_)) {
-      return "work for the GPU ahead of the wait; longest wait " +
-             format_ns(at.end_ns - at.start_ns);
-    }
-    if (pause_name(answer_).starts_with(kProfilers)) {
-      return "longest " + format_ns(at.end_ns - at.start_ns) +
-             "; without it the run has no such pause";
-    }
-    if (answer_.verdict.pauses.rare) {
-      return "rare: a first use, a new shape or autotuning; warm up, fix the shapes";
-    }
-    return "longest wait " + format_ns(at.end_ns - at.start_ns) + ", from " +
-           format_ns(at.start_ns - answer_.report.window.start_ns) + " on";
-  }
-
-  // How the next recording tells what the host does, by the tool that made this one.
-  std::string record_host() const {
-    if (pytorch()) return "profile(..., with_stack=True) names it; " + longest_pause();
-    if (std::string_view(answer_.trace.source).ends_with(".sqlite")) {
-      return "nsys profile --sample=cpu -t cuda,nvtx,osrt names it";
-    }
-    return longest_pause();
-  }
-
-  std::string sync_code() const {
-    if (!answer_.report.evidence.blocking_launches) return first_of(FlowCause::kSync);
-    if (hip()) return "unset HIP_LAUNCH_BLOCKING and AMD_SERIALIZE_KERNEL";
-    return program() == ProgramKind::kPyTorch || cuda() ? "unset CUDA_LAUNCH_BLOCKING"
-                                                        : "launches that return at once";
-  }
-
-  const Contributor* largest_input() const {
-    for (const Contributor& contributor : answer_.report.contributors) {
-      if (contributor.cause == FlowCause::kInput) return &contributor;
-    }
-    return nullptr;
-  }
-  // Nearly all of the waiting for data is one wait.
-  bool waits_once(const Contributor& input) const {
-    return input.longest_ns * 10 >= answer_.report.total[FlowCause::kInput] * 9 &&
-           input.longest_ns * 10 >= answer_.report.window.end_ns - answer_.report.window.start_ns;
-  }
-
-  std::string input_code() const {
-    const Contributor* input = largest_input();
-    const std::string loader = input == nullptr ? "" : loader_around(answer_.trace, input->longest);
-    if (input != nullptr && waits_once(*input)) {
-      const std::string once = "one wait of " + format_ns(input->longest_ns) + ": ";
-      return pytorch() ? once + "start the workers once, persistent_workers=True"
-                       : once + "begin to load earlier";
-    }
-    const bool workers = loader.find("dataloader.py") != std::string::npos;
-    const bool fetches = loader.find("_utils/fetch.py") != std::string::npos;
-    if (pytorch() && (fetches || loader.find("SingleProcessDataLoader") != std::string::npos)) {
-      return "DataLoader(..., num_workers=4, persistent_workers=True, pin_memory=True)";
-    }
-    if (pytorch() && (workers || loader.find("DataLoader") != std::string::npos)) {
-      return "DataLoader(..., num_workers=MORE, prefetch_factor=MORE, pin_memory=True)";
-    }
-    return "prepare the next batch in another thread or process while this one runs";
-  }
-
-  // When memory was given back: a caching allocator does so where nothing is left.
-  enum class Releases : uint8_t { kNone, kOnce, kOften };
-  Releases releases() const {
-    const Trace& trace = answer_.trace;
-    const Interval window = answer_.report.window;
-    int64_t first_ns = INT64_MAX;
-    int64_t last_ns = INT64_MIN;
-    for (size_t c = 0; c < trace.api_calls.size(); ++c) {
-      const int64_t start_ns = trace.api_calls.start_ns[c];
-      if (start_ns < window.start_ns || start_ns >= window.end_ns) continue;
-      if (trace.text(trace.api_calls.name[c]).find("Free") == std::string_view::npos) continue;
-      first_ns = std::min(first_ns, start_ns);
-      last_ns = std::max(last_ns, start_ns);
-    }
-    if (last_ns < first_ns) return Releases::kNone;
-    return (last_ns - first_ns) * 10 < window.end_ns - window.start_ns ? Releases::kOnce
-                                                                       : Releases::kOften;
-  }
-
-  // Memory of the host is what the longest of these calls allocate or free.
-  bool allocates_host() const {
-    for (const Contributor& contributor : answer_.report.contributors) {
-      if (contributor.cause != FlowCause::kAlloc) continue;
-      const std::string name = contributor_name(answer_.trace, contributor);
-      return name.find("Host") != std::string::npos;
-    }
-    return false;
-  }
-
-  std::string alloc_code() const {
-    if (allocates_host()) return "one pinned buffer, allocated before the loop and used again";
-    if (pytorch() && releases() == Releases::kNone) {
-      return "first allocations of a size: warm up before it is recorded";
-    }
-    if (pytorch() && releases() == Releases::kOnce) {
-      return std::string(hip() ? "PYTORCH_HIP_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF") +
-             "=expandable_segments:True; all was released at once";
-    }
-    if (pytorch()) {
-      return hip() ? "unset PYTORCH_NO_HIP_MEMORY_CACHING; no empty_cache() in the loop"
-                   : "unset PYTORCH_NO_CUDA_MEMORY_CACHING; no empty_cache() in the loop";
-    }
-    if (hip()) return "hipMallocAsync from a pool, or allocate once before the loop";
-    if (cuda()) return "cudaMallocAsync from a pool, or allocate once before the loop";
-    return "a pool, or allocate once before the loop";
-  }
-
-  // The copies, or fills, that take longest.
-  const NamedWork* longest_copy() const {
-    for (const NamedWork& work : answer_.verdict.work) {
-      if (work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill) return &work;
-    }
-    return nullptr;
-  }
-  std::string_view copy_name() const {
-    const NamedWork* copy = longest_copy();
-    return copy == nullptr ? std::string_view() : answer_.trace.text(copy->name);
-  }
-  bool fills() const {
-    const NamedWork* copy = longest_copy();
-    return copy != nullptr && copy->kind == WorkKind::kFill;
-  }
-  bool between_host_and_device() const {
-    const CopyWay way = copy_way(copy_name());
-    return !fills() && way != CopyWay::kOnDevice && way != CopyWay::kBetweenDevices;
-  }
-
-  // More of them than the kernels could hide.
-  bool mostly_copies() const {
-    const FlowEvidence& evidence = answer_.report.evidence;
-    return between_host_and_device() && is_pinned_copy(copy_name()) &&
-           evidence.copy_ns > evidence.kernel_ns + evidence.collective_ns;
-  }
-
-  std::string copy_title() const {
-    if (fills()) return "Fill less memory";
-    if (!between_host_and_device()) return "Copy less";
-    if (mostly_copies()) return "Move fewer bytes";
-    return is_pinned_copy(copy_name()) ? "Copy less, and beside kernels"
-                                       : "Copy less, from pinned memory, beside kernels";
-  }
-
-  std::string copy_code() const {
-    if (fills()) return pytorch() ? "torch.empty where all is written anyway" : "";
-    if (copy_way(copy_name()) == CopyWay::kOnDevice) {
-      return pytorch() ? "views and in-place operators instead of clone, cat and contiguous" : "";
-    }
-    if (!between_host_and_device()) return "between GPUs: keep what is used together on one";
-    if (mostly_copies()) {
-      const FlowEvidence& evidence = answer_.report.evidence;
-      return "copies take " + format_ns(evidence.copy_ns) + ": kernels hide at most their own " +
-             format_ns(evidence.kernel_ns + evidence.collective_ns);
-    }
-    if (is_pinned_copy(copy_name()) && copy_way(copy_name()) == CopyWay::kToHost) {
-      return "less often, beside the next kernels, or in a smaller data type";
-    }
-    if (is_pinned_copy(copy_name())) {
-      return "on a stream of their own, one batch ahead; or a smaller data type";
-    }
-    if (pytorch() && copy_way(copy_name()) == CopyWay::kToHost) {
-      return "leave results on the GPU, or copy them into pinned memory, non_blocking=True";
-    }
-    if (pytorch()) return "DataLoader(..., pin_memory=True); x.to(device, non_blocking=True)";
-    if (hip()) return "hipHostMalloc and hipMemcpyAsync on a stream of its own";
-    if (cuda()) return "cudaMallocHost and cudaMemcpyAsync on a stream of its own";
-    return "";
-  }
-
-  // Who does it: the largest contributor of the cause, and what it is within.
-  std::string first_of(FlowCause cause) const {
-    for (const Contributor& contributor : answer_.report.contributors) {
-      if (contributor.cause != cause || !contributor.name) continue;
-      std::string text = "first " + fitted(contributor_name(answer_.trace, contributor), 40);
-      const StringId within =
-          contributor.within_op ? contributor.within_op : contributor.within_frame;
-      if (within && within != contributor.name) {
-        text += " in " + fitted(answer_.trace.text(within), 24);
-      }
-      return text;
-    }
-    return "";
-  }
-
-  const FlowAnswer& answer_;
-};
-
 // What stands in place of levers.
 class Notes {
  public:
@@ -1172,6 +812,10 @@ std::string blocking_sentence(const FlowAnswer& answer) {
              : "";
 }
 
+std::string fitted(std::string_view name, size_t room) {
+  return shorten_middle(clean_text(name), room);
+}
+
 HostAdvice host_advice(const FlowAnswer& answer) {
   const LeadingPauses& pauses = answer.verdict.pauses;
   if (pauses.stalls) return HostAdvice::kSteadyHost;
@@ -1223,12 +867,11 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
     const FlowTotals& total = answer.report.total;
     card.causes = answer_causes(total, {.unsplit_ns = total.collective_ns});
   }
-  const Recipes recipes(answer);
   for (const Lever& lever : levers) {
     // Cheaper kernels help where the GPU leads; else they come behind what does.
     const bool beside = lever.key == "device_work" && verdict.bound != BoundBy::kGpu;
     if (card.levers.size() == kShown || (beside && card.levers.empty())) continue;
-    card.levers.push_back(recipes.card(lever));
+    card.levers.push_back(recipe_card(answer, lever));
   }
   card.notes = Notes(answer).find();
   const Trust trust = trust_of(answer, evidence);

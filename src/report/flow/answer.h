@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flow/job_verdict.h"
@@ -36,6 +37,10 @@ enum class HostAdvice {
   kSteadyHost,     // pauses in one thing or another
 };
 HostAdvice host_advice(const FlowAnswer& answer);
+
+// A name in a sentence, at most.
+constexpr size_t kLongestNameSaid = 44;
+std::string fitted(std::string_view name, size_t room = kLongestNameSaid);
 
 // Names of what stands behind a cause, as a sentence says them; empty where nothing names it.
 std::string contributor_name(const Trace& trace, const Contributor& contributor);

@@ -101,6 +101,10 @@ bool is_waiting_label(std::string_view name) {
 
 }  // namespace
 
+bool pauses_in_one(const LeadingPauses& pauses) {
+  return !pauses.stalls && pauses.who && pauses.who->pause_ns * 10 >= pauses.ns * 8;
+}
+
 bool waits_in_pauses(const FlowAnswer& answer) {
   const std::optional<Contributor>& who = answer.verdict.pauses.who;
   if (!who) return false;

@@ -14,6 +14,8 @@ constexpr std::string_view kProfilers = "the profiler's ";
 
 // What the host does in its pauses: a name, or the label around them; empty where nothing tells.
 std::string pause_name(const FlowAnswer& answer);
+// Whether one name, or silence, holds nearly all of the pauses.
+bool pauses_in_one(const LeadingPauses& pauses);
 // Whether it waits in them, for another thread or for what is outside.
 bool waits_in_pauses(const FlowAnswer& answer);
 // What another thread of the process does for most of the longest pause, where the host waits in
