@@ -35,7 +35,6 @@ std::string sentence_of(std::string base, std::initializer_list<std::string> tai
 // What the recording should be made with, where it says too little: by the tool that made this one.
 AnswerNote record_steady(const FlowAnswer& answer) {
   const Program& program = answer.verdict.program;
-  const std::string_view file = answer.trace.source;
   if (program.kind == ProgramKind::kPyTorch && !answer.trace.ops.empty()) {
     return {"record",
             {"with torch.profiler.profile(",
@@ -43,7 +42,7 @@ AnswerNote record_steady(const FlowAnswer& answer) {
              "    for batch in loader: step(batch); p.step()"},
             true};
   }
-  if (file.ends_with(".sqlite")) {
+  if (answer.trace.tracer == Tracer::kNsightSystems) {
     return {"record", {"nsys profile -t cuda,nvtx,osrt --delay 10 --duration 5 PROGRAM"}, true};
   }
   if (program.hip && answer.trace.ops.empty()) {

@@ -193,7 +193,7 @@ class Recipes {
   // How the next recording tells what the host does, by the tool that made this one.
   std::string record_host() const {
     if (pytorch()) return "profile(..., with_stack=True) names it; " + longest_pause();
-    if (std::string_view(answer_.trace.source).ends_with(".sqlite")) {
+    if (answer_.trace.tracer == Tracer::kNsightSystems) {
       return "nsys profile --sample=cpu -t cuda,nvtx,osrt names it";
     }
     return longest_pause();

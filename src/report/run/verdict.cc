@@ -45,7 +45,7 @@ std::string iterations_text(const LaunchReport& launch) {
 // By the tool that made the recording.
 std::string how_to_record(const Trace& trace) {
   const std::string_view file = trace.source;
-  if (file.ends_with(".sqlite")) return "Record with nsys profile -t cuda.";
+  if (trace.tracer == Tracer::kNsightSystems) return "Record with nsys profile -t cuda.";
   if (file.ends_with(".db") || file.ends_with(".csv")) return "Record with --kernel-trace.";
   if (!trace.ops.empty()) return "Record with ProfilerActivity.CUDA.";
   return "Record the work of the device, too.";
