@@ -294,6 +294,8 @@ enum class NoteCode : uint32_t {
   kWriteFailed = 10,     // value is errno
   kClockCallback = 11,   // CUPTI does not take our clock: its own is used
   kUnsupportedGpu = 12,  // MIG, vGPU, WSL, confidential computing: value is CUPTI's error
+  kTextsForgotten =
+      13,  // names of ranges made room for others: value says how many. Nothing is lost
 };
 
 struct Note {

@@ -4,6 +4,7 @@
 #   tools/release.sh [--dirty] [FOLDER]            FOLDER: dist
 #
 #   assay-V-linux-ARCH.tar.xz     bin/assay, its recorder, manual page, completions, documents, licences
+#   assay-V-linux-ARCH-campaign.tar.xz  what tests/gpu/campaign.sh needs on a machine with a GPU
 #   assay_V_ARCH.deb              the same as a package
 #   assay_gpu-V-…-ARCH.whl        the same with `import assay`
 #   assay-V-linux-ARCH.spdx.json  what is inside of it
@@ -19,7 +20,7 @@ dist=dist
 for arg in "$@"; do
   case $arg in
     --dirty) dirty=1 ;;
-    -*) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    -*) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) dist=$arg ;;
   esac
 done
@@ -53,6 +54,12 @@ cp "$build/sbom.spdx.json" "$dist/$name.spdx.json"
 stage=$build/stage/$name
 cmake --install "$build" --prefix "$stage" >"$build/install.log"
 python3 tools/check_release.py "$stage"
+# What is carried to a borrowed GPU is made of the same files, and proves itself before anybody borrows one.
+python3 tools/pack_campaign.py --prefix "$stage" --to "$build/campaign"
+python3 tests/gpu/rehearsal.py --packed "$build/campaign"
+rm -f "$dist/$name-campaign.tar.xz"
+tar -C "$build" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+  --mode=u+rwX,go+rX,go-w -c campaign | xz -9e -T1 >"$dist/$name-campaign.tar.xz"
 rm -f "$dist/$name.tar.xz"
 tar -C "$build/stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
   --mode=u+rwX,go+rX,go-w -c "$name" | xz -9e -T1 >"$dist/$name.tar.xz"
@@ -79,6 +86,6 @@ dpkg-deb --root-owner-group -Zxz --build "$build/deb" "$dist/$deb" >/dev/null
 glibc=$(python3 tools/check_release.py --newest "$stage")
 python3 tools/make_wheel.py --version "$version" --tag "manylinux_${glibc/./_}_$arch" "$stage" "$dist"
 
-(cd "$dist" && sha256sum "$name.tar.xz" "$deb" assay_gpu-"$version"-*.whl "$name.spdx.json" >SHA256SUMS)
+(cd "$dist" && sha256sum "$name.tar.xz" "$name-campaign.tar.xz" "$deb" assay_gpu-"$version"-*.whl "$name.spdx.json" >SHA256SUMS)
 python3 tests/release/check_dist.py --dist "$dist" --assay "$stage/bin/assay"
 ls -l "$dist"

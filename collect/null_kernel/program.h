@@ -41,8 +41,9 @@ bool bind(void* library, const char* name, Function*& function) {
 bool choose_devices(const char* device, int count, const char* hiding, int& first, int& last);
 
 // Both launch the empty kernel warmups + runs times, each followed by a synchronisation.
-// Times are taken by the recorder around this process.
-bool run_cuda(const Request& request);
+// CUDA's warm up for 0.3 s at least. Its times are taken by the recorder around this process; the
+// file `output` gets the clocks of the GPU.
+bool run_cuda(const Request& request, const char* output);
 // Times are taken here and written to `output` (hip.cc says which). Libraries by colons.
 bool run_hip(const Request& request, const char* runtimes, const char* compilers,
              const char* output);

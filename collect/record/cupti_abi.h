@@ -56,6 +56,7 @@ constexpr int kCallbackDriverApi = 1;    // CUPTI_CB_DOMAIN_DRIVER_API
 constexpr int kCallbackRuntimeApi = 2;   // CUPTI_CB_DOMAIN_RUNTIME_API
 constexpr uint8_t kMemcpyIsAsync = 1;    // CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
 constexpr uint32_t kOldestVersion = 17;  // of CUDA 11.6
+constexpr uint32_t kTakesNoBuffer = 27;  // of CUDA 12.9: from here on a NULL buffer is an answer
 
 // CUpti_Activity... records are packed, and aligned to 8.
 #pragma pack(push, 1)
@@ -237,6 +238,9 @@ struct Functions {
 
   int (*register_timestamp)(uint64_t (*now)());
   int (*set_attribute)(int attribute, size_t* size, void* value);
+  // From CUDA 12.5 on. Single functions of a kind that is on; switching the kind on forgets them.
+  int (*enable_runtime_call)(uint32_t function, uint8_t on);
+  int (*enable_driver_call)(uint32_t function, uint8_t on);
 };
 
 }  // namespace assay::cupti

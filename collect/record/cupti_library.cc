@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 namespace assay::record {
 namespace {
@@ -17,6 +19,8 @@ bool bind(void* library, const char* name, Function*& function) {
 bool bind_all(void* library, cupti::Functions& to) {
   bind(library, "cuptiActivityRegisterTimestampCallback", to.register_timestamp);
   bind(library, "cuptiActivitySetAttribute", to.set_attribute);
+  bind(library, "cuptiActivityEnableRuntimeApi", to.enable_runtime_call);
+  bind(library, "cuptiActivityEnableDriverApi", to.enable_driver_call);
   return bind(library, "cuptiGetVersion", to.get_version) &&
          bind(library, "cuptiGetResultString", to.get_result_string) &&
          bind(library, "cuptiSubscribe", to.subscribe) &&
@@ -30,25 +34,6 @@ bool bind_all(void* library, cupti::Functions& to) {
          bind(library, "cuptiGetTimestamp", to.timestamp) &&
          bind(library, "cuptiGetCallbackName", to.callback_name) &&
          bind(library, "cuptiSetThreadIdType", to.set_thread_id_type);
-}
-
-// False: `library.problem` says why not this one.
-bool take(const std::string& path, CuptiLibrary& library) {
-  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* reason = ::dlerror();
-    if (library.problem.empty() && reason != nullptr) library.problem = reason;
-    return false;
-  }
-  CuptiLibrary found;
-  uint32_t version = 0;
-  if (!bind_all(handle, found.functions) || found.functions.get_version(&version) != 0) {
-    library.problem = path + " is no CUPTI that Assay knows";
-    return false;
-  }
-  found.version = version;
-  library = found;
-  return true;
 }
 
 int note_path(dl_phdr_info* info, size_t, void* paths) {
@@ -85,6 +70,15 @@ std::vector<std::string> sonames_for(const std::vector<std::string>& loaded) {
   return names;
 }
 
+// libcupti.so.13 is of CUDA 13, libcupti.so.11.8 of 11; one whose name says nothing may fit.
+bool fits(const std::string& path, uint32_t driver) {
+  constexpr std::string_view kStem = "libcupti.so.";
+  const std::string name = base_name(path);
+  if (driver == 0 || !starts_with(name, kStem.data())) return true;
+  const long major = std::strtol(name.c_str() + kStem.size(), nullptr, 10);
+  return major <= static_cast<long>(driver / 1000);
+}
+
 void add_folder(const std::string& folder, const std::vector<std::string>& names,
                 std::vector<std::string>& candidates) {
   for (const std::string& name : names) candidates.push_back(folder + "/" + name);
@@ -92,7 +86,26 @@ void add_folder(const std::string& folder, const std::vector<std::string>& names
 
 }  // namespace
 
-std::vector<std::string> cupti_candidates(const std::vector<std::string>& loaded) {
+CuptiLibrary open_cupti(const std::string& path) {
+  CuptiLibrary library;
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* reason = ::dlerror();
+    library.problem = reason != nullptr ? reason : path + " cannot be loaded";
+    return library;
+  }
+  uint32_t version = 0;
+  if (!bind_all(handle, library.functions) || library.functions.get_version(&version) != 0) {
+    library.functions = {};
+    library.problem = path + " is no CUPTI that Assay knows";
+    return library;
+  }
+  library.version = version;
+  return library;
+}
+
+std::vector<std::string> cupti_candidates(uint32_t driver) {
+  const std::vector<std::string> loaded = loaded_libraries();
   std::vector<std::string> candidates;
   for (const std::string& path : loaded) {
     if (starts_with(base_name(path), "libcupti.so")) candidates.push_back(path);
@@ -124,19 +137,22 @@ std::vector<std::string> cupti_candidates(const std::vector<std::string>& loaded
                              "/usr/local/cuda/lib", "/usr/lib/x86_64-linux-gnu"}) {
     add_folder(folder, names, candidates);
   }
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [driver](const std::string& path) { return fits(path, driver); });
   return candidates;
 }
 
-CuptiLibrary find_cupti(const std::string& wanted) {
-  CuptiLibrary library;
-  if (!wanted.empty()) {
-    take(wanted, library);
-    return library;
+bool kineto_is_loaded() {
+  for (const std::string& path : loaded_libraries()) {
+    const std::string name = base_name(path);
+    if (!starts_with(name, "libtorch_cpu") && !starts_with(name, "libkineto")) continue;
+    void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    const bool found = ::dlsym(library, "libkineto_init") != nullptr;
+    ::dlclose(library);
+    if (found) return true;
   }
-  for (const std::string& path : cupti_candidates(loaded_libraries())) {
-    if (take(path, library)) break;
-  }
-  return library;
+  return false;
 }
 
 void* driver_function(const char* name) {

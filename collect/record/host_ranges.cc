@@ -26,26 +26,33 @@ uint32_t this_thread() {
   return thread;
 }
 
-uint32_t HostRanges::text(std::string_view value) {
-  if (value.empty()) return wire::kNoString;
-  const std::lock_guard lock(mutex_);
-  const auto id = static_cast<uint32_t>(ids_.size()) | kHostTextBit;
-  const auto [found, added] = ids_.try_emplace(std::string(value), id);
-  if (added) new_texts_.push_back({id, std::string(value)});
-  return found->second;
+HostRanges::Open HostRanges::opened(std::string_view domain, std::string_view name,
+                                    uint32_t category) {
+  return {this_thread(), texts_.hold(domain), texts_.hold(name),
+          category,      monotonic_ns(),      is_capture(name)};
 }
 
-bool HostRanges::room() {
-  if (waiting() < most_waiting_) {
-    waiting_.fetch_add(1, std::memory_order_relaxed);
-    return true;
+void HostRanges::forget(const Open& open) {
+  texts_.release(open.domain);
+  texts_.release(open.name);
+}
+
+// For one record with these two texts, which the file then needs.
+bool HostRanges::room_for(uint32_t text, uint32_t other) {
+  const bool fits = waiting() < most_waiting_ && texts_.waiting_bytes() < most_text_bytes_ &&
+                    text != kLostText && other != kLostText;
+  if (!fits) {
+    ++lost_;
+    return false;
   }
-  ++lost_;
-  return false;
+  texts_.write(text);
+  texts_.write(other);
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 void HostRanges::keep_range(const Open& open, uint32_t flags) {
-  if (!room()) return;
+  if (!room_for(open.name, open.domain)) return;
   wire::Range range = {};
   range.thread = open.thread;
   range.start = open.start;
@@ -57,83 +64,96 @@ void HostRanges::keep_range(const Open& open, uint32_t flags) {
   ranges_.push_back(range);
 }
 
-int HostRanges::push(uint32_t domain, uint32_t name, uint32_t category) {
-  const uint32_t thread = this_thread();
+int HostRanges::push(std::string_view domain, std::string_view name, uint32_t category) {
   const std::lock_guard lock(mutex_);
-  std::vector<Open>& open = stack(thread);
+  const Open added = opened(domain, name, category);
+  std::vector<Open>& open = stack(added.thread);
   int depth = 0;
-  for (const Open& range : open) depth += range.domain == domain ? 1 : 0;
-  open.push_back({thread, domain, name, category, monotonic_ns()});
+  for (const Open& range : open) depth += range.domain == added.domain ? 1 : 0;
+  open.push_back(added);
   return depth;
 }
 
-int HostRanges::pop(uint32_t domain, bool keep, uint32_t& name) {
+int HostRanges::pop(std::string_view domain, bool keep, bool& captures) {
   const uint32_t thread = this_thread();
   const std::lock_guard lock(mutex_);
+  const uint32_t in = texts_.hold(domain);
   std::vector<Open>& open = stack(thread);
   auto last = open.rbegin();
-  while (last != open.rend() && last->domain != domain) ++last;
-  if (last == open.rend()) return -1;
-  name = last->name;
-  if (keep) keep_range(*last, wire::kPushPop);
-  open.erase(std::next(last).base());
-  int depth = 0;
-  for (const Open& range : open) depth += range.domain == domain ? 1 : 0;
+  while (last != open.rend() && last->domain != in) ++last;
+  int depth = -1;
+  if (last != open.rend()) {
+    captures = last->captures;
+    if (keep) keep_range(*last, wire::kPushPop);
+    forget(*last);
+    open.erase(std::next(last).base());
+    depth = 0;
+    for (const Open& range : open) depth += range.domain == in ? 1 : 0;
+  }
+  texts_.release(in);
   return depth;
 }
 
-uint64_t HostRanges::start(uint32_t domain, uint32_t name, uint32_t category) {
-  const uint32_t thread = this_thread();
+uint64_t HostRanges::start(std::string_view domain, std::string_view name, uint32_t category) {
   const std::lock_guard lock(mutex_);
   const uint64_t id = next_start_++;
-  started_[id] = {thread, domain, name, category, monotonic_ns()};
+  started_[id] = opened(domain, name, category);
   return id;
 }
 
-bool HostRanges::end(uint64_t id, bool keep, uint32_t& name) {
+bool HostRanges::end(uint64_t id, bool keep, bool& captures) {
   const std::lock_guard lock(mutex_);
   const auto found = started_.find(id);
   if (found == started_.end()) return false;
-  name = found->second.name;
+  captures = found->second.captures;
   if (keep) keep_range(found->second, 0);
+  forget(found->second);
   started_.erase(found);
   return true;
 }
 
-void HostRanges::mark(uint32_t domain, uint32_t name) {
+void HostRanges::mark(std::string_view domain, std::string_view name) {
   wire::Mark mark = {};
   mark.thread = this_thread();
   mark.time = monotonic_ns();
-  mark.name = name;
-  mark.domain = domain;
   const std::lock_guard lock(mutex_);
-  if (room()) marks_.push_back(mark);
+  mark.name = texts_.hold(name);
+  mark.domain = texts_.hold(domain);
+  if (room_for(mark.name, mark.domain)) marks_.push_back(mark);
+  texts_.release(mark.name);
+  texts_.release(mark.domain);
 }
 
-void HostRanges::name_thread(uint32_t thread, uint32_t name) {
+void HostRanges::name_thread(uint32_t thread, std::string_view name) {
   wire::ThreadName named = {};
   named.thread = thread;
-  named.name = name;
   const std::lock_guard lock(mutex_);
-  if (room()) threads_.push_back(named);
+  named.name = texts_.hold(name);
+  if (room_for(named.name, wire::kNoString)) threads_.push_back(named);
+  texts_.release(named.name);
+}
+
+uint64_t HostRanges::texts_forgotten() {
+  const std::lock_guard lock(mutex_);
+  return texts_.forgotten();
 }
 
 bool HostRanges::fetch(TraceFile& file) {
-  std::vector<Text> texts;
+  std::vector<Texts::Definition> texts;
   std::vector<wire::Range> ranges;
   std::vector<wire::Mark> marks;
   std::vector<wire::ThreadName> threads;
   uint64_t lost = 0;
   {
     const std::lock_guard lock(mutex_);
-    texts.swap(new_texts_);
+    texts = texts_.fetch();
     ranges.swap(ranges_);
     marks.swap(marks_);
     threads.swap(threads_);
     std::swap(lost, lost_);
     waiting_.store(0, std::memory_order_relaxed);
   }
-  for (const Text& text : texts) file.define(text.id, text.value);
+  for (const auto& [id, value] : texts) file.define(id, value);
   for (const wire::Range& range : ranges) file.add(wire::Kind::kRange, range);
   for (const wire::Mark& mark : marks) file.add(wire::Kind::kMark, mark);
   for (const wire::ThreadName& thread : threads) file.add(wire::Kind::kThread, thread);

@@ -9,59 +9,67 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "collect/record/texts.h"
 #include "collect/record/trace_file.h"
 #include "collect/wire.h"
 
 namespace assay::record {
 
-// Ids of these texts have the highest bit set: the file's own ids are below.
-constexpr uint32_t kHostTextBit = 0x80000000u;
-
 class HostRanges {
  public:
-  explicit HostRanges(size_t most_waiting) : most_waiting_(most_waiting) {}
+  // most_waiting: ranges, marks and names until a fetch. most_text_bytes: of all distinct texts.
+  // capture: ranges of this name are told apart; empty = none is.
+  HostRanges(size_t most_waiting, size_t most_text_bytes, std::string capture)
+      : most_waiting_(most_waiting),
+        most_text_bytes_(most_text_bytes),
+        capture_(std::move(capture)),
+        texts_(most_text_bytes) {}
 
-  uint32_t text(std::string_view value);
-
+  // An empty domain is the default one.
   // depth: of the ranges that are open in this domain on this thread, before (push) or after (pop);
   // negative when there is none to pop.
-  int push(uint32_t domain, uint32_t name, uint32_t category);
-  // name: of the range that ended. keep: write it down.
-  int pop(uint32_t domain, bool keep, uint32_t& name);
-  uint64_t start(uint32_t domain, uint32_t name, uint32_t category);
-  bool end(uint64_t id, bool keep, uint32_t& name);
-  void mark(uint32_t domain, uint32_t name);
-  void name_thread(uint32_t thread, uint32_t name);
+  int push(std::string_view domain, std::string_view name, uint32_t category);
+  // captures: the range that ended has the name `capture`. keep: write it down.
+  int pop(std::string_view domain, bool keep, bool& captures);
+  uint64_t start(std::string_view domain, std::string_view name, uint32_t category);
+  bool end(uint64_t id, bool keep, bool& captures);
+  void mark(std::string_view domain, std::string_view name);
+  void name_thread(uint32_t thread, std::string_view name);
+  bool is_capture(std::string_view name) const { return !capture_.empty() && name == capture_; }
 
   // Moves everything gathered to the file. True: something was there.
   bool fetch(TraceFile& file);
   // The ranges that nobody has ended yet, as ending now.
   void end_all(TraceFile& file);
   size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+  // How many texts were forgotten so far because others needed their place.
+  uint64_t texts_forgotten();
 
  private:
+  // Holds its texts.
   struct Open {
     uint32_t thread;
     uint32_t domain;
     uint32_t name;
     uint32_t category;
     uint64_t start;
-  };
-  struct Text {
-    uint32_t id;
-    std::string value;
+    bool captures;
   };
 
   std::vector<Open>& stack(uint32_t thread) { return stacks_[thread]; }
+  Open opened(std::string_view domain, std::string_view name, uint32_t category);
   void keep_range(const Open& open, uint32_t flags);
-  bool room();
+  void forget(const Open& open);
+  bool room_for(uint32_t text, uint32_t other);
 
   const size_t most_waiting_;
+  const size_t most_text_bytes_;
+  const std::string capture_;
   std::mutex mutex_;
-  std::unordered_map<std::string, uint32_t> ids_;
-  std::vector<Text> new_texts_;
+  Texts texts_;
   std::unordered_map<uint32_t, std::vector<Open>> stacks_;  // by thread
   std::unordered_map<uint64_t, Open> started_;
   uint64_t next_start_ = 1;

@@ -3,9 +3,9 @@
 // nvtx3/nvtxDetail/nvtxTypes.h, nvToolsExt.h (version 3); tests/abi/cupti_headers.cc holds it
 // against them.
 
+#include <atomic>
 #include <cstdint>
 #include <cwchar>
-#include <new>
 #include <string>
 #include <string_view>
 
@@ -15,11 +15,12 @@
 namespace assay::record {
 namespace {
 
+// What programs hold of us. With the text itself: a forked child has another table of ids.
 struct DomainHandle {
-  uint32_t name;
+  std::string name;
 };
 struct TextHandle {
-  uint32_t id;
+  std::string text;
 };
 
 std::string_view view(const char* text) { return text != nullptr ? text : std::string_view(); }
@@ -49,80 +50,114 @@ std::string narrow(const wchar_t* text) {
 }
 
 Recorder& recorder() { return Recorder::get(); }
-uint32_t id_of(const char* text) { return recorder().text(view(text)); }
-uint32_t id_of(const wchar_t* text) {
-  try {
-    return recorder().text(narrow(text));
-  } catch (...) {
-    return wire::kNoString;
-  }
-}
 
-uint32_t id_of(const nvtx::Attributes* attributes) {
-  if (attributes == nullptr || attributes->message == nullptr) return wire::kNoString;
-  switch (attributes->message_type) {
-    case nvtx::kMessageAscii:
-      return id_of(static_cast<const char*>(attributes->message));
-    case nvtx::kMessageWide:
-      return id_of(static_cast<const wchar_t*>(attributes->message));
-    case nvtx::kMessageRegistered:
-      return static_cast<const TextHandle*>(attributes->message)->id;
-    default:
-      return wire::kNoString;
+// A message in whatever form it came.
+class Message {
+ public:
+  explicit Message(const char* text) : text_(view(text)) {}
+  explicit Message(const wchar_t* text) noexcept { take(text); }
+  explicit Message(const nvtx::Attributes* attributes) noexcept {
+    if (attributes == nullptr || attributes->message == nullptr) return;
+    switch (attributes->message_type) {
+      case nvtx::kMessageAscii:
+        text_ = static_cast<const char*>(attributes->message);
+        return;
+      case nvtx::kMessageWide:
+        take(static_cast<const wchar_t*>(attributes->message));
+        return;
+      case nvtx::kMessageRegistered:
+        text_ = static_cast<const TextHandle*>(attributes->message)->text;
+        return;
+      default:
+        return;
+    }
   }
-}
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  std::string_view text() const { return text_; }
+
+ private:
+  void take(const wchar_t* text) noexcept {
+    try {
+      narrow_ = narrow(text);
+      text_ = narrow_;
+    } catch (...) {
+      text_ = {};
+    }
+  }
+  std::string narrow_;
+  std::string_view text_;
+};
 
 uint32_t category_of(const nvtx::Attributes* attributes) {
   return attributes != nullptr ? attributes->category : 0;
 }
-uint32_t id_of(const DomainHandle* domain) {
-  return domain != nullptr ? domain->name : wire::kNoString;
+std::string_view name_of(const DomainHandle* domain) {
+  return domain != nullptr ? std::string_view(domain->name) : std::string_view();
 }
 
 template <typename Text>
 void mark(const Text* text) {
-  recorder().mark(wire::kNoString, id_of(text));
+  recorder().mark({}, Message(text).text());
 }
 uint64_t range_start_ex(const nvtx::Attributes* a) {
-  return recorder().start_range(wire::kNoString, id_of(a), category_of(a));
+  return recorder().start_range({}, Message(a).text(), category_of(a));
 }
 template <typename Text>
 uint64_t range_start(const Text* text) {
-  return recorder().start_range(wire::kNoString, id_of(text), 0);
+  return recorder().start_range({}, Message(text).text(), 0);
 }
 void range_end(uint64_t id) { recorder().end_range(id); }
 int range_push_ex(const nvtx::Attributes* a) {
-  return recorder().push(wire::kNoString, id_of(a), category_of(a));
+  return recorder().push({}, Message(a).text(), category_of(a));
 }
 template <typename Text>
 int range_push(const Text* text) {
-  return recorder().push(wire::kNoString, id_of(text), 0);
+  return recorder().push({}, Message(text).text(), 0);
 }
-int range_pop() { return recorder().pop(wire::kNoString); }
+int range_pop() { return recorder().pop({}); }
 template <typename Text>
 void name_thread(uint32_t thread, const Text* name) {
-  recorder().name_thread(thread, id_of(name));
+  recorder().name_thread(thread, Message(name).text());
 }
 
 void domain_mark(const DomainHandle* domain, const nvtx::Attributes* a) {
-  recorder().mark(id_of(domain), id_of(a));
+  recorder().mark(name_of(domain), Message(a).text());
 }
 uint64_t domain_start(const DomainHandle* domain, const nvtx::Attributes* a) {
-  return recorder().start_range(id_of(domain), id_of(a), category_of(a));
+  return recorder().start_range(name_of(domain), Message(a).text(), category_of(a));
 }
 void domain_end(const DomainHandle*, uint64_t id) { recorder().end_range(id); }
 int domain_push(const DomainHandle* domain, const nvtx::Attributes* a) {
-  return recorder().push(id_of(domain), id_of(a), category_of(a));
+  return recorder().push(name_of(domain), Message(a).text(), category_of(a));
 }
-int domain_pop(const DomainHandle* domain) { return recorder().pop(id_of(domain)); }
-// Handles live as long as the process: programs keep them in static variables.
+int domain_pop(const DomainHandle* domain) { return recorder().pop(name_of(domain)); }
+
+// Handles live as long as the process: programs keep them in static variables. One that makes ever
+// new ones gets none after this many bytes of them, and its ranges have no name.
+constexpr size_t kMostHandleBytes = 16 << 20;
+template <typename Handle, typename Text>
+Handle* make_handle(const Text* text) noexcept {
+  static std::atomic<size_t> bytes = 0;
+  const Message message(text);
+  const size_t cost = sizeof(Handle) + message.text().size();
+  if (bytes.fetch_add(cost, std::memory_order_relaxed) + cost > kMostHandleBytes) {
+    bytes.fetch_sub(cost, std::memory_order_relaxed);
+    return nullptr;
+  }
+  try {
+    return new Handle{std::string(message.text())};
+  } catch (...) {
+    return nullptr;
+  }
+}
 template <typename Text>
 TextHandle* register_string(const DomainHandle*, const Text* text) {
-  return new (std::nothrow) TextHandle{id_of(text)};
+  return make_handle<TextHandle>(text);
 }
 template <typename Text>
 DomainHandle* create_domain(const Text* name) {
-  return new (std::nothrow) DomainHandle{id_of(name)};
+  return make_handle<DomainHandle>(name);
 }
 
 template <typename Function>

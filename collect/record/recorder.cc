@@ -14,16 +14,21 @@
 #include <thread>
 
 #include "collect/record/clocks.h"
+#include "collect/record/drop_buffers.h"
+#include "collect/record/quiet_calls.h"
 
 namespace assay::record {
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kMostRangesWaiting = 1 << 20;
+constexpr size_t kMostTextBytes = 16 << 20;
 constexpr size_t kRangesWorthWaking = 1 << 13;
 // Device records still arrive this long after a window closed: of work launched inside it.
 constexpr uint64_t kGraceNs = 500'000'000;
 constexpr auto kControlPeriod = std::chrono::milliseconds(5);
+// What the program said of itself is in the file this soon, whatever becomes of the program.
+constexpr auto kKeepPeriod = std::chrono::milliseconds(50);
 constexpr auto kLongestFinish = std::chrono::seconds(20);
 
 constexpr uint32_t kHostKinds[] = {cupti::kRuntime, cupti::kDriver};
@@ -49,6 +54,35 @@ std::string program_name() {
   if (length <= 0) return "unknown";
   const std::string text(path, static_cast<size_t>(length));
   return text.substr(text.rfind('/') + 1);
+}
+
+// "cudaGetDevice" of "cudaGetDevice_v3020" and "cudaEventCreate_v3020_ptsz".
+std::string_view unversioned(std::string_view name) {
+  const size_t mark = name.find("_v");
+  const bool versioned = mark != std::string_view::npos && mark + 2 < name.size() &&
+                         name[mark + 2] >= '0' && name[mark + 2] <= '9';
+  return versioned ? name.substr(0, mark) : name;
+}
+
+// CUPTI numbers the calls of a domain from 1 on, with few gaps.
+template <typename Names>
+std::vector<uint32_t> numbers_of(const cupti::Functions& functions, int domain,
+                                 const Names& names) {
+  constexpr uint32_t kMostCalls = 4096;
+  constexpr uint32_t kLongestGap = 64;
+  std::vector<uint32_t> numbers;
+  uint32_t gap = 0;
+  for (uint32_t number = 1; number < kMostCalls && gap < kLongestGap; ++number, ++gap) {
+    const char* name = nullptr;
+    if (functions.callback_name(domain, number, &name) != cupti::kSuccess || name == nullptr) {
+      continue;
+    }
+    gap = 0;
+    if (std::find(names.begin(), names.end(), unversioned(name)) != names.end()) {
+      numbers.push_back(number);
+    }
+  }
+  return numbers;
 }
 
 void on_callback(void*, int, uint32_t, const void*) {}
@@ -86,8 +120,8 @@ void Recorder::in_forked_child() {
 Recorder::Recorder(bool forked)
     : settings_(settings_from_environment()),
       forked_(forked),
-      ranges_(std::make_unique<HostRanges>(kMostRangesWaiting)) {
-  capture_name_ = ranges_->text(settings_.capture_range);
+      ranges_(std::make_unique<HostRanges>(kMostRangesWaiting, kMostTextBytes,
+                                           settings_.capture_range)) {
   recording_ = !settings_.starts_paused();
 }
 
@@ -134,15 +168,9 @@ bool Recorder::ensure_running() {
 void Recorder::attach_cuda() noexcept {
   try {
     if (tracing_) return;
-    cupti_ = find_cupti(settings_.cupti);
-    const bool known = cupti_.found() && cupti_.version >= cupti::kOldestVersion;
-    if (known && subscribe()) switch_clock();
+    choose_cupti();
     if (!ensure_running()) {
       if (subscriber_ != nullptr) cupti_.functions.unsubscribe(subscriber_);
-    } else if (!cupti_.found()) {
-      note(wire::NoteCode::kNoTracer, 0, "no CUPTI: " + cupti_.problem);
-    } else if (!known) {
-      note(wire::NoteCode::kOldTracer, cupti_.version, "this CUPTI is older than CUDA 11.6");
     } else if (subscriber_ != nullptr) {
       start_tracing();
       // Ranges may have started the recorder before the driver was loaded: what ends the program
@@ -156,25 +184,78 @@ void Recorder::attach_cuda() noexcept {
   }
 }
 
+// The first that takes this driver; where none does, what the first one said is told.
+void Recorder::choose_cupti() {
+  std::vector<std::string> paths = {settings_.cupti};
+  if (settings_.cupti.empty()) paths = cupti_candidates(driver_version());
+  CuptiLibrary refused;
+  int refusal = cupti::kSuccess;
+  uint32_t too_old = 0;
+  std::string problem;
+  for (const std::string& path : paths) {
+    cupti_ = open_cupti(path);
+    if (!cupti_.found()) {
+      if (problem.empty()) problem = cupti_.problem;
+      continue;
+    }
+    if (cupti_.version < cupti::kOldestVersion) {
+      too_old = cupti_.version;
+      continue;
+    }
+    const int result = try_cupti();
+    if (result == cupti::kSuccess) return;
+    if (refusal == cupti::kSuccess) {
+      refused = cupti_;
+      refusal = result;
+    }
+    if (result != cupti::kNotCompatible) break;
+  }
+  cupti_ = refused;
+  if (refusal != cupti::kSuccess) {
+    explain(refusal, "subscribing");
+  } else if (too_old != 0) {
+    cupti_.version = too_old;
+    note(wire::NoteCode::kOldTracer, too_old, "this CUPTI is older than CUDA 11.6");
+  } else {
+    note(wire::NoteCode::kNoTracer, 0, "no CUPTI: " + problem);
+  }
+}
+
+// Holding the one subscription keeps other profilers from taking CUPTI's buffers while we record,
+// and tells us when one was here before. Whether the driver is taken shows when a kind is switched
+// on, which takes time and is asked only where recording begins at once.
+int Recorder::try_cupti() {
+  int result = cupti_.functions.subscribe(&subscriber_, on_callback, nullptr);
+  if (result != cupti::kSuccess || subscriber_ == nullptr) {
+    subscriber_ = nullptr;
+    return result != cupti::kSuccess ? result : static_cast<int>(cupti::kNotInitialized);
+  }
+  switch_clock();
+  if (!recording_) return cupti::kSuccess;
+  result = cupti_.functions.register_callbacks(on_buffer_requested, on_buffer_completed);
+  if (result == cupti::kSuccess) result = cupti_.functions.enable(cupti::kConcurrentKernel);
+  // Any other refusal is told when tracing begins.
+  if (result != cupti::kNotCompatible) return cupti::kSuccess;
+  cupti_.functions.unsubscribe(subscriber_);
+  subscriber_ = nullptr;
+  return result;
+}
+
+std::string Recorder::with_kineto(const std::string& text) const {
+  if (!kineto_is_loaded()) return text;
+  return text + " (PyTorch's profiler (libkineto) is loaded in this program)";
+}
+
 void Recorder::start_tracing() {
   const int registered =
       cupti_.functions.register_callbacks(on_buffer_requested, on_buffer_completed);
   if (registered != cupti::kSuccess) return explain(registered, "registering buffers");
   const std::lock_guard lock(start_mutex_);
+  find_quiet_calls();
   tracing_ = true;
   if (!recording_) return;
   enable_device_kinds();
   enable_host_kinds();
-}
-
-// Holding the one subscription keeps other profilers from taking CUPTI's buffers while we record,
-// and tells us when one was here before.
-bool Recorder::subscribe() {
-  const int result = cupti_.functions.subscribe(&subscriber_, on_callback, nullptr);
-  if (result == cupti::kSuccess && subscriber_ != nullptr) return true;
-  subscriber_ = nullptr;
-  explain(result, "subscribing");
-  return false;
 }
 
 void Recorder::switch_clock() {
@@ -201,8 +282,9 @@ void Recorder::note(wire::NoteCode code, int64_t value, const std::string& text)
   record.code = code;
   record.monotonic = monotonic_ns();
   record.value = value;
-  const bool trouble =
-      code != wire::NoteCode::kClockCallback && code != wire::NoteCode::kKindRefused;
+  const bool trouble = code != wire::NoteCode::kClockCallback &&
+                       code != wire::NoteCode::kKindRefused &&
+                       code != wire::NoteCode::kTextsForgotten;
   {
     const std::lock_guard lock(window_mutex_);
     notes_.emplace_back(record, text);
@@ -222,7 +304,7 @@ void Recorder::explain(int result, const char* doing) {
       return note(wire::NoteCode::kNoPermission, result, text);
     case cupti::kMultipleSubscribers:
     case cupti::kMaxLimitReached:
-      return note(wire::NoteCode::kOtherSubscriber, result, text);
+      return note(wire::NoteCode::kOtherSubscriber, result, with_kineto(text));
     case cupti::kNotCompatible:
       return note(wire::NoteCode::kOldDriver, driver_version(), text);
     case cupti::kVirtualDeviceNotSupported:
@@ -263,8 +345,22 @@ void Recorder::enable_device_kinds() {
   device_on_ = true;
 }
 
+// Switching a kind on switches on all of its calls, also those that were off before.
 void Recorder::enable_host_kinds() {
   for (const uint32_t kind : kHostKinds) enable(kind);
+  for (const uint32_t call : quiet_runtime_) cupti_.functions.enable_runtime_call(call, 0);
+  for (const uint32_t call : quiet_driver_) cupti_.functions.enable_driver_call(call, 0);
+}
+
+// Where CUPTI cannot leave out single calls, all are recorded.
+void Recorder::find_quiet_calls() {
+  if (settings_.all_calls) return;
+  if (cupti_.functions.enable_runtime_call != nullptr) {
+    quiet_runtime_ = numbers_of(cupti_.functions, cupti::kCallbackRuntimeApi, kQuietRuntimeCalls);
+  }
+  if (cupti_.functions.enable_driver_call != nullptr) {
+    quiet_driver_ = numbers_of(cupti_.functions, cupti::kCallbackDriverApi, kQuietDriverCalls);
+  }
 }
 
 void Recorder::disable_kinds(const uint32_t* kinds, size_t count) {
@@ -297,43 +393,33 @@ void Recorder::close_window(wire::WindowReason reason) {
   device_off_at_ns_ = window.monotonic + kGraceNs;
 }
 
-void Recorder::range_opened(uint32_t name) {
-  if (!is_capture_range(name)) return;
+void Recorder::capture_opened() {
   const std::lock_guard lock(start_mutex_);
   if (captures_open_++ == 0) open_window(wire::WindowReason::kRange);
 }
 
-void Recorder::range_closed(uint32_t name) {
-  if (!is_capture_range(name)) return;
+void Recorder::capture_closed() {
   const std::lock_guard lock(start_mutex_);
   if (captures_open_ > 0 && --captures_open_ == 0) close_window(wire::WindowReason::kRange);
 }
 
 // ---- NVTX ---------------------------------------------------------------------------------------
 
-uint32_t Recorder::text(std::string_view value) noexcept {
-  try {
-    return ranges_->text(value);
-  } catch (...) {
-    return wire::kNoString;
-  }
-}
-
-int Recorder::push(uint32_t domain, uint32_t name, uint32_t category) noexcept {
+int Recorder::push(std::string_view domain, std::string_view name, uint32_t category) noexcept {
   try {
     if (!ensure_running()) return 0;
-    range_opened(name);
+    if (ranges_->is_capture(name)) capture_opened();
     return ranges_->push(domain, name, category);
   } catch (...) {
     return 0;
   }
 }
 
-int Recorder::pop(uint32_t domain) noexcept {
+int Recorder::pop(std::string_view domain) noexcept {
   try {
-    uint32_t name = wire::kNoString;
-    const int depth = ranges_->pop(domain, recording_, name);
-    range_closed(name);
+    bool captures = false;
+    const int depth = ranges_->pop(domain, recording_, captures);
+    if (captures) capture_closed();
     if (ranges_->waiting() == kRangesWorthWaking) work_.notify_one();
     return depth;
   } catch (...) {
@@ -341,10 +427,11 @@ int Recorder::pop(uint32_t domain) noexcept {
   }
 }
 
-uint64_t Recorder::start_range(uint32_t domain, uint32_t name, uint32_t category) noexcept {
+uint64_t Recorder::start_range(std::string_view domain, std::string_view name,
+                               uint32_t category) noexcept {
   try {
     if (!ensure_running()) return 0;
-    range_opened(name);
+    if (ranges_->is_capture(name)) capture_opened();
     return ranges_->start(domain, name, category);
   } catch (...) {
     return 0;
@@ -353,14 +440,14 @@ uint64_t Recorder::start_range(uint32_t domain, uint32_t name, uint32_t category
 
 void Recorder::end_range(uint64_t id) noexcept {
   try {
-    uint32_t name = wire::kNoString;
-    if (ranges_->end(id, recording_, name)) range_closed(name);
+    bool captures = false;
+    if (ranges_->end(id, recording_, captures) && captures) capture_closed();
   } catch (...) {
     return;
   }
 }
 
-void Recorder::mark(uint32_t domain, uint32_t name) noexcept {
+void Recorder::mark(std::string_view domain, std::string_view name) noexcept {
   try {
     if (recording_ && ensure_running()) ranges_->mark(domain, name);
   } catch (...) {
@@ -368,7 +455,7 @@ void Recorder::mark(uint32_t domain, uint32_t name) noexcept {
   }
 }
 
-void Recorder::name_thread(uint32_t thread, uint32_t name) noexcept {
+void Recorder::name_thread(uint32_t thread, std::string_view name) noexcept {
   try {
     ranges_->name_thread(thread, name);
   } catch (...) {
@@ -379,35 +466,59 @@ void Recorder::name_thread(uint32_t thread, uint32_t name) noexcept {
 // ---- buffers ------------------------------------------------------------------------------------
 
 void Recorder::on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records) {
-  *buffer = nullptr;
   *size = 0;
   *most_records = 0;
   Recorder& recorder = get();
-  if (!recorder.tracing_) return;
+  *buffer = recorder.buffer_for_records();
+  if (*buffer != nullptr) {
+    *size = kBufferBytes;
+  } else if (recorder.cupti_.version < cupti::kTakesNoBuffer) {
+    *buffer = drop_buffers().take();
+    *size = DropBuffers::kBytes;
+  }  // else CUPTI drops records and counts them
+}
+
+// nullptr: there is none, or nothing is to be recorded.
+uint8_t* Recorder::buffer_for_records() {
+  if (!tracing_) return nullptr;
   {
-    const std::lock_guard lock(recorder.queue_mutex_);
-    if (!recorder.free_.empty()) {
-      *buffer = recorder.free_.back();
-      recorder.free_.pop_back();
-    } else if ((recorder.buffers_made_ + 1) * kBufferBytes > recorder.settings_.max_memory) {
-      return;  // CUPTI drops records and counts them
-    } else {
-      ++recorder.buffers_made_;
+    const std::lock_guard lock(queue_mutex_);
+    if (!free_.empty()) {
+      uint8_t* buffer = free_.back();
+      free_.pop_back();
+      return buffer;
     }
+    if ((buffers_made_ + 1) * kBufferBytes > settings_.max_memory) return nullptr;
+    ++buffers_made_;
   }
   // Zeroed pages that nobody touches cost nothing.
-  if (*buffer == nullptr) *buffer = static_cast<uint8_t*>(std::calloc(1, kBufferBytes));
-  if (*buffer != nullptr) *size = kBufferBytes;
+  auto* buffer = static_cast<uint8_t*>(std::calloc(1, kBufferBytes));
+  if (buffer != nullptr) return buffer;
+  const std::lock_guard lock(queue_mutex_);
+  --buffers_made_;
+  return nullptr;
+}
+
+uint64_t Recorder::dropped_by_tracer(void* context, uint32_t stream) {
+  size_t dropped = 0;
+  if (!tracing_) return 0;
+  const int result = cupti_.functions.dropped(context, stream, &dropped);
+  return result == cupti::kSuccess ? dropped : 0;
+}
+
+void Recorder::count_dropped(uint64_t count) {
+  const std::lock_guard lock(queue_mutex_);
+  dropped_ += count;
 }
 
 void Recorder::on_buffer_completed(void* context, uint32_t stream, uint8_t* buffer, size_t size,
                                    size_t valid) {
   if (buffer == nullptr) return;
   Recorder& recorder = get();
-  size_t dropped = 0;
-  if (!recorder.tracing_ ||
-      recorder.cupti_.functions.dropped(context, stream, &dropped) != cupti::kSuccess) {
-    dropped = 0;
+  uint64_t dropped = recorder.dropped_by_tracer(context, stream);
+  if (drop_buffers().owns(buffer)) {
+    dropped += drop_buffers().give_back(buffer, valid, recorder.cupti_.functions);
+    return recorder.count_dropped(dropped);
   }
   try {
     const std::lock_guard lock(recorder.queue_mutex_);
@@ -425,7 +536,8 @@ void Recorder::wait_for_work() {
   std::unique_lock lock(queue_mutex_);
   const uint64_t now = monotonic_ns();
   const uint64_t until_flush = next_flush_ns_ > now ? next_flush_ns_ - now : 0;
-  auto wait = std::chrono::nanoseconds(until_flush);
+  auto wait =
+      std::min<std::chrono::nanoseconds>(std::chrono::nanoseconds(until_flush), kKeepPeriod);
   if (control_ != nullptr) wait = std::min<std::chrono::nanoseconds>(wait, kControlPeriod);
   work_.wait_for(lock, wait, [this] {
     return stop_asked_ || !completed_.empty() || attached_ != attached_told_ ||
@@ -506,6 +618,7 @@ void Recorder::write_clock() {
 }
 
 void Recorder::drain() {
+  bool arrived = false;
   for (;;) {
     std::vector<Buffer> buffers;
     {
@@ -515,6 +628,7 @@ void Recorder::drain() {
       dropped_ = 0;
     }
     if (buffers.empty()) break;
+    arrived = true;
     for (const Buffer& buffer : buffers) {
       decoder_->decode(buffer.data, buffer.valid);
       std::memset(buffer.data, 0, buffer.valid);
@@ -523,13 +637,18 @@ void Recorder::drain() {
     }
     check_file();
   }
-  if (ranges_->waiting() >= kRangesWorthWaking) ranges_->fetch(file_);
+  arrived |= ranges_->fetch(file_);
+  // A process that is killed, crashes or leaves by _exit runs nothing more: what is in the file is
+  // what stays.
+  if (arrived) file_.flush();
 }
 
 void Recorder::periodic_flush(bool forced) {
   // A harmless call of ours: its record tells later that CUPTI's buffers were ours until here.
   if (tracing_ && recording_ && decoder_->saw_anything()) driver_version();
   if (tracing_) cupti_.functions.flush_all(forced ? cupti::kFlushForced : 0);
+  // Of requests that no buffer came back for.
+  count_dropped(dropped_by_tracer(nullptr, 0));
   drain();
   write_devices();
   ranges_->fetch(file_);
@@ -668,9 +787,16 @@ void Recorder::write_last() {
   periodic_flush(true);
   if (taken_over()) {
     note(wire::NoteCode::kTakenOver, 0,
-         "another profiler took CUPTI over while recording; what came after is missing");
+         with_kineto("another profiler took CUPTI over while recording; what came after is "
+                     "missing"));
   }
   ranges_->end_all(file_);
+  if (const uint64_t forgotten = ranges_->texts_forgotten(); forgotten > 0) {
+    note(wire::NoteCode::kTextsForgotten, static_cast<int64_t>(forgotten),
+         std::to_string(forgotten) +
+             " distinct names of ranges were forgotten to keep memory small; ranges that were "
+             "recorded have theirs");
+  }
   file_.take_last();
   write_notes();
   file_.close(monotonic_ns());

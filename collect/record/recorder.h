@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collect/record/cupti_library.h"
@@ -31,13 +32,13 @@ class Recorder {
   void finish() noexcept;
 
   // Called from NVTX's functions, on the program's threads. No file is made before the first.
-  int push(uint32_t domain, uint32_t name, uint32_t category) noexcept;
-  int pop(uint32_t domain) noexcept;
-  uint64_t start_range(uint32_t domain, uint32_t name, uint32_t category) noexcept;
+  // An empty domain is the default one.
+  int push(std::string_view domain, std::string_view name, uint32_t category) noexcept;
+  int pop(std::string_view domain) noexcept;
+  uint64_t start_range(std::string_view domain, std::string_view name, uint32_t category) noexcept;
   void end_range(uint64_t id) noexcept;
-  void mark(uint32_t domain, uint32_t name) noexcept;
-  void name_thread(uint32_t thread, uint32_t name) noexcept;
-  uint32_t text(std::string_view value) noexcept;
+  void mark(std::string_view domain, std::string_view name) noexcept;
+  void name_thread(uint32_t thread, std::string_view name) noexcept;
 
  private:
   explicit Recorder(bool forked);
@@ -51,12 +52,17 @@ class Recorder {
 
   static void in_forked_child();
   static void on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records);
+  uint8_t* buffer_for_records();
+  uint64_t dropped_by_tracer(void* context, uint32_t stream);
+  void count_dropped(uint64_t count);
   static void on_buffer_completed(void* context, uint32_t stream, uint8_t* buffer, size_t size,
                                   size_t valid);
 
   bool ensure_running();
   void write_process();
-  bool subscribe();
+  void choose_cupti();
+  int try_cupti();
+  std::string with_kineto(const std::string& text) const;
   void switch_clock();
   void start_tracing();
   void explain(int result, const char* doing);
@@ -65,13 +71,11 @@ class Recorder {
   void close_window(wire::WindowReason reason);
   bool enable(uint32_t kind);
   void enable_host_kinds();
+  void find_quiet_calls();
   void enable_device_kinds();
   void disable_kinds(const uint32_t* kinds, size_t count);
-  void range_opened(uint32_t name);
-  void range_closed(uint32_t name);
-  bool is_capture_range(uint32_t name) const {
-    return capture_name_ != wire::kNoString && name == capture_name_;
-  }
+  void capture_opened();
+  void capture_closed();
 
   void write_until_finished();
   void wait_for_work();
@@ -98,13 +102,14 @@ class Recorder {
   std::atomic<bool> tracing_ = false;   // CUPTI is ours
   std::atomic<uint32_t> attached_ = 0;  // how often a driver has started; orders what is above
   wire::ClockKind clock_ = wire::ClockKind::kNone;
-  uint32_t capture_name_ = wire::kNoString;
 
   std::mutex window_mutex_;
   std::atomic<bool> recording_ = false;
   int captures_open_ = 0;
   uint64_t device_off_at_ns_ = 0;  // when device records end after a window; 0 = not pending
   bool device_on_ = false;
+  std::vector<uint32_t> quiet_runtime_;  // CUPTI's numbers of the calls of quiet_calls.h
+  std::vector<uint32_t> quiet_driver_;
   std::vector<wire::Window> windows_;  // not yet written
   std::vector<std::pair<wire::Note, std::string>> notes_;
 

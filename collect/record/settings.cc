@@ -45,6 +45,7 @@ Settings settings_from_environment() {
   settings.flush_ms = static_cast<uint32_t>(number("ASSAY_RECORD_FLUSH_MS", settings.flush_ms));
   if (settings.flush_ms == 0) settings.flush_ms = 1;
   settings.tracer_clock = says("ASSAY_RECORD_CLOCK", "tracer");
+  settings.all_calls = says("ASSAY_RECORD_CALLS", "all");
   settings.whole_graphs = says("ASSAY_RECORD_GRAPHS", "whole");
   return settings;
 }

@@ -19,6 +19,7 @@ struct Settings {
   uint64_t max_memory = 256ull << 20;  // ASSAY_RECORD_MAX_MEMORY, of buffers
   uint32_t flush_ms = 1000;            // ASSAY_RECORD_FLUSH_MS
   bool tracer_clock = false;           // ASSAY_RECORD_CLOCK=tracer: leave CUPTI its own clock
+  bool all_calls = false;              // ASSAY_RECORD_CALLS=all: also those of quiet_calls.h
   bool whole_graphs = false;           // ASSAY_RECORD_GRAPHS=whole: graphs as one record each
 
   // Nothing is recorded until a range or a signal says so.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "answers/diff_job.h"
 #include "answers/diff_run.h"
 #include "diff/caveats.h"
 
@@ -32,12 +33,14 @@ std::vector<DiffRun> take_runs(std::vector<DiffInput>& side, bool by_iteration) 
 // Iterations against iterations; where a side has none, the whole against the whole.
 Result<Compared> compare(const DiffRequest& request, std::vector<DiffInput>& side_a,
                          std::vector<DiffInput>& side_b) {
+  take_waiting_apart(side_a, side_b);
   const bool in_a = has_iterations(side_a);
   const bool in_b = has_iterations(side_b);
   const std::vector<DiffRun> a = take_runs(side_a, in_a && in_b);
   const std::vector<DiffRun> b = take_runs(side_b, in_a && in_b);
   Compared compared;
   compared.report = compare_sides(make_side(a), make_side(b), request.resampling);
+  compared.report.ranks = compare_ranks(a, b, compared.report.change_ns);
   compared.notes = diff_caveats(a, b, compared.report);
   if (in_a != in_b) {
     compared.notes.push_back(

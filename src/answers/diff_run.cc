@@ -265,15 +265,17 @@ class Reducer {
 
   using SampleCosts = std::vector<std::map<uint32_t, DiffCost>>;
 
-  // A work's time under the parts of the iteration rather than under its own name.
-  void add_parts(const KernelLevel& row, const WorkShare& share,
-                 std::map<uint32_t, DiffCost>& costs, ItemTable& table) const {
+  // A work's time under the parts of the iteration rather than under its own name; returns its
+  // part.
+  uint32_t add_parts(const KernelLevel& row, const WorkShare& share,
+                     std::map<uint32_t, DiffCost>& costs, ItemTable& table) const {
     const char* part = row.compute ? "computing"
                        : row.comm  ? "collectives, exposed"
                                    : "copies, exposed";
-    costs[table.rest(part)].add(
-        {.calls = 1, .busy_ns = share.busy_ns, .dur_ns = row.t_ke_ns - row.t_ks_ns});
+    const uint32_t item = table.rest(part);
+    costs[item].add({.calls = 1, .busy_ns = share.busy_ns, .dur_ns = row.t_ke_ns - row.t_ks_ns});
     if (share.idle_ns() > 0) add_idle(row.gpu, {share.idle}, costs, table);
+    return item;
   }
 
   // Idle time under the causes that flow/ gives it.
@@ -303,7 +305,7 @@ class Reducer {
       auto& sample = costs[sample_of_.at({works_[i].gpu, works_[i].window})];
       const WorkShare& share = partition_.shares[i];
       if (kind == DiffLevelKind::kPart) {
-        add_parts(row, share, sample, table);
+        item_of[i] = add_parts(row, share, sample, table);
         continue;
       }
       item_of[i] = kind == DiffLevelKind::kKernel      ? kernel_item(row, table)
@@ -328,6 +330,26 @@ class Reducer {
       for (const auto& [item, cost] : sample) level.samples.back().push_back({item, cost});
     }
     if (kind != DiffLevelKind::kPart) level.sequence = sequence_of(item_of, kind);
+    note_collectives(item_of, kind);
+  }
+
+  // The items that answer for collectives at one level.
+  void note_collectives(const std::vector<uint32_t>& item_of, DiffLevelKind kind) {
+    size_t next = 0;
+    for (size_t i = 0; i < works_.size(); ++i) {
+      const DeviceWork& work = works_[i];
+      const WorkShare& share = partition_.shares[i];
+      if (work.window < 0 || work.work_class != WorkClass::kCollective || share.busy_ns == 0)
+        continue;
+      if (next == run_.collectives.size()) {
+        run_.collectives.push_back({.sample = sample_of_.at({work.gpu, work.window}),
+                                    .gpu = work.gpu,
+                                    .start_ns = work.start_ns,
+                                    .end_ns = work.end_ns,
+                                    .busy_ns = share.busy_ns});
+      }
+      run_.collectives[next++].item[static_cast<size_t>(kind)] = item_of[i];
+    }
   }
 
   // The items of the iteration with the median time on the first GPU, in launch order.
@@ -475,9 +497,10 @@ class Reducer {
 
 }  // namespace
 
-Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded) {
+Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph) {
   const Trace& trace = loaded.trace;
-  ASSAY_TRY_ASSIGN(const Analyses analyses, analyze_trace(loaded, {.levers = false}));
+  ASSAY_TRY_ASSIGN(Analyses analyses,
+                   analyze_trace(loaded, {.rank_graph = rank_graph, .levers = false}));
   DiffInput input;
   const bool windowed = loaded.windows.source != WindowSource::kWholeTrace;
   input.whole = Reducer(loaded, analyses, false).run();
@@ -490,6 +513,8 @@ Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded) {
     if (note.severity == "data_loss") input.whole.rows_lost += note.count;
   }
   input.by_iteration.rows_lost = input.whole.rows_lost;
+  input.rank_graph = std::move(analyses.flow.rank_graph);
+  for (const DeviceFlow& device : analyses.flow.devices) input.devices.push_back(device.device);
   return input;
 }
 
@@ -504,11 +529,12 @@ Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
     auto loaded = load_input(file, request);
     if (!loaded && skip_input(request, file, loaded.error())) continue;
     if (!loaded) return loaded.take_error();
-    ASSAY_TRY_ASSIGN(DiffInput input, reduce_for_diff(*loaded));
+    ASSAY_TRY_ASSIGN(DiffInput input, reduce_for_diff(*loaded, files.size() > 1));
     const int64_t named_rank = rank_from_name(file);
     if (!input.whole.rank && named_rank >= 0) {
       input.whole.rank = input.by_iteration.rank = named_rank;
     }
+    if (input.rank_graph) input.rank_graph->rank = input.whole.rank;
     side.push_back(std::move(input));
   }
   if (side.empty()) {

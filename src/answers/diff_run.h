@@ -2,12 +2,14 @@
 
 // From a trace to what `assay diff` compares: runs the rooms and keeps plain numbers of each.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "diff/run.h"
+#include "flow/job.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -20,9 +22,12 @@ struct DiffInput {
   std::vector<Item> head;
   std::vector<ImportNote> import_log;
   bool data_lost = false;
+  std::optional<RankGraph> rank_graph = {};  // where asked for
+  std::vector<int64_t> devices = {};         // of the rank graph, as recorded
 };
 
-Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded);
+// rank_graph: keep what joins this rank to others of its job.
+Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph);
 
 // Reads every file behind one argument, one trace in memory at a time. traces: how to read; its
 // inputs are not looked at.

@@ -78,4 +78,15 @@ std::vector<Interval> clip(const std::vector<Interval>& intervals, Interval wind
   return inside;
 }
 
+int64_t length_in(const std::vector<Interval>& merged, Interval window) {
+  const auto first = std::partition_point(
+      merged.begin(), merged.end(),
+      [window](const Interval& interval) { return interval.end_ns <= window.start_ns; });
+  int64_t sum_ns = 0;
+  for (auto at = first; at != merged.end() && at->start_ns < window.end_ns; ++at) {
+    sum_ns += std::min(at->end_ns, window.end_ns) - std::max(at->start_ns, window.start_ns);
+  }
+  return sum_ns;
+}
+
 }  // namespace assay

@@ -26,5 +26,7 @@ std::vector<Interval> intersect(const std::vector<Interval>& a, const std::vecto
 std::vector<Interval> subtract(const std::vector<Interval>& a, const std::vector<Interval>& b);
 // The part of merged `intervals` inside [window.start_ns, window.end_ns).
 std::vector<Interval> clip(const std::vector<Interval>& intervals, Interval window);
+// The length of that.
+int64_t length_in(const std::vector<Interval>& merged, Interval window);
 
 }  // namespace assay

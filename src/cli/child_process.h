@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_ou
 // What a program answers on standard output and standard error together, with nothing on its
 // standard input.
 Result<ChildResult> ask_child(const std::vector<std::string>& argv);
+
+// What `ask` returns, in a copy of this process that has so many seconds: whatever it does to that
+// process, as a library may that is opened where threads or memory are short, this one goes on.
+Result<std::string> ask_copy(const std::function<std::string()>& ask, unsigned seconds);
 
 // Waits for the end of a child; its exit code, 128 + signal when a signal ended it.
 int wait_for(pid_t child);

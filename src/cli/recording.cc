@@ -164,6 +164,7 @@ Environment environment_for(const RecordRequest& request, const std::string& lib
   if (request.max_bytes != 0) add("ASSAY_RECORD_MAX_BYTES", std::to_string(request.max_bytes));
   if (request.flush_ms != 0) add("ASSAY_RECORD_FLUSH_MS", std::to_string(request.flush_ms));
   if (request.tracer_clock) add("ASSAY_RECORD_CLOCK", "tracer");
+  if (request.all_calls) add("ASSAY_RECORD_CALLS", "all");
   if (request.whole_graphs) add("ASSAY_RECORD_GRAPHS", "whole");
   return variables;
 }

@@ -22,6 +22,7 @@ struct RecordRequest {
   uint64_t max_bytes = 0;     // of each file; 0 = the recorder's default
   uint32_t flush_ms = 0;      // 0 = the recorder's default
   bool tracer_clock = false;
+  bool all_calls = false;
   bool whole_graphs = false;
 };
 

@@ -2,6 +2,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -108,14 +109,30 @@ void print_library(std::string_view what, const std::string& path) {
   fmt::print("  {:<28} {:<10} {:<34} {}\n", what, version_of(path), licence_of(path), path);
 }
 
+// Where the first of these libraries that opens lies, empty: none does. OpenBLAS ends or halts a
+// process without threads or memory to be had, so none is opened in this one.
+Result<std::string> path_of_first(const std::vector<std::string>& names) {
+  constexpr unsigned kPatienceS = 5;
+  return ask_copy(
+      [&names] {
+        ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
+        const auto library = DynamicLibrary::open(names, "");
+        return library ? library->path() : std::string();
+      },
+      kPatienceS);
+}
+
 void print_on_demand() {
   fmt::print("\nLibraries opened when a verb needs them\n");
   for (const OnDemand& wanted : on_demand()) {
-    const auto library = DynamicLibrary::open(wanted.names, "");
-    if (library) {
-      print_library(wanted.what, library->path());
-    } else {
+    const auto path = path_of_first(wanted.names);
+    if (!path) {
+      fmt::print("  {:<28} cannot be opened now, for lack of memory or processes, so: {}\n",
+                 wanted.what, wanted.without);
+    } else if (path->empty()) {
       fmt::print("  {:<28} missing: {}\n", wanted.what, wanted.without);
+    } else {
+      print_library(wanted.what, *path);
     }
   }
 }

@@ -56,16 +56,20 @@ std::vector<std::string> hip_runtimes() {
   return libraries("ASSAY_HIP_RUNTIME", AmdLibraries().hip);
 }
 
-std::map<int64_t, Samples> samples_of(const Trace& trace) {
+using SamplesOfGpu = std::map<LaunchPath, Samples>;
+
+std::map<int64_t, SamplesOfGpu> samples_of(const Trace& trace) {
   const Links links = link_trace(trace);
-  std::map<int64_t, Samples> by_device;
+  std::map<int64_t, SamplesOfGpu> by_device;
   for (size_t i = 0; i < trace.activities.size(); ++i) {
     const bool ours = trace.activities.kind[i] == ActivityKind::kKernel &&
                       trace.text(trace.activities.name[i]) == kKernelName;
     const ApiCallId call = links.activity_call[i];
     if (!ours || !call) continue;
     const int64_t start = trace.activities.start_ns[i];
-    Samples& samples = by_device[trace.streams[trace.activities.stream[i].index()].device];
+    const bool driver = trace.api_calls.kind[call.index()] == ApiKind::kDriver;
+    const LaunchPath path = driver ? LaunchPath::kDriver : LaunchPath::kRuntime;
+    Samples& samples = by_device[trace.streams[trace.activities.stream[i].index()].device][path];
     samples.launch_ns.emplace_back(start, start - trace.api_calls.start_ns[call.index()]);
     samples.duration_ns.emplace_back(start, trace.activities.dur_ns[i]);
   }
@@ -115,17 +119,38 @@ Error nothing_recorded(const RecordingFacts* facts) {
   return Error{ErrorCode::kIo, why, "", -1};
 }
 
+// Frameworks launch by the runtime: where both were measured, its floor is the GPU's.
+GpuFloor gpu_floor(const SamplesOfGpu& by_path, int64_t device, uint64_t runs,
+                   const std::vector<CudaClocks>& clocks) {
+  GpuFloor floor;
+  for (const auto& [path, samples] : by_path) {
+    CallSample one = {path, sample_stats(counted(samples.launch_ns, runs, true)),
+                      sample_stats(counted(samples.duration_ns, runs, false))};
+    for (const CudaClocks& told : clocks) {
+      if (told.device != device || told.path != path) continue;
+      one.sm_mhz_before = told.sm_mhz_before;
+      one.sm_mhz_after = told.sm_mhz_after;
+    }
+    if (one.launch.n > 0) floor.paths.push_back(one);
+  }
+  if (floor.paths.empty()) return floor;
+  const CallSample& first = floor.paths.front();
+  floor.path = first.path;
+  floor.launch = first.launch;
+  floor.duration = first.duration;
+  return floor;
+}
+
 Result<std::vector<MeasuredFloor>> recorded_floors(const NullKernelVerb& verb, const Trace& trace,
-                                                   const RecordingFacts& facts) {
+                                                   const RecordingFacts& facts,
+                                                   const std::vector<CudaClocks>& clocks) {
   std::vector<MeasuredFloor> floors;
-  for (const auto& [device, samples] : samples_of(trace)) {
-    GpuFloor floor;
+  for (const auto& [device, by_path] : samples_of(trace)) {
+    GpuFloor floor = gpu_floor(by_path, device, verb.runs, clocks);
     floor.gpu.name = "unknown";
     for (const RecordingFacts::Device& known : facts.devices) {
       if (known.id == device) floor.gpu = {known.name, known.uuid};
     }
-    floor.launch = sample_stats(counted(samples.launch_ns, verb.runs, true));
-    floor.duration = sample_stats(counted(samples.duration_ns, verb.runs, false));
     if (floor.launch.n == 0) return nothing_recorded(&facts);
     floors.push_back({floor});
   }
@@ -133,15 +158,24 @@ Result<std::vector<MeasuredFloor>> recorded_floors(const NullKernelVerb& verb, c
   return floors;
 }
 
+void tell_sample(size_t gpu, const MeasuredFloor& measured, const std::string& launch,
+                 const SampleStats& sample, const SampleStats& duration) {
+  fmt::print(stderr,
+             "GPU {} ({}): {} {:.2f} us mean, p5 {:.2f}, p50 {:.2f}, p95 {:.2f}; kernel {:.2f} "
+             "us; {} runs\n",
+             gpu, clean_text(measured.floor.gpu.name), launch, sample.mean_ns / 1e3,
+             sample.p5_ns / 1e3, sample.p50_ns / 1e3, sample.p95_ns / 1e3, duration.mean_ns / 1e3,
+             sample.n);
+}
+
 void tell(const std::vector<MeasuredFloor>& floors, const char* launch) {
-  for (const MeasuredFloor& measured : floors) {
-    const SampleStats& sample = measured.floor.launch;
-    fmt::print(stderr,
-               "GPU {} ({}): {} {:.2f} us mean, p5 {:.2f}, p50 {:.2f}, p95 {:.2f}; kernel {:.2f} "
-               "us; {} runs\n",
-               &measured - floors.data(), clean_text(measured.floor.gpu.name), launch,
-               sample.mean_ns / 1e3, sample.p5_ns / 1e3, sample.p50_ns / 1e3, sample.p95_ns / 1e3,
-               measured.floor.duration.mean_ns / 1e3, sample.n);
+  for (size_t gpu = 0; gpu < floors.size(); ++gpu) {
+    const GpuFloor& floor = floors[gpu].floor;
+    for (const CallSample& one : floor.paths) {
+      tell_sample(gpu, floors[gpu], std::string(launch_path_name(one.path)), one.launch,
+                  one.duration);
+    }
+    if (floor.paths.empty()) tell_sample(gpu, floors[gpu], launch, floor.launch, floor.duration);
   }
 }
 
@@ -175,8 +209,10 @@ std::vector<std::string> program_words(const NullKernelVerb& verb, const std::st
 Status measure_nvidia(const NullKernelVerb& verb, const std::string& program,
                       const std::string& device) {
   ASSAY_TRY_ASSIGN(const Temporary scratch, temporary_folder("assay-null-"));
+  const std::string clocks_file = joined(scratch.path(), "clocks.txt");
   RecordRequest request;
   request.command = program_words(verb, program, "cuda", device);
+  request.command.push_back(clocks_file);
   request.output = joined(scratch.path(), "null.assaytrace");
   request.cupti = verb.cupti;
   request.library = verb.recorder;
@@ -185,7 +221,9 @@ Status measure_nvidia(const NullKernelVerb& verb, const std::string& program,
   if (run.files.size() != 1) return nothing_recorded(nullptr);
   ASSAY_TRY_ASSIGN(const RecordingFacts facts, read_recording_facts(run.files.front()));
   ASSAY_TRY_ASSIGN(const Trace trace, load_trace(run.files.front(), {}));
-  ASSAY_TRY_ASSIGN(const std::vector<MeasuredFloor> floors, recorded_floors(verb, trace, facts));
+  ASSAY_TRY_ASSIGN(const std::vector<CudaClocks> clocks, read_cuda_clocks(clocks_file));
+  ASSAY_TRY_ASSIGN(const std::vector<MeasuredFloor> floors,
+                   recorded_floors(verb, trace, facts, clocks));
   return write_floors(verb, CollectorTracer::kCupti, nvidia_driver(facts), floors, "launch");
 }
 
@@ -264,7 +302,9 @@ void add_null_kernel_verb(Verb& app, int& exit_code) {
              "number of the GPU, or all; nvidia:0 or amd:0 where both kinds are installed")
       .checked_by(device_problem, "DEVICE")
       .shows_default();
-  sub.option("--warmups", verb->warmups, "launches that do not count").shows_default();
+  sub.option("--warmups", verb->warmups,
+             "launches that do not count; on NVIDIA GPUs as many more as 0.3 s take")
+      .shows_default();
   sub.option("--runs", verb->runs, "launches that count").between(1, 1'000'000).shows_default();
   sub.option("--limit", verb->limit_s, "seconds after which a driver that hangs is given up")
       .between(1, 86'400)

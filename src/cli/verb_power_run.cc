@@ -10,10 +10,12 @@
 #include "answers/files/sensor_choice.h"
 #include "answers/inputs/facts.h"
 #include "base/files.h"
+#include "base/numbers.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "devices/deadline.h"
 #include "devices/device.h"
 #include "ingest/power/json.h"
 #include "ingest/power/recording.h"
@@ -30,6 +32,8 @@ namespace {
 // Of a simulated device: a kernel and a sensor as in FinGraV's Figure 8. The same for every verb,
 // so that what one of them calibrates the other runs.
 constexpr uint64_t kSimulatedSeed = 26;
+// Several times what the slowest sensor known needs.
+constexpr uint32_t kCalibrationBudgetS = 600;
 
 struct RunVerb {
   CommonOptions common;
@@ -52,6 +56,7 @@ struct CalibrateVerb {
   SensorChoice sensor = SensorChoice::kAuto;
   std::string calibration;
   uint64_t seed = kSimulatedSeed;
+  uint32_t budget_s = kCalibrationBudgetS;
 };
 
 // One line on standard error while something runs, when that is a terminal.
@@ -184,19 +189,48 @@ struct Campaign {
   std::vector<Section> sections;
 };
 
+// A device and what is known of its sensor.
+struct Bench {
+  std::unique_ptr<PowerDevice> device;
+  SensorModel sensor;
+};
+
+Result<Bench> open_bench(const RunVerb& verb, SensorChoice choice) {
+  Bench bench;
+  ASSAY_TRY_ASSIGN(bench.device, open_device(verb.device, verb.seed, choice));
+  const DeviceFacts& about = bench.device->facts();
+  bench.sensor = about.documented;
+  // A simulation that knows its sensor depends on nothing that happens to be kept.
+  const bool sensor_known = about.virtual_time && about.documented.window_ns > 0;
+  if (verb.calibration.empty() && sensor_known) return bench;
+  ASSAY_TRY_ASSIGN(const auto kept, kept_calibration(verb.calibration, {about.uuid, about.driver,
+                                                                        about.documented.reading}));
+  if (kept) bench.sensor = *kept;
+  return bench;
+}
+
+// Without a calibration, a reading whose window the vendor documents goes before one of which
+// nobody knows anything, unless a reading was asked for.
+Result<Bench> open_known_bench(const RunVerb& verb) {
+  ASSAY_TRY_ASSIGN(Bench bench, open_bench(verb, verb.sensor));
+  const bool known = bench.sensor.window_ns > 0;
+  if (known || verb.sensor != SensorChoice::kAuto || bench.device->facts().virtual_time) {
+    return bench;
+  }
+  auto documented = open_bench(verb, SensorChoice::kAverage);
+  if (!documented || documented->sensor.window_ns <= 0) return bench;
+  documented->sensor.source +=
+      fmt::format("; the {} reading is not calibrated", bench.sensor.reading);
+  return documented;
+}
+
 Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload,
                               const FactBook& facts) {
   ASSAY_TRY_ASSIGN(const auto steps, parse_workload_list(workload));
-  ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed, verb.sensor));
+  ASSAY_TRY_ASSIGN(const Bench bench, open_known_bench(verb));
+  const std::unique_ptr<PowerDevice>& device = bench.device;
   ProcedureOptions options = options_of(verb, steps.size() > 1);
-  const DeviceFacts& about = device->facts();
-  // A simulation that knows its sensor depends on nothing that happens to be kept.
-  const bool sensor_known = about.virtual_time && about.documented.window_ns > 0;
-  if (!verb.calibration.empty() || !sensor_known) {
-    ASSAY_TRY_ASSIGN(
-        options.sensor,
-        kept_calibration(verb.calibration, {about.uuid, about.driver, about.documented.reading}));
-  }
+  options.sensor = bench.sensor;
   Campaign campaign;
   campaign.folder = record_folder(verb, workload, device->facts().virtual_time);
   Keeper keeper(campaign.folder);
@@ -210,6 +244,9 @@ Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload,
   const PowerReport report =
       report_power(result.recording, {result.profile}, facts, device->facts().power_limit_w);
   campaign.verdict = power_verdict_words(report);
+  for (std::string& words : procedure_words(result.plan)) {
+    campaign.verdict.push_back(std::move(words));
+  }
   campaign.sections = power_sections(report);
   campaign.sections.push_back(procedure_section(result.plan, result.rounds));
   if (const auto truth = device->truth()) {
@@ -241,14 +278,25 @@ Result<Document> run_document(const RunVerb& verb) {
   return document;
 }
 
+// What follows from it for whoever goes on to measure.
+Error not_calibrated(Error error) {
+  error.message +=
+      "; no calibration was kept: `assay power run` takes the reading that the vendor documents, "
+      "where there is one";
+  return error;
+}
+
 Result<Document> calibrate_document(const CalibrateVerb& verb) {
-  ASSAY_TRY_ASSIGN(const auto device, open_device(verb.device, verb.seed, verb.sensor));
-  ASSAY_TRY_ASSIGN(const std::string path, calibration_file(verb.calibration, device->facts()));
+  ASSAY_TRY_ASSIGN(auto opened, open_device(verb.device, verb.seed, verb.sensor));
+  ASSAY_TRY_ASSIGN(const std::string path, calibration_file(verb.calibration, opened->facts()));
+  const auto device = with_deadline(std::move(opened), verb.budget_s * kSecondNs);
   ProgressLine line;
   CalibrationOptions options;
   options.seed = verb.seed;
   options.progress = [&line](const ProcedureProgress& progress) { line.show(progress); };
-  ASSAY_TRY_ASSIGN(const SensorCalibration found, calibrate_sensor(*device, options));
+  auto calibrated = calibrate_sensor(*device, options);
+  if (!calibrated) return not_calibrated(calibrated.take_error());
+  const SensorCalibration& found = *calibrated;
   ASSAY_TRY(write_sensor_calibration(found, path));
   Document document = new_document("Power sensor calibration");
   document.verdict = calibration_verdict_words(found);
@@ -297,8 +345,10 @@ void add_run_verb(Verb& power, int& exit_code) {
   sub.option("--record", verb->record,
              "folder for the raw records; an interrupted run there is gone on with. Default: "
              "assay-power-WORKLOAD, none when simulated");
-  sub.option("--calibration", verb->calibration,
-             "the sensor's calibration; default: what `assay power calibrate` kept");
+  sub.option(
+      "--calibration", verb->calibration,
+      "the sensor's calibration; default: what `assay power calibrate` kept, and without one "
+      "NVML's documented 1 s average");
   sub.option("--runs", verb->runs, "runs, instead of FinGraV's Table I").between(1, 1'000'000);
   sub.option("--rounds", verb->rounds, "further rounds when samples are short")
       .between(0, 100)
@@ -319,6 +369,9 @@ void add_calibrate_verb(Verb& power, int& exit_code) {
   add_device_options(sub, verb->device, verb->sensor, verb->seed);
   sub.option("--calibration", verb->calibration,
              "file to keep it in; default: assay/sensors in the cache folder");
+  sub.option("--budget", verb->budget_s, "seconds after which it gives up and keeps nothing")
+      .between(1, 86'400)
+      .shows_default();
   sub.run([verb, &exit_code] { exit_code = finish(calibrate_document(*verb), verb->common); });
 }
 

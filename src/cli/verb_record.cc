@@ -253,6 +253,9 @@ void add_record_verb(Verb& app, int& exit_code) {
       .between(10u, 3'600'000u);
   sub.flag("--whole-graphs", verb->request.whole_graphs,
            "one row per CUDA graph launch instead of its kernels: less overhead");
+  sub.flag("--all-calls", verb->request.all_calls,
+           "also the calls that PyTorch's profiler leaves out: questions about device, context and "
+           "errors, the making of events");
   sub.flag("--tracer-clock", verb->request.tracer_clock,
            "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
   sub.option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for");
@@ -262,9 +265,11 @@ void add_record_verb(Verb& app, int& exit_code) {
   sub.footer(
       "The exit code is the command's; 128 + number when a signal ended it, 127 when it was not "
       "found. Where that is 0 and nothing was recorded, it is 2; where a recording could not be "
-      "written to its end, 3. Nothing of the program is changed: when recording cannot be had, it "
-      "runs all the "
-      "same, and stderr says why.");
+      "written to its end, 3. When recording cannot be had, the program runs all the same, and "
+      "stderr says why. CUPTI serves one profiler per process: a program that profiles itself "
+      "(torch.profiler, also one that its framework starts on a signal or a schedule) takes it "
+      "from this recorder, or finds it taken and has no GPU rows; record it with that switched "
+      "off. Nothing else of the program is changed.");
   sub.run([verb, &exit_code] {
     const Result<int> code = record(*verb);
     exit_code = code ? *code : fail(code.error());

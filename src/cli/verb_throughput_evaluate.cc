@@ -28,8 +28,8 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
   add_common_options(sub, verb->common, false);
   sub.option("--split", verb->splits,
              "S1 unseen length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
-             "unseen configuration, S6 one model out, S7 one hardware out, all of them, or "
-             "figure6: four shapes of a training set")
+             "unseen configuration, S6 one model out, S7 one hardware out, all of these, S8 "
+             "unseen campaign (engine version and day), or figure6: four shapes of a training set")
       .separated_by(',')
       .one_per_mention()
       .shows_default();

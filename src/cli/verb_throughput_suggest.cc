@@ -42,6 +42,12 @@ void add_throughput_suggest_verb(Verb& throughput, int& exit_code) {
              "goal: at least this many input and output tokens per second, with 95 % "
              "confidence")
       .more_than_zero();
+  sub.option(
+         "--rank", verb->rank,
+         "what is best among candidates that meet a goal: most tokens/s per device (gpu), or of "
+         "all devices together (total)")
+      .one_of({"gpu", "total"})
+      .shows_default();
   sub.option("--top", verb->top, "suggestions listed, 0 for all")
       .checked_by([](const std::string& text) {
         uint64_t count = 0;

@@ -9,9 +9,9 @@
 
 #include "base/dynamic_library.h"
 #include "base/numbers.h"
+#include "devices/amd_energy.h"
 #include "devices/gpu_blas.h"
 #include "devices/gpu_device.h"
-#include "devices/rsmi_abi.h"
 
 namespace assay {
 namespace {
@@ -45,44 +45,12 @@ extern "C" __global__ void assay_triad(float* a, const float* b, const float* c,
 
 constexpr double kMostWatts = 20'000;  // no GPU comes near
 
-Status bind(const DynamicLibrary& library, rsmi::Api& api) {
-  ASSAY_TRY(library.bind("rsmi_init", api.init));
-  ASSAY_TRY(library.bind("rsmi_status_string", api.error_text));
-  ASSAY_TRY(library.bind("rsmi_num_monitor_devices", api.device_count));
-  ASSAY_TRY(library.bind("rsmi_dev_pci_id_get", api.pci_id));
-  ASSAY_TRY(library.bind("rsmi_dev_unique_id_get", api.unique_id));
-  ASSAY_TRY(library.bind("rsmi_dev_energy_count_get", api.energy));
-  ASSAY_TRY(library.bind("rsmi_dev_power_cap_get", api.power_cap));
-  return library.bind("rsmi_version_str_get", api.driver_version);
-}
-
-// "0000:c1:00.0" as ROCm-SMI's number: domain, bus, device, function (rocm_smi.h, BDFID).
-std::optional<uint64_t> bus_number(const std::string& bus_id) {
-  unsigned domain = 0;
-  unsigned bus = 0;
-  unsigned device = 0;
-  unsigned function = 0;
-  if (std::sscanf(bus_id.c_str(), "%x:%x:%x.%x", &domain, &bus, &device, &function) < 3) {
-    return std::nullopt;
-  }
-  return uint64_t{domain} << 32 | uint64_t{bus} << 8 | uint64_t{device} << 3 | function;
-}
-
 // Power as the energy accumulator's difference over that of its own time stamps: the mean since the
 // reading before, so that window and period are one.
 class EnergySensor final : public GpuSensor {
  public:
-  static Result<std::unique_ptr<GpuSensor>> open(const std::vector<std::string>& libraries,
-                                                 const std::string& bus_id) {
-    ASSAY_TRY_ASSIGN(const DynamicLibrary library,
-                     DynamicLibrary::open(libraries, "ROCm-SMI is not installed here"));
-    auto sensor = std::make_unique<EnergySensor>();
-    ASSAY_TRY(bind(library, sensor->api_));
-    ASSAY_TRY(sensor->check(sensor->api_.init(0), "starting ROCm-SMI"));
-    ASSAY_TRY(sensor->find(bus_id));
-    ASSAY_TRY(sensor->look_around());
-    return std::unique_ptr<GpuSensor>(std::move(sensor));
-  }
+  explicit EnergySensor(std::unique_ptr<EnergyCounter> counter)
+      : counter_(std::move(counter)), source_(counter_->source()) {}
 
   Result<std::vector<SensorReading>> read() override {
     ASSAY_TRY_ASSIGN(const Count now, count());
@@ -103,14 +71,14 @@ class EnergySensor final : public GpuSensor {
   }
 
   void describe(DeviceFacts& facts) const override {
-    facts.driver = driver_;
-    facts.uuid = uuid_;
-    facts.power_limit_w = limit_w_;
+    facts.driver = source_.driver;
+    facts.uuid = source_.uuid;
+    facts.power_limit_w = source_.power_limit_w;
     facts.documented.mode = SensorMode::kEnergyCounter;
     facts.documented.window_ns = kMillisecondNs;
     facts.documented.period_ns = kMillisecondNs;
-    facts.documented.source =
-        "documented: energy accumulator, re-read by the driver every 1 ms at most";
+    facts.documented.source = "documented: energy accumulator (" + source_.library +
+                              "), re-read by the driver every 1 ms at most";
   }
 
  private:
@@ -120,64 +88,14 @@ class EnergySensor final : public GpuSensor {
     uint32_t restarts = 0;  // of the accumulator: what it counted around one is lost
   };
 
-  Status check(int code, const std::string& doing) const {
-    if (code == 0) return Ok{};
-    const char* text = nullptr;
-    api_.error_text(code, &text);
-    std::string hint;
-    if (code == rsmi::kPermission) hint = "; add yourself to the groups render and video";
-    if (code == rsmi::kNotSupported)
-      hint = "; this GPU has no such counter (Instinct GPUs have it)";
-    return Error{ErrorCode::kIo,
-                 doing + " failed: " + (text != nullptr ? text : std::to_string(code)) + hint, "",
-                 -1};
-  }
-
-  Status find(const std::string& bus_id) {
-    const auto wanted = bus_number(bus_id);
-    uint32_t devices = 0;
-    ASSAY_TRY(check(api_.device_count(&devices), "counting GPUs"));
-    // The upper bits of ROCm-SMI's number may hold a partition.
-    constexpr uint64_t kAddress = 0xffff'0000'ffff;
-    for (uint32_t i = 0; i < devices; ++i) {
-      uint64_t bdf = 0;
-      if (api_.pci_id(i, &bdf) != 0 || !wanted || (bdf & kAddress) != (*wanted & kAddress))
-        continue;
-      device_ = i;
-      return Ok{};
-    }
-    return Error{ErrorCode::kUnsupported, "ROCm-SMI does not know the GPU at " + bus_id, "", -1};
-  }
-
-  Status look_around() {
-    std::array<char, 96> text = {};
-    if (api_.driver_version(rsmi::kDriverComponent, text.data(), text.size() - 1) == 0)
-      driver_ = text.data();
-    uint64_t id = 0;
-    if (api_.unique_id(device_, &id) == 0) {
-      std::snprintf(text.data(), text.size(), "AMD-%016llx", static_cast<unsigned long long>(id));
-      uuid_ = text.data();
-    }
-    uint64_t microwatts = 0;
-    if (api_.power_cap(device_, 0, &microwatts) == 0) {
-      limit_w_ = static_cast<double>(microwatts) * 1e-6;
-    }
-    auto first = count();
-    return first ? Status(Ok{}) : Status(first.take_error());
-  }
-
   Result<Count> count() {
-    uint64_t units = 0;
-    float microjoules = 0;
-    uint64_t t_ns = 0;
     std::lock_guard lock(mutex_);
-    ASSAY_TRY(
-        check(api_.energy(device_, &units, &microjoules, &t_ns), "reading the energy accumulator"));
-    if (counted_) advance(units, static_cast<double>(microjoules), t_ns);
+    ASSAY_TRY_ASSIGN(const EnergyUnits now, counter_->read());
+    if (counted_) advance(now.units, now.microjoules_each, now.t_ns);
     counted_ = true;
-    units_ = units;
-    t_ns_ = t_ns;
-    return Count{joules_, t_ns, restarts_};
+    units_ = now.units;
+    t_ns_ = now.t_ns;
+    return Count{joules_, now.t_ns, restarts_};
   }
 
   // Differences in whole units. An accumulator that goes back was of 32 bits and wrapped, where
@@ -196,11 +114,8 @@ class EnergySensor final : public GpuSensor {
     joules_ += static_cast<double>(more) * microjoules * 1e-6;
   }
 
-  rsmi::Api api_ = {};
-  uint32_t device_ = 0;
-  std::string driver_;
-  std::string uuid_;
-  double limit_w_ = 0;
+  std::unique_ptr<EnergyCounter> counter_;
+  EnergySource source_;
   Count last_;
   std::mutex mutex_;  // read by the logger's thread and for energy
   bool counted_ = false;
@@ -243,6 +158,18 @@ class RocBlas final : public GpuBlas {
                int compute, int algorithm, int32_t solution, uint32_t flags) = nullptr;
 };
 
+// AMD SMI first, which replaces ROCm-SMI.
+Result<std::unique_ptr<EnergyCounter>> open_energy(const AmdLibraries& libraries,
+                                                   const std::string& bus_id) {
+  auto newer = open_amd_smi_energy(libraries.amd_smi, bus_id);
+  if (newer) return newer;
+  auto older = open_rocm_smi_energy(libraries.smi, bus_id);
+  if (older) return older;
+  Error error = older.take_error();
+  error.message += " (and " + newer.error().message + ")";
+  return error;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PowerDevice>> open_amd_device(int ordinal, const AmdLibraries& libraries) {
@@ -250,7 +177,8 @@ Result<std::unique_ptr<PowerDevice>> open_amd_device(int ordinal, const AmdLibra
   GpuParts parts;
   parts.vendor = GpuVendor::kAmd;
   parts.cpu_clock = CLOCK_BOOTTIME;  // what the driver stamps its metrics with
-  ASSAY_TRY_ASSIGN(parts.sensor, EnergySensor::open(libraries.smi, runtime.bus_id()));
+  ASSAY_TRY_ASSIGN(auto energy, open_energy(libraries, runtime.bus_id()));
+  parts.sensor = std::make_unique<EnergySensor>(std::move(energy));
   ASSAY_TRY_ASSIGN(parts.helpers, compile_gpu_source(GpuVendor::kAmd, libraries.compiler,
                                                      kHipHelpers, "assay.hip"));
   parts.blas_libraries = libraries.blas;

@@ -1,7 +1,7 @@
 #pragma once
 
-// AMD GPUs: HIP, ROCm-SMI's energy accumulator for power, rocBLAS and hiprtc, all opened at run
-// time. Reads only; no clock, limit or mode is ever set.
+// AMD GPUs: HIP, the energy accumulator of AMD SMI or ROCm-SMI for power, rocBLAS and hiprtc, all
+// opened at run time. Reads only; no clock, limit or mode is ever set.
 
 #include <memory>
 #include <string>
@@ -14,6 +14,9 @@ namespace assay {
 struct AmdLibraries {
   std::vector<std::string> hip = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                   "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"};
+  std::vector<std::string> amd_smi = {"libamd_smi.so.27", "libamd_smi.so.26",
+                                      "libamd_smi.so.25", "libamd_smi.so.24",
+                                      "libamd_smi.so",    "/opt/rocm/lib/libamd_smi.so"};
   std::vector<std::string> smi = {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
                                   "librocm_smi64.so.1", "librocm_smi64.so"};
   std::vector<std::string> blas = {"librocblas.so.5", "librocblas.so.4", "librocblas.so.3",

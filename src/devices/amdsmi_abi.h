@@ -47,6 +47,8 @@ struct Api {
   int (*activity)(void* processor, void* usage);
   int (*memory_used)(void* processor, int type, uint64_t* bytes);
   int (*temperature)(void* processor, int sensor, int metric, int64_t* celsius);
+  int (*driver)(void* processor, void* info);                      // begins with its version
+  int (*power_cap)(void* processor, uint32_t sensor, void* info);  // begins with it, 64 bits
 };
 
 }  // namespace assay::amdsmi

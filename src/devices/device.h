@@ -65,6 +65,11 @@ class PowerDevice {
   // `index` of the results are filled.
   virtual Result<std::vector<PowerExecution>> execute(uint32_t run,
                                                       const std::vector<uint32_t>& kernels) = 0;
+  // How many of these executions, at most, `execute` times with one pair of time stamps, where one
+  // pair each would be too many: each is then told as the mean of its block.
+  virtual uint32_t timed_together(const std::vector<uint32_t>& kernels) const {
+    return kernels.empty() ? 0 : 1;
+  }
   virtual Result<std::vector<PowerSample>> stop_logging() = 0;
   // The device's own energy counter; nullopt where it has none.
   virtual Result<std::optional<double>> energy_j() = 0;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "base/files.h"
 #include "base/try_thread.h"
@@ -30,6 +31,8 @@ constexpr unsigned kThreads = 256;
 constexpr unsigned kMostBlocks = 65535;
 constexpr int kAnchors = 8;  // event reads of which the fastest ties the clocks
 constexpr size_t kMostEvents = 200'000;
+// The first executions of a run have an event each, however many follow: they show how it settles.
+constexpr size_t kAlone = 20'000;
 
 Error failed(std::string message) { return Error{ErrorCode::kIo, std::move(message), "", -1}; }
 
@@ -257,13 +260,24 @@ class GpuDevice final : public PowerDevice {
       }
       if (kernels_[id].work.kind == WorkloadKind::kCommand) return execute_commands(run, kernels);
     }
-    if (kernels.size() > kMostEvents) {
+    const std::vector<size_t> ends = block_ends(kernels);
+    if (ends.size() > kMostEvents) {
       return Error{ErrorCode::kUnsupported,
-                   std::to_string(kernels.size()) +
-                       " executions in one run are more than can be timed: take a longer kernel",
+                   std::to_string(ends.size()) +
+                       " changes from one kernel to another in one run are more than can be "
+                       "timed: take fewer",
                    "", -1};
     }
-    return execute_kernels(run, kernels);
+    return execute_kernels(run, kernels, ends);
+  }
+  uint32_t timed_together(const std::vector<uint32_t>& kernels) const override {
+    size_t most = 0;
+    size_t begin = 0;
+    for (const size_t end : block_ends(kernels)) {
+      most = std::max(most, end - begin);
+      begin = end;
+    }
+    return static_cast<uint32_t>(most);
   }
 
  private:
@@ -433,16 +447,38 @@ class GpuDevice final : public PowerDevice {
     return static_cast<double>(ms) * 1e6;
   }
 
+  // Where an event is recorded: behind every execution, or behind blocks of them where that would
+  // be too many. A block is of one kernel.
+  static std::vector<size_t> block_ends(const std::vector<uint32_t>& kernels) {
+    const size_t count = kernels.size();
+    const size_t block = count <= kMostEvents
+                             ? 1
+                             : (count - kAlone + kMostEvents - kAlone - 1) / (kMostEvents - kAlone);
+    std::vector<size_t> ends;
+    ends.reserve(std::min(count, kMostEvents));
+    size_t begin = 0;
+    for (size_t end = 1; end <= count; ++end) {
+      const bool changes = end == count || kernels[end] != kernels[end - 1];
+      if (!changes && end > kAlone && end - begin < block) continue;
+      ends.push_back(end);
+      begin = end;
+    }
+    return ends;
+  }
+
   Result<std::vector<PowerExecution>> execute_kernels(uint32_t run,
-                                                      const std::vector<uint32_t>& kernels) {
+                                                      const std::vector<uint32_t>& kernels,
+                                                      const std::vector<size_t>& ends) {
     const size_t anchors = 2 * static_cast<size_t>(kAnchors);
-    ASSAY_TRY(make_events(anchors + kernels.size() + 1));
+    ASSAY_TRY(make_events(anchors + ends.size() + 1));
     ASSAY_TRY(synchronize());
     ASSAY_TRY_ASSIGN(const Anchor before, anchor(0));
     ASSAY_TRY(check(api().event_record(events_[anchors], runtime_.stream()), "recording an event"));
+    size_t blocks = 0;
     for (size_t i = 0; i < kernels.size(); ++i) {
       ASSAY_TRY(enqueue(kernels_[kernels[i]]));
-      ASSAY_TRY(check(api().event_record(events_[anchors + i + 1], runtime_.stream()),
+      if (i + 1 < ends[blocks]) continue;
+      ASSAY_TRY(check(api().event_record(events_[anchors + ++blocks], runtime_.stream()),
                       "recording an event"));
     }
     ASSAY_TRY(synchronize());
@@ -454,13 +490,27 @@ class GpuDevice final : public PowerDevice {
     std::vector<PowerExecution> done;
     done.reserve(kernels.size());
     int64_t start = 0;
-    for (size_t i = 0; i <= kernels.size(); ++i) {
+    for (size_t i = 0; i <= ends.size(); ++i) {
       ASSAY_TRY_ASSIGN(const double since, elapsed_ns(before.event, events_[anchors + i]));
       const int64_t at = std::max<int64_t>(start, before.cpu_ns + std::llround(since * rate));
-      if (i > 0) done.push_back({run, static_cast<uint32_t>(i - 1), start, at, kernels[i - 1]});
+      if (i > 0) add_block(run, kernels, ends[i - 1], {start, at}, done);
       start = at;
     }
     return done;
+  }
+
+  // The executions up to `end` that are not yet done, which share the time from first to second.
+  static void add_block(uint32_t run, const std::vector<uint32_t>& kernels, size_t end,
+                        std::pair<int64_t, int64_t> span, std::vector<PowerExecution>& done) {
+    const size_t begin = done.size();
+    const auto count = static_cast<int64_t>(end - begin);
+    const int64_t length = span.second - span.first;
+    int64_t start = span.first;
+    for (size_t i = begin; i < end; ++i) {
+      const int64_t at = span.first + length * static_cast<int64_t>(i - begin + 1) / count;
+      done.push_back({run, static_cast<uint32_t>(i), start, at, kernels[i]});
+      start = at;
+    }
   }
 
   Result<std::vector<PowerExecution>> execute_commands(uint32_t run,

@@ -14,6 +14,7 @@
 #include "diff/noise.h"
 #include "diff/run.h"
 #include "diff/side.h"
+#include "diff/waiting.h"
 
 namespace assay {
 
@@ -102,6 +103,7 @@ struct DiffReport {
   int64_t change_ns = 0;
   std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
   std::array<DiffLevel, kDiffLevels> levels;
+  DiffRanks ranks;  // of jobs whose waiting was taken apart
   Resampling resampling;
 };
 

@@ -61,6 +61,16 @@ struct DiffSample {
   int64_t time_ns = 0;  // what the entries of every level sum to
 };
 
+// A collective or transfer in a sample: busy_ns of its time nothing else answers for.
+struct DiffCollective {
+  uint32_t sample = 0;
+  int64_t gpu = 0;
+  int64_t start_ns = 0;  // by the clock of the run
+  int64_t end_ns = 0;
+  int64_t busy_ns = 0;
+  std::array<uint32_t, kDiffLevels> item{};  // that answers for it, per level
+};
+
 enum class DiffUnit : uint8_t { kNanoseconds, kCount, kShare, kRatio };
 
 // One metric of docs/metrics.md, once per iteration; NaN where it is not defined.
@@ -96,6 +106,8 @@ struct DiffRun {
   std::vector<DiffSample> samples;
   std::array<DiffLevelRun, kDiffLevels> levels;
   std::vector<DiffMetricSeries> metrics;  // of every metric that the run has
+  std::vector<DiffCollective> collectives;
+  int64_t waiting_ns = -1;  // for other ranks, of all samples; -1 = not told (diff/waiting.h)
 };
 
 }  // namespace assay

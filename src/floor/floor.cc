@@ -91,6 +91,63 @@ LaunchFloor of_boards(const PublishedFloor& board) {
   return floor;
 }
 
+// Kernels by the call that launched them; graphs have neither.
+struct LaunchCounts {
+  uint64_t runtime = 0;
+  uint64_t driver = 0;
+};
+
+LaunchCounts count_launches(const Trace& trace, const Links& links) {
+  LaunchCounts counts;
+  for (size_t a = 0; a < trace.activities.size(); ++a) {
+    const ApiCallId call = links.activity_call[a];
+    if (trace.activities.kind[a] != ActivityKind::kKernel || !call) continue;
+    if (links.role_of(trace, call) != ApiRole::kKernelLaunch) continue;
+    const bool driver = trace.api_calls.kind[call.index()] == ApiKind::kDriver;
+    ++(driver ? counts.driver : counts.runtime);
+  }
+  return counts;
+}
+
+// Launches of the trace that the floor is not of, below which nobody needs to know.
+constexpr double kFewOtherLaunches = 0.1;
+
+// What is subtracted from a launch is what an empty one by the same call takes.
+void choose_path(const Trace& trace, const Links& links, LaunchFloor& floor) {
+  const LaunchCounts counts = count_launches(trace, links);
+  const uint64_t all = counts.runtime + counts.driver;
+  if (floor.paths.empty() || all == 0) return;
+  const bool by_driver = counts.driver > counts.runtime;
+  const LaunchPath wanted = by_driver ? LaunchPath::kDriver : LaunchPath::kRuntime;
+  const uint64_t others = by_driver ? counts.runtime : counts.driver;
+  const std::string name(launch_path_name(wanted));
+  const auto found = std::find_if(floor.paths.begin(), floor.paths.end(),
+                                  [wanted](const FloorOfPath& one) { return one.path == wanted; });
+  NoteList notes;
+  if (found == floor.paths.end()) {
+    notes.add("floor_path", all - others, 0, kRestOnFloor,
+              "the floor was measured by " +
+                  std::string(launch_path_name(floor.paths.front().path)) +
+                  ", and most kernels here are launched by " + name +
+                  ": what lies between the two calls counts as queueing or is missing");
+  } else {
+    floor.floor_ns = found->floor_ns;
+    floor.samples = found->samples;
+    floor.text += ", launched by " + name + " as " + std::to_string(all - others) + " of " +
+                  std::to_string(all) + " kernels here";
+    const auto other = std::find_if(floor.paths.begin(), floor.paths.end(),
+                                    [&](const FloorOfPath& one) { return one.path != wanted; });
+    const bool many = static_cast<double>(others) > kFewOtherLaunches * static_cast<double>(all);
+    if (many && other != floor.paths.end()) {
+      notes.add("floor_path", others, 0, kRestOnFloor,
+                "kernels launched by " + std::string(launch_path_name(other->path)) +
+                    ", whose floor is " + std::to_string(other->floor_ns) + " ns, count with " +
+                    std::to_string(found->floor_ns) + " ns of " + name);
+    }
+  }
+  for (TrustNote& note : notes.take()) floor.trust.push_back(std::move(note));
+}
+
 LaunchFloor estimated(const FloorEstimate& own) {
   LaunchFloor floor;
   floor.text = own.text;
@@ -125,6 +182,7 @@ Result<LaunchFloor> find_floor(const Trace& trace, const Links& links,
   const FloorEstimate own = estimate_floor(trace, links);
   const PublishedFloor* const board = floor_of_boards(trace);
   LaunchFloor floor = given ? *given : board != nullptr ? of_boards(*board) : estimated(own);
+  choose_path(trace, links, floor);
   add_floor_notes(own, floor);
   return floor;
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "records/replay.h"
@@ -29,16 +30,24 @@ enum class FloorSource : uint8_t {
 };
 std::string_view floor_source_name(FloorSource source);
 
+// The floor of one of the two calls that launch (records/replay.h).
+struct FloorOfPath {
+  LaunchPath path = LaunchPath::kUnknown;
+  int64_t floor_ns = 0;
+  uint64_t samples = 0;
+};
+
 struct LaunchFloor {
   FloorSource source = FloorSource::kNone;
   int64_t floor_ns = 0;  // whole nanoseconds, so that parts add up exactly; 0 when not known
   uint64_t samples = 0;  // launches behind a measured floor or an estimate, or too few for one
   std::string text;      // the source in words, or why the floor is not known
   CollectorTracer tracer = CollectorTracer::kUnknown;  // of a measured one
+  std::vector<FloorOfPath> paths = {};  // of a measured one: what find_floor chooses from
   // What could not be checked and what does not fit. Keys: floor_gpu, floor_gpu_unchecked,
-  // floor_tracer, floor_upper_bound of a floor that was given; of any floor no_floor,
+  // floor_tracer, floor_upper_bound, floor_path of a floor that was given; of any floor no_floor,
   // floor_samples, floor_disagrees.
-  TrustNotes trust;
+  TrustNotes trust = {};
 
   bool known() const { return source != FloorSource::kNone; }
 };
@@ -47,8 +56,9 @@ struct LaunchFloor {
 constexpr int64_t kLargestFloorNs = 1'000'000'000;
 
 // The floor of a trace: the given one, else the one published for every board that ran its kernels
-// and taken with its tracer, else the estimate, else none. Fails on a given floor that is not from
-// 1 ns to a second.
+// and taken with its tracer, else the estimate, else none. Of a floor measured by both calls that
+// launch it is that of the call which most of the trace's kernels were launched by. Fails on a
+// given floor that is not from 1 ns to a second.
 Result<LaunchFloor> find_floor(const Trace& trace, const Links& links,
                                const std::optional<LaunchFloor>& given = std::nullopt);
 

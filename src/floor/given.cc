@@ -110,6 +110,9 @@ Result<LaunchFloor> floor_of_file(const FloorFile& file, const Trace* trace) {
   floor.floor_ns = std::llround(lowest.launch.mean_ns);
   floor.samples = lowest.launch.n;
   floor.tracer = file.head.tracer;
+  for (const CallSample& one : lowest.paths) {
+    floor.paths.push_back({one.path, std::llround(one.launch.mean_ns), one.launch.n});
+  }
   floor.text = "measured on " + lowest.gpu.name + " under " +
                std::string(tracer_name(file.head.tracer)) + ": mean of " +
                std::to_string(lowest.launch.n) + " empty kernels";

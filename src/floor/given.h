@@ -20,7 +20,8 @@ Result<std::optional<LaunchFloor>> floor_of_text(const std::string& text, const 
 // The published platforms by name, comma separated.
 std::string published_platforms();
 
-// The floor that a floor file gives: the smallest of its means. Fails when it is of another GPU
+// The floor that a floor file gives: the smallest of its means; that of each call that launches
+// beside it, of which find_floor takes the trace's. Fails when it is of another GPU
 // than the trace's.
 Result<LaunchFloor> floor_of_file(const FloorFile& file, const Trace* trace);
 

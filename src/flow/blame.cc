@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -58,26 +57,33 @@ std::vector<uint32_t> classes_of(const Job& job) {
   return classes;
 }
 
-// Of which names a rank has more work than the middle one of the ranks that do the same: flags by
-// rank and the rank's own numbers of names.
-std::vector<std::vector<bool>> names_in_excess(const Job& job,
-                                               const std::vector<uint32_t>& classes) {
+// Works of a name, by class of ranks: how many each rank has.
+using NameCounts = std::map<std::pair<uint32_t, WorkName>, std::vector<int64_t>>;
+
+NameCounts count_names(const Job& job, const std::vector<uint32_t>& classes) {
   const std::vector<RankGraph>& ranks = job.ranks();
-  std::map<std::pair<uint32_t, WorkName>, std::vector<int64_t>> counts;
-  const auto counts_of = [&](uint32_t r, uint32_t name) -> std::vector<int64_t>& {
-    auto& found = counts[{classes[r], ranks[r].names[name]}];
-    found.resize(ranks.size());
-    return found;
-  };
+  NameCounts counts;
   for (uint32_t r = 0; r < ranks.size(); ++r) {
     std::vector<int64_t> own(ranks[r].names.size());
     for (const OwnWork& work : ranks[r].works) ++own[work.name];
-    for (uint32_t name = 0; name < own.size(); ++name) counts_of(r, name)[r] += own[name];
+    for (uint32_t name = 0; name < own.size(); ++name) {
+      auto& found = counts[{classes[r], ranks[r].names[name]}];
+      found.resize(ranks.size());
+      found[r] += own[name];
+    }
   }
+  return counts;
+}
+
+// Of which names a rank has more work than the middle one of the ranks that do the same: flags by
+// rank and the rank's own numbers of names.
+std::vector<std::vector<bool>> names_in_excess(const Job& job, const std::vector<uint32_t>& classes,
+                                               const NameCounts& counts) {
+  const std::vector<RankGraph>& ranks = job.ranks();
   std::vector<std::vector<bool>> more(ranks.size());
   for (uint32_t r = 0; r < ranks.size(); ++r) {
     for (uint32_t name = 0; name < ranks[r].names.size(); ++name) {
-      const std::vector<int64_t>& all = counts_of(r, name);
+      const std::vector<int64_t>& all = counts.at({classes[r], ranks[r].names[name]});
       std::vector<int64_t> peers;
       for (uint32_t p = 0; p < ranks.size(); ++p) {
         if (classes[p] == classes[r]) peers.push_back(all[p]);
@@ -93,7 +99,8 @@ std::vector<std::vector<bool>> names_in_excess(const Job& job,
 // of that name. Where they have other work instead, what stands in its place takes as long as that.
 class Peers {
  public:
-  explicit Peers(const Job& job) : job_(job), classes_(classes_of(job)) {
+  explicit Peers(const Job& job)
+      : job_(job), classes_(classes_of(job)), name_counts_(count_names(job, classes_)) {
     class_size_.assign(
         classes_.empty() ? 0 : *std::max_element(classes_.begin(), classes_.end()) + 1, 0);
     for (const uint32_t c : classes_) ++class_size_[c];
@@ -103,7 +110,7 @@ class Peers {
       return std::tuple(classes_[job.rank_of_work(w)], job.work(w).match, job.rank_of_work(w));
     };
     std::sort(all.begin(), all.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
-    const std::vector<std::vector<bool>> more = names_in_excess(job, classes_);
+    const std::vector<std::vector<bool>> more = names_in_excess(job, classes_, name_counts_);
     for (size_t i = 0; i < all.size();) {
       size_t end = i + 1;
       while (end < all.size() && std::get<0>(key(all[end])) == std::get<0>(key(all[i])) &&
@@ -122,6 +129,23 @@ class Peers {
   }
 
   bool same_work(uint32_t a, uint32_t b) const { return classes_[a] == classes_[b]; }
+
+  // Whether one of these ranks has over a tenth more works of that name than the middle one of the
+  // others that do the same.
+  bool has_far_more(const RankSet& set, const WorkName& what) const {
+    for (const uint32_t r : set) {
+      const auto counts = name_counts_.find({classes_[r], what});
+      if (counts == name_counts_.end()) continue;
+      std::vector<int64_t> others;
+      for (uint32_t p = 0; p < classes_.size(); ++p) {
+        const bool in_set = std::binary_search(set.begin(), set.end(), p);
+        if (!in_set && same_work(p, r)) others.push_back(counts->second[p]);
+      }
+      if (others.empty()) continue;
+      if (counts->second[r] * 10 > middle_of(std::move(others)) * 11) return true;
+    }
+    return false;
+  }
 
   // visit(work, median over all ranks that have it) for all own work.
   template <typename Visit>
@@ -280,6 +304,7 @@ class Peers {
 
   const Job& job_;
   std::vector<uint32_t> classes_;  // per rank: which ranks do the same work
+  NameCounts name_counts_;
   std::vector<size_t> class_size_;
   std::vector<size_t> works_;  // that other ranks have, too, or far too few: by what they are
   std::vector<Group> groups_;
@@ -373,7 +398,9 @@ class Finder {
     } else {
       note_common_pauses();
     }
-    compare_links();
+    LinkComparison links = compare_links(job_, {.slow_link = options_.slow_link});
+    found_.links = std::move(links.classes);
+    found_.network = matters(links.suspects_gain_ns) && links.suspects_gain_ns > best_tried();
     for (const auto& [ranks, gain_ns] : tried_) {
       found_.sets.push_back({ranks, named_.name_of(ranks), gain_ns});
     }
@@ -524,14 +551,17 @@ class Finder {
 
   void explain(const BlameSet& set) {
     std::map<WorkName, BlamePart> parts;
+    std::map<uint32_t, ExcessByName> by_rank;
     peers_.for_set(peers_.flags(set.ranks), [&](size_t w, int64_t median) {
       const WorkName& what = name_of(w);
+      by_rank[job_.rank_of_work(w)][what] += job_.work(w).ns - median;
       BlamePart& part = parts[what];
       part.what = what;
       part.excess_ns += job_.work(w).ns - median;
       ++part.works;
       if (what.host) note_pause(job_.work(w).ns, median, found_.pauses);
     });
+    for (const auto& [rank, excess] : by_rank) found_.reasons.push_back(reason_of(rank, excess));
     RankSet others;
     for (uint32_t r = 0; r < job_.ranks().size(); ++r) {
       if (!std::binary_search(set.ranks.begin(), set.ranks.end(), r)) others.push_back(r);
@@ -552,6 +582,7 @@ class Finder {
         found_.parts.begin(), found_.parts.end(),
         [](const BlamePart& a, const BlamePart& b) { return a.excess_ns > b.excess_ns; });
     if (found_.parts.size() > options_.parts) found_.parts.resize(options_.parts);
+    for (BlamePart& part : found_.parts) part.more = peers_.has_far_more(set.ranks, part.what);
     for (BlamePart& part : found_.parts) {
       part.gain_ns = gain_of(set.ranks, [&part](const RankGraph& rank, const OwnWork& work) {
         return rank.names[work.name] == part.what;
@@ -559,6 +590,20 @@ class Finder {
     }
     std::stable_sort(found_.parts.begin(), found_.parts.end(),
                      [](const BlamePart& a, const BlamePart& b) { return a.gain_ns > b.gain_ns; });
+  }
+
+  using ExcessByName = std::map<WorkName, int64_t>;
+  static BlameReason reason_of(uint32_t rank, const ExcessByName& excess) {
+    BlameReason reason;
+    reason.rank = rank;
+    for (const auto& [what, ns] : excess) (what.host ? reason.host_ns : reason.device_ns) += ns;
+    const bool host = reason.host_ns >= reason.device_ns;
+    for (const auto& [what, ns] : excess) {
+      if (what.host != host || ns <= reason.excess_ns) continue;
+      reason.what = what;
+      reason.excess_ns = ns;
+    }
+    return reason;
   }
 
   const WorkName& name_of(size_t w) const {
@@ -570,109 +615,6 @@ class Finder {
     ++pauses.count;
     pauses.sum_ns += ns - median;
     pauses.longest_ns = std::max(pauses.longest_ns, ns);
-  }
-
-  // ---- links ------------------------------------------------------------------------------------
-
-  struct LinkKey {
-    std::string kind;
-    int64_t members = 0;
-    int size_class = 0;
-    size_t meetings = 0;  // of the group: groups of one role meet equally often
-    auto operator<=>(const LinkKey&) const = default;
-  };
-  struct Link {
-    std::vector<int64_t> transfers;
-    std::vector<int64_t> bytes;
-    std::vector<uint32_t> meetings;
-  };
-
-  static int64_t transfer_of(const JobMeeting& meeting) {
-    int64_t longest_ns = 0;
-    for (const JobVisit& visit : meeting.visits) {
-      longest_ns = std::max(longest_ns, visit.transfer_ns);
-    }
-    return longest_ns;
-  }
-  int64_t bytes_of(const JobMeeting& meeting) const {
-    int64_t bytes = -1;
-    for (const JobVisit& visit : meeting.visits) {
-      bytes = std::max(bytes, job_.ranks()[visit.rank].part_points[visit.part].bytes);
-    }
-    return bytes;
-  }
-
-  // Bytes over the busiest link of a ring, as the libraries' own benchmarks count them.
-  static double bus_bandwidth(const std::string& kind, const LinkClass& link) {
-    if (link.bytes <= 0 || link.transfer_ns <= 0) return kNan;
-    const double n = static_cast<double>(link.members);
-    double factor = 1;
-    if (kind == "all_reduce") factor = 2 * (n - 1) / n;
-    if (kind == "all_gather" || kind == "reduce_scatter" || kind == "all_to_all") {
-      factor = (n - 1) / n;
-    }
-    return static_cast<double>(link.bytes) * factor * 1e9 / static_cast<double>(link.transfer_ns);
-  }
-
-  void compare_links() {
-    std::map<LinkKey, std::map<uint32_t, Link>> links;
-    std::vector<size_t> meetings_of(job_.groups().size());
-    for (const JobMeeting& meeting : job_.meetings()) ++meetings_of[meeting.group];
-    for (uint32_t m = 0; m < job_.meetings().size(); ++m) {
-      const JobMeeting& meeting = job_.meetings()[m];
-      if (meeting.visits.size() < 2 || !meeting.joined || !meeting.complete) continue;
-      const int64_t bytes = bytes_of(meeting);
-      const int size_class =
-          bytes <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));
-      Link& link =
-          links[{job_.groups()[meeting.group].kind, static_cast<int64_t>(meeting.visits.size()),
-                 size_class, meetings_of[meeting.group]}][meeting.group];
-      link.transfers.push_back(transfer_of(meeting));
-      link.bytes.push_back(bytes);
-      link.meetings.push_back(m);
-    }
-    JobEdit all;
-    all.transfer_ns.assign(job_.meetings().size(), -1);
-    bool suspects = false;
-    for (const auto& [key, groups] : links) {
-      for (const auto& [group, link] : groups) {
-        suspects = add_link(key, group, link, groups, all) || suspects;
-      }
-    }
-    if (!suspects) return;
-    const int64_t gain_ns = found_.makespan_ns - job_.makespan_ns(all);
-    found_.network = matters(gain_ns) && gain_ns > best_tried();
-  }
-
-  bool add_link(const LinkKey& key, uint32_t group, const Link& link,
-                const std::map<uint32_t, Link>& groups, JobEdit& all) {
-    LinkClass row;
-    row.group = group;
-    row.members = key.members;
-    row.meetings = link.meetings.size();
-    row.transfer_ns = middle_of(link.transfers);
-    row.bytes = middle_of(link.bytes);
-    row.bus_bytes_per_s = bus_bandwidth(key.kind, row);
-    std::vector<int64_t> others;
-    for (const auto& [other, one] : groups) {
-      if (other == group) continue;
-      others.insert(others.end(), one.transfers.begin(), one.transfers.end());
-    }
-    if (!others.empty() && row.bytes > 0) {
-      row.peers_ns = middle_of(others);
-      row.suspect = static_cast<double>(row.transfer_ns) >
-                    options_.slow_link * static_cast<double>(row.peers_ns);
-    }
-    if (row.suspect) {
-      JobEdit edit;
-      edit.transfer_ns.assign(job_.meetings().size(), -1);
-      for (const uint32_t m : link.meetings) {
-        edit.transfer_ns[m] = all.transfer_ns[m] = row.peers_ns;
-      }
-      row.gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
-    }
-    found_.links.push_back(row);
-    return row.suspect;
   }
 
   const Job& job_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "flow/job.h"
+#include "flow/links.h"
 
 namespace assay {
 
@@ -26,6 +27,16 @@ struct BlamePart {
   int64_t gain_ns = 0;
   int64_t excess_ns = 0;  // summed over the peers' medians
   uint64_t works = 0;     // pieces of own work of this name in the set
+  bool more = false;      // the peers have far fewer pieces of it
+};
+
+// What most of one late rank's excess is.
+struct BlameReason {
+  uint32_t rank = 0;
+  int64_t host_ns = 0;  // excess over the peers' medians
+  int64_t device_ns = 0;
+  WorkName what;  // the longest on the larger side
+  int64_t excess_ns = 0;
 };
 
 // Pieces of host work that took at least kPauseNs longer than their peers' median.
@@ -35,19 +46,6 @@ struct HostPauses {
   int64_t longest_ns = 0;
 };
 
-// Collectives of one process group, kind and size class, compared with other groups of that class.
-struct LinkClass {
-  uint32_t group = 0;  // into Job::groups()
-  int64_t members = 0;
-  int64_t bytes = -1;  // median; -1 = not told
-  uint64_t meetings = 0;
-  int64_t transfer_ns = 0;     // median: from the last to come to the last end
-  double bus_bytes_per_s = 0;  // NaN where the bytes are not told
-  int64_t peers_ns = -1;       // median of the other groups of this class; -1 = there is none
-  bool suspect = false;        // far above them
-  int64_t gain_ns = 0;         // of suspects: with transfers at that median
-};
-
 struct JobBlame {
   int64_t makespan_ns = 0;
   uint64_t identity_errors = 0;  // points that a replay without edits misses: 0
@@ -55,15 +53,16 @@ struct JobBlame {
   // for nobody; less what the same gives its peers, in the middle. Delays that strike every rank
   // now and then make none of them late.
   std::vector<int64_t> excess_ns;
-  std::vector<uint32_t> peers;   // per rank: number of other ranks that do the same work
-  std::optional<BlameSet> late;  // the verdict; none: nobody
-  std::vector<BlameSet> sets;    // all that were tried, largest gain first
-  int64_t host_gain_ns = 0;      // of the verdict: host work alone at the peers' median
-  int64_t device_gain_ns = 0;    // the same of device work
-  std::vector<BlamePart> parts;  // of the verdict, largest gain first
-  HostPauses pauses;             // of the verdict
-  HostPauses other_pauses;       // of all other ranks; of all, where none is late
-  int64_t common_gain_ns = 0;    // with all own work at the median of all that do the same
+  std::vector<uint32_t> peers;       // per rank: number of other ranks that do the same work
+  std::optional<BlameSet> late;      // the verdict; none: nobody
+  std::vector<BlameSet> sets;        // all that were tried, largest gain first
+  int64_t host_gain_ns = 0;          // of the verdict: host work alone at the peers' median
+  int64_t device_gain_ns = 0;        // the same of device work
+  std::vector<BlamePart> parts;      // of the verdict, largest gain first
+  std::vector<BlameReason> reasons;  // of the verdict, in the order of its ranks
+  HostPauses pauses;                 // of the verdict
+  HostPauses other_pauses;           // of all other ranks; of all, where none is late
+  int64_t common_gain_ns = 0;        // with all own work at the median of all that do the same
   std::vector<LinkClass> links;
   bool network = false;  // transfers of suspects give more than any set
 };

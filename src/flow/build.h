@@ -2,7 +2,10 @@
 
 // The steps of make_flow_run, in their order; each reads what those before it filled.
 
+#include <vector>
+
 #include "flow/run.h"
+#include "flow/timed.h"
 
 namespace assay {
 
@@ -11,18 +14,22 @@ void find_calls(FlowRun& run);
 // run.works with their calls and stream predecessors, run.works_of_calls, run.devices, and what the
 // threads launch.
 void find_works(FlowRun& run);
+// The ends of all works, by time: what several steps look into.
+std::vector<Timed> ends_of_works(const FlowRun& run);
 // What calls do besides calling: kind, launches, blocks. Needs the works.
 void classify_calls(FlowRun& run);
 // Per call: whether it waits for the device by what it does, whatever its name.
 std::vector<bool> waiting_calls(const FlowRun& run);
 // run.waits: work that waits for work of other streams, as recorded, else as inferred.
-void find_waits(FlowRun& run);
+void find_waits(FlowRun& run, const std::vector<Timed>& ends);
 // run.floors without returns and queue, and when each work was ready.
 void find_ready_times(FlowRun& run);
 // run.targets, own times of calls, run.floors.returns, and what made room in the launch queue.
-void find_targets(FlowRun& run);
+void find_targets(FlowRun& run, const std::vector<Timed>& ends);
 // run.threads' pieces, and the run's bounds.
 void find_host_pieces(FlowRun& run);
+// FlowCall::after_work. Needs the pieces.
+void find_host_waits(FlowRun& run, const std::vector<Timed>& ends);
 
 // Waits for the device that its synchronisation rows tell: (waiting call, kind, device, stream that
 // waits or -1, stream waited for or -1, call that recorded the event).

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "flow/build.h"
 #include "flow/timed.h"
@@ -40,6 +41,50 @@ void add_call(const FlowRun& run, ApiCallId id, std::vector<FlowCall>& calls) {
   call.end_ns = inside ? std::max(call.end_ns, end_ns) : end_ns;
   call.launches |= is_launch(role);
   call.graph |= role == ApiRole::kGraphLaunch;
+}
+
+// A host that asks for the end of work again and again, and does nothing else, waits for it: calls
+// that follow each other so closely, so many of them for so long, are one that waits. Allocators
+// ask in a row too, for one event after the other, within an operator and for some microseconds.
+constexpr int64_t kPollGapNs = 100'000;
+constexpr size_t kLeastPolls = 4;
+constexpr int64_t kLeastPollNs = 100'000;
+constexpr int64_t kLeastPollInOpNs = 1'000'000;
+
+// The end of the stretch of calls from `first` on that poll, or first + 1.
+size_t end_of_polls(const FlowRun& run, size_t first) {
+  const ApiCallTable& rows = run.trace->api_calls;
+  const FlowCall& begin = run.calls[first];
+  if (run.links->role_of(*run.trace, begin.row) != ApiRole::kEventQuery) return first + 1;
+  size_t end = first + 1;
+  for (; end < run.calls.size(); ++end) {
+    const FlowCall& call = run.calls[end];
+    const bool again = call.thread == begin.thread &&
+                       rows.name[call.row.index()] == rows.name[begin.row.index()] &&
+                       call.start_ns - run.calls[end - 1].end_ns <= kPollGapNs;
+    if (!again) break;
+  }
+  const bool in_op = !run.links->call_op.empty() && run.links->call_op[begin.row.index()];
+  const int64_t least_ns = in_op ? kLeastPollInOpNs : kLeastPollNs;
+  const bool waits =
+      end - first >= kLeastPolls && run.calls[end - 1].end_ns - begin.start_ns >= least_ns;
+  return waits ? end : first + 1;
+}
+
+void join_polls(FlowRun& run) {
+  std::vector<uint32_t> place(run.calls.size());
+  std::vector<FlowCall> joined;
+  joined.reserve(run.calls.size());
+  for (size_t first = 0; first < run.calls.size();) {
+    const size_t end = end_of_polls(run, first);
+    joined.push_back(run.calls[first]);
+    joined.back().end_ns = run.calls[end - 1].end_ns;
+    joined.back().polls = end - first > 1;
+    for (; first < end; ++first) place[first] = static_cast<uint32_t>(joined.size() - 1);
+  }
+  if (joined.size() == run.calls.size()) return;
+  run.calls = std::move(joined);
+  for (uint32_t& call : run.outer_call) call = place[call];
 }
 
 // Numbers of the processes that threads belong to, in order of appearance.
@@ -178,7 +223,7 @@ class CallKinds {
   void classify(FlowCall& call, uint32_t row) {
     const ApiRole role = run_.links->role_of(trace_, call.row);
     find_blocking(call, role);
-    call.blocks |= waits_[row];
+    call.blocks |= waits_[row] || call.polls;
     const uint32_t process = run_.threads[call.thread.index()].process;
     const int64_t dur_ns = call.end_ns - call.start_ns;
     const bool first = is_first(call);
@@ -256,6 +301,7 @@ void find_calls(FlowRun& run) {
     add_call(run, ApiCallId(c), run.calls);
     run.outer_call[c] = static_cast<uint32_t>(run.calls.size() - 1);
   }
+  join_polls(run);
   for (uint32_t c = 0; c < run.calls.size(); ++c) {
     HostThread& thread = run.threads[run.calls[c].thread.index()];
     if (thread.call_count++ == 0) thread.first_call = c;

@@ -1,5 +1,7 @@
 #include "flow/cause.h"
 
+#include <algorithm>
+
 namespace assay {
 
 std::string_view flow_cause_name(FlowCause cause) {
@@ -10,8 +12,7 @@ std::string_view flow_cause_name(FlowCause cause) {
 }
 
 bool is_host_work(FlowCause cause) {
-  return cause == FlowCause::kCall || cause == FlowCause::kDispatch ||
-         cause == FlowCause::kPython || cause == FlowCause::kHostGap;
+  return std::find(kHostWork.begin(), kHostWork.end(), cause) != kHostWork.end();
 }
 
 std::string_view evidence_name(CauseEvidence evidence) {

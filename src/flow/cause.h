@@ -28,6 +28,8 @@ enum class FlowCause : uint8_t {
 constexpr size_t kFlowCauses = 13;
 std::string_view flow_cause_name(FlowCause cause);
 // What the host does for the next launch: calls, operators, Python, and what nothing tells.
+inline constexpr std::array kHostWork = {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython,
+                                         FlowCause::kHostGap};
 bool is_host_work(FlowCause cause);
 
 // What a cause rests on.

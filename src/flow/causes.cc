@@ -185,7 +185,7 @@ class IdleSweep {
       const uint32_t target = run_.waits[work.first_wait + k];
       if (run_.works[target].end_ns > run_.works[last].end_ns) last = target;
     }
-    const bool recorded = event && run_.recorded_waits > 0;
+    const bool recorded = event && run_.recorded_waits > 0 && !work.wait_inferred;
     FlowSlice slice;
     slice.row = run_.works[last].activity.value;
     slice.source = RowSource::kActivity;
@@ -384,17 +384,6 @@ std::vector<Interval> busy_of(const FlowRun& run, uint32_t device) {
   return merge_intervals(std::move(busy));
 }
 
-int64_t length_in(const std::vector<Interval>& merged, Interval window) {
-  const auto first = std::partition_point(
-      merged.begin(), merged.end(),
-      [window](const Interval& interval) { return interval.end_ns <= window.start_ns; });
-  int64_t sum_ns = 0;
-  for (auto at = first; at != merged.end() && at->start_ns < window.end_ns; ++at) {
-    sum_ns += std::min(at->end_ns, window.end_ns) - std::max(at->start_ns, window.start_ns);
-  }
-  return sum_ns;
-}
-
 // visit(slice, its part of the window in ns) for the slices of the window.
 template <typename Visit>
 void for_each_slice(const std::vector<FlowSlice>& slices, Interval window, Visit visit) {
@@ -490,6 +479,7 @@ std::vector<DeviceFlow> device_flows(const FlowRun& run) {
 }
 
 DeviceOverlap overlap_in(const std::vector<DeviceFlow>& devices, Interval window) {
+  if (devices.size() < 2) return {};
   std::vector<Timed> changes;  // row: 1 where a device begins to work, 0 where it ends
   for (const DeviceFlow& device : devices) {
     for (const auto* busy : {&device.compute, &device.collective, &device.copy}) {

@@ -91,8 +91,6 @@ int64_t scaled_ns(int64_t ns, double factor) {
 
 bool has(const Edit::Marks& marks, uint32_t row) { return !marks.empty() && marks[row]; }
 
-constexpr std::array kHostCauses = {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython,
-                                    FlowCause::kHostGap};
 // Allocation is the driver's and the system's work, and waits for the device; who loads data may
 // wait for other processes.
 constexpr std::array kCpuCauses = {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython,
@@ -200,7 +198,7 @@ Edit EditMaker::make(const EditRequest& request) const {
       make_pauses(edit);
       break;
     case EditKind::kHost:
-      make_host(request.factor, kHostCauses, edit);
+      make_host(request.factor, kHostWork, edit);
       break;
     case EditKind::kFasterCpu:
       make_host(1 / request.factor, kCpuCauses, edit);

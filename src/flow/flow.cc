@@ -108,6 +108,7 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
     evidence.launch_calls += call.launches;
     evidence.idle_launch_calls += call.launches && call.work_count == 0;
   }
+  evidence.processes = run.launching_processes;
   std::vector<Interval> captured;
   for (const Capture& capture : run.captures) {
     captured.push_back({capture.start_ns, capture.end_ns});

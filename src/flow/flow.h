@@ -65,7 +65,8 @@ struct FlowEvidence {
   bool loops = false;
   // Work that begins before the call that launched it did: clocks that differ.
   uint64_t early_works = 0;
-  int64_t early_ns = 0;  // the most of it
+  int64_t early_ns = 0;    // the most of it
+  uint64_t processes = 0;  // that launch work
   // Waits that return before what they waited for has ended: clocks that differ the other way.
   uint64_t sure_returns = 0;
   uint64_t early_returns = 0;

@@ -50,6 +50,11 @@ class JoinedThreads {
   std::set<std::pair<ThreadId, ThreadId>> pairs_;
 };
 
+// What a thread does itself before it waits without a call that waits: nothing tells how much.
+int64_t own_before_wait_ns(const FlowCall& call, int64_t from_ns) {
+  return std::min<int64_t>(kFlowMarginNs, call.start_ns - from_ns);
+}
+
 class GraphMaker {
  public:
   explicit GraphMaker(const FlowRun& run)
@@ -208,6 +213,7 @@ class GraphMaker {
     const bool has_prev = c > thread.first_call;
     const int64_t from_ns = has_prev ? run_.calls[c - 1].end_ns : run_.start_ns;
     const uint32_t prev = has_prev ? 2 * (c - 1) + 1 : kNoPoint;
+    if (call.after_work != kNoFlowRow) return edges_of_waiting(call, prev, from_ns);
     const HandOver hand = find_hand_over(thread, from_ns, call.start_ns);
     if (hand.call == kNoFlowRow) {
       add_parts(thread, from_ns, call.start_ns, parts_);
@@ -224,6 +230,18 @@ class GraphMaker {
     add_parts(thread, hand.until_ns, call.start_ns, parts_);
     edges_.push_back(
         {prev, hand.silent_ns - from_ns + call.start_ns - hand.until_ns, EdgeKind::kSegment});
+  }
+
+  // The thread waited for the end of work, or for what that work wrote before its end.
+  void edges_of_waiting(const FlowCall& call, uint32_t prev, int64_t from_ns) {
+    const FlowWork& work = run_.works[call.after_work];
+    const bool ended = work.end_ns <= call.start_ns;
+    const uint32_t source = ended ? end_item(call.after_work) : begin_item(call.after_work);
+    edges_.push_back(
+        {source, call.start_ns - (ended ? work.end_ns : work.start_ns), EdgeKind::kAwait});
+    const int64_t own_ns = own_before_wait_ns(call, from_ns);
+    add_parts(run_.threads[call.thread.index()], from_ns, from_ns + own_ns, parts_);
+    edges_.push_back({prev, own_ns, EdgeKind::kSegment});
   }
 
   void add_parts(const HostThread& thread, int64_t from_ns, int64_t to_ns,
@@ -421,6 +439,11 @@ std::array<SegmentSpan, 2> segment_spans(const FlowRun& run, const FlowGraph& gr
   const FlowCall& call = run.calls[c];
   const bool has_prev = c > run.threads[call.thread.index()].first_call;
   const int64_t from_ns = has_prev ? run.calls[c - 1].end_ns : run.start_ns;
+  if (call.after_work != kNoFlowRow) {
+    const int64_t until_ns = from_ns + own_before_wait_ns(call, from_ns);
+    return {SegmentSpan{call.thread, {from_ns, until_ns}},
+            SegmentSpan{call.thread, {until_ns, until_ns}}};
+  }
   const auto silence = std::lower_bound(
       graph.silences.begin(), graph.silences.end(), point,
       [](const HandOverSilence& each, uint32_t wanted) { return each.point < wanted; });

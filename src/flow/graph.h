@@ -26,6 +26,7 @@ enum class EdgeKind : uint8_t {
   kHandOver,  // what another thread did until this one went on, then what this one did
   kCall,      // own time of a call
   kReturn,    // the end of what a blocking call waited for
+  kAwait,     // the end of what a thread waited for without a call that waits
   kQueue,     // room in the launch queue
   kLaunch,    // hand-over of work
   kStream,    // work before on the same stream, or in the same graph launch
@@ -33,7 +34,7 @@ enum class EdgeKind : uint8_t {
   kWork,      // the work itself
   kStart,     // the begin of the run: nothing is known before the point
 };
-constexpr size_t kEdgeKinds = 10;
+constexpr size_t kEdgeKinds = 11;
 
 constexpr uint32_t kNoPoint = UINT32_MAX;
 

@@ -470,6 +470,18 @@ void find_bounds(FlowRun& run) {
   run.work_end_ns = run.works.empty() ? run.start_ns : work_end_ns;
 }
 
+// A call inside data loading or a one-off cost is part of it, for the critical path and for edits
+// as for the causes of idle time.
+void set_kinds_of_calls(FlowRun& run) {
+  for (const HostThread& thread : run.threads) {
+    for (const HostPiece& piece : thread.pieces) {
+      if (piece.source != RowSource::kCall) continue;
+      FlowCall& call = run.calls[run.outer_call[piece.row]];
+      if (call.kind == FlowCause::kCall) call.kind = piece.cause;
+    }
+  }
+}
+
 }  // namespace
 
 void find_host_pieces(FlowRun& run) {
@@ -488,6 +500,7 @@ void find_host_pieces(FlowRun& run) {
   ColdOps(run).mark();
   mark_start_up(run);
   mark_captures(run);
+  set_kinds_of_calls(run);
   run.has_ops = !trace.ops.empty();
   run.has_frames = !trace.frames.empty();
   find_bounds(run);
@@ -502,10 +515,12 @@ FlowRun make_flow_run(const Trace& trace, const Links& links,
   find_calls(run);
   find_works(run);
   classify_calls(run);
-  find_waits(run);
+  const std::vector<Timed> ends = ends_of_works(run);
+  find_waits(run, ends);
   find_ready_times(run);
-  find_targets(run);
+  find_targets(run, ends);
   find_host_pieces(run);
+  find_host_waits(run, ends);
   return run;
 }
 

@@ -118,7 +118,7 @@ void Job::align(Clocks clocks) {
     const std::vector<uint32_t> part = parts_of(sure, ranks_.size());
     bool told = false;
     const size_t collectives = sure.size();
-    for (const auto& [parts, tie] : clock_ties(found, part, offsets_)) {
+    for (const auto& [ends, tie] : clock_ties(found, part, offsets_)) {
       told |= tie.agrees() || tie.ties();
       if (!tie.agrees() && tie.ties()) sure.insert(sure.end(), tie.pairs.begin(), tie.pairs.end());
     }

@@ -18,21 +18,10 @@ int64_t common_ns(const std::vector<Interval>& a, const std::vector<Interval>& b
   return length_ns(intersect(a, b));
 }
 
-CommSplit split(const std::vector<Interval>& exposed, const Spans& spans) {
-  const std::vector<Interval> transfers = merge_intervals(spans.transfers);
-  const std::vector<Interval> waits = subtract(merge_intervals(spans.waits), transfers);
-  CommSplit split;
-  split.transfer_ns = common_ns(exposed, transfers);
-  split.wait_ns = common_ns(exposed, waits);
-  split.unsplit_ns = length_ns(exposed) - split.transfer_ns - split.wait_ns;
-  return split;
-}
-
-}  // namespace
-
-std::vector<CommSplit> split_communication(const Job& job) {
+// Per rank and device.
+std::vector<std::vector<Spans>> spans_of(const Job& job) {
   const std::vector<RankGraph>& ranks = job.ranks();
-  std::vector<std::vector<Spans>> spans;  // per rank and device
+  std::vector<std::vector<Spans>> spans;
   for (const RankGraph& rank : ranks) spans.emplace_back(rank.exposed.size());
   for (const JobMeeting& meeting : job.meetings()) {
     for (const JobVisit& visit : meeting.visits) {
@@ -45,6 +34,37 @@ std::vector<CommSplit> split_communication(const Job& job) {
       if (meeting.complete) of.transfers.push_back({last_ns, part.end_ns});
     }
   }
+  for (auto& rank : spans) {
+    for (Spans& of : rank) {
+      of.transfers = merge_intervals(std::move(of.transfers));
+      of.waits = subtract(merge_intervals(std::move(of.waits)), of.transfers);
+    }
+  }
+  return spans;
+}
+
+CommSplit split(const std::vector<Interval>& exposed, const Spans& spans) {
+  CommSplit split;
+  split.transfer_ns = common_ns(exposed, spans.transfers);
+  split.wait_ns = common_ns(exposed, spans.waits);
+  split.unsplit_ns = length_ns(exposed) - split.transfer_ns - split.wait_ns;
+  return split;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::vector<Interval>>> waiting_in(const Job& job) {
+  std::vector<std::vector<std::vector<Interval>>> waiting;
+  for (std::vector<Spans>& rank : spans_of(job)) {
+    waiting.emplace_back();
+    for (Spans& of : rank) waiting.back().push_back(std::move(of.waits));
+  }
+  return waiting;
+}
+
+std::vector<CommSplit> split_communication(const Job& job) {
+  const std::vector<RankGraph>& ranks = job.ranks();
+  const std::vector<std::vector<Spans>> spans = spans_of(job);
   std::vector<CommSplit> splits;
   for (size_t r = 0; r < ranks.size(); ++r) {
     CommSplit& sum = splits.emplace_back();

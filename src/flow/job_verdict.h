@@ -17,6 +17,9 @@ struct CommSplit {
   int64_t transfer_ns = 0;  // all had come
   int64_t unsplit_ns = 0;   // not matched over ranks, or ranks are missing: never called waiting
 };
+// Per rank of the job and device of the rank, by the rank's clock: when it was in a collective or
+// transfer, and another rank had not come yet; merged. Empty where the clocks could not be aligned.
+std::vector<std::vector<std::vector<Interval>>> waiting_in(const Job& job);
 // Per rank of the job. Nothing is split where the clocks could not be aligned.
 std::vector<CommSplit> split_communication(const Job& job);
 

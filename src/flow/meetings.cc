@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace assay {
@@ -29,14 +30,17 @@ class GroupMatcher {
       equal = equal && list.size() == parts_.begin()->second.size();
       for (const Listed& one : list) numbered = numbered && one.row->seq >= 0;
     }
-    if (!equal && !numbered) {
+    // By place only where nothing better is told: ranks that were recorded at other times have as
+    // many parts, and others.
+    const bool by_number = numbered && distinct_numbers();
+    if (!equal && !by_number) {
       for (const auto& [rank, list] : parts_) meetings.unmatched += list.size();
       return;
     }
     std::map<int64_t, Meeting> found;
     for (const auto& [rank, list] : parts_) {
       for (size_t k = 0; k < list.size(); ++k) {
-        Meeting& meeting = found[equal ? static_cast<int64_t>(k) : list[k].row->seq];
+        Meeting& meeting = found[by_number ? list[k].row->seq : static_cast<int64_t>(k)];
         meeting.group = group;
         meeting.visits.push_back({rank, list[k].part, list[k].row->start_ns, list[k].row->end_ns});
       }
@@ -51,6 +55,17 @@ class GroupMatcher {
   }
 
  private:
+  // Numbers that count: no rank has one twice.
+  bool distinct_numbers() const {
+    for (const auto& [rank, list] : parts_) {
+      std::set<int64_t> seen;
+      for (const Listed& one : list) {
+        if (!seen.insert(one.row->seq).second) return false;
+      }
+    }
+    return true;
+  }
+
   std::map<uint32_t, std::vector<Listed>> parts_;  // by rank
 };
 

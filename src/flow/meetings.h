@@ -49,8 +49,8 @@ struct Meetings {
   uint64_t unmatched = 0;    // parts in groups that do not match in number or order
 };
 
-// Parts are matched by process group and kind, in order (by the group's own sequence number where
-// the counts differ and it is recorded).
+// Parts are matched by process group and kind, by the group's own sequence number where all have
+// one of their own, else in order.
 Meetings match_meetings(const std::vector<const RankParts*>& ranks);
 
 // Each rank's clock minus the common one: the median of its ends minus the median end of the

@@ -81,6 +81,20 @@ std::string_view built_in(std::string_view text) {
   return {};
 }
 
+// The own name of a function in "file.py(12): name"; empty for all else.
+std::string_view python_function(std::string_view text) {
+  const size_t at = text.rfind("): ");
+  return at == std::string_view::npos || text.find(".py(") == std::string_view::npos
+             ? std::string_view()
+             : text.substr(at + 3);
+}
+
+// What a function of a queue's or socket's own file waits for, or one that receives wherever it is.
+bool waits_outside(std::string_view function, bool of_queue) {
+  if (function == "recv" || function.starts_with("recv_")) return true;
+  return of_queue && std::find(kOutside.begin(), kOutside.end(), function) != kOutside.end();
+}
+
 template <size_t n>
 bool begins_with_any(std::string_view text, const std::array<std::string_view, n>& parts) {
   return std::any_of(parts.begin(), parts.end(),
@@ -102,9 +116,9 @@ HostName classify_host_name(std::string_view name) {
   kind.cold = has_any(text, kCompilers);
   const std::string_view own = built_in(text);
   kind.sync = begins_with_any(own, kSync) || text.find("block_until_ready") != std::string::npos;
-  kind.outside = begins_with_any(own, kOutside);
-  kind.lock = begins_with_any(own, kLocks) || ends_with_any(text, kWaits);
   kind.queue = has_any(text, kQueues);
+  kind.outside = begins_with_any(own, kOutside) || waits_outside(python_function(text), kind.queue);
+  kind.lock = begins_with_any(own, kLocks) || ends_with_any(text, kWaits);
   kind.step = text.starts_with("profilerstep");
   return kind;
 }

@@ -51,6 +51,7 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
       cause(run.calls[point.row].kind) += step.lag_ns;
       break;
     case EdgeKind::kReturn:
+    case EdgeKind::kAwait:
       cause(FlowCause::kSync) += step.lag_ns;
       break;
     case EdgeKind::kQueue:

@@ -87,6 +87,7 @@ class PathCutter {
         slice.cause = run_.calls[graph_.point(step.point).row].kind;
         break;
       case EdgeKind::kReturn:
+      case EdgeKind::kAwait:
         slice.kind = PathPartKind::kReturn;
         slice.cause = FlowCause::kSync;
         break;

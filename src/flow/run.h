@@ -37,12 +37,15 @@ struct FlowCall {
   bool launches = false;              // a kernel or graph launch
   bool graph = false;                 // a graph launch
   bool blocks = false;                // does not return before what it waits for has ended
+  bool polls = false;                 // asks again and again whether something has ended
   bool cold_by_first = false;         // kCold only because later ones are far shorter
   uint32_t first_work = 0;            // range in FlowRun::works_of_calls
   uint32_t work_count = 0;
   uint32_t first_target = 0;  // range in FlowRun::targets: work that it waited for
   uint32_t target_count = 0;
   uint32_t slot_work = kNoFlowRow;  // work whose start made room in the launch queue
+  // Work whose end the thread waited for before this call, by nothing that is recorded.
+  uint32_t after_work = kNoFlowRow;
 };
 
 enum class WorkKind : uint8_t { kCompute, kCollective, kCopy, kFill };
@@ -71,7 +74,8 @@ struct FlowWork {
   // A row of a device that no call launches one by one (e.g. packets of a command processor): it is
   // work, but that it has no launch record says nothing.
   bool helper = false;
-  bool host_stages = false;  // a copy from pageable host memory: the host moves the bytes
+  bool wait_inferred = false;  // no event is recorded for it: it follows other work each time
+  bool host_stages = false;    // a copy from pageable host memory: the host moves the bytes
 };
 
 // Usual times between things that follow each other, estimated from this run.
@@ -142,6 +146,7 @@ struct FlowRun {
   std::vector<int64_t> devices;           // ids as recorded, ascending
   std::vector<HostThread> threads;        // per ThreadId
   std::vector<int64_t> process_start_ns;  // per process: its first host event
+  uint64_t launching_processes = 0;       // that launch work
   FlowFloors floors;
   bool has_ops = false;
   bool has_frames = false;

@@ -2,7 +2,6 @@
 // waited for room in the queue.
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -12,7 +11,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kLongLaunchNs = 100'000;
+constexpr int64_t kLongLaunchNs = 20'000;
 constexpr int64_t kUsualCallNs = 5'000;  // of a call that was never seen not to wait
 constexpr int64_t kUsualReturnNs = 5'000;
 constexpr int64_t kUsualReturnLimitNs = 20'000;
@@ -20,12 +19,10 @@ constexpr uint64_t kLeastQueue = 256;
 
 class Targets {
  public:
-  explicit Targets(FlowRun& run) : run_(run), launches_(run) {
+  Targets(FlowRun& run, const std::vector<Timed>& ends) : run_(run), launches_(run), ends_(ends) {
     for (const RecordedWait& wait : recorded_waits(run)) {
       if (wait.call != kNoFlowRow) waits_.emplace(wait.call, wait);
     }
-    for (uint32_t w = 0; w < run.works.size(); ++w) ends_.push_back({run.works[w].end_ns, w});
-    sort_runs(ends_);
     std::vector<bool> seen(run.trace->streams.size(), false);
     for (const FlowWork& work : run.works) {
       if (seen[work.stream]) continue;
@@ -33,11 +30,6 @@ class Targets {
       streams_.push_back({work.stream, run.devices[work.device]});
     }
     own_ns_.resize(run.trace->strings.size());
-    std::set<uint32_t> processes;
-    for (const HostThread& thread : run.threads) {
-      if (thread.launches > 0) processes.insert(thread.process);
-    }
-    one_process_ = processes.size() == 1;
   }
 
   void find() {
@@ -62,7 +54,8 @@ class Targets {
     }
     if (end_ns > call.start_ns) {
       returns_ns_.push_back(call.end_ns - end_ns);
-    } else {
+    } else if (!call.launches || call.end_ns - call.start_ns <= kLongLaunchNs) {
+      // A long launch may have waited for room in the queue: it does not tell what one costs.
       const StringId name = run_.trace->api_calls.name[call.row.index()];
       own_ns_[name.index()].push_back(call.end_ns - call.start_ns);
     }
@@ -128,7 +121,8 @@ class Targets {
     if (name.find("Event") != std::string_view::npos) return false;  // of an earlier moment
     const bool all = name.find("DeviceSync") != std::string_view::npos ||
                      name.find("CtxSync") != std::string_view::npos;
-    return one_process_ && (streams_.size() == 1 || (all && run_.devices.size() == 1));
+    return run_.launching_processes == 1 &&
+           (streams_.size() == 1 || (all && run_.devices.size() == 1));
   }
 
   void count_return(const FlowCall& call, int64_t work_end_ns) {
@@ -159,9 +153,8 @@ class Targets {
   FlowRun& run_;
   LaunchOrder launches_;
   std::unordered_map<uint32_t, RecordedWait> waits_;  // by call
-  std::vector<Timed> ends_;                           // of works
+  const std::vector<Timed>& ends_;                    // of works
   std::vector<StreamOf> streams_;
-  bool one_process_ = false;                  // launches all work
   std::vector<std::vector<int64_t>> own_ns_;  // per StringId
   std::vector<int64_t> returns_ns_;
 };
@@ -229,8 +222,8 @@ class QueueLimit {
 
 }  // namespace
 
-void find_targets(FlowRun& run) {
-  Targets(run).find();
+void find_targets(FlowRun& run, const std::vector<Timed>& ends) {
+  Targets(run, ends).find();
   QueueLimit(run).find();
 }
 

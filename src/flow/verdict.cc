@@ -221,6 +221,7 @@ class Judge {
       return false;
     }
     if (total_[FlowCause::kWaitOther] * 2 >= total_.idle_ns) return true;
+    if (report_.evidence.processes > 1) return false;  // each has devices of its own
     double none = 1;
     double one = 0;
     for (const FlowTotals& device : report_.device_totals) {

@@ -78,6 +78,7 @@ class Explorer {
   }
 
   size_t iterations() const { return steps_.count(); }
+  const std::vector<int64_t>& recorded_steps() const { return recorded_; }
   int64_t run_ns() const { return end_ns_ - from_ns_; }
 
   Gain gain(const std::vector<const Edit*>& edits) const {
@@ -249,6 +250,7 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   WhatIf found;
   found.refusal = refusal_of_run(report);
   found.iterations = explorer.iterations();
+  found.step_ns = explorer.recorded_steps();
   found.run_ns = explorer.run_ns();
   found.path_before = path_bar(model.run, model.graph,
                                {model.graph.time_ns, model.graph.lag_ns, model.graph.part_ns},
@@ -380,6 +382,7 @@ class BarMaker {
         of(run_.calls[graph_.point(step.point).row].kind) += ns;
         break;
       case EdgeKind::kReturn:
+      case EdgeKind::kAwait:
         of(FlowCause::kSync) += ns;
         break;
       case EdgeKind::kLaunch:

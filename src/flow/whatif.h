@@ -55,6 +55,7 @@ struct ReplayBar {
 struct WhatIf {
   EditRefusal refusal = EditRefusal::kNone;  // of all edits
   size_t iterations = 0;                     // with device work
+  std::vector<int64_t> step_ns;              // as recorded, of those after the first
   int64_t run_ns = 0;  // from the begin of the window to the end of the last device work
   int64_t window_ns = 0;
   std::vector<TriedLever> levers;  // as asked

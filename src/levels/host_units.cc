@@ -10,7 +10,7 @@ namespace {
 // step recorded as an operator).
 constexpr double kManyWindowsShare = 0.1;
 // Iterations so small that the share means nothing.
-constexpr double kLeastLimit = 8;
+constexpr uint32_t kLeastLimit = 8;
 
 // Per name: a node of the backward pass. What it recomputes inside is named by itself.
 std::vector<uint8_t> autograd_nodes(const Trace& trace) {
@@ -21,6 +21,12 @@ std::vector<uint8_t> autograd_nodes(const Trace& trace) {
         name.starts_with("autograd::engine::") || name.find("Backward") != std::string_view::npos;
   }
   return is_node;
+}
+
+// What a compiler wraps around all operators of a compiled part of the model.
+bool wraps_compiled(std::string_view name) {
+  return name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
+         name.starts_with("## Call CompiledFxGraph");
 }
 
 }  // namespace
@@ -39,13 +45,16 @@ HostUnits::HostUnits(const Trace& trace, const Links& links, size_t windows)
     if (const OpId parent = links.op_parent[o]) inside[parent.index()] += inside[o];
   }
   const std::vector<uint8_t> is_node = autograd_nodes(trace);
-  const double limit = std::max(kLeastLimit, kManyWindowsShare * launches /
-                                                 static_cast<double>(std::max<size_t>(windows, 1)));
+  const double limit =
+      std::max<double>(kLeastLimit, kManyWindowsShare * launches /
+                                        static_cast<double>(std::max<size_t>(windows, 1)));
   for (size_t o = 0; o < trace.ops.size(); ++o) {
     const OpId parent = links.op_parent[o];
+    const bool wraps = inside[o] > kLeastLimit && wraps_compiled(trace.text(trace.ops.name[o]));
     if (parent && unit_[parent.index()]) {
       unit_[o] = unit_[parent.index()];
-    } else if (is_node[trace.ops.name[o].index()] == 0 && static_cast<double>(inside[o]) <= limit) {
+    } else if (!wraps && is_node[trace.ops.name[o].index()] == 0 &&
+               static_cast<double>(inside[o]) <= limit) {
       unit_[o] = OpId(o);
     }
   }

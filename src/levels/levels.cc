@@ -247,6 +247,12 @@ void add_notes(LevelsReport& report) {
                             "device activities whose operation is not known; they count in totals "
                             "and stand as unplaced or b_unmapped"});
   }
+  if (placement.no_phase.kernels > 0) {
+    report.trust.push_back({"levels_no_phase", placement.no_phase.kernels,
+                            placement.no_phase.dur_ns, "phase",
+                            "device activities of which nothing recorded tells whether they are "
+                            "forward, backward or optimizer work; they stand under no phase"});
+  }
 }
 
 }  // namespace

@@ -209,6 +209,7 @@ struct PlacementStats {
   PlacementCount all;
   PlacementCount unplaced;  // no operation
   PlacementCount no_layer;  // operation known, outside every layer
+  PlacementCount no_phase;  // nothing recorded tells the phase
   std::array<PlacementCount, kPlacedBy> by = {};
   std::array<PlacementCount, kUnplacedReasons> reasons = {};
   int64_t layers = 0;        // distinct layers

@@ -17,6 +17,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -201,6 +202,10 @@ class Placer {
   const OpNameFacts& facts_of(OpId op) const {
     return op_facts_[trace_.ops.name[op.index()].index()];
   }
+  bool is_optimizer_kernel(size_t activity) const {
+    return trace_.activities.kind[activity] == ActivityKind::kKernel &&
+           kernels_->of(trace_.activities.name[activity]).kind == KernelKind::kOptimizer;
+  }
   bool is_work(size_t activity) const {
     const ActivityKind kind = trace_.activities.kind[activity];
     return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
@@ -225,6 +230,7 @@ class Placer {
   std::string_view own_op_name(const HostPoint& point) const;
   LevelPhase generation_phase(int64_t time_ns) const;
 
+  int32_t window_of(ActivityId activity, const KernelLevel& row) const;
   void place_kernel(size_t activity, KernelLevel& row);
   void place_comm(size_t activity, const HostPoint* point, KernelLevel& row);
   std::string kind_of_comm(size_t activity, const HostPoint* point) const;
@@ -375,9 +381,10 @@ Place Placer::place_forward(const HostPoint& point) {
     place.by = PlacedBy::kLabel;
   }
   if (label.layer >= 0) place.layer = stacks_.pack("", label.layer);
-  if (!label.op.empty() || by_module) return place;
-
   const auto slot = point.op ? op_slots_.find(units_.unit_of(point.op).value) : op_slots_.end();
+  const bool repeats = slot != op_slots_.end() && place.layer < 0;
+  if (!label.op.empty() || (by_module && !repeats)) return place;
+
   if (label.own) {
     place.op = names_.id(trace_.text(label.own));
     place.by = PlacedBy::kLabel;
@@ -390,7 +397,7 @@ Place Placer::place_forward(const HostPoint& point) {
   } else {
     place.reason = UnplacedReason::kNoOperator;
   }
-  if (slot != op_slots_.end() && place.layer < 0) place.layer = slot->second.layer;
+  if (repeats) place.layer = slot->second.layer;
   return place;
 }
 
@@ -478,6 +485,15 @@ void Placer::place_comm(size_t activity, const HostPoint* point, KernelLevel& ro
   row.unplaced = UnplacedReason::kPlaced;
 }
 
+// The iteration that launched a row. What was queued before the recording belongs to an iteration
+// that was not recorded, wherever it runs: it is no work of the one that was.
+int32_t Placer::window_of(ActivityId activity, const KernelLevel& row) const {
+  if (row.t_l_ns != kNoTime) return window_at(windows_, row.t_l_ns);
+  const bool iterations = windows_.source != WindowSource::kWholeTrace;
+  if (iterations && links_.carried_over(trace_, activity)) return kNoIteration;
+  return window_at(windows_, row.t_ks_ns);
+}
+
 void Placer::place_kernel(size_t activity, KernelLevel& row) {
   const ApiCallId call = links_.activity_call[activity];
   const OpId op = links_.activity_op[activity];
@@ -513,6 +529,9 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
     place.op = kUnplacedOp;
     place.by = PlacedBy::kNone;
     place.reason = UnplacedReason::kGraphReplay;
+  }
+  if (place.phase == LevelPhase::kNone && is_optimizer_kernel(activity)) {
+    place.phase = LevelPhase::kOptimizer;
   }
   row.op = place.op;
   row.layer = place.layer;
@@ -593,10 +612,10 @@ void Placer::add_block(const BlockSequence& all, size_t begin, size_t end,
   add_block(all, begin + last.begin + last.length, end, slots, what);
 }
 
-// Sequences of forward units per window and thread; what modules already place needs none.
+// Sequences of forward units per window and thread. Where modules tell some layers, what they do
+// not place is searched per call of a module: a compiled model leaves no modules of its own.
 void Placer::find_blocks() {
   find_graph_blocks();
-  if (modules_.layers() > 0) return;
   struct Unit {
     int64_t start_ns;
     uint32_t op;
@@ -607,8 +626,19 @@ void Placer::find_blocks() {
   struct Work {
     OpType type = OpType::kOther;
     int64_t dur_ns = 0;
+    bool replays_layers = false;
   };
-  std::map<std::pair<int32_t, uint32_t>, std::map<Unit, Work>> sequences;
+  struct Lane {
+    int32_t window;
+    uint32_t thread;
+    int64_t call_ns;  // start of the module call, where modules tell layers
+    bool operator<(const Lane& other) const {
+      return std::tie(window, thread, call_ns) <
+             std::tie(other.window, other.thread, other.call_ns);
+    }
+  };
+  std::map<Lane, std::map<Unit, Work>> sequences;
+  std::map<Lane, std::string_view> classes;
   for (size_t c = 0; c < trace_.api_calls.size(); ++c) {
     const OpId op = links_.call_op[c];
     const auto activities = links_.activities_of(ApiCallId(c));
@@ -617,12 +647,19 @@ void Placer::find_blocks() {
     bool recomputes = false;
     if (backward_node(point, recomputes) || is_optimizer(point)) continue;
     const OpId unit = units_.unit_of(op);
-    const int32_t window = window_at(windows_, point.time_ns);
-    Work& work =
-        sequences[{window, point.thread.value}][{trace_.ops.start_ns[unit.index()], unit.value}];
+    Lane lane{window_at(windows_, point.time_ns), point.thread.value, 0};
+    if (modules_.layers() > 0) {
+      const Modules::Place module = modules_.at(point.thread, point.time_ns);
+      if (module.layer >= 0) continue;
+      if (module.found) lane.call_ns = module.start_ns;
+      classes[lane] = module.cls;
+    }
+    Work& work = sequences[lane][{trace_.ops.start_ns[unit.index()], unit.value}];
     // The heaviest kind among a unit's kernels names it.
     for (ActivityId activity : activities) {
       work.dur_ns += trace_.activities.dur_ns[activity.index()];
+      const auto replayed = kernel_slots_.find(activity.value);
+      work.replays_layers |= replayed != kernel_slots_.end() && replayed->second.layer != kNoLayer;
       const OpType kernel = kernel_type_[activity.index()];
       const bool heavy = kernel == OpType::kGemm || kernel == OpType::kAttention;
       if (work.type != OpType::kAttention && (heavy || work.type == OpType::kOther)) {
@@ -632,9 +669,13 @@ void Placer::find_blocks() {
   }
   for (const auto& [lane, sequence] : sequences) {
     BlockSequence blocks;
+    if (const auto found = classes.find(lane); found != classes.end()) {
+      blocks.module = found->second;
+    }
     for (const auto& [unit, work] : sequence) {
       const StringId name = trace_.ops.name[unit.op];
-      blocks.units.push_back({std::string(trace_.text(name)), work.type, work.dur_ns, false});
+      blocks.units.push_back(
+          {std::string(trace_.text(name)), work.type, work.dur_ns, work.replays_layers});
       blocks.tokens.push_back(name.value);
       blocks.keys.push_back(unit.op);
     }
@@ -693,6 +734,7 @@ void Placer::count(const KernelLevel& row) {
   } else if (row.layer == kNoLayer) {
     add(stats_.no_layer);
   }
+  if (row.phase == LevelPhase::kNone) add(stats_.no_phase);
   if (row.layer != kNoLayer) layers_.insert(row.layer);
 }
 
@@ -716,7 +758,7 @@ Placements Placer::place_all() {
     if (const ApiCallId call = links_.activity_call[a]) {
       row.t_l_ns = trace_.api_calls.start_ns[call.index()];
     }
-    row.window = window_at(windows_, row.t_l_ns != kNoTime ? row.t_l_ns : row.t_ks_ns);
+    row.window = window_of(ActivityId(a), row);
     place_kernel(a, row);
     result.rows.push_back(row);
   }

@@ -340,8 +340,18 @@ class LayerWalk {
     while (same < std::min(units.size(), end) &&
            tokens_[end - 1 - same] == units[units.size() - 1 - same])
       ++same;
-    return enough(same, units.size()) ? BlockLayer{end - same, same, kind, units.size() - same}
-                                      : BlockLayer{};
+    if (enough(same, units.size())) return {end - same, same, kind, units.size() - same};
+    // With other units, from the first that it has.
+    const size_t rest = std::min(units.size(), end);
+    if (rest == 0) return {};
+    BlockLayer layer = alike(end - rest, end, kind);
+    const auto own = std::find_if(layer.units.begin(), layer.units.end(),
+                                  [](size_t unit) { return unit != kNoUnit; });
+    const auto others = static_cast<size_t>(own - layer.units.begin());
+    layer.units.erase(layer.units.begin(), own);
+    layer.begin += others;
+    layer.length -= others;
+    return layer;
   }
 
   const std::vector<uint32_t>& tokens_;
@@ -405,7 +415,8 @@ BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<B
 }
 
 // The sequence of one block, where what repeats inside it are the layers and the block itself is an
-// iteration: it ends with an optimizer, or its attention lies in what repeats inside.
+// iteration: it holds an optimizer or a replay of layers, or its attention lies in what repeats
+// inside.
 RepeatingBlock inner_block(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                            const RepeatingBlock& block) {
   const auto first = static_cast<std::ptrdiff_t>(block.begin);
@@ -471,11 +482,11 @@ RepeatingBlock find_repeating_block(const std::vector<uint32_t>& tokens) {
 
 BlockLayers find_block_layers(const std::vector<uint32_t>& tokens,
                               const std::vector<BlockUnit>& units) {
-  const auto optimizes = [](const BlockUnit& unit) { return unit.optimizer; };
+  const auto is_step = [](const BlockUnit& unit) { return unit.step; };
   const auto attends = [](const BlockUnit& unit) { return unit.type == OpType::kAttention; };
   const RepeatingBlock block = find_repeating_block(tokens);
   if (block.repeats == 0 || !is_worth_it(units, block)) return {};
-  const bool step = any_unit(units, block, optimizes);
+  const bool step = any_unit(units, block, is_step);
   const RepeatingBlock inner = inner_block(tokens, units, block);
   if (inner.repeats == 0) return step ? BlockLayers() : best_layers(tokens, units, block);
   if (!step && !any_unit(units, inner, attends)) return best_layers(tokens, units, block);

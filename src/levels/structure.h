@@ -31,7 +31,7 @@ struct BlockUnit {
   std::string name;  // operator or kernel
   OpType type = OpType::kOther;
   int64_t dur_ns = 0;  // device time
-  bool optimizer = false;
+  bool step = false;   // ends or fills an iteration: an optimizer, a replay that has layers inside
 };
 
 // One layer of a sequence: units [begin, begin + length) are the part of a kind of layer that

@@ -124,6 +124,7 @@ class Procedure {
     if (!table) return too_short();
     decide_on_curve(table->runs);
     ASSAY_TRY(count_executions());
+    plan_.timed_together = device_.timed_together(sequence(plan_.executions_per_run));
     return look_up(false) ? std::string() : too_short();
   }
 

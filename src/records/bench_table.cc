@@ -32,6 +32,15 @@ std::string BenchVariant::text() const {
 
 void settle_precision(BenchRow& row) { row.precision = precision_of(row.variant.words, row.model); }
 
+std::string campaign_name(const BenchRow& row, const std::string& when) {
+  return row.framework + "|" + row.variant.version + "|" + when;
+}
+
+void settle_campaign(BenchRow& row) {
+  if (!row.campaign.empty() || (row.date.empty() && row.variant.version.empty())) return;
+  row.campaign = campaign_name(row, row.date);
+}
+
 BenchRow unmeasured_like(const BenchRow& row) {
   BenchRow other;
   other.hardware = row.hardware;

@@ -59,12 +59,21 @@ struct BenchRow {
   double tpot_ms = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();
   BenchVariant variant;  // part of cfg if not empty
-  Precision precision;   // as settle_precision() finds it in the variant and the model's name
-  int64_t line = 0;      // where it stood in its file: line, or element, from 1
+  std::string date;      // of the run, "2026-04-17"; empty = not told
+  // What shares an engine build, a day and a way of measuring, as settle_campaign() names it.
+  std::string campaign;
+  bool unsteady = false;  // something that no column tells changed within its group
+  Precision precision;    // as settle_precision() finds it in the variant and the model's name
+  int64_t line = 0;       // where it stood in its file: line, or element, from 1
 };
 
 // Once for a row, when its names stand.
 void settle_precision(BenchRow& row);
+// Engine, version, and when or where they were taken: "vLLM|v0.19.0|2026-04-17".
+std::string campaign_name(const BenchRow& row, const std::string& when);
+// Names the campaign of a row that tells none. One table without versions and days is one campaign,
+// whose name is empty.
+void settle_campaign(BenchRow& row);
 // Another row of the same configuration, which has measured nothing yet.
 BenchRow unmeasured_like(const BenchRow& row);
 

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/decimal.h"
+#include "records/facts_check.h"
 #include "records/setting_lines.h"
 
 namespace assay {
@@ -20,11 +21,12 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 24> kAttributes = {{{"model", "parameters_b", true},
+constexpr std::array<Attribute, 25> kAttributes = {{{"model", "parameters_b", true},
                                                     {"model", "active_b", false},
                                                     {"model", "experts", false},
                                                     {"model", "experts_used", false},
                                                     {"model", "layers", true},
+                                                    {"model", "heads", false},
                                                     {"model", "kv_heads", true},
                                                     {"model", "head_dim", true},
                                                     {"model", "hidden", true},
@@ -113,6 +115,18 @@ Error line_error(const std::string& file, size_t line, const std::string& messag
   return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + message, file, -1};
 }
 
+// Where this text tells the attributes of a section.
+using LinesTold = std::map<std::string, size_t>;
+
+// At the value's own line; where an earlier text told it, at the last line about its section.
+Error contradiction_error(const std::string& file, const LinesTold& lines,
+                          const FactProblem& problem) {
+  size_t line = 0;
+  for (const auto& told : lines) line = std::max(line, told.second);
+  const auto own = lines.find(problem.attribute);
+  return line_error(file, own != lines.end() ? own->second : line, problem.message);
+}
+
 }  // namespace
 
 const FactBook& FactBook::built_in() {
@@ -130,6 +144,7 @@ Status FactBook::add(std::string_view text, const std::string& file) {
   Section* section = nullptr;
   std::string source = file;
   SettingLines lines(text);
+  std::map<std::pair<std::string, std::string>, LinesTold> lines_told;
   const auto refuse = [&](const std::string& message) {
     sections_ = std::move(before);
     return line_error(file, lines.number(), message);
@@ -171,6 +186,16 @@ Status FactBook::add(std::string_view text, const std::string& file) {
     if (!parse_double(value, fact.value) || !(fact.value > 0))
       return refuse(attribute + " needs a number above 0, not '" + std::string(value) + "'");
     section->values[attribute] = std::move(fact);
+    lines_told[{section->kind, section->name}][attribute] = lines.number();
+  }
+  for (const Section& each : sections_) {
+    const auto at = lines_told.find({each.kind, each.name});
+    if (at == lines_told.end()) continue;
+    const auto problem = contradiction(each.kind, each.values);
+    if (!problem) continue;
+    const Error error = contradiction_error(file, at->second, *problem);
+    sections_ = std::move(before);
+    return error;
   }
   for (Section& each : sections_) complete(each);
   return Ok{};
@@ -213,6 +238,7 @@ void FactBook::complete(Section& section) {
                    .experts = value("experts", 1),
                    .experts_used = std::min(value("experts_used", 1), value("experts", 1)),
                    .layers = value("layers", 0),
+                   .heads = value("heads", 0),
                    .kv_heads = value("kv_heads", 0),
                    .head_dim = value("head_dim", 0),
                    .hidden = value("hidden", 0),

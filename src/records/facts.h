@@ -21,6 +21,7 @@ struct ModelFacts {
   double experts = 1;       // per layer
   double experts_used = 1;  // of those, per token
   double layers = 0;
+  double heads = 0;     // of queries; 0 = not told
   double kv_heads = 0;  // mean over layers
   double head_dim = 0;
   double hidden = 0;

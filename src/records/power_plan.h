@@ -16,6 +16,8 @@ struct PowerPlan {
   uint32_t fills_window = 0;  // executions by which the window holds nothing else
   bool throttles = false;     // power or time fell after that: executions_per_run outlasts it
   bool mean_only = false;     // the sensor reports too rarely for a curve
+  // Most executions of a run between two time stamps; above 1, each is told as a block's mean.
+  uint32_t timed_together = 1;
 };
 
 }  // namespace assay

@@ -71,6 +71,25 @@ CollectorTracer tracer_from_name(std::string_view name) {
   return CollectorTracer::kUnknown;
 }
 
+std::string_view launch_path_name(LaunchPath path) {
+  switch (path) {
+    case LaunchPath::kRuntime:
+      return "cudaLaunchKernel";
+    case LaunchPath::kDriver:
+      return "cuLaunchKernel";
+    case LaunchPath::kUnknown:
+      break;
+  }
+  return "";
+}
+
+LaunchPath launch_path_of(std::string_view name) {
+  for (const LaunchPath path : {LaunchPath::kRuntime, LaunchPath::kDriver}) {
+    if (name == launch_path_name(path)) return path;
+  }
+  return LaunchPath::kUnknown;
+}
+
 const GpuFloor& lowest_floor(const FloorFile& file) {
   return *std::min_element(
       file.gpus.begin(), file.gpus.end(),

@@ -58,11 +58,29 @@ struct MeasurementHead {
   uint64_t runs = 0;     // R: runs that count
 };
 
+// The call by which the host launches: that of CUDA's runtime, as frameworks do, or of its driver,
+// as Triton does. A floor is of one of them.
+enum class LaunchPath : uint8_t { kUnknown, kRuntime, kDriver };
+// "cudaLaunchKernel", "cuLaunchKernel"; empty where it is not known.
+std::string_view launch_path_name(LaunchPath path);
+LaunchPath launch_path_of(std::string_view name);
+
+// The empty kernel by one call.
+struct CallSample {
+  LaunchPath path = LaunchPath::kUnknown;
+  SampleStats launch;          // start of the launch call to start of the kernel
+  SampleStats duration;        // of the kernel
+  uint32_t sm_mhz_before = 0;  // the GPU's clock around the launches that count; 0 = not told
+  uint32_t sm_mhz_after = 0;
+};
+
 // The empty kernel on one GPU.
 struct GpuFloor {
   GpuIdentity gpu;
-  SampleStats launch;    // start of the launch call to start of the kernel
-  SampleStats duration;  // of the kernel
+  SampleStats launch;                      // start of the launch call to start of the kernel
+  SampleStats duration;                    // of the kernel
+  LaunchPath path = LaunchPath::kUnknown;  // of these two
+  std::vector<CallSample> paths = {};      // all that were measured; empty in older files
 };
 
 struct FloorFile {

@@ -339,6 +339,7 @@ std::vector<Repeats> rows_by_key(const BenchTable& table, std::vector<BenchOddit
                    OddityWeight::kNote);
       continue;
     }
+    repeats.row.unsteady |= row.unsteady;
     repeats.tokens_per_s.push_back(row.tokens_per_s);
     repeats.latency_s.push_back(row.latency_s);
     repeats.lines.push_back(row.line);
@@ -415,7 +416,7 @@ ThroughputData subset(const ThroughputData& data, const std::vector<size_t>& ind
 ThroughputData feasible_rows(const ThroughputData& data) {
   std::vector<size_t> rows;
   for (size_t i = 0; i < data.rows.size(); ++i) {
-    if (!data.infeasible[i]) rows.push_back(i);
+    if (!data.infeasible[i] && !data.rows[i].unsteady) rows.push_back(i);
   }
   return subset(data, rows);
 }

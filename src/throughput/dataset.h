@@ -69,7 +69,7 @@ std::string pair_name(const BenchRow& row);  // "hardware|framework"
 
 // The rows at `indices`, in that order, with the same ids and names.
 ThroughputData subset(const ThroughputData& data, const std::vector<size_t>& indices);
-// Without the infeasible ones.
+// Without the infeasible and the unsteady ones.
 ThroughputData feasible_rows(const ThroughputData& data);
 
 }  // namespace assay

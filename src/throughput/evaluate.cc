@@ -33,7 +33,7 @@ ErrorSummary summarize_errors(const ThroughputData& data, const std::vector<Test
   double sum = 0;
   size_t covered = 0;
   for (const TestedRow& tested : rows) {
-    if (data.infeasible[tested.row]) {
+    if (data.infeasible[tested.row] || data.rows[tested.row].unsteady) {
       ++summary.infeasible;
       continue;
     }

@@ -21,7 +21,7 @@ struct ErrorSummary {
   size_t answered = 0;    // of those, with a prediction
   size_t outside = 0;     // of those, marked as outside the reach of the data
   size_t impossible = 0;  // answered with zero tokens/s or fewer
-  size_t infeasible = 0;  // test rows left out of the errors
+  size_t infeasible = 0;  // or unsteady: test rows left out of the errors
   double p10_ape = std::numeric_limits<double>::quiet_NaN();
   double p25_ape = std::numeric_limits<double>::quiet_NaN();
   double median_ape = std::numeric_limits<double>::quiet_NaN();

@@ -114,6 +114,8 @@ BenchTable rows_from(const Json& document, std::vector<bool>& infeasible) {
     out.latency_s = number_at(row, 10);
     out.tokens_per_s = row.at(11).get<double>();
     infeasible.push_back(row.at(12).get<bool>());
+    out.campaign = row.at(13).get<std::string>();
+    out.unsteady = row.at(14).get<bool>();
     settle_precision(out);
     table.rows.push_back(std::move(out));
   }
@@ -235,15 +237,16 @@ void add_rows(const ThroughputFit& fit, Json& out) {
                                {"effect", oddity.effect},
                                {"weight", oddity_weight_name(oddity.weight)}});
   }
-  out["columns"] = {"hw", "n",  "fw", "model",     "words",        "layout",    "version",
-                    "ii", "oo", "bb", "latency_s", "tokens_per_s", "infeasible"};
+  out["columns"] = {"hw",         "n",        "fw",      "model", "words",     "layout",
+                    "version",    "ii",       "oo",      "bb",    "latency_s", "tokens_per_s",
+                    "infeasible", "campaign", "unsteady"};
   out["rows"] = Json::array();
   for (size_t i = 0; i < fit.data.rows.size(); ++i) {
     const BenchRow& row = fit.data.rows[i];
     out["rows"].push_back({row.hardware, row.devices, row.framework, row.model, row.variant.words,
                            layout_json(row.variant.layout), row.variant.version, row.in_len,
                            row.out_len, row.batch, number(row.latency_s), row.tokens_per_s,
-                           static_cast<bool>(fit.data.infeasible[i])});
+                           static_cast<bool>(fit.data.infeasible[i]), row.campaign, row.unsteady});
   }
 }
 

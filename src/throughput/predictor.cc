@@ -14,6 +14,7 @@
 #include "throughput/config_digest.h"
 #include "throughput/dataset.h"
 #include "throughput/latency_fit.h"
+#include "throughput/placement.h"
 #include "throughput/reach.h"
 #include "throughput/trained_process.h"
 
@@ -104,8 +105,8 @@ struct Predictor::State {
   const Trained* process_for(const BenchRow& point, FactLookup& lookup) const;
   void judge_model(const BenchRow& point, FactLookup& lookup,
                    std::vector<std::string>& reasons) const;
-  void judge_memory(const BenchRow& point, FactLookup& lookup,
-                    std::vector<std::string>& reasons) const;
+  void judge_placement(const BenchRow& point, FactLookup& lookup,
+                       std::vector<std::string>& reasons) const;
   static void judge_context(const BenchRow& point, const ModelFacts* model, const Reach* of_model,
                             std::vector<std::string>& reasons);
 };
@@ -168,18 +169,13 @@ void Predictor::State::judge_model(const BenchRow& point, FactLookup& lookup,
   note_beyond("a model with active parameters (10^9):", model->active_b, active_b, 2, reasons);
 }
 
-void Predictor::State::judge_memory(const BenchRow& point, FactLookup& lookup,
-                                    std::vector<std::string>& reasons) const {
+void Predictor::State::judge_placement(const BenchRow& point, FactLookup& lookup,
+                                       std::vector<std::string>& reasons) const {
   const ModelFacts* model = lookup.model(point.model);
   const HardwareFacts* hardware = lookup.hardware(point.hardware);
   if (model == nullptr || hardware == nullptr || !options.physics) return;
-  const double weights_gb = point.precision.weight_bytes * model->parameters_b;
-  const double memory_gb = point.devices * hardware->memory_gb;
-  if (weights_gb <= memory_gb) return;
-  std::array<char, 80> text;
-  std::snprintf(text.data(), text.size(), "weights %.4g GB do not fit %.4g GB", weights_gb,
-                memory_gb);
-  reasons.emplace_back(text.data());
+  for (std::string& problem : placement_problems(point, *model, *hardware))
+    reasons.push_back(std::move(problem));
 }
 
 // Rows of the model that were as long show that it can be done.
@@ -226,8 +222,8 @@ Explained Predictor::State::judge(const BenchRow& point, FactLookup& lookup) con
   const size_t tested = out.reasons.size();
   if (new_model) judge_model(point, lookup, out.reasons);
   judge_reach(point, near, process, out);
-  // Rows that ran show that it fits, with fewer bits per weight.
-  if (config == nullptr) judge_memory(point, lookup, out.reasons);
+  // Rows that ran show that it can be done.
+  if (config == nullptr) judge_placement(point, lookup, out.reasons);
   judge_context(point, lookup.model(point.model), find(KernelGroup::kModel), out.reasons);
   out.measured &= out.reasons.size() == tested;
   judge_ratio(point, near, process, out);

@@ -132,7 +132,7 @@ std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<
   return out;
 }
 
-void sort_by_goal(std::vector<GoalPoint>& points, const Goal& goal) {
+void sort_by_goal(std::vector<GoalPoint>& points, const Goal& goal, GoalRank by) {
   // The share of the goal that is reached with 95 % confidence.
   const auto reached = [&](const GoalPoint& p) {
     double share = std::numeric_limits<double>::infinity();
@@ -140,9 +140,11 @@ void sort_by_goal(std::vector<GoalPoint>& points, const Goal& goal) {
     if (goal.latency_ms) share = std::min(share, *goal.latency_ms / p.latency_high_ms);
     return std::isfinite(share) ? share : 0;
   };
-  const auto rank = [&](const GoalPoint& p) {
-    if (p.verdict != GoalVerdict::kMet) return -reached(p);
-    return goal.latency_ms ? -p.explained.prediction.tokens_per_s : p.point.batch;
+  const auto rank = [&](const GoalPoint& p) -> std::pair<double, double> {
+    if (p.verdict != GoalVerdict::kMet) return {-reached(p), 0};
+    const double devices = by == GoalRank::kPerDevice ? p.point.devices : 1;
+    if (goal.latency_ms) return {-p.explained.prediction.tokens_per_s / devices, 0};
+    return {devices, p.point.batch};
   };
   std::stable_sort(points.begin(), points.end(), [&](const GoalPoint& a, const GoalPoint& b) {
     return std::make_pair(a.verdict, rank(a)) < std::make_pair(b.verdict, rank(b));

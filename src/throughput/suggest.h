@@ -60,8 +60,16 @@ struct GoalPoint {
 std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<BenchRow>& points,
                                   const Goal& goal);
 
-// Best first: what meets the goal, with a latency to keep the most tokens/s first, else the
-// smallest batch; then what comes closest to it; what is outside last.
-void sort_by_goal(std::vector<GoalPoint>& points, const Goal& goal);
+// What is best among candidates that keep a latency.
+enum class GoalRank : uint8_t {
+  kPerDevice,  // tokens/s per device: what a unit of money buys
+  kTotal,      // tokens/s of all devices
+};
+
+// Best first: what meets the goal, with a latency to keep the most tokens/s first, else the fewest
+// devices and on them the smallest batch (by kTotal: the smallest batch); then what comes closest
+// to it; what is outside last.
+void sort_by_goal(std::vector<GoalPoint>& points, const Goal& goal,
+                  GoalRank rank = GoalRank::kPerDevice);
 
 }  // namespace assay

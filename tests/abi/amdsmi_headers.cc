@@ -28,6 +28,13 @@ ASSAY_SAME(amdsmi_get_gpu_activity, Api, activity);
 ASSAY_SAME(amdsmi_get_gpu_memory_usage, Api, memory_used);
 ASSAY_SAME(amdsmi_get_temp_metric, Api, temperature);
 
+ASSAY_SAME(amdsmi_get_gpu_driver_info, Api, driver);
+ASSAY_SAME(amdsmi_get_power_cap_info, Api, power_cap);
+static_assert(offsetof(amdsmi_driver_info_t, driver_version) == 0);
+static_assert(sizeof(amdsmi_driver_info_t::driver_version) >= 64);
+static_assert(offsetof(amdsmi_power_cap_info_t, power_cap) == 0);
+static_assert(sizeof(amdsmi_power_cap_info_t::power_cap) == 8);
+
 static_assert(AMDSMI_INIT_AMD_GPUS == assay::amdsmi::kInitGpus);
 static_assert(AMDSMI_STATUS_SUCCESS == 0);
 static_assert(AMDSMI_STATUS_NO_PERM == assay::amdsmi::kNoPermission);

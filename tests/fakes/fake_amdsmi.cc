@@ -1,7 +1,7 @@
 // AMD SMI of two GPUs that do not exist. The first draws 300 W by its energy counter, which counts
 // in 15.259 uJ; the second has no counter and says 250 W, in one of the two layouts that
 // amdsmi_power_info_t had. FAKE_AMDSMI names a fault or a layout: no_start, no_gpu, old_layout,
-// power_zero_average, no_power, too_old.
+// power_zero_average, no_power, too_old, no_energy, domain0 (the first GPU at 0000:c1:00.0).
 
 #include <cstdint>
 #include <cstdlib>
@@ -42,7 +42,8 @@ int amdsmi_get_processor_handles(void* socket, uint32_t* count, void** processor
   return 0;
 }
 int amdsmi_get_gpu_device_bdf(void* gpu, uint64_t* bdf) {
-  return *bdf = is_first(gpu) ? 0x1'c100 : 0x0508, 0;
+  const uint64_t first = is("domain0") || is("no_energy") ? 0xc101 : 0x1'c100;
+  return *bdf = is_first(gpu) ? first : 0x0508, 0;
 }
 int amdsmi_get_gpu_device_uuid(void*, unsigned* length, char* text) {
   const std::string uuid = "a9ff74a1-0000-1000-80be-000000000001";
@@ -54,7 +55,7 @@ int amdsmi_get_gpu_asic_info(void*, void* info) {
   return std::strcpy(static_cast<char*>(info), "Fake MI325X"), 0;
 }
 int amdsmi_get_energy_count(void* gpu, uint64_t* count, float* resolution, uint64_t* t_ns) {
-  if (!is_first(gpu)) return 2;
+  if (!is_first(gpu) || is("no_energy")) return 2;
   timespec time = {};
   ::clock_gettime(CLOCK_BOOTTIME, &time);
   *t_ns = static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
@@ -77,6 +78,13 @@ int amdsmi_get_power_info(void*, void* info) {
     std::memcpy(words, since, sizeof(since));
   }
   return 0;
+}
+int amdsmi_get_gpu_driver_info(void*, void* info) {
+  return std::strcpy(static_cast<char*>(info), "6.12.12"), 0;
+}
+int amdsmi_get_power_cap_info(void*, uint32_t, void* info) {
+  const uint64_t microwatts = 1'000'000'000;
+  return std::memcpy(info, &microwatts, sizeof(microwatts)), 0;
 }
 int amdsmi_get_clk_freq(void*, int type, void* frequencies) {
   struct {

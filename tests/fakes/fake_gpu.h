@@ -52,8 +52,20 @@ inline void wait_until(int64_t t) {
 
 inline bool is_busy(int64_t t) {
   std::lock_guard lock(mutex);
-  return std::any_of(busy.begin(), busy.end(),
-                     [t](const auto& span) { return span.first <= t && t < span.second; });
+  const auto after =
+      std::upper_bound(busy.begin(), busy.end(), t,
+                       [](int64_t time, const auto& span) { return time < span.first; });
+  return after != busy.begin() && t < (after - 1)->second;
+}
+
+// Time of products in [from, to).
+inline int64_t busy_between(int64_t from, int64_t to) {
+  std::lock_guard lock(mutex);
+  int64_t sum = 0;
+  for (auto span = busy.rbegin(); span != busy.rend() && span->second > from; ++span) {
+    sum += std::max<int64_t>(0, std::min(to, span->second) - std::max(from, span->first));
+  }
+  return sum;
 }
 
 struct Event {

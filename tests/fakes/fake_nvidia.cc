@@ -1,8 +1,10 @@
 // libcuda, NVML and cuBLAS of a GPU that does not exist, as one shared object: enough of them to
-// run Assay's NVIDIA path without a GPU. A matrix product takes 200 us of a stream's time, during
-// which power is 500 W instead of 100 W. FAKE_GPU names a fault: none, no_device, mig,
-// no_permission, no_instant, no_samples, launch_fails. Average power is always 300 W; the driver
-// buffers a sample of power every 5 ms.
+// run Assay's NVIDIA path without a GPU. A matrix product takes 200 us of a stream's time, or
+// FAKE_GEMM_NS, during which power is 500 W instead of 100 W; a triad takes its bytes over
+// 4.8 TB/s and as much power. FAKE_GPU names a fault: none, no_device, mig,
+// no_permission, no_instant, no_samples, launch_fails. Average power is always 300 W, or with
+// FAKE_AVERAGE the mean over the second before, anew every 100 ms; the driver buffers a sample of
+// power every 5 ms.
 
 #include "fake_gpu.h"
 
@@ -28,6 +30,28 @@ struct Sample {
   unsigned long long timestamp_us;
   unsigned long long value;
 };
+constexpr char kTriad[] = "assay_triad";
+int64_t product_ns() {
+  static const char* const set = std::getenv("FAKE_GEMM_NS");
+  return set != nullptr ? std::atoll(set) : 200'000;
+}
+int64_t triad_ns(void** arguments) {
+  constexpr double kBytesPerNs = 4800;
+  return static_cast<int64_t>(static_cast<double>(*static_cast<uint64_t*>(arguments[3])) * 12 /
+                              kBytesPerNs);
+}
+unsigned average_mw() {
+  constexpr int64_t kWindow = 1'000'000'000;
+  static const bool measured = std::getenv("FAKE_AVERAGE") != nullptr;
+  if (!measured) return 300'000;
+  static int64_t told_at = 0;
+  static unsigned told = 0;
+  const int64_t period = now() / (kWindow / 10);
+  if (period == told_at) return told;
+  const int64_t end = period * (kWindow / 10);
+  told_at = period;
+  return told = 100'000 + static_cast<unsigned>(busy_between(end - kWindow, end) * 4 / 10'000);
+}
 constexpr int64_t kBuffered = 5'000'000;  // ns between samples in the driver's buffer
 constexpr int64_t kMostBuffered = 2000;   // 10 s: none is lost to a logger that gets no time
 
@@ -75,7 +99,8 @@ int cuModuleLoadData(void** module, const void* image) {
   return std::strstr(static_cast<const char*>(image), ".entry") != nullptr ? 0 : 218;
 }
 int cuModuleGetFunction(void** function, void*, const char* name) {
-  *function = const_cast<char*>(std::strcmp(name, kStamp) == 0 ? kStamp : kOther);
+  const char* known = std::strcmp(name, kTriad) == 0 ? kTriad : kOther;
+  *function = const_cast<char*>(std::strcmp(name, kStamp) == 0 ? kStamp : known);
   return 0;
 }
 int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -84,6 +109,7 @@ int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsig
   if (function == kStamp) {
     *static_cast<uint64_t*>(*static_cast<void**>(arguments[0])) = static_cast<uint64_t>(now());
   }
+  if (function == kTriad) take(triad_ns(arguments), true);
   return 0;
 }
 int cuGetErrorString(int code, const char** text) {
@@ -113,7 +139,7 @@ int nvmlDeviceGetFieldValues(void* device, int, FieldValue* value) {
   if (faulty("no_permission")) return 0;
   if (value->field == 185 && !faulty("no_average")) {
     value->result = 0;
-    value->value = 300'000;
+    value->value = average_mw();
     return 0;
   }
   if (faulty("no_instant") || value->field != 186) return 0;
@@ -177,7 +203,16 @@ int cublasCreate_v2(void** handle) { return *handle = &busy, 0; }
 int cublasSetStream_v2(void*, void*) { return 0; }
 int cublasGemmEx(void*, int, int, int, int, int, const void*, const void*, int, int, const void*,
                  int, int, const void*, void*, int, int, int, int) {
-  return take(200'000, true), 0;
+  return take(product_ns(), true), 0;
+}
+
+// The truth: when product number i of this process began and ended.
+int fake_product(size_t i, int64_t* start_ns, int64_t* end_ns) {
+  std::lock_guard lock(mutex);
+  if (i >= busy.size()) return 1;
+  *start_ns = busy[i].first;
+  *end_ns = busy[i].second;
+  return 0;
 }
 
 }  // extern "C"

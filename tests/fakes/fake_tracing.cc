@@ -3,14 +3,17 @@
 // CUDA_INJECTION64_PATH names. Launch k (from 0) starts at 20 us * k after cuInit on the tracer's
 // clock, its call takes 5 us, its kernel starts 7 us after the call does and runs 4 us; copies and
 // fills likewise. A graph launch has three kernels of 4 us, 1 us apart. FAKE_TRACING names faults,
-// separated by commas: no_permission, old_driver, subscribed, no_callback, old_cupti, drop, and
-// stolen and step, which begin as soon as there is a file of the name in FAKE_TRACING_BEGIN.
-// Records are laid out as CUDA 13.0's.
+// separated by commas: no_permission, old_driver, subscribed, no_callback, old_cupti, drop,
+// keep_buffers (until they are asked for), and stolen and step, which begin as soon as there is a
+// file of the name in FAKE_TRACING_BEGIN. FAKE_DRIVER_VERSION is what the driver says it is
+// (13000), FAKE_CUPTI_VERSION what CUPTI says (130001): below 27 it dies of a buffer that is NULL,
+// as CUPTI before 12.9 does. Records are laid out as CUDA 13.0's.
 
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +21,9 @@
 #include <ctime>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collect/record/cupti_abi.h"
@@ -36,11 +41,23 @@ cupti::BufferRequested requested = nullptr;
 cupti::BufferCompleted completed = nullptr;
 void* subscriber = nullptr;
 std::set<uint32_t> enabled;
+std::set<std::pair<uint32_t, uint32_t>> calls_off;  // kind and function
 uint8_t* buffer = nullptr;
 size_t buffer_size = 0;
 size_t buffer_used = 0;
+struct Full {
+  uint8_t* data;
+  size_t size;
+  size_t used;
+};
+std::vector<Full> kept;
 size_t dropped = 0;
 bool started = false;
+
+uint32_t version() {
+  static const char* const set = std::getenv("FAKE_CUPTI_VERSION");
+  return set != nullptr ? static_cast<uint32_t>(std::atoi(set)) : 130001;
+}
 
 bool faulty(const char* fault) {
   const char* set = std::getenv("FAKE_TRACING");
@@ -93,18 +110,35 @@ size_t size_of(uint32_t kind) {
 
 uint32_t this_thread() { return static_cast<uint32_t>(::syscall(SYS_gettid)); }
 
+// As a GPU with CUDA 13.0 does it: switching a kind on forgets which of its calls were off.
+int switch_call(uint32_t kind, uint32_t function, bool on) {
+  const std::lock_guard lock(mutex);
+  if (version() < 24) return 27;
+  if (on) {
+    calls_off.erase({kind, function});
+  } else if (enabled.count(kind) != 0) {
+    calls_off.insert({kind, function});
+  }
+  return 0;
+}
+
 template <typename Record>
 void put(Record record) {
   if (enabled.count(record.kind) == 0 || requested == nullptr) return;
   const size_t size = size_of(record.kind);
   if (buffer != nullptr && buffer_used + size > buffer_size) {
-    completed(nullptr, 0, buffer, buffer_size, buffer_used);
+    if (faulty("keep_buffers")) {
+      kept.push_back({buffer, buffer_size, buffer_used});
+    } else {
+      completed(nullptr, 0, buffer, buffer_size, buffer_used);
+    }
     buffer = nullptr;
   }
   if (buffer == nullptr) {
     size_t most = 0;
     requested(&buffer, &buffer_size, &most);
     buffer_used = 0;
+    if (buffer == nullptr && version() < 27) std::abort();
   }
   if (buffer == nullptr || (faulty("drop") && record.correlation % 2 == 0)) {
     ++dropped;
@@ -123,6 +157,35 @@ constexpr uint32_t kFillId = 285;
 constexpr uint32_t kVersionId = 2;
 constexpr uint32_t kSyncId = 17;
 constexpr uint32_t kRuntimeLaunchId = 211;
+
+constexpr uint32_t kGetDeviceId = 17;
+constexpr uint32_t kGetCurrentId = 304;
+constexpr uint32_t kEventRecordId = 135;
+struct Named {
+  uint32_t function;
+  const char* name;
+};
+// Gaps as CUPTI has them, of calls that are gone; the numbers between are those of other calls.
+constexpr Named kRuntimeNames[] = {{kGetDeviceId, "cudaGetDevice_v3020"},
+                                   {60, "cudaMalloc_v3020"},
+                                   {100, "cudaFree_v3020"},
+                                   {kEventRecordId, "cudaEventRecord_v3020"},
+                                   {170, "cudaStreamQuery_v3020"},
+                                   {kRuntimeLaunchId, "cudaLaunchKernel_v7000"}};
+constexpr Named kDriverNames[] = {{kVersionId, "cuDriverGetVersion"},
+                                  {kSyncId, "cuCtxSynchronize"},
+                                  {60, "cuMemAlloc"},
+                                  {110, "cuMemFree"},
+                                  {160, "cuEventQuery"},
+                                  {220, "cuStreamQuery"},
+                                  {kCopyId, "cuMemcpyHtoDAsync_v2"},
+                                  {kFillId, "cuMemsetD8Async"},
+                                  {kGetCurrentId, "cuCtxGetCurrent"},
+                                  {kLaunchId, "cuLaunchKernel"},
+                                  {350, "cuStreamSynchronize"},
+                                  {400, "cuMemcpy"},
+                                  {450, "cuMemsetD2D8"},
+                                  {kGraphId, "cuGraphLaunch"}};
 
 cupti::Api call(uint32_t kind, uint32_t function, uint64_t start, uint64_t ns) {
   cupti::Api api = {};
@@ -151,6 +214,10 @@ cupti::Kernel kernel(uint64_t start, uint64_t ns, const char* name) {
   record.correlation = correlation;
   record.name = name;
   return record;
+}
+
+void put_call(const cupti::Api& record) {
+  if (calls_off.count({record.kind, record.function}) == 0) put(record);
 }
 
 uint64_t next_start() {
@@ -183,7 +250,8 @@ int cuInit(unsigned) {
   return 0;
 }
 int cuDriverGetVersion(int* version) {
-  *version = 13000;
+  const char* told = std::getenv("FAKE_DRIVER_VERSION");
+  *version = told != nullptr ? std::atoi(told) : 13000;
   const std::lock_guard lock(mutex);
   if (!started || base_ns == 0) return 0;
   put(call(cupti::kDriver, kVersionId, tracer_now(), 100));
@@ -252,13 +320,46 @@ int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsig
   put(record);
   return 0;
 }
-// The runtime's launch, with the driver's record of the same launch inside it.
-int cudaLaunchKernel(const void*) {
+// The runtime's launch, with the driver's record of the same launch inside it. With
+// FAKE_RUNTIME_LAUNCH_NS it takes other than 7 us to the kernel.
+int cudaLaunchKernel(const void* function) {
+  static const char* const told = std::getenv("FAKE_RUNTIME_LAUNCH_NS");
   const std::lock_guard lock(mutex);
   const uint64_t start = next_start();
   put(call(cupti::kDriver, kLaunchId, start + 1'000, 3'000));
   put(call(cupti::kRuntime, kRuntimeLaunchId, start, 5'000));
-  put(kernel(start + 7'000, 4'000, kKernelName));
+  const uint64_t wait = told != nullptr ? std::strtoull(told, nullptr, 10) : 7'000;
+  cupti::Kernel record = kernel(
+      start + wait, 4'000, function != nullptr ? static_cast<const char*>(function) : kKernelName);
+  record.device = static_cast<uint32_t>(current);
+  record.context = record.device + 1;
+  put(record);
+  return 0;
+}
+int cudaSetDevice(int device) { return current = device, 0; }
+int cudaDeviceSynchronize() { return cuCtxSynchronize(); }
+const char* cudaGetErrorString(int) { return "fake error"; }
+int cudaLibraryLoadData(void** library, const void* image, void*, void*, unsigned, void*, void*,
+                        unsigned) {
+  return cuModuleLoadData(library, image);
+}
+int cudaLibraryGetKernel(void** kernel, void* library, const char* name) {
+  return cuModuleGetFunction(kernel, library, name);
+}
+int cuDeviceGetPCIBusId(char* id, int length, int) {
+  return std::strncpy(id, "0000:3B:00.0", static_cast<size_t>(length)), 0;
+}
+// What a framework asks before every launch, and an event behind it.
+int cudaGetDevice(int* device) {
+  const std::lock_guard lock(mutex);
+  const uint64_t start = next_start();
+  put_call(call(cupti::kDriver, kGetCurrentId, start + 100, 100));
+  put_call(call(cupti::kRuntime, kGetDeviceId, start, 300));
+  return *device = 0, 0;
+}
+int cudaEventRecord(void*, void*) {
+  const std::lock_guard lock(mutex);
+  put_call(call(cupti::kRuntime, kEventRecordId, next_start(), 300));
   return 0;
 }
 int cuGraphLaunch(void*, void*) {
@@ -313,7 +414,7 @@ int cuGetErrorString(int, const char** text) { return *text = "fake error", 0; }
 
 // ---- CUPTI --------------------------------------------------------------------------------------
 
-int cuptiGetVersion(uint32_t* version) { return *version = faulty("old_cupti") ? 12 : 130001, 0; }
+int cuptiGetVersion(uint32_t* told) { return *told = faulty("old_cupti") ? 12 : version(), 0; }
 int cuptiGetResultString(int result, const char** text) {
   *text = result == 35   ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
           : result == 39 ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
@@ -336,6 +437,7 @@ int cuptiActivityEnable(uint32_t kind) {
   if (faulty("old_driver")) return 14;
   const std::lock_guard lock(mutex);
   enabled.insert(kind);
+  calls_off.erase(calls_off.lower_bound({kind, 0}), calls_off.lower_bound({kind + 1, 0}));
   return 0;
 }
 int cuptiActivityDisable(uint32_t kind) {
@@ -343,18 +445,27 @@ int cuptiActivityDisable(uint32_t kind) {
   enabled.erase(kind);
   return 0;
 }
+int cuptiActivityEnableRuntimeApi(uint32_t function, uint8_t on) {
+  return switch_call(cupti::kRuntime, function, on != 0);
+}
+int cuptiActivityEnableDriverApi(uint32_t function, uint8_t on) {
+  return switch_call(cupti::kDriver, function, on != 0);
+}
 int cuptiActivityFlushAll(uint32_t) {
   uint8_t* data = nullptr;
   size_t used = 0;
   size_t size = 0;
+  std::vector<Full> full;
   {
     const std::lock_guard lock(mutex);
+    full.swap(kept);
     std::swap(data, buffer);
     std::swap(used, buffer_used);
     size = buffer_size;
     // Another profiler took the buffers.
     if (faulty("stolen") && begun()) used = 0;
   }
+  for (const Full& one : full) completed(nullptr, 0, one.data, one.size, one.used);
   if (data != nullptr) completed(nullptr, 0, data, size, used);
   return 0;
 }
@@ -378,15 +489,12 @@ int cuptiActivityGetNumDroppedRecords(void*, uint32_t, size_t* count) {
 }
 int cuptiGetTimestamp(uint64_t* ns) { return *ns = tracer_now(), 0; }
 int cuptiGetCallbackName(int domain, uint32_t function, const char** name) {
-  *name = domain == 2              ? "cudaLaunchKernel_v7000"
-          : function == kLaunchId  ? "cuLaunchKernel"
-          : function == kGraphId   ? "cuGraphLaunch"
-          : function == kCopyId    ? "cuMemcpyHtoDAsync_v2"
-          : function == kFillId    ? "cuMemsetD8Async"
-          : function == kSyncId    ? "cuCtxSynchronize"
-          : function == kVersionId ? "cuDriverGetVersion"
-                                   : "cuUnknown";
-  return 0;
+  const std::span<const Named> names =
+      domain == 2 ? std::span<const Named>(kRuntimeNames) : kDriverNames;
+  const auto found = std::find_if(names.begin(), names.end(),
+                                  [&](const Named& call) { return call.function == function; });
+  if (found == names.end()) return cupti::kInvalidParameter;
+  return *name = found->name, 0;
 }
 int cuptiSetThreadIdType(int) { return 0; }
 int cuptiActivityRegisterTimestampCallback(uint64_t (*now)()) {

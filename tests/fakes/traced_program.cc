@@ -1,8 +1,10 @@
 // A program to be recorded: does what its arguments say, one after the other, through libcuda.so.1
-// and NVTX. launch N, runtime N, graph N, copy BYTES, fill BYTES, sync, init, push NAME, pop, start
-// NAME, end, mark NAME, domain NAME (for the next push), fork (the child goes on to "join", the
-// parent waits there), join, kill, exit CODE, _exit CODE, ready FILE (makes it), await FILE (waits
-// until there is one, and gives up with code 8 when nobody makes it).
+// and NVTX. launch N, runtime N, asked N (launches with what
+// a framework asks before each, and an event behind it), graph N, copy BYTES, fill BYTES, sync,
+// init, push NAME, pop, start NAME, end, mark NAME, ranges N (of as many names), memory FILE (the
+// most it ever had, in KiB), domain NAME (for the next push), fork (the child goes on to "join",
+// the parent waits there), join, kill, exit CODE, _exit CODE, ready FILE (makes it), await FILE
+// (waits until there is one, and gives up with code 8 when nobody makes it).
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -111,6 +113,25 @@ void push(const char* name) {
                                             static_cast<const nvtx::Attributes*>(&attributes));
 }
 
+void many_ranges(long count) {
+  for (long i = 0; i < count; ++i) {
+    push(("range number " + std::to_string(i)).c_str());
+    call<int()>(core[nvtx::kRangePop]);
+  }
+}
+
+// Peak of resident memory as the kernel counts it.
+void write_memory(const char* path) {
+  std::FILE* status = std::fopen("/proc/self/status", "r");
+  std::FILE* out = std::fopen(path, "w");
+  char line[256];
+  while (status != nullptr && std::fgets(line, sizeof(line), status) != nullptr) {
+    if (std::strncmp(line, "VmHWM:", 6) == 0) std::fprintf(out, "%ld\n", std::atol(line + 6));
+  }
+  if (status != nullptr) std::fclose(status);
+  if (out != nullptr) std::fclose(out);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,6 +155,14 @@ int main(int argc, char** argv) {
     } else if (verb == "runtime") {
       start_cuda();
       for (long n = 0; n < number; ++n) driver<int(const void*)>("cudaLaunchKernel")(nullptr);
+    } else if (verb == "asked") {
+      start_cuda();
+      int device = 0;
+      for (long n = 0; n < number; ++n) {
+        driver<int(int*)>("cudaGetDevice")(&device);
+        driver<int(const void*)>("cudaLaunchKernel")(nullptr);
+        driver<int(void*, void*)>("cudaEventRecord")(nullptr, nullptr);
+      }
     } else if (verb == "graph") {
       start_cuda();
       for (long n = 0; n < number; ++n)
@@ -151,6 +180,10 @@ int main(int argc, char** argv) {
       driver<int()>("cuCtxSynchronize")();
     } else if (verb == "await") {
       await(word);
+    } else if (verb == "ranges") {
+      many_ranges(number);
+    } else if (verb == "memory") {
+      write_memory(word);
     } else if (verb == "push") {
       push(word);
     } else if (verb == "domain") {

@@ -197,6 +197,29 @@ def others_code(bench):
     check(done.returncode == 2 and "can be written to by others" in done.stderr, f"a cache of everybody's: {done.stderr}")
 
 
+def others_library(bench):
+    """A DuckDB beside the program is loaded where nobody else could have put it there, and only there."""
+    compiler = shutil.which("cc") or shutil.which("c++")
+    if not compiler:
+        return
+    place = bench.folder / "shared_place"
+    (place / "bin").mkdir(parents=True)
+    (place / "lib").mkdir()
+    program, library, mark = place / "bin/assay", place / "lib/libduckdb.so", bench.folder / "was_loaded"
+    shutil.copy(bench.assay, program)
+    source = bench.folder / "planted.c"
+    source.write_text('#include <stdio.h>\n__attribute__((constructor)) static void begin(void) {'
+                      f'FILE* f = fopen("{mark}", "w"); if (f) fclose(f); }}\n')
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True, capture_output=True)
+    for folder_mode, library_mode, loaded in ((0o755, 0o755, True), (0o777, 0o755, False), (0o755, 0o777, False)):
+        library.parent.chmod(folder_mode)
+        library.chmod(library_mode)
+        mark.unlink(missing_ok=True)
+        bench.run("sql", bench.inputs / "rank0.json", "select 1", program=program, DUCKDB_ROOT="")
+        check(mark.exists() == loaded, f"a library with modes {folder_mode:o}, {library_mode:o}: "
+              f"{'loaded' if mark.exists() else 'not loaded'}")
+
+
 def half_files(bench):
     """Numbers from half a file come with a word of it."""
     table = faults.bench_table()
@@ -489,7 +512,7 @@ def main():
         folder.chmod(0o755)
         faults.make_inputs(folder / "in")
         bench = Bench(arguments.assay.resolve(), folder)
-        for part in (path_errors, overwritten, shrinking, libraries, nested, others_code, half_files,
+        for part in (path_errors, overwritten, shrinking, libraries, nested, others_code, others_library, half_files,
                      compressed, bombs, databases, accounts, false_accounts, pruned, doctor):
             if arguments.only in part.__name__:
                 part(bench)

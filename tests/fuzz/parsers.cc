@@ -40,9 +40,18 @@ void look_at(const Result<T>& result) {
   if (!result && result.error().describe().empty()) __builtin_trap();  // a refusal says why
 }
 
+// In memory where there is such a place: an input is written anew thousands of times a second, and
+// on a disk each waits.
+std::string temporary_name() {
+  constexpr const char* kInMemory = "/dev/shm";
+  const std::filesystem::path folder =
+      ::access(kInMemory, W_OK) == 0 ? kInMemory : std::filesystem::temp_directory_path();
+  return (folder / "assay_fuzz_XXXXXX").string();
+}
+
 struct TemporaryFolder {
   TemporaryFolder() {
-    path = (std::filesystem::temp_directory_path() / "assay_fuzz_XXXXXX").string();
+    path = temporary_name();
     if (::mkdtemp(path.data()) == nullptr) std::abort();
   }
   ~TemporaryFolder() {
@@ -185,9 +194,7 @@ const ParserTarget* find_target(std::string_view name) {
   return nullptr;
 }
 
-InputFile::InputFile()
-    : path_((std::filesystem::temp_directory_path() / "assay_fuzz_XXXXXX").string()),
-      descriptor_(::mkstemp(path_.data())) {}
+InputFile::InputFile() : path_(temporary_name()), descriptor_(::mkstemp(path_.data())) {}
 InputFile::~InputFile() {
   ::close(descriptor_);
   remove();

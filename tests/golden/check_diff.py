@@ -87,6 +87,7 @@ def expected(path):
     if steps is None:
         return None
     rows = [a for a in tables["activities"] if a.kind in ("kernel", "memcpy", "memset")]
+    queued_before = check_levels.queued_before_recording(rows)
     lanes = {}
     for a in rows:
         lanes.setdefault(a.lane, len(lanes))
@@ -95,7 +96,8 @@ def expected(path):
     for gpu in sorted({a.lane[0] for a in rows}):
         own = sorted((a for a in rows if a.lane[0] == gpu), key=lambda a: (a.start, lanes[a.lane], -a.dur))
         for a in own:
-            a.iteration = iteration_of(steps, a.call.start if a.call is not None else a.start)
+            asked = a.call.start if a.call is not None else a.start
+            a.iteration = None if queued_before(a) else iteration_of(steps, asked)
             if a.iteration is not None:
                 samples[gpu, a.iteration][a.name] += 0
         starts = [a.start for a in own]

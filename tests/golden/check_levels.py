@@ -145,12 +145,24 @@ class Phases:
         return told or ("forward" if call.op is not None else "none")
 
 
+def queued_before_recording(rows):
+    """Whether a row ended before its stream ran anything that was launched in the recording; a stream without launches is
+    held against the first of all."""
+    first = {}  # per stream; None is the trace
+    for a in rows:
+        if a.kind == "kernel" and a.call is not None:
+            for lane in (a.lane, None):
+                first[lane] = min(first.get(lane, a.start), a.start)
+    return lambda a: a.call is None and bool(first) and a.end <= first.get(a.lane, first[None])
+
+
 def expected(tables):
     """Sums per (gpu, iteration), per (gpu, iteration, phase), and the span of every GPU."""
     steps = steps_of(tables)
     phases = Phases(tables)
     blocked = merge([c.start, c.end] for c in tables["api_calls"] if BLOCKING.search(c.name))
     rows = [a for a in tables["activities"] if a.kind in ("kernel", "memcpy", "memset")]
+    queued_before = queued_before_recording(rows)
     by_iteration = collections.defaultdict(collections.Counter)
     by_phase = collections.defaultdict(collections.Counter)
     spans = {}
@@ -165,7 +177,7 @@ def expected(tables):
         for a in sorted(own, key=lambda a: (a.start, a.end)):
             at = a.call.start if a.call is not None else a.start
             iteration = None
-            if steps is not None:
+            if steps is not None and not queued_before(a):
                 iteration = next((n for s, e, n in steps if s <= at < e), None)
             add = collections.Counter(kernels=1, dur_ns=a.dur)
             kind = type_of(a)
@@ -300,8 +312,8 @@ GUESSES = ("structure", "twin")  # placed by what repeats, or like the iteration
 
 def print_coverage(assay, traces):
     told = told_layers()
-    print("| trace | has | unplaced | outside layers | layers | a person counted | from | on guesses | why not |")
-    print("|---|---|---:|---:|---:|---|---|---:|---|")
+    print("| trace | has | unplaced | outside layers | layers | a person counted | from | on guesses | no phase | why not |")
+    print("|---|---|---:|---:|---:|---|---|---:|---:|---|")
     for name, path in traces:
         levels = run(assay, path)
         u = levels["unplaced"]
@@ -310,7 +322,8 @@ def print_coverage(assay, traces):
         reasons = ", ".join(f"{r['reason']} {100 * r['share']:.1f} %" for r in levels["unplaced_reasons"])
         guessed = sum(r["share"] for r in levels["placed_by"] if r["source"] in GUESSES)
         print(f"| {name} | {stacks_and_flows(path)} | {100 * u['share']:.2f} % | {100 * u['no_layer_share']:.1f} % "
-              f"| {u['layers']} | {told.get(name, '')} | {u['layer_source']} | {100 * guessed:.1f} % | {reasons} |")
+              f"| {u['layers']} | {told.get(name, '')} | {u['layer_source']} | {100 * guessed:.1f} % "
+              f"| {100 * u['no_phase_share']:.1f} % | {reasons} |")
 
 
 def main():

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 TIMEOUT_S = 600  # nothing waits for it where all is well
-KERNEL, CALL, COPY, FILL, RANGE, NOTE, LOST, FOOTER, DEVICE, CLOCK, WINDOW = 4, 3, 5, 6, 8, 17, 16, 20, 13, 15, 18
+PROCESS, STRING, KERNEL, CALL, COPY, FILL, RANGE, NOTE, LOST, FOOTER, DEVICE, CLOCK, WINDOW = 1, 2, 4, 3, 5, 6, 8, 17, 16, 20, 13, 15, 18
 problems = []
 
 
@@ -165,6 +165,31 @@ def check_runtime_and_driver_rows(bench):
     check(launch.get("launches") == 3 and launch.get("tklqt_ns") == 21000, f"runtime and driver rows: {launch}")
 
 
+def call_names(found):
+    """How often each call was recorded, by its name."""
+    texts = {}
+    for record in of_kind(found, STRING):
+        key, length = struct.unpack_from("<II", record, 4)
+        texts[key] = record[16:16 + length].decode()
+    names = [texts[struct.unpack_from("<I", record, 28)[0]] for record in of_kind(found, CALL)]
+    return {name: names.count(name) for name in set(names)}
+
+
+def check_quiet_calls(bench):
+    """Questions that come before every launch are left out, as PyTorch's profiler does, and events stay; also in the
+    second window, since CUPTI forgets it when it is switched on again."""
+    launches = {"cuLaunchKernel": 6, "cudaLaunchKernel_v7000": 6, "cudaEventRecord_v3020": 6}
+    questions = {"cudaGetDevice_v3020": 6, "cuCtxGetCurrent": 6}
+    words = ("push", "step", "asked", 2, "pop", "asked", 5, "push", "step", "asked", 4, "pop")
+    for name, flags, version, expected in (("quiet", (), 130001, launches),
+                                           ("loud", ("--all-calls",), 130001, {**launches, **questions}),
+                                           ("old", (), 22, {**launches, **questions})):
+        bench.record(f"{name}.assaytrace", *words, flags=("--capture-range", "step", *flags),
+                     env=dict(bench.env, FAKE_CUPTI_VERSION=str(version)))
+        names = call_names(records(bench.folder / f"{name}.assaytrace"))
+        check(names == expected, f"{name}: calls {names}")
+
+
 def check_kineto(bench):
     flags = ("--format", "kineto")
     bench.record("json.json", "launch", 5, "graph", 2, "copy", 1024, flags=flags)
@@ -210,6 +235,24 @@ def check_kill(bench):
     kept = len(of_kind(records(bench.folder / "kill.assaytrace"), KERNEL))
     check(5 <= kept <= 8, f"flushed before the kill: 5 kernels; kept: {kept}")
     check(bench.codes("kill.assaytrace") == {"not_closed": 1}, f"import log: {bench.codes('kill.assaytrace')}")
+
+
+def check_kill_between_flushes(bench):
+    """Nothing is asked of CUPTI before the kill: what it handed over by itself, and what the program said by NVTX, is
+    in the file all the same."""
+    def ranges_written(_, found):
+        """Three ranges, within moments of being said."""
+        return len(of_kind(found, RANGE)) == 3 or time.monotonic() > until
+
+    until = time.monotonic() + 20
+    words = ("push", "a", "push", "b", "push", "c", "pop", "pop", "pop", "launch", 20000)
+    done = bench.staged("moments.assaytrace", words, ranges_written, ("kill",), flags=("--flush-ms", "3600000"))
+    found = records(bench.folder / "moments.assaytrace")
+    check(done.returncode == 128 + signal.SIGKILL and len(of_kind(found, RANGE)) == 3,
+          f"ranges before a kill: {len(of_kind(found, RANGE))}")
+    # Buffers of 1 MiB hold 4,228 launches of a call and a kernel: four were full.
+    kept = len(of_kind(found, KERNEL))
+    check(4 * 4200 < kept < 20000, f"kernels of full buffers before a kill: {kept}")
 
 
 def check_full(bench):
@@ -337,6 +380,43 @@ def check_missing(bench):
     check(done.returncode == 127, f"a command that is not there: {done.returncode}")
 
 
+def check_which_cupti(bench):
+    """Of several CUPTIs the one that fits the driver goes first, and one that refuses it gives way to the next."""
+    folder = bench.fakes.parent / "fake_cupti"
+    env = dict(bench.env, LD_LIBRARY_PATH=f"{bench.fakes}:{folder}")
+    for driver, refuses, version in (("13000", "", 130000), ("12040", "", 26), ("13000", "libcupti.so.13", 26),
+                                     ("12080", "libcupti.so.12", 18), ("13000", "libcupti.so.13,libcupti.so.12", 18)):
+        name = f"which{driver}-{version}-{len(refuses)}.assaytrace"
+        done = bench.record(name, "launch", 4, cupti=False,
+                            env=dict(env, FAKE_DRIVER_VERSION=driver, FAKE_NOT_COMPATIBLE=refuses))
+        found = records(bench.folder / name)
+        processes = of_kind(found, PROCESS)
+        told = struct.unpack_from("<I", processes[-1], 24)[0]
+        check(told == version and len(of_kind(found, KERNEL)) == 4 and not of_kind(found, NOTE),
+              f"driver {driver} without {refuses or 'none'}: CUPTI {told}, {done.stderr}")
+    every = "libcupti.so.13,libcupti.so.12,libcupti.so.11.8"
+    done = bench.record("none.assaytrace", "launch", 4, "exit", 6, cupti=False,
+                        env=dict(env, FAKE_NOT_COMPATIBLE=every))
+    check(done.returncode == 6 and done.stderr.count("update the driver") == 1, f"all refuse: {done.stderr}")
+
+
+def check_kineto_inside(bench):
+    """Another profiler takes CUPTI over: told which, where PyTorch's is in the process."""
+    library = bench.fakes.parent / "fake_cupti" / "libtorch_cpu.so"
+    words = "PyTorch's profiler (libkineto) is loaded"
+    env = dict(bench.env, LD_PRELOAD=str(library), ASAN_OPTIONS="verify_asan_link_order=0:" + bench.env["ASAN_OPTIONS"])
+    for name, with_it in (("with", env), ("without", bench.env)):
+        process = bench.staged(f"{name}.assaytrace", ("launch", 5), flushed_again, (), faults="stolen",
+                               flags=("--flush-ms", "100"), env=with_it)
+        check((words in process.stderr_text) == (name == "with"), f"taken over, {name}: {process.stderr_text}")
+        done = bench.record(f"{name}2.assaytrace", "launch", 5, faults="subscribed", env=with_it)
+        check((words in done.stderr) == (name == "with"), f"held, {name}: {done.stderr}")
+        done = bench.record(f"{name}3.assaytrace", "launch", 5, env=with_it)
+        check(words not in done.stderr, f"nothing happens, {name}: {done.stderr}")
+    done = subprocess.run([bench.assay, "record", "--help"], capture_output=True, text=True, check=False)
+    check("torch.profiler" in done.stdout, "the help does not say what torch.profiler does")
+
+
 def check_loss_and_clocks(bench):
     bench.record("drop.assaytrace", "launch", 10, faults="drop")
     codes = bench.codes("drop.assaytrace")
@@ -348,6 +428,28 @@ def check_loss_and_clocks(bench):
     check(bench.codes("step.assaytrace").get("tracer_clock_step") == 1, f"{bench.codes('step.assaytrace')}")
     bench.staged("stolen.assaytrace", ("launch", 5), flushed_again, (), faults="stolen", flags=("--flush-ms", "100"))
     check(bench.codes("stolen.assaytrace").get("cut_short") == 1, f"taken over: {bench.codes('stolen.assaytrace')}")
+
+
+def check_no_memory_for_buffers(bench):
+    """A CUPTI before 12.9 dies of a buffer that is NULL: it gets one whose records are counted and thrown away. A
+    newer one drops records by itself."""
+    lost = {}
+    for version in ("18", "26", "27", "130001"):
+        name = f"drops{version}.assaytrace"
+        env = dict(bench.env, ASSAY_RECORD_MAX_MEMORY="1000", FAKE_CUPTI_VERSION=version)
+        done = bench.record(name, "launch", 4000, "exit", 5, env=env, flags=("--flush-ms", "600000"))
+        check(done.returncode == 5, f"no memory, CUPTI {version}: {done.returncode} {done.stderr}")
+        found = records(bench.folder / name)
+        lost[version] = sum(struct.unpack_from("<IQ", record, 4)[1] for record in of_kind(found, LOST))
+        check(not of_kind(found, KERNEL) and not of_kind(found, CALL), f"no memory, CUPTI {version}: records")
+    # 4000 launches of a call and a kernel each, and calls of the recorder's own.
+    check(all(8000 <= count <= 8010 for count in lost.values()), f"no memory: lost {lost}")
+    # Buffers in every thread's hands, more than there are to throw away.
+    env = dict(bench.env, ASSAY_RECORD_MAX_MEMORY="1000", FAKE_CUPTI_VERSION="26", FAKE_TRACING="keep_buffers")
+    done = bench.record("kept.assaytrace", "launch", 40000, "exit", 5, env=env, flags=("--flush-ms", "600000"))
+    check(done.returncode == 5 and "0 kernels" in done.stderr, f"many drop buffers: {done.returncode} {done.stderr}")
+    least = sum(struct.unpack_from("<IQ", record, 4)[1] for record in of_kind(records(bench.folder / "kept.assaytrace"), LOST))
+    check(20000 < least <= 80010, f"many drop buffers: lost {least}")
 
 
 def windows(found):
@@ -408,13 +510,72 @@ def check_ranges(bench):
     check("open_range" in json.dumps(info.get("import_log")), "ranges that nobody ended")
 
 
+def check_many_names(bench):
+    """Many names of ranges, while capture is off and while it is on: memory stays what it is, each range that is
+    kept has its name, and the names that made room are counted."""
+    if bench.sanitized():  # Their own memory is most of it.
+        return
+    for name, count, flags in (("off.assaytrace", 1_000_000, ("--capture-range", "never")), ("on.assaytrace", 200_000, ())):
+        memory = bench.folder / f"{name}.memory"
+        done = bench.record(name, "ranges", 1, "memory", f"{memory}.1", "ranges", count, "memory", memory, "start",
+                            "range number 7", "end", "exit", 0, flags=flags)
+        grown = int(memory.read_text()) - int(pathlib.Path(f"{memory}.1").read_text())
+        # 16 MiB of names; besides these what waits for the writer, as many names again and ranges of 48 bytes.
+        check(grown < (24 << 10 if name == "off.assaytrace" else 56 << 10), f"{name}: {grown} KiB for {count} names")
+        found = records(bench.folder / name)
+        notes = [struct.unpack_from("<IQq", record, 4) for record in of_kind(found, NOTE)]
+        check([code for code, *_ in notes] == [13] and notes[0][2] > count - 90_000, f"{name}: notes {notes}")
+        ranges = [struct.unpack_from("<I", record, 24)[0] for record in of_kind(found, RANGE)]
+        texts = {}
+        for record in of_kind(found, STRING):
+            key, length = struct.unpack_from("<II", record, 4)
+            texts.setdefault(key, set()).add(record[16:16 + length])
+        lost = sum(struct.unpack_from("<IQ", record, 4)[1] for record in of_kind(found, LOST))
+        if name == "off.assaytrace":
+            check(not ranges and len(texts) < 20, f"{name}: {len(ranges)} ranges, {len(texts)} texts")
+            continue
+        check(len(ranges) + lost == count + 2, f"{name}: {len(ranges)} ranges and {lost} lost")
+        check(all(len(texts.get(key, ())) == 1 for key in ranges), f"{name}: a name that is none, or two")
+        check(len({texts[key].copy().pop() for key in ranges}) >= len(ranges) - 2, f"{name}: names")
+        check(done.returncode == 0 and bench.codes(name).keys() <= {"lost_records"}, f"{name}: {bench.codes(name)}")
+
+
+def check_both_floors(bench, command, floor):
+    """By the runtime a launch takes 9 us to its kernel here, by the driver 7: each is subtracted from its own kind."""
+    names = {"ASSAY_CUDA_RUNTIME": "libcuda.so.1", "FAKE_RUNTIME_LAUNCH_NS": "9000",
+             "ASSAY_NVML": str(bench.fakes.parent / "tests" / "libassay_fake_nvidia.so")}
+    env = dict(bench.env, **names)
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    check(done.returncode == 0, f"null-kernel by both calls: {done.stderr}")
+    check(time.monotonic() - began > 0.6, "each way of launching warms up for 0.3 s")
+    gpu = json.loads(floor.read_text())["gpus"][0]
+    paths = {path["path"]: path for path in gpu["paths"]}
+    check(gpu["path"] == "cudaLaunchKernel" and gpu["launch"]["mean_ns"] == 9000, f"the runtime's floor: {gpu}")
+    check({name: path["launch"]["mean_ns"] for name, path in paths.items()} ==
+          {"cudaLaunchKernel": 9000, "cuLaunchKernel": 7000}, f"both floors: {paths}")
+    check(all(path["launch"]["n"] == 150 and (path["sm_mhz_before"], path["sm_mhz_after"]) == (1980, 1980)
+              for path in paths.values()), f"runs and clocks: {paths}")
+    for name, words, expected, kt_fw in (("by_runtime", ("runtime", 6, "launch", 2), 9000, 0),
+                                         ("by_driver", ("launch", 6, "runtime", 2), 7000, 4000)):
+        bench.record(f"{name}.assaytrace", *words, env=env)
+        told = bench.analyse("tax", f"{name}.assaytrace", "--floor", str(floor))
+        used = told.get("tax", {}).get("floor", {})
+        check(used.get("floor_ns") == expected and "6 of 8 kernels" in used.get("text", json.dumps(used)),
+              f"{name}: {used}")
+        check(told["tax"].get("kt_fw_ns") == kt_fw, f"{name}: kt_fw {told['tax'].get('kt_fw_ns')}")
+        check("floor_path" in json.dumps(told.get("trust", told)), f"{name}: the other call's launches are not told")
+
+
 def check_null_kernel(bench):
     if "tsan" in bench.sanitized():  # The driver is then as the recorder is, and `assay` is not.
         return
     floor = bench.folder / "floor.json"
     command = [bench.assay, "null-kernel", "-o", str(floor), "--cupti", str(bench.fakes / "libcuda.so.1")]
+    none = dict(bench.env, ASSAY_CUDA_RUNTIME="libcudart-that-is-not-there.so")
     done = subprocess.run(command + ["--device", "all"], capture_output=True, text=True, check=False,
-                          env=dict(bench.env, FAKE_GPUS="2"))
+                          env=dict(none, FAKE_GPUS="2"))
+    check("cudaLaunchKernel is not measured" in done.stderr, f"no runtime: {done.stderr}")
     check(done.returncode == 0, f"null-kernel: {done.stderr}")
     if done.returncode == 0:
         data = json.loads(floor.read_text())
@@ -423,9 +584,13 @@ def check_null_kernel(bench):
             check(gpu["launch"]["n"] == 150 and gpu["launch"]["mean_ns"] == 7000 and gpu["launch"]["p95_ns"] == 7000 and
                   gpu["duration"]["p50_ns"] == 4000 and gpu["launch"]["std_ns"] == 0, f"floor: {gpu}")
         check(data["gpus"][0]["uuid"] == "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", "uuid")
+        gpu = data["gpus"][0]
+        check(gpu["path"] == "cuLaunchKernel" and [path["path"] for path in gpu["paths"]] == ["cuLaunchKernel"] and
+              "sm_mhz_before" not in gpu["paths"][0], f"floor of one call: {gpu}")
         bench.record("floored.assaytrace", "launch", 5)
         used = bench.analyse("tax", "floored.assaytrace", "--floor", str(floor)).get("tax", {}).get("floor", {})
         check(used.get("floor_ns") == 7000 and used.get("source") == "measured", f"--floor: {used}")
+    check_both_floors(bench, command, floor)
     without = {name: value for name, value in bench.env.items() if name != "LD_LIBRARY_PATH"}
     without["ASSAY_CUDA_DRIVER"] = "libcuda-that-is-not-there.so"
     without["ASSAY_HIP_RUNTIME"] = "libamdhip64-that-is-not-there.so"
@@ -461,9 +626,9 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(str(pathlib.Path(arguments.assay).resolve()), arguments.fakes.resolve(), pathlib.Path(folder))
-        for part in (check_round_trip, check_runtime_and_driver_rows, check_kineto, check_processes, check_kill,
+        for part in (check_round_trip, check_runtime_and_driver_rows, check_quiet_calls, check_kineto, check_processes, check_kill, check_kill_between_flushes,
                      check_full, check_full_disk, check_older_output, check_wall_clock_step, check_python,
-                     check_missing, check_loss_and_clocks, check_capture, check_ranges,
+                     check_missing, check_which_cupti, check_kineto_inside, check_loss_and_clocks, check_no_memory_for_buffers, check_capture, check_ranges, check_many_names,
                      check_null_kernel, check_damage):
             before = len(problems)
             part(bench)

@@ -4,7 +4,7 @@
     check_rooms.py --assay build/release/assay [NAME...]
 
 On every trace of the corpus: causes add up; idle time of the launch section is its causes, copies and
-other work, and lies inside the verdict's; what a section advises, the verdict has a lever for; no number
+other work, and lies inside the verdict's; so do the parts of levels; what a section advises, the verdict has a lever for; no number
 of the verdict is above the wall time it is of. On small traces the file is then changed so that nothing
 follows from it (a label without effect, a marker of no length, all times moved) and must get the same
 answer. NAMEs choose traces by a part of their name.
@@ -74,6 +74,26 @@ def inside(report, states, found):
         found.append(f"gpu_idle_union_ns is {launch['gpu_idle_union_ns']}, the causes leave at least {least}")
 
 
+def levels(report, states, found):
+    """What levels makes of a GPU's spans from first to last kernel lies inside the states of the verdict's window."""
+    gpus = report["levels"]["gpus"]
+    if report["flow"]["devices"] != 1 or len(gpus) != 1:
+        return
+    gpu = gpus[0]
+    exposed = gpu["comm_wait_ns"] + gpu["comm_alone_ns"]
+    parts = gpu["dur_ns"] - gpu["concurrent_ns"] + gpu["launch_ns"] + exposed + gpu["copy_ns"] + gpu["other_idle_ns"]
+    if parts != gpu["span_ns"]:
+        found.append(f"levels: parts sum to {parts}, the spans to {gpu['span_ns']}")
+    if gpu["span_ns"] > report["flow"]["window_ns"]:
+        return  # operators without a call of their own open windows of levels earlier
+    idle = sum(ns for state, ns in states.items() if state not in BUSY)
+    told = {"compute": (gpu["dur_ns"] - gpu["concurrent_ns"], states["compute"]), "collectives": (exposed, states["collective"]),
+            "copies": (gpu["copy_ns"], states["copy"]), "idle": (gpu["launch_ns"] + gpu["other_idle_ns"], idle)}
+    for name, (here, most) in told.items():
+        if here > most:
+            found.append(f"levels: {name} is {here}, the verdict has {most}")
+
+
 def levers(report, found):
     window = report["flow"]["window_ns"]
     told = {lever["key"] for lever in report["levers"]}
@@ -104,6 +124,7 @@ def problems_of(report):
             found.append(f"{row['state']}: contributors are {named} of {row['ns']}")
     whole(report, found)
     inside(report, states, found)
+    levels(report, states, found)
     levers(report, found)
     tax = report["tax"]
     if (tax.get("t_orch_exclusive_ns") or 0) > tax["threads_span_ns"]:

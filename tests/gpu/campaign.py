@@ -57,6 +57,32 @@ class Missing(Exception):
     """What an earlier step should have left is not there."""
 
 
+class Termination:
+    """SIGTERM ends the campaign, with all it started. While a program is being started the signal waits: who is told
+    to end before he knows his child leaves it behind."""
+
+    def __init__(self):
+        self.asked, self.waits = False, False
+        signal.signal(signal.SIGTERM, self.ask)
+
+    def ask(self, *_):
+        self.asked = True
+        if not self.waits:
+            self.heed()
+
+    def heed(self):
+        if self.asked:
+            sys.exit(143)
+
+    @contextlib.contextmanager
+    def later(self):
+        self.waits = True
+        try:
+            yield
+        finally:
+            self.waits = False
+
+
 class Campaign:
     def __init__(self, args):
         self.assay, self.python, self.device = args.assay, args.python, args.device
@@ -65,6 +91,7 @@ class Campaign:
         self.deadline = time.monotonic() + args.budget
         self.step_deadline = self.deadline
         self.log = None
+        self.termination = Termination()
         self.env = self.with_libraries_of_python()
 
     # ---- running commands
@@ -93,10 +120,12 @@ class Campaign:
             raise OutOfTime()
         self.log.write(f"$ {' '.join(map(str, command))}\n".encode())
         self.log.flush()
-        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
-                                   stdout=stdout or self.log, stderr=self.log, env=env or self.env, cwd=ROOT,
-                                   start_new_session=True)
+        with self.termination.later():
+            process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
+                                       stdout=stdout or self.log, stderr=self.log, env=env or self.env, cwd=ROOT,
+                                       start_new_session=True)
         try:
+            self.termination.heed()
             code = process.wait(timeout=max(0.1, self.left()))
         except subprocess.TimeoutExpired:
             self.end(process)
@@ -118,7 +147,13 @@ class Campaign:
                 os.killpg(process.pid, how)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=grace_s)
-                return
+                break
+        # What is left of it has had its time.
+        until = time.monotonic() + KILL_AFTER_S
+        with contextlib.suppress(ProcessLookupError):
+            while time.monotonic() < until:
+                os.killpg(process.pid, signal.SIGKILL)
+                time.sleep(0.01)
 
     def ask(self, *arguments):
         """What a verb says as JSON."""
@@ -183,7 +218,7 @@ def build_replay(c):
 def floor(c):
     c.run([c.assay, "null-kernel", "-o", c.work / "floor.json"])
     launch = json.loads(c.made("floor.json").read_text())["gpus"][0]
-    return {"launch": launch["launch"], "duration": launch["duration"]}
+    return {"launch": launch["launch"], "duration": launch["duration"], "paths": launch.get("paths", [])}
 
 
 def batches(sizes):
@@ -317,13 +352,22 @@ def tax(c):
         name = path.name[:-len(".json.gz")]
         try:
             rows[name] = last_window(c.ask("tax", path, "--mode", "paper", *c.floor())["tax"])
-            result = c.work / f"{name}.replay.json"
-            if result.exists():
-                rows[name]["measured"] = per_window(c.ask("tax", path, "--replay", result, *c.floor())["tax"])
         except Failed as failure:
             rows[name] = {"failed": str(failure)}
+            continue
+        result = c.work / f"{name}.replay.json"
+        if not result.exists():
+            continue
+        try:
+            rows[name]["measured"] = per_window(c.ask("tax", path, "--replay", result, *c.floor())["tax"])
+        except Failed as failure:
+            # The trace's own figures stand without it.
+            rows[name]["measured"] = {"failed": str(failure)}
     if not rows:
         raise Missing("no trace")
+    failed = [row["failed"] for row in rows.values() if "failed" in row]
+    if len(failed) == len(rows):
+        raise Failed(f"of every trace: {failed[0]}")
     return rows
 
 
@@ -346,15 +390,32 @@ def fuse(c):
     return {"verdict": report["verdict"]}
 
 
+# Of a run on NVML's documented average over 1 s, which takes seconds a run: so many fit a step.
+RUNS_UNCALIBRATED = 16
+# Seconds before the end of its step at which calibrating gives up by itself, and says so.
+CALIBRATION_RESERVE_S = 15
+
+
 def power(c, words, name):
-    calibration = ["--calibration", c.work / "sensor.json"]
-    record = [] if "calibrate" in words else ["--record", c.work / "records" / name]
-    report = c.ask("power", *words, *calibration, *record, "--device", c.device)
-    return {"verdict": report.get("verdict", []), "power": report.get("power", {})}
+    """One run; without a calibration, on the sensor as the vendor documents it."""
+    sensor = c.work / "sensor.json"
+    calibrated = sensor.exists()
+    flags = ["--calibration", sensor] if calibrated else ["--runs", RUNS_UNCALIBRATED]
+    report = c.ask("power", *words, *flags, "--record", c.work / "records" / name, "--device", c.device)
+    return {"sensor": "calibrated" if calibrated else "documented", "verdict": report.get("verdict", []),
+            "power": report.get("power", {})}
 
 
 def power_step(name, *words):
     return lambda c: power(c, words, name)
+
+
+def calibrate(c):
+    """Within its step, whose end would leave no word of why; the steps that follow do without."""
+    budget_s = max(1, int(c.left()) - CALIBRATION_RESERVE_S)
+    report = c.ask("power", "calibrate", "--calibration", c.work / "sensor.json", "--budget", budget_s, "--device",
+                   c.device)
+    return {"verdict": report.get("verdict", []), "calibration": report.get("calibration", {})}
 
 
 # name, seconds, group, what it does. In the order of worth: what comes last is what a short budget
@@ -379,7 +440,7 @@ STEPS = [
     ("tax", 60, "analysis", tax),
     ("bound", 30, "analysis", bound),
     ("fuse", 20, "analysis", fuse),
-    ("power_calibrate", 120, "power", power_step("power_calibrate", "calibrate")),
+    ("power_calibrate", 120, "power", calibrate),
     ("power_cb_8k", 90, "power", power_step("power_cb_8k", "run", "--workload", "gemm:8192")),
     ("power_cb_2k", 90, "power", power_step("power_cb_2k", "run", "--workload", "gemm:2048")),
     ("power_cb_4k", 90, "power", power_step("power_cb_4k", "run", "--workload", "gemm:4096")),
@@ -628,7 +689,6 @@ def limit_of(campaign, step):
 def drive(args):
     pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
     campaign = Campaign(args)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     for folder in (campaign.out, campaign.traces, campaign.work / "records"):
         folder.mkdir(parents=True, exist_ok=True)
     file = campaign.out / "campaign.json"
@@ -681,16 +741,24 @@ def foreign_libraries(program):
     return [name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", told) if not SYSTEM.match(name)]
 
 
+def collector_places(assay):
+    """Where each collector may lie, as the binary looks for it."""
+    beside = pathlib.Path(assay).parent
+    return {name: [pathlib.Path(os.environ[variable])] if os.environ.get(variable) else [
+        beside / name, *beside.parent.glob(f"lib*/assay/{name}")] for name, variable in COLLECTORS.items()}
+
+
 def missing_parts(assay):
     """What the campaign calls and what is not there."""
     absent = [name for name in SOURCES if not (ROOT / name).is_file()]
-    beside = pathlib.Path(assay).parent
-    for name, variable in COLLECTORS.items():
-        places = [pathlib.Path(os.environ[variable])] if os.environ.get(variable) else [
-            beside / name, *beside.parent.glob(f"lib*/assay/{name}")]
-        if not any(path.is_file() for path in places):
-            absent.append(name)
-    return absent
+    return absent + [name for name, places in collector_places(assay).items()
+                     if not any(path.is_file() for path in places)]
+
+
+def all_foreign_libraries(assay):
+    """Those of the binary and of all collectors that are there."""
+    places = [path for paths in collector_places(assay).values() for path in paths if path.is_file()]
+    return sorted({name for path in [assay, *places] for name in foreign_libraries(path)})
 
 
 def parse(argv):
@@ -706,6 +774,8 @@ def parse(argv):
     parser.add_argument("--device", default="auto", help="for the power steps")
     parser.add_argument("--check", action="store_true",
                         help="only say what the campaign calls and what is missing; exit code 1 if anything is")
+    parser.add_argument("--any-libraries", action="store_true",
+                        help="with --check: also programs that ask for more than a bare machine's libraries")
     parser.add_argument("--list", action="store_true", help="steps, seconds and groups")
     args = parser.parse_args(argv)
     if args.list:
@@ -724,8 +794,8 @@ def parse(argv):
         parser.error(f"{args.assay} is no program: give --assay")
     args.assay = str(pathlib.Path(found).resolve())
     absent = missing_parts(args.assay)
-    if args.check:
-        absent += foreign_libraries(args.assay)
+    if args.check and not args.any_libraries:
+        absent += all_foreign_libraries(args.assay)
     for name in absent:
         print(f"missing: {name}", file=sys.stderr)
     if args.check:

@@ -3,6 +3,7 @@
 steps that succeed, fail, hang and lack their inputs are told apart, none stops the others, the time
 and the size of what comes back are bounded, and no step touches a GPU's settings."""
 
+import ctypes
 import json
 import os
 import pathlib
@@ -58,6 +59,10 @@ elif words[0] == "bound":
 elif words[0] == "fuse":
     print(json.dumps({"verdict": ["fuse"]}))
 else:
+    if "--calibration" in words:
+        kept = pathlib.Path(words[words.index("--calibration") + 1])
+        if words[1] == "calibrate": kept.write_text("{}")
+        elif not kept.exists(): print("No such file", file=sys.stderr); sys.exit(2)
     print(json.dumps({"verdict": ["watts"], "power": {}}))
 '''
 
@@ -93,7 +98,27 @@ def executable(path, text):
     return path
 
 
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def kill_and_wait_for_its_children(process):
+    """Ends a campaign as nothing it could catch. What it had started lives on and writes; it is ours by now."""
+    process.kill()
+    process.wait()
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            return
+
+
 class CampaignTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        adopted = ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        if adopted != 0:
+            raise OSError(ctypes.get_errno(), "prctl")
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.top = pathlib.Path(self.folder.name)
@@ -187,6 +212,27 @@ class CampaignTest(unittest.TestCase):
         if told.exists():  # unless it was ended before it could hang
             self.assertFalse(pathlib.Path(f"/proc/{told.read_text()}").exists())
 
+    def test_power_is_measured_also_where_the_sensor_could_not_be_calibrated(self):
+        done = self.run_campaign("--part", "power", STUB_FAIL="power calibrate")
+        self.assertEqual(done.returncode, 1)
+        steps = self.steps()
+        self.assertEqual(steps["power_calibrate"]["status"], "failed")
+        for name in ("power_cb_8k", "power_cb_2k", "power_cb_4k", "power_mb_2k"):
+            self.assertEqual(steps[name]["status"], "ok", name)
+            self.assertEqual(self.document()["results"][name]["sensor"], "documented")
+        self.assertNotIn("power run", "".join(line for line in self.log.read_text().splitlines(True)
+                                              if "--calibration" in line))
+        self.log.write_text("")
+        self.run_campaign("--part", "power")
+        self.assertEqual(self.document()["results"]["power_cb_8k"]["sensor"], "calibrated")
+        budget = int(re.search(r"power calibrate .*--budget (\d+)", self.log.read_text())[1])
+        self.assertLess(budget, 120, "it gives up by itself before its step is ended")
+        self.assertGreater(budget, 60)
+
+    def test_a_tax_that_fails_for_every_trace_is_a_failed_step(self):
+        self.assertEqual(self.run_campaign("--only", "gpt2", "--only", "tax", STUB_FAIL="tax").returncode, 1)
+        self.assertEqual(self.steps()["tax"]["status"], "failed")
+
     def test_steps_without_their_inputs_are_skipped(self):
         done = self.run_campaign("--only", "replay", "--only", "bound")
         self.assertEqual(done.returncode, 1)
@@ -201,7 +247,7 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(list(self.steps()), ["machine", "floor", "power_interleaved"])
         work = pathlib.Path(str(self.out) + ".work").resolve()
         self.assertEqual(self.log.read_text().strip(),
-                         f"power run --workload 60*gemm:2048,1*gemm:8192 --calibration {work}/sensor.json "
+                         f"power run --workload 60*gemm:2048,1*gemm:8192 --runs 16 "
                          f"--record {work}/records/power_interleaved --device simulated --format json")
         self.assertEqual(self.figures()["launch floor, mean", None]["value"], 4.6)
         self.run_campaign("--only", "power_all")
@@ -282,8 +328,7 @@ class CampaignTest(unittest.TestCase):
                 self.assertLess(time.monotonic(), until)
                 time.sleep(0.01)
             time.sleep(seconds - 1)
-            process.kill()
-            process.wait()
+            kill_and_wait_for_its_children(process)
             if self.steps():
                 self.assertIsNotNone(self.document()["files"], "packed after every step")
                 with tarfile.open(self.out / "steps.tar.gz") as archive:
@@ -303,6 +348,17 @@ class CampaignTest(unittest.TestCase):
         process.terminate()
         self.assertEqual(process.wait(), 143)
         self.assertEqual(self.steps()["floor"]["status"], "ok")
+
+    def test_a_campaign_that_is_stopped_while_it_starts_a_program_leaves_none_behind(self):
+        path = self.gpu / "campaign.py"
+        told = "preexec_fn=lambda: os.kill(os.getppid(), signal.SIGTERM)"
+        text, found = re.subn(r"start_new_session=True\)", f"start_new_session=True, {told})", path.read_text())
+        self.assertEqual(found, 1)
+        path.write_text(text)
+        done = self.run_campaign("--only", "floor", STUB_HANG="null-kernel")
+        self.assertEqual(done.returncode, 143, done.stderr)
+        with self.assertRaises(ChildProcessError, msg="a program lives on"):
+            os.waitpid(-1, os.WNOHANG)
 
     def test_an_answer_of_another_shape_fails_its_step_alone(self):
         broken = ASSAY.replace('{"gpu": {"verdict": "X", "first_gpu_batch": 8}}', '{"other": 1}')

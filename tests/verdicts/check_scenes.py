@@ -132,6 +132,66 @@ def waits_often(name):
     return lambda: run.steps(step)
 
 
+def polls():
+    """The host asks for an event until it has come, then works for 1 ms."""
+    run = Program()
+
+    def step(_):
+        run.layers(20, duration=100)
+        while run.now < max(run.free.values()) + 3:
+            run.call("cudaEventQuery", 2)
+            run.now += 8
+        run.does("python_function", "acme/env.py(7): step", 1000)
+    return run.steps(step)
+
+
+def reads_what_a_kernel_wrote():
+    """The host spins on memory that a kernel of another stream writes, which follows the layers."""
+    run = Program()
+
+    def step(number):
+        run.layers(20, duration=100)
+        run.free[20] = max(run.free.get(20, 0), run.free[7])
+        run.launch("acme_notify_counts", 20, stream=20, op="acme::notify")
+        run.now = max(run.now, run.free[20] + 4 + number % 3)
+    return run.steps(step, 10)
+
+
+def full_queue(depth=300):
+    """Launches that return when the kernel `depth` launches before has begun."""
+    run = Program()
+    starts = []
+
+    def step(_):
+        for layer in range(400):
+            if len(starts) >= depth:
+                begin = run.now
+                run.now = max(run.now + 5, starts[-depth] + 2)
+                run.free["queue"] = 0
+                late = run.now - begin
+            else:
+                late = 5
+            run.now -= late
+            before = run.now
+            run.launch(GEMM, 50, prepares=0)
+            row = [r for r in run.rows[-3:] if r["cat"] == "cuda_runtime"][0]
+            row["dur"] = round(max(5, late), 3)
+            run.now = before + max(5, late) + 2
+            starts.append(run.free[7] - 50)
+    return run.steps(step, 6)
+
+
+def short_pieces():
+    """A function of the program's own, ten times a step, each too short for a pause."""
+    run = Program()
+
+    def step(_):
+        for _ in range(10):
+            run.launch(duration=60)
+            run.does("python_function", "acme/pack.py(51): pack_tokens", 200)
+    return run.steps(step, 12)
+
+
 def copies(name):
     """Copies whose call returns when the bytes have moved."""
     run = Program()
@@ -308,6 +368,39 @@ def held_up(other, duration, category, name, call=False):
     return make
 
 
+def samples_elsewhere():
+    """The host takes batches from a queue that a thread of its own fills too slowly; a third thread only waits."""
+    run = Program()
+
+    def step(_):
+        run.layers(duration=60)
+        run.wait()
+        begin = run.now
+        run.row("python_function", "queue.py(154): get", begin, 6000)
+        run.does("python_function", "<method 'acquire' of '_thread.lock' objects>", 6000)
+        run.row("python_function", "acme/graph.py(50): sample_neighbours", begin - 300, 6200, thread=555)
+        run.row("python_function", "threading.py(900): run", begin - 900, 8000, thread=777)
+        run.row("python_function", "<method 'acquire' of '_thread.lock' objects>", begin - 890, 7900, thread=777)
+    return run.steps(step)
+
+
+def shared_gpu():
+    """Another process has the GPU for 2 ms of every 4, to the end; nothing of it is recorded."""
+    run = Program()
+
+    def step(_):
+        for _ in range(4):
+            run.layers(10, duration=200)
+            run.free[7] += 2000
+    return run.steps(step, 12)
+
+
+def slower_later():
+    """From the tenth step on all kernels take 1.5 times as long."""
+    run = Program()
+    return run.steps(lambda number: run.layers(20, duration=200 if number < 9 else 300), 18)
+
+
 def loads(once):
     """The loader is waited for in each step, or for long in the first."""
     run = Program()
@@ -439,22 +532,27 @@ def other_vendor():
     return run
 
 
-def job(delays_us, collective="ncclDevKernel_AllReduce_Sum_bf16_RING_LL", ranks=8, count=20, stream=7, slow=None):
-    """Ranks that meet in an all-reduce at the end of each step; delays_us(rank, step) of a host before it. slow: a rank
-    whose kernels take longer."""
+def job(delays_us, collective="ncclDevKernel_AllReduce_Sum_bf16_RING_LL", ranks=8, count=20, stream=7, slow=None, held=("", ""),
+        transfer_us=lambda step: 500, others=()):
+    """Ranks that meet in an all-reduce at the end of each step; delays_us(rank, step) of a host before it, which is `held`
+    then (kind of row, name). slow: a rank whose kernels take longer; others: ranks that run other, longer kernels."""
     programs = [Program() for _ in range(ranks)]
     for step in range(count):
         begins = []
         for rank, run in enumerate(programs):
             begins.append(run.now)
-            run.layers(20, duration=150 if rank == slow else 100)
-            run.does("", "", delays_us(rank, step))
-        ends = max(max(run.now + 12, run.free[7] + 1.5) for run in programs) + 500
+            if rank in others:
+                for number in range(20):
+                    run.launch(f"acme_rollout_{number}", 250)
+            else:
+                run.layers(20, duration=150 if rank == slow else 100)
+            run.does(*held, delays_us(rank, step))
+        ends = max(max(run.now + 12, run.free[7] + 1.5) for run in programs) + transfer_us(step)
         for rank, run in enumerate(programs):
             starts = max(run.now + 12, run.free[7] + 1.5)
             run.call("cudaLaunchKernelExC", 6)
             run.row("kernel", collective, starts, ends - starts, 0, stream, correlation=run.calls, stream=stream, device=0,
-                    **{"Collective name": "allreduce", "Process Group Name": "0", "In msg nelems": 1000000,
+                    **{"Collective name": "allreduce", "Process Group Name": "0", "In msg nelems": 1000000, "dtype": "BFloat16",
                        "Group size": ranks})
             run.free[7] = ends
             run.wait("cudaDeviceSynchronize")
@@ -489,6 +587,15 @@ SCENES = {
     "blocking launches": (blocking(False), "sync", r"block until their kernels end.*unset CUDA_LAUNCH_BLOCKING", "first cuda"),
     "blocking launches, HIP": (blocking(True), "sync", r"unset HIP_LAUNCH_BLOCKING", "CUDA"),
     "waits": (waits_often("cudaStreamSynchronize"), "sync", "Do not wait", "not recorded prepares"),
+    "waits by asking": (polls, "host", r"acme/env.py\(7\): step runs.*−2\.\d\d ms +9\.\d % predicted A CPU core",
+                        "host, .*runtime call"),
+    "a host that reads what a kernel wrote": (reads_what_a_kernel_wrote, "gpu", r"1 −(18|19|20)\.\d ms.* Cheaper gemm|1 −1\d\.\d ms .* Cheaper gemm",
+                                              "CPU core|CUDA graph"),
+    "a full launch queue": (full_queue, "gpu", r"1 −10\d ms 8\d\.\d % at most Cheaper gemm", "CPU core"),
+    "a function of short pieces": (short_pieces, "host", r"most of it in acme/pack.py\(51\): pack_tokens.*Shorten acme/pack",
+                                   "one CUDA graph"),
+    "a message that has not come": (one_thing("python_function", "zmq/sugar/socket.py(770): recv_multipart"), "not_loaded",
+                                    "recv_multipart", "Shorten|CPU core"),
     "waits of no known name": (waits_often("acmeQueueDrain"), "sync", "Do not wait", "Host-bound"),
     "copies from pageable memory": (copies("Memcpy HtoD (Pageable -> Device)"), "copy", r"9\d\.\d % at most Copy less.*pinned",
                                     "Do not wait"),
@@ -537,6 +644,12 @@ SCENES = {
                                   r"the host waits in concurrent/futures/_base.py\(428\): result", "runs on the host|CPU core"),
     "a driver that another thread holds": (held_up("cudaHostAlloc", 6000, "cuda_runtime", "", call=True), "host",
                                            "another thread is in cudaHostAlloc.*No cudaHostAlloc in the loop", "gc.freeze"),
+    "a queue that another thread fills": (samples_elsewhere, None,
+                                          r"waits for another thread, which runs acme/graph.py\(50\): sample_neighbours.*Shorten acme/graph",
+                                          "peer|runs threading"),
+    "a GPU that another process uses": (shared_gpu, "unseen_device_work", "Another process on this GPU, or rows left out",
+                                        "earlier work|prof.start"),
+    "slower from one step on": (slower_later, "gpu", "from iteration 10 on each takes 1.50 times as long", "Host-bound"),
     "a loader that is too slow": (loads(False), "input", "num_workers=MORE", "one wait of"),
     "a loader that starts": (loads(True), "input", "one wait of 100 ms", "MORE"),
     "a server's scheduler": (one_thing("python_function", "srt/scheduler.py(20): get_next_batch_to_run"), "host",
@@ -552,11 +665,80 @@ SCENES = {
     "a slow stage": (stages, None, "^Rank 2 is late.* Its kernels take longer", "No rank is later|not known"),
     "a slow stage, clocks apart": (lambda: stages(20_000), None, "^Rank 2 is late.*clocks moved by up to 60.0 ms",
                                    "No rank is later|not known"),
+    "two late ranks, two reasons": (lambda: job(lambda rank, _: 3000 * (rank == 5), slow=2), None,
+                                    "Rank 2's kernels take longer, most in .*; rank 5's host is behind", "Their hosts"),
+    "all ranks save": (lambda: job(lambda _, step: 30000 * (step % 8 == 3), held=("python_function", "acme/save.py(1): save_state")),
+                       "host", r"most while the hosts are in acme/save.py\(1\): save_state", "is late:"),
+    "two ranks with other work": (lambda: job(lambda *_: 0, others=(6, 7)), None,
+                                  "^Ranks 6 and 7, which run other work, make the others wait, last in 20 of 20", "No rank"),
+    "a network that is slow for a while": (lambda: job(lambda *_: 0, transfer_us=lambda step: 500 if step < 17 else 8000), None,
+                                           "3 of 20 all_reduce of one size take up to 8.00 ms, the others 500 µs", "is late:"),
+    "one of the ranks is missing": (lambda: job(lambda rank, _: 3000 * (rank == 5))[:5], None,
+                                    "no rank is later.*Whether these wait for the 3 that are not here is not known", "is late:"),
     "a rank that ends early": (lambda: cut(job(lambda *_: 0)), None, "^Rank 2 has rows for .* only", "trust high"),
     "clocks of ranks apart": (lambda: apart(job(lambda rank, _: 3000 * (rank == 5))), "collective_wait",
                               r"^Rank 5 is late.*clocks moved by up to 28\.0 ms", "as recorded"),
     "clocks that differ": (early, None, r"trust low: the clocks of host and GPU are off by [23]\.", "trust high"),
 }
+
+
+# Two jobs or runs compared: (A, B, what the screen says, what it must not say).
+def kernels(factor):
+    """Six kernels a step, all of them by one factor slower."""
+    run = Program()
+
+    def step(_):
+        for number, name in enumerate(("gemm_a", "softmax_b", "norm_c", "rope_d", "gemm_e", "add_f")):
+            run.launch(f"acme_{name}", (100 + 30 * number) * factor)
+    return [run.steps(step, 12).trace()]
+
+
+def reduces(beside):
+    """An all-reduce of 2 ms beside the kernels of each step, or behind them."""
+    run = Program()
+
+    def step(_):
+        if not beside:
+            run.layers(20, duration=200)
+            run.free[20] = max(run.free.get(20, 0), run.free[7])
+        run.launch("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 2000, "c10d::allreduce_", stream=20)
+        if beside:
+            run.layers(20, duration=200)
+        run.free[7] = max(run.free[7], run.free[20])
+    return [run.steps(step, 12).trace()]
+
+
+COMPARED = {
+    "a collective that is no longer hidden": (lambda: reduces(True), lambda: reduces(False),
+                                              r"ncclDevKernel_AllReduce\w+ \(\+[12]\.\d\d ms, no longer hidden\)", "Rank"),
+    "every kernel is slower": (lambda: kernels(1), lambda: kernels(1.12), r"Every kernel takes 1\.12 times as long", "Rank"),
+    "a rank becomes late": (lambda: job(lambda *_: 0), lambda: job(lambda rank, _: 3000 * (rank == 5)),
+                            r"Rank 5 takes 1\.2\d ms longer per iteration by itself; the others wait longer for it",
+                            "kernels ncclDevKernel|operations .*all_reduce"),
+    "a late rank is mended": (lambda: job(lambda rank, _: 3000 * (rank == 2)), lambda: job(lambda *_: 0),
+                              r"Rank 2 takes 1\.2\d ms less per iteration by itself; the others wait less for it",
+                              "kernels ncclDevKernel"),
+    "all ranks become slower": (lambda: job(lambda *_: 0), lambda: job(lambda *_: 3000), r"B is \d", "Ranks? [0-9]+ take|wait longer"),
+}
+
+
+def compare(assay, name, folder):
+    """What is wrong about the answer to two jobs."""
+    make_a, make_b, says, says_not = COMPARED[name]
+    sides = []
+    for side, made in (("a", make_a()), ("b", make_b())):
+        sides.append(folder / f"{name} {side}".replace(" ", "_"))
+        sides[-1].mkdir()
+        for rank, trace in enumerate(made):
+            (sides[-1] / f"rank{rank}.json").write_text(json.dumps(trace))
+    screen = subprocess.run([assay, "diff", *sides, "--width", "200"], capture_output=True, text=True, check=True, timeout=60).stdout
+    text = " ".join(screen.split("\nDiff\n")[0].split())
+    problems = []
+    if not re.search(says, text):
+        problems.append(f"does not say {says}")
+    if found := re.search(says_not, text):
+        problems.append(f"says {found.group()}")
+    return [f"{name}: {problem}\n{text}" for problem in problems]
 
 
 def check(assay, name, folder):
@@ -588,11 +770,14 @@ def main():
     arguments = parser.parse_args()
     problems = []
     names = [name for name in SCENES if arguments.only in name]
+    compared = [name for name in COMPARED if arguments.only in name]
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             problems += check(arguments.assay, name, pathlib.Path(folder))
+        for name in compared:
+            problems += compare(arguments.assay, name, pathlib.Path(folder))
     print("\n".join(problems))
-    print(f"{len(names)} scenes, {len(problems)} problems")
+    print(f"{len(names) + len(compared)} scenes, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -24,17 +24,35 @@ std::string optional_text(const char* name, const std::string& text) {
   return text.empty() ? "" : fmt::format(R"("{}": {}, )", name, json_string(text));
 }
 
+std::string path_json(const CallSample& floor) {
+  std::string clocks;
+  if (floor.sm_mhz_before > 0 && floor.sm_mhz_after > 0) {
+    clocks = fmt::format(R"("sm_mhz_before": {}, "sm_mhz_after": {}, )", floor.sm_mhz_before,
+                         floor.sm_mhz_after);
+  }
+  return fmt::format(R"({{"path": "{}", {})", launch_path_name(floor.path), clocks) + "\n     " +
+         sample_json("launch", floor.launch) + ",\n     " +
+         sample_json("duration", floor.duration) + "}";
+}
+
+std::string paths_json(const GpuFloor& floor) {
+  std::string all;
+  for (const CallSample& one : floor.paths) all += (all.empty() ? "" : ",\n    ") + path_json(one);
+  return all.empty() ? "" : ",\n   \"paths\": [" + all + "]";
+}
+
 std::string gpu_json(const MeasuredFloor& measured) {
   constexpr const char* kNext = ",\n   ";
   const GpuIdentity& gpu = measured.floor.gpu;
   std::string text = fmt::format(R"({{"name": {}, )", json_string(gpu.name)) +
                      optional_text("uuid", gpu.uuid) +
-                     optional_text("architecture", measured.architecture) + "\n   " +
-                     sample_json("launch", measured.floor.launch) + kNext +
+                     optional_text("architecture", measured.architecture) +
+                     optional_text("path", std::string(launch_path_name(measured.floor.path))) +
+                     "\n   " + sample_json("launch", measured.floor.launch) + kNext +
                      sample_json("duration", measured.floor.duration);
   if (measured.call) text += kNext + sample_json("call", *measured.call);
   if (measured.round_trip) text += kNext + sample_json("round_trip", *measured.round_trip);
-  return text + "}";
+  return text + paths_json(measured.floor) + "}";
 }
 
 // The series of one GPU, by the names of their lines.
@@ -106,6 +124,26 @@ Result<HipFloors> read_hip_floors(const std::string& path) {
   for (HipGpu& gpu : gpus) {
     ASSAY_TRY_ASSIGN(MeasuredFloor measured, summarised(std::move(gpu), path));
     all.floors.push_back(std::move(measured));
+  }
+  return all;
+}
+
+Result<std::vector<CudaClocks>> read_cuda_clocks(const std::string& path) {
+  ASSAY_TRY_ASSIGN(std::string all_lines, file_text(path));
+  std::istringstream lines(std::move(all_lines));
+  std::vector<CudaClocks> all;
+  int64_t device = 0;
+  for (std::string word; lines >> word;) {
+    if (word == "gpu") {
+      lines >> device;
+    } else if (word == "clock") {
+      CudaClocks clocks;
+      clocks.device = device;
+      std::string call;
+      lines >> call >> clocks.sm_mhz_before >> clocks.sm_mhz_after;
+      clocks.path = launch_path_of(call);
+      if (lines) all.push_back(clocks);
+    }
   }
   return all;
 }

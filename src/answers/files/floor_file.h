@@ -30,4 +30,14 @@ struct HipFloors {
 };
 Result<HipFloors> read_hip_floors(const std::string& path);
 
+// What it writes for CUDA (collect/null_kernel/cuda.cc): the GPU's clock before and after the
+// launches that count.
+struct CudaClocks {
+  int64_t device = 0;
+  LaunchPath path = LaunchPath::kUnknown;
+  uint32_t sm_mhz_before = 0;  // 0 = not told
+  uint32_t sm_mhz_after = 0;
+};
+Result<std::vector<CudaClocks>> read_cuda_clocks(const std::string& path);
+
 }  // namespace assay

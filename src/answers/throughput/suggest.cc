@@ -39,7 +39,8 @@ Result<Document> meet_goal(const SuggestRequest& request, const FittedModel& mod
     for (const GoalPoint& point : points) answers.push_back(&point.explained);
     ASSAY_TRY(refuse_outside(answers));
   }
-  sort_by_goal(points, request.goal);
+  sort_by_goal(points, request.goal,
+               request.rank == "total" ? GoalRank::kTotal : GoalRank::kPerDevice);
   Document document = new_document("Throughput: what meets a goal");
   document.verdict = throughput_goal_words(request.goal, points);
   document.sections.push_back(throughput_goal_section(request.goal, points));

@@ -42,6 +42,7 @@ struct SuggestRequest {
   FitRequest fit = {};
   PointRequest points = {};  // candidates for a goal; else what the answer is wanted for
   Goal goal = {};            // without one: what to measure next
+  std::string rank = "gpu";  // of what meets a goal: per device, or "total"
   size_t top = 5;            // suggestions; 0 = all
   bool inside_only = false;  // as PredictRequest, for a goal
   Listener listener = {};

@@ -527,6 +527,7 @@ void Recording::log_file(const AssayTraceBlocks& blocks) {
   if (!closed_) log.add(ImportCode::kNotClosed);
   for (const wire::Note& note : notes_) {
     if (note.code == wire::NoteCode::kClockCallback) continue;
+    if (note.code == wire::NoteCode::kTextsForgotten) continue;
     log.add(ends_recording(note.code) ? ImportCode::kCutShort : ImportCode::kProfilerError);
   }
   clock_.report(log);

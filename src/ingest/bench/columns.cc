@@ -74,6 +74,8 @@ const std::array<Role, kBenchRoles>& roles() {
        Dimension::kMilliseconds,
        {"tpot", "mean tpot", "time per output token", "silicon tpot"}},
       {"power", Dimension::kWatts, {"power", "avg power", "average power", "mean power"}},
+      {"campaign", Dimension::kText, {"campaign", "run id", "workflow run id"}},
+      {"date", Dimension::kText, {"date", "measured"}},
   }};
   return table;
 }
@@ -396,6 +398,12 @@ void set_text(BenchRow& row, BenchRole role, const std::string& text) {
       break;
     case BenchRole::kVariant:
       row.variant = variant_of_text(text);
+      break;
+    case BenchRole::kCampaign:
+      row.campaign = text;
+      break;
+    case BenchRole::kDate:
+      row.date = text;
       break;
     default:
       break;

@@ -35,8 +35,10 @@ enum class BenchRole : uint8_t {
   kTtft,
   kTpot,
   kPower,
+  kCampaign,
+  kDate,
 };
-constexpr size_t kBenchRoles = 17;
+constexpr size_t kBenchRoles = 19;
 
 bool is_text_role(BenchRole role);
 std::string_view bench_role_name(BenchRole role);  // as in --map and --meta: "bb"

@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "ingest/bench/columns.h"
+#include "ingest/bench/silicon.h"
 #include "ingest/bench/variant.h"
 
 namespace assay {
@@ -129,21 +130,15 @@ VariantColumns variant_columns(const std::vector<std::string>& header, const Col
   return out;
 }
 
-// Precision, layout, version, in one text; where only the layout tells, the number of devices. The
-// batch size of AIConfigurator is that of one attention replica. False: its rows of disaggregated
-// serving have two engines of different shape, and no single batch size or device count says what
-// they are.
-bool complete_variant(const VariantColumns& columns, const std::vector<std::string>& cells,
-                      bool batch_of_replica, BenchRow& row) {
+// Precision, layout, version, in one text; where only the layout tells, the number of devices.
+void complete_variant(const VariantColumns& columns, const std::vector<std::string>& cells,
+                      BenchRow& row) {
   VariantParts parts;
   if (!row.variant.empty()) parts.add(VariantPart::kPlain, row.variant.text());
   for (const auto& [column, part] : columns.parts) parts.add(part, cells[column]);
   const std::optional<ParallelLayout>& layout = parts.layout();
   if (columns.devices && layout) row.devices = layout->devices();
   row.variant = parts.variant(row.devices);
-  if (!batch_of_replica) return true;
-  if (layout) row.batch *= layout->data;
-  return std::isfinite(row.batch);
 }
 
 bool given(const Columns& columns, const BenchReadOptions& options, BenchRole role) {
@@ -313,6 +308,7 @@ void read_rows(const std::vector<CsvRecord>& records, size_t header_at, const Co
                OddityLog& log) {
   const std::vector<std::string>& header = records[header_at].cells;
   const RowAligner aligner(columns, header.size());
+  const SiliconColumns silicon = silicon_columns(header);
   for (size_t i = header_at + 1; i < records.size(); ++i) {
     const CsvRecord& record = records[i];
     const bool blank = std::all_of(record.cells.begin(), record.cells.end(),
@@ -336,10 +332,15 @@ void read_rows(const std::vector<CsvRecord>& records, size_t header_at, const Co
     }
     cells.resize(header.size());
     BenchRow row = row_of(cells, columns, record.line, log);
-    if (!complete_variant(variant, cells, table.format == "aiconfigurator", row)) {
-      log.note("disaggregated", record.line, true,
-               "dropped: prefill and decode ran on engines of their own shape");
-      continue;
+    complete_variant(variant, cells, row);
+    if (table.format == "aiconfigurator") {
+      // Two engines of different shape: no one batch size or device count says what they are.
+      if (!std::isfinite(row.batch)) {
+        log.note("disaggregated", record.line, true,
+                 "dropped: prefill and decode ran on engines of their own shape");
+        continue;
+      }
+      if (!settle_silicon_row(silicon, cells, row, log)) continue;
     }
     shares.multiply(row);
     table.rows.push_back(std::move(row));

@@ -10,6 +10,7 @@
 #include "ingest/bench/csv.h"
 #include "ingest/bench/identity.h"
 #include "ingest/bench/json.h"
+#include "ingest/bench/measurements.h"
 #include "ingest/formats.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
@@ -155,6 +156,7 @@ Result<BenchTable> read_any(const std::string& text, const std::string& path,
   if (runs_of_batches) fill_and_check_throughput(table);
   note_unknown_names(table);
   for (BenchRow& row : table.rows) settle_precision(row);
+  settle_measurements(table);
   note_open_end(text, table);
   return table;
 }
@@ -231,6 +233,7 @@ Result<BenchTable> read_bench_tables(const std::vector<std::string>& paths,
     if (!first_problem) first_problem = table.take_error();
   }
   if (all.rows.empty() && first_problem) return *std::move(first_problem);
+  settle_measurements(all);
   all.oddities.insert(all.oddities.end(), skipped.begin(), skipped.end());
   all.source = paths.front() + " and others: " + std::to_string(files.size()) + " files";
   if (paths.size() == 1)

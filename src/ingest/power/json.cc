@@ -165,6 +165,9 @@ Result<PowerPlan> read_power_plan(const std::string& folder) {
   ASSAY_TRY_ASSIGN(plan.fills_window, count(json, "fills_window", path));
   plan.throttles = flag(json, "throttles");
   plan.mean_only = flag(json, "mean_only");
+  if (json.contains("timed_together")) {
+    ASSAY_TRY_ASSIGN(plan.timed_together, count(json, "timed_together", path));
+  }
   if (plan.executions_per_run == 0 || plan.runs == 0) {
     return Error{ErrorCode::kFormat, "executions_per_run and runs must be above 0", path, -1};
   }
@@ -182,6 +185,7 @@ Status write_power_plan(const PowerPlan& plan, const std::string& folder) {
   json["fills_window"] = plan.fills_window;
   json["throttles"] = plan.throttles;
   json["mean_only"] = plan.mean_only;
+  json["timed_together"] = plan.timed_together;
   return write_object(json, joined(folder, kPlan));
 }
 

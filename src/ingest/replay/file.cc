@@ -225,6 +225,47 @@ Result<GpuIdentity> read_gpu(const Fields& fields) {
   return gpu;
 }
 
+Status check_launch(const Fields& fields, const SampleStats& launch) {
+  if (launch.mean_ns >= 1 && launch.mean_ns <= kAbsurdFloorNs) return Ok{};
+  return format_error(fields.at("launch.mean_ns") +
+                      " lies outside 1 ns to 1 ms: no launch of an empty kernel takes that");
+}
+
+Result<LaunchPath> read_path(const Fields& fields) {
+  ASSAY_TRY_ASSIGN(const std::string name, fields.text("path", false));
+  const LaunchPath path = launch_path_of(name);
+  if (path != LaunchPath::kUnknown || name.empty()) return path;
+  return format_error(fields.at("path") + " '" + name +
+                      "' is neither cudaLaunchKernel nor cuLaunchKernel");
+}
+
+Result<CallSample> read_call_sample(const Fields& fields, uint64_t runs) {
+  CallSample floor;
+  ASSAY_TRY_ASSIGN(floor.path, read_path(fields));
+  ASSAY_TRY_ASSIGN(floor.launch, read_stats(fields, "launch", runs));
+  ASSAY_TRY_ASSIGN(floor.duration, read_stats(fields, "duration", runs));
+  ASSAY_TRY_ASSIGN(floor.sm_mhz_before, fields.small_count("sm_mhz_before"));
+  ASSAY_TRY_ASSIGN(floor.sm_mhz_after, fields.small_count("sm_mhz_after"));
+  ASSAY_TRY(check_launch(fields, floor.launch));
+  return floor;
+}
+
+Result<GpuFloor> read_gpu_floor(const Fields& fields, uint64_t runs) {
+  GpuFloor floor;
+  ASSAY_TRY_ASSIGN(floor.gpu, read_gpu(fields));
+  ASSAY_TRY_ASSIGN(floor.launch, read_stats(fields, "launch", runs));
+  ASSAY_TRY_ASSIGN(floor.duration, read_stats(fields, "duration", runs));
+  ASSAY_TRY(check_launch(fields, floor.launch));
+  ASSAY_TRY_ASSIGN(floor.path, read_path(fields));
+  if (fields.find("paths") == nullptr) return floor;  // as in files of 0.1
+  ASSAY_TRY(fields.each("paths", [&floor, runs](const Fields& one) -> Status {
+    ASSAY_TRY_ASSIGN(const CallSample path, read_call_sample(one, runs));
+    floor.paths.push_back(path);
+    return Ok{};
+  }));
+  return floor;
+}
+
 Result<FloorFile> read_floor(const Json& json) {
   const Fields document(json, "");
   FloorFile file;
@@ -232,14 +273,7 @@ Result<FloorFile> read_floor(const Json& json) {
   if (file.head.tracer == CollectorTracer::kHost)
     return format_error("tracer 'host' sees no kernels");
   ASSAY_TRY(document.each("gpus", [&file](const Fields& fields) -> Status {
-    GpuFloor floor;
-    ASSAY_TRY_ASSIGN(floor.gpu, read_gpu(fields));
-    ASSAY_TRY_ASSIGN(floor.launch, read_stats(fields, "launch", file.head.runs));
-    ASSAY_TRY_ASSIGN(floor.duration, read_stats(fields, "duration", file.head.runs));
-    if (floor.launch.mean_ns < 1 || floor.launch.mean_ns > kAbsurdFloorNs) {
-      return format_error(fields.at("launch.mean_ns") +
-                          " lies outside 1 ns to 1 ms: no launch of an empty kernel takes that");
-    }
+    ASSAY_TRY_ASSIGN(GpuFloor floor, read_gpu_floor(fields, file.head.runs));
     file.gpus.push_back(std::move(floor));
     return Ok{};
   }));

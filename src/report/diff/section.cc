@@ -299,6 +299,21 @@ Chart level_chart(const DiffLevel& level, int64_t change_ns) {
   return chart;
 }
 
+Table ranks_table(const DiffRanks& ranks) {
+  constexpr Unit kNs = Unit::kNanoseconds;
+  Table table{.key = "ranks",
+              .title = "Ranks: time per iteration without communication",
+              .columns = {{.key = "rank", .title = "rank"},
+                          {.key = "a_ns", .title = "A", .unit = kNs},
+                          {.key = "b_ns", .title = "B", .unit = kNs},
+                          {.key = "change_ns", .title = "change", .unit = kNs}},
+              .terminal_limit = 16};
+  for (const DiffRankTime& rank : ranks.ranks) {
+    table.rows.push_back({rank.rank, rank.a_ns, rank.b_ns, rank.change_ns()});
+  }
+  return table;
+}
+
 Value gate_end(const GateResult& gate, double end) {
   return gate.interval.known ? Value(end) : Value();
 }
@@ -355,6 +370,9 @@ std::vector<Section> diff_sections(const DiffView& view) {
     return view.report.levels[static_cast<size_t>(kind)];
   };
   section.blocks.push_back(level_table(level(DiffLevelKind::kPart), 0));
+  if (!view.report.ranks.ranks.empty()) {
+    section.blocks.push_back(ranks_table(view.report.ranks));
+  }
   Section details{.key = "diff", .title = "In detail", .folded = true};
   details.blocks.push_back(metrics_table(view.report));
   for (const DiffLevelKind kind :

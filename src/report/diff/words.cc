@@ -2,7 +2,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/stats.h"
 #include "report/diff/section.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
@@ -29,6 +32,13 @@ std::string comparison(const DiffReport& report) {
   return format_ns(report.b.time_ns) + " per iteration against " + format_ns(report.a.time_ns);
 }
 
+// Whether the interval leaves room for a change that matters, and not only for none.
+bool is_wide(const DiffReport& report) {
+  constexpr double kMatters = 0.05;
+  const ChangeInterval& share = report.time.share_interval;
+  return share.known && (share.high > kMatters || share.low < -kMatters);
+}
+
 std::string answer(const DiffReport& report) {
   const DiffMetric& time = report.time;
   if (report.a.samples == 0 || report.b.samples == 0) {
@@ -50,7 +60,7 @@ std::string answer(const DiffReport& report) {
   }
   text += "; " + sizes(report) + ").";
   if (time.noise == DiffNoise::kNoise) {
-    text = "No change beyond noise: " + text;
+    text = (is_wide(report) ? "Too noisy to tell: " : "No change beyond noise: ") + text;
   } else if (time.noise == DiffNoise::kUnknown) {
     text += " One iteration on a side: cannot tell noise from change.";
   }
@@ -74,6 +84,9 @@ struct Move {
 std::vector<Move> moves_of(const DiffLevel& level) {
   std::vector<Move> moves;
   for (const DiffRow& row : level.rows) {
+    // No kernel and no operation: the parts tell of it.
+    const bool waiting = row.rest && row.a.name == kWaitingForRanks;
+    if (waiting && level.kind != DiffLevelKind::kPart) continue;
     const int64_t ns = change_of(row, level.kind);
     if (ns != 0) moves.push_back({&row, ns});
   }
@@ -82,12 +95,21 @@ std::vector<Move> moves_of(const DiffLevel& level) {
   return moves;
 }
 
+// Whether it takes as long as before, and only what runs beside it has changed.
+bool moved_aside(const Move& move) {
+  const DiffRow& row = *move.row;
+  if (row.kind != DiffKind::kBoth || row.rest) return false;
+  const double took_ns = row.b.dur_mean_ns * row.b.calls - row.a.dur_mean_ns * row.a.calls;
+  return std::isfinite(took_ns) && std::abs(took_ns) * 10 < std::abs(static_cast<double>(move.ns));
+}
+
 std::string quoted(const Move& move) {
   const DiffRow& row = *move.row;
   const std::string& name = row.b.shown.empty() ? row.a.shown : row.b.shown;
   std::string text = shorten_middle(clean_text(name), 48) + " (" + signed_ns(move.ns);
   if (row.kind == DiffKind::kAppeared) text += ", new";
   if (row.kind == DiffKind::kVanished) text += ", gone";
+  if (moved_aside(move)) text += move.ns > 0 ? ", no longer hidden" : ", now hidden";
   return text + ")";
 }
 
@@ -127,6 +149,67 @@ std::string origins(const DiffReport& report, DiffLevelKind kind, const std::str
   const int64_t largest = moves.empty() ? 0 : std::abs(moves.front().ns);
   const bool cancelling = largest > std::abs(report.change_ns);
   return cancelling ? largest_moves(moves, noun) : sources(moves, report.change_ns, noun);
+}
+
+// Every kernel changed by the same factor: what they have in common is no kernel.
+std::string common_factor(const DiffReport& report) {
+  constexpr double kAlike = 0.02;
+  constexpr double kChanged = 0.03;
+  constexpr size_t kLeastKernels = 5;
+  constexpr double kMost = 0.9;
+  struct Ratio {
+    double ratio = 0;
+    double busy_ns = 0;
+  };
+  std::vector<Ratio> ratios;
+  double all_ns = 0;
+  for (const DiffRow& row : level_of(report, DiffLevelKind::kKernel).rows) {
+    if (row.rest) continue;
+    const auto busy_ns = static_cast<double>(row.a.busy_ns);
+    all_ns += busy_ns;
+    if (row.kind != DiffKind::kBoth || !(row.a.dur_mean_ns > 0)) continue;
+    ratios.push_back({row.b.dur_mean_ns / row.a.dur_mean_ns, busy_ns});
+  }
+  if (ratios.size() < kLeastKernels) return "";
+  std::vector<double> values;
+  for (const Ratio& one : ratios) values.push_back(one.ratio);
+  const double middle = median(std::move(values));
+  if (std::abs(middle - 1) < kChanged) return "";
+  double alike_ns = 0;
+  for (const Ratio& one : ratios) {
+    if (std::abs(one.ratio - middle) <= kAlike * middle) alike_ns += one.busy_ns;
+  }
+  if (alike_ns < kMost * all_ns) return "";
+  return "Every kernel takes " + format_value(middle, Unit::kRatio) +
+         " times as long: look at clocks, power, the card or the batch, not at one kernel.";
+}
+
+// Of jobs: which ranks changed by themselves, so that the others wait.
+std::string ranks_sentence(const DiffReport& report) {
+  const DiffRanks& found = report.ranks;
+  const std::string waiting = signed_ns(found.waiting_change_ns) + " per iteration and rank";
+  const bool much = found.waiting_change_ns != 0 &&
+                    4 * std::abs(found.waiting_change_ns) >= std::abs(report.change_ns) &&
+                    (found.waiting_change_ns > 0) == (report.change_ns > 0);
+  if (found.apart.empty()) {
+    return much ? "The ranks wait " + std::string(report.change_ns > 0 ? "longer" : "less") +
+                      " for each other (" + waiting + "), and no rank stands out."
+                : "";
+  }
+  constexpr size_t kMost = 4;
+  std::string list;
+  for (size_t i = 0; i < std::min(kMost, found.apart.size()); ++i) {
+    list += (i == 0 ? "" : ", ") + std::to_string(found.apart[i]);
+  }
+  if (found.apart.size() > kMost) {
+    list += " and " + std::to_string(found.apart.size() - kMost) + " more";
+  }
+  const bool one = found.apart.size() == 1;
+  const bool slower = found.apart_ns > 0;
+  return (one ? "Rank " + list + " takes " : "Ranks " + list + " take ") + (one ? "" : "up to ") +
+         format_ns(std::abs(found.apart_ns)) + (slower ? " longer" : " less") +
+         " per iteration by " + (one ? "itself" : "themselves") + "; the others wait " +
+         (slower ? "longer" : "less") + " for " + (one ? "it" : "them") + " (" + waiting + ").";
 }
 
 std::string counts(const DiffLevel& level, const char* noun) {
@@ -229,6 +312,8 @@ std::vector<std::string> diff_words(const DiffView& view) {
   };
   add(gates_sentence(view.gates));
   if (report.a.samples > 0 && report.b.samples > 0) {
+    add(ranks_sentence(report));
+    add(common_factor(report));
     add(origins(report, DiffLevelKind::kPart, "the parts of an iteration"));
     add(origins(report, DiffLevelKind::kOperation, "the operations"));
     add(origins(report, DiffLevelKind::kKernel, "the kernels"));
@@ -237,7 +322,8 @@ std::vector<std::string> diff_words(const DiffView& view) {
   for (const TrustNote& note : view.notes) {
     const bool loud = note.what == "diff_gpu" || note.what == "diff_tracer" ||
                       note.what == "diff_windows" || note.what == "diff_basis" ||
-                      note.what == "diff_rows_lost" || note.what == "diff_same_recording";
+                      note.what == "diff_rows_lost" || note.what == "diff_ranks" ||
+                      note.what == "diff_same_recording";
     if (loud) words.push_back("Careful: " + note.effect + ".");
   }
   return words;

@@ -3,6 +3,8 @@
 
 #include "report/flow/answer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -10,6 +12,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "flow/uneven.h"
 #include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
@@ -93,11 +96,68 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
   look(trace.ops);
   look(trace.frames);
   look(trace.api_calls);
+  if (rows.end_ns <= rows.start_ns) return {};
   const int64_t ns = rows.end_ns - rows.start_ns;
   if (ns < kLeastNs || ns * 2 < window.end_ns - window.start_ns) return {};
   alone.ns = ns;
   if (longest_ns * 2 < ns) alone.name.clear();
   return alone;
+}
+
+bool sleeps(const FlowAnswer& answer) {
+  const auto& leading = answer.verdict.leading;
+  if (leading.empty() || !leading.front().name) return false;
+  return answer.trace.text(leading.front().name).starts_with("<built-in function sleep");
+}
+
+// Bytes per second of the copies of one name; 0 where bytes are not told, or where the copies are
+// so small that the way to them takes most of their time.
+double copy_pace(const Trace& trace, StringId name) {
+  constexpr int64_t kLeastBytes = 256 * 1024;  // on average
+  int64_t bytes = 0;
+  int64_t busy_ns = 0;
+  int64_t copies = 0;
+  for (size_t i = 0; i < trace.transfers.size(); ++i) {
+    const size_t a = trace.transfers.activity[i].index();
+    if (trace.activities.name[a] != name || trace.transfers.bytes[i] <= 0) continue;
+    bytes += trace.transfers.bytes[i];
+    busy_ns += trace.activities.dur_ns[a];
+    ++copies;
+  }
+  if (busy_ns <= 0 || bytes < kLeastBytes * copies) return 0;
+  return static_cast<double>(bytes) * 1e9 / static_cast<double>(busy_ns);
+}
+
+std::string pace_text(double bytes_per_s) {
+  return bytes_per_s > 0 ? fmt::format(" at {:.3g} GB/s", bytes_per_s / 1e9) : "";
+}
+
+// Whether what kept the device comes again and again up to the end: work that was handed over
+// before the recording began does not.
+bool unseen_to_the_end(const FlowReport& report) {
+  constexpr uint64_t kMany = 8;
+  const int64_t middle_ns =
+      report.window.start_ns + (report.window.end_ns - report.window.start_ns) / 2;
+  int64_t sum_ns = 0;
+  int64_t late_ns = 0;
+  uint64_t late = 0;
+  for (const DeviceFlow& device : report.devices) {
+    for (const FlowSlice& slice : device.idle) {
+      if (slice.cause != FlowCause::kUnseen) continue;
+      const int64_t ns = slice.span.end_ns - slice.span.start_ns;
+      sum_ns += ns;
+      if (slice.span.start_ns < middle_ns) continue;
+      late_ns += ns;
+      ++late;
+    }
+  }
+  return late >= kMany && late_ns * 4 > sum_ns;
+}
+
+// What another thread does while the host waits for it; empty where nothing tells.
+std::string holder_of_wait(const FlowAnswer& answer) {
+  const auto& leading = answer.verdict.leading;
+  return leading.empty() ? "" : held_by_thread(answer.trace, leading.front());
 }
 
 class Verdict {
@@ -236,7 +296,9 @@ class Verdict {
 
   std::string longest(WorkKind kind) const {
     for (const NamedWork& work : verdict_.work) {
-      if (work.kind == kind) return fitted(describe_kernel(trace_.text(work.name)));
+      if (work.kind != kind) continue;
+      return fitted(describe_kernel(trace_.text(work.name))) +
+             pace_text(copy_pace(trace_, work.name));
     }
     return "";
   }
@@ -255,7 +317,9 @@ class Verdict {
                          {", by clocks of host and GPU that do not agree"});
     }
     return sentence_of(base + " work that was handed over did not begin",
-                       {": earlier work, or work that is not recorded, kept the GPU"});
+                       {unseen_to_the_end(report_)
+                            ? ": work that is not recorded kept the GPU"
+                            : ": earlier work, or work that is not recorded, kept the GPU"});
   }
 
   std::string not_loaded() const {
@@ -263,8 +327,15 @@ class Verdict {
     const std::string name = verdict_.leading.empty()
                                  ? ""
                                  : fitted(contributor_name(trace_, verdict_.leading.front()), 52);
-    if (name.starts_with("<built-in function sleep")) {
-      return sentence_of("Not loaded: " + times + " the program sleeps, in " + name, {});
+    if (sleeps(answer_)) {
+      const StringId frame = verdict_.leading.front().within_frame;
+      return sentence_of("Not loaded: " + times + " the program sleeps",
+                         {frame ? behind(", in ", fitted(trace_.text(frame), 52)) : ""});
+    }
+    if (const std::string holder = holder_of_wait(answer_); !holder.empty()) {
+      return sentence_of("Not loaded: " + times +
+                             " the host waits for another thread, which runs " + fitted(holder, 40),
+                         {behind(", in ", name)});
     }
     if (report_.evidence.loops) {
       return sentence_of("Not loaded: " + times + " the host waits for something outside",
@@ -311,8 +382,22 @@ class Verdict {
     const KindShare& kind = verdict_.kinds.front();
     const std::string name = fitted(describe_kernel(trace_.text(kind.longest)));
     if (kind.kind == KernelKind::kOther) return sentence_of(base, {", first in " + name});
-    return sentence_of(base + "; " + std::string(kernel_kind_name(kind.kind)) + " kernels lead",
-                       {" with " + format_ns(kind.ns), ", first " + name});
+    if (const uint64_t iterations = uneven_of()) {
+      return sentence_of(
+          base + "; " + std::string(kernel_kind_name(kind.kind)) + " kernels lead",
+          {", nearly all in few of " + format_counted(iterations, "iteration", "iterations") +
+           ": tuning or warm-up"});
+    }
+    const std::string lead = base + "; " + std::string(kernel_kind_name(kind.kind)) +
+                             " kernels lead with " + format_ns(kind.ns);
+    if (!collectives_beside().empty()) return sentence_of(lead, {});
+    return sentence_of(lead, {", first " + name});
+  }
+
+  // Kernels that lead and run in few iterations only: of how many; 0 where they run in all.
+  uint64_t uneven_of() const {
+    const TriedLever* tried = find_tried(answer_, {EditKind::kFamily, EditKind::kKernels});
+    return tried != nullptr && in_few_iterations(*tried) ? tried->alone.before.n : 0;
   }
 
   // Who prepares the next kernel, in the words of the program.
@@ -349,6 +434,10 @@ class Verdict {
     if (second) who += " and " + part_name(parts[1]);
     const std::string base = "Host-bound: " + for_share(host_ns) + " the GPU waits";
     if (parts[0] == FlowCause::kLatency) return sentence_of(base + " for " + who, {});
+    const std::string most = fitted(most_of_host(answer_));
+    if (!most.empty()) {
+      return sentence_of(base + " while Python runs, most of it in " + most, {});
+    }
     return sentence_of(base + " while " + who + " prepare" +
                            (second || parts[0] == FlowCause::kCall ? "" : "s") + " the next kernel",
                        {});
@@ -509,18 +598,26 @@ class Verdict {
     return host_ns * 2 > report_.path.makespan_ns;
   }
 
+  // Kernels that lead, and beside which collectives take as long.
+  std::string collectives_beside() const {
+    const TriedLever* tried = find_tried(answer_, {EditKind::kFamily, EditKind::kKernels});
+    if (tried == nullptr || verdict_.kinds.empty() || in_few_iterations(*tried)) return "";
+    const int64_t gain_ns = std::max<int64_t>(tried->alone.run_ns, 0);
+    const int64_t beside_ns = report_.evidence.collective_ns;
+    if (gain_ns * 4 > verdict_.kinds.front().ns || beside_ns * 2 < total_.window_ns) return "";
+    return "Beside them collectives take " + format_ns(beside_ns) + ": both must shrink.";
+  }
+
   // Time in communication that hides the host or other work behind it.
   std::string little_gain() const {
-    if (verdict_.bound != BoundBy::kCollectiveWait || answer_.tried == nullptr) return "";
-    for (const TriedLever& tried : answer_.tried->levers) {
-      if (tried.edit.request.kind != EditKind::kComm || tried.edit.refusal != EditRefusal::kNone)
-        continue;
-      const int64_t gain_ns = std::max<int64_t>(tried.alone.run_ns, 0);
-      if (gain_ns * 5 > total_.collective_ns) return "";
-      return "Without them the run would be only " + format_ns(gain_ns) + " shorter" +
-             (host_binds() ? ": the host takes as long." : ".");
-    }
-    return "";
+    if (verdict_.bound == BoundBy::kGpu) return collectives_beside();
+    if (verdict_.bound != BoundBy::kCollectiveWait) return "";
+    const TriedLever* tried = find_tried(answer_, {EditKind::kComm});
+    if (tried == nullptr) return "";
+    const int64_t gain_ns = std::max<int64_t>(tried->alone.run_ns, 0);
+    if (gain_ns * 5 > total_.collective_ns) return "";
+    return "Without them the run would be only " + format_ns(gain_ns) + " shorter" +
+           (host_binds() ? ": the host takes as long." : ".");
   }
 
   std::string outside() const {
@@ -577,11 +674,13 @@ class Notes {
 
  private:
   std::vector<AnswerNote> not_loaded() const {
-    const auto& leading = answer_.verdict.leading;
-    const bool sleeps =
-        !leading.empty() && leading.front().name &&
-        answer_.trace.text(leading.front().name).starts_with("<built-in function sleep");
-    if (sleeps) return {{"do", {"Wait for the event itself, not for a time."}}};
+    if (sleeps(answer_)) return {{"do", {"Wait for the event itself, not for a time."}}};
+    if (const std::string holder = holder_of_wait(answer_); !holder.empty()) {
+      return {{"do",
+               {"Shorten " + fitted(holder, 40) +
+                ", run more such threads or processes, or let it work "
+                "ahead."}}};
+    }
     if (answer_.report.evidence.loops) {
       return {{"likely",
                {"A peer, a loader in another process or a service that is behind: look there."}}};
@@ -616,6 +715,11 @@ class Notes {
            {"The GPU's times are too late against the host's: waits for it return before "
             "what they waited for ends."}});
       notes.push_back({"record", {"again: the profiler sets the clocks when it starts"}});
+      return notes;
+    }
+    if (unseen_to_the_end(report)) {
+      notes.push_back({"likely", {"Another process on this GPU, or rows left out; not the host."}});
+      notes.push_back({"record", {"all rows, and all processes that use this GPU"}});
       return notes;
     }
     notes.push_back(
@@ -768,6 +872,24 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
                                  " iterations"};
 }
 
+// What of the iterations is not like the rest, behind what is said of them; numbers count from 1.
+std::string uneven_text(const FlowAnswer& answer) {
+  if (answer.tried == nullptr) return "";
+  const std::optional<UnevenSteps> uneven = uneven_steps(answer.tried->step_ns);
+  if (!uneven) return "";
+  const std::string number = format_count(static_cast<int64_t>(uneven->first) + 2);
+  if (uneven->from_one_on) {
+    return fmt::format("; from iteration {} on each takes {:.2f} times as long", number,
+                       uneven->times);
+  }
+  if (uneven->count == 1) {
+    return fmt::format("; iteration {} takes {:.2g} times as long as the others", number,
+                       uneven->times);
+  }
+  return fmt::format("; {} of {} iterations take up to {:.2g} times as long", uneven->count,
+                     answer.tried->step_ns.size() + 1, uneven->times);
+}
+
 std::vector<Interval> spans_of(const FlowAnswer& answer) {
   std::vector<Interval> spans;
   const int64_t start_ns = answer.report.window.start_ns;
@@ -811,8 +933,42 @@ std::string blocking_sentence(const FlowAnswer& answer) {
              : "";
 }
 
-std::string fitted(std::string_view name, size_t room) {
-  return shorten_middle(clean_text(name), room);
+// The host's own work costs far more than a graph of each iteration would save: what runs between
+// launches is no way to them.
+bool graph_gives_little(const FlowAnswer& answer) {
+  const TriedLever* graph = find_tried(answer, {EditKind::kGraph});
+  const TriedLever* host = find_tried(answer, {EditKind::kHost});
+  return graph != nullptr && host != nullptr && graph->alone.run_ns * 4 < host->alone.run_ns;
+}
+
+const TriedLever* find_tried(const FlowAnswer& answer, std::initializer_list<EditKind> kinds) {
+  if (answer.tried == nullptr) return nullptr;
+  for (const TriedLever& tried : answer.tried->levers) {
+    if (tried.edit.refusal != EditRefusal::kNone) continue;
+    if (std::find(kinds.begin(), kinds.end(), tried.edit.request.kind) != kinds.end()) {
+      return &tried;
+    }
+  }
+  return nullptr;
+}
+
+bool in_few_iterations(const TriedLever& tried) {
+  constexpr uint64_t kLeastIterations = 5;
+  const Gain& gain = tried.alone;
+  if (gain.before.n < kLeastIterations || gain.run_ns <= 0) return false;
+  return std::max<int64_t>(gain.step_ns, 0) * static_cast<int64_t>(gain.before.n) * 5 < gain.run_ns;
+}
+
+std::string most_of_host(const FlowAnswer& answer) {
+  if (answer.verdict.pauses.ns > 0) return "";  // pauses have a name of their own
+  const FlowTotals& total = answer.report.total;
+  int64_t host_ns = 0;
+  for (const FlowCause cause : kHostWork) host_ns += total[cause];
+  for (const Contributor& contributor : answer.report.contributors) {
+    if (contributor.cause != FlowCause::kPython || contributor.ns * 2 < host_ns) continue;
+    return contributor_name(answer.trace, contributor);
+  }
+  return "";
 }
 
 HostAdvice host_advice(const FlowAnswer& answer) {
@@ -834,7 +990,8 @@ HostAdvice host_advice(const FlowAnswer& answer) {
   const Program& program = answer.verdict.program;
   const bool has_graphs = program.hip || program.cuda || program.kind == ProgramKind::kJax;
   const bool never = refused(EditRefusal::kVaries) || refused(EditRefusal::kNotCapturable);
-  return never || !has_graphs ? HostAdvice::kFewerLaunches : HostAdvice::kGraphs;
+  if (never || !has_graphs) return HostAdvice::kFewerLaunches;
+  return graph_gives_little(answer) ? HostAdvice::kLessHost : HostAdvice::kGraphs;
 }
 
 std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm) {
@@ -876,6 +1033,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   const Trust trust = trust_of(answer, evidence);
   card.trust = trust.grade;
   card.reason = trust.reason;
+  if (trust.grade != TrustGrade::kLow) card.reason += uneven_text(answer);
   if (!little) card.next.push_back("assay FILE -o report.html");
   card.next.push_back("assay explain " + explain_word(verdict));
   card.next.push_back("assay FILE --full");
@@ -891,6 +1049,10 @@ RankOfAnswer rank_of_answer(const FlowAnswer& answer) {
   rank.total = report.total;
   rank.bound = answer.verdict.bound;
   rank.window = report.window;
+  for (const Contributor& contributor : report.contributors) {
+    rank.idle.push_back(
+        {contributor.cause, contributor_name(answer.trace, contributor), contributor.ns});
+  }
   const Interval window = report.window;
   const double bin_ns = static_cast<double>(window.end_ns - window.start_ns) / kBins;
   if (bin_ns <= 0) return rank;

@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "flow/last_ranks.h"
 #include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
+#include "report/flow/spoken.h"
 #include "report/levels/results.h"
 
 namespace assay {
@@ -82,7 +84,7 @@ class JobText {
 
   std::vector<std::string> words() const {
     std::vector<std::string> words;
-    for (std::string text : {who(), why(), alone(), where(), network(), cut_short()}) {
+    for (std::string text : {who(), missing(), why(), alone(), where(), network(), cut_short()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -91,7 +93,7 @@ class JobText {
   // The same for the first screen.
   std::vector<std::string> briefly() const {
     std::vector<std::string> words;
-    for (std::string text : {cut_short(), who(), why_briefly(), network_briefly()}) {
+    for (std::string text : {cut_short(), who(), missing(), why_briefly(), network_briefly()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -165,76 +167,38 @@ class JobText {
   bool two() const { return flow_.job.ranks().size() == 2; }
   std::string peers() const { return two() ? "the other rank's pace" : "their peers' pace"; }
 
+  // As told; 0 where nothing tells it.
+  int64_t world_size() const {
+    int64_t size = 0;
+    for (const RankGraph& rank : flow_.job.ranks()) {
+      size = std::max(size, rank.world_size.value_or(0));
+    }
+    return size;
+  }
+
   // What is said of some ranks of a job holds for these.
   std::string here() const {
-    int64_t world_size = 0;
-    for (const RankGraph& rank : flow_.job.ranks()) {
-      world_size = std::max(world_size, rank.world_size.value_or(0));
-    }
     const size_t ranks = flow_.job.ranks().size();
-    if (!std::cmp_less(ranks, world_size)) return "";
-    return "Of the " + std::to_string(ranks) + " ranks here, of " + std::to_string(world_size) +
+    if (!std::cmp_less(ranks, world_size())) return "";
+    return "Of the " + std::to_string(ranks) + " ranks here, of " + std::to_string(world_size()) +
            ", ";
   }
 
-  // The few ranks that hold most of the time by which the last comes after the one before it.
-  struct LastRanks {
-    std::vector<uint32_t> ranks;
-    uint64_t times = 0;
-    int64_t behind_ns = 0;
-  };
-  LastRanks usually_last() const {
-    constexpr double kMost = 0.8;
-    std::vector<int64_t> behind_ns(flow_.job.ranks().size(), 0);
-    std::vector<uint64_t> times(behind_ns.size(), 0);
-    int64_t sum_ns = 0;
-    for (const JobMeeting& meeting : flow_.job.meetings()) {
-      const Last last = last_of(meeting);
-      behind_ns[last.rank] += last.behind_ns;
-      times[last.rank] += last.behind_ns > 0;
-      sum_ns += last.behind_ns;
-    }
-    LastRanks found;
-    std::vector<uint32_t> order(behind_ns.size());
-    for (uint32_t r = 0; r < order.size(); ++r) order[r] = r;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return behind_ns[a] > behind_ns[b]; });
-    int64_t reached_ns = 0;
-    for (const uint32_t rank : order) {
-      if (static_cast<double>(reached_ns) >= kMost * static_cast<double>(sum_ns)) break;
-      reached_ns += behind_ns[rank];
-      found.times += times[rank];
-      found.behind_ns += behind_ns[rank];
-      found.ranks.push_back(rank);
-    }
-    const bool few = found.ranks.size() * 4 <= std::max<size_t>(behind_ns.size(), 4);
-    return few && sum_ns * 100 >= blame_.makespan_ns ? found : LastRanks{};
+  // Where much of the time lies in collectives with ranks that are not here.
+  std::string missing() const {
+    constexpr int64_t kLeastPart = 10;  // one in so many of the time
+    const int64_t missing = world_size() - static_cast<int64_t>(flow_.job.ranks().size());
+    if (!flow_.job.aligned() || blame_.late || missing <= 0) return "";
+    if (flow_.totals.comm.unsplit_ns * kLeastPart < flow_.totals.sum.window_ns) return "";
+    return "Whether these wait for " +
+           (missing == 1 ? "the rank that is" : "the " + std::to_string(missing) + " that are") +
+           std::string(" not here is not known.");
   }
 
-  // Who comes last to a meeting, and how long after the one before.
-  struct Last {
-    uint32_t rank = 0;
-    int64_t behind_ns = 0;
-  };
-  Last last_of(const JobMeeting& meeting) const {
-    Last last;
-    int64_t latest_ns = INT64_MIN;
-    int64_t before_ns = INT64_MIN;
-    for (const JobVisit& visit : meeting.visits) {
-      const RankGraph& rank = flow_.job.ranks()[visit.rank];
-      const uint32_t begin = rank.part_points[visit.part].begin;
-      if (begin == kNoPoint) continue;
-      const int64_t begin_ns = rank.time_ns[begin] - flow_.job.offsets_ns()[visit.rank];
-      if (begin_ns > latest_ns) {
-        before_ns = latest_ns;
-        latest_ns = begin_ns;
-        last.rank = visit.rank;
-      } else {
-        before_ns = std::max(before_ns, begin_ns);
-      }
-    }
-    if (before_ns != INT64_MIN) last.behind_ns = latest_ns - before_ns;
-    return last;
+  // Whether only these ranks do what they do.
+  bool work_alone(const std::vector<uint32_t>& ranks) const {
+    return std::all_of(ranks.begin(), ranks.end(),
+                       [&](uint32_t r) { return blame_.peers[r] < ranks.size(); });
   }
 
   // Ranks that come last, whose own work is no longer than their peers' as far as is recorded.
@@ -242,7 +206,8 @@ class JobText {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
-            labels_.list(last.ranks) + (many ? " make" : " makes") + " the others wait, last in " +
+            labels_.list(last.ranks) + (work_alone(last.ranks) ? ", which run other work," : "") +
+            (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +
             format_ns(last.behind_ns) + " in all";
@@ -259,8 +224,9 @@ class JobText {
   // Delays that strike every rank now and then cost all of them, and none is to blame.
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
-    const LastRanks last = usually_last();
-    if (!last.ranks.empty()) return last_but_not_late(last);
+    const LastRanks last = usually_last(flow_.job);
+    if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty())
+      return last_but_not_late(last);
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
     text += pauses_told() ? ", but their hosts pause, now this one, now that one, and all wait"
@@ -287,14 +253,19 @@ class JobText {
   // The same in few words, without figures that the full report has.
   std::string why_briefly() const {
     if (!blame_.late) return "";
+    if (const std::string each = each_reason(); !each.empty()) return each;
     const std::string its = several() ? "Their" : "Its";
     const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
     const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
     if (gain_ns * 2 < blame_.late->gain_ns) return "";
     const BlamePart* part = longest_part(host);
     const std::string most =
-        part == nullptr ? ""
-                        : ", most in " + shorten_middle(clean_text(shown_name(part->what)), 36);
+        part == nullptr ? "" : ", most in " + fitted(shown_name(part->what), 36);
+    if (!host && part != nullptr && part->more) {
+      return (several() ? "They run more on the GPU than their peers"
+                        : "It runs more on the GPU than its peers") +
+             most + ".";
+    }
     if (!host) return its + " kernels take longer" + most + ".";
     if (blame_.pauses.sum_ns * 2 < blame_.late->gain_ns) {
       return its + (several() ? " hosts are" : " host is") + " slower" + most + ".";
@@ -302,6 +273,27 @@ class JobText {
     return its + (several() ? " hosts pause " : " host pauses ") +
            format_counted(blame_.pauses.count, "time", "times") + ", " +
            format_ns(blame_.pauses.sum_ns) + " in all" + most + ".";
+  }
+
+  // Of few late ranks, where they are late for different reasons.
+  std::string each_reason() const {
+    constexpr size_t kMostRanks = 3;
+    const std::vector<BlameReason>& reasons = blame_.reasons;
+    if (reasons.size() < 2 || reasons.size() > kMostRanks) return "";
+    const auto on_host = [](const BlameReason& reason) {
+      return reason.host_ns >= reason.device_ns;
+    };
+    const bool alike = std::all_of(reasons.begin(), reasons.end(), [&](const BlameReason& reason) {
+      return on_host(reason) == on_host(reasons.front());
+    });
+    if (alike) return "";
+    std::string text;
+    for (const BlameReason& reason : reasons) {
+      text += (text.empty() ? "Rank " : "; rank ") + std::to_string(labels_.number(reason.rank)) +
+              (on_host(reason) ? "'s host is behind" : "'s kernels take longer") + ", most in " +
+              fitted(shown_name(reason.what), 36);
+    }
+    return text + ".";
   }
 
   bool pauses_told() const {
@@ -393,10 +385,29 @@ class JobText {
 
   std::string network_briefly() const {
     const LinkClass* worst = worst_link();
-    if (worst == nullptr) return "";
-    return "The network is slow, not a rank: " + flow_.job.groups()[worst->group].kind + " takes " +
+    if (worst == nullptr) return slow_now_and_then();
+    return "The network between ranks " + labels_.list(worst->ranks) +
+           " is slow, not a rank: " + flow_.job.groups()[worst->group].kind + " takes " +
            format_ns(worst->transfer_ns) + ", others of its size " + format_ns(worst->peers_ns) +
            "; at their pace this run is " + format_ns(worst->gain_ns) + " shorter.";
+  }
+
+  // Of collectives of one size a few take many times what the others do.
+  std::string slow_now_and_then() const {
+    constexpr int64_t kLeastShare = 20;  // one in so many of the run
+    const LinkClass* worst = nullptr;
+    for (const LinkClass& link : blame_.links) {
+      if (!link.slow || link.slow->gain_ns * kLeastShare < blame_.makespan_ns) continue;
+      if (worst == nullptr || link.slow->gain_ns > worst->slow->gain_ns) worst = &link;
+    }
+    if (worst == nullptr) return "";
+    const SlowMeetings& slow = *worst->slow;
+    return std::to_string(slow.count) + " of " + std::to_string(worst->meetings) + " " +
+           flow_.job.groups()[worst->group].kind + " of one size " +
+           (slow.count > 1 ? "take up to " : "takes ") + format_ns(slow.longest_ns) +
+           ", the others " + format_ns(worst->transfer_ns) + ", all within " +
+           format_ns(slow.span.end_ns - slow.span.start_ns) +
+           ": with these like the others the run is " + format_ns(slow.gain_ns) + " shorter.";
   }
 
   const LinkClass* worst_link() const {
@@ -411,7 +422,7 @@ class JobText {
 
   std::string network() const {
     const LinkClass* worst = worst_link();
-    if (worst == nullptr) return "";
+    if (worst == nullptr) return slow_now_and_then();
     const CollectiveGroup& group = flow_.job.groups()[worst->group];
     return "The network is slow, not a rank: " + group.kind + " of process group " + group.name +
            " takes " + format_ns(worst->transfer_ns) +

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <vector>
 
+#include "base/intervals.h"
 #include "flow/names.h"
 #include "report/flow/answer.h"
 
@@ -50,24 +52,52 @@ ThreadId thread_of_longest(const Trace& trace, const Contributor& who) {
   return who.source == RowSource::kFrame ? in(trace.frames) : ThreadId();
 }
 
-// What is around the longest slice of what no row of its thread names: the shortest label, none of
-// those that are around most of the run; else what the operating system's calls of threads that
-// call the runtime are.
-std::string label_around(const Trace& trace, const Contributor& contributor, Interval window) {
-  constexpr double kNearlyAll = 0.9;
-  int64_t least_ns = (window.end_ns - window.start_ns) / 2;
-  const auto& labels = trace.annotations;
-  StringId name = shortest_around(labels, contributor.longest, kNearlyAll, least_ns, [&](size_t i) {
-    return !trace.text(labels.name[i]).starts_with("ProfilerStep");
-  });
-  if (name) return std::string(trace.text(name));
+// The pauses that a contributor without a name is made of, merged.
+std::vector<Interval> unnamed_pauses(const FlowReport& report, const Contributor& contributor) {
+  std::vector<Interval> pauses;
+  for (const DeviceFlow& device : report.devices) {
+    for (const FlowSlice& slice : device.idle) {
+      const bool same = slice.cause == contributor.cause && slice.source == contributor.source;
+      if (same && slice.span.end_ns - slice.span.start_ns >= kPauseNs) pauses.push_back(slice.span);
+    }
+  }
+  return clip(merge_intervals(std::move(pauses)), report.window);
+}
+
+// The name of the operating system's calls in which threads that call the runtime are for most of
+// the pauses.
+std::string system_calls_in(const Trace& trace, const std::vector<Interval>& pauses) {
+  constexpr double kMost = 0.6;
   std::vector<bool> calls(trace.threads.size(), false);
   for (const ThreadId thread : trace.api_calls.thread) calls[thread.index()] = true;
-  const auto& others = trace.other_events;
-  name = shortest_around(others, contributor.longest, kNearlyAll, least_ns, [&](size_t i) {
-    return others.thread[i] && calls[others.thread[i].index()];
-  });
-  return name ? std::string(trace.text(name)) : "";
+  const auto& rows = trace.other_events;
+  std::map<StringId, int64_t> inside_ns;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!rows.thread[i] || !calls[rows.thread[i].index()]) continue;
+    inside_ns[rows.name[i]] +=
+        length_in(pauses, {rows.start_ns[i], rows.start_ns[i] + rows.dur_ns[i]});
+  }
+  const auto most =
+      std::max_element(inside_ns.begin(), inside_ns.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == inside_ns.end()) return "";
+  const bool named =
+      static_cast<double>(most->second) >= kMost * static_cast<double>(length_ns(pauses));
+  return named ? std::string(trace.text(most->first)) : "";
+}
+
+// What is around the longest slice of what no row of its thread names: the shortest label, none of
+// those that are around most of the run; else calls of the operating system.
+std::string label_around(const Trace& trace, const Contributor& contributor,
+                         const FlowReport& report) {
+  constexpr double kNearlyAll = 0.9;
+  int64_t least_ns = (report.window.end_ns - report.window.start_ns) / 2;
+  const auto& labels = trace.annotations;
+  const StringId name = shortest_around(
+      labels, contributor.longest, kNearlyAll, least_ns,
+      [&](size_t i) { return !trace.text(labels.name[i]).starts_with("ProfilerStep"); });
+  return name ? std::string(trace.text(name))
+              : system_calls_in(trace, unnamed_pauses(report, contributor));
 }
 
 // Calls of the operating system, of MPI, and labels of communication on the host, in which a thread
@@ -99,6 +129,23 @@ bool is_waiting_label(std::string_view name) {
                      [name](std::string_view begin) { return name.starts_with(begin); });
 }
 
+// Threads that wait themselves for a good part of a slice: the functions around that hold nobody
+// up.
+std::vector<bool> waiting_threads(const Trace& trace, Interval span) {
+  std::vector<int64_t> waits_ns(trace.threads.size());
+  for (size_t i = 0; i < trace.frames.size(); ++i) {
+    const ThreadId thread = trace.frames.thread[i];
+    const int64_t start_ns = std::max(span.start_ns, trace.frames.start_ns[i]);
+    const int64_t end_ns = std::min(span.end_ns, trace.frames.start_ns[i] + trace.frames.dur_ns[i]);
+    if (!thread || end_ns <= start_ns) continue;
+    const HostName kind = classify_host_name(trace.text(trace.frames.name[i]));
+    if (kind.lock || kind.outside) waits_ns[thread.index()] += end_ns - start_ns;
+  }
+  std::vector<bool> waiting;
+  for (const int64_t ns : waits_ns) waiting.push_back(ns * 4 > span.end_ns - span.start_ns);
+  return waiting;
+}
+
 }  // namespace
 
 bool pauses_in_one(const LeadingPauses& pauses) {
@@ -115,14 +162,18 @@ bool waits_in_pauses(const FlowAnswer& answer) {
 }
 
 std::string pause_holder(const FlowAnswer& answer) {
-  constexpr double kMost = 0.8;
-  const Trace& trace = answer.trace;
   const std::optional<Contributor>& who = answer.verdict.pauses.who;
   if (!who || (who->source != RowSource::kCall && !waits_in_pauses(answer))) return "";
-  const ThreadId own = thread_of_longest(trace, *who);
+  return held_by_thread(answer.trace, *who);
+}
+
+std::string held_by_thread(const Trace& trace, const Contributor& who) {
+  constexpr double kMost = 0.8;
+  const ThreadId own = thread_of_longest(trace, who);
   if (!own) return "";
+  const std::vector<bool> waiting = waiting_threads(trace, who.longest);
   const auto elsewhere = [&](ThreadId thread, StringId name) {
-    if (!thread || thread == own ||
+    if (!thread || thread == own || waiting[thread.index()] ||
         trace.threads[thread.index()].pid != trace.threads[own.index()].pid) {
       return false;
     }
@@ -131,11 +182,11 @@ std::string pause_holder(const FlowAnswer& answer) {
   };
   int64_t least_ns = INT64_MAX;
   const auto find = [&](const auto& table) {
-    return shortest_around(table, who->longest, kMost, least_ns,
+    return shortest_around(table, who.longest, kMost, least_ns,
                            [&](size_t i) { return elsewhere(table.thread[i], table.name[i]); });
   };
   StringId name = find(trace.api_calls);
-  if (who->source == RowSource::kFrame) {
+  if (who.source == RowSource::kFrame) {
     if (const StringId op = find(trace.ops)) name = op;
     if (const StringId frame = find(trace.frames)) name = frame;
   }
@@ -148,7 +199,7 @@ std::string pause_name(const FlowAnswer& answer) {
   const std::string profiler = profiler_in(answer.trace, who->longest);
   if (!profiler.empty()) return profiler;
   std::string name = contributor_name(answer.trace, *who);
-  return name.empty() ? label_around(answer.trace, *who, answer.report.window) : name;
+  return name.empty() ? label_around(answer.trace, *who, answer.report) : name;
 }
 
 }  // namespace assay

@@ -22,5 +22,7 @@ bool waits_in_pauses(const FlowAnswer& answer);
 // it, or is in a call: the driver lets one thread make some of its calls at a time. Empty where
 // nothing tells.
 std::string pause_holder(const FlowAnswer& answer);
+// The same of the longest slice of one contributor, whatever it is.
+std::string held_by_thread(const Trace& trace, const Contributor& who);
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "flow/names.h"
 #include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
@@ -37,6 +38,8 @@ class Recipes {
   std::string title(const Lever& lever) const {
     if (lever.key == "cheaper_host") return host_title();
     if (lever.key == "cuda_graph") {
+      const std::string most = most_of_host(answer_);
+      if (!most.empty()) return "Shorten " + fitted(most, 34);
       return answer_.verdict.program.cuda ? "Each iteration as one CUDA graph"
              : hip()                      ? "Each iteration as one HIP graph"
                                           : "Each iteration as one graph, or fewer launches";
@@ -57,7 +60,10 @@ class Recipes {
   }
 
   std::string code(const Lever& lever) const {
-    if (lever.key == "cuda_graph") return graph_code();
+    if (lever.key == "cuda_graph") {
+      return most_of_host(answer_).empty() ? graph_code()
+                                           : "or capture the iteration, where a graph can hold it";
+    }
     if (lever.key == "cheaper_host") return host_code();
     if (lever.key == "faster_cpu")
       return "of the thread that launches; loading data and waits stay as they are";
@@ -109,6 +115,8 @@ class Recipes {
         return pause_holder(answer_).empty()
                    ? "Keep the host from standing still"
                    : "No " + fitted(pause_holder(answer_), 28) + " in the loop";
+      case HostAdvice::kLessHost:
+        return "Do less on the host between launches";
       case HostAdvice::kFewerLaunches:
         return "Fewer, larger launches";
       case HostAdvice::kGraphs:
@@ -136,6 +144,8 @@ class Recipes {
         return pause_holder(answer_).empty()
                    ? "others on its cores, locks, page faults, garbage collection (gc.freeze())"
                    : "the driver lets one thread call at a time; do it once, before the loop";
+      case HostAdvice::kLessHost:
+        return first_of(largest_host_cause());
       case HostAdvice::kFewerLaunches:
         return pytorch() ? "model = torch.compile(model)" : "larger pieces of work";
       case HostAdvice::kGraphs:
@@ -153,6 +163,12 @@ class Recipes {
     if (hip()) return "hipStreamBeginCapture once, then hipGraphLaunch; or larger kernels";
     if (cuda()) return "cudaStreamBeginCapture once, then cudaGraphLaunch; or larger kernels";
     return "larger pieces of work, or a faster CPU core";
+  }
+
+  FlowCause largest_host_cause() const {
+    const FlowTotals& total = answer_.report.total;
+    return *std::max_element(kHostWork.begin(), kHostWork.end(),
+                             [&total](FlowCause a, FlowCause b) { return total[a] < total[b]; });
   }
 
   // What the host waits for in its pauses, or else where it waits.
@@ -311,6 +327,16 @@ class Recipes {
            evidence.copy_ns > evidence.kernel_ns + evidence.collective_ns;
   }
 
+  // Whether the program loads data as it runs: else its copies are weights or states.
+  bool has_loader() const {
+    const Trace& trace = answer_.trace;
+    const auto loads = [&trace](StringId name) {
+      return classify_host_name(trace.text(name)).input;
+    };
+    return std::any_of(trace.ops.name.begin(), trace.ops.name.end(), loads) ||
+           std::any_of(trace.frames.name.begin(), trace.frames.name.end(), loads);
+  }
+
   std::string copy_title() const {
     if (fills()) return "Fill less memory";
     if (!between_host_and_device()) return "Copy less";
@@ -339,7 +365,10 @@ class Recipes {
     if (pytorch() && copy_way(copy_name()) == CopyWay::kToHost) {
       return "leave results on the GPU, or copy them into pinned memory, non_blocking=True";
     }
-    if (pytorch()) return "DataLoader(..., pin_memory=True); x.to(device, non_blocking=True)";
+    if (pytorch() && has_loader()) {
+      return "DataLoader(..., pin_memory=True); x.to(device, non_blocking=True)";
+    }
+    if (pytorch()) return "x.pin_memory() once, then x.to(device, non_blocking=True), one ahead";
     if (hip()) return "hipHostMalloc and hipMemcpyAsync on a stream of its own";
     if (cuda()) return "cudaMallocHost and cudaMemcpyAsync on a stream of its own";
     return "";

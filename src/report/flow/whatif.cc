@@ -150,7 +150,9 @@ class WhatIfWords {
                        " takes " + format_ns(after_ns) + " instead of " + format_ns(before_ns) +
                        ": " + (predicted ? "" : "at most ") + format_ns(gain_ns) + " (" +
                        format_share(share(gain_ns, before_ns)) + ") less";
-    return text + (steps ? ", " + repeats(joint) : ", one run, no repeats") + ".";
+    if (steps) return text + ", " + repeats(joint) + ".";
+    return text +
+           (joint.before.n < 2 ? ", one run, no repeats." : ", most of it in few iterations.");
   }
 
   // What is told by itself and gives most.
@@ -553,6 +555,7 @@ std::string part_name(const Trace& trace, const PathPart& part) {
       case EdgeKind::kEvent:
         return "after an event";
       case EdgeKind::kReturn:
+      case EdgeKind::kAwait:
         return "return of a wait";
       default:
         return "small waits";

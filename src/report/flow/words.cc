@@ -205,6 +205,8 @@ class Levers {
         return "find out what the host does in its pauses, which are not recorded";
       case HostAdvice::kSteadyHost:
         return "keep the host from standing still";
+      case HostAdvice::kLessHost:
+        return "do less on the host between launches, or let the GPU run beside it";
       case HostAdvice::kFewerLaunches:
         return "fewer, larger launches" + std::string(pytorch() ? ": torch.compile" : "");
       case HostAdvice::kGraphs:
@@ -237,22 +239,21 @@ class Levers {
   // Gains below 1 % of the window are no levers. Returns whether it is one.
   bool add(FirstLever lever, EditKind kind, std::string key, std::string what, std::string basis) {
     const int64_t window_ns = answer_.report.window.end_ns - answer_.report.window.start_ns;
-    for (const TriedLever& tried : answer_.tried->levers) {
-      if (tried.edit.request.kind != kind || tried.edit.refusal != EditRefusal::kNone) continue;
-      const int64_t gain_ns = tried.alone.run_ns;
-      if (gain_ns <= 0 || gain_ns * 100 < window_ns) return false;
-      levers_.push_back({{.key = std::move(key),
-                          .what = std::move(what),
-                          .edit = edit_text(tried.edit.request),
-                          .gain_ns = gain_ns,
-                          .share_of_window = share(gain_ns, window_ns),
-                          .predicted = tried.edit.predicted,
-                          .basis = std::move(basis),
-                          .at_most_ns = gain_ns},
-                         lever == leading()});
-      return true;
-    }
-    return false;
+    const TriedLever* tried = find_tried(answer_, {kind});
+    if (tried == nullptr) return false;
+    const int64_t gain_ns = tried->alone.run_ns;
+    if (gain_ns <= 0 || gain_ns * 100 < window_ns) return false;
+    if (lever == FirstLever::kFasterKernel && in_few_iterations(*tried)) return false;
+    levers_.push_back({{.key = std::move(key),
+                        .what = std::move(what),
+                        .edit = edit_text(tried->edit.request),
+                        .gain_ns = gain_ns,
+                        .share_of_window = share(gain_ns, window_ns),
+                        .predicted = tried->edit.predicted,
+                        .basis = std::move(basis),
+                        .at_most_ns = gain_ns},
+                       lever == leading()});
+    return true;
   }
 
   // What devices that take turns would save if each had an equal part of the work at once.

@@ -11,6 +11,43 @@ namespace assay::levels_figures {
 
 // ---- Figures 13 and 14 ----
 
+namespace {
+
+using CoreCount = double (*)(const FigureCores&);
+
+double active_cores(const FigureCores& at) { return at.active; }
+double needed_cores(const FigureCores& at) { return at.least; }
+
+Chart moments_of_cores(const ConfigFigures& config) {
+  Chart chart{.key = "cores_" + config.name,
+              .title = fmt::format("Active and needed cores, {} (Chopper, Figure 13)", config.name),
+              .x = {"time", Unit::kNanoseconds},
+              .y = {"cores", Unit::kCount}};
+  const std::pair<const char*, CoreCount> lines[] = {
+      {"active logical (C_active)", active_cores},
+      {"needed at least (C_min)", needed_cores},
+      {"physical with one active sibling",
+       [](const FigureCores& at) -> double { return at.one_sibling; }},
+      {"physical with both active", [](const FigureCores& at) -> double { return at.siblings; }}};
+  for (const auto& [name, value] : lines) {
+    Series series{.name = name, .mark = Mark::kSteps};
+    for (const FigureCores& at : config.cores) {
+      series.x.push_back(static_cast<double>(at.t_ns));
+      series.y.push_back(value(at));
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+double median_of(const std::vector<FigureCores>& cores, CoreCount value) {
+  std::vector<double> all;
+  for (const FigureCores& at : cores) all.push_back(value(at));
+  return figure_box(std::move(all)).median;
+}
+
+}  // namespace
+
 void add_cores(const Configs& configs, Section& section) {
   struct Cores {
     const ConfigFigures& config;
@@ -26,32 +63,10 @@ void add_cores(const Configs& configs, Section& section) {
   std::vector<Chart> charts;
   for (const ConfigFigures& config : configs) {
     if (config.cores.empty()) continue;
-    Chart chart{
-        .key = "cores_" + config.name,
-        .title = fmt::format("Active and needed cores, {} (Chopper, Figure 13)", config.name),
-        .x = {"time", Unit::kNanoseconds},
-        .y = {"cores", Unit::kCount}};
-    Series active{.name = "active logical (C_active)", .mark = Mark::kSteps};
-    Series least{.name = "needed at least (C_min)", .mark = Mark::kSteps};
-    Series single{.name = "physical with one active sibling", .mark = Mark::kSteps};
-    Series both{.name = "physical with both active", .mark = Mark::kSteps};
-    std::vector<double> all;
-    std::vector<double> needed;
-    for (const FigureCores& at : config.cores) {
-      all.push_back(at.active);
-      needed.push_back(at.least);
-      all_moments.push_back({config, at});
-      for (Series* series : {&active, &least, &single, &both})
-        series->x.push_back(static_cast<double>(at.t_ns));
-      active.y.push_back(at.active);
-      least.y.push_back(at.least);
-      single.y.push_back(at.one_sibling);
-      both.y.push_back(at.siblings);
-    }
+    for (const FigureCores& at : config.cores) all_moments.push_back({config, at});
     all_cores.push_back(
-        {config, figure_box(std::move(all)).median, figure_box(std::move(needed)).median});
-    chart.series = {std::move(active), std::move(least), std::move(single), std::move(both)};
-    charts.push_back(std::move(chart));
+        {config, median_of(config.cores, active_cores), median_of(config.cores, needed_cores)});
+    charts.push_back(moments_of_cores(config));
   }
   TableOf table(all_cores, {.key = "cores",
                             .title = "Cores (Chopper, Figure 13)",
@@ -84,23 +99,49 @@ std::vector<std::string> signals_of(const Configs& configs) {
   return {signals.begin(), signals.end()};
 }
 
+struct SignalTrack {
+  const ConfigFigures& config;
+  std::string signal;
+  size_t samples;
+  double mean;
+  double min;
+  double max;
+};
+
+struct SignalMoment {
+  const ConfigFigures& config;
+  const FigureMoment& is;
+};
+
+void add_tables(const std::vector<SignalTrack>& tracks,
+                const std::vector<SignalMoment>& all_moments, Section& section) {
+  TableOf table(tracks, {.key = "telemetry",
+                         .title = "Clocks and power, means over GPUs (Chopper, Figure 14)",
+                         .terminal_limit = 0,
+                         .show = shown_if(!tracks.empty())});
+  table.add(keys::config, [](const SignalTrack& t) { return t.config.name; })
+      .add(keys::signal, &SignalTrack::signal)
+      .add(keys::samples, &SignalTrack::samples)
+      .add(keys::mean, &SignalTrack::mean)
+      .add(keys::min, &SignalTrack::min)
+      .add(keys::max, &SignalTrack::max);
+  TableOf moments(all_moments, {.key = "telemetry_moments", .show = Show::kDataOnly});
+  moments.add(keys::config, [](const SignalMoment& m) { return m.config.name; })
+      .add(keys::signal, [](const SignalMoment& m) { return m.is.signal; })
+      .add(keys::t_ns, [](const SignalMoment& m) { return m.is.t_ns; })
+      .add(keys::gpus, [](const SignalMoment& m) { return m.is.gpus; })
+      .add(keys::mean, [](const SignalMoment& m) { return m.is.mean; })
+      .add(keys::min, [](const SignalMoment& m) { return m.is.min; })
+      .add(keys::max, [](const SignalMoment& m) { return m.is.max; });
+  section.blocks.push_back(std::move(table));
+  section.blocks.push_back(std::move(moments));
+}
+
 }  // namespace
 
 void add_telemetry(const Configs& configs, Section& section) {
-  struct Track {
-    const ConfigFigures& config;
-    std::string signal;
-    size_t samples;
-    double mean;
-    double min;
-    double max;
-  };
-  struct Moment {
-    const ConfigFigures& config;
-    const FigureMoment& is;
-  };
-  std::vector<Track> tracks;
-  std::vector<Moment> all_moments;
+  std::vector<SignalTrack> tracks;
+  std::vector<SignalMoment> all_moments;
   std::vector<Chart> charts;
   for (const std::string& signal : signals_of(configs)) {
     Chart chart{.key = signal,
@@ -132,26 +173,7 @@ void add_telemetry(const Configs& configs, Section& section) {
     }
     charts.push_back(std::move(chart));
   }
-  TableOf table(tracks, {.key = "telemetry",
-                         .title = "Clocks and power, means over GPUs (Chopper, Figure 14)",
-                         .terminal_limit = 0,
-                         .show = shown_if(!tracks.empty())});
-  table.add(keys::config, [](const Track& t) { return t.config.name; })
-      .add(keys::signal, &Track::signal)
-      .add(keys::samples, &Track::samples)
-      .add(keys::mean, &Track::mean)
-      .add(keys::min, &Track::min)
-      .add(keys::max, &Track::max);
-  TableOf moments(all_moments, {.key = "telemetry_moments", .show = Show::kDataOnly});
-  moments.add(keys::config, [](const Moment& m) { return m.config.name; })
-      .add(keys::signal, [](const Moment& m) { return m.is.signal; })
-      .add(keys::t_ns, [](const Moment& m) { return m.is.t_ns; })
-      .add(keys::gpus, [](const Moment& m) { return m.is.gpus; })
-      .add(keys::mean, [](const Moment& m) { return m.is.mean; })
-      .add(keys::min, [](const Moment& m) { return m.is.min; })
-      .add(keys::max, [](const Moment& m) { return m.is.max; });
-  section.blocks.push_back(std::move(table));
-  section.blocks.push_back(std::move(moments));
+  add_tables(tracks, all_moments, section);
   for (Chart& chart : charts) section.blocks.push_back(std::move(chart));
 }
 

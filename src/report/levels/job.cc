@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 // Kernel times that differ by less are called equal.
-constexpr double kEqualWithin = 0.02;
+constexpr double kEqualWithin = 0.05;
 // A GPU's launch overhead is told apart when its share of the span is that many times the median of
 // the other GPUs, and at least that much.
 constexpr double kHostBehindTimes = 1.5;

@@ -20,6 +20,9 @@
   R(no_layer_ns, "outside layers", kNanoseconds, \
     "with an operation but outside every layer; distinct layers, and what they are") \
   R(no_layer_share, "outside layers, share", kShare, "") \
+  R(no_phase_ns, "without a phase", kNanoseconds, \
+    "device time of which nothing recorded tells the phase") \
+  R(no_phase_share, "phase not known, share", kShare, "") \
   R(layers, "layers", kCount, "") \
   R(layer_source, "layers from", kText, "") \
   R(flows, "forward-backward flows", kCount, \

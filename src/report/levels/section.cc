@@ -121,7 +121,7 @@ class TreeMaker {
     }
     for (auto& [phase, sides] : sorted) {
       Node phase_node{
-          std::string(phase == LevelPhase::kNone ? "no phase" : level_phase_name(phase)),
+          std::string(phase == LevelPhase::kNone ? "phase not known" : level_phase_name(phase)),
           "phase",
           {},
           {}};
@@ -400,6 +400,8 @@ void add_unplaced(const JobLevels& job, Section& section) {
           fact(keys::kernels, stats.unplaced.kernels), data_fact(keys::total_ns, stats.all.dur_ns),
           data_fact(keys::no_layer_ns, stats.no_layer.dur_ns),
           fact(keys::no_layer_share, share_of(stats.no_layer.dur_ns, stats.all.dur_ns)),
+          data_fact(keys::no_phase_ns, stats.no_phase.dur_ns),
+          fact(keys::no_phase_share, share_of(stats.no_phase.dur_ns, stats.all.dur_ns)),
           fact(keys::layers, stats.layers, stats.layer_source),
           data_fact(keys::layer_source, stats.layer_source), data_fact(keys::flows, stats.flows),
           data_fact(keys::flows_compared, stats.flows_compared),
@@ -651,6 +653,17 @@ std::string heaviest_words(const JobLevels& job) {
   return words;
 }
 
+// A run whose phases nothing tells is no forward pass.
+std::string phase_words(const JobLevels& job) {
+  const PlacementStats& stats = job.placement;
+  if (stats.no_phase.kernels == 0) return "";
+  if (stats.no_phase.kernels == stats.all.kernels) {
+    return "The phase is not known: nothing in the trace tells forward from backward work.";
+  }
+  return fmt::format("The phase of {} of the device time is not known.",
+                     percent(stats.no_phase.dur_ns, stats.all.dur_ns));
+}
+
 // Idle time by the causes that the first screen names, those under a thousandth left out.
 std::string idle_words(const JobLevels& job, int64_t span_ns) {
   std::vector<std::pair<int64_t, std::string>> parts;
@@ -675,7 +688,8 @@ std::string idle_words(const JobLevels& job, int64_t span_ns) {
 std::string overhead_words(const JobLevels& job) {
   const LevelSums total = total_of(job);
   const int64_t span_ns = span_of(job);
-  if (job.definition == LevelDefinition::kChopper || total.launch_ns * 100 < span_ns) return "";
+  if (job.definition == LevelDefinition::kChopper) return "";
+  if (span_ns <= 0 || total.launch_ns * 100 < span_ns) return "";
   return fmt::format(
       "Of the span {} pass before the launch call of the next kernel (O_prep) and {} from that "
       "call "
@@ -744,8 +758,8 @@ std::vector<std::string> levels_words(const JobLevels& job) {
     return words;
   }
   words.push_back(span_words(job, total, span_ns));
-  for (std::string sentence :
-       {heaviest_words(job), overhead_words(job), overlap_words(job), straggler_words(job)}) {
+  for (std::string sentence : {heaviest_words(job), phase_words(job), overhead_words(job),
+                               overlap_words(job), straggler_words(job)}) {
     if (!sentence.empty()) words.push_back(std::move(sentence));
   }
   const PlacementStats& stats = job.placement;

@@ -69,11 +69,20 @@ Section procedure_section(const PowerPlan& plan, uint32_t rounds) {
       time_item("t_exec_ns", "execution time", plan.t_exec_ns),
       {"warm_ups", "warm-ups deduced", plan.warm_ups, Unit::kCount},
       {"executions_per_run", "executions per run", plan.executions_per_run, Unit::kCount},
+      {"timed_together", "executions between two time stamps", plan.timed_together, Unit::kCount},
       {"planned_runs", "runs planned", plan.runs, Unit::kCount},
       {"rounds", "further rounds for LOIs", rounds, Unit::kCount},
       {"throttles", "power or time settled late", plan.throttles},
       {"mean_only", "too slow a sensor for a curve", plan.mean_only}};
   return {"power", "", {std::move(facts)}};
+}
+
+std::vector<std::string> procedure_words(const PowerPlan& plan) {
+  if (plan.timed_together <= 1) return {};
+  return {fmt::format(
+      "Of the {} executions of a run, up to {} were timed together: each has the mean time of its "
+      "block.",
+      plan.executions_per_run, plan.timed_together)};
 }
 
 Section calibration_section(const SensorCalibration& calibration, const std::string& path) {

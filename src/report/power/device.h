@@ -17,6 +17,8 @@ namespace assay {
 Section truth_section(const PowerTruth& truth, const std::string& kernel);
 // "procedure" under "power".
 Section procedure_section(const PowerPlan& plan, uint32_t rounds);
+// What the verdict says of how it was measured; mostly nothing.
+std::vector<std::string> procedure_words(const PowerPlan& plan);
 // "calibration".
 Section calibration_section(const SensorCalibration& calibration, const std::string& path);
 std::vector<std::string> calibration_verdict_words(const SensorCalibration& calibration);

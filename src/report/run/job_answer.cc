@@ -104,6 +104,28 @@ const char* kind_words(BoundBy bound) {
   return "Undecided";
 }
 
+// What the hosts do meanwhile; empty where it is nothing that a host does.
+std::string_view host_activity(FlowCause cause) {
+  switch (cause) {
+    case FlowCause::kSync:
+      return "wait for it in ";
+    case FlowCause::kCold:
+      return "do what is done once: ";
+    case FlowCause::kAlloc:
+      return "allocate or free memory in ";
+    case FlowCause::kInput:
+      return "load data in ";
+    case FlowCause::kNothingAsked:
+      return "wait for something outside in ";
+    case FlowCause::kCall:
+    case FlowCause::kDispatch:
+    case FlowCause::kPython:
+      return "are in ";
+    default:
+      return "";
+  }
+}
+
 class JobAnswer {
  public:
   JobAnswer(const JobLevels& job, const JobFlow& flow, const std::vector<RankOfAnswer>& ranks)
@@ -124,9 +146,7 @@ class JobAnswer {
     add_ranks(answer);
     add_trust(answer);
     if (stages_ && flow_.bound == BoundBy::kCollectiveWait && !flow_.blame.late) {
-      answer.notes = {{"likely",
-                       {"Stages of a pipeline wait for each other: more micro-batches, "
-                        "interleaved or equal stages."}}};
+      answer.notes = {{"likely", {who_hands_on()}}};
     }
     answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
     return answer;
@@ -190,9 +210,51 @@ class JobAnswer {
                                  ? fmt::format("stand in collectives that nothing splits for {}, ",
                                                part(comm.unsplit_ns))
                                  : "";
-    return fmt::format("{} {} ranks compute for {}, {}, {}and are idle for {} of {}.", lead,
+    return fmt::format("{} {} ranks compute for {}, {}, {}and are idle for {} of {}{}.", lead,
                        ranks_.size(), part(total_.compute_ns), communication, rest,
-                       part(total_.idle_ns), format_ns(mean_window_ns(ranks_)));
+                       part(total_.idle_ns), format_ns(mean_window_ns(ranks_)), most_of_idle());
+  }
+
+  // Ranks that pass data on: a pipeline, or a ring.
+  std::string who_hands_on() const {
+    constexpr double kFarMore = 1.1;
+    const auto order = in_order();
+    const auto compute_ns = [this](const std::pair<int64_t, size_t>& rank) {
+      return ranks_[rank.second].total.compute_ns;
+    };
+    const auto longest = std::max_element(
+        order.begin(), order.end(),
+        [&](const auto& a, const auto& b) { return compute_ns(a) < compute_ns(b); });
+    const double mean = static_cast<double>(total_.compute_ns) / static_cast<double>(ranks_.size());
+    const double times = static_cast<double>(compute_ns(*longest)) / mean;
+    if (mean > 0 && times >= kFarMore) {
+      return fmt::format(
+          "Rank {} computes {:.2f} times the mean, and the others wait for what it hands on: give "
+          "it less, or equal parts to all.",
+          longest->first, times);
+    }
+    return "Stages of a pipeline wait for each other: more micro-batches, interleaved or equal "
+           "stages.";
+  }
+
+  // What most of the ranks' idle time is, by name: the end of a sentence.
+  std::string most_of_idle() const {
+    constexpr int64_t kLeastPart = 10;  // one in so many of the time
+    if (total_.idle_ns * kLeastPart < total_.window_ns) return "";
+    std::map<std::pair<FlowCause, std::string>, int64_t> sums;
+    for (const RankOfAnswer& rank : ranks_) {
+      for (const NamedIdle& idle : rank.idle) sums[{idle.cause, idle.name}] += idle.ns;
+    }
+    const auto most = std::max_element(
+        sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == sums.end() || most->second * 2 < total_.idle_ns) return "";
+    const auto& [cause, name] = most->first;
+    if (cause == FlowCause::kHostGap && name.empty()) {
+      return ", most while nothing tells what the hosts do (Python stacks or CPU samples do)";
+    }
+    const std::string_view activity = host_activity(cause);
+    if (activity.empty() || name.empty()) return "";
+    return fmt::format(", most while the hosts {}{}", activity, fitted(name, 48));
   }
 
   // The remark of a rank: how late it is, or how long it waits in collectives.

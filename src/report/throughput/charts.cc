@@ -70,7 +70,8 @@ Chart by_split_chart(const std::vector<SplitErrors>& errors) {
 std::vector<double> sorted_errors(const ThroughputData& data, const SplitErrors& errors) {
   std::vector<double> sorted;
   for (const TestedRow& row : errors.rows) {
-    if (!data.infeasible[row.row] && std::isfinite(row.ape)) sorted.push_back(row.ape);
+    if (!data.infeasible[row.row] && !data.rows[row.row].unsteady && std::isfinite(row.ape))
+      sorted.push_back(row.ape);
   }
   std::sort(sorted.begin(), sorted.end());
   return sorted;

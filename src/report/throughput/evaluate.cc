@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -216,6 +217,52 @@ Table pairs_for_readers(const std::vector<PartErrors>& pairs, const std::string&
   return table;
 }
 
+// What rows belong to, and a promise over all of them may hide.
+struct UnitKind {
+  const char* key;
+  const char* words;
+  std::string (*name_of)(const BenchRow&);
+};
+
+const std::array<UnitKind, 3>& unit_kinds() {
+  static const std::array<UnitKind, 3> kinds{
+      {{"pair", "hardware and framework", pair_name},
+       {"campaign", "campaign", [](const BenchRow& row) { return row.campaign; }},
+       {"configuration", "configuration", config_name}}};
+  return kinds;
+}
+
+// Coverage and width of every unit of at least kFewRows rows, for programs.
+std::vector<Block> unit_blocks(const ThroughputEvaluation& evaluation) {
+  struct Unit {
+    const char* kind;
+    PartErrors part;
+  };
+  std::vector<Unit> units;
+  for (const SplitErrors& e : evaluation.errors) {
+    if (!std::isfinite(e.summary.coverage90)) continue;
+    for (const UnitKind& kind : unit_kinds()) {
+      for (PartErrors& part : parts_of(evaluation.data, e, kind.name_of)) {
+        if (part.summary.answered >= kFewRows) units.push_back({kind.key, std::move(part)});
+      }
+    }
+  }
+  if (units.empty()) return {};
+  const auto of = [](double ErrorSummary::* field) {
+    return [field](const Unit& unit) { return finite_value(unit.part.summary.*field); };
+  };
+  TableOf table(units, {.key = "by_unit", .show = Show::kDataOnly});
+  table.add(keys::split, [](const Unit& u) { return u.part.of.split; })
+      .add(keys::method, [](const Unit& u) { return u.part.of.method; })
+      .add(keys::unit_kind, [](const Unit& u) { return u.kind; })
+      .add(keys::group, [](const Unit& u) { return u.part.name; })
+      .add(keys::n, [](const Unit& u) { return u.part.summary.answered; })
+      .add(keys::median_ape, of(&ErrorSummary::median_ape))
+      .add(keys::coverage90, of(&ErrorSummary::coverage90))
+      .add(keys::half_width90, of(&ErrorSummary::half_width90));
+  return {Table(std::move(table))};
+}
+
 // What 90 % over all rows is for each hardware and framework. Readers see one method.
 std::vector<Block> pair_blocks(const ThroughputEvaluation& evaluation) {
   std::vector<PartErrors> pairs;
@@ -381,6 +428,7 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
   section.blocks.push_back(folds_table(evaluation));
   for (Block& block : evaluation_charts(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : pair_blocks(evaluation)) section.blocks.push_back(std::move(block));
+  for (Block& block : unit_blocks(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : model_blocks(evaluation)) section.blocks.push_back(std::move(block));
   for (Block& block : saturation_blocks(evaluation.data, evaluation.fits))
     section.blocks.push_back(std::move(block));
@@ -392,20 +440,41 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
 
 namespace {
 
-// The worst and the best pair, where there are several: what the mean over all rows hides.
-std::string coverage_of_pairs(const ThroughputData& data, const SplitErrors& errors) {
-  double least = 1, most = 0;
-  size_t pairs = 0;
-  for (const NamedErrors& named : errors_by(data, errors, pair_name)) {
+// The worst and the best of the units that rows belong to: what the mean over all rows hides.
+struct Extremes {
+  size_t units = 0;  // of at least kFewRows answers with an interval
+  NamedErrors worst, best;
+};
+
+Extremes extremes_of(const ThroughputData& data, const SplitErrors& errors, const UnitKind& kind) {
+  Extremes out;
+  for (NamedErrors& named : errors_by(data, errors, kind.name_of)) {
     const ErrorSummary& s = named.summary;
     if (s.answered < kFewRows || !std::isfinite(s.coverage90)) continue;
-    ++pairs;
-    least = std::min(least, s.coverage90);
-    most = std::max(most, s.coverage90);
+    ++out.units;
+    if (out.units == 1 || s.coverage90 < out.worst.summary.coverage90) out.worst = named;
+    if (out.units == 1 || s.coverage90 > out.best.summary.coverage90) out.best = named;
   }
-  if (pairs < 2) return "";
-  return fmt::format(", by hardware and framework {} to {}", format_share(least),
-                     format_share(most));
+  return out;
+}
+
+std::string half_width_text(const ErrorSummary& summary) {
+  return "\u00b1 " + format_share(summary.half_width90);
+}
+
+// ", by hardware and framework 71 % to 100 %, by campaign 35 % (vLLM|v0.9|2026-04-17, ± 40 %) to
+// ..."
+std::string coverage_of_units(const ThroughputData& data, const SplitErrors& errors) {
+  std::string text;
+  for (const UnitKind& kind : unit_kinds()) {
+    const Extremes found = extremes_of(data, errors, kind);
+    if (found.units < 2) continue;
+    text += fmt::format(", by {} {} ({}, {}) to {}", kind.words,
+                        format_share(found.worst.summary.coverage90), found.worst.name,
+                        half_width_text(found.worst.summary),
+                        format_share(found.best.summary.coverage90));
+  }
+  return text;
 }
 
 }  // namespace
@@ -429,8 +498,9 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
         format_count(static_cast<int64_t>(s.answered)), error_text(s.median_ape),
         error_text(s.p90_ape));
     if (std::isfinite(s.coverage90)) {
-      text += fmt::format("; the 90 % intervals hold {}", format_share(s.coverage90)) +
-              coverage_of_pairs(evaluation.data, e);
+      text += fmt::format("; the 90 % intervals hold {} ({} in the middle)",
+                          format_share(s.coverage90), half_width_text(s)) +
+              coverage_of_units(evaluation.data, e);
     }
     words.push_back(text + ".");
   }

@@ -86,6 +86,7 @@
     "is beyond the rows' by more than `--outside` times or the length ratio's scale is not " \
     "measured (0.05 per doubling, enough for 90 % in AIConfigurator)") \
   R(half_width90, "±", kShare, "`high90` / `tokens_per_s` − 1") \
+  R(tokens_per_s_per_gpu, "tokens/s/GPU", kCount, "`tokens_per_s` / `n`") \
   R(latency_ms, "latency, ms", kCount, "(ii + oo) · sequences / `tokens_per_s`") \
   R(question, "question", kText, \
     "what is new about the point: `row` (its batch size at most), `length pair`, " \
@@ -129,7 +130,8 @@
     "it is `likely`), `likely` when the estimate does, `unlikely` when only the upper end " \
     "does, `missed`; `outside` beyond the reach of the data, whatever the estimate: never " \
     "chosen, and with `--strict` refused. Points stand best first: with a latency to keep " \
-    "the most tokens/s, else the smallest batch; then those that come closest") \
+    "the most tokens/s per device (`--rank total`: of all devices), else the fewest devices and " \
+    "on them the smallest batch (the smallest batch); then those that come closest") \
   U(goal_points, \
     "the points against the goal; throughput that is exceeded, latency that is kept, with " \
     "95 % confidence") \
@@ -189,6 +191,7 @@
   R(min_ape, "least", kShare, "least and greatest error over the subsets of a run") \
   R(max_ape, "greatest", kShare, "") \
   R(coverage90, "in the interval", kShare, "share of rows inside their 90 % interval") \
+  R(unit_kind, "unit", kText, "`pair` (hardware and framework), `campaign` or `configuration`") \
   R(reference_median_ape, "prototype, median", kShare, "what a prototype found, see above") \
   R(reference_p90_ape, "prototype, p90", kShare, "") \
   R(error, "error %", kText, "median / 90th percentile, for readers") \

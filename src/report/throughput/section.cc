@@ -443,6 +443,12 @@ std::vector<std::string> throughput_measure_words(const MeasureNext& next) {
 
 namespace {
 
+// "2 x H100", or nothing of a table that names no hardware.
+std::string devices_text(const BenchRow& row) {
+  if (row.hardware.empty()) return "The table's hardware";
+  return fmt::format("{:g} \u00d7 {}", row.devices, row.hardware);
+}
+
 std::string goal_text(const Goal& goal) {
   std::string text;
   if (goal.latency_ms) text = "a latency of " + milliseconds(*goal.latency_ms);
@@ -467,6 +473,10 @@ Section throughput_goal_section(const Goal& goal, const std::vector<GoalPoint>& 
   };
   table.add(keys::goal, [](const GoalPoint& p) { return goal_verdict_name(p.verdict); })
       .add(keys::tokens_per_s, of(&Prediction::tokens_per_s))
+      .add(keys::tokens_per_s_per_gpu,
+           [](const GoalPoint& p) {
+             return finite_value(p.explained.prediction.tokens_per_s / p.point.devices);
+           })
       .add(keys::low95, of(&Prediction::low90))
       .add(keys::latency_ms, [](const GoalPoint& p) { return finite_value(p.latency_ms); })
       .add(keys::latency_high95_ms,
@@ -494,10 +504,13 @@ std::vector<std::string> throughput_goal_words(const Goal& goal,
       rate(first.explained.prediction.low90), milliseconds(first.latency_ms),
       milliseconds(first.latency_high_ms));
   if (first.verdict == GoalVerdict::kMet) {
-    words.push_back(fmt::format("Batch {:g} meets {} with 95 % confidence: {}.", first.point.batch,
-                                goal_text(goal), numbers));
-    words.push_back(fmt::format("{} of {} candidates meet it; this one is for {}.",
-                                count(GoalVerdict::kMet), points.size(), point_text(first.point)));
+    words.push_back(fmt::format("{} at batch {:g} meets {} with 95 % confidence: {}.",
+                                devices_text(first.point), first.point.batch, goal_text(goal),
+                                numbers));
+    words.push_back(
+        fmt::format("{} of {} candidates meet it; this one is for {}, {} tokens/s per device.",
+                    count(GoalVerdict::kMet), points.size(), point_text(first.point),
+                    rate(first.explained.prediction.tokens_per_s / first.point.devices)));
   } else {
     words.push_back(fmt::format(
         "None of {} candidates meets {} with 95 % confidence{}.", points.size(), goal_text(goal),

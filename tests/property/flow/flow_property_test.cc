@@ -14,6 +14,7 @@
 
 #include "flow/causes.h"
 #include "flow/graph.h"
+#include "flow/names.h"
 #include "flow/path.h"
 #include "flow/path_parts.h"
 #include "flow/pieces.h"
@@ -61,6 +62,8 @@ struct Change {
   bool frames = true;
   bool calls = true;
   int64_t shift_ns = 0;
+  int64_t device_shift_ns = 0;  // of device times alone
+  bool one_stream = false;
   int copies = 1;        // of the whole process
   bool renamed = false;  // other names that mean as much
   // Rows that nothing follows from: labels, and markers of no length.
@@ -150,7 +153,8 @@ void add_program(TraceMaker& maker, Random& random, const Change& change, int64_
     now_ns += 500 + random.below(3000);
     const char* call = random.chance(80) ? "cudaLaunchKernel" : random.any(kCalls);
     const int64_t call_ns = 1000 + random.below(4000);
-    const int64_t stream = random.chance(80) ? 0 : 1;
+    const int64_t drawn_stream = random.chance(80) ? 0 : 1;
+    const int64_t stream = change.one_stream ? 0 : drawn_stream;
     const std::string_view name = call;
     int64_t end_ns = now_ns + call_ns;
     if (name.ends_with("Synchronize")) end_ns = std::max(end_ns, std::max(free_ns[0], free_ns[1]));
@@ -159,8 +163,8 @@ void add_program(TraceMaker& maker, Random& random, const Change& change, int64_
       const int64_t late_ns = random.chance(3) ? 100'000 : 0;
       const int64_t start_ns = std::max(end_ns + 2000, free_ns[stream] + 800) + late_ns;
       free_ns[stream] = start_ns + random.below(30'000);
-      maker.kernel(process, stream, random.any(kWorks), start_ns, free_ns[stream] - start_ns,
-                   correlation);
+      maker.kernel(process, stream, random.any(kWorks), start_ns + change.device_shift_ns,
+                   free_ns[stream] - start_ns, correlation);
     }
     ++correlation;
     now_ns = end_ns + random.below(1500);
@@ -358,6 +362,64 @@ TEST_P(FlowProperty, ShiftChangesNothing) {
   each([&](const Trace&,
            const FlowRun& run) { ASSERT_EQ(all_totals(run).cause_ns, recorded[next++]); },
        {.shift_ns = 1'700'000'000'000'000'000});
+}
+
+// 4: device clocks that are off by some time move no more than that of each gap to the host.
+TEST(FlowClocks, AShiftOfTheDeviceMovesNoMoreThanItself) {
+  static constexpr FlowCause kHost[] = {
+      FlowCause::kCall,  FlowCause::kDispatch, FlowCause::kPython,
+      FlowCause::kAlloc, FlowCause::kInput,    FlowCause::kHostGap,
+      FlowCause::kSync,  FlowCause::kCold,     FlowCause::kNothingAsked};
+  const auto host_ns = [](const FlowTotals& totals) {
+    int64_t sum_ns = 0;
+    for (const FlowCause cause : kHost) sum_ns += totals[cause];
+    return sum_ns;
+  };
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const int64_t shift_ns = 100 * (1 + seed % 19);
+    const Trace trace = program(seed);
+    const Trace later = program(seed, {.device_shift_ns = shift_ns});
+    const Links links = link_trace(trace);
+    const Links later_links = link_trace(later);
+    const FlowRun run = make_flow_run(trace, links);
+    const FlowRun later_run = make_flow_run(later, later_links);
+    size_t gaps = 0;
+    for (const DeviceFlow& device : device_flows(run)) {
+      for (size_t i = 0; i < device.idle.size(); ++i) {
+        gaps += i == 0 || device.idle[i].gap != device.idle[i - 1].gap;
+      }
+    }
+    const int64_t moved_ns = host_ns(all_totals(later_run)) - host_ns(all_totals(run));
+    ASSERT_LE(std::abs(moved_ns), static_cast<int64_t>(gaps) * shift_ns);
+  }
+}
+
+// 7: where the path lies on the host while the device waits for the host, both name the same.
+TEST(FlowPath, NamesWhatTheDeviceWaitsFor) {
+  size_t compared = 0;
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = program(seed, {.one_stream = true});
+    const Links links = link_trace(trace);
+    const FlowRun run = make_flow_run(trace, links);
+    const FlowGraph graph = make_flow_graph(run);
+    const std::vector<PathSlice> path = path_slices(run, graph, critical_path(run, graph));
+    const std::vector<DeviceFlow> devices = device_flows(run);
+    for (const PathSlice& on_path : path) {
+      if (on_path.kind != PathPartKind::kHost && on_path.kind != PathPartKind::kCall) continue;
+      for (const FlowSlice& idle : devices.front().idle) {
+        const bool device = idle.cause == FlowCause::kLatency || idle.cause == FlowCause::kUnseen;
+        const bool meet =
+            idle.span.start_ns < on_path.span.end_ns && on_path.span.start_ns < idle.span.end_ns;
+        if (device || !meet) continue;
+        ++compared;
+        ASSERT_EQ(flow_cause_name(on_path.cause), flow_cause_name(idle.cause));
+        ASSERT_EQ(trace.text(on_path.name), trace.text(row_name(trace, idle.source, idle.row)));
+      }
+    }
+  }
+  EXPECT_GT(compared, 1000U);
 }
 
 // What every instant is told as, names apart.

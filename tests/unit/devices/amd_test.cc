@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 AmdLibraries amd_fakes() {
   const std::vector<std::string> fake = {ASSAY_FAKE_AMD};
-  return {.hip = fake, .smi = fake, .blas = fake, .compiler = fake};
+  return {.hip = fake, .amd_smi = {"none.so"}, .smi = fake, .blas = fake, .compiler = fake};
 }
 
 class Amd : public testing::FakeGpuTest {
@@ -50,6 +50,40 @@ TEST_F(Amd, FactsComeFromHipAndRocmSmi) {
   EXPECT_DOUBLE_EQ(facts.power_limit_w, 750);
   EXPECT_EQ(facts.documented.mode, SensorMode::kEnergyCounter);
   EXPECT_EQ(facts.documented.window_ns, 1'000'000);
+}
+
+// AMD SMI knows the GPU at HIP's address, whatever partition: 300 W by its counter, and not the 100
+// W that ROCm-SMI's tells beside it.
+TEST_F(Amd, AmdSmiGoesBeforeRocmSmi) {
+  ::setenv("FAKE_AMDSMI", "domain0", 1);
+  AmdLibraries libraries = amd_fakes();
+  libraries.amd_smi = {ASSAY_FAKE_AMDSMI};
+  auto device = open_amd_device(0, libraries);
+  ASSERT_TRUE(device) << device.error().message;
+  const DeviceFacts& facts = (*device)->facts();
+  EXPECT_EQ(facts.driver, "6.12.12");
+  EXPECT_EQ(facts.uuid, "a9ff74a1-0000-1000-80be-000000000001");
+  EXPECT_DOUBLE_EQ(facts.power_limit_w, 1000);
+  EXPECT_THAT(facts.documented.source, HasSubstr("(AMD SMI)"));
+  logged(**device, {}, 0, 0, [](const std::vector<PowerSample>& found) {
+    // A unit of 15.259 uJ more or less over a quarter of a millisecond.
+    for (const PowerSample& sample : found) EXPECT_NEAR(sample.power_w, 300, 62);
+    double sum = 0;
+    for (const PowerSample& sample : found) sum += sample.power_w;
+    return found.size() >= 10 && std::abs(sum / static_cast<double>(found.size()) - 300) < 10;
+  });
+  // Another GPU's address, no accumulator: ROCm-SMI as before.
+  for (const char* fault : {"none", "no_energy", "no_start", "no_gpu"}) {
+    ::setenv("FAKE_AMDSMI", fault, 1);
+    device = open_amd_device(0, libraries);
+    ASSERT_TRUE(device) << device.error().message;
+    EXPECT_EQ((*device)->facts().driver, "6.1.0") << fault;
+    EXPECT_THAT((*device)->facts().documented.source, HasSubstr("(ROCm-SMI)")) << fault;
+  }
+  ::unsetenv("FAKE_AMDSMI");
+  libraries.smi = {"none.so"};
+  EXPECT_THAT(error_of("none", [&] { return open_amd_device(0, libraries); }),
+              HasSubstr("AMD SMI does not know the GPU at"));
 }
 
 // The accumulator is polled four times a millisecond and changes once: repeats are dropped, and

@@ -2,6 +2,7 @@
 
 #include "devices/nvidia.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,6 +67,52 @@ TEST_F(Nvidia, ExecutionsAreTimedBackToBackOnTheCpuClock) {
   }
   EXPECT_GE(executions->front().start_ns, before - 1'000'000);
   EXPECT_LE(executions->back().end_ns, after + 1'000'000);
+}
+
+// More executions than there are events: blocks of them share two, and what is told of each block
+// is what the pretended GPU did.
+TEST_F(Nvidia, ManyShortExecutionsAreTimedInBlocks) {
+  constexpr size_t kCount = 300'000;
+  void* fake = ::dlopen(ASSAY_FAKE_NVIDIA, RTLD_NOW);
+  ASSERT_NE(fake, nullptr);
+  const auto truth =
+      reinterpret_cast<int (*)(size_t, int64_t*, int64_t*)>(::dlsym(fake, "fake_product"));
+  ASSERT_NE(truth, nullptr);
+  size_t earlier = 0;  // products of other tests in this process
+  int64_t start = 0;
+  int64_t end = 0;
+  while (truth(earlier, &start, &end) == 0) ++earlier;
+  auto device = open_nvidia_device(0, nvidia_fakes());
+  ASSERT_TRUE(device);
+  const auto kernel = (*device)->prepare("triad:8MiB");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  const std::vector<uint32_t> kernels(kCount, kernel->id);
+  EXPECT_EQ((*device)->timed_together(std::vector<uint32_t>(200'000, kernel->id)), 1U);
+  const uint32_t together = (*device)->timed_together(kernels);
+  EXPECT_EQ(together, 2U);  // 20,000 alone, 280,000 two and two
+  const auto executions = (*device)->execute(0, kernels);
+  ASSERT_TRUE(executions) << executions.error().message;
+  ASSERT_EQ(executions->size(), kCount);
+  size_t checked = 0;
+  size_t off = 0;
+  for (size_t i = 0; i < kCount; ++i) {
+    const PowerExecution& one = (*executions)[i];
+    ASSERT_EQ(one.index, i);
+    ASSERT_LE(one.start_ns, one.end_ns);
+    if (i > 0) {
+      ASSERT_EQ(one.start_ns, (*executions)[i - 1].end_ns);
+    }
+    const bool ends_block = i < 20'000 || (i - 20'000) % together == together - 1;
+    if (!ends_block) continue;
+    ASSERT_EQ(truth(earlier + i, &start, &end), 0);
+    ++checked;
+    if (std::abs(one.end_ns - end) > 20'000) ++off;
+  }
+  EXPECT_EQ(checked, 160'000U);
+  // Off are those before which a busy machine kept the stream waiting.
+  EXPECT_LT(off, checked / 50);
+  const int64_t took = executions->back().end_ns - executions->front().start_ns;
+  EXPECT_NEAR(static_cast<double>(took) / kCount, 5242, 300) << "24 MiB at 4.8 TB/s";
 }
 
 TEST_F(Nvidia, PowerIsLoggedWhileKernelsRun) {

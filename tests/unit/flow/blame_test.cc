@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "flow/last_ranks.h"
 #include "support/job_maker.h"
 
 namespace assay {
@@ -178,6 +179,98 @@ TEST(Blame, ASlowLinkIsToldFromSlowRanks) {
   EXPECT_EQ(slow->transfer_ns, 300);
   EXPECT_EQ(slow->peers_ns, 100);
   EXPECT_EQ(slow->gain_ns, 200);
+}
+
+// Of ten transfers of one size nine take 100 and one takes 200,000 more: it is told apart, and the
+// run would be that much shorter with it like the others.
+TEST(Blame, ATransferThatTakesManyTimesTheOthersIsTold) {
+  std::vector<RankGraph> ranks = [] {
+    JobMaker maker;
+    for (uint32_t r = 0; r < 2; ++r) {
+      int64_t now = 0;
+      for (int64_t k = 0; k < 10; ++k) {
+        const int64_t ends = now + 1000 + (k == 6 ? 200'100 : 100);
+        maker.add({r, 0, now, now + 1000, "mm"});
+        maker.add({r, 0, now + 1000, ends, "", "c"});
+        now = ends;
+      }
+    }
+    return maker.ranks();
+  }();
+  for (RankGraph& rank : ranks) {
+    for (RankPart& part : rank.part_points) part.bytes = 1 << 20;
+  }
+  const JobBlame blame = find_blame(Job{ranks});
+  EXPECT_FALSE(blame.late);
+  ASSERT_EQ(blame.links.size(), 1u);
+  const LinkClass& link = blame.links[0];
+  EXPECT_EQ(link.transfer_ns, 100);
+  EXPECT_EQ(link.ranks, (Ranks{0, 1}));
+  ASSERT_TRUE(link.slow);
+  EXPECT_EQ(link.slow->count, 1u);
+  EXPECT_EQ(link.slow->longest_ns, 200'100);
+  EXPECT_EQ(link.slow->gain_ns, 200'000);
+  EXPECT_EQ(link.slow->span.start_ns, 6 * 1100 + 1000);
+  EXPECT_EQ(link.slow->span.end_ns, 6 * 1100 + 1000 + 200'100);
+}
+
+// Rank 4's kernels take twice as long, rank 5's host 60 longer.
+TEST(Blame, EachLateRankHasItsReason) {
+  std::vector<RankGraph> ranks = [] {
+    JobMaker maker;
+    for (uint32_t r = 0; r < 6; ++r) {
+      const int64_t host = r == 5 ? 160 : 100;
+      const int64_t done = host + (r == 4 ? 100 : 50);
+      maker.add({r, 0, 0, host, "load"});
+      maker.add({r, 0, host, done, "mm"});
+      maker.add({r, 0, done, 230, "", "c"});
+    }
+    return maker.ranks();
+  }();
+  for (RankGraph& rank : ranks) {
+    for (WorkName& name : rank.names) name.host = name.name == "load";
+  }
+  const JobBlame blame = find_blame(Job{ranks});
+  ASSERT_TRUE(blame.late);
+  EXPECT_EQ(blame.late->ranks, (Ranks{4, 5}));
+  ASSERT_EQ(blame.reasons.size(), 2u);
+  EXPECT_EQ(blame.reasons[0].rank, 4u);
+  EXPECT_EQ(blame.reasons[0].what.name, "mm");
+  EXPECT_EQ(blame.reasons[0].device_ns, 50);
+  EXPECT_EQ(blame.reasons[0].host_ns, 0);
+  EXPECT_EQ(blame.reasons[1].rank, 5u);
+  EXPECT_EQ(blame.reasons[1].what.name, "load");
+  EXPECT_EQ(blame.reasons[1].excess_ns, 60);
+}
+
+// Who comes last: the two of another program at each meeting of all, whatever the rest does among
+// itself.
+TEST(LastRanks, ASetThatComesLastTogetherIsFound) {
+  JobMaker maker;
+  for (uint32_t r = 0; r < 6; ++r) {
+    int64_t now = 0;
+    for (int64_t k = 0; k < 3; ++k) {
+      const std::string step = std::to_string(k);
+      const int64_t work = r >= 4 ? 500 : 100 + r;
+      maker.add({r, 0, now, now + work, r >= 4 ? "rollout" : "train"});
+      maker.add({r, 0, now + work, now + 520, "", "all" + step});
+      now += 520;
+    }
+  }
+  const LastRanks last = usually_last(maker.build());
+  EXPECT_EQ(last.ranks, (Ranks{4, 5}));
+  EXPECT_EQ(last.times, 3u);
+  EXPECT_EQ(last.behind_ns, 3 * 397);  // 500 - 103
+}
+
+TEST(LastRanks, AMajorityIsNotLast) {
+  JobMaker maker;
+  for (uint32_t r = 0; r < 6; ++r) {
+    const int64_t work = r == 0 ? 100 : 500;
+    maker.add({r, 0, 0, work, "mm"});
+    maker.add({r, 0, work, 520, "", "c"});
+  }
+  EXPECT_TRUE(usually_last(maker.build()).ranks.empty());
 }
 
 // Clocks that disagree, ranks in another order: nothing of it changes who is to blame.

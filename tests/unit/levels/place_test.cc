@@ -354,6 +354,78 @@ TEST(Place, WithoutOperatorsThePhaseIsNotKnown) {
   EXPECT_EQ(place(maker.build()).at("advec_cell").phase, LevelPhase::kNone);
 }
 
+// Two fused kernels without any operator: one is an optimizer's by its name.
+TEST(Place, AnOptimizerIsKnownByItsKernelsWhereNothingElseTells) {
+  TraceMaker maker;
+  const char* adam =
+      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+      "namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous "
+      "namespace)::FusedAdamMathFunctor<float, 4> >(int)";
+  maker.call(1, "cudaLaunchKernel", 0, 5, 1).kernel(0, 7, adam, 10, 50, 1);
+  maker.call(1, "cudaLaunchKernel", 6, 5, 2).kernel(0, 7, "relu", 70, 50, 2);
+  const auto placed = place(maker.build());
+  EXPECT_EQ(placed.at(adam).phase, LevelPhase::kOptimizer);
+  EXPECT_EQ(placed.at("relu").phase, LevelPhase::kNone);
+}
+
+// The recording begins with ProfilerStep#4 at 1,000. "early" was queued before and still runs in
+// it; "own" is launched in it and runs after it; "late" has no launch but runs behind launched
+// work.
+TEST(Place, WhatWasQueuedBeforeTheRecordingBelongsToNoIterationOfIt) {
+  TraceMaker maker;
+  maker.annotation(1, "ProfilerStep#4", 1000, 500).annotation(1, "ProfilerStep#5", 1500, 500);
+  maker.op(1, "aten::mm", 1100, 50).call(1, "cudaLaunchKernel", 1110, 5, 1);
+  maker.op(1, "aten::mm", 1600, 50).call(1, "cudaLaunchKernel", 1610, 5, 2);
+  maker.kernel(0, 7, "early", 1050, 300, 90).kernel(0, 7, "own", 1550, 100, 1);
+  maker.kernel(0, 7, "next", 1700, 100, 2).kernel(0, 7, "late", 1850, 100, 91);
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  const Placements placed =
+      place_activities(trace, links, find_iterations(trace, links), LevelsOptions{});
+  std::map<std::string, int32_t> windows;
+  for (const KernelLevel& row : placed.rows) {
+    windows[std::string(trace.text(row.kernel))] = row.window;
+  }
+  EXPECT_EQ(windows, (std::map<std::string, int32_t>{
+                         {"early", kNoIteration}, {"own", 0}, {"next", 1}, {"late", 1}}));
+}
+
+// A text encoder of four modules, then a compiled transformer: one module without modules inside,
+// one region around all of its work, five blocks of four operators between a first and a last one.
+TEST(Place, BlocksOfACompiledModelAreAStackBesideThoseOfModules) {
+  Timeline run;
+  run.module("nn.Module: Pipeline_0", 26).module("nn.Module: TextEncoder_0", 4);
+  for (const char* k : {"0", "1", "2", "3"}) {
+    run.module((std::string("nn.Module: TextBlock_") + k).c_str(), 1);
+    run.module((std::string("nn.Module: Linear_") + k).c_str(), 1).launch("aten::linear", "text");
+  }
+  run.module("nn.Module: Transformer_0", 22);
+  run.maker().op(1, "Torch-Compiled Region: 0/0", run.now() - 1, 222);
+  run.launch("triton_first", "embed");
+  for (int k = 0; k < 5; ++k) {
+    const std::string number = std::to_string(k);
+    run.launch("triton_norm", "norm").launch("aten::mm", ("sgemm_qkv_" + number).c_str());
+    run.launch("aten::_flash_attention_forward", "flash_fwd_kernel");
+    run.launch("aten::mm", ("sgemm_out_" + number).c_str());
+  }
+  run.launch("triton_last", "head");
+  const Trace trace = run.maker().build();
+  const Links links = link_trace(trace);
+  const Placements placed =
+      place_activities(trace, links, find_iterations(trace, links), LevelsOptions{});
+  ASSERT_EQ(placed.stacks.size(), 2u);
+  EXPECT_EQ(placed.stacks[0].name, "Transformer, block of 4 operators");
+  EXPECT_EQ(placed.stacks[0].layers, 5);
+  EXPECT_EQ(placed.stacks[1].name, "TextBlock");
+  EXPECT_EQ(placed.stacks[1].layers, 4);
+  const auto by_kernel = place(trace);
+  EXPECT_EQ(by_kernel.at("sgemm_out_3").layer, 3);
+  EXPECT_EQ(by_kernel.at("sgemm_out_3").op, "aten::mm[1]");
+  EXPECT_EQ(by_kernel.at("embed").layer, kNoLayer);
+  EXPECT_EQ(by_kernel.at("embed").op, "Pipeline.Transformer");
+  EXPECT_EQ(by_kernel.at("text").layer, 5 + 3) << "behind the transformer's layers";
+}
+
 TEST(Structure, FindsTheBlockThatRepeats) {
   // head, 4 x (1 2 3 4 2), tail
   std::vector<uint32_t> tokens = {9, 8};
@@ -423,6 +495,27 @@ TEST(Structure, LayersThatDifferInAUnitContinueTheStack) {
   EXPECT_EQ(found.layers[8].length, 9u);
   EXPECT_EQ(found.layers[8].unit_at(4), 5u) << "behind the kernel that it lacks";
   EXPECT_EQ(found.layers[9].length, 8u);
+}
+
+// The first of seven layers begins with another norm and has k where the others have y.
+TEST(Structure, TheFirstLayerMayBeginOtherwise) {
+  const BlockLayers found = Sequence().add("EM").add("wgrahxkzgh").add("ngrahxyzgh", 6).layers();
+  ASSERT_EQ(found.layers.size(), 7u);
+  EXPECT_EQ(found.layers[0].begin, 3u) << "from the first kernel that all have";
+  EXPECT_EQ(found.layers[0].length, 9u);
+  EXPECT_EQ(found.layers[0].unit_at(0), 1u);
+  EXPECT_EQ(found.layers[0].unit_at(5), kNoUnit);
+  EXPECT_EQ(found.layers[0].unit_at(6), 7u);
+  EXPECT_EQ(found.layers[6].number, 6);
+}
+
+// A loop of three operators around a graph that replays the layers: its rounds are no layers.
+TEST(Structure, RoundsAroundAReplayOfLayersAreNoLayers) {
+  Sequence rounds;
+  rounds.add("ngagh", 6);
+  EXPECT_EQ(rounds.layers().layers.size(), 6u);
+  for (size_t unit = 2; unit < rounds.units.size(); unit += 5) rounds.units[unit].step = true;
+  EXPECT_TRUE(rounds.layers().layers.empty());
 }
 
 // Halves of one layer are no layers: attention and MLP differ.

@@ -44,7 +44,8 @@ WrittenTable written(const Relation& relation) {
   const std::string path = folder.file("table.columns");
   const Status status = write_columns_file(relation, relation.parts[0], path);
   EXPECT_TRUE(status) << (status ? "" : status.error().message);
-  WrittenTable table{.bytes = *file_text(path)};
+  WrittenTable table;
+  table.bytes = *file_text(path);
   const size_t end = table.bytes.size();
   EXPECT_EQ(table.bytes.substr(0, 8), std::string("ASSAYC1\0", 8));
   EXPECT_EQ(table.bytes.substr(end - 8), std::string("ASSAYC1\0", 8));

@@ -112,5 +112,32 @@ TEST(Facts, ErrorsNameTheLineAndChangeNothing) {
   EXPECT_TRUE(book.model_names().empty());
 }
 
+TEST(Facts, WhatContradictsItselfIsRefusedAtItsLine) {
+  FactBook book;
+  const auto error_of = [&book](const std::string& text) {
+    const Status status = book.add(text, "my.ini");
+    return status ? std::string() : status.error().describe();
+  };
+  EXPECT_THAT(error_of("[model a]\nparameters_b = 8\nactive_b = 80\nlayers = 3\n"),
+              HasSubstr("line 3: active_b 80 is above parameters_b 8"));
+  EXPECT_THAT(error_of("[model a]\nexperts = 8\nexperts_used = 9\n"),
+              HasSubstr("line 3: experts_used 9 is above experts 8"));
+  EXPECT_THAT(error_of("[model a]\nheads = 28\nkv_heads = 8\n"),
+              HasSubstr("line 2: heads 28 and kv_heads 8 do not go together"));
+  EXPECT_THAT(error_of("[hardware g]\ntflops = 989\nfp8_tflops = 500\n"),
+              HasSubstr("line 3: fp8_tflops 500 is below tflops 989"));
+  EXPECT_THAT(error_of("[hardware g]\ntflops = 989\nbandwidth_tb_s = 3350\n"),
+              HasSubstr("0.295 FLOP per byte"));
+  EXPECT_THAT(error_of("[hardware g]\nmemory_gb = 141000\n"), HasSubstr("is it in GB?"));
+  EXPECT_TRUE(book.model_names().empty());
+  EXPECT_TRUE(book.hardware_names().empty());
+  // Chips that keep weights in on-chip memory are no mistake: 2.35 FLOP per byte.
+  EXPECT_EQ(error_of("[hardware l]\ntflops = 188\nbandwidth_tb_s = 80\nmemory_gb = 0.23\n"), "");
+  // Values of an earlier file count: the later one tells which line brings the contradiction.
+  EXPECT_EQ(error_of("[model b]\nparameters_b = 8\n"), "");
+  EXPECT_THAT(error_of("# more\n[model b]\nactive_b = 9\n"), HasSubstr("line 3: active_b 9"));
+  EXPECT_EQ(error_of("[model b]\nactive_b = 7\nheads = 28\nkv_heads = 3.5\n"), "");
+}
+
 }  // namespace
 }  // namespace assay

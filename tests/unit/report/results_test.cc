@@ -63,8 +63,9 @@ TEST(Results, TheEndOfAKeyTellsItsUnit) {
     if (key.ends_with("_ape")) {
       EXPECT_EQ(one.result.unit, Unit::kShare) << key;
     }
-    if (one.result.unit == Unit::kNanoseconds)
+    if (one.result.unit == Unit::kNanoseconds) {
       EXPECT_TRUE(key == "ns" || key.ends_with("_ns")) << key;
+    }
   }
 }
 

@@ -117,7 +117,8 @@ TEST(LevelFiguresSection, SaysOfEveryFigureWhatAConfigurationLacks) {
 
 TEST(LevelFiguresSection, ComparesWithTheConfigurationGivenFirst) {
   const std::vector<ConfigFigures> configs = {config("a", 100), config("b", 150)};
-  const Table& rows = table(levels_figures_section(configs, {}), "configs");
+  const Section section = levels_figures_section(configs, {});
+  const Table& rows = table(section, "configs");
   EXPECT_EQ(rows.rows[1].back().number(), 1.5);
   EXPECT_EQ(levels_figures_words(configs).front(),
             "b has the highest throughput: 150 tokens/s, 1.50 times that of a.");

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "report/levels/section.h"
+
 namespace assay {
 namespace {
 
@@ -51,6 +53,21 @@ TEST(JobWords, SayHowMuchEachWaitsAndWhoseHostIsBehind) {
           "Compute kernels take the same time on every GPU, within 0 %.",
           "The host is behind on GPU 1 (40.0 % of its span is launch overhead); the other has "
           "5.0 %."}));
+}
+
+// Of 1,000 ns of device time 250 have no phase; then all of it.
+TEST(LevelsWords, SayHowMuchHasNoKnownPhase) {
+  JobLevels one;
+  one.gpus = {gpu(0, 1000, 1000, 0)};
+  one.placement.all = {4, 1000};
+  one.placement.no_phase = {1, 250};
+  ASSERT_EQ(levels_words(one).size(), 2u);
+  EXPECT_EQ(levels_words(one)[1], "The phase of 25.0 % of the device time is not known.");
+  one.placement.no_phase = one.placement.all;
+  EXPECT_EQ(levels_words(one)[1],
+            "The phase is not known: nothing in the trace tells forward from backward work.");
+  one.placement.no_phase = {};
+  EXPECT_EQ(levels_words(one).size(), 1u);
 }
 
 TEST(JobWords, WhoComesLastIsNotCalledToBlame) {

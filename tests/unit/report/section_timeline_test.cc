@@ -40,7 +40,9 @@ Trace two_launches() {
 Timeline timeline_of(const Trace& trace, const TelemetryReport* telemetry = nullptr) {
   const Links links = link_trace(trace);
   const Windows windows = find_iterations(trace, links);
-  const LaunchFloor floor{.source = FloorSource::kGiven, .floor_ns = 150};
+  LaunchFloor floor;
+  floor.source = FloorSource::kGiven;
+  floor.floor_ns = 150;
   const FlowReport flow = make_flow_report(trace, links, {});
   LaunchOptions launch_options;
   launch_options.floor = floor;

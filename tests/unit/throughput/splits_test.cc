@@ -84,9 +84,27 @@ TEST(ThroughputSplits, ASplitThatTheDataCannotHaveHasNoFolds) {
   EXPECT_TRUE(make_split(data, "S7")->folds.empty());  // one hardware only
   EXPECT_EQ(make_split(data, "S6")->folds.size(), 4U);
   EXPECT_EQ(make_split(data, "S6")->folds[0].name, "a");
-  const auto unknown = make_split(data, "S8");
+  EXPECT_TRUE(make_split(data, "S8")->folds.empty());  // one campaign only
+  const auto unknown = make_split(data, "S9");
   ASSERT_FALSE(unknown);
-  EXPECT_NE(unknown.error().message.find("S1 to S7"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("S1 to S8"), std::string::npos);
+}
+
+TEST(ThroughputSplits, ACampaignIsHeldOutAsAWhole) {
+  ThroughputData data = small_table();
+  for (size_t i = 0; i < data.rows.size(); ++i)
+    data.rows[i].campaign = "engine|v1|day " + std::to_string(i % 7);
+  const Split split = *make_split(data, "s8");
+  EXPECT_EQ(split.held_out, HeldOut::kConfig);
+  EXPECT_GE(split.folds.size(), 2U);
+  std::vector<int> tested(data.rows.size(), 0);
+  for (const SplitFold& fold : split.folds) {
+    for (const size_t i : fold.test) {
+      ++tested[i];
+      for (const size_t j : fold.train) EXPECT_NE(data.rows[i].campaign, data.rows[j].campaign);
+    }
+  }
+  EXPECT_EQ(std::count(tested.begin(), tested.end(), 1), static_cast<long>(tested.size()));
 }
 
 // 4 models x 3 lengths x batches 1, 32, 48, 64.

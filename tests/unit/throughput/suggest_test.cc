@@ -181,5 +181,31 @@ TEST(Unmeasured, PointsAreTheHolesOfTheTable) {
   EXPECT_EQ(holes[2].batch, 2);
 }
 
+// 4 devices at 300 tokens/s are 75 each, one does 100.
+TEST(Goal, RanksPerDeviceUnlessTheTotalIsAskedFor) {
+  const auto point = [](double devices, double batch, double rate) {
+    GoalPoint p;
+    p.point.devices = devices;
+    p.point.batch = batch;
+    p.explained.prediction.tokens_per_s = rate;
+    p.verdict = GoalVerdict::kMet;
+    return p;
+  };
+  const std::vector<GoalPoint> made = {point(4, 1, 300), point(1, 8, 100), point(2, 4, 160)};
+  const auto order = [&](const Goal& goal, GoalRank rank) {
+    std::vector<GoalPoint> points = made;
+    sort_by_goal(points, goal, rank);
+    std::vector<double> devices;
+    for (const GoalPoint& p : points) devices.push_back(p.point.devices);
+    return devices;
+  };
+  const Goal latency{.latency_ms = 1000, .tokens_per_s = {}};
+  EXPECT_EQ(order(latency, GoalRank::kPerDevice), (std::vector<double>{1, 2, 4}));
+  EXPECT_EQ(order(latency, GoalRank::kTotal), (std::vector<double>{4, 2, 1}));
+  const Goal rate{.latency_ms = {}, .tokens_per_s = 10};
+  EXPECT_EQ(order(rate, GoalRank::kPerDevice), (std::vector<double>{1, 2, 4}));
+  EXPECT_EQ(order(rate, GoalRank::kTotal), (std::vector<double>{4, 2, 1}));
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,0 +1,68 @@
+#pragma once
+
+// The distinct texts of a program's ranges, in bounded memory: a text is kept while something uses
+// it, and after that until others need its place, those used least recently going first. One that
+// comes again is written to the file again, under another id. Not for several threads at once.
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "collect/wire.h"
+
+namespace assay::record {
+
+// Ids of these texts have the highest bit set: the file's own ids are below.
+constexpr uint32_t kHostTextBit = 0x80000000u;
+// Of a text that found no place.
+constexpr uint32_t kLostText = 0xFFFFFFFFu;
+
+class Texts {
+ public:
+  explicit Texts(size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // The text's id, which stays its own until as many releases as there were holds.
+  uint32_t hold(std::string_view value);
+  void release(uint32_t id);
+  // The file needs it: among the definitions that are fetched next, unless an earlier fetch had it.
+  void write(uint32_t id);
+  using Definition = std::pair<uint32_t, std::string>;
+  std::vector<Definition> fetch();
+
+  size_t bytes() const { return bytes_; }
+  // Bytes of definitions that wait to be fetched.
+  size_t waiting_bytes() const { return waiting_bytes_; }
+  // How many texts made room for others so far.
+  uint64_t forgotten() const { return forgotten_; }
+
+ private:
+  struct Text {
+    std::string value;
+    uint32_t id;
+    uint32_t uses;
+    bool is_written;
+  };
+  using Place = std::list<Text>::iterator;
+
+  void forget_oldest();
+  static size_t cost(std::string_view value);
+
+  const size_t most_bytes_;
+  size_t bytes_ = 0;
+  size_t waiting_bytes_ = 0;
+  uint64_t forgotten_ = 0;
+  uint32_t next_id_ = 0;
+  std::vector<uint32_t> free_ids_;  // of forgotten texts that no file has
+  std::list<Text> used_;
+  std::list<Text> idle_;  // least recently used first
+  std::unordered_map<std::string_view, Place> by_value_;
+  std::unordered_map<uint32_t, Place> by_id_;
+  std::vector<Definition> definitions_;
+};
+
+}  // namespace assay::record

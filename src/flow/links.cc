@@ -1,0 +1,199 @@
+#include "flow/links.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+
+#include "base/numbers.h"
+
+namespace assay {
+namespace {
+
+// Groups of one role: what is compared.
+struct Role {
+  std::string kind;
+  int64_t members = 0;
+  int size_class = 0;
+  size_t meetings = 0;  // of the group: groups of one role meet equally often
+  auto operator<=>(const Role&) const = default;
+};
+
+struct Transfers {
+  std::vector<int64_t> ns;
+  std::vector<int64_t> bytes;
+  std::vector<uint32_t> meetings;
+};
+using ByGroup = std::map<uint32_t, Transfers>;
+
+int64_t transfer_of(const JobMeeting& meeting) {
+  int64_t longest_ns = 0;
+  for (const JobVisit& visit : meeting.visits) {
+    longest_ns = std::max(longest_ns, visit.transfer_ns);
+  }
+  return longest_ns;
+}
+
+int64_t bytes_of(const Job& job, const JobMeeting& meeting) {
+  int64_t bytes = -1;
+  for (const JobVisit& visit : meeting.visits) {
+    bytes = std::max(bytes, job.ranks()[visit.rank].part_points[visit.part].bytes);
+  }
+  return bytes;
+}
+
+// Bytes over the busiest link of a ring, as the libraries' own benchmarks count them.
+double bus_bandwidth(const std::string& kind, const LinkClass& link) {
+  if (link.bytes <= 0 || link.transfer_ns <= 0) return kNan;
+  const double n = static_cast<double>(link.members);
+  double factor = 1;
+  if (kind == "all_reduce") factor = 2 * (n - 1) / n;
+  if (kind == "all_gather" || kind == "reduce_scatter" || kind == "all_to_all") {
+    factor = (n - 1) / n;
+  }
+  return static_cast<double>(link.bytes) * factor * 1e9 / static_cast<double>(link.transfer_ns);
+}
+
+std::map<Role, ByGroup> transfers_by_role(const Job& job) {
+  std::vector<size_t> meetings_of(job.groups().size());
+  for (const JobMeeting& meeting : job.meetings()) ++meetings_of[meeting.group];
+  std::map<Role, ByGroup> roles;
+  for (uint32_t m = 0; m < job.meetings().size(); ++m) {
+    const JobMeeting& meeting = job.meetings()[m];
+    if (meeting.visits.size() < 2 || !meeting.joined || !meeting.complete) continue;
+    const int64_t bytes = bytes_of(job, meeting);
+    const int size_class =
+        bytes <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));
+    const Role role{job.groups()[meeting.group].kind, static_cast<int64_t>(meeting.visits.size()),
+                    size_class, meetings_of[meeting.group]};
+    Transfers& transfers = roles[role][meeting.group];
+    transfers.ns.push_back(transfer_of(meeting));
+    transfers.bytes.push_back(bytes);
+    transfers.meetings.push_back(m);
+  }
+  return roles;
+}
+
+class Comparer {
+ public:
+  Comparer(const Job& job, const LinkOptions& options)
+      : job_(job), options_(options), makespan_ns_(job.makespan_ns({})), all_(no_edit()) {}
+
+  LinkComparison compare() {
+    for (const auto& [role, groups] : transfers_by_role(job_)) {
+      for (const auto& [group, transfers] : groups) add(role, groups, group, transfers);
+    }
+    try_slow();
+    if (suspects_) links_.suspects_gain_ns = makespan_ns_ - job_.makespan_ns(all_);
+    return std::move(links_);
+  }
+
+ private:
+  JobEdit no_edit() const {
+    JobEdit edit;
+    edit.transfer_ns.assign(job_.meetings().size(), -1);
+    return edit;
+  }
+
+  int64_t gain_at(const std::vector<uint32_t>& meetings, int64_t transfer_ns) const {
+    JobEdit edit = no_edit();
+    for (const uint32_t m : meetings) edit.transfer_ns[m] = transfer_ns;
+    return makespan_ns_ - job_.makespan_ns(edit);
+  }
+
+  void add(const Role& role, const ByGroup& groups, uint32_t group, const Transfers& transfers) {
+    LinkClass link;
+    link.group = group;
+    link.ranks = ranks_of(transfers);
+    link.members = role.members;
+    link.meetings = transfers.meetings.size();
+    link.transfer_ns = middle_of(transfers.ns);
+    link.bytes = middle_of(transfers.bytes);
+    link.bus_bytes_per_s = bus_bandwidth(role.kind, link);
+    compare_with_others(groups, transfers, link);
+    if (link.bytes > 0) find_slow(transfers, link);
+    links_.classes.push_back(std::move(link));
+  }
+
+  // A replay of the job is no small thing: only of the classes that lose most.
+  void try_slow() {
+    std::stable_sort(slow_.begin(), slow_.end(), [this](const Slow& a, const Slow& b) {
+      return slow_of(a).excess_ns > slow_of(b).excess_ns;
+    });
+    for (size_t i = 0; i < slow_.size() && i < options_.tried; ++i) {
+      slow_of(slow_[i]).gain_ns =
+          gain_at(slow_[i].meetings, links_.classes[slow_[i].place].transfer_ns);
+    }
+  }
+
+  std::vector<uint32_t> ranks_of(const Transfers& transfers) const {
+    std::vector<uint32_t> ranks;
+    for (const JobVisit& visit : job_.meetings()[transfers.meetings.front()].visits) {
+      ranks.push_back(visit.rank);
+    }
+    std::sort(ranks.begin(), ranks.end());
+    return ranks;
+  }
+
+  void compare_with_others(const ByGroup& groups, const Transfers& transfers, LinkClass& link) {
+    std::vector<int64_t> others;
+    for (const auto& [other, one] : groups) {
+      if (other != link.group) others.insert(others.end(), one.ns.begin(), one.ns.end());
+    }
+    if (others.empty() || link.bytes <= 0) return;
+    link.peers_ns = middle_of(std::move(others));
+    link.suspect = static_cast<double>(link.transfer_ns) >
+                   options_.slow_link * static_cast<double>(link.peers_ns);
+    if (!link.suspect) return;
+    suspects_ = true;
+    for (const uint32_t m : transfers.meetings) all_.transfer_ns[m] = link.peers_ns;
+    link.gain_ns = gain_at(transfers.meetings, link.peers_ns);
+  }
+
+  struct Slow {
+    size_t place = 0;  // in links_.classes
+    std::vector<uint32_t> meetings;
+  };
+  SlowMeetings& slow_of(const Slow& slow) { return *links_.classes[slow.place].slow; }
+
+  void find_slow(const Transfers& transfers, LinkClass& link) {
+    const int64_t usual_ns = link.transfer_ns;
+    const double least = std::max(options_.slow_meeting * static_cast<double>(usual_ns),
+                                  static_cast<double>(usual_ns + options_.least_ns));
+    std::vector<uint32_t> meetings;
+    SlowMeetings slow;
+    slow.span = {INT64_MAX, INT64_MIN};
+    slow.gain_ns = -1;
+    for (size_t i = 0; i < transfers.ns.size(); ++i) {
+      if (static_cast<double>(transfers.ns[i]) < least) continue;
+      const uint32_t m = transfers.meetings[i];
+      const int64_t begin_ns = job_.meetings()[m].last_ns;
+      meetings.push_back(m);
+      slow.longest_ns = std::max(slow.longest_ns, transfers.ns[i]);
+      slow.excess_ns += transfers.ns[i] - usual_ns;
+      slow.span.start_ns = std::min(slow.span.start_ns, begin_ns);
+      slow.span.end_ns = std::max(slow.span.end_ns, begin_ns + transfers.ns[i]);
+    }
+    const auto most = options_.few * static_cast<double>(transfers.ns.size());
+    if (meetings.empty() || static_cast<double>(meetings.size()) > most) return;
+    slow.count = meetings.size();
+    link.slow = slow;
+    slow_.push_back({links_.classes.size(), std::move(meetings)});
+  }
+
+  const Job& job_;
+  const LinkOptions& options_;
+  const int64_t makespan_ns_;
+  JobEdit all_;
+  bool suspects_ = false;
+  std::vector<Slow> slow_;
+  LinkComparison links_;
+};
+
+}  // namespace
+
+LinkComparison compare_links(const Job& job, const LinkOptions& options) {
+  return Comparer(job, options).compare();
+}
+
+}  // namespace assay

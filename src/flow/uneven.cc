@@ -1,0 +1,109 @@
+#include "flow/uneven.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/stats.h"
+
+namespace assay {
+namespace {
+
+constexpr double kLeastOfAll = 0.05;  // of the time of all iterations
+using Durations = std::vector<int64_t>;
+
+int64_t median_of(const Durations& steps, size_t first, size_t last) {
+  return median_ns(Durations(steps.begin() + static_cast<std::ptrdiff_t>(first),
+                             steps.begin() + static_cast<std::ptrdiff_t>(last)));
+}
+
+// Where the means before and after differ most, for what that many values tell (CUSUM); values far
+// from the median count as if they were at its half or double.
+size_t best_split(const Durations& steps) {
+  const auto middle = static_cast<double>(median_ns(steps));
+  std::vector<double> kept;
+  for (const int64_t ns : steps) {
+    kept.push_back(std::clamp(static_cast<double>(ns), middle / 2, middle * 2));
+  }
+  const double mean =
+      std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
+  const auto n = static_cast<double>(kept.size());
+  double sum = 0;
+  double most = 0;
+  size_t best = 0;
+  for (size_t k = 1; k < kept.size(); ++k) {
+    sum += kept[k - 1] - mean;
+    const double weight = static_cast<double>(k) * (n - static_cast<double>(k));
+    const double apart = std::abs(sum) / std::sqrt(weight);
+    if (apart <= most) continue;
+    most = apart;
+    best = k;
+  }
+  return best;
+}
+
+// Whether nearly all steps of [first, last) lie on their side of the middle between two medians.
+bool on_their_side(const Durations& steps, size_t first, size_t last, int64_t own, int64_t other) {
+  constexpr double kNearlyAll = 0.9;
+  const int64_t between = own + (other - own) / 2;
+  size_t fitting = 0;
+  for (size_t i = first; i < last; ++i) {
+    fitting += own < other ? steps[i] < between : steps[i] > between;
+  }
+  return static_cast<double>(fitting) >= kNearlyAll * static_cast<double>(last - first);
+}
+
+std::optional<UnevenSteps> change_in(const Durations& steps, int64_t sum_ns) {
+  constexpr size_t kLeastSide = 5;
+  constexpr double kLeastTimes = 1.1;
+  if (steps.size() < 2 * kLeastSide) return std::nullopt;
+  const size_t split = best_split(steps);
+  if (split < kLeastSide || steps.size() - split < kLeastSide) return std::nullopt;
+  const int64_t before = median_of(steps, 0, split);
+  const int64_t after = median_of(steps, split, steps.size());
+  if (before <= 0 || after <= 0) return std::nullopt;
+  const double times = static_cast<double>(after) / static_cast<double>(before);
+  if (std::max(times, 1 / times) < kLeastTimes) return std::nullopt;
+  if (!on_their_side(steps, 0, split, before, after)) return std::nullopt;
+  if (!on_their_side(steps, split, steps.size(), after, before)) return std::nullopt;
+  const size_t count = steps.size() - split;
+  const int64_t excess_ns = (after - before) * static_cast<int64_t>(count);
+  if (static_cast<double>(std::abs(excess_ns)) < kLeastOfAll * static_cast<double>(sum_ns)) {
+    return std::nullopt;
+  }
+  return UnevenSteps{true, split, count, times, excess_ns};
+}
+
+std::optional<UnevenSteps> few_in(const Durations& steps, int64_t sum_ns) {
+  constexpr size_t kLeastSteps = 5;
+  constexpr double kLeastTimes = 1.5;
+  constexpr size_t kFewOf = 5;  // one in so many at most
+  if (steps.size() < kLeastSteps) return std::nullopt;
+  const int64_t middle = median_ns(steps);
+  if (middle <= 0) return std::nullopt;
+  UnevenSteps found;
+  int64_t longest_ns = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (static_cast<double>(steps[i]) < kLeastTimes * static_cast<double>(middle)) continue;
+    if (found.count++ == 0) found.first = i;
+    longest_ns = std::max(longest_ns, steps[i]);
+    found.excess_ns += steps[i] - middle;
+  }
+  if (found.count == 0 || found.count * kFewOf > steps.size()) return std::nullopt;
+  if (static_cast<double>(found.excess_ns) < kLeastOfAll * static_cast<double>(sum_ns)) {
+    return std::nullopt;
+  }
+  found.times = static_cast<double>(longest_ns) / static_cast<double>(middle);
+  return found;
+}
+
+}  // namespace
+
+std::optional<UnevenSteps> uneven_steps(const std::vector<int64_t>& step_ns) {
+  const int64_t sum_ns = std::accumulate(step_ns.begin(), step_ns.end(), int64_t{0});
+  if (sum_ns <= 0) return std::nullopt;
+  const auto change = change_in(step_ns, sum_ns);
+  return change ? change : few_in(step_ns, sum_ns);
+}
+
+}  // namespace assay

@@ -1,0 +1,114 @@
+#include "ingest/bench/measurements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "base/decimal.h"
+
+namespace assay {
+namespace {
+
+// In a closed loop more requests cannot make a token come sooner; measurements scatter by less.
+constexpr double kSteady = 1.3;
+// Shorter numbers agree by chance.
+constexpr int kTellingDigits = 5;
+
+bool tells_itself(double value) {
+  if (!(value > 0) || !std::isfinite(value)) return false;
+  const double unit = std::pow(10, std::floor(std::log10(value)) - (kTellingDigits - 2));
+  return std::fabs(value / unit - std::round(value / unit)) > 1e-9 * value / unit;
+}
+
+// Rows of one engine and device with the same two latencies to the last digit, at the same sizes.
+void drop_copies(BenchTable& table) {
+  using Key = std::tuple<double, double, double, double, double, std::string, std::string>;
+  std::map<Key, size_t> first;
+  std::vector<bool> copied(table.rows.size(), false);
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    BenchRow& row = table.rows[i];
+    if (!tells_itself(row.ttft_ms) || !tells_itself(row.tpot_ms)) continue;
+    if (!std::isfinite(row.batch)) continue;
+    const auto [at, added] = first.emplace(Key{row.ttft_ms, row.tpot_ms, row.in_len, row.out_len,
+                                               row.batch, row.hardware, row.framework},
+                                           i);
+    if (added) continue;
+    BenchRow& kept = table.rows[at->second];
+    count_oddity(table.oddities, "copied_measurement", row.line, true,
+                 "dropped: TTFT and TPOT are those of another row to the last digit, so it is one "
+                 "measurement under two names; the one with the fewest devices is kept",
+                 OddityWeight::kNote);
+    if (row.devices < kept.devices) std::swap(row, kept);
+    copied[i] = true;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    if (copied[i]) continue;
+    if (kept != i) table.rows[kept] = std::move(table.rows[i]);
+    ++kept;
+  }
+  table.rows.resize(kept);
+}
+
+std::string group_of(const BenchRow& row) {
+  std::string name;
+  for (const std::string& part :
+       {row.campaign, row.hardware, shortest_text(row.devices), row.framework, row.model,
+        row.variant.text(), shortest_text(row.in_len), shortest_text(row.out_len)})
+    name += part + '\n';
+  return name;
+}
+
+bool closed_loop(const BenchRow& row) {
+  return std::isfinite(row.tpot_ms) && row.tpot_ms > 0 && std::isfinite(row.batch) &&
+         !std::isfinite(row.request_rate);
+}
+
+// Rows in the order of their requests in flight; those of equal ones are repeats of each other.
+bool falls(const BenchTable& table, const std::vector<size_t>& rows) {
+  double slowest_before = 0, slowest = 0, batch = 0;
+  for (const size_t i : rows) {
+    const BenchRow& row = table.rows[i];
+    if (row.batch > batch) slowest_before = slowest;
+    batch = row.batch;
+    if (row.tpot_ms * kSteady < slowest_before) return true;
+    slowest = std::max(slowest, row.tpot_ms);
+  }
+  return false;
+}
+
+void mark_unsteady(BenchTable& table) {
+  std::map<std::string, std::vector<size_t>> groups;
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    if (closed_loop(table.rows[i])) groups[group_of(table.rows[i])].push_back(i);
+  }
+  std::vector<size_t> marked;
+  for (auto& [name, rows] : groups) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](size_t a, size_t b) { return table.rows[a].batch < table.rows[b].batch; });
+    if (falls(table, rows)) marked.insert(marked.end(), rows.begin(), rows.end());
+  }
+  std::sort(marked.begin(), marked.end());
+  for (const size_t i : marked) {
+    BenchRow& row = table.rows[i];
+    if (row.unsteady) continue;
+    row.unsteady = true;
+    count_oddity(
+        table.oddities, "unsteady", row.line, false,
+        "the time per output token falls by more than 1.3 times while more requests are in "
+        "flight, so something that no column tells changed between these runs: left out of "
+        "fits, predictions and error figures",
+        OddityWeight::kNote);
+  }
+}
+
+}  // namespace
+
+void settle_measurements(BenchTable& table) {
+  for (BenchRow& row : table.rows) settle_campaign(row);
+  drop_copies(table);
+  mark_unsteady(table);
+}
+
+}  // namespace assay

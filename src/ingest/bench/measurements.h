@@ -1,0 +1,13 @@
+#pragma once
+
+// What only the rows of a table together tell: which are one measurement under two names, which
+// belong to one campaign, and in which groups something else changed between the runs.
+
+#include "records/bench_table.h"
+
+namespace assay {
+
+// May be called again when other tables were appended.
+void settle_measurements(BenchTable& table);
+
+}  // namespace assay

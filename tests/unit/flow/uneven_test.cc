@@ -1,0 +1,52 @@
+#include "flow/uneven.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using Durations = std::vector<int64_t>;
+
+TEST(UnevenSteps, AFewThatTakeFarLonger) {
+  Durations steps(20, 100);
+  steps[3] = 410;
+  steps[9] = 160;
+  const auto found = uneven_steps(steps);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->from_one_on);
+  EXPECT_EQ(found->count, 2u);
+  EXPECT_EQ(found->first, 3u);
+  EXPECT_DOUBLE_EQ(found->times, 4.1);
+  EXPECT_EQ(found->excess_ns, 310 + 60);
+}
+
+TEST(UnevenSteps, AllFromOneOn) {
+  Durations steps(20, 100);
+  for (size_t i = 12; i < steps.size(); ++i) steps[i] = i % 2 == 0 ? 128 : 132;
+  steps[2] = 104;
+  const auto found = uneven_steps(steps);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->from_one_on);
+  EXPECT_EQ(found->first, 12u);
+  EXPECT_EQ(found->count, 8u);
+  EXPECT_DOUBLE_EQ(found->times, 1.3);
+  EXPECT_EQ(found->excess_ns, 240);
+}
+
+TEST(UnevenSteps, NeitherNoiseNorAPatternNorTooFew) {
+  Durations noise;
+  for (int64_t i = 0; i < 40; ++i) noise.push_back(100 + (i * 37) % 19);
+  EXPECT_FALSE(uneven_steps(noise));
+  Durations pattern;  // every third takes twice as long: that is how this program goes
+  for (int64_t i = 0; i < 30; ++i) pattern.push_back(i % 3 == 2 ? 200 : 100);
+  EXPECT_FALSE(uneven_steps(pattern));
+  EXPECT_FALSE(uneven_steps({100, 100, 900}));
+  EXPECT_FALSE(uneven_steps({0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_FALSE(uneven_steps({}));
+  Durations little(100, 100);  // 60 of 10,060
+  little[50] = 160;
+  EXPECT_FALSE(uneven_steps(little));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,85 @@
+// Waits between streams that no event records; times in nanoseconds, worked out by hand.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "flow/graph.h"
+#include "flow/run.h"
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+
+constexpr int64_t kStepNs = 1'000'000;
+
+// Each step hands over a kernel of 200 us to stream 7 and at once a copy to stream 20 (of another
+// device where asked), which begins `after(step)` ns after the kernel's end.
+template <typename After>
+Trace steps(int64_t count, int64_t device, After after) {
+  TraceMaker maker;
+  for (int64_t step = 0; step < count; ++step) {
+    const int64_t at_ns = step * kStepNs;
+    const auto id = static_cast<uint32_t>(2 * step + 1);
+    maker.call(1, "cudaLaunchKernel", at_ns, 4000, id)
+        .kernel(0, 7, "work", at_ns + 6000, 200'000, id)
+        .call(1, "cudaLaunchKernel", at_ns + 5000, 4000, id + 1)
+        .kernel(device, 20, "follower", at_ns + 206'000 + after(step), 50'000, id + 1);
+  }
+  return maker.build();
+}
+
+TEST(FlowWaits, WhatFollowsOtherWorkEachTimeWaitsForIt) {
+  for (const int64_t device : {0, 1}) {
+    const Trace trace = steps(5, device, [](int64_t step) { return 2000 + 100 * step; });
+    const Links links = link_trace(trace);
+    const FlowRun run = make_flow_run(trace, links);
+    EXPECT_EQ(run.recorded_waits, 0U);
+    ASSERT_EQ(run.inferred_waits, 5U);
+    for (const FlowWork& work : run.works) {
+      const bool follower =
+          run.trace->text(trace.activities.name[work.activity.index()]) == "follower";
+      ASSERT_EQ(work.wait_count, follower ? 1U : 0U);
+      EXPECT_EQ(work.wait_inferred, follower);
+      if (!follower) continue;
+      EXPECT_EQ(work.ready_by, ReadyBy::kEvent);
+      EXPECT_EQ(run.works[run.waits[work.first_wait]].end_ns, work.ready_ns);
+    }
+  }
+}
+
+TEST(FlowWaits, TwiceIsChance) {
+  const Trace trace = steps(2, 0, [](int64_t) { return 2000; });
+  const Links links = link_trace(trace);
+  EXPECT_EQ(make_flow_run(trace, links).inferred_waits, 0U);
+}
+
+TEST(FlowWaits, WhatBeginsAtAnyTimeWaitsForSomethingElse) {
+  const Trace trace = steps(8, 0, [](int64_t step) { return 15'000 + 30'000 * step; });
+  const Links links = link_trace(trace);
+  EXPECT_EQ(make_flow_run(trace, links).inferred_waits, 0U);
+}
+
+// Where ends are everywhere, each start follows one.
+TEST(FlowWaits, NextToDenseWorkTellsNothing) {
+  TraceMaker maker;
+  uint32_t id = 0;
+  for (int64_t at_ns = 0; at_ns < 6 * kStepNs; at_ns += 10'000) {
+    ++id;
+    maker.call(1, "cudaLaunchKernel", at_ns, 2000, id)
+        .kernel(0, 7, "dense", at_ns + 3000, 9000, id);
+  }
+  for (int64_t step = 0; step < 6; ++step) {
+    ++id;
+    maker.call(2, "cudaLaunchKernel", step * kStepNs, 4000, id)
+        .kernel(0, 20, "follower", step * kStepNs + 300'000 + 3000, 50'000, id);
+  }
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  EXPECT_EQ(make_flow_run(trace, links).inferred_waits, 0U);
+}
+
+}  // namespace
+}  // namespace assay
