@@ -15,6 +15,12 @@ bool is_host_work(FlowCause cause) {
   return std::find(kHostWork.begin(), kHostWork.end(), cause) != kHostWork.end();
 }
 
+int64_t host_work_ns(const CauseTimes& times) {
+  int64_t sum_ns = 0;
+  for (const FlowCause cause : kHostWork) sum_ns += times[static_cast<size_t>(cause)];
+  return sum_ns;
+}
+
 std::string_view evidence_name(CauseEvidence evidence) {
   constexpr std::array<std::string_view, kEvidences> kNames = {"recorded", "inferred", "absent"};
   return kNames[static_cast<size_t>(evidence)];

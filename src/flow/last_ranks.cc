@@ -16,9 +16,10 @@ struct Arrival {
   int64_t time_ns = 0;
   uint32_t rank = 0;
 };
+using Arrivals = std::vector<Arrival>;  // at one meeting, the first to come first
 
-std::vector<Arrival> arrivals_at(const Job& job, const JobMeeting& meeting) {
-  std::vector<Arrival> arrivals;
+Arrivals arrivals_at(const Job& job, const JobMeeting& meeting) {
+  Arrivals arrivals;
   for (const JobVisit& visit : meeting.visits) {
     const RankGraph& rank = job.ranks()[visit.rank];
     const uint32_t begin = rank.part_points[visit.part].begin;
@@ -31,7 +32,7 @@ std::vector<Arrival> arrivals_at(const Job& job, const JobMeeting& meeting) {
 }
 
 // Those behind the longest step from one arrival to the next; none where they are the most.
-LateComers late_comers(const std::vector<Arrival>& arrivals) {
+LateComers late_comers(const Arrivals& arrivals) {
   LateComers late;
   size_t first = 0;
   for (size_t i = 1; i < arrivals.size(); ++i) {
@@ -48,9 +49,9 @@ LateComers late_comers(const std::vector<Arrival>& arrivals) {
 class LastRanksFinder {
  public:
   explicit LastRanksFinder(const Job& job)
-      : job_(job), last_ns_(job.ranks().size()), met_ns_(job.ranks().size()) {
-    for (const JobMeeting& meeting : job.meetings()) {
-      const std::vector<Arrival> arrivals = arrivals_at(job, meeting);
+      : last_ns_(job.ranks().size()), met_ns_(job.ranks().size()) {
+    for (const JobMeeting& meeting : job.meetings()) met_.push_back(arrivals_at(job, meeting));
+    for (const Arrivals& arrivals : met_) {
       LateComers late = late_comers(arrivals);
       if (late.ranks.empty()) continue;
       for (const Arrival& arrival : arrivals) met_ns_[arrival.rank] += late.behind_ns;
@@ -71,7 +72,7 @@ class LastRanksFinder {
                        order.begin() + static_cast<std::ptrdiff_t>(enough_of(order)));
     std::sort(found.ranks.begin(), found.ranks.end());
     if (!is_few(found)) return {};
-    for (const JobMeeting& meeting : job_.meetings()) add_meeting(meeting, found);
+    for (const Arrivals& arrivals : met_) add_meeting(arrivals, found);
     return found;
   }
 
@@ -95,10 +96,10 @@ class LastRanksFinder {
     return n;
   }
 
-  void add_meeting(const JobMeeting& meeting, LastRanks& found) const {
+  static void add_meeting(const Arrivals& arrivals, LastRanks& found) {
     int64_t theirs_ns = INT64_MIN;
     int64_t others_ns = INT64_MIN;
-    for (const Arrival& arrival : arrivals_at(job_, meeting)) {
+    for (const Arrival& arrival : arrivals) {
       const bool of_set = std::binary_search(found.ranks.begin(), found.ranks.end(), arrival.rank);
       (of_set ? theirs_ns : others_ns) = arrival.time_ns;
     }
@@ -117,7 +118,7 @@ class LastRanksFinder {
            });
   }
 
-  const Job& job_;
+  std::vector<Arrivals> met_;
   std::vector<int64_t> last_ns_;  // per rank: steps that it is behind
   std::vector<int64_t> met_ns_;   // per rank: steps of meetings that it came to
   std::vector<LateComers> late_;

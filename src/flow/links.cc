@@ -76,8 +76,8 @@ std::map<Role, ByGroup> transfers_by_role(const Job& job) {
 
 class Comparer {
  public:
-  Comparer(const Job& job, const LinkOptions& options)
-      : job_(job), options_(options), makespan_ns_(job.makespan_ns({})), all_(no_edit()) {}
+  Comparer(const Job& job, int64_t makespan_ns, const LinkOptions& options)
+      : job_(job), options_(options), makespan_ns_(makespan_ns), all_(no_edit()) {}
 
   LinkComparison compare() {
     for (const auto& [role, groups] : transfers_by_role(job_)) {
@@ -192,8 +192,8 @@ class Comparer {
 
 }  // namespace
 
-LinkComparison compare_links(const Job& job, const LinkOptions& options) {
-  return Comparer(job, options).compare();
+LinkComparison compare_links(const Job& job, int64_t makespan_ns, const LinkOptions& options) {
+  return Comparer(job, makespan_ns, options).compare();
 }
 
 }  // namespace assay

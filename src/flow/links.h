@@ -17,7 +17,7 @@ struct SlowMeetings {
   uint64_t count = 0;
   int64_t longest_ns = 0;
   int64_t excess_ns = 0;  // beyond the median, of all of them
-  Interval span;        // from the first of them to the last, after the begin of the job's meetings
+  Interval span;        // from the first of them to the last, by the job's common clock
   int64_t gain_ns = 0;  // with these at the median; -1 = not tried: others have more excess
 };
 
@@ -48,6 +48,7 @@ struct LinkComparison {
   std::vector<LinkClass> classes;
   int64_t suspects_gain_ns = 0;  // with the transfers of all suspects at their peers' median
 };
-LinkComparison compare_links(const Job& job, const LinkOptions& options = {});
+// makespan_ns: the job's as it is, without edits.
+LinkComparison compare_links(const Job& job, int64_t makespan_ns, const LinkOptions& options = {});
 
 }  // namespace assay

@@ -591,11 +591,7 @@ class Verdict {
 
   // Most of the critical path is what the host does for the next launch.
   bool host_binds() const {
-    int64_t host_ns = 0;
-    for (size_t c = 0; c < kFlowCauses; ++c) {
-      if (is_host_work(static_cast<FlowCause>(c))) host_ns += report_.path.cause_ns[c];
-    }
-    return host_ns * 2 > report_.path.makespan_ns;
+    return host_work_ns(report_.path.cause_ns) * 2 > report_.path.makespan_ns;
   }
 
   // Kernels that lead, and beside which collectives take as long.
@@ -961,9 +957,7 @@ bool in_few_iterations(const TriedLever& tried) {
 
 std::string most_of_host(const FlowAnswer& answer) {
   if (answer.verdict.pauses.ns > 0) return "";  // pauses have a name of their own
-  const FlowTotals& total = answer.report.total;
-  int64_t host_ns = 0;
-  for (const FlowCause cause : kHostWork) host_ns += total[cause];
+  const int64_t host_ns = host_work_ns(answer.report.total.cause_ns);
   for (const Contributor& contributor : answer.report.contributors) {
     if (contributor.cause != FlowCause::kPython || contributor.ns * 2 < host_ns) continue;
     return contributor_name(answer.trace, contributor);

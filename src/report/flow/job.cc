@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/numbers.h"
-#include "flow/last_ranks.h"
 #include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
@@ -224,7 +223,7 @@ class JobText {
   // Delays that strike every rank now and then cost all of them, and none is to blame.
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
-    const LastRanks last = usually_last(flow_.job);
+    const LastRanks& last = flow_.last;
     if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty())
       return last_but_not_late(last);
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
@@ -559,7 +558,9 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   rank_comm = split_communication(job);
   totals = job_totals(rank_totals, rank_comm);
   bound = bound_of_job(totals);
-  if (job.aligned()) blame = find_blame(job);
+  if (!job.aligned()) return;
+  blame = find_blame(job);
+  if (!blame.late) last = usually_last(job);
 }
 
 std::vector<std::string> job_flow_words(const JobFlow& flow) {

@@ -9,6 +9,7 @@
 
 #include "flow/blame.h"
 #include "flow/job_verdict.h"
+#include "flow/last_ranks.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -29,6 +30,7 @@ struct JobFlow {
   JobTotals totals;
   BoundBy bound = BoundBy::kNoGpu;
   JobBlame blame;
+  LastRanks last;  // where nobody is late
 };
 
 // Who is late and why, or that nobody is, or why that cannot be told; then where the time of all
