@@ -398,7 +398,8 @@ class Finder {
     } else {
       note_common_pauses();
     }
-    LinkComparison links = compare_links(job_, found_.makespan_ns, {.slow_link = options_.slow_link});
+    LinkComparison links =
+        compare_links(job_, found_.makespan_ns, {.slow_link = options_.slow_link});
     found_.links = std::move(links.classes);
     found_.network = matters(links.suspects_gain_ns) && links.suspects_gain_ns > best_tried();
     for (const auto& [ranks, gain_ns] : tried_) {

@@ -52,6 +52,6 @@ std::string_view opened_by_name(OpenedBy opened_by);
 enum class RowSource : uint8_t { kNone, kActivity, kCall, kOp, kFrame, kAnnotation };
 
 using CauseTimes = std::array<int64_t, kFlowCauses>;  // ns by FlowCause
-int64_t host_work_ns(const CauseTimes& times);         // of kHostWork together
+int64_t host_work_ns(const CauseTimes& times);        // of kHostWork together
 
 }  // namespace assay

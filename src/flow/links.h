@@ -17,8 +17,8 @@ struct SlowMeetings {
   uint64_t count = 0;
   int64_t longest_ns = 0;
   int64_t excess_ns = 0;  // beyond the median, of all of them
-  Interval span;        // from the first of them to the last, by the job's common clock
-  int64_t gain_ns = 0;  // with these at the median; -1 = not tried: others have more excess
+  Interval span;          // from the first of them to the last, by the job's common clock
+  int64_t gain_ns = 0;    // with these at the median; -1 = not tried: others have more excess
 };
 
 // Collectives of one process group, kind and size class, compared with other groups of that class.
