@@ -362,15 +362,20 @@ class Bench:
             self.judge(case, result)
 
 
-def signals(bench, number):
+# They have begun to write when they wait for an input that does not come: a file, and a folder that one trace is in.
+SLOW = (Verb("report slow", "report", "-", "-o", "OUT/r.json", "--perfetto", "OUT/t.json"),
+        Verb("export slow", "export", "IN/rank0.json", "-", "--format", "csv", "-o", "OUT/tables"))
+
+
+def signals(bench, verb, number):
     """A signal in the middle of writing leaves nothing of what was being written."""
-    verb = Verb("report slow", "report", "-", "-o", "OUT/r.json", "--perfetto", "OUT/t.json")
     out = bench.fresh_folder(False)
     case = Case(verb, f"signal {number}")
     with subprocess.Popen(verb.command(bench.assay, bench.inputs, out), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as process:
         for _ in range(200):
-            if any(".tmp-" in path.name for path in out.iterdir()) or process.poll() is not None:
+            begun = [path for path in out.iterdir() if ".tmp-" in path.name]
+            if any(path.is_file() or list(path.rglob("*.csv")) for path in begun) or process.poll() is not None:
                 break
             threading.Event().wait(0.02)
         process.send_signal(number)
@@ -423,8 +428,9 @@ def main():
             for one in done:
                 one.result()
         if not arguments.only:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signals(bench, number)
+            for verb in SLOW:
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    signals(bench, verb, number)
         if state_of(folder / "in") != before:
             bench.problems.append("an input has other bytes than before")
     for problem in bench.problems:
