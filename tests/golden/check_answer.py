@@ -130,6 +130,8 @@ def check_texts(assay, update):
             continue
         for width in WIDTHS:
             told = answer(assay, trace, "--width", width, code=0).stdout
+            lines = told.splitlines()
+            expect(width < 80 or len(lines) <= MOST_LINES, f"{name} at {width}: {len(lines)} lines")
             path = TEXTS / f"{name}_{width}.txt"
             if update:
                 path.write_text(told, encoding="utf-8")

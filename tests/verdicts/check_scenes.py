@@ -740,6 +740,8 @@ def compare(assay, name, folder):
         problems.append(f"says {found.group()}")
     return [f"{name}: {problem}\n{text}" for problem in problems]
 
+MOST_LINES = 15  # of the answer on a screen of 80 columns
+
 
 def check(assay, name, folder):
     """What is wrong about the answer to a scene."""
@@ -754,6 +756,9 @@ def check(assay, name, folder):
                                        timeout=60).stdout)
     text = " ".join(screen.split())
     problems = []
+    narrow = subprocess.run([assay, file, "--width", "80"], capture_output=True, text=True, check=True, timeout=60).stdout
+    if len(narrow.splitlines()) > MOST_LINES:
+        problems.append(f"{len(narrow.splitlines())} lines")
     if cause is not None and report["cause"] != cause:
         problems.append(f"the cause is {report['cause']}, not {cause}")
     if not re.search(says, text):

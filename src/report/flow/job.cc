@@ -74,7 +74,7 @@ class RankLabels {
 
 std::string shown_name(const WorkName& what) {
   if (!what.host) return describe_kernel(what.name);
-  return what.name.empty() ? "host code that was not recorded" : what.name;
+  return what.name.empty() ? "host code not recorded" : what.name;
 }
 
 class JobText {
@@ -211,13 +211,11 @@ class JobText {
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +
             format_ns(last.behind_ns) + " in all";
     if (pauses_told()) {
-      return text +
-             "; but the hosts of all ranks pause now and then: with every piece of work at " +
-             "its median over the ranks this run takes " +
-             format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
+      return text + "; but all hosts pause now and then: with all work at the ranks' median " +
+             "this run takes " + format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
              format_ns(blame_.makespan_ns) + ".";
     }
-    return text + ": at most that could be saved; how much of it, the recording does not tell.";
+    return text + ": at most that could be saved; how much of it is not recorded.";
   }
 
   // Delays that strike every rank now and then cost all of them, and none is to blame.
@@ -228,9 +226,9 @@ class JobText {
       return last_but_not_late(last);
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
-    text += pauses_told() ? ", but their hosts pause, now this one, now that one, and all wait"
+    text += pauses_told() ? ", but their hosts pause now and then, and all wait"
                           : ", but delays that strike now this one, now that one make all wait";
-    text += ": with every piece of work at its median over the ranks this run takes " +
+    text += ": with all work at the ranks' median this run takes " +
             format_ns(blame_.makespan_ns - gain_ns) + ", not " + format_ns(blame_.makespan_ns) +
             ".";
     return text;

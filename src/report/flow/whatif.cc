@@ -83,7 +83,7 @@ std::string state_words(const std::string& state) {
       {"call", "runtime calls"},
       {"dispatch", "operators on the host"},
       {"python", "Python"},
-      {"host_gap", "host code that was not recorded"},
+      {"host_gap", "host code not recorded"},
       {"nothing_asked", "nothing being asked for"},
   }};
   for (const auto& [key, words] : kWords) {

@@ -44,7 +44,7 @@ std::string_view cause_words(FlowCause cause) {
     case FlowCause::kPython:
       return "Python";
     case FlowCause::kHostGap:
-      return "host code that was not recorded";
+      return "host code not recorded";
     case FlowCause::kNothingAsked:
       return "nothing asked for";
   }

@@ -196,23 +196,21 @@ class JobAnswer {
   std::string where_it_went() const {
     const CommSplit& comm = flow_.totals.comm;
     const auto part = [this](int64_t ns) { return format_share(share(ns, total_.window_ns)); };
-    const std::string lead = flow_.blame.late ? "The" : fmt::format("{}: the", bound_words());
+    const std::string lead = flow_.blame.late ? "The " : fmt::format("{}: ", bound_words());
     const std::string communication =
         comm.wait_ns + comm.transfer_ns == 0
-            ? fmt::format("stand in {} for {}", stages_ ? "sends and receives" : "communication",
+            ? fmt::format("stand in {} {}", stages_ ? "sends and receives" : "communication",
                           part(comm.unsplit_ns))
-            : fmt::format("wait for {} rank for {}, transfer for {}",
-                          stages_ ? "another" : "a late", part(comm.wait_ns),
-                          part(comm.transfer_ns));
+            : fmt::format("wait for {} rank {}, transfer {}", stages_ ? "another" : "a late",
+                          part(comm.wait_ns), part(comm.transfer_ns));
     const bool unsplit =
         comm.wait_ns + comm.transfer_ns > 0 && comm.unsplit_ns * 100 >= total_.window_ns;
-    const std::string rest = unsplit
-                                 ? fmt::format("stand in collectives that nothing splits for {}, ",
-                                               part(comm.unsplit_ns))
-                                 : "";
-    return fmt::format("{} {} ranks compute for {}, {}, {}and are idle for {} of {}{}.", lead,
-                       ranks_.size(), part(total_.compute_ns), communication, rest,
-                       part(total_.idle_ns), format_ns(mean_window_ns(ranks_)), most_of_idle());
+    const std::string rest = unsplit ? fmt::format("stand in collectives that nothing splits {}, ",
+                                                   part(comm.unsplit_ns))
+                                     : "";
+    return fmt::format("{}{} ranks compute {}, {}, {}idle {} of {} each{}.", lead, ranks_.size(),
+                       part(total_.compute_ns), communication, rest, part(total_.idle_ns),
+                       format_ns(mean_window_ns(ranks_)), most_of_idle());
   }
 
   // Ranks that pass data on: a pipeline, or a ring.
@@ -332,7 +330,9 @@ class JobAnswer {
     }
     answer.trust = TrustGrade::kFair;
     answer.reason = fmt::format("{} of {} collectives matched", matched, matched + job.unmatched());
-    if (moved_ns_ > 0) answer.reason += ", clocks moved by up to " + format_ns(moved_ns_);
+    if (moved_ns_ > job.clock_residual_ns()) {
+      answer.reason += ", clocks moved by up to " + format_ns(moved_ns_);
+    }
     if (job.clock_residual_ns() > 0) {
       answer.reason += ", clocks agree to " + format_ns(job.clock_residual_ns());
     } else if (moved_ns_ == 0) {
