@@ -6,10 +6,12 @@ namespace assay {
 namespace {
 
 WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
-                  const FlowVerdict& verdict, const std::vector<EditRequest>& more) {
+                  const FlowVerdict& verdict, const std::vector<EditRequest>& more,
+                  size_t together = 0) {
   std::vector<EditRequest> alone = work_edits(*model.run.trace, verdict);
   alone.insert(alone.end(), more.begin(), more.end());
-  return explore_edits(model, windows, report, {.edits = {}, .alone = alone, .joint = false});
+  return explore_edits(model, windows, report,
+                       {.edits = {}, .alone = alone, .joint = false, .together = together});
 }
 
 }  // namespace
@@ -58,7 +60,8 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
   if (options.levers) {
-    found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion));
+    found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion),
+                             options.together);
   }
   if (options.path) found.path = path_slices(model.run, model.graph, found.flow.path);
   return found;

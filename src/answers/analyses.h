@@ -26,6 +26,7 @@ struct AnalysesOptions {
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
   bool rank_graph = false;                                          // FlowOptions::rank_graph
   bool levers = true;                                               // fill Analyses::tried
+  size_t together = 0;                                              // WhatIfOptions::together
   bool path = false;                                                // fill Analyses::path
 };
 

@@ -167,6 +167,42 @@ void find_order(const Explorer& explorer, int64_t least_ns, WhatIf& found) {
   explorer.add_joint(taken, found);
 }
 
+// Levers that are told, those that give most alone first. A warm start is another run.
+std::vector<size_t> best_alone(const WhatIf& found, int64_t least_ns, size_t most) {
+  std::vector<size_t> best;
+  for (size_t i = 0; i < found.levers.size(); ++i) {
+    const TriedLever& lever = found.levers[i];
+    const EditKind kind = lever.edit.request.kind;
+    if (lever.edit.refusal != EditRefusal::kNone || kind == EditKind::kWarm) continue;
+    if (kind == EditKind::kFuse || lever.alone.run_ns < least_ns) continue;
+    best.push_back(i);
+  }
+  std::stable_sort(best.begin(), best.end(), [&](size_t a, size_t b) {
+    return found.levers[a].alone.run_ns > found.levers[b].alone.run_ns;
+  });
+  best.resize(std::min(best.size(), most));
+  std::sort(best.begin(), best.end());
+  return best;
+}
+
+std::vector<TogetherGain> all_sets(const Explorer& explorer, const WhatIf& found,
+                                   const std::vector<size_t>& levers) {
+  std::vector<TogetherGain> sets;
+  for (size_t mask = 1; mask < size_t{1} << levers.size(); ++mask) {
+    TogetherGain set;
+    std::vector<const Edit*> edits;
+    for (size_t i = 0; i < levers.size(); ++i) {
+      if ((mask >> i & 1) == 0) continue;
+      set.levers.push_back(levers[i]);
+      edits.push_back(&found.levers[levers[i]].edit);
+    }
+    if (edits.size() < 2) continue;
+    set.run_ns = explorer.run_gain(edits);
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
 }  // namespace
 
 StepTimes recorded_steps(const FlowModel& model, const Windows& iterations) {
@@ -276,10 +312,12 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
     if (lever.edit.refusal == EditRefusal::kNone) lever.alone = explorer.gain({&lever.edit});
     found.levers.push_back(std::move(lever));
   }
-  if (!options.joint || found.refusal != EditRefusal::kNone) return found;
-  const auto least_ns =
+  if (found.refusal != EditRefusal::kNone) return found;
+  const auto share_ns =
       static_cast<int64_t>(std::ceil(options.least_share * static_cast<double>(found.window_ns)));
-  find_order(explorer, asked ? 0 : std::max<int64_t>(least_ns, 1), found);
+  const int64_t least_ns = std::max<int64_t>(share_ns, 1);
+  found.together = all_sets(explorer, found, best_alone(found, least_ns, options.together));
+  if (options.joint) find_order(explorer, asked ? 0 : least_ns, found);
   return found;
 }
 

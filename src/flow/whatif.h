@@ -52,6 +52,12 @@ struct ReplayBar {
   CauseTimes cause_ns{};  // idle time, by what the work that ends the gap came after
 };
 
+// What several levers give together.
+struct TogetherGain {
+  std::vector<size_t> levers;  // places in WhatIf::levers, ascending, two or more
+  int64_t run_ns = 0;          // as Gain::run_ns
+};
+
 struct WhatIf {
   EditRefusal refusal = EditRefusal::kNone;  // of all edits
   size_t iterations = 0;                     // with device work
@@ -65,6 +71,7 @@ struct WhatIf {
   ReplayBar after;
   ReplayBar path_before;  // the critical path to the last device work, from the begin of the window
   ReplayBar path_after;
+  std::vector<TogetherGain> together;
 };
 
 struct WhatIfOptions {
@@ -72,6 +79,7 @@ struct WhatIfOptions {
   std::vector<EditRequest> alone;  // tried as well, and no part of the order
   bool joint = true;          // also the order, joint gain and what binds then; else each alone
   double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
+  size_t together = 0;        // every set of so many levers that give most alone is tried
 };
 
 // Reasons against any replay of this run.

@@ -79,6 +79,32 @@ await main({
     await close();
   },
 
+  async "has a switch for every lever, and says what those that are on give together"() {
+    const { page, said, close } = await openReport(files.example, { width: 1440, rooms: false });
+    const { levers, window_ns: window } = JSON.parse(run("report", EXAMPLE, "--format", "json")).answer;
+    check(levers.length > 1, `${levers.length} levers`);
+    const unit = { ns: 1, "\u00b5s": 1e3, ms: 1e6, s: 1e9 };
+    const after = async () => {
+      const [, value, name] = (await page.locator(".together").innerText()).match(/becomes ([\d.,]+)\s(\S+)/);
+      return Number(value.replace(",", "")) * unit[name];
+    };
+    const replayed = (edits) => JSON.parse(run("whatif", EXAMPLE, ...edits.flatMap((edit) => ["--edit", edit]), "--format", "json")).whatif.joint.run_gain_ns;
+    const near = (a, b, what) => check(Math.abs(a - b) < 0.01 * window, `${what}: ${a}, not ${b}`);
+    near(await after(), window - replayed(levers.map((lever) => lever.edit)), "all together");
+    const switches = page.locator(".lever-switch");
+    equal(await switches.count(), levers.length, "switches");
+    await switches.first().uncheck();
+    const rest = levers.slice(1);
+    near(await after(), window - (rest.length > 1 ? replayed(rest.map((lever) => lever.edit)) : rest[0].gain_ns), "without the first");
+    for (let i = 1; i < levers.length; ++i) await switches.nth(i).uncheck();
+    check((await page.locator(".together").innerText()).startsWith("None chosen"), "none chosen");
+    await switches.first().focus();
+    await page.keyboard.press("Space");
+    near(await after(), window - levers[0].gain_ns, "by the keyboard, the first alone");
+    equal(said, [], "the console");
+    await close();
+  },
+
   async "colours the timeline as the bar: every cause by its share"() {
     const { page, close } = await openReport(files.example, { width: 1440, rooms: false });
     await drawn(page);

@@ -118,17 +118,54 @@ function codeBox(lines: string[]): HTMLElement {
   return h("div", { class: "code" }, h("pre", {}, text), copy);
 }
 
-// What looks like something to type, not like words.
-const isCode = (text: string) => /[=(]|^(unset|nsys|rocprofv3|numactl|assay) /.test(text) && !/^first /.test(text);
+// What looks like something to type, not like words: no three of these in a row.
+const isCode = (text: string) => /[=(]|^(unset|nsys|rocprofv3|numactl|assay) /.test(text) && !/[a-z]+,? [a-z]+,? [a-z]+\b(?![.(=])/.test(text);
+
+// What the chosen levers give together: each by itself as it says, sets as they were replayed.
+function togetherWords(answer: Answer, chosen: number[]): string {
+  const time = (ns: number) => formatValue(ns, "ns", true);
+  if (chosen.length === 0) return `None chosen: ${time(answer.window_ns)}, as recorded.`;
+  const set = answer.together.find((one) => one.levers.join() === chosen.join());
+  const gain = chosen.length === 1 ? answer.levers[chosen[0]!]!.gain_ns : set?.gain_ns;
+  const which = chosen.length === 1 ? "This alone" : chosen.length === 2 ? "Both together" : `All ${chosen.length} together`;
+  if (gain === undefined) return `${which}: not replayed.`;
+  const sum = chosen.reduce((ns, i) => ns + answer.levers[i]!.gain_ns, 0);
+  const least = answer.window_ns / 1000;
+  const apart = sum - gain > least ? ` One by one they would sum to ${time(sum)}.`
+    : gain - sum > least ? ` More than the ${time(sum)} one by one: each hides behind the other.` : "";
+  const grade = chosen.every((i) => answer.levers[i]!.grade === "predicted") ? "predicted" : "at most";
+  return `${which}: ${time(answer.window_ns)} becomes ${time(answer.window_ns - gain)} (\u2212${share(gain, answer.window_ns)}, ${grade}).${apart}`;
+}
+
+// A switch for each lever that some set replays, and what those that are on give together.
+function leverSwitches(answer: Answer): { switches: (HTMLInputElement | null)[]; sum: HTMLElement | null } {
+  const replayed = new Set(answer.together.flatMap((set) => set.levers));
+  if (replayed.size === 0) return { switches: answer.levers.map(() => null), sum: null };
+  const sum = h("p", { class: "together", attributes: { "aria-live": "polite" } });
+  const switches = answer.levers.map((lever, i) => {
+    if (!replayed.has(i)) return null;
+    const box = h("input", { class: "lever-switch", attributes: { type: "checkbox", "aria-label": `Count in: ${lever.title}` } });
+    box.checked = true;
+    box.addEventListener("change", () => paint());
+    return box;
+  });
+  const paint = () => {
+    const chosen = switches.flatMap((box, i) => (box?.checked ? [i] : []));
+    sum.replaceChildren(h("span", {}, ...sentence(togetherWords(answer, chosen))));
+  };
+  paint();
+  return { switches, sum };
+}
 
 export function leverCards(answer: Answer): HTMLElement {
+  const { switches, sum } = leverSwitches(answer);
   const box = h("section", { class: "levers", attributes: { "aria-label": "What would change it" } });
   box.append(h("h2", {}, answer.levers.length > 0 ? "What would change it" : "What to do"));
   answer.levers.forEach((lever, i) => {
     box.append(
       h("div", { class: "lever" },
         h("div", { class: "lever-head" },
-          h("span", { class: "lever-number" }, String(i + 1)),
+          switches[i] ?? h("span", { class: "lever-number" }, String(i + 1)),
           h("span", { class: "lever-title" }, ...sentence(lever.title)),
           h("span", { class: "lever-gain" },
             `\u2212${formatValue(lever.gain_ns, "ns", true)}`,
@@ -137,6 +174,7 @@ export function leverCards(answer: Answer): HTMLElement {
       ),
     );
   });
+  if (sum) box.append(sum);
   if (answer.levers.length === 0) {
     for (const note of answer.notes) {
       box.append(

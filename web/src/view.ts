@@ -142,6 +142,7 @@ export interface Answer {
   total_ns: number;
   causes: { key: string; word: string; ns: number }[];
   levers: { title: string; code: string; gain_ns: number; share: number; grade: string }[];
+  together: { levers: number[]; gain_ns: number }[];
   notes: { head: string; lines: string[]; code: boolean }[];
   ranks: RankStrip[];
   trust: string;

@@ -24,8 +24,15 @@ struct AnswerLever {
   std::string title;  // what to do, at most some 45 characters
   std::string code;   // what to type or change, or why; may be empty
   int64_t gain_ns = 0;
-  double share = 0;   // of the window
-  std::string grade;  // "predicted", "at most" or "guess"
+  double share = 0;       // of the window
+  std::string grade;      // "predicted", "at most" or "guess"
+  std::string edit = {};  // what was replayed, as `assay whatif --edit` takes it; may be empty
+};
+
+// What some of the levers give together, where that was replayed.
+struct AnswerTogether {
+  std::vector<size_t> levers;  // places in ShortAnswer::levers, ascending, two or more
+  int64_t gain_ns = 0;
 };
 
 // What stands in place of levers where nothing is decided: "seen", "likely", "record", "do".
@@ -54,6 +61,7 @@ struct ShortAnswer {
   std::vector<AnswerCause> causes;  // compute first, then largest first; sum = total_ns
   int64_t total_ns = 0;             // window times devices
   std::vector<AnswerLever> levers;
+  std::vector<AnswerTogether> together;
   std::vector<AnswerNote> notes;
   std::vector<AnswerRank> ranks;  // of a job, at most 64
   uint64_t more_ranks = 0;        // those not shown on the terminal

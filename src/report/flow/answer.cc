@@ -908,6 +908,25 @@ std::string explain_word(const FlowVerdict& verdict) {
   return std::string(flow_cause_name(*verdict.detail));
 }
 
+// Sets of the levers shown that were replayed.
+std::vector<AnswerTogether> sets_of(const WhatIf* tried, const std::vector<AnswerLever>& shown) {
+  if (tried == nullptr) return {};
+  const auto place_of = [&](size_t lever) {
+    const std::string edit = edit_text(tried->levers[lever].edit.request);
+    const auto at = std::find_if(shown.begin(), shown.end(),
+                                 [&](const AnswerLever& card) { return card.edit == edit; });
+    return static_cast<size_t>(at - shown.begin());
+  };
+  std::vector<AnswerTogether> sets;
+  for (const TogetherGain& together : tried->together) {
+    AnswerTogether set{.gain_ns = together.run_ns};
+    for (const size_t lever : together.levers) set.levers.push_back(place_of(lever));
+    std::sort(set.levers.begin(), set.levers.end());
+    if (set.levers.back() < shown.size()) sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
 }  // namespace
 
 std::string first_cold_words(const FlowAnswer& answer, size_t room) {
@@ -1023,6 +1042,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
     if (card.levers.size() == kShown || (beside && card.levers.empty())) continue;
     card.levers.push_back(recipe_card(answer, lever));
   }
+  card.together = sets_of(answer.tried, card.levers);
   card.notes = Notes(answer).find();
   const Trust trust = trust_of(answer, evidence);
   card.trust = trust.grade;

@@ -25,7 +25,8 @@ class Recipes {
                      .code = code(lever),
                      .gain_ns = lever.gain_ns,
                      .share = lever.share_of_window,
-                     .grade = lever.predicted ? "predicted" : "at most"};
+                     .grade = lever.predicted ? "predicted" : "at most",
+                     .edit = lever.edit};
     return card;
   }
 

@@ -151,6 +151,7 @@ Json answer_levers(const ShortAnswer& answer) {
     levers.push_back({{"key", lever.key},
                       {"title", lever.title},
                       {"code", lever.code},
+                      {"edit", lever.edit},
                       {"gain_ns", lever.gain_ns},
                       {"share", lever.share},
                       {"grade", lever.grade}});

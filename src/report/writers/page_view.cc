@@ -177,6 +177,10 @@ class ViewMaker {
                                {"share", lever.share},
                                {"grade", lever.grade}});
     }
+    out["together"] = PageJson::array();
+    for (const AnswerTogether& set : told->together) {
+      out["together"].push_back({{"levers", set.levers}, {"gain_ns", set.gain_ns}});
+    }
     out["notes"] = PageJson::array();
     for (const AnswerNote& note : told->notes) {
       PageJson lines = PageJson::array();  // blanks in front of code are meant

@@ -45,8 +45,7 @@ struct Traced {
   int64_t gain(const std::vector<std::string>& texts) const {
     return makespan({}) - makespan(texts);
   }
-  WhatIf explore(const std::vector<std::string>& texts) const {
-    WhatIfOptions options;
+  WhatIf explore(const std::vector<std::string>& texts, WhatIfOptions options = {}) const {
     for (const std::string& text : texts) options.edits.push_back(request(text));
     return explore_edits(model, iterations, report, options);
   }
@@ -194,6 +193,23 @@ TEST(WhatIf, ListAddsUpToTheJointGain) {
   EXPECT_EQ(found.after.cause_ns[static_cast<size_t>(FlowCause::kLatency)], 1500);
   EXPECT_EQ(found.before.window_ns, 108000);
   EXPECT_EQ(found.before.cause_ns[static_cast<size_t>(FlowCause::kPython)], 40000);
+}
+
+TEST(WhatIf, SetsOfTheBestLeversGiveWhatTheyGiveTogether) {
+  WhatIfOptions options;
+  options.together = 2;
+  const WhatIf found = sync_run().explore({"faster_cpu", "sync", "frame:*step", "input"}, options);
+  ASSERT_EQ(found.together.size(), 1u);  // of the two that give most; none is refused
+  EXPECT_EQ(found.together[0].levers, (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(found.together[0].run_ns, 46500);
+  options.together = 3;
+  const WhatIf more = sync_run().explore({"faster_cpu", "sync", "frame:*step", "input"}, options);
+  ASSERT_EQ(more.together.size(), 4u);
+  for (const TogetherGain& set : more.together) {
+    for (const size_t lever : set.levers) {
+      EXPECT_GE(set.run_ns, more.levers[lever].alone.run_ns);
+    }
+  }
 }
 
 TEST(WhatIf, GraphOfEachIteration) {

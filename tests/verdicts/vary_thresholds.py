@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""How verdicts move when a threshold is halved or doubled, one after the other: docs/measured/thresholds.md.
+
+    vary_thresholds.py --build DIR [--only NAME] [--write]
+
+Makes a copy of the sources in DIR in which every threshold of the dependency graph, its verdict and its words (the
+named constants of src/flow and src/report/flow, and the defaults of their options) can be set by a variable, builds
+that copy, and judges all rows of the verdict tables and all made-up runs with each threshold at half and at twice its
+value. Shares above one half have what is missing to one halved and doubled instead. Nothing of this is in the product.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PAGE = ROOT / "docs/measured/thresholds.md"
+sys.path.insert(0, str(HERE))
+import check_scenes  # noqa: E402
+import check_verdicts  # noqa: E402
+
+FOLDERS = ("src/flow", "src/report/flow")
+TYPES = "int|int64_t|uint64_t|size_t|double"
+CONSTANT = re.compile(rf"^(\s*)(?:static |inline )*constexpr ({TYPES}) (k\w+) = ([-\d.'* ]+);", re.M)
+OPTIONS = re.compile(r"^struct (\w+Options) \{\n(.*?)^\};", re.M | re.S)
+OPTION = re.compile(rf"^(  )({TYPES}) (\w+) = ([-\d.'* ]+);", re.M)
+# How many of something there is, or how much of a list is shown: no thresholds.
+COUNTS = re.compile(r"^k(FlowCauses|Evidences|Openings|Bounds|EdgeKinds|EditKinds|PathPartKinds|ReadyKinds|.*Shown"
+                    r"|.*Listed|.*Named|.*NameSaid|MostSpans|Bins|Rounds)$|\.(contributors|named)$")
+VARY_H = """#pragma once
+#include <cstdlib>
+#include <cstring>
+namespace assay {
+template <class T>
+T vary(const char* name, T value) {
+  const char* asked = std::getenv("ASSAY_VARY");
+  const size_t length = std::strlen(name);
+  if (asked == nullptr || std::strncmp(asked, name, length) != 0 || asked[length] != '=') return value;
+  return static_cast<T>(std::atof(asked + length + 1));
+}
+}
+"""
+
+
+@dataclasses.dataclass
+class Threshold:
+    name: str
+    file: str
+    is_share: bool
+    value: float
+
+    def values(self):
+        """At half and at twice."""
+        if self.is_share and 0.5 <= self.value < 1:
+            return 1 - 2 * (1 - self.value), 1 - (1 - self.value) / 2
+        low, high = self.value / 2, self.value * 2
+        return (low, high) if self.is_share else (int(low), int(high))
+
+
+def evaluated(text):
+    product = 1.0
+    for factor in text.replace("'", "").split("*"):
+        product *= float(factor)
+    return product
+
+
+def rewrite(path, relative, found):
+    """The file with each threshold asking for its value."""
+    text = path.read_text()
+
+    def known(name, kind, value):
+        if COUNTS.search(name):
+            return False
+        found.append(Threshold(name, relative, kind == "double", evaluated(value)))
+        return True
+
+    def constant(match):
+        indent, kind, name, value = match.groups()
+        asked = f"{path.stem}.{name}"
+        if not known(name if COUNTS.search(name) else asked, kind, value):
+            return match[0]
+        member = "static" in match[0]
+        words = "static inline const" if member else "static const" if indent else \
+            "inline const" if path.suffix == ".h" else "const"
+        return f'{indent}{words} {kind} {name} = ::assay::vary<{kind}>("{asked}", {value});'
+
+    def options(match):
+        def option(field):
+            indent, kind, name, value = field.groups()
+            asked = f"{match[1]}.{name}"
+            return f'{indent}{kind} {name} = ::assay::vary<{kind}>("{asked}", {value});' \
+                if known(asked, kind, value) else field[0]
+        return f"struct {match[1]} {{\n{OPTION.sub(option, match[2])}}};"
+
+    path.write_text(OPTIONS.sub(options, CONSTANT.sub(constant, text)))
+
+
+def build(folder):
+    """The copy and its binary; the thresholds."""
+    copy = folder / "tree"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "build", "node_modules", "__pycache__"))
+    (copy / "src/base/vary.h").write_text(VARY_H)
+    found = []
+    for place in FOLDERS:
+        for path in sorted((copy / place).iterdir()):
+            if path.suffix in (".h", ".cc"):
+                rewrite(path, f"{place}/{path.name}", found)
+    flags = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
+    subprocess.run(["cmake", "--preset", "release", "-DASSAY_TESTS=OFF", *flags,
+                    f"-DCMAKE_CXX_FLAGS=-include {copy}/src/base/vary.h"], cwd=copy, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", copy / "build/release", "assay"], check=True)
+    return copy / "build/release/assay", found
+
+
+def judge(assay, traces, scratch):
+    """Names of the rows and runs that are not right, and the first sentences of the public traces."""
+    wrong, sentences = set(), {}
+    for row, path in traces:
+        answer, _ = check_verdicts.report(assay, path)
+        if answer is None:
+            wrong.add(row["trace"])
+            continue
+        short = check_verdicts.short_answer(assay, path)
+        sentences[row["trace"]] = (answer.get("cause"), check_verdicts.words(answer)[0][:1])
+        if check_verdicts.wrong_cause(row, answer) or check_verdicts.wrong_words(row, answer, short) or \
+                check_verdicts.wrong_share(row, answer):
+            wrong.add(row["trace"])
+    for name in check_scenes.SCENES:
+        if check_scenes.check(assay, name, scratch):
+            wrong.add("made up: " + name)
+    for name in check_scenes.COMPARED:
+        if check_scenes.compare(assay, name, scratch):
+            wrong.add("made up: " + name)
+    return wrong, sentences
+
+
+def judge_at(arguments):
+    """A process of its own: the variable is the process's."""
+    assay, traces, threshold, value = arguments
+    os.environ["ASSAY_VARY"] = f"{threshold.name}={value!r}" if threshold else ""
+    with tempfile.TemporaryDirectory() as scratch:
+        return judge(assay, traces, pathlib.Path(scratch))
+
+
+def number(value):
+    return f"{value:,.10g}".replace(",", " ")
+
+
+def cell(value, result, usual):
+    wrong, sentences = result
+    moved = sum(sentences.get(trace) != told for trace, told in usual[1].items())
+    newly = sorted(wrong - usual[0])
+    names = ", ".join(f"`{pathlib.Path(name).name}`" for name in newly[:3])
+    return f"{number(value)} | {moved} | {len(newly)}{': ' + names if names else ''}{', …' if len(newly) > 3 else ''}"
+
+
+HEAD = """# Verdicts when thresholds move
+
+What becomes of the {rows} rows of the verdict tables ([verdicts.md](verdicts.md)) and of {scenes} made-up runs of known truth
+when each threshold of the dependency graph, of its verdict and of its words is halved and doubled, the others as they
+are (`tests/verdicts/vary_thresholds.py --build build/vary --write`). Shares of one half and more have what is missing to one
+doubled and halved. *First sentences*: of public traces, how many have another cause or first sentence. *Wrong*: rows and
+runs that were right and are not.
+
+Of {count} thresholds {still} can be halved and doubled without one row or run becoming wrong. A threshold whose change
+breaks many rows is one that the answer stands on; the rows are the ones it was written with, so this page says how
+firm the rules stand on known ground, not how they do elsewhere. A threshold that moves nothing has no row in the tables yet.
+
+| threshold | file | value | at half | first sentences | wrong | at twice | first sentences | wrong |
+|---|---|--:|--:|--:|---|--:|--:|---|
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    options.build.mkdir(parents=True, exist_ok=True)
+    assay, thresholds = build(options.build.resolve())
+    thresholds = [one for one in thresholds if options.only in one.name]
+    with tempfile.TemporaryDirectory() as scratch:
+        found = [(row, check_verdicts.trace_of(row, pathlib.Path(scratch))) for row in check_verdicts.rows()]
+        traces = [(row, path) for row, path in found if path is not None]
+        jobs = [(str(assay), traces, None, None)]
+        jobs += [(str(assay), traces, one, value) for one in thresholds for value in one.values()]
+        results = []
+        with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+            for job, result in zip(jobs, pool.map(judge_at, jobs)):
+                results.append(result)
+                print(job[2].name if job[2] else "as it is", job[3], len(result[0]), flush=True)
+    usual = results[0]
+    lines, still = [], 0
+    for i, one in enumerate(thresholds):
+        low, high = one.values()
+        at_low, at_high = results[1 + 2 * i], results[2 + 2 * i]
+        still += not (at_low[0] - usual[0]) and not (at_high[0] - usual[0])
+        lines.append(f"| {one.name} | {one.file.removeprefix('src/')} | {number(one.value)} | {cell(low, at_low, usual)} | "
+                     f"{cell(high, at_high, usual)} |")
+    head = HEAD.format(rows=len(traces), scenes=len(check_scenes.SCENES) + len(check_scenes.COMPARED),
+                       count=len(thresholds), still=still)
+    text = head + "\n".join(lines) + "\n"
+    if options.write:
+        PAGE.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
