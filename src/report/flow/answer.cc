@@ -919,7 +919,7 @@ std::vector<AnswerTogether> sets_of(const WhatIf* tried, const std::vector<Answe
   };
   std::vector<AnswerTogether> sets;
   for (const TogetherGain& together : tried->together) {
-    AnswerTogether set{.gain_ns = together.run_ns};
+    AnswerTogether set{.levers = {}, .gain_ns = together.run_ns};
     for (const size_t lever : together.levers) set.levers.push_back(place_of(lever));
     std::sort(set.levers.begin(), set.levers.end());
     if (set.levers.back() < shown.size()) sets.push_back(std::move(set));
