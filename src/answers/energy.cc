@@ -108,13 +108,21 @@ int64_t start_offset(const Trace& trace, const PowerSeries& series) {
   return first - series.readings.front().t_ns;
 }
 
-AttributeOptions attribute_options(const AttributeRequest& request, const Trace& trace,
-                                   const PowerLog& log, const PowerSeries& series) {
-  AttributeOptions options = request.options;
-  if (options.window_ns <= 0) options.window_ns = log.window_ns;
-  if (options.delay_ns <= 0) options.delay_ns = log.delay_ns;
-  if (request.at_start) options.offset_ns = start_offset(trace, series);
-  return options;
+// What the flags say of the sensor; of the rest what the log says of itself, within 15 %.
+SensorPrior sensor_prior(const AttributeRequest& request, const Trace& trace, const PowerLog& log,
+                         const PowerSeries& series) {
+  constexpr int64_t kStartWithinNs = 2'000'000'000;
+  SensorPrior sensor = request.options.sensor;
+  sensor.local_time = log.clock == LogClock::kLocalTime;
+  if (sensor.window_low_ns <= 0 && log.window_ns > 0) {
+    sensor.window_low_ns = log.window_ns - log.window_ns * 15 / 100;
+    sensor.window_high_ns = log.window_ns + log.window_ns * 15 / 100;
+  }
+  if (sensor.delay_ns <= 0) sensor.delay_ns = log.delay_ns;
+  if (!request.at_start) return sensor;
+  sensor.offset_ns = start_offset(trace, series);
+  if (sensor.offset_within_ns < 0) sensor.offset_within_ns = kStartWithinNs;
+  return sensor;
 }
 
 // Layer and phase of every activity, as the levels room finds them.
@@ -148,7 +156,8 @@ Result<TraceContent> attribute_trace(const AttributeRequest& request, const Load
                    read_power_log(request.samples, request.column, request.traces.allow_truncated));
   ASSAY_TRY_ASSIGN(const size_t chosen, choose_series(log, request.gpu));
   const PowerSeries& series = log.series[chosen];
-  AttributeOptions options = attribute_options(request, loaded.trace, log, series);
+  AttributeOptions options = request.options;
+  options.sensor = sensor_prior(request, loaded.trace, log, series);
   ASSAY_TRY_ASSIGN(options.groupings, level_groupings(loaded));
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(

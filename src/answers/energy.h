@@ -24,7 +24,7 @@ struct AttributeRequest {
   std::string gpu = {};      // device of the log, where it has several
   bool at_start = false;     // the log begins with the trace's first device work, at any offset
   size_t top = 15;           // rows shown; 0 = all
-  AttributeOptions options = {};  // window and delay: 0 = what the log says; without groupings
+  AttributeOptions options = {};  // window and delay: as told, else as the log says; no groupings
 };
 Result<Answer> answer_attribution(const AttributeRequest& request);
 

@@ -64,26 +64,64 @@ void add_profile_verb(Verb& power, int& exit_code) {
 struct AttributeVerb : AttributeRequest {
   CommonOptions common;
   std::string offset = "0";
-  double window_ms = 0;
+  double within_s = -1;
+  std::string window_ms;
+  std::string ramp_ms;
   double delay_ms = 0;
 };
 
 // Seconds, or that the log starts with the trace.
 Status read_offset(AttributeVerb& verb) {
   verb.at_start = verb.offset == "start";
+  if (verb.within_s >= 0) verb.options.sensor.offset_within_ns = std::llround(verb.within_s * 1e9);
   DecimalShape shape;
   if (verb.at_start ||
-      parse_decimal(verb.offset, 9, verb.options.offset_ns, shape) == DecimalStatus::kOk) {
+      parse_decimal(verb.offset, 9, verb.options.sensor.offset_ns, shape) == DecimalStatus::kOk) {
     return Ok{};
   }
   return Error{ErrorCode::kInvalidArgument,
                fmt::format("--offset {}: seconds, or the word start", verb.offset), "", -1};
 }
 
+// A or A:B in milliseconds; of A alone within 15 %, or A itself where all is held.
+Status read_range(const char* option, const std::string& text, bool hold, int64_t& low_ns,
+                  int64_t& high_ns) {
+  constexpr double kMostMs = 1e6;
+  if (text.empty()) return Ok{};
+  const size_t colon = text.find(':');
+  double low = 0;
+  double high = 0;
+  const bool pair = colon != std::string::npos;
+  const bool read = parse_double(text.substr(0, colon), low) &&
+                    parse_double(pair ? text.substr(colon + 1) : text, high);
+  if (!read || low < 0 || high < low || high > kMostMs) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("{} {}: milliseconds, or a range of them as 20:30", option, text), "",
+                 -1};
+  }
+  const double near = pair || hold ? 0 : 0.15;
+  low_ns = std::llround(low * (1 - near) * 1e6);
+  high_ns = std::llround(high * (1 + near) * 1e6);
+  return Ok{};
+}
+
 int run_attribute(AttributeVerb& verb) {
+  SensorPrior& sensor = verb.options.sensor;
   if (Status status = read_offset(verb); !status) return fail(status.error());
-  verb.options.window_ns = std::llround(verb.window_ms * 1e6);
-  verb.options.delay_ns = std::llround(verb.delay_ms * 1e6);
+  if (Status status = read_range("--window-ms", verb.window_ms, sensor.hold, sensor.window_low_ns,
+                                 sensor.window_high_ns);
+      !status) {
+    return fail(status.error());
+  }
+  if (Status status = read_range("--ramp-ms", verb.ramp_ms, sensor.hold, sensor.ramp_low_ns,
+                                 sensor.ramp_high_ns);
+      !status) {
+    return fail(status.error());
+  }
+  if (sensor.hold && sensor.window_low_ns <= 0) {
+    return fail(Error{ErrorCode::kInvalidArgument, "--hold needs --window-ms to hold", "", -1});
+  }
+  sensor.delay_ns = std::llround(verb.delay_ms * 1e6);
   verb.traces = traces_of(verb.common);
   return write_answer(answer_attribution(verb), verb.common);
 }
@@ -104,20 +142,33 @@ void add_attribute_verb(Verb& power, int& exit_code) {
              "only kernels of this device of the trace; default: all");
   sub.option("--offset", verb->offset,
              "seconds to add to the log's times to give the trace's; or start: the log begins "
-             "with the trace's first device work")
+             "with the trace's first device work, give or take 2 s. The readings tell the rest: up "
+             "to 0.15 s early and 0.25 s late")
       .shows_default();
+  sub.option("--offset-within", verb->within_s,
+             "how far the offset may be off, either way, in seconds; 0: hold it")
+      .between(0.0, 3600.0)
+      .called("SECONDS");
   sub.option("--window-ms", verb->window_ms,
-             "what the sensor averages over; default: meta.json beside the log, else the "
-             "interval between new values")
+             "what the sensor averages over: A within 15 %, or a range A:B; default: meta.json "
+             "beside the log, else 5 to 1200, found from the readings")
+      .called("A[:B]");
+  sub.option("--ramp-ms", verb->ramp_ms,
+             "time constant of sensor or device, as --window-ms; default: 0 to 250, found from "
+             "the readings")
+      .called("A[:B]");
+  sub.option("--delay-ms", verb->delay_ms,
+             "how late its readings are; moves what the offset may be")
       .between(0.0, 1e6);
-  sub.option("--delay-ms", verb->delay_ms, "how late its readings are").between(0.0, 1e6);
+  sub.flag("--hold", verb->options.sensor.hold,
+           "fit nothing but powers: offset, delay and window as given");
   sub.option("--classes", verb->options.classes, "kernel names with a power of their own")
       .between(1, 200)
       .shows_default();
   sub.option("--tokens", verb->options.tokens, "made during the trace: energy per token")
       .more_than_zero();
   sub.option("--top", verb->top, "rows shown; 0 = all").at_least_zero().shows_default();
-  sub.option("--seed", verb->options.seed, "of the bootstrap").shows_default();
+  sub.option("--seed", verb->options.seed, "of the search").shows_default();
   sub.run([verb, &exit_code] { exit_code = run_attribute(*verb); });
 }
 

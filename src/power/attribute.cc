@@ -2,350 +2,33 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <numeric>
-#include <optional>
-#include <tuple>
-#include <unordered_map>
+#include <utility>
 
-#include "base/stats.h"
-#include "power/power_classes.h"
+#include "power/coverage.h"
+#include "power/energy_parts.h"
+#include "power/laying.h"
 
 namespace assay {
 namespace {
 
-constexpr size_t kFewestReadings = 20;
-constexpr size_t kReadingsPerClass = 10;
-constexpr size_t kMostBlocks = 50;
-constexpr int64_t kStandsForPeriods = 4;  // that a reading may stand for; more is a hole in the log
+constexpr size_t kCloselyAtMost =
+    40;  // parts of one table whose sums are profiled, where that costs
+constexpr double kAliasedAtLeast = 0.005;  // of the total, that measured and modelled differ
 
-Error attribute_error(std::string message) {
-  return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
-}
+using Tallies = std::map<uint32_t, EnergyTally>;
 
-std::string seconds(int64_t ns) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.3f s", static_cast<double>(ns) * 1e-9);
-  return text;
-}
-
-// ---- what ran ----
-
-struct Work {
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-  StringId name;
-  StringId op;  // of the operator that caused it; 0 = none
-  ActivityId activity;
-};
-
-std::vector<Work> work_of(const Trace& trace, const Links& links, int64_t device) {
-  std::vector<Work> work;
-  for (size_t i = 0; i < trace.activities.size(); ++i) {
-    const ActivityKind kind = trace.activities.kind[i];
-    const bool busy = kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
-                      kind == ActivityKind::kMemset;
-    const bool here =
-        device < 0 || trace.streams[trace.activities.stream[i].index()].device == device;
-    if (!busy || !here) continue;
-    const OpId op = links.activity_op[i];
-    work.push_back(
-        {trace.activities.start_ns[i], trace.activities.start_ns[i] + trace.activities.dur_ns[i],
-         trace.activities.name[i], op ? trace.ops.name[op.index()] : StringId(0), ActivityId(i)});
-  }
-  return work;
-}
-
-// Total time that a set of intervals was active before t, overlaps counted once each: the sum over
-// starts before t of (t - start), less the same over ends.
-class BusyBefore {
- public:
-  void add(int64_t start_ns, int64_t end_ns) {
-    starts_.push_back(start_ns);
-    ends_.push_back(end_ns);
-  }
-  void close(int64_t origin_ns) {
-    origin_ns_ = origin_ns;
-    for (auto [times, sums] : {std::pair(&starts_, &start_sums_), std::pair(&ends_, &end_sums_)}) {
-      std::sort(times->begin(), times->end());
-      sums->assign(1, 0);
-      for (const int64_t t : *times) sums->push_back(sums->back() + (t - origin_ns));
-    }
-  }
-  int64_t at(int64_t t_ns) const {
-    return part(starts_, start_sums_, t_ns) - part(ends_, end_sums_, t_ns);
-  }
-  int64_t between(int64_t from_ns, int64_t to_ns) const { return at(to_ns) - at(from_ns); }
-
- private:
-  int64_t part(const std::vector<int64_t>& times, const std::vector<int64_t>& sums,
-               int64_t t_ns) const {
-    const auto count = std::lower_bound(times.begin(), times.end(), t_ns) - times.begin();
-    return static_cast<int64_t>(count) * (t_ns - origin_ns_) - sums[static_cast<size_t>(count)];
-  }
-  std::vector<int64_t> starts_, ends_, start_sums_, end_sums_;
-  int64_t origin_ns_ = 0;
-};
-
-// ---- readings ----
-
-// New values of the sensor: a value that stands for long is taken again every period, because a
-// load that does not change is news as well.
-struct Readings {
-  std::vector<PowerReading> all;    // inside the trace's device work, for the energy
-  std::vector<PowerReading> fresh;  // one per update, for the model
-  int64_t period_ns = 0;            // median time between new values
-};
-
-int64_t update_period(const std::vector<PowerReading>& readings) {
-  std::vector<int64_t> gaps;
-  size_t last = 0;
-  for (size_t i = 1; i < readings.size(); ++i) {
-    if (readings[i].power_w == readings[i - 1].power_w) continue;
-    if (last > 0) gaps.push_back(readings[i].t_ns - readings[last].t_ns);
-    last = i;
-  }
-  if (gaps.size() < 5) {
-    gaps.clear();
-    for (size_t i = 1; i < readings.size(); ++i) {
-      gaps.push_back(readings[i].t_ns - readings[i - 1].t_ns);
-    }
-  }
-  std::sort(gaps.begin(), gaps.end());
-  return gaps.empty() ? 0 : std::llround(quantile_sorted(gaps, 0.5));
-}
-
-std::vector<PowerReading> fresh_of(const std::vector<PowerReading>& readings, int64_t period_ns) {
-  std::vector<PowerReading> fresh;
-  for (const PowerReading& reading : readings) {
-    const bool news = fresh.empty() || reading.power_w != fresh.back().power_w ||
-                      reading.t_ns - fresh.back().t_ns >= period_ns;
-    if (news) fresh.push_back(reading);
-  }
-  return fresh;
-}
-
-struct Span {
-  int64_t begin_ns = 0;
-  int64_t end_ns = 0;
-};
-
-Span span_of(const std::vector<Work>& work, const Trace& trace) {
-  Span span{INT64_MAX, INT64_MIN};
-  for (const Work& w : work) {
-    span.begin_ns = std::min(span.begin_ns, w.start_ns);
-    span.end_ns = std::max(span.end_ns, w.end_ns);
-  }
-  for (size_t i = 0; i < trace.api_calls.size(); ++i) {
-    span.begin_ns = std::min(span.begin_ns, trace.api_calls.start_ns[i]);
-  }
-  return span;
-}
-
-// The time that readings stand for: each for the time since the one before it, unless that is so
-// long that readings are missing.
-class Coverage {
- public:
-  Coverage(const std::vector<PowerReading>& readings, int64_t longest_ns) {
-    for (size_t i = 1; i < readings.size(); ++i) {
-      const Span step{readings[i - 1].t_ns, readings[i].t_ns};
-      const int64_t length = step.end_ns - step.begin_ns;
-      if (length > longest_ns) {
-        ++gaps_;
-        gaps_ns_ += length;
-        continue;
-      }
-      joules_ += readings[i].power_w * static_cast<double>(length) * 1e-9;
-      if (spans_.empty() || spans_.back().end_ns != step.begin_ns) {
-        before_.push_back(covered_ns_);
-        spans_.push_back({step.begin_ns, step.begin_ns});
-      }
-      spans_.back().end_ns = step.end_ns;
-      covered_ns_ += length;
-    }
-  }
-  // Covered time within [from, to].
-  int64_t inside(int64_t from_ns, int64_t to_ns) const {
-    return to_ns > from_ns ? until(to_ns) - until(from_ns) : 0;
-  }
-  int64_t covered_ns() const { return covered_ns_; }
-  int64_t gaps_ns() const { return gaps_ns_; }
-  uint64_t gaps() const { return gaps_; }
-  double joules() const { return joules_; }
-
- private:
-  int64_t until(int64_t t_ns) const {
-    const auto next =
-        std::upper_bound(spans_.begin(), spans_.end(), t_ns,
-                         [](int64_t t, const Span& span) { return t < span.begin_ns; });
-    if (next == spans_.begin()) return 0;
-    const auto at = static_cast<size_t>(next - spans_.begin()) - 1;
-    return before_[at] + std::min(t_ns, spans_[at].end_ns) - spans_[at].begin_ns;
-  }
-
-  std::vector<Span> spans_;      // in order, apart from each other
-  std::vector<int64_t> before_;  // covered time before each
-  int64_t covered_ns_ = 0;
-  int64_t gaps_ns_ = 0;
-  uint64_t gaps_ = 0;
-  double joules_ = 0;
-};
-
-// The longest time that one reading may stand for. Logs that note changes alone have their period
-// between new values.
-int64_t longest_stand(const Readings& readings) {
-  std::vector<int64_t> steps;
-  for (size_t i = 1; i < readings.all.size(); ++i) {
-    steps.push_back(readings.all[i].t_ns - readings.all[i - 1].t_ns);
-  }
-  std::sort(steps.begin(), steps.end());
-  const int64_t typical = steps.empty() ? 0 : std::llround(quantile_sorted(steps, 0.5));
-  return kStandsForPeriods * std::max(typical, readings.period_ns);
-}
-
-// What no overlap may come from: a zone of whole quarters of an hour.
-std::string zone_hint(Span trace, Span log) {
-  constexpr int64_t kQuarter = 900'000'000'000;
-  const int64_t apart = trace.begin_ns - log.begin_ns;
-  const int64_t quarters = static_cast<int64_t>(
-      std::llround(static_cast<double>(apart) / static_cast<double>(kQuarter)));
-  const int64_t shift = quarters * kQuarter;
-  const bool meets = log.begin_ns + shift < trace.end_ns && log.end_ns + shift > trace.begin_ns;
-  if (!meets || quarters == 0 || std::llabs(quarters) > 14 * 4) return "";
-  return "; they would with --offset " + std::to_string(shift / 1'000'000'000) +
-         ", as if the log were in another time zone";
-}
-
-Result<Readings> readings_of(const PowerSeries& series, const AttributeOptions& options,
-                             Span span) {
-  std::vector<PowerReading> moved = series.readings;
-  for (PowerReading& reading : moved) reading.t_ns += options.offset_ns - options.delay_ns;
-  Readings readings;
-  readings.period_ns = update_period(moved);
-  for (const PowerReading& reading : moved) {
-    if (reading.t_ns >= span.begin_ns && reading.t_ns <= span.end_ns) {
-      readings.all.push_back(reading);
-    }
-  }
-  if (!moved.empty() && readings.all.empty()) {
-    const Span log{moved.front().t_ns, moved.back().t_ns};
-    return attribute_error(
-        "the log and the trace do not overlap: the log spans " + seconds(log.begin_ns) + " to " +
-        seconds(log.end_ns) + ", the trace's device work " + seconds(span.begin_ns) + " to " +
-        seconds(span.end_ns) + "; --offset SECONDS lays one over the other" + zone_hint(span, log));
-  }
-  readings.fresh = fresh_of(readings.all, readings.period_ns);
-  return readings;
-}
-
-// ---- classes ----
-
-struct Classes {
-  std::vector<StringId> names;                     // own columns, most time first
-  std::unordered_map<uint32_t, size_t> column_of;  // name to column
-  size_t others = SIZE_MAX;                        // column of the pool; SIZE_MAX = none
-};
-
-Classes choose_classes(const std::vector<Work>& work, const Coverage& covered, size_t most) {
-  std::map<uint32_t, int64_t> time;
-  for (const Work& w : work) {
-    const int64_t inside = covered.inside(w.start_ns, w.end_ns);
-    if (inside > 0) time[w.name.value] += inside;
-  }
-  std::vector<std::pair<int64_t, uint32_t>> order;
-  for (const auto& [name, ns] : time) order.emplace_back(-ns, name);
-  std::sort(order.begin(), order.end());
-  Classes classes;
-  const size_t own = order.size() <= most ? order.size() : most - 1;
-  for (size_t i = 0; i < order.size(); ++i) {
-    const size_t column = std::min(i, own);
-    classes.column_of[order[i].second] = column;
-    if (i < own) classes.names.push_back(StringId(order[i].second));
-  }
-  if (order.size() > own) classes.others = own;
-  return classes;
-}
-
-ShareMatrix shares_of(const std::vector<Work>& work, const Classes& classes,
-                      const std::vector<PowerReading>& readings, int64_t window_ns,
-                      int64_t origin_ns) {
-  const size_t columns = classes.names.size() + (classes.others == SIZE_MAX ? 0 : 1);
-  std::vector<BusyBefore> busy(columns);
-  for (const Work& w : work) {
-    const auto column = classes.column_of.find(w.name.value);
-    if (column != classes.column_of.end()) busy[column->second].add(w.start_ns, w.end_ns);
-  }
-  ShareMatrix matrix;
-  for (const PowerReading& reading : readings) matrix.watts.push_back(reading.power_w);
-  for (BusyBefore& b : busy) {
-    b.close(origin_ns);
-    std::vector<double> share;
-    for (const PowerReading& reading : readings) {
-      share.push_back(static_cast<double>(b.between(reading.t_ns - window_ns, reading.t_ns)) /
-                      static_cast<double>(window_ns));
-    }
-    matrix.columns.push_back(std::move(share));
-  }
-  return matrix;
-}
-
-// ---- energies ----
-
-// Time per group of one thing: energies are linear in the powers, so their intervals follow.
-struct Tally {
-  std::vector<int64_t> ns;  // per group
-  uint64_t count = 0;
-  int64_t base_ns = 0;  // time that carries the base power as well
-
-  double joules(const std::vector<double>& powers) const {
-    double sum = static_cast<double>(base_ns) * powers[0];
-    for (size_t g = 0; g < ns.size(); ++g) sum += static_cast<double>(ns[g]) * powers[g + 1];
-    return sum * 1e-9;
-  }
-};
-
-struct Model {
-  ColumnGroups groups;
-  std::vector<size_t> group_of;  // per column
-  std::vector<double> powers;    // base first
-  std::vector<std::vector<double>> draws;
-
-  std::pair<double, double> interval(const Tally& tally) const {
-    std::vector<double> values;
-    for (const std::vector<double>& draw : draws) values.push_back(tally.joules(draw));
-    std::sort(values.begin(), values.end());
-    if (values.empty()) return {std::nan(""), std::nan("")};
-    return {quantile_sorted(values, 0.025), quantile_sorted(values, 0.975)};
-  }
-};
-
-EnergyPart part_of(std::string name, const Tally& tally, const Model& model, bool alone) {
-  EnergyPart part{.name = std::move(name)};
-  part.energy_uj = std::llround(tally.joules(model.powers) * 1e6);
-  const auto [low, high] = model.interval(tally);
-  part.low_j = low;
-  part.high_j = high;
-  part.busy_ns = std::accumulate(tally.ns.begin(), tally.ns.end(), int64_t{0});
-  part.count = tally.count;
-  part.alone = alone;
-  return part;
-}
-
-// Time by group of everything with one key, inside the covered time of one span.
+// Time by name of everything with one key, inside the covered time of one span.
 template <typename Key>
-std::map<uint32_t, Tally> tally_by(const std::vector<Work>& work, const Classes& classes,
-                                   const Model& model, const Coverage& covered, Span span,
-                                   Key&& key) {
-  std::map<uint32_t, Tally> tallies;
+Tallies tally_by(const std::vector<Work>& work, const Coverage& covered, CoveredSpan span,
+                 Key&& key) {
+  Tallies tallies;
   for (const Work& w : work) {
     const int64_t inside =
         covered.inside(std::max(w.start_ns, span.begin_ns), std::min(w.end_ns, span.end_ns));
     if (inside <= 0) continue;
-    Tally& tally = tallies[key(w)];
-    if (tally.ns.empty()) tally.ns.resize(model.groups.groups.size(), 0);
-    tally.ns[model.group_of[classes.column_of.at(w.name.value)]] += inside;
+    EnergyTally& tally = tallies[key(w)];
+    tally.ns[w.name.value] += inside;
     ++tally.count;
   }
   return tallies;
@@ -366,105 +49,167 @@ void settle_rounding(std::vector<EnergyPart>& parts, int64_t total_uj) {
   parts.front().energy_uj += total_uj - sum;
 }
 
-std::vector<EnergyPart> window_parts(const std::vector<Window>& windows,
-                                     const std::vector<std::string>& labels,
-                                     const std::vector<Work>& work, const Classes& classes,
-                                     const Model& model, const Coverage& covered) {
+// Parts of one way to cut the kernels' energy: most first, summing exactly to kernels_uj.
+template <typename Name>
+std::vector<EnergyPart> parts_of(const Tallies& tallies, const EnergyModel& model,
+                                 int64_t kernels_uj, Name&& name) {
+  const bool closely = tallies.size() <= kCloselyAtMost || model.fit.is_quick();
   std::vector<EnergyPart> parts;
-  for (size_t i = 0; i < windows.size(); ++i) {
-    const Span span{windows[i].start_ns, windows[i].end_ns};
-    const int64_t inside = covered.inside(span.begin_ns, span.end_ns);
-    if (inside <= 0) continue;
-    auto tallies = tally_by(work, classes, model, covered, span, [](const Work&) { return 0u; });
-    Tally tally = tallies.empty() ? Tally{} : std::move(tallies.begin()->second);
-    tally.ns.resize(model.groups.groups.size(), 0);
-    tally.base_ns = inside;
-    parts.push_back(part_of(labels[i], tally, model, true));
+  for (const auto& [key, tally] : tallies) {
+    parts.push_back(part_of(name(key), tally, model, closely));
+  }
+  sort_parts(parts);
+  settle_rounding(parts, kernels_uj);
+  return parts;
+}
+
+EnergyTally window_tally(const std::vector<Work>& work, const Coverage& covered,
+                         const Window& window) {
+  const CoveredSpan span{window.start_ns, window.end_ns};
+  Tallies all = tally_by(work, covered, span, [](const Work&) { return 0U; });
+  EnergyTally tally = all.empty() ? EnergyTally{} : std::move(all.begin()->second);
+  tally.base_ns = covered.inside(span.begin_ns, span.end_ns);
+  return tally;
+}
+
+std::vector<EnergyPart> iteration_parts(const Windows& windows, const std::vector<Work>& work,
+                                        const Coverage& covered, const EnergyModel& model) {
+  std::vector<EnergyPart> parts;
+  if (windows.source == WindowSource::kWholeTrace) return parts;
+  const bool closely = windows.windows.size() <= kCloselyAtMost || model.fit.is_quick();
+  for (const Window& window : windows.windows) {
+    const EnergyTally tally = window_tally(work, covered, window);
+    if (tally.base_ns > 0) parts.push_back(part_of(window.name, tally, model, closely));
   }
   return parts;
 }
 
 // Windows of one phase, added up.
 std::vector<EnergyPart> phase_parts(const Phases& phases, const std::vector<Work>& work,
-                                    const Classes& classes, const Model& model,
-                                    const Coverage& covered) {
+                                    const Coverage& covered, const EnergyModel& model) {
   std::vector<EnergyPart> parts;
   for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
-    Tally sum;
-    sum.ns.resize(model.groups.groups.size(), 0);
+    EnergyTally sum;
     for (size_t i = 0; i < phases.windows.windows.size(); ++i) {
       if (phases.phase[i] != phase) continue;
-      const Window& window = phases.windows.windows[i];
-      const Span span{window.start_ns, window.end_ns};
-      const int64_t inside = covered.inside(span.begin_ns, span.end_ns);
-      if (inside <= 0) continue;
-      sum.base_ns += inside;
-      for (const auto& [key, tally] :
-           tally_by(work, classes, model, covered, span, [](const Work&) { return 0u; })) {
-        for (size_t g = 0; g < sum.ns.size(); ++g) sum.ns[g] += tally.ns[g];
-        sum.count += tally.count;
-      }
+      const EnergyTally one = window_tally(work, covered, phases.windows.windows[i]);
+      for (const auto& [name, ns] : one.ns) sum.ns[name] += ns;
+      sum.count += one.count;
+      sum.base_ns += one.base_ns;
     }
-    if (sum.base_ns > 0) {
-      parts.push_back(part_of(std::string(phase_name(phase)), sum, model, true));
-    }
+    if (sum.base_ns > 0) parts.push_back(part_of(std::string(phase_name(phase)), sum, model));
   }
   return parts;
 }
 
-void describe_fit(const ShareMatrix& merged, const Model& model, EnergyReport& report) {
-  const size_t n = merged.rows();
-  double mean = 0;
-  for (const double w : merged.watts) mean += w / static_cast<double>(n);
-  double total = 0;
-  double left = 0;
-  for (size_t i = 0; i < n; ++i) {
-    double fitted = model.powers[0];
-    for (size_t g = 0; g < merged.columns.size(); ++g) {
-      fitted += merged.columns[g][i] * model.powers[g + 1];
-    }
-    left += (merged.watts[i] - fitted) * (merged.watts[i] - fitted);
-    total += (merged.watts[i] - mean) * (merged.watts[i] - mean);
+// Kernels carry whether their power is their own, and why their interval is wide.
+void list_kernels(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
+                  CoveredSpan span, const EnergyModel& model, EnergyReport& report) {
+  for (const auto& [name, tally] :
+       tally_by(work, covered, span, [](const Work& w) { return w.name.value; })) {
+    EnergyPart part = part_of(std::string(trace.text(StringId(name))), tally, model);
+    const size_t group = model.group_of.at(name);
+    part.alone = model.groups[group].size() == 1;
+    part.why = report.classes[group].why;
+    if (!part.alone && part.why.empty()) part.why = "runs_alike";
+    report.kernels_uj += part.energy_uj;
+    report.kernels.push_back(std::move(part));
   }
-  report.explained = total > 0 ? 1 - left / total : 0;
-  const double freedom = static_cast<double>(n) - static_cast<double>(model.powers.size());
-  report.residual_w = freedom > 0 ? std::sqrt(left / freedom) : 0;
+  sort_parts(report.kernels);
 }
 
-std::pair<double, double> power_interval(const Model& model, size_t term) {
-  std::vector<double> values;
-  for (const std::vector<double>& draw : model.draws) values.push_back(draw[term]);
-  std::sort(values.begin(), values.end());
-  if (values.empty()) return {std::nan(""), std::nan("")};
-  return {quantile_sorted(values, 0.025), quantile_sorted(values, 0.975)};
+// ---- what the fit found ----
+
+std::string why_words(const JointFit& fit, const EnergyModel& model, const Trace& trace,
+                      size_t power) {
+  std::string why = why_wide_name(fit.why[power]);
+  if (fit.why[power] != WhyWide::kRunsAlike) return why;
+  const size_t other = fit.alike[power];
+  return why + ":" +
+         (other == 0 ? std::string("base")
+                     : std::string(trace.text(StringId(model.groups[other - 1].front()))));
 }
 
-void list_classes(const Trace& trace, const Classes& classes, const ShareMatrix& merged,
-                  const Model& model, EnergyReport& report) {
-  for (size_t g = 0; g < model.groups.groups.size(); ++g) {
-    PowerClass listed{.names = {}, .steady = model.groups.steady[g]};
-    for (const size_t column : model.groups.groups[g]) {
-      listed.others = listed.others || column == classes.others;
-      listed.names.push_back(column == classes.others
-                                 ? std::string("all other kernels")
-                                 : std::string(trace.text(classes.names[column])));
-    }
-    listed.above_idle_w = model.powers[g + 1];
-    if (!listed.steady) {
-      const auto [low, high] = power_interval(model, g + 1);
-      listed.low_w = low;
-      listed.high_w = high;
-    }
-    for (const double share : merged.columns[g]) {
-      listed.window_share += share / static_cast<double>(merged.rows());
-    }
+void list_classes(const Trace& trace, const Laid& laid, EnergyReport& report) {
+  const JointFit& fit = laid.model.fit;
+  for (size_t g = 0; g < laid.model.groups.size(); ++g) {
+    PowerClass listed;
+    listed.others = g == laid.pooled_group;
+    const std::vector<uint32_t>& names = laid.model.groups[g];
+    const size_t own = names.size() - (listed.others ? laid.pooled : 0);
+    for (size_t i = 0; i < own; ++i) listed.names.emplace_back(trace.text(StringId(names[i])));
+    if (listed.others) listed.names.push_back(std::to_string(laid.pooled) + " other kernels");
+    listed.above_idle_w = fit.powers_w[g + 1];
+    listed.low_w = std::min(fit.powers_95[g + 1].low, listed.above_idle_w);
+    listed.high_w = std::max(fit.powers_95[g + 1].high, listed.above_idle_w);
+    listed.window_share = laid.shares[g];
+    listed.why = why_words(fit, laid.model, trace, g + 1);
     report.classes.push_back(std::move(listed));
   }
 }
 
+Fitted fitted(double value, const Span95& range, const Span95& prior, double unit) {
+  return {value * unit, std::min(range.low, value) * unit, std::max(range.high, value) * unit,
+          prior.low * unit, prior.high * unit};
+}
+
+EnergyReport::Mode mode_of(const JointFit::Mode& mode, const JointFit& fit) {
+  return {mode.response.lag_s * 1e9, mode.worse / fit.critical};
+}
+
+void describe_fit(const Laid& laid, EnergyReport& report) {
+  const JointFit& fit = laid.model.fit;
+  report.zone_ns = laid.zone_ns;
+  report.follows = fit.follows;
+  report.explained = fit.explained;
+  report.residual_w = fit.noise_w;
+  report.readings = fit.readings;
+  report.period_ns = std::llround(laid.grid.period_s * 1e9);
+  report.grid = grid_source_name(laid.grid.source);
+  const Response& r = fit.response;
+  const ResponsePrior& prior = laid.prior;
+  report.lag_ns = fitted(r.lag_s, fit.lag_s, prior.lag_s, 1e9);
+  report.window_ns = fitted(r.window_s, fit.window_s, prior.window_s, 1e9);
+  report.ramp_ns = fitted(ramp_list_s()[r.ramp], fit.ramp_s, prior.ramp_s, 1e9);
+  report.drift_ppm = fitted(r.drift, fit.drift, {-prior.drift, prior.drift}, 1e6);
+  report.base_w = fit.powers_w[0];
+  report.base_low_w = std::min(fit.powers_95[0].low, report.base_w);
+  report.base_high_w = std::max(fit.powers_95[0].high, report.base_w);
+  for (const JointFit::Mode& mode : fit.modes) {
+    if (mode.worse <= fit.critical) report.modes.push_back(mode_of(mode, fit));
+  }
+  for (const JointFit::Mode& mode : fit.by_lag) report.by_lag.push_back(mode_of(mode, fit));
+}
+
+// Readings inside the trace's work, moved so that each stands for the time since the one before:
+// a window of width w behind a lag and a ramp is centred at t - lag - w/2 - ramp. Held: as stamped.
+std::vector<PowerReading> readings_inside(const PowerSeries& series, const Laid& laid,
+                                          CoveredSpan span, bool hold) {
+  const Response& r = laid.model.fit.response;
+  const double centre_s = r.window_s / 2 + ramp_list_s()[r.ramp] - laid.grid.period_s / 2;
+  const double late_s = r.lag_s + (hold ? 0 : centre_s);
+  std::vector<PowerReading> inside;
+  for (PowerReading reading : series.readings) {
+    reading.t_ns += laid.moved_ns - std::llround(late_s * 1e9);
+    if (reading.t_ns < span.begin_ns || reading.t_ns > span.end_ns) continue;
+    inside.push_back(reading);
+  }
+  return inside;
+}
+
+void list_fit(const Laid& laid, CoveredSpan span, EnergyReport& report) {
+  const JointFit& fit = laid.model.fit;
+  for (size_t i = 0; i < laid.updates.size(); ++i) {
+    const double at_s = laid.updates[i].t_s - fit.response.lag_s;
+    report.fit.push_back(
+        {span.begin_ns + std::llround(at_s * 1e9), laid.updates[i].power_w, fit.modelled_w[i]});
+  }
+}
+
+// ---- trust ----
 // Time of the trace that no reading stands for: holes in the log, and what lies before and after
 // it.
-void add_coverage_trust(const Coverage& covered, Span span, TrustNotes& trust) {
+void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& trust) {
   constexpr const char* kEnergies =
       "total_j, base_j, kernels_j, unattributed_j, energy_j, energy_per_token_j, covered_ns";
   if (covered.gaps() > 0) {
@@ -480,40 +225,95 @@ void add_coverage_trust(const Coverage& covered, Span span, TrustNotes& trust) {
   }
 }
 
-void add_trust(const EnergyReport& report, const Classes& classes, int64_t period_ns,
-               TrustNotes& trust) {
+// The interval of the lag ends where the prior does: what lies behind was not allowed.
+bool at_its_end(const Fitted& lag) {
+  const double near = 0.01 * (lag.prior_high - lag.prior_low);
+  return lag.prior_high > lag.prior_low &&
+         (lag.low < lag.prior_low + near || lag.high > lag.prior_high - near);
+}
+
+void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, TrustNotes& trust) {
+  if (sensor.hold || sensor.offset_within_ns == 0) {
+    trust.push_back(
+        {"offset_assumed", 1, 0, "energy_j",
+         "the log's offset was held as given, not asked of the readings: an error in it "
+         "is in no interval"});
+  } else if (at_its_end(report.lag_ns)) {
+    trust.push_back({"offset_at_limit", 1, 0, "energy_j, lag_ns",
+                     "the readings fit best where the log's offset is at the end of what it was "
+                     "allowed to be: --offset or --offset-within moves that"});
+  }
+  const auto apart = [&](const EnergyReport::Mode& mode) {
+    return std::fabs(mode.lag_ns - report.lag_ns.value) > 15e6;
+  };
+  const auto modes =
+      static_cast<uint64_t>(std::count_if(report.modes.begin(), report.modes.end(), apart));
+  if (modes > 0) {
+    trust.push_back({"lag_ambiguous", modes, 0, "energy_j, lag_ns",
+                     "other offsets of the log fit the readings as well: the intervals hold the "
+                     "energies of all of them"});
+  }
+  if (report.zone_ns != 0) {
+    trust.push_back(
+        {"zone_assumed", 1, 0, "energy_j",
+         "the log's times are without a zone: those quarter hours were added with which "
+         "it meets the trace"});
+  }
+}
+
+void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust) {
   uint64_t merged = 0;
-  uint64_t steady = 0;
+  uint64_t wide = 0;
   for (const PowerClass& c : report.classes) {
-    if (c.names.size() > 1) merged += c.names.size();
-    if (c.steady) steady += c.names.size();
+    if (c.names.size() > 1) merged += c.names.size() - (c.others ? 1 : 0);
+    if (!c.why.empty()) ++wide;
   }
   if (merged > 0) {
     trust.push_back({"merged_kernels", merged, 0, "energy_j",
-                     "kernels that ran alike in every window of the sensor share one power: their "
-                     "energies are in proportion to their durations"});
+                     "kernels that ran alike in every window of the sensor share one power: each "
+                     "may have all of its energy or none"});
   }
-  if (steady > 0) {
-    trust.push_back({"steady_kernels", steady, 0, "energy_j, base_w",
-                     "kernels whose share of the window never changes cannot be told from what the "
-                     "device draws anyway: their energy is in the base"});
+  if (pooled > 0) {
+    trust.push_back({"pooled_kernels", pooled, 0, "energy_j",
+                     "kernels with little time share one power: each may have all of its energy or "
+                     "none"});
   }
-  if (classes.others != SIZE_MAX) {
-    trust.push_back({"pooled_kernels", classes.column_of.size() - classes.names.size(), 0,
-                     "energy_j", "kernels with little time share one power"});
+  if (wide > 0) {
+    trust.push_back({"not_identifiable", wide, 0, "energy_j",
+                     "powers whose interval spans a factor of two or more: why says the reason"});
   }
-  if (report.window_ns * 10 < period_ns * 9) {
+  const double total_j = static_cast<double>(report.total_uj) * 1e-6;
+  const double apart = std::fabs(report.model_total_j - total_j);
+  const bool outside = total_j < report.model_low_j || total_j > report.model_high_j;
+  if (outside && apart > kAliasedAtLeast * total_j) {
+    trust.push_back({"aliased_total", report.readings, 0, "total_j, unattributed_j",
+                     "readings summed over time and the model of the same readings differ by more "
+                     "than the model's interval: between its windows the sensor saw less or more "
+                     "than the usual"});
+  }
+  const double seen_ns = report.window_ns.value + 2 * report.ramp_ns.value;
+  if (seen_ns < 0.9 * report.period_ns) {
     trust.push_back(
-        {"part_time_sensor", report.readings, period_ns - report.window_ns,
+        {"part_time_sensor", report.readings, std::llround(report.period_ns - seen_ns),
          "total_j, unattributed_j",
          "the sensor averages over less than the time between its readings: what runs "
          "in between is not seen, and the measured total takes it to be like the rest"});
   }
-  if (report.explained < 0.5) {
-    trust.push_back({"unexplained_power", report.readings, 0, "energy_j",
-                     "the kernels explain less than half of how the power varies: offset or window "
-                     "may be wrong, or something else draws the power"});
-  }
+}
+
+// Base and kernels by the model, with the interval of their sum.
+void add_model_total(const std::vector<Work>& work, const Coverage& covered, CoveredSpan span,
+                     const EnergyModel& model, EnergyReport& report) {
+  Tallies all = tally_by(work, covered, span, [](const Work&) { return 0U; });
+  EnergyTally tally = all.empty() ? EnergyTally{} : std::move(all.begin()->second);
+  const EnergyPart kernels = part_of("", tally, model);
+  report.kernels_low_j = kernels.low_j;
+  report.kernels_high_j = kernels.high_j;
+  tally.base_ns = covered.covered_ns();
+  const EnergyPart whole = part_of("", tally, model);
+  report.model_total_j = static_cast<double>(whole.energy_uj) * 1e-6;
+  report.model_low_j = whole.low_j;
+  report.model_high_j = whole.high_j;
 }
 
 }  // namespace
@@ -522,101 +322,58 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
                                       const Windows& windows, const Phases& phases,
                                       const PowerSeries& series, const AttributeOptions& options) {
   const std::vector<Work> work = work_of(trace, links, options.device);
-  if (work.empty()) return attribute_error("the trace has no device work to attribute energy to");
-  const Span span = span_of(work, trace);
-  ASSAY_TRY_ASSIGN(Readings readings, readings_of(series, options, span));
+  if (work.empty())
+    return Error{ErrorCode::kInvalidArgument, "the trace has no device work to attribute energy to",
+                 "", -1};
+  const CoveredSpan span = span_of(work, trace);
+  ASSAY_TRY_ASSIGN(Laid laid, lay_log(series, options, work, span));
+  const std::vector<PowerReading> inside = readings_inside(series, laid, span, options.sensor.hold);
+  if (inside.size() < 2) {
+    return Error{ErrorCode::kInvalidArgument, "the log has no reading inside the trace's work", "",
+                 -1};
+  }
   EnergyReport report;
-  report.window_ns = options.window_ns > 0 ? options.window_ns : readings.period_ns;
-  report.window_source = options.window_ns > 0 ? "given" : "interval between new values";
-  report.delay_ns = options.delay_ns;
-  if (report.window_ns <= 0) {
-    return attribute_error("the sensor's window is not known: give it with --window-ms");
-  }
-  // A window that reaches back before the trace holds work nobody recorded.
-  std::erase_if(readings.fresh,
-                [&](const PowerReading& r) { return r.t_ns - report.window_ns < span.begin_ns; });
-  if (readings.fresh.size() < kFewestReadings) {
-    return attribute_error("only " + std::to_string(readings.fresh.size()) +
-                           " readings have their window inside the trace's device work of " +
-                           seconds(span.end_ns - span.begin_ns) +
-                           "; at least 20 are needed: trace longer, or sample faster");
-  }
-  const Coverage covered(readings.all, longest_stand(readings));
-  report.begin_ns = readings.all.front().t_ns;
-  report.end_ns = readings.all.back().t_ns;
-  report.covered_ns = covered.covered_ns();
-  report.readings = readings.fresh.size();
-
-  const size_t most = std::clamp<size_t>(readings.fresh.size() / kReadingsPerClass, 1,
-                                         std::max<size_t>(options.classes, 1));
-  const Classes classes = choose_classes(work, covered, most);
-  const ShareMatrix matrix =
-      shares_of(work, classes, readings.fresh, report.window_ns, span.begin_ns);
-  Model model;
-  model.groups = tell_apart(matrix);
-  model.group_of.resize(matrix.columns.size());
-  for (size_t g = 0; g < model.groups.groups.size(); ++g) {
-    for (const size_t column : model.groups.groups[g]) model.group_of[column] = g;
-  }
-  const ShareMatrix merged = merge_columns(matrix, model.groups);
-  model.powers = fit_powers(merged, model.groups.steady);
-  const size_t overlapping =
-      readings.period_ns > 0 ? static_cast<size_t>(2 * report.window_ns / readings.period_ns) : 1;
-  const size_t block =
-      std::max({overlapping, (merged.rows() + kMostBlocks - 1) / kMostBlocks, size_t{1}});
-  model.draws =
-      bootstrap_powers(merged, model.groups.steady, block, options.bootstrap, options.seed);
-
-  report.base_w = model.powers[0];
-  std::tie(report.base_low_w, report.base_high_w) = power_interval(model, 0);
-  describe_fit(merged, model, report);
-  list_classes(trace, classes, merged, model, report);
-  const double covered_s = static_cast<double>(report.covered_ns) * 1e-9;
-  const double total_j = covered.joules();
-  report.total_uj = std::llround(total_j * 1e6);
-  report.mean_w = covered_s > 0 ? total_j / covered_s : 0;
-  report.base_uj = std::llround(report.base_w * covered_s * 1e6);
+  describe_fit(laid, report);
+  list_fit(laid, span, report);
+  const Coverage covered(inside, longest_stand_ns(inside, std::llround(report.period_ns)));
+  EnergyModel& model = laid.model;
   for (const auto& [name, tally] :
-       tally_by(work, classes, model, covered, span, [](const Work& w) { return w.name.value; })) {
-    const size_t column = classes.column_of.at(name);
-    const bool alone = column != classes.others &&
-                       model.groups.groups[model.group_of[column]].size() == 1 &&
-                       !model.groups.steady[model.group_of[column]];
-    report.kernels.push_back(part_of(std::string(trace.text(StringId(name))), tally, model, alone));
-    report.kernels_uj += report.kernels.back().energy_uj;
+       tally_by(work, covered, span, [](const Work& w) { return w.name.value; })) {
+    model.time_of_ns[name] = tally.ns.at(name);
   }
-  sort_parts(report.kernels);
-  for (const auto& [op, tally] :
-       tally_by(work, classes, model, covered, span, [](const Work& w) { return w.op.value; })) {
-    const std::string name = op == 0 ? "(no operator)" : std::string(trace.text(StringId(op)));
-    report.operators.push_back(part_of(name, tally, model, true));
-  }
-  sort_parts(report.operators);
-  settle_rounding(report.operators, report.kernels_uj);
-  for (const WorkGrouping& grouping : options.groupings) {
-    report.groupings.push_back({grouping.key, grouping.title, {}});
-    std::vector<EnergyPart>& parts = report.groupings.back().parts;
-    for (const auto& [group, tally] :
-         tally_by(work, classes, model, covered, span,
-                  [&](const Work& w) { return grouping.of_activity[w.activity.index()]; })) {
-      parts.push_back(part_of(group == WorkGrouping::kNone ? "(none)" : grouping.names[group],
-                              tally, model, true));
-    }
-    sort_parts(parts);
-    settle_rounding(parts, report.kernels_uj);
-  }
+  report.begin_ns = inside.front().t_ns;
+  report.end_ns = inside.back().t_ns;
+  report.covered_ns = covered.covered_ns();
+  list_classes(trace, laid, report);
+  const double covered_s = static_cast<double>(report.covered_ns) * 1e-9;
+  report.total_uj = std::llround(covered.joules() * 1e6);
+  report.mean_w = covered_s > 0 ? covered.joules() / covered_s : 0;
+  report.base_uj = std::llround(report.base_w * covered_s * 1e6);
+  list_kernels(trace, work, covered, span, model, report);
   report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
-  if (windows.source != WindowSource::kWholeTrace) {
-    std::vector<std::string> labels;
-    for (const Window& window : windows.windows) labels.push_back(window.name);
-    report.iterations = window_parts(windows.windows, labels, work, classes, model, covered);
+  add_model_total(work, covered, span, model, report);
+  report.operators =
+      parts_of(tally_by(work, covered, span, [](const Work& w) { return w.op.value; }), model,
+               report.kernels_uj, [&](uint32_t op) {
+                 return op == 0 ? "(no operator)" : std::string(trace.text(StringId(op)));
+               });
+  for (const WorkGrouping& grouping : options.groupings) {
+    const auto group_of = [&](const Work& w) { return grouping.of_activity[w.activity.index()]; };
+    const auto name_of = [&](uint32_t group) {
+      return group == WorkGrouping::kNone ? "(none)" : grouping.names[group];
+    };
+    report.groupings.push_back(
+        {grouping.key, grouping.title,
+         parts_of(tally_by(work, covered, span, group_of), model, report.kernels_uj, name_of)});
   }
-  report.phases = phase_parts(phases, work, classes, model, covered);
+  report.iterations = iteration_parts(windows, work, covered, model);
+  report.phases = phase_parts(phases, work, covered, model);
   if (options.tokens > 0) {
-    report.energy_per_token_j = total_j / static_cast<double>(options.tokens);
+    report.energy_per_token_j = covered.joules() / static_cast<double>(options.tokens);
   }
   add_coverage_trust(covered, span, report.trust);
-  add_trust(report, classes, readings.period_ns, report.trust);
+  add_sensor_trust(report, options.sensor, report.trust);
+  add_model_trust(report, laid.pooled, report.trust);
   return report;
 }
 

@@ -2,9 +2,10 @@
 
 // Joules per anything: a power log laid over a trace. Every reading is a mean over the sensor's
 // window, so it is a sum over kernel classes of (share of the window) x (power of the class) plus
-// what the device draws anyway; many readings and least squares give the powers, and the powers
-// times the durations give the energies. What the readings cannot tell apart is merged and said so,
-// and what no class explains stays unattributed: the parts sum to the measured energy.
+// what the device draws anyway. Powers, clock offset, window and ramp are fitted together
+// (power/joint/fit.h), so that what is not known of the sensor is in every interval. What the
+// readings cannot tell apart is merged and said so, and what the model does not explain stays
+// unattributed: the parts sum to the measured energy.
 
 #include <cstdint>
 #include <limits>
@@ -31,38 +32,59 @@ struct WorkGrouping {
       {};  // into names, per activity of the trace; kNone = in no group
 };
 
+// What is known of the sensor and its clock before the readings are asked. An end of -1 is not
+// told.
+struct SensorPrior {
+  int64_t offset_ns = 0;          // added to the log's times to give the trace's
+  int64_t offset_within_ns = -1;  // how far that may be off, either way
+  int64_t delay_ns = 0;           // a reading describes the window that ended this long before it
+  int64_t window_low_ns = -1;     // of what a reading averages over
+  int64_t window_high_ns = -1;
+  int64_t ramp_low_ns = -1;  // time constant of sensor or device
+  int64_t ramp_high_ns = -1;
+  bool local_time = false;  // the log's times are of an unknown zone: quarter hours may be missing
+  bool hold = false;        // nothing is fitted but powers: offset, delay and window as given
+};
+
 struct AttributeOptions {
-  int64_t offset_ns = 0;  // added to the log's times to give the trace's
-  int64_t window_ns = 0;  // of the sensor; 0 = the log's own, else the interval between new values
-  int64_t delay_ns = 0;   // a reading describes the window that ended this long before its stamp
-  int64_t device = -1;    // only this device's kernels; -1 = all
-  size_t classes = 16;    // kernel names with a power of their own, at most
-  uint64_t tokens = 0;    // made during the covered time; 0 = not told
-  uint32_t bootstrap = 400;
+  SensorPrior sensor = {};
+  int64_t device = -1;  // only this device's kernels; -1 = all
+  size_t classes = 16;  // kernel names with a power of their own, at most
+  uint64_t tokens = 0;  // made during the covered time; 0 = not told
   uint64_t seed = 1;
   std::vector<WorkGrouping> groupings = {};
 };
 
+// A value of the fit with its 95 % interval, and what it was allowed to be.
+struct Fitted {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  double prior_low = 0;
+  double prior_high = 0;
+};
+
 // Kernel names that share one power: one name, or several that always ran alike.
 struct PowerClass {
-  std::vector<std::string> names;  // most energy first
+  std::vector<std::string> names;  // most time first
   bool others = false;             // the pool of names too short to stand alone
-  bool steady = false;  // ran alike in all windows: cannot be told from the power drawn anyway
   double above_idle_w = 0;
-  double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 %, block bootstrap
-  double high_w = std::numeric_limits<double>::quiet_NaN();
+  double low_w = 0;  // 95 %
+  double high_w = 0;
   double window_share = 0;  // mean over the readings: concurrent kernels count once each
+  std::string why;          // the interval is wide; empty where it is not
 };
 
 // Energy above what the device draws anyway. Whole microjoules, so that parts sum exactly.
 struct EnergyPart {
   std::string name;
   int64_t energy_uj = 0;
-  double low_j = std::numeric_limits<double>::quiet_NaN();
-  double high_j = std::numeric_limits<double>::quiet_NaN();
+  double low_j = 0;  // 95 %
+  double high_j = 0;
   int64_t busy_ns = 0;  // summed duration inside the covered time
   uint64_t count = 0;
   bool alone = true;  // its class is its own; else its share of the class is by duration
+  std::string why;    // of kernels: why the interval is wide; empty where it is not
 };
 
 struct EnergyGrouping {
@@ -79,16 +101,38 @@ struct EnergyReport {
   int64_t base_uj = 0;          // drawn anyway
   int64_t kernels_uj = 0;       // sum of `kernels`
   int64_t unattributed_uj = 0;  // total - base - kernels; may be negative
+  double kernels_low_j = 0;     // 95 %
+  double kernels_high_j = 0;
+  double model_total_j = 0;  // base and kernels by the model
+  double model_low_j = 0;
+  double model_high_j = 0;
   double base_w = 0;
-  double base_low_w = std::numeric_limits<double>::quiet_NaN();
-  double base_high_w = std::numeric_limits<double>::quiet_NaN();
+  double base_low_w = 0;
+  double base_high_w = 0;
   double mean_w = 0;
+  bool follows = false;   // do the readings follow the trace at all
   double explained = 0;   // share of the readings' variance
-  double residual_w = 0;  // standard deviation around the model
-  uint64_t readings = 0;  // independent ones used
-  int64_t window_ns = 0;
-  int64_t delay_ns = 0;
-  std::string window_source;
+  double residual_w = 0;  // standard deviation of a reading around the model
+  uint64_t readings = 0;  // updates of the sensor used
+  double period_ns = 0;   // of its updates
+  std::string grid;       // how the times of updates are known
+  Fitted lag_ns;          // of the log behind the trace: clock offset and delay together
+  Fitted window_ns;
+  Fitted ramp_ns;
+  Fitted drift_ppm;
+  int64_t zone_ns = 0;  // added to the log's times, as of another time zone
+  struct Mode {
+    double lag_ns = 0;
+    double worse = 0;  // in sum of squares than the best; 1 = as much as is allowed
+  };
+  std::vector<Mode> modes;   // local optima that the readings allow, best first
+  std::vector<Mode> by_lag;  // best fit with each lag held
+  struct FitPoint {
+    int64_t t_ns = 0;  // of the trace: where the window of the reading ended
+    double power_w = 0;
+    double model_w = 0;
+  };
+  std::vector<FitPoint> fit;  // per update
   std::vector<PowerClass> classes;
   std::vector<EnergyPart> kernels;        // by name, most first; sums to kernels_uj
   std::vector<EnergyPart> operators;      // by the operator that caused the work; same sum

@@ -88,7 +88,8 @@ def check_public(assay, data, folder, problems):
         length_ms = expected[-1][0] - origin
         # Half a second on, a quarter off, from the first reading past the last.
         kineto(trace, [("work", 750_000 * i, 500_000) for i in range(length_ms // 750 + 2)])
-        document, error = attribute(assay, trace, data / name, "--offset", "start", "--window-ms", "100")
+        document, error = attribute(assay, trace, data / name, "--offset", "start", "--window-ms", "100",
+                                    "--hold")
         if document is None:
             problems.append(f"{name}: {error}")
             continue

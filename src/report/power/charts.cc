@@ -102,7 +102,59 @@ Chart components_chart(const PowerReport& report) {
   return chart;
 }
 
+// Measured against modelled: a wrong offset is seen at a glance.
+Chart fit_chart(const EnergyReport& report) {
+  constexpr size_t kMostPoints = 2000;
+  Chart chart{.key = "energy_fit",
+              .title = "Power as measured and as the model has it",
+              .caption = "One point per update of the sensor, at the end of what it averaged over.",
+              .x = {.title = "time in the trace", .unit = Unit::kNanoseconds},
+              .y = {.title = "power", .unit = Unit::kWatts}};
+  Series measured{.name = "measured", .mark = Mark::kPoints};
+  Series model{.name = "base and kernels, modelled", .mark = Mark::kLine};
+  Series left{.name = "measured less modelled", .mark = Mark::kLine};
+  const size_t stride = report.fit.size() / kMostPoints + 1;
+  for (size_t i = 0; i < report.fit.size(); i += stride) {
+    const EnergyReport::FitPoint& point = report.fit[i];
+    const auto t = static_cast<double>(point.t_ns - report.fit.front().t_ns);
+    for (Series* series : {&measured, &model, &left}) series->x.push_back(t);
+    measured.y.push_back(point.power_w);
+    model.y.push_back(point.model_w);
+    left.y.push_back(point.power_w - point.model_w);
+  }
+  if (stride > 1) chart.caption += fmt::format(" One in {} is drawn.", stride);
+  chart.series = {std::move(measured), std::move(model), std::move(left)};
+  chart.guides = {{Guide::Across::kY, report.base_w, "base"}};
+  return chart;
+}
+
+// How well every offset of the log fits: one valley, or several.
+Chart offset_chart(const EnergyReport& report) {
+  Chart chart{
+      .key = "energy_offset",
+      .title = "How well each offset of the log fits",
+      .caption =
+          "Sum of squares above the best, with everything else fitted again; what "
+          "lies under the line is allowed.",
+      .x = {.title = "log behind the trace", .unit = Unit::kNanoseconds},
+      .y = {.title = "worse than the best, in units of what is allowed", .unit = Unit::kNone}};
+  constexpr double kShownAtMost = 20;
+  Series worse{.name = "worse than the best", .mark = Mark::kLine};
+  for (const EnergyReport::Mode& mode : report.by_lag) {
+    worse.x.push_back(mode.lag_ns);
+    worse.y.push_back(std::min(mode.worse, kShownAtMost));
+  }
+  chart.series.push_back(std::move(worse));
+  chart.guides = {{Guide::Across::kY, 1, "allowed"}};
+  return chart;
+}
+
 }  // namespace
+
+void add_energy_charts(const EnergyReport& report, Section& section) {
+  if (!report.fit.empty()) section.blocks.push_back(fit_chart(report));
+  if (report.by_lag.size() > 2) section.blocks.push_back(offset_chart(report));
+}
 
 void add_comparison_chart(const PowerReport& report, Section& section) {
   if (report.comparisons.empty()) return;

@@ -1,7 +1,8 @@
 #pragma once
 
-// The figures of FinGraV as charts of the power section.
+// The figures of FinGraV as charts of the power section, and energy as charts of its own.
 
+#include "power/attribute.h"
 #include "power/report.h"
 #include "report/document/document.h"
 
@@ -9,6 +10,8 @@ namespace assay {
 
 // Power over the execution of every kernel, SSE beside SSP, components, and comparisons.
 void add_power_charts(const PowerReport& report, Section& section);
+// Measured against modelled power, and how well every offset of the log fits.
+void add_energy_charts(const EnergyReport& report, Section& section);
 // The comparisons alone, nothing where there are none.
 void add_comparison_chart(const PowerReport& report, Section& section);
 

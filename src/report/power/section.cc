@@ -337,6 +337,38 @@ std::string_view log_clock_name(LogClock clock) {
   return "unknown_origin";
 }
 
+std::string joules_between(double low_j, double high_j) {
+  return format_value(low_j, Unit::kJoules) + " to " + format_value(high_j, Unit::kJoules);
+}
+
+// "runs_alike:base" as readers say it.
+std::string why_said(const std::string& why) {
+  if (why == "does_not_follow") return "the readings do not follow the trace";
+  if (why == "lag_window_or_ramp") return "the sensor's lag, window or ramp are not known better";
+  if (why == "below_noise") return "what it adds is below the noise of the readings";
+  const size_t colon = why.find(':');
+  if (colon == std::string::npos) return "it runs alike with others";
+  const std::string other = why.substr(colon + 1);
+  return other == "base" ? "it hardly ever stops" : "it runs alike with " + other;
+}
+
+// Where the log lies on the trace, when the readings tell it; empty where it is as stamped.
+std::string lag_words(const EnergyReport& r) {
+  constexpr double kSaidAboveNs = 5e6;
+  const auto wide = [&](const EnergyReport::Mode& mode) {
+    return std::fabs(mode.lag_ns - r.lag_ns.value) > 15e6;
+  };
+  if (std::any_of(r.modes.begin(), r.modes.end(), wide)) {
+    return "The readings allow several offsets of the log; the intervals hold for all of them.";
+  }
+  const double least = std::min(std::fabs(r.lag_ns.low), std::fabs(r.lag_ns.high));
+  if (r.lag_ns.low <= 0 && r.lag_ns.high >= 0) return "";
+  if (r.lag_ns.prior_high <= r.lag_ns.prior_low || least < kSaidAboveNs) return "";
+  return "The log is " + format_ns(std::llround(std::fabs(r.lag_ns.value))) +
+         (r.lag_ns.value > 0 ? " behind" : " ahead of") +
+         " the trace, as its readings show; the energies allow for it.";
+}
+
 Facts energy_totals(const EnergyReport& r) {
   const auto j = [](int64_t uj) { return Value(static_cast<double>(uj) * 1e-6); };
   return {.items = {{"total_j", "measured", j(r.total_uj), Unit::kJoules},
@@ -358,12 +390,63 @@ Facts energy_totals(const EnergyReport& r) {
                      interval_words(r.base_low_w, r.base_high_w)},
                     {"base_low_w", "from", r.base_low_w, Unit::kWatts, "", Show::kDataOnly},
                     {"base_high_w", "to", r.base_high_w, Unit::kWatts, "", Show::kDataOnly},
+                    {"model_total_j", "by the model", r.model_total_j, Unit::kJoules,
+                     joules_between(r.model_low_j, r.model_high_j)},
+                    {"model_low_j", "from", r.model_low_j, Unit::kJoules, "", Show::kDataOnly},
+                    {"model_high_j", "to", r.model_high_j, Unit::kJoules, "", Show::kDataOnly},
+                    {"kernels_low_j", "from", r.kernels_low_j, Unit::kJoules, "", Show::kDataOnly},
+                    {"kernels_high_j", "to", r.kernels_high_j, Unit::kJoules, "", Show::kDataOnly},
+                    {"follows", "readings follow the trace", r.follows, Unit::kNone},
                     {"explained", "variance explained", r.explained, Unit::kShare},
                     {"residual_w", "scatter around the model", r.residual_w, Unit::kWatts},
-                    {"readings", "readings", r.readings, Unit::kCount},
-                    {"window_ns", "window", r.window_ns, Unit::kNanoseconds, r.window_source},
-                    {"window_source", "windows", r.window_source, Unit::kText, "", Show::kDataOnly},
-                    {"delay_ns", "delay of a reading", r.delay_ns, Unit::kNanoseconds}}};
+                    {"readings", "updates of the sensor", r.readings, Unit::kCount},
+                    {"update_period_ns", "time between updates", std::llround(r.period_ns),
+                     Unit::kNanoseconds},
+                    {"update_grid", "told by", r.grid, Unit::kText},
+                    {"zone_ns", "added for a time zone", r.zone_ns, Unit::kNanoseconds, "",
+                     r.zone_ns != 0 ? Show::kEverywhere : Show::kDataOnly},
+                    {"drift_ppm", "clock drift, ppm", r.drift_ppm.value, Unit::kRatio, "",
+                     Show::kDataOnly},
+                    {"drift_low_ppm", "from", r.drift_ppm.low, Unit::kRatio, "", Show::kDataOnly},
+                    {"drift_high_ppm", "to", r.drift_ppm.high, Unit::kRatio, "", Show::kDataOnly}}};
+}
+
+Value rounded(double ns) { return static_cast<int64_t>(std::llround(ns)); }
+
+// What the readings say of the sensor and its clock.
+Table sensor_table(const EnergyReport& r) {
+  Table table{
+      .key = "sensor",
+      .title = "The sensor, as the readings tell it",
+      .columns = {{.key = "parameter", .title = "of a reading", .unit = Unit::kText},
+                  {.key = "value_ns", .title = "value", .unit = Unit::kNanoseconds},
+                  {.key = "low_ns", .title = "from", .unit = Unit::kNanoseconds},
+                  {.key = "high_ns", .title = "to", .unit = Unit::kNanoseconds},
+                  {.key = "prior_low_ns", .title = "may be from", .unit = Unit::kNanoseconds},
+                  {.key = "prior_high_ns", .title = "may be to", .unit = Unit::kNanoseconds}},
+      .terminal_limit = 0};
+  for (const auto& [name, fitted] : {std::pair<const char*, const Fitted*>{"lag", &r.lag_ns},
+                                     {"window", &r.window_ns},
+                                     {"ramp", &r.ramp_ns}}) {
+    table.rows.push_back({std::string(name), rounded(fitted->value), rounded(fitted->low),
+                          rounded(fitted->high), rounded(fitted->prior_low),
+                          rounded(fitted->prior_high)});
+  }
+  return table;
+}
+
+// Offsets of the log that fit the readings about as well as each other.
+Table modes_table(const EnergyReport& r) {
+  Table table{.key = "modes",
+              .title = "Offsets of the log that the readings allow",
+              .columns = {{.key = "lag_ns", .title = "lag", .unit = Unit::kNanoseconds},
+                          {.key = "worse", .title = "worse than the best (1: the limit)"}},
+              .terminal_limit = 0,
+              .show = r.modes.size() > 1 ? Show::kEverywhere : Show::kDataOnly};
+  for (const EnergyReport::Mode& mode : r.modes) {
+    table.rows.push_back({rounded(mode.lag_ns), mode.worse});
+  }
+  return table;
 }
 
 Facts log_facts(const LogSource& source) {
@@ -390,11 +473,11 @@ Table classes_table(const EnergyReport& report) {
                   {.key = "low_w", .title = "from", .unit = Unit::kWatts},
                   {.key = "high_w", .title = "to", .unit = Unit::kWatts},
                   {.key = "window_share", .title = "window share", .unit = Unit::kShare},
-                  {.key = "steady", .title = "in the base"}},
+                  {.key = "why", .title = "why so wide", .unit = Unit::kText}},
       .terminal_limit = 0};
   for (const PowerClass& c : report.classes) {
-    table.rows.push_back({Value::List(c.names), c.steady ? Value() : Value(c.above_idle_w), c.low_w,
-                          c.high_w, c.window_share, c.steady});
+    table.rows.push_back(
+        {Value::List(c.names), c.above_idle_w, c.low_w, c.high_w, c.window_share, c.why});
   }
   return table;
 }
@@ -411,11 +494,15 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
                           {.key = "busy_ns", .title = "busy", .unit = Unit::kNanoseconds},
                           {.key = "count", .title = "count", .unit = Unit::kCount},
                           {.key = "alone", .title = "told apart"},
+                          {.key = "why",
+                           .title = "why so wide",
+                           .unit = Unit::kText,
+                           .show = Show::kDataOnly},
                           {.key = "energy_uj", .title = "", .show = Show::kDataOnly}},
               .terminal_limit = top};
   for (const EnergyPart& p : parts) {
     table.rows.push_back({p.name, static_cast<double>(p.energy_uj) * 1e-6, p.low_j, p.high_j,
-                          share_of(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone,
+                          share_of(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone, p.why,
                           p.energy_uj});
   }
   if (parts.empty()) table.show = Show::kDataOnly;
@@ -440,19 +527,32 @@ std::vector<std::string> power_verdict_words(const PowerReport& report) {
 
 std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   std::vector<std::string> words;
+  const std::string total = joules(r.total_uj) + " in " + format_ns(r.covered_ns) + ", " +
+                            watts(r.mean_w) + " on average";
+  if (!r.follows) {
+    return {total + ". The readings do not follow the trace: kernels took anything from 0 to " +
+                format_value(r.kernels_high_j, Unit::kJoules) + " of it.",
+            "The log may be of another device or time: --gpu and --offset choose."};
+  }
   const double left = share_of(r.unattributed_uj, r.total_uj);
-  words.push_back(joules(r.total_uj) + " in " + format_ns(r.covered_ns) + ", " + watts(r.mean_w) +
-                  " on average: " + format_share(share_of(r.kernels_uj, r.total_uj)) +
-                  " goes to kernels, " + format_share(share_of(r.base_uj, r.total_uj)) +
-                  " is drawn anyway, " +
+  words.push_back(total + ": " + format_share(share_of(r.kernels_uj, r.total_uj)) +
+                  " goes to kernels (" + joules_between(r.kernels_low_j, r.kernels_high_j) + "), " +
+                  format_share(share_of(r.base_uj, r.total_uj)) + " is drawn anyway, " +
                   (left < 0 ? "and both exceed what was measured by " + format_share(-left) + "."
                             : format_share(left) + " is unattributed."));
-  if (!r.kernels.empty() && r.kernels.front().energy_uj > 0) {
-    const EnergyPart& first = r.kernels.front();
-    words.push_back(
-        "Most of it goes to " + first.name + ": " + joules(first.energy_uj) +
-        (first.alone ? "." : ", by its share of the time of kernels that cannot be told apart."));
+  if (r.kernels.empty()) return words;
+  const EnergyPart& first = r.kernels.front();
+  const bool known = first.low_j > 0 && first.high_j < 2 * first.low_j;
+  if (known) {
+    words.push_back("Most of it goes to " + first.name + ": " + joules(first.energy_uj) + " (" +
+                    joules_between(first.low_j, first.high_j) + ").");
+  } else {
+    words.push_back("Which kernel takes most is not known: " + first.name + " takes " +
+                    joules_between(first.low_j, first.high_j) +
+                    (first.why.empty() ? "." : ", because " + why_said(first.why) + "."));
   }
+  const std::string lag = lag_words(r);
+  if (!lag.empty()) words.push_back(lag);
   return words;
 }
 
@@ -472,6 +572,9 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
                                      size_t top) {
   Section section{.key = "energy", .title = "Energy"};
   section.blocks.push_back(energy_totals(report));
+  add_energy_charts(report, section);
+  section.blocks.push_back(sensor_table(report));
+  section.blocks.push_back(modes_table(report));
   section.blocks.push_back(classes_table(report));
   section.blocks.push_back(
       parts_table("kernels", "By kernel, above the base", report.kernels, report.total_uj, top));

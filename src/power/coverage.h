@@ -1,0 +1,46 @@
+#pragma once
+
+// The time that the readings of a log stand for: each for the time since the one before it, unless
+// that is so long that readings are missing.
+
+#include <cstdint>
+#include <vector>
+
+#include "records/power_log.h"
+
+namespace assay {
+
+class Coverage {
+ public:
+  // readings: in order of time. longest_ns: more than that between two of them is a hole.
+  Coverage(const std::vector<PowerReading>& readings, int64_t longest_ns);
+
+  // Covered time within [from, to].
+  int64_t inside(int64_t from_ns, int64_t to_ns) const {
+    return to_ns > from_ns ? until(to_ns) - until(from_ns) : 0;
+  }
+  int64_t covered_ns() const { return covered_ns_; }
+  int64_t gaps_ns() const { return gaps_ns_; }
+  uint64_t gaps() const { return gaps_; }
+  double joules() const { return joules_; }
+
+ private:
+  struct Stretch {
+    int64_t begin_ns = 0;
+    int64_t end_ns = 0;
+  };
+  int64_t until(int64_t t_ns) const;
+
+  std::vector<Stretch> stretches_;  // in order, apart from each other
+  std::vector<int64_t> before_;     // covered time before each
+  int64_t covered_ns_ = 0;
+  int64_t gaps_ns_ = 0;
+  uint64_t gaps_ = 0;
+  double joules_ = 0;
+};
+
+// The longest time that one reading may stand for: four periods of the log or of the sensor,
+// whichever is longer. Logs that note changes alone have only the latter.
+int64_t longest_stand_ns(const std::vector<PowerReading>& readings, int64_t period_ns);
+
+}  // namespace assay

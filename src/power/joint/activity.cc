@@ -1,0 +1,114 @@
+#include "power/joint/activity.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+constexpr std::array kRampsS = {0.0,   .002, .003, .004, .006, .008, .01, .0125, .015,
+                                .0175, .02,  .025, .03,  .035, .04,  .05, .06,   .07,
+                                .08,   .09,  .1,   .12,  .14,  .16,  .18, .2,    .25};
+constexpr size_t kMostHeld = 12;
+
+// Adds the integral of one class up to every grid point: starts before t less ends before t, all
+// counted from begin_s, so that long traces lose no digits.
+void add_busy(const std::vector<BusySpan>& spans, double begin_s, double step_s, size_t stride,
+              size_t points, double* out) {
+  for (const bool starts : {true, false}) {
+    std::vector<double> times;
+    times.reserve(spans.size());
+    for (const BusySpan& span : spans) {
+      times.push_back((starts ? span.start_s : span.end_s) - begin_s);
+    }
+    std::sort(times.begin(), times.end());
+    const double sign = starts ? 1 : -1;
+    double sum = 0;
+    size_t before = 0;
+    for (size_t i = 0; i < points; ++i) {
+      const double t = step_s * static_cast<double>(i);
+      for (; before < times.size() && times[before] < t; ++before) sum += times[before];
+      out[i * stride] += sign * (static_cast<double>(before) * t - sum);
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const double> ramp_list_s() { return kRampsS; }
+
+size_t nearest_ramp(double ramp_s) {
+  size_t best = 0;
+  for (size_t i = 1; i < kRampsS.size(); ++i) {
+    if (std::fabs(kRampsS[i] - ramp_s) < std::fabs(kRampsS[best] - ramp_s)) best = i;
+  }
+  return best;
+}
+
+Activity::Activity(const std::vector<std::vector<BusySpan>>& spans, double begin_s, double end_s,
+                   double step_s)
+    : classes_(spans.size()),
+      points_(static_cast<size_t>(std::ceil(std::max(0.0, end_s - begin_s) / step_s)) + 2),
+      begin_s_(begin_s),
+      step_s_(step_s),
+      busy_s_(points_ * classes_, 0) {
+  for (size_t k = 0; k < classes_; ++k) {
+    add_busy(spans[k], begin_s, step_s, classes_, points_, busy_s_.data() + k);
+  }
+}
+
+// x is taken to be even within a step; then the step's integral of y is exactly that of x less the
+// change of tau y.
+std::vector<float> Activity::follow(double ramp_s) const {
+  std::vector<float> held(points_ * classes_, 0);
+  const double keep = std::exp(-step_s_ / ramp_s);
+  std::vector<double> y(classes_, 0);
+  for (size_t i = 1; i < points_; ++i) {
+    for (size_t k = 0; k < classes_; ++k) {
+      const double x = (busy_s_[i * classes_ + k] - busy_s_[(i - 1) * classes_ + k]) / step_s_;
+      y[k] = x + (y[k] - x) * keep;
+      held[i * classes_ + k] = static_cast<float>(ramp_s * y[k]);
+    }
+  }
+  return held;
+}
+
+Activity::Ramped Activity::ramped(size_t ramp) {
+  if (ramp == 0) return {*this, nullptr};
+  auto found = held_.find(ramp);
+  if (found == held_.end()) {
+    if (held_.size() >= kMostHeld) {
+      held_.erase(std::min_element(held_.begin(), held_.end(), [](const auto& a, const auto& b) {
+        return a.second.used < b.second.used;
+      }));
+    }
+    found = held_.emplace(ramp, Held{follow(kRampsS[ramp])}).first;
+  }
+  found->second.used = ++questions_;
+  return {*this, found->second.values.data()};
+}
+
+void Activity::Ramped::means(double end_s, double width_s, double* out) const {
+  const size_t classes = activity_.classes_;
+  std::fill_n(out, classes, 0.0);
+  for (const auto& [t, sign] : {std::pair(end_s, 1.0), std::pair(end_s - width_s, -1.0)}) {
+    const double place = std::clamp((t - activity_.begin_s_) / activity_.step_s_, 0.0,
+                                    static_cast<double>(activity_.points_) - 1.001);
+    const auto at = static_cast<size_t>(place);
+    const double right = sign / width_s * (place - static_cast<double>(at));
+    const double left = sign / width_s - right;
+    const size_t from = at * classes;
+    for (size_t k = 0; k < classes; ++k) {
+      double before = activity_.busy_s_[from + k];
+      double after = activity_.busy_s_[from + classes + k];
+      if (held_ != nullptr) {
+        before -= static_cast<double>(held_[from + k]);
+        after -= static_cast<double>(held_[from + classes + k]);
+      }
+      out[k] += left * before + right * after;
+    }
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,65 @@
+#pragma once
+
+// How much of each class of kernels ran in any stretch of time, seen through a first-order ramp:
+// the right-hand side of the joint model, which is asked for it some thousand times.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+struct BusySpan {
+  double start_s = 0;
+  double end_s = 0;
+};
+
+// Time constants that the ramp may have, in seconds, ascending; 0 first. A ramp is its place here:
+// a closed list, because each needs its own pass over the time.
+std::span<const double> ramp_list_s();
+size_t nearest_ramp(double ramp_s);
+
+// x_k(t) is how many kernels of class k run at t, y_k follows it with y' = (x - y) / tau. The
+// integral of y is C - tau y with C that of x; both are kept on a grid, C exact at its points.
+class Activity {
+ public:
+  // spans[k]: when kernels of class k run, in any order, overlapping or not. Times from begin_s to
+  // end_s may be asked for; before begin_s, y has followed nothing.
+  Activity(const std::vector<std::vector<BusySpan>>& spans, double begin_s, double end_s,
+           double step_s);
+
+  size_t classes() const { return classes_; }
+
+  // A ramp's passes, made once and kept for the next question; a few are kept at most.
+  class Ramped {
+   public:
+    // Mean of y_k over [end_s - width_s, end_s], into out[0, classes).
+    void means(double end_s, double width_s, double* out) const;
+
+   private:
+    friend class Activity;
+    Ramped(const Activity& activity, const float* held) : activity_(activity), held_(held) {}
+    const Activity& activity_;
+    const float* held_;  // tau y on the grid; null for a ramp of 0
+  };
+  Ramped ramped(size_t ramp);
+
+ private:
+  struct Held {
+    std::vector<float> values;  // under a nanosecond off: tau y is below classes x 0.25 s
+    uint64_t used = 0;
+  };
+  std::vector<float> follow(double ramp_s) const;
+
+  size_t classes_ = 0;
+  size_t points_ = 0;
+  double begin_s_ = 0;
+  double step_s_ = 0;
+  std::vector<double> busy_s_;  // C by grid point, then class
+  std::map<size_t, Held> held_;
+  uint64_t questions_ = 0;
+};
+
+}  // namespace assay

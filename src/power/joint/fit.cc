@@ -1,0 +1,570 @@
+#include "power/joint/fit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "base/random.h"
+#include "power/joint/intervals.h"
+#include "power/joint/normal_equations.h"
+
+namespace assay {
+namespace {
+
+constexpr double kChiSquare1 = 3.841;  // 95 % of one degree of freedom
+constexpr double kGridStepS = 5e-4;
+constexpr double kRampsBack = 8;      // time constants after which a ramp has forgotten
+constexpr double kLeastNoiseW = 0.3;  // a sensor is never better
+constexpr size_t kMostAtOnce = 2000;  // updates that the search looks at, and of one piece
+constexpr size_t kSearchPieces = 20;
+constexpr int kWalkSteps = 500;
+constexpr size_t kMostAllowed = 120;
+constexpr size_t kMostModes = 6;
+constexpr int kLagSteps = 60;
+
+// Updates that follow each other, with the activity around them.
+struct Piece {
+  std::vector<TimedPower> updates;
+  std::unique_ptr<Activity> activity;
+};
+
+std::vector<BusySpan> clipped(const std::vector<BusySpan>& spans, double begin_s, double end_s) {
+  std::vector<BusySpan> inside;
+  for (const BusySpan& span : spans) {
+    if (span.end_s <= begin_s || span.start_s >= end_s) continue;
+    inside.push_back({std::max(span.start_s, begin_s), std::min(span.end_s, end_s)});
+  }
+  return inside;
+}
+
+Piece piece_of(const JointProblem& problem, size_t from, size_t to, double slack_s) {
+  Piece piece;
+  piece.updates.assign(problem.updates.begin() + static_cast<std::ptrdiff_t>(from),
+                       problem.updates.begin() + static_cast<std::ptrdiff_t>(to));
+  const ResponsePrior& prior = problem.prior;
+  const double back_s = prior.window_s.high + kRampsBack * prior.ramp_s.high + slack_s;
+  const double begin_s = piece.updates.front().t_s - prior.lag_s.high - back_s;
+  const double end_s = piece.updates.back().t_s - prior.lag_s.low + slack_s;
+  std::vector<std::vector<BusySpan>> spans;
+  for (const auto& one : problem.classes) spans.push_back(clipped(one, begin_s, end_s));
+  const double step_s = std::min(kGridStepS, prior.window_s.low / 10);
+  piece.activity = std::make_unique<Activity>(spans, begin_s, end_s, step_s);
+  return piece;
+}
+
+bool within(const Span95& range, double value) {
+  const double rounding = 1e-9 * (std::fabs(range.low) + std::fabs(range.high));
+  return value >= range.low - rounding && value <= range.high + rounding;
+}
+
+double ramp_s(const Response& response) { return ramp_list_s()[response.ramp]; }
+
+// Upper 1 % point of chi-square (Wilson and Hilferty).
+double chi_square_99(double freedom) {
+  const double part = 2 / (9 * freedom);
+  return freedom * std::pow(1 - part + 2.326 * std::sqrt(part), 3);
+}
+
+struct Scored {
+  double squares = INFINITY;
+  Response response;
+};
+bool better(const Scored& a, const Scored& b) { return a.squares < b.squares; }
+
+struct Noise {
+  double variance = 0;  // of a reading
+  double repeated = 1;
+  double critical = 0;
+  double scale() const { return variance * repeated; }
+};
+
+double autocorrelation(const std::vector<double>& left, size_t lag) {
+  double product = 0;
+  double squares = 1e-300;
+  for (size_t i = 0; i < left.size(); ++i) {
+    squares += left[i] * left[i];
+    if (i + lag < left.size()) product += left[i] * left[i + lag];
+  }
+  return product / squares;
+}
+
+// Lower triangle of a positive definite matrix (Cholesky).
+using Step = std::array<double, 4>;  // lag, log window, ramp in seconds, drift
+using Shape = std::array<Step, 4>;
+Shape lower_triangle(const Shape& covariance) {
+  Shape lower = {};
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t j = 0; j <= i; ++j) {
+      double left = covariance[i][j];
+      for (size_t k = 0; k < j; ++k) left -= lower[i][k] * lower[j][k];
+      lower[i][j] = i == j ? std::sqrt(std::max(left, 0.0)) : left / std::max(lower[j][j], 1e-300);
+    }
+  }
+  return lower;
+}
+
+Shape diagonal(const Step& values) {
+  Shape shape = {};
+  for (size_t i = 0; i < 4; ++i) shape[i][i] = values[i];
+  return shape;
+}
+
+// Covariance of where a walk has been, the first third left out; at least `least` squared.
+Shape covariance_of(const std::vector<Step>& been, const Step& least) {
+  const size_t from = been.size() / 3;
+  const auto n = static_cast<double>(been.size() - from);
+  Step mean = {};
+  for (size_t j = from; j < been.size(); ++j) {
+    for (size_t i = 0; i < 4; ++i) mean[i] += been[j][i] / n;
+  }
+  Shape covariance = {};
+  for (size_t i = 0; i < 4; ++i) {
+    covariance[i][i] = least[i] * least[i];
+    for (size_t k = 0; k < 4; ++k) {
+      for (size_t j = from; j < been.size(); ++j) {
+        covariance[i][k] += (been[j][i] - mean[i]) * (been[j][k] - mean[k]) / (n - 1);
+      }
+    }
+  }
+  return covariance;
+}
+
+}  // namespace
+
+// Scan, refinement of every local optimum, then a random walk through what the readings allow.
+class JointSearch {
+ public:
+  explicit JointSearch(JointProblem problem)
+      : problem_(std::move(problem)),
+        terms_(problem_.classes.size() + 1),
+        random_(problem_.seed),
+        row_(terms_) {
+    const std::vector<TimedPower>& updates = problem_.updates;
+    for (const TimedPower& u : updates) {
+      middle_s_ += u.t_s / static_cast<double>(updates.size());
+    }
+    span_s_ = std::max(updates.back().t_s - updates.front().t_s, 1e-3);
+    slack_s_ = 0.01 + problem_.prior.drift * span_s_;
+    std::vector<double> gaps;
+    for (size_t i = 1; i < updates.size(); ++i) gaps.push_back(updates[i].t_s - updates[i - 1].t_s);
+    std::nth_element(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2),
+                     gaps.end());
+    period_s_ = std::max(gaps[gaps.size() / 2], 1e-6);
+    if (updates.size() <= kMostAtOnce) {
+      pieces_.push_back(piece_of(problem_, 0, updates.size(), slack_s_));
+      return;
+    }
+    const size_t length = kMostAtOnce / kSearchPieces;
+    for (size_t i = 0; i < kSearchPieces; ++i) {
+      const size_t from = i * (updates.size() - length) / (kSearchPieces - 1);
+      pieces_.push_back(piece_of(problem_, from, from + length, slack_s_));
+    }
+  }
+
+  JointFit run();
+
+ private:
+  bool allowed_by_prior(const Response& r) const {
+    const ResponsePrior& prior = problem_.prior;
+    return within(prior.lag_s, r.lag_s) && within(prior.window_s, r.window_s) &&
+           within(prior.ramp_s, ramp_s(r)) && std::fabs(r.drift) <= prior.drift;
+  }
+  // Row i of the model: 1, then the mean activity of every class in the window of the update.
+  void fill_row(const Activity::Ramped& activity, const Response& r, double t_s) {
+    const double end_s = t_s - r.lag_s - r.drift * (t_s - middle_s_);
+    row_[0] = 1;
+    activity.means(end_s, r.window_s, row_.data() + 1);
+  }
+  void add_rows(Piece& piece, const Response& r, NormalEquations& normal);
+  NormalEquations normal_of(std::vector<Piece>& pieces, const Response& r);
+  double squares_of(const Response& r);
+  void add_rows_to(std::vector<Piece>& pieces, const Response& r, std::vector<double>& x,
+                   std::vector<double>& y);
+
+  std::vector<Scored> scan();
+  Scored refine(Scored start);
+  std::vector<Response> neighbours(const Response& r, const Step& step, size_t places) const;
+  std::vector<Scored> find_modes();
+  void restart_with_same_spread(std::vector<Scored>& modes);
+  std::vector<Scored> walk(const Scored& start, double scale, int steps);
+  std::vector<Scored> profile_lag(const Response& best);
+  Noise noise_at(const Scored& best);
+  std::vector<Scored> choose_allowed(std::vector<Scored> region);
+  AllowedFits allowed_fits(const std::vector<Scored>& picked, double least, const Noise& noise,
+                           std::vector<double>& x, std::vector<double>& y);
+  bool follows(const JointFit& fit, double total) const;
+
+  JointProblem problem_;
+  size_t terms_;
+  SplitMix64 random_;
+  std::vector<double> row_;
+  std::vector<Piece> pieces_;  // that the search looks at: all, or blocks of a long log
+  double middle_s_ = 0;
+  double span_s_ = 0;
+  double slack_s_ = 0;
+  double period_s_ = 0;
+};
+
+void JointSearch::add_rows(Piece& piece, const Response& r, NormalEquations& normal) {
+  const Activity::Ramped activity = piece.activity->ramped(r.ramp);
+  for (const TimedPower& update : piece.updates) {
+    fill_row(activity, r, update.t_s);
+    for (size_t j = 0; j < terms_; ++j) {
+      normal.right[j] += row_[j] * update.power_w;
+      for (size_t i = j; i < terms_; ++i) normal.gram[j * terms_ + i] += row_[j] * row_[i];
+    }
+    normal.squares += update.power_w * update.power_w;
+  }
+}
+
+NormalEquations JointSearch::normal_of(std::vector<Piece>& pieces, const Response& r) {
+  NormalEquations normal(terms_);
+  for (Piece& piece : pieces) add_rows(piece, r, normal);
+  for (size_t j = 0; j < terms_; ++j) {
+    for (size_t i = j + 1; i < terms_; ++i) {
+      normal.gram[i * terms_ + j] = normal.gram[j * terms_ + i];
+    }
+  }
+  return normal;
+}
+
+double JointSearch::squares_of(const Response& r) {
+  if (!allowed_by_prior(r)) return INFINITY;
+  const NormalEquations normal = normal_of(pieces_, r);
+  return squares_left(normal, non_negative(normal));
+}
+
+// The model's rows one after the other, appended to x, and what was read, to y.
+void JointSearch::add_rows_to(std::vector<Piece>& pieces, const Response& r, std::vector<double>& x,
+                              std::vector<double>& y) {
+  for (Piece& piece : pieces) {
+    const Activity::Ramped activity = piece.activity->ramped(r.ramp);
+    for (const TimedPower& update : piece.updates) {
+      fill_row(activity, r, update.t_s);
+      x.insert(x.end(), row_.begin(), row_.end());
+      y.push_back(update.power_w);
+    }
+  }
+}
+
+std::vector<Scored> JointSearch::scan() {
+  const ResponsePrior& prior = problem_.prior;
+  std::vector<double> windows;
+  for (const double w : {.01, .025, .05, .1, .2, .5, 1.0}) {
+    if (within(prior.window_s, w)) windows.push_back(w);
+  }
+  if (windows.empty()) windows.push_back((prior.window_s.low + prior.window_s.high) / 2);
+  std::vector<size_t> ramps;
+  for (const double tau : {0.0, 0.02, 0.08}) {
+    if (within(prior.ramp_s, tau)) ramps.push_back(nearest_ramp(tau));
+  }
+  if (ramps.empty()) ramps.push_back(nearest_ramp((prior.ramp_s.low + prior.ramp_s.high) / 2));
+  std::vector<Scored> found;
+  for (const double window : windows) {
+    const double step = std::clamp(window / 5, 0.004, 0.02);
+    for (const size_t ramp : ramps) {
+      std::vector<Scored> row;
+      for (double lag = prior.lag_s.low; lag <= prior.lag_s.high + 1e-12; lag += step) {
+        const Response r{lag, window, ramp, 0};
+        row.push_back({squares_of(r), r});
+      }
+      for (size_t i = 0; i < row.size(); ++i) {
+        const bool lowest = row[i].squares <= row[i > 0 ? i - 1 : 0].squares &&
+                            row[i].squares <= row[std::min(i + 1, row.size() - 1)].squares;
+        if (lowest) found.push_back(row[i]);
+      }
+    }
+  }
+  std::sort(found.begin(), found.end(), better);
+  return found;
+}
+
+// Moves of one parameter, and of window and ramp with the centre of the response (lag + w/2 + tau)
+// held: without those the search stalls on the ridge that they share.
+std::vector<Response> JointSearch::neighbours(const Response& r, const Step& step,
+                                              size_t places) const {
+  std::vector<Response> tries;
+  const double tau = ramp_s(r);
+  for (const double side : {1.0, -1.0}) {
+    tries.push_back({r.lag_s + side * step[0], r.window_s, r.ramp, r.drift});
+    tries.push_back({r.lag_s, r.window_s, r.ramp, r.drift + side * step[3]});
+    const double window = r.window_s * std::exp(side * step[1]);
+    const auto moved = static_cast<std::ptrdiff_t>(r.ramp) +
+                       static_cast<std::ptrdiff_t>(side) * static_cast<std::ptrdiff_t>(places);
+    const auto last = static_cast<std::ptrdiff_t>(ramp_list_s().size()) - 1;
+    const auto ramp = static_cast<size_t>(std::clamp<std::ptrdiff_t>(moved, 0, last));
+    const double other = ramp_list_s()[ramp];
+    const double wider = (r.window_s - window) / 2;
+    tries.push_back({r.lag_s, window, r.ramp, r.drift});
+    tries.push_back({r.lag_s + wider, window, r.ramp, r.drift});
+    tries.push_back({r.lag_s, r.window_s, ramp, r.drift});
+    tries.push_back({r.lag_s + tau - other, r.window_s, ramp, r.drift});
+    tries.push_back({r.lag_s + tau - other + wider, window, ramp, r.drift});
+    const double traded = std::max(r.window_s + 2 * (tau - other), 1e-3);
+    tries.push_back({r.lag_s, traded, ramp, r.drift});
+  }
+  return tries;
+}
+
+Scored JointSearch::refine(Scored start) {
+  Step step = {0.008, 0.3, 0, 0.008 / span_s_};
+  size_t places = 4;
+  for (int round = 0; round < 80 && step[0] >= 1e-4; ++round) {
+    Scored best;
+    for (const Response& r : neighbours(start.response, step, places)) {
+      const Scored tried{squares_of(r), r};
+      if (better(tried, best)) best = tried;
+    }
+    if (best.squares < start.squares * (1 - 1e-9)) {
+      start = best;
+      continue;
+    }
+    for (double& one : step) one /= 2;
+    places = std::max<size_t>(1, places / 2);
+  }
+  return start;
+}
+
+// The same spread w + 2 tau as boxcar, as both, as exponential: a search that began in one of them
+// does not find its way to the others.
+void JointSearch::restart_with_same_spread(std::vector<Scored>& modes) {
+  for (const auto& [as_window, as_ramp] : {std::pair(1.0, 0.0), {0.5, 0.25}, {0.02, 0.5}}) {
+    const Response r = modes.front().response;
+    const double spread = r.window_s + 2 * ramp_s(r);
+    const Response other{
+        r.lag_s + (r.window_s - as_window * spread) / 2 + ramp_s(r) - as_ramp * spread,
+        as_window * spread, nearest_ramp(as_ramp * spread), r.drift};
+    const double squares = squares_of(other);
+    if (!std::isfinite(squares)) continue;
+    modes.push_back(refine({squares, other}));
+    std::sort(modes.begin(), modes.end(), better);
+  }
+}
+
+std::vector<Scored> JointSearch::find_modes() {
+  const std::vector<Scored> found = scan();
+  std::vector<Scored> modes;
+  for (size_t i = 0; i < std::min<size_t>(found.size(), 40) && modes.size() < kMostModes; ++i) {
+    if (found[i].squares > 4 * found[0].squares + 1 && !modes.empty()) break;
+    const Response& r = found[i].response;
+    const bool known = std::any_of(modes.begin(), modes.end(), [&](const Scored& mode) {
+      return std::fabs(r.lag_s - mode.response.lag_s) < 0.015 &&
+             std::fabs(std::log(r.window_s / mode.response.window_s)) < 0.5;
+    });
+    if (!known) modes.push_back(refine(found[i]));
+  }
+  std::sort(modes.begin(), modes.end(), better);
+  restart_with_same_spread(modes);
+  if (modes.size() > kMostModes) modes.resize(kMostModes);
+  return modes;
+}
+
+// Metropolis with the likelihood as its target; proposals grow and shrink with their success, and
+// take the shape of where the walk has been.
+std::vector<Scored> JointSearch::walk(const Scored& start, double scale, int steps) {
+  const Step least = {1e-4, 2e-3, 1e-4, 1e-4 / span_s_};
+  Shape shape = diagonal({0.003, 0.08, 0.004, 0.003 / span_s_});
+  double size = 1;
+  Scored at = start;
+  std::vector<Scored> met{start};
+  std::vector<Step> been;
+  for (int i = 0; i < steps; ++i) {
+    if (i == 150 || i == 400) {
+      shape = lower_triangle(covariance_of(been, least));
+      size = 1.4;
+    }
+    Step z = {};
+    for (size_t k = 0; k < 4; ++k) {
+      const double drawn = size * random_.normal();
+      for (size_t j = k; j < 4; ++j) z[j] += shape[j][k] * drawn;
+    }
+    const Response& r = at.response;
+    const Response next{r.lag_s + z[0], r.window_s * std::exp(z[1]),
+                        nearest_ramp(std::fabs(ramp_s(r) + z[2])), r.drift + z[3]};
+    const Scored tried{squares_of(next), next};
+    if (std::isfinite(tried.squares)) met.push_back(tried);
+    const bool taken =
+        std::log(random_.uniform() + 1e-300) < (at.squares - tried.squares) / (2 * scale);
+    if (taken) at = tried;
+    size *= taken ? 1.04 : 0.985;
+    been.push_back({at.response.lag_s, std::log(at.response.window_s), ramp_s(at.response),
+                    at.response.drift});
+  }
+  return met;
+}
+
+std::vector<Scored> JointSearch::profile_lag(const Response& best) {
+  const Span95 all = problem_.prior.lag_s;
+  std::vector<Scored> profile;
+  for (int i = 0; i <= kLagSteps && all.high > all.low; ++i) {
+    Response held = best;
+    held.lag_s = all.low + (all.high - all.low) * i / kLagSteps;
+    problem_.prior.lag_s = {held.lag_s, held.lag_s};
+    profile.push_back(refine({squares_of(held), held}));
+  }
+  problem_.prior.lag_s = all;
+  return profile;
+}
+
+Noise JointSearch::noise_at(const Scored& best) {
+  std::vector<double> x;
+  std::vector<double> y;
+  add_rows_to(pieces_, best.response, x, y);
+  const std::vector<double> p = non_negative(normal_of(pieces_, best.response));
+  const std::vector<double> left = residuals(x, y, p);
+  const auto n = static_cast<double>(y.size());
+  const auto above = std::count_if(p.begin(), p.end(), [](double one) { return one > 0; });
+  const auto used = static_cast<double>(above + 4);
+  Noise noise;
+  noise.variance = std::max(best.squares / std::max(n - used, 1.0), kLeastNoiseW * kLeastNoiseW);
+  for (size_t lag = 1; lag < std::max<size_t>(2, y.size() / 5); ++lag) {
+    const double r = autocorrelation(left, lag);
+    if (r < 2 / std::sqrt(n)) break;
+    noise.repeated += 2 * r;
+  }
+  noise.critical = kChiSquare1 * (1 + 2.5 / std::max(n / noise.repeated - used, 3.0));
+  return noise;
+}
+
+// The best, a random part of the rest, and the ends of each parameter.
+std::vector<Scored> JointSearch::choose_allowed(std::vector<Scored> region) {
+  std::sort(region.begin(), region.end(), better);
+  std::vector<Scored> picked{region.front()};
+  std::vector<size_t> order(region.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[static_cast<size_t>(random_.below(static_cast<int64_t>(i)))]);
+  }
+  for (size_t i = 0; i < std::min(order.size(), kMostAllowed); ++i) {
+    picked.push_back(region[order[i]]);
+  }
+  const std::array<double (*)(const Response&), 4> parameters = {
+      [](const Response& r) { return r.lag_s; }, [](const Response& r) { return r.window_s; },
+      [](const Response& r) { return ramp_s(r); }, [](const Response& r) { return r.drift; }};
+  for (const auto& parameter : parameters) {
+    const auto [low, high] =
+        std::minmax_element(region.begin(), region.end(), [&](const Scored& a, const Scored& b) {
+          return parameter(a.response) < parameter(b.response);
+        });
+    picked.push_back(*low);
+    picked.push_back(*high);
+  }
+  return picked;
+}
+
+// Normal equations of all updates at every response picked; the model's rows at the best one.
+AllowedFits JointSearch::allowed_fits(const std::vector<Scored>& picked, double least,
+                                      const Noise& noise, std::vector<double>& x,
+                                      std::vector<double>& y) {
+  std::vector<NormalEquations> normals(picked.size(), NormalEquations(terms_));
+  const std::vector<TimedPower>& updates = problem_.updates;
+  for (size_t from = 0; from < updates.size(); from += kMostAtOnce) {
+    std::vector<Piece> pieces;
+    pieces.push_back(
+        piece_of(problem_, from, std::min(updates.size(), from + kMostAtOnce), slack_s_));
+    for (size_t i = 0; i < picked.size(); ++i) {
+      normals[i].add(normal_of(pieces, picked[i].response));
+    }
+    add_rows_to(pieces, picked.front().response, x, y);
+  }
+  AllowedFits allowed{.variance = noise.variance,
+                      .repeated = noise.repeated,
+                      .critical = noise.critical,
+                      .readings = updates.size()};
+  for (size_t i = 0; i < picked.size(); ++i) {
+    const double worse = (picked[i].squares - least) / noise.scale();
+    const bool exact = i < 4 || i + 8 >= picked.size();
+    allowed.fits.push_back(allowed_fit(picked[i].response, worse, exact, std::move(normals[i])));
+  }
+  return allowed;
+}
+
+bool JointSearch::follows(const JointFit& fit, double total) const {
+  const ResponsePrior& prior = problem_.prior;
+  const double lags = std::max(1.0, (prior.lag_s.high - prior.lag_s.low) / fit.response.window_s);
+  const double windows = std::max(1.0, std::log(prior.window_s.high / prior.window_s.low) / 0.5);
+  const auto freedom = static_cast<double>(terms_) + 2;
+  const double gain = static_cast<double>(fit.readings) / std::max(1.0, fit.repeated) *
+                      std::log(std::max(total, 1e-300) / std::max(fit.squares, 1e-300));
+  return gain > chi_square_99(freedom) + 2 * std::log(lags * windows);
+}
+
+JointFit JointSearch::run() {
+  std::vector<Scored> modes = find_modes();
+  Scored best = modes.front();
+  std::vector<Scored> region;
+  Noise noise;
+  for (int round = 0; round < 3; ++round) {  // until the walk finds nothing better
+    noise = noise_at(best);
+    region.clear();
+    for (const Scored& mode : modes) {
+      if ((mode.squares - best.squares) / noise.scale() > 3 * noise.critical + 8) continue;
+      const bool first = mode.squares == best.squares;
+      const auto met = walk(mode, noise.scale(), first ? kWalkSteps : kWalkSteps / 2);
+      region.insert(region.end(), met.begin(), met.end());
+    }
+    const Scored top = refine(*std::min_element(region.begin(), region.end(), better));
+    region.push_back(top);
+    if (top.squares > best.squares - 0.5 * noise.scale()) break;
+    best = top;
+    modes.insert(modes.begin(), top);
+  }
+  region.insert(region.end(), modes.begin(), modes.end());
+  const double least = std::min_element(region.begin(), region.end(), better)->squares;
+  std::erase_if(region, [&](const Scored& one) {
+    return (one.squares - least) / noise.scale() > noise.critical;
+  });
+
+  JointFit fit;
+  for (const Scored& mode : modes) {
+    fit.modes.push_back({mode.response, (mode.squares - least) / noise.scale()});
+  }
+  for (const Scored& held : profile_lag(best.response)) {
+    fit.by_lag.push_back({held.response, (held.squares - least) / noise.scale()});
+  }
+  const auto range = [&](auto&& parameter) {
+    Span95 ends{INFINITY, -INFINITY};
+    for (const Scored& one : region) {
+      ends.low = std::min(ends.low, parameter(one.response));
+      ends.high = std::max(ends.high, parameter(one.response));
+    }
+    return ends;
+  };
+  fit.lag_s = range([](const Response& r) { return r.lag_s; });
+  fit.window_s = range([](const Response& r) { return r.window_s; });
+  fit.ramp_s = range([](const Response& r) { return ramp_s(r); });
+  fit.drift = range([](const Response& r) { return r.drift; });
+
+  std::vector<double> x;
+  std::vector<double> y;
+  auto allowed = std::make_shared<AllowedFits>(
+      allowed_fits(choose_allowed(std::move(region)), least, noise, x, y));
+  const AllowedFit& first = allowed->fits.front();
+  fit.response = first.response;
+  fit.readings = problem_.updates.size();
+  fit.squares = squares_left(first.normal, first.powers);
+  fit.noise_w = std::sqrt(noise.variance);
+  fit.repeated = noise.repeated;
+  fit.critical = noise.critical;
+  fit.powers_w = first.powers;
+  const std::vector<double> left = residuals(x, y, first.powers);
+  for (size_t i = 0; i < y.size(); ++i) fit.modelled_w.push_back(y[i] - left[i]);
+  const auto n = static_cast<double>(y.size());
+  const double reach = std::max(1.5 * std::cbrt(n), 2 * fit.response.window_s / period_s_);
+  allowed->noisy_gram = noisy_gram(x, left, static_cast<size_t>(std::min(n / 3, reach)));
+  const double mean = std::accumulate(y.begin(), y.end(), 0.0) / n;
+  double total = 0;
+  for (const double watts : y) total += (watts - mean) * (watts - mean);
+  fit.explained = total > 0 ? 1 - fit.squares / total : 0;
+  fit.follows = follows(fit, total);
+  fit.allowed = std::move(allowed);
+  add_intervals(fit);
+  return fit;
+}
+
+JointFit fit_jointly(JointProblem problem) { return JointSearch(std::move(problem)).run(); }
+
+}  // namespace assay

@@ -1,0 +1,46 @@
+#pragma once
+
+// 95 % intervals of powers and of sums of them: the union of profile intervals over the responses
+// that the readings allow.
+
+#include <cstddef>
+#include <vector>
+
+#include "power/joint/fit.h"
+#include "power/joint/normal_equations.h"
+
+namespace assay {
+
+// A response the readings allow, with its best powers.
+struct AllowedFit {
+  Response response = {};
+  double worse = 0;  // sum of squares above the least, in units of the scale of acceptance
+  NormalEquations normal{};
+  std::vector<double> powers = {};   // base first
+  std::vector<double> inverse = {};  // of the gram matrix
+  bool all_above_zero = false;
+  bool exact = false;  // asked also where powers stand at 0
+};
+AllowedFit allowed_fit(const Response& response, double worse, bool exact, NormalEquations normal);
+
+struct AllowedFits {
+  std::vector<AllowedFit> fits = {};    // the best first
+  std::vector<double> noisy_gram = {};  // X'ee'X from residuals: the middle of the sandwich
+  double variance = 0;                  // of a reading
+  double repeated = 1;                  // by how much neighbours repeat each other's noise
+  double critical = 0;
+  size_t readings = 0;
+};
+
+// y - X p; x holds the rows of X one after the other.
+std::vector<double> residuals(const std::vector<double>& x, const std::vector<double>& y,
+                              const std::vector<double>& p);
+// Covariance of X'e from the residuals as they are, neighbours up to `reach` apart with Bartlett's
+// weights (Newey and West, 1987).
+std::vector<double> noisy_gram(const std::vector<double>& x, const std::vector<double>& left,
+                               size_t reach);
+
+// Fills powers_95, why and alike of a fit whose `allowed` is there.
+void add_intervals(JointFit& fit);
+
+}  // namespace assay

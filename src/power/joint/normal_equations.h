@@ -1,0 +1,40 @@
+#pragma once
+
+// Least squares whose terms cannot be negative, on the normal equations, and how far a sum of terms
+// may move before the fit gets worse by a given amount.
+
+#include <cstddef>
+#include <vector>
+
+namespace assay {
+
+// X'X, X'y and y'y: rows may be added in any order and from several places.
+struct NormalEquations {
+  std::vector<double> gram;  // terms x terms, symmetric
+  std::vector<double> right;
+  double squares = 0;
+
+  explicit NormalEquations(size_t terms = 0) : gram(terms * terms, 0), right(terms, 0) {}
+  size_t terms() const { return right.size(); }
+  void add(const NormalEquations& other);
+};
+
+// min |y - X p|^2 with p >= 0 (Lawson and Hanson, "Solving Least Squares Problems", ch. 23).
+std::vector<double> non_negative(const NormalEquations& normal);
+// |y - X p|^2, never below 0.
+double squares_left(const NormalEquations& normal, const std::vector<double>& p);
+
+// The pseudo-inverse of a symmetric matrix of terms x terms.
+std::vector<double> pseudo_inverse(const std::vector<double>& gram, size_t terms);
+
+struct SumRange {
+  double low = 0;
+  double high = 0;
+};
+// Least and greatest a.p over all p >= 0 whose sum of squares is at most `room` above the least,
+// which is at `best`; a >= 0. Exact also where terms stand at 0: the sum is held at a value, all
+// else is fitted again, and the value is bisected.
+SumRange sum_range(const NormalEquations& normal, const std::vector<double>& best,
+                   const std::vector<double>& a, double room);
+
+}  // namespace assay

@@ -1,0 +1,220 @@
+#include "power/joint/update_grid.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/stats.h"
+
+namespace assay {
+namespace {
+
+constexpr double kRepeatsMatter = 0.02;
+constexpr double kMostViolated = 0.1;
+constexpr size_t kFewestNews = 10;
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return quantile_sorted(values, 0.5);
+}
+
+// A pair of neighbouring polls: no update between them, or one.
+struct Pair {
+  double from_s = 0;
+  double to_s = 0;
+  bool same = false;
+};
+
+struct Phase {
+  int64_t violated = INT64_MAX;
+  double phase_s = 0;
+  size_t pairs = 0;
+};
+
+// The phase at which the fewest pairs are contradicted, on a circle of bins: every pair adds to the
+// bins that it forbids (repeat) or allows (change), by differences.
+Phase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bins) {
+  std::vector<int64_t> change(bins + 2, 0);
+  Phase best;
+  int64_t changes = 0;
+  const auto place = [&](double t) {
+    const double turns = t / period_s;
+    return (turns - std::floor(turns)) * static_cast<double>(bins);
+  };
+  for (const Pair& pair : pairs) {
+    if (pair.to_s - pair.from_s >= period_s) continue;
+    ++best.pairs;
+    changes += pair.same ? 0 : 1;
+    const int64_t sign = pair.same ? 1 : -1;
+    const double from = place(pair.from_s);
+    const double to = place(pair.to_s);
+    change[static_cast<size_t>(std::ceil(from))] += sign;
+    change[static_cast<size_t>(std::floor(to)) + 1] -= sign;
+    if (to < from) change[0] += sign;
+  }
+  std::vector<int64_t> cost(bins);
+  int64_t sum = changes;
+  for (size_t i = 0; i < bins; ++i) cost[i] = sum += change[i];
+  best.violated = *std::min_element(cost.begin(), cost.end());
+  // The middle of the bins that are as good, around the first: the circle has no beginning.
+  const auto first = static_cast<double>(
+      std::find_if(cost.begin(), cost.end(), [&](int64_t c) { return c <= best.violated + 1; }) -
+      cost.begin());
+  const auto round = static_cast<double>(bins);
+  double offset = 0;
+  size_t near = 0;
+  for (size_t i = 0; i < bins; ++i) {
+    if (cost[i] > best.violated + 1) continue;
+    const double apart = static_cast<double>(i) - first + round / 2;
+    const double turned = apart - std::floor(apart / round) * round - round / 2;
+    if (std::fabs(turned) >= round / 4) continue;
+    offset += turned;
+    ++near;
+  }
+  const double middle = first + offset / static_cast<double>(std::max<size_t>(near, 1));
+  best.phase_s = middle / round * period_s;
+  return best;
+}
+
+struct Period {
+  Phase phase = {};
+  double period_s = 0;
+};
+
+Period search_period(const std::vector<Pair>& pairs, double around_s, bool rare, double span_s) {
+  constexpr size_t kCoarse = 40;
+  constexpr size_t kFine = 200;
+  const double wide = rare ? 0.25 : 0.1;
+  const double low = around_s * (1 - wide);
+  const double high = around_s * (1 + wide);
+  Period best;
+  const double step = 2 * low * low / kCoarse / span_s;
+  for (double p = low; p < high; p += step) {
+    const Phase phase = best_phase(pairs, p, kCoarse);
+    if (phase.violated < best.phase.violated) best = {phase, p};
+  }
+  const double fine = best.period_s * best.period_s / kFine / span_s;
+  Period finer;
+  for (int i = -60; i <= 60; ++i) {
+    const double p = best.period_s + fine * i;
+    const Phase phase = best_phase(pairs, p, kFine);
+    if (phase.violated < finer.phase.violated) finer = {phase, p};
+  }
+  return finer;
+}
+
+std::vector<TimedPower> news_of(const std::vector<TimedPower>& polls) {
+  std::vector<TimedPower> news;
+  for (const TimedPower& poll : polls) {
+    if (news.empty() || poll.power_w != news.back().power_w) news.push_back(poll);
+  }
+  return news;
+}
+
+// A line through stamps over their number, each counted from the one before; false where stamps do
+// not lie on one.
+bool line_of(const std::vector<TimedPower>& polls, double period_s, UpdateGrid& grid) {
+  const auto n = static_cast<double>(polls.size());
+  std::vector<double> number{0};
+  double mean_k = 0;
+  double mean_t = polls.front().t_s / n;
+  for (size_t i = 1; i < polls.size(); ++i) {
+    const double steps = std::round((polls[i].t_s - polls[i - 1].t_s) / period_s);
+    if (steps < 1) return false;
+    number.push_back(number.back() + steps);
+    mean_k += number.back() / n;
+    mean_t += polls[i].t_s / n;
+  }
+  double kk = 0;
+  double kt = 0;
+  for (size_t i = 0; i < polls.size(); ++i) {
+    kk += (number[i] - mean_k) * (number[i] - mean_k);
+    kt += (number[i] - mean_k) * (polls[i].t_s - mean_t);
+  }
+  grid.period_s = kt / kk;
+  double off = 0;
+  for (size_t i = 0; i < polls.size(); ++i) {
+    const double made = mean_t + grid.period_s * (number[i] - mean_k);
+    off += (polls[i].t_s - made) * (polls[i].t_s - made);
+    grid.updates.push_back({made, polls[i].power_w});
+  }
+  return std::sqrt(off / n) < 0.2 * grid.period_s;
+}
+
+}  // namespace
+
+const char* grid_source_name(GridSource source) {
+  switch (source) {
+    case GridSource::kRepeats:
+      return "repeats";
+    case GridSource::kStamps:
+      return "stamps";
+    case GridSource::kFirstSight:
+      return "first_sight";
+    case GridSource::kAsStamped:
+      break;
+  }
+  return "as_stamped";
+}
+
+std::vector<TimedPower> updates_on(const std::vector<TimedPower>& polls, double period_s,
+                                   double phase_s) {
+  std::vector<TimedPower> updates;
+  double nearest = 0;
+  for (const TimedPower& poll : polls) {
+    const double made = phase_s + period_s * std::floor((poll.t_s - phase_s) / period_s);
+    const double from_middle = std::fabs(poll.t_s - made - period_s / 2);
+    const bool another = updates.empty() || made - updates.back().t_s > 0.5 * period_s;
+    if (another) updates.push_back({made, poll.power_w});
+    if (!another && from_middle >= nearest) continue;
+    updates.back().power_w = poll.power_w;
+    nearest = from_middle;
+  }
+  return updates;
+}
+
+UpdateGrid find_updates(const std::vector<TimedPower>& polls) {
+  UpdateGrid grid;
+  std::vector<double> gaps;
+  std::vector<Pair> pairs;
+  size_t same = 0;
+  for (size_t i = 1; i < polls.size(); ++i) {
+    const bool repeats = polls[i].power_w == polls[i - 1].power_w;
+    pairs.push_back({polls[i - 1].t_s, polls[i].t_s, repeats});
+    gaps.push_back(polls[i].t_s - polls[i - 1].t_s);
+    same += repeats ? 1 : 0;
+  }
+  const double poll_s = median_of(gaps);
+  const std::vector<TimedPower> news = news_of(polls);
+  grid.repeats = static_cast<double>(same) / static_cast<double>(polls.size());
+  grid.period_s = poll_s;
+  grid.updates = polls;
+  if (news.size() < kFewestNews || poll_s <= 0) return grid;
+  std::vector<double> between;
+  for (size_t i = 1; i < news.size(); ++i) between.push_back(news[i].t_s - news[i - 1].t_s);
+  const double news_s = median_of(between);
+  const double span_s = polls.back().t_s - polls.front().t_s;
+  if (grid.repeats > kRepeatsMatter) {
+    const Period found = search_period(pairs, news_s, poll_s > 0.5 * news_s, span_s);
+    const auto checked = static_cast<double>(std::max<size_t>(found.phase.pairs, 1));
+    grid.violated = static_cast<double>(found.phase.violated) / checked;
+    if (found.phase.pairs > 0 && grid.violated <= kMostViolated) {
+      grid.updates = updates_on(polls, found.period_s, found.phase.phase_s);
+      grid.period_s = found.period_s;
+      grid.source = GridSource::kRepeats;
+      return grid;
+    }
+    grid.updates = news;
+    for (TimedPower& update : grid.updates) update.t_s -= 0.5 * poll_s;
+    grid.period_s = news_s;
+    grid.source = GridSource::kFirstSight;
+    return grid;
+  }
+  UpdateGrid regular = grid;
+  regular.updates.clear();
+  if (!line_of(polls, news_s, regular)) return grid;
+  regular.source = GridSource::kStamps;
+  return regular;
+}
+
+}  // namespace assay

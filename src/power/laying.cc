@@ -1,0 +1,304 @@
+#include "power/laying.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "power/joint/classes.h"
+#include "power/joint/fit.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kFewestReadings = 20;
+constexpr size_t kReadingsPerClass = 10;
+constexpr double kMarginS = 5;  // of the log around the trace, to find the sensor's updates
+
+Error laying_error(std::string message) {
+  return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
+}
+
+std::string seconds(int64_t ns) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.3f s", static_cast<double>(ns) * 1e-9);
+  return text;
+}
+
+// ---- the log on the trace's clock ----
+
+constexpr int64_t kQuarterHour = 900'000'000'000;
+
+// Whole quarters of an hour, not 0, by which log and trace would meet.
+std::vector<int64_t> zones_that_meet(CoveredSpan trace, CoveredSpan log) {
+  constexpr int64_t kMostQuarters = 14 * 4;
+  std::vector<int64_t> zones;
+  for (int64_t quarters = -kMostQuarters; quarters <= kMostQuarters; ++quarters) {
+    const int64_t shift = quarters * kQuarterHour;
+    const bool meets = log.begin_ns + shift < trace.end_ns && log.end_ns + shift > trace.begin_ns;
+    if (meets && quarters != 0) zones.push_back(shift);
+  }
+  return zones;
+}
+
+bool meet(CoveredSpan a, CoveredSpan b) { return a.begin_ns <= b.end_ns && a.end_ns >= b.begin_ns; }
+
+Error no_overlap(CoveredSpan trace, CoveredSpan log) {
+  const std::vector<int64_t> zones = zones_that_meet(trace, log);
+  std::string hint;
+  if (!zones.empty()) {
+    hint = "; they would with --offset " + std::to_string(zones.front() / 1'000'000'000) +
+           ", as if the log were in another time zone";
+  }
+  return laying_error("the log and the trace do not overlap: the log spans " +
+                      seconds(log.begin_ns) + " to " + seconds(log.end_ns) +
+                      ", the trace's device work " + seconds(trace.begin_ns) + " to " +
+                      seconds(trace.end_ns) + "; --offset SECONDS lays one over the other" + hint);
+}
+
+bool whole_seconds(const PowerSeries& series) {
+  return std::all_of(series.readings.begin(), series.readings.end(),
+                     [](const PowerReading& r) { return r.t_ns % 1'000'000'000 == 0; });
+}
+
+ResponsePrior prior_of(const PowerSeries& series, const SensorPrior& sensor) {
+  ResponsePrior prior;
+  if (whole_seconds(series)) prior.lag_s.low = -1.1;
+  const double delay_s = static_cast<double>(sensor.delay_ns) * 1e-9;
+  prior.lag_s.low += delay_s;
+  prior.lag_s.high += delay_s;
+  if (sensor.offset_within_ns >= 0) {
+    const double within_s = static_cast<double>(sensor.offset_within_ns) * 1e-9;
+    prior.lag_s = {delay_s - within_s, delay_s + within_s};
+  }
+  if (sensor.window_low_ns > 0) {
+    prior.window_s = {static_cast<double>(sensor.window_low_ns) * 1e-9,
+                      static_cast<double>(sensor.window_high_ns) * 1e-9};
+  }
+  if (sensor.ramp_low_ns >= 0) {
+    prior.ramp_s = {ramp_list_s()[nearest_ramp(static_cast<double>(sensor.ramp_low_ns) * 1e-9)],
+                    ramp_list_s()[nearest_ramp(static_cast<double>(sensor.ramp_high_ns) * 1e-9)]};
+  }
+  if (sensor.hold) {
+    const double middle_s = (prior.window_s.low + prior.window_s.high) / 2;
+    prior = {{delay_s, delay_s}, {middle_s, middle_s}, {0, 0}, 0};
+  }
+  return prior;
+}
+
+// The log's readings near the trace; seconds since the trace's begin.
+std::vector<TimedPower> polls_near(const PowerSeries& series, int64_t moved_ns, CoveredSpan span) {
+  std::vector<TimedPower> polls;
+  const double end_s = static_cast<double>(span.end_ns - span.begin_ns) * 1e-9;
+  for (const PowerReading& reading : series.readings) {
+    const double t = static_cast<double>(reading.t_ns + moved_ns - span.begin_ns) * 1e-9;
+    if (t >= -kMarginS && t <= end_s + kMarginS) polls.push_back({t, reading.power_w});
+  }
+  return polls;
+}
+
+// Updates whose window lies in the time that the trace covers: before it and behind it, work that
+// nobody recorded may have run.
+std::vector<TimedPower> updates_inside(const std::vector<TimedPower>& updates, double reach_s,
+                                       double least_lag_s, double end_s) {
+  std::vector<TimedPower> inside;
+  for (const TimedPower& update : updates) {
+    if (update.t_s - reach_s >= 0 && update.t_s - least_lag_s <= end_s) inside.push_back(update);
+  }
+  return inside;
+}
+
+// ---- classes ----
+
+// Names by time: the first have a power each, the rest one together.
+struct Columns {
+  std::vector<uint32_t> names;                     // with a column each, most time first
+  std::vector<uint32_t> pooled;                    // in the last column
+  std::unordered_map<uint32_t, size_t> column_of;  // by name
+  size_t count() const { return names.size() + (pooled.empty() ? 0 : 1); }
+};
+
+Columns choose_columns(const std::vector<Work>& work, size_t most) {
+  std::map<uint32_t, int64_t> time;
+  for (const Work& w : work) time[w.name.value] += w.end_ns - w.start_ns;
+  std::vector<std::pair<int64_t, uint32_t>> order;
+  for (const auto& [name, ns] : time) order.emplace_back(-ns, name);
+  std::sort(order.begin(), order.end());
+  Columns columns;
+  const size_t own = order.size() <= most ? order.size() : most - 1;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const uint32_t name = order[i].second;
+    columns.column_of[name] = std::min(i, own);
+    (i < own ? columns.names : columns.pooled).push_back(name);
+  }
+  return columns;
+}
+
+std::vector<std::vector<BusySpan>> busy_spans(const std::vector<Work>& work, const Columns& columns,
+                                              int64_t begin_ns) {
+  std::vector<std::vector<BusySpan>> spans(columns.count());
+  for (const Work& w : work) {
+    spans[columns.column_of.at(w.name.value)].push_back(
+        {static_cast<double>(w.start_ns - begin_ns) * 1e-9,
+         static_cast<double>(w.end_ns - begin_ns) * 1e-9});
+  }
+  return spans;
+}
+
+// ---- the fit ----
+
+Error too_few(size_t readings, double end_s) {
+  return laying_error("only " + std::to_string(readings) +
+                      " readings have their window inside the trace's work of " +
+                      seconds(std::llround(end_s * 1e9)) +
+                      "; at least 20 are needed: trace longer, or sample faster");
+}
+
+struct Fit {
+  JointFit fit;
+  std::vector<TimedPower> updates;
+};
+
+// A fit to the updates that are surely inside the trace, whatever the sensor; then to all that are
+// inside by what that fit found.
+Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double end_s) {
+  const ResponsePrior prior = problem.prior;
+  const auto inside = [&](const Span95& lag, double window_s, double ramp_s) {
+    return updates_inside(grid.updates, lag.high + window_s + 4 * ramp_s, lag.low, end_s);
+  };
+  const std::vector<TimedPower> surely =
+      inside(prior.lag_s, prior.window_s.high, prior.ramp_s.high);
+  const double usual_s = std::clamp(1.5 * grid.period_s, prior.window_s.low, prior.window_s.high);
+  const Span95 usual_lag{std::min(prior.lag_s.high, 0.0), std::max(prior.lag_s.low, 0.0)};
+  const std::vector<TimedPower> likely = inside(usual_lag, usual_s, 0);
+  problem.updates =
+      surely.size() >= std::max(kFewestReadings * 3, likely.size() / 2) ? surely : likely;
+  if (problem.updates.size() < kFewestReadings) return too_few(problem.updates.size(), end_s);
+  JointFit fit = fit_jointly(problem);
+  std::vector<TimedPower> better = inside(fit.lag_s, fit.window_s.high, fit.ramp_s.high);
+  if (!fit.follows || better.size() < kFewestReadings) {
+    return Fit{std::move(fit), std::move(problem.updates)};
+  }
+  const bool same =
+      better.size() == problem.updates.size() && better.front().t_s == problem.updates.front().t_s;
+  if (same) return Fit{std::move(fit), std::move(problem.updates)};
+  problem.updates = better;
+  return Fit{fit_jointly(std::move(problem)), std::move(better)};
+}
+
+// ---- one place of the log ----
+
+// Groups of columns as classes of the fit, and their names.
+void take_groups(const std::vector<std::vector<size_t>>& groups, const Columns& columns,
+                 const std::vector<std::vector<BusySpan>>& by_column, JointProblem& problem,
+                 Laid& laid) {
+  problem.classes.clear();
+  laid.model.groups.clear();
+  for (const std::vector<size_t>& group : groups) {
+    std::vector<BusySpan>& spans = problem.classes.emplace_back();
+    std::vector<uint32_t>& names = laid.model.groups.emplace_back();
+    for (const size_t column : group) {
+      spans.insert(spans.end(), by_column[column].begin(), by_column[column].end());
+      if (column < columns.names.size()) {
+        names.push_back(columns.names[column]);
+        continue;
+      }
+      laid.pooled_group = laid.model.groups.size() - 1;
+      names.insert(names.end(), columns.pooled.begin(), columns.pooled.end());
+    }
+    for (const uint32_t name : names) laid.model.group_of[name] = laid.model.groups.size() - 1;
+  }
+}
+
+Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options,
+                      const std::vector<Work>& work, CoveredSpan span, int64_t zone_ns) {
+  Laid laid;
+  laid.zone_ns = zone_ns;
+  laid.moved_ns = options.sensor.offset_ns + zone_ns;
+  laid.prior = prior_of(series, options.sensor);
+  const double end_s = static_cast<double>(span.end_ns - span.begin_ns) * 1e-9;
+  const std::vector<TimedPower> polls = polls_near(series, laid.moved_ns, span);
+  if (polls.size() >= 2) laid.grid = find_updates(polls);
+  const size_t inside = updates_inside(laid.grid.updates, 0, 0, end_s).size();
+  if (inside < kFewestReadings) return too_few(inside, end_s);
+  const size_t most =
+      std::clamp<size_t>(inside / kReadingsPerClass, 1, std::max<size_t>(options.classes, 1));
+  const Columns columns = choose_columns(work, most);
+  laid.pooled = columns.pooled.size();
+  const std::vector<std::vector<BusySpan>> by_column = busy_spans(work, columns, span.begin_ns);
+  JointProblem problem{.classes = {}, .updates = {}, .prior = laid.prior, .seed = options.seed};
+  const auto fit_groups = [&](const std::vector<std::vector<size_t>>& groups) {
+    take_groups(groups, columns, by_column, problem, laid);
+    return fit_readings(problem, laid.grid, end_s);
+  };
+  std::vector<std::vector<size_t>> groups =
+      group_alike(by_column, laid.grid.updates, laid.grid.period_s);
+  ASSAY_TRY_ASSIGN(Fit fit, fit_groups(groups));
+  // A sensor that sees less than its period tells more apart.
+  const double seen_s = fit.fit.window_s.high + 2 * fit.fit.ramp_s.high;
+  std::vector<std::vector<size_t>> finer = group_alike(by_column, laid.grid.updates, seen_s);
+  if (fit.fit.follows && finer.size() > groups.size()) {
+    groups = std::move(finer);
+    ASSAY_TRY_ASSIGN(fit, fit_groups(groups));
+  }
+  laid.model.fit = std::move(fit.fit);
+  laid.updates = std::move(fit.updates);
+  laid.shares = mean_shares(problem.classes, laid.updates, laid.model.fit.response.lag_s,
+                            laid.model.fit.response.window_s);
+  return laid;
+}
+
+}  // namespace
+
+std::vector<Work> work_of(const Trace& trace, const Links& links, int64_t device) {
+  std::vector<Work> work;
+  for (size_t i = 0; i < trace.activities.size(); ++i) {
+    const ActivityKind kind = trace.activities.kind[i];
+    const bool busy = kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
+                      kind == ActivityKind::kMemset;
+    const bool here =
+        device < 0 || trace.streams[trace.activities.stream[i].index()].device == device;
+    if (!busy || !here) continue;
+    const OpId op = links.activity_op[i];
+    work.push_back(
+        {trace.activities.start_ns[i], trace.activities.start_ns[i] + trace.activities.dur_ns[i],
+         trace.activities.name[i], op ? trace.ops.name[op.index()] : StringId(0), ActivityId(i)});
+  }
+  return work;
+}
+
+CoveredSpan span_of(const std::vector<Work>& work, const Trace& trace) {
+  CoveredSpan span{INT64_MAX, INT64_MIN};
+  for (const Work& w : work) {
+    span.begin_ns = std::min(span.begin_ns, w.start_ns);
+    span.end_ns = std::max(span.end_ns, w.end_ns);
+  }
+  for (size_t i = 0; i < trace.api_calls.size(); ++i) {
+    span.begin_ns = std::min(span.begin_ns, trace.api_calls.start_ns[i]);
+    span.end_ns = std::max(span.end_ns, trace.api_calls.start_ns[i] + trace.api_calls.dur_ns[i]);
+  }
+  return span;
+}
+
+Result<Laid> lay_log(const PowerSeries& series, const AttributeOptions& options,
+                     const std::vector<Work>& work, CoveredSpan span) {
+  if (series.readings.empty()) return laying_error("the log has no reading");
+  const CoveredSpan log{series.readings.front().t_ns + options.sensor.offset_ns,
+                        series.readings.back().t_ns + options.sensor.offset_ns};
+  if (meet(log, span)) return lay_over(series, options, work, span, 0);
+  const std::vector<int64_t> zones = zones_that_meet(span, log);
+  if (!options.sensor.local_time || zones.empty()) return no_overlap(span, log);
+  std::optional<Laid> best;
+  for (const int64_t zone_ns : zones) {
+    Result<Laid> laid = lay_over(series, options, work, span, zone_ns);
+    if (!laid || !laid->model.fit.follows) continue;
+    if (!best || laid->model.fit.explained > best->model.fit.explained) best = *std::move(laid);
+  }
+  if (!best) return no_overlap(span, log);
+  return *std::move(best);
+}
+
+}  // namespace assay

@@ -1,0 +1,54 @@
+#pragma once
+
+// A power log laid over a trace: which of its readings may be used, which kernels have a power of
+// their own, where its clock lies, and the joint fit of all of it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "power/attribute.h"
+#include "power/energy_parts.h"
+#include "power/joint/update_grid.h"
+
+namespace assay {
+
+// A piece of device work.
+struct Work {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  StringId name;
+  StringId op;  // of the operator that caused it; 0 = none
+  ActivityId activity;
+};
+
+std::vector<Work> work_of(const Trace& trace, const Links& links, int64_t device);
+
+// What the trace covers: from its first host call or device work to its last.
+struct CoveredSpan {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+};
+
+CoveredSpan span_of(const std::vector<Work>& work, const Trace& trace);
+
+// Everything the fit was made of and what came out, for one place of the log on the trace's clock.
+struct Laid {
+  int64_t zone_ns = 0;
+  int64_t moved_ns = 0;  // added to the log's times before the fit
+  UpdateGrid grid;
+  ResponsePrior prior;
+  std::vector<TimedPower> updates;  // of the fit
+  std::vector<double> shares;       // mean of each power's activity
+  size_t pooled = 0;                // names in the column of the rest
+  size_t pooled_group = SIZE_MAX;   // where that is
+  EnergyModel model;
+};
+
+// As told; where only a time zone makes log and trace meet, the quarter hours with which they do,
+// and of several the one whose readings follow the trace best. Fails where they do not overlap, or
+// in fewer than 20 readings.
+Result<Laid> lay_log(const PowerSeries& series, const AttributeOptions& options,
+                     const std::vector<Work>& work, CoveredSpan span);
+
+}  // namespace assay
