@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kCloselyAtMost =
     40;  // parts of one table whose sums are profiled, where that costs
+constexpr double kModesApartNs = 15e6;
 constexpr double kAliasedAtLeast = 0.005;  // of the total, that measured and modelled differ
 
 using Tallies = std::map<uint32_t, EnergyTally>;
@@ -176,7 +177,11 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
   report.base_low_w = std::min(fit.powers_95[0].low, report.base_w);
   report.base_high_w = std::max(fit.powers_95[0].high, report.base_w);
   for (const JointFit::Mode& mode : fit.modes) {
-    if (mode.worse <= fit.critical) report.modes.push_back(mode_of(mode, fit));
+    const bool known =
+        std::any_of(report.modes.begin(), report.modes.end(), [&](const EnergyReport::Mode& one) {
+          return std::fabs(one.lag_ns - mode.response.lag_s * 1e9) < kModesApartNs;
+        });
+    if (mode.worse <= fit.critical && !known) report.modes.push_back(mode_of(mode, fit));
   }
   for (const JointFit::Mode& mode : fit.by_lag) report.by_lag.push_back(mode_of(mode, fit));
 }
@@ -243,13 +248,8 @@ void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, Tru
                      "the readings fit best where the log's offset is at the end of what it was "
                      "allowed to be: --offset or --offset-within moves that"});
   }
-  const auto apart = [&](const EnergyReport::Mode& mode) {
-    return std::fabs(mode.lag_ns - report.lag_ns.value) > 15e6;
-  };
-  const auto modes =
-      static_cast<uint64_t>(std::count_if(report.modes.begin(), report.modes.end(), apart));
-  if (modes > 0) {
-    trust.push_back({"lag_ambiguous", modes, 0, "energy_j, lag_ns",
+  if (report.modes.size() > 1) {
+    trust.push_back({"lag_ambiguous", report.modes.size() - 1, 0, "energy_j, lag_ns",
                      "other offsets of the log fit the readings as well: the intervals hold the "
                      "energies of all of them"});
   }
@@ -282,10 +282,7 @@ void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trus
     trust.push_back({"not_identifiable", wide, 0, "energy_j",
                      "powers whose interval spans a factor of two or more: why says the reason"});
   }
-  const double total_j = static_cast<double>(report.total_uj) * 1e-6;
-  const double apart = std::fabs(report.model_total_j - total_j);
-  const bool outside = total_j < report.model_low_j || total_j > report.model_high_j;
-  if (outside && apart > kAliasedAtLeast * total_j) {
+  if (report.aliased) {
     trust.push_back({"aliased_total", report.readings, 0, "total_j, unattributed_j",
                      "readings summed over time and the model of the same readings differ by more "
                      "than the model's interval: between its windows the sensor saw less or more "
@@ -314,6 +311,9 @@ void add_model_total(const std::vector<Work>& work, const Coverage& covered, Cov
   report.model_total_j = static_cast<double>(whole.energy_uj) * 1e-6;
   report.model_low_j = whole.low_j;
   report.model_high_j = whole.high_j;
+  const double total_j = static_cast<double>(report.total_uj) * 1e-6;
+  const bool outside = total_j < report.model_low_j || total_j > report.model_high_j;
+  report.aliased = outside && std::fabs(report.model_total_j - total_j) > kAliasedAtLeast * total_j;
 }
 
 }  // namespace

@@ -106,6 +106,7 @@ struct EnergyReport {
   double model_total_j = 0;  // base and kernels by the model
   double model_low_j = 0;
   double model_high_j = 0;
+  bool aliased = false;  // measured and modelled total contradict each other
   double base_w = 0;
   double base_low_w = 0;
   double base_high_w = 0;

@@ -355,10 +355,7 @@ std::string why_said(const std::string& why) {
 // Where the log lies on the trace, when the readings tell it; empty where it is as stamped.
 std::string lag_words(const EnergyReport& r) {
   constexpr double kSaidAboveNs = 5e6;
-  const auto wide = [&](const EnergyReport::Mode& mode) {
-    return std::fabs(mode.lag_ns - r.lag_ns.value) > 15e6;
-  };
-  if (std::any_of(r.modes.begin(), r.modes.end(), wide)) {
+  if (r.modes.size() > 1) {
     return "The readings allow several offsets of the log; the intervals hold for all of them.";
   }
   const double least = std::min(std::fabs(r.lag_ns.low), std::fabs(r.lag_ns.high));
@@ -367,6 +364,26 @@ std::string lag_words(const EnergyReport& r) {
   return "The log is " + format_ns(std::llround(std::fabs(r.lag_ns.value))) +
          (r.lag_ns.value > 0 ? " behind" : " ahead of") +
          " the trace, as its readings show; the energies allow for it.";
+}
+
+// ": 50 % goes to kernels (…), 48 % is drawn anyway, 2 % is unattributed."
+std::string measured_words(const EnergyReport& r) {
+  const double left = share_of(r.unattributed_uj, r.total_uj);
+  return ": " + format_share(share_of(r.kernels_uj, r.total_uj)) + " goes to kernels (" +
+         joules_between(r.kernels_low_j, r.kernels_high_j) + "), " +
+         format_share(share_of(r.base_uj, r.total_uj)) + " is drawn anyway, " +
+         (left < 0 ? "and both exceed what was measured by " + format_share(-left) + "."
+                   : format_share(left) + " is unattributed.");
+}
+
+// Of a sensor that sees part of the time the readings' sum is chance.
+std::string modelled_words(const EnergyReport& r) {
+  const int64_t model_uj = r.base_uj + r.kernels_uj;
+  return joules(model_uj) + " (" + joules_between(r.model_low_j, r.model_high_j) + ") in " +
+         format_ns(r.covered_ns) + " by the model of the readings, whose plain sum is " +
+         joules(r.total_uj) + ": " + format_share(share_of(r.kernels_uj, model_uj)) +
+         " goes to kernels (" + joules_between(r.kernels_low_j, r.kernels_high_j) +
+         "), the rest is drawn anyway.";
 }
 
 Facts energy_totals(const EnergyReport& r) {
@@ -534,12 +551,7 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
                 format_value(r.kernels_high_j, Unit::kJoules) + " of it.",
             "The log may be of another device or time: --gpu and --offset choose."};
   }
-  const double left = share_of(r.unattributed_uj, r.total_uj);
-  words.push_back(total + ": " + format_share(share_of(r.kernels_uj, r.total_uj)) +
-                  " goes to kernels (" + joules_between(r.kernels_low_j, r.kernels_high_j) + "), " +
-                  format_share(share_of(r.base_uj, r.total_uj)) + " is drawn anyway, " +
-                  (left < 0 ? "and both exceed what was measured by " + format_share(-left) + "."
-                            : format_share(left) + " is unattributed."));
+  words.push_back(r.aliased ? modelled_words(r) : total + measured_words(r));
   if (r.kernels.empty()) return words;
   const EnergyPart& first = r.kernels.front();
   const bool known = first.low_j > 0 && first.high_j < 2 * first.low_j;
