@@ -190,7 +190,7 @@ class JointSearch {
   std::vector<Scored> find_modes();
   void restart_with_same_spread(std::vector<Scored>& modes);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
-  std::vector<Scored> profile_lag(const Response& best);
+  std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
   Noise noise_at(const Scored& best);
   std::vector<Scored> choose_allowed(std::vector<Scored> region);
   AllowedFits allowed_fits(const std::vector<Scored>& picked, double least, const Noise& noise,
@@ -396,16 +396,29 @@ std::vector<Scored> JointSearch::walk(const Scored& start, double scale, int ste
   return met;
 }
 
-std::vector<Scored> JointSearch::profile_lag(const Response& best) {
+// Over the whole range in even steps, and close to the optima: their valleys may be narrower.
+std::vector<Scored> JointSearch::profile_lag(const std::vector<Scored>& modes) {
   const Span95 all = problem_.prior.lag_s;
-  std::vector<Scored> profile;
-  for (int i = 0; i <= kLagSteps && all.high > all.low; ++i) {
-    Response held = best;
-    held.lag_s = all.low + (all.high - all.low) * i / kLagSteps;
-    problem_.prior.lag_s = {held.lag_s, held.lag_s};
-    profile.push_back(refine({squares_of(held), held}));
+  if (all.high <= all.low) return {};
+  std::vector<Response> held;
+  for (int i = 0; i <= kLagSteps; ++i) {
+    held.push_back(modes.front().response);
+    held.back().lag_s = all.low + (all.high - all.low) * i / kLagSteps;
+  }
+  std::vector<Scored> profile = modes;
+  for (const Scored& mode : modes) {
+    for (const double apart : {-0.004, -0.001, 0.001, 0.004}) {
+      held.push_back(mode.response);
+      held.back().lag_s = std::clamp(mode.response.lag_s + apart, all.low, all.high);
+    }
+  }
+  for (const Response& r : held) {
+    problem_.prior.lag_s = {r.lag_s, r.lag_s};
+    profile.push_back(refine({squares_of(r), r}));
   }
   problem_.prior.lag_s = all;
+  std::sort(profile.begin(), profile.end(),
+            [](const Scored& a, const Scored& b) { return a.response.lag_s < b.response.lag_s; });
   return profile;
 }
 
@@ -522,7 +535,7 @@ JointFit JointSearch::run() {
   for (const Scored& mode : modes) {
     fit.modes.push_back({mode.response, (mode.squares - least) / noise.scale()});
   }
-  for (const Scored& held : profile_lag(best.response)) {
+  for (const Scored& held : profile_lag(modes)) {
     fit.by_lag.push_back({held.response, (held.squares - least) / noise.scale()});
   }
   const auto range = [&](auto&& parameter) {
