@@ -143,6 +143,11 @@ void add_notes(const TelemetryLog& log, NoteList& notes) {
             "the sampler was late so often: nothing stands for that time" + of);
   notes.add("telemetry_rows_cut", log.rows_cut, 0, "telemetry",
             "the last line has no end and was left out" + of);
+  notes.add(
+      "telemetry_rows_unplaced", log.rows_unplaced, 0, "telemetry",
+      "rows of several GPUs without a column that tells which: those in rounds with lost rows "
+      "that fit several GPUs were left out" +
+          of);
   notes.add("telemetry_rows_out_of_order", log.rows_out_of_order, 0, "telemetry",
             "rows earlier than the one before, by under a second: sorted" + of);
   notes.add("telemetry_clock_steps", log.clock_steps, 0, "telemetry, cpu",

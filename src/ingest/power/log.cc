@@ -12,6 +12,7 @@
 #include "base/decimal.h"
 #include "base/files.h"
 #include "ingest/formats.h"
+#include "ingest/power/gpu_rows.h"
 #include "ingest/power/recording.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
@@ -166,7 +167,11 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
     times.push_back(stamp->t_ns);
   }
   if (!stamps.empty()) log.clock = stamps.front().clock;
-  const size_t gpus = device < 0 ? gpus_per_round(times) : 1;
+  GpuRows gpus;
+  if (device < 0) {
+    ASSAY_TRY_ASSIGN(gpus, place_gpu_rows(table, times, path));
+  }
+  log.rows_unplaced = gpus.unplaced;
   SeriesBuilder series(log);
   for (size_t row = 0; row < table.rows.size(); ++row) {
     ++log.rows;
@@ -177,10 +182,8 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
       continue;
     }
     ASSAY_TRY(check_watts(*watts, path, table.line[row], text));
-    const std::string name = device >= 0 ? cell(table, row, device)
-                             : gpus > 1  ? std::to_string(row % gpus)
-                                         : std::string();
-    series.add(name, stamps[row], *watts);
+    if (device < 0 && gpus.of_row[row] == GpuRows::kUnplaced) continue;
+    series.add(device >= 0 ? cell(table, row, device) : gpus.name(row), stamps[row], *watts);
   }
   ASSAY_TRY(series.finish(path));
   return log;

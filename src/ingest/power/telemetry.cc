@@ -14,6 +14,7 @@
 #include "base/latest_time.h"
 #include "base/numbers.h"
 #include "ingest/formats.h"
+#include "ingest/power/gpu_rows.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
 #include "ingest/text/csv_records.h"
@@ -459,12 +460,15 @@ Result<TelemetryLog> read_smi(const CsvTable& table, TelemetryLog log) {
     }
     times.push_back(t);
   }
-  const size_t gpus = device < 0 ? gpus_per_round(times) : 1;
+  GpuRows gpus;
+  if (device < 0) {
+    ASSAY_TRY_ASSIGN(gpus, place_gpu_rows(table, times, log.path));
+  }
+  log.rows_unplaced = gpus.unplaced;
   SignalSeries series(log);
   for (size_t row = 0; row < table.rows.size(); ++row) {
-    const std::string name = device >= 0 ? cell(table, row, device)
-                             : gpus > 1  ? std::to_string(row % gpus)
-                                         : std::string();
+    if (device < 0 && gpus.of_row[row] == GpuRows::kUnplaced) continue;
+    const std::string name = device >= 0 ? cell(table, row, device) : gpus.name(row);
     ASSAY_TRY(series.add_row(table, row, columns, name, times[row]));
   }
   log.rows = table.rows.size();
@@ -482,6 +486,7 @@ Result<TelemetryLog> read_power(bool truncated_allowed, TelemetryLog log) {
   log.rows = power.rows;
   log.rows_cut = power.rows_cut;
   log.rows_out_of_order = power.rows_out_of_order;
+  log.rows_unplaced = power.rows_unplaced;
   log.cells_without_value = power.rows_without_power;
   for (const PowerSeries& one : power.series) {
     TelemetrySeries series{

@@ -123,34 +123,6 @@ int64_t uprof_days(const std::string& text) {
   return read ? days : 0;
 }
 
-// Rows of several GPUs without a column that tells them apart: nvidia-smi writes all GPUs once per
-// round, so that the number of rows between two stamps that clearly differ is the number of GPUs.
-size_t gpus_per_round(const std::vector<int64_t>& times) {
-  std::map<size_t, size_t> lengths;
-  size_t length = 1;
-  constexpr int64_t kSameRound = 2'000'000;  // one query takes less per GPU
-  for (size_t i = 1; i < times.size(); ++i) {
-    if (times[i] - times[i - 1] < kSameRound) {
-      ++length;
-    } else {
-      ++lengths[length];
-      length = 1;
-    }
-  }
-  size_t best = 1;
-  size_t rounds = 0;
-  for (const auto& [each, count] : lengths) {
-    if (count > rounds) {
-      best = each;
-      rounds = count;
-    }
-  }
-  // A single GPU polled quickly also has close rows, of every length.
-  size_t all = 0;
-  for (const auto& [each, count] : lengths) all += count;
-  return best > 1 && rounds * 10 >= all * 9 ? best : 1;
-}
-
 // Unit in brackets at the end of a header, in lower case: "w" of "power.draw [W]".
 std::string unit_of(const std::string& header) {
   const size_t open = header.find_last_of("[(");

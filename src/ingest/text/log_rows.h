@@ -28,9 +28,6 @@ std::optional<LogStamp> log_stamp(std::string_view text);
 // Days since 1970 in the banner of an AMDuProf timechart, 0 when they are not there.
 int64_t uprof_days(const std::string& text);
 
-// How many GPUs write one round of rows, told by the rows' times.
-size_t gpus_per_round(const std::vector<int64_t>& times);
-
 // Unit in brackets at the end of a header, in lower case: "w" of "power.draw [W]".
 std::string unit_of(const std::string& header);
 // The first column whose name begins so, a unit following; -1 when there is none.

@@ -478,6 +478,7 @@ Facts log_facts(const LogSource& source) {
                     {"rows", "rows", log.rows, Unit::kCount},
                     {"rows_without_power", "without a power", log.rows_without_power, Unit::kCount},
                     {"rows_cut", "cut short", log.rows_cut, Unit::kCount},
+                    {"rows_unplaced", "of an unknown GPU", log.rows_unplaced, Unit::kCount},
                     {"rows_out_of_order", "out of order", log.rows_out_of_order, Unit::kCount}}};
 }
 

@@ -1,0 +1,263 @@
+#include "ingest/power/gpu_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/decimal.h"
+#include "ingest/text/csv_records.h"
+#include "ingest/text/log_rows.h"
+
+namespace assay {
+namespace {
+
+constexpr double kLeastStep = 1.4;    // between gaps inside a round and gaps between rounds
+constexpr double kFullRounds = 0.6;   // that have the commonest number of rows, at least
+constexpr double kClearlyBetter = 2;  // of one choice of GPUs over the next, in robust units
+constexpr double kMostUnits = 20;     // that one value may count: power jumps
+constexpr double kLooksLike = 3;      // better agreement at a distance of g rows than of one
+constexpr size_t kMostGpus = 16;
+constexpr int64_t kLeastGapNs = 100'000;
+
+// A column of numbers by row; NaN where the cell is none.
+using NumberColumn = std::vector<double>;
+
+double number_of(const std::string& cell) {
+  const std::string text = lower_trimmed(cell);
+  const size_t end = text.find_first_not_of("0123456789.+-e");
+  double value = 0;
+  if (!parse_double(std::string_view(text).substr(0, end), value)) return NAN;
+  return value;
+}
+
+bool has_word(const std::string& header, std::string_view word) {
+  return lower_trimmed(header).find(word) != std::string::npos;
+}
+
+// Columns that are numbers nearly everywhere: times are not.
+std::vector<NumberColumn> number_columns(const CsvTable& table, bool slow_only) {
+  std::vector<NumberColumn> columns;
+  for (size_t c = 0; c < table.header.size(); ++c) {
+    const std::string& header = table.header[c];
+    if (has_word(header, "time")) continue;
+    const bool slow = has_word(header, "temperature") || has_word(header, "memory.used");
+    if (slow_only && !slow) continue;
+    NumberColumn column;
+    size_t numbers = 0;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      column.push_back(number_of(cell(table, row, static_cast<int>(c))));
+      numbers += std::isfinite(column.back()) ? 1 : 0;
+    }
+    if (numbers * 10 >= table.rows.size() * 9) columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+// First row of every round; empty where gaps are of one kind.
+std::vector<size_t> round_starts(const std::vector<int64_t>& times) {
+  std::vector<double> gaps;
+  for (size_t i = 1; i < times.size(); ++i) {
+    gaps.push_back(static_cast<double>(std::max(times[i] - times[i - 1], kLeastGapNs)));
+  }
+  std::vector<double> sorted = gaps;
+  std::sort(sorted.begin(), sorted.end());
+  const size_t low = sorted.size() / 5;
+  const size_t high = sorted.size() * 95 / 100;
+  size_t widest = low;
+  for (size_t i = low; i < high; ++i) {
+    if (sorted[i + 1] / sorted[i] > sorted[widest + 1] / sorted[widest]) widest = i;
+  }
+  if (high <= low || sorted[widest + 1] / sorted[widest] < kLeastStep) return {};
+  const double split = std::sqrt(sorted[widest] * sorted[widest + 1]);
+  std::vector<size_t> starts{0};
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    if (gaps[i] > split) starts.push_back(i + 1);
+  }
+  return starts;
+}
+
+struct Round {
+  size_t begin = 0;
+  size_t size = 0;
+};
+
+std::vector<Round> rounds_of(const std::vector<size_t>& starts, size_t rows) {
+  std::vector<Round> rounds;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const size_t end = i + 1 < starts.size() ? starts[i + 1] : rows;
+    rounds.push_back({starts[i], end - starts[i]});
+  }
+  return rounds;
+}
+
+// The commonest number of rows, 1 where rounds are of all sizes. The last round may be cut.
+size_t rows_per_round(const std::vector<Round>& rounds) {
+  std::map<size_t, size_t> counts;
+  for (const Round& round : rounds) ++counts[round.size];
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const double share = static_cast<double>(most->second) / static_cast<double>(rounds.size());
+  return share >= kFullRounds && most->first <= kMostGpus ? most->first : 1;
+}
+
+// One GPU polled in bursts repeats its values within a round; two GPUs do not have the same watts.
+bool repeats_itself(const std::vector<NumberColumn>& columns, const std::vector<Round>& rounds,
+                    size_t gpus) {
+  size_t same = 0;
+  size_t full = 0;
+  for (const Round& round : rounds) {
+    if (round.size != gpus) continue;
+    ++full;
+    const bool all_same = std::all_of(
+        columns.begin(), columns.end(),
+        [&](const NumberColumn& column) { return column[round.begin] == column[round.begin + 1]; });
+    same += all_same ? 1 : 0;
+  }
+  return same * 2 > full;
+}
+
+// Typical change of each column from a round to the next, of one GPU.
+std::vector<double> scales_of(const std::vector<NumberColumn>& columns,
+                              const std::vector<Round>& rounds, size_t gpus) {
+  std::vector<double> scales;
+  for (const NumberColumn& column : columns) {
+    std::vector<double> changes;
+    double least = INFINITY;
+    double most = -INFINITY;
+    double last = NAN;
+    for (const Round& round : rounds) {
+      if (round.size != gpus) continue;
+      const double now = column[round.begin];
+      if (std::isfinite(now) && std::isfinite(last)) changes.push_back(std::fabs(now - last));
+      if (std::isfinite(now)) last = now;
+    }
+    for (const double value : column) {
+      if (!std::isfinite(value)) continue;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    std::sort(changes.begin(), changes.end());
+    const double middle = changes.empty() ? 0 : changes[changes.size() / 2];
+    scales.push_back(middle + 1e-2 * (std::max(0.0, most - least) + 1e-9));
+  }
+  return scales;
+}
+
+// Places rounds one after the other; knows the last row of every GPU.
+class Placer {
+ public:
+  Placer(const std::vector<NumberColumn>& columns, std::vector<double> scales, size_t gpus)
+      : columns_(columns), scales_(std::move(scales)), last_row_(gpus, GpuRows::kUnplaced) {}
+
+  // The GPUs of the rows of a round, in order; empty where several choices fit.
+  std::vector<size_t> place(const Round& round) {
+    std::vector<size_t> chosen;
+    if (round.size == last_row_.size()) {
+      for (size_t g = 0; g < round.size; ++g) chosen.push_back(g);
+    } else if (round.size < last_row_.size() && last_row_[0] != GpuRows::kUnplaced) {
+      chosen = best_choice(round);
+    }
+    for (size_t i = 0; i < chosen.size(); ++i) last_row_[chosen[i]] = round.begin + i;
+    return chosen;
+  }
+
+ private:
+  double cost(size_t row, size_t gpu) const {
+    double sum = 0;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const double apart = std::fabs(columns_[c][row] - columns_[c][last_row_[gpu]]) / scales_[c];
+      if (std::isfinite(apart)) sum += std::min(apart, kMostUnits);
+    }
+    return sum;
+  }
+  // Rows keep their order, so a choice is which GPUs are there: all of them are tried.
+  std::vector<size_t> best_choice(const Round& round) const {
+    double best = INFINITY;
+    double next = INFINITY;
+    uint32_t chosen = 0;
+    for (uint32_t set = 0; set < (1U << last_row_.size()); ++set) {
+      if (static_cast<size_t>(std::popcount(set)) != round.size) continue;
+      double sum = 0;
+      size_t row = round.begin;
+      for (size_t g = 0; g < last_row_.size(); ++g) {
+        if ((set >> g) & 1U) sum += cost(row++, g);
+      }
+      if (sum >= best) {
+        next = std::min(next, sum);
+        continue;
+      }
+      next = best;
+      best = sum;
+      chosen = set;
+    }
+    std::vector<size_t> gpus;
+    if (next - best < kClearlyBetter) return gpus;
+    for (size_t g = 0; g < last_row_.size(); ++g) {
+      if ((chosen >> g) & 1U) gpus.push_back(g);
+    }
+    return gpus;
+  }
+
+  const std::vector<NumberColumn>& columns_;
+  std::vector<double> scales_;
+  std::vector<size_t> last_row_;
+};
+
+double mean_apart(const NumberColumn& column, size_t distance) {
+  double sum = 0;
+  size_t pairs = 0;
+  for (size_t i = distance; i < column.size(); ++i) {
+    const double apart = std::fabs(column[i] - column[i - distance]);
+    if (!std::isfinite(apart)) continue;
+    sum += apart;
+    ++pairs;
+  }
+  return pairs > 0 ? sum / static_cast<double>(pairs) : 0;
+}
+
+// How many GPUs rows look like by what changes slowly; 1 = like one.
+size_t looks_like(const std::vector<NumberColumn>& slow) {
+  for (const NumberColumn& column : slow) {
+    const double next = mean_apart(column, 1);
+    for (size_t gpus = 2; gpus <= kMostGpus && column.size() > 10 * gpus; ++gpus) {
+      if (mean_apart(column, gpus) * kLooksLike < next) return gpus;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+Result<GpuRows> place_gpu_rows(const CsvTable& table, const std::vector<int64_t>& times,
+                               const std::string& path) {
+  GpuRows rows;
+  rows.of_row.assign(times.size(), 0);
+  const std::vector<size_t> starts = round_starts(times);
+  const std::vector<Round> rounds = rounds_of(starts, times.size());
+  const std::vector<NumberColumn> columns = number_columns(table, false);
+  size_t gpus = starts.empty() ? 1 : rows_per_round(rounds);
+  if (gpus > 1 && repeats_itself(columns, rounds, gpus)) gpus = 1;
+  if (gpus == 1) {
+    const size_t seems = looks_like(number_columns(table, true));
+    if (seems == 1) return rows;
+    return Error{ErrorCode::kFormat,
+                 "its rows look like those of " + std::to_string(seems) +
+                     " GPUs, and no column tells which is which: record with one, as in "
+                     "nvidia-smi --query-gpu=index,timestamp,power.draw",
+                 path, -1};
+  }
+  rows.gpus = gpus;
+  rows.of_row.assign(times.size(), GpuRows::kUnplaced);
+  Placer placer(columns, scales_of(columns, rounds, gpus), gpus);
+  for (const Round& round : rounds) {
+    const std::vector<size_t> placed = placer.place(round);
+    for (size_t i = 0; i < placed.size(); ++i) rows.of_row[round.begin + i] = placed[i];
+    if (placed.empty()) rows.unplaced += round.size;
+  }
+  return rows;
+}
+
+}  // namespace assay
