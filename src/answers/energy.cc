@@ -13,6 +13,7 @@
 #include "ingest/power/recording.h"
 #include "levels/levels.h"
 #include "power/report.h"
+#include "records/facts.h"
 #include "report/power/section.h"
 #include "trace/phases.h"
 
@@ -125,6 +126,21 @@ SensorPrior sensor_prior(const AttributeRequest& request, const Trace& trace, co
   return sensor;
 }
 
+// Of the device whose kernels are asked for, where its model's sensor was compared with a meter: to
+// 3 %, what cards of one model differ by.
+SensorGain gain_of(const Trace& trace, int64_t device) {
+  constexpr double kCardsDiffer = 0.03;
+  for (const DeviceProperties& one : trace.devices) {
+    if (device >= 0 && one.id != device) continue;
+    const std::map<std::string, Fact> facts = FactBook::built_in().values("hardware", one.name);
+    const auto gain = facts.find("sensor_gain");
+    if (gain == facts.end()) return {};
+    const double value = gain->second.value;
+    return {value, value * (1 - kCardsDiffer), value * (1 + kCardsDiffer), gain->second.source};
+  }
+  return {};
+}
+
 // Layer and phase of every activity, as the levels room finds them.
 Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(
@@ -158,6 +174,7 @@ Result<TraceContent> attribute_trace(const AttributeRequest& request, const Load
   const PowerSeries& series = log.series[chosen];
   AttributeOptions options = request.options;
   options.sensor = sensor_prior(request, loaded.trace, log, series);
+  options.gain = gain_of(loaded.trace, options.device);
   ASSAY_TRY_ASSIGN(options.groupings, level_groupings(loaded));
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(

@@ -253,6 +253,12 @@ void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, Tru
                      "other offsets of the log fit the readings as well: the intervals hold the "
                      "energies of all of them"});
   }
+  if (report.gain.source.empty()) {
+    trust.push_back(
+        {"gain_unknown", 1, 0, "total_j, base_j, kernels_j, energy_j",
+         "energies are as the board's sensor shows them: of this card no comparison with "
+         "a meter is known; ten others show 90 to 107 % of what is drawn"});
+  }
   if (report.zone_ns != 0) {
     trust.push_back(
         {"zone_assumed", 1, 0, "energy_j",
@@ -296,6 +302,21 @@ void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trus
          "the sensor averages over less than the time between its readings: what runs "
          "in between is not seen, and the measured total takes it to be like the rest"});
   }
+}
+
+// Independent errors of readings and gain, each in proportion: in quadrature.
+void add_true_energy(const SensorGain& gain, EnergyReport& report) {
+  report.gain = gain;
+  const double kernels_j = static_cast<double>(report.kernels_uj) * 1e-6;
+  report.kernels_true_j = kernels_j / gain.value;
+  if (kernels_j <= 0) {
+    report.kernels_true_high_j = report.kernels_high_j / gain.low;
+    return;
+  }
+  const double below = std::hypot(1 - report.kernels_low_j / kernels_j, 1 - gain.value / gain.high);
+  const double above = std::hypot(report.kernels_high_j / kernels_j - 1, gain.value / gain.low - 1);
+  report.kernels_true_low_j = report.kernels_true_j * std::max(0.0, 1 - below);
+  report.kernels_true_high_j = report.kernels_true_j * (1 + above);
 }
 
 // Base and kernels by the model, with the interval of their sum.
@@ -352,6 +373,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_kernels(trace, work, covered, span, model, report);
   report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
   add_model_total(work, covered, span, model, report);
+  add_true_energy(options.gain, report);
   report.operators =
       parts_of(tally_by(work, covered, span, [](const Work& w) { return w.op.value; }), model,
                report.kernels_uj, [&](uint32_t op) {

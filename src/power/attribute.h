@@ -46,7 +46,17 @@ struct SensorPrior {
   bool hold = false;        // nothing is fitted but powers: offset, delay and window as given
 };
 
+// Watts that a sensor shows for one that is drawn. A log cannot tell it: it is known of a model of
+// card, measured against a meter, or it is what such measurements of other cards spread over.
+struct SensorGain {
+  double value = 0.97;
+  double low = 0.90;
+  double high = 1.07;
+  std::string source;  // empty: of other cards
+};
+
 struct AttributeOptions {
+  SensorGain gain = {};
   SensorPrior sensor = {};
   int64_t device = -1;  // only this device's kernels; -1 = all
   size_t classes = 16;  // kernel names with a power of their own, at most
@@ -103,6 +113,10 @@ struct EnergyReport {
   int64_t unattributed_uj = 0;  // total - base - kernels; may be negative
   double kernels_low_j = 0;     // 95 %
   double kernels_high_j = 0;
+  double kernels_true_j = 0;  // as a meter would have them: by the gain, its error included
+  double kernels_true_low_j = 0;
+  double kernels_true_high_j = 0;
+  SensorGain gain = {};
   double model_total_j = 0;  // base and kernels by the model
   double model_low_j = 0;
   double model_high_j = 0;

@@ -21,7 +21,7 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 25> kAttributes = {{{"model", "parameters_b", true},
+constexpr std::array<Attribute, 26> kAttributes = {{{"model", "parameters_b", true},
                                                     {"model", "active_b", false},
                                                     {"model", "experts", false},
                                                     {"model", "experts_used", false},
@@ -41,6 +41,7 @@ constexpr std::array<Attribute, 25> kAttributes = {{{"model", "parameters_b", tr
                                                     {"hardware", "int8_tops", false},
                                                     {"hardware", "fp4_tflops", false},
                                                     {"hardware", "power_w", false},
+                                                    {"hardware", "sensor_gain", false},
                                                     {"hardware", "compute_units", false},
                                                     {"hardware", "matrix_units_per_cu", false},
                                                     {"hardware", "matrix_flop_per_clock", false},
@@ -285,7 +286,7 @@ std::vector<std::string> FactBook::model_names() const {
 std::vector<std::string> FactBook::hardware_names() const {
   std::vector<std::string> names;
   for (const Section& section : sections_) {
-    if (section.kind == "hardware") names.push_back(section.name);
+    if (section.kind == "hardware" && section.complete) names.push_back(section.name);
   }
   return names;
 }

@@ -64,6 +64,7 @@ class FactBook {
   // nullptr: nothing is known under this name, or a needed value is missing.
   const ModelFacts* model(std::string_view name) const;
   const HardwareFacts* hardware(std::string_view name) const;
+  // Those that are known by all needed values.
   std::vector<std::string> model_names() const;
   std::vector<std::string> hardware_names() const;
   // Every value of a section with its source, by attribute; empty when there is no such section.

@@ -366,6 +366,16 @@ std::string lag_words(const EnergyReport& r) {
          " the trace, as its readings show; the energies allow for it.";
 }
 
+// What a meter would have shown, on a card whose sensor was compared with one.
+std::string gain_words(const SensorGain& gain) {
+  const double more = 1 / gain.value - 1;
+  const double least = 1 / gain.high - 1;
+  const double most = 1 / gain.low - 1;
+  return "A meter would read " + format_share(std::fabs(more)) + (more < 0 ? " less" : " more") +
+         " (" + format_share(least) + " to " + format_share(most) +
+         "): cards of this model were compared with one.";
+}
+
 // ": 50 % goes to kernels (…), 48 % is drawn anyway, 2 % is unattributed."
 std::string measured_words(const EnergyReport& r) {
   const double left = share_of(r.unattributed_uj, r.total_uj);
@@ -388,44 +398,54 @@ std::string modelled_words(const EnergyReport& r) {
 
 Facts energy_totals(const EnergyReport& r) {
   const auto j = [](int64_t uj) { return Value(static_cast<double>(uj) * 1e-6); };
-  return {.items = {{"total_j", "measured", j(r.total_uj), Unit::kJoules},
-                    {"base_j", "drawn anyway", j(r.base_uj), Unit::kJoules,
-                     format_share(share_of(r.base_uj, r.total_uj))},
-                    {"kernels_j", "by kernels, above it", j(r.kernels_uj), Unit::kJoules,
-                     format_share(share_of(r.kernels_uj, r.total_uj))},
-                    {"unattributed_j", "unattributed", j(r.unattributed_uj), Unit::kJoules,
-                     format_share(share_of(r.unattributed_uj, r.total_uj))},
-                    {"total_uj", "", r.total_uj, Unit::kNone, "", Show::kDataOnly},
-                    {"base_uj", "", r.base_uj, Unit::kNone, "", Show::kDataOnly},
-                    {"kernels_uj", "", r.kernels_uj, Unit::kNone, "", Show::kDataOnly},
-                    {"unattributed_uj", "", r.unattributed_uj, Unit::kNone, "", Show::kDataOnly},
-                    {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules, "",
-                     std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
-                    {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
-                    {"mean_w", "mean power", r.mean_w, Unit::kWatts},
-                    {"base_w", "base power", r.base_w, Unit::kWatts,
-                     interval_words(r.base_low_w, r.base_high_w)},
-                    {"base_low_w", "from", r.base_low_w, Unit::kWatts, "", Show::kDataOnly},
-                    {"base_high_w", "to", r.base_high_w, Unit::kWatts, "", Show::kDataOnly},
-                    {"model_total_j", "by the model", r.model_total_j, Unit::kJoules,
-                     joules_between(r.model_low_j, r.model_high_j)},
-                    {"model_low_j", "from", r.model_low_j, Unit::kJoules, "", Show::kDataOnly},
-                    {"model_high_j", "to", r.model_high_j, Unit::kJoules, "", Show::kDataOnly},
-                    {"kernels_low_j", "from", r.kernels_low_j, Unit::kJoules, "", Show::kDataOnly},
-                    {"kernels_high_j", "to", r.kernels_high_j, Unit::kJoules, "", Show::kDataOnly},
-                    {"follows", "readings follow the trace", r.follows, Unit::kNone},
-                    {"explained", "variance explained", r.explained, Unit::kShare},
-                    {"residual_w", "scatter around the model", r.residual_w, Unit::kWatts},
-                    {"readings", "updates of the sensor", r.readings, Unit::kCount},
-                    {"update_period_ns", "time between updates", std::llround(r.period_ns),
-                     Unit::kNanoseconds},
-                    {"update_grid", "told by", r.grid, Unit::kText},
-                    {"zone_ns", "added for a time zone", r.zone_ns, Unit::kNanoseconds, "",
-                     r.zone_ns != 0 ? Show::kEverywhere : Show::kDataOnly},
-                    {"drift_ppm", "clock drift, ppm", r.drift_ppm.value, Unit::kRatio, "",
-                     Show::kDataOnly},
-                    {"drift_low_ppm", "from", r.drift_ppm.low, Unit::kRatio, "", Show::kDataOnly},
-                    {"drift_high_ppm", "to", r.drift_ppm.high, Unit::kRatio, "", Show::kDataOnly}}};
+  return {
+      .items = {
+          {"total_j", "measured", j(r.total_uj), Unit::kJoules},
+          {"base_j", "drawn anyway", j(r.base_uj), Unit::kJoules,
+           format_share(share_of(r.base_uj, r.total_uj))},
+          {"kernels_j", "by kernels, above it", j(r.kernels_uj), Unit::kJoules,
+           format_share(share_of(r.kernels_uj, r.total_uj))},
+          {"unattributed_j", "unattributed", j(r.unattributed_uj), Unit::kJoules,
+           format_share(share_of(r.unattributed_uj, r.total_uj))},
+          {"total_uj", "", r.total_uj, Unit::kNone, "", Show::kDataOnly},
+          {"base_uj", "", r.base_uj, Unit::kNone, "", Show::kDataOnly},
+          {"kernels_uj", "", r.kernels_uj, Unit::kNone, "", Show::kDataOnly},
+          {"unattributed_uj", "", r.unattributed_uj, Unit::kNone, "", Show::kDataOnly},
+          {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules, "",
+           std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
+          {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
+          {"mean_w", "mean power", r.mean_w, Unit::kWatts},
+          {"base_w", "base power", r.base_w, Unit::kWatts,
+           interval_words(r.base_low_w, r.base_high_w)},
+          {"base_low_w", "from", r.base_low_w, Unit::kWatts, "", Show::kDataOnly},
+          {"base_high_w", "to", r.base_high_w, Unit::kWatts, "", Show::kDataOnly},
+          {"model_total_j", "by the model", r.model_total_j, Unit::kJoules,
+           joules_between(r.model_low_j, r.model_high_j)},
+          {"model_low_j", "from", r.model_low_j, Unit::kJoules, "", Show::kDataOnly},
+          {"model_high_j", "to", r.model_high_j, Unit::kJoules, "", Show::kDataOnly},
+          {"kernels_low_j", "from", r.kernels_low_j, Unit::kJoules, "", Show::kDataOnly},
+          {"kernels_high_j", "to", r.kernels_high_j, Unit::kJoules, "", Show::kDataOnly},
+          {"kernels_true_j", "kernels by a meter", r.kernels_true_j, Unit::kJoules,
+           joules_between(r.kernels_true_low_j, r.kernels_true_high_j)},
+          {"kernels_true_low_j", "from", r.kernels_true_low_j, Unit::kJoules, "", Show::kDataOnly},
+          {"kernels_true_high_j", "to", r.kernels_true_high_j, Unit::kJoules, "", Show::kDataOnly},
+          {"sensor_gain", "sensor shows", r.gain.value, Unit::kShare,
+           r.gain.source.empty() ? "as other cards" : "of this card's model"},
+          {"sensor_gain_low", "from", r.gain.low, Unit::kShare, "", Show::kDataOnly},
+          {"sensor_gain_high", "to", r.gain.high, Unit::kShare, "", Show::kDataOnly},
+          {"sensor_gain_source", "told by", r.gain.source, Unit::kText, "", Show::kDataOnly},
+          {"follows", "readings follow the trace", r.follows, Unit::kNone},
+          {"explained", "variance explained", r.explained, Unit::kShare},
+          {"residual_w", "scatter around the model", r.residual_w, Unit::kWatts},
+          {"readings", "updates of the sensor", r.readings, Unit::kCount},
+          {"update_period_ns", "time between updates", std::llround(r.period_ns),
+           Unit::kNanoseconds},
+          {"update_grid", "told by", r.grid, Unit::kText},
+          {"zone_ns", "added for a time zone", r.zone_ns, Unit::kNanoseconds, "",
+           r.zone_ns != 0 ? Show::kEverywhere : Show::kDataOnly},
+          {"drift_ppm", "clock drift, ppm", r.drift_ppm.value, Unit::kRatio, "", Show::kDataOnly},
+          {"drift_low_ppm", "from", r.drift_ppm.low, Unit::kRatio, "", Show::kDataOnly},
+          {"drift_high_ppm", "to", r.drift_ppm.high, Unit::kRatio, "", Show::kDataOnly}}};
 }
 
 Value rounded(double ns) { return static_cast<int64_t>(std::llround(ns)); }
@@ -564,6 +584,7 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
                     joules_between(first.low_j, first.high_j) +
                     (first.why.empty() ? "." : ", because " + why_said(first.why) + "."));
   }
+  if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));
   const std::string lag = lag_words(r);
   if (!lag.empty()) words.push_back(lag);
   return words;

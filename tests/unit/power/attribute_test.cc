@@ -18,6 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::TraceMaker;
 using testing::unit_draw;
 
@@ -130,6 +131,7 @@ TEST(Attribute, PowersOfTheWorkloadAreFoundAgain) {
   }
   EXPECT_GT(report->explained, 0.99);
   EXPECT_THAT(report->trust, ElementsAre(Field(&TrustNote::what, "partial_coverage"),
+                                         Field(&TrustNote::what, "gain_unknown"),
                                          Field(&TrustNote::what, "aliased_total"),
                                          Field(&TrustNote::what, "part_time_sensor")));
   const double whole_j =
@@ -238,6 +240,22 @@ TEST(Attribute, LateSensorIsFoundOrTold) {
   EXPECT_FALSE(lost->follows);
   EXPECT_EQ(part_named(lost->kernels, "gemm").low_j, 0);
   EXPECT_GT(told->explained, 0.99);
+}
+
+// The gain scales, and its error widens, in quadrature.
+TEST(Attribute, AKnownGainGivesWhatAMeterWouldRead) {
+  const MadeWorkload w = random_mix(3);
+  AttributeOptions options = window_of(25);
+  options.gain = {0.8, 0.8 * 0.97, 0.8 * 1.03, "a meter"};
+  const auto report = attribute(w.trace(), w.log(100, 25, 2, 1), options);
+  ASSERT_TRUE(report);
+  const double kernels_j = static_cast<double>(report->kernels_uj) * 1e-6;
+  EXPECT_NEAR(report->kernels_true_j, kernels_j / 0.8, 1e-6 * kernels_j);
+  const double low = std::hypot(1 - report->kernels_low_j / kernels_j, 1 - 1 / 1.03);
+  EXPECT_NEAR(report->kernels_true_low_j, kernels_j / 0.8 * (1 - low), 1e-6 * kernels_j);
+  EXPECT_LT(report->kernels_true_low_j / report->kernels_true_j, 1 / 1.029);
+  EXPECT_GT(report->kernels_true_high_j / report->kernels_true_j, 1.03);
+  EXPECT_THAT(report->trust, Not(Contains(Field(&TrustNote::what, "gain_unknown"))));
 }
 
 // As an older Assay had it: a fit of powers alone, and the assumption is noted.
