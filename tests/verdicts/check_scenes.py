@@ -5,6 +5,7 @@ A program is a clock that moves on: operators launch kernels on streams that wor
 them, and whatever else the host does takes its time. Names are such that no table of the tool has them."""
 
 import argparse
+import functools
 import json
 import pathlib
 import random
@@ -743,14 +744,20 @@ def compare(assay, name, folder):
 MOST_LINES = 15  # of the answer on a screen of 80 columns
 
 
+@functools.cache
+def traces_of(name):
+    """The texts of a scene's traces. Made once: those who make them go on where they were."""
+    made = SCENES[name][0]()
+    return [json.dumps(trace) for trace in (made if isinstance(made, list) else [made.trace()])]
+
+
 def check(assay, name, folder):
     """What is wrong about the answer to a scene."""
-    make, cause, says, says_not = SCENES[name]
-    made = make()
+    _, cause, says, says_not = SCENES[name]
     file = folder / name.replace(" ", "_")
     file.mkdir()
-    for rank, trace in enumerate(made if isinstance(made, list) else [made.trace()]):
-        (file / f"rank{rank}.json").write_text(json.dumps(trace))
+    for rank, trace in enumerate(traces_of(name)):
+        (file / f"rank{rank}.json").write_text(trace)
     screen = subprocess.run([assay, file, "--width", "200"], capture_output=True, text=True, check=True, timeout=60).stdout
     report = json.loads(subprocess.run([assay, file, "--format", "json"], capture_output=True, text=True, check=True,
                                        timeout=60).stdout)

@@ -14,6 +14,7 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr size_t kCellGrowsBy = size_t{1} << 20;
 
 // What the callbacks of libcsv fill. Lines are counted from the character that ended each record,
 // as libcsv does not tell where it is.
@@ -49,6 +50,8 @@ class Parser {
  public:
   explicit Parser(bool keep_blank, char delimiter = ',') {
     csv_init(&parser_, CSV_STRICT | CSV_REPALL_NL);
+    // By default a cell grows by 128 bytes: where realloc copies, one of 64 MiB takes hours.
+    csv_set_blk_size(&parser_, kCellGrowsBy);
     csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
     collector_.keep_blank = keep_blank;
   }
