@@ -57,7 +57,7 @@ check:
 	ctest --preset dev
 	$(CONFIGURE) tsan $(CCACHE)
 	$(BUILD) tsan --target assay_unit_base_tests --target assay_unit_ingest_tests --target assay_property_ingest_tests \
-	  --target assay_record --target assay_fake_tracing --target assay_fake_clock --target assay_traced_program
+	  --target assay_record --target assay_fake_gpu
 	ctest --preset tsan -R '^(unit/base|unit/ingest|property/ingest)$$'
 	ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so python3 tests/golden/check_record.py \
 	  --assay build/dev/assay --fakes build/tsan/fake_gpu
