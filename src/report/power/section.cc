@@ -366,6 +366,19 @@ std::string lag_words(const EnergyReport& r) {
          " the trace, as its readings show; the energies allow for it.";
 }
 
+std::string taken_words(const EnergyPart& part) {
+  return part.name + ": " + joules(part.energy_uj) + " (" +
+         joules_between(part.low_j, part.high_j) + ")";
+}
+
+// The kernel that may take more than the first one, most first; none where the order is sure.
+const EnergyPart* rival_of(const std::vector<EnergyPart>& kernels) {
+  for (size_t i = 1; i < kernels.size(); ++i) {
+    if (kernels[i].high_j > kernels.front().low_j) return &kernels[i];
+  }
+  return nullptr;
+}
+
 // What a meter would have shown, on a card whose sensor was compared with one.
 std::string gain_words(const SensorGain& gain) {
   const double more = 1 / gain.value - 1;
@@ -577,8 +590,10 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   const EnergyPart& first = r.kernels.front();
   const bool known = first.low_j > 0 && first.high_j < 2 * first.low_j;
   if (known) {
-    words.push_back("Most of it goes to " + first.name + ": " + joules(first.energy_uj) + " (" +
-                    joules_between(first.low_j, first.high_j) + ").");
+    const EnergyPart* rival = rival_of(r.kernels);
+    words.push_back((rival == nullptr ? "The largest part goes to " : "The largest parts go to ") +
+                    taken_words(first) + (rival == nullptr ? "" : " and " + taken_words(*rival)) +
+                    ".");
   } else {
     words.push_back("Which kernel takes most is not known: " + first.name + " takes " +
                     joules_between(first.low_j, first.high_j) +
