@@ -1,7 +1,6 @@
 #include "ingest/power/gpu_rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -14,7 +13,8 @@ namespace assay {
 namespace {
 
 constexpr double kLeastStep = 1.4;    // between gaps inside a round and gaps between rounds
-constexpr double kFullRounds = 0.6;   // that have the commonest number of rows, at least
+constexpr double kFullRounds = 0.25;  // that lost no row, at least
+constexpr double kMostLarger = 0.02;  // of rounds with more rows: two that ran together
 constexpr double kClearlyBetter = 2;  // of one choice of GPUs over the next, in robust units
 constexpr double kMostUnits = 20;     // that one value may count: power jumps
 constexpr double kLooksLike = 3;      // better agreement at a distance of g rows than of one
@@ -92,15 +92,19 @@ std::vector<Round> rounds_of(const std::vector<size_t>& starts, size_t rows) {
   return rounds;
 }
 
-// The commonest number of rows, 1 where rounds are of all sizes. The last round may be cut.
+// The largest number of rows that is common: rows are lost, not added. 1 where rounds are of all
+// sizes, as those of one GPU that is polled unevenly.
 size_t rows_per_round(const std::vector<Round>& rounds) {
   std::map<size_t, size_t> counts;
   for (const Round& round : rounds) ++counts[round.size];
-  const auto most =
-      std::max_element(counts.begin(), counts.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const double share = static_cast<double>(most->second) / static_cast<double>(rounds.size());
-  return share >= kFullRounds && most->first <= kMostGpus ? most->first : 1;
+  const auto all = static_cast<double>(rounds.size());
+  double above = 0;
+  for (auto size = counts.rbegin(); size != counts.rend() && above <= kMostLarger; ++size) {
+    const double share = static_cast<double>(size->second) / all;
+    if (share >= kFullRounds) return size->first <= kMostGpus ? size->first : 1;
+    above += share;
+  }
+  return 1;
 }
 
 // One GPU polled in bursts repeats its values within a round; two GPUs do not have the same watts.
@@ -173,30 +177,41 @@ class Placer {
     }
     return sum;
   }
-  // Rows keep their order, so a choice is which GPUs are there: all of them are tried.
-  std::vector<size_t> best_choice(const Round& round) const {
-    double best = INFINITY;
-    double next = INFINITY;
-    uint32_t chosen = 0;
-    for (uint32_t set = 0; set < (1U << last_row_.size()); ++set) {
-      if (static_cast<size_t>(std::popcount(set)) != round.size) continue;
-      double sum = 0;
-      size_t row = round.begin;
-      for (size_t g = 0; g < last_row_.size(); ++g) {
-        if ((set >> g) & 1U) sum += cost(row++, g);
+  struct Choice {
+    double cost = INFINITY;
+    uint32_t gpus = 0;  // a bit each
+  };
+  // The best two ways to place some rows on some GPUs, in order.
+  struct BestTwo {
+    Choice best;
+    Choice next;
+    void offer(const Choice& choice) {
+      if (choice.cost < best.cost) {
+        next = best;
+        best = choice;
+      } else if (choice.cost < next.cost) {
+        next = choice;
       }
-      if (sum >= best) {
-        next = std::min(next, sum);
-        continue;
-      }
-      next = best;
-      best = sum;
-      chosen = set;
     }
-    std::vector<size_t> gpus;
-    if (next - best < kClearlyBetter) return gpus;
+  };
+  // Rows keep their order, so a choice is which GPUs are there: GPU after GPU, each with the next
+  // row or without one.
+  std::vector<size_t> best_choice(const Round& round) const {
+    std::vector<BestTwo> placed(round.size + 1);  // by how many rows
+    placed[0].best.cost = 0;
     for (size_t g = 0; g < last_row_.size(); ++g) {
-      if ((chosen >> g) & 1U) gpus.push_back(g);
+      for (size_t rows = std::min(round.size, g + 1); rows > 0; --rows) {
+        const BestTwo before = placed[rows - 1];
+        const double more = cost(round.begin + rows - 1, g);
+        placed[rows].offer({before.best.cost + more, before.best.gpus | (1U << g)});
+        placed[rows].offer({before.next.cost + more, before.next.gpus | (1U << g)});
+      }
+    }
+    const auto& [best, next] = placed[round.size];
+    std::vector<size_t> gpus;
+    if (next.cost - best.cost < kClearlyBetter) return gpus;
+    for (size_t g = 0; g < last_row_.size(); ++g) {
+      if ((best.gpus >> g) & 1U) gpus.push_back(g);
     }
     return gpus;
   }
