@@ -10,7 +10,7 @@ namespace {
 constexpr std::array kRampsS = {0.0,   .002, .003, .004, .006, .008, .01, .0125, .015,
                                 .0175, .02,  .025, .03,  .035, .04,  .05, .06,   .07,
                                 .08,   .09,  .1,   .12,  .14,  .16,  .18, .2,    .25};
-constexpr size_t kMostHeld = 12;
+constexpr size_t kMostHeld = 6;
 
 // Adds the integral of one class up to every grid point: starts before t less ends before t, all
 // counted from begin_s, so that long traces lose no digits.

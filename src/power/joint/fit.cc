@@ -19,6 +19,8 @@ constexpr double kGridStepS = 5e-4;
 constexpr double kRampsBack = 8;      // time constants after which a ramp has forgotten
 constexpr double kLeastNoiseW = 0.3;  // a sensor is never better
 constexpr size_t kMostAtOnce = 2000;  // updates that the search looks at, and of one piece
+constexpr double kMostAtOnceS = 400;  // likewise in time: grids of slow sensors are long
+constexpr size_t kFewestAtOnce = 200;
 constexpr size_t kSearchPieces = 20;
 constexpr int kWalkSteps = 500;
 constexpr size_t kMostAllowed = 120;
@@ -153,11 +155,14 @@ class JointSearch {
     std::nth_element(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2),
                      gaps.end());
     period_s_ = std::max(gaps[gaps.size() / 2], 1e-6);
-    if (updates.size() <= kMostAtOnce) {
+    most_at_once_ =
+        static_cast<size_t>(std::clamp(kMostAtOnceS / period_s_, static_cast<double>(kFewestAtOnce),
+                                       static_cast<double>(kMostAtOnce)));
+    if (updates.size() <= most_at_once_) {
       pieces_.push_back(piece_of(problem_, 0, updates.size(), slack_s_));
       return;
     }
-    const size_t length = kMostAtOnce / kSearchPieces;
+    const size_t length = most_at_once_ / kSearchPieces;
     for (size_t i = 0; i < kSearchPieces; ++i) {
       const size_t from = i * (updates.size() - length) / (kSearchPieces - 1);
       pieces_.push_back(piece_of(problem_, from, from + length, slack_s_));
@@ -206,6 +211,7 @@ class JointSearch {
   double span_s_ = 0;
   double slack_s_ = 0;
   double period_s_ = 0;
+  size_t most_at_once_ = 0;
 };
 
 void JointSearch::add_rows(Piece& piece, const Response& r, NormalEquations& normal) {
@@ -474,10 +480,10 @@ AllowedFits JointSearch::allowed_fits(const std::vector<Scored>& picked, double 
                                       std::vector<double>& y) {
   std::vector<NormalEquations> normals(picked.size(), NormalEquations(terms_));
   const std::vector<TimedPower>& updates = problem_.updates;
-  for (size_t from = 0; from < updates.size(); from += kMostAtOnce) {
+  for (size_t from = 0; from < updates.size(); from += most_at_once_) {
     std::vector<Piece> pieces;
     pieces.push_back(
-        piece_of(problem_, from, std::min(updates.size(), from + kMostAtOnce), slack_s_));
+        piece_of(problem_, from, std::min(updates.size(), from + most_at_once_), slack_s_));
     for (size_t i = 0; i < picked.size(); ++i) {
       normals[i].add(normal_of(pieces, picked[i].response));
     }
