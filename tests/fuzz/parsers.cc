@@ -73,7 +73,7 @@ void counters(const std::string& bytes, const std::string& path) {
 void telemetry(const std::string& bytes, const std::string& path) {
   look_at(read_telemetry(path, bytes.size() % 2 == 1));
 }
-void power_log(const std::string&, const std::string& path) { look_at(read_power_log(path, "")); }
+void power_log(const std::string&, const std::string& path) { look_at(read_power_log(path)); }
 void power_meta(const std::string&, const std::string& path) { look_at(read_sensor_model(path)); }
 void calibration(const std::string&, const std::string& path) {
   look_at(read_sensor_calibration(path));

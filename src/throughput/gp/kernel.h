@@ -85,6 +85,8 @@ class CrossKernel {
  public:
   CrossKernel(const KernelSpec& spec, const std::vector<double>& parameters,
               const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b);
+  CrossKernel(KernelSpec&& spec, const std::vector<double>& parameters,
+              const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b) = delete;
   ~CrossKernel();
   CrossKernel(const CrossKernel&) = delete;
   CrossKernel& operator=(const CrossKernel&) = delete;

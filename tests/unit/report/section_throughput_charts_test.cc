@@ -103,7 +103,8 @@ TEST(ThroughputCharts, SeriesAreAsLongAsTheirAxes) {
     for (const char* method : {"ala", "linear"}) bench.add(split, method);
   }
   bench.errors.pop_back();  // one method without the second split
-  for (const Chart* chart : charts_of(evaluation_charts(bench.evaluation()))) {
+  const std::vector<Block> blocks = evaluation_charts(bench.evaluation());
+  for (const Chart* chart : charts_of(blocks)) {
     for (const Series& series : chart->series) {
       const size_t n = series.x.empty() ? chart->categories.size() : series.x.size();
       EXPECT_EQ(series.y.size(), n) << chart->title;

@@ -45,7 +45,8 @@ double most_lacking(const CrossKernel& kernel, const CrossApproximation& cross) 
 
 TEST(CrossApproximation, ASmoothKernelTakesFewTerms) {
   const std::vector<KernelPoint> a = line(500, 1), b = line(60, 1);
-  const CrossKernel kernel(smooth_over_batch(), {1, 3, 0.1, 2, 0.01}, a, b);
+  const KernelSpec spec = smooth_over_batch();
+  const CrossKernel kernel(spec, {1, 3, 0.1, 2, 0.01}, a, b);
   const CrossApproximation cross = cross_approximation(kernel, 1e-9, 60);
   EXPECT_TRUE(cross.converged);
   EXPECT_LT(cross.rank, 25U);
@@ -67,7 +68,8 @@ TEST(CrossApproximation, RowsThatThePivotsNeverMeetAreFound) {
 
 TEST(CrossApproximation, ARankThatDoesNotSufficeIsSaid) {
   const std::vector<KernelPoint> a = line(500, 1), b = line(60, 1);
-  const CrossKernel kernel(smooth_over_batch(), {1, 3, 0.1, 2, 0.01}, a, b);
+  const KernelSpec spec = smooth_over_batch();
+  const CrossKernel kernel(spec, {1, 3, 0.1, 2, 0.01}, a, b);
   const CrossApproximation cross = cross_approximation(kernel, 1e-9, 4);
   EXPECT_FALSE(cross.converged);
   EXPECT_EQ(cross.rank, 4U);
