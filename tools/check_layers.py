@@ -58,7 +58,7 @@ THIRD_PARTY = [
     ("xxHash", r"xxhash\.h", "base", 2),
     ("libcsv", r"csv\.h", "ingest", 1),
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
-    ("nlohmann-json", r"nlohmann/", None, 12),
+    ("nlohmann-json", r"nlohmann/", None, 13),
     ("CLI11", r"CLI/", "cli", 1),
     ("Eigen", r"Eigen/", None, 9),
     ("Ceres", r"ceres/", "throughput/gp", 1),

@@ -12,6 +12,7 @@
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
 #include "levels/levels.h"
+#include "power/coverage.h"
 #include "power/report.h"
 #include "records/facts.h"
 #include "report/power/section.h"
@@ -120,6 +121,13 @@ SensorPrior sensor_prior(const AttributeRequest& request, const Trace& trace, co
     sensor.window_high_ns = log.window_ns + log.window_ns * 15 / 100;
   }
   if (sensor.delay_ns <= 0) sensor.delay_ns = log.delay_ns;
+  sensor.means = log.means;
+  const int64_t mean_ns = log.means ? typical_step_ns(series.readings) : 0;
+  if (sensor.window_low_ns <= 0 && mean_ns > 0) {
+    sensor.window_low_ns = mean_ns - mean_ns * 15 / 100;
+    sensor.window_high_ns = mean_ns + mean_ns * 15 / 100;
+  }
+  if (log.timed_by_hand && sensor.offset_within_ns < 0) sensor.offset_within_ns = kStartWithinNs;
   if (!request.at_start) return sensor;
   sensor.offset_ns = start_offset(trace, series);
   if (sensor.offset_within_ns < 0) sensor.offset_within_ns = kStartWithinNs;
@@ -168,8 +176,11 @@ Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
 }
 
 Result<TraceContent> attribute_trace(const AttributeRequest& request, const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(const PowerLog log,
-                   read_power_log(request.samples, request.column, request.traces.allow_truncated));
+  ASSAY_TRY_ASSIGN(
+      const PowerLog log,
+      read_power_log(request.samples, {.column = request.column,
+                                       .allow_truncated = request.traces.allow_truncated,
+                                       .timing = request.timing}));
   ASSAY_TRY_ASSIGN(const size_t chosen, choose_series(log, request.gpu));
   const PowerSeries& series = log.series[chosen];
   AttributeOptions options = request.options;

@@ -12,6 +12,7 @@
 #include "answers/answer.h"
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "ingest/power/series.h"
 #include "power/attribute.h"
 #include "power/profile.h"
 
@@ -19,11 +20,12 @@ namespace assay {
 
 struct AttributeRequest {
   TraceRequest traces = {};
-  std::string samples = {};  // power log: samples.csv of Assay, nvidia-smi, AMDuProf
+  std::string samples = {};  // power log: docs/formats/power_log.md
   std::string column = {};   // of the log; empty = the one that holds power
-  std::string gpu = {};      // device of the log, where it has several
-  bool at_start = false;     // the log begins with the trace's first device work, at any offset
-  size_t top = 15;           // rows shown; 0 = all
+  LogTiming timing = {};  // of a log without times: when it was begun, how far apart its rows are
+  std::string gpu = {};   // device of the log, where it has several
+  bool at_start = false;  // the log begins with the trace's first device work, at any offset
+  size_t top = 15;        // rows shown; 0 = all
   AttributeOptions options = {};  // window and delay: as told, else as the log says; no groupings
 };
 Result<Answer> answer_attribution(const AttributeRequest& request);

@@ -68,6 +68,8 @@ struct AttributeVerb : AttributeRequest {
   std::string window_ms;
   std::string ramp_ms;
   double delay_ms = 0;
+  std::string log_start;
+  double log_interval_s = 0;
 };
 
 // Seconds, or that the log starts with the trace.
@@ -81,6 +83,24 @@ Status read_offset(AttributeVerb& verb) {
   }
   return Error{ErrorCode::kInvalidArgument,
                fmt::format("--offset {}: seconds, or the word start", verb.offset), "", -1};
+}
+
+// When a log without times was begun, and how far its rows are apart.
+Status read_timing(AttributeVerb& verb) {
+  verb.timing.interval_ns = std::llround(verb.log_interval_s * 1e9);
+  if (verb.log_start.empty()) return Ok{};
+  const auto start = log_stamp(verb.log_start);
+  if (!start || start->clock == LogClock::kTimeOfDay) {
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("--log-start {}: a date with a time (2026-05-04T12:00:00Z), or seconds "
+                    "since 1970",
+                    verb.log_start),
+        "", -1};
+  }
+  verb.timing.start = *start;
+  verb.timing.started = true;
+  return Ok{};
 }
 
 // A or A:B in milliseconds; of A alone within 15 %, or A itself where all is held.
@@ -108,6 +128,7 @@ Status read_range(const char* option, const std::string& text, bool hold, int64_
 int run_attribute(AttributeVerb& verb) {
   SensorPrior& sensor = verb.options.sensor;
   if (Status status = read_offset(verb); !status) return fail(status.error());
+  if (Status status = read_timing(verb); !status) return fail(status.error());
   if (Status status = read_range("--window-ms", verb.window_ms, sensor.hold, sensor.window_low_ns,
                                  sensor.window_high_ns);
       !status) {
@@ -133,10 +154,12 @@ void add_attribute_verb(Verb& power, int& exit_code) {
       "Joules per kernel, operator, layer, phase and iteration, from a power log beside a trace");
   add_common_options(sub, verb->common, true);
   sub.option("--samples", verb->samples,
-             "power log: samples.csv of Assay, CSV of nvidia-smi, timechart of AMDuProf")
+             "power log of Assay, nvidia-smi, dcgmi, dcgm-exporter, amd-smi, rocm-smi, Zeus, "
+             "tegrastats, turbostat and others (docs/formats/power_log.md)")
       .required()
       .called("FILE");
-  sub.option("--column", verb->column, "column of the log to read, e.g. power.draw");
+  sub.option("--column", verb->column,
+             "column, metric or rail of the log to read, e.g. power.draw");
   sub.option("--gpu", verb->gpu, "device of the log, where it has several");
   sub.option("--device", verb->options.device,
              "only kernels of this device of the trace; default: all");
@@ -147,6 +170,14 @@ void add_attribute_verb(Verb& power, int& exit_code) {
       .shows_default();
   sub.option("--offset-within", verb->within_s,
              "how far the offset may be off, either way, in seconds; 0: hold it")
+      .between(0.0, 3600.0)
+      .called("SECONDS");
+  sub.option("--log-start", verb->log_start,
+             "of a log without times: when it was begun, as 2026-05-04T12:00:00Z or in seconds "
+             "since 1970, give or take 2 s")
+      .called("TIME");
+  sub.option("--log-interval", verb->log_interval_s,
+             "of a log without times: how far its rows of one GPU are apart")
       .between(0.0, 3600.0)
       .called("SECONDS");
   sub.option("--window-ms", verb->window_ms,

@@ -50,6 +50,28 @@ FormatMatch match_ncu_details(const FileHead& head);
 FormatMatch match_rocprof_compute(const FileHead& head);
 FormatMatch match_counter_table(const FileHead& head);
 FormatMatch match_samples(const FileHead& head);
+
+// ---- power logs of other programs: ingest/power/logs/told.cc ----
+FormatMatch match_smi_dmon(const FileHead& head);
+FormatMatch match_dcgmi_dmon(const FileHead& head);
+FormatMatch match_metrics_text(const FileHead& head);
+FormatMatch match_prometheus_json(const FileHead& head);
+FormatMatch match_grafana(const FileHead& head);
+FormatMatch match_amd_smi_csv(const FileHead& head);
+FormatMatch match_amd_smi_json(const FileHead& head);
+FormatMatch match_rocm_smi_csv(const FileHead& head);
+FormatMatch match_rocm_smi_json(const FileHead& head);
+FormatMatch match_zeus(const FileHead& head);
+FormatMatch match_tegrastats(const FileHead& head);
+FormatMatch match_rapl(const FileHead& head);
+FormatMatch match_perf_stat(const FileHead& head);
+FormatMatch match_turbostat(const FileHead& head);
+FormatMatch match_codecarbon(const FileHead& head);
+FormatMatch match_nvitop(const FileHead& head);
+FormatMatch match_wandb(const FileHead& head);
+FormatMatch match_powermetrics(const FileHead& head);
+
+// ---- beside traces, further ----
 FormatMatch match_nvidia_smi(const FileHead& head);
 FormatMatch match_uprof(const FileHead& head);
 FormatMatch match_chopper(const FileHead& head);

@@ -7,7 +7,9 @@
 
 #include "power/coverage.h"
 #include "power/energy_parts.h"
+#include "power/energy_trust.h"
 #include "power/laying.h"
+#include "power/total_only.h"
 
 namespace assay {
 namespace {
@@ -211,99 +213,6 @@ void list_fit(const Laid& laid, CoveredSpan span, EnergyReport& report) {
   }
 }
 
-// ---- trust ----
-// Time of the trace that no reading stands for: holes in the log, and what lies before and after
-// it.
-void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& trust) {
-  constexpr const char* kEnergies =
-      "total_j, base_j, kernels_j, unattributed_j, energy_j, energy_per_token_j, covered_ns";
-  if (covered.gaps() > 0) {
-    trust.push_back({"log_gaps", covered.gaps(), covered.gaps_ns(), kEnergies,
-                     "times in which the log has no reading for more than four of its periods: "
-                     "they and what ran in them are left out, so every energy is too low by them"});
-  }
-  const int64_t outside = span.end_ns - span.begin_ns - covered.covered_ns() - covered.gaps_ns();
-  if (outside > 0) {
-    trust.push_back({"partial_coverage", 1, outside, kEnergies,
-                     "the log begins after the trace's work or ends before it: energies are of the "
-                     "covered time alone"});
-  }
-}
-
-// The interval of the lag ends where the prior does: what lies behind was not allowed.
-bool at_its_end(const Fitted& lag) {
-  const double near = 0.01 * (lag.prior_high - lag.prior_low);
-  return lag.prior_high > lag.prior_low &&
-         (lag.low < lag.prior_low + near || lag.high > lag.prior_high - near);
-}
-
-void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, TrustNotes& trust) {
-  if (sensor.hold || sensor.offset_within_ns == 0) {
-    trust.push_back(
-        {"offset_assumed", 1, 0, "energy_j",
-         "the log's offset was held as given, not asked of the readings: an error in it "
-         "is in no interval"});
-  } else if (at_its_end(report.lag_ns)) {
-    trust.push_back({"offset_at_limit", 1, 0, "energy_j, lag_ns",
-                     "the readings fit best where the log's offset is at the end of what it was "
-                     "allowed to be: --offset or --offset-within moves that"});
-  }
-  if (report.modes.size() > 1) {
-    trust.push_back({"lag_ambiguous", report.modes.size() - 1, 0, "energy_j, lag_ns",
-                     "other offsets of the log fit the readings as well: the intervals hold the "
-                     "energies of all of them"});
-  }
-  if (report.gain.source.empty()) {
-    trust.push_back(
-        {"gain_unknown", 1, 0, "total_j, base_j, kernels_j, energy_j",
-         "energies are as the board's sensor shows them: of this card no comparison with "
-         "a meter is known; ten others show 90 to 107 % of what is drawn"});
-  }
-  if (report.zone_ns != 0) {
-    trust.push_back(
-        {"zone_assumed", 1, 0, "energy_j",
-         "the log's times are without a zone: those quarter hours were added with which "
-         "it meets the trace"});
-  }
-}
-
-void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust) {
-  uint64_t merged = 0;
-  uint64_t wide = 0;
-  for (const PowerClass& c : report.classes) {
-    if (c.names.size() > 1) merged += c.names.size() - (c.others ? 1 : 0);
-    if (!c.why.empty()) ++wide;
-  }
-  if (merged > 0) {
-    trust.push_back({"merged_kernels", merged, 0, "energy_j",
-                     "kernels that ran alike in every window of the sensor share one power: each "
-                     "may have all of its energy or none"});
-  }
-  if (pooled > 0) {
-    trust.push_back({"pooled_kernels", pooled, 0, "energy_j",
-                     "kernels with little time share one power: each may have all of its energy or "
-                     "none"});
-  }
-  if (wide > 0) {
-    trust.push_back({"not_identifiable", wide, 0, "energy_j",
-                     "powers whose interval spans a factor of two or more: why says the reason"});
-  }
-  if (report.aliased) {
-    trust.push_back({"aliased_total", report.readings, 0, "total_j, unattributed_j",
-                     "readings summed over time and the model of the same readings differ by more "
-                     "than the model's interval: between its windows the sensor saw less or more "
-                     "than the usual"});
-  }
-  const double seen_ns = report.window_ns.value + 2 * report.ramp_ns.value;
-  if (seen_ns < 0.9 * report.period_ns) {
-    trust.push_back(
-        {"part_time_sensor", report.readings, std::llround(report.period_ns - seen_ns),
-         "total_j, unattributed_j",
-         "the sensor averages over less than the time between its readings: what runs "
-         "in between is not seen, and the measured total takes it to be like the rest"});
-  }
-}
-
 // Independent errors of readings and gain, each in proportion: in quadrature.
 void add_true_energy(const SensorGain& gain, EnergyReport& report) {
   report.gain = gain;
@@ -337,6 +246,19 @@ void add_model_total(const std::vector<Work>& work, const Coverage& covered, Cov
   report.aliased = outside && std::fabs(report.model_total_j - total_j) > kAliasedAtLeast * total_j;
 }
 
+// What the log's own counter of energy says beside its powers.
+void add_counter(const CounterCheck& counter, EnergyReport& report) {
+  if (!counter.known) return;
+  report.counter_j = counter.joules;
+  report.counter_modelled_j = counter.modelled_j;
+  report.counter_used = counter.used;
+  if (counter.used) return;
+  report.trust.push_back(
+      {"counter_disagrees", 1, 0, "energy_j, total_j",
+       "the log's energy counter and its powers contradict each other by more than both can be "
+       "off: the powers were taken, the counter was not"});
+}
+
 }  // namespace
 
 Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
@@ -347,6 +269,9 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
     return Error{ErrorCode::kInvalidArgument, "the trace has no device work to attribute energy to",
                  "", -1};
   const CoveredSpan span = span_of(work, trace);
+  if (std::string why = why_total_only(series); !why.empty()) {
+    return total_energy(series, span, options, std::move(why));
+  }
   ASSAY_TRY_ASSIGN(Laid laid, lay_log(series, options, work, span));
   const std::vector<PowerReading> inside = readings_inside(series, laid, span, options.sensor.hold);
   if (inside.size() < 2) {
@@ -395,6 +320,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   }
   add_coverage_trust(covered, span, report.trust);
   add_sensor_trust(report, options.sensor, report.trust);
+  add_counter(laid.counter, report);
   add_model_trust(report, laid.pooled, report.trust);
   return report;
 }

@@ -42,6 +42,7 @@ struct SensorPrior {
   int64_t window_high_ns = -1;
   int64_t ramp_low_ns = -1;  // time constant of sensor or device
   int64_t ramp_high_ns = -1;
+  bool means = false;       // each reading is a mean over the time since the one before
   bool local_time = false;  // the log's times are of an unknown zone: quarter hours may be missing
   bool hold = false;        // nothing is fitted but powers: offset, delay and window as given
 };
@@ -104,6 +105,8 @@ struct EnergyGrouping {
 };
 
 struct EnergyReport {
+  // Why the log says nothing below the total; empty: it does. Then all that a model tells is empty.
+  std::string total_only;
   int64_t begin_ns = 0;  // where the trace and the log overlap
   int64_t end_ns = 0;
   int64_t covered_ns = 0;       // of that, what readings stand for: without holes in the log
@@ -121,6 +124,9 @@ struct EnergyReport {
   double model_low_j = 0;
   double model_high_j = 0;
   bool aliased = false;  // measured and modelled total contradict each other
+  double counter_j = std::numeric_limits<double>::quiet_NaN();           // of the log's own counter
+  double counter_modelled_j = std::numeric_limits<double>::quiet_NaN();  // the powers' in that time
+  bool counter_used = false;  // it agrees with the powers, and narrows them
   double base_w = 0;
   double base_low_w = 0;
   double base_high_w = 0;
@@ -159,7 +165,7 @@ struct EnergyReport {
 };
 
 // Fails where the log and the trace do not overlap, or overlap in fewer than 20 readings; the
-// message says both ranges.
+// message says both ranges. Of a log with a reading every 5 s or less often, the total alone.
 Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
                                       const Windows& windows, const Phases& phases,
                                       const PowerSeries& series, const AttributeOptions& options);

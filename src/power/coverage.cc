@@ -39,14 +39,17 @@ int64_t Coverage::until(int64_t t_ns) const {
   return before_[at] + std::min(t_ns, stretches_[at].end_ns) - stretches_[at].begin_ns;
 }
 
-int64_t longest_stand_ns(const std::vector<PowerReading>& readings, int64_t period_ns) {
+int64_t typical_step_ns(const std::vector<PowerReading>& readings) {
   std::vector<int64_t> steps;
   for (size_t i = 1; i < readings.size(); ++i) {
     steps.push_back(readings[i].t_ns - readings[i - 1].t_ns);
   }
   std::sort(steps.begin(), steps.end());
-  const int64_t typical = steps.empty() ? 0 : std::llround(quantile_sorted(steps, 0.5));
-  return kStandsForPeriods * std::max(typical, period_ns);
+  return steps.empty() ? 0 : std::llround(quantile_sorted(steps, 0.5));
+}
+
+int64_t longest_stand_ns(const std::vector<PowerReading>& readings, int64_t period_ns) {
+  return kStandsForPeriods * std::max(typical_step_ns(readings), period_ns);
 }
 
 }  // namespace assay

@@ -39,6 +39,8 @@ class Coverage {
   double joules_ = 0;
 };
 
+// The middle of the times between readings; 0 for fewer than two.
+int64_t typical_step_ns(const std::vector<PowerReading>& readings);
 // The longest time that one reading may stand for: four periods of the log or of the sensor,
 // whichever is longer. Logs that note changes alone have only the latter.
 int64_t longest_stand_ns(const std::vector<PowerReading>& readings, int64_t period_ns);

@@ -213,6 +213,76 @@ void take_groups(const std::vector<std::vector<size_t>>& groups, const Columns& 
   }
 }
 
+// ---- the counter ----
+
+// First and last of the counter's changes inside of the trace, and what it may be off by: what the
+// device may draw from one of its changes to the next.
+struct CountedSpan {
+  double begin_s = 0;
+  double end_s = 0;
+  double joules = 0;
+  double sigma_j = 0;
+};
+
+std::optional<CountedSpan> counted_span(const PowerSeries& series, int64_t moved_ns,
+                                        CoveredSpan span, double most_w) {
+  constexpr size_t kFewestChanges = 20;
+  std::vector<EnergyCount> changes;
+  for (size_t i = 1; i < series.counter.size(); ++i) {
+    EnergyCount count = series.counter[i];
+    count.t_ns += moved_ns;
+    const bool inside = count.t_ns >= span.begin_ns && count.t_ns <= span.end_ns;
+    if (inside && count.joules > series.counter[i - 1].joules) changes.push_back(count);
+  }
+  if (changes.size() < kFewestChanges) return std::nullopt;
+  const auto seconds = [span](int64_t t_ns) {
+    return static_cast<double>(t_ns - span.begin_ns) * 1e-9;
+  };
+  CountedSpan counted{seconds(changes.front().t_ns), seconds(changes.back().t_ns),
+                      changes.back().joules - changes.front().joules, 0};
+  const double period_s =
+      (counted.end_s - counted.begin_s) / static_cast<double>(changes.size() - 1);
+  counted.sigma_j = most_w * period_s;
+  return counted;
+}
+
+// Seconds that the base and every class ran from begin to end.
+std::vector<double> ran_s(const std::vector<std::vector<BusySpan>>& classes, double begin_s,
+                          double end_s) {
+  std::vector<double> seconds{end_s - begin_s};
+  for (const std::vector<BusySpan>& spans : classes) {
+    double sum = 0;
+    for (const BusySpan& one : spans) {
+      sum += std::max(0.0, std::min(one.end_s, end_s) - std::max(one.start_s, begin_s));
+    }
+    seconds.push_back(sum);
+  }
+  return seconds;
+}
+
+// Takes the counter into the fit, unless the two contradict each other: public reports have either
+// of them wrong.
+void take_counter(const PowerSeries& series, CoveredSpan span,
+                  const std::vector<std::vector<BusySpan>>& classes, Laid& laid) {
+  constexpr double kSigmas = 2;
+  JointFit& fit = laid.model.fit;
+  if (series.counter.empty() || !fit.follows) return;
+  double most_w = 0;
+  for (const TimedPower& update : laid.updates) most_w = std::max(most_w, update.power_w);
+  const auto counted = counted_span(series, laid.moved_ns, span, most_w);
+  if (!counted) return;
+  const EnergyRow row{ran_s(classes, counted->begin_s, counted->end_s), counted->joules,
+                      counted->sigma_j};
+  const Span95 modelled = fit.interval(row.seconds);
+  laid.counter = {true, counted->joules, counted->sigma_j, 0, false};
+  for (size_t i = 0; i < row.seconds.size(); ++i) {
+    laid.counter.modelled_j += row.seconds[i] * fit.powers_w[i];
+  }
+  laid.counter.used = counted->joules + kSigmas * counted->sigma_j >= modelled.low &&
+                      counted->joules - kSigmas * counted->sigma_j <= modelled.high;
+  if (laid.counter.used) fit = with_counter(fit, row);
+}
+
 Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options,
                       const std::vector<Work>& work, CoveredSpan span, int64_t zone_ns) {
   Laid laid;
@@ -221,7 +291,9 @@ Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options
   laid.prior = prior_of(series, options.sensor);
   const double end_s = static_cast<double>(span.end_ns - span.begin_ns) * 1e-9;
   const std::vector<TimedPower> polls = polls_near(series, laid.moved_ns, span);
-  if (polls.size() >= 2) laid.grid = find_updates(polls);
+  if (polls.size() >= 2) {
+    laid.grid = options.sensor.means ? every_poll_new(polls) : find_updates(polls);
+  }
   const size_t inside = updates_inside(laid.grid.updates, 0, 0, end_s).size();
   if (inside < kFewestReadings) return too_few(inside, end_s);
   const size_t most =
@@ -248,6 +320,7 @@ Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options
   laid.updates = std::move(fit.updates);
   laid.shares = mean_shares(problem.classes, laid.updates, laid.model.fit.response.lag_s,
                             laid.model.fit.response.window_s);
+  take_counter(series, span, problem.classes, laid);
   return laid;
 }
 
@@ -281,6 +354,15 @@ CoveredSpan span_of(const std::vector<Work>& work, const Trace& trace) {
     span.end_ns = std::max(span.end_ns, trace.api_calls.start_ns[i] + trace.api_calls.dur_ns[i]);
   }
   return span;
+}
+
+Result<int64_t> zone_of_log(CoveredSpan log, CoveredSpan trace, const AttributeOptions& options) {
+  const CoveredSpan moved{log.begin_ns + options.sensor.offset_ns,
+                          log.end_ns + options.sensor.offset_ns};
+  if (meet(moved, trace)) return 0;
+  const std::vector<int64_t> zones = zones_that_meet(trace, moved);
+  if (!options.sensor.local_time || zones.size() != 1) return no_overlap(trace, moved);
+  return zones.front();
 }
 
 Result<Laid> lay_log(const PowerSeries& series, const AttributeOptions& options,

@@ -32,6 +32,21 @@ struct CoveredSpan {
 
 CoveredSpan span_of(const std::vector<Work>& work, const Trace& trace);
 
+// What is to be added to the times of a log, its offset apart, for it to meet the trace: nothing,
+// or the time zone by which alone it does. Fails where it does not, or where several do: only a fit
+// can choose then.
+Result<int64_t> zone_of_log(CoveredSpan log, CoveredSpan trace, const AttributeOptions& options);
+
+// The log's own counter of energy between two of its values inside of the trace, against the powers
+// that were fitted without it.
+struct CounterCheck {
+  bool known = false;
+  double joules = 0;
+  double sigma_j = 0;
+  double modelled_j = 0;
+  bool used = false;  // they agree: the fit is of both
+};
+
 // Everything the fit was made of and what came out, for one place of the log on the trace's clock.
 struct Laid {
   int64_t zone_ns = 0;
@@ -43,6 +58,7 @@ struct Laid {
   size_t pooled = 0;                // names in the column of the rest
   size_t pooled_group = SIZE_MAX;   // where that is
   EnergyModel model;
+  CounterCheck counter;
 };
 
 // As told; where only a time zone makes log and trace meet, the quarter hours with which they do,

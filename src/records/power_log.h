@@ -21,18 +21,39 @@ struct PowerReading {
   double power_w = 0;
 };
 
+// What an energy counter showed; it only grows.
+struct EnergyCount {
+  int64_t t_ns = 0;
+  double joules = 0;
+};
+
+// Mean power over a stretch of time.
+struct PowerPiece {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  double power_w = 0;
+};
+
 struct PowerSeries {
-  std::string device;                  // as the log calls it; empty = the only one
-  std::vector<PowerReading> readings;  // in order of time
+  std::string device = {};                  // as the log calls it; empty = the only one
+  std::vector<PowerReading> readings = {};  // in order of time
+  std::vector<EnergyCount> counter = {};    // in order of time; empty: the log counts no energy
+  std::vector<PowerPiece> pieces = {};      // of logs that know nothing but these; in order, apart
 };
 
 struct PowerLog {
-  std::string format;  // "assay", "nvidia_smi", "amd_uprof"
+  std::string format;  // "assay", "nvidia_smi", "amd_uprof", or of another program
   std::string column;  // which one was read
+  std::string scope;   // what it is the power of, where that is not one GPU
   LogClock clock = LogClock::kUnknownOrigin;
   std::vector<PowerSeries> series;
   int64_t window_ns = 0;  // from meta.json beside the log; 0 = not known
   int64_t delay_ns = 0;
+  bool means = false;           // readings are means over the time since the one before
+  bool unit_assumed = false;    // by the size of the numbers: the log tells none
+  bool timed_by_hand = false;   // the log has no times: they were told beside it
+  uint64_t counter_resets = 0;  // an energy counter went back: its longest part is read
+  uint64_t devices_silent = 0;  // showed 0 W all the time: left out
   uint64_t rows = 0;
   uint64_t rows_without_power = 0;  // [Unknown Error], N/A, empty
   uint64_t rows_cut = 0;            // a last line without its end: left out

@@ -73,7 +73,10 @@ void counters(const std::string& bytes, const std::string& path) {
 void telemetry(const std::string& bytes, const std::string& path) {
   look_at(read_telemetry(path, bytes.size() % 2 == 1));
 }
-void power_log(const std::string&, const std::string& path) { look_at(read_power_log(path)); }
+void power_log(const std::string& bytes, const std::string& path) {
+  const LogTiming told{{1'777'896'000'000'000'000, LogClock::kEpoch}, true, 100'000'000};
+  look_at(read_power_log(path, {.timing = bytes.size() % 2 == 1 ? told : LogTiming{}}));
+}
 void power_meta(const std::string&, const std::string& path) { look_at(read_sensor_model(path)); }
 void calibration(const std::string&, const std::string& path) {
   look_at(read_sensor_calibration(path));
@@ -162,8 +165,13 @@ const std::vector<ParserTarget>& parser_targets() {
       {"rocprof_csv", "rocprof_csv", trace},
       {"rocprof_json", "rocprof_json", trace},
       {"counters", "rocprof_counters rocprof_compute ncu_ counter_table", counters},
-      {"telemetry", "samples nvidia_smi uprof chopper.gpu", telemetry},
-      {"power_log", "power_samples samples nvidia_smi uprof", power_log},
+      {"telemetry", "samples nvidia_smi uprof chopper.gpu smi_dmon metrics_text wandb tegrastats",
+       telemetry},
+      {"power_log",
+       "power_samples samples nvidia_smi uprof smi_dmon dcgmi_dmon metrics_text prometheus_json "
+       "grafana amd_smi_csv amd_smi_json rocm_smi_csv rocm_smi_json zeus tegrastats rapl perf_stat "
+       "turbostat codecarbon nvitop wandb powermetrics",
+       power_log},
       {"power_recording", "", power_recording},
       {"power_meta", "calibration campaign", power_meta},
       {"calibration", "calibration", calibration},

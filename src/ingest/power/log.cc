@@ -9,20 +9,20 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "base/files.h"
 #include "ingest/formats.h"
 #include "ingest/power/gpu_rows.h"
+#include "ingest/power/logs/told.h"
 #include "ingest/power/recording.h"
+#include "ingest/power/series.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
 #include "ingest/text/log_rows.h"
 
 namespace assay {
 namespace {
-
-constexpr int64_t kTolerableStep =
-    1'000'000'000;  // back in time: rows of several writers, not a reset
 
 // ---- cells ----
 
@@ -52,58 +52,10 @@ std::optional<double> watts_of(const std::string& cell, double column_factor) {
   return value * factor;
 }
 
-// ---- rows to series ----
-
-// Rows as they come, filed under their device; days added to times without a date.
-class SeriesBuilder {
- public:
-  explicit SeriesBuilder(PowerLog& log) : log_(log) {}
-
-  void add(const std::string& device, LogStamp stamp, double watts) {
-    const auto [place, is_new] = index_.emplace(device, log_.series.size());
-    if (is_new) log_.series.push_back({device, {}});
-    std::vector<PowerReading>& readings = log_.series[place->second].readings;
-    int64_t t = stamp.t_ns;
-    if (stamp.clock == LogClock::kTimeOfDay && !readings.empty()) {
-      t += readings.back().t_ns / kLogDay * kLogDay;
-      if (t < readings.back().t_ns - kLogDay / 2) t += kLogDay;  // past midnight
-    }
-    if (!readings.empty() && t < readings.back().t_ns) {
-      ++log_.rows_out_of_order;
-      largest_step_back_ = std::max(largest_step_back_, readings.back().t_ns - t);
-    }
-    readings.push_back({t, watts});
-  }
-
-  Status finish(const std::string& path) {
-    if (largest_step_back_ > kTolerableStep) {
-      return Error{ErrorCode::kFormat,
-                   "the log's clock jumps back by " +
-                       std::to_string(largest_step_back_ / 1'000'000) +
-                       " ms: cut the log there, or record with a clock that is not set meanwhile",
-                   path, -1};
-    }
-    for (PowerSeries& series : log_.series) {
-      std::stable_sort(
-          series.readings.begin(), series.readings.end(),
-          [](const PowerReading& a, const PowerReading& b) { return a.t_ns < b.t_ns; });
-    }
-    if (log_.series.empty()) {
-      return Error{ErrorCode::kFormat, "no row has both a time and a power", path, -1};
-    }
-    return Ok{};
-  }
-
- private:
-  PowerLog& log_;
-  std::map<std::string, size_t> index_;
-  int64_t largest_step_back_ = 0;
-};
-
 // A column that the user named holds watts: by its unit, else by what its name says it is not.
 Status check_power_column(const std::string& header, const std::string& path) {
   const std::string name = lower_trimmed(header.substr(0, header.find_first_of("[(")));
-  const std::string unit = unit_of(header);
+  const std::string unit = unit_in_name(header);
   const auto has = [&name](std::string_view word) { return name.find(word) != std::string::npos; };
   const bool limit = has("limit");
   const bool power = has("power") || has("watt") || name.ends_with("_w");
@@ -112,11 +64,11 @@ Status check_power_column(const std::string& header, const std::string& path) {
                            "current", "timestamp"}) {
     other = other || has(word);
   }
-  const bool watts = unit.empty() ? power || !other : unit == "w" || unit == "mw";
+  const bool watts = unit.empty() ? power || !other : unit_in_watts(unit).has_value();
   if (watts && !limit) return Ok{};
   return Error{ErrorCode::kInvalidArgument,
                "the column " + header + " is no power that was drawn" +
-                   (watts || unit.empty() ? "" : " (its unit is not W or mW)") +
+                   (watts || unit.empty() ? "" : " (its unit is none of power)") +
                    ": name one such as power.draw with --column",
                path, -1};
 }
@@ -135,9 +87,47 @@ Result<int> power_column(const CsvTable& table, const std::string& path,
   for (const char* name : {"power.draw.instant", "power.draw", "power_w", "power.draw.average"}) {
     if (const int column = column_starting(table, name); column >= 0) return column;
   }
-  return Error{ErrorCode::kFormat,
-               "the header has no column of power (power.draw, power_w): name one with --column",
-               path, -1};
+  // A script's own: the one whose name says power.
+  std::vector<int> others;
+  std::string names;
+  for (size_t i = 0; i < table.header.size(); ++i) {
+    const std::string name = lower_trimmed(table.header[i]);
+    const bool says = contains(name, "power") || contains(name, "watt");
+    if (!says || !check_power_column(table.header[i], path)) continue;
+    others.push_back(static_cast<int>(i));
+    names += (names.empty() ? "" : ", ") + table.header[i];
+  }
+  if (others.size() == 1) return others.front();
+  return Error{
+      ErrorCode::kFormat,
+      others.empty()
+          ? "the header has no column of power (power.draw, power_w): name one with --column"
+          : "the header has several columns of power (" + names + "): name one with --column",
+      path, -1};
+}
+
+// Watts of one of a column's numbers: by its unit, else by its name; 0: neither tells.
+double column_factor(const std::string& header) {
+  const std::string unit = unit_in_name(header);
+  if (!unit.empty()) return unit_in_watts(unit).value_or(1);
+  return lower_trimmed(header).starts_with("power.draw") ? 1 : 0;
+}
+
+// Without a unit in header or cells, half of the powers must be what a device can draw: else they
+// are milliwatts, or nothing that can be read.
+Result<double> factor_of(const CsvTable& table, int column, const std::string& path,
+                         bool& assumed) {
+  const double told = column_factor(table.header[static_cast<size_t>(column)]);
+  if (told > 0) return told;
+  LogSamples numbers;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const auto number = log_number(cell(table, row, column));
+    if (number && !number->unit.empty()) return 1;
+    if (number) numbers.samples.push_back({.value = number->value});
+  }
+  ASSAY_TRY(assume_watts(numbers, path));
+  assumed = numbers.unit_assumed;
+  return assumed ? 1e-3 : 1;
 }
 
 Status check_watts(double watts, const std::string& path, size_t line, const std::string& text) {
@@ -152,7 +142,7 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
   ASSAY_TRY_ASSIGN(const int power, power_column(table, path, wanted));
   const int time = column_starting(table, "timestamp");
   log.column = table.header[static_cast<size_t>(power)];
-  const double factor = unit_of(log.column) == "mw" ? 1e-3 : 1;
+  ASSAY_TRY_ASSIGN(const double factor, factor_of(table, power, path, log.unit_assumed));
   int device = -1;
   for (const char* name : {"index", "gpu", "uuid", "pci.bus_id", "gpu_bus_id", "name"}) {
     if (device < 0) device = table.column(name);
@@ -299,15 +289,29 @@ Result<PowerLog> read_uprof(const std::string& text, size_t records_at, const st
   return log;
 }
 
+// What other programs wrote, by the reader of that program.
+Result<PowerLog> read_foreign(const ForeignLog& is, const std::string& text,
+                              const std::string& path, const PowerLogChoice& choice) {
+  ASSAY_TRY_ASSIGN(LogSamples samples, is.read(text, path, choice.column));
+  const bool told = samples.times != LogTimes::kStamps;
+  ASSAY_TRY(settle_log_times(samples, choice.timing, path));
+  ASSAY_TRY_ASSIGN(PowerLog log, power_log_of(samples, path));
+  log.format = is.key;
+  log.timed_by_hand = told;
+  return log;
+}
+
 Result<PowerLog> read_log_text(const std::string& text, const std::string& path,
-                               const std::string& column) {
+                               const PowerLogChoice& choice) {
   const size_t records = text.find(kUprofRecords);
   if (text.rfind("AMDPROFILER POWER PROFILE", 0) == 0) {
     if (records == std::string::npos) {
       return Error{ErrorCode::kTruncated, "ends before its records", path, -1};
     }
-    return read_uprof(text, records, path, column);
+    return read_uprof(text, records, path, choice.column);
   }
+  const ForeignLog* foreign = foreign_log_of(text);
+  if (foreign != nullptr) return read_foreign(*foreign, text, path, choice);
   ASSAY_TRY_ASSIGN(const CsvTable table, table_of(text, path));
   if (column_starting(table, "timestamp") < 0 && table.column("t_ns") < 0) {
     return Error{
@@ -316,19 +320,18 @@ Result<PowerLog> read_log_text(const std::string& text, const std::string& path,
         "laid beside a trace",
         path, -1};
   }
-  ASSAY_TRY_ASSIGN(PowerLog log, table.column("t_ns") >= 0 ? read_own(table, path, column)
-                                                           : read_smi(table, path, column));
+  ASSAY_TRY_ASSIGN(PowerLog log, table.column("t_ns") >= 0 ? read_own(table, path, choice.column)
+                                                           : read_smi(table, path, choice.column));
   log.rows_cut += table.cut ? 1 : 0;
   return log;
 }
 
 }  // namespace
 
-Result<PowerLog> read_power_log(const std::string& path, const std::string& column,
-                                bool allow_truncated) {
+Result<PowerLog> read_power_log(const std::string& path, const PowerLogChoice& choice) {
   bool truncated = false;
-  ASSAY_TRY_ASSIGN(const std::string text, read_log_file(path, allow_truncated, truncated));
-  auto log = read_log_text(text, path, column);
+  ASSAY_TRY_ASSIGN(const std::string text, read_log_file(path, choice.allow_truncated, truncated));
+  auto log = read_log_text(text, path, choice);
   if (!log) return explained(log.take_error(), path, FileFamily::kSamples);
   log->truncated = truncated;
   return log;

@@ -5,14 +5,18 @@
 #include <string>
 
 #include "base/result.h"
+#include "ingest/power/series.h"
 #include "records/power_log.h"
 
 namespace assay {
 
-// column: read this one; empty = the format's own choice (the instantaneous power where there is
-// one). allow_truncated: a compressed log that ends early is read up to there, and marked. Errors
-// name file and line.
-Result<PowerLog> read_power_log(const std::string& path, const std::string& column,
-                                bool allow_truncated = false);
+struct PowerLogChoice {
+  // Read this one; empty = the format's own choice (the instantaneous power where there is one).
+  std::string column = {};
+  bool allow_truncated = false;  // a compressed log that ends early is read up to there, and marked
+  LogTiming timing = {};         // of logs without times
+};
+// Errors name file and, where one is at fault, line.
+Result<PowerLog> read_power_log(const std::string& path, const PowerLogChoice& choice = {});
 
 }  // namespace assay

@@ -16,6 +16,7 @@
 #include "ingest/formats.h"
 #include "ingest/power/gpu_rows.h"
 #include "ingest/power/log.h"
+#include "ingest/power/logs/told.h"
 #include "ingest/power/recording.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
@@ -479,7 +480,8 @@ Result<TelemetryLog> read_smi(const CsvTable& table, TelemetryLog log) {
 // ---- power alone: AMDuProf, recordings ----
 
 Result<TelemetryLog> read_power(bool truncated_allowed, TelemetryLog log) {
-  ASSAY_TRY_ASSIGN(PowerLog power, read_power_log(log.path, "", truncated_allowed));
+  ASSAY_TRY_ASSIGN(PowerLog power,
+                   read_power_log(log.path, {.allow_truncated = truncated_allowed}));
   const bool cpu = power.format == "amd_uprof";
   log.format = cpu ? "amd_uprof" : "power_log";
   log.clock = power.clock;
@@ -497,6 +499,33 @@ Result<TelemetryLog> read_power(bool truncated_allowed, TelemetryLog log) {
     }
     log.series.push_back(std::move(series));
   }
+  return log;
+}
+
+// ---- what other programs wrote ----
+
+Result<TelemetryLog> read_foreign(const ForeignLog& is, const std::string& text, TelemetryLog log) {
+  ASSAY_TRY_ASSIGN(LogSamples samples, is.read(text, log.path, ""));
+  ASSAY_TRY(settle_log_times(samples, {.by_options = false}, log.path));
+  log.format = is.key;
+  log.clock = samples.clock;
+  log.rows = samples.rows;
+  log.rows_cut = samples.rows_cut;
+  log.cells_without_value = samples.rows_without_power;
+  SignalSeries series(log);
+  for (const LogSample& one : samples.samples) {
+    const bool reading = one.kind == SampleKind::kMoment || one.kind == SampleKind::kMean;
+    if (!reading) continue;
+    if (!can_be(one.quantity, one.value)) {
+      return Error{ErrorCode::kFormat,
+                   rounded_text(one.value) +
+                       " is beyond what its quantity can be; is its unit "
+                       "another one?",
+                   log.path, -1};
+    }
+    series.add(samples.devices[one.device], one.quantity, one.t_ns, one.value);
+  }
+  ASSAY_TRY(series.finish());
   return log;
 }
 
@@ -525,6 +554,8 @@ std::string_view kind_of_other_file(std::string_view text) {
 }
 
 Result<TelemetryLog> read_text(const std::string& text, bool truncated_allowed, TelemetryLog log) {
+  const ForeignLog* foreign = foreign_log_of(text);
+  if (foreign != nullptr) return read_foreign(*foreign, text, std::move(log));
   if (const std::string_view kind = kind_of_other_file(text); !kind.empty()) {
     return Error{
         ErrorCode::kFormat,

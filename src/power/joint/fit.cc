@@ -134,6 +134,25 @@ Shape covariance_of(const std::vector<Step>& been, const Step& least) {
   return covariance;
 }
 
+double squares_around_mean(const std::vector<double>& y) {
+  const double mean = std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
+  double total = 0;
+  for (const double watts : y) total += (watts - mean) * (watts - mean);
+  return total;
+}
+
+// What the fit's powers leave of the readings y over the model's rows x, which is also told in it.
+std::vector<double> take_residuals(const std::vector<double>& x, const std::vector<double>& y,
+                                   JointFit& fit) {
+  std::vector<double> left = residuals(x, y, fit.powers_w);
+  fit.modelled_w.clear();
+  for (size_t i = 0; i < y.size(); ++i) fit.modelled_w.push_back(y[i] - left[i]);
+  fit.squares = std::inner_product(left.begin(), left.end(), left.begin(), 0.0);
+  const double total = squares_around_mean(y);
+  fit.explained = total > 0 ? 1 - fit.squares / total : 0;
+  return left;
+}
+
 }  // namespace
 
 // Scan, refinement of every local optimum, then a random walk through what the readings allow.
@@ -564,24 +583,43 @@ JointFit JointSearch::run() {
   const AllowedFit& first = allowed->fits.front();
   fit.response = first.response;
   fit.readings = problem_.updates.size();
-  fit.squares = squares_left(first.normal, first.powers);
   fit.noise_w = std::sqrt(noise.variance);
   fit.repeated = noise.repeated;
   fit.critical = noise.critical;
   fit.powers_w = first.powers;
-  const std::vector<double> left = residuals(x, y, first.powers);
-  for (size_t i = 0; i < y.size(); ++i) fit.modelled_w.push_back(y[i] - left[i]);
+  const std::vector<double> left = take_residuals(x, y, fit);
   const auto n = static_cast<double>(y.size());
   const double reach = std::max(1.5 * std::cbrt(n), 2 * fit.response.window_s / period_s_);
   allowed->noisy_gram = noisy_gram(x, left, static_cast<size_t>(std::min(n / 3, reach)));
-  const double mean = std::accumulate(y.begin(), y.end(), 0.0) / n;
-  double total = 0;
-  for (const double watts : y) total += (watts - mean) * (watts - mean);
-  fit.explained = total > 0 ? 1 - fit.squares / total : 0;
-  fit.follows = follows(fit, total);
+  fit.follows = follows(fit, squares_around_mean(y));
+  allowed->rows = std::move(x);
+  allowed->read_w = std::move(y);
   fit.allowed = std::move(allowed);
   add_intervals(fit);
   return fit;
+}
+
+JointFit with_counter(const JointFit& fit, const EnergyRow& row) {
+  auto allowed = std::make_shared<AllowedFits>(*fit.allowed);
+  const double weight = allowed->variance / (row.sigma_j * row.sigma_j);
+  NormalEquations counted(row.seconds.size());
+  for (size_t j = 0; j < counted.terms(); ++j) {
+    counted.right[j] = weight * row.seconds[j] * row.joules;
+    for (size_t i = 0; i < counted.terms(); ++i) {
+      counted.gram[j * counted.terms() + i] = weight * row.seconds[j] * row.seconds[i];
+    }
+  }
+  counted.squares = weight * row.joules * row.joules;
+  for (AllowedFit& one : allowed->fits) {
+    one.normal.add(counted);
+    one = allowed_fit(one.response, one.worse, one.exact, std::move(one.normal));
+  }
+  JointFit both = fit;
+  both.powers_w = allowed->fits.front().powers;
+  take_residuals(allowed->rows, allowed->read_w, both);
+  both.allowed = std::move(allowed);
+  add_intervals(both);
+  return both;
 }
 
 JointFit fit_jointly(JointProblem problem) { return JointSearch(std::move(problem)).run(); }

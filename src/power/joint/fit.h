@@ -93,6 +93,17 @@ struct JointFit {
   std::shared_ptr<const AllowedFits> allowed;  // the responses that intervals are the union of
 };
 
+// What an energy counter adds to a fit: base and classes ran for these seconds between two of its
+// values.
+struct EnergyRow {
+  std::vector<double> seconds;  // base first
+  double joules = 0;
+  double sigma_j = 0;
+};
+// The powers and intervals under both readings and counter. Responses are weighed by the readings
+// alone: a counter over seconds says nothing of the sensor's milliseconds.
+JointFit with_counter(const JointFit& fit, const EnergyRow& row);
+
 // Needs at least 8 updates more than classes. The same seed gives the same result.
 JointFit fit_jointly(JointProblem problem);
 

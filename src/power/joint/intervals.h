@@ -25,6 +25,8 @@ AllowedFit allowed_fit(const Response& response, double worse, bool exact, Norma
 
 struct AllowedFits {
   std::vector<AllowedFit> fits = {};    // the best first
+  std::vector<double> rows = {};        // of the model at the best fit, one after the other
+  std::vector<double> read_w = {};      // what was read
   std::vector<double> noisy_gram = {};  // X'ee'X from residuals: the middle of the sandwich
   double variance = 0;                  // of a reading
   double repeated = 1;                  // by how much neighbours repeat each other's noise

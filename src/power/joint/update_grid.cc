@@ -10,6 +10,8 @@ namespace {
 
 constexpr double kRepeatsMatter = 0.02;
 constexpr double kMostViolated = 0.1;
+constexpr double kMostByChance = 0.25;  // of the repeats, that the grid says were new values
+constexpr double kOftenRepeated = 0.5;  // of the polls: not by chance any more
 constexpr size_t kFewestNews = 10;
 
 double median_of(std::vector<double> values) {
@@ -103,6 +105,22 @@ Period search_period(const std::vector<Pair>& pairs, double around_s, bool rare,
   return finer;
 }
 
+// Of the pairs that repeat a value, the share that has an update in between by this grid: readings
+// in whole watts are alike by chance where the device does the same for a while.
+double repeated_by_chance(const std::vector<Pair>& pairs, const Period& found) {
+  size_t same = 0;
+  size_t updated = 0;
+  for (const Pair& pair : pairs) {
+    if (!pair.same) continue;
+    ++same;
+    const auto update_of = [&](double t) {
+      return std::floor((t - found.phase.phase_s) / found.period_s);
+    };
+    updated += update_of(pair.from_s) != update_of(pair.to_s) ? 1 : 0;
+  }
+  return static_cast<double>(updated) / static_cast<double>(std::max<size_t>(same, 1));
+}
+
 std::vector<TimedPower> news_of(const std::vector<TimedPower>& polls) {
   std::vector<TimedPower> news;
   for (const TimedPower& poll : polls) {
@@ -139,6 +157,15 @@ bool line_of(const std::vector<TimedPower>& polls, double period_s, UpdateGrid& 
     grid.updates.push_back({made, polls[i].power_w});
   }
   return std::sqrt(off / n) < 0.2 * grid.period_s;
+}
+
+// Each poll an update: at a line through their times where they lie on one, else as stamped.
+UpdateGrid every_poll(const std::vector<TimedPower>& polls, const UpdateGrid& stamped) {
+  UpdateGrid regular = stamped;
+  regular.updates.clear();
+  if (!line_of(polls, stamped.period_s, regular)) return stamped;
+  regular.source = GridSource::kStamps;
+  return regular;
 }
 
 }  // namespace
@@ -198,23 +225,31 @@ UpdateGrid find_updates(const std::vector<TimedPower>& polls) {
     const Period found = search_period(pairs, news_s, poll_s > 0.5 * news_s, span_s);
     const auto checked = static_cast<double>(std::max<size_t>(found.phase.pairs, 1));
     grid.violated = static_cast<double>(found.phase.violated) / checked;
-    if (found.phase.pairs > 0 && grid.violated <= kMostViolated) {
+    const bool by_chance = repeated_by_chance(pairs, found) > kMostByChance;
+    if (found.phase.pairs > 0 && grid.violated <= kMostViolated && !by_chance) {
       grid.updates = updates_on(polls, found.period_s, found.phase.phase_s);
       grid.period_s = found.period_s;
       grid.source = GridSource::kRepeats;
       return grid;
     }
-    grid.updates = news;
-    for (TimedPower& update : grid.updates) update.t_s -= 0.5 * poll_s;
-    grid.period_s = news_s;
-    grid.source = GridSource::kFirstSight;
-    return grid;
+    if (!by_chance || grid.repeats > kOftenRepeated) {
+      grid.updates = news;
+      for (TimedPower& update : grid.updates) update.t_s -= 0.5 * poll_s;
+      grid.period_s = news_s;
+      grid.source = GridSource::kFirstSight;
+      return grid;
+    }
   }
-  UpdateGrid regular = grid;
-  regular.updates.clear();
-  if (!line_of(polls, news_s, regular)) return grid;
-  regular.source = GridSource::kStamps;
-  return regular;
+  return every_poll(polls, grid);
+}
+
+UpdateGrid every_poll_new(const std::vector<TimedPower>& polls) {
+  UpdateGrid grid;
+  std::vector<double> gaps;
+  for (size_t i = 1; i < polls.size(); ++i) gaps.push_back(polls[i].t_s - polls[i - 1].t_s);
+  grid.period_s = median_of(gaps);
+  grid.updates = polls;
+  return grid.period_s > 0 ? every_poll(polls, grid) : grid;
 }
 
 }  // namespace assay

@@ -31,6 +31,8 @@ struct UpdateGrid {
 };
 // polls: in order of time, at least 2.
 UpdateGrid find_updates(const std::vector<TimedPower>& polls);
+// Of a log whose rows are means since the row before: each is new, whatever it repeats.
+UpdateGrid every_poll_new(const std::vector<TimedPower>& polls);
 // The updates of a sensor of known period and phase: each poll shows the last one before it. Of the
 // polls of one update the one farthest from the next and the one before is believed.
 std::vector<TimedPower> updates_on(const std::vector<TimedPower>& polls, double period_s,

@@ -409,10 +409,23 @@ std::string modelled_words(const EnergyReport& r) {
          "), the rest is drawn anyway.";
 }
 
+// Of a log that tells nothing below the total, what it does tell.
+void keep_total_alone(std::vector<Item>& items) {
+  constexpr std::array<std::string_view, 8> kKept = {"total_only", "total_j",  "total_uj",
+                                                     "mean_w",     "readings", "energy_per_token_j",
+                                                     "covered_ns", "zone_ns"};
+  std::erase_if(items, [&](const Item& item) {
+    return std::find(kKept.begin(), kKept.end(), item.key) == kKept.end();
+  });
+}
+
 Facts energy_totals(const EnergyReport& r) {
   const auto j = [](int64_t uj) { return Value(static_cast<double>(uj) * 1e-6); };
-  return {
+  const bool total_alone = !r.total_only.empty();
+  Facts facts{
       .items = {
+          {"total_only", "nothing below it, because", total_alone ? Value(r.total_only) : Value(),
+           Unit::kText, "", total_alone ? Show::kEverywhere : Show::kDataOnly},
           {"total_j", "measured", j(r.total_uj), Unit::kJoules},
           {"base_j", "drawn anyway", j(r.base_uj), Unit::kJoules,
            format_share(share_of(r.base_uj, r.total_uj))},
@@ -442,6 +455,12 @@ Facts energy_totals(const EnergyReport& r) {
            joules_between(r.kernels_true_low_j, r.kernels_true_high_j)},
           {"kernels_true_low_j", "from", r.kernels_true_low_j, Unit::kJoules, "", Show::kDataOnly},
           {"kernels_true_high_j", "to", r.kernels_true_high_j, Unit::kJoules, "", Show::kDataOnly},
+          {"counter_j", "by the log's counter", r.counter_j, Unit::kJoules,
+           r.counter_used ? "used" : "not used: it contradicts the powers",
+           std::isfinite(r.counter_j) ? Show::kEverywhere : Show::kDataOnly},
+          {"counter_modelled_j", "by the powers in that time", r.counter_modelled_j, Unit::kJoules,
+           "", std::isfinite(r.counter_j) ? Show::kEverywhere : Show::kDataOnly},
+          {"counter_used", "counter used", r.counter_used, Unit::kNone, "", Show::kDataOnly},
           {"sensor_gain", "sensor shows", r.gain.value, Unit::kShare,
            r.gain.source.empty() ? "as other cards" : "of this card's model"},
           {"sensor_gain_low", "from", r.gain.low, Unit::kShare, "", Show::kDataOnly},
@@ -459,6 +478,8 @@ Facts energy_totals(const EnergyReport& r) {
           {"drift_ppm", "clock drift, ppm", r.drift_ppm.value, Unit::kRatio, "", Show::kDataOnly},
           {"drift_low_ppm", "from", r.drift_ppm.low, Unit::kRatio, "", Show::kDataOnly},
           {"drift_high_ppm", "to", r.drift_ppm.high, Unit::kRatio, "", Show::kDataOnly}}};
+  if (total_alone) keep_total_alone(facts.items);
+  return facts;
 }
 
 Value rounded(double ns) { return static_cast<int64_t>(std::llround(ns)); }
@@ -508,6 +529,16 @@ Facts log_facts(const LogSource& source) {
                     {"column", "column", log.column, Unit::kText},
                     {"log_device", "device", device.empty() ? Value() : Value(device), Unit::kText},
                     {"log_clock", "times are", std::string(log_clock_name(log.clock)), Unit::kText},
+                    {"log_scope", "is of", log.scope.empty() ? Value() : Value(log.scope),
+                     Unit::kText, "", log.scope.empty() ? Show::kDataOnly : Show::kEverywhere},
+                    {"unit_assumed", "unit by size", log.unit_assumed, Unit::kNone, "",
+                     log.unit_assumed ? Show::kEverywhere : Show::kDataOnly},
+                    {"timed_by_hand", "times told beside it", log.timed_by_hand, Unit::kNone, "",
+                     log.timed_by_hand ? Show::kEverywhere : Show::kDataOnly},
+                    {"counter_resets", "counter set back", log.counter_resets, Unit::kCount, "",
+                     log.counter_resets > 0 ? Show::kEverywhere : Show::kDataOnly},
+                    {"devices_silent", "devices at 0 W", log.devices_silent, Unit::kCount, "",
+                     log.devices_silent > 0 ? Show::kEverywhere : Show::kDataOnly},
                     {"rows", "rows", log.rows, Unit::kCount},
                     {"rows_without_power", "without a power", log.rows_without_power, Unit::kCount},
                     {"rows_cut", "cut short", log.rows_cut, Unit::kCount},
@@ -580,6 +611,11 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   std::vector<std::string> words;
   const std::string total = joules(r.total_uj) + " in " + format_ns(r.covered_ns) + ", " +
                             watts(r.mean_w) + " on average";
+  if (!r.total_only.empty()) {
+    words.push_back(total + ". Which kernels took it cannot be told: " + r.total_only + ".");
+    if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));
+    return words;
+  }
   if (!r.follows) {
     return {total + ". The readings do not follow the trace: kernels took anything from 0 to " +
                 format_value(r.kernels_high_j, Unit::kJoules) + " of it.",
@@ -621,6 +657,10 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
                                      size_t top) {
   Section section{.key = "energy", .title = "Energy"};
   section.blocks.push_back(energy_totals(report));
+  if (!report.total_only.empty()) {
+    section.blocks.push_back(log_facts(source));
+    return {std::move(section), trust_section(report.trust)};
+  }
   add_energy_charts(report, section);
   section.blocks.push_back(sensor_table(report));
   section.blocks.push_back(modes_table(report));

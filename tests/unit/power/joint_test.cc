@@ -131,6 +131,21 @@ TEST(UpdateGrid, LateStampsAreSetOnTheirLine) {
   }
 }
 
+TEST(UpdateGrid, WholeWattsRepeatByChance) {
+  SplitMix64 random(8);
+  std::vector<TimedPower> polls;
+  double watts = 80;
+  for (int second = 1; second < 300; ++second) {
+    if (random.uniform() < 0.75) watts = std::round(random.uniform(80, 400));
+    polls.push_back({static_cast<double>(second), watts});
+  }
+  const UpdateGrid grid = find_updates(polls);
+  EXPECT_GT(grid.repeats, 0.15);
+  EXPECT_EQ(grid.source, GridSource::kStamps);
+  EXPECT_NEAR(grid.period_s, 1, 1e-9);
+  EXPECT_EQ(grid.updates.size(), polls.size());
+}
+
 // A steady load repeats values: the same value of the next update is news.
 TEST(UpdateGrid, EveryUpdateOfAKnownGridIsTaken) {
   const std::vector<TimedPower> polls = {{0.11, 5}, {0.18, 5}, {0.22, 5}, {0.29, 5},
@@ -172,6 +187,32 @@ JointProblem problem_of(const PowerJob& job, const std::vector<TimedPower>& upda
 
 JointFit fit_of(const PowerJob& job, const std::vector<TimedPower>& log) {
   return fit_jointly(problem_of(job, find_updates(log).updates));
+}
+
+// A sensor that sees a quarter of the time, and a counter that sees all of it.
+TEST(JointFit, AnEnergyCounterNarrowsTheSum) {
+  double narrower = 0;
+  int inside = 0;
+  constexpr int kJobs = 8;
+  for (uint64_t seed = 300; seed < 300 + kJobs; ++seed) {
+    const PowerJob job = make_power_job(seed);
+    const JointProblem problem = problem_of(
+        job, find_updates(log_of(job, {.window_s = 0.025, .poll_s = 0.013}, seed)).updates);
+    const JointFit fit = fit_jointly(problem);
+    EnergyRow row{{job.end_s()}, job.idle_w * job.end_s(), 15};
+    for (size_t kind = 0; kind < PowerJob::kKinds; ++kind) {
+      row.seconds.push_back(job.busy_s(kind));
+      row.joules += job.energy_j(kind);
+    }
+    const JointFit both = with_counter(fit, row);
+    const Span95 before = fit.interval(row.seconds);
+    const Span95 after = both.interval(row.seconds);
+    EXPECT_LE(after.high - after.low, (before.high - before.low) * 1.001) << seed;
+    narrower += (after.high - after.low) / (before.high - before.low) / kJobs;
+    inside += after.low <= row.joules && row.joules <= after.high ? 1 : 0;
+  }
+  EXPECT_LT(narrower, 0.9);
+  EXPECT_GE(inside, kJobs - 1);
 }
 
 struct NamedSensor {

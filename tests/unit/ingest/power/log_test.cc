@@ -17,7 +17,7 @@ constexpr int64_t kApril = 1'712'142'494 * kSecond;
 
 Result<PowerLog> read(const std::string& text, const std::string& column = "") {
   const TempFile file(text, ".csv");
-  return read_power_log(file.path(), column);
+  return read_power_log(file.path(), {.column = column});
 }
 
 std::string error(const std::string& text, const std::string& column = "") {

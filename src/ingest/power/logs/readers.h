@@ -1,0 +1,57 @@
+#pragma once
+
+// Readers of the logs that other programs write, one family a file. Each takes the whole text and
+// gives its values as they stand there (docs/formats/power_log.md says what every program writes).
+// wanted: the column, rail or metric to read as power; empty: the one that is a GPU's.
+
+#include <string>
+
+#include "ingest/power/logs/samples.h"
+
+namespace assay {
+
+// Words apart by blanks, under a header.
+Result<LogSamples> read_smi_dmon(const std::string& text, const std::string& path,
+                                 const std::string& wanted);
+Result<LogSamples> read_dcgmi_dmon(const std::string& text, const std::string& path,
+                                   const std::string& wanted);
+Result<LogSamples> read_turbostat(const std::string& text, const std::string& path,
+                                  const std::string& wanted);
+
+// Cells apart by commas, under a header.
+Result<LogSamples> read_amd_smi_csv(const std::string& text, const std::string& path,
+                                    const std::string& wanted);
+Result<LogSamples> read_rocm_smi_csv(const std::string& text, const std::string& path,
+                                     const std::string& wanted);
+Result<LogSamples> read_zeus(const std::string& text, const std::string& path,
+                             const std::string& wanted);
+Result<LogSamples> read_codecarbon(const std::string& text, const std::string& path,
+                                   const std::string& wanted);
+Result<LogSamples> read_nvitop(const std::string& text, const std::string& path,
+                               const std::string& wanted);
+Result<LogSamples> read_grafana(const std::string& text, const std::string& path,
+                                const std::string& wanted);
+Result<LogSamples> read_rapl(const std::string& text, const std::string& path,
+                             const std::string& wanted);
+
+// Lines that each say what they are.
+Result<LogSamples> read_metrics_text(const std::string& text, const std::string& path,
+                                     const std::string& wanted);
+Result<LogSamples> read_tegrastats(const std::string& text, const std::string& path,
+                                   const std::string& wanted);
+Result<LogSamples> read_perf_stat(const std::string& text, const std::string& path,
+                                  const std::string& wanted);
+Result<LogSamples> read_powermetrics(const std::string& text, const std::string& path,
+                                     const std::string& wanted);
+
+// JSON: one value, one after the other, or one a line.
+Result<LogSamples> read_prometheus_json(const std::string& text, const std::string& path,
+                                        const std::string& wanted);
+Result<LogSamples> read_amd_smi_json(const std::string& text, const std::string& path,
+                                     const std::string& wanted);
+Result<LogSamples> read_rocm_smi_json(const std::string& text, const std::string& path,
+                                      const std::string& wanted);
+Result<LogSamples> read_wandb(const std::string& text, const std::string& path,
+                              const std::string& wanted);
+
+}  // namespace assay

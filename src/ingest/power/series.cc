@@ -1,0 +1,230 @@
+#include "ingest/power/series.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/decimal.h"
+#include "base/latest_time.h"
+#include "base/numbers.h"
+#include "ingest/power/recording.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kTolerableStep =
+    1'000'000'000;  // back in time: rows of several writers, not a reset
+
+int64_t day_of(int64_t t_ns) { return t_ns / kLogDay * kLogDay; }
+
+// The longest part of a counter in which it only grows: it is set back by a reboot, by a driver
+// that is loaded again and by its end, and what was counted in between is not known.
+std::vector<EnergyCount> longest_growth(std::vector<EnergyCount> counts, uint64_t& resets) {
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const EnergyCount& a, const EnergyCount& b) { return a.t_ns < b.t_ns; });
+  size_t best_begin = 0;
+  size_t best_end = 0;
+  size_t begin = 0;
+  for (size_t i = 1; i <= counts.size(); ++i) {
+    const bool reset = i < counts.size() && counts[i].joules < counts[i - 1].joules;
+    resets += reset ? 1 : 0;
+    if (!reset && i < counts.size()) continue;
+    if (i - begin > best_end - best_begin) {
+      best_begin = begin;
+      best_end = i;
+    }
+    begin = i;
+  }
+  return {counts.begin() + static_cast<std::ptrdiff_t>(best_begin),
+          counts.begin() + static_cast<std::ptrdiff_t>(best_end)};
+}
+
+// Mean power from one change of the counter to the next: a value that repeats was not counted on.
+std::vector<PowerReading> mean_powers(const std::vector<EnergyCount>& counts) {
+  std::vector<PowerReading> readings;
+  size_t before = 0;
+  for (size_t i = 1; i < counts.size(); ++i) {
+    const int64_t passed = counts[i].t_ns - counts[before].t_ns;
+    const double joules = counts[i].joules - counts[before].joules;
+    if (passed <= 0 || joules <= 0) continue;
+    readings.push_back({counts[i].t_ns, joules / (static_cast<double>(passed) * 1e-9)});
+    before = i;
+  }
+  return readings;
+}
+
+// Mean power over pieces of time, each of the shortest window around it: inner windows say more.
+std::vector<PowerPiece> innermost_pieces(const std::vector<LogSample>& windows) {
+  std::vector<int64_t> ends;
+  for (const LogSample& one : windows) {
+    ends.push_back(one.t_ns);
+    ends.push_back(one.t_ns + one.length_ns);
+  }
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  std::vector<const LogSample*> longest_first;
+  for (const LogSample& one : windows) longest_first.push_back(&one);
+  std::stable_sort(
+      longest_first.begin(), longest_first.end(),
+      [](const LogSample* a, const LogSample* b) { return a->length_ns > b->length_ns; });
+  std::vector<PowerPiece> pieces(ends.empty() ? 0 : ends.size() - 1);
+  std::vector<bool> known(pieces.size());
+  for (const LogSample* one : longest_first) {
+    const auto place = [&ends](int64_t t) {
+      return static_cast<size_t>(std::lower_bound(ends.begin(), ends.end(), t) - ends.begin());
+    };
+    const double watts = one->value / (static_cast<double>(one->length_ns) * 1e-9);
+    for (size_t i = place(one->t_ns); i < place(one->t_ns + one->length_ns); ++i) {
+      pieces[i] = {ends[i], ends[i + 1], watts};
+      known[i] = true;
+    }
+  }
+  std::vector<PowerPiece> result;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (known[i]) result.push_back(pieces[i]);
+  }
+  return result;
+}
+
+// Per device of a log: what it drew.
+struct DeviceSamples {
+  std::vector<LogSample> readings;
+  std::vector<EnergyCount> counts;
+  std::vector<LogSample> windows;
+};
+
+Status check_watts(double watts, const std::string& path) {
+  if (watts >= 0 && watts <= kMostWatts) return Ok{};
+  return Error{ErrorCode::kFormat,
+               rounded_text(watts) + " W is no power of a device; is its unit another one?", path,
+               -1};
+}
+
+PowerSeries& series_of(PowerLog& log, const std::string& device) {
+  const auto found = std::find_if(log.series.begin(), log.series.end(),
+                                  [&](const PowerSeries& one) { return one.device == device; });
+  if (found != log.series.end()) return *found;
+  log.series.push_back({.device = device});
+  return log.series.back();
+}
+
+Error no_times(bool rounds, const LogTiming& timing, const std::string& path) {
+  std::string words =
+      rounds ? "its rows have no time: " : "its times count from its own beginning: ";
+  if (!timing.by_options) {
+    words += "only assay power attribute can be told them, with --log-start";
+  } else if (rounds) {
+    words +=
+        "say when it was begun and how far its rows are apart, with --log-start TIME and "
+        "--log-interval SECONDS, or write it with times";
+  } else {
+    words += "say when that was, with --log-start TIME";
+  }
+  return Error{ErrorCode::kInvalidArgument, std::move(words), path, -1};
+}
+
+}  // namespace
+
+void SeriesBuilder::add(const std::string& device, LogStamp stamp, double watts) {
+  const auto [place, is_new] = index_.emplace(device, log_.series.size());
+  if (is_new) log_.series.push_back({.device = device});
+  std::vector<PowerReading>& readings = log_.series[place->second].readings;
+  int64_t t = stamp.t_ns;
+  if (stamp.clock == LogClock::kTimeOfDay && !readings.empty()) {
+    t += day_of(readings.back().t_ns);
+    if (t < readings.back().t_ns - kLogDay / 2) t += kLogDay;  // past midnight
+  }
+  if (!readings.empty() && t < readings.back().t_ns) {
+    ++log_.rows_out_of_order;
+    largest_step_back_ = std::max(largest_step_back_, readings.back().t_ns - t);
+  }
+  readings.push_back({t, watts});
+}
+
+Status SeriesBuilder::finish(const std::string& path) {
+  if (largest_step_back_ > kTolerableStep) {
+    return Error{ErrorCode::kFormat,
+                 "the log's clock jumps back by " + std::to_string(largest_step_back_ / 1'000'000) +
+                     " ms: cut the log there, or record with a clock that is not set meanwhile",
+                 path, -1};
+  }
+  for (PowerSeries& series : log_.series) {
+    std::stable_sort(series.readings.begin(), series.readings.end(),
+                     [](const PowerReading& a, const PowerReading& b) { return a.t_ns < b.t_ns; });
+  }
+  if (log_.series.empty()) {
+    return Error{ErrorCode::kFormat, "no row has both a time and a power", path, -1};
+  }
+  return Ok{};
+}
+
+Status settle_log_times(LogSamples& samples, const LogTiming& timing, const std::string& path) {
+  if (samples.times == LogTimes::kStamps) return Ok{};
+  const bool rounds = samples.times == LogTimes::kRounds;
+  if (!timing.started || (rounds && timing.interval_ns <= 0)) return no_times(rounds, timing, path);
+  for (LogSample& one : samples.samples) {
+    const int64_t step = rounds ? timing.interval_ns : 1;
+    int64_t passed = 0;
+    if (__builtin_mul_overflow(one.t_ns, step, &passed) || passed > kLatestNs) {
+      return Error{ErrorCode::kFormat, "its times are further away than any trace's", path, -1};
+    }
+    one.t_ns = timing.start.t_ns + passed;
+  }
+  samples.clock = timing.start.clock;
+  return Ok{};
+}
+
+Result<PowerLog> power_log_of(const LogSamples& samples, const std::string& path) {
+  PowerLog log;
+  log.column = samples.column;
+  log.scope = samples.scope;
+  log.clock = samples.clock;
+  log.rows = samples.rows;
+  log.rows_without_power = samples.rows_without_power;
+  log.rows_cut = samples.rows_cut;
+  log.unit_assumed = samples.unit_assumed;
+  std::vector<DeviceSamples> devices(samples.devices.size());
+  for (const LogSample& one : samples.samples) {
+    const bool power =
+        one.quantity == TelemetryQuantity::kPower || one.quantity == TelemetryQuantity::kCpuPower;
+    if (!power) continue;
+    DeviceSamples& device = devices[one.device];
+    if (one.kind == SampleKind::kCounter) device.counts.push_back({one.t_ns, one.value});
+    if (one.kind == SampleKind::kWindow) device.windows.push_back(one);
+    if (one.kind == SampleKind::kMoment || one.kind == SampleKind::kMean) {
+      device.readings.push_back(one);
+      log.means = log.means || one.kind == SampleKind::kMean;
+    }
+  }
+  SeriesBuilder builder(log);
+  for (size_t i = 0; i < devices.size(); ++i) {
+    DeviceSamples& device = devices[i];
+    const bool silent = std::all_of(device.readings.begin(), device.readings.end(),
+                                    [](const LogSample& one) { return one.value == 0; });
+    if (silent && !device.readings.empty()) {
+      // The second die of a card shows nothing of its own: the first counts for both.
+      ++log.devices_silent;
+      device.readings.clear();
+    }
+    for (const LogSample& one : device.readings) {
+      ASSAY_TRY(check_watts(one.value, path));
+      builder.add(samples.devices[i], {one.t_ns, samples.clock}, one.value);
+    }
+    std::vector<EnergyCount> counts = longest_growth(std::move(device.counts), log.counter_resets);
+    if (device.readings.empty()) {
+      for (const PowerReading& reading : mean_powers(counts)) {
+        ASSAY_TRY(check_watts(reading.power_w, path));
+        builder.add(samples.devices[i], {reading.t_ns, samples.clock}, reading.power_w);
+        log.means = true;
+      }
+    }
+    if (counts.size() > 1) series_of(log, samples.devices[i]).counter = std::move(counts);
+    if (device.windows.empty()) continue;
+    PowerSeries& series = series_of(log, samples.devices[i]);
+    series.pieces = innermost_pieces(device.windows);
+    for (const PowerPiece& piece : series.pieces) ASSAY_TRY(check_watts(piece.power_w, path));
+  }
+  ASSAY_TRY(builder.finish(path));
+  return log;
+}
+
+}  // namespace assay

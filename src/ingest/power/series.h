@@ -1,0 +1,45 @@
+#pragma once
+
+// Readings of a log filed under their devices.
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "ingest/power/logs/samples.h"
+#include "ingest/text/log_rows.h"
+#include "records/power_log.h"
+
+namespace assay {
+
+// When a log without times was begun, and how far apart its rounds are.
+struct LogTiming {
+  LogStamp start = {};
+  bool started = false;
+  int64_t interval_ns = 0;  // 0: not told
+  bool by_options = true;   // --log-start and --log-interval can tell it
+};
+
+// Rows as they come, filed under their device; days added to times without a date.
+class SeriesBuilder {
+ public:
+  explicit SeriesBuilder(PowerLog& log) : log_(log) {}
+
+  void add(const std::string& device, LogStamp stamp, double watts);
+  // Sorts what writers of several GPUs interleave; fails where the clock was set back, and where no
+  // row has both a time and a power.
+  Status finish(const std::string& path);
+
+ private:
+  PowerLog& log_;
+  std::map<std::string, size_t> index_;
+  int64_t largest_step_back_ = 0;
+};
+
+// Times of all samples on one clock; fails where the log has none and they are not told.
+Status settle_log_times(LogSamples& samples, const LogTiming& timing, const std::string& path);
+// Powers and energies of a log as series; times settled. Devices that only count energy get their
+// mean power between two values of the counter.
+Result<PowerLog> power_log_of(const LogSamples& samples, const std::string& path);
+
+}  // namespace assay

@@ -1,0 +1,22 @@
+#pragma once
+
+// What keeps energies of a trace from being believed to the last digit.
+
+#include <cstdint>
+
+#include "power/attribute.h"
+#include "power/coverage.h"
+#include "power/laying.h"
+
+namespace assay {
+
+// Holes in the log, and what of the trace lies before and after it.
+void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& trust);
+// outside_ns: of the trace, before and after the log.
+void add_uncovered_trust(int64_t outside_ns, TrustNotes& trust);
+void add_zone_trust(int64_t zone_ns, TrustNotes& trust);
+void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, TrustNotes& trust);
+// pooled: kernel names in the class of the rest.
+void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust);
+
+}  // namespace assay
