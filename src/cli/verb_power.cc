@@ -49,13 +49,16 @@ void add_profile_verb(Verb& power, int& exit_code) {
   sub.flag("--force", verb->options.force, "profile kernels under 25 us as well");
   sub.flag("--rescale", verb->options.rescale_toi,
            "stretch every run to the median execution time");
+  sub.flag("--quartic", verb->options.polynomial,
+           "draw the curve as the paper does, a polynomial of degree four, instead of a spline");
   add_facts_option(sub, verb->facts);
   sub.option("--calibration", verb->calibration,
              "of the sensor, for recordings made without one; default: what `assay power "
              "calibrate` kept for that GPU and driver")
       .called("FILE");
   sub.option("--seed", verb->options.seed, "of the bootstrap").shows_default();
-  sub.option("--bootstrap", verb->options.bootstrap, "resamples behind the 95 % band")
+  sub.option("--bootstrap", verb->options.bootstrap,
+             "resamples behind the 95 % interval, and behind the band of --quartic")
       .between(0, 1'000'000)
       .shows_default();
   sub.run([verb, &exit_code] { exit_code = run_profile(*verb); });

@@ -10,6 +10,7 @@
 #include "base/stats.h"
 #include "power/fit.h"
 #include "power/placement.h"
+#include "power/smooth_curve.h"
 
 namespace assay {
 namespace {
@@ -182,10 +183,37 @@ struct Stitched {
   CurveFit fit;
   CurveBand band;
   uint32_t degree = 0;
+  std::string kind;
+  double residual_w = 0;  // standard deviation around the curve
   std::vector<ProfilePoint> curve;
 };
 
-Stitched stitch(const std::vector<LoiPoint>& points, int64_t t_exec_ns,
+// The curve itself: a spline with its band, or the polynomial.
+void draw(const std::vector<LoiPoint>& points, const std::vector<double>& grid, double window_ns,
+          const ProfileOptions& options, Stitched& stitched) {
+  if (!options.polynomial && points.size() >= kFewestForSpline) {
+    const SmoothCurve smooth = smooth_curve(points, stitched.fit.span_ns, window_ns, grid);
+    stitched.kind = "spline";
+    stitched.residual_w = smooth.residual_w;
+    for (size_t i = 0; i < grid.size(); ++i) {
+      stitched.curve.push_back(
+          {std::llround(grid[i]), smooth.power_w[i], smooth.band[i].low, smooth.band[i].high});
+    }
+    return;
+  }
+  stitched.kind = "polynomial";
+  stitched.residual_w = stitched.fit.residual_w;
+  for (size_t i = 0; i < grid.size(); ++i) {
+    ProfilePoint point{.toi_ns = std::llround(grid[i]), .power_w = stitched.fit.at(grid[i])};
+    if (options.polynomial) {
+      point.low_w = stitched.band.at[i].low;
+      point.high_w = stitched.band.at[i].high;
+    }
+    stitched.curve.push_back(point);
+  }
+}
+
+Stitched stitch(const std::vector<LoiPoint>& points, int64_t t_exec_ns, int64_t window_ns,
                 const ProfileOptions& options) {
   const double span = static_cast<double>(t_exec_ns);
   Stitched stitched;
@@ -196,10 +224,7 @@ Stitched stitch(const std::vector<LoiPoint>& points, int64_t t_exec_ns,
     grid.push_back(span * static_cast<double>(i) / (kGridPoints - 1));
   }
   stitched.band = bootstrap_band(points, stitched.fit, grid, options.bootstrap, options.seed);
-  for (size_t i = 0; i < kGridPoints; ++i) {
-    stitched.curve.push_back({std::llround(grid[i]), stitched.fit.at(grid[i]),
-                              stitched.band.at[i].low, stitched.band.at[i].high});
-  }
+  draw(points, grid, static_cast<double>(window_ns), options, stitched);
   return stitched;
 }
 
@@ -228,9 +253,9 @@ void note_misfit(const std::vector<LoiPoint>& points, KernelProfile& profile) {
   constexpr size_t kEnough = 30;
   const double noise = local_noise(points);
   if (points.size() < kEnough || profile.residual_w <= 1.5 * noise) return;
-  profile.notes.push_back("the curve of degree " + std::to_string(profile.degree) +
-                          " misses structure: LOIs lie " + number("%.1f W", profile.residual_w) +
-                          " around it and " + number("%.1f W", noise) +
+  profile.notes.push_back("the curve (" + profile.curve_kind + ") misses structure: LOIs lie " +
+                          number("%.1f W", profile.residual_w) + " around it and " +
+                          number("%.1f W", noise) +
                           " around their neighbours; believe the scatter, and the mean");
 }
 
@@ -264,9 +289,11 @@ void stitch_profile(const Job& job, KernelProfile& profile, const std::vector<Lo
   }
   profile.ssp_arithmetic_w = sum / static_cast<double>(lois.size());
   profile.window_share = share / static_cast<double>(lois.size());
-  Stitched stitched = stitch(points, profile.t_exec_ns, job.options);
+  Stitched stitched =
+      stitch(points, profile.t_exec_ns, job.recording.sensor.window_ns, job.options);
   profile.degree = stitched.degree;
-  profile.residual_w = stitched.fit.residual_w;
+  profile.curve_kind = stitched.kind;
+  profile.residual_w = stitched.residual_w;
   profile.ssp_w = stitched.fit.mean();
   profile.ssp_low_w = stitched.band.mean.low;
   profile.ssp_high_w = stitched.band.mean.high;
@@ -280,7 +307,8 @@ void stitch_sse(const Job& job, KernelProfile& profile) {
   profile.sse_lois = static_cast<uint32_t>(points.size());
   profile.sse_points = scatter_of(points);
   if (points.empty()) return;
-  Stitched stitched = stitch(points, profile.t_exec_ns, job.options);
+  Stitched stitched =
+      stitch(points, profile.t_exec_ns, job.recording.sensor.window_ns, job.options);
   profile.sse_w = stitched.fit.mean();
   profile.sse_curve = std::move(stitched.curve);
 }
@@ -322,6 +350,7 @@ void take_plateau(const Plateau& plateau, KernelProfile& profile) {
   profile.ssp_arithmetic_w = mean.mean;
   profile.window_share = 1;
   profile.degree = 0;
+  profile.curve_kind.clear();
   profile.curve.clear();
   profile.sse_curve.clear();
 }
@@ -381,6 +410,7 @@ void drop_powers(KernelProfile& profile) {
   profile.ssp_arithmetic_w = nothing.ssp_arithmetic_w;
   profile.component_w = nothing.component_w;
   profile.degree = 0;
+  profile.curve_kind.clear();
   profile.residual_w = 0;
   profile.curve.clear();
   profile.sse_curve.clear();

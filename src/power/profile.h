@@ -64,7 +64,7 @@ Result<ClockModel> fit_clock(const std::vector<ClockProbe>& probes, double tick_
 struct ProfilePoint {
   int64_t toi_ns = 0;  // time in the execution
   double power_w = 0;
-  double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 % band, bootstrap over runs
+  double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 % band
   double high_w = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -110,7 +110,8 @@ struct KernelProfile {
   std::array<double, 3> component_w = {std::numeric_limits<double>::quiet_NaN(),
                                        std::numeric_limits<double>::quiet_NaN(),
                                        std::numeric_limits<double>::quiet_NaN()};
-  uint32_t degree = 0;         // of the fit: 4 where the LOIs allow it
+  uint32_t degree = 0;         // of the polynomial that the mean is of: 4 where the LOIs allow it
+  std::string curve_kind;      // "spline", or "polynomial"; empty without a curve
   double residual_w = 0;       // standard deviation around the fit
   int64_t largest_gap_ns = 0;  // widest part of the execution without a LOI
   ClockModel clock;
@@ -137,8 +138,11 @@ struct ProfileOptions {
   // paper's count (ssp_executions); without it the window of early LOIs reaches back before the
   // first execution, and a kernel shorter than the window comes out up to T / 2w too low.
   bool strict = false;
-  bool force = false;         // under 25 us
-  bool rescale_toi = false;   // TOI x T / T_run
+  bool force = false;        // under 25 us
+  bool rescale_toi = false;  // TOI x T / T_run
+  // The curve is the polynomial, as in the paper, with its bootstrapped band; else a spline where
+  // there are LOIs enough (power/smooth_curve.h), and a polynomial without a band where not.
+  bool polynomial = false;
   uint64_t seed = 1;          // of the bootstrap
   uint32_t bootstrap = 1000;  // resamples
   // Strategies of the paper, each of which can be switched off to see what it buys (Figure 5).

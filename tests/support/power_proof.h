@@ -38,9 +38,8 @@ struct Outcome {
   double ssp_error = NAN;      // (estimate - truth) / truth
   double component_error = 0;  // largest of xcd, iod, hbm, relative; 0 where none is given
   double drift_error = NAN;    // ppm
-  double curve_rms = NAN;  // of the curve against what a quartic can show of the truth, over SSP
-  double fit_rms = NAN;    // of that against the truth after the boxcar: the quartic's limit
-  bool smooth = false;     // truth is a polynomial
+  double curve_rms = NAN;      // of the curve against the truth after the boxcar, over SSP
+  bool smooth = false;         // truth is a polynomial
   bool golden_is_common = false;
   bool interval_holds = false;  // SSP interval contains the truth
   uint32_t band_points = 0;     // grid points of a resolved or averaged curve
@@ -76,41 +75,17 @@ inline bool golden_is_common(const ProcedureResult& result, const SimulatedDevic
   return common == result.profile.golden;
 }
 
-// The truth as a polynomial of degree 4 in least squares, at the profile's grid: the most that the
-// method's fit can show of it.
-inline std::vector<double> projected_truth(const KernelProfile& profile, const KernelTruth& truth) {
-  const auto t = static_cast<double>(truth.t_exec_ns);
-  std::vector<LoiPoint> points;
-  constexpr int kPoints = 2000;
-  for (int i = 0; i < kPoints; ++i) {
-    const double toi = t * (i + 0.5) / kPoints;
-    points.push_back({toi, truth_at(truth, toi), static_cast<uint32_t>(i)});
-  }
-  const CurveFit fit = fit_curve(points, t, profile.degree);
-  std::vector<double> values;
-  for (const ProfilePoint& point : profile.curve) {
-    values.push_back(
-        fit.at(static_cast<double>(point.toi_ns) * t / static_cast<double>(profile.t_exec_ns)));
-  }
-  return values;
-}
-
 inline void compare_curve(const KernelProfile& profile, const KernelTruth& truth, Outcome& out) {
-  const std::vector<double> shown = projected_truth(profile, truth);
   double squares = 0;
-  double fit_squares = 0;
-  for (size_t i = 0; i < shown.size(); ++i) {
-    const ProfilePoint& point = profile.curve[i];
+  for (const ProfilePoint& point : profile.curve) {
     const double u = static_cast<double>(point.toi_ns) / static_cast<double>(profile.t_exec_ns);
     const double want = truth_at(truth, u * static_cast<double>(truth.t_exec_ns));
-    squares += std::pow((point.power_w - shown[i]) / truth.ssp_w, 2);
-    fit_squares += std::pow((shown[i] - want) / truth.ssp_w, 2);
+    squares += std::pow((point.power_w - want) / truth.ssp_w, 2);
     if (!std::isfinite(point.low_w)) continue;
     ++out.band_points;
-    if (point.low_w <= shown[i] && shown[i] <= point.high_w) ++out.band_hits;
+    if (point.low_w <= want && want <= point.high_w) ++out.band_hits;
   }
-  out.curve_rms = std::sqrt(squares / static_cast<double>(shown.size()));
-  out.fit_rms = std::sqrt(fit_squares / static_cast<double>(shown.size()));
+  out.curve_rms = std::sqrt(squares / static_cast<double>(profile.curve.size()));
 }
 
 inline Outcome prove(uint64_t seed, const Strategies& use = {}, const SimulatedKnobs& knobs = {},

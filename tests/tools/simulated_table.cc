@@ -64,7 +64,6 @@ void print_summary(const std::vector<Outcome>& all) {
   const auto ssp = collect(all, [](const Outcome& o) { return std::fabs(o.ssp_error); });
   const auto drift = collect(all, [](const Outcome& o) { return std::fabs(o.drift_error); });
   const auto curve = collect(all, [](const Outcome& o) { return o.curve_rms; });
-  const auto limit = collect(all, [](const Outcome& o) { return o.fit_rms; });
   const auto none = [](const Outcome& o) { return !o.answerable; };
   std::printf("## All strategies on\n\n| what | value |\n|---|---|\n");
   std::printf("| devices answered | %zu of %zu |\n", ssp.size(), all.size());
@@ -82,15 +81,11 @@ void print_summary(const std::vector<Outcome>& all) {
   std::printf("| 95 %% interval of the SSP mean holds the truth | %.1f %% |\n",
               100 * share(all, answered, [](const Outcome& o) { return o.interval_holds; }));
   std::printf(
-      "| 95 %% band of the curve holds what a quartic shows of the truth, of %.0f grid "
+      "| 95 %% band of the curve holds the truth after the boxcar, of %.0f grid "
       "points | %.1f %% |\n",
       points, 100 * hits / points);
-  std::printf("| curve against that, RMS over SSP: median, largest | %.2f %%, %.2f %% |\n",
+  std::printf("| curve against that, RMS over SSP: median, largest | %.2f %%, %.2f %% |\n\n",
               100 * quantile_sorted(curve, 0.5), 100 * curve.back());
-  std::printf(
-      "| that against the truth after the boxcar (phases are no quartics): median, largest "
-      "| %.2f %%, %.2f %% |\n\n",
-      100 * quantile_sorted(limit, 0.5), 100 * limit.back());
 }
 
 void print_strategy(const char* name, const std::vector<Outcome>& all) {

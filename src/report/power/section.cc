@@ -87,6 +87,7 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"iod_w", "IOD", k.component_w[1], Unit::kWatts},
       {"hbm_w", "HBM", k.component_w[2], Unit::kWatts},
       {"degree", "degree of the fit", any ? Value(k.degree) : Value()},
+      {"curve_kind", "curve", k.curve_kind.empty() ? Value() : Value(k.curve_kind), Unit::kText},
       {"residual_w", "scatter around the model", any ? Value(k.residual_w) : Value(), Unit::kWatts},
       {"largest_gap_ns", "widest hole", k.largest_gap_ns, Unit::kNanoseconds},
       {"drift_ppm", "clock drift, ppm", k.clock.drift_ppm, Unit::kRatio},

@@ -91,7 +91,7 @@ TEST(SimulatedDevices, NoCurveIsCalledResolvedThatTheBoxcarHasAveraged) {
   }
 }
 
-TEST(SimulatedDevices, TheCurveIsTheTruthAfterTheBoxcarAsFarAsAQuarticShowsIt) {
+TEST(SimulatedDevices, TheCurveIsTheTruthAfterTheBoxcar) {
   double worst = 0;
   double sum = 0;
   size_t curves = 0;

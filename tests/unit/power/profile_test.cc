@@ -15,6 +15,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::PowerMaker;
 using ::testing::SizeIs;
 
@@ -52,9 +53,9 @@ TEST_P(ClosedFormTest, SseRisesAsTheWindowFills) {
   const uint32_t last = maker.executions - 1;
   const PowerRecording recording =
       maker.make(last == 3 ? spread_over(maker.t_ns, {3}) : spread_over(maker.t_ns, {3, last}));
-  const KernelProfile p = profile(recording);
+  const KernelProfile p = profile(recording, {.polynomial = true});
   EXPECT_NEAR(p.ssp_w, 500, 0.5);
-  ASSERT_THAT(p.sse_curve, ::testing::Not(IsEmpty()));
+  ASSERT_THAT(p.sse_curve, Not(IsEmpty()));
   EXPECT_NEAR(p.sse_curve.front().power_w, c.sse_start_w, 1.5);
   EXPECT_NEAR(p.sse_curve.back().power_w, c.sse_end_w, 1.5);
   EXPECT_NEAR(p.sse_error, (500 - (c.sse_start_w + c.sse_end_w) / 2) / 500, 0.004);
@@ -138,15 +139,21 @@ TEST(Profile, LongKernelIsResolved) {
   PowerMaker maker = typical();
   maker.t_ns = 4'000'000;
   maker.executions = 4;
-  const KernelProfile p = profile(maker.make());
+  const PowerRecording recording = maker.make();
+  const KernelProfile p = profile(recording);
   EXPECT_EQ(p.verdict, PowerVerdict::kResolved);
   EXPECT_THAT(p.reasons, IsEmpty());
   EXPECT_NEAR(p.ssp_w, kTypicalMean, 0.01 * kTypicalMean);
   EXPECT_NEAR(p.w_over_t, 0.25, 0.01);
   EXPECT_NEAR(p.attenuation, 0.900, 0.005);
   EXPECT_EQ(p.degree, 4u);
+  EXPECT_EQ(p.curve_kind, "spline");
   EXPECT_GT(p.curve[10].power_w, p.curve[35].power_w);
-  EXPECT_THAT(p.notes, Contains(HasSubstr("misses structure")));  // steps, which no quartic follows
+  EXPECT_THAT(p.notes, Not(Contains(HasSubstr("misses structure"))));
+  const KernelProfile quartic = profile(recording, {.polynomial = true});
+  EXPECT_EQ(quartic.curve_kind, "polynomial");
+  EXPECT_THAT(quartic.notes, Contains(HasSubstr("misses structure")));  // steps: no quartic
+  EXPECT_EQ(quartic.ssp_w, p.ssp_w);
 }
 
 TEST(Profile, AttenuationOfTheSpec) {
