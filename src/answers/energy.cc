@@ -13,6 +13,7 @@
 #include "ingest/power/recording.h"
 #include "levels/levels.h"
 #include "power/coverage.h"
+#include "power/mixed.h"
 #include "power/report.h"
 #include "records/facts.h"
 #include "report/power/section.h"
@@ -42,31 +43,43 @@ Result<std::vector<uint32_t>> wanted_kernels(const PowerRecording& recording,
 }
 
 // Profiles of one recording; with --runs each also from its first runs only.
-Result<PowerReport> profile_recording(const ProfileRequest& request,
-                                      const PowerRecording& recording, const FactBook& facts) {
+struct Profiled {
+  PowerRecording recording;
+  std::vector<KernelProfile> kernels;
+  std::vector<ProfileComparison> comparisons;
+};
+
+Result<Profiled> profile_recording(const ProfileRequest& request, PowerRecording recording) {
   ProfileOptions options = request.options;
   ASSAY_TRY_ASSIGN(const std::vector<uint32_t> kernels, wanted_kernels(recording, request.kernels));
   if (kernels.empty()) {
     return Error{ErrorCode::kFormat, "the recording has no executions", "", -1};
   }
-  std::vector<KernelProfile> profiles;
-  std::vector<ProfileComparison> comparisons;
+  Profiled profiled{std::move(recording), {}, {}};
   for (const uint32_t kernel : kernels) {
     options.kernel = kernel;
     options.first_runs.reset();
-    ASSAY_TRY_ASSIGN(KernelProfile profile, profile_kernel(recording, options));
+    ASSAY_TRY_ASSIGN(KernelProfile profile, profile_kernel(profiled.recording, options));
     if (request.runs) {
       options.first_runs = *request.runs;
-      ASSAY_TRY_ASSIGN(const KernelProfile fewer, profile_kernel(recording, options));
+      ASSAY_TRY_ASSIGN(const KernelProfile fewer, profile_kernel(profiled.recording, options));
       auto comparison = compare_profiles(profile, fmt::format("{} runs", profile.runs), fewer,
                                          fmt::format("first {} runs", fewer.runs));
-      if (comparison) comparisons.push_back(std::move(*comparison));
+      if (comparison) profiled.comparisons.push_back(std::move(*comparison));
     }
-    profiles.push_back(std::move(profile));
+    profiled.kernels.push_back(std::move(profile));
   }
-  PowerReport report = report_power(recording, std::move(profiles), facts);
-  report.comparisons = std::move(comparisons);
-  return report;
+  return profiled;
+}
+
+// Kernels that ran mixed with others get their own power, where some recording has the others
+// alone.
+void unmix_all(std::vector<Profiled>& all) {
+  std::map<std::string, KnownPower> known;
+  for (const Profiled& one : all) known.merge(known_powers(one.kernels));
+  for (Profiled& one : all) {
+    for (KernelProfile& kernel : one.kernels) unmix(kernel, known);
+  }
 }
 
 std::string label_of(const PowerReport& report, const std::string& folder) {
@@ -209,18 +222,24 @@ Result<Answer> answer_attribution(const AttributeRequest& request) {
 Result<Document> answer_profile(const ProfileRequest& request) {
   ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(request.facts));
   Document document = new_document("Power profile");
-  std::vector<PowerReport> reports;
+  std::vector<Profiled> all_profiled;
   for (const std::string& folder : request.folders) {
     ASSAY_TRY_ASSIGN(PowerRecording recording, read_power_recording(folder));
     ASSAY_TRY(use_kept_calibration(request.calibration, recording));
-    auto report = profile_recording(request, recording, facts);
-    if (!report) {
-      Error error = report.take_error();
+    auto profiled = profile_recording(request, std::move(recording));
+    if (!profiled) {
+      Error error = profiled.take_error();
       if (error.file.empty()) error.file = folder;
       return error;
     }
-    reports.push_back(*std::move(report));
+    all_profiled.push_back(*std::move(profiled));
     document.inputs.push_back({folder, {}});
+  }
+  unmix_all(all_profiled);
+  std::vector<PowerReport> reports;
+  for (Profiled& one : all_profiled) {
+    reports.push_back(report_power(one.recording, std::move(one.kernels), facts));
+    reports.back().comparisons = std::move(one.comparisons);
   }
   if (reports.size() == 1) {
     document.verdict = power_verdict_words(reports.front());

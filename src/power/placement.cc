@@ -204,6 +204,21 @@ double window_share(const PowerRecording& recording, size_t from, size_t to, int
   return static_cast<double>(covered) / static_cast<double>(window_ns);
 }
 
+std::vector<double> kernel_shares(const PowerRecording& recording, size_t to, int64_t t_ns,
+                                  int64_t window_ns) {
+  std::vector<double> shares(recording.kernels.size(), 0);
+  if (window_ns <= 0) return shares;
+  const int64_t begin = t_ns - window_ns;
+  for (size_t i = to + 1; i-- > 0;) {
+    const PowerExecution& e = recording.executions[i];
+    if (e.end_ns <= begin) break;
+    const int64_t inside = std::min(e.end_ns, t_ns) - std::max(e.start_ns, begin);
+    shares[e.kernel] +=
+        static_cast<double>(std::max<int64_t>(0, inside)) / static_cast<double>(window_ns);
+  }
+  return shares;
+}
+
 std::vector<uint32_t> profiled_kernels(const PowerRecording& recording) {
   std::vector<uint32_t> kernels;
   const std::vector<PowerExecution>& executions = recording.executions;

@@ -60,6 +60,9 @@ Placement place_samples(const PowerRecording& recording, const TimedSamples& sam
 // Share of [t - window, t] during which the executions [from, to] ran; 1 where the window is 0.
 double window_share(const PowerRecording& recording, size_t from, size_t to, int64_t t_ns,
                     int64_t window_ns);
+// The same per kernel of the recording, over every execution up to `to`.
+std::vector<double> kernel_shares(const PowerRecording& recording, size_t to, int64_t t_ns,
+                                  int64_t window_ns);
 
 // No samples, no executions, clocks that jump back, numbers that cannot be: an error that says
 // where.

@@ -93,6 +93,8 @@ std::string_view power_verdict_name(PowerVerdict verdict) {
       return "averaged";
     case PowerVerdict::kMeanOnly:
       return "mean_only";
+    case PowerVerdict::kMixed:
+      return "mixed";
     case PowerVerdict::kShortCoverage:
       return "short_coverage";
     case PowerVerdict::kRefused:

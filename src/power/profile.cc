@@ -9,6 +9,7 @@
 
 #include "base/stats.h"
 #include "power/fit.h"
+#include "power/mixed.h"
 #include "power/placement.h"
 #include "power/smooth_curve.h"
 
@@ -138,6 +139,8 @@ struct Loi {
   LoiPoint point;
   double share = 1;  // of its window in this kernel
   const PowerSample* sample = nullptr;
+  size_t execution = 0;
+  int64_t t_ns = 0;
 };
 
 std::vector<Loi> lois_at(const Job& job, const KernelProfile& profile, bool ssp) {
@@ -156,7 +159,7 @@ std::vector<Loi> lois_at(const Job& job, const KernelProfile& profile, bool ssp)
       if (ssp && job.options.strict && share < kCleanWindow) continue;
       const PowerSample& reading = job.recording.samples[sample.sample];
       const double toi = static_cast<double>(sample.t_ns - execution.start_ns) * scale;
-      lois.push_back({{toi, reading.power_w, run.run}, share, &reading});
+      lois.push_back({{toi, reading.power_w, run.run}, share, &reading, at, sample.t_ns});
     }
   }
   return lois;
@@ -274,6 +277,65 @@ void stitch_components(const std::vector<Loi>& lois, KernelProfile& profile) {
   }
 }
 
+// Which other kernels the windows of the LOIs held, most first.
+std::vector<MixedWith> mixed_with(const Job& job, const std::vector<Loi>& lois) {
+  std::vector<double> shares(job.recording.kernels.size(), 0);
+  for (const Loi& loi : lois) {
+    const std::vector<double> one =
+        kernel_shares(job.recording, loi.execution, loi.t_ns, job.recording.sensor.window_ns);
+    for (size_t k = 0; k < shares.size(); ++k) {
+      shares[k] += one[k] / static_cast<double>(lois.size());
+    }
+  }
+  std::vector<MixedWith> mixed;
+  for (uint32_t k = 0; k < shares.size(); ++k) {
+    if (k != job.options.kernel && shares[k] > 0) {
+      mixed.push_back({job.recording.kernels[k], shares[k]});
+    }
+  }
+  std::sort(mixed.begin(), mixed.end(),
+            [](const MixedWith& a, const MixedWith& b) { return a.share > b.share; });
+  return mixed;
+}
+
+// Readings at the end of an execution, one window before it, and so on tile it: their sum is its
+// energy and that of a stretch before its start, whatever its phases are. The mean of all LOIs is
+// not: their windows see its beginning more often than its end.
+Tiling tile(const Job& job, const KernelProfile& profile, const std::vector<LoiPoint>& points) {
+  Tiling tiling;
+  const auto window = static_cast<double>(job.recording.sensor.window_ns);
+  const auto span = static_cast<double>(profile.t_exec_ns);
+  if (points.size() < kFewestForSpline || window <= 0) return tiling;
+  std::vector<double> ends;
+  double at = span;
+  for (; at > 0; at -= window) ends.push_back(at);
+  const SmoothCurve curve = smooth_curve(points, span, window, ends);
+  double sum = 0;
+  double squares = 0;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    sum += curve.power_w[i];
+    const double half = curve.band[i].high - curve.power_w[i];
+    squares += half * half;
+  }
+  tiling.watts = sum * window / span;
+  tiling.half_w = std::sqrt(squares) * window / span;
+  tiling.before_share = -at / span;
+  std::vector<double> shares(job.recording.kernels.size(), 0);
+  for (const RunView& run : job.golden) {
+    if (run.block == run.first) continue;
+    const int64_t start = job.recording.executions[run.block].start_ns;
+    const std::vector<double> one =
+        kernel_shares(job.recording, run.block - 1, start, std::llround(-at));
+    for (size_t k = 0; k < shares.size(); ++k) {
+      shares[k] += one[k] * tiling.before_share / static_cast<double>(job.golden.size());
+    }
+  }
+  for (size_t k = 0; k < shares.size(); ++k) {
+    if (shares[k] > 0) tiling.before.push_back({job.recording.kernels[k], shares[k]});
+  }
+  return tiling;
+}
+
 // Steps 7 to 9 for the execution of interest.
 void stitch_profile(const Job& job, KernelProfile& profile, const std::vector<Loi>& lois) {
   const std::vector<LoiPoint> points = points_of(lois);
@@ -289,6 +351,7 @@ void stitch_profile(const Job& job, KernelProfile& profile, const std::vector<Lo
   }
   profile.ssp_arithmetic_w = sum / static_cast<double>(lois.size());
   profile.window_share = share / static_cast<double>(lois.size());
+  profile.mixed_with = mixed_with(job, lois);
   Stitched stitched =
       stitch(points, profile.t_exec_ns, job.recording.sensor.window_ns, job.options);
   profile.degree = stitched.degree;
@@ -299,6 +362,9 @@ void stitch_profile(const Job& job, KernelProfile& profile, const std::vector<Lo
   profile.ssp_high_w = stitched.band.mean.high;
   profile.curve = std::move(stitched.curve);
   stitch_components(lois, profile);
+  const bool between = std::all_of(job.golden.begin(), job.golden.end(),
+                                   [](const RunView& run) { return run.block == run.ssp; });
+  if (between && profile.window_share < kLeastOwnShare) profile.tiling = tile(job, profile, points);
   note_misfit(points, profile);
 }
 
@@ -349,6 +415,7 @@ void take_plateau(const Plateau& plateau, KernelProfile& profile) {
   profile.ssp_high_w = mean.high;
   profile.ssp_arithmetic_w = mean.mean;
   profile.window_share = 1;
+  profile.mixed_with.clear();
   profile.degree = 0;
   profile.curve_kind.clear();
   profile.curve.clear();
@@ -408,6 +475,7 @@ void drop_powers(KernelProfile& profile) {
   profile.ssp_low_w = nothing.ssp_low_w;
   profile.ssp_high_w = nothing.ssp_high_w;
   profile.ssp_arithmetic_w = nothing.ssp_arithmetic_w;
+  profile.mixed_with.clear();
   profile.component_w = nothing.component_w;
   profile.degree = 0;
   profile.curve_kind.clear();
@@ -448,6 +516,11 @@ void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
     profile.reasons.push_back(std::to_string(profile.lois) + " LOIs where " +
                               std::to_string(profile.loi_target) + " are wanted: record more runs");
   }
+  if (profile.window_share < kLeastOwnShare) {
+    profile.verdict = PowerVerdict::kMixed;
+    profile.reasons.push_back(percent(profile.window_share) + " of the sensor's windows was " +
+                              profile.name + ": the number is the mean of all that ran in them");
+  }
 }
 
 void note_repetitions(const Job& job, KernelProfile& profile) {
@@ -484,7 +557,7 @@ bool sensor_known(const SensorModel& sensor, KernelProfile& profile) {
 
 void finish(const Job& job, KernelProfile& profile) {
   const double t_s = static_cast<double>(profile.t_exec_ns) * 1e-9;
-  profile.energy_j = profile.ssp_w * t_s;
+  profile.energy_j = profile.own_w() * t_s;
   if (profile.ssp_w > 0 && profile.sse_lois > 0) {
     profile.sse_error = std::fabs(profile.ssp_w - profile.sse_w) / profile.ssp_w;
   }

@@ -73,10 +73,26 @@ enum class PowerVerdict : uint8_t {
   kResolved,       // the curve shows power inside the kernel (T >= 2 w)
   kAveraged,       // w > T / 2: the curve is a moving average over executions; the mean is sound
   kMeanOnly,       // no curve: mean power and energy only
+  kMixed,          // much of the windows was other kernels or idle: the mean of all that
   kShortCoverage,  // fewer LOIs than the target after all rounds
   kRefused,        // nothing can be said; `reasons` says why
 };
 std::string_view power_verdict_name(PowerVerdict verdict);
+
+// Another kernel that ran in the windows of the LOIs.
+struct MixedWith {
+  std::string name;
+  double share = 0;  // of the windows, mean over the LOIs
+};
+
+// An execution between others, tiled by windows back from its end: the mean of what they hold, and
+// what of that lies before its start. Times as shares of the execution.
+struct Tiling {
+  double watts = std::numeric_limits<double>::quiet_NaN();  // window x sum of readings / execution
+  double half_w = 0;                                        // of its 95 % interval
+  double before_share = 0;
+  std::vector<MixedWith> before;  // of that; the rest is idle
+};
 
 struct KernelProfile {
   std::string name;
@@ -104,7 +120,13 @@ struct KernelProfile {
   double ssp_high_w = std::numeric_limits<double>::quiet_NaN();
   double ssp_arithmetic_w = std::numeric_limits<double>::quiet_NaN();  // mean of the LOIs
   double sse_error = std::numeric_limits<double>::quiet_NaN();         // |SSP - SSE| / SSP
-  double energy_j = std::numeric_limits<double>::quiet_NaN();          // ssp_w x t_exec
+  double energy_j = std::numeric_limits<double>::quiet_NaN();          // own_w() x t_exec
+  std::vector<MixedWith> mixed_with;                                   // most first
+  Tiling tiling;  // under kMixed, where there are LOIs enough for it
+  // Under kMixed, where what else ran is known: the kernel's own (power/mixed.h). Else NaN.
+  double unmixed_w = std::numeric_limits<double>::quiet_NaN();
+  double unmixed_low_w = std::numeric_limits<double>::quiet_NaN();
+  double unmixed_high_w = std::numeric_limits<double>::quiet_NaN();
   double idle_w = std::numeric_limits<double>::quiet_NaN();  // samples that end before a run starts
   // xcd, iod, hbm SSP means; NaN where not measured
   std::array<double, 3> component_w = {std::numeric_limits<double>::quiet_NaN(),
@@ -127,6 +149,9 @@ struct KernelProfile {
   PowerVerdict verdict = PowerVerdict::kRefused;
   std::vector<std::string> reasons;  // why not resolved, or refused; empty when resolved
   std::vector<std::string> notes;    // what else to know; empty when nothing
+
+  // What the kernel itself draws; NaN where only a mixture is known.
+  double own_w() const { return verdict == PowerVerdict::kMixed ? unmixed_w : ssp_w; }
 };
 
 struct ProfileOptions {

@@ -78,8 +78,8 @@ std::string_view kernel_bound_name(KernelBound bound) {
 KernelTakeaway take_away(const KernelProfile& profile, const DeviceRoofline* roofline) {
   KernelTakeaway taken;
   taken.name = profile.name;
-  taken.ssp_w = profile.ssp_w;
-  taken.above_idle_w = profile.ssp_w - profile.idle_w;
+  taken.ssp_w = profile.own_w();
+  taken.above_idle_w = profile.own_w() - profile.idle_w;
   const double seconds = static_cast<double>(profile.t_exec_ns) * 1e-9;
   if (seconds > 0) {
     taken.achieved_flops = profile.flop / seconds;
@@ -90,7 +90,7 @@ KernelTakeaway take_away(const KernelProfile& profile, const DeviceRoofline* roo
     taken.pj_per_byte = profile.energy_j / profile.bytes * 1e12;
   }
   if (profile.flop > 0) {
-    taken.w_per_tflops = profile.ssp_w / (taken.achieved_flops * 1e-12);
+    taken.w_per_tflops = profile.own_w() / (taken.achieved_flops * 1e-12);
     taken.pj_per_flop = profile.energy_j / profile.flop * 1e12;
   }
   if (roofline == nullptr) return taken;
@@ -114,8 +114,8 @@ std::vector<ComplementaryPair> complementary_pairs(const std::vector<KernelProfi
     for (size_t j = 0; j < profiles.size(); ++j) {
       const bool complementary =
           takeaways[i].bound == KernelBound::kCompute && takeaways[j].bound == KernelBound::kMemory;
-      if (!complementary || !std::isfinite(profiles[i].ssp_w + profiles[j].ssp_w)) continue;
-      double together = profiles[i].ssp_w + profiles[j].ssp_w;
+      if (!complementary || !std::isfinite(profiles[i].own_w() + profiles[j].own_w())) continue;
+      double together = profiles[i].own_w() + profiles[j].own_w();
       if (std::isfinite(profiles[i].idle_w)) together -= profiles[i].idle_w;
       pairs.push_back({profiles[i].name, profiles[j].name, together, limit_w, limit_w - together,
                        together <= limit_w});

@@ -19,7 +19,30 @@ std::string interval_words(double low, double high) {
   return "95 %: " + watts(low) + " to " + watts(high);
 }
 
+// "together with gemv (60 % of the windows)".
+std::string together_words(const KernelProfile& kernel) {
+  std::string others;
+  for (const MixedWith& other : kernel.mixed_with) {
+    others += (others.empty() ? "" : ", ") + other.name + " (" + format_share(other.share) +
+              " of the windows)";
+  }
+  return others.empty() ? "with the device idle in between" : "together with " + others;
+}
+
+std::string mixed_words(const KernelProfile& kernel) {
+  if (!std::isfinite(kernel.unmixed_w)) {
+    return watts(kernel.ssp_w) + " were drawn on average while " + kernel.name + " ran " +
+           together_words(kernel) + "; how much of it is its own is not known.";
+  }
+  return kernel.name + " draws " + watts(kernel.unmixed_w) + " of its own (" +
+         interval_words(kernel.unmixed_low_w, kernel.unmixed_high_w) + "), " +
+         format_value(kernel.energy_j, Unit::kJoules) + " per execution of " +
+         format_ns(kernel.t_exec_ns) + "; " + together_words(kernel) + " " + watts(kernel.ssp_w) +
+         " were drawn.";
+}
+
 std::string kernel_words(const KernelProfile& kernel) {
+  if (kernel.verdict == PowerVerdict::kMixed) return mixed_words(kernel);
   if (kernel.verdict == PowerVerdict::kRefused) {
     return kernel.name + ": refused, because " +
            (kernel.reasons.empty() ? std::string("nothing was measured") : kernel.reasons.front()) +
@@ -80,6 +103,9 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"ssp_low_w", "SSP from", k.ssp_low_w, Unit::kWatts},
       {"ssp_high_w", "SSP to", k.ssp_high_w, Unit::kWatts},
       {"ssp_arithmetic_w", "mean of the LOIs", k.ssp_arithmetic_w, Unit::kWatts},
+      {"unmixed_w", "its own", k.unmixed_w, Unit::kWatts},
+      {"unmixed_low_w", "from", k.unmixed_low_w, Unit::kWatts},
+      {"unmixed_high_w", "to", k.unmixed_high_w, Unit::kWatts},
       {"sse_error", "SSE error", k.sse_error, Unit::kShare},
       {"energy_j", "energy", k.energy_j, Unit::kJoules},
       {"idle_w", "idle power", k.idle_w, Unit::kWatts},
