@@ -15,6 +15,7 @@ namespace assay {
 namespace {
 
 struct ProfileVerb : ProfileRequest {
+  bool declared_sensor = false;
   CommonOptions common;
   std::optional<double> outlier_us;
   std::optional<double> margin;
@@ -22,6 +23,7 @@ struct ProfileVerb : ProfileRequest {
 
 int run_profile(ProfileVerb& verb) {
   verb.options.margin = verb.margin;
+  verb.options.check_sensor = !verb.declared_sensor;
   if (verb.outlier_us) verb.options.outlier_ns = std::llround(*verb.outlier_us * 1000);
   return write_answer(answer_profile(verb), verb.common);
 }
@@ -49,6 +51,8 @@ void add_profile_verb(Verb& power, int& exit_code) {
   sub.flag("--force", verb->options.force, "profile kernels under 25 us as well");
   sub.flag("--rescale", verb->options.rescale_toi,
            "stretch every run to the median execution time");
+  sub.flag("--declared-sensor", verb->declared_sensor,
+           "take the sensor as declared, and do not hold it against the recording");
   sub.flag("--quartic", verb->options.polynomial,
            "draw the curve as the paper does, a polynomial of degree four, instead of a spline");
   add_facts_option(sub, verb->facts);

@@ -341,6 +341,7 @@ class Procedure {
     uint32_t wanted = plan_.runs;
     ProfileOptions counting = profiling;
     counting.bootstrap = 0;
+    counting.check_sensor = false;
     for (result.rounds = 0;; ++result.rounds) {
       ASSAY_TRY(record_runs(wanted));
       ASSAY_TRY_ASSIGN(const KernelProfile counted, profile_kernel(recording_, counting));

@@ -11,6 +11,7 @@
 #include "power/fit.h"
 #include "power/mixed.h"
 #include "power/placement.h"
+#include "power/sensor_check.h"
 #include "power/smooth_curve.h"
 
 namespace assay {
@@ -586,10 +587,20 @@ KernelProfile start_profile(const PowerRecording& recording, const ProfileOption
   return profile;
 }
 
-}  // namespace
+// Where the readings show another sensor than the declared one: what it is.
+std::string other_sensor_words(const SensorCheck& check, int64_t declared_ns) {
+  const auto time = [](int64_t ns) { return duration_words(static_cast<double>(ns)); };
+  std::string words = "the readings show a window of " + time(check.window_ns) + " (" +
+                      time(check.window_low_ns) + " to " + time(check.window_high_ns) + ")";
+  if (!check.can_be_used()) words += " behind a ramp of " + time(check.ramp_ns);
+  if (std::llabs(check.delay_ns) * 20 > declared_ns) {
+    words += ", " + time(std::llabs(check.delay_ns)) + (check.delay_ns > 0 ? " later" : " earlier");
+  }
+  return words + ", where " + time(declared_ns) + " was declared";
+}
 
-Result<KernelProfile> profile_kernel(const PowerRecording& recording,
-                                     const ProfileOptions& options) {
+Result<KernelProfile> profile_as_declared(const PowerRecording& recording,
+                                          const ProfileOptions& options) {
   ASSAY_TRY(check_recording(recording));
   if (options.kernel >= recording.kernels.size()) {
     return Error{ErrorCode::kInvalidArgument, "no such kernel in this recording", "", -1};
@@ -632,6 +643,10 @@ Result<KernelProfile> profile_kernel(const PowerRecording& recording,
       static_cast<uint32_t>(job.golden.front().ssp - job.golden.front().block + 1);
   if (!sensor_known(recording.sensor, profile)) return profile;
   if (options.use_clock_sync && !clocks_agree(job, profile)) return profile;
+  if (options.check_sensor) {
+    profile.sensor_check = check_sensor(recording, job.golden, job.timed, profile.t_exec_ns);
+    if (profile.sensor_check.verdict == SensorVerdict::kOther) return profile;
+  }
 
   profile.idle_w = idle_power(job);
   stitch_profile(job, profile, lois_at(job, profile, options.use_ssp));
@@ -644,6 +659,32 @@ Result<KernelProfile> profile_kernel(const PowerRecording& recording,
   } else {
     finish(job, profile);
   }
+  return profile;
+}
+
+}  // namespace
+
+Result<KernelProfile> profile_kernel(const PowerRecording& recording,
+                                     const ProfileOptions& options) {
+  ASSAY_TRY_ASSIGN(KernelProfile declared, profile_as_declared(recording, options));
+  const SensorCheck check = declared.sensor_check;
+  if (check.verdict != SensorVerdict::kOther) return declared;
+  const std::string words = other_sensor_words(check, recording.sensor.window_ns);
+  if (!check.can_be_used()) {
+    refuse(declared, words + ": no boxcar, and this method knows no other; calibrate the sensor");
+    return declared;
+  }
+  PowerRecording found = recording;
+  found.sensor.window_ns = check.window_ns;
+  found.sensor.delay_ns += check.delay_ns;
+  ProfileOptions as_found = options;
+  as_found.check_sensor = false;
+  ASSAY_TRY_ASSIGN(KernelProfile profile, profile_as_declared(found, as_found));
+  profile.sensor_check = check;
+  profile.notes.push_back(
+      words + ": the profile is made with what they show; as declared its mean would be " +
+      percent(std::fabs(check.declared_ssp_w / check.found_ssp_w - 1)) +
+      (check.declared_ssp_w > check.found_ssp_w ? " higher" : " lower"));
   return profile;
 }
 

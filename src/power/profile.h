@@ -79,6 +79,31 @@ enum class PowerVerdict : uint8_t {
 };
 std::string_view power_verdict_name(PowerVerdict verdict);
 
+// The declared sensor against the recording (power/sensor_check.h).
+enum class SensorVerdict : uint8_t {
+  kUnasked,      // the recording cannot tell: readings too few, executions too long, other kernels
+  kHolds,        // freeing the response changes nothing that matters
+  kOther,        // the readings show another response
+  kUnexplained,  // no response of the family explains them
+};
+
+struct SensorCheck {
+  SensorVerdict verdict = SensorVerdict::kUnasked;
+  double explained = 0;  // share of the readings' variance, by the response found
+  int64_t window_ns = 0;
+  int64_t window_low_ns = 0;
+  int64_t window_high_ns = 0;
+  int64_t ramp_ns = 0;
+  int64_t delay_ns = 0;       // beyond the declared one
+  double declared_ssp_w = 0;  // of the model with the declared response, where another was found
+  double found_ssp_w = 0;     // with the one found
+
+  // A boxcar of another length or delay: the profile can be made with it.
+  bool can_be_used() const { return 4 * ramp_ns <= window_ns; }
+};
+
+std::string_view sensor_verdict_name(SensorVerdict verdict);
+
 // Another kernel that ran in the windows of the LOIs.
 struct MixedWith {
   std::string name;
@@ -146,6 +171,7 @@ struct KernelProfile {
   uint64_t samples_outside_runs = 0;
   uint64_t samples_in_gaps = 0;   // inside a run, in no execution
   uint64_t samples_repeated = 0;  // same stamp as the one before: dropped
+  SensorCheck sensor_check;
   PowerVerdict verdict = PowerVerdict::kRefused;
   std::vector<std::string> reasons;  // why not resolved, or refused; empty when resolved
   std::vector<std::string> notes;    // what else to know; empty when nothing
@@ -165,6 +191,7 @@ struct ProfileOptions {
   bool strict = false;
   bool force = false;        // under 25 us
   bool rescale_toi = false;  // TOI x T / T_run
+  bool check_sensor = true;  // hold the declared sensor against the recording
   // The curve is the polynomial, as in the paper, with its bootstrapped band; else a spline where
   // there are LOIs enough (power/smooth_curve.h), and a polynomial without a band where not.
   bool polynomial = false;

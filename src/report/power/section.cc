@@ -82,6 +82,7 @@ Facts sensor_facts(const SensorModel& sensor) {
 
 std::vector<Item> kernel_items(const KernelProfile& k) {
   const bool any = k.verdict != PowerVerdict::kRefused;
+  const bool found = k.sensor_check.window_ns > 0;
   return {
       {"name", "name", k.name, Unit::kText},
       {"verdict", "verdict", std::string(power_verdict_name(k.verdict)), Unit::kText},
@@ -116,6 +117,14 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"curve_kind", "curve", k.curve_kind.empty() ? Value() : Value(k.curve_kind), Unit::kText},
       {"residual_w", "scatter around the model", any ? Value(k.residual_w) : Value(), Unit::kWatts},
       {"largest_gap_ns", "widest hole", k.largest_gap_ns, Unit::kNanoseconds},
+      {"sensor_verdict", "declared sensor",
+       std::string(sensor_verdict_name(k.sensor_check.verdict)), Unit::kText},
+      {"found_window_ns", "window found", found ? Value(k.sensor_check.window_ns) : Value(),
+       Unit::kNanoseconds},
+      {"found_ramp_ns", "ramp found", found ? Value(k.sensor_check.ramp_ns) : Value(),
+       Unit::kNanoseconds},
+      {"found_delay_ns", "delay found, beyond the declared",
+       found ? Value(k.sensor_check.delay_ns) : Value(), Unit::kNanoseconds},
       {"drift_ppm", "clock drift, ppm", k.clock.drift_ppm, Unit::kRatio},
       {"clock_residual_p95_ns", "clocks agree to", whole_ns(k.clock.residual_p95_ns),
        Unit::kNanoseconds},

@@ -58,7 +58,8 @@ TEST(ReportUnitVectors, Values) {
 }
 
 TEST(ReportUnitVectors, Columns) {
-  for (const Json& each : vectors()["columns"]) {
+  const Json all = vectors();
+  for (const Json& each : all["columns"]) {
     std::vector<Value> values;
     for (const Json& cell : each["cells"]) values.push_back(value_of(cell, each["whole"]));
     std::vector<const Value*> cells;
