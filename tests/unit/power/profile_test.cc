@@ -346,7 +346,8 @@ TEST(Profile, IntervalsOfTheMeanCoverTheTruth) {
     plateau += mean.ssp_low_w <= 500 && 500 <= mean.ssp_high_w;
     PowerMaker fast = typical();
     fast.seed = seed;
-    const KernelProfile averaged = profile(fast.make(), {.strict = true, .check_sensor = false, .bootstrap = 300});
+    const KernelProfile averaged =
+        profile(fast.make(), {.strict = true, .check_sensor = false, .bootstrap = 300});
     curve += averaged.ssp_low_w <= kTypicalMean && kTypicalMean <= averaged.ssp_high_w;
     EXPECT_NEAR(averaged.ssp_w, kTypicalMean, 0.01 * kTypicalMean) << seed;
     EXPECT_NEAR(averaged.clock.drift_ppm, 37, 0.5) << seed;
