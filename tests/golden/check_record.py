@@ -80,7 +80,10 @@ class Bench:
         """What the one process of a run has written by now."""
         stem, dot, end = name.partition(".")
         paths = list(self.folder.glob(f"{stem}.*{dot}{end}"))
-        return records(paths[0], whole=False) if len(paths) == 1 else []
+        try:
+            return records(paths[0], whole=False) if len(paths) == 1 else []
+        except FileNotFoundError:  # it got its name in the meantime
+            return []
 
     def analyse(self, verb, name, *flags):
         done = subprocess.run([self.assay, verb, str(self.folder / name), *flags, "--format", "json"],
