@@ -1,6 +1,7 @@
 #include "ingest/power/series.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/decimal.h"
@@ -54,35 +55,32 @@ std::vector<PowerReading> mean_powers(const std::vector<EnergyCount>& counts) {
 
 // Mean power over pieces of time, each of the shortest window around it: inner windows say more.
 std::vector<PowerPiece> innermost_pieces(const std::vector<LogSample>& windows) {
-  std::vector<int64_t> ends;
-  for (const LogSample& one : windows) {
-    ends.push_back(one.t_ns);
-    ends.push_back(one.t_ns + one.length_ns);
+  struct End {
+    int64_t t_ns = 0;
+    bool opens = false;
+    size_t window = 0;
+  };
+  std::vector<End> ends;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    ends.push_back({windows[i].t_ns, true, i});
+    ends.push_back({windows[i].t_ns + windows[i].length_ns, false, i});
   }
-  std::sort(ends.begin(), ends.end());
-  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
-  std::vector<const LogSample*> longest_first;
-  for (const LogSample& one : windows) longest_first.push_back(&one);
-  std::stable_sort(
-      longest_first.begin(), longest_first.end(),
-      [](const LogSample* a, const LogSample* b) { return a->length_ns > b->length_ns; });
-  std::vector<PowerPiece> pieces(ends.empty() ? 0 : ends.size() - 1);
-  std::vector<bool> known(pieces.size());
-  for (const LogSample* one : longest_first) {
-    const auto place = [&ends](int64_t t) {
-      return static_cast<size_t>(std::lower_bound(ends.begin(), ends.end(), t) - ends.begin());
-    };
-    const double watts = one->value / (static_cast<double>(one->length_ns) * 1e-9);
-    for (size_t i = place(one->t_ns); i < place(one->t_ns + one->length_ns); ++i) {
-      pieces[i] = {ends[i], ends[i + 1], watts};
-      known[i] = true;
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.t_ns < b.t_ns; });
+  std::set<std::pair<int64_t, size_t>> open;  // by length
+  std::vector<PowerPiece> pieces;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const std::pair<int64_t, size_t> one{windows[ends[i].window].length_ns, ends[i].window};
+    if (ends[i].opens) {
+      open.insert(one);
+    } else {
+      open.erase(one);
     }
+    if (open.empty() || ends[i + 1].t_ns == ends[i].t_ns) continue;
+    const LogSample& inner = windows[open.begin()->second];
+    pieces.push_back({ends[i].t_ns, ends[i + 1].t_ns,
+                      inner.value / (static_cast<double>(inner.length_ns) * 1e-9)});
   }
-  std::vector<PowerPiece> result;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (known[i]) result.push_back(pieces[i]);
-  }
-  return result;
+  return pieces;
 }
 
 // Per device of a log: what it drew.
@@ -97,14 +95,6 @@ Status check_watts(double watts, const std::string& path) {
   return Error{ErrorCode::kFormat,
                rounded_text(watts) + " W is no power of a device; is its unit another one?", path,
                -1};
-}
-
-PowerSeries& series_of(PowerLog& log, const std::string& device) {
-  const auto found = std::find_if(log.series.begin(), log.series.end(),
-                                  [&](const PowerSeries& one) { return one.device == device; });
-  if (found != log.series.end()) return *found;
-  log.series.push_back({.device = device});
-  return log.series.back();
 }
 
 Error no_times(bool rounds, const LogTiming& timing, const std::string& path) {
@@ -124,10 +114,14 @@ Error no_times(bool rounds, const LogTiming& timing, const std::string& path) {
 
 }  // namespace
 
-void SeriesBuilder::add(const std::string& device, LogStamp stamp, double watts) {
+PowerSeries& SeriesBuilder::series_of(const std::string& device) {
   const auto [place, is_new] = index_.emplace(device, log_.series.size());
   if (is_new) log_.series.push_back({.device = device});
-  std::vector<PowerReading>& readings = log_.series[place->second].readings;
+  return log_.series[place->second];
+}
+
+void SeriesBuilder::add(const std::string& device, LogStamp stamp, double watts) {
+  std::vector<PowerReading>& readings = series_of(device).readings;
   int64_t t = stamp.t_ns;
   if (stamp.clock == LogClock::kTimeOfDay && !readings.empty()) {
     t += day_of(readings.back().t_ns);
@@ -164,10 +158,12 @@ Status settle_log_times(LogSamples& samples, const LogTiming& timing, const std:
   for (LogSample& one : samples.samples) {
     const int64_t step = rounds ? timing.interval_ns : 1;
     int64_t passed = 0;
-    if (__builtin_mul_overflow(one.t_ns, step, &passed) || passed > kLatestNs) {
+    int64_t at = 0;
+    if (__builtin_mul_overflow(one.t_ns, step, &passed) ||
+        __builtin_add_overflow(timing.start.t_ns, passed, &at) || at > kLatestNs) {
       return Error{ErrorCode::kFormat, "its times are further away than any trace's", path, -1};
     }
-    one.t_ns = timing.start.t_ns + passed;
+    one.t_ns = at;
   }
   samples.clock = timing.start.clock;
   return Ok{};
@@ -217,9 +213,9 @@ Result<PowerLog> power_log_of(const LogSamples& samples, const std::string& path
         log.means = true;
       }
     }
-    if (counts.size() > 1) series_of(log, samples.devices[i]).counter = std::move(counts);
+    if (counts.size() > 1) builder.series_of(samples.devices[i]).counter = std::move(counts);
     if (device.windows.empty()) continue;
-    PowerSeries& series = series_of(log, samples.devices[i]);
+    PowerSeries& series = builder.series_of(samples.devices[i]);
     series.pieces = innermost_pieces(device.windows);
     for (const PowerPiece& piece : series.pieces) ASSAY_TRY(check_watts(piece.power_w, path));
   }

@@ -25,6 +25,7 @@ class SeriesBuilder {
  public:
   explicit SeriesBuilder(PowerLog& log) : log_(log) {}
 
+  PowerSeries& series_of(const std::string& device);  // added where it is new
   void add(const std::string& device, LogStamp stamp, double watts);
   // Sorts what writers of several GPUs interleave; fails where the clock was set back, and where no
   // row has both a time and a power.

@@ -187,7 +187,8 @@ Result<LogSamples> read_zeus(const std::string& text, const std::string& path, c
     int64_t t = 0;
     ASSAY_TRY(take_stamp(cell(table, row, start), path, table.line[row], log, t));
     double seconds = 0;
-    if (!parse_double(cell(table, row, elapsed), seconds) || !(seconds > 0) || seconds > 1e8) {
+    if (!parse_double(cell(table, row, elapsed), seconds) || !(seconds * 1e9 >= 1) ||
+        seconds > 1e8) {
       return csv_error_at(path, table.line[row],
                           "'" + cell(table, row, elapsed) + "' is no time that passed");
     }

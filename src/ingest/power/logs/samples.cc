@@ -4,15 +4,18 @@
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "base/latest_time.h"
 #include "ingest/text/csv_table.h"
 
 namespace assay {
 
 uint32_t LogSamples::device(std::string_view name) {
-  const auto found = std::find(devices.begin(), devices.end(), name);
-  if (found != devices.end()) return static_cast<uint32_t>(found - devices.begin());
+  const auto found = places_.find(name);
+  if (found != places_.end()) return found->second;
+  const auto place = static_cast<uint32_t>(devices.size());
   devices.emplace_back(name);
-  return static_cast<uint32_t>(devices.size() - 1);
+  places_.emplace(name, place);
+  return place;
 }
 
 const LogField* field_named(const LogField* begin, const LogField* end, std::string_view name) {
@@ -112,6 +115,9 @@ Status take_stamp(std::string_view text, const std::string& path, size_t line, L
   if (log.clock != LogClock::kUnknownOrigin && log.clock != stamp->clock) {
     return csv_error_at(path, line,
                         "'" + std::string(text) + "' is a time of another kind than those before");
+  }
+  if (stamp->t_ns > kLatestNs) {
+    return csv_error_at(path, line, "'" + std::string(text) + "' is further away than any trace");
   }
   log.clock = stamp->clock;
   t_ns = stamp->t_ns;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,6 +57,9 @@ struct LogSamples {
   bool unit_assumed = false;  // no unit is told: by the size of the numbers
 
   uint32_t device(std::string_view name);  // its place, added where it is new
+
+ private:
+  std::map<std::string, uint32_t, std::less<>> places_;
 };
 
 // A name that a log has for a quantity, and what one of its units is in ours.
@@ -101,7 +105,8 @@ class RoundCount {
   std::map<std::pair<uint32_t, size_t>, int64_t> seen_;
 };
 
-// Files a time under the log; fails where it is none, or is of another clock than those before.
+// Files a time under the log; fails where it is none, further away than any trace's, or of another
+// clock than those before.
 Status take_stamp(std::string_view text, const std::string& path, size_t line, LogSamples& log,
                   int64_t& t_ns);
 
