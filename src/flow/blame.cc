@@ -1,3 +1,13 @@
+// Problem: in a job every rank waits for every other, so that the one that comes last is often a
+// victim, and two late ranks hide each other: none of them alone would end the job sooner.
+//
+// Method: what a set of ranks costs is how much sooner the job ends with their own work at the
+// median of their peers, item by item, in one graph of all ranks: a victim has no work of its own
+// above its peers'. Sets are tried by groups, hosts and by how late they are; the smallest that
+// gives most of what all late ranks give is named.
+//
+// Effect: sets that were injected are found with what they cost (docs/measured/blame.md).
+
 #include "flow/blame.h"
 
 #include <algorithm>

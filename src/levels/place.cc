@@ -168,6 +168,34 @@ struct BlockSequence {
 };
 constexpr size_t kLeastUnits = 6;
 
+// The units of forward work in their order, told apart by window, thread and, where modules tell
+// layers, the call of a module.
+struct ForwardUnits {
+  struct Lane {
+    int32_t window;
+    uint32_t thread;
+    int64_t call_ns;  // start of the module call, where modules tell layers
+    bool operator<(const Lane& other) const {
+      return std::tie(window, thread, call_ns) <
+             std::tie(other.window, other.thread, other.call_ns);
+    }
+  };
+  struct Unit {
+    int64_t start_ns;
+    uint32_t op;
+    bool operator<(const Unit& other) const {
+      return std::pair(start_ns, op) < std::pair(other.start_ns, other.op);
+    }
+  };
+  struct Work {
+    OpType type = OpType::kOther;
+    int64_t dur_ns = 0;
+    bool replays_layers = false;
+  };
+  std::map<Lane, std::map<Unit, Work>> sequences;
+  std::map<Lane, std::string_view> classes;
+};
+
 class Placer {
  public:
   Placer(const Trace& trace, const Links& links, const Windows& windows,
@@ -194,6 +222,8 @@ class Placer {
  private:
   void read_op_names();
   void classify_kernels();
+  void add_launched(ApiCallId call, ForwardUnits::Work& work) const;
+  ForwardUnits forward_units();
   void find_blocks();
   void find_graph_blocks();
   void add_block(const BlockSequence& all, size_t begin, size_t end,
@@ -612,65 +642,51 @@ void Placer::add_block(const BlockSequence& all, size_t begin, size_t end,
   add_block(all, begin + last.begin + last.length, end, slots, what);
 }
 
-// Sequences of forward units per window and thread. Where modules tell some layers, what they do
-// not place is searched per call of a module: a compiled model leaves no modules of its own.
-void Placer::find_blocks() {
-  find_graph_blocks();
-  struct Unit {
-    int64_t start_ns;
-    uint32_t op;
-    bool operator<(const Unit& other) const {
-      return std::pair(start_ns, op) < std::pair(other.start_ns, other.op);
+// What the call launched, as a part of its unit: the heaviest kind among a unit's kernels names it.
+void Placer::add_launched(ApiCallId call, ForwardUnits::Work& work) const {
+  for (ActivityId activity : links_.activities_of(call)) {
+    work.dur_ns += trace_.activities.dur_ns[activity.index()];
+    const auto replayed = kernel_slots_.find(activity.value);
+    work.replays_layers |= replayed != kernel_slots_.end() && replayed->second.layer != kNoLayer;
+    const OpType kernel = kernel_type_[activity.index()];
+    const bool heavy = kernel == OpType::kGemm || kernel == OpType::kAttention;
+    if (work.type != OpType::kAttention && (heavy || work.type == OpType::kOther)) {
+      work.type = kernel;
     }
-  };
-  struct Work {
-    OpType type = OpType::kOther;
-    int64_t dur_ns = 0;
-    bool replays_layers = false;
-  };
-  struct Lane {
-    int32_t window;
-    uint32_t thread;
-    int64_t call_ns;  // start of the module call, where modules tell layers
-    bool operator<(const Lane& other) const {
-      return std::tie(window, thread, call_ns) <
-             std::tie(other.window, other.thread, other.call_ns);
-    }
-  };
-  std::map<Lane, std::map<Unit, Work>> sequences;
-  std::map<Lane, std::string_view> classes;
+  }
+}
+
+ForwardUnits Placer::forward_units() {
+  ForwardUnits found;
   for (size_t c = 0; c < trace_.api_calls.size(); ++c) {
     const OpId op = links_.call_op[c];
-    const auto activities = links_.activities_of(ApiCallId(c));
-    if (!op || activities.empty()) continue;
+    if (!op || links_.activities_of(ApiCallId(c)).empty()) continue;
     const HostPoint point = point_of_call(ApiCallId(c));
     bool recomputes = false;
     if (backward_node(point, recomputes) || is_optimizer(point)) continue;
-    const OpId unit = units_.unit_of(op);
-    Lane lane{window_at(windows_, point.time_ns), point.thread.value, 0};
+    ForwardUnits::Lane lane{window_at(windows_, point.time_ns), point.thread.value, 0};
     if (modules_.layers() > 0) {
       const Modules::Place module = modules_.at(point.thread, point.time_ns);
       if (module.layer >= 0) continue;
       if (module.found) lane.call_ns = module.start_ns;
-      classes[lane] = module.cls;
+      found.classes[lane] = module.cls;
     }
-    Work& work = sequences[lane][{trace_.ops.start_ns[unit.index()], unit.value}];
-    // The heaviest kind among a unit's kernels names it.
-    for (ActivityId activity : activities) {
-      work.dur_ns += trace_.activities.dur_ns[activity.index()];
-      const auto replayed = kernel_slots_.find(activity.value);
-      work.replays_layers |= replayed != kernel_slots_.end() && replayed->second.layer != kNoLayer;
-      const OpType kernel = kernel_type_[activity.index()];
-      const bool heavy = kernel == OpType::kGemm || kernel == OpType::kAttention;
-      if (work.type != OpType::kAttention && (heavy || work.type == OpType::kOther)) {
-        work.type = kernel;
-      }
-    }
+    const OpId unit = units_.unit_of(op);
+    add_launched(ApiCallId(c),
+                 found.sequences[lane][{trace_.ops.start_ns[unit.index()], unit.value}]);
   }
-  for (const auto& [lane, sequence] : sequences) {
+  return found;
+}
+
+// Where modules tell some layers, what they do not place is searched per call of a module: a
+// compiled model leaves no modules of its own.
+void Placer::find_blocks() {
+  find_graph_blocks();
+  const ForwardUnits found = forward_units();
+  for (const auto& [lane, sequence] : found.sequences) {
     BlockSequence blocks;
-    if (const auto found = classes.find(lane); found != classes.end()) {
-      blocks.module = found->second;
+    if (const auto cls = found.classes.find(lane); cls != found.classes.end()) {
+      blocks.module = cls->second;
     }
     for (const auto& [unit, work] : sequence) {
       const StringId name = trace_.ops.name[unit.op];

@@ -259,6 +259,46 @@ void add_counter(const CounterCheck& counter, EnergyReport& report) {
        "off: the powers were taken, the counter was not"});
 }
 
+// Totals of the covered time: measured, drawn anyway, and what follows from the powers of the
+// model.
+void list_totals(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
+                 const CoveredSpan& span, const AttributeOptions& options, const EnergyModel& model,
+                 EnergyReport& report) {
+  report.covered_ns = covered.covered_ns();
+  const double covered_s = static_cast<double>(report.covered_ns) * 1e-9;
+  report.total_uj = std::llround(covered.joules() * 1e6);
+  report.mean_w = covered_s > 0 ? covered.joules() / covered_s : 0;
+  report.base_uj = std::llround(report.base_w * covered_s * 1e6);
+  list_kernels(trace, work, covered, span, model, report);
+  report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
+  add_model_total(work, covered, span, model, report);
+  add_true_energy(options.gain, report);
+  if (options.tokens > 0) {
+    report.energy_per_token_j = covered.joules() / static_cast<double>(options.tokens);
+  }
+}
+
+// The energy of the kernels by operator and by every grouping that was asked for.
+void list_groups(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
+                 const CoveredSpan& span, const AttributeOptions& options, const EnergyModel& model,
+                 EnergyReport& report) {
+  const auto parts_by = [&](auto&& group_of, auto&& name_of) {
+    return parts_of(tally_by(work, covered, span, group_of), model, report.kernels_uj, name_of);
+  };
+  report.operators =
+      parts_by([](const Work& w) { return w.op.value; },
+               [&](uint32_t op) {
+                 return op == 0 ? "(no operator)" : std::string(trace.text(StringId(op)));
+               });
+  for (const WorkGrouping& grouping : options.groupings) {
+    const auto group_of = [&](const Work& w) { return grouping.of_activity[w.activity.index()]; };
+    const auto name_of = [&](uint32_t group) {
+      return group == WorkGrouping::kNone ? "(none)" : grouping.names[group];
+    };
+    report.groupings.push_back({grouping.key, grouping.title, parts_by(group_of, name_of)});
+  }
+}
+
 }  // namespace
 
 Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
@@ -289,35 +329,11 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   }
   report.begin_ns = inside.front().t_ns;
   report.end_ns = inside.back().t_ns;
-  report.covered_ns = covered.covered_ns();
   list_classes(trace, laid, report);
-  const double covered_s = static_cast<double>(report.covered_ns) * 1e-9;
-  report.total_uj = std::llround(covered.joules() * 1e6);
-  report.mean_w = covered_s > 0 ? covered.joules() / covered_s : 0;
-  report.base_uj = std::llround(report.base_w * covered_s * 1e6);
-  list_kernels(trace, work, covered, span, model, report);
-  report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
-  add_model_total(work, covered, span, model, report);
-  add_true_energy(options.gain, report);
-  report.operators =
-      parts_of(tally_by(work, covered, span, [](const Work& w) { return w.op.value; }), model,
-               report.kernels_uj, [&](uint32_t op) {
-                 return op == 0 ? "(no operator)" : std::string(trace.text(StringId(op)));
-               });
-  for (const WorkGrouping& grouping : options.groupings) {
-    const auto group_of = [&](const Work& w) { return grouping.of_activity[w.activity.index()]; };
-    const auto name_of = [&](uint32_t group) {
-      return group == WorkGrouping::kNone ? "(none)" : grouping.names[group];
-    };
-    report.groupings.push_back(
-        {grouping.key, grouping.title,
-         parts_of(tally_by(work, covered, span, group_of), model, report.kernels_uj, name_of)});
-  }
+  list_totals(trace, work, covered, span, options, model, report);
+  list_groups(trace, work, covered, span, options, model, report);
   report.iterations = iteration_parts(windows, work, covered, model);
   report.phases = phase_parts(phases, work, covered, model);
-  if (options.tokens > 0) {
-    report.energy_per_token_j = covered.joules() / static_cast<double>(options.tokens);
-  }
   add_coverage_trust(covered, span, report.trust);
   add_sensor_trust(report, options.sensor, report.trust);
   add_counter(laid.counter, report);

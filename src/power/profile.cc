@@ -599,6 +599,35 @@ std::string other_sensor_words(const SensorCheck& check, int64_t declared_ns) {
   return words + ", where " + time(declared_ns) + " was declared";
 }
 
+// When each sample was taken and what ran then, with how many told nothing.
+Status place(Job& job, KernelProfile& profile) {
+  job.timed = time_samples(job.recording, profile.clock);
+  job.placement = place_samples(job.recording, job.timed);
+  profile.samples = job.recording.samples.size();
+  profile.samples_repeated = job.timed.repeated;
+  profile.samples_outside_runs = job.placement.outside_runs;
+  profile.samples_in_gaps = job.placement.in_gaps;
+  if (profile.samples_outside_runs < job.timed.samples.size()) return Ok{};
+  return Error{ErrorCode::kFormat,
+               "every power sample lies outside every run: samples and executions are on "
+               "different clocks, or of different campaigns",
+               "", -1};
+}
+
+void stitch_and_judge(Job& job, KernelProfile& profile) {
+  profile.idle_w = idle_power(job);
+  stitch_profile(job, profile, lois_at(job, profile, job.options.use_ssp));
+  stitch_sse(job, profile);
+  const Plateau plateau = plateau_of(job);
+  profile.plateau_samples = plateau.samples;
+  judge(job, profile, plateau);
+  if (profile.verdict == PowerVerdict::kRefused) {
+    drop_powers(profile);
+  } else {
+    finish(job, profile);
+  }
+}
+
 Result<KernelProfile> profile_as_declared(const PowerRecording& recording,
                                           const ProfileOptions& options) {
   ASSAY_TRY(check_recording(recording));
@@ -623,18 +652,7 @@ Result<KernelProfile> profile_as_declared(const PowerRecording& recording,
   profile.cut_runs = static_cast<uint32_t>(cut.size());
   job.cut = std::move(cut);
   ASSAY_TRY_ASSIGN(profile.clock, clock_of(recording, options));
-  job.timed = time_samples(recording, profile.clock);
-  job.placement = place_samples(recording, job.timed);
-  profile.samples = recording.samples.size();
-  profile.samples_repeated = job.timed.repeated;
-  profile.samples_outside_runs = job.placement.outside_runs;
-  profile.samples_in_gaps = job.placement.in_gaps;
-  if (profile.samples_outside_runs == job.timed.samples.size()) {
-    return Error{ErrorCode::kFormat,
-                 "every power sample lies outside every run: samples and executions are on "
-                 "different clocks, or of different campaigns",
-                 "", -1};
-  }
+  ASSAY_TRY(place(job, profile));
   if (!choose_runs(job, profile)) return profile;
   profile.w_over_t =
       static_cast<double>(recording.sensor.window_ns) / static_cast<double>(profile.t_exec_ns);
@@ -648,17 +666,7 @@ Result<KernelProfile> profile_as_declared(const PowerRecording& recording,
     if (profile.sensor_check.verdict == SensorVerdict::kOther) return profile;
   }
 
-  profile.idle_w = idle_power(job);
-  stitch_profile(job, profile, lois_at(job, profile, options.use_ssp));
-  stitch_sse(job, profile);
-  const Plateau plateau = plateau_of(job);
-  profile.plateau_samples = plateau.samples;
-  judge(job, profile, plateau);
-  if (profile.verdict == PowerVerdict::kRefused) {
-    drop_powers(profile);
-  } else {
-    finish(job, profile);
-  }
+  stitch_and_judge(job, profile);
   return profile;
 }
 

@@ -140,63 +140,96 @@ const FactBook& FactBook::built_in() {
   return book;
 }
 
+// A text of facts on its way into a book: the section that is open, and where each value was told.
+class FactBook::Reading {
+ public:
+  Reading(FactBook& book, const std::string& file) : book_(book), file_(file), source_(file) {}
+
+  Status take(const SettingLine& line) {
+    if (line.kind == SettingLine::Kind::kSection) return open(line);
+    if (line.kind == SettingLine::Kind::kOther || section_ == nullptr)
+      return line_error(file_, line.number, "expected a [section] or 'attribute = value'");
+    if (line.name == "source") {
+      source_ = line.value;
+    } else if (line.name == "also") {
+      add_names(line.value);
+    } else {
+      return add_value(line);
+    }
+    return Ok{};
+  }
+
+  // Once all is read: whether the values of the sections that it told fit together.
+  Status check() const {
+    for (const Section& each : book_.sections_) {
+      const auto at = lines_told_.find({each.kind, each.name});
+      if (at == lines_told_.end()) continue;
+      if (const auto problem = contradiction(each.kind, each.values))
+        return contradiction_error(file_, at->second, *problem);
+    }
+    return Ok{};
+  }
+
+ private:
+  Status open(const SettingLine& line) {
+    const size_t space = line.name.find(' ');
+    const std::string_view kind = line.name.substr(0, std::min(space, line.name.size()));
+    const std::string_view name = trim_spaces(line.name.substr(kind.size()));
+    if ((kind != "model" && kind != "hardware") || key_of(name).empty())
+      return line_error(file_, line.number, "write a section as [model NAME] or [hardware NAME]");
+    section_ = &book_.open(kind, name);
+    source_ = file_;
+    return Ok{};
+  }
+
+  void add_names(std::string_view names) {
+    while (!names.empty()) {
+      const size_t comma = std::min(names.find(','), names.size());
+      section_->keys.push_back(key_of(names.substr(0, comma)));
+      names.remove_prefix(std::min(comma + 1, names.size()));
+    }
+  }
+
+  Status add_value(const SettingLine& line) {
+    const std::string attribute(line.name);
+    if (!is_attribute(section_->kind, attribute)) {
+      return line_error(file_, line.number,
+                        "a " + section_->kind + " has no '" + attribute +
+                            "': it has also, source, " + attributes_of(section_->kind));
+    }
+    Fact fact{0, source_};
+    if (!line.origin().empty()) fact.source = line.origin();
+    const std::string_view value = line.proper();
+    if (!parse_double(value, fact.value) || !(fact.value > 0)) {
+      return line_error(file_, line.number,
+                        attribute + " needs a number above 0, not '" + std::string(value) + "'");
+    }
+    section_->values[attribute] = std::move(fact);
+    lines_told_[{section_->kind, section_->name}][attribute] = line.number;
+    return Ok{};
+  }
+
+  FactBook& book_;
+  const std::string& file_;
+  std::string source_;
+  Section* section_ = nullptr;
+  std::map<std::pair<std::string, std::string>, LinesTold> lines_told_;
+};
+
 Status FactBook::add(std::string_view text, const std::string& file) {
   std::vector<Section> before = sections_;
-  Section* section = nullptr;
-  std::string source = file;
+  Reading reading(*this, file);
   SettingLines lines(text);
-  std::map<std::pair<std::string, std::string>, LinesTold> lines_told;
-  const auto refuse = [&](const std::string& message) {
-    sections_ = std::move(before);
-    return line_error(file, lines.number(), message);
-  };
-  while (const auto line = lines.next()) {
-    if (line->kind == SettingLine::Kind::kSection) {
-      const size_t space = line->name.find(' ');
-      const std::string_view kind = line->name.substr(0, std::min(space, line->name.size()));
-      const std::string_view name = trim_spaces(line->name.substr(kind.size()));
-      if ((kind != "model" && kind != "hardware") || key_of(name).empty())
-        return refuse("write a section as [model NAME] or [hardware NAME]");
-      section = &open(kind, name);
-      source = file;
-      continue;
-    }
-    if (line->kind == SettingLine::Kind::kOther || section == nullptr)
-      return refuse("expected a [section] or 'attribute = value'");
-    const std::string attribute(line->name);
-    std::string_view value = line->value;
-    if (attribute == "source") {
-      source = value;
-      continue;
-    }
-    if (attribute == "also") {
-      while (!value.empty()) {
-        const size_t comma = std::min(value.find(','), value.size());
-        section->keys.push_back(key_of(value.substr(0, comma)));
-        value.remove_prefix(std::min(comma + 1, value.size()));
-      }
-      continue;
-    }
-    if (!is_attribute(section->kind, attribute)) {
-      return refuse("a " + section->kind + " has no '" + attribute + "': it has also, source, " +
-                    attributes_of(section->kind));
-    }
-    Fact fact{0, source};
-    if (!line->origin().empty()) fact.source = line->origin();
-    value = line->proper();
-    if (!parse_double(value, fact.value) || !(fact.value > 0))
-      return refuse(attribute + " needs a number above 0, not '" + std::string(value) + "'");
-    section->values[attribute] = std::move(fact);
-    lines_told[{section->kind, section->name}][attribute] = lines.number();
+  Status told = Ok{};
+  while (told) {
+    const auto line = lines.next();
+    if (!line) break;
+    told = reading.take(*line);
   }
-  for (const Section& each : sections_) {
-    const auto at = lines_told.find({each.kind, each.name});
-    if (at == lines_told.end()) continue;
-    const auto problem = contradiction(each.kind, each.values);
-    if (!problem) continue;
-    const Error error = contradiction_error(file, at->second, *problem);
+  if (told) told = reading.check();
+  if (!told) {
     sections_ = std::move(before);
-    return error;
+    return told;
   }
   for (Section& each : sections_) complete(each);
   return Ok{};

@@ -71,6 +71,7 @@ class FactBook {
   std::map<std::string, Fact> values(std::string_view kind, std::string_view name) const;
 
  private:
+  class Reading;
   struct Section {
     std::string kind = {};
     std::string name = {};
