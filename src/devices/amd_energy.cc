@@ -35,7 +35,7 @@ Error unknown_gpu(const char* library, const std::string& bus_id) {
                std::string(library) + " does not know the GPU at " + bus_id, "", -1};
 }
 
-constexpr const char* kReading = "reading the energy accumulator";
+constexpr const char* kReadCounter = "reading the energy accumulator";
 constexpr const char* kNoCounterHint = "this GPU has no such counter (Instinct GPUs have it)";
 
 // Both libraries tell the accumulator in the same way; returns the library's code.
@@ -69,7 +69,7 @@ class RocmSmiEnergy final : public EnergyCounter {
 
   Result<EnergyUnits> read() override {
     EnergyUnits now;
-    ASSAY_TRY(check(read_units(api_.energy, device_, now), kReading));
+    ASSAY_TRY(check(read_units(api_.energy, device_, now), kReadCounter));
     return now;
   }
   EnergySource source() const override { return source_; }
@@ -148,7 +148,7 @@ class AmdSmiEnergy final : public EnergyCounter {
 
   Result<EnergyUnits> read() override {
     EnergyUnits now;
-    ASSAY_TRY(check(read_units(api_.energy, gpu_, now), kReading));
+    ASSAY_TRY(check(read_units(api_.energy, gpu_, now), kReadCounter));
     return now;
   }
   EnergySource source() const override { return source_; }

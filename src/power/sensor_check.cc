@@ -10,10 +10,10 @@ namespace {
 
 constexpr double kPeriodS = 0.1;  // what one period of the sensor becomes for the fit
 constexpr size_t kMostRuns = 60;  // spread over the campaign
-constexpr size_t kFewestReadings = 120;
+constexpr size_t kFewestToCheck = 120;
 constexpr size_t kWarm = 3;       // executions of a run that are not settled
 constexpr double kBesideRun = 3;  // periods of idle that are looked at around a run
-constexpr double kLeastExplained = 0.98;
+constexpr double kSurelyExplained = 0.98;
 // Phases inside the kernels and power that falls while they run move what is found by up to a
 // tenth: only what is beyond that is the sensor's.
 constexpr double kOther = 0.2;       // of the declared window: window + 2 ramp, or the delay
@@ -22,14 +22,14 @@ constexpr double kClearlyWorse = 4;  // in what it leaves of the readings' squar
 constexpr double kExecutions = 3;    // at least, in a window: with fewer their phases are seen
 
 // Runs one behind the other, without the time between them, in periods of the sensor.
-struct Laid {
+struct LaidRuns {
   JointProblem problem;
   double scale = 0;  // seconds of the fit per nanosecond
 };
 
-Laid lay_runs(const PowerRecording& recording, const std::vector<RunView>& runs,
-              const TimedSamples& samples, int64_t period_ns) {
-  Laid laid;
+LaidRuns lay_runs(const PowerRecording& recording, const std::vector<RunView>& runs,
+                  const TimedSamples& samples, int64_t period_ns) {
+  LaidRuns laid;
   laid.scale = kPeriodS / static_cast<double>(period_ns);
   laid.problem.classes.resize(2);
   const auto beside_ns = static_cast<int64_t>(kBesideRun * static_cast<double>(period_ns)) +
@@ -96,8 +96,8 @@ SensorCheck check_sensor(const PowerRecording& recording, const std::vector<RunV
       kExecutions * static_cast<double>(t_exec_ns) <= static_cast<double>(sensor.window_ns) &&
       sensor.window_ns <= 4 * sensor.period_ns;
   if (!told || runs.empty()) return check;
-  Laid laid = lay_runs(recording, runs, samples, sensor.period_ns);
-  if (laid.problem.updates.size() < kFewestReadings) return check;
+  LaidRuns laid = lay_runs(recording, runs, samples, sensor.period_ns);
+  if (laid.problem.updates.size() < kFewestToCheck) return check;
   const double window_s = static_cast<double>(sensor.window_ns) * laid.scale;
   JointProblem declared = laid.problem;
   declared.prior = {{0, 0}, {window_s, window_s}, {0, 0}, 0};
@@ -115,7 +115,7 @@ SensorCheck check_sensor(const PowerRecording& recording, const std::vector<RunV
   check.ramp_ns = ns(ramp_s);
   check.delay_ns = ns(free.response.lag_s);
   check.found_ssp_w = settled_power(free);
-  if (free.explained < kLeastExplained) {
+  if (free.explained < kSurelyExplained) {
     check.verdict = SensorVerdict::kUnexplained;
     return check;
   }

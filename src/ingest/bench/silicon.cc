@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-constexpr uint64_t kLargestSize = 100000;
+constexpr uint64_t kLargestLayout = 100000;
 constexpr size_t kDateLength = 10;  // "2026-04-17"
 
 const std::string* cell_of(const std::vector<std::string>& cells, int place) {
@@ -23,7 +23,7 @@ const std::string* cell_of(const std::vector<std::string>& cells, int place) {
 uint32_t size_of(const std::vector<std::string>& cells, int place) {
   const std::string* cell = cell_of(cells, place);
   const auto size = cell != nullptr ? parse_cell(*cell, BenchRole::kDevices, 1) : std::nullopt;
-  if (!size || !(size->value >= 1) || size->value > static_cast<double>(kLargestSize)) return 1;
+  if (!size || !(size->value >= 1) || size->value > static_cast<double>(kLargestLayout)) return 1;
   return static_cast<uint32_t>(size->value);
 }
 
