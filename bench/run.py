@@ -250,6 +250,21 @@ class Bench:
         return re.findall(r"(\d+) ranks, ([\d.]+) MB: whole (\d+) MB/s, reading (\d+) MB/s, levels (\d+) MB/s; "
                           r"whole / reading ([\d.]+)", done.stdout)
 
+    def flow(self, path, repeats):
+        """Processor time of reading, of the graph with causes and critical path, and of all replays of `whatif`."""
+        verbs = ("info", "why", "whatif")
+        seconds = {verb: [] for verb in verbs}
+        for _ in range(repeats):
+            for verb in verbs:
+                seconds[verb].append(cpu_seconds([*self.one_core, self.assay, verb, path, "--threads", "1",
+                                                  "--format", "json", "-o", os.devnull]))
+        reading, why, whatif = (statistics.median(seconds[verb]) for verb in verbs)
+        summary = json.loads(run_once([self.assay, "info", "--format", "json", path])[2])
+        millions = summary["rows"]["events"] / 1e6
+        return [path.name, f"{summary['rows']['events']:,}", f"{summary['tables']['activities']:,}", f"{reading:.2f}",
+                f"{why - reading:.2f}", f"**{(why - reading) / reading:.2f}**", f"{(why - reading) / millions:.2f}",
+                f"{whatif - why:.2f}"]
+
     def throughput(self, repeats):
         """Rows of (what, median processor seconds); predictions read a model file of the whole table."""
         model = DATA / "throughput_model.json"
@@ -317,6 +332,11 @@ def main():
           ["trace", "events", "Python s", "assay launch s", "assay report s", "launch ratio", "report ratio",
            "Python MB", "report MB"],
           [bench.python(path, 3) for path in plain[1:]])
+
+    table("The dependency graph, one core: processor seconds beyond reading",
+          ["trace", "events", "activities", "reading", "graph, causes, path", "of reading", "per million events",
+           "replays of all levers"],
+          [bench.flow(path, max(3, options.repeats // 2)) for path in plain[1:]])
 
     packed = [(plain[1], pack(plain[1], DATA / "replicated_100MB.json.gz"))]
     if LARGEST.exists():

@@ -56,7 +56,7 @@ struct ByteSource::Handle {
   int64_t mtime_ns = 0;
   std::atomic<uint64_t>* counter = nullptr;
   std::string head;  // first bytes of a pipe, taken to tell the compression, given back first
-  RunningChecksum streamed;  // of what the stream gave
+  RunningChecksum streamed;  // of what stream() or summed() gave
   bool streamed_all = false;
 
   ~Handle() {
@@ -145,6 +145,21 @@ ReadFn ByteSource::range(uint64_t begin, uint64_t end) const {
     if (got && (*got == 0 || at == end)) ASSAY_TRY(handle->check_unchanged());
     if (got && handle->counter != nullptr)
       handle->counter->fetch_add(*got, std::memory_order_relaxed);
+    return got;
+  };
+}
+
+ReadFn ByteSource::summed() {
+  Handle* handle = handle_.get();
+  handle->streamed = {};
+  handle->streamed_all = false;
+  return [handle, at = uint64_t{0}, read = range(0, handle->bytes)](
+             char* dst, size_t n) mutable -> Result<size_t> {
+    auto got = read(dst, n);
+    if (!got) return got;
+    handle->streamed.add(dst, *got);
+    at += *got;
+    handle->streamed_all = at == handle->bytes;
     return got;
   };
 }

@@ -38,9 +38,10 @@ class ByteSource {
   // it belongs to no one state. Streams and ranges say so themselves when they come to their end.
   Status check_unchanged() const;
 
-  // Checksum (base/checksum.h) of the bytes as stored. What went by as a stream to its end costs
-  // nothing more; a regular file is read once more otherwise, and `stop` ends that early. Absent
-  // for a pipe that was not read to its end. Not while the stream is in use.
+  // Checksum (base/checksum.h) of the bytes as stored. What went by as a stream, or through
+  // summed(), to its end costs nothing more; a regular file is read once more otherwise, and `stop`
+  // ends that early. Absent for a pipe that was not read to its end. Not while the stream is in
+  // use.
   Result<std::optional<uint64_t>> stored_checksum(const std::atomic<bool>* stop = nullptr) const;
 
   // Adds every stored byte read from here on to *counter, which must outlive the source.
@@ -51,6 +52,9 @@ class ByteSource {
   ReadFn stream(bool ahead);
   // Bytes [begin, end) of a seekable source. Independent of other ranges; thread-safe.
   ReadFn range(uint64_t begin, uint64_t end) const;
+  // All of a seekable source, once: stored_checksum() costs nothing more where it was read to its
+  // end. Not while that runs in another thread.
+  ReadFn summed();
 
  private:
   struct Handle;

@@ -316,7 +316,8 @@ Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) 
     options.progress->stored_bytes = bytes;
     source.count_reads(&options.progress->stored_bytes_read);
   }
-  auto document = std::make_unique<ChromePiece>(source.range(0, bytes), 0, Stage::kStart);
+  auto document = std::make_unique<ChromePiece>(
+      threads == 1 ? source.summed() : source.range(0, bytes), 0, Stage::kStart);
   document->set_keep_op_inputs(options.keep_op_inputs);
   ASSAY_TRY(document->read_header());
   const bool parallel = document->stage() == Stage::kEvents && threads > 1 &&

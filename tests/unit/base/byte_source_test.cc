@@ -251,6 +251,14 @@ TEST(Checksum, OfAHalfReadStreamIsThatOfTheFile) {
   EXPECT_EQ(*source->stored_checksum(), std::optional(*file_checksum(path)));
   const std::atomic<bool> stop = true;
   EXPECT_EQ(*source->stored_checksum(&stop), std::nullopt);
+  for (int pass = 0; pass < 2; ++pass) {
+    const ReadFn read = source->summed();
+    char part[3];
+    EXPECT_EQ(*read(part, 1), 1U);
+    EXPECT_EQ(*source->stored_checksum(&stop), std::nullopt);  // not at its end
+    while (*read(part, sizeof part) > 0) continue;
+    EXPECT_EQ(*source->stored_checksum(&stop), std::optional(*file_checksum(path)));
+  }
 }
 
 }  // namespace
