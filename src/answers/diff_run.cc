@@ -16,6 +16,7 @@
 #include "launch/idle.h"
 #include "report/document/import_notes.h"
 #include "report/flow/section.h"
+#include "report/flow/spoken.h"
 #include "report/run/section.h"
 #include "tax/kernel_db.h"
 #include "trace/device_names.h"

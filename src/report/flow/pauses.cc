@@ -7,7 +7,7 @@
 
 #include "base/intervals.h"
 #include "flow/names.h"
-#include "report/flow/answer.h"
+#include "report/flow/spoken.h"
 
 namespace assay {
 namespace {

@@ -8,8 +8,9 @@
 #include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
-#include "report/flow/answer.h"
+#include "report/flow/advice.h"
 #include "report/flow/pauses.h"
+#include "report/flow/spoken.h"
 #include "trace/copy_way.h"
 
 namespace assay {

@@ -24,9 +24,6 @@ struct FlowAnswer {
       nullptr;  // usual_edits and work_edits, each alone; absent: no levers are told
 };
 
-// A cause in a sentence: "operators", "launch latency".
-std::string_view cause_words(FlowCause cause);
-
 // The answer in at most three sentences: what bounds the run and who does it; what is uncertain
 // about that; of a cold start what bounds the rest.
 std::vector<std::string> flow_words(const FlowAnswer& answer);

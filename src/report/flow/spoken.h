@@ -1,9 +1,12 @@
 #pragma once
 
-// Names of host rows as a sentence says them.
+// Names of causes and of rows as a sentence says them.
 
 #include <string>
 #include <string_view>
+
+#include "flow/causes.h"
+#include "trace/trace.h"
 
 namespace assay {
 
@@ -15,5 +18,13 @@ std::string spoken(std::string_view name);
 // The same in at most `room` columns: folders go first, then the middle.
 constexpr size_t kLongestNameSaid = 44;
 std::string fitted(std::string_view name, size_t room = kLongestNameSaid);
+
+// A cause in a sentence: "operators", "launch latency".
+std::string_view cause_words(FlowCause cause);
+// Names of what stands behind a cause, as a sentence says them; empty where nothing names it.
+std::string contributor_name(const Trace& trace, const Contributor& contributor);
+// The data loader around a stretch of time, as an operator, label or frame names it; empty where
+// there is none.
+std::string loader_around(const Trace& trace, Interval span);
 
 }  // namespace assay

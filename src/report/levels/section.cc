@@ -13,6 +13,7 @@
 
 #include "levels/overhead.h"
 #include "report/flow/section.h"
+#include "report/flow/spoken.h"
 #include "report/levels/job.h"
 #include "report/levels/results.h"
 #include "report/levels/telemetry.h"

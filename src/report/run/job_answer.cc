@@ -12,6 +12,7 @@
 #include "base/numbers.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
+#include "report/flow/spoken.h"
 
 namespace assay {
 namespace {

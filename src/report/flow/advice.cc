@@ -1,0 +1,91 @@
+#include "report/flow/advice.h"
+
+#include <algorithm>
+
+#include "report/document/text.h"
+#include "report/document/units.h"
+#include "report/flow/pauses.h"
+#include "report/flow/spoken.h"
+
+namespace assay {
+namespace {
+
+// The host's own work costs far more than a graph of each iteration would save: what runs between
+// launches is no way to them.
+bool graph_gives_little(const FlowAnswer& answer) {
+  const TriedLever* graph = find_tried(answer, {EditKind::kGraph});
+  const TriedLever* host = find_tried(answer, {EditKind::kHost});
+  return graph != nullptr && host != nullptr && graph->alone.run_ns * 4 < host->alone.run_ns;
+}
+
+}  // namespace
+
+std::string first_cold_words(const FlowAnswer& answer, size_t room) {
+  for (const Contributor& contributor : answer.report.contributors) {
+    if (contributor.cause != FlowCause::kCold) continue;
+    const std::string name = fitted(contributor_name(answer.trace, contributor), room);
+    return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
+  }
+  return "";
+}
+
+std::string blocking_sentence(const FlowAnswer& answer) {
+  const BoundBy bound = answer.verdict.bound;
+  const bool told = bound == BoundBy::kHost || bound == BoundBy::kSync;
+  return told && answer.report.evidence.blocking_launches
+             ? "Launches block until their kernels end."
+             : "";
+}
+
+const TriedLever* find_tried(const FlowAnswer& answer, std::initializer_list<EditKind> kinds) {
+  if (answer.tried == nullptr) return nullptr;
+  for (const TriedLever& tried : answer.tried->levers) {
+    if (tried.edit.refusal != EditRefusal::kNone) continue;
+    if (std::find(kinds.begin(), kinds.end(), tried.edit.request.kind) != kinds.end()) {
+      return &tried;
+    }
+  }
+  return nullptr;
+}
+
+bool in_few_iterations(const TriedLever& tried) {
+  constexpr uint64_t kLeastIterations = 5;
+  const Gain& gain = tried.alone;
+  if (gain.before.n < kLeastIterations || gain.run_ns <= 0) return false;
+  return std::max<int64_t>(gain.step_ns, 0) * static_cast<int64_t>(gain.before.n) * 5 < gain.run_ns;
+}
+
+std::string most_of_host(const FlowAnswer& answer) {
+  if (answer.verdict.pauses.ns > 0) return "";  // pauses have a name of their own
+  const int64_t host_ns = host_work_ns(answer.report.total.cause_ns);
+  for (const Contributor& contributor : answer.report.contributors) {
+    if (contributor.cause != FlowCause::kPython || contributor.ns * 2 < host_ns) continue;
+    return contributor_name(answer.trace, contributor);
+  }
+  return "";
+}
+
+HostAdvice host_advice(const FlowAnswer& answer) {
+  const LeadingPauses& pauses = answer.verdict.pauses;
+  if (pauses.stalls) return HostAdvice::kSteadyHost;
+  if (pauses.ns > 0) {
+    return pause_name(answer).empty() ? HostAdvice::kRecordHost : HostAdvice::kShortenOne;
+  }
+  const auto refused = [&answer](EditRefusal why) {
+    if (answer.tried == nullptr) return false;
+    return std::any_of(
+        answer.tried->levers.begin(), answer.tried->levers.end(), [why](const TriedLever& tried) {
+          return tried.edit.request.kind == EditKind::kGraph && tried.edit.refusal == why;
+        });
+  };
+  const FlowEvidence& evidence = answer.report.evidence;
+  const bool in_graphs = evidence.graph_work_ns * 2 >= evidence.work_ns;
+  if (in_graphs || refused(EditRefusal::kInGraphs)) return HostAdvice::kBetweenGraphs;
+  const Program& program = answer.verdict.program;
+  const bool has_graphs = program.hip || program.cuda || program.kind == ProgramKind::kJax;
+  const bool never = refused(EditRefusal::kVaries) || refused(EditRefusal::kNotCapturable);
+  if (never || !has_graphs) return HostAdvice::kFewerLaunches;
+  return graph_gives_little(answer) ? HostAdvice::kLessHost : HostAdvice::kGraphs;
+}
+
+}  // namespace assay

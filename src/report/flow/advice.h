@@ -1,0 +1,39 @@
+#pragma once
+
+// What follows from the causes of a run for what to say and to advise: asked by the sentences, the
+// levers and their recipes.
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+
+#include "report/flow/section.h"
+
+namespace assay {
+
+// What takes the host off the path.
+enum class HostAdvice {
+  kGraphs,         // fewer, larger launches: graphs
+  kFewerLaunches,  // the same where graphs cannot be: iterations run different kernels
+  kLessHost,       // graphs would leave most of what the host does
+  kBetweenGraphs,  // most work is in graphs already
+  kShortenOne,     // one thing holds the host up (FlowVerdict::pauses)
+  kRecordHost,     // nothing tells what holds it up
+  kSteadyHost,     // pauses in one thing or another
+};
+HostAdvice host_advice(const FlowAnswer& answer);
+
+// The first lever of one of these kinds that was tried and not refused; null = none.
+const TriedLever* find_tried(const FlowAnswer& answer, std::initializer_list<EditKind> kinds);
+// What a lever gives lies in few of many iterations: nothing in the usual one.
+bool in_few_iterations(const TriedLever& tried);
+// The row in which most of the host's own part lies, where Python leads it; empty where none does.
+std::string most_of_host(const FlowAnswer& answer);
+
+// ", first NAME TIME" of the longest one-off cost, `room` columns at most for the name; empty where
+// nothing names it.
+std::string first_cold_words(const FlowAnswer& answer, size_t room);
+// What the launches show beside the verdict; empty where they show nothing.
+std::string blocking_sentence(const FlowAnswer& answer);
+
+}  // namespace assay
