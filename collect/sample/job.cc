@@ -12,6 +12,7 @@
 #include <ctime>
 #include <sstream>
 
+#include "base/files.h"
 #include "collect/sample/clocks.h"
 
 extern char** environ;
@@ -61,9 +62,11 @@ int Job::problem(const std::vector<std::string>& command) {
   std::istringstream folders(path != nullptr ? path : "/bin:/usr/bin");
   int found = ENOENT;
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const int code = of_file((folder.empty() ? "." : folder) + "/" + name);
+    const std::string path_here = (folder.empty() ? "." : folder) + "/" + name;
+    const int code = of_file(path_here);
     if (code == 0) return 0;
-    if (code == EACCES) found = EACCES;
+    // A folder that this user may not enter holds no program of that name, as shells see it.
+    if (code == EACCES && file_exists(path_here)) found = EACCES;
   }
   return found;
 }

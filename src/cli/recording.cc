@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "cli/child_process.h"
 #include "cli/version.h"
+#include "collect/sample/sampler.h"
 #include "ingest/assaytrace/reader.h"
 
 namespace assay {
@@ -193,10 +194,11 @@ Status check_folder(const std::string& output) {
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
   const int reason = errno;
-  const std::string line =
-      "assay record: cannot start " + command[0] + ": " + std::strerror(reason) + "\n";
+  const bool missing = sample::unstartable_code(command) == 127;
+  const std::string line = "assay record: cannot start " + command[0] + ": " +
+                           std::strerror(missing ? ENOENT : reason) + "\n";
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) ::_exit(126);
-  ::_exit(reason == ENOENT ? 127 : 126);
+  ::_exit(missing ? 127 : 126);
 }
 
 bool has_session(const std::string& path, uint64_t session) {

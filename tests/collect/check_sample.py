@@ -163,9 +163,12 @@ open({str(seen)!r}).read()
             self.assertFalse(mark.exists(), words)
 
     def test_a_command_that_is_not_there_leaves_no_file_and_no_older_one_is_lost(self):
+        closed = pathlib.Path(self.folder.name, "closed")
+        closed.mkdir(mode=0)  # to who is not root: holds no command that one could mean
+        paths = {**os.environ, "PATH": f"{closed}:{os.environ['PATH']}"}
         for command, code in (("nosuchcommand", 127), ("/no/such/program", 127), ("/tmp", 126),
                               (os.devnull, 126)):
-            done = sample("-o", self.out, "--", command)
+            done = sample("-o", self.out, "--", command, env=paths)
             self.assertEqual(done.returncode, code, command)
             self.assertIn("cannot be started", done.stderr)
             self.assertFalse(self.out.exists(), command)
