@@ -101,7 +101,7 @@ void make_stderr_unfailing() {
 void make_stderr_unfailing() {}
 #endif
 
-// Help and the version went to standard output by themselves.
+// Whether all that was printed arrived: help, the version, and what verbs print by themselves.
 int told() {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::cout.good()) return assay::kExitFine;
@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   assay::add_options_verb(app, exit_code);
   switch (line.parse(argc, argv, "report", assay::refuse_outputs_over_inputs)) {
     case assay::CommandLine::End::kRan:
-      return exit_code;
+      return exit_code == assay::kExitFine ? told() : exit_code;
     case assay::CommandLine::End::kTold:
       return told();
     case assay::CommandLine::End::kRefused:

@@ -14,6 +14,7 @@
 
 #include "base/checksum.h"
 #include "base/files.h"
+#include "base/real_path.h"
 #include "ingest/formats.h"
 #include "report/document/text.h"
 
@@ -111,11 +112,21 @@ Status check_apart(const std::vector<std::string>& written) {
   return Ok{};
 }
 
+// The file that standard output is appended to, as by `>>`; empty where there is none. One without
+// text, as `>` makes them, has nothing to lose.
+std::string appended_to() {
+  const auto facts = file_facts(STDOUT_FILENO);
+  if (!facts || facts->kind != FileKind::kFile || facts->bytes == 0) return "";
+  auto path = real_path("/dev/stdout");
+  return path ? *path : "";
+}
+
 }  // namespace
 
 Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given) {
   FileNames names;
   for (const GivenOption& option : given) collect(option, names);
+  if (const std::string path = appended_to(); !path.empty()) names.written.push_back(path);
   ASSAY_TRY(check_apart(names.written));
   for (const std::string& written : names.written) {
     if (!is_regular_file(written)) continue;

@@ -109,9 +109,19 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
   return Ok{};
 }
 
+// Why the folder in which a pattern begins cannot be looked into; empty where it can.
+std::string why_closed(const std::string& pattern) {
+  const std::string folder = folder_of(pattern.substr(0, pattern.find_first_of("*?[")));
+  if (folder.empty()) return {};
+  const auto listed = files_in(folder);
+  return listed ? "" : ": " + listed.error().describe();
+}
+
 Status append_matches(const std::string& pattern, std::vector<std::string>& files) {
   const std::vector<std::string> matches = matching_files(pattern);
-  if (matches.empty()) return no_traces(pattern, "no file matches this pattern");
+  if (matches.empty()) {
+    return no_traces(pattern, "no file matches this pattern" + why_closed(pattern));
+  }
   files.insert(files.end(), matches.begin(), matches.end());
   return Ok{};
 }

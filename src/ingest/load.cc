@@ -53,7 +53,8 @@ Status check_storage(const FileFormat& format, const FileHead& head, const Trace
                      "unzstd)",
                  "", -1};
   }
-  if (input.path == "-" || (in_place && !input.source.seekable())) {
+  // Opened again by its name, a pipe has lost its head, or nobody writes to it any more.
+  if (input.path == "-" || is_special_file(input.path) || (in_place && !input.source.seekable())) {
     return Error{ErrorCode::kUnsupported,
                  "unsupported: " + name + " through a pipe; save it to a file and give its name",
                  "", -1};
@@ -214,6 +215,7 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
 }  // namespace
 
 bool is_columnar(const std::string& path) {
+  if (!is_regular_file(path)) return false;  // a pipe would be waited for
   const auto source = ByteSource::open(path);
   return source && source->seekable() &&
          std::string_view(

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/byte_source.h"
+#include "base/files.h"
 #include "ingest/assaytrace/reader.h"
 #include "ingest/bench/table.h"
 #include "ingest/columnar/file.h"
@@ -34,7 +35,7 @@ std::vector<std::string> header_of(std::string_view text) {
 
 // Tables of a database that can be read in place; none of another.
 std::vector<std::string> tables_of(const std::string& path) {
-  if (path.empty() || path == "-") return {};
+  if (path.empty() || path == "-" || !is_regular_file(path)) return {};
   const auto source = ByteSource::open(path);
   if (!source || !source->seekable()) return {};
   const auto file = SqliteFile::open(path);

@@ -81,7 +81,10 @@ def path_errors(bench):
                      ("cache", trace, "-o", closed / "x.assay"), ("report", trace, "--perfetto", closed / "x.json"),
                      ("tax", trace, "--export-kernel-db", closed / "x.json"), ("null-kernel", "-o", closed / "x.json")):
             bench.refused("Permission denied", *verb, before=faults.as_nobody)
-        bench.refused("no file matches", "report", str(closed / "*.json"), before=faults.as_nobody)
+        for pattern in (closed / "*.json", closed / "r?/*.json", bench.folder / "clos?d/*.json"):
+            done = bench.refused("no file matches", "report", str(pattern), before=faults.as_nobody)
+            if "?d/" not in str(pattern):
+                check("Permission denied" in done.stderr, f"{pattern}: not why nothing matches: {done.stderr}")
 
 
 def overwritten(bench):
@@ -104,12 +107,72 @@ def overwritten(bench):
     bench.refused(words, "report", folder, "-o", folder / "rank0.json")
     with open(alone, "rb") as stdin:
         bench.refused(words, "report", "-", "-o", alone, stdin=stdin)
+    # As `>>` of a shell does.
+    for arguments, given in ((("report", alone), alone), (("report", folder, "--format", "json"), folder / "rank0.json"),
+                             (("throughput", "evaluate", tables), tables / "p.csv"), (("info", "-"), alone)):
+        with open(given, "ab") as stdout, open(given, "rb") as stdin:
+            done = subprocess.run([bench.assay, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, stdin=stdin,
+                                  check=False, text=True, timeout=HANGS_S)
+        check(done.returncode == 2 and words in done.stderr, f"{arguments[0]} >> its input: {done.returncode} {done.stderr}")
+    with open(bench.folder / "log.txt", "ab") as stdout:
+        stdout.write(b"before\n")
+        stdout.flush()
+        done = subprocess.run([bench.assay, "info", alone], stdout=stdout, stderr=subprocess.PIPE, check=False, text=True)
+        check(done.returncode == 0, f"info >> a log: {done.stderr}")
     after = faults.state_of(folder) | faults.state_of(tables) | {"alone": alone.read_bytes()}
     check(before == after, "an input was overwritten")
     bench.refused("two outputs name this file", "diff", alone, other, "-o", "y.json", "--junit", "./y.json")
     done = bench.run("report", folder, "-o", folder / "report.html")
     again = bench.run("report", folder, "-o", folder / "report.html")
     check((done.returncode, again.returncode) == (0, 0), f"a page beside its traces, twice: {again.stderr}")
+
+
+def pipes(bench):
+    """What can be read once is read once: the answer is the file's, or a refusal that says so, at no time a wait for a
+    writer that does not come."""
+    trace, formats = bench.inputs / "rank0.json", bench.inputs / "formats"
+    cases = [(verb, source) for verb in (("report",), ("info",), ("launch",), ("diff", trace), ("cache", "-o", "piped.assay"))
+             for source in (trace, bench.inputs / "packed.json.gz", formats / "nsys.sqlite", formats / "assaytrace.assaytrace",
+                            formats / "rocprof_csv.csv", formats / "rocprof_json.json", formats / "document.json",
+                            bench.inputs / "bench.csv")]
+    cases += [(("throughput", "evaluate"), bench.inputs / "bench.csv"), (("throughput", "evaluate"), trace),
+              (("launch", trace, "--kernels"), formats / "kernels.txt"), (("launch", trace, "--kernels"), trace),
+              (("tax", trace, "--replay"), trace), (("tax", trace, "--floor"), formats / "floor.json"),
+              (("levels", trace, "--counters"), formats / "ncu_raw.csv"), (("levels", trace, "--map"), trace),
+              (("levels", trace, "--telemetry"), formats / "nvidia_smi.csv")]
+    for number, (verb, source) in enumerate(cases):
+        pipe = bench.folder / f"pipe{number}"
+        os.mkfifo(pipe)
+        writer = subprocess.Popen(["sh", "-c", f"exec cat '{source}' > '{pipe}'"], stderr=subprocess.DEVNULL)
+        done = bench.run(*verb, pipe)
+        writer.kill()
+        writer.wait()
+        name = f"{verb} of {source.name} through a pipe"
+        right = bench.run(*verb, source)
+        same = done.stdout.split("checksum")[0].replace(str(pipe), "F").split()[-20:]
+        expected = right.stdout.split("checksum")[0].replace(str(source), "F").split()[-20:]
+        if done.returncode == 0:
+            check(right.returncode == 0 and len(same) == len(expected), f"{name}: another answer")
+            continue
+        check(done.returncode == 2, f"{name}: ends with {done.returncode}: {done.stderr}")
+        told = any(words in done.stderr for words in ("pipe", "regular file", "neither nanoseconds"))
+        check(told or right.returncode == 2, f"{name}: does not say why: {done.stderr}")
+    pipe = bench.folder / "out.assay"
+    os.mkfifo(pipe)
+    bench.refused("not overwritten", "cache", trace, "-o", pipe)
+
+
+def said(bench):
+    """What cannot be printed is said, by verbs that print by themselves as well; a file that an option names is read."""
+    for verb in (("doctor",), ("cache", "--prune"), ("--version",), ("options",), ("explain", "ops")):
+        for stdout in ("/dev/full", "closed"):
+            words = [bench.assay, *verb]
+            command = ["sh", "-c", '"$@" ' + (">&-" if stdout == "closed" else "> /dev/full"), "sh", *map(str, words)]
+            done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=HANGS_S,
+                                  env=dict(os.environ, XDG_CACHE_HOME=str(bench.folder / "no_such")))
+            check(done.returncode == 2 and "standard output" in done.stderr,
+                  f"{verb} where nothing can be printed ({stdout}): {done.returncode} {done.stderr}")
+    bench.refused("go with --counters", "levels", bench.inputs / "rank0.json", "--facts", bench.folder / "no_such.ini")
 
 
 def shrinking(bench):
@@ -515,7 +578,7 @@ def main():
         folder.chmod(0o755)
         faults.make_inputs(folder / "in")
         bench = Bench(arguments.assay.resolve(), folder)
-        for part in (path_errors, overwritten, shrinking, libraries, nested, others_code, others_library, half_files,
+        for part in (path_errors, overwritten, pipes, said, shrinking, libraries, nested, others_code, others_library, half_files,
                      compressed, bombs, databases, accounts, false_accounts, pruned, doctor):
             if arguments.only in part.__name__:
                 part(bench)

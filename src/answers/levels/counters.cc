@@ -146,8 +146,9 @@ Result<CounterRuns> CounterRuns::read(const CounterRequest& request, bool allow_
   CounterRuns runs;
   runs.options_.partial = request.partial;
   if (request.files.empty()) {
-    const bool idle = request.peaks.empty() && request.formulas.empty() && !request.partial;
-    if (!idle) return bad("--peaks, --formulas and --partial-counters go with --counters");
+    const bool idle = request.peaks.empty() && request.formulas.empty() && request.facts.empty() &&
+                      !request.partial;
+    if (!idle) return bad("--peaks, --formulas, --facts and --partial-counters go with --counters");
     return runs;
   }
   ASSAY_TRY_ASSIGN(runs.passes_, read_counter_passes(request.files, allow_truncated));

@@ -1,5 +1,7 @@
 #include "ingest/text/whole_file.h"
 
+#include "base/files.h"
+
 namespace assay {
 namespace {
 
@@ -54,6 +56,12 @@ std::string read_head(const ReadFn& read, size_t most) {
 }
 
 Result<std::string> read_head(const std::string& path, size_t most) {
+  if (is_special_file(path)) {
+    return Error{ErrorCode::kUnsupported,
+                 "a pipe or a device, which can be read once only; save it to a file and give its "
+                 "name",
+                 "", -1};
+  }
   ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
   return read_head(source.stream(false), most);
 }

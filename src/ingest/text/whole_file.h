@@ -17,6 +17,8 @@ Result<std::string> read_whole_file(const std::string& path, const Error& too_la
 // The first so many bytes, decompressed; of a damaged input those that come before the damage,
 // which its reader will meet again.
 std::string read_head(const ReadFn& read, size_t most);
+// A look before a file is read. Refused for pipes and devices: it would take what the reader is to
+// have, and the next look would wait for a writer that does not come.
 Result<std::string> read_head(const std::string& path, size_t most);
 
 }  // namespace assay
