@@ -178,7 +178,9 @@ Result<Temporary> temporary_folder(const std::string& prefix) {
   std::string path = joined(base, prefix + "XXXXXX");
   if (::mkdtemp(path.data()) == nullptr) {
     return Error{ErrorCode::kIo,
-                 std::string("cannot make a temporary folder: ") + std::strerror(errno), base, -1};
+                 "cannot make a temporary folder in " + base + ": " + std::strerror(errno) +
+                     "; TMPDIR names another",
+                 "", -1};
   }
   return Temporary(path);
 }

@@ -394,6 +394,8 @@ def databases(bench):
         check(json.loads(done.stdout)["launch"] == json.loads(right.stdout)["launch"], "compressed, it says something else")
     bench.refused("cannot be decompressed to", "info", packed, TMPDIR=str(temporary),
                   before=faults.limit(resource.RLIMIT_FSIZE, 8192))
+    # The folder is at fault, not the trace.
+    bench.refused("temporary folder in /proc", "info", packed, TMPDIR="/proc")
     packed.write_bytes(gzip.compress(path.read_bytes())[:-2000])
     bench.refused("ends too early", "info", packed, TMPDIR=str(temporary))
     check(not list(temporary.iterdir()), f"left where temporary files are: {list(temporary.iterdir())}")
