@@ -27,13 +27,13 @@ bool has_room() {
 
 // What a symbol of OpenBLAS's is; null: there is none here.
 void* find(const char* name) {
-  static void* const library = []() -> void* {
+  static void* const kLibrary = []() -> void* {
     if (!has_room()) return nullptr;
     ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
     void* opened = ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     return opened != nullptr ? opened : ::dlopen("libopenblas.so", RTLD_NOW | RTLD_LOCAL);
   }();
-  return library == nullptr ? nullptr : ::dlsym(library, name);
+  return kLibrary == nullptr ? nullptr : ::dlsym(kLibrary, name);
 }
 
 // ---- the plain loops: column by column, as Fortran lays matrices out

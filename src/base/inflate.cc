@@ -59,42 +59,42 @@ const char* gzip_error_text(int code) {
 }
 
 struct GzipDecoder {
-  explicit GzipDecoder(ReadFn read) : stored{std::move(read)} {
-    isal_inflate_init(&state);
-    state.crc_flag = ISAL_GZIP;
+  explicit GzipDecoder(ReadFn read) : stored_{std::move(read)} {
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_GZIP;
   }
 
   Result<size_t> decode(char* dst, size_t n) {
-    state.next_out = reinterpret_cast<uint8_t*>(dst);
-    state.avail_out = static_cast<uint32_t>(n);
-    while (state.avail_out == n) {
-      if (state.block_state == ISAL_BLOCK_FINISH) {
+    state_.next_out = reinterpret_cast<uint8_t*>(dst);
+    state_.avail_out = static_cast<uint32_t>(n);
+    while (state_.avail_out == n) {
+      if (state_.block_state == ISAL_BLOCK_FINISH) {
         ASSAY_TRY_ASSIGN(const bool more, begin_member());
         if (!more) return size_t{0};
       }
-      if (state.avail_in == 0) {
+      if (state_.avail_in == 0) {
         ASSAY_TRY_ASSIGN(const bool more, refill());
         if (!more && !holds_output()) return truncated();
       }
-      const int code = isal_inflate(&state);
+      const int code = isal_inflate(&state_);
       if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT) {
-        return Error{ErrorCode::kFormat, gzip_error_text(code), "", static_cast<int64_t>(decoded)};
+        return Error{ErrorCode::kFormat, gzip_error_text(code), "", static_cast<int64_t>(decoded_)};
       }
     }
-    const size_t produced = n - state.avail_out;
-    decoded += produced;
-    if (looks_like_bomb(stored.total, decoded)) return bomb_error();
+    const size_t produced = n - state_.avail_out;
+    decoded_ += produced;
+    if (looks_like_bomb(stored_.total, decoded_)) return bomb_error();
     return produced;
   }
 
  private:
   // ISA-L may hold decoded bytes back until asked again, also when all input is consumed.
-  bool holds_output() const { return state.tmp_out_valid > state.tmp_out_processed; }
+  bool holds_output() const { return state_.tmp_out_valid > state_.tmp_out_processed; }
 
   Result<bool> refill() {
-    ASSAY_TRY_ASSIGN(const size_t got, stored.next());
-    state.next_in = reinterpret_cast<uint8_t*>(stored.block.data());
-    state.avail_in = static_cast<uint32_t>(got);
+    ASSAY_TRY_ASSIGN(const size_t got, stored_.next());
+    state_.next_in = reinterpret_cast<uint8_t*>(stored_.block.data());
+    state_.avail_in = static_cast<uint32_t>(got);
     return got != 0;
   }
 
@@ -102,75 +102,75 @@ struct GzipDecoder {
   // gzip.
   Result<bool> begin_member() {
     for (;;) {
-      if (state.avail_in == 0) {
+      if (state_.avail_in == 0) {
         ASSAY_TRY_ASSIGN(const bool more, refill());
         if (!more) return false;
       }
-      if (*state.next_in != 0) break;
-      ++state.next_in;
-      --state.avail_in;
+      if (*state_.next_in != 0) break;
+      ++state_.next_in;
+      --state_.avail_in;
     }
     constexpr uint8_t kFirstByte = 0x1f;
-    if (*state.next_in != kFirstByte) {
+    if (*state_.next_in != kFirstByte) {
       return Error{ErrorCode::kFormat,
                    "bytes that are no gzip lie behind the end of its data: the file is damaged, or "
                    "two were joined",
-                   "", static_cast<int64_t>(decoded)};
+                   "", static_cast<int64_t>(decoded_)};
     }
-    uint8_t* const next_in = state.next_in;
-    const uint32_t avail_in = state.avail_in;
-    uint8_t* const next_out = state.next_out;
-    const uint32_t avail_out = state.avail_out;
-    isal_inflate_reset(&state);
-    state.crc_flag = ISAL_GZIP;
-    state.next_in = next_in;
-    state.avail_in = avail_in;
-    state.next_out = next_out;
-    state.avail_out = avail_out;
+    uint8_t* const next_in = state_.next_in;
+    const uint32_t avail_in = state_.avail_in;
+    uint8_t* const next_out = state_.next_out;
+    const uint32_t avail_out = state_.avail_out;
+    isal_inflate_reset(&state_);
+    state_.crc_flag = ISAL_GZIP;
+    state_.next_in = next_in;
+    state_.avail_in = avail_in;
+    state_.next_out = next_out;
+    state_.avail_out = avail_out;
     return true;
   }
 
   Error truncated() const {
     return Error{ErrorCode::kTruncated, "the gzip stream ends too early", "",
-                 static_cast<int64_t>(decoded)};
+                 static_cast<int64_t>(decoded_)};
   }
 
-  StoredInput stored;
-  inflate_state state;
-  uint64_t decoded = 0;
+  StoredInput stored_;
+  inflate_state state_;
+  uint64_t decoded_ = 0;
 };
 
 struct ZstdDecoder {
   // Of windows up to 512 MiB (zstd --long=29): a frame says how much memory it wants.
-  explicit ZstdDecoder(ReadFn read) : stored{std::move(read)}, stream(ZSTD_createDStream()) {
+  explicit ZstdDecoder(ReadFn read) : stored_{std::move(read)}, stream_(ZSTD_createDStream()) {
     constexpr int kLargestWindowBits = 29;
-    ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, kLargestWindowBits);
+    ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, kLargestWindowBits);
   }
 
   Result<size_t> decode(char* dst, size_t n) {
     ZSTD_outBuffer out{dst, n, 0};
     while (out.pos == 0) {
-      if (in.pos == in.size) {
-        ASSAY_TRY_ASSIGN(const size_t got, stored.next());
-        in = {stored.block.data(), got, 0};
+      if (in_.pos == in_.size) {
+        ASSAY_TRY_ASSIGN(const size_t got, stored_.next());
+        in_ = {stored_.block.data(), got, 0};
         if (got == 0) return end_of_input();
       }
-      const size_t code = ZSTD_decompressStream(stream.get(), &out, &in);
+      const size_t code = ZSTD_decompressStream(stream_.get(), &out, &in_);
       if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge) {
         return Error{ErrorCode::kUnsupported,
                      "unsupported: zstd data with a window above 512 MiB (--long=30 or 31); "
                      "decompress it first",
-                     "", static_cast<int64_t>(decoded)};
+                     "", static_cast<int64_t>(decoded_)};
       }
       if (ZSTD_isError(code)) {
         return Error{ErrorCode::kFormat,
                      std::string("zstd data is damaged: ") + ZSTD_getErrorName(code), "",
-                     static_cast<int64_t>(decoded)};
+                     static_cast<int64_t>(decoded_)};
       }
-      frame_open = code != 0;
+      frame_open_ = code != 0;
     }
-    decoded += out.pos;
-    if (looks_like_bomb(stored.total, decoded)) return bomb_error();
+    decoded_ += out.pos;
+    if (looks_like_bomb(stored_.total, decoded_)) return bomb_error();
     return out.pos;
   }
 
@@ -180,16 +180,16 @@ struct ZstdDecoder {
   };
 
   Result<size_t> end_of_input() const {
-    if (!frame_open) return size_t{0};
+    if (!frame_open_) return size_t{0};
     return Error{ErrorCode::kTruncated, "the zstd stream ends too early", "",
-                 static_cast<int64_t>(decoded)};
+                 static_cast<int64_t>(decoded_)};
   }
 
-  StoredInput stored;
-  std::unique_ptr<ZSTD_DStream, FreeStream> stream;
-  ZSTD_inBuffer in{nullptr, 0, 0};
-  bool frame_open = false;
-  uint64_t decoded = 0;
+  StoredInput stored_;
+  std::unique_ptr<ZSTD_DStream, FreeStream> stream_;
+  ZSTD_inBuffer in_{nullptr, 0, 0};
+  bool frame_open_ = false;
+  uint64_t decoded_ = 0;
 };
 
 // Who asks again after a failure gets the same one: a library that is asked to go on in damaged

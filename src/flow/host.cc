@@ -228,7 +228,7 @@ class Overlay {
       : run_(run), thread_(thread), below_(below), below_end_ns_(below_end_ns) {}
 
   int64_t lay(std::vector<HostPiece>& out) {
-    out.reserve(below_.size() + 2 * thread_.call_count);
+    out.reserve(below_.size() + size_t{2} * thread_.call_count);
     for (uint32_t k = 0; k < thread_.call_count; ++k) {
       const FlowCall& call = run_.calls[thread_.first_call + k];
       if (call.end_ns <= call.start_ns) continue;

@@ -345,6 +345,7 @@ std::vector<NamedWork> work_by_name(const Trace& trace, Interval window,
     return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
   };
   std::vector<NamedWork> each;
+  each.reserve(by_name.size());
   for (const auto& [name, work] : by_name) each.push_back(work);
   std::sort(each.begin(), each.end(), longer);
   std::vector<NamedWork> works;

@@ -77,6 +77,7 @@ Result<ClockModel> clock_of(const PowerRecording& recording, const ProfileOption
 
 std::vector<int64_t> durations_of(const std::vector<RunView>& runs) {
   std::vector<int64_t> durations;
+  durations.reserve(runs.size());
   for (const RunView& run : runs) durations.push_back(run.ssp_duration_ns);
   return durations;
 }
@@ -168,12 +169,14 @@ std::vector<Loi> lois_at(const Job& job, const KernelProfile& profile, bool ssp)
 
 std::vector<LoiPoint> points_of(const std::vector<Loi>& lois) {
   std::vector<LoiPoint> points;
+  points.reserve(lois.size());
   for (const Loi& loi : lois) points.push_back(loi.point);
   return points;
 }
 
 std::vector<ProfilePoint> scatter_of(const std::vector<LoiPoint>& points) {
   std::vector<ProfilePoint> scatter;
+  scatter.reserve(points.size());
   for (const LoiPoint& point : points) {
     scatter.push_back({.toi_ns = std::llround(point.toi_ns), .power_w = point.power_w});
   }

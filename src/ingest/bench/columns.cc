@@ -20,7 +20,7 @@ struct Role {
 
 // The titles that the tools and data sets of docs/formats/bench.md use, and plain words.
 const std::array<Role, kBenchRoles>& roles() {
-  static const std::array<Role, kBenchRoles> table{{
+  static const std::array<Role, kBenchRoles> kTable{{
       {"hardware",
        Dimension::kText,
        {"hardware", "hw", "gpu", "gpu type", "gpu name", "accelerator", "system", "platform"}},
@@ -77,7 +77,7 @@ const std::array<Role, kBenchRoles>& roles() {
       {"campaign", Dimension::kText, {"campaign", "run id", "workflow run id"}},
       {"date", Dimension::kText, {"date", "measured"}},
   }};
-  return table;
+  return kTable;
 }
 
 const Role& info(BenchRole role) { return roles()[static_cast<size_t>(role)]; }

@@ -105,7 +105,7 @@ class StretchPool {
       : source_(source),
         stretches_(stretches),
         form_(form),
-        ahead_(2 * threads),
+        ahead_(size_t{2} * threads),
         results_(stretches.size()) {
     for (unsigned i = 0; i < threads; ++i) {
       std::optional<std::thread> worker = try_thread([this] { work(); });

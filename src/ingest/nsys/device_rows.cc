@@ -55,7 +55,7 @@ class TransferNames {
 
   NsysWords copies_{kCopyKinds};
   NsysWords memory_{kMemoryKinds};
-  std::vector<StringId> names_ = std::vector<StringId>(16 * 16 * 16);
+  std::vector<StringId> names_ = std::vector<StringId>(size_t{16} * 16 * 16);
 };
 
 // Which call recorded an event, and on which stream. Rows of records bear no time, but correlation

@@ -303,7 +303,7 @@ std::string sampled_at(std::string_view line) {
   constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
   const size_t month = kMonths.find(words[1]);
   if (month == std::string_view::npos || month % 3 != 0 || words[1].size() != 3) return {};
-  const auto two = [](std::string text) { return text.size() < 2 ? "0" + text : text; };
+  const auto two = [](const std::string& text) { return text.size() < 2 ? "0" + text : text; };
   return std::string(words[4]) + "-" + two(std::to_string(month / 3 + 1)) + "-" +
          two(std::string(words[2])) + " " + std::string(words[3]);
 }

@@ -75,7 +75,7 @@ std::optional<double> unit_in_joules(std::string_view unit) {
 }
 
 std::string unit_in_name(const std::string& name) {
-  const std::string bracketed = unit_of(name);
+  std::string bracketed = unit_of(name);
   if (!bracketed.empty()) return bracketed;
   const std::string text = lower(trimmed(name));
   const size_t last = text.find_last_of("_. /");
