@@ -161,8 +161,12 @@ def table(title, head, rows):
     sys.stdout.flush()
 
 
+def summary_of(assay, path):
+    return json.loads(run_once([assay, "info", "--format", "json", path])[2])
+
+
 def events_in(assay, path):
-    summary = json.loads(run_once([assay, "info", "--format", "json", path])[2])
+    summary = summary_of(assay, path)
     return summary["rows"]["events"], summary["links"]["kernels_linked"]
 
 
@@ -259,11 +263,11 @@ class Bench:
                 seconds[verb].append(cpu_seconds([*self.one_core, self.assay, verb, path, "--threads", "1",
                                                   "--format", "json", "-o", os.devnull]))
         reading, why, whatif = (statistics.median(seconds[verb]) for verb in verbs)
-        summary = json.loads(run_once([self.assay, "info", "--format", "json", path])[2])
-        millions = summary["rows"]["events"] / 1e6
-        return [path.name, f"{summary['rows']['events']:,}", f"{summary['tables']['activities']:,}", f"{reading:.2f}",
-                f"{why - reading:.2f}", f"**{(why - reading) / reading:.2f}**", f"{(why - reading) / millions:.2f}",
-                f"{whatif - why:.2f}"]
+        graph = why - reading
+        summary = summary_of(self.assay, path)
+        events = summary["rows"]["events"]
+        return [path.name, f"{events:,}", f"{summary['tables']['activities']:,}", f"{reading:.2f}", f"{graph:.2f}",
+                f"**{graph / reading:.2f}**", f"{graph / events * 1e6:.2f}", f"{whatif - why:.2f}"]
 
     def throughput(self, repeats):
         """Rows of (what, median processor seconds); predictions read a model file of the whole table."""

@@ -51,22 +51,19 @@ std::optional<siginfo_t> HeldSignals::wait_until(int64_t monotonic_ns) const {
 
 int Job::problem(const std::vector<std::string>& command) {
   const std::string& name = command.front();
-  // A folder can be entered and not run.
-  const auto of_file = [](const std::string& path) {
+  if (name.find('/') != std::string::npos) {
     struct stat info = {};
-    if (::stat(path.c_str(), &info) != 0) return errno;
-    return S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0 ? 0 : EACCES;
-  };
-  if (name.find('/') != std::string::npos) return of_file(name);
+    if (::stat(name.c_str(), &info) != 0) return errno;
+    return is_program(name) ? 0 : EACCES;  // a folder can be entered and not run
+  }
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/bin:/usr/bin");
   int found = ENOENT;
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string path_here = (folder.empty() ? "." : folder) + "/" + name;
-    const int code = of_file(path_here);
-    if (code == 0) return 0;
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (is_program(candidate)) return 0;
     // A folder that this user may not enter holds no program of that name, as shells see it.
-    if (code == EACCES && file_exists(path_here)) found = EACCES;
+    if (file_exists(candidate)) found = EACCES;
   }
   return found;
 }

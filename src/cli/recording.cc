@@ -195,8 +195,10 @@ Status check_folder(const std::string& output) {
   ::execvp(words[0], words.data());
   const int reason = errno;
   const bool missing = sample::unstartable_code(command) == 127;
+  // Of a folder of PATH that may not be entered, not of the command.
+  const bool of_folder = missing && reason == EACCES;
   const std::string line = "assay record: cannot start " + command[0] + ": " +
-                           std::strerror(missing ? ENOENT : reason) + "\n";
+                           std::strerror(of_folder ? ENOENT : reason) + "\n";
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) ::_exit(126);
   ::_exit(missing ? 127 : 126);
 }

@@ -1,6 +1,5 @@
 #include "ingest/load.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -92,10 +91,6 @@ class Beside {
 };
 
 constexpr uint64_t kWorthAThread = uint64_t{4} << 20;
-
-unsigned threads_of(const ReadOptions& options) {
-  return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-}
 
 Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options);
 

@@ -35,7 +35,7 @@ std::vector<std::string> header_of(std::string_view text) {
 
 // Tables of a database that can be read in place; none of another.
 std::vector<std::string> tables_of(const std::string& path) {
-  if (path.empty() || path == "-" || !is_regular_file(path)) return {};
+  if (path == "-" || !is_regular_file(path)) return {};
   const auto source = ByteSource::open(path);
   if (!source || !source->seekable()) return {};
   const auto file = SqliteFile::open(path);

@@ -301,6 +301,10 @@ Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options)
 
 }  // namespace
 
+unsigned threads_of(const ReadOptions& options) {
+  return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
 Result<Trace> read_chrome_stream(ReadFn read, const ReadOptions& options) {
   ChromePiece document(std::move(read), 0, Stage::kStart);
   document.set_keep_op_inputs(options.keep_op_inputs);
@@ -309,8 +313,7 @@ Result<Trace> read_chrome_stream(ReadFn read, const ReadOptions& options) {
 }
 
 Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) {
-  const unsigned threads =
-      options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads = threads_of(options);
   const uint64_t bytes = source.stored_bytes();
   if (options.progress != nullptr) {
     options.progress->stored_bytes = bytes;

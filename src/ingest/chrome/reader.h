@@ -29,6 +29,9 @@ struct ReadOptions {
   uint64_t stretch_bytes = 8 << 20;
 };
 
+// How many threads may read, 1 or more.
+unsigned threads_of(const ReadOptions& options);
+
 // Reads the whole source, which must be seekable. Errors: kFormat (not JSON; with the byte offset
 // in the decompressed input), kNotATrace (JSON that is no trace), kTruncated, kUnsupported (one
 // event beyond 64 MiB, more than 2^32 rows), kIo.
