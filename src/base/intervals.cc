@@ -8,8 +8,10 @@ namespace assay {
 
 std::vector<Interval> merge_intervals(std::vector<Interval> intervals) {
   std::erase_if(intervals, [](const Interval& i) { return i.end_ns <= i.start_ns; });
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
+  const auto before = [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), before)) {
+    std::sort(intervals.begin(), intervals.end(), before);
+  }
   size_t kept = 0;
   for (const Interval& next : intervals) {
     // Touching intervals join: the union has no hole there, so it is one run.

@@ -72,6 +72,11 @@ size_t end_of_polls(const FlowRun& run, size_t first) {
 }
 
 void join_polls(FlowRun& run) {
+  bool any = false;
+  for (size_t first = 0; first < run.calls.size() && !any; ++first) {
+    any = end_of_polls(run, first) > first + 1;
+  }
+  if (!any) return;
   std::vector<uint32_t> place(run.calls.size());
   std::vector<FlowCall> joined;
   joined.reserve(run.calls.size());
@@ -82,7 +87,6 @@ void join_polls(FlowRun& run) {
     joined.back().polls = end - first > 1;
     for (; first < end; ++first) place[first] = static_cast<uint32_t>(joined.size() - 1);
   }
-  if (joined.size() == run.calls.size()) return;
   run.calls = std::move(joined);
   for (uint32_t& call : run.outer_call) call = place[call];
 }

@@ -153,6 +153,10 @@ class ThreadSpans {
     skip_steps();
   }
 
+  size_t left() const {
+    return frames_.last - frames_.first + labels_.last - labels_.first + ops_.last - ops_.first;
+  }
+
   bool next(Span& span) {
     RowSource best = RowSource::kNone;
     int64_t start_ns = 0;
@@ -219,46 +223,91 @@ class ThreadSpans {
   Rows ops_;
 };
 
+// The pieces of a thread without its calls, one after the other as they are asked for: they are as
+// many as the events of the trace, and a list of them all would be read once.
+class PiecesBelow {
+ public:
+  PiecesBelow(const Trace& trace, HostNames& names, ThreadId thread)
+      : spans_(trace, names, thread), cutter_(trace, names, cut_) {}
+
+  // At most so many pieces are left: a span adds one where it begins and one where it ends.
+  size_t most_left() const { return cut_.size() - next_ + 2 * spans_.left(); }
+  // Whether there is a piece; it stays until pop().
+  bool more() {
+    while (!finished_ && next_ + 1 >= cut_.size()) cut_next();
+    return next_ < cut_.size();
+  }
+  const HostPiece& piece() const { return cut_[next_]; }
+  int64_t end_ns() const { return next_ + 1 < cut_.size() ? cut_[next_ + 1].start_ns : end_ns_; }
+  void pop() {
+    constexpr size_t kKept = 4096;
+    if (++next_ < kKept) return;
+    // The cutter looks at the last piece.
+    const size_t gone = std::min(next_, cut_.size() - 1);
+    cut_.erase(cut_.begin(), cut_.begin() + static_cast<std::ptrdiff_t>(gone));
+    next_ -= gone;
+  }
+
+ private:
+  void cut_next() {
+    Span span;
+    if (spans_.next(span)) return cutter_.add(span);
+    end_ns_ = cutter_.finish();
+    finished_ = true;
+  }
+
+  std::vector<HostPiece> cut_;
+  size_t next_ = 0;
+  ThreadSpans spans_;
+  Cutter cutter_;
+  bool finished_ = false;
+  int64_t end_ns_ = 0;  // of the last piece, once finished
+};
+
 // Lays the calls of a thread over its pieces: in a call a thread does nothing else, and its times
 // come from another clock than those of operators, so that it may stick out of them.
 class Overlay {
  public:
-  Overlay(const FlowRun& run, const HostThread& thread, const std::vector<HostPiece>& below,
-          int64_t below_end_ns)
-      : run_(run), thread_(thread), below_(below), below_end_ns_(below_end_ns) {}
+  Overlay(const FlowRun& run, const HostThread& thread, PiecesBelow& below)
+      : run_(run), thread_(thread), below_(below) {}
 
+  // Returns the end of the last piece.
   int64_t lay(std::vector<HostPiece>& out) {
-    out.reserve(below_.size() + size_t{2} * thread_.call_count);
+    // Room that is not used is not touched; a list that grows is copied and has its size twice.
+    out.reserve(below_.most_left() + size_t{2} * thread_.call_count);
     for (uint32_t k = 0; k < thread_.call_count; ++k) {
       const FlowCall& call = run_.calls[thread_.first_call + k];
       if (call.end_ns <= call.start_ns) continue;
       until(call.start_ns, out);
       add_call(call, out);
     }
-    until(std::max(below_end_ns_, now_ns_), out);
+    take(INT64_MAX, out);
     return now_ns_;
   }
 
  private:
   // The pieces below from now_ns_ to end_ns.
-  void until(int64_t end_ns, std::vector<HostPiece>& out) {
-    while (next_ < below_.size() && below_[next_].start_ns < end_ns) {
-      const int64_t piece_end_ns =
-          next_ + 1 < below_.size() ? below_[next_ + 1].start_ns : below_end_ns_;
+  void take(int64_t end_ns, std::vector<HostPiece>& out) {
+    while (below_.more() && below_.piece().start_ns < end_ns) {
+      const int64_t piece_end_ns = below_.end_ns();
       if (piece_end_ns > now_ns_) {
-        if (now_ns_ < below_[next_].start_ns) gap(out);
-        HostPiece piece = below_[next_];
+        HostPiece piece = below_.piece();
+        if (now_ns_ < piece.start_ns) gap(out);
         piece.start_ns = std::max(now_ns_, piece.start_ns);
         out.push_back(piece);
         now_ns_ = std::min(piece_end_ns, end_ns);
       }
       if (piece_end_ns > end_ns) return;
-      ++next_;
+      below_.pop();
     }
-    if (now_ns_ < end_ns) {
-      if (!out.empty()) gap(out);
-      now_ns_ = end_ns;
-    }
+  }
+
+  // The same, and nothing behind the last one.
+  void until(int64_t end_ns, std::vector<HostPiece>& out) {
+    take(end_ns, out);
+    if (now_ns_ >= end_ns) return;
+    gap(out);
+    now_ns_ = end_ns;
   }
 
   void gap(std::vector<HostPiece>& out) const {
@@ -276,29 +325,21 @@ class Overlay {
     piece.cause = call.kind;
     piece.evidence = call.cold_by_first ? CauseEvidence::kInferred : CauseEvidence::kRecorded;
     // What lies below at its begin is around it.
-    size_t at = next_;
-    while (at < below_.size() && end_below(at) <= call.start_ns) ++at;
-    if (at < below_.size() && below_[at].start_ns <= call.start_ns) {
-      piece.op = below_[at].op;
-      piece.frame = below_[at].frame;
-      const FlowCause around = below_[at].cause;
+    if (below_.more() && below_.piece().start_ns <= call.start_ns) {
+      const HostPiece& around = below_.piece();
+      piece.op = around.op;
+      piece.frame = around.frame;
       const bool inherits = call.kind == FlowCause::kCall &&
-                            (around == FlowCause::kInput || around == FlowCause::kCold);
-      if (inherits) piece.cause = around;
+                            (around.cause == FlowCause::kInput || around.cause == FlowCause::kCold);
+      if (inherits) piece.cause = around.cause;
     }
     out.push_back(piece);
     now_ns_ = call.end_ns;
   }
 
-  int64_t end_below(size_t at) const {
-    return at + 1 < below_.size() ? below_[at + 1].start_ns : below_end_ns_;
-  }
-
   const FlowRun& run_;
   const HostThread& thread_;
-  const std::vector<HostPiece>& below_;
-  const int64_t below_end_ns_;
-  size_t next_ = 0;
+  PiecesBelow& below_;
   int64_t now_ns_ = INT64_MIN;
 };
 
@@ -489,12 +530,8 @@ void find_host_pieces(FlowRun& run) {
   HostNames names(trace);
   for (uint32_t t = 0; t < run.threads.size(); ++t) {
     HostThread& thread = run.threads[t];
-    std::vector<HostPiece> below;
-    Cutter cutter(trace, names, below);
-    ThreadSpans spans(trace, names, ThreadId(t));
-    for (Span span; spans.next(span);) cutter.add(span);
-    const int64_t below_end_ns = cutter.finish();
-    thread.end_ns = Overlay(run, thread, below, below_end_ns).lay(thread.pieces);
+    PiecesBelow below(trace, names, ThreadId(t));
+    thread.end_ns = Overlay(run, thread, below).lay(thread.pieces);
     if (!thread.pieces.empty()) thread.start_ns = thread.pieces.front().start_ns;
   }
   ColdOps(run).mark();

@@ -26,6 +26,8 @@ NumberText number_text(const JsonValue& value) {
     return value.text.empty() ? NumberText::kAbsent : NumberText::kQuoted;
   }
   if (value.kind != JsonKind::kScalar) return NumberText::kWrongType;
+  const bool digit = value.text.front() >= '0' && value.text.front() <= '9';
+  if (digit && !is_bare_word(value.text)) return NumberText::kNumber;
   if (value.text == "null") return NumberText::kAbsent;
   if (value.text == "true" || value.text == "false") return NumberText::kWrongType;
   return is_bare_word(value.text) ? NumberText::kBareWord : NumberText::kNumber;
