@@ -14,7 +14,9 @@ ingest and nothing else. The Gaussian process in throughput/gp is mathematics: i
 model and no GPU. Files are opened, looked at, listed, renamed and removed in base/files.cc and its
 neighbours alone, so that no such call throws and each failure names its file. What a kernel is is decided in kernels/ alone: no other file holds lists of words of
 kernel names. A third-party header stays in the folder and in as few .cc files as its line
-below says, and out of every header: what one costs to compile is paid once.
+below says, and out of every header: what one costs to compile is paid once. Files of one folder
+are compiled as one: a function that one of them keeps to itself must not have the name of a header's
+function that another one calls, which would call the wrong one without a word.
 """
 
 import pathlib
@@ -216,6 +218,36 @@ def problems_of(name, text, users):
     return problems
 
 
+# A function at the beginning of a line.
+FUNCTION = re.compile(r"^(?! )(?:\[\[nodiscard\]\] )?(?:inline |constexpr |static )*[\w:<>,*& ]+?[ *&](\w+)\(", re.M)
+
+
+def own_functions(text):
+    """The names of the functions that a .cc file keeps to itself."""
+    parts = re.findall(r"^namespace \{$(.*?)^\}  // namespace$", text, re.M | re.S)
+    return {found for part in parts for found in FUNCTION.findall(part)}
+
+
+def hidden_names(texts):
+    """texts: by the file's name. Functions of headers that a neighbour's own function hides."""
+    declared = {name.removeprefix("src/"): set(FUNCTION.findall(text))
+                for name, text in texts.items() if name.endswith(".h")}
+    folders = {}
+    for name in texts:
+        if name.endswith(".cc"):
+            folders.setdefault(name.rpartition("/")[0], []).append(name)
+    problems = []
+    for names in folders.values():
+        own = {name: own_functions(texts[name]) for name in names}
+        for caller in names:
+            seen = set().union(*(declared.get(target, set()) for _, target in INCLUDE.findall(texts[caller])))
+            called = seen & set(re.findall(r"(?<![\w.>:])(\w+)\(", texts[caller]))
+            for name in names:
+                problems += [f"{name}: its own {hidden}() hides the header's that {caller} calls"
+                             for hidden in sorted(called & own[name]) if name != caller]
+    return problems
+
+
 # What must be found, each where it once stood or might: file, text, a part of what is said.
 PLANTED = [
     ("src/tax/families.h", "enum class KernelFamily : uint8_t { kGemm, kOther };\n", "told by kernels/"),
@@ -242,6 +274,17 @@ FINE = [
 ]
 
 
+HEADER = {"src/base/files.h": "std::string joined(const std::string& folder, const std::string& name);\n"}
+OWN = "namespace {\nstd::string joined(const std::string& a, const std::string& b) {\n}\n}  // namespace\n"
+CALLER = '#include "base/files.h"\nreturn joined(root, below);\n'
+
+
+def self_test_of_names():
+    hides = HEADER | {"src/query/own.cc": OWN, "src/query/caller.cc": CALLER}
+    apart = HEADER | {"src/query/own.cc": OWN, "src/diff/caller.cc": CALLER}
+    return ([] if hidden_names(hides) else ["a planted hidden name was not found"]) + hidden_names(apart)
+
+
 def self_test():
     """The planted faults that were not found, and the fine lines that were taken for one."""
     users = {library: [] for library, *_ in THIRD_PARTY}
@@ -252,7 +295,7 @@ def self_test():
 
 
 def main():
-    problems = self_test()
+    problems = self_test() + self_test_of_names()
     users = {library: [] for library, *_ in THIRD_PARTY}
     files = sorted(
         path
@@ -260,8 +303,10 @@ def main():
         for path in (ROOT / top).rglob("*")
         if path.suffix in (".cc", ".h", ".cu")
     )
-    for path in files:
-        problems += problems_of(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"), users)
+    texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}
+    problems += hidden_names(texts)
+    for name, text in texts.items():
+        problems += problems_of(name, text, users)
     for library, _, _, limit in THIRD_PARTY:
         sources = sorted(set(users[library]))
         if len(sources) > limit:

@@ -133,7 +133,7 @@ void report_nothing() {
 }
 
 // A recording grows in a file of its own and takes the asked name when it is whole.
-Status check_output(const std::string& output) {
+Status check_recording(const std::string& output) {
   if (!file_exists(output) || is_regular_file(output)) return Ok{};
   return Error{ErrorCode::kInvalidArgument, "is no file, and a recording is not written elsewhere",
                output, -1};
@@ -199,7 +199,7 @@ Result<int> record(RecordVerb& verb) {
   }
   if (request.stop_signal == 0) request.stop_signal = request.start_signal;
   const bool json = verb.format == "kineto";
-  ASSAY_TRY(check_output(request.output));
+  ASSAY_TRY(check_recording(request.output));
   std::string asked = request.output;
   if (json) {
     request.output = with_extension(asked, ".assaytrace");

@@ -222,7 +222,7 @@ class Overlap {
   size_t next_ = 0;
 };
 
-bool contains(const std::vector<Interval>& merged, int64_t t) {
+bool in_any(const std::vector<Interval>& merged, int64_t t) {
   const auto after = std::upper_bound(
       merged.begin(), merged.end(), t,
       [](int64_t time, const Interval& interval) { return time < interval.start_ns; });
@@ -265,7 +265,7 @@ Weights weigh(const TelemetryTrack& track, const std::vector<Interval>& merged) 
     const bool exact = track.mean && common == cell.end_ns - cell.start_ns;
     if (!exact) sums.variance += weight * weight * cells.variance(i);
     sums.exact = sums.exact && exact;
-    if (!track.mean && contains(merged, track.t_ns[i])) sums.hits.push_back(track.value[i]);
+    if (!track.mean && in_any(merged, track.t_ns[i])) sums.hits.push_back(track.value[i]);
     ++sums.reaching;
     sums.first = std::min(sums.first, i);
     sums.last = i;

@@ -51,7 +51,7 @@ std::string column_name(std::string_view key) {
   return name == "rank" ? "rank_told" : name;
 }
 
-std::string joined(const std::string& prefix, const std::string& key) {
+std::string nested_name(const std::string& prefix, const std::string& key) {
   if (key.empty()) return prefix;
   return prefix.empty() ? sql_name(key) : prefix + "_" + sql_name(key);
 }
@@ -61,7 +61,7 @@ class Collector {
   void sections(const std::string& prefix, const std::vector<Section>& sections,
                 std::optional<int64_t> element) {
     for (const Section& section : sections) {
-      const std::string name = joined(prefix, section.key);
+      const std::string name = nested_name(prefix, section.key);
       for (const Block& block : section.blocks) {
         std::visit(
             [&](const auto& content) {
@@ -147,11 +147,11 @@ class Collector {
   }
 
   void add(const std::string& name, const Prose& prose, std::optional<int64_t> element) {
-    if (!prose.key.empty()) lines(joined(name, prose.key), prose.paragraphs, element);
+    if (!prose.key.empty()) lines(nested_name(name, prose.key), prose.paragraphs, element);
   }
 
   void add(const std::string& name, const Facts& facts, std::optional<int64_t> element) {
-    std::string full = joined(name, facts.key);
+    std::string full = nested_name(name, facts.key);
     DataTable& table = open(full.empty() ? "facts" : full, facts.title);
     if (element) {
       // Elements are rows, whose facts may come in several blocks.
@@ -181,7 +181,7 @@ class Collector {
 
   void add(const std::string& name, const Table& block, std::optional<int64_t> element) {
     if (block.key.empty()) return;
-    DataTable& table = open(joined(name, block.key), block.title);
+    DataTable& table = open(nested_name(name, block.key), block.title);
     if (element) table.column("element", Unit::kCount, "position in the list");
     declare(table, block.columns);
     for (const Row& row : block.rows) {
@@ -193,7 +193,7 @@ class Collector {
 
   void add(const std::string& name, const Tree& tree, std::optional<int64_t> element) {
     if (tree.key.empty()) return;
-    DataTable& table = open(joined(name, tree.key), tree.title);
+    DataTable& table = open(nested_name(name, tree.key), tree.title);
     if (element) table.column("element", Unit::kCount, "position in the list");
     table.column("node", Unit::kCount, "row of this table");
     table.column("parent", Unit::kCount, "node that this one is under");
@@ -219,7 +219,7 @@ class Collector {
   void add(const std::string& name, const Elements& list, std::optional<int64_t> outer) {
     if (list.key.empty()) return;
     for (size_t i = 0; i < list.elements.size(); ++i) {
-      sections(joined(name, list.key), list.elements[i],
+      sections(nested_name(name, list.key), list.elements[i],
                outer.value_or(0) * 1'000'000 + static_cast<int64_t>(i));
     }
   }

@@ -176,6 +176,7 @@ def main():
     assay = pathlib.Path(options.assay).resolve()
     missing = run(assay, "sql", EXAMPLE, "-c", "select 1", env={"DUCKDB_ROOT": "/nowhere"})
     expect(missing.returncode == 2 and b"install_deps.sh query" in missing.stderr, "without DuckDB sql does not say how to get it")
+    expect(b"(/nowhere/libduckdb.so: " in missing.stderr, "DUCKDB_ROOT is not where sql looks")
     duckdb = duckdb_here(assay)
     if options.what == "sql" and not duckdb and not problems:
         print("DuckDB is not here")
