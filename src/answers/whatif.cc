@@ -103,7 +103,7 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
     measured_ns = steps.median_ns;
   } else {
     const FlowReport report = make_flow_report(model, {});
-    measured_ns = report.window.end_ns - report.window.start_ns;
+    measured_ns = report.window_ns();
   }
   TraceContent content;
   const FrozenScore score = score_frozen(prediction, measured_ns);

@@ -26,10 +26,14 @@ void find_waits(FlowRun& run, const std::vector<Timed>& ends);
 void find_ready_times(FlowRun& run);
 // run.targets, own times of calls, run.floors.returns, and what made room in the launch queue.
 void find_targets(FlowRun& run, const std::vector<Timed>& ends);
-// run.threads' pieces, and the run's bounds.
+// run.unrecorded.
+void find_unrecorded(FlowRun& run);
+// run.threads' pieces, and the run's bounds. Needs what is unrecorded.
 void find_host_pieces(FlowRun& run);
 // FlowCall::after_work. Needs the pieces.
 void find_host_waits(FlowRun& run, const std::vector<Timed>& ends);
+// The same of the calls behind what is unrecorded: they come after all that was before it.
+void find_calls_after_unrecorded(FlowRun& run, const std::vector<Timed>& ends);
 
 // Waits for the device that its synchronisation rows tell: (waiting call, kind, device, stream that
 // waits or -1, stream waited for or -1, call that recorded the event).

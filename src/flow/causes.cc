@@ -91,7 +91,21 @@ class IdleSweep {
     if (late_ns < work.start_ns) late_.add(late_ns, w);
   }
 
+  // Without what nobody recorded, which has no cause.
   void gap(Interval span, uint32_t next) {
+    const std::vector<Interval> holes = clip(run_.unrecorded, span);
+    for (const Interval& hole : holes) {
+      recorded_gap({span.start_ns, hole.start_ns}, next);
+      opened_by_ = OpenedBy::kUnknown;
+      add(hole, FlowCause::kNothingAsked, CauseEvidence::kAbsent);
+      ++gap_;
+      span.start_ns = hole.end_ns;
+    }
+    recorded_gap(span, next);
+  }
+
+  void recorded_gap(Interval span, uint32_t next) {
+    if (span.end_ns <= span.start_ns) return;
     opened_by_ = begun_ ? OpenedBy::kUnknown : OpenedBy::kFirst;
     const bool told = !submits_.empty() && host_known_;
     if (!told) {

@@ -53,10 +53,6 @@ DeviceOverlap overlap_in(const std::vector<DeviceFlow>& devices, Interval window
 // other work, or is late while the device works elsewhere.
 std::vector<FlowSlice> stream_idle(const FlowRun& run, StreamId stream);
 
-// Idle slices of at least this are pauses: the host does one thing, or nothing that is recorded,
-// for so long. What a busy host does between two launches takes tens of microseconds.
-constexpr int64_t kPauseNs = 300'000;
-
 struct FlowTotals {
   int64_t window_ns = 0;
   int64_t compute_ns = 0;

@@ -172,16 +172,20 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.window =
       options.window ? *options.window : hull(report.device_windows, report.run.start_ns);
   report.told_window = options.window.has_value();
+  report.unrecorded = clip(run.unrecorded, report.window);
   report.devices = device_flows(run);
   if (report.devices.size() != 1) report.joint = joint_flow(run);
   ContributorSums sums(*run.trace);
   for (size_t d = 0; d < report.devices.size(); ++d) {
     const DeviceFlow& device = report.devices[d];
     const Interval window = report.device_windows[d];
-    report.device_totals.push_back(totals_in(device, window));
-    report.total += report.device_totals.back();
+    FlowTotals& totals = report.device_totals.emplace_back();
+    for (const Interval& recorded : subtract({window}, run.unrecorded)) {
+      totals += totals_in(device, recorded);
+      sums.add(device.idle, recorded);
+    }
+    report.total += totals;
     report.before += totals_in(device, {run.start_ns, window.start_ns});
-    sums.add(device.idle, window);
   }
   report.overlap = overlap_in(report.devices, report.window);
   report.contributors = sums.top(options.contributors);

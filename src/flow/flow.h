@@ -105,6 +105,8 @@ struct FlowReport {
   std::vector<Interval> device_windows;
   Interval window;           // from the first begin of these to the last end
   bool told_window = false;  // it was given, and not found
+  // Of the window, what the recorder left out: no total has it.
+  std::vector<Interval> unrecorded;
   std::vector<DeviceFlow> devices;
   DeviceFlow joint;                       // of several devices: all_devices()
   std::vector<FlowTotals> device_totals;  // per device, of its window
@@ -121,6 +123,8 @@ struct FlowReport {
   std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
 
+  // Length of the window, without what the recorder left out.
+  int64_t window_ns() const { return window.end_ns - window.start_ns - length_ns(unrecorded); }
   // joint_flow of the run.
   const DeviceFlow& all_devices() const { return devices.size() == 1 ? devices.front() : joint; }
 };

@@ -26,7 +26,7 @@ enum class EdgeKind : uint8_t {
   kHandOver,  // what another thread did until this one went on, then what this one did
   kCall,      // own time of a call
   kReturn,    // the end of what a blocking call waited for
-  kAwait,     // the end of what a thread waited for without a call that waits
+  kAwait,     // the end of what a thread waited for without a call that waits, or recorded last
   kQueue,     // room in the launch queue
   kLaunch,    // hand-over of work
   kStream,    // work before on the same stream, or in the same graph launch

@@ -413,31 +413,30 @@ class ColdOps {
   std::vector<uint32_t> cold_;   // ops
 };
 
-// Where nothing tells what the thread did in `start_up` it is a one-off cost; silence that begins
-// before or goes on behind it is cut there, so that what is told does not depend on where it began.
-void mark_silence(HostThread& thread, Interval start_up) {
+// Where nothing tells what the thread did in `span` it is this; silence that begins before or goes
+// on behind it is cut there, so that what is told does not depend on where it began.
+void mark_silence(HostThread& thread, Interval span, FlowCause cause, CauseEvidence evidence) {
   std::vector<HostPiece> pieces;
   pieces.reserve(thread.pieces.size() + 2);
   for (size_t i = 0; i < thread.pieces.size(); ++i) {
     const HostPiece piece = thread.pieces[i];
     const int64_t end_ns =
         i + 1 < thread.pieces.size() ? thread.pieces[i + 1].start_ns : thread.end_ns;
-    const Interval cold{std::max(piece.start_ns, start_up.start_ns),
-                        std::min(end_ns, start_up.end_ns)};
-    if (piece.source != RowSource::kNone || cold.start_ns >= cold.end_ns) {
+    const Interval inside{std::max(piece.start_ns, span.start_ns), std::min(end_ns, span.end_ns)};
+    if (piece.source != RowSource::kNone || inside.start_ns >= inside.end_ns) {
       pieces.push_back(piece);
       continue;
     }
-    const auto add = [&](int64_t start_ns, bool is_cold) {
+    const auto add = [&](int64_t start_ns, bool marked) {
       pieces.push_back(piece);
       pieces.back().start_ns = start_ns;
-      if (!is_cold) return;
-      pieces.back().cause = FlowCause::kCold;
-      pieces.back().evidence = CauseEvidence::kInferred;
+      if (!marked) return;
+      pieces.back().cause = cause;
+      pieces.back().evidence = evidence;
     };
-    if (piece.start_ns < cold.start_ns) add(piece.start_ns, false);
-    add(cold.start_ns, true);
-    if (cold.end_ns < end_ns) add(cold.end_ns, false);
+    if (piece.start_ns < inside.start_ns) add(piece.start_ns, false);
+    add(inside.start_ns, true);
+    if (inside.end_ns < end_ns) add(inside.end_ns, false);
   }
   thread.pieces = std::move(pieces);
 }
@@ -463,7 +462,17 @@ void mark_start_up(FlowRun& run) {
   }
   for (HostThread& thread : run.threads) {
     const Interval start_up{first_cold_ns[thread.process], first_kernel_ns[thread.process]};
-    if (start_up.start_ns < start_up.end_ns) mark_silence(thread, start_up);
+    if (start_up.start_ns >= start_up.end_ns) continue;
+    mark_silence(thread, start_up, FlowCause::kCold, CauseEvidence::kInferred);
+  }
+}
+
+// What nobody recorded is no work of the host that an edit could shorten.
+void mark_unrecorded(FlowRun& run) {
+  for (const Interval& span : run.unrecorded) {
+    for (HostThread& thread : run.threads) {
+      mark_silence(thread, span, FlowCause::kNothingAsked, CauseEvidence::kAbsent);
+    }
   }
 }
 
@@ -537,6 +546,7 @@ void find_host_pieces(FlowRun& run) {
   ColdOps(run).mark();
   mark_start_up(run);
   mark_captures(run);
+  mark_unrecorded(run);
   set_kinds_of_calls(run);
   run.has_ops = !trace.ops.empty();
   run.has_frames = !trace.frames.empty();
@@ -556,8 +566,10 @@ FlowRun make_flow_run(const Trace& trace, const Links& links,
   find_waits(run, ends);
   find_ready_times(run);
   find_targets(run, ends);
+  find_unrecorded(run);
   find_host_pieces(run);
   find_host_waits(run, ends);
+  find_calls_after_unrecorded(run, ends);
   return run;
 }
 

@@ -51,8 +51,10 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
       cause(run.calls[point.row].kind) += step.lag_ns;
       break;
     case EdgeKind::kReturn:
-    case EdgeKind::kAwait:
       cause(FlowCause::kSync) += step.lag_ns;
+      break;
+    case EdgeKind::kAwait:
+      cause(await_cause(run.calls[point.row])) += step.lag_ns;
       break;
     case EdgeKind::kQueue:
       path.queue_ns += step.lag_ns;

@@ -87,9 +87,13 @@ class PathCutter {
         slice.cause = run_.calls[graph_.point(step.point).row].kind;
         break;
       case EdgeKind::kReturn:
-      case EdgeKind::kAwait:
         slice.kind = PathPartKind::kReturn;
         slice.cause = FlowCause::kSync;
+        break;
+      case EdgeKind::kAwait:
+        slice.kind = PathPartKind::kReturn;
+        slice.cause = await_cause(run_.calls[graph_.point(step.point).row]);
+        if (slice.cause != FlowCause::kSync) unname(slice);
         break;
       case EdgeKind::kQueue:
         slice.kind = PathPartKind::kQueue;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/intervals.h"
 #include "flow/cause.h"
 #include "kernels/names.h"
 #include "trace/links.h"
@@ -26,6 +27,10 @@ constexpr int64_t kUnknownNs = INT64_MIN;
 constexpr int64_t kFlowMarginNs = 10'000;
 // A thread that shows nothing new for this long may be waiting for another one.
 constexpr int64_t kSilenceNs = 20'000;
+
+// Idle slices of at least this are pauses: the host does one thing, or nothing that is recorded,
+// for so long. What a busy host does between two launches takes tens of microseconds.
+constexpr int64_t kPauseNs = 300'000;
 
 // An outermost API call: what the runtime calls inside it is part of it.
 struct FlowCall {
@@ -46,7 +51,13 @@ struct FlowCall {
   uint32_t slot_work = kNoFlowRow;  // work whose start made room in the launch queue
   // Work whose end the thread waited for before this call, by nothing that is recorded.
   uint32_t after_work = kNoFlowRow;
+  bool after_unrecorded = false;  // and in between nothing was recorded: it is no wait
 };
+
+// What the time from its after_work's end to a call is.
+inline FlowCause await_cause(const FlowCall& call) {
+  return call.after_unrecorded ? FlowCause::kNothingAsked : FlowCause::kSync;
+}
 
 enum class WorkKind : uint8_t { kCompute, kCollective, kCopy, kFill };
 
@@ -151,6 +162,8 @@ struct FlowRun {
   bool has_ops = false;
   bool has_frames = false;
   std::vector<Capture> captures;  // by thread, then start
+  std::vector<Interval>
+      unrecorded;  // that the recorder left out, ascending: of these nothing is known
   uint64_t recorded_waits = 0;
   uint64_t inferred_waits = 0;
   // Blocking calls of which it is known what they wait for; of these, how many returned before that

@@ -215,7 +215,7 @@ class Judge {
   // each other as recorded, or work at once far less than devices that know nothing of each other.
   bool takes_turns() const {
     constexpr int64_t kFarLess = 4;
-    const int64_t window_ns = report_.window.end_ns - report_.window.start_ns;
+    const int64_t window_ns = report_.window_ns();
     if (report_.devices.size() < 2 || total_.collective_ns * 10 > window_ns ||
         share(window_ns - report_.overlap.any_ns, window_ns) > options_.device_bound) {
       return false;

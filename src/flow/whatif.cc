@@ -30,17 +30,28 @@ class Steps {
     for (auto& of_window : ends) {
       if (!of_window.empty()) ends_.push_back(std::move(of_window));
     }
+    unrecorded_ns_.assign(ends_.size(), 0);
+    if (run.unrecorded.empty()) return;
+    int64_t reached_ns = INT64_MIN;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      const int64_t from_ns = reached_ns;
+      for (const uint32_t p : ends_[i]) reached_ns = std::max(reached_ns, graph.time_ns[p]);
+      if (i > 0) unrecorded_ns_[i] = length_in(run.unrecorded, {from_ns, reached_ns});
+    }
   }
   size_t count() const { return ends_.size(); }
 
-  // Per iteration after the first, from the end of the one before; never negative.
+  // Per iteration after the first, from the end of the one before, without what nobody recorded;
+  // never negative.
   std::vector<int64_t> durations(const std::vector<int64_t>& times_ns) const {
     std::vector<int64_t> durations;
     int64_t reached_ns = 0;
     for (size_t i = 0; i < ends_.size(); ++i) {
       int64_t end_ns = i == 0 ? INT64_MIN : reached_ns;
       for (const uint32_t p : ends_[i]) end_ns = std::max(end_ns, times_ns[p]);
-      if (i > 0) durations.push_back(end_ns - reached_ns);
+      if (i > 0) {
+        durations.push_back(std::max<int64_t>(end_ns - reached_ns - unrecorded_ns_[i], 0));
+      }
       reached_ns = end_ns;
     }
     return durations;
@@ -48,6 +59,7 @@ class Steps {
 
  private:
   std::vector<std::vector<uint32_t>> ends_;  // points, per iteration with work
+  std::vector<int64_t> unrecorded_ns_;       // that lie between its end and that of the one before
 };
 
 // The end of the last device work that the host asked for.
@@ -74,8 +86,7 @@ class Explorer {
         end_ns_(work_end_ns(model.run, model.graph, model.graph.time_ns)),
         recorded_(steps_.durations(model.graph.time_ns)),
         from_ns_(report.window.start_ns),
-        pinned_ns_(std::max(kFlowMarginNs, (report.window.end_ns - report.window.start_ns) / 100)) {
-  }
+        pinned_ns_(std::max(kFlowMarginNs, (report.window_ns()) / 100)) {}
 
   size_t iterations() const { return steps_.count(); }
   const std::vector<int64_t>& recorded_steps() const { return recorded_; }
@@ -291,7 +302,7 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   found.path_before = path_bar(model.run, model.graph,
                                {model.graph.time_ns, model.graph.lag_ns, model.graph.part_ns},
                                report.window.start_ns);
-  found.window_ns = report.window.end_ns - report.window.start_ns;
+  found.window_ns = report.window_ns();
   const EditMaker maker(model.run, iterations);
   const bool asked = !options.edits.empty();
   std::vector<EditRequest> requests = asked ? options.edits : usual_edits(report);
@@ -420,8 +431,10 @@ class BarMaker {
         of(run_.calls[graph_.point(step.point).row].kind) += ns;
         break;
       case EdgeKind::kReturn:
-      case EdgeKind::kAwait:
         of(FlowCause::kSync) += ns;
+        break;
+      case EdgeKind::kAwait:
+        of(await_cause(run_.calls[graph_.point(step.point).row])) += ns;
         break;
       case EdgeKind::kLaunch:
       case EdgeKind::kStream:

@@ -93,6 +93,22 @@ def one_thing(category, name, waits=True, **program):
     return make
 
 
+def windows(first_of_second, frame=False):
+    """Two windows of four steps in one file, 150 ms apart."""
+    def make():
+        run = Program()
+        for first in (3, first_of_second):
+            if first != 3:
+                run.does("python_function" if frame else "", "evaluate.py(7): evaluate" if frame else "", 150_000)
+            for number in range(first, first + 4):
+                begin = run.now
+                run.layers(duration=60)
+                run.wait()
+                run.row("user_annotation", f"ProfilerStep#{number}", begin, run.now - begin)
+        return run
+    return make
+
+
 def once():
     run = Program()
 
@@ -583,6 +599,10 @@ SCENES = {
                          GRAPHS + "|CPU core"),
     "nothing recorded, no wait": (one_thing("", "", waits=False), "host", "what the host did then is not recorded", GRAPHS),
     "nothing recorded, HIP": (one_thing("", "", hip=True, ops=False), "host", "what the host did then is not recorded", GRAPHS),
+    "a hole between two windows": (windows(17), None, r"of 19\.8 ms.*150 ms between 2 windows are left out",
+                                   r"what the host did|Find out|−15\d|1 × 1[45]\d|2 −7|times as long"),
+    "a pause between two steps": (windows(7), "host", r"1 × 150 ms, and what the host did then is not recorded.*Find out", "Without 1"),
+    "a jump that a frame fills": (windows(17, frame=True), "host", r"evaluate\.py\(7\): evaluate runs", "Without 1"),
     "once": (once, "host", r"1 × 60\.0 ms, while .*write_state runs on the host", GRAPHS + "|Sync-bound"),
     "stalls": (stalls, "host", r"in pauses of the host, \d+ × ", GRAPHS + "|runs on the host|CPU core"),
     "blocking launches": (blocking(False), "sync", r"block until their kernels end.*unset CUDA_LAUNCH_BLOCKING", "first cuda"),

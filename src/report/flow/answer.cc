@@ -236,7 +236,7 @@ class Verdict {
   std::string share_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
   std::string window() const {
     const auto devices = static_cast<int64_t>(report_.devices.size());
-    const int64_t window_ns = report_.window.end_ns - report_.window.start_ns;
+    const int64_t window_ns = report_.window_ns();
     if (devices <= 1) return format_ns(window_ns);
     const std::string gpus = std::to_string(devices) + " GPUs";
     // Devices that are used for a part of the run only count for that part.
@@ -361,8 +361,7 @@ class Verdict {
     const double at_once = share(total_.window_ns - total_.idle_ns, report_.overlap.any_ns);
     return sentence_of("GPU-bound: " + std::to_string(report_.devices.size()) +
                            " GPUs take turns: on average " + number_text(at_once) +
-                           " of them work at a time, in " +
-                           format_ns(report_.window.end_ns - report_.window.start_ns),
+                           " of them work at a time, in " + format_ns(report_.window_ns()),
                        {});
   }
 
@@ -871,6 +870,13 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
 }
 
 // What of the iterations is not like the rest, behind what is said of them; numbers count from 1.
+// What no sentence speaks of.
+std::string unrecorded_text(const FlowReport& report) {
+  if (report.unrecorded.empty()) return "";
+  return "; " + format_ns(length_ns(report.unrecorded)) + " between " +
+         std::to_string(report.unrecorded.size() + 1) + " windows are left out";
+}
+
 std::string uneven_text(const FlowAnswer& answer) {
   if (answer.tried == nullptr) return "";
   const std::optional<UnevenSteps> uneven = uneven_steps(answer.tried->step_ns);
@@ -955,7 +961,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   ShortAnswer card;
   card.kind = std::string(bound_by_word(verdict.bound));
   card.verdict = Verdict(answer).sentences();
-  card.window_ns = answer.report.window.end_ns - answer.report.window.start_ns;
+  card.window_ns = answer.report.window_ns();
   card.total_ns = answer.report.total.window_ns;
   const bool little = verdict.bound == BoundBy::kTooLittle || verdict.bound == BoundBy::kNoGpu;
   if (!little) {
@@ -973,6 +979,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   const Trust trust = trust_of(answer, evidence);
   card.trust = trust.grade;
   card.reason = trust.reason;
+  card.reason += unrecorded_text(answer.report);
   if (trust.grade != TrustGrade::kLow) card.reason += uneven_text(answer);
   if (!little) card.next.push_back("assay FILE -o report.html");
   card.next.push_back("assay explain " + explain_word(verdict));

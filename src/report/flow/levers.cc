@@ -130,7 +130,7 @@ class Levers {
 
   // Gains below 1 % of the window are no levers. Returns whether it is one.
   bool add(FirstLever lever, EditKind kind, std::string key, std::string what, std::string basis) {
-    const int64_t window_ns = answer_.report.window.end_ns - answer_.report.window.start_ns;
+    const int64_t window_ns = answer_.report.window_ns();
     const TriedLever* tried = find_tried(answer_, {kind});
     if (tried == nullptr) return false;
     const int64_t gain_ns = tried->alone.run_ns;
@@ -152,7 +152,7 @@ class Levers {
   void add_devices_at_once() {
     const FlowReport& report = answer_.report;
     if (!answer_.verdict.turns) return;
-    const int64_t window_ns = report.window.end_ns - report.window.start_ns;
+    const int64_t window_ns = report.window_ns();
     const int64_t each_ns = (report.total.window_ns - report.total.idle_ns) /
                             static_cast<int64_t>(report.devices.size());
     const int64_t gain_ns = report.overlap.any_ns - each_ns;

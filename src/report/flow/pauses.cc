@@ -91,7 +91,7 @@ std::string system_calls_in(const Trace& trace, const std::vector<Interval>& pau
 std::string label_around(const Trace& trace, const Contributor& contributor,
                          const FlowReport& report) {
   constexpr double kNearlyAll = 0.9;
-  int64_t least_ns = (report.window.end_ns - report.window.start_ns) / 2;
+  int64_t least_ns = (report.window_ns()) / 2;
   const auto& labels = trace.annotations;
   const StringId name = shortest_around(
       labels, contributor.longest, kNearlyAll, least_ns,

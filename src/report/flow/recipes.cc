@@ -233,7 +233,7 @@ class Recipes {
   // Nearly all of the waiting for data is one wait.
   bool waits_once(const Contributor& input) const {
     return input.longest_ns * 10 >= answer_.report.total[FlowCause::kInput] * 9 &&
-           input.longest_ns * 10 >= answer_.report.window.end_ns - answer_.report.window.start_ns;
+           input.longest_ns * 10 >= answer_.report.window_ns();
   }
 
   std::string input_code() const {

@@ -18,7 +18,9 @@
   O("flow") \
   R(window_ns, "window", kNanoseconds, \
     "from the first call that puts work on a device, or the first work where that is earlier, to " \
-    "the end of the last work") \
+    "the end of the last work, without what the recorder left out") \
+  R(unrecorded_ns, "left out by the recorder", kNanoseconds, \
+    "between steps of the profiler whose numbers do not follow each other, while nothing is recorded") \
   R(devices, "devices", kCount, "devices with work") \
   R(leading_share, "leading, of lost time", kShare, \
     "share of the lost time that the leading group has; `null` where nothing is lost") \

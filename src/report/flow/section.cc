@@ -118,22 +118,23 @@ Prose levers_prose(const std::vector<Lever>& levers) {
 Facts flow_facts(const FlowAnswer& answer) {
   const FlowVerdict& v = answer.verdict;
   const FlowReport& r = answer.report;
-  return {.key = "flow",
-          .title = "What the answer rests on",
-          .items = {
-              fact(keys::window_ns, r.window.end_ns - r.window.start_ns),
-              data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
-              fact(keys::leading_share, finite_value(v.leading_share)),
-              fact(keys::recorded_share, finite_value(v.recorded_share)),
-              fact(keys::inferred_share, finite_value(v.inferred_share)),
-              fact(keys::absent_share, finite_value(v.absent_share)),
-              fact(keys::linked_share, finite_value(v.linked_share)),
-              fact(keys::model_error, finite_value(r.fit.model_error)),
-              fact(keys::unexplained_share, finite_value(r.fit.unexplained_share)),
-              data_fact(keys::first_lever, std::string(first_lever_word(v.lever))),
-              data_fact(keys::steady_cause, v.cold_start && v.steady_judged
-                                                ? Value(std::string(bound_by_word(v.steady_bound)))
-                                                : Value())}};
+  return {
+      .key = "flow",
+      .title = "What the answer rests on",
+      .items = {
+          fact(keys::window_ns, r.window_ns()), fact(keys::unrecorded_ns, length_ns(r.unrecorded)),
+          data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
+          fact(keys::leading_share, finite_value(v.leading_share)),
+          fact(keys::recorded_share, finite_value(v.recorded_share)),
+          fact(keys::inferred_share, finite_value(v.inferred_share)),
+          fact(keys::absent_share, finite_value(v.absent_share)),
+          fact(keys::linked_share, finite_value(v.linked_share)),
+          fact(keys::model_error, finite_value(r.fit.model_error)),
+          fact(keys::unexplained_share, finite_value(r.fit.unexplained_share)),
+          data_fact(keys::first_lever, std::string(first_lever_word(v.lever))),
+          data_fact(keys::steady_cause, v.cold_start && v.steady_judged
+                                            ? Value(std::string(bound_by_word(v.steady_bound)))
+                                            : Value())}};
 }
 
 }  // namespace
