@@ -22,7 +22,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff"]
+ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff", "fleet"]
 WIRE = "collect/wire.h"
 READERS_OF_DOCUMENTS = {"document", "writers", "perfetto"}  # folders of report/
 
