@@ -92,6 +92,7 @@ std::string identity_bytes(const RankRecord& record) {
   to.add(record.data_lost ? 1 : 0);
   to.add_text(std::string_view(record.host).substr(0, kLongestText));
   to.add_text(std::string_view(record.window_source).substr(0, kLongestText));
+  to.add(record.device_count);
   const size_t devices = std::min<size_t>(record.devices.size(), 8);
   to.add(devices);
   for (size_t d = 0; d < devices; ++d) {
@@ -297,6 +298,7 @@ void read_identity(VarintReader& from, RankRecord& record) {
   record.data_lost = from.next() != 0;
   record.host = from.next_text();
   record.window_source = from.next_text();
+  record.device_count = from.next();
   for (size_t left = from.next_count(); left > 0 && from.ok(); --left) {
     record.devices.emplace_back(from.next_text());
   }
@@ -382,6 +384,25 @@ void read_section(uint64_t id, VarintReader& from, RankRecord& record) {
     default:
       return;
   }
+}
+
+// Of the sections that are wanted.
+template <typename Wanted>
+Result<RankRecord> read_sections(const FoundRecord& found, const Wanted& wanted) {
+  RankRecord record;
+  record.stamp = found.stamp;
+  VarintReader payload(found.payload);
+  bool fits = true;
+  while (!payload.done()) {
+    const uint64_t id = payload.next();
+    VarintReader section(payload.next_text());
+    if (wanted(id)) read_section(id, section, record);
+    fits = fits && section.ok() && payload.ok();
+  }
+  if (fits) return record;
+  return Error{ErrorCode::kFormat,
+               "a record whose sections do not fit its checksum: made by another program", "",
+               static_cast<int64_t>(found.offset)};
 }
 
 // ---- heads ----
@@ -494,20 +515,24 @@ RecordScan scan_records(std::string_view bytes) {
 }
 
 Result<RankRecord> read_record(const FoundRecord& found) {
+  return read_sections(found, [](uint64_t) { return true; });
+}
+
+Result<RankRecord> read_record_head(const FoundRecord& found) {
+  return read_sections(
+      found, [](uint64_t id) { return id != kArrivals && id != kOperations && id != kKernels; });
+}
+
+std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups) {
   RankRecord record;
-  record.stamp = found.stamp;
-  VarintReader payload(found.payload);
-  bool fits = true;
-  while (!payload.done()) {
-    const uint64_t id = payload.next();
-    VarintReader section(payload.next_text());
-    read_section(id, section, record);
-    fits = fits && section.ok() && payload.ok();
+  record.groups.resize(groups);
+  VarintReader sections(payload);
+  while (!sections.done()) {
+    const uint64_t id = sections.next();
+    VarintReader section(sections.next_text());
+    if (id == kArrivals) read_arrivals(section, record);
   }
-  if (fits) return record;
-  return Error{ErrorCode::kFormat,
-               "a record whose sections do not fit its checksum: made by another program", "",
-               static_cast<int64_t>(found.offset)};
+  return std::move(record.arrivals);
 }
 
 }  // namespace assay

@@ -122,6 +122,7 @@ struct RankRecord {
   std::optional<int64_t> world_size;
   std::string host;  // empty = not told
   std::vector<std::string> devices;
+  uint64_t device_count = 0;  // of the machine; 0 = not told
   std::string window_source;
   bool data_lost = false;
   std::vector<RecordNote> notes;
@@ -158,5 +159,9 @@ struct RecordScan {
 RecordScan scan_records(std::string_view bytes);
 // Errors: a payload that is none, although its checksum fits.
 Result<RankRecord> read_record(const FoundRecord& found);
+// The same without arrivals, operations and kernels: for readers of many.
+Result<RankRecord> read_record_head(const FoundRecord& found);
+// The arrivals alone, of a payload that read_record_head has read. groups: how many it told.
+std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups);
 
 }  // namespace assay

@@ -29,6 +29,7 @@ void add_identity(const LoadedTrace& loaded, const LevelsReport& levels, RankRec
     if (!device.name.empty()) names.insert(device.name);
   }
   record.devices.assign(names.begin(), names.end());
+  record.device_count = trace.devices.size();
   for (size_t code = 0; code < kImportCodes; ++code) {
     const uint64_t count = trace.log.entry(static_cast<ImportCode>(code)).count;
     const ImportCodeInfo& info = import_code_info(static_cast<ImportCode>(code));
@@ -42,6 +43,8 @@ void add_identity(const LoadedTrace& loaded, const LevelsReport& levels, RankRec
 
 // Of several devices the times add up, and the longest span counts.
 void add_iterations(const LevelsReport& levels, RankRecord& record) {
+  // A whole trace is no iteration: what lies where in it differs between ranks.
+  if (levels.window_source == WindowSource::kWholeTrace) return;
   std::map<int32_t, RecordIteration> by_number;
   for (const LevelSpan& span : levels.spans) {
     if (span.iter == kNoIteration) continue;
@@ -83,7 +86,7 @@ std::vector<FoundArrival> find_arrivals(const Trace& trace, const LevelsReport& 
       one.group.size = trace.collectives.group_size[i];
       one.arrival.seq = trace.collectives.seq[i];
     }
-    if (row.window >= 0) {
+    if (row.window >= 0 && levels.window_source != WindowSource::kWholeTrace) {
       one.arrival.iteration = levels.iterations[static_cast<size_t>(row.window)];
     }
     one.arrival.start_ns = row.t_ks_ns;

@@ -15,6 +15,7 @@ RankRecord small_record(int64_t rank) {
   record.world_size = 4;
   record.host = "node-1";
   record.devices = {"NVIDIA H100"};
+  record.device_count = 8;
   record.window_source = "profiler_step";
   record.notes = {{"whole_microseconds", 1}};
   record.groups = {{"0", "[0, 1]", "all_reduce", 2, true}, {"1", "", "broadcast", 4, false}};
@@ -50,6 +51,7 @@ TEST(Record, EverythingComesBack) {
   EXPECT_EQ(back.world_size, 4);
   EXPECT_EQ(back.host, "node-1");
   EXPECT_EQ(back.devices, record.devices);
+  EXPECT_EQ(back.device_count, 8u);
   EXPECT_EQ(back.window_source, "profiler_step");
   EXPECT_EQ(back.notes.front().what, "whole_microseconds");
   EXPECT_EQ(back.groups, record.groups);
