@@ -40,6 +40,7 @@ class Finder {
     find_slow_sets();
     name_ranks();
     find_pauses();
+    find_bursts();
     find_links();
     keep_worst();
     for (FleetFinding& one : found_.worst) explain(one);
@@ -250,6 +251,43 @@ class Finder {
       return;
     }
     found_.worst.push_back(std::move(one));
+  }
+
+  // Ranks that are held up now and then in most iterations: more own work in all than in the
+  // middle. Iterations are alike then, and the middle of its places is usual.
+  void find_bursts() {
+    std::vector<uint32_t> tested;
+    std::vector<double> scores;
+    std::vector<double> p;
+    for (const auto& [role, ranks] : by_role_) {
+      std::vector<double> of_role;
+      for (const uint32_t r : ranks) {
+        if (!has_score(r)) continue;
+        tested.push_back(r);
+        of_role.push_back(static_cast<double>(usual_.totals[r]) - usual_.scores[r]);
+      }
+      if (of_role.size() < options_.least_peers) {
+        tested.resize(tested.size() - of_role.size());
+        continue;
+      }
+      scores.insert(scores.end(), of_role.begin(), of_role.end());
+      const std::vector<double> p_of_role = upper_p(of_role);
+      p.insert(p.end(), p_of_role.begin(), p_of_role.end());
+    }
+    std::set<uint32_t> named;
+    for (const FleetFinding& known : found_.worst) {
+      if (known.kind != FindingKind::kSet) named.insert(known.ranks.front());
+    }
+    const std::vector<double> q = adjusted_p(p);
+    for (size_t k = 0; k < tested.size(); ++k) {
+      if (q[k] > options_.false_share || scores[k] < options_.least_pause) continue;
+      if (named.contains(tested[k])) continue;
+      found_.worst.push_back({.kind = FindingKind::kPauses,
+                              .ranks = {tested[k]},
+                              .score = scores[k],
+                              .q = q[k],
+                              .peers = usual_.peers[tested[k]]});
+    }
   }
 
   // ---- links ----

@@ -52,10 +52,13 @@ struct FleetFinding {
   std::string set_name = {};
   std::vector<uint32_t> ranks = {};   // whose own work it is; of links the ranks that these join
   std::vector<uint32_t> groups = {};  // of links
-  double score = 0;  // by how much above usual, in the middle; of pauses the longest in iterations
-  double q = 1;      // least share of false names at which it is still named
-  uint32_t peers = 0;       // that it was compared with
-  uint32_t hits = 0;        // of pauses: iterations; of sets: members that are slow
+  // By how much above usual, in the middle. Of pauses that are told by iteration the longest, in
+  // iterations; of others own work in all over usual, beyond what is so in the middle.
+  double score = 0;
+  double q = 1;        // least share of false names at which it is still named
+  uint32_t peers = 0;  // that it was compared with
+  uint32_t hits =
+      0;  // of pauses: iterations, 0 = now and then in most; of sets: members that are slow
   uint32_t every = 0;       // of pauses that come at one distance: that; else 0
   ExcessSplit excess = {};  // of own work
   int64_t link_excess_ns = 0;

@@ -17,14 +17,14 @@ Error no_shard(std::string message) {
 }
 
 // A number of the environment; nothing where it is not set or none.
-std::optional<uint64_t> number_in(const Environment& value, const char* name) {
+std::optional<uint64_t> number_in(const LauncherVariables& value, const char* name) {
   const std::optional<std::string> text = value(name);
   uint64_t number = 0;
   if (!text || !parse_uint64(*text, number)) return std::nullopt;
   return number;
 }
 
-std::optional<Shard> shard_in(const Environment& value, const char* number, const char* of) {
+std::optional<Shard> shard_in(const LauncherVariables& value, const char* number, const char* of) {
   const auto n = number_in(value, number);
   const auto all = number_in(value, of);
   if (!n || !all || *all == 0 || *all > kMostShards || *n >= *all) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<Shard> shard_in(const Environment& value, const char* number, cons
 }
 
 // Slurm numbers an array from any first number, in any step.
-std::optional<Shard> shard_of_array(const Environment& value) {
+std::optional<Shard> shard_of_array(const LauncherVariables& value) {
   const auto id = number_in(value, "SLURM_ARRAY_TASK_ID");
   const auto count = number_in(value, "SLURM_ARRAY_TASK_COUNT");
   if (!id || !count || *count == 0 || *count > kMostShards) return std::nullopt;
@@ -78,7 +78,7 @@ Result<Shard> parse_shard(const std::string& text) {
   return Shard{static_cast<uint32_t>(number), static_cast<uint32_t>(of)};
 }
 
-Result<Shard> shard_of_environment(const Environment& value) {
+Result<Shard> shard_of_environment(const LauncherVariables& value) {
   if (const auto shard = shard_of_array(value)) return *shard;
   constexpr std::pair<const char*, const char*> kTold[] = {
       {"SLURM_PROCID", "SLURM_NTASKS"},

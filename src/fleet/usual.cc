@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/numbers.h"
+
 namespace assay {
 namespace {
 
@@ -111,6 +113,8 @@ class Usual {
     const std::map<uint32_t, int64_t> own = own_usual(visits);
     std::vector<std::pair<double, double>> ratios;
     std::vector<int64_t> peers;
+    int64_t all_ns = 0;
+    int64_t all_usual_ns = 0;
     for (const uint32_t v : visits) {
       const uint32_t column = job_.columns_of_visits[v];
       if (column == kNoColumn) continue;
@@ -124,6 +128,8 @@ class Usual {
       if (usual_ns > 0) {
         const auto usual = static_cast<double>(usual_ns);
         ratios.emplace_back(static_cast<double>(work_ns) / usual - 1, usual);
+        all_ns += work_ns;
+        all_usual_ns += usual_ns;
       }
       if (usual_ns == kUnknown) {
         const auto found = own.find(job_.places[v]);
@@ -135,6 +141,8 @@ class Usual {
       made_.signed_ns[rank * columns_ + column] += work_ns - usual_ns;
     }
     made_.scores.push_back(ratios.empty() ? kNone : static_cast<float>(weighted_middle(ratios)));
+    made_.totals.push_back(all_usual_ns == 0 ? kNone
+                                             : static_cast<float>(share(all_ns, all_usual_ns) - 1));
     made_.peers.push_back(peers.empty() ? 0 : static_cast<uint32_t>(middle_ns(peers)));
     made_.few_peers += ratios.empty() ? 1 : 0;
   }

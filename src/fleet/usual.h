@@ -12,7 +12,9 @@ namespace assay {
 
 struct FleetUsual {
   FleetExcess excess;
-  std::vector<float> scores;    // per rank: middle of work / usual - 1, weighed by the usual; NaN
+  std::vector<float> scores;  // per rank: middle of work / usual - 1, weighed by the usual; NaN
+  // Per rank: all of its own work over all of the usual, less 1; NaN.
+  std::vector<float> totals;
   std::vector<uint32_t> peers;  // per rank: ranks at its places, itself included, in the middle
   // Per rank and column, rank by rank: work less usual, of either sign, and what of it is above.
   std::vector<int64_t> signed_ns;

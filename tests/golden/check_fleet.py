@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Rank records of real traces and of broken ones: sizes, the same bytes twice, what is named and counted.
+"""Rank records of real traces and of broken ones: sizes, the same bytes twice, what is named and counted. Then what
+`assay fleet` says of a job whose faults are known, in whatever order and files its records come, after a process was
+killed, and of a real job beside what `assay DIR` says of it.
 
-    check_fleet.py --assay build/release/assay
+    check_fleet.py --assay build/release/assay --model build/release/assay_fleet_model
 """
 
 import argparse
+import json
 import os
 import pathlib
+import random
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 import datasets
 
@@ -33,9 +38,13 @@ def records_of(data):
     return records
 
 
+FAULTS = ("slow_gpu:77:1.08", "slow_node:20:1.05", "slow_pod_links:3:1.5", "pauses:500:0.03:5", "fast_clock:300:200")
+NAMES = {"rank 77", "node n20", "pod p3's links", "rank 500"}
+
+
 class Checks:
-    def __init__(self, assay, folder):
-        self.assay, self.folder, self.problems = assay, pathlib.Path(folder), []
+    def __init__(self, assay, model, folder):
+        self.assay, self.model, self.folder, self.problems = assay, model, pathlib.Path(folder), []
 
     def run(self, *arguments, **environment):
         return subprocess.run([self.assay, *map(str, arguments)], capture_output=True, text=True,
@@ -98,18 +107,151 @@ class Checks:
         done = self.run("summarize", good, "--out", self.folder / "none", "--shard", "auto")
         self.expect("--shard auto without a launcher is an error", done.returncode == 2, done)
 
+    # ---- assay fleet ----
+
+    def made(self, name, ranks, files, *faults, seed=1):
+        """A folder of records of a job, and what its faults cost by the truth."""
+        done = subprocess.run([self.model, str(ranks), str(seed), str(self.folder / name), str(files), *faults],
+                              capture_output=True, text=True, check=True)
+        costs = {tuple(line.split()[:2]): int(line.split()[2]) for line in done.stdout.splitlines()[1:]}
+        return self.folder / name, costs
+
+    def fleet(self, folder, *more, form="json"):
+        return self.run("fleet", "--from", folder, "--format", form, *more)
+
+    def known_faults(self):
+        folder, costs = self.made("model", 1024, 5, *FAULTS)
+        hosts = ("--hosts", folder / "hosts.tsv")
+        done = self.fleet(folder, *hosts)
+        fleet = json.loads(done.stdout)["fleet"]
+        rows = {row["name"]: row for row in fleet["worst"]}
+        self.expect("every fault is named and nothing else", set(rows) == NAMES, done)
+        for (kind, which), cost in costs.items():
+            told = rows[f"rank {which}" if kind == "rank" else f"node n{which}"]["saved_alone_ns"]
+            self.expect(f"{kind} {which}: {told} saved, {cost} by the truth", abs(told - cost) <= max(0.03 * cost, 3e5))
+        self.expect("rows add up", sum(row["saved_ns"] for row in rows.values()) == fleet["saved_by_worst_ns"])
+        for row in rows.values():
+            parts = ("kernel_excess_ns", "launch_excess_ns", "copy_excess_ns", "other_excess_ns")
+            self.expect("an excess is split whole", sum(row[part] for part in parts) == row["own_excess_ns"])
+        self.expect("the fast clock is told and not blamed", fleet["clocks"]["fast_clocks"] == 1)
+        short = self.fleet(folder, *hosts, form="terminal").stdout.splitlines()
+        self.expect("15 lines of 80 columns", len(short) <= 15 and max(map(len, short)) <= 80)
+        heat = [bytes.fromhex(row["heat_cells"]) for row in fleet["heat_rows"]]
+        self.expect("the map is 512 x 256 at most", len(heat) <= 512 and max(map(len, heat)) <= 256)
+        slow = next(row for row in fleet["heat_rows"] if row["heat_row"] == "node n62")  # of rank 500
+        self.expect("a pause is seen in its node's row", max(bytes.fromhex(slow["heat_cells"])) > 130)
+        page = self.fleet(folder, *hosts, form="html").stdout
+        self.expect("page and data stay small", len(page) <= 4 << 20 and len(done.stdout) <= 8 << 20)
+        return folder, done.stdout
+
+    def any_order(self, folder, told):
+        """The same bytes however the records are put into files."""
+        records = [one for file in folder.glob("*.ranks") for one in records_of(file.read_bytes())]
+        for seed in (1, 2):
+            random.Random(seed).shuffle(records)
+            turned = self.folder / f"turned{seed}"
+            turned.mkdir()
+            step = 300 * seed
+            for at in range(0, len(records), step):
+                (turned / f"{at}.ranks").write_bytes(b"".join(data for _, data in records[at:at + step]))
+            done = self.fleet(turned, "--hosts", folder / "hosts.tsv")
+            self.expect("records in another order and in other files say the same", done.stdout == told, done)
+
+    def damaged(self, folder):
+        damaged = self.folder / "damaged"
+        damaged.mkdir()
+        files = sorted(folder.glob("*.ranks"))
+        data = bytearray(files[0].read_bytes())
+        data[40_000] ^= 1
+        (damaged / "a.ranks").write_bytes(data)
+        for file in files[1:-1]:
+            shutil.copy(file, damaged)
+        (damaged / "z.ranks").write_bytes(files[-1].read_bytes()[:-100])
+        done = self.fleet(damaged)
+        document = json.loads(done.stdout)
+        fleet = document["fleet"]
+        self.expect("two records are damaged", fleet["unused_records"] == 2 and fleet["absent_ranks"] == 2, done)
+        self.expect("each is named by its file and byte",
+                    {row["what"].split(":")[0] for row in fleet["unused"]} == {"a.ranks", "z.ranks"}, done)
+        self.expect("the verdict tells the missing ranks", "2 of 1,024 ranks have no record" in " ".join(document["verdict"]), done)
+        self.expect("--strict leaves with 3", self.fleet(damaged, "--strict").returncode == 3)
+        few = self.folder / "few"
+        few.mkdir()
+        shutil.copy(files[0], few)
+        done = self.fleet(few)
+        self.expect("too few ranks: no verdict", "no verdict" in json.loads(done.stdout)["verdict"][0], done)
+        (few / "bad.ranks").write_bytes(b"no record")
+        self.expect("no record at all is an error", self.fleet(few / "bad.ranks").returncode == 2)
+        self.expect("a folder without records is an error", self.fleet(self.folder / "job").returncode == 2)
+        (few / "hosts").write_text("0 n0\nno table")
+        done = self.fleet(few, "--hosts", few / "hosts")
+        self.expect("a list of hosts that is none is refused by its line", done.returncode == 2 and "line 2" in done.stderr, done)
+
+    def killed(self):
+        """A process that is killed half way, and run again."""
+        files = self.traces()
+        listed = self.folder / "again"
+        listed.write_text("".join(f"{file}\n" for file in files))
+        out = self.folder / "killed"
+        process = subprocess.Popen([self.assay, "summarize", f"@{listed}", "--out", out], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        while process.poll() is None and sum(file.stat().st_size for file in out.glob("*.ranks")) < 40_000:
+            time.sleep(0.001)
+        process.kill()
+        process.wait()
+        before = sum(len(records_of(file.read_bytes())) for file in out.glob("*.ranks"))
+        self.expect("it was killed before its end", 0 < before < len(files))
+        done = self.run("summarize", f"@{listed}", "--out", out, "--resume")
+        self.expect("the rest is read", f"{before} had a record already" in done.stdout, done)
+        whole = self.fleet(self.folder / "first", "--least-ranks", "0")
+        again = self.fleet(out, "--least-ranks", "0")
+        self.expect("and says the same", whole.returncode == 0 and whole.stdout == again.stdout, again)
+
+    def several_tasks(self):
+        for environment in ({"OMPI_COMM_WORLD_SIZE": "4"}, {"PMI_SIZE": "4"},
+                            {"SLURM_NTASKS": "4", "SLURM_STEP_ID": "0", "SLURM_PROCID": "1"}):
+            done = self.run("fleet", "--from", self.folder / "model", **environment)
+            self.expect(f"one of several tasks is refused, with what to do: {environment}",
+                        done.returncode == 2 and "--shard auto" in done.stderr and "--from" in done.stderr, done)
+        done = self.run("fleet", "--from", self.folder / "model", SLURM_NTASKS="4")
+        self.expect("a batch script is no step", done.returncode == 0, done)
+
+    def real_job(self):
+        job = datasets.CORPUS / "kineto/multirank/megatron_tp8_a100"
+        if not job.is_dir():
+            print(datasets.NO_CORPUS)
+            return
+        kept = self.folder / "kept"
+        done = self.run("fleet", job, "--records", kept, "--format", "json")
+        fleet = json.loads(done.stdout)["fleet"]
+        again = self.fleet(kept)
+        self.expect("traces and their records say the same", done.stdout == again.stdout, again)
+        late = json.loads(self.run("report", job, "--format", "json").stdout)["blame"]
+        told = {int(rank) for row in late["sets"][:1] for rank in row["ranks"]} or {0, 6}
+        worst = {int(row["ranks"][0]) for row in fleet["worst"][:2]}
+        self.expect(f"fleet names {worst} first, the report {told}", worst == {0, 6}, done)
+        saved = fleet["saved_by_worst_ns"] + fleet["saved_by_absent_ns"] + fleet["saved_by_rest_ns"]
+        common = late["common_gain_ns"]
+        self.expect(f"without variation: {saved} ns saved, {common} by the dependency graph", abs(saved - common) < 0.05 * common)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True)
+    parser.add_argument("--model", required=True)
     arguments = parser.parse_args()
     for name in list(os.environ):
         if name.startswith(("SLURM_", "OMPI_", "PMI_", "JOB_COMPLETION")):
             del os.environ[name]
     with tempfile.TemporaryDirectory() as folder:
-        checks = Checks(arguments.assay, folder)
+        checks = Checks(arguments.assay, arguments.model, folder)
         checks.every_trace()
         checks.broken_traces()
+        checks.any_order(*(known := checks.known_faults()))
+        checks.damaged(known[0])
+        checks.killed()
+        checks.several_tasks()
+        checks.real_job()
     for problem in checks.problems:
         print(problem, file=sys.stderr)
     if checks.problems:

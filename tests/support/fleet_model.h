@@ -23,15 +23,7 @@
 namespace assay::testing {
 
 struct FleetFault {
-  enum Kind : uint8_t {
-    kSlowGpu,
-    kSlowNode,
-    kSlowPodLinks,
-    kPauses,
-    kFastClock,
-    kAbsent,
-    kSlowAll
-  };
+  enum Kind : uint8_t { kSlowGpu, kSlowNode, kSlowPodLinks, kPauses, kFastClock, kAbsent, kBursts };
   Kind kind = kSlowGpu;
   int64_t which = 0;  // rank, node or pod; of kAbsent the seed
   double size = 1;    // factor of work or transfer; seconds of a pause; ppm; share of absent ranks
@@ -181,7 +173,10 @@ class FleetModel {
         if (link) transfer = std::llround(static_cast<double>(transfer) * fault.size);
         const bool pause = fault.kind == FleetFault::kPauses && r == fault.which &&
                            s % kinds_.size() == 0 && iteration % fault.every == fault.every - 1;
-        if (pause) work += std::llround(fault.size * 1e9);
+        // Another step of each iteration.
+        const bool burst = fault.kind == FleetFault::kBursts && r == fault.which &&
+                           s % kinds_.size() == at(iteration * 7) % kinds_.size();
+        if (pause || burst) work += std::llround(fault.size * 1e9);
       }
     }
     if (fault.kind == FleetFault::kFastClock) drift_[at(fault.which)] = fault.size * 1e-6;
@@ -225,6 +220,11 @@ class FleetModel {
         one.kernel_ns += work_[s * at(ranks_) + at(rank)];
       }
       one.span_ns = one.kernel_ns;
+      for (const FleetFault& fault : faults_) {
+        const bool held = fault.which == rank && it % fault.every == fault.every - 1 &&
+                          (fault.kind == FleetFault::kPauses || fault.kind == FleetFault::kBursts);
+        if (held) one.kernel_ns -= std::llround(fault.size * 1e9);
+      }
       one.collectives = kinds_.size();
       made.iterations.push_back(one);
     }

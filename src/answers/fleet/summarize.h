@@ -34,7 +34,7 @@ struct Summarized {
   std::string largest_file = {};
   std::string records = {};             // file they are in; empty where none was written
   std::vector<UnreadFile> unread = {};  // in the order they were tried
-  bool data_lost = false;          // on import of some
+  bool data_lost = false;               // on import of some
 };
 
 // The files behind the inputs with their stored sizes, in the order they are told.

@@ -338,6 +338,16 @@ TEST(FleetFindingsTest, EveryFaultIsNamedAndNothingElse) {
   }
 }
 
+TEST(FleetFindingsTest, ARankThatIsHeldUpInEveryIterationIsNamed) {
+  const FleetModel model(64, 3, {{FleetFault::kBursts, 11, 0.02}}, 8, 4);
+  const Found found = find_in(model);
+  EXPECT_THAT(found.names, ElementsAre("pauses 11"));
+  const FleetFinding& one = named(found, "pauses 11");
+  EXPECT_EQ(one.hits, 0u);
+  // 20 ms on top of eight times 2, twice 4 and once 6 ms.
+  EXPECT_NEAR(one.score, 20.0 / 30, 0.05);
+}
+
 TEST(FleetFindingsTest, OneFaultThatHidesAnotherIsRankedAndBothAreNamed) {
   // Both in one group that meets often: the slower one hides the other.
   const FleetModel model(256, 4,
