@@ -88,6 +88,9 @@ Table worst_table(const FleetView& view) {
   const FleetFindings& found = view.found;
   const auto iterations = static_cast<int64_t>(std::max<size_t>(job.columns.size(), 1));
   const bool told = found.replayed;
+  const bool any_links =
+      std::any_of(found.worst.begin(), found.worst.end(),
+                  [](const FleetFinding& one) { return one.link_excess_ns > 0; });
   TableOf table(found.worst, {.key = "worst", .title = "Worst first, each on top of those above"});
   table.add(keys::kind, [](const FleetFinding& one) { return kind_word(one.kind); })
       .add(keys::name, [&](const FleetFinding& one) { return fleet_finding_name(job, one); })
@@ -125,7 +128,7 @@ Table worst_table(const FleetView& view) {
           keys::copy_excess_ns, [](const FleetFinding& one) { return one.excess.copy_ns; },
           Show::kDataOnly)
       .add(keys::other_excess_ns, [](const FleetFinding& one) { return one.excess.rest_ns; })
-      .add(keys::link_excess_ns, &FleetFinding::link_excess_ns, Show::kDataOnly)
+      .add(keys::link_excess_ns, &FleetFinding::link_excess_ns, shown_if(any_links))
       .add(keys::cause, [](const FleetFinding& one) {
         return one.cause ? Value(flow_cause_name(*one.cause)) : Value();
       });
