@@ -257,10 +257,14 @@ void read_arrival_block(VarintReader& from, RankRecord& record) {
     const int64_t gap_ns = from.next_signed();
     const uint64_t length_ns = from.next();
     const bool usual = from.next() == 0;
-    // No clock gets near the limits: what does is damage, and must not overflow.
-    constexpr int64_t kLongest = INT64_MAX / 4;
-    if (group >= groups.size() || length_ns > kLongest || std::abs(gap_ns) > kLongest ||
-        std::abs(reached_ns) > kLongest) {
+    const bool known = group < groups.size();
+    const int64_t seq = usual ? (known ? next_number(groups[group]) : -1) : from.next_signed();
+    const int64_t work_ns = usual ? gap_ns : from.next_signed();
+    // No trace is that long: what says so is damage, and sums of it must not overflow.
+    constexpr int64_t kLongest = int64_t{1} << 47;
+    constexpr int64_t kFarthest = INT64_MAX / 2;
+    if (!known || length_ns > kLongest || std::abs(gap_ns) > kLongest ||
+        std::abs(work_ns) > kLongest || std::abs(reached_ns) > kFarthest) {
       from.next_bytes(UINT64_MAX);
       return;
     }
@@ -268,8 +272,8 @@ void read_arrival_block(VarintReader& from, RankRecord& record) {
     one.group = static_cast<uint32_t>(group);
     one.start_ns = reached_ns + gap_ns;
     one.end_ns = one.start_ns + static_cast<int64_t>(length_ns);
-    one.seq = usual ? next_number(last_seq) : from.next_signed();
-    one.work_ns = usual ? gap_ns : from.next_signed();
+    one.seq = seq;
+    one.work_ns = work_ns;
     last_seq = one.seq;
     reached_ns = std::max(reached_ns, one.end_ns);
     record.arrivals.push_back(one);

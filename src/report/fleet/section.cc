@@ -132,6 +132,7 @@ Table worst_table(const FleetView& view) {
       .add(keys::cause, [](const FleetFinding& one) {
         return one.cause ? Value(flow_cause_name(*one.cause)) : Value();
       });
+  if (found.worst.empty()) table.show = Show::kDataOnly;
   return table;
 }
 
@@ -284,6 +285,7 @@ Table kernels_table(const FleetView& view) {
       .add(keys::dur_ns, &FleetKernel::dur_ns)
       .add(keys::p50_ns, [](const FleetKernel& one) { return one.durations.quantile(0.5); })
       .add(keys::p95_ns, [](const FleetKernel& one) { return one.durations.quantile(0.95); });
+  if (view.kernels.empty()) table.show = Show::kDataOnly;
   return table;
 }
 
@@ -328,6 +330,7 @@ Table unused_table(const FleetView& view) {
   TableOf table(unused, {.key = "unused", .title = "Not used"});
   table.add(keys::what, &FleetUnused::what, elastic())
       .add(keys::why_unused, &FleetUnused::why, elastic());
+  if (unused.empty()) table.show = Show::kDataOnly;
   return table;
 }
 
@@ -336,17 +339,16 @@ Table unused_table(const FleetView& view) {
 std::vector<Section> fleet_sections(const FleetView& view) {
   Section section{.key = "fleet", .title = "Fleet"};
   section.blocks.push_back(head_facts(view));
-  if (!view.found.worst.empty()) section.blocks.push_back(worst_table(view));
+  section.blocks.push_back(worst_table(view));
   for (Block& block : heat_blocks(view)) section.blocks.push_back(std::move(block));
   section.blocks.push_back(parts_table(view.job));
   section.blocks.push_back(iterations_table(view.job));
   section.blocks.push_back(ranks_table(view));
   section.blocks.push_back(collectives_table(view.job));
-  if (!view.kernels.empty()) section.blocks.push_back(kernels_table(view));
+  section.blocks.push_back(kernels_table(view));
   section.blocks.push_back(clocks_facts(view));
   section.blocks.push_back(matching_facts(view));
-  if (!view.job.unused.empty() || !view.unread.empty())
-    section.blocks.push_back(unused_table(view));
+  section.blocks.push_back(unused_table(view));
   return {std::move(section)};
 }
 
