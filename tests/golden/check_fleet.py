@@ -42,6 +42,55 @@ FAULTS = ("slow_gpu:77:1.08", "slow_node:20:1.05", "slow_pod_links:3:1.5", "paus
 NAMES = {"rank 77", "node n20", "pod p3's links", "rank 500"}
 
 
+def traces_of_a_job(folder, ranks=16, per_node=4, iterations=4, slow=5, factor=1.2):
+    """Kineto traces of a job in which one GPU's kernels take longer; clocks lie up to 2 ms apart. Every rank meets the
+    ranks of its node four times and those of its place on all nodes once an iteration. Returns the job's length in ns."""
+    random_ = random.Random(7)
+    offset = [random_.uniform(-2000, 2000) for _ in range(ranks)]
+    now, events = [0.0] * ranks, [[] for _ in range(ranks)]
+    steps = ["node"] * 4 + ["across"]
+
+    def add(r, name, stream, start, length, correlation, **more):
+        common = {"ph": "X", "ts": round(1e9 + start + offset[r], 3)}
+        # The host launches all of an iteration at its begin.
+        launched = 1e9 + begin[r] + offset[r] + correlation % (2 * len(steps)) * 5
+        events[r].append({**common, "ts": round(launched, 3), "cat": "cuda_runtime", "name": "cudaLaunchKernel",
+                          "pid": 1, "tid": 1, "dur": 4.0, "args": {"correlation": correlation}})
+        events[r].append({**common, "cat": "kernel", "name": name, "pid": 0, "tid": stream, "dur": round(length, 3),
+                          "args": {"device": 0, "stream": stream, "correlation": correlation, **more}})
+
+    correlation = 2 * len(steps) - 2
+    for iteration in range(iterations):
+        begin = [end + 12 for end in now]
+        for kind in steps:
+            correlation += 2
+            work = [2000 * random_.gauss(1, 0.005) * (factor if r == slow else 1) for r in range(ranks)]
+            for r in range(ranks):
+                add(r, "gemm", 7, now[r] + 20, work[r] - 20, correlation)
+            group = [f"{kind}{r // per_node if kind == 'node' else r % per_node}" for r in range(ranks)]
+            for r in range(ranks):
+                members = [m for m in range(ranks) if group[m] == group[r]]
+                end = max(now[m] + work[m] for m in members) + 300
+                add(r, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 7, now[r] + work[r], end - now[r] - work[r],
+                    correlation + 1, **{"Collective name": "allreduce", "Process Group Name": group[r],
+                                        "Group size": len(members), "Process Group Ranks": str(members)})
+            ends = [max(now[m] + work[m] for m in range(ranks) if group[m] == group[r]) + 300 for r in range(ranks)]
+            now = ends
+        for r in range(ranks):
+            events[r].append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{iteration}", "pid": 1, "tid": 1,
+                              "ts": round(1e9 + begin[r] + offset[r] - 1, 3), "dur": round(now[r] + 11 - begin[r], 3)})
+            # And waits for its end.
+            events[r].append({"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1,
+                              "ts": round(1e9 + begin[r] + offset[r] + 60, 3), "dur": round(now[r] - begin[r] - 53, 3),
+                              "args": {"correlation": 100_000 + iteration}})
+    folder.mkdir()
+    for r in range(ranks):
+        (folder / f"rank{r}.json").write_text(json.dumps({
+            "schemaVersion": 1, "deviceProperties": [{"id": d, "name": "model"} for d in range(per_node)],
+            "distributedInfo": {"backend": "nccl", "rank": r, "world_size": ranks}, "traceEvents": events[r]}))
+    return max(now) * 1000
+
+
 class Checks:
     def __init__(self, assay, model, folder):
         self.assay, self.model, self.folder, self.problems = assay, model, pathlib.Path(folder), []
@@ -216,6 +265,33 @@ class Checks:
         done = self.run("fleet", "--from", self.folder / "model", SLURM_NTASKS="4")
         self.expect("a batch script is no step", done.returncode == 0, done)
 
+    def made_traces(self):
+        """From traces to the answer, beside what `assay DIR` says of them."""
+        true = traces_of_a_job(self.folder / "made") - traces_of_a_job(self.folder / "fine", factor=1)
+        done = self.run("fleet", self.folder / "made", "--format", "json")
+        fleet = json.loads(done.stdout)["fleet"]
+        self.expect("the slow GPU is named and nothing else", [row["name"] for row in fleet["worst"]] == ["rank 5"], done)
+        self.expect("nodes are a guess from the devices", fleet["nodes_from"] == "guess", done)
+        self.expect("its kernels take longer", fleet["worst"][0]["kernel_excess_ns"] > 0.9 * fleet["worst"][0]["own_excess_ns"], done)
+        self.expect("clocks 2 ms apart are brought together", fleet["clocks"]["residual_max_ns"] < 1000, done)
+        blame = json.loads(self.run("report", self.folder / "made", "--format", "json").stdout)["blame"]
+        late = blame["sets"][0]
+        self.expect(f"the report names the same: {late['ranks']}", [int(rank) for rank in late["ranks"]] == [5])
+        saved = fleet["worst"][0]["saved_ns"]
+        # Its own work before the first collective is not in it: one of twenty pieces.
+        self.expect(f"its cost: {saved} ns, {true} by the truth", 0.9 * true < saved < true)
+        self.expect(f"and {late['gain_ns']} by the dependency graph", abs(saved - late["gain_ns"]) < 0.2 * saved)
+        fine = json.loads(self.run("fleet", self.folder / "fine", "--format", "json").stdout)["fleet"]
+        self.expect("without it nobody is named", fine["worst"] == [])
+        (self.folder / "made/rank9.json").write_bytes(b"")
+        (self.folder / "made/rank3.json").unlink()
+        done = self.run("fleet", self.folder / "made", "--format", "json")
+        document = json.loads(done.stdout)
+        self.expect("one empty and one missing rank change no name",
+                    [row["name"] for row in document["fleet"]["worst"]] == ["rank 5"], done)
+        told = " ".join(document["verdict"])
+        self.expect("both are told, with the reason", "2 of 16 ranks have no record: 3, 9" in told and "rank9.json" in told, done)
+
     def real_job(self):
         job = datasets.CORPUS / "kineto/multirank/megatron_tp8_a100"
         if not job.is_dir():
@@ -251,6 +327,7 @@ def main():
         checks.damaged(known[0])
         checks.killed()
         checks.several_tasks()
+        checks.made_traces()
         checks.real_job()
     for problem in checks.problems:
         print(problem, file=sys.stderr)

@@ -231,6 +231,46 @@ TEST(FleetMatching, MoreRanksThanAGroupHasMembersAreNotCompared) {
   EXPECT_EQ(job.counts.matched, 0u);
 }
 
+// Four ranks that tell no process group. joined: all meet each other; else 0 with 1 and 2 with 3.
+std::vector<std::string> untold_records(bool joined) {
+  SplitMix64 random(5);
+  std::vector<RankRecord> made(4);
+  std::vector<int64_t> now(4, 0);
+  for (size_t r = 0; r < 4; ++r) {
+    made[r].stamp.path = std::to_string(r);
+    made[r].rank = static_cast<int64_t>(r);
+    made[r].world_size = 4;
+    made[r].iterations = {{.number = 1}};
+    made[r].groups = {{"", "", "all_reduce", -1, true}};
+  }
+  for (int k = 0; k < 10; ++k) {
+    std::vector<int64_t> start(4);
+    for (size_t r = 0; r < 4; ++r) start[r] = now[r] + 1'000'000 + random.below(300'000);
+    for (size_t r = 0; r < 4; ++r) {
+      const size_t first = joined ? 0 : r / 2 * 2;
+      const int64_t last_ns =
+          *std::max_element(start.begin() + static_cast<std::ptrdiff_t>(first),
+                            start.begin() + static_cast<std::ptrdiff_t>(joined ? 4 : first + 2));
+      const int64_t end_ns = last_ns + 50'000 + random.below(2'000);
+      made[r].arrivals.push_back({1, 0, -1, start[r], end_ns, k == 0 ? -1 : start[r] - now[r]});
+      now[r] = end_ns;
+    }
+  }
+  std::vector<std::string> bytes;
+  for (const RankRecord& one : made) bytes.push_back(record_bytes(one));
+  return bytes;
+}
+
+TEST(FleetMatching, RanksWithoutGroupsAreOneIfTheyLeaveTogether) {
+  const FleetJob together = job_of(untold_records(true));
+  EXPECT_EQ(together.counts.matched, 10u);
+  EXPECT_EQ(together.counts.untold_groups, 0u);
+  const FleetJob apart = job_of(untold_records(false));
+  EXPECT_EQ(apart.counts.matched, 0u);
+  EXPECT_EQ(apart.counts.unmatched, 40u);
+  EXPECT_EQ(apart.counts.untold_groups, 1u);
+}
+
 // Two groups of two meetings each that two ranks enter the other way round.
 TEST(FleetMatching, OrdersThatContradictAreTakenApartAndCounted) {
   const auto record = [](int64_t rank, bool turned) {
