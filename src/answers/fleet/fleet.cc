@@ -19,6 +19,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kKernelsListed = 20;
+constexpr size_t kUnreadTold = 20;
 
 Result<std::vector<std::string>> record_files(const std::vector<std::string>& from) {
   std::vector<std::string> files;
@@ -142,6 +143,13 @@ Result<Answer> answer_fleet(const FleetRequest& request) {
     map.resume = true;
   }
   ASSAY_TRY_ASSIGN(const Summarized done, summarize_traces(map));
+  for (size_t k = 0; k < std::min(done.unread.size(), kUnreadTold); ++k) {
+    map.traces.listener.tell("not read: " + done.unread[k].path + ": " + done.unread[k].why);
+  }
+  if (done.unread.size() > kUnreadTold) {
+    map.traces.listener.tell(fmt::format("and {} more, told in the answer",
+                                         done.unread.size() - kUnreadTold));
+  }
   if (done.written + done.kept == 0) {
     const UnreadFile& first = done.unread.front();
     return Error{ErrorCode::kNotATrace, "no trace could be read: " + first.why, first.path, -1};
