@@ -147,8 +147,8 @@ Result<Answer> answer_fleet(const FleetRequest& request) {
     map.traces.listener.tell("not read: " + done.unread[k].path + ": " + done.unread[k].why);
   }
   if (done.unread.size() > kUnreadTold) {
-    map.traces.listener.tell(fmt::format("and {} more, told in the answer",
-                                         done.unread.size() - kUnreadTold));
+    map.traces.listener.tell(
+        fmt::format("and {} more, told in the answer", done.unread.size() - kUnreadTold));
   }
   if (done.written + done.kept == 0) {
     const UnreadFile& first = done.unread.front();
