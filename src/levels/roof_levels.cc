@@ -38,8 +38,9 @@ RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels,
   if (least.compute_bound()) sums.compute_roof_ns = sums.roof_ns;
   if (sums.beyond_ns > 0) {
     sums.calls_beyond = 1;
-    const bool cached = !least.compute_bound() && work.bytes() <= roof.cache_bytes;
-    sums.calls_cached = cached ? 1 : 0;
+    const double from_memory_s = (work.bytes() - roof.cache_bytes) / roof.memory_bytes_per_s;
+    const bool in_time = from_memory_s * kNanos <= static_cast<double>(dur_ns);
+    sums.calls_cached = !least.compute_bound() && roof.cache_bytes > 0 && in_time ? 1 : 0;
   }
   return sums;
 }

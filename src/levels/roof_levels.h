@@ -40,7 +40,9 @@ struct RoofSums {
   int64_t compute_roof_ns = 0;  // of roof_ns, in calls that arithmetic bounds
   int64_t small_ns = 0;         // of above_ns, in calls whose roof is below kSmallRoofNs
   uint64_t calls_beyond = 0;
-  uint64_t calls_cached = 0;  // of these, whose bytes fit into the device's cache
+  // Of these, bound by memory and slow enough for the bytes that the device's last cache cannot
+  // hold.
+  uint64_t calls_cached = 0;
 
   void add(const RoofSums& other);
   double flop_per_s() const;  // NaN without time

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <tuple>
 
 #include "roof/models.h"
 
@@ -250,22 +250,19 @@ Counted count(const OpInputs& inputs, ArgumentMask mask, bool stored) {
   return counted;
 }
 
-// The type that arithmetic over these gives: the widest of those with axes, floating point first.
+// The type that arithmetic over these gives: floating point before integers, tensors with axes
+// before those without, the wider before the narrower.
 ElementType result_type(const OpInputs& inputs, size_t leading, bool with_bool) {
+  using Rank = std::tuple<bool, bool, double>;
   ElementType best = ElementType::kUntold;
-  bool best_axes = false;
+  Rank best_rank = {};
   for (size_t i = 0; i < inputs.arguments.size() && i < leading; ++i) {
     const TensorInput* tensor = inputs.tensor(i);
     if (tensor == nullptr || (tensor->type == ElementType::kBool && !with_bool)) continue;
-    const bool axes = !tensor->sizes.empty();
-    const bool floats = is_floating(tensor->type) && !is_floating(best);
-    const bool wider = is_floating(tensor->type) == is_floating(best) &&
-                       element_bytes(tensor->type) > element_bytes(best);
-    if (best == ElementType::kUntold || floats || (axes && !best_axes && wider) ||
-        (axes == best_axes && wider)) {
-      best = tensor->type;
-      best_axes = axes;
-    }
+    const Rank rank(is_floating(tensor->type), !tensor->sizes.empty(), element_bytes(tensor->type));
+    if (best != ElementType::kUntold && rank <= best_rank) continue;
+    best = tensor->type;
+    best_rank = rank;
   }
   return best;
 }

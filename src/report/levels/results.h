@@ -529,15 +529,15 @@
     "Σ over calls of the longer of FLOP / peak and bytes / bandwidth, at boost clock") \
   R(above_ns, "above roof", kNanoseconds, \
     "Σ over calls of what they take longer than that; what they are faster by. The second is not " \
-    "above 0 unless data came from a cache, or model or peak are wrong") \
+    "above 0 unless data came from a cache, the algorithm needs fewer operations, or model or peak are wrong") \
   R(beyond_ns, "faster than the roof", kNanoseconds, "") \
   R(small_ns, "above, in small calls", kNanoseconds, \
     "of `above_ns`, in calls that need less than 1 µs at the roof: latency, not throughput") \
   R(roof_share, "of roof", kShare, "`roof_ns` / `roofed_ns`; above 1 where faster than the roof") \
   R(calls_beyond, "calls faster than the roof", kCount, \
-    "calls with `beyond_ns` above 0; of these, bound by memory and with no more bytes than the " \
-    "device's last cache holds") \
-  R(calls_cached, "of these within the cache", kCount, "") \
+    "calls with `beyond_ns` above 0; of these, bound by memory and slow enough for " \
+    "the bytes that the device's last cache cannot hold: a full cache explains them") \
+  R(calls_cached, "of these by the cache", kCount, "") \
   R(nested_calls, "calls less others inside", kCount, \
     "calls left with their work less that of calls inside them, so that nothing counts twice") \
   U(flop, "operations that the shapes ask for, see the table of models") \

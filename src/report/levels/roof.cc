@@ -366,13 +366,15 @@ std::string beyond_words(const JobRoof& roof) {
                                  format_counted(known.calls_beyond, "call is", "calls are"),
                                  format_ns(known.beyond_ns));
   const uint64_t others = known.calls_beyond - known.calls_cached;
-  if (known.calls_cached > 0) {
-    text += fmt::format("; {} no more than the cache holds",
-                        format_counted(known.calls_cached, "moves", "move"));
+  if (others == 0) {
+    text += "; what the cache held explains it";
+  } else if (known.calls_cached > 0) {
+    text += fmt::format("; what the cache held explains {}",
+                        format_count(static_cast<int64_t>(known.calls_cached)));
   }
   if (others > 0) {
-    text += fmt::format("; of {} the model or the peak is wrong, or not all of the data was needed",
-                        known.calls_cached > 0 ? "the others" : (others == 1 ? "it" : "them"));
+    text += fmt::format("; {} an algorithm of fewer operations, or the model or the peak is wrong",
+                        known.calls_cached > 0 ? "the others have" : "either they have");
   }
   if (const RoofOp* most = most_beyond(roof)) {
     text += fmt::format(". Most: {} {} at {}", most->op, most->shape,

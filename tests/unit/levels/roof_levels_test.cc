@@ -81,6 +81,25 @@ TEST(RoofLevels, KnownAndUnknownTimeIsKernelTime) {
   EXPECT_EQ(places, roof.kernel_ns);
 }
 
+// 3 x 40.78 MB are 60 us; with 40 MB of cache full of them, 40.38 us. 50 us can be so, 30 us
+// cannot.
+TEST(RoofLevels, ACacheExplainsNoMoreThanItHolds) {
+  for (const int64_t dur_ns : {50'000, 30'000}) {
+    Trace trace = TraceMaker()
+                      .op(1, "aten::add", 0, 100)
+                      .call(1, "cudaLaunchKernel", 15, 5, 7)
+                      .kernel(0, 7, "elementwise", 1'000, dur_ns, 7)
+                      .build();
+    trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+    trace.op_inputs.push_back(
+        {op_id(trace, "aten::add"), trace.strings.intern("[[10195000],[10195000],[]]"),
+         trace.strings.intern(R"(["float","float","Scalar"])"), StringId(0), StringId(0)});
+    const JobRoof roof = roof_of(trace);
+    EXPECT_EQ(roof.known.calls_beyond, 1U);
+    EXPECT_EQ(roof.known.calls_cached, dur_ns == 50'000 ? 1U : 0U);
+  }
+}
+
 TEST(RoofLevels, WithoutAKnownDeviceThereIsNoRoofAndARate) {
   Trace trace = roof_trace();
   trace.devices[0].name = "Somebody's GPU";

@@ -272,6 +272,8 @@ TEST(StreamWork, ElementwiseReadsWhatIsStoredAndWritesTheBroadcast) {
   EXPECT_EQ(in_place.work.write_bytes, 32 * 2);
   const WorkAnswer less = work("aten::lt", {"[[8,4],[]]", R"(["float","Scalar"])"});
   EXPECT_EQ(less.work.write_bytes, 32);
+  const WorkAnswer scalar = work("aten::mul", {"[[],[8,4]]", R"(["float","c10::Half"])"});
+  EXPECT_EQ(scalar.work.write_bytes, 32 * 2);  // a number without axes widens nothing
   EXPECT_EQ(work("aten::add", {"[[8,4],[3]]", R"(["float","float"])"}).known,
             WorkKnown::kNotCovered);
 }
