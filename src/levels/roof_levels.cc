@@ -101,15 +101,13 @@ int64_t JobRoof::unknown_total_ns() const {
 }
 
 const DeviceRoof& RoofReader::roof_of(const Trace& trace, int64_t device) {
-  DeviceProperties properties;
-  for (const DeviceProperties& one : trace.devices) {
-    // Machines are of one kind of GPU; the first stands for one that is not listed.
-    if (one.id == device || properties.name.empty()) properties = one;
-    if (one.id == device) break;
+  const auto [place, is_new] = roof_of_device_.try_emplace(device, nullptr);
+  if (is_new) {
+    DeviceRoof roof = trace_roof(facts_, trace, device, asked_);
+    const std::string name = roof.device;
+    place->second = &roofs_.try_emplace(name, std::move(roof)).first->second;
   }
-  const auto [place, is_new] = roofs_.try_emplace(asked_.empty() ? properties.name : asked_);
-  if (is_new) place->second = device_roof(facts_, properties, asked_);
-  return place->second;
+  return *place->second;
 }
 
 // What one trace adds: its calls, with the time of their kernels.
@@ -186,6 +184,7 @@ struct RoofReader::Rank {
 void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& kernels,
                      const LevelsReport& report) {
   ++job_.ranks;
+  roof_of_device_.clear();
   Rank rank{*this, trace, find_roof_calls(trace, links, kernels), rows_by_op(trace)};
   rank.spent.resize(rank.found.calls.size());
   for (const KernelLevel& row : report.rows) {

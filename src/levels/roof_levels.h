@@ -146,6 +146,7 @@ class RoofReader {
   std::string asked_;
   JobRoof job_;
   std::map<std::string, DeviceRoof> roofs_;
+  std::map<int64_t, const DeviceRoof*> roof_of_device_;  // of the trace that is being read
   std::map<OpKey, RoofOp> ops_;
   std::map<std::pair<LevelPhase, int32_t>, RoofPlace> places_;
   std::map<std::pair<NoWork, std::string>, RoofUnknown> unknown_;

@@ -121,6 +121,16 @@ DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
   return roof;
 }
 
+DeviceRoof trace_roof(const FactBook& facts, const Trace& trace, int64_t device,
+                      const std::string& asked) {
+  DeviceProperties properties;
+  for (const DeviceProperties& one : trace.devices) {
+    if (one.id == device || properties.name.empty()) properties = one;
+    if (one.id == device) break;
+  }
+  return device_roof(facts, properties, asked);
+}
+
 double peak_flop_per_s(const DeviceRoof& roof, const OpWork& work) {
   if (work.flop == 0) return std::numeric_limits<double>::infinity();
   if (!work.matrix && work.math != ElementType::kFloat64) {

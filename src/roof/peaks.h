@@ -34,6 +34,11 @@ struct DeviceRoof {
 DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
                        const std::string& asked = "");
 
+// Of the device of a trace with this index; where the trace lists it not, of the first that it
+// lists.
+DeviceRoof trace_roof(const FactBook& facts, const Trace& trace, int64_t device,
+                      const std::string& asked = "");
+
 // Peak rate for the work's arithmetic; NaN where the facts do not tell that type's, infinite where
 // the work has no operations to do.
 double peak_flop_per_s(const DeviceRoof& roof, const OpWork& work);

@@ -40,7 +40,7 @@ struct JobReader {
 
   Status read(const std::string& file);
   Status finish();
-  void add_roof();
+  void add_roof(const TelemetryReport& samples);
 };
 
 Status JobReader::read(const std::string& file) {
@@ -87,7 +87,7 @@ Status JobReader::finish() {
                            .query = request.grouped ? &request.query : nullptr,
                            .telemetry = telemetry.any() ? &samples : nullptr}));
   losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
-  add_roof();
+  add_roof(samples);
   if (!counters.empty()) ASSAY_TRY(counters.describe(request.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
   document.sections.push_back(trust_section(losses));
@@ -97,12 +97,14 @@ Status JobReader::finish() {
   return Ok{};
 }
 
-void JobReader::add_roof() {
+void JobReader::add_roof(const TelemetryReport& samples) {
   Document& document = answer.document;
   const JobRoof found = roof.finish();
   if (request.roof) {
     for (Section& section : document.sections) hide_from_readers(section);
     document.verdict = roof_words(found);
+    if (const std::string clocks = roof_clock_words(found, samples); !clocks.empty())
+      document.verdict.push_back(clocks);
   } else if (const std::string sentence = roof_sentence(found); !sentence.empty()) {
     document.verdict.push_back(sentence);
   }

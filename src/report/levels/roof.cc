@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/stats.h"
 #include "report/document/units.h"
 #include "report/flow/results.h"
 #include "report/levels/results.h"
@@ -399,6 +400,26 @@ std::string comm_words(const JobRoof& roof) {
 }
 
 }  // namespace
+
+std::string roof_clock_words(const JobRoof& roof, const TelemetryReport& samples) {
+  std::vector<double> clocks;
+  for (const TelemetryTrack& track : samples.tracks) {
+    if (track.signal != TelemetrySignal::kSmClock) continue;
+    clocks.insert(clocks.end(), track.value.begin(), track.value.end());
+  }
+  const auto device =
+      std::find_if(roof.devices.begin(), roof.devices.end(),
+                   [](const DeviceRoof& one) { return one.exists() && one.clock_hz > 0; });
+  if (clocks.empty() || device == roof.devices.end()) return "";
+  constexpr double kMegaHertz = 1e6;
+  const double read_mhz = median(std::move(clocks));
+  return fmt::format(
+      "The clocks read beside the trace are {:.0f} MHz in the middle, the peaks hold at {:.0f} "
+      "MHz: "
+      "at that clock {} of the compute roof can be reached.",
+      read_mhz, device->clock_hz / kMegaHertz,
+      format_share(read_mhz * kMegaHertz / device->clock_hz));
+}
 
 std::string roof_sentence(const JobRoof& roof) {
   const RoofSums& known = roof.known;

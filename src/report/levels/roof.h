@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "levels/roof_levels.h"
+#include "levels/telemetry.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -21,6 +22,8 @@ struct RoofView {
 Section roof_section(const JobRoof& roof, const RoofView& view);
 // All of it in sentences; the first says how much is known.
 std::vector<std::string> roof_words(const JobRoof& roof);
+// What clocks were read beside the trace, against that of the peaks; empty where one is not known.
+std::string roof_clock_words(const JobRoof& roof, const TelemetryReport& samples);
 // One sentence; empty where nothing has a roof.
 std::string roof_sentence(const JobRoof& roof);
 
