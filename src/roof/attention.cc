@@ -150,8 +150,9 @@ OpWork work_of(const Attention& kind, const AttentionExtents& extents, double pa
 double attended_pairs(double queries, double keys, const AttentionWindow& window) {
   if (window.left < 0 && window.right < 0) return queries * keys;
   double pairs = 0;
-  for (double query = 0; query < queries; ++query) {
-    const double at = query + window.offset;
+  const auto rows = static_cast<int64_t>(queries);
+  for (int64_t query = 0; query < rows; ++query) {
+    const double at = static_cast<double>(query) + window.offset;
     const double first = window.left < 0 ? 0 : std::max(0.0, at - window.left);
     const double last = window.right < 0 ? keys - 1 : std::min(keys - 1, at + window.right);
     pairs += std::max(0.0, last - first + 1);
@@ -171,7 +172,8 @@ std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& in
   const AttentionExtents extents = packed ? of_tokens(*kind, inputs, q->sizes, k->sizes, v->sizes)
                                           : of_rows(q->sizes, k->sizes, v->sizes, kind->layout);
   constexpr double kLongest = 1e7;  // longer than any sequence; the pairs are counted one by one
-  if (!extents.fits || extents.queries > kLongest) return WorkAnswer{WorkKnown::kNotCovered};
+  const bool countable = extents.queries >= 0 && extents.queries <= kLongest;  // and no NaN
+  if (!extents.fits || !countable) return WorkAnswer{WorkKnown::kNotCovered};
   const auto window = window_of(*kind, inputs, extents);
   if (!window) return WorkAnswer{WorkKnown::kNoValues};
   const double pairs = attended_pairs(extents.queries, extents.keys, *window);

@@ -254,6 +254,17 @@ TEST(AttentionWork, PackedSequencesAreToldWhereAllAreEquallyLong) {
   EXPECT_EQ(prefill(R"("1024","4096")").known, WorkKnown::kNotCovered);
 }
 
+TEST(AttentionWork, LengthsThatAreNoneAreNotCovered) {
+  for (const char* length : {"nan", "-4", "1e300"}) {
+    const std::string q = std::string("[1,2,") + length + ",4]";
+    const std::string dims = "[" + q + ",[1,2,3,4],[1,2,3,4],[],[],[]]";
+    const WorkAnswer answer =
+        work("aten::scaled_dot_product_attention", {dims, "", R"(["","","","","0.","True"])"});
+    EXPECT_NE(answer.known, WorkKnown::kTold) << length;
+    EXPECT_EQ(answer.work.flop, 0) << length;
+  }
+}
+
 TEST(AttentionWork, WithoutTheFlagItIsNotKnown) {
   EXPECT_EQ(work("aten::scaled_dot_product_attention", {"[[1,2,3,4],[1,2,3,4],[1,2,3,4],[],[],[]]"})
                 .known,
