@@ -781,7 +781,9 @@ Section levels_section(const JobLevels& job, const LevelsView& view) {
           fact(keys::definition, job.definition == LevelDefinition::kChopper ? "chopper" : "assay",
                "",
                job.definition == LevelDefinition::kChopper ? Show::kEverywhere : Show::kDataOnly),
-          data_fact(keys::window_source, std::string(window_source_name(job.window_source)))}});
+          data_fact(keys::window_source, std::string(window_source_name(job.window_source))),
+          fact(keys::window_evidence, job.window_evidence, "",
+               shown_if(!job.window_evidence.empty()))}});
   if (view.query != nullptr) section.blocks.push_back(groups_table(job, *view.query));
   section.blocks.push_back(TreeMaker(job, view.min_share).make());
   section.blocks.push_back(iterations_table(job));
