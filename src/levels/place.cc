@@ -171,6 +171,7 @@ struct BlockSequence {
   std::vector<SequenceBlock> blocks = {};  // found in it
 };
 constexpr size_t kLeastUnits = 6;
+constexpr size_t kLeastPieces = 3;  // graphs between which layers are launched
 
 // Kernels that are searched together: those of one graph launch, or those of one window that no
 // operator launched. Without calls the streams of a device have no common order.
@@ -246,8 +247,11 @@ class Placer {
   void add_block(BlockSequence& all, size_t begin, size_t end,
                  std::unordered_map<uint32_t, Slot>& slots, const char* what);
   std::map<KernelLane, std::vector<uint32_t>> kernel_lanes() const;
+  int64_t launch_ns(uint32_t activity) const;
   bool is_replayed(size_t activity) const;
   void tell_phases(BlockSequence& blocks);
+  BlockSequence kernel_sequence(std::vector<uint32_t> kernels);
+  void find_blocks_across_graphs();
   int32_t window_of(ActivityId activity) const;
 
   const OpNameFacts& facts_of(OpId op) const {
@@ -305,6 +309,7 @@ class Placer {
   std::vector<StringId> collective_of_;              // per activity with arguments; else none
   std::unordered_map<uint32_t, Slot> op_slots_;      // unit operator -> slot
   std::unordered_map<uint32_t, Slot> kernel_slots_;  // activity -> slot
+  std::unordered_map<uint32_t, std::string> kernel_words_;  // by name
   std::vector<Place> call_places_;
   std::vector<uint8_t> call_known_;
   bool has_backward_;
@@ -572,10 +577,12 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
   if (const auto slot = kernel_slots_.find(static_cast<uint32_t>(activity));
       slot != kernel_slots_.end()) {
     // What a graph replays belongs to the layer that launched it, where it was launched by one.
-    place.op = slot->second.op;
+    const bool keeps_op =
+        place.by != PlacedBy::kNone && !is_replayed(activity) && !trace_.ops.empty();
+    if (!keeps_op) place.op = slot->second.op;
     if (place.layer == kNoLayer) place.layer = slot->second.layer;
     if (slot->second.phase != LevelPhase::kNone) place.phase = slot->second.phase;
-    place.by = PlacedBy::kStructure;
+    if (!keeps_op) place.by = PlacedBy::kStructure;
     place.reason = UnplacedReason::kPlaced;
   } else if (is_replayed(activity)) {
     place.op = kUnplacedOp;
@@ -728,6 +735,11 @@ void Placer::find_blocks() {
   }
 }
 
+int64_t Placer::launch_ns(uint32_t activity) const {
+  const ApiCallId call = links_.activity_call[activity];
+  return call ? trace_.api_calls.start_ns[call.index()] : trace_.activities.start_ns[activity];
+}
+
 bool Placer::is_replayed(size_t activity) const {
   const ApiCallId call = links_.activity_call[activity];
   return call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch &&
@@ -737,10 +749,6 @@ bool Placer::is_replayed(size_t activity) const {
 // Kernels that a graph replays, and kernels without any operator, in the order of their launches.
 std::map<KernelLane, std::vector<uint32_t>> Placer::kernel_lanes() const {
   std::map<KernelLane, std::vector<uint32_t>> lanes;
-  const auto launch_ns = [this](uint32_t a) {
-    const ApiCallId call = links_.activity_call[a];
-    return call ? trace_.api_calls.start_ns[call.index()] : trace_.activities.start_ns[a];
-  };
   for (size_t a = 0; a < trace_.activities.size(); ++a) {
     if (trace_.activities.kind[a] != ActivityKind::kKernel) continue;
     const ApiCallId call = links_.activity_call[a];
@@ -757,7 +765,7 @@ std::map<KernelLane, std::vector<uint32_t>> Placer::kernel_lanes() const {
     lanes[lane].push_back(static_cast<uint32_t>(a));
   }
   for (auto& [lane, kernels] : lanes) {
-    std::stable_sort(kernels.begin(), kernels.end(), [&](uint32_t a, uint32_t b) {
+    std::stable_sort(kernels.begin(), kernels.end(), [this](uint32_t a, uint32_t b) {
       return std::pair(launch_ns(a), trace_.activities.start_ns[a]) <
              std::pair(launch_ns(b), trace_.activities.start_ns[b]);
     });
@@ -785,28 +793,65 @@ void Placer::tell_phases(BlockSequence& blocks) {
   }
 }
 
+BlockSequence Placer::kernel_sequence(std::vector<uint32_t> kernels) {
+  BlockSequence blocks;
+  for (uint32_t kernel : kernels) {
+    const StringId name = trace_.activities.name[kernel];
+    std::string& text = kernel_words_[name.value];
+    if (text.empty()) text = describe_kernel(trace_.text(name));
+    blocks.units.push_back({text, kernel_type_[kernel], trace_.activities.dur_ns[kernel],
+                            kernels_->of(name).kind == KernelKind::kOptimizer});
+    blocks.tokens.push_back(name.value);
+  }
+  blocks.keys = std::move(kernels);
+  return blocks;
+}
+
 void Placer::find_graph_blocks() {
-  std::unordered_map<uint32_t, std::string> words;  // by kernel name
-  for (const auto& [lane, kernels] : kernel_lanes()) {
-    BlockSequence blocks;
+  for (auto& [lane, kernels] : kernel_lanes()) {
+    BlockSequence blocks = kernel_sequence(std::move(kernels));
     if (lane.call != UINT32_MAX) {
       const HostPoint point = point_of_call(ApiCallId(lane.call));
       blocks.module = modules_.at(point.thread, point.time_ns).cls;
     }
-    for (uint32_t kernel : kernels) {
-      const StringId name = trace_.activities.name[kernel];
-      std::string& text = words[name.value];
-      if (text.empty()) text = describe_kernel(trace_.text(name));
-      blocks.units.push_back({text, kernel_type_[kernel], trace_.activities.dur_ns[kernel],
-                              kernels_->of(name).kind == KernelKind::kOptimizer});
-      blocks.tokens.push_back(name.value);
-    }
-    blocks.keys = kernels;
-    add_block(blocks, 0, kernels.size(), kernel_slots_, "kernels");
+    add_block(blocks, 0, blocks.keys.size(), kernel_slots_, "kernels");
     // What the block leaves over keeps the kernel's own name.
-    for (size_t k = 0; k < kernels.size(); ++k) {
-      kernel_slots_.try_emplace(kernels[k], Slot{names_.id(blocks.units[k].name), kNoLayer});
+    for (size_t k = 0; k < blocks.keys.size(); ++k) {
+      kernel_slots_.try_emplace(blocks.keys[k], Slot{names_.id(blocks.units[k].name), kNoLayer});
     }
+    tell_phases(blocks);
+  }
+  if (modules_.layers() == 0) find_blocks_across_graphs();
+}
+
+// Where each graph is a part of a layer and the rest of it is launched between the graphs, layers
+// show only in the sequence of all. Kernels outside graphs keep their operation.
+void Placer::find_blocks_across_graphs() {
+  struct Pieces {
+    std::set<uint32_t> graphs;
+    bool layers = false;
+    std::vector<uint32_t> kernels;
+  };
+  std::map<std::pair<int32_t, int64_t>, Pieces> windows;  // and device
+  for (size_t a = 0; a < trace_.activities.size(); ++a) {
+    const ApiCallId call = links_.activity_call[a];
+    if (!call || trace_.activities.kind[a] != ActivityKind::kKernel) continue;
+    const int64_t device = trace_.streams[trace_.activities.stream[a].index()].device;
+    Pieces& pieces = windows[{window_of(ActivityId(a)), device}];
+    pieces.kernels.push_back(static_cast<uint32_t>(a));
+    if (!is_replayed(a)) continue;
+    pieces.graphs.insert(call.value);
+    const auto slot = kernel_slots_.find(static_cast<uint32_t>(a));
+    pieces.layers |= slot != kernel_slots_.end() && slot->second.layer != kNoLayer;
+  }
+  for (auto& [key, pieces] : windows) {
+    if (pieces.layers || pieces.graphs.size() < kLeastPieces) continue;
+    std::stable_sort(pieces.kernels.begin(), pieces.kernels.end(), [this](uint32_t a, uint32_t b) {
+      return std::pair(launch_ns(a), trace_.activities.start_ns[a]) <
+             std::pair(launch_ns(b), trace_.activities.start_ns[b]);
+    });
+    BlockSequence blocks = kernel_sequence(std::move(pieces.kernels));
+    add_block(blocks, 0, blocks.keys.size(), kernel_slots_, "kernels");
     tell_phases(blocks);
   }
 }

@@ -161,6 +161,15 @@ class Search {
     }
     return false;
   }
+  // A layer that asks the host to which experts its tokens go looks at a result, too.
+  bool may_be_layer(const Level& level) const {
+    size_t attention = 0;
+    for (size_t t = 0; t < tokens_; ++t) {
+      if (role_[t] == WorkRole::kAttention) attention += level.usual[t];
+    }
+    return attention == 1 || attention == 2;
+  }
+  bool is_model() const { return heavy_; }
   bool has_role(WorkRole role) const {
     return std::find(role_.begin(), role_.end(), role) != role_.end();
   }
@@ -172,12 +181,10 @@ class Search {
         items_.begin() + static_cast<std::ptrdiff_t>(middle.begin),
         items_.begin() + static_cast<std::ptrdiff_t>(middle.end));
     Search search(inside, tokens_, {kLeastLayerItems, 1, kLayersCover});
-    const WorkRole must = search.has_role(WorkRole::kAttention) ? WorkRole::kAttention
-                          : heavy_                              ? WorkRole::kHeavy
-                                                                : WorkRole::kPlain;
+    const WorkRole must =
+        search.has_role(WorkRole::kAttention) ? WorkRole::kAttention : WorkRole::kHeavy;
     for (const Level& block : search.levels()) {
-      const bool layers = must == WorkRole::kPlain || holds_role(block, must);
-      if (layers && adds_to_layers(middle, block, middle.begin)) return true;
+      if (holds_role(block, must) && adds_to_layers(middle, block, middle.begin)) return true;
     }
     return false;
   }
@@ -193,6 +200,10 @@ class Search {
     if (head >= level.length || tail >= level.length) return false;
     const Period& first = level.parts.front();
     const Period& last = level.parts.back();
+    // What was taken into a part at the ends would be the head of a pass.
+    if (first.end - first.begin != level.length || last.end - last.begin != level.length) {
+      return false;
+    }
     return equal(0, first.end - head, head) && equal(last.end, last.begin, tail);
   }
 
@@ -409,10 +420,11 @@ std::optional<std::pair<Level, PeriodEvidence>> iterations_of(Search& search,
     if (search.adds_to_layers(levels[above], levels[at])) at = above;
   }
   Level& level = levels[at];
-  if (at > 0 || search.holds_layers(level)) {
+  // Names that tell nothing tell no layers: one with experts looks like an iteration then.
+  if (search.is_model() && (at > 0 || search.holds_layers(level))) {
     return std::pair(std::move(level), PeriodEvidence::kLayers);
   }
-  if (search.holds_role(level, WorkRole::kReadback)) {
+  if (search.holds_role(level, WorkRole::kReadback) && !search.may_be_layer(level)) {
     return std::pair(std::move(level), PeriodEvidence::kReadback);
   }
   if (search.is_whole(level) && !search.holds_role(level, WorkRole::kAttention)) {

@@ -482,6 +482,36 @@ TEST(Place, TrainingWithoutAHostHasStepsOfLayersInTwoPasses) {
   EXPECT_EQ(attention, (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1, 0}));
 }
 
+// Attention is launched between graphs that hold the rest of a layer, as serving engines do with
+// graphs of pieces: six layers.
+TEST(Place, LayersOfWhichAPartIsInGraphs) {
+  TraceMaker maker;
+  int64_t now = 100;
+  uint32_t correlation = 0;
+  for (int l = 0; l < 6; ++l) {
+    maker.call(1, "cudaGraphLaunch", now, 5, ++correlation);
+    for (const char* name : {"ampere_sgemm_out", "rms_norm_kernel", "ampere_sgemm_up",
+                             "silu_kernel", "ampere_sgemm_down", "ampere_sgemm_qkv"}) {
+      maker.kernel(0, 7, name, 1000 + now++, 1, correlation);
+    }
+    now += 10;
+    maker.op(1, "vllm::unified_attention", now, 10);
+    maker.call(1, "cudaLaunchKernel", now + 1, 5, ++correlation);
+    maker.kernel(0, 7, "flash_fwd_kernel", 1000 + now, 5, correlation);
+    now += 10;
+  }
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  const Placements placed =
+      place_activities(trace, links, find_iterations(trace, links), LevelsOptions{});
+  ASSERT_EQ(placed.stacks.size(), 1u);
+  EXPECT_EQ(placed.stacks[0].layers, 6);
+  const auto by_kernel = place(trace);
+  EXPECT_EQ(by_kernel.at("flash_fwd_kernel").layer, 5);
+  EXPECT_EQ(by_kernel.at("flash_fwd_kernel").op, "vllm::unified_attention");
+  EXPECT_EQ(by_kernel.at("ampere_sgemm_qkv").layer, 5);
+}
+
 TEST(Structure, FindsTheBlockThatRepeats) {
   // head, 4 x (1 2 3 4 2), tail
   std::vector<uint32_t> tokens = {9, 8};

@@ -360,8 +360,8 @@ TEST(Iterations, PeriodOfKernelsWithoutAHost) {
   const Windows windows = find_iterations(trace, link_trace(trace), roles_of(trace));
   expect_windows(windows, WindowSource::kKernelPeriod, expected);
   EXPECT_EQ(windows.evidence,
-            "6 by the period of kernel names, each with layers inside, at least 100 % alike; 30 "
-            "pieces of device work are in none of them");
+            "6 by the period of kernel names, each with layers inside, at least 100 % "
+            "alike; 30 pieces of device work are in none of them");
 }
 
 // Names of attention and of a tile size change with the length of the text.

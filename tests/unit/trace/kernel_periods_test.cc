@@ -207,6 +207,28 @@ TEST(KernelPeriods, LayersOfTwoKindsAreNone) {
   EXPECT_FALSE(pass.find());
 }
 
+// Each layer copies to the host which experts its tokens go to, and runs them one by one.
+TEST(KernelPeriods, LayersThatLookAtTheHostAreNone) {
+  Sequence pass;
+  pass.add("embedding");
+  for (int l = 0; l < 20; ++l) {
+    pass.add("norm").add("gemm_qkv").add("attention").add("gemm_o").add("route").add("read_counts");
+    for (int e = 0; e < 8; ++e) pass.add("gather").add("gemm_up").add("silu").add("gemm_down");
+  }
+  pass.add("norm").add("gemm_head");
+  EXPECT_FALSE(pass.find());
+}
+
+TEST(KernelPeriods, NamesThatTellNothingTellNoLayers) {
+  Sequence pass;
+  for (int l = 0; l < 20; ++l) {
+    for (int k = 0; k < 9; ++k) pass.add("a" + std::to_string(k));
+    for (int e = 0; e < 8; ++e) pass.add("b").add("c").add("d").add("e");
+  }
+  pass.add("f").add("g");
+  EXPECT_FALSE(pass.find());
+}
+
 TEST(KernelPeriods, LoopOverOneKernelAndTwoStepsAreNone) {
   Sequence loop;
   for (int k = 0; k < 300; ++k) loop.add(k % 2 == 0 ? "fill" : "gemm");
