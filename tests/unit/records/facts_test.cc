@@ -75,7 +75,7 @@ TEST(Facts, NamesOfPublishedTablesAreFound) {
 
 TEST(Facts, AVendorAloneOrAnotherVendorsDeviceIsUnknown) {
   const FactBook& book = FactBook::built_in();
-  for (const char* name : {"AMD", "Intel", "Nvidia", "Habana", "Intel A100", "AMD H100", "A10"})
+  for (const char* name : {"AMD", "Intel", "Nvidia", "Habana", "Intel A100", "AMD H100", "A11"})
     EXPECT_EQ(book.hardware(name), nullptr) << name;
   EXPECT_EQ(book.model("meta-llama/"), nullptr);
   EXPECT_NE(book.hardware("Intel Gaudi2"), nullptr);
