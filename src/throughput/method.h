@@ -73,7 +73,8 @@ enum class HeldOut : uint8_t {
   kHardware,
   kLargerBatch,
   kLongerLength,
-  kRatio  // of input to output length
+  kRatio,    // of input to output length
+  kCampaign  // a run of an engine build and a day that have no rows (bench_table.h)
 };
 
 struct ThroughputMethod {

@@ -107,7 +107,15 @@ std::vector<ImportNote> short_log(const LoadedBench& bench) {
   return {{.code = "rows_left_out",
            .severity = has_losses(notes) ? "data_loss" : "info",
            .count = dropped,
-           .meaning = "--format json says why, and what else was odd"}};
+           .meaning = "--format json says why"}};
+}
+
+// For JSON and the page's panel: on a screen probability and what is new say it.
+Section short_trust(const TrustNotes& notes) {
+  Section section = trust_section(notes);
+  for (Block& block : section.blocks)
+    std::visit([](auto& is) { is.show = Show::kDataOnly; }, block);
+  return section;
 }
 
 // Which rows were left out, for JSON.
@@ -141,6 +149,7 @@ Result<Answer> answer_plan(const PlanRequest& request) {
   document.verdict.insert(document.verdict.end(), trace_words.begin(), trace_words.end());
   document.sections.push_back(plan_section(report));
   document.sections.push_back(oddities_section(bench));
+  document.sections.push_back(short_trust(plan_trust(report)));
   document.import_log = short_log(bench);
   answer.data_lost = has_losses(document.import_log);
   return answer;

@@ -76,6 +76,13 @@ struct PlanRequest {
 };
 Result<Answer> answer_plan(const PlanRequest& request);
 
+// What is known of models and devices.
+struct FactsRequest {
+  std::vector<std::string> names = {};  // to tell in full; empty: all in short
+  std::string facts = {};               // file: more of them
+};
+Result<Document> answer_facts(const FactsRequest& request);
+
 // How far predictions are off on rows that are held out.
 struct EvaluateRequest {
   BenchRequest bench = {};

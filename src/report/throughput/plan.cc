@@ -13,7 +13,8 @@ namespace assay {
 namespace {
 
 // Rows on a screen: all of the answer fits twenty lines.
-constexpr size_t kRowsOfEach = 3;
+constexpr size_t kSureRows = 3;
+constexpr size_t kLikelyRows = 2;
 
 struct PlanRow {
   const PlanCandidate& is;
@@ -152,7 +153,7 @@ std::vector<PlanRow> first_rows(const std::vector<PlanRow>& rows) {
   size_t likely = 0;
   for (const PlanRow& row : rows) {
     size_t& count = row.sure ? sure : likely;
-    if (++count <= kRowsOfEach) out.push_back(row);
+    if (++count <= (row.sure ? kSureRows : kLikelyRows)) out.push_back(row);
   }
   return out;
 }
@@ -268,6 +269,26 @@ Section plan_section(const PlanReport& report) {
       .add(keys::kernel_parameter, &KernelRow::value);
   section.blocks.push_back(parameters);
   return section;
+}
+
+TrustNotes plan_trust(const PlanReport& report) {
+  size_t wide = 0;
+  size_t assumed = 0;
+  const std::vector<PlanRow> rows = rows_of(report);
+  for (const PlanRow& row : rows) {
+    wide += row.setup.wide;
+    assumed += !row.setup.measured;
+  }
+  NoteList notes;
+  notes.add("closed_loops", rows.size(), 0, "ttft_percentile_ms,probability",
+            "TTFT comes from runs with so many requests always in flight: mostly too long at low "
+            "load, and an order of magnitude near capacity");
+  notes.add("wide_plans", wide, 0, "ttft_percentile_ms,tpot_percentile_ms",
+            "the interval of their latency reaches beyond twice the estimate: take the "
+            "probability, not the latency");
+  notes.add("assumed_intervals", assumed, 0, "low90,high90",
+            "too few campaigns or builds ask the same question: their intervals are assumed");
+  return notes.take();
 }
 
 std::vector<std::string> plan_words(const PlanReport& report) {

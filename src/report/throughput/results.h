@@ -50,7 +50,9 @@
     "out. Blocks: row, length pair (group), configuration, model, hardware. For larger " \
     "batches and longer lengths: learnt without each configuration's rows above half of its " \
     "own largest (if it has others; of all rows, if that leaves fewer than nine), asked for " \
-    "these; for length ratios (abs log₂ of ii/oo) the same over all rows; without physics " \
+    "these; for length ratios (abs log₂ of ii/oo) the same over all rows; for campaigns " \
+    "(at least eight in the table) the wider of whole campaigns and whole engine builds left out, " \
+    "which no other question's scale stays below. Without physics " \
     "at least the normal's 1.645. At least 0.1: that rows repeat to the last digit says " \
     "nothing about the next run. `measured` false: fewer than 9 misses or 8 blocks; then " \
     "the largest of 1.645, the misses so far, all measured scales and, with fewer than 9 " \
@@ -96,7 +98,8 @@
     "hardware that is also beyond the rows of the hardware and framework, the wider of the " \
     "two") \
   R(status, "status", kText, \
-    "`inside`; `outside` when the hardware, or hardware and framework together, have no row " \
+    "`inside`; `wide` when it would be inside and `half_width90` is above 1: the range alone says " \
+    "something, and no goal is `met` by it; `outside` when the hardware, or hardware and framework together, have no row " \
     "(a framework that no row has is refused: exit 2), when the model is new and more than " \
     "twice as large or under half as large as any measured one, or the first with experts, " \
     "or without facts, and when batch, lengths or devices are beyond the rows of that " \
@@ -272,6 +275,14 @@
   R(sure_text, "sure", kText, "`probability`, for readers") \
   R(new_text, "new is the", kText, "`question`, for readers") \
   R(tpot_text, "TPOT", kText, "`tpot_percentile_ms`, for readers") \
+  O("facts about models and devices (`facts`, `values`)") \
+  R(fact_kind, "kind", kText, "`model` or `hardware`") \
+  R(fact_summary, "in short", kText, \
+    "parameters (10⁹), layers and heads of queries and of keys; dense 16-bit, FP8 and FP4 peaks, " \
+    "bandwidth and memory") \
+  R(fact_remark, "remark", kText, "values that are estimates, as their sources say; odd sizes") \
+  R(fact_attribute, "attribute", kText, "as in [facts](formats/facts.md)") \
+  R(fact_value, "value", kRatio, "in the attribute's unit") \
   O("annealing") \
   R(learned_from, "learned from", kText, "the `--source` filter") \
   R(seed, "seed", kNone, "of the random walk; `null` where nothing is drawn") \

@@ -22,7 +22,7 @@ TEST(Facts, BuiltInTextIsTheDataFileAndReadsWithoutError) {
     EXPECT_NE(book.model(name), nullptr) << name;
     for (const auto& [attribute, fact] : book.values("model", name)) EXPECT_NE(fact.source, "");
   }
-  EXPECT_EQ(book.hardware_names().size(), 26U);  // eight more are known by their sensor alone
+  EXPECT_EQ(book.hardware_names().size(), 31U);  // eight more are known by their sensor alone
   EXPECT_EQ(book.values("hardware", "RTX A5000").at("sensor_gain").value, 0.908);
   for (const std::string& name : book.hardware_names()) {
     EXPECT_NE(book.hardware(name), nullptr) << name;
