@@ -10,6 +10,8 @@ void add_throughput_verb(Verb& app, int& exit_code) {
   add_throughput_fit_verb(throughput, exit_code);
   add_throughput_predict_verb(throughput, exit_code);
   add_throughput_suggest_verb(throughput, exit_code);
+  add_throughput_plan_verb(throughput, exit_code);
+  add_throughput_facts_verb(throughput, exit_code);
   add_throughput_evaluate_verb(throughput, exit_code);
 }
 

@@ -26,15 +26,18 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
       "evaluate", "Hold rows of a table out and see how far each method is off on them");
   add_bench_options(sub, verb->bench);
   add_common_options(sub, verb->common, false);
-  sub.option("--split", verb->splits,
-             "S1 unseen length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
-             "unseen configuration, S6 one model out, S7 one hardware out, all of these, S8 "
-             "unseen campaign (engine version and day), or figure6: four shapes of a training set")
+  sub.option(
+         "--split", verb->splits,
+         "S1 unseen length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
+         "unseen configuration, S6 one model out, S7 one hardware out, all of these, S8 "
+         "unseen campaign (engine version and day), latency: TTFT, TPOT and end to end by all that "
+         "can be new, or figure6: four shapes of a training set")
       .separated_by(',')
       .one_per_mention()
       .shows_default();
   sub.option("--method", verb->methods,
-             "assay, ala, a baseline (linear, xgboost, forest, boosting, each also with "
+             "assay, latency (by TTFT and TPOT, where rows tell them), ala, a baseline (linear, "
+             "xgboost, forest, boosting, each also with "
              "-pooled), baselines, or all")
       .separated_by(',')
       .one_per_mention()

@@ -23,6 +23,8 @@ void add_throughput_verb(Verb& app, int& exit_code);
 void add_throughput_fit_verb(Verb& throughput, int& exit_code);
 void add_throughput_predict_verb(Verb& throughput, int& exit_code);
 void add_throughput_suggest_verb(Verb& throughput, int& exit_code);
+void add_throughput_facts_verb(Verb& throughput, int& exit_code);
+void add_throughput_plan_verb(Verb& throughput, int& exit_code);
 void add_throughput_evaluate_verb(Verb& throughput, int& exit_code);
 void add_throughput_anneal_verb(Verb& throughput, int& exit_code);
 void add_replay_verb(Verb& app, int& exit_code);

@@ -37,10 +37,15 @@ struct ThroughputData {
 
 enum class PredictionStatus : uint8_t {
   kInside,    // within the reach of the data
+  kWide,      // as inside, but the interval reaches beyond twice the estimate
   kOutside,   // another hardware, model kind or scale: the interval is all there is
   kNoAnswer,  // the method has nothing to say (e.g. no row of the configuration)
 };
 std::string_view prediction_status_name(PredictionStatus status);
+// Wider than this (high90 / estimate - 1, as a share) no number alone says anything.
+inline constexpr double kWidestInside = 1;
+// The one definition: outside the reach of the data, or by the width.
+PredictionStatus prediction_status(bool outside, double half_width90);
 
 struct Prediction {
   double tokens_per_s = 0;  // NaN with kNoAnswer
@@ -68,7 +73,8 @@ enum class HeldOut : uint8_t {
   kHardware,
   kLargerBatch,
   kLongerLength,
-  kRatio  // of input to output length
+  kRatio,    // of input to output length
+  kCampaign  // a run of an engine build and a day that have no rows (bench_table.h)
 };
 
 struct ThroughputMethod {

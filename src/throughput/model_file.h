@@ -11,7 +11,7 @@
 
 namespace assay {
 
-inline constexpr int kThroughputModelVersion = 9;
+inline constexpr int kThroughputModelVersion = 10;
 
 struct ThroughputFit {
   std::string source;  // the table's file

@@ -26,18 +26,6 @@ constexpr double kLeastFreeMemory = 0.02;
 constexpr double kPromptAttention = 0.03;
 constexpr double kPromptCompute = 0.9;
 
-// 1e9 weights that one step of `sequences` tokens reads: the shared ones, and of the experts those
-// that at least one token chose, when every token chooses alike often.
-double weights_touched(const ModelFacts& model, double sequences) {
-  if (model.active_b >= model.parameters_b || model.experts <= model.experts_used)
-    return model.parameters_b;
-  const double expert =
-      (model.parameters_b - model.active_b) / (model.experts - model.experts_used);
-  const double shared = model.active_b - model.experts_used * expert;
-  const double untouched = std::pow(1 - model.experts_used / model.experts, sequences);
-  return shared + model.experts * expert * (1 - untouched);
-}
-
 // 0 = not told.
 double told_peak(MatrixUnits units, const HardwareFacts& hardware) {
   switch (units) {
@@ -58,6 +46,16 @@ double told_peak(MatrixUnits units, const HardwareFacts& hardware) {
 }  // namespace
 
 std::string_view physics_term_name(PhysicsTerm term) { return kNames[static_cast<size_t>(term)]; }
+
+double weights_touched(const ModelFacts& model, double sequences) {
+  if (model.active_b >= model.parameters_b || model.experts <= model.experts_used)
+    return model.parameters_b;
+  const double expert =
+      (model.parameters_b - model.active_b) / (model.experts - model.experts_used);
+  const double shared = model.active_b - model.experts_used * expert;
+  const double untouched = std::pow(1 - model.experts_used / model.experts, sequences);
+  return shared + model.experts * expert * (1 - untouched);
+}
 
 bool batch_is_chunk(const BenchRow& row) { return row.framework == "llama.cpp"; }
 

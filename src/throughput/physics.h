@@ -35,6 +35,9 @@ std::string_view physics_term_name(PhysicsTerm term);
 
 // llama.cpp's batch size cuts the prompt into pieces.
 bool batch_is_chunk(const BenchRow& row);
+// 1e9 weights that one step of `sequences` tokens reads: the shared ones, and of the experts those
+// that at least one token chose, when every token chooses alike often.
+double weights_touched(const ModelFacts& model, double sequences);
 // 10^12 operations per second of one device in the row's precision; 16-bit's where that of the
 // precision is not known.
 double peak_tflops(const BenchRow& row, const HardwareFacts& hardware);

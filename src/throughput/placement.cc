@@ -44,17 +44,18 @@ void note_heads(const BenchRow& row, const ModelFacts& model, std::vector<std::s
 
 }  // namespace
 
+double kv_copies(const BenchRow& row, const ModelFacts& model) {
+  return model.kv_heads > 0 ? std::max(1.0, tensor_parallel_of(row) / model.kv_heads) : 1.0;
+}
+
 Placement placement_of(const BenchRow& row, const ModelFacts& model,
                        const HardwareFacts& hardware) {
   Placement out;
   out.tensor_parallel = tensor_parallel_of(row);
   out.weights_gb = row.precision.weight_bytes * model.parameters_b;
   out.memory_gb = row.devices * hardware.memory_gb;
-  // Heads that are fewer than the devices are copied; so is the one latent vector of MLA.
-  const double copies =
-      model.kv_heads > 0 ? std::max(1.0, out.tensor_parallel / model.kv_heads) : 1.0;
-  out.sequence_gb = model.kv_gb_per_token() * row.precision.kv_bytes / kBytesOf16Bits * copies *
-                    (row.in_len + row.out_len);
+  out.sequence_gb = model.kv_gb_per_token() * row.precision.kv_bytes / kBytesOf16Bits *
+                    kv_copies(row, model) * (row.in_len + row.out_len);
   const double free_gb = kUsedShare * out.memory_gb - kWeightsWithBuffers * out.weights_gb;
   out.seats = std::floor(free_gb / out.sequence_gb);
   return out;

@@ -18,6 +18,10 @@ struct Placement {
   double seats = 0;            // sequences that fit beside the weights; whole, below 0 never
   double tensor_parallel = 1;  // devices that share each layer
 };
+// How often keys and values are kept: heads that are fewer than the devices that share a layer are
+// copied; so is the one latent vector of MLA.
+double kv_copies(const BenchRow& row, const ModelFacts& model);
+
 // With the row's precision; tensor parallel over all its devices where no layout is told. Nine
 // tenths of the memory is used, as engines do by default, and weights take 3 % more than their
 // bytes (buffers, what is not quantised).

@@ -22,8 +22,8 @@ namespace assay {
 
 std::string_view held_out_name(HeldOut kind) {
   static constexpr std::array<std::string_view, kHeldOutKinds> kNames = {
-      "row",      "length pair",  "configuration", "model",
-      "hardware", "larger batch", "longer length", "length ratio"};
+      "row",          "length pair",   "configuration", "model",   "hardware",
+      "larger batch", "longer length", "length ratio",  "campaign"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -286,6 +286,9 @@ void Predictor::State::choose_scale(const BenchRow& point, const Reach& near,
     out.fit_weight = std::max(out.fit_weight, share * scale.fit_weight);
     out.measured &= scale.measured;
   }
+  // Who asks is about to make a run that has no rows yet, whatever else is known.
+  const ConformalScale& campaign = process->scales[index_of(HeldOut::kCampaign)];
+  if (!options.only && campaign.measured) out.scale = std::max(out.scale, campaign.scale);
 }
 
 // The configurations' own latency fits, where they have a weight. The width of intervals stays.
@@ -467,10 +470,10 @@ void answer(const Trained& process, const FactBook& facts, const DigestBook& dig
     const double log_value = table.log_base[k] + answers[k].mean;
     explained.log_sd = answers[k].sd;
     const double half = explained.log_half_width();
-    explained.prediction = {
-        std::exp(log_value), std::exp(log_value - half), std::exp(log_value + half),
-        explained.reasons.empty() ? PredictionStatus::kInside : PredictionStatus::kOutside,
-        process.physics ? "gp on physics" : "gp without physics"};
+    explained.prediction = {std::exp(log_value), std::exp(log_value - half),
+                            std::exp(log_value + half),
+                            prediction_status(!explained.reasons.empty(), std::expm1(half)),
+                            process.physics ? "gp on physics" : "gp without physics"};
   }
 }
 

@@ -21,12 +21,13 @@
 
 namespace assay {
 
-inline constexpr size_t kHeldOutKinds = 8;
+inline constexpr size_t kHeldOutKinds = 9;
 inline constexpr std::array<HeldOut, kHeldOutKinds> kAllHeldOut = {
-    HeldOut::kRow,      HeldOut::kGroup,       HeldOut::kConfig,       HeldOut::kModel,
-    HeldOut::kHardware, HeldOut::kLargerBatch, HeldOut::kLongerLength, HeldOut::kRatio};
+    HeldOut::kRow,          HeldOut::kGroup,    HeldOut::kConfig,
+    HeldOut::kModel,        HeldOut::kHardware, HeldOut::kLargerBatch,
+    HeldOut::kLongerLength, HeldOut::kRatio,    HeldOut::kCampaign};
 // "row", "length pair", "configuration", "model", "hardware", "larger batch", "longer length",
-// "length ratio"
+// "length ratio", "campaign"
 std::string_view held_out_name(HeldOut kind);
 
 using ConformalScales = std::array<ConformalScale, kHeldOutKinds>;

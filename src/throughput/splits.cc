@@ -84,6 +84,8 @@ void fill(const ThroughputData& data, Split& split) {
       return leave_one_out(data, split, &BenchRow::model);
     case HeldOut::kHardware:
       return leave_one_out(data, split, &BenchRow::hardware);
+    case HeldOut::kCampaign:
+      return hash_folds(data, split, [&](size_t i) { return data.rows[i].campaign; });
     case HeldOut::kRatio:
       return;  // no split of LLM-Inference-Bench, whose lengths are all equal
   }
@@ -154,8 +156,8 @@ std::vector<Split> make_training_sets(const ThroughputData& data) {
 }
 
 Split campaign_split(const ThroughputData& data) {
-  Split split{"S8", "unseen campaign", HeldOut::kConfig, {}};
-  hash_folds(data, split, [&](size_t i) { return data.rows[i].campaign; });
+  Split split{"S8", "unseen campaign", HeldOut::kCampaign, {}};
+  fill(data, split);
   return split;
 }
 

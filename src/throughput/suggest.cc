@@ -118,9 +118,11 @@ std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<
       const bool fast = !goal.tokens_per_s || tokens_per_s >= *goal.tokens_per_s;
       return fast && (!goal.latency_ms || tokens / tokens_per_s * 1000 <= *goal.latency_ms);
     };
-    if (p.status != PredictionStatus::kInside) {
+    const bool reached =
+        p.status == PredictionStatus::kInside || p.status == PredictionStatus::kWide;
+    if (!reached) {
       checked.verdict = GoalVerdict::kOutside;
-    } else if (explained[i].measured && meets(p.low90)) {
+    } else if (p.status == PredictionStatus::kInside && explained[i].measured && meets(p.low90)) {
       checked.verdict = GoalVerdict::kMet;
     } else if (meets(p.tokens_per_s)) {
       checked.verdict = GoalVerdict::kLikely;

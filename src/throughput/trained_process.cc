@@ -78,6 +78,9 @@ std::vector<uint32_t> blocks_of(const std::vector<BenchRow>& rows, const KernelT
       case HeldOut::kHardware:
         blocks.push_back(names.of(row.hardware));
         break;
+      case HeldOut::kCampaign:
+        blocks.push_back(names.of(row.campaign));
+        break;
       default:
         blocks.push_back(static_cast<uint32_t>(blocks.size()));
     }
@@ -147,6 +150,28 @@ Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const Fac
   return scale;
 }
 
+// Whole campaigns left out, and whole builds of engines, which several campaigns may share: a build
+// that has rows does not protect from what differs between campaigns. The wider of the two.
+ConformalScale campaign_scale(const Trained& trained, const std::vector<BenchRow>& rows) {
+  constexpr size_t kFewestBuilds = 6;
+  const std::vector<uint32_t> campaigns = blocks_of(rows, trained.table, HeldOut::kCampaign);
+  if (std::set<uint32_t>(campaigns.begin(), campaigns.end()).size() < kFewestBlocks) return {};
+  Names names;
+  std::vector<uint32_t> builds;
+  for (const size_t i : trained.table.rows)
+    builds.push_back(names.of(rows[i].framework + "|" + rows[i].variant.version));
+  const auto scale_of = [&trained](const std::vector<uint32_t>& blocks) {
+    std::vector<Miss> misses;
+    for (const GpAnswer& miss : trained.process()->leave_out(blocks))
+      misses.push_back({std::abs(miss.mean) / miss.sd, ""});
+    return conformal_scale(misses);
+  };
+  ConformalScale out = scale_of(campaigns);
+  if (std::set<uint32_t>(builds.begin(), builds.end()).size() >= kFewestBuilds)
+    out.scale = std::max(out.scale, scale_of(builds).scale);
+  return out;
+}
+
 Result<ConformalScale> measure_scale(const Trained& trained, const std::vector<BenchRow>& rows,
                                      const FactBook& facts, const std::vector<double>& parameters,
                                      HeldOut kind) {
@@ -156,6 +181,7 @@ Result<ConformalScale> measure_scale(const Trained& trained, const std::vector<B
     for (const size_t i : trained.table.rows) learnt.push_back(rows[i]);
     return nested_scale(learnt, facts, trained.physics, parameters, kind);
   }
+  if (kind == HeldOut::kCampaign) return campaign_scale(trained, rows);
   const std::vector<uint32_t> blocks = blocks_of(rows, trained.table, kind);
   if (!several(blocks)) return ConformalScale{};
   const std::vector<GpAnswer> left_out = trained.process()->leave_out(blocks);

@@ -11,10 +11,12 @@
 #include "answers/answer.h"
 #include "report/run/section.h"
 #include "report/throughput/evaluate.h"
+#include "report/throughput/latency.h"
 #include "throughput/baselines.h"
 #include "throughput/dataset.h"
 #include "throughput/evaluate.h"
 #include "throughput/predictor.h"
+#include "throughput/serving/latency_evaluate.h"
 
 namespace assay {
 namespace {
@@ -52,6 +54,9 @@ class FoldClock {
 std::vector<ThroughputMethod> available_methods(const LoadedBench& bench) {
   const Vocabulary vocabulary = vocabulary_of(bench.data);
   std::vector<ThroughputMethod> methods = {assay_method(bench.facts), ala_method(vocabulary)};
+  const auto& rows = bench.data.rows;
+  if (std::any_of(rows.begin(), rows.end(), tells_latency))
+    methods.insert(methods.begin() + 1, latency_method(bench.facts));
   for (ThroughputMethod& method : baselines(vocabulary)) methods.push_back(std::move(method));
   methods.push_back(ala_per_config_method());
   methods.push_back(ala_pooled_method(vocabulary, false));
@@ -70,7 +75,7 @@ Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateRequest& requ
   for (const std::string& wanted : request.methods) {
     const size_t before = chosen.size();
     for (const ThroughputMethod& method : available) {
-      const bool own = method.name == "assay" || method.name == "ala";
+      const bool own = method.name == "assay" || method.name == "ala" || method.name == "latency";
       const bool group = (wanted == "all" && !is_ala_variant(method.name)) ||
                          (wanted == "baselines" && !own && !is_ala_variant(method.name));
       if (group || wanted == method.name) chosen.push_back(method);
@@ -84,10 +89,20 @@ Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateRequest& requ
   return chosen;
 }
 
+constexpr const char* kLatencySplit = "latency";
+
+bool asks_for_latency(const EvaluateRequest& request, const ThroughputData& data) {
+  const auto& wanted = request.splits;
+  if (std::find(wanted.begin(), wanted.end(), kLatencySplit) != wanted.end()) return true;
+  const bool all = std::find(wanted.begin(), wanted.end(), "all") != wanted.end();
+  return all && std::any_of(data.rows.begin(), data.rows.end(), tells_latency);
+}
+
 Result<std::vector<Split>> choose_splits(const EvaluateRequest& request,
                                          const ThroughputData& data) {
   std::vector<Split> splits;
   for (const std::string& wanted : request.splits) {
+    if (wanted == kLatencySplit) continue;
     if (wanted == "all" || wanted == "figure6") {
       std::vector<Split> many = wanted == "all" ? make_splits(data) : make_training_sets(data);
       std::move(many.begin(), many.end(), std::back_inserter(splits));
@@ -101,6 +116,23 @@ Result<std::vector<Split>> choose_splits(const EvaluateRequest& request,
 
 std::string step_words(const std::string& method, const Split& split, size_t fold) {
   return fmt::format("{}: {}, fold {} of {}", method, split.name, fold + 1, split.folds.size());
+}
+
+Result<LatencyEvaluation> latencies_of(const EvaluateRequest& request, const LoadedBench& bench) {
+  const auto progress = [&request](const std::string& split, size_t fold, size_t folds) {
+    request.listener.tell_step(
+        fmt::format("latencies by {}, fold {} of {}", split, fold + 1, folds));
+    return !request.listener.asks_to_stop();
+  };
+  auto found = evaluate_latency(feasible_rows(bench.data).rows, bench.facts, progress);
+  request.listener.tell_step("");
+  return found;
+}
+
+void add_latencies(const LatencyEvaluation& latencies, Document& document) {
+  for (std::string& text : latency_evaluation_words(latencies))
+    document.verdict.push_back(std::move(text));
+  document.sections.push_back(latency_evaluation_section(latencies));
 }
 
 }  // namespace
@@ -133,6 +165,10 @@ Result<Document> answer_evaluation(const EvaluateRequest& request) {
   document.inputs.push_back({bench.table.source, {}});
   document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = throughput_evaluation_words(evaluation);
+  if (asks_for_latency(request, bench.data) && !evaluation.interrupted) {
+    ASSAY_TRY_ASSIGN(const LatencyEvaluation latencies, latencies_of(request, bench));
+    add_latencies(latencies, document);
+  }
   for (std::string& text : bench_warning_words(all_oddities(bench.table, bench.data)))
     document.verdict.push_back(std::move(text));
   document.sections.push_back(throughput_evaluation_section(evaluation));

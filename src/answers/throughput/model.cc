@@ -193,7 +193,8 @@ Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& requ
 
 Status refuse_outside(const std::vector<const Explained*>& answers) {
   const auto outside = [](const Explained* answer) {
-    return answer->prediction.status != PredictionStatus::kInside;
+    const PredictionStatus status = answer->prediction.status;
+    return status == PredictionStatus::kOutside || status == PredictionStatus::kNoAnswer;
   };
   const auto first = std::find_if(answers.begin(), answers.end(), outside);
   if (first == answers.end()) return Ok{};

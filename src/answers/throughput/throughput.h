@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "answers/answer.h"
 #include "answers/inputs/listener.h"
 #include "answers/throughput/bench.h"
 #include "answers/throughput/model.h"
@@ -48,6 +50,38 @@ struct SuggestRequest {
   Listener listener = {};
 };
 Result<Document> answer_suggestion(const SuggestRequest& request);
+
+// Which machines serve a model at a rate within limits on latency, and what they cost.
+struct PlanRequest {
+  BenchRequest bench = {};
+  std::string model = {};
+  std::optional<double> in_len = {};  // tokens, means
+  std::optional<double> out_len = {};
+  std::optional<double> per_s = {};  // requests
+  std::string requests = {};         // file: a trace of requests for what is absent above
+  double ttft_ms = 0;                // limits
+  double tpot_ms = 0;
+  double percentile = 0.9;
+  double confidence = 0.9;
+  std::optional<double> burstiness = {};  // absent: Poisson, or that of the trace
+  std::string prices = {};                // file; empty: the table's GPUs, ranked by their number
+  std::vector<std::string> engines = {};  // empty: those that ran the model
+  std::vector<std::string> precisions = {};
+  std::string version = {};
+  uint32_t max_gpus = 0;
+  std::string rank = "dollar";  // "gpu", "joule", "user"
+  bool measured_only = false;
+  bool refit = false;
+  Listener listener = {};
+};
+Result<Answer> answer_plan(const PlanRequest& request);
+
+// What is known of models and devices.
+struct FactsRequest {
+  std::vector<std::string> names = {};  // to tell in full; empty: all in short
+  std::string facts = {};               // file: more of them
+};
+Result<Document> answer_facts(const FactsRequest& request);
 
 // How far predictions are off on rows that are held out.
 struct EvaluateRequest {

@@ -378,6 +378,53 @@ BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
   return row;
 }
 
+// GuideLLM: one file, a run per load. Each metric is told apart by how requests ended; a first
+// token that never came counts as 0 in its means over all, so only successful ones are taken.
+double guidellm_mean(const Json& metrics, const char* name) {
+  const auto at = metrics.find(name);
+  if (at == metrics.end() || !at->is_object()) return kNan;
+  const auto good = at->find("successful");
+  return good != at->end() && good->is_object() ? number(*good, "mean") : kNan;
+}
+
+BenchRow guidellm_row(const Json& run, int64_t line, OddityLog& log) {
+  const Json& metrics = run.at("metrics");
+  BenchRow row;
+  row.line = line;
+  row.in_len = guidellm_mean(metrics, "prompt_token_count");
+  row.out_len = guidellm_mean(metrics, "output_token_count");
+  row.latency_s = guidellm_mean(metrics, "request_latency");  // seconds, alone among its times
+  row.ttft_ms = guidellm_mean(metrics, "time_to_first_token_ms");
+  // Its time per output token has the first one in it; the inter-token latency is what others call
+  // TPOT.
+  row.tpot_ms = guidellm_mean(metrics, "inter_token_latency_ms");
+  row.output_tokens_per_s = guidellm_mean(metrics, "output_tokens_per_second");
+  row.batch = guidellm_mean(metrics, "request_concurrency");
+  read_own_words(run, row);
+  finish_client_row(row, guidellm_mean(metrics, "requests_per_second"), log);
+  return row;
+}
+
+// False: no benchmark's runs.
+bool read_guidellm(const Json& value, int64_t line, BenchTable& table, OddityLog& log) {
+  if (!value.is_object()) return false;
+  const auto runs = value.find("benchmarks");
+  if (runs == value.end() || !runs->is_array()) return false;
+  for (const Json& run : *runs) {
+    const bool is_run = run.is_object() && run.contains("metrics") && run["metrics"].is_object() &&
+                        run["metrics"].contains("time_to_first_token_ms");
+    if (!is_run) return false;
+    BenchRow row = guidellm_row(run, line, log);
+    if (!(row.output_tokens_per_s > 0)) {
+      log.note("no_request_completed", line, true, "dropped: a run without a result");
+      continue;
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (table.format.empty()) table.format = "guidellm";
+  return true;
+}
+
 enum class Tool {
   kUnknown,
   kVllm,
@@ -464,7 +511,7 @@ Error unknown_json(const Json& value) {
   return Error{ErrorCode::kUnsupported,
                trace ? "this is a trace, not a table of throughput: assay report reads it"
                      : "JSON that no benchmark known here writes (vLLM, SGLang, genai-perf, "
-                       "AIPerf)" +
+                       "AIPerf, GuideLLM)" +
                            (keys.empty() ? std::string() : "; its keys: " + keys),
                "", -1};
 }
@@ -475,6 +522,7 @@ Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog&
     for (const Json& element : value) ASSAY_TRY(read_value(element, line, table, log));
     return Ok{};
   }
+  if (read_guidellm(value, line, table, log)) return Ok{};
   const Tool tool = tool_of(value);
   if (tool == Tool::kUnknown) return unknown_json(value);
   if (table.format.empty()) table.format = format_name(tool);
@@ -499,7 +547,7 @@ bool looks_like_result(std::string_view head) {
   return has({"completed", "duration"}) || has({"aiperf_version"}) || has({"request_throughput"}) ||
          has({"random_input_len", "backend"}) || has({"sharegpt_output_len", "backend"}) ||
          has({"batch_size", "input_len", "output_len"}) || has({"avg_latency", "latencies"}) ||
-         has({"elapsed_time", "total_num_tokens"});
+         has({"elapsed_time", "total_num_tokens"}) || (has({"benchmarks"}) && !has({"context"}));
 }
 
 Result<BenchTable> bench_table_of_json(const std::string& text) {

@@ -274,10 +274,12 @@ TrustNotes prediction_trust(const ThroughputAnswers& answers) {
   size_t outside = 0;
   size_t silent = 0;
   size_t assumed = 0;
+  size_t wide = 0;
   for (const PredictedPoint& p : answers.points) {
     assumed += std::isfinite(p.explained.prediction.low90) && !p.explained.measured;
     outside += p.explained.prediction.status == PredictionStatus::kOutside;
     silent += p.explained.prediction.status == PredictionStatus::kNoAnswer;
+    wide += p.explained.prediction.status == PredictionStatus::kWide;
   }
   NoteList notes;
   notes.add("outside_points", outside, 0, "tokens_per_s,low90,high90",
@@ -286,6 +288,9 @@ TrustNotes prediction_trust(const ThroughputAnswers& answers) {
       "assumed_intervals", assumed, 0, "low90,high90",
       "these intervals are assumed, not measured: too few rows are like the question, or none "
       "is; each point says which it is");
+  notes.add("wide_points", wide, 0, "tokens_per_s",
+            "these intervals reach beyond twice the estimate: the range says something, the number "
+            "alone does not");
   notes.add("unanswered_points", silent, 0, "tokens_per_s", "these points have no answer");
   return notes.take();
 }

@@ -50,7 +50,9 @@
     "out. Blocks: row, length pair (group), configuration, model, hardware. For larger " \
     "batches and longer lengths: learnt without each configuration's rows above half of its " \
     "own largest (if it has others; of all rows, if that leaves fewer than nine), asked for " \
-    "these; for length ratios (abs log₂ of ii/oo) the same over all rows; without physics " \
+    "these; for length ratios (abs log₂ of ii/oo) the same over all rows; for campaigns " \
+    "(at least eight in the table) the wider of whole campaigns and whole engine builds left out, " \
+    "which no other question's scale stays below. Without physics " \
     "at least the normal's 1.645. At least 0.1: that rows repeat to the last digit says " \
     "nothing about the next run. `measured` false: fewer than 9 misses or 8 blocks; then " \
     "the largest of 1.645, the misses so far, all measured scales and, with fewer than 9 " \
@@ -96,7 +98,8 @@
     "hardware that is also beyond the rows of the hardware and framework, the wider of the " \
     "two") \
   R(status, "status", kText, \
-    "`inside`; `outside` when the hardware, or hardware and framework together, have no row " \
+    "`inside`; `wide` when it would be inside and `half_width90` is above 1: the range alone says " \
+    "something, and no goal is `met` by it; `outside` when the hardware, or hardware and framework together, have no row " \
     "(a framework that no row has is refused: exit 2), when the model is new and more than " \
     "twice as large or under half as large as any measured one, or the first with experts, " \
     "or without facts, and when batch, lengths or devices are beyond the rows of that " \
@@ -201,6 +204,85 @@
   R(training, "training", kText, "the training set in words") \
   R(paper_median_ape, "paper, median", kShare, "what the paper prints, from data of its own") \
   R(interrupted, "interrupted", kNone, "Ctrl-C came: what was not run is missing") \
+  O("errors of held-out latencies (`latency_errors`, `limits`)") \
+  R(latency, "latency", kText, "`TTFT`, `TPOT` or `end to end`, means over a run's requests") \
+  R(campaigns, "campaigns", kCount, "campaigns that the rows belong to") \
+  R(baseline_median_ape, "physics, median", kShare, \
+    "the same error of physics times one factor per engine and GPU") \
+  R(baseline_p90_ape, "physics, p90", kShare, "") \
+  R(baseline, "physics %", kText, "the same in one cell, for readers") \
+  R(narrow_rows, "of rows", kCount, "rows whose interval is no wider than ± 100 %") \
+  R(narrow_campaigns, "their campaigns", kCount, "campaigns of those") \
+  R(narrow_coverage90, "± under 100 %: in it", kShare, "share of those inside their interval") \
+  R(worst_unit, "worst unit", kText, \
+    "GPU, engine and model with at least 15 rows whose intervals hold the least") \
+  R(worst_rows, "its rows", kCount, "") \
+  R(worst_coverage90, "of it in the interval", kShare, "") \
+  R(units, "units", kCount, "units with at least 15 rows") \
+  R(units_below, "units under 80 %", kCount, "of those, held less often than 80 %") \
+  R(told_from, "told from", kShare, "bounds of the probability that was told") \
+  R(told_to, "to", kShare, "") \
+  R(asked, "asked", kCount, "rows times six pairs of limits") \
+  R(told, "told", kShare, "mean of what was told") \
+  R(met, "met", kShare, "share that kept both limits") \
+  R(brier, "Brier score", kRatio, "mean squared difference of told and met") \
+  R(brier_constant, "Brier score of a constant", kRatio, \
+    "of always telling the share that was met") \
+  O("a plan (`plans`, `pareto`, `refused`)") \
+  R(rate_per_s, "requests/s", kRatio, "requests that arrive per second") \
+  R(ttft_limit_ms, "TTFT at most, ms", kNone, "limits that were asked for") \
+  R(tpot_limit_ms, "TPOT at most, ms", kNone, "") \
+  R(percentile, "share that keeps them", kShare, \
+    "share of requests (TTFT) and of tokens (TPOT) that must keep the limits") \
+  R(arrival_variation, "variation of arrivals", kRatio, \
+    "squared coefficient of variation of the gaps between requests: 1 for Poisson") \
+  R(most_load, "load at most", kShare, \
+    "share of a replica's capacity up to which it is planned: 0.85 for Poisson arrivals, less by " \
+    "0.15 per unit of `arrival_variation`; nearer to capacity TTFT is right only in its order of " \
+    "magnitude") \
+  R(builds, "builds", kCount, "engine builds among the rows") \
+  R(miss_correlation, "correlation of misses", kRatio, \
+    "of TTFT and TPOT, when campaigns are left out") \
+  R(grade, "grade", kText, \
+    "`sure`: probability at least the confidence asked for; `likely`: at least 0.5, and better " \
+    "than the first sure plan. The best of each GPU, engine and precision") \
+  R(probability, "probability", kShare, \
+    "that both limits are kept: over 13 × 13 draws of the errors of TTFT and TPOT, by the " \
+    "processes' own standard deviations, the share for which so many replicas are enough") \
+  R(replicas, "replicas", kCount, "copies of the model, each on `n` GPUs") \
+  R(plan_gpus, "GPUs", kCount, "`replicas` · `n`") \
+  R(usd_per_hour, "$/h", kRatio, "of all GPUs, by the price list") \
+  R(ttft_percentile_ms, "TTFT", kNone, \
+    "at that percentile and rate, by the estimate; the spread is the queue's alone") \
+  R(tpot_percentile_ms, "TPOT", kNone, "") \
+  R(in_flight, "in flight", kRatio, "requests inside one replica, on average; of `pareto` always") \
+  R(seats, "seats", kCount, \
+    "requests that fit the memory beside the weights, at most 256 and no more than rows reach") \
+  R(load, "load", kShare, "requests per second of a replica over the most that it can finish") \
+  R(tokens_per_usd, "tokens/$", kCount, "output tokens") \
+  R(joules_per_token, "J/token", kRatio, \
+    "all GPUs at the price list's `watts`, else at board power, over output tokens: an upper " \
+    "bound") \
+  R(tokens_per_s_per_user, "tokens/s/user", kRatio, "1000 / TPOT in ms") \
+  R(usd_per_mtok, "$/Mtok", kRatio, "dollars per million output tokens") \
+  R(kernel_parameter, "parameter", kRatio, \
+    "of the latencies' kernel (`kernel`, by `latency` and `name`): standard deviations of log " \
+    "latency of its components (b constant, G all, F engine, S vendor and peak, H GPU, M model, " \
+    "P precision, C configuration, V build, K campaign, KC configuration in a campaign) and of " \
+    "the noise; lengths in doublings, of what many runs share (G, F, M) and of the rest") \
+  R(plan_words, "plan", kText, "replicas × GPUs of each, engine, precision, layout; for readers") \
+  R(usd_text, "$/h", kText, "`usd_per_hour`, for readers") \
+  R(sure_text, "sure", kText, "`probability`, for readers") \
+  R(new_text, "new is the", kText, "`question`, for readers") \
+  R(tpot_text, "TPOT", kText, "`tpot_percentile_ms`, for readers") \
+  O("facts about models and devices (`facts`, `values`)") \
+  R(fact_kind, "kind", kText, "`model` or `hardware`") \
+  R(fact_summary, "in short", kText, \
+    "parameters (10⁹), layers and heads of queries and of keys; dense 16-bit, FP8 and FP4 peaks, " \
+    "bandwidth and memory") \
+  R(fact_remark, "remark", kText, "values that are estimates, as their sources say; odd sizes") \
+  R(fact_attribute, "attribute", kText, "as in [facts](formats/facts.md)") \
+  R(fact_value, "value", kRatio, "in the attribute's unit") \
   O("annealing") \
   R(learned_from, "learned from", kText, "the `--source` filter") \
   R(seed, "seed", kNone, "of the random walk; `null` where nothing is drawn") \

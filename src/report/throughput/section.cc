@@ -318,14 +318,16 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
   size_t silent = 0;
   size_t assumed = 0;
   size_t assumed_inside = 0;
+  size_t wide = 0;
   ReasonGroups reasons;
   for (const PredictedPoint& p : points) {
     const PredictionStatus status = p.explained.prediction.status;
     outside += status == PredictionStatus::kOutside;
+    wide += status == PredictionStatus::kWide;
     silent += status == PredictionStatus::kNoAnswer;
     if (!ala && has_interval(p.explained.prediction) && !p.explained.measured) {
       ++assumed;
-      assumed_inside += status == PredictionStatus::kInside;
+      assumed_inside += status == PredictionStatus::kInside || status == PredictionStatus::kWide;
     }
     plain += p.explained.prediction.basis == "gp without physics";
     for (const std::string& reason : p.explained.reasons) reasons.add(reason);
@@ -337,6 +339,11 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
         ala                        ? "Do not trust it."
         : assumed > assumed_inside ? "No row tells how wide an interval must be there: measure it."
                                    : "Take the interval, not the point."));
+  }
+  if (wide > 0) {
+    words.push_back(fmt::format(
+        "{} wide: the interval reaches beyond twice the estimate. Take the range, not the number.",
+        points.size() == 1 ? std::string("This is") : counted_points(wide)));
   }
   if (assumed_inside > 0) {
     words.push_back(fmt::format(

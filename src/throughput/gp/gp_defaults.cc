@@ -30,8 +30,8 @@ struct ComponentChoice {
 };
 
 const char* dim_name(KernelDim dim) {
-  static constexpr const char* kNames[kKernelDims] = {"L",  "B",  "n",  "P", "Pt",
-                                                      "kv", "bw", "fl", "o"};
+  static constexpr const char* kNames[kKernelDims] = {"L",  "B",  "n", "P",  "Pt", "kv",
+                                                      "bw", "fl", "o", "wb", "ai"};
   return kNames[static_cast<size_t>(dim)];
 }
 

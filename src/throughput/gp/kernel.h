@@ -14,7 +14,8 @@
 namespace assay {
 
 // log2 of: lengths, batch, devices, active weights, all over active weights, KV bytes per token,
-// bandwidth, FLOP/s; and by how far the KV cache exceeds the memory.
+// bandwidth, FLOP/s; by how far the KV cache exceeds the memory; bytes per weight, FLOP per byte
+// that the device can do in the row's precision.
 enum class KernelDim : uint8_t {
   kLength,
   kBatch,
@@ -24,12 +25,15 @@ enum class KernelDim : uint8_t {
   kKv,
   kBandwidth,
   kFlops,
-  kOverflow
+  kOverflow,
+  kWeightBytes,
+  kIntensity
 };
-inline constexpr size_t kKernelDims = 9;
+inline constexpr size_t kKernelDims = 11;
 inline constexpr size_t kKernelShares = 5;
 
-// What two runs can have in common.
+// What two runs can have in common. From the vendor on: of latencies alone (serving/), the others
+// leave them equal for all runs.
 enum class KernelGroup : uint8_t {
   kAll,
   kHardware,
@@ -37,9 +41,14 @@ enum class KernelGroup : uint8_t {
   kModel,
   kHardwareFramework,
   kModelFramework,
-  kConfig
+  kConfig,
+  kVendorFramework,
+  kModelPrecision,
+  kBuild,           // of the engine
+  kCampaign,        // a build, a day and a way of measuring
+  kCampaignConfig,  // a configuration as one campaign ran it
 };
-inline constexpr size_t kKernelGroups = 7;
+inline constexpr size_t kKernelGroups = 12;
 
 struct KernelPoint {
   // Input and output lengths apart: half of each squared distance counts, so that runs with equal

@@ -189,5 +189,44 @@ TEST(Reach, WithoutARowThatCouldBeTheModelIsNotCompared) {
     EXPECT_EQ(reason.find("(0)"), std::string::npos) << reason;
 }
 
+TEST(PredictionStatus, IsWideBeyondTwiceTheEstimateAndOutsideWhateverTheWidth) {
+  EXPECT_EQ(prediction_status(false, 1.0), PredictionStatus::kInside);
+  EXPECT_EQ(prediction_status(false, 1.01), PredictionStatus::kWide);
+  EXPECT_EQ(prediction_status(true, 0.1), PredictionStatus::kOutside);
+  EXPECT_EQ(prediction_status_name(PredictionStatus::kWide), "wide");
+}
+
+// Ten campaigns of one build each, every one faster or slower as a whole: what is missed when all
+// of one is left out is more than any of its rows misses.
+TEST(Intervals, AreNoNarrowerThanWhatCampaignsDifferBy) {
+  const auto rows = [](double apart) {
+    std::vector<BenchRow> out;
+    for (int k = 0; k < 10; ++k) {
+      for (BenchRow row : steady()) {
+        row.model = "model " + std::to_string(k);
+        row.variant.version = "v" + std::to_string(k);
+        row.campaign = row.variant.version;
+        row.tokens_per_s *= std::exp(k % 2 == 0 ? apart : -apart);
+        out.push_back(std::move(row));
+      }
+    }
+    return out;
+  };
+  const auto scales_of = [](const std::vector<BenchRow>& made) {
+    return *fitted(made)->plain_scales();
+  };
+  const ConformalScales scales = scales_of(rows(1));
+  const auto campaign = static_cast<size_t>(HeldOut::kCampaign);
+  EXPECT_TRUE(scales[campaign].measured);
+  const auto predictor = fitted(rows(1));
+  BenchRow point = rows(1).front();
+  point.batch = 6;
+  EXPECT_GE(asked(*predictor, point).scale, scales[campaign].scale);
+  EXPECT_GT(scales[campaign].scale, scales[static_cast<size_t>(HeldOut::kGroup)].scale);
+  std::vector<BenchRow> one = rows(1);
+  for (BenchRow& row : one) row.campaign = "all";
+  EXPECT_FALSE(scales_of(one)[campaign].measured);
+}
+
 }  // namespace
 }  // namespace assay

@@ -85,7 +85,7 @@ std::string hardware_error(const std::string& name) {
 }
 
 TEST(Points, NoHardwareIsAnsweredAsAnother) {
-  for (const char* name : {"AMD", "Intel", "Nvidia", "GPU", "A10", "H20", "H10", "100", "B400"})
+  for (const char* name : {"AMD", "Intel", "Nvidia", "GPU", "A11", "H21", "H10", "100", "B400"})
     EXPECT_FALSE(hardware_error(name).empty()) << name;
   EXPECT_THAT(hardware_error("Nvidia"), HasSubstr("'Nvidia A100 GPU', 'Nvidia H100 GPU'"));
   EXPECT_THAT(hardware_error("H10"), HasSubstr("did you mean 'Nvidia H100 GPU'?"));

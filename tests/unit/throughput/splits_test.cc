@@ -95,7 +95,7 @@ TEST(ThroughputSplits, ACampaignIsHeldOutAsAWhole) {
   for (size_t i = 0; i < data.rows.size(); ++i)
     data.rows[i].campaign = "engine|v1|day " + std::to_string(i % 7);
   const Split split = *make_split(data, "s8");
-  EXPECT_EQ(split.held_out, HeldOut::kConfig);
+  EXPECT_EQ(split.held_out, HeldOut::kCampaign);
   EXPECT_GE(split.folds.size(), 2U);
   std::vector<int> tested(data.rows.size(), 0);
   for (const SplitFold& fold : split.folds) {

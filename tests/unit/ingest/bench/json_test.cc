@@ -39,6 +39,45 @@ TEST_F(BenchJson, ReadsVllmServeWithTheUsersMetadata) {
   EXPECT_TRUE(table->oddities.empty());
 }
 
+// Two loads; the first with requests that ended in errors, whose first token counts as 0 in
+// "total".
+constexpr char kGuideLlm[] = R"({"benchmarks":[
+ {"metrics":{"requests_per_second":{"successful":{"mean":2.0}},
+  "request_concurrency":{"successful":{"mean":6.0}},
+  "request_latency":{"successful":{"mean":3.0},"total":{"mean":2.5}},
+  "prompt_token_count":{"successful":{"mean":1000.2}},
+  "output_token_count":{"successful":{"mean":100.0}},
+  "time_to_first_token_ms":{"successful":{"mean":500.0},"total":{"mean":400.0}},
+  "time_per_output_token_ms":{"successful":{"mean":30.0}},
+  "inter_token_latency_ms":{"successful":{"mean":25.25}},
+  "output_tokens_per_second":{"successful":{"mean":200.0}}}},
+ {"metrics":{"requests_per_second":{"successful":{"mean":0.0}},
+  "time_to_first_token_ms":{"successful":{"mean":0.0}},
+  "output_tokens_per_second":{"successful":{"mean":0.0}}}}]})";
+
+TEST_F(BenchJson, ReadsGuideLlmsSuccessfulRequests) {
+  const auto table = read(kGuideLlm);
+  ASSERT_TRUE(table) << table.error().describe();
+  EXPECT_EQ(table->format, "guidellm");
+  ASSERT_EQ(table->rows.size(), 1U);
+  const BenchRow& row = table->rows[0];
+  EXPECT_EQ(row.in_len, 1000);
+  EXPECT_EQ(row.out_len, 100);
+  EXPECT_EQ(row.batch, 6);
+  EXPECT_DOUBLE_EQ(row.latency_s, 3);
+  EXPECT_DOUBLE_EQ(row.ttft_ms, 500);
+  EXPECT_DOUBLE_EQ(row.tpot_ms, 25.25);
+  EXPECT_DOUBLE_EQ(row.output_tokens_per_s, 200);
+  EXPECT_DOUBLE_EQ(row.tokens_per_s, 2200);
+  ASSERT_FALSE(table->oddities.empty());
+  EXPECT_EQ(table->oddities[0].dropped + table->oddities[1].dropped, 1U);
+}
+
+// Google's benchmark library has a list of that name, too.
+TEST_F(BenchJson, OtherListsOfBenchmarksAreNoResults) {
+  EXPECT_FALSE(read(R"({"context":{},"benchmarks":[{"name":"BM_copy","real_time":1.0}]})"));
+}
+
 TEST_F(BenchJson, AppendedResultsAreASequence) {
   const auto table = read(std::string(kVllm) + "\n" + kVllm + "\n");
   ASSERT_TRUE(table);

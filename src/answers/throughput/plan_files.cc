@@ -1,0 +1,187 @@
+#include "answers/throughput/plan_files.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "base/decimal.h"
+#include "base/numbers.h"
+#include "base/stats.h"
+#include "ingest/text/csv_records.h"
+#include "ingest/text/csv_table.h"
+
+namespace assay {
+namespace {
+
+Error line_error(const std::string& path, int64_t line, const std::string& message) {
+  return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + message, path, -1};
+}
+
+// A CSV whose first record names its columns.
+class Columns {
+ public:
+  static Result<Columns> of(const std::string& text, const std::string& path) {
+    Columns out;
+    ASSAY_TRY_ASSIGN(out.records_, parse_csv_records(text, path));
+    if (out.records_.empty()) return Error{ErrorCode::kFormat, "is empty", path, -1};
+    const std::vector<std::string>& header = out.records_.front().cells;
+    for (size_t i = 0; i < header.size(); ++i) out.place_[lower_trimmed(header[i])] = i;
+    out.path_ = path;
+    return out;
+  }
+  Status need(const std::vector<std::string>& titles) const {
+    for (const std::string& title : titles) {
+      if (place_.count(title) == 0)
+        return line_error(path_, records_.front().line, "no column is called '" + title + "'");
+    }
+    return Ok{};
+  }
+  Status know(const std::vector<std::string>& titles) const {
+    for (const auto& [title, at] : place_) {
+      if (std::find(titles.begin(), titles.end(), title) == titles.end())
+        return line_error(path_, records_.front().line, "the column '" + title + "' is not known");
+    }
+    return Ok{};
+  }
+  size_t rows() const { return records_.size() - 1; }
+  int64_t line(size_t row) const { return records_[row + 1].line; }
+  // Empty where there is no such column or cell.
+  std::string text(size_t row, const std::string& title) const {
+    const auto at = place_.find(title);
+    const std::vector<std::string>& cells = records_[row + 1].cells;
+    return at == place_.end() || at->second >= cells.size() ? "" : cells[at->second];
+  }
+  // `otherwise` where there is no such column or its cell is empty.
+  Result<double> number(size_t row, const std::string& title, double otherwise) const {
+    const std::string cell = lower_trimmed(text(row, title));
+    if (cell.empty()) return otherwise;
+    double value = 0;
+    if (!parse_double(cell, value) || !(value > 0) || !std::isfinite(value))
+      return line_error(path_, line(row), title + " '" + cell + "' is no number above 0");
+    return value;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::vector<CsvRecord> records_;
+  std::map<std::string, size_t> place_;
+  std::string path_;
+};
+
+bool parse_part(std::string_view text, int64_t& value) { return parse_int64(text, value); }
+
+// "2023-11-16 18:15:46.6805900", also with a T, or a number: seconds.
+std::optional<double> seconds_of(const std::string& text) {
+  double number = 0;
+  if (parse_double(text, number)) return number;
+  constexpr size_t kShortest = 19;
+  if (text.size() < kShortest || text[4] != '-' || text[7] != '-' || text[13] != ':' ||
+      text[16] != ':')
+    return std::nullopt;
+  const std::string_view all = text;
+  std::array<int64_t, 5> part{};
+  const std::array<std::string_view, 5> texts = {
+      all.substr(0, 4), all.substr(5, 2), all.substr(8, 2), all.substr(11, 2), all.substr(14, 2)};
+  for (size_t i = 0; i < part.size(); ++i) {
+    if (!parse_part(texts[i][0] == '0' && texts[i].size() > 1 ? texts[i].substr(1) : texts[i],
+                    part[i]))
+      return std::nullopt;
+  }
+  std::string rest = text.substr(17);
+  if (!rest.empty() && rest.back() == 'Z') rest.pop_back();
+  if (rest.size() > 1 && rest[0] == '0' && rest[1] != '.') rest.erase(0, 1);
+  double seconds = 0;
+  if (!parse_double(rest, seconds)) return std::nullopt;
+  const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(part[0])),
+                                        std::chrono::month(static_cast<unsigned>(part[1])),
+                                        std::chrono::day(static_cast<unsigned>(part[2]))};
+  if (!day.ok()) return std::nullopt;
+  const auto days = std::chrono::sys_days(day).time_since_epoch().count();
+  constexpr double kDay = 86400;
+  return static_cast<double>(days) * kDay + static_cast<double>(part[3]) * 3600 +
+         static_cast<double>(part[4]) * 60 + seconds;
+}
+
+}  // namespace
+
+Result<std::vector<GpuOffer>> prices_of_text(const std::string& text, const std::string& path) {
+  ASSAY_TRY_ASSIGN(const Columns columns, Columns::of(text, path));
+  ASSAY_TRY(columns.need({"gpu", "usd_per_gpu_hour"}));
+  ASSAY_TRY(columns.know({"gpu", "usd_per_gpu_hour", "watts", "gpus_per_node", "nodes"}));
+  constexpr double kMostGpus = 10000;
+  std::vector<GpuOffer> offers;
+  for (size_t row = 0; row < columns.rows(); ++row) {
+    GpuOffer offer;
+    offer.name = columns.text(row, "gpu");
+    if (offer.name.empty()) return line_error(path, columns.line(row), "names no GPU");
+    ASSAY_TRY_ASSIGN(offer.usd_per_hour, columns.number(row, "usd_per_gpu_hour", 0));
+    if (!(offer.usd_per_hour > 0)) return line_error(path, columns.line(row), "has no price");
+    ASSAY_TRY_ASSIGN(offer.watts, columns.number(row, "watts", 0));
+    ASSAY_TRY_ASSIGN(const double per_node, columns.number(row, "gpus_per_node", offer.per_node));
+    ASSAY_TRY_ASSIGN(const double nodes, columns.number(row, "nodes", offer.nodes));
+    for (const double count : {per_node, nodes}) {
+      if (count != std::floor(count) || count > kMostGpus)
+        return line_error(path, columns.line(row), "gpus_per_node and nodes are whole numbers");
+    }
+    offer.per_node = static_cast<uint32_t>(per_node);
+    offer.nodes = static_cast<uint32_t>(nodes);
+    offers.push_back(std::move(offer));
+  }
+  if (offers.empty()) return Error{ErrorCode::kFormat, "lists no GPU", path, -1};
+  return offers;
+}
+
+Result<std::vector<GpuOffer>> read_prices(const std::string& path) {
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  return prices_of_text(text, path);
+}
+
+Result<RequestTrace> request_trace_of_text(const std::string& text, const std::string& path) {
+  ASSAY_TRY_ASSIGN(const Columns columns, Columns::of(text, path));
+  ASSAY_TRY(columns.need({"timestamp", "contexttokens", "generatedtokens"}));
+  RequestTrace out;
+  std::vector<double> at;
+  for (size_t row = 0; row < columns.rows(); ++row) {
+    const std::string cell = columns.text(row, "timestamp");
+    const auto seconds = seconds_of(cell);
+    if (!seconds)
+      return line_error(path, columns.line(row), "'" + cell + "' is no time of a request");
+    at.push_back(*seconds);
+    ASSAY_TRY_ASSIGN(const double in, columns.number(row, "contexttokens", 1));
+    ASSAY_TRY_ASSIGN(const double generated, columns.number(row, "generatedtokens", 1));
+    out.in_len += in;
+    out.out_len += generated;
+  }
+  constexpr size_t kFewest = 20;
+  if (at.size() < kFewest)
+    return Error{ErrorCode::kFormat, "fewer than 20 requests say nothing of a rate", path, -1};
+  std::sort(at.begin(), at.end());
+  const auto n = static_cast<double>(at.size());
+  out.requests = at.size();
+  out.in_len /= n;
+  out.out_len /= n;
+  const double span = at.back() - at.front();
+  if (!(span > 0)) return Error{ErrorCode::kFormat, "all requests came at one time", path, -1};
+  out.mean_per_s = n / span;
+  constexpr double kMinute = 60;
+  std::vector<double> minutes(static_cast<size_t>(span / kMinute) + 1, 0);
+  for (const double time : at) minutes[static_cast<size_t>((time - at.front()) / kMinute)] += 1;
+  // What is left of the last minute is no minute.
+  if (minutes.size() > 1) minutes.pop_back();
+  std::sort(minutes.begin(), minutes.end());
+  out.busy_per_s = quantile_sorted(minutes, 0.95) / std::min(kMinute, span);
+  double squares = 0;
+  for (size_t i = 1; i < at.size(); ++i) squares += squared(at[i] - at[i - 1]);
+  const double mean_gap = span / (n - 1);
+  out.variation = squares / (n - 1) / squared(mean_gap) - 1;
+  return out;
+}
+
+Result<RequestTrace> read_request_trace(const std::string& path) {
+  ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
+  return request_trace_of_text(text, path);
+}
+
+}  // namespace assay

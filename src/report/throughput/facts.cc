@@ -1,0 +1,136 @@
+#include "report/throughput/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/decimal.h"
+#include "report/throughput/results.h"
+
+namespace assay {
+namespace {
+
+struct FactsOf {
+  std::string kind;  // "model" or "hardware"
+  std::string name;
+  std::map<std::string, Fact> values;
+  std::string remark = {};
+};
+
+struct OneFact {
+  const FactsOf& of;
+  std::string attribute;
+  const Fact& fact;
+};
+
+bool is_estimate(const Fact& fact) { return fact.source.find("estimate") != std::string::npos; }
+
+// A transformer's layer has about 12 hidden^2 weights; more than three times off is a mistyped
+// number, or an architecture that this says nothing about.
+std::string odd_size(const FactBook& facts, const std::string& name) {
+  const ModelFacts& model = *facts.model(name);
+  if (model.experts > 1) return "";
+  const double expected = 12 * model.layers * model.hidden * model.hidden / 1e9;
+  const double ratio = model.parameters_b / expected;
+  if (ratio < 3 && ratio > 1.0 / 3) return "";
+  return fmt::format("layers and hidden size suggest {} x 10^9 parameters",
+                     rounded_text(expected, 2));
+}
+
+std::vector<FactsOf> chosen(const FactBook& facts, const std::vector<std::string>& names) {
+  std::vector<FactsOf> out;
+  const auto add = [&](const char* kind, const std::string& name) {
+    out.push_back({kind, name, facts.values(kind, name)});
+    if (out.back().kind == "model") out.back().remark = odd_size(facts, name);
+    for (const auto& [attribute, fact] : out.back().values) {
+      if (!is_estimate(fact)) continue;
+      std::string& remark = out.back().remark;
+      remark += (remark.empty() ? "estimated: " : ", ") + attribute;
+    }
+  };
+  if (names.empty()) {
+    for (const std::string& name : facts.model_names()) add("model", name);
+    for (const std::string& name : facts.hardware_names()) add("hardware", name);
+    return out;
+  }
+  for (const std::string& name : names) {
+    if (const ModelFacts* model = facts.model(name)) add("model", model->name);
+    if (const HardwareFacts* hardware = facts.hardware(name)) add("hardware", hardware->name);
+  }
+  return out;
+}
+
+double number_told(const FactsOf& of, const char* attribute) {
+  const auto at = of.values.find(attribute);
+  return at == of.values.end() ? 0 : at->second.value;
+}
+
+std::string facts_in_short(const FactsOf& of) {
+  const auto number = [&of](const char* attribute) {
+    return rounded_text(number_told(of, attribute), 4);
+  };
+  if (of.kind == "model") {
+    std::string text = number("parameters_b") + " x 10^9";
+    if (number_told(of, "active_b") > 0) text += " (" + number("active_b") + " active)";
+    return text + ", " + number("layers") + " layers, " + number("heads") + "/" +
+           number("kv_heads") + " heads";
+  }
+  std::string text = number("tflops");
+  if (number_told(of, "fp8_tflops") > 0) text += "/" + number("fp8_tflops");
+  if (number_told(of, "fp4_tflops") > 0) text += "/" + number("fp4_tflops");
+  return text + " TFLOP/s, " + number("bandwidth_tb_s") + " TB/s, " + number("memory_gb") + " GB";
+}
+
+}  // namespace
+
+Section facts_section(const FactBook& facts, const std::vector<std::string>& names) {
+  Section section{.key = "throughput", .title = "Facts"};
+  const std::vector<FactsOf> all = chosen(facts, names);
+  std::vector<OneFact> values;
+  for (const FactsOf& of : all) {
+    for (const auto& [attribute, fact] : of.values) values.push_back({of, attribute, fact});
+  }
+  TableOf table(all, {.key = "facts", .terminal_limit = 0});
+  table.add(keys::fact_kind, &FactsOf::kind)
+      .add(keys::name, &FactsOf::name)
+      .add(keys::fact_summary, facts_in_short)
+      .add(keys::fact_remark, &FactsOf::remark, elastic());
+  section.blocks.push_back(table);
+  // Of a few names readers want to see where each value is from.
+  TableOf each(values, {.key = "values",
+                        .terminal_limit = 0,
+                        .show = names.empty() ? Show::kDataOnly : Show::kEverywhere});
+  each.add(keys::name, [](const OneFact& f) { return f.of.name; })
+      .add(keys::fact_attribute, &OneFact::attribute)
+      .add(keys::fact_value, [](const OneFact& f) { return f.fact.value; })
+      .add(keys::source, [](const OneFact& f) { return f.fact.source; }, elastic());
+  section.blocks.push_back(each);
+  return section;
+}
+
+std::vector<std::string> facts_words(const FactBook& facts, const std::vector<std::string>& names) {
+  const std::vector<FactsOf> all = chosen(facts, names);
+  size_t models = 0;
+  size_t estimated = 0;
+  size_t odd = 0;
+  for (const FactsOf& of : all) {
+    models += of.kind == "model";
+    estimated += of.remark.find("estimated") != std::string::npos;
+    odd += of.remark.find("suggest") != std::string::npos;
+  }
+  std::vector<std::string> words = {format_counted(models, "model", "models") + " and " +
+                                    format_counted(all.size() - models, "device", "devices") +
+                                    ": no values of one contradict each other."};
+  if (estimated > 0)
+    words.push_back(
+        fmt::format("{} have values that are estimates, as their sources say.", estimated));
+  if (odd > 0)
+    words.push_back(
+        fmt::format("{} have more than three times or less than a third of the "
+                    "parameters that their layers suggest.",
+                    odd));
+  return words;
+}
+
+}  // namespace assay

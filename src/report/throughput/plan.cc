@@ -1,0 +1,328 @@
+#include "report/throughput/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/numbers.h"
+#include "report/throughput/results.h"
+
+namespace assay {
+namespace {
+
+// Rows on a screen: all of the answer fits twenty lines.
+constexpr size_t kSureRows = 3;
+constexpr size_t kLikelyRows = 2;
+
+struct PlanRow {
+  const PlanCandidate& is;
+  const PlanSetup& setup;
+  const GpuOffer& offer;
+  bool sure = false;
+};
+
+std::vector<PlanRow> rows_of(const PlanReport& report) {
+  std::vector<PlanRow> rows;
+  const auto add = [&](const std::vector<PlanCandidate>& from, bool sure) {
+    for (const PlanCandidate& one : from) {
+      const PlanSetup& setup = report.plan.setups[one.setup];
+      rows.push_back({one, setup, report.question.offers[setup.offer], sure});
+    }
+  };
+  add(report.plan.sure, true);
+  add(report.plan.likely, false);
+  return rows;
+}
+
+bool has_prices(const PlanReport& report) {
+  return std::any_of(report.question.offers.begin(), report.question.offers.end(),
+                     [](const GpuOffer& offer) { return offer.usd_per_hour > 0; });
+}
+
+// "vllm fp4 tp4 ep4"
+std::string setup_text(const PlanSetup& setup) {
+  BenchVariant variant = setup.row.variant;
+  variant.version.clear();
+  const std::string words = variant.text();
+  std::string text = setup.row.framework + (words.empty() ? "" : " " + words);
+  std::erase(text, ',');
+  return text;
+}
+
+// "3 × 2 b200_sxm vllm fp4": replicas times GPUs of each.
+std::string plan_text(const PlanCandidate& one, const PlanSetup& setup, const GpuOffer& offer) {
+  return fmt::format("{} × {:g} {} {}", one.replicas, setup.row.devices, offer.name,
+                     setup_text(setup));
+}
+
+std::string cost_text(const PlanCandidate& one) {
+  if (one.usd_per_hour > 0) return fmt::format("${:.2f} an hour", one.usd_per_hour);
+  return one.gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", one.gpus);
+}
+
+const char* question_words(LatencyQuestion question) {
+  switch (question) {
+    case LatencyQuestion::kOtherCampaign:
+      return "it has rows";
+    case LatencyQuestion::kConfiguration:
+      return "no row has this precision or split";
+    case LatencyQuestion::kModel:
+      return "no row ran this model there";
+    case LatencyQuestion::kHardware:
+      return "GPU and engine have no rows together";
+  }
+  return "";
+}
+
+Facts asked_facts(const PlanReport& report) {
+  const PlanQuestion& q = report.question;
+  return Facts{
+      .items = {fact(keys::model, q.model), fact(keys::ii, q.in_len), fact(keys::oo, q.out_len),
+                fact(keys::rate_per_s, q.per_s), fact(keys::ttft_limit_ms, q.ttft_ms),
+                fact(keys::tpot_limit_ms, q.tpot_ms), fact(keys::percentile, q.percentile),
+                fact(keys::goal, q.confidence), fact(keys::arrival_variation, q.variation),
+                fact(keys::most_load, report.plan.most_load),
+                fact(keys::fitted_rows, report.latencies.rows()),
+                fact(keys::campaigns, report.latencies.campaigns()),
+                fact(keys::builds, report.latencies.builds()),
+                fact(keys::miss_correlation, report.latencies.correlation())},
+      .show = Show::kDataOnly};
+}
+
+Table plans_table(const PlanReport& report, const std::vector<PlanRow>& rows) {
+  TableOf table(rows, {.key = "plans", .terminal_limit = 0, .show = Show::kDataOnly});
+  using R = PlanRow;
+  table.add(keys::grade, [](const R& r) { return r.sure ? "sure" : "likely"; })
+      .add(keys::probability, [](const R& r) { return r.is.probability; })
+      .add(keys::hw, [](const R& r) { return r.offer.name; })
+      .add(keys::n, [](const R& r) { return r.setup.row.devices; })
+      .add(keys::replicas, [](const R& r) { return r.is.replicas; })
+      .add(keys::plan_gpus, [](const R& r) { return r.is.gpus; })
+      .add(keys::fw, [](const R& r) { return r.setup.row.framework; })
+      .add(keys::variant, [](const R& r) { return r.setup.row.variant.text(); })
+      .add(keys::usd_per_hour,
+           [&](const R& r) { return has_prices(report) ? Value(r.is.usd_per_hour) : Value(); })
+      .add(keys::question, [](const R& r) { return latency_question_name(r.setup.question); })
+      .add(keys::interval, [](const R& r) { return r.setup.measured ? "measured" : "assumed"; })
+      .add(keys::status, [](const R& r) { return r.setup.wide ? "wide" : "inside"; })
+      .add(keys::ttft_percentile_ms, [](const R& r) { return r.is.at.ttft_percentile_ms; })
+      .add(keys::tpot_percentile_ms, [](const R& r) { return r.is.at.tpot_percentile_ms; })
+      .add(keys::in_flight, [](const R& r) { return r.is.at.in_flight; })
+      .add(keys::seats, [](const R& r) { return r.setup.seats; })
+      .add(keys::load, [](const R& r) { return r.is.load; })
+      .add(keys::tokens_per_s_per_gpu, [](const R& r) { return r.is.tokens_per_s_per_gpu; })
+      .add(keys::tokens_per_usd, [](const R& r) { return r.is.tokens_per_usd; })
+      .add(keys::joules_per_token, [](const R& r) { return r.is.joules_per_token; });
+  return table;
+}
+
+Table readers_table(const PlanReport& report, const std::vector<PlanRow>& rows) {
+  using R = PlanRow;
+  TableOf table(rows, {.terminal_limit = 0, .show = Show::kReadersOnly});
+  const Look right(Show::kEverywhere, false, Align::kRight);
+  if (has_prices(report)) {
+    table.add(
+        keys::usd_text, [](const R& r) { return fmt::format("{:.2f}", r.is.usd_per_hour); }, right);
+  } else {
+    table.add(keys::plan_gpus, [](const R& r) { return r.is.gpus; });
+  }
+  table
+      .add(
+          keys::plan_words, [](const R& r) { return plan_text(r.is, r.setup, r.offer); }, elastic())
+      .add(
+          keys::sure_text,
+          [](const R& r) { return fmt::format("{:.0f} %", 100 * r.is.probability); }, right)
+      .add(keys::new_text, [](const R& r) { return latency_question_name(r.setup.question); })
+      .add(keys::ttft_percentile_ms,
+           [](const R& r) { return std::round(r.is.at.ttft_percentile_ms); })
+      .add(
+          keys::tpot_text,
+          [](const R& r) { return fmt::format("{:.1f}", r.is.at.tpot_percentile_ms); }, right)
+      .add(
+          keys::joules_per_token, [](const R& r) { return r.is.joules_per_token; },
+          Show::kPageOnly);
+  return table;
+}
+
+// The best of each kind: a screen has no room for all.
+std::vector<PlanRow> first_rows(const std::vector<PlanRow>& rows) {
+  std::vector<PlanRow> out;
+  size_t sure = 0;
+  size_t likely = 0;
+  for (const PlanRow& row : rows) {
+    size_t& count = row.sure ? sure : likely;
+    if (++count <= (row.sure ? kSureRows : kLikelyRows)) out.push_back(row);
+  }
+  return out;
+}
+
+Table pareto_table(const PlanReport& report, Table head) {
+  const Plan& plan = report.plan;
+  using P = ParetoPoint;
+  const auto setup = [&plan](const P& p) -> const PlanSetup& { return plan.setups[p.setup]; };
+  TableOf table(plan.pareto, std::move(head));
+  table.add(keys::tokens_per_s_per_user, &P::tokens_per_s_per_user)
+      .add(keys::tokens_per_s_per_gpu, &P::tokens_per_s_per_gpu)
+      .add(keys::low90, &P::low90)
+      .add(keys::high90, &P::high90)
+      .add(keys::hw, [&](const P& p) { return report.question.offers[setup(p).offer].name; })
+      .add(keys::n, [&](const P& p) { return setup(p).row.devices; })
+      .add(keys::fw, [&](const P& p) { return setup(p).row.framework; })
+      .add(keys::variant, [&](const P& p) { return setup(p).row.variant.text(); })
+      .add(keys::in_flight, &P::in_flight)
+      .add(keys::usd_per_mtok, &P::usd_per_mtok)
+      .add(keys::joules_per_token, &P::joules_per_token);
+  return table;
+}
+
+// Of each GPU the points of the frontier.
+Chart pareto_chart(const PlanReport& report) {
+  Chart chart{.key = "pareto_chart",
+              .title = "What one GPU gives against what each user gets",
+              .caption =
+                  "Output tokens; bands are 90 % intervals for a campaign to come. Points "
+                  "that another one beats in both are left out.",
+              .x = {"tokens/s per user (1000 / TPOT)", Unit::kCount, true},
+              .y = {"tokens/s per GPU", Unit::kCount, true}};
+  std::map<size_t, Series> by_offer;
+  for (const ParetoPoint& point : report.plan.pareto) {
+    const PlanSetup& setup = report.plan.setups[point.setup];
+    Series& series = by_offer[setup.offer];
+    series.name = report.question.offers[setup.offer].name;
+    series.x.push_back(point.tokens_per_s_per_user);
+    series.y.push_back(point.tokens_per_s_per_gpu);
+    series.low.push_back(point.low90);
+    series.high.push_back(point.high90);
+    series.labels.push_back(fmt::format("{:g} × {}, {:g} in flight", setup.row.devices,
+                                        setup_text(setup), point.in_flight));
+  }
+  for (auto& [offer, series] : by_offer) {
+    series.mark = Mark::kLine;
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+struct Refusal {
+  std::string why;
+  size_t setups = 0;
+};
+
+struct KernelRow {
+  LatencyTarget target;
+  std::string name;
+  double value = 0;
+};
+
+std::vector<KernelRow> kernel_rows(const LatencyModel& latencies) {
+  std::vector<KernelRow> rows;
+  for (const LatencyTarget target : kAllLatencyTargets) {
+    const LatencyParameters& p = latencies.options().parameters[static_cast<size_t>(target)];
+    for (size_t k = 0; k < kLatencyScales; ++k)
+      rows.push_back({target, std::string(latency_scale_names()[k]), p.scale[k]});
+    rows.push_back({target, "wide length", p.wide});
+    rows.push_back({target, "narrow length", p.narrow});
+  }
+  return rows;
+}
+
+std::string refused_words(const Plan& plan) {
+  if (plan.refused.empty()) return "";
+  std::string text;
+  for (const auto& [why, setups] : plan.refused)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", why, setups);
+  return " Not considered: " + text + ".";
+}
+
+std::string limits_text(const PlanQuestion& q) {
+  return fmt::format("TTFT {:g} ms and TPOT {:g} ms for {:g} % at {:.3g} requests/s", q.ttft_ms,
+                     q.tpot_ms, 100 * q.percentile, q.per_s);
+}
+
+}  // namespace
+
+Section plan_section(const PlanReport& report) {
+  Section section{.key = "throughput", .title = ""};
+  const std::vector<PlanRow> rows = rows_of(report);
+  const std::vector<PlanRow> few = first_rows(rows);
+  std::vector<Refusal> refused;
+  for (const auto& [why, setups] : report.plan.refused) refused.push_back({why, setups});
+  section.blocks.push_back(asked_facts(report));
+  if (!few.empty()) section.blocks.push_back(readers_table(report, few));
+  section.blocks.push_back(plans_table(report, rows));
+  if (!report.plan.pareto.empty()) section.blocks.push_back(pareto_chart(report));
+  section.blocks.push_back(
+      pareto_table(report, {.title = "What one replica can do, whatever the rate",
+                            .terminal_limit = 0,
+                            .show = Show::kPageOnly}));
+  section.blocks.push_back(
+      pareto_table(report, {.key = "pareto", .terminal_limit = 0, .show = Show::kDataOnly}));
+  TableOf refusals(refused, {.key = "refused", .terminal_limit = 0, .show = Show::kDataOnly});
+  refusals.add(keys::reason, &Refusal::why).add(keys::count, &Refusal::setups);
+  section.blocks.push_back(refusals);
+  const std::vector<KernelRow> kernel = kernel_rows(report.latencies);
+  TableOf parameters(kernel, {.key = "kernel", .terminal_limit = 0, .show = Show::kDataOnly});
+  parameters.add(keys::latency, [](const KernelRow& r) { return latency_target_name(r.target); })
+      .add(keys::name, &KernelRow::name)
+      .add(keys::kernel_parameter, &KernelRow::value);
+  section.blocks.push_back(parameters);
+  return section;
+}
+
+TrustNotes plan_trust(const PlanReport& report) {
+  size_t wide = 0;
+  size_t assumed = 0;
+  const std::vector<PlanRow> rows = rows_of(report);
+  for (const PlanRow& row : rows) {
+    wide += row.setup.wide;
+    assumed += !row.setup.measured;
+  }
+  NoteList notes;
+  notes.add("closed_loops", rows.size(), 0, "ttft_percentile_ms,probability",
+            "TTFT comes from runs with so many requests always in flight: mostly too long at low "
+            "load, and an order of magnitude near capacity");
+  notes.add("wide_plans", wide, 0, "ttft_percentile_ms,tpot_percentile_ms",
+            "the interval of their latency reaches beyond twice the estimate: take the "
+            "probability, not the latency");
+  notes.add("assumed_intervals", assumed, 0, "low90,high90",
+            "too few campaigns or builds ask the same question: their intervals are assumed");
+  return notes.take();
+}
+
+std::vector<std::string> plan_words(const PlanReport& report) {
+  const Plan& plan = report.plan;
+  const PlanQuestion& q = report.question;
+  const auto named = [&](const PlanCandidate& one) {
+    const PlanSetup& setup = plan.setups[one.setup];
+    return plan_text(one, setup, q.offers[setup.offer]);
+  };
+  std::vector<std::string> words;
+  if (!plan.sure.empty()) {
+    const PlanCandidate& best = plan.sure.front();
+    words.push_back(fmt::format("{} for {} keeps {}, {:.0f} % sure: {}.", named(best),
+                                cost_text(best), limits_text(q), 100 * best.probability,
+                                question_words(plan.setups[best.setup].question)));
+  } else if (plan.likely.empty()) {
+    words.push_back(fmt::format(
+        "No setup is likely to keep {}: the likeliest is {:.0f} % sure with all GPUs that may be "
+        "rented.",
+        limits_text(q), 100 * plan.best_probability));
+  } else {
+    words.push_back(fmt::format("No setup keeps {} with {:g} % certainty.", limits_text(q),
+                                100 * q.confidence));
+  }
+  if (plan.measure_next) {
+    const PlanCandidate& one = plan.likely[*plan.measure_next];
+    words.push_back(fmt::format("Measure next: {} for {}, {:.0f} % likely to do.", named(one),
+                                cost_text(one), 100 * one.probability));
+  }
+  words.push_back(fmt::format("Learnt from {} rows of {} campaigns and {} engine builds.{}",
+                              format_count(static_cast<int64_t>(report.latencies.rows())),
+                              report.latencies.campaigns(), report.latencies.builds(),
+                              refused_words(plan)));
+  return words;
+}
+
+}  // namespace assay

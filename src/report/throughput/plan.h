@@ -1,0 +1,26 @@
+#pragma once
+
+// A plan of machines as a section of a Document.
+
+#include <string>
+#include <vector>
+
+#include "report/document/document.h"
+#include "throughput/serving/plan.h"
+#include "trace/trust.h"
+
+namespace assay {
+
+struct PlanReport {
+  const PlanQuestion& question;
+  const Plan& plan;
+  const LatencyModel& latencies;
+};
+
+// "plan": what was asked, "plans", "pareto", "refused".
+Section plan_section(const PlanReport& report);
+std::vector<std::string> plan_words(const PlanReport& report);
+// What may move the plans told: wide or assumed intervals, closed loops.
+TrustNotes plan_trust(const PlanReport& report);
+
+}  // namespace assay

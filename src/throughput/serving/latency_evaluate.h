@@ -1,0 +1,73 @@
+#pragma once
+
+// How far latencies of runs nobody measured are off, and whether their intervals hold: rows held
+// out by campaign, build, configuration, unit, GPU, and beyond the rows; every answer is for a
+// campaign to come, as `plan` asks. Scales are measured on the training rows of each fold alone.
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "throughput/evaluate.h"
+#include "throughput/serving/latency_model.h"
+
+namespace assay {
+
+// Errors are absolute, as shares of what was measured; NaN where nothing was answered.
+struct LatencyErrors {
+  std::string split;     // "campaign", ...
+  std::string question;  // of its rows those that ask this; empty: all but new hardware
+  LatencyTarget target = LatencyTarget::kTtft;
+  size_t rows = 0;       // answered
+  size_t campaigns = 0;  // among them
+  double median_ape = 0;
+  double p90_ape = 0;
+  double baseline_median_ape = 0;  // physics times one factor per engine and GPU
+  double baseline_p90_ape = 0;
+  double coverage90 = 0;
+  double half_width90 = 0;  // median
+  // Of those no wider than `inside` may be.
+  size_t narrow_rows = 0;
+  size_t narrow_campaigns = 0;
+  double narrow_coverage90 = 0;
+  // Of units (GPU, engine, model) with at least kFewestUnitRows rows the one that is held least.
+  std::string worst_unit;
+  size_t worst_rows = 0;
+  double worst_coverage90 = 0;
+  size_t units = 0;
+  size_t units_below = 0;  // held less than kPoorCoverage
+};
+inline constexpr size_t kFewestUnitRows = 15;
+inline constexpr double kPoorCoverage = 0.8;
+
+// How often two limits on mean TTFT and TPOT are met that were told to be met so surely.
+struct LimitCalibration {
+  double from = 0;  // of the told probability
+  double to = 0;
+  size_t asked = 0;
+  double told = 0;  // mean
+  double met = 0;
+};
+
+struct LatencyEvaluation {
+  std::vector<LatencyErrors> errors;
+  std::vector<LimitCalibration> limits;  // campaigns left out
+  double brier = 0;
+  double brier_constant = 0;  // of always telling the share that was met
+  size_t left_out = 0;  // rows that tell latencies: without facts, or beyond the peaks of devices
+  std::vector<std::string> skipped;  // splits that the rows cannot make, and why
+};
+
+// False stops with an empty result.
+using LatencyProgress = std::function<bool(const std::string& split, size_t fold, size_t folds)>;
+Result<LatencyEvaluation> evaluate_latency(const std::vector<BenchRow>& rows, const FactBook& facts,
+                                           const LatencyProgress& progress = {});
+
+// That both TTFT and TPOT stay below their limits, by the process's own deviations: half-widths are
+// for 90 % and too wide for the middle.
+double limits_probability(const LatencyAnswer& answer, double correlation, double ttft_ms,
+                          double tpot_ms);
+
+}  // namespace assay

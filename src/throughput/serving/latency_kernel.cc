@@ -1,0 +1,208 @@
+// Problem: the likelihood of the rows rewards what holds within a campaign, where most neighbours
+// are, and intervals of a campaign to come then are too narrow and its estimates too bold.
+//
+// Method: the parameters are found on the question itself: what the process says of whole campaigns
+// and of whole units (GPU, engine, model) that it has not seen, in closed form on one factor.
+//
+// Effect: docs/measured/throughput_latency.md.
+
+#include "throughput/serving/latency_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/numbers.h"
+#include "throughput/gp/gp.h"
+
+namespace assay {
+namespace {
+
+enum class Extent : uint8_t { kConstant, kWide, kNarrow };
+
+struct Choice {
+  const char* name;
+  KernelGroup group;
+  Extent extent;
+  std::vector<KernelDim> dims;
+};
+
+// GPUs of one vendor are alike by their 16-bit peaks: those of one generation differ by less than a
+// third of a doubling, generations by one and more.
+constexpr double kSiblingLength = 0.5;
+
+const std::vector<Choice>& choices() {
+  using D = KernelDim;
+  using G = KernelGroup;
+  static const std::vector<Choice> all = {
+      {"b", G::kAll, Extent::kConstant, {}},
+      {"G",
+       G::kAll,
+       Extent::kWide,
+       {D::kLength, D::kBatch, D::kDevices, D::kActive, D::kExperts, D::kKv, D::kWeightBytes,
+        D::kIntensity}},
+      {"F", G::kFramework, Extent::kWide, {D::kLength, D::kBatch, D::kDevices, D::kActive, D::kKv}},
+      {"S", G::kVendorFramework, Extent::kNarrow, {D::kLength, D::kBatch, D::kFlops}},
+      {"H", G::kHardwareFramework, Extent::kNarrow, {D::kLength, D::kBatch, D::kDevices}},
+      {"M", G::kModelFramework, Extent::kWide, {D::kLength, D::kBatch, D::kDevices}},
+      {"P", G::kModelPrecision, Extent::kNarrow, {D::kLength, D::kBatch}},
+      {"C", G::kConfig, Extent::kNarrow, {D::kLength, D::kBatch}},
+      {"V", G::kBuild, Extent::kNarrow, {D::kLength, D::kBatch}},
+      {"K", G::kCampaign, Extent::kNarrow, {D::kLength, D::kBatch}},
+      {"KC", G::kCampaignConfig, Extent::kNarrow, {D::kLength, D::kBatch}}};
+  return all;
+}
+
+KernelSpec make_spec() {
+  KernelSpec spec;
+  for (const Choice& choice : choices()) {
+    spec.components.push_back({choice.name, KernelForm::kRbf, choice.group, choice.dims});
+    spec.names.push_back(std::string(choice.name) + ".s");
+    for (size_t d = 0; d < choice.dims.size(); ++d)
+      spec.names.push_back(std::string(choice.name) + "." + std::to_string(d));
+  }
+  spec.names.push_back("noise");
+  spec.prior.assign(spec.names.size(), 1);
+  spec.defaults = spec.prior;
+  return spec;
+}
+
+using Blocks = std::vector<std::vector<uint32_t>>;
+
+// Mean over blocks of the mean log density (but for constants) of their points.
+double density(const std::vector<GpAnswer>& left_out, const std::vector<uint32_t>& block) {
+  uint32_t blocks = 0;
+  for (const uint32_t id : block) blocks = std::max(blocks, id + 1);
+  std::vector<double> sum(blocks, 0);
+  std::vector<double> count(blocks, 0);
+  for (size_t i = 0; i < block.size(); ++i) {
+    const double z = left_out[i].mean / left_out[i].sd;
+    sum[block[i]] += -2.5 * std::log1p(squared(z) / 4) - std::log(left_out[i].sd);
+    count[block[i]] += 1;
+  }
+  double total = 0;
+  double present = 0;
+  for (size_t b = 0; b < blocks; ++b) {
+    if (count[b] == 0) continue;
+    total += sum[b] / count[b];
+    present += 1;
+  }
+  return total / present;
+}
+
+struct Search {
+  const LatencyParameters& start;
+  const std::vector<KernelPoint>& points;
+  const std::vector<double>& y;
+  const Blocks& blockings;
+
+  Result<double> score(const LatencyParameters& at) const {
+    ASSAY_TRY_ASSIGN(const GaussianProcess process,
+                     GaussianProcess::fit(latency_kernel(), kernel_parameters(at), points, y));
+    double total = 0;
+    for (const std::vector<uint32_t>& block : blockings)
+      total += density(process.leave_out(block), block);
+    // So weak that it only decides where nothing else does.
+    constexpr double kPull = 0.02;
+    for (size_t k = 0; k < kLatencyScales; ++k)
+      total -= kPull * squared(std::log(at.scale[k] / start.scale[k]));
+    return total;
+  }
+};
+
+// What one step of the search moves, and by which factor.
+struct Move {
+  double LatencyParameters::* length = nullptr;  // else the scale
+  size_t scale = 0;
+  double step = 0.5;  // of the logarithm
+};
+
+}  // namespace
+
+std::string_view latency_target_name(LatencyTarget target) {
+  static constexpr std::array<std::string_view, kLatencyTargets> kNames = {"TTFT", "TPOT",
+                                                                           "end to end"};
+  return kNames[static_cast<size_t>(target)];
+}
+
+const std::array<std::string_view, kLatencyScales>& latency_scale_names() {
+  static const std::array<std::string_view, kLatencyScales> names = [] {
+    std::array<std::string_view, kLatencyScales> out;
+    for (size_t k = 0; k < choices().size(); ++k) out[k] = choices()[k].name;
+    out.back() = "noise";
+    return out;
+  }();
+  return names;
+}
+
+const LatencyParameters& latency_defaults(LatencyTarget target) {
+  // b, G, F, S, H, M, P, C, V, K, KC, noise; lengths
+  static const LatencyParameters kTtft = {
+      {0.73, 0.0815, 0.236, 0.184, 0.0678, 0.381, 0.0535, 0.0459, 0.179, 0.0746, 0.162, 0.108},
+      0.633,
+      1.21};
+  static const LatencyParameters kTpot = {
+      {0.8, 0.256, 0.0606, 0.0831, 0.0161, 0.204, 0.125, 0.0214, 0.278, 0.0256, 0.0186, 0.0256},
+      2.67,
+      1.56};
+  static const LatencyParameters kEndToEnd = {
+      {0.8, 0.252, 0.0626, 0.0818, 0.0128, 0.199, 0.114, 0.0221, 0.253, 0.0357, 0.0262, 0.01},
+      2.11,
+      1.49};
+  if (target == LatencyTarget::kEndToEnd) return kEndToEnd;
+  return target == LatencyTarget::kTtft ? kTtft : kTpot;
+}
+
+const KernelSpec& latency_kernel() {
+  static const KernelSpec spec = make_spec();
+  return spec;
+}
+
+std::vector<double> kernel_parameters(const LatencyParameters& parameters) {
+  std::vector<double> out;
+  for (size_t k = 0; k < choices().size(); ++k) {
+    out.push_back(parameters.scale[k]);
+    for (const KernelDim dim : choices()[k].dims) {
+      const bool sibling = dim == KernelDim::kFlops;
+      const bool wide = choices()[k].extent == Extent::kWide;
+      out.push_back(sibling ? kSiblingLength : wide ? parameters.wide : parameters.narrow);
+    }
+  }
+  out.push_back(parameters.scale.back());
+  return out;
+}
+
+Result<LatencyParameters> find_latency_parameters(
+    const LatencyParameters& start, const std::vector<KernelPoint>& points,
+    const std::vector<double>& y, const std::vector<std::vector<uint32_t>>& blockings, int sweeps) {
+  constexpr double kLeast = 0.01;
+  constexpr double kMost = 3;
+  constexpr double kBetter = 1e-5;
+  const Search search{start, points, y, blockings};
+  LatencyParameters best = start;
+  ASSAY_TRY_ASSIGN(double at, search.score(best));
+  std::vector<Move> moves;
+  for (size_t k = 0; k < kLatencyScales; ++k) moves.push_back({nullptr, k});
+  moves.push_back({&LatencyParameters::wide, 0, 0.34});
+  moves.push_back({&LatencyParameters::narrow, 0, 0.34});
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    for (Move& move : moves) {
+      bool moved = false;
+      for (const double sign : {1.0, -1.0}) {
+        LatencyParameters next = best;
+        double& value = move.length != nullptr ? next.*move.length : next.scale[move.scale];
+        value = std::clamp(value * std::exp(sign * move.step), kLeast, kMost);
+        ASSAY_TRY_ASSIGN(const double there, search.score(next));
+        if (there <= at + kBetter) continue;
+        best = next;
+        at = there;
+        moved = true;
+        break;
+      }
+      if (!moved) move.step /= 2;
+    }
+  }
+  return best;
+}
+
+}  // namespace assay

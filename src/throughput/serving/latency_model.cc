@@ -1,0 +1,617 @@
+// Problem: runs of one campaign are alike in ways that no column tells (an engine's switches, a
+// driver, how the client starts), so intervals made of rows left out one at a time, or one
+// configuration at a time, hold half of a campaign that nobody has seen.
+//
+// Method: build and campaign are effects of the kernel, of which a new one gets the whole prior
+// variance; what is then missed when whole campaigns, and whole builds, are left out sets the
+// scale, and the wider of the two counts: who asks is about to make a new run.
+//
+// Effect: docs/measured/throughput_latency.md.
+
+#include "throughput/serving/latency_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/decimal.h"
+#include "base/numbers.h"
+#include "base/stats.h"
+#include "throughput/dataset.h"
+#include "throughput/gp/gp.h"
+#include "throughput/kernel_table.h"
+#include "throughput/physics.h"
+#include "throughput/placement.h"
+#include "throughput/reach.h"
+#include "throughput/serving/serving_base.h"
+
+namespace assay {
+namespace {
+
+constexpr double kShare = 0.9;
+// What blocks of all questions weigh beside those of one.
+constexpr double kPooledBlocks = 10;
+// Where even all blocks cannot reach the share, the largest miss is stretched so much.
+constexpr double kBeyondLargest = 1.25;
+constexpr std::array<double, 8> kTaus = {0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6};
+constexpr size_t kFewestCampaigns = 8;
+constexpr size_t kFewestBuilds = 6;
+// Between campaigns of the public table, of log TPOT and end to end, and of log TTFT: what is
+// assumed of tables of one campaign (spec page planner, 2.3).
+constexpr double kAssumedTau = 0.25;
+constexpr double kAssumedTtftTau = 0.6;
+constexpr double kModelFactor = 2;
+constexpr double kMostZ = 3;
+constexpr int kSearchSweeps = 8;
+constexpr size_t kRowsOfCampaign = 50;
+
+struct Known {
+  const ModelFacts* model = nullptr;
+  const HardwareFacts* hardware = nullptr;
+
+  explicit operator bool() const { return model != nullptr && hardware != nullptr; }
+};
+
+Known known(const BenchRow& row, FactLookup& facts) {
+  return {facts.model(row.model), facts.hardware(row.hardware)};
+}
+
+// A name that no row has.
+constexpr const char* kToCome = "\x1f";
+
+struct LatencyNames {
+  std::string unit;    // GPU|engine|model
+  std::string pair;    // GPU|engine
+  std::string config;  // without the engine's version
+  std::string build;
+  std::string campaign;
+};
+
+LatencyNames names_of(const BenchRow& row, const Known& facts) {
+  LatencyNames names;
+  names.pair = facts.hardware->name + "|" + row.framework;
+  names.unit = names.pair + "|" + facts.model->name;
+  BenchVariant variant = row.variant;
+  variant.version.clear();
+  names.config = names.unit + "|" + shortest_text(row.devices) + "|" + variant.text();
+  names.build = row.framework + "|" + row.variant.version;
+  names.campaign = row.campaign;
+  return names;
+}
+
+double& dim(KernelPoint& point, KernelDim which) { return point.x[static_cast<size_t>(which)]; }
+
+class PointMaker {
+ public:
+  KernelPoint operator()(const BenchRow& row, const Known& facts, const LatencyNames& names) {
+    constexpr double kLengthUnit = 512;
+    constexpr double kBatchUnit = 16;
+    KernelPoint point;
+    point.in_len = std::log2(row.in_len / kLengthUnit);
+    point.out_len = std::log2(row.out_len / kLengthUnit);
+    dim(point, KernelDim::kBatch) = std::log2(row.batch / kBatchUnit);
+    dim(point, KernelDim::kDevices) = std::log2(row.devices);
+    dim(point, KernelDim::kActive) = std::log2(facts.model->active_b);
+    dim(point, KernelDim::kExperts) = std::log2(facts.model->parameters_b / facts.model->active_b);
+    dim(point, KernelDim::kKv) = std::log2(kv_gb_per_token(row, *facts.model));
+    dim(point, KernelDim::kWeightBytes) = std::log2(row.precision.weight_bytes);
+    dim(point, KernelDim::kFlops) = std::log2(facts.hardware->tflops);
+    dim(point, KernelDim::kIntensity) =
+        std::log2(peak_tflops(row, *facts.hardware) / facts.hardware->bandwidth_tb_s);
+    const std::string& gpu = facts.hardware->name;
+    const std::string of_model = row.framework + "|" + facts.model->name;
+    const auto set = [&](KernelGroup group, const std::string& name) {
+      const auto at = static_cast<size_t>(group);
+      point.id[at] = names_[at].of(name);
+    };
+    set(KernelGroup::kFramework, row.framework);
+    set(KernelGroup::kHardwareFramework, names.pair);
+    set(KernelGroup::kModelFramework, of_model);
+    set(KernelGroup::kConfig, names.config);
+    set(KernelGroup::kVendorFramework, gpu.substr(0, gpu.find(' ')) + "|" + row.framework);
+    set(KernelGroup::kModelPrecision, of_model + "|" + shortest_text(row.precision.weight_bytes) +
+                                          "|" +
+                                          shortest_text(static_cast<double>(row.precision.units)));
+    set(KernelGroup::kBuild, names.build);
+    set(KernelGroup::kCampaign, names.campaign);
+    set(KernelGroup::kCampaignConfig, names.campaign + "|" + names.config);
+    return point;
+  }
+
+ private:
+  std::array<Names, kKernelGroups> names_;
+};
+
+double base_ms(const ServingBase& base, LatencyTarget target) {
+  if (target == LatencyTarget::kTtft) return base.ttft_ms;
+  return target == LatencyTarget::kTpot ? base.tpot_ms : base.e2e_ms;
+}
+
+// For each name the blocks that have it.
+using BlocksOf = std::map<std::string, std::set<uint32_t>>;
+
+bool in_another(const BlocksOf& blocks, const std::string& name, uint32_t block) {
+  const auto at = blocks.find(name);
+  return at != blocks.end() && (at->second.size() > 1 || *at->second.begin() != block);
+}
+
+// What the rows of other blocks know of a row's names.
+struct Seen {
+  BlocksOf configs, units, pairs;
+
+  void add(const LatencyNames& names, uint32_t block) {
+    configs[names.config].insert(block);
+    units[names.unit].insert(block);
+    pairs[names.pair].insert(block);
+  }
+  LatencyQuestion question(const LatencyNames& names, uint32_t block) const {
+    if (in_another(configs, names.config, block)) return LatencyQuestion::kOtherCampaign;
+    if (in_another(units, names.unit, block)) return LatencyQuestion::kConfiguration;
+    return in_another(pairs, names.pair, block) ? LatencyQuestion::kModel
+                                                : LatencyQuestion::kHardware;
+  }
+};
+constexpr uint32_t kNoBlock = std::numeric_limits<uint32_t>::max();
+
+// Misses with what one row of each block weighs: a block weighs 1 in all.
+struct Weighed {
+  std::vector<std::pair<double, double>> z;  // miss in widths, weight
+  double blocks = 0;
+};
+
+Weighed weigh(const std::vector<const BlockMiss*>& misses, double tau) {
+  std::map<uint32_t, double> rows;
+  for (const BlockMiss* miss : misses) rows[miss->block] += 1;
+  Weighed out;
+  out.blocks = static_cast<double>(rows.size());
+  for (const BlockMiss* miss : misses)
+    out.z.emplace_back(miss->miss / std::hypot(miss->sd, tau), 1 / rows[miss->block]);
+  return out;
+}
+
+double pooled_scale(const Weighed& own, const Weighed& all) {
+  std::vector<std::pair<double, double>> z = own.z;
+  for (const auto& [miss, weight] : all.z)
+    z.emplace_back(miss, weight * kPooledBlocks / all.blocks);
+  std::sort(z.begin(), z.end());
+  const double wanted = kShare * (own.blocks + kPooledBlocks + 1);
+  double sum = 0;
+  for (const auto& [miss, weight] : z) {
+    sum += weight;
+    if (sum >= wanted) return miss;
+  }
+  return z.back().first * kBeyondLargest;
+}
+
+// Mean over blocks of the mean half-width of their rows.
+double mean_width(const std::vector<const BlockMiss*>& misses, double scale, double tau) {
+  std::map<uint32_t, std::pair<double, double>> blocks;
+  for (const BlockMiss* miss : misses) {
+    auto& [sum, count] = blocks[miss->block];
+    sum += scale * std::hypot(miss->sd, tau);
+    count += 1;
+  }
+  double total = 0;
+  for (const auto& block : blocks) total += block.second.first / block.second.second;
+  return total / static_cast<double>(blocks.size());
+}
+
+// Of the grid the tau whose intervals are narrowest.
+CampaignScale narrowest(const std::vector<const BlockMiss*>& own,
+                        const std::vector<const BlockMiss*>& all, size_t fewest) {
+  CampaignScale best;
+  double width = std::numeric_limits<double>::infinity();
+  for (const double tau : kTaus) {
+    const Weighed some = weigh(own, tau);
+    const double scale = pooled_scale(some, weigh(all, tau));
+    const bool measured = some.blocks >= static_cast<double>(fewest);
+    const double at = mean_width(measured ? own : all, scale, tau);
+    if (at >= width - 1e-9) continue;
+    width = at;
+    best = {scale, tau, static_cast<size_t>(some.blocks), measured};
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string_view latency_question_name(LatencyQuestion question) {
+  static constexpr std::array<std::string_view, kLatencyQuestions> kNames = {
+      "other campaign", "configuration", "model", "hardware"};
+  return kNames[static_cast<size_t>(question)];
+}
+
+double CampaignScale::half_width(double sd) const { return scale * std::hypot(sd, tau); }
+
+CampaignScales campaign_scales(const std::vector<BlockMiss>& misses, size_t fewest,
+                               double assumed_tau) {
+  CampaignScales out;
+  std::vector<const BlockMiss*> all;
+  std::set<uint32_t> blocks;
+  for (const BlockMiss& miss : misses) {
+    all.push_back(&miss);
+    blocks.insert(miss.block);
+  }
+  if (blocks.size() < 2) {
+    for (CampaignScale& scale : out) scale.tau = assumed_tau;
+    return out;
+  }
+  // What is missed where GPU and engine are new says nothing about where they are known.
+  std::vector<const BlockMiss*> nearer;
+  for (const BlockMiss* miss : all) {
+    if (miss->question != LatencyQuestion::kHardware) nearer.push_back(miss);
+  }
+  for (size_t q = 0; q < kLatencyQuestions; ++q) {
+    std::vector<const BlockMiss*> own;
+    for (const BlockMiss& miss : misses) {
+      if (static_cast<size_t>(miss.question) == q) own.push_back(&miss);
+    }
+    const bool hardware = q == static_cast<size_t>(LatencyQuestion::kHardware);
+    out[q] = narrowest(own, hardware || nearer.empty() ? all : nearer, fewest);
+  }
+  // Few blocks never make a question narrower than a nearer one, and too few of all measure none.
+  for (size_t q = 0; q < kLatencyQuestions; ++q) {
+    if (out[q].measured) continue;
+    if (blocks.size() < fewest) out[q].tau = std::max(out[q].tau, assumed_tau);
+    for (size_t near = 0; near < q; ++near) {
+      if (out[near].half_width(1) > out[q].half_width(1)) {
+        out[q].scale = out[near].scale;
+        out[q].tau = out[near].tau;
+      }
+    }
+  }
+  return out;
+}
+
+bool tells_latency(const BenchRow& row) {
+  return row.ttft_ms > 0 && row.tpot_ms > 0 && std::isfinite(row.ttft_ms) &&
+         std::isfinite(row.tpot_ms);
+}
+
+bool teaches_latency(const BenchRow& row, FactLookup& facts) {
+  const Known about = known(row, facts);
+  return about && tells_latency(row) &&
+         !beyond_peaks(row, measured_ms(row, LatencyTarget::kEndToEnd), *about.model,
+                       *about.hardware);
+}
+
+double measured_ms(const BenchRow& row, LatencyTarget target) {
+  if (target == LatencyTarget::kTtft) return row.ttft_ms;
+  if (target == LatencyTarget::kTpot) return row.tpot_ms;
+  return row.ttft_ms + std::max(0.0, row.out_len - 1) * row.tpot_ms;
+}
+
+std::string latency_unit_of(const BenchRow& row, const FactBook& facts) {
+  FactLookup lookup(facts);
+  const Known about = known(row, lookup);
+  return about ? names_of(row, about).unit : row.hardware + "|" + row.framework + "|" + row.model;
+}
+
+struct LatencyModel::State {
+  struct Asked {
+    const BenchRow* row = nullptr;
+    bool known_build = false;
+    KernelPoint at;         // of a campaign to come
+    KernelPoint new_build;  // of a build to come, too
+  };
+  FactBook facts;
+  LatencyOptions options;
+  std::vector<LatencyNames> names;  // per row learnt from
+  std::vector<KernelPoint> points;
+  mutable PointMaker make;
+  std::array<std::vector<double>, kLatencyTargets> residual;
+  std::vector<uint32_t> campaign_of, build_of, unit_of;
+  Names campaigns, builds, units;
+  Seen seen;
+  std::set<std::string> build_names, models;
+  std::map<std::string, Reach> reach;  // by GPU and engine
+  std::map<std::string, Reach> reach_of_engine;
+  Range parameters_b, active_b;
+  std::vector<GaussianProcess> processes;
+  std::array<CampaignScales, kLatencyTargets> by_campaign, by_build;
+  double correlation = 0;
+  size_t beyond_peaks = 0;
+
+  void learn(const BenchRow& row, const Known& about);
+  Status measure();
+  CampaignScales scales(const std::vector<GpAnswer>& left_out, const std::vector<uint32_t>& block,
+                        size_t fewest, LatencyTarget target) const;
+  void correlate(const std::vector<GpAnswer>& ttft, const std::vector<GpAnswer>& tpot);
+  LatencyAnswer judge(const BenchRow& point, const Known& about, const LatencyNames& names) const;
+  void fill(const std::vector<Asked>& asked, std::vector<LatencyAnswer*>& out) const;
+  double half_width(size_t target, const Asked& asked, LatencyQuestion question, double sd,
+                    double sd_of_new_build) const;
+};
+
+LatencyModel::LatencyModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LatencyModel::LatencyModel(LatencyModel&&) noexcept = default;
+LatencyModel& LatencyModel::operator=(LatencyModel&&) noexcept = default;
+LatencyModel::~LatencyModel() = default;
+
+void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
+  const LatencyNames name = names_of(row, about);
+  points.push_back(make(row, about, name));
+  const ServingBase base = serving_base(row, *about.model, *about.hardware);
+  for (const LatencyTarget target : kAllLatencyTargets) {
+    residual[static_cast<size_t>(target)].push_back(
+        std::log(measured_ms(row, target) / base_ms(base, target)));
+  }
+  campaign_of.push_back(campaigns.of(name.campaign));
+  build_of.push_back(builds.of(name.build));
+  unit_of.push_back(units.of(name.unit));
+  seen.add(name, campaign_of.back());
+  build_names.insert(name.build);
+  models.insert(about.model->name);
+  reach[name.pair].add(row);
+  reach_of_engine[row.framework].add(row);
+  parameters_b.add(about.model->parameters_b);
+  active_b.add(about.model->active_b);
+  names.push_back(name);
+}
+
+CampaignScales LatencyModel::State::scales(const std::vector<GpAnswer>& left_out,
+                                           const std::vector<uint32_t>& block, size_t fewest,
+                                           LatencyTarget target) const {
+  Seen others;
+  for (size_t i = 0; i < names.size(); ++i) others.add(names[i], block[i]);
+  std::vector<BlockMiss> misses;
+  for (size_t i = 0; i < names.size(); ++i) {
+    misses.push_back({std::abs(left_out[i].mean), left_out[i].sd, block[i],
+                      others.question(names[i], block[i])});
+  }
+  return campaign_scales(misses, fewest,
+                         target == LatencyTarget::kTtft ? kAssumedTtftTau : kAssumedTau);
+}
+
+void LatencyModel::State::correlate(const std::vector<GpAnswer>& ttft,
+                                    const std::vector<GpAnswer>& tpot) {
+  const std::set<uint32_t> blocks(campaign_of.begin(), campaign_of.end());
+  if (blocks.size() < kFewestCampaigns) return;
+  double xx = 0, yy = 0, xy = 0, sx = 0, sy = 0;
+  const auto n = static_cast<double>(ttft.size());
+  for (size_t i = 0; i < ttft.size(); ++i) {
+    const double x = std::clamp(ttft[i].mean / ttft[i].sd, -kMostZ, kMostZ);
+    const double y = std::clamp(tpot[i].mean / tpot[i].sd, -kMostZ, kMostZ);
+    sx += x, sy += y, xx += x * x, yy += y * y, xy += x * y;
+  }
+  const double spread = (xx - sx * sx / n) * (yy - sy * sy / n);
+  if (spread > 0) correlation = (xy - sx * sy / n) / std::sqrt(spread);
+}
+
+Status LatencyModel::State::measure() {
+  std::vector<std::vector<GpAnswer>> without_campaign;
+  for (const LatencyTarget target : kAllLatencyTargets) {
+    const auto t = static_cast<size_t>(target);
+    ASSAY_TRY_ASSIGN(
+        GaussianProcess process,
+        GaussianProcess::fit(latency_kernel(), kernel_parameters(options.parameters[t]), points,
+                             residual[t]));
+    const auto several = [](const std::vector<uint32_t>& block) {
+      return std::set<uint32_t>(block.begin(), block.end()).size() > 1;
+    };
+    const std::vector<GpAnswer> nothing(points.size(), GpAnswer{0, 1});
+    without_campaign.push_back(several(campaign_of) ? process.leave_out(campaign_of) : nothing);
+    by_campaign[t] = scales(without_campaign.back(), campaign_of, kFewestCampaigns, target);
+    by_build[t] = scales(several(build_of) ? process.leave_out(build_of) : nothing, build_of,
+                         kFewestBuilds, target);
+    processes.push_back(std::move(process));
+  }
+  correlate(without_campaign[0], without_campaign[1]);
+  return Ok{};
+}
+
+Result<LatencyModel> LatencyModel::fit(const std::vector<BenchRow>& rows, const FactBook& facts,
+                                       const LatencyOptions& options) {
+  auto state = std::make_unique<State>();
+  state->facts = facts;
+  state->options = options;
+  FactLookup lookup(state->facts);
+  for (const BenchRow& row : rows) {
+    const Known about = known(row, lookup);
+    if (!tells_latency(row) || !about) continue;
+    if (teaches_latency(row, lookup)) {
+      state->learn(row, about);
+    } else {
+      ++state->beyond_peaks;
+    }
+  }
+  if (state->points.empty()) {
+    return Error{ErrorCode::kFormat,
+                 "no row tells both TTFT and TPOT of a model and a GPU with facts: latencies "
+                 "cannot be learnt from it",
+                 "", -1};
+  }
+  ASSAY_TRY(state->measure());
+  return LatencyModel(std::move(state));
+}
+
+LatencyAnswer LatencyModel::State::judge(const BenchRow& point, const Known& about,
+                                         const LatencyNames& name) const {
+  LatencyAnswer out;
+  out.question = seen.question(name, kNoBlock);
+  if (out.question == LatencyQuestion::kHardware) {
+    out.reasons.push_back("no row with TTFT and TPOT ran under '" + point.framework + "' on '" +
+                          point.hardware + "'");
+  } else {
+    // What lengths do is learnt from all rows of the engine; fewer in flight than any row had is
+    // the simpler case, and the process's deviation tells how far it is.
+    const Reach& near = reach.at(name.pair);
+    const Reach& of_engine = reach_of_engine.at(point.framework);
+    const double factor = options.outside_factor;
+    const Range up_to{0, near.batch.high};
+    note_beyond("requests in flight", point.batch, up_to, factor, out.reasons);
+    note_beyond("input length", point.in_len, of_engine.in_len, factor, out.reasons);
+    note_beyond("output length", point.out_len, of_engine.out_len, factor, out.reasons);
+    note_beyond("devices", point.devices, near.devices, factor, out.reasons);
+  }
+  if (models.count(about.model->name) == 0) {
+    note_beyond("a model with parameters (10^9):", about.model->parameters_b, parameters_b,
+                kModelFactor, out.reasons);
+    note_beyond("a model with active parameters (10^9):", about.model->active_b, active_b,
+                kModelFactor, out.reasons);
+  }
+  if (out.question != LatencyQuestion::kOtherCampaign) {
+    for (std::string& problem : placement_problems(point, *about.model, *about.hardware))
+      out.reasons.push_back(std::move(problem));
+  }
+  return out;
+}
+
+// A build that has rows did not protect: on a table kept apart intervals by campaign alone held 64
+// % of what was narrow and of a new campaign (spec page planner, 2.3). So what a new build would
+// have counts, too, each scale beside the deviation that it was measured with.
+double LatencyModel::State::half_width(size_t target, const Asked& asked, LatencyQuestion question,
+                                       double sd, double sd_of_new_build) const {
+  const auto q = static_cast<size_t>(question);
+  const double of_build = by_build[target][q].half_width(sd_of_new_build);
+  if (!asked.known_build) return of_build;
+  return std::max(by_campaign[target][q].half_width(sd), of_build);
+}
+
+void LatencyModel::State::fill(const std::vector<Asked>& asked,
+                               std::vector<LatencyAnswer*>& out) const {
+  FactLookup lookup(facts);
+  std::vector<KernelPoint> at, new_build;
+  bool any_known = false;
+  for (const Asked& one : asked) {
+    any_known |= one.known_build;
+    at.push_back(one.at);
+    new_build.push_back(one.new_build);
+  }
+  for (const LatencyTarget target : kAllLatencyTargets) {
+    const auto t = static_cast<size_t>(target);
+    const std::vector<GpAnswer> told = processes[t].predict_exactly(at);
+    const std::vector<GpAnswer> of_new_build =
+        any_known ? processes[t].predict_exactly(new_build) : told;
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const BenchRow& row = *asked[i].row;
+      const Known about = known(row, lookup);
+      LatencyEstimate& estimate = out[i]->of[t];
+      const double mean = base_ms(serving_base(row, *about.model, *about.hardware), target) *
+                          std::exp(told[i].mean);
+      // Nothing is faster than its data sheet allows.
+      estimate.ms =
+          std::max(mean, base_ms(serving_floor(row, *about.model, *about.hardware), target));
+      estimate.log_sd = told[i].sd;
+      const double half = half_width(t, asked[i], out[i]->question, told[i].sd, of_new_build[i].sd);
+      estimate.low90_ms = estimate.ms * std::exp(-half);
+      estimate.high90_ms = estimate.ms * std::exp(half);
+      estimate.status = prediction_status(!out[i]->reasons.empty(), std::expm1(half));
+      out[i]->measured =
+          by_build[t][static_cast<size_t>(out[i]->question)].measured && out[i]->reasons.empty();
+    }
+  }
+}
+
+std::vector<std::optional<LatencyAnswer>> LatencyModel::answer(
+    const std::vector<BenchRow>& points) const {
+  const State& s = *state_;
+  std::vector<std::optional<LatencyAnswer>> answers(points.size());
+  std::vector<State::Asked> asked;
+  std::vector<LatencyAnswer*> out;
+  FactLookup lookup(s.facts);
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Known about = known(points[i], lookup);
+    if (!about) continue;
+    LatencyNames name = names_of(points[i], about);
+    name.campaign = kToCome;
+    answers[i] = s.judge(points[i], about, name);
+    State::Asked one;
+    one.row = &points[i];
+    one.known_build = s.build_names.count(name.build) > 0;
+    one.at = s.make(points[i], about, name);
+    name.build = kToCome;
+    one.new_build = s.make(points[i], about, name);
+    if (!one.known_build) one.at = one.new_build;
+    asked.push_back(std::move(one));
+    out.push_back(&*answers[i]);
+  }
+  if (!asked.empty()) s.fill(asked, out);
+  return answers;
+}
+
+size_t LatencyModel::rows() const { return state_->points.size(); }
+size_t LatencyModel::beyond_peaks() const { return state_->beyond_peaks; }
+size_t LatencyModel::campaigns() const {
+  return std::set<uint32_t>(state_->campaign_of.begin(), state_->campaign_of.end()).size();
+}
+size_t LatencyModel::builds() const { return state_->build_names.size(); }
+const CampaignScales& LatencyModel::campaign_scales_of(LatencyTarget target) const {
+  return state_->by_campaign[static_cast<size_t>(target)];
+}
+const CampaignScales& LatencyModel::build_scales_of(LatencyTarget target) const {
+  return state_->by_build[static_cast<size_t>(target)];
+}
+const LatencyOptions& LatencyModel::options() const { return state_->options; }
+double LatencyModel::correlation() const { return state_->correlation; }
+
+Result<LatencyOptions> LatencyModel::refit() const {
+  const State& s = *state_;
+  // Every n-th row of a campaign with many.
+  std::map<uint32_t, size_t> count;
+  std::map<uint32_t, size_t> at;
+  for (const uint32_t campaign : s.campaign_of) ++count[campaign];
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < s.points.size(); ++i) {
+    const size_t rows = count[s.campaign_of[i]];
+    const size_t place = at[s.campaign_of[i]]++;
+    const bool keep = rows <= kRowsOfCampaign ||
+                      place * kRowsOfCampaign / rows != (place + 1) * kRowsOfCampaign / rows;
+    if (keep) kept.push_back(i);
+  }
+  std::vector<uint32_t> campaign, unit;
+  for (const size_t i : kept) {
+    campaign.push_back(s.campaign_of[i]);
+    unit.push_back(s.unit_of[i]);
+  }
+  LatencyOptions found = s.options;
+  for (const LatencyTarget target : kAllLatencyTargets) {
+    const auto t = static_cast<size_t>(target);
+    std::vector<double> y;
+    for (const size_t i : kept) y.push_back(s.residual[t][i]);
+    ASSAY_TRY_ASSIGN(found.parameters[t],
+                     find_latency_parameters(s.options.parameters[t], pick(s.points, kept), y,
+                                             {campaign, unit}, kSearchSweeps));
+  }
+  return found;
+}
+
+namespace {
+
+// Throughput of a closed loop by its end-to-end latency.
+class LatencyThroughput : public ThroughputModel {
+ public:
+  explicit LatencyThroughput(LatencyModel model) : model_(std::move(model)) {}
+  std::vector<Prediction> predict(const std::vector<BenchRow>& points) const override {
+    std::vector<Prediction> out;
+    const auto answers = model_.answer(points);
+    for (size_t i = 0; i < points.size(); ++i) {
+      Prediction told{kNan, kNan, kNan, PredictionStatus::kNoAnswer, ""};
+      if (answers[i]) {
+        const LatencyEstimate& e2e = answers[i]->at(LatencyTarget::kEndToEnd);
+        const double tokens = (points[i].in_len + points[i].out_len) * points[i].batch * 1000;
+        told = {tokens / e2e.ms, tokens / e2e.high90_ms, tokens / e2e.low90_ms, e2e.status,
+                "end-to-end latency"};
+      }
+      out.push_back(std::move(told));
+    }
+    return out;
+  }
+
+ private:
+  LatencyModel model_;
+};
+
+}  // namespace
+
+ThroughputMethod latency_method(const FactBook& facts) {
+  const auto fit = [facts](const ThroughputData& train,
+                           HeldOut) -> Result<std::unique_ptr<ThroughputModel>> {
+    ASSAY_TRY_ASSIGN(LatencyModel model, LatencyModel::fit(feasible_rows(train).rows, facts));
+    return std::unique_ptr<ThroughputModel>(std::make_unique<LatencyThroughput>(std::move(model)));
+  };
+  return {"latency", "end-to-end latency with campaigns as effects", fit};
+}
+
+}  // namespace assay

@@ -1,0 +1,103 @@
+#pragma once
+
+// The cheapest machines that serve a model at a rate within limits on TTFT and TPOT, with the
+// probability that they do. Spec page planner, 6.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "records/facts.h"
+#include "throughput/serving/latency_model.h"
+#include "throughput/serving/queueing.h"
+
+namespace assay {
+
+struct GpuOffer {
+  std::string name;         // as in the price list
+  double usd_per_hour = 0;  // of one GPU; 0 = no price list
+  double watts = 0;         // of one GPU under load; 0 = board power of the facts
+  uint32_t per_node = 8;
+  uint32_t nodes = 4;  // that may be rented
+};
+
+enum class PlanRank : uint8_t { kDollar, kGpu, kJoule, kUser };
+
+struct PlanQuestion {
+  std::string model;
+  double in_len = 0;
+  double out_len = 0;
+  double ttft_ms = 0;  // limits
+  double tpot_ms = 0;
+  double per_s = 0;         // requests
+  double percentile = 0.9;  // of requests (TTFT) and tokens (TPOT) that must stay below
+  double confidence = 0.9;  // that they do
+  double variation = 1;     // of arrivals, as at_rate()
+  std::vector<GpuOffer> offers;
+  std::vector<std::string> engines;     // empty: those that have rows of the model, else all
+  std::vector<std::string> precisions;  // likewise
+  std::string version;                  // of the engine; empty: one that nobody has measured
+  uint32_t max_gpus = 0;                // 0: what the offers allow
+  bool measured_only = false;           // configurations that have rows
+  PlanRank rank = PlanRank::kDollar;
+};
+
+// One way of running the model: a row without batch, with its curve.
+struct PlanSetup {
+  BenchRow row;  // hardware as offered; batch is not set
+  size_t offer = 0;
+  LatencyQuestion question = LatencyQuestion::kModel;
+  bool measured = false;  // 90 % of intervals are measured
+  bool wide = false;      // end to end, in the middle of the curve
+  size_t seats = 0;       // that memory allows, at most the most in flight that is searched
+  ClosedLoop loop;        // the estimate
+  double ttft_log_sd = 0;
+  double tpot_log_sd = 0;
+};
+
+struct PlanCandidate {
+  size_t setup = 0;
+  uint32_t replicas = 0;
+  uint32_t gpus = 0;
+  double usd_per_hour = 0;
+  double probability = 0;
+  AtRate at;        // of one replica, by the estimate
+  double load = 0;  // of a replica's capacity
+  double tokens_per_s_per_gpu = 0;
+  double tokens_per_usd = 0;
+  double joules_per_token = 0;  // at board power: an upper bound
+};
+
+// What a replica can do, whatever the rate: more for each user, or more of all.
+struct ParetoPoint {
+  size_t setup = 0;
+  double in_flight = 0;
+  double tokens_per_s_per_user = 0;
+  double tokens_per_s_per_gpu = 0;
+  double low90 = 0;  // of the latter
+  double high90 = 0;
+  double usd_per_mtok = 0;
+  double joules_per_token = 0;
+};
+
+struct Plan {
+  std::vector<PlanSetup> setups;
+  // One per GPU, engine and precision, best first.
+  std::vector<PlanCandidate> sure;
+  std::vector<PlanCandidate> likely;      // at least 0.5, and better than the first sure one
+  std::vector<ParetoPoint> pareto;        // that no other point beats in both; by tokens/s/user
+  std::map<std::string, size_t> refused;  // why, and how many setups
+  std::optional<size_t> measure_next;     // of `likely`
+  double most_load = 0;
+  double best_probability = 0;  // of what was searched, where nothing is likely
+};
+
+// Errors: a model or a GPU without facts, no offers, an engine or precision that nobody has rows
+// of, limits that are not above 0.
+Result<Plan> make_plan(const LatencyModel& latencies, const std::vector<BenchRow>& rows,
+                       const FactBook& facts, const PlanQuestion& question);
+
+}  // namespace assay

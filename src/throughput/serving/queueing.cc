@@ -1,0 +1,125 @@
+#include "throughput/serving/queueing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace assay {
+namespace {
+
+constexpr double kKeepsUp = 0.999;
+// States beyond the seats: what is cut off has no weight at loads that are planned.
+constexpr size_t kStatesPerSeat = 4;
+constexpr size_t kMoreStates = 199;
+
+// Finished per second with 1, 2, ... in flight; more in flight never finish fewer.
+std::vector<double> speeds(const ClosedLoop& loop) {
+  std::vector<double> speed;
+  double most = 0;
+  for (size_t k = 1; k <= loop.ttft_ms.size(); ++k) {
+    const double e2e_s = (loop.ttft_ms[k - 1] + (loop.out_len - 1) * loop.tpot_ms[k - 1]) / 1000;
+    most = std::max(most, static_cast<double>(k) / e2e_s);
+    speed.push_back(most);
+  }
+  return speed;
+}
+
+// The smallest value up to which a share `q` of the weights, which sum to 1, lies.
+double weighed_quantile(std::vector<std::pair<double, double>> values, double q) {
+  std::sort(values.begin(), values.end());
+  double sum = 0;
+  for (const auto& [value, weight] : values) {
+    sum += weight;
+    if (sum >= q) return value;
+  }
+  return values.back().first;
+}
+
+}  // namespace
+
+double capacity_per_s(const ClosedLoop& loop) { return speeds(loop).back(); }
+
+double most_load(double variation) {
+  constexpr double kPoisson = 0.85;
+  constexpr double kPerVariation = 0.15;
+  constexpr double kLeast = 0.3;
+  return std::clamp(kPoisson - kPerVariation * (variation - 1), kLeast, kPoisson);
+}
+
+bool keeps_limits(const ClosedLoop& loop, double per_s, const RateLimits& limits,
+                  double variation) {
+  // e^-40 of the likeliest state and less add nothing that a share of requests shows.
+  constexpr double kNegligible = -40;
+  const std::vector<double> speed = speeds(loop);
+  const size_t seats = speed.size();
+  if (!(per_s <= most_load(variation) * speed.back())) return false;
+  double log_weight = 0;
+  double largest = 0;
+  double sum = 0, first_kept = 0, busy = 0, token_kept = 0;
+  for (size_t k = 0; k < kStatesPerSeat * seats + kMoreStates + 1; ++k) {
+    if (k > 0) log_weight += std::log(per_s / speed[std::min(k, seats) - 1]);
+    if (log_weight > largest) {
+      // Sums so far, in the new unit.
+      const double shrink = std::exp(largest - log_weight);
+      for (double* value : {&sum, &first_kept, &busy, &token_kept}) *value *= shrink;
+      largest = log_weight;
+    }
+    if (log_weight - largest < kNegligible && k > seats) break;
+    const double weight = std::exp(log_weight - largest);
+    const double waiting = k < seats ? 0 : static_cast<double>(k - seats + 1);
+    const double first =
+        loop.ttft_ms[std::min(k, seats - 1)] + waiting / speed.back() * 1000 * (1 + variation) / 2;
+    sum += weight;
+    if (first <= limits.ttft_ms) first_kept += weight;
+    if (k == 0) continue;
+    const double decoding = weight * static_cast<double>(std::min(k, seats));
+    busy += decoding;
+    if (loop.tpot_ms[std::min(k, seats) - 1] <= limits.tpot_ms) token_kept += decoding;
+  }
+  return first_kept >= limits.percentile * sum && token_kept >= limits.percentile * busy;
+}
+
+std::optional<AtRate> at_rate(const ClosedLoop& loop, double per_s, double percentile,
+                              double variation) {
+  const std::vector<double> speed = speeds(loop);
+  const size_t seats = speed.size();
+  if (!(per_s < kKeepsUp * speed.back())) return std::nullopt;
+  const size_t states = kStatesPerSeat * seats + kMoreStates + 1;
+  std::vector<double> log_weight(states, 0);
+  for (size_t k = 1; k < states; ++k)
+    log_weight[k] = log_weight[k - 1] + std::log(per_s / speed[std::min(k, seats) - 1]);
+  const double largest = *std::max_element(log_weight.begin(), log_weight.end());
+  std::vector<double> share(states);
+  for (size_t k = 0; k < states; ++k) share[k] = std::exp(log_weight[k] - largest);
+  const double sum = std::accumulate(share.begin(), share.end(), 0.0);
+  for (double& p : share) p /= sum;
+
+  AtRate out;
+  std::vector<std::pair<double, double>> inside, ttft, tpot;
+  double busy = 0;
+  for (size_t k = 0; k < states; ++k) {
+    inside.emplace_back(static_cast<double>(k), share[k]);
+    out.in_flight += share[k] * static_cast<double>(k);
+    // Who arrives finds k and becomes one more.
+    const double waiting = k < seats ? 0 : static_cast<double>(k - seats + 1);
+    const double first =
+        loop.ttft_ms[std::min(k, seats - 1)] + waiting / speed.back() * 1000 * (1 + variation) / 2;
+    ttft.emplace_back(first, share[k]);
+    out.ttft_ms += share[k] * first;
+    if (k == 0) continue;
+    // A token sees as many others as are decoding with it.
+    const double decoding = share[k] * static_cast<double>(std::min(k, seats));
+    tpot.emplace_back(loop.tpot_ms[std::min(k, seats) - 1], decoding);
+    busy += decoding;
+  }
+  for (auto& [ms, weight] : tpot) {
+    weight /= busy;
+    out.tpot_ms += weight * ms;
+  }
+  out.in_flight_percentile = weighed_quantile(std::move(inside), percentile);
+  out.ttft_percentile_ms = weighed_quantile(std::move(ttft), percentile);
+  out.tpot_percentile_ms = weighed_quantile(std::move(tpot), percentile);
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+#pragma once
+
+// How long prefill and decoding of one request take beside others, by physics alone: what the
+// latency processes (latency_model.h) are compared with, and what no engine can be faster than.
+// Milliseconds throughout. Spec page planner, 4.1.
+
+#include "records/bench_table.h"
+#include "records/facts.h"
+
+namespace assay {
+
+struct ServingBase {
+  double ttft_ms = 0;  // time to the first token, its own prompt and a share of others' included
+  double tpot_ms = 0;  // per token after it, others' prompts between included
+  double e2e_ms = 0;   // ttft + (oo - 1) tpot
+};
+
+// The row's `batch` is how many requests are in flight, all the time (a closed loop).
+ServingBase serving_base(const BenchRow& row, const ModelFacts& model,
+                         const HardwareFacts& hardware);
+// At the data sheet's peaks, with nothing lost: weights of one pass or arithmetic, whichever is
+// slower.
+ServingBase serving_floor(const BenchRow& row, const ModelFacts& model,
+                          const HardwareFacts& hardware);
+
+// Whether all prompts and answers of the row's closed loop need more arithmetic than its devices
+// can do in the time that it tells, at their peaks: then prompts were not computed (a cache had
+// them), or more devices ran than the row says.
+bool beyond_peaks(const BenchRow& row, double e2e_ms, const ModelFacts& model,
+                  const HardwareFacts& hardware);
+
+}  // namespace assay

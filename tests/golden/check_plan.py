@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""assay throughput plan on AIConfigurator's public rows: what is told adds up, fits a screen and gets no dearer with
+looser limits; contradictory facts, models without facts and files that are no tables are refused by name. And what
+docs/measured/throughput_latency.md says of intervals and probabilities when whole campaigns are left out."""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from datasets import CORPUS
+
+TABLE = CORPUS / "bench/aiconfigurator_silicon_sample_A.csv.gz"
+TRACE = CORPUS / "bench/AzureLLMInferenceTrace_conv.csv.gz"
+PRICES = "gpu,usd_per_gpu_hour,watts,gpus_per_node,nodes\nh100_sxm,2.50,700,8,4\nh200_sxm,3.20,700,8,4\nb200_sxm,4.80,1000,8,4\n"
+PRICE = {"h100_sxm": 2.5, "h200_sxm": 3.2, "b200_sxm": 4.8}
+WATTS = {"h100_sxm": 700, "h200_sxm": 700, "b200_sxm": 1000}
+ASKED = {"--model": "Qwen/Qwen3-32B", "--isl": "2048", "--osl": "200", "--rate": "20", "--ttft-ms": "500",
+         "--tpot-ms": "50"}
+LINES = 20
+COLUMNS = 80
+# Least shares, of intervals and of limits that were told to be kept with 90 % and more; most of the Brier score.
+COVERED = 0.85
+KEPT = 0.90
+BRIER = 0.10
+
+
+def fail(text):
+    sys.exit(text)
+
+
+def run(assay, folder, verb, changed=(), *more, code=0):
+    asked = dict(ASKED, **dict(changed)) if verb == "plan" else {}
+    words = [word for pair in asked.items() if pair[1] is not None for word in pair]
+    prices = ["--prices", "prices.csv"] if verb == "plan" else []
+    done = subprocess.run([assay, "throughput", verb, "table.csv.gz", *words, *prices, *more], cwd=folder,
+                          capture_output=True, text=True, check=False, timeout=900)
+    if done.returncode != code:
+        fail(f"{verb} {changed} {more}: left with {done.returncode}: {done.stderr[:300]}")
+    return done.stdout if code == 0 else done.stderr
+
+
+def plan(assay, folder, changed=(), *more):
+    return json.loads(run(assay, folder, "plan", changed, "--format", "json", *more))["throughput"]
+
+
+def check_sums(told):
+    if not any(p["grade"] == "sure" for p in told["plans"]):
+        fail("no plan is sure")
+    for p in told["plans"]:
+        gpus = p["replicas"] * p["n"]
+        if p["plan_gpus"] != gpus or abs(p["usd_per_hour"] - gpus * PRICE[p["hw"]]) > 1e-9:
+            fail(f"GPUs or dollars do not add up: {p}")
+        if abs(p["tokens_per_s_per_gpu"] * gpus - 20 * 200) > 1e-6:
+            fail(f"tokens/s/GPU times GPUs is not rate times answer: {p}")
+        if abs(p["joules_per_token"] * 4000 - gpus * WATTS[p["hw"]]) > 1e-6:
+            fail(f"J/token times tokens/s is not the watts: {p}")
+        if (p["probability"] >= 0.9) != (p["grade"] == "sure") or p["load"] > told["most_load"] + 1e-9:
+            fail(f"graded wrongly, or loaded too much: {p}")
+        if p["hw"].startswith("h") and "fp4" in p["variant"]:
+            fail(f"FP4 on a GPU without units for it: {p}")
+    if not told["pareto"] or told["refused"][0]["count"] <= 0:
+        fail("no frontier, or nothing was refused: heads do not divide by 3")
+
+
+def cheapest(told):
+    return min(p["usd_per_hour"] for p in told["plans"] if p["grade"] == "sure")
+
+
+def check_order(assay, folder, told):
+    for looser in ({"--ttft-ms": "1500"}, {"--tpot-ms": "100"}, {"--rate": "5"}):
+        if cheapest(plan(assay, folder, looser)) > cheapest(told):
+            fail(f"{looser} is dearer")
+    if cheapest(plan(assay, folder, {}, "--confidence", "0.7")) > cheapest(told):
+        fail("less confidence is dearer")
+
+
+def check_screen(assay, folder):
+    text = run(assay, folder, "plan", (), "--width", str(COLUMNS))
+    lines = text.rstrip("\n").split("\n")
+    if len(lines) > LINES or max(map(len, lines)) > COLUMNS:
+        fail(f"{len(lines)} lines, the longest of {max(map(len, lines))} columns:\n{text}")
+    if "90 % at 20 requests/s" not in lines[0] + " " + lines[1]:
+        fail(f"the first sentence is no answer: {lines[0]}")
+
+
+def check_trace(assay, folder):
+    told = plan(assay, folder, {"--isl": None, "--osl": None, "--rate": None}, "--requests", str(TRACE))
+    if (told["ii"], told["oo"]) != (1155, 211) or not 7 < told["rate_per_s"] < 9:
+        fail(f"the trace of requests was read as {told['ii']} + {told['oo']} at {told['rate_per_s']}")
+
+
+def check_refusals(assay, folder):
+    (folder / "facts.ini").write_text("[model Qwen/Qwen3-32B]\nactive_b = 40\n", encoding="utf-8")
+    said = run(assay, folder, "plan", (), "--facts", "facts.ini", code=2)
+    if "line 2" not in said or "active_b 40 is above parameters_b 32.76" not in said:
+        fail(f"contradictory facts: {said}")
+    if "nobody/has-it" not in run(assay, folder, "plan", {"--model": "nobody/has-it"}, code=2):
+        fail("a model without facts is not named")
+    said = run(assay, folder, "plan", (), "--engine", "orca", code=2)
+    if "orca" not in said or "vllm" not in said:
+        fail(f"an engine without rows: {said}")
+
+
+def check_left_out(assay, folder):
+    told = json.loads(run(assay, folder, "evaluate", (), "--split", "latency", "--format", "json"))["throughput"]
+    for row in told["latency_errors"]:
+        if row["split"] != "campaign" or row["question"]:
+            continue
+        narrow = row["narrow_coverage90"]
+        if row["coverage90"] < COVERED or (row["narrow_rows"] and narrow < COVERED):
+            fail(f"{row['latency']} of a campaign left out: {row['coverage90']:.3f} held, narrow {narrow}")
+        if row["latency"] != "TTFT" and row["median_ape"] > row["baseline_median_ape"]:
+            fail(f"{row['latency']} is no better than physics with a factor")
+    sure = told["limits"][-1]
+    if sure["met"] < KEPT or told["brier"] > BRIER:
+        fail(f"limits: told {sure['told']:.3f}, met {sure['met']:.3f}, Brier {told['brier']:.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--assay", required=True, type=lambda text: str(pathlib.Path(text).resolve()))
+    assay = parser.parse_args().assay
+    if not TABLE.exists():
+        print(f"skipped: {TABLE} is not there")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        shutil.copy(TABLE, folder / "table.csv.gz")
+        (folder / "prices.csv").write_text(PRICES, encoding="utf-8")
+        told = plan(assay, folder)
+        check_sums(told)
+        check_screen(assay, folder)
+        check_order(assay, folder, told)
+        check_trace(assay, folder)
+        check_refusals(assay, folder)
+        check_left_out(assay, folder)
+    print("plans: sums, screen, order, a trace of requests, refusals and what is left out are as told")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+#include "throughput/serving/latency_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "throughput/serving/latency_evaluate.h"
+#include "throughput/serving/serving_base.h"
+
+namespace assay {
+namespace {
+
+BenchRow run(const char* model, const char* gpu, double devices, double batch) {
+  BenchRow row;
+  row.hardware = gpu;
+  row.framework = "vllm";
+  row.model = model;
+  row.devices = devices;
+  row.in_len = 1024;
+  row.out_len = 256;
+  row.batch = batch;
+  row.variant.words = "fp8";
+  settle_precision(row);
+  return row;
+}
+
+// Llama-3-8B in FP8 on one H100, one request: 8.03e9 bytes over 3.35 TB/s are 2.397 ms, times 1.2;
+// 131072 bytes a token of cache at 16 bits, 1152 tokens, are 0.0451 ms, times 1.3; 16.06 GFLOP over
+// 1978.9 TFLOP/s are 0.0081 ms, times 2; 32 layers 0.384 ms; host 0.006 ms. The prompt: 1024 times
+// 0.0081 = 8.310 ms times 2.2, and attention 32 x 1024^2 x 32 x 128 x 2 / 989.4e12 s = 0.2778 ms
+// times 2; a 256th of it comes between tokens.
+TEST(ServingBase, IsBytesAndOperationsOverPeaks) {
+  const FactBook& facts = FactBook::built_in();
+  const BenchRow row = run("Llama-3-8B", "H100", 1, 1);
+  const ServingBase base = serving_base(row, *facts.model("Llama-3-8B"), *facts.hardware("H100"));
+  const double prefill = 2.2 * 8.3103 + 2 * 0.27783;
+  EXPECT_NEAR(base.tpot_ms,
+              1.2 * 2.39701 + 1.3 * 0.045073 + 2 * 0.0081156 + 0.384 + 0.006 + prefill / 256, 1e-3);
+  EXPECT_NEAR(base.ttft_ms, prefill * 1.04 + 1.2 * 2.39701 + 0.384 + 20, 1e-3);
+  EXPECT_NEAR(base.e2e_ms, base.ttft_ms + 255 * base.tpot_ms, 1e-9);
+  const ServingBase floor = serving_floor(row, *facts.model("Llama-3-8B"), *facts.hardware("H100"));
+  EXPECT_NEAR(floor.tpot_ms, 2.39701, 1e-4);
+  EXPECT_NEAR(floor.ttft_ms, 8.3103, 1e-3);
+}
+
+// 416 prompts of 15,000 tokens through 32.76e9 weights in 7.5 s are 54 PFLOP/s: two B200 do 18.
+TEST(ServingBase, KnowsWhatIsBeyondAllPeaks) {
+  const FactBook& facts = FactBook::built_in();
+  BenchRow row = run("Qwen3-32B", "B200", 2, 416);
+  row.variant.words = "fp4";
+  settle_precision(row);
+  row.in_len = 15000;
+  row.out_len = 500;
+  EXPECT_TRUE(beyond_peaks(row, 7533, *facts.model("Qwen3-32B"), *facts.hardware("B200")));
+  EXPECT_FALSE(beyond_peaks(row, 30000, *facts.model("Qwen3-32B"), *facts.hardware("B200")));
+}
+
+BlockMiss miss(double z, uint32_t block,
+               LatencyQuestion question = LatencyQuestion::kConfiguration) {
+  return {z, 1, block, question};
+}
+
+// Twenty blocks miss by 1, 2, ... 20 deviations. Of one question they are their own pool of ten:
+// the share up to k is k/20 (20 + 10) of 31, and 0.9 of it needs k = 18.6: the nineteenth.
+TEST(CampaignScales, AreQuantilesOverBlocksAndTheOneToCome) {
+  std::vector<BlockMiss> misses;
+  for (uint32_t k = 1; k <= 20; ++k) misses.push_back(miss(k, k));
+  const CampaignScale scale =
+      campaign_scales(misses, 8, 0.25)[static_cast<size_t>(LatencyQuestion::kConfiguration)];
+  EXPECT_TRUE(scale.measured);
+  EXPECT_EQ(scale.blocks, 20U);
+  EXPECT_DOUBLE_EQ(scale.half_width(1), 19);
+}
+
+// A campaign weighs the same however many rows it has.
+TEST(CampaignScales, DoNotCountRows) {
+  std::vector<BlockMiss> misses;
+  for (uint32_t k = 1; k <= 20; ++k) misses.push_back(miss(k, k));
+  const double once = campaign_scales(misses, 8, 0.25)[1].half_width(1);
+  for (int again = 0; again < 50; ++again) misses.push_back(miss(1, 1));
+  EXPECT_DOUBLE_EQ(campaign_scales(misses, 8, 0.25)[1].half_width(1), once);
+}
+
+TEST(CampaignScales, OfFewBlocksAreAssumedAndNeverNarrowerThanNearerQuestions) {
+  std::vector<BlockMiss> misses;
+  for (uint32_t k = 1; k <= 20; ++k) misses.push_back(miss(5, k));
+  misses.push_back(miss(0.1, 21, LatencyQuestion::kModel));
+  const CampaignScales scales = campaign_scales(misses, 8, 0.25);
+  EXPECT_FALSE(scales[2].measured);
+  EXPECT_GE(scales[2].half_width(1), scales[1].half_width(1));
+}
+
+TEST(CampaignScales, OfOneCampaignTakeWhatCampaignsDifferByElsewhere) {
+  const CampaignScales scales = campaign_scales({miss(1, 1), miss(2, 1)}, 8, 0.6);
+  EXPECT_FALSE(scales[0].measured);
+  EXPECT_NEAR(scales[0].half_width(0), 1.6448536269514722 * 0.6, 1e-12);
+}
+
+// Twelve campaigns of six builds, each off by a factor of its own.
+std::vector<BenchRow> campaigns() {
+  std::vector<BenchRow> rows;
+  const FactBook& facts = FactBook::built_in();
+  for (int k = 0; k < 12; ++k) {
+    for (const char* model : {"Llama-3-8B", "Qwen3-8B"}) {
+      for (const double batch : {1, 4, 16, 64}) {
+        BenchRow row = run(model, "H100", 1, batch);
+        row.variant.version = "v" + std::to_string(k / 2);
+        row.campaign = "day " + std::to_string(k);
+        const double off = std::exp(0.1 * std::sin(5.0 * k));
+        const ServingBase base = serving_base(row, *facts.model(model), *facts.hardware("H100"));
+        row.ttft_ms = base.ttft_ms * off;
+        row.tpot_ms = base.tpot_ms * off;
+        rows.push_back(row);
+      }
+    }
+  }
+  return rows;
+}
+
+LatencyAnswer asked(const LatencyModel& model, const BenchRow& row) {
+  return *model.answer({row}).front();
+}
+
+TEST(LatencyModel, AnswersACampaignToComeAndSaysWhatIsNew) {
+  const auto model = LatencyModel::fit(campaigns(), FactBook::built_in());
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->campaigns(), 12U);
+  EXPECT_EQ(model->builds(), 6U);
+  const FactBook& facts = FactBook::built_in();
+  const BenchRow row = run("Llama-3-8B", "H100", 1, 8);
+  const LatencyAnswer same = asked(*model, row);
+  EXPECT_EQ(same.question, LatencyQuestion::kOtherCampaign);
+  EXPECT_TRUE(same.reasons.empty());
+  const ServingBase base = serving_base(row, *facts.model("Llama-3-8B"), *facts.hardware("H100"));
+  EXPECT_NEAR(same.at(LatencyTarget::kTpot).ms / base.tpot_ms, 1, 0.1);
+  EXPECT_LT(same.at(LatencyTarget::kTpot).low90_ms, same.at(LatencyTarget::kTpot).ms);
+  EXPECT_EQ(asked(*model, run("Llama-3-8B", "H100", 2, 8)).question,
+            LatencyQuestion::kConfiguration);
+  EXPECT_EQ(asked(*model, run("Mistral-7B", "H100", 1, 8)).question, LatencyQuestion::kModel);
+  const LatencyAnswer hardware = asked(*model, run("Llama-3-8B", "H200", 1, 8));
+  EXPECT_EQ(hardware.question, LatencyQuestion::kHardware);
+  EXPECT_EQ(hardware.at(LatencyTarget::kTpot).status, PredictionStatus::kOutside);
+}
+
+TEST(LatencyModel, DoesNotDependOnWhatCampaignsAreCalled) {
+  std::vector<BenchRow> renamed = campaigns();
+  for (BenchRow& row : renamed) row.campaign = "run of " + row.campaign;
+  const BenchRow row = run("Llama-3-8B", "H100", 1, 8);
+  const LatencyEstimate a =
+      asked(*LatencyModel::fit(campaigns(), FactBook::built_in()), row).at(LatencyTarget::kTtft);
+  const LatencyEstimate b =
+      asked(*LatencyModel::fit(renamed, FactBook::built_in()), row).at(LatencyTarget::kTtft);
+  EXPECT_DOUBLE_EQ(a.ms, b.ms);
+  EXPECT_DOUBLE_EQ(a.high90_ms, b.high90_ms);
+}
+
+// What a new build costs is in the width: a build that has rows is never told wider.
+TEST(LatencyModel, IsNoWiderForABuildThatHasRows) {
+  const auto model = LatencyModel::fit(campaigns(), FactBook::built_in());
+  BenchRow row = run("Llama-3-8B", "H100", 1, 8);
+  const double unknown = asked(*model, row).at(LatencyTarget::kTpot).log_sd;
+  row.variant.version = "v3";
+  EXPECT_LT(asked(*model, row).at(LatencyTarget::kTpot).log_sd, unknown);
+}
+
+TEST(LatencyModel, RefusesATableWithoutLatencies) {
+  std::vector<BenchRow> rows = campaigns();
+  for (BenchRow& row : rows) row.ttft_ms = std::nan("");
+  const auto model = LatencyModel::fit(rows, FactBook::built_in());
+  ASSERT_FALSE(model);
+  EXPECT_NE(model.error().message.find("TTFT and TPOT"), std::string::npos);
+}
+
+TEST(LatencyEvaluation, HoldsWholeCampaignsOutAndFindsTheirFactors) {
+  const auto told = evaluate_latency(campaigns(), FactBook::built_in());
+  ASSERT_TRUE(told);
+  const LatencyErrors& first = told->errors.front();
+  EXPECT_EQ(first.split, "campaign");
+  EXPECT_EQ(first.rows, 96U);
+  EXPECT_EQ(first.campaigns, 12U);
+  // No campaign is off by more than a tenth, from the middle of them.
+  EXPECT_LT(first.p90_ape, 0.2);
+  EXPECT_GE(first.coverage90, 0.9);
+}
+
+TEST(LimitsProbability, IsNearOneFarBelowAndNearNoneFarAboveTheLimits) {
+  LatencyAnswer answer;
+  for (LatencyEstimate& of : answer.of) of = {.ms = 100, .log_sd = 0.1};
+  EXPECT_NEAR(limits_probability(answer, 0.3, 200, 200), 1, 1e-9);
+  EXPECT_NEAR(limits_probability(answer, 0.3, 50, 200), 0, 1e-9);
+  EXPECT_GT(limits_probability(answer, 0.3, 110, 110), limits_probability(answer, 0.3, 105, 110));
+}
+
+}  // namespace
+}  // namespace assay
