@@ -166,6 +166,21 @@ TEST(FleetWhatIf, TheWorkedExamples) {
   EXPECT_THAT(equal.worst_first, ElementsAre(pair(1, 0), pair(3, 15)));  // usual is 115
 }
 
+TEST(FleetWhatIf, OfEqualSavingsTheLargerExcessComesFirst) {
+  FleetJob job = job_of(FourRanks::records({0, 30, 0, 30}));
+  set_first_starts(align_fleet(job), job);
+  const FleetUsual usual = find_usual(job, 4);
+  // Ranks 1 and 3 hide each other: each alone saves nothing.
+  const FleetFinding light{.ranks = {1}, .excess = {.rest_ns = 10}};
+  const FleetFinding heavy{.ranks = {3}, .excess = {.rest_ns = 20}};
+  for (const auto& told : {std::vector{light, heavy}, std::vector{heavy, light}}) {
+    FleetFindings found;
+    found.worst = told;
+    put_worst_first(job, usual.excess, found);
+    EXPECT_EQ(found.worst.front().ranks.front(), 3u);
+  }
+}
+
 TEST(FleetTests, BenjaminiHochbergNamesTheFirstFour) {
   const std::vector<double> q = adjusted_p({0.001, 0.012, 0.02, 0.039, 0.6});
   for (size_t k = 0; k < 4; ++k) EXPECT_LE(q[k], 0.05);
@@ -206,6 +221,30 @@ TEST(FleetMatching, NumbersThatAreShiftedLeaveNineMatchedAndTwoNot) {
   EXPECT_EQ(job.counts.unmatched, 2u);
   const FleetClocks clocks = align_fleet(job);
   EXPECT_EQ(clocks.offsets_ns[0], clocks.offsets_ns[1]);
+}
+
+TEST(FleetMatching, OfSeveralRecordsOfOneTraceTheNewestCounts) {
+  const auto record = [](int64_t mtime_ns, int64_t first) {
+    RankRecord made;
+    made.stamp.path = "0";
+    made.stamp.mtime_ns = mtime_ns;
+    made.rank = 0;
+    made.world_size = 2;
+    made.iterations = {{.number = 3}};
+    made.groups = {{"0", "", "all_reduce", 2, true}};
+    for (int64_t k = 0; k < 10; ++k) {
+      made.arrivals.push_back({3, 0, first + k, k * 1'000'000, k * 1'000'000 + 100'000, -1});
+    }
+    return record_bytes(made);
+  };
+  const std::string other = numbered_record(1, numbers_from(1), 0, 3);
+  const std::string old = record(1, 100);  // numbers that rank 1 does not have
+  const std::string newest = record(2, 1);
+  for (const auto& records : {std::vector{old, newest, other}, std::vector{newest, other, old}}) {
+    const FleetJob job = job_of(records);
+    EXPECT_EQ(job.ranks.size(), 2u);
+    EXPECT_EQ(job.counts.matched, 10u);
+  }
 }
 
 TEST(FleetMatching, WithoutNumbersThePlaceInAnIterationDecides) {
