@@ -13,7 +13,7 @@
 
 #include "base/intervals.h"
 #include "flow/build.h"
-#include "trace/step_names.h"
+#include "trace/step_marks.h"
 
 namespace assay {
 namespace {
@@ -21,22 +21,12 @@ namespace {
 // The profiler's steps by number, each from its first mark's begin to its last one's end.
 std::map<uint64_t, Interval> numbered_steps(const Trace& trace) {
   std::map<uint64_t, Interval> steps;
-  std::vector<uint8_t> known(trace.strings.size(), 0);  // 1: no step, 2: one
-  const auto add = [&](const auto& table) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      uint8_t& kind = known[table.name[i].index()];
-      if (kind == 1) continue;
-      const std::optional<uint64_t> number = profiler_step(trace.text(table.name[i]));
-      kind = number ? 2 : 1;
-      if (!number) continue;
-      const Interval mark{table.start_ns[i], table.start_ns[i] + table.dur_ns[i]};
-      Interval& step = steps.try_emplace(*number, mark).first->second;
-      step.start_ns = std::min(step.start_ns, mark.start_ns);
-      step.end_ns = std::max(step.end_ns, mark.end_ns);
-    }
-  };
-  add(trace.annotations);
-  add(trace.ops);
+  for (const StepMark& mark : profiler_marks(trace)) {
+    const Interval whole{mark.start_ns, mark.end_ns};
+    Interval& step = steps.try_emplace(mark.number, whole).first->second;
+    step.start_ns = std::min(step.start_ns, mark.start_ns);
+    step.end_ns = std::max(step.end_ns, mark.end_ns);
+  }
   return steps;
 }
 

@@ -248,6 +248,7 @@ class Placer {
                  std::unordered_map<uint32_t, Slot>& slots, const char* what);
   std::map<KernelLane, std::vector<uint32_t>> kernel_lanes() const;
   int64_t launch_ns(uint32_t activity) const;
+  void sort_by_launch(std::vector<uint32_t>& kernels) const;
   bool is_replayed(size_t activity) const;
   void tell_phases(BlockSequence& blocks);
   BlockSequence kernel_sequence(std::vector<uint32_t> kernels);
@@ -260,11 +261,6 @@ class Placer {
   bool is_optimizer_kernel(size_t activity) const {
     return trace_.activities.kind[activity] == ActivityKind::kKernel &&
            kernels_->of(trace_.activities.name[activity]).kind == KernelKind::kOptimizer;
-  }
-  bool is_work(size_t activity) const {
-    const ActivityKind kind = trace_.activities.kind[activity];
-    return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
-           kind == ActivityKind::kMemset;
   }
   HostPoint point_of_call(ApiCallId call) const {
     return {trace_.api_calls.thread[call.index()], trace_.api_calls.start_ns[call.index()],
@@ -740,6 +736,13 @@ int64_t Placer::launch_ns(uint32_t activity) const {
   return call ? trace_.api_calls.start_ns[call.index()] : trace_.activities.start_ns[activity];
 }
 
+void Placer::sort_by_launch(std::vector<uint32_t>& kernels) const {
+  std::stable_sort(kernels.begin(), kernels.end(), [this](uint32_t a, uint32_t b) {
+    return std::pair(launch_ns(a), trace_.activities.start_ns[a]) <
+           std::pair(launch_ns(b), trace_.activities.start_ns[b]);
+  });
+}
+
 bool Placer::is_replayed(size_t activity) const {
   const ApiCallId call = links_.activity_call[activity];
   return call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch &&
@@ -765,10 +768,7 @@ std::map<KernelLane, std::vector<uint32_t>> Placer::kernel_lanes() const {
     lanes[lane].push_back(static_cast<uint32_t>(a));
   }
   for (auto& [lane, kernels] : lanes) {
-    std::stable_sort(kernels.begin(), kernels.end(), [this](uint32_t a, uint32_t b) {
-      return std::pair(launch_ns(a), trace_.activities.start_ns[a]) <
-             std::pair(launch_ns(b), trace_.activities.start_ns[b]);
-    });
+    sort_by_launch(kernels);
   }
   return lanes;
 }
@@ -846,10 +846,7 @@ void Placer::find_blocks_across_graphs() {
   }
   for (auto& [key, pieces] : windows) {
     if (pieces.layers || pieces.graphs.size() < kLeastPieces) continue;
-    std::stable_sort(pieces.kernels.begin(), pieces.kernels.end(), [this](uint32_t a, uint32_t b) {
-      return std::pair(launch_ns(a), trace_.activities.start_ns[a]) <
-             std::pair(launch_ns(b), trace_.activities.start_ns[b]);
-    });
+    sort_by_launch(pieces.kernels);
     BlockSequence blocks = kernel_sequence(std::move(pieces.kernels));
     add_block(blocks, 0, blocks.keys.size(), kernel_slots_, "kernels");
     tell_phases(blocks);
@@ -878,7 +875,7 @@ Placements Placer::place_all() {
   call_places_.resize(trace_.api_calls.size());
   call_known_.resize(trace_.api_calls.size());
   for (size_t a = 0; a < trace_.activities.size(); ++a) {
-    if (!is_work(a)) continue;
+    if (!is_plain_work(trace_.activities.kind[a])) continue;
     KernelLevel row;
     row.activity = ActivityId(a);
     row.kernel = trace_.activities.name[a];

@@ -329,9 +329,7 @@ Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options
 std::vector<Work> work_of(const Trace& trace, const Links& links, int64_t device) {
   std::vector<Work> work;
   for (size_t i = 0; i < trace.activities.size(); ++i) {
-    const ActivityKind kind = trace.activities.kind[i];
-    const bool busy = kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
-                      kind == ActivityKind::kMemset;
+    const bool busy = is_plain_work(trace.activities.kind[i]);
     const bool here =
         device < 0 || trace.streams[trace.activities.stream[i].index()].device == device;
     if (!busy || !here) continue;

@@ -46,7 +46,7 @@
 #include <unordered_map>
 
 #include "trace/copy_way.h"
-#include "trace/step_names.h"
+#include "trace/step_marks.h"
 
 namespace assay {
 
@@ -102,57 +102,26 @@ bool alike(std::vector<size_t> launches, double spread, size_t least) {
          static_cast<double>(launches.back()) <= middle / (1 - spread);
 }
 
-struct NumberedStep {
-  uint64_t number;
-  Window window;
-};
-
-template <typename Table>
-void add_steps(const Trace& trace, const Table& table, const std::vector<uint8_t>& is_step,
-               std::vector<NumberedStep>& steps) {
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (!is_step[table.name[i].index()] || table.dur_ns[i] == 0) continue;
-    const std::string_view name = trace.text(table.name[i]);
-    NumberedStep step{0,
-                      {std::string(name), table.start_ns[i], table.start_ns[i] + table.dur_ns[i]}};
-    step.number = profiler_step(name).value_or(0);
-    steps.push_back(std::move(step));
-  }
-}
-
+// Of the marks of one number the widest, each cut where the next one begins.
 Windows profiler_steps(const Trace& trace) {
-  // Once per name: there are far fewer names than rows.
-  std::vector<uint8_t> is_step(trace.strings.size());
-  bool any = false;
-  for (size_t i = 0; i < is_step.size(); ++i) {
-    is_step[i] = profiler_step(trace.text(StringId(i))).has_value();
-    any |= is_step[i] != 0;
-  }
-  if (!any) return {};
-  std::vector<NumberedStep> steps;
-  add_steps(trace, trace.annotations, is_step, steps);
-  // Kineto filed these spans as operators before it had user annotations.
-  add_steps(trace, trace.ops, is_step, steps);
-
-  std::sort(steps.begin(), steps.end(), [](const NumberedStep& a, const NumberedStep& b) {
+  std::vector<StepMark> steps = profiler_marks(trace);
+  std::erase_if(steps, [](const StepMark& step) { return step.end_ns == step.start_ns; });
+  std::sort(steps.begin(), steps.end(), [](const StepMark& a, const StepMark& b) {
     if (a.number != b.number) return a.number < b.number;
-    const int64_t a_width = a.window.end_ns - a.window.start_ns;
-    const int64_t b_width = b.window.end_ns - b.window.start_ns;
-    return a_width != b_width ? a_width > b_width : a.window.start_ns < b.window.start_ns;
+    const int64_t a_width = a.end_ns - a.start_ns;
+    const int64_t b_width = b.end_ns - b.start_ns;
+    return a_width != b_width ? a_width > b_width : a.start_ns < b.start_ns;
   });
-  const auto same = [](const NumberedStep& a, const NumberedStep& b) {
-    return a.number == b.number;
-  };
+  const auto same = [](const StepMark& a, const StepMark& b) { return a.number == b.number; };
   steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
-  std::stable_sort(steps.begin(), steps.end(), [](const NumberedStep& a, const NumberedStep& b) {
-    return a.window.start_ns < b.window.start_ns;
-  });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const StepMark& a, const StepMark& b) { return a.start_ns < b.start_ns; });
 
   Windows found{.source = WindowSource::kProfilerStep, .windows = {}};
   for (size_t i = 0; i < steps.size(); ++i) {
-    Window& window = steps[i].window;
-    if (i + 1 < steps.size() && window.end_ns > steps[i + 1].window.start_ns) {
-      window.end_ns = steps[i + 1].window.start_ns;
+    Window window{std::string(trace.text(steps[i].name)), steps[i].start_ns, steps[i].end_ns};
+    if (i + 1 < steps.size() && window.end_ns > steps[i + 1].start_ns) {
+      window.end_ns = steps[i + 1].start_ns;
       ++found.overlaps_cut;
     }
     if (window.end_ns > window.start_ns) found.windows.push_back(std::move(window));
@@ -441,11 +410,6 @@ struct Step {
   uint32_t activity;
 };
 
-bool is_device_work(ActivityKind kind) {
-  return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
-         kind == ActivityKind::kMemset;
-}
-
 // The index that holds most, the first of equals.
 size_t fullest(const std::map<int64_t, size_t>& counts) {
   const auto most =
@@ -484,7 +448,7 @@ std::vector<Step> device_sequence(const Trace& trace, const Links& links) {
     const ApiCallId call = links.activity_call[a];
     const bool wanted =
         by_call ? static_cast<bool>(call) : trace.activities.stream[a].value == stream;
-    if (!wanted || !is_device_work(trace.activities.kind[a]) || device_of(a) != device) continue;
+    if (!wanted || !is_plain_work(trace.activities.kind[a]) || device_of(a) != device) continue;
     const int64_t start_ns = trace.activities.start_ns[a];
     const int64_t time_ns = by_call ? trace.api_calls.start_ns[call.index()] : start_ns;
     steps.push_back({time_ns, start_ns, static_cast<uint32_t>(a)});
@@ -550,11 +514,13 @@ Windows repeated_kernels(const Trace& trace, const Links& links, const std::vect
   Windows windows{.source = WindowSource::kKernelPeriod, .windows = {}};
   const std::vector<Step> steps = device_sequence(trace, links);
   std::optional<Periods> found = find_periods(items_of(trace, steps, roles, false));
-  std::optional<Periods> loose = find_periods(items_of(trace, steps, roles, true));
-  // Names told apart show best that nothing else lies between the periods.
-  const bool less_left = loose && loose->evidence != PeriodEvidence::kWhole &&
-                         (!found || loose->outside < found->outside);
-  if (less_left) found = std::move(loose);
+  if (!found || found->outside > 0) {
+    std::optional<Periods> loose = find_periods(items_of(trace, steps, roles, true));
+    // Names told apart show best that nothing else lies between the periods.
+    const bool less_left = loose && loose->evidence != PeriodEvidence::kWhole &&
+                           (!found || loose->outside < found->outside);
+    if (less_left) found = std::move(loose);
+  }
   if (!found) return windows;
   for (const Period& one : found->periods) {
     const int64_t end_ns = one.end < steps.size() ? steps[one.end].time_ns : trace_end_ns;

@@ -20,6 +20,11 @@ enum class ActivityKind : uint8_t {
   kSync,   // cuda_sync / cuda_event rows: waiting on the device, never busy time
   kOther,  // device-side work that is no kernel (e.g. MTIA command packets)
 };
+// Work that every vendor's device does: kernels, copies and fills.
+constexpr bool is_plain_work(ActivityKind kind) {
+  return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
+         kind == ActivityKind::kMemset;
+}
 
 // What a synchronisation row says somebody waited for; in the order of CUPTI's own numbers.
 enum class WaitKind : uint8_t {
