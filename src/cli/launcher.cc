@@ -5,18 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/decimal.h"
-
 namespace assay {
-namespace {
-
-uint64_t number_of(const LauncherVariables& value, const char* name) {
-  const auto text = value(name);
-  uint64_t number = 0;
-  return text && parse_uint64(*text, number) ? number : 0;
-}
-
-}  // namespace
 
 std::optional<std::string> environment_value(const char* name) {
   const char* value = std::getenv(name);
@@ -24,11 +13,12 @@ std::optional<std::string> environment_value(const char* name) {
 }
 
 Status refuse_several_tasks(const std::string& verb, const LauncherVariables& value) {
-  uint64_t tasks = std::max(number_of(value, "OMPI_COMM_WORLD_SIZE"), number_of(value, "PMI_SIZE"));
+  uint64_t tasks = std::max(number_in(value, "OMPI_COMM_WORLD_SIZE").value_or(0),
+                            number_in(value, "PMI_SIZE").value_or(0));
   // A batch script has the number of tasks, too, and runs once: only srun makes a step, whose
   // processes have a number beside it.
   if (value("SLURM_STEP_ID") && value("SLURM_PROCID")) {
-    tasks = std::max(tasks, number_of(value, "SLURM_NTASKS"));
+    tasks = std::max(tasks, number_in(value, "SLURM_NTASKS").value_or(0));
   }
   if (tasks <= 1) return Ok{};
   return Error{

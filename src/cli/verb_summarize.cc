@@ -38,8 +38,8 @@ int run(const SummarizeVerb& verb) {
   const auto done = summarize(verb);
   if (!done) return fail(done.error());
   for (size_t k = 0; k < std::min(done->unread.size(), kUnreadTold); ++k) {
-    const UnreadFile& file = done->unread[k];
-    fmt::print(stderr, "assay: not read: {}\n", clean_text(file.path + ": " + file.why));
+    const FleetUnused& file = done->unread[k];
+    fmt::print(stderr, "assay: not read: {}\n", clean_text(file.what + ": " + file.why));
   }
   if (done->unread.size() > kUnreadTold) {
     fmt::print(stderr, "assay: and {} more\n", done->unread.size() - kUnreadTold);

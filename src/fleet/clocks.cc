@@ -9,18 +9,12 @@
 
 #include "base/histogram.h"
 #include "base/numbers.h"
+#include "base/stats.h"
 
 namespace assay {
 namespace {
 
 constexpr double kFastClock = 50e-6;
-
-double middle_of_some(std::vector<double>& values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  if (values.size() % 2 == 1) return *half;
-  return (*half + *std::max_element(values.begin(), half)) / 2;
-}
 
 // What a rank's ends say within one group.
 struct Pair {
@@ -68,7 +62,7 @@ double slope_of(const FleetGroup& group, const Ends& ends, const std::vector<dou
                                                end_of(group, 0, ends.meetings[k]));
     if (time_ns > 0) slopes.push_back((apart[k + half] - apart[k]) / time_ns);
   }
-  return slopes.empty() ? kNan : middle_of_some(slopes);
+  return slopes.empty() ? kNan : median(slopes);
 }
 
 std::vector<Pair> pairs_of(const FleetJob& job, uint32_t& used) {
@@ -85,7 +79,7 @@ std::vector<Pair> pairs_of(const FleetJob& job, uint32_t& used) {
                         ends.mean_ns[k]);
       }
       const double slope = slope_of(group, ends, apart);
-      pairs.push_back({group.members[m], used, middle_of_some(apart), slope});
+      pairs.push_back({group.members[m], used, median(apart), slope});
     }
     ++used;
   }
@@ -166,7 +160,7 @@ void centre(const FleetClocks& clocks, std::vector<double>& values) {
   std::vector<std::vector<double>> of(clocks.component_count);
   for (size_t r = 0; r < values.size(); ++r) of[clocks.components[r]].push_back(values[r]);
   std::vector<double> middle;
-  for (std::vector<double>& some : of) middle.push_back(middle_of_some(some));
+  for (std::vector<double>& some : of) middle.push_back(median(some));
   for (size_t r = 0; r < values.size(); ++r) values[r] -= middle[clocks.components[r]];
 }
 
@@ -188,7 +182,7 @@ void find_drifts(const std::vector<Pair>& pairs, size_t ranks, size_t groups, Fl
     if (!std::isnan(drift)) sizes.push_back(std::abs(drift));
   }
   constexpr double kFarOff = 7.4;  // times the median of sizes: five standard deviations
-  const double limit = std::max(kFastClock, kFarOff * middle_of_some(sizes));
+  const double limit = std::max(kFastClock, kFarOff * median(sizes));
   for (uint32_t r = 0; r < ranks; ++r) {
     if (std::abs(clocks.drifts[r]) > limit) clocks.fast.push_back(r);
   }

@@ -401,7 +401,8 @@ class Finder {
         for (const uint32_t g : one.groups) one.link_excess_ns += of_group[g];
         continue;
       }
-      for (const uint32_t r : one.ranks) one.excess.rest_ns += above_of(r);
+      for (const uint32_t r : one.ranks)
+        one.excess.rest_ns += rank_excess_ns(usual_.above_ns, columns_, r);
     }
     const auto weight = [](const FleetFinding& one) {
       return one.excess.rest_ns + one.link_excess_ns;
@@ -412,14 +413,6 @@ class Finder {
     if (found_.worst.size() <= kMostFindings) return;
     found_.more = found_.worst.size() - kMostFindings;
     found_.worst.erase(found_.worst.begin() + kMostFindings, found_.worst.end());
-  }
-
-  int64_t above_of(uint32_t rank) const {
-    int64_t sum_ns = 0;
-    for (size_t c = 0; c < columns_; ++c) {
-      sum_ns += std::max<int64_t>(usual_.above_ns[rank * columns_ + c], 0);
-    }
-    return sum_ns;
   }
 
   struct Times {

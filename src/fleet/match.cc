@@ -11,11 +11,13 @@
 #include "base/checksum.h"
 #include "base/random.h"
 #include "fleet/assemble.h"
+#include "fleet/buckets.h"
 
 namespace assay {
 namespace {
 
-constexpr uint32_t kEndSamples = 64;    // meetings of a group that clocks are aligned on
+constexpr uint32_t kEndSamples = 64;  // meetings of a group that clocks are aligned on
+static_assert(kNoMeeting == Buckets::kNone);
 constexpr uint32_t kProbeSamples = 16;  // those that tell whether a group is one
 
 struct Part {
@@ -371,22 +373,8 @@ class Matcher {
 
   // ---- the order of meetings ----
 
-  // Visits by the meeting before them.
-  void list_followers() {
-    first_follower_.assign(meetings_.size() + 1, 0);
-    for (const uint32_t prev : prev_) {
-      if (prev != kNoMeeting) ++first_follower_[prev + 1];
-    }
-    for (size_t m = 0; m < meetings_.size(); ++m) first_follower_[m + 1] += first_follower_[m];
-    followers_.resize(first_follower_.back());
-    std::vector<uint32_t> next(first_follower_.begin(), first_follower_.end() - 1);
-    for (size_t v = 0; v < prev_.size(); ++v) {
-      if (prev_[v] != kNoMeeting) followers_[next[prev_[v]]++] = static_cast<uint32_t>(v);
-    }
-  }
-
   void put_in_order() {
-    list_followers();
+    followers_ = Buckets(meetings_.size(), prev_);
     std::vector<uint32_t> waits(meetings_.size(), 0);
     for (size_t v = 0; v < meeting_.size(); ++v) {
       if (prev_[v] != kNoMeeting) ++waits[meeting_[v]];
@@ -408,15 +396,15 @@ class Matcher {
   }
 
   void follow(uint32_t meeting, std::vector<uint32_t>& waits, std::vector<uint32_t>& order) {
-    if (meeting + 1 >= first_follower_.size()) {
+    if (meeting >= followers_.keys()) {
       // A part of a meeting that was taken apart: its rank's visits alone follow.
       for (const uint32_t v : taken_apart_[meeting]) {
         if (--waits[meeting_[v]] == 0) order.push_back(meeting_[v]);
       }
       return;
     }
-    for (uint32_t k = first_follower_[meeting]; k < first_follower_[meeting + 1]; ++k) {
-      const uint32_t target = meeting_[followers_[k]];
+    for (uint32_t k = followers_.first[meeting]; k < followers_.first[meeting + 1]; ++k) {
+      const uint32_t target = meeting_[followers_.rows[k]];
       if (--waits[target] == 0) order.push_back(target);
     }
   }
@@ -432,7 +420,7 @@ class Matcher {
   // nobody. Returns whether there was one.
   bool take_one_apart(uint32_t& oldest, std::vector<uint32_t>& waits, std::vector<uint32_t>& order,
                       std::vector<bool>& done) {
-    const auto known = static_cast<uint32_t>(first_follower_.size() - 1);
+    const auto known = static_cast<uint32_t>(followers_.keys());
     while (oldest < known && (done[oldest] || meetings_[oldest].visits < 2)) ++oldest;
     if (oldest == known) return false;
     const uint32_t meeting = oldest;
@@ -452,8 +440,8 @@ class Matcher {
       done.push_back(false);
       if (!waits_on) order.push_back(alone);
     }
-    for (uint32_t k = first_follower_[meeting]; k < first_follower_[meeting + 1]; ++k) {
-      const uint32_t v = followers_[k];
+    for (uint32_t k = followers_.first[meeting]; k < followers_.first[meeting + 1]; ++k) {
+      const uint32_t v = followers_.rows[k];
       prev_[v] = new_of_rank.at(rank_of(v));
       taken_apart_[prev_[v]].push_back(v);
     }
@@ -512,8 +500,7 @@ class Matcher {
   std::vector<uint32_t> column_;
   std::vector<size_t> first_of_rank_;
   std::unordered_map<uint64_t, uint32_t> place_ids_;
-  std::vector<uint32_t> first_follower_;
-  std::vector<uint32_t> followers_;
+  Buckets followers_;  // visits by the meeting before them
   std::map<uint32_t, std::vector<uint32_t>> taken_apart_;
 };
 

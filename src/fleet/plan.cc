@@ -16,14 +16,6 @@ Error no_shard(std::string message) {
   return {ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// A number of the environment; nothing where it is not set or none.
-std::optional<uint64_t> number_in(const LauncherVariables& value, const char* name) {
-  const std::optional<std::string> text = value(name);
-  uint64_t number = 0;
-  if (!text || !parse_uint64(*text, number)) return std::nullopt;
-  return number;
-}
-
 std::optional<Shard> shard_in(const LauncherVariables& value, const char* number, const char* of) {
   const auto n = number_in(value, number);
   const auto all = number_in(value, of);
@@ -46,6 +38,13 @@ std::optional<Shard> shard_of_array(const LauncherVariables& value) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> number_in(const LauncherVariables& value, const char* name) {
+  const std::optional<std::string> text = value(name);
+  uint64_t number = 0;
+  if (!text || !parse_uint64(*text, number)) return std::nullopt;
+  return number;
+}
 
 std::vector<PlannedFile> files_of_shard(std::vector<PlannedFile> files, Shard shard) {
   std::sort(files.begin(), files.end(), [](const PlannedFile& a, const PlannedFile& b) {

@@ -33,6 +33,8 @@ Result<Shard> parse_shard(const std::string& text);
 // What an array job, a step or an indexed job says of this process. `value`: of an environment
 // variable, nothing where it is not set. Never 0/1 where nothing is told: that is an error.
 using LauncherVariables = std::function<std::optional<std::string>(const char* name)>;
+// A number among them; nothing where it is not set or none.
+std::optional<uint64_t> number_in(const LauncherVariables& value, const char* name);
 Result<Shard> shard_of_environment(const LauncherVariables& value);
 
 }  // namespace assay

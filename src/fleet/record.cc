@@ -409,6 +409,16 @@ Result<RankRecord> read_sections(const FoundRecord& found, const Wanted& wanted)
                static_cast<int64_t>(found.offset)};
 }
 
+// One section, of a payload whose sections fit.
+void read_only(SectionId wanted, std::string_view payload, RankRecord& record) {
+  VarintReader sections(payload);
+  while (!sections.done()) {
+    const uint64_t id = sections.next();
+    VarintReader section(sections.next_text());
+    if (id == wanted) read_section(id, section, record);
+  }
+}
+
 // ---- heads ----
 
 uint64_t checksum_of(const Head& head, std::string_view stamp_and_payload) {
@@ -530,13 +540,14 @@ Result<RankRecord> read_record_head(const FoundRecord& found) {
 std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups) {
   RankRecord record;
   record.groups.resize(groups);
-  VarintReader sections(payload);
-  while (!sections.done()) {
-    const uint64_t id = sections.next();
-    VarintReader section(sections.next_text());
-    if (id == kArrivals) read_arrivals(section, record);
-  }
+  read_only(kArrivals, payload, record);
   return std::move(record.arrivals);
+}
+
+std::vector<RecordKernel> read_record_kernels(std::string_view payload) {
+  RankRecord record;
+  read_only(kKernels, payload, record);
+  return std::move(record.kernels);
 }
 
 }  // namespace assay

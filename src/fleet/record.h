@@ -163,5 +163,7 @@ Result<RankRecord> read_record(const FoundRecord& found);
 Result<RankRecord> read_record_head(const FoundRecord& found);
 // The arrivals alone, of a payload that read_record_head has read. groups: how many it told.
 std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups);
+// Likewise the kernels alone.
+std::vector<RecordKernel> read_record_kernels(std::string_view payload);
 
 }  // namespace assay

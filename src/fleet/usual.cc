@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "fleet/buckets.h"
 
 namespace assay {
 namespace {
+
+static_assert(kNoColumn == Buckets::kNone);
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr int64_t kUnknown = -1;
@@ -23,25 +26,6 @@ int64_t middle_ns(std::vector<int64_t>& values) {
   const int64_t below = *std::max_element(values.begin(), half);
   return below + (*half - below) / 2;
 }
-
-// Rows by a key from 0 to `keys`, in order; kNoColumn for none.
-struct Buckets {
-  std::vector<uint32_t> first;  // per key + 1
-  std::vector<uint32_t> rows;
-
-  Buckets(size_t keys, const std::vector<uint32_t>& key_of) : first(keys + 1, 0) {
-    for (const uint32_t key : key_of) {
-      if (key != kNoColumn) ++first[key + 1];
-    }
-    for (size_t k = 0; k < keys; ++k) first[k + 1] += first[k];
-    rows.resize(first.back());
-    std::vector<uint32_t> next(first.begin(), first.end() - 1);
-    for (uint32_t row = 0; row < key_of.size(); ++row) {
-      if (key_of[row] != kNoColumn) rows[next[key_of[row]]++] = row;
-    }
-  }
-  uint32_t size(size_t key) const { return first[key + 1] - first[key]; }
-};
 
 // The value at which half of the weight is reached; values: not empty.
 double weighted_middle(std::vector<std::pair<double, double>>& values) {
@@ -231,6 +215,12 @@ class Usual {
 };
 
 }  // namespace
+
+int64_t rank_excess_ns(const std::vector<int64_t>& above_ns, size_t columns, uint32_t rank) {
+  int64_t sum_ns = 0;
+  for (size_t c = 0; c < columns; ++c) sum_ns += std::max<int64_t>(above_ns[rank * columns + c], 0);
+  return sum_ns;
+}
 
 FleetUsual find_usual(const FleetJob& job, uint32_t least_peers) {
   return Usual(job, least_peers).make();

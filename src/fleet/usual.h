@@ -25,6 +25,9 @@ struct FleetUsual {
   uint64_t few_peers = 0;
 };
 
+// What a rank's own work is above usual in all columns: above_ns as in FleetUsual.
+int64_t rank_excess_ns(const std::vector<int64_t>& above_ns, size_t columns, uint32_t rank);
+
 // least_peers: ranks at one place whose median is usual; where there are fewer, a rank's own median
 // over the iterations is, and it has no score.
 FleetUsual find_usual(const FleetJob& job, uint32_t least_peers);

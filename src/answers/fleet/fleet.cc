@@ -28,15 +28,12 @@ Result<std::vector<std::string>> record_files(const std::vector<std::string>& fr
       files.push_back(path);
       continue;
     }
-    ASSAY_TRY_ASSIGN(const std::vector<std::string> inside, files_in(path));
-    const size_t before = files.size();
-    for (const std::string& file : inside) {
-      if (extension_of(file) == ".ranks") files.push_back(file);
-    }
-    if (files.size() == before) {
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> inside, record_files_in(path));
+    if (inside.empty()) {
       return Error{ErrorCode::kInvalidArgument,
                    "holds no .ranks file: assay summarize makes them of traces", path, -1};
     }
+    files.insert(files.end(), inside.begin(), inside.end());
   }
   return files;
 }
@@ -59,9 +56,7 @@ Result<std::vector<RecordFileBytes>> read_records(const std::vector<std::string>
 std::vector<FleetKernel> kernels_of(const FleetJob& job) {
   std::map<uint64_t, FleetKernel> by_hash;
   for (const FleetRank& rank : job.ranks) {
-    const auto record = read_record({.payload = rank.payload});
-    if (!record) continue;
-    for (const RecordKernel& kernel : record->kernels) {
+    for (const RecordKernel& kernel : read_record_kernels(rank.payload)) {
       FleetKernel& one = by_hash[kernel.hash];
       // Of two names with one hash, cut alike, either will do; the order of ranks is always the
       // same.
@@ -107,9 +102,7 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
   const FleetFindings found = find_in_fleet(job, sets, {});
   clock.mark("find");
   FleetView view{job, sets, found, kernels_of(job), {}};
-  if (map != nullptr) {
-    for (const UnreadFile& file : map->unread) view.unread.push_back({file.path, file.why});
-  }
+  if (map != nullptr) view.unread = map->unread;
   Answer answer{new_document("Fleet")};
   Document& document = answer.document;
   // Names of record files tell processes and hosts: the same records are the same document.
@@ -144,15 +137,15 @@ Result<Answer> answer_fleet(const FleetRequest& request) {
   }
   ASSAY_TRY_ASSIGN(const Summarized done, summarize_traces(map));
   for (size_t k = 0; k < std::min(done.unread.size(), kUnreadTold); ++k) {
-    map.traces.listener.tell("not read: " + done.unread[k].path + ": " + done.unread[k].why);
+    map.traces.listener.tell("not read: " + done.unread[k].what + ": " + done.unread[k].why);
   }
   if (done.unread.size() > kUnreadTold) {
     map.traces.listener.tell(
         fmt::format("and {} more, told in the answer", done.unread.size() - kUnreadTold));
   }
   if (done.written + done.kept == 0) {
-    const UnreadFile& first = done.unread.front();
-    return Error{ErrorCode::kNotATrace, "no trace could be read: " + first.why, first.path, -1};
+    const FleetUnused& first = done.unread.front();
+    return Error{ErrorCode::kNotATrace, "no trace could be read: " + first.why, first.what, -1};
   }
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, record_files({map.out}));
   return conclude(request, files, &done);

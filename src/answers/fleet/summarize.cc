@@ -74,9 +74,8 @@ std::string host_name() {
 
 Result<std::set<RecordStamp>> stamps_in(const std::string& folder) {
   std::set<RecordStamp> stamps;
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, files_in(folder));
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, record_files_in(folder));
   for (const std::string& file : files) {
-    if (extension_of(file) != ".ranks") continue;
     ASSAY_TRY_ASSIGN(const std::string bytes, file_text(file, SIZE_MAX));
     for (FoundRecord& found : scan_records(bytes).records) stamps.insert(std::move(found.stamp));
   }
@@ -125,6 +124,12 @@ Result<std::string> record_of(const std::string& path, const TraceRequest& reque
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> record_files_in(const std::string& folder) {
+  ASSAY_TRY_ASSIGN(std::vector<std::string> files, files_in(folder));
+  std::erase_if(files, [](const std::string& file) { return extension_of(file) != ".ranks"; });
+  return files;
+}
 
 Result<std::vector<PlannedFile>> planned_files(const TraceRequest& request) {
   std::vector<PlannedFile> files;

@@ -10,6 +10,7 @@
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "fleet/job.h"
 #include "fleet/plan.h"
 
 namespace assay {
@@ -21,10 +22,6 @@ struct SummarizeRequest {
   bool resume = false;  // files whose stamp is among the records of `out` are not read again
 };
 
-struct UnreadFile {
-  std::string path;
-  std::string why;
-};
 struct Summarized {
   uint64_t files = 0;    // of this shard
   uint64_t kept = 0;     // had a record already
@@ -32,10 +29,13 @@ struct Summarized {
   uint64_t bytes = 0;    // of these
   uint64_t largest = 0;  // the longest of them
   std::string largest_file = {};
-  std::string records = {};             // file they are in; empty where none was written
-  std::vector<UnreadFile> unread = {};  // in the order they were tried
-  bool data_lost = false;               // on import of some
+  std::string records = {};              // file they are in; empty where none was written
+  std::vector<FleetUnused> unread = {};  // in the order they were tried
+  bool data_lost = false;                // on import of some
 };
+
+// The files of rank records in a folder, sorted.
+Result<std::vector<std::string>> record_files_in(const std::string& folder);
 
 // The files behind the inputs with their stored sizes, in the order they are told.
 Result<std::vector<PlannedFile>> planned_files(const TraceRequest& request);

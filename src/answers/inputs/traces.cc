@@ -78,10 +78,8 @@ WorkRole work_role(const KernelFacts& facts) {
 
 // By StringId: what the names of kernels tell of their place in an iteration.
 std::vector<WorkRole> work_roles(const LoadedTrace& loaded) {
-  std::vector<WorkRole> roles(loaded.trace.strings.size(), WorkRole::kPlain);
-  for (const StringId name : loaded.trace.activities.name) {
-    roles[name.index()] = work_role(loaded.kernels->of(name));
-  }
+  std::vector<WorkRole> roles(loaded.trace.strings.size());
+  for (size_t i = 0; i < roles.size(); ++i) roles[i] = work_role(loaded.kernels->of(StringId(i)));
   return roles;
 }
 

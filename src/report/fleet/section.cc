@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "base/random.h"
+#include "fleet/usual.h"
 #include "report/document/columns.h"
 #include "report/document/units.h"
 #include "report/fleet/fleet.h"
@@ -189,11 +190,7 @@ Table ranks_table(const FleetView& view) {
       .add(keys::peers, [&](const ListedRank& one) { return view.found.peers[one.rank]; })
       .add(keys::rank_excess_ns,
            [&](const ListedRank& one) {
-             int64_t sum_ns = 0;
-             for (size_t c = 0; c < columns; ++c) {
-               sum_ns += std::max<int64_t>(view.found.cells_ns[one.rank * columns + c], 0);
-             }
-             return sum_ns;
+             return rank_excess_ns(view.found.cells_ns, columns, one.rank);
            })
       .add(
           keys::rank_file,
