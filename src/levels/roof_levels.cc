@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "base/numbers.h"
 #include "kernels/name.h"
 #include "roof/collective.h"
 
@@ -17,9 +17,7 @@ constexpr double kNanos = 1e9;
 // GPUs that one machine joins by links whose rate is in the facts; larger groups may span machines.
 constexpr int64_t kOneMachine = 8;
 
-double part_over(double part, double whole) {
-  return whole > 0 ? part / whole : std::numeric_limits<double>::quiet_NaN();
-}
+double part_over(double part, double whole) { return whole > 0 ? part / whole : kNan; }
 
 // One call against its roof.
 RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels,
@@ -43,23 +41,6 @@ RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels,
     sums.calls_cached = !least.compute_bound() && roof.cache_bytes > 0 && in_time ? 1 : 0;
   }
   return sums;
-}
-
-// Inputs by operator; nothing where none were recorded.
-std::vector<uint32_t> rows_by_op(const Trace& trace) {
-  std::vector<uint32_t> rows(trace.ops.size(), UINT32_MAX);
-  for (size_t i = 0; i < trace.op_inputs.size(); ++i)
-    rows[trace.op_inputs.op[i].index()] = static_cast<uint32_t>(i);
-  return rows;
-}
-
-std::string shape_of(const Trace& trace, const std::vector<uint32_t>& rows, OpId op) {
-  const uint32_t row = rows[op.index()];
-  if (row == UINT32_MAX) return {};
-  const OpInputTable& table = trace.op_inputs;
-  return shape_words(read_op_inputs(trace.text(table.dims[row]), trace.text(table.types[row]),
-                                    trace.text(table.strides[row]),
-                                    trace.text(table.concrete[row])));
 }
 
 template <typename Map, typename List>
@@ -115,7 +96,7 @@ struct RoofReader::Rank {
   RoofReader& reader;
   const Trace& trace;
   RoofCalls found;
-  std::vector<uint32_t> inputs;
+  RecordedInputs inputs;
   struct Spent {
     const KernelLevel* row = nullptr;  // of the first kernel
     int64_t dur_ns = 0;
@@ -163,12 +144,12 @@ struct RoofReader::Rank {
     const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
     const RoofSums sums = sums_of_call(call.work, one.dur_ns, one.kernels, roof);
     const std::string op(trace.text(trace.ops.name[call.op.index()]));
-    RoofOp& group =
-        reader.ops_[{one.row->phase, op, shape_of(trace, inputs, call.op), roof.device}];
+    const std::string shape = shape_words(inputs.of(call.op));
+    RoofOp& group = reader.ops_[{one.row->phase, op, shape, roof.device}];
     if (group.sums.calls == 0) {
       group.phase = one.row->phase;
       group.op = op;
-      group.shape = shape_of(trace, inputs, call.op);
+      group.shape = shape;
       group.kind = call.work.kind;
       group.math = call.work.math;
       group.matrix = call.work.matrix;
@@ -185,7 +166,7 @@ void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& 
                      const LevelsReport& report) {
   ++job_.ranks;
   roof_of_device_.clear();
-  Rank rank{*this, trace, find_roof_calls(trace, links, kernels), rows_by_op(trace)};
+  Rank rank{*this, trace, find_roof_calls(trace, links, kernels), RecordedInputs(trace)};
   rank.spent.resize(rank.found.calls.size());
   for (const KernelLevel& row : report.rows) {
     if (row.comm) {

@@ -13,15 +13,10 @@
 namespace assay {
 namespace {
 
-constexpr uint32_t kNoRow = UINT32_MAX;
-
 class Finder {
  public:
   Finder(const Trace& trace, const Links& links, const KernelNames& kernels)
-      : trace_(trace), links_(links), kernels_(kernels), rows_(trace.ops.size(), kNoRow) {
-    for (size_t i = 0; i < trace.op_inputs.size(); ++i) {
-      rows_[trace.op_inputs.op[i].index()] = static_cast<uint32_t>(i);
-    }
+      : trace_(trace), links_(links), kernels_(kernels), inputs_(trace) {
     found_.call.assign(trace.activities.size(), kNoCallWork);
     found_.why.assign(trace.activities.size(), NoWork::kKnown);
     found_.innermost.resize(trace.activities.size());
@@ -46,36 +41,27 @@ class Finder {
     return kernels_.of(trace_.activities.name[activity]);
   }
 
-  OpInputs inputs_of(OpId op, ElementType list_type) const {
-    const uint32_t row = rows_[op.index()];
-    if (row == kNoRow) return {};
-    const OpInputTable& table = trace_.op_inputs;
-    return read_op_inputs(trace_.text(table.dims[row]), trace_.text(table.types[row]),
-                          trace_.text(table.strides[row]), trace_.text(table.concrete[row]),
-                          list_type);
-  }
-
   // The same operator with the same arguments asks for the same work; a kernel's name adds the type
   // of lists and of products of FP32.
   const WorkAnswer& answer_of(OpId op, ElementType kernel_type) {
-    const uint32_t row = rows_[op.index()];
     const OpId parent = links_.op_parent[op.index()];
     const OpInputTable& table = trace_.op_inputs;
-    const Key key{
-        trace_.ops.name[op.index()].value,
-        row == kNoRow ? 0 : table.dims[row].value,
-        row == kNoRow ? 0 : table.types[row].value,
-        row == kNoRow ? 0 : table.strides[row].value,
-        row == kNoRow ? 0 : table.concrete[row].value,
-        parent && rows_[parent.index()] != kNoRow ? table.dims[rows_[parent.index()]].value : 0,
-        static_cast<uint32_t>(kernel_type)};
+    const uint32_t row = inputs_.row(op);
+    const uint32_t around_row = parent ? inputs_.row(parent) : RecordedInputs::kNone;
+    const auto text_in = [](const std::vector<StringId>& column, uint32_t at) {
+      return at == RecordedInputs::kNone ? 0 : column[at].value;
+    };
+    const Key key{trace_.ops.name[op.index()].value, text_in(table.dims, row),
+                  text_in(table.types, row),         text_in(table.strides, row),
+                  text_in(table.concrete, row),      text_in(table.dims, around_row),
+                  static_cast<uint32_t>(kernel_type)};
     const auto [place, is_new] = answers_.try_emplace(key);
     if (!is_new) return place->second;
-    const OpInputs around = parent ? inputs_of(parent, kernel_type) : OpInputs{};
+    const OpInputs around = parent ? inputs_.of(parent, kernel_type) : OpInputs{};
     const EnclosingOp enclosing =
         parent ? EnclosingOp{trace_.text(trace_.ops.name[parent.index()]), &around} : EnclosingOp{};
     WorkAnswer& answer = place->second;
-    answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs_of(op, kernel_type),
+    answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs_.of(op, kernel_type),
                            enclosing);
     // In memory FP32, multiplied as what the kernel says.
     const bool reduced = kernel_type == ElementType::kTf32;
@@ -151,7 +137,7 @@ class Finder {
   const Trace& trace_;
   const Links& links_;
   const KernelNames& kernels_;
-  std::vector<uint32_t> rows_;  // of op_inputs, per operator
+  RecordedInputs inputs_;
   std::map<Key, WorkAnswer> answers_;
   std::unordered_map<OpId, uint32_t> call_of_op_;
   RoofCalls found_;
@@ -174,6 +160,14 @@ std::string_view no_work_words(NoWork why) {
                                                              "no model of the operator",
                                                              "types, values or shapes not covered"};
   return kWords[static_cast<size_t>(why)];
+}
+
+OpInputs RecordedInputs::of(OpId op, ElementType list_type) const {
+  const uint32_t at = row(op);
+  if (at == kNone) return {};
+  const OpInputTable& table = trace_.op_inputs;
+  return read_op_inputs(trace_.text(table.dims[at]), trace_.text(table.types[at]),
+                        trace_.text(table.strides[at]), trace_.text(table.concrete[at]), list_type);
 }
 
 RoofCalls find_roof_calls(const Trace& trace, const Links& links, const KernelNames& kernels) {

@@ -20,6 +20,21 @@
 
 namespace assay {
 
+// What operators of a trace, which must outlive it, were called with.
+class RecordedInputs {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  explicit RecordedInputs(const Trace& trace) : trace_(trace), rows_(input_rows(trace)) {}
+  uint32_t row(OpId op) const { return rows_[op.index()]; }  // of op_inputs; kNone
+  // list_type: as read_op_inputs has it. Nothing where nothing was recorded.
+  OpInputs of(OpId op, ElementType list_type = ElementType::kUntold) const;
+
+ private:
+  const Trace& trace_;
+  std::vector<uint32_t> rows_;
+};
+
 inline constexpr uint32_t kNoCallWork = UINT32_MAX;
 
 // A call with a model that launched at least one kernel of the trace.

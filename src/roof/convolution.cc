@@ -66,12 +66,6 @@ constexpr auto kConvolutions = std::to_array<Convolution>({
     {"aten::miopen_convolution_backward_weight", ConvolutionPart::kWeightGradient, 1, 2, 4, 3, 5},
 });
 
-double product_from(const Sizes& sizes, size_t first) {
-  double all = 1;
-  for (size_t i = first; i < sizes.size(); ++i) all *= sizes[i];
-  return all;
-}
-
 // The value of axis `axis` in a list that may hold one value for all axes.
 double at_axis(const std::optional<Sizes>& values, size_t axis, double otherwise) {
   if (!values || values->empty()) return otherwise;
@@ -117,7 +111,7 @@ WorkAnswer forward(const Convolution& kind, const OpInputs& inputs, const Tensor
   if (spots < 0) return {WorkKnown::kNotCovered};
   // A transposed weight is [in, out / groups, ...]: the groups are in none of the two.
   if (transposed && input.sizes[1] != weight.sizes[0]) return {WorkKnown::kNotCovered};
-  const double per_element = product_from(weight.sizes, 1);
+  const double per_element = elements_of(weight.sizes, 1);
   double channels = weight.sizes[0];
   if (transposed) {
     const auto groups = inputs.number(groups_argument(kind));
@@ -140,7 +134,7 @@ WorkAnswer backward(const Convolution& kind, const OpInputs& inputs, const Tenso
   const auto mask = inputs.numbers(kind.mask);
   if (!mask || mask->size() < 2) return {WorkKnown::kNoValues};
   const double one =
-      2 * product_from(weight.sizes, 1) * (transposed ? input.elements() : gradient->elements());
+      2 * elements_of(weight.sizes, 1) * (transposed ? input.elements() : gradient->elements());
   const bool of_input = (*mask)[0] != 0;
   const bool of_weight = (*mask)[1] != 0;
   OpWork work{.kind = OpWorkKind::kConvolution, .matrix = true, .math = input.type};
@@ -170,10 +164,10 @@ WorkAnswer one_gradient(const Convolution& kind, const TensorInput& gradient,
   if (of_weight && !written) return {WorkKnown::kNoShapes};
   OpWork work{.kind = OpWorkKind::kConvolution, .matrix = true, .math = gradient.type};
   const Sizes& weight = of_weight ? *written : other.sizes;
-  work.flop = 2 * gradient.elements() * product_from(weight, 1);
+  work.flop = 2 * gradient.elements() * elements_of(weight, 1);
   work.read_bytes = gradient.bytes() + other.bytes();
   if (!written) return {WorkKnown::kNoShapes, work};
-  work.write_bytes = product_from(*written, 0) * element_bytes(gradient.type);
+  work.write_bytes = elements_of(*written) * element_bytes(gradient.type);
   return told(work, element_bytes(gradient.type) > 0);
 }
 

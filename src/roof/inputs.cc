@@ -154,12 +154,6 @@ ElementType named_in(const std::array<std::pair<std::string_view, ElementType>, 
   return found == names.end() ? ElementType::kUntold : found->second;
 }
 
-double product(const Sizes& sizes) {
-  double all = 1;
-  for (const double size : sizes) all *= size;
-  return all;
-}
-
 bool is_list(std::string_view type) { return type == "TensorList" || type == "GenericList"; }
 
 OpArgument read_argument(ShapeText shape, const ShapeText* strides, bool typed,
@@ -205,7 +199,13 @@ bool is_floating(ElementType type) {
   return type >= ElementType::kFloat64 && type <= ElementType::kFloat4Pair;
 }
 
-double TensorInput::elements() const { return product(sizes); }
+double elements_of(const Sizes& sizes, size_t first) {
+  double all = 1;
+  for (size_t i = first; i < sizes.size(); ++i) all *= sizes[i];
+  return all;
+}
+
+double TensorInput::elements() const { return elements_of(sizes); }
 
 double TensorInput::stored() const {
   if (strides.size() != sizes.size()) return elements();

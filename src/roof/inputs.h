@@ -41,6 +41,8 @@ ElementType element_type_named(std::string_view name);
 bool is_floating(ElementType type);
 
 using Sizes = std::vector<double>;
+// Elements along the axes from `first` on; 1 where there are none.
+double elements_of(const Sizes& sizes, size_t first = 0);
 
 struct TensorInput {
   Sizes sizes = {};

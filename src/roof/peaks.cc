@@ -17,13 +17,10 @@ double value_of(const Values& values, const char* name) {
   return found == values.end() ? 0 : found->second.value;
 }
 
-// The attributes whose peak a type may use, the first that is told.
+// The attributes whose peak a type may use, the first that is told; on vector units FP64 alone
+// asks.
 std::vector<const char*> attributes_for(const OpWork& work) {
-  if (!work.matrix) {
-    return work.math == ElementType::kFloat64
-               ? std::vector<const char*>{"fp64_vector_tflops", "fp64_tflops"}
-               : std::vector<const char*>{"fp32_tflops"};
-  }
+  if (!work.matrix) return {"fp64_vector_tflops", "fp64_tflops"};
   switch (work.math) {
     case ElementType::kFloat64:
       return {"fp64_tflops"};

@@ -292,8 +292,7 @@ WorkAnswer elementwise_work(const Elementwise& kind, bool in_place, const OpInpu
   for (size_t i = 0; i < leading; ++i) any |= inputs.tensor(i) != nullptr;
   if (!any) return {WorkKnown::kNoShapes};
   if (!shape) return {WorkKnown::kNotCovered};
-  double elements = 1;
-  for (const double size : *shape) elements *= size;
+  const double elements = elements_of(*shape);
   OpWork work{.kind = OpWorkKind::kElementwise, .math = result_type(inputs, leading, false)};
   work.flop = kind.flop * elements;
   work.read_bytes = read.bytes;

@@ -51,15 +51,6 @@ std::string key_of(const KernelDbEntry& entry) {
          std::to_string(entry.shape.shared_memory_bytes) + "|" + entry.input_dims;
 }
 
-// Row of op_inputs per operator; UINT32_MAX where there is none.
-std::vector<uint32_t> input_rows(const Trace& trace) {
-  std::vector<uint32_t> rows(trace.ops.size(), UINT32_MAX);
-  for (size_t i = 0; i < trace.op_inputs.size(); ++i) {
-    rows[trace.op_inputs.op[i].index()] = static_cast<uint32_t>(i);
-  }
-  return rows;
-}
-
 struct DatabaseBuilder {
   const Trace& trace;
   const std::vector<TaxRow>& rows;

@@ -100,4 +100,13 @@ struct Trace {
   }
 };
 
+// Row of op_inputs per operator; UINT32_MAX where none was recorded.
+inline std::vector<uint32_t> input_rows(const Trace& trace) {
+  std::vector<uint32_t> rows(trace.ops.size(), UINT32_MAX);
+  for (size_t i = 0; i < trace.op_inputs.size(); ++i) {
+    rows[trace.op_inputs.op[i].index()] = static_cast<uint32_t>(i);
+  }
+  return rows;
+}
+
 }  // namespace assay

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/stats.h"
 #include "report/document/units.h"
 #include "report/flow/results.h"
@@ -23,10 +24,6 @@ constexpr size_t kShapesShown = 6;
 constexpr size_t kPointsShown = 400;  // of the chart
 // A call may be a little faster than its roof by the clock's resolution alone.
 constexpr double kFasterThanRoof = 1.02;
-
-double share_of_time(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::nan("");
-}
 
 Value text_value(std::string_view text) { return text.empty() ? Value() : Value(text); }
 
@@ -136,7 +133,7 @@ Table unknown_table(const JobRoof& roof, bool to_readers) {
       .add(keys::kernels, &One::kernels)
       .add(keys::dur_ns, &One::dur_ns)
       .add(keys::share,
-           [&](const One& one) { return finite_value(share_of_time(one.dur_ns, roof.kernel_ns)); });
+           [&](const One& one) { return finite_value(share(one.dur_ns, roof.kernel_ns)); });
   return table;
 }
 
@@ -194,25 +191,24 @@ Facts totals(const JobRoof& roof) {
   Facts facts;
   const RoofSums& known = roof.known;
   const bool roofed = known.roofed_ns > 0;
-  facts.items = {
-      data_fact(keys::kernel_ns, roof.kernel_ns),
-      data_fact(keys::known_ns, known.dur_ns),
-      data_fact(keys::known_share, finite_value(share_of_time(known.dur_ns, roof.kernel_ns))),
-      data_fact(keys::unknown_ns, roof.unknown_total_ns()),
-      data_fact(keys::roofed_ns, known.roofed_ns),
-      data_fact(keys::roof_ns, roofed ? Value(known.roof_ns) : Value()),
-      data_fact(keys::above_ns, roofed ? Value(known.above_ns) : Value()),
-      data_fact(keys::beyond_ns, roofed ? Value(known.beyond_ns) : Value()),
-      data_fact(keys::small_ns, roofed ? Value(known.small_ns) : Value()),
-      data_fact(keys::roof_share, finite_value(known.roof_share())),
-      data_fact(keys::calls_beyond, known.calls_beyond),
-      data_fact(keys::calls_cached, known.calls_cached),
-      data_fact(keys::nested_calls, roof.nested_calls),
-      data_fact(keys::flop, known.flop),
-      data_fact(keys::moved_bytes, known.bytes),
-      data_fact(keys::collectives_ns, roof.comm_ns),
-      data_fact(keys::collectives_told_ns, roof.comm_told_ns),
-      data_fact(keys::copies_ns, roof.copy_ns)};
+  facts.items = {data_fact(keys::kernel_ns, roof.kernel_ns),
+                 data_fact(keys::known_ns, known.dur_ns),
+                 data_fact(keys::known_share, finite_value(share(known.dur_ns, roof.kernel_ns))),
+                 data_fact(keys::unknown_ns, roof.unknown_total_ns()),
+                 data_fact(keys::roofed_ns, known.roofed_ns),
+                 data_fact(keys::roof_ns, roofed ? Value(known.roof_ns) : Value()),
+                 data_fact(keys::above_ns, roofed ? Value(known.above_ns) : Value()),
+                 data_fact(keys::beyond_ns, roofed ? Value(known.beyond_ns) : Value()),
+                 data_fact(keys::small_ns, roofed ? Value(known.small_ns) : Value()),
+                 data_fact(keys::roof_share, finite_value(known.roof_share())),
+                 data_fact(keys::calls_beyond, known.calls_beyond),
+                 data_fact(keys::calls_cached, known.calls_cached),
+                 data_fact(keys::nested_calls, roof.nested_calls),
+                 data_fact(keys::flop, known.flop),
+                 data_fact(keys::moved_bytes, known.bytes),
+                 data_fact(keys::collectives_ns, roof.comm_ns),
+                 data_fact(keys::collectives_told_ns, roof.comm_told_ns),
+                 data_fact(keys::copies_ns, roof.copy_ns)};
   return facts;
 }
 
@@ -305,14 +301,14 @@ Chart roofline_chart(const JobRoof& roof, const DeviceRoof& device, size_t nth) 
 std::string known_words(const JobRoof& roof) {
   std::string text =
       fmt::format("The work of {} of the kernel time is known from shapes ({} of {})",
-                  format_share(share_of_time(roof.known.dur_ns, roof.kernel_ns)),
+                  format_share(share(roof.known.dur_ns, roof.kernel_ns)),
                   format_ns(roof.known.dur_ns), format_ns(roof.kernel_ns));
   std::vector<std::pair<int64_t, std::string>> parts;
   for (size_t i = 0; i < kNoWorks; ++i) {
     const int64_t ns = roof.unknown_ns[i];
     if (ns <= 0) continue;
     parts.push_back({ns, fmt::format("{} {}", no_work_words(static_cast<NoWork>(i)),
-                                     format_share(share_of_time(ns, roof.kernel_ns)))});
+                                     format_share(share(ns, roof.kernel_ns)))});
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -342,7 +338,7 @@ std::string most_words(const JobRoof& roof) {
 
 std::string small_words(const JobRoof& roof) {
   constexpr double kWorthTelling = 0.05;
-  if (!(share_of_time(roof.known.small_ns, roof.known.above_ns) >= kWorthTelling)) return "";
+  if (!(share(roof.known.small_ns, roof.known.above_ns) >= kWorthTelling)) return "";
   return fmt::format(
       "Of that, {} lies in calls that need less than {} at the roof: they are too small to fill "
       "the "
@@ -394,8 +390,8 @@ std::string comm_words(const JobRoof& roof) {
   text += fmt::format(": {:.3g} GB/s", algorithm_bandwidth(most) / kGigaPer);
   if (const auto bus = bus_bandwidth(most).number())
     text += fmt::format(", bus {:.3g} GB/s", *bus / kGigaPer);
-  if (const auto share = link_share(most).number())
-    text += fmt::format(", {} of the link", format_share(*share));
+  if (const auto of_link = link_share(most).number())
+    text += fmt::format(", {} of the link", format_share(*of_link));
   return text + (roof.ranks < 2 ? ". This includes waiting for other ranks." : ".");
 }
 
