@@ -1,8 +1,6 @@
 #include "answers/throughput/plan_files.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cmath>
 #include <map>
 
@@ -11,6 +9,7 @@
 #include "base/stats.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
+#include "ingest/text/log_rows.h"
 
 namespace assay {
 namespace {
@@ -70,38 +69,14 @@ class Columns {
   std::string path_;
 };
 
-bool parse_part(std::string_view text, int64_t& value) { return parse_int64(text, value); }
-
 // "2023-11-16 18:15:46.6805900", also with a T, or a number: seconds.
 std::optional<double> seconds_of(const std::string& text) {
   double number = 0;
   if (parse_double(text, number)) return number;
-  constexpr size_t kShortest = 19;
-  if (text.size() < kShortest || text[4] != '-' || text[7] != '-' || text[13] != ':' ||
-      text[16] != ':')
-    return std::nullopt;
-  const std::string_view all = text;
-  std::array<int64_t, 5> part{};
-  const std::array<std::string_view, 5> texts = {
-      all.substr(0, 4), all.substr(5, 2), all.substr(8, 2), all.substr(11, 2), all.substr(14, 2)};
-  for (size_t i = 0; i < part.size(); ++i) {
-    if (!parse_part(texts[i][0] == '0' && texts[i].size() > 1 ? texts[i].substr(1) : texts[i],
-                    part[i]))
-      return std::nullopt;
-  }
-  std::string rest = text.substr(17);
-  if (!rest.empty() && rest.back() == 'Z') rest.pop_back();
-  if (rest.size() > 1 && rest[0] == '0' && rest[1] != '.') rest.erase(0, 1);
-  double seconds = 0;
-  if (!parse_double(rest, seconds)) return std::nullopt;
-  const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(part[0])),
-                                        std::chrono::month(static_cast<unsigned>(part[1])),
-                                        std::chrono::day(static_cast<unsigned>(part[2]))};
-  if (!day.ok()) return std::nullopt;
-  const auto days = std::chrono::sys_days(day).time_since_epoch().count();
-  constexpr double kDay = 86400;
-  return static_cast<double>(days) * kDay + static_cast<double>(part[3]) * 3600 +
-         static_cast<double>(part[4]) * 60 + seconds;
+  const bool dated = text.size() > 7 && text[4] == '-' && text[7] == '-';
+  const auto stamp = dated ? log_stamp(text) : std::nullopt;
+  if (!stamp) return std::nullopt;
+  return static_cast<double>(stamp->t_ns) / static_cast<double>(kSecondNs);
 }
 
 }  // namespace

@@ -279,7 +279,7 @@ bool teaches_latency(const BenchRow& row, FactLookup& facts) {
 double measured_ms(const BenchRow& row, LatencyTarget target) {
   if (target == LatencyTarget::kTtft) return row.ttft_ms;
   if (target == LatencyTarget::kTpot) return row.tpot_ms;
-  return row.ttft_ms + std::max(0.0, row.out_len - 1) * row.tpot_ms;
+  return end_to_end_ms(row, row.ttft_ms, row.tpot_ms);
 }
 
 std::string latency_unit_of(const BenchRow& row, const FactBook& facts) {

@@ -124,7 +124,7 @@ class Planner {
   void add_setup(size_t offer, BenchRow row);
   void draw_curves();
   bool fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& answers);
-  void add_points(size_t setup, const std::vector<LatencyAnswer>& answers);
+  void add_points(size_t index, const PlanSetup& setup, const std::vector<LatencyAnswer>& answers);
   uint32_t most_replicas(const PlanSetup& setup) const;
   uint32_t fewest_replicas(const PlanSetup& setup, const LatencyDraw& draw) const;
   void count_replicas(size_t setup);
@@ -218,7 +218,7 @@ void Planner::draw_curves() {
       curve.push_back(*answers[s * kInFlight.size() + k]);
     PlanSetup& setup = plan_.setups[s];
     if (!fill_curve(setup, curve)) continue;
-    add_points(kept.size(), curve);
+    add_points(kept.size(), setup, curve);
     kept.push_back(std::move(setup));
   }
   plan_.setups = std::move(kept);
@@ -264,19 +264,24 @@ bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& ans
   return true;
 }
 
-void Planner::add_points(size_t setup, const std::vector<LatencyAnswer>& answers) {
-  for (size_t k = 0; k < kInFlight.size(); ++k) {
-    if (!answers[k].reasons.empty()) break;
+// As far as the setup has seats. index: its place among those that are kept.
+void Planner::add_points(size_t index, const PlanSetup& setup,
+                         const std::vector<LatencyAnswer>& answers) {
+  for (size_t k = 0; k < kInFlight.size() && kInFlight[k] <= static_cast<double>(setup.seats);
+       ++k) {
     const LatencyEstimate& e2e = answers[k].at(LatencyTarget::kEndToEnd);
+    const double tokens = kInFlight[k] * question_.out_len * 1000;  // times ms
+    const auto per_gpu = [&](double ms) { return tokens / ms / setup.row.devices; };
     ParetoPoint point;
-    point.setup = setup;
+    point.setup = index;
     point.in_flight = kInFlight[k];
     point.tokens_per_s_per_user = 1000 / answers[k].at(LatencyTarget::kTpot).ms;
-    point.tokens_per_s_per_gpu =
-        kInFlight[k] * question_.out_len * 1000;  // over ms and GPUs, below
-    point.low90 = point.tokens_per_s_per_gpu / e2e.high90_ms;
-    point.high90 = point.tokens_per_s_per_gpu / e2e.low90_ms;
-    point.tokens_per_s_per_gpu /= e2e.ms;
+    point.tokens_per_s_per_gpu = per_gpu(e2e.ms);
+    point.low90 = per_gpu(e2e.high90_ms);
+    point.high90 = per_gpu(e2e.low90_ms);
+    const double usd = question_.offers[setup.offer].usd_per_hour;
+    point.usd_per_mtok = usd > 0 ? usd / (point.tokens_per_s_per_gpu * 3600) * 1e6 : kNan;
+    point.joules_per_token = watts(setup.offer) / point.tokens_per_s_per_gpu;
     points_.push_back(point);
   }
 }
@@ -410,17 +415,6 @@ void Planner::choose() {
 }
 
 void Planner::keep_frontier() {
-  for (ParetoPoint& point : points_) {
-    const PlanSetup& setup = plan_.setups[point.setup];
-    for (double* value : {&point.tokens_per_s_per_gpu, &point.low90, &point.high90})
-      *value /= setup.row.devices;
-    const double usd = question_.offers[setup.offer].usd_per_hour;
-    point.usd_per_mtok = usd > 0 ? usd / (point.tokens_per_s_per_gpu * 3600) * 1e6 : kNan;
-    point.joules_per_token = watts(setup.offer) / point.tokens_per_s_per_gpu;
-  }
-  std::erase_if(points_, [this](const ParetoPoint& point) {
-    return point.in_flight > static_cast<double>(plan_.setups[point.setup].seats);
-  });
   std::sort(points_.begin(), points_.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
     return std::tie(b.tokens_per_s_per_user, b.tokens_per_s_per_gpu) <
            std::tie(a.tokens_per_s_per_user, a.tokens_per_s_per_gpu);

@@ -24,6 +24,14 @@ std::vector<double> speeds(const ClosedLoop& loop) {
   return speed;
 }
 
+// TTFT of who arrives, finds `k` and becomes one more.
+double first_token_ms(const ClosedLoop& loop, size_t k, double capacity_per_s, double variation) {
+  const size_t seats = loop.ttft_ms.size();
+  const double waiting = k < seats ? 0 : static_cast<double>(k - seats + 1);
+  return loop.ttft_ms[std::min(k, seats - 1)] +
+         waiting / capacity_per_s * 1000 * (1 + variation) / 2;
+}
+
 // The smallest value up to which a share `q` of the weights, which sum to 1, lies.
 double weighed_quantile(std::vector<std::pair<double, double>> values, double q) {
   std::sort(values.begin(), values.end());
@@ -66,9 +74,7 @@ bool keeps_limits(const ClosedLoop& loop, double per_s, const RateLimits& limits
     }
     if (log_weight - largest < kNegligible && k > seats) break;
     const double weight = std::exp(log_weight - largest);
-    const double waiting = k < seats ? 0 : static_cast<double>(k - seats + 1);
-    const double first =
-        loop.ttft_ms[std::min(k, seats - 1)] + waiting / speed.back() * 1000 * (1 + variation) / 2;
+    const double first = first_token_ms(loop, k, speed.back(), variation);
     sum += weight;
     if (first <= limits.ttft_ms) first_kept += weight;
     if (k == 0) continue;
@@ -100,10 +106,7 @@ std::optional<AtRate> at_rate(const ClosedLoop& loop, double per_s, double perce
   for (size_t k = 0; k < states; ++k) {
     inside.emplace_back(static_cast<double>(k), share[k]);
     out.in_flight += share[k] * static_cast<double>(k);
-    // Who arrives finds k and becomes one more.
-    const double waiting = k < seats ? 0 : static_cast<double>(k - seats + 1);
-    const double first =
-        loop.ttft_ms[std::min(k, seats - 1)] + waiting / speed.back() * 1000 * (1 + variation) / 2;
+    const double first = first_token_ms(loop, k, speed.back(), variation);
     ttft.emplace_back(first, share[k]);
     out.ttft_ms += share[k] * first;
     if (k == 0) continue;

@@ -74,11 +74,11 @@ Parts parts_of(const BenchRow& row, const ModelFacts& model, const HardwareFacts
   return parts;
 }
 
-double end_to_end(const BenchRow& row, double ttft_ms, double tpot_ms) {
+}  // namespace
+
+double end_to_end_ms(const BenchRow& row, double ttft_ms, double tpot_ms) {
   return ttft_ms + std::max(0.0, row.out_len - 1) * tpot_ms;
 }
-
-}  // namespace
 
 ServingBase serving_base(const BenchRow& row, const ModelFacts& model,
                          const HardwareFacts& hardware) {
@@ -91,7 +91,7 @@ ServingBase serving_base(const BenchRow& row, const ModelFacts& model,
   base.tpot_ms = kWeightsSlower * parts.weights_ms + kCacheSlower * parts.cache_ms +
                  kDecodeSlower * parts.compute_ms + parts.layers_ms + parts.exchange_ms +
                  kHostMs * row.batch + row.batch * prefill / std::max(1.0, row.out_len);
-  base.e2e_ms = end_to_end(row, base.ttft_ms, base.tpot_ms);
+  base.e2e_ms = end_to_end_ms(row, base.ttft_ms, base.tpot_ms);
   return base;
 }
 
@@ -114,7 +114,7 @@ ServingBase serving_floor(const BenchRow& row, const ModelFacts& model,
   ServingBase floor;
   floor.ttft_ms = std::max(parts.prefill_ms, weights_ms);
   floor.tpot_ms = std::max(parts.compute_ms, parts.weights_ms);
-  floor.e2e_ms = end_to_end(row, floor.ttft_ms, floor.tpot_ms);
+  floor.e2e_ms = end_to_end_ms(row, floor.ttft_ms, floor.tpot_ms);
   return floor;
 }
 

@@ -29,4 +29,7 @@ ServingBase serving_floor(const BenchRow& row, const ModelFacts& model,
 bool beyond_peaks(const BenchRow& row, double e2e_ms, const ModelFacts& model,
                   const HardwareFacts& hardware);
 
+// The first token, and all behind it.
+double end_to_end_ms(const BenchRow& row, double ttft_ms, double tpot_ms);
+
 }  // namespace assay
