@@ -24,7 +24,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff"]
+ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff", "fleet"]
 WIRE = "collect/wire.h"
 READERS_OF_DOCUMENTS = {"document", "writers", "perfetto"}  # folders of report/
 
@@ -62,7 +62,7 @@ THIRD_PARTY = [
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", None, 13),
     ("CLI11", r"CLI/", "cli", 1),
-    ("Eigen", r"Eigen/", None, 9),
+    ("Eigen", r"Eigen/", None, 10),
     ("Ceres", r"ceres/", "throughput/gp", 1),
     ("<filesystem>", r"filesystem$", "base", 1),
     ("muParser", r"muParser\w*\.h", "levels", 1),

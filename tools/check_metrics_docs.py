@@ -35,7 +35,7 @@ WORDS = {
     "window_source",
 }
 # Where a key of that name carries free text instead.
-FREE_TEXT = {("levers", "what"), ("derived", "source"), ("peaks", "source")}
+FREE_TEXT = {("levers", "what"), ("unused", "what"), ("derived", "source"), ("peaks", "source")}
 BATCH_BOUND = {"CPU", "GPU"}
 
 CPU_BOUND_FIRST = """batch,tklqt_us,launches,latency_us,gpu_idle_share,cpu_idle_share
@@ -190,6 +190,7 @@ def documents(assay):
     yield from throughput_documents(assay)
     yield from throughput_model_documents(assay)
     yield from power_documents(assay)
+    yield "assay fleet", run(assay, "fleet", *files, "--least-ranks", "0")
     batches = [flag for batch in (1, 2, 4) for flag in ("--batch", f"{batch}={files[0]}")]
     yield "assay bound, traces by batch", run(assay, "bound", *batches, "--name", min(PLATFORMS))
 

@@ -39,5 +39,7 @@ void add_explain_verb(Verb& app, int& exit_code);
 void add_example_verb(Verb& app, int& exit_code);
 void add_info_verb(Verb& app, int& exit_code);
 void add_mcp_verb(Verb& app, int& exit_code);
+void add_summarize_verb(Verb& app, int& exit_code);
+void add_fleet_verb(Verb& app, int& exit_code);
 
 }  // namespace assay

@@ -523,6 +523,15 @@ constexpr FileFormat kFormats[] = {
         .page = "report_html.md",
     },
     {
+        .key = "ranks",
+        .name = "a file of rank records",
+        .family = FileFamily::kResult,
+        .endings = ".ranks",
+        .match = match_rank_records,
+        .give = "assay fleet --from takes it",
+        .page = "ranks.md",
+    },
+    {
         .key = "campaign",
         .name = "the figures of a measuring campaign",
         .family = FileFamily::kResult,

@@ -157,6 +157,10 @@ FormatMatch match_columnar(const FileHead& head) {
   return marks_if(head.bytes.starts_with(kColumnarMagic));
 }
 
+FormatMatch match_rank_records(const FileHead& head) {
+  return marks_if(head.bytes.starts_with("ASYRANK1"));
+}
+
 // ---- beside traces ----
 
 FormatMatch match_rocprof_counters(const FileHead& head) {

@@ -42,6 +42,7 @@ FormatMatch match_rocprof_json(const FileHead& head);
 FormatMatch match_rocpd(const FileHead& head);
 FormatMatch match_assaytrace(const FileHead& head);
 FormatMatch match_columnar(const FileHead& head);
+FormatMatch match_rank_records(const FileHead& head);
 
 // ---- beside traces ----
 FormatMatch match_rocprof_counters(const FileHead& head);

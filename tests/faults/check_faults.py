@@ -148,6 +148,8 @@ def verbs():
         Verb("doctor", "doctor", steady=False),
         Verb("example", "example", "-o", "OUT/example.json.gz"),
         Verb("mcp", "mcp", "IN/ranks"),
+        # Files of records are named after the process, so that those that are kept are not compared.
+        Verb("fleet", "fleet", "IN/ranks", "-o", "OUT/f.json"),
         Verb("power calibrate", "power", "calibrate", "--device", "simulated:t=100us", "-o", "OUT/c.json", steady=False),
         Verb("sample", "sample", "-o", "OUT/s.csv", "--hz", "1000", "--", "true", own_codes=(126, 127), steady=False),
     ]

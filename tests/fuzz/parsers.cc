@@ -10,6 +10,7 @@
 
 #include "base/byte_source.h"
 #include "diff/gate.h"
+#include "fleet/job.h"
 #include "ingest/bench/table.h"
 #include "ingest/counters/files.h"
 #include "ingest/formats.h"
@@ -152,6 +153,18 @@ void packed(const std::string&, const std::string& path) {
     total += *got;
   }
 }
+// A file of records; and a record's payload alone, since a checksum keeps changed bytes away from
+// it. What can be read can be written, and put together with others.
+void ranks(const std::string& bytes, const std::string&) {
+  for (const FoundRecord& found : scan_records(bytes).records) look_at(read_record(found));
+  const auto record = read_record({.payload = bytes});
+  look_at(record);
+  if (!record) return;
+  const auto again = std::make_shared<const std::string>(record_bytes(*record));
+  if (again->size() > kMostRecordBytes || scan_records(*again).records.size() != 1)
+    __builtin_trap();
+  look_at(assemble_fleet({{"again", again}}));
+}
 
 }  // namespace
 
@@ -189,6 +202,7 @@ const std::vector<ParserTarget>& parser_targets() {
       {"gate", "levels_map facts", gate},
       {"format", "", format},
       {"packed", "kineto xz zip", packed},
+      {"ranks", "", ranks},
   };
   return targets;
 }

@@ -51,6 +51,12 @@ Result<std::vector<std::string>> accepted_files(const TraceRequest& request) {
     ASSAY_TRY_ASSIGN(files, input_files(request.inputs, request.listener));
   }
   if (request.accept) ASSAY_TRY(request.accept(files));
+  constexpr size_t kMany = 64;
+  if (files.size() > kMany) {
+    request.listener.tell(std::to_string(files.size()) +
+                          " traces, one after the other: for a job of so many ranks there is assay "
+                          "fleet, which reads on many machines and keeps little of each");
+  }
   return files;
 }
 

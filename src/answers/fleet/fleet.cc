@@ -1,0 +1,161 @@
+#include "answers/fleet/fleet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "base/files.h"
+#include "base/temporaries.h"
+#include "fleet/findings.h"
+#include "fleet/job.h"
+#include "fleet/sets.h"
+#include "report/document/units.h"
+#include "report/fleet/fleet.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kKernelsListed = 20;
+constexpr size_t kUnreadTold = 20;
+
+Result<std::vector<std::string>> record_files(const std::vector<std::string>& from) {
+  std::vector<std::string> files;
+  for (const std::string& path : from) {
+    if (!is_folder(path)) {
+      files.push_back(path);
+      continue;
+    }
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> inside, files_in(path));
+    const size_t before = files.size();
+    for (const std::string& file : inside) {
+      if (extension_of(file) == ".ranks") files.push_back(file);
+    }
+    if (files.size() == before) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "holds no .ranks file: assay summarize makes them of traces", path, -1};
+    }
+  }
+  return files;
+}
+
+Result<std::vector<RecordFileBytes>> read_records(const std::vector<std::string>& files,
+                                                  const Listener& listener) {
+  std::vector<RecordFileBytes> read;
+  uint64_t bytes = 0;
+  PhaseClock clock(listener);
+  for (const std::string& file : files) {
+    ASSAY_TRY_ASSIGN(std::string text, file_text(file, SIZE_MAX));
+    bytes += text.size();
+    read.push_back({file_name(file), std::make_shared<const std::string>(std::move(text))});
+  }
+  clock.mark("read", bytes);
+  return read;
+}
+
+// The kernels of all ranks, by the hash of their whole names; heaviest first.
+std::vector<FleetKernel> kernels_of(const FleetJob& job) {
+  std::map<uint64_t, FleetKernel> by_hash;
+  for (const FleetRank& rank : job.ranks) {
+    const auto record = read_record({.payload = rank.payload});
+    if (!record) continue;
+    for (const RecordKernel& kernel : record->kernels) {
+      FleetKernel& one = by_hash[kernel.hash];
+      // Of two names with one hash, cut alike, either will do; the order of ranks is always the
+      // same.
+      if (one.name.empty()) one.name = kernel.name;
+      one.count += kernel.count;
+      one.dur_ns += kernel.dur_ns;
+      one.durations.merge(kernel.durations);
+    }
+  }
+  std::vector<FleetKernel> kernels;
+  for (auto& [hash, one] : by_hash) kernels.push_back(std::move(one));
+  std::stable_sort(kernels.begin(), kernels.end(), [](const FleetKernel& a, const FleetKernel& b) {
+    return std::pair(-a.dur_ns, a.name) < std::pair(-b.dur_ns, b.name);
+  });
+  if (kernels.size() > kKernelsListed) kernels.resize(kKernelsListed);
+  return kernels;
+}
+
+// Too few ranks: what they say of each other is shown, and nothing is concluded from it.
+void withhold(const FleetJob& job, double least, Document& document) {
+  const std::string text =
+      fmt::format("Only {} of {} ranks have a record, less than {}: no verdict (--least-ranks).",
+                  format_count(static_cast<int64_t>(job.ranks.size())),
+                  format_count(job.world_size), format_share(least));
+  document.verdict = document.answer->verdict = {text};
+  document.answer->notes.clear();
+  document.answer->trust = TrustGrade::kNone;
+  document.answer->reason = "";
+}
+
+Result<Answer> conclude(const FleetRequest& request, const std::vector<std::string>& files,
+                        const Summarized* map) {
+  const Listener& listener = request.map.traces.listener;
+  ASSAY_TRY_ASSIGN(const std::vector<RecordFileBytes> records, read_records(files, listener));
+  PhaseClock clock(listener);
+  ASSAY_TRY_ASSIGN(FleetJob job, assemble_fleet(records));
+  clock.mark("match");
+  std::string hosts;
+  if (!request.hosts.empty()) {
+    ASSAY_TRY_ASSIGN(hosts, file_text(request.hosts));
+  }
+  ASSAY_TRY_ASSIGN(const FleetSets sets, fleet_sets(job, hosts, request.hosts));
+  const FleetFindings found = find_in_fleet(job, sets, {});
+  clock.mark("find");
+  FleetView view{job, sets, found, kernels_of(job), {}};
+  if (map != nullptr) {
+    for (const UnreadFile& file : map->unread) view.unread.push_back({file.path, file.why});
+  }
+  Answer answer{new_document("Fleet")};
+  Document& document = answer.document;
+  // Names of record files tell processes and hosts: the same records are the same document.
+  document.inputs.push_back({"rank records", {}});
+  document.verdict = fleet_words(view);
+  document.answer = fleet_answer(view);
+  document.sections = fleet_sections(view);
+  const auto least = request.least_ranks * static_cast<double>(job.world_size);
+  if (static_cast<double>(job.ranks.size()) < least) {
+    withhold(job, request.least_ranks, document);
+  }
+  answer.data_lost = job.counts.lossy_ranks > 0 || job.absent_count > 0 || !job.unused.empty() ||
+                     !view.unread.empty();
+  clock.mark("report");
+  return answer;
+}
+
+}  // namespace
+
+Result<Answer> answer_fleet(const FleetRequest& request) {
+  if (!request.from.empty()) {
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> files, record_files(request.from));
+    return conclude(request, files, nullptr);
+  }
+  SummarizeRequest map = request.map;
+  Temporary folder;
+  if (map.out.empty()) {
+    ASSAY_TRY_ASSIGN(folder, temporary_folder("assay-fleet-"));
+    map.out = folder.path();
+  } else {
+    map.resume = true;
+  }
+  ASSAY_TRY_ASSIGN(const Summarized done, summarize_traces(map));
+  for (size_t k = 0; k < std::min(done.unread.size(), kUnreadTold); ++k) {
+    map.traces.listener.tell("not read: " + done.unread[k].path + ": " + done.unread[k].why);
+  }
+  if (done.unread.size() > kUnreadTold) {
+    map.traces.listener.tell(
+        fmt::format("and {} more, told in the answer", done.unread.size() - kUnreadTold));
+  }
+  if (done.written + done.kept == 0) {
+    const UnreadFile& first = done.unread.front();
+    return Error{ErrorCode::kNotATrace, "no trace could be read: " + first.why, first.path, -1};
+  }
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, record_files({map.out}));
+  return conclude(request, files, &done);
+}
+
+}  // namespace assay

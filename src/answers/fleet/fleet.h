@@ -1,0 +1,23 @@
+#pragma once
+
+// The answer about a job of any number of ranks: from its traces, or from records made of them.
+
+#include <string>
+#include <vector>
+
+#include "answers/answer.h"
+#include "answers/fleet/summarize.h"
+#include "base/result.h"
+
+namespace assay {
+
+struct FleetRequest {
+  SummarizeRequest map = {};  // inputs: traces; none where records are given. out: empty = not kept
+  std::vector<std::string> from = {};  // files or folders of records
+  std::string hosts = {};              // file that says which ranks share a node
+  double least_ranks = 0.5;            // share of the job's ranks below which there is no verdict
+};
+// Errors: nothing readable; fewer ranks than asked for are an answer without a verdict.
+Result<Answer> answer_fleet(const FleetRequest& request);
+
+}  // namespace assay

@@ -1,0 +1,189 @@
+#include "answers/fleet/summarize.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "answers/fleet/rank_record.h"
+#include "base/checksum.h"
+#include "base/decimal.h"
+#include "base/files.h"
+#include "fleet/record.h"
+#include "ingest/columnar/layout.h"
+
+namespace assay {
+namespace {
+
+// "size<TAB>path", or a path alone.
+Result<std::vector<PlannedFile>> read_list(const std::string& path) {
+  ASSAY_TRY_ASSIGN(const std::string text, file_text(path, size_t{1} << 30));
+  std::vector<PlannedFile> files;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    const size_t tab = line.find('\t');
+    uint64_t bytes = 0;
+    if (tab != std::string::npos && parse_uint64(line.substr(0, tab), bytes)) {
+      files.push_back({bytes, line.substr(tab + 1)});
+      continue;
+    }
+    const auto facts = file_facts(line);
+    files.push_back({facts ? facts->bytes : 0, line});
+  }
+  return files;
+}
+
+// What changes a record beside the trace: this program and the options of reading.
+Result<std::string> made_by(const TraceRequest& request) {
+  std::string kernels = "-";
+  if (!request.kernels.empty()) {
+    ASSAY_TRY_ASSIGN(const uint64_t sum, file_checksum(request.kernels));
+    kernels = checksum_text(sum);
+  }
+  return fmt::format("assay {} reader {:016x} window '{}' kernels {} truncated {}", ASSAY_VERSION,
+                     columnar::reader_stamp(), request.window, kernels,
+                     request.allow_truncated ? 1 : 0);
+}
+
+RecordStamp stamp_of(const std::string& path, const std::string& by) {
+  RecordStamp stamp{.path = path, .made_by = by};
+  if (const auto facts = file_facts(path)) {
+    stamp.bytes = facts->bytes;
+    stamp.mtime_ns = facts->mtime_ns;
+  }
+  return stamp;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "host";
+  for (char* c = name; *c != '\0'; ++c) {
+    if (*c == '/') *c = '_';
+  }
+  return name;
+}
+
+Result<std::set<RecordStamp>> stamps_in(const std::string& folder) {
+  std::set<RecordStamp> stamps;
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, files_in(folder));
+  for (const std::string& file : files) {
+    if (extension_of(file) != ".ranks") continue;
+    ASSAY_TRY_ASSIGN(const std::string bytes, file_text(file, SIZE_MAX));
+    for (FoundRecord& found : scan_records(bytes).records) stamps.insert(std::move(found.stamp));
+  }
+  return stamps;
+}
+
+// A file that records are put behind each other in.
+class RecordFile {
+ public:
+  explicit RecordFile(std::string path) : path_(std::move(path)) {}
+
+  // One write, and on the disk before the next trace is read. What a failure left is cut off again.
+  Status append(const std::string& record) {
+    if (!file_) {
+      ASSAY_TRY_ASSIGN(file_, open_file(path_, "ab"));
+      std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+      if (const auto facts = file_facts(path_)) bytes_ = facts->bytes;
+    }
+    const bool written = std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size();
+    if (written && ::fsync(::fileno(file_.get())) == 0) {
+      bytes_ += record.size();
+      return Ok{};
+    }
+    const Error error{ErrorCode::kIo, std::string("cannot write: ") + std::strerror(errno), path_,
+                      -1};
+    // Where that fails too, a reader finds a torn record and skips it.
+    [[maybe_unused]] const Status cut = cut_file(path_, bytes_);
+    return error;
+  }
+  const std::string& path() const { return path_; }
+  bool used() const { return file_ != nullptr; }
+
+ private:
+  std::string path_;
+  FileHandle file_;
+  uint64_t bytes_ = 0;
+};
+
+Result<std::string> record_of(const std::string& path, const TraceRequest& request,
+                              const RecordStamp& stamp, bool& data_lost) {
+  ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(path, request));
+  ASSAY_TRY_ASSIGN(RankRecord record, make_rank_record(loaded));
+  record.stamp = stamp;
+  data_lost |= record.data_lost;
+  return record_bytes(record);
+}
+
+}  // namespace
+
+Result<std::vector<PlannedFile>> planned_files(const TraceRequest& request) {
+  std::vector<PlannedFile> files;
+  std::vector<std::string> others;
+  for (const std::string& input : request.inputs) {
+    if (!input.starts_with('@')) {
+      others.push_back(input);
+      continue;
+    }
+    ASSAY_TRY_ASSIGN(std::vector<PlannedFile> listed, read_list(input.substr(1)));
+    files.insert(files.end(), std::make_move_iterator(listed.begin()),
+                 std::make_move_iterator(listed.end()));
+  }
+  if (!others.empty()) {
+    ASSAY_TRY_ASSIGN(const std::vector<std::string> paths, input_files(others, request.listener));
+    for (const std::string& path : paths) {
+      const auto facts = file_facts(path);
+      files.push_back({facts ? facts->bytes : 0, path});
+    }
+  }
+  if (!files.empty()) return files;
+  return Error{ErrorCode::kInvalidArgument, "no traces: give files, a folder, or @LIST", "", -1};
+}
+
+Result<Summarized> summarize_traces(const SummarizeRequest& request) {
+  ASSAY_TRY_ASSIGN(std::vector<PlannedFile> files, planned_files(request.traces));
+  const Shard shard = request.shard.value_or(Shard{});
+  files = files_of_shard(std::move(files), shard);
+  ASSAY_TRY_ASSIGN(const std::string by, made_by(request.traces));
+  ASSAY_TRY(make_folders(request.out));
+  std::set<RecordStamp> known;
+  if (request.resume) {
+    ASSAY_TRY_ASSIGN(known, stamps_in(request.out));
+  }
+  RecordFile out(
+      joined(request.out, fmt::format("{}-{}-{}.ranks", host_name(), ::getpid(), shard.number)));
+  Summarized done{.files = files.size()};
+  for (const PlannedFile& file : files) {
+    const RecordStamp stamp = stamp_of(file.path, by);
+    if (known.contains(stamp)) {
+      ++done.kept;
+      continue;
+    }
+    auto record = record_of(file.path, request.traces, stamp, done.data_lost);
+    if (!record) {
+      Error error = record.take_error();
+      if (error.file == file.path) error.file.clear();
+      done.unread.push_back({file.path, error.describe()});
+      continue;
+    }
+    ASSAY_TRY(out.append(*record));
+    ++done.written;
+    done.bytes += record->size();
+    if (record->size() > done.largest) {
+      done.largest = record->size();
+      done.largest_file = file.path;
+    }
+  }
+  if (out.used()) done.records = out.path();
+  return done;
+}
+
+}  // namespace assay

@@ -1,0 +1,47 @@
+#pragma once
+
+// The map of a fleet: each trace of a list becomes a rank record (fleet/record.h), one trace in
+// memory at a time. What cannot be read is named, and the others go on.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "fleet/plan.h"
+
+namespace assay {
+
+struct SummarizeRequest {
+  TraceRequest traces = {};  // inputs: as everywhere, and "@LIST", a file of "size<TAB>path" lines
+  std::string out = {};      // folder of records, made where it is missing
+  std::optional<Shard> shard = {};  // absent: everything
+  bool resume = false;  // files whose stamp is among the records of `out` are not read again
+};
+
+struct UnreadFile {
+  std::string path;
+  std::string why;
+};
+struct Summarized {
+  uint64_t files = 0;    // of this shard
+  uint64_t kept = 0;     // had a record already
+  uint64_t written = 0;  // records
+  uint64_t bytes = 0;    // of these
+  uint64_t largest = 0;  // the longest of them
+  std::string largest_file = {};
+  std::string records = {};             // file they are in; empty where none was written
+  std::vector<UnreadFile> unread = {};  // in the order they were tried
+  bool data_lost = false;               // on import of some
+};
+
+// The files behind the inputs with their stored sizes, in the order they are told.
+Result<std::vector<PlannedFile>> planned_files(const TraceRequest& request);
+
+// Errors: no file, a folder that cannot be written to, a disk that is full. A record is in the file
+// whole or not at all.
+Result<Summarized> summarize_traces(const SummarizeRequest& request);
+
+}  // namespace assay

@@ -1,0 +1,524 @@
+// Which parts of collectives belong to one meeting, and the order of all meetings.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/checksum.h"
+#include "base/random.h"
+#include "fleet/assemble.h"
+
+namespace assay {
+namespace {
+
+constexpr uint32_t kEndSamples = 64;    // meetings of a group that clocks are aligned on
+constexpr uint32_t kProbeSamples = 16;  // those that tell whether a group is one
+
+struct Part {
+  RecordArrival arrival;
+  uint32_t group = 0;  // into FleetJob::groups
+  uint32_t column = kNoColumn;
+  uint32_t place = 0;  // within (iteration, group)
+};
+
+// The parts of a rank by their begins.
+std::vector<Part> parts_of(const FleetJob& job, const FleetRank& rank) {
+  std::vector<Part> parts;
+  for (const RecordArrival& one : read_record_arrivals(rank.payload, rank.group_ids.size())) {
+    Part part{.arrival = one, .group = rank.group_ids[one.group]};
+    const auto column = std::lower_bound(job.columns.begin(), job.columns.end(), one.iteration);
+    if (column != job.columns.end() && *column == one.iteration) {
+      part.column = static_cast<uint32_t>(column - job.columns.begin());
+    }
+    parts.push_back(part);
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::tie(a.arrival.start_ns, a.arrival.end_ns, a.group) <
+           std::tie(b.arrival.start_ns, b.arrival.end_ns, b.group);
+  });
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> next;
+  for (Part& part : parts) part.place = next[{part.group, part.column}]++;
+  return parts;
+}
+
+// How many parts the members of a group have in an iteration.
+struct Cell {
+  uint32_t parts = 0;
+  uint32_t ranks = 0;
+  bool agree = true;
+};
+
+struct GroupNumbers {
+  bool all_numbered = true;
+  bool distinct = true;
+  int64_t least = INT64_MAX;
+  int64_t most = INT64_MIN;
+  uint64_t parts = 0;
+
+  void add(const std::vector<int64_t>& numbers) {
+    std::set<int64_t> seen;
+    for (const int64_t number : numbers) {
+      all_numbered = all_numbered && number >= 0;
+      distinct = distinct && seen.insert(number).second;
+      least = std::min(least, number);
+      most = std::max(most, number);
+      ++parts;
+    }
+  }
+  // Numbers that lie so far apart that a table of them would be mostly holes are none.
+  bool usable() const {
+    return parts > 0 && all_numbered && distinct &&
+           static_cast<uint64_t>(most - least) <= 4 * parts + 1024;
+  }
+};
+
+class Matcher {
+ public:
+  explicit Matcher(FleetJob& job)
+      : job_(job), columns_(job.columns.size()), cells_(job.groups.size() * columns_) {}
+
+  void run() {
+    count_parts();
+    probe_untold_groups();
+    number_meetings();
+    count_visits();
+    list_visits();
+    put_in_order();
+  }
+
+ private:
+  Cell& cell(uint32_t group, uint32_t column) { return cells_[group * columns_ + column]; }
+
+  void count_parts() {
+    std::vector<GroupNumbers> numbers(job_.groups.size());
+    for (const FleetRank& rank : job_.ranks) {
+      std::map<std::pair<uint32_t, uint32_t>, uint32_t> counts;
+      std::map<uint32_t, std::vector<int64_t>> of_group;
+      for (const Part& part : parts_of(job_, rank)) {
+        ++counts[{part.group, part.column}];
+        of_group[part.group].push_back(part.arrival.seq);
+      }
+      for (const auto& [key, count] : counts) {
+        if (key.second == kNoColumn) continue;
+        Cell& one = cell(key.first, key.second);
+        one.agree = one.agree && (one.ranks == 0 || one.parts == count);
+        one.parts = count;
+        ++one.ranks;
+      }
+      for (const auto& [group, list] : of_group) numbers[group].add(list);
+    }
+    for (size_t g = 0; g < job_.groups.size(); ++g) {
+      job_.groups[g].by_number = numbers[g].usable();
+      least_.push_back(numbers[g].least);
+      most_.push_back(numbers[g].most);
+    }
+  }
+
+  // Whether all ranks of a kind that tells no process group are one group: then they leave each
+  // meeting together, far closer than they came.
+  void probe_untold_groups() {
+    for (uint32_t g = 0; g < job_.groups.size(); ++g) {
+      FleetGroup& group = job_.groups[g];
+      const RecordGroup& key = group.key;
+      if (!key.waits || key.size >= 0 || !key.name.empty() || !key.members.empty()) continue;
+      if (group.members.size() < 2 || group.by_number) continue;
+      group.untold = !leave_together(g);
+      job_.counts.untold_groups += group.untold ? 1 : 0;
+    }
+  }
+
+  // |value - its rank's median|, in the middle, of values that are less their meeting's mean.
+  static double middle_spread(std::vector<std::vector<double>> by_meeting) {
+    const size_t ranks = by_meeting.front().size();
+    for (std::vector<double>& values : by_meeting) {
+      double mean = 0;
+      for (const double value : values) mean += value / static_cast<double>(ranks);
+      for (double& value : values) value -= mean;
+    }
+    std::vector<double> spread;
+    for (size_t r = 0; r < ranks; ++r) {
+      std::vector<double> own;
+      for (const std::vector<double>& values : by_meeting) own.push_back(values[r]);
+      std::nth_element(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(own.size() / 2),
+                       own.end());
+      const double middle = own[own.size() / 2];
+      for (const std::vector<double>& values : by_meeting) {
+        spread.push_back(std::abs(values[r] - middle));
+      }
+    }
+    const auto half = spread.begin() + static_cast<std::ptrdiff_t>(spread.size() / 2);
+    std::nth_element(spread.begin(), half, spread.end());
+    return *half;
+  }
+
+  bool leave_together(uint32_t group) {
+    constexpr double kTogetherNs = 20'000;
+    constexpr double kFarCloser = 0.2;
+    constexpr size_t kLeast = 3;  // meetings; fewer tell nothing
+    std::vector<std::vector<double>> starts(kProbeSamples);
+    std::vector<std::vector<double>> ends(kProbeSamples);
+    const std::vector<uint32_t>& members = job_.groups[group].members;
+    for (const uint32_t r : members) {
+      size_t next = 0;
+      int64_t base_ns = 0;
+      for (const Part& part : parts_of(job_, job_.ranks[r])) {
+        if (part.group != group || part.column == kNoColumn || next == kProbeSamples) continue;
+        const Cell& one = cell(group, part.column);
+        if (!one.agree || one.ranks != members.size()) continue;
+        if (next == 0) base_ns = part.arrival.start_ns;
+        starts[next].push_back(static_cast<double>(part.arrival.start_ns - base_ns));
+        ends[next++].push_back(static_cast<double>(part.arrival.end_ns - base_ns));
+      }
+    }
+    const auto partial = [&members](const std::vector<double>& values) {
+      return values.size() != members.size();
+    };
+    std::erase_if(starts, partial);
+    std::erase_if(ends, partial);
+    if (ends.size() < kLeast) return false;
+    const double left = middle_spread(ends);
+    return left <= std::max(kTogetherNs, kFarCloser * middle_spread(starts));
+  }
+
+  // Numbers for all meetings that there may be: per group those of its numbers, or the places of
+  // each iteration in which its members agree.
+  void number_meetings() {
+    first_.assign(job_.groups.size(), 0);
+    first_of_cell_.assign(cells_.size(), kNoMeeting);
+    uint32_t next = 0;
+    for (uint32_t g = 0; g < job_.groups.size(); ++g) {
+      const FleetGroup& group = job_.groups[g];
+      first_[g] = next;
+      if (!group.meets()) continue;
+      if (group.by_number) {
+        next += static_cast<uint32_t>(most_[g] - least_[g] + 1);
+        continue;
+      }
+      for (uint32_t c = 0; c < columns_; ++c) {
+        const Cell& one = cell(g, c);
+        if (!one.agree || one.ranks < 2) continue;
+        first_of_cell_[g * columns_ + c] = next;
+        next += one.parts;
+      }
+    }
+    first_.push_back(next);
+    visits_of_.assign(next, 0);
+  }
+
+  uint32_t meeting_of(const Part& part) const {
+    const FleetGroup& group = job_.groups[part.group];
+    if (!group.meets()) return kNoMeeting;
+    if (group.by_number) {
+      return first_[part.group] + static_cast<uint32_t>(part.arrival.seq - least_[part.group]);
+    }
+    if (part.column == kNoColumn) return kNoMeeting;
+    const uint32_t first = first_of_cell_[part.group * columns_ + part.column];
+    return first == kNoMeeting ? kNoMeeting : first + part.place;
+  }
+
+  void count_visits() {
+    size_t all = 0;
+    for (const FleetRank& rank : job_.ranks) {
+      for (const Part& part : parts_of(job_, rank)) {
+        const uint32_t meeting = meeting_of(part);
+        if (meeting != kNoMeeting) ++visits_of_[meeting];
+        ++all;
+      }
+    }
+    meeting_.reserve(all);
+    prev_.reserve(all);
+    work_.reserve(all);
+    places_.reserve(all);
+    column_.reserve(all);
+    for (uint32_t g = 0; g < job_.groups.size(); ++g) {
+      FleetGroup& group = job_.groups[g];
+      const uint32_t here = first_[g + 1] - first_[g];
+      if (here == 0) continue;
+      const uint32_t step = (here + kEndSamples - 1) / kEndSamples;
+      group.samples = (here + step - 1) / step;
+      group.ends.assign(size_t{group.samples} * group.members.size(), kNoEnd);
+    }
+    meetings_.resize(visits_of_.size());
+  }
+
+  // ---- visits, rank by rank ----
+
+  void list_visits() {
+    for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      first_of_rank_.push_back(meeting_.size());
+      const std::vector<Part> parts = parts_of(job_, job_.ranks[r]);
+      list_places(parts);
+      list_chain(r, parts);
+    }
+    first_of_rank_.push_back(meeting_.size());
+  }
+
+  void list_chain(uint32_t r, const std::vector<Part>& parts) {
+    FleetChain chain;
+    // By its end: the part's place in the list, and the chain's length until then.
+    std::multimap<int64_t, std::pair<uint32_t, int64_t>> open;
+    uint32_t ended = kNoMeeting;
+    int64_t ended_at_ns = 0;
+    int64_t last_end_ns = INT64_MIN;
+    for (const Part& part : parts) {
+      const RecordArrival& one = part.arrival;
+      while (!open.empty() && open.begin()->first <= one.start_ns) {
+        std::tie(ended, ended_at_ns) = open.begin()->second;
+        open.erase(open.begin());
+      }
+      if (last_end_ns == INT64_MIN) chain.start_ns = one.start_ns;
+      // Parts that begin before any has ended are firsts, too: by how much later, is known.
+      const int64_t work_ns =
+          ended == kNoMeeting ? one.start_ns - chain.start_ns : std::max<int64_t>(one.work_ns, 0);
+      const uint32_t meeting = visit(part);
+      meeting_.push_back(meeting);
+      prev_.push_back(ended);
+      work_.push_back(work_ns);
+      column_.push_back(part.column);
+      const int64_t end_at_ns =
+          (ended == kNoMeeting ? 0 : ended_at_ns) + work_ns + (one.end_ns - one.start_ns);
+      open.emplace(one.end_ns, std::pair(meeting, end_at_ns));
+      if (one.end_ns >= last_end_ns) {
+        last_end_ns = one.end_ns;
+        chain.last_meeting = meeting;
+        chain.length_ns = end_at_ns;
+      }
+      sample_end(r, part, meeting);
+    }
+    job_.chains.push_back(chain);
+  }
+
+  // The meeting that a part is a visit of: one of its own where it meets nobody.
+  uint32_t visit(const Part& part) {
+    const int64_t length_ns = part.arrival.end_ns - part.arrival.start_ns;
+    FleetGroup& group = job_.groups[part.group];
+    uint32_t meeting = meeting_of(part);
+    job_.counts.outside += part.column == kNoColumn ? 1 : 0;
+    if (meeting == kNoMeeting || visits_of_[meeting] < 2) {
+      meeting = static_cast<uint32_t>(meetings_.size());
+      meetings_.push_back({.column = part.column, .transfer_ns = length_ns, .visits = 1});
+      if (!group.key.waits) {
+        ++job_.counts.not_waiting;
+      } else if (group.key.size != 1) {
+        ++group.unmatched;
+        ++job_.counts.unmatched;
+      }
+      return meeting;
+    }
+    FleetMeeting& one = meetings_[meeting];
+    if (one.visits++ == 0) {
+      one.group = part.group;
+      one.column = part.column;
+      one.transfer_ns = length_ns;
+      one.complete = group.complete() || group.key.size < 0;
+      ++job_.counts.matched;
+    }
+    one.complete = one.complete && visits_of_[meeting] >= group.members.size();
+    one.transfer_ns = std::min(one.transfer_ns, length_ns);
+    return meeting;
+  }
+
+  void sample_end(uint32_t r, const Part& part, uint32_t meeting) {
+    FleetGroup& group = job_.groups[part.group];
+    if (group.samples == 0 || meetings_[meeting].group == kAlone) return;
+    const uint32_t here = first_[part.group + 1] - first_[part.group];
+    const uint32_t step = (here + kEndSamples - 1) / kEndSamples;
+    const uint32_t nth = meeting - first_[part.group];
+    if (nth % step != 0) return;
+    const auto member = static_cast<size_t>(
+        std::lower_bound(group.members.begin(), group.members.end(), r) - group.members.begin());
+    group.ends[member * group.samples + nth / step] = part.arrival.end_ns;
+  }
+
+  // What a rank does in an iteration: how many of which collectives, in whatever order. Places of
+  // two iterations, on one rank or two, are one where these agree.
+  void list_places(const std::vector<Part>& parts) {
+    std::map<uint32_t, std::map<uint64_t, uint32_t>> counts;
+    const auto class_of = [this](const Part& part) {
+      const RecordGroup& key = job_.groups[part.group].key;
+      return mix_seeds(checksum(key.kind.data(), key.kind.size()), static_cast<uint64_t>(key.size));
+    };
+    for (const Part& part : parts) ++counts[part.column][class_of(part)];
+    std::map<uint32_t, uint64_t> hashes;
+    std::map<uint64_t, uint32_t> how_often;
+    for (const auto& [column, classes] : counts) {
+      uint64_t hash = 0;
+      for (const auto& [kind, count] : classes) hash = mix_seeds(hash ^ kind, count);
+      hashes[column] = hash;
+      if (column != kNoColumn) ++how_often[hash];
+    }
+    uint64_t role = 0;
+    uint32_t most = 0;
+    for (const auto& [hash, often] : how_often) {
+      if (often > most) role = hash;
+      most = std::max(most, often);
+    }
+    job_.roles.push_back(role);
+    std::map<std::pair<uint32_t, uint64_t>, uint32_t> next;
+    for (const Part& part : parts) {
+      const uint64_t kind = class_of(part);
+      const uint32_t nth = next[{part.column, kind}]++;
+      const uint64_t key = mix_seeds(mix_seeds(hashes[part.column], kind), nth);
+      const auto [at, is_new] = place_ids_.try_emplace(key, job_.place_count);
+      if (is_new) ++job_.place_count;
+      places_.push_back(at->second);
+    }
+  }
+
+  // ---- the order of meetings ----
+
+  // Visits by the meeting before them.
+  void list_followers() {
+    first_follower_.assign(meetings_.size() + 1, 0);
+    for (const uint32_t prev : prev_) {
+      if (prev != kNoMeeting) ++first_follower_[prev + 1];
+    }
+    for (size_t m = 0; m < meetings_.size(); ++m) first_follower_[m + 1] += first_follower_[m];
+    followers_.resize(first_follower_.back());
+    std::vector<uint32_t> next(first_follower_.begin(), first_follower_.end() - 1);
+    for (size_t v = 0; v < prev_.size(); ++v) {
+      if (prev_[v] != kNoMeeting) followers_[next[prev_[v]]++] = static_cast<uint32_t>(v);
+    }
+  }
+
+  void put_in_order() {
+    list_followers();
+    std::vector<uint32_t> waits(meetings_.size(), 0);
+    for (size_t v = 0; v < meeting_.size(); ++v) {
+      if (prev_[v] != kNoMeeting) ++waits[meeting_[v]];
+    }
+    std::vector<uint32_t> order;
+    order.reserve(meetings_.size());
+    for (uint32_t m = 0; m < meetings_.size(); ++m) {
+      if (waits[m] == 0 && meetings_[m].visits > 0) order.push_back(m);
+    }
+    std::vector<bool> done(meetings_.size(), false);
+    uint32_t oldest = 0;
+    for (size_t at = 0;; ++at) {
+      if (at == order.size() && !take_one_apart(oldest, waits, order, done)) break;
+      const uint32_t meeting = order[at];
+      done[meeting] = true;
+      follow(meeting, waits, order);
+    }
+    write_down(order);
+  }
+
+  void follow(uint32_t meeting, std::vector<uint32_t>& waits, std::vector<uint32_t>& order) {
+    if (meeting + 1 >= first_follower_.size()) {
+      // A part of a meeting that was taken apart: its rank's visits alone follow.
+      for (const uint32_t v : taken_apart_[meeting]) {
+        if (--waits[meeting_[v]] == 0) order.push_back(meeting_[v]);
+      }
+      return;
+    }
+    for (uint32_t k = first_follower_[meeting]; k < first_follower_[meeting + 1]; ++k) {
+      const uint32_t target = meeting_[followers_[k]];
+      if (--waits[target] == 0) order.push_back(target);
+    }
+  }
+
+  size_t rank_of(size_t visit) const {
+    return static_cast<size_t>(
+               std::upper_bound(first_of_rank_.begin(), first_of_rank_.end(), visit) -
+               first_of_rank_.begin()) -
+           1;
+  }
+
+  // Meetings that wait for each other in a circle: the first of them becomes parts that meet
+  // nobody. Returns whether there was one.
+  bool take_one_apart(uint32_t& oldest, std::vector<uint32_t>& waits, std::vector<uint32_t>& order,
+                      std::vector<bool>& done) {
+    const auto known = static_cast<uint32_t>(first_follower_.size() - 1);
+    while (oldest < known && (done[oldest] || meetings_[oldest].visits < 2)) ++oldest;
+    if (oldest == known) return false;
+    const uint32_t meeting = oldest;
+    ++job_.counts.contradicting;
+    --job_.counts.matched;
+    std::map<size_t, uint32_t> new_of_rank;
+    for (size_t v = 0; v < meeting_.size(); ++v) {
+      if (meeting_[v] != meeting) continue;
+      const auto alone = static_cast<uint32_t>(meetings_.size());
+      meetings_.push_back({.column = meetings_[meeting].column,
+                           .transfer_ns = meetings_[meeting].transfer_ns,
+                           .visits = 1});
+      meeting_[v] = alone;
+      new_of_rank[rank_of(v)] = alone;
+      const bool waits_on = prev_[v] != kNoMeeting && !done[prev_[v]];
+      waits.push_back(waits_on ? 1 : 0);
+      done.push_back(false);
+      if (!waits_on) order.push_back(alone);
+    }
+    for (uint32_t k = first_follower_[meeting]; k < first_follower_[meeting + 1]; ++k) {
+      const uint32_t v = followers_[k];
+      prev_[v] = new_of_rank.at(rank_of(v));
+      taken_apart_[prev_[v]].push_back(v);
+    }
+    for (FleetChain& chain : job_.chains) {
+      if (chain.last_meeting == meeting) {
+        chain.last_meeting = new_of_rank.at(static_cast<size_t>(&chain - job_.chains.data()));
+      }
+    }
+    meetings_[meeting].visits = 0;
+    done[meeting] = true;
+    return true;
+  }
+
+  // Meetings in order, each with its visits by rank.
+  void write_down(const std::vector<uint32_t>& order) {
+    std::vector<uint32_t> new_id(meetings_.size(), kNoMeeting);
+    uint32_t visits = 0;
+    for (const uint32_t meeting : order) {
+      new_id[meeting] = static_cast<uint32_t>(job_.meetings.size());
+      job_.meetings.push_back(meetings_[meeting]);
+      job_.meetings.back().first_visit = visits;
+      visits += meetings_[meeting].visits;
+      job_.meetings.back().visits = 0;
+    }
+    job_.visits.resize(visits);
+    job_.places.resize(visits);
+    job_.columns_of_visits.resize(visits);
+    for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      for (size_t v = first_of_rank_[r]; v < first_of_rank_[r + 1]; ++v) {
+        FleetMeeting& meeting = job_.meetings[new_id[meeting_[v]]];
+        const uint32_t at = meeting.first_visit + meeting.visits++;
+        const uint32_t prev = prev_[v] == kNoMeeting ? kNoMeeting : new_id[prev_[v]];
+        job_.visits[at] = {r, prev, work_[v]};
+        job_.places[at] = places_[v];
+        job_.columns_of_visits[at] = column_[v];
+      }
+      FleetChain& chain = job_.chains[r];
+      if (chain.last_meeting != kNoMeeting) chain.last_meeting = new_id[chain.last_meeting];
+    }
+  }
+
+  FleetJob& job_;
+  size_t columns_;
+  std::vector<Cell> cells_;     // group by group
+  std::vector<int64_t> least_;  // number of each group
+  std::vector<int64_t> most_;
+  std::vector<uint32_t> first_;          // meeting of each group
+  std::vector<uint32_t> first_of_cell_;  // as cells_
+  std::vector<uint32_t> visits_of_;      // per meeting that there may be
+  std::vector<FleetMeeting> meetings_;   // these, and behind them parts that meet nobody
+  // Per visit, rank by rank.
+  std::vector<uint32_t> meeting_;
+  std::vector<uint32_t> prev_;
+  std::vector<int64_t> work_;
+  std::vector<uint32_t> places_;
+  std::vector<uint32_t> column_;
+  std::vector<size_t> first_of_rank_;
+  std::unordered_map<uint64_t, uint32_t> place_ids_;
+  std::vector<uint32_t> first_follower_;
+  std::vector<uint32_t> followers_;
+  std::map<uint32_t, std::vector<uint32_t>> taken_apart_;
+};
+
+}  // namespace
+
+void match_fleet(FleetJob& job) { Matcher(job).run(); }
+
+}  // namespace assay

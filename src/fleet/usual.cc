@@ -1,0 +1,239 @@
+#include "fleet/usual.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/numbers.h"
+
+namespace assay {
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr int64_t kUnknown = -1;
+constexpr uint32_t kLeastIterations = 3;
+constexpr uint32_t kLeastLinks = 4;
+
+int64_t middle_ns(std::vector<int64_t>& values) {
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  if (values.size() % 2 == 1) return *half;
+  const int64_t below = *std::max_element(values.begin(), half);
+  return below + (*half - below) / 2;
+}
+
+// Rows by a key from 0 to `keys`, in order; kNoColumn for none.
+struct Buckets {
+  std::vector<uint32_t> first;  // per key + 1
+  std::vector<uint32_t> rows;
+
+  Buckets(size_t keys, const std::vector<uint32_t>& key_of) : first(keys + 1, 0) {
+    for (const uint32_t key : key_of) {
+      if (key != kNoColumn) ++first[key + 1];
+    }
+    for (size_t k = 0; k < keys; ++k) first[k + 1] += first[k];
+    rows.resize(first.back());
+    std::vector<uint32_t> next(first.begin(), first.end() - 1);
+    for (uint32_t row = 0; row < key_of.size(); ++row) {
+      if (key_of[row] != kNoColumn) rows[next[key_of[row]]++] = row;
+    }
+  }
+  uint32_t size(size_t key) const { return first[key + 1] - first[key]; }
+};
+
+// The value at which half of the weight is reached; values: not empty.
+double weighted_middle(std::vector<std::pair<double, double>>& values) {
+  std::sort(values.begin(), values.end());
+  double all = 0;
+  for (const auto& [value, weight] : values) all += weight;
+  double reached = 0;
+  for (const auto& [value, weight] : values) {
+    reached += weight;
+    if (reached * 2 >= all) return value;
+  }
+  return values.back().first;
+}
+
+class Usual {
+ public:
+  Usual(const FleetJob& job, uint32_t least_peers)
+      : job_(job), least_peers_(least_peers), columns_(job.columns.size()) {}
+
+  FleetUsual make() {
+    made_.excess.work_ns.assign(job_.visits.size(), 0);
+    made_.excess.transfer_ns.assign(job_.meetings.size(), 0);
+    made_.signed_ns.assign(job_.ranks.size() * columns_, 0);
+    made_.above_ns.assign(job_.ranks.size() * columns_, -1);
+    tell_usual_work();
+    judge_ranks();
+    judge_links();
+    return std::move(made_);
+  }
+
+ private:
+  // The place of a visit in its iteration, per iteration; kNoColumn where nothing compares.
+  uint32_t key_of(uint32_t v) const {
+    const uint32_t column = job_.columns_of_visits[v];
+    if (column == kNoColumn || job_.visits[v].prev == kNoMeeting) return kNoColumn;
+    return job_.places[v] * static_cast<uint32_t>(columns_) + column;
+  }
+
+  void tell_usual_work() {
+    const size_t keys = size_t{job_.place_count} * columns_;
+    usual_ns_.assign(keys, kUnknown);
+    peers_.assign(keys, 0);
+    std::vector<uint32_t> key(job_.visits.size());
+    for (uint32_t v = 0; v < key.size(); ++v) key[v] = key_of(v);
+    const Buckets by_key(keys, key);
+    std::vector<int64_t> values;
+    for (size_t k = 0; k < keys; ++k) {
+      peers_[k] = by_key.size(k);
+      if (peers_[k] < least_peers_) continue;
+      values.clear();
+      for (uint32_t row = by_key.first[k]; row < by_key.first[k + 1]; ++row) {
+        values.push_back(job_.visits[by_key.rows[row]].work_ns);
+      }
+      usual_ns_[k] = middle_ns(values);
+    }
+  }
+
+  void judge_ranks() {
+    std::vector<uint32_t> rank_of(job_.visits.size());
+    for (uint32_t v = 0; v < rank_of.size(); ++v) rank_of[v] = job_.visits[v].rank;
+    const Buckets by_rank(job_.ranks.size(), rank_of);
+    for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      const auto begin = by_rank.rows.begin();
+      judge_rank(r, {begin + by_rank.first[r], begin + by_rank.first[r + 1]});
+    }
+  }
+
+  void judge_rank(uint32_t rank, const std::vector<uint32_t>& visits) {
+    const std::map<uint32_t, int64_t> own = own_usual(visits);
+    std::vector<std::pair<double, double>> ratios;
+    std::vector<int64_t> peers;
+    int64_t all_ns = 0;
+    int64_t all_usual_ns = 0;
+    for (const uint32_t v : visits) {
+      const uint32_t column = job_.columns_of_visits[v];
+      if (column == kNoColumn) continue;
+      int64_t& above_ns = made_.above_ns[rank * columns_ + column];
+      above_ns = std::max<int64_t>(above_ns, 0);
+      const uint32_t key = key_of(v);
+      if (key == kNoColumn) continue;
+      peers.push_back(peers_[key]);
+      int64_t usual_ns = usual_ns_[key];
+      const int64_t work_ns = job_.visits[v].work_ns;
+      if (usual_ns > 0) {
+        const auto usual = static_cast<double>(usual_ns);
+        ratios.emplace_back(static_cast<double>(work_ns) / usual - 1, usual);
+        all_ns += work_ns;
+        all_usual_ns += usual_ns;
+      }
+      if (usual_ns == kUnknown) {
+        const auto found = own.find(job_.places[v]);
+        if (found == own.end()) continue;
+        usual_ns = found->second;
+      }
+      made_.excess.work_ns[v] = std::max<int64_t>(work_ns - usual_ns, 0);
+      above_ns += made_.excess.work_ns[v];
+      made_.signed_ns[rank * columns_ + column] += work_ns - usual_ns;
+    }
+    made_.scores.push_back(ratios.empty() ? kNone : static_cast<float>(weighted_middle(ratios)));
+    made_.totals.push_back(all_usual_ns == 0 ? kNone
+                                             : static_cast<float>(share(all_ns, all_usual_ns) - 1));
+    made_.peers.push_back(peers.empty() ? 0 : static_cast<uint32_t>(middle_ns(peers)));
+    made_.few_peers += ratios.empty() ? 1 : 0;
+  }
+
+  // Of places that too few others have: the rank's own median over the iterations.
+  std::map<uint32_t, int64_t> own_usual(const std::vector<uint32_t>& visits) const {
+    std::map<uint32_t, std::vector<int64_t>> of_place;
+    for (const uint32_t v : visits) {
+      const uint32_t key = key_of(v);
+      if (key == kNoColumn || usual_ns_[key] != kUnknown) continue;
+      of_place[job_.places[v]].push_back(job_.visits[v].work_ns);
+    }
+    std::map<uint32_t, int64_t> usual;
+    for (auto& [place, values] : of_place) {
+      if (values.size() >= kLeastIterations) usual[place] = middle_ns(values);
+    }
+    return usual;
+  }
+
+  // ---- transfers ----
+
+  // The least place of a meeting's visits: equal for groups that do the same.
+  uint32_t place_of(const FleetMeeting& meeting) const {
+    const auto first = job_.places.begin() + meeting.first_visit;
+    return *std::min_element(first, first + meeting.visits);
+  }
+
+  void judge_links() {
+    const size_t keys = size_t{job_.place_count} * columns_;
+    std::vector<uint32_t> key(job_.meetings.size(), kNoColumn);
+    std::vector<uint32_t> group(job_.meetings.size(), kNoColumn);
+    made_.link_class.assign(job_.groups.size(), kNoColumn);
+    for (uint32_t m = 0; m < key.size(); ++m) {
+      const FleetMeeting& meeting = job_.meetings[m];
+      if (meeting.group == kAlone || meeting.column == kNoColumn) continue;
+      const uint32_t place = place_of(meeting);
+      key[m] = place * static_cast<uint32_t>(columns_) + meeting.column;
+      uint32_t& link_class = made_.link_class[meeting.group];
+      link_class = std::min(link_class, place);
+      if (meeting.complete) group[m] = meeting.group;
+    }
+    const Buckets by_key(keys, key);
+    usual_ns_.assign(keys, kUnknown);
+    std::vector<int64_t> values;
+    for (size_t k = 0; k < keys; ++k) {
+      values.clear();
+      for (uint32_t row = by_key.first[k]; row < by_key.first[k + 1]; ++row) {
+        const FleetMeeting& meeting = job_.meetings[by_key.rows[row]];
+        if (meeting.complete) values.push_back(meeting.transfer_ns);
+      }
+      if (values.size() >= kLeastLinks) usual_ns_[k] = middle_ns(values);
+    }
+    tell_excess(key);
+    score_links(key, Buckets(job_.groups.size(), group));
+  }
+
+  void tell_excess(const std::vector<uint32_t>& key) {
+    for (uint32_t m = 0; m < key.size(); ++m) {
+      if (key[m] == kNoColumn || usual_ns_[key[m]] == kUnknown) continue;
+      made_.excess.transfer_ns[m] =
+          std::max<int64_t>(job_.meetings[m].transfer_ns - usual_ns_[key[m]], 0);
+    }
+  }
+
+  void score_links(const std::vector<uint32_t>& key, const Buckets& by_group) {
+    made_.link_scores.assign(job_.groups.size(), kNone);
+    for (size_t g = 0; g < job_.groups.size(); ++g) {
+      std::vector<std::pair<double, double>> ratios;
+      for (uint32_t row = by_group.first[g]; row < by_group.first[g + 1]; ++row) {
+        const uint32_t m = by_group.rows[row];
+        const int64_t usual_ns = key[m] == kNoColumn ? kUnknown : usual_ns_[key[m]];
+        if (usual_ns <= 0) continue;
+        const auto usual = static_cast<double>(usual_ns);
+        ratios.emplace_back(static_cast<double>(job_.meetings[m].transfer_ns) / usual - 1, usual);
+      }
+      if (!ratios.empty()) made_.link_scores[g] = static_cast<float>(weighted_middle(ratios));
+    }
+  }
+
+  const FleetJob& job_;
+  uint32_t least_peers_;
+  size_t columns_;
+  FleetUsual made_;
+  std::vector<int64_t> usual_ns_;  // per place and column
+  std::vector<uint32_t> peers_;
+};
+
+}  // namespace
+
+FleetUsual find_usual(const FleetJob& job, uint32_t least_peers) {
+  return Usual(job, least_peers).make();
+}
+
+}  // namespace assay
