@@ -4,7 +4,7 @@
 Data flows file -> ingest -> Trace -> Links -> analysis -> Document -> writer, and includes point
 only against it:
 
-    base <- trace <- records <- kernels, floor <- ingest, devices, flow <- rooms <- report <- query <- answers <- cli
+    base <- trace <- records <- kernels, floor, roof <- ingest, devices, flow <- rooms <- report <- query <- answers <- cli
 
 Of the rooms, only power may see devices: it drives them. The sampler (collect/sample) sees devices
 too: it reads their sensors. It sees no room, and only cli sees it.
@@ -28,7 +28,7 @@ ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff", "fleet"]
 WIRE = "collect/wire.h"
 READERS_OF_DOCUMENTS = {"document", "writers", "perfetto"}  # folders of report/
 
-BELOW = {"base", "trace", "records", "kernels", "floor", "flow"}  # what every room may stand on
+BELOW = {"base", "trace", "records", "kernels", "floor", "roof", "flow"}  # what every room may stand on
 
 ALLOWED = {
     "base": {"base"},
@@ -36,8 +36,9 @@ ALLOWED = {
     "records": {"base", "trace", "records"},
     "kernels": {"base", "kernels"},
     "floor": {"base", "trace", "records", "floor"},
+    "roof": {"base", "trace", "records", "kernels", "roof"},
     "ingest": {"base", "trace", "records", "kernels", "floor", "ingest"},
-    "flow": {"base", "trace", "records", "kernels", "floor", "flow"},
+    "flow": {"base", "trace", "records", "kernels", "floor", "roof", "flow"},
     "devices": {"base", "trace", "records", "devices"},
     "report": {*BELOW, "report", *ROOMS},
     "query": {"base", "trace", "report", "query"},
@@ -120,7 +121,12 @@ OTHER_NAMES = {
     "src/levels/labels.cc": "labels of record_function",
     "src/levels/figures.cc": "names that Chopper gives operations",
     "src/levels/token_groups.cc": "names of collectives, as kernels/ tells them",
-    "src/levels/flops.cc": "operators",
+    "src/roof/product.cc": "operators",
+    "src/roof/convolution.cc": "operators",
+    "src/roof/attention.cc": "operators",
+    "src/roof/streams.cc": "operators",
+    "src/roof/work.cc": "kinds of work",
+    "src/roof/collective.cc": "names of collectives, as kernels/ tells them",
     "src/levels/place.cc": "names of operators",
     "src/throughput/physics.cc": "parts of a model",
     "src/ingest/nsys/host_rows.cc": "tables and ranges of host libraries",

@@ -16,6 +16,7 @@
 #include "report/launch/charts.h"
 #include "report/launch/section.h"
 #include "report/levels/job.h"
+#include "report/levels/roof.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
 #include "report/run/job_answer.h"
@@ -47,6 +48,7 @@ struct Findings {
   Analyses analyses;  // levels: taken by `job`
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
+  JobRoof roof;
 
   const TelemetryReport* logs() const { return telemetry ? &*telemetry : nullptr; }
 };
@@ -94,6 +96,9 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   }
   LevelsReport& levels = found.analyses.levels;
   ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
+  RoofReader roof(FactBook::built_in(), "");
+  roof.add(loaded.trace, loaded.links, *loaded.kernels, levels);
+  found.roof = roof.finish();
   clock.mark("analyse");
   ASSAY_TRY(give_timeline(request, loaded, found, clock));
   std::vector<RankLevels> ranks;
@@ -246,6 +251,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(levels_section(
       found.job,
       {.rows = request.everything, .brief = !request.everything, .telemetry = found.logs()}));
+  content.sections.push_back(roof_section(found.roof, {.words = true, .tables = true}));
   content.sections.push_back(
       fusion_section(found.analyses.fusion, chain_gains(found.analyses.tried)));
   content.sections.push_back(report_trust(found, loaded));

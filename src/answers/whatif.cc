@@ -162,7 +162,11 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
     if (files.size() != 1) return one_trace(request.freeze ? "--freeze" : "--score");
   }
   if (request.score.empty()) {
-    return answer_traces(request.traces, "What if", [&](const LoadedTrace& loaded) {
+    TraceRequest traces = request.traces;
+    traces.keep_op_inputs = std::any_of(edits.begin(), edits.end(), [](const EditRequest& edit) {
+      return edit.kind == EditKind::kRoof;
+    });
+    return answer_traces(traces, "What if", [&](const LoadedTrace& loaded) {
       return whatif_content(request, edits, loaded);
     });
   }

@@ -21,6 +21,7 @@ struct LevelsVerb {
   std::string where;
   std::string stats;
   double min_share = 0.01;
+  bool roof = false;
   ConfigFlags configs;
   TelemetryFlags telemetry;
   CounterFlags counters;
@@ -32,7 +33,8 @@ Result<LevelsRequest> levels_request(const LevelsVerb& verb) {
       .map_file = verb.map_file,
       .grouped = !verb.group_by.empty() || !verb.where.empty() || !verb.stats.empty(),
       .min_share = verb.min_share,
-      .counters = counter_request(verb.counters)};
+      .counters = counter_request(verb.counters),
+      .roof = verb.roof};
   if (verb.definition == "chopper") request.definition = LevelDefinition::kChopper;
   ASSAY_TRY_ASSIGN(request.query, parse_level_query(verb.group_by, verb.where, verb.stats));
   ASSAY_TRY_ASSIGN(request.telemetry, telemetry_request(verb.telemetry));
@@ -70,6 +72,9 @@ void add_levels_verb(Verb& app, int& exit_code) {
   add_config_options(sub, verb->configs);
   add_telemetry_options(sub, verb->telemetry);
   add_counter_options(sub, verb->counters);
+  sub.flag("--roof", verb->roof,
+           "how far every operator is from what the GPU could do, by shapes: FLOP/s, bytes/s, time "
+           "above the roof");
   sub.option("--map", verb->map_file,
              "rules that say which operation, layer and phase a label, module, operator or "
              "kernel is (docs/formats/levels_map.md)")

@@ -58,7 +58,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   add_common_options(sub, verb->common, true);
   sub.option("--edit", verb->edits,
              "a change to replay, once per change: sync[:CALL], input, alloc, warm, host[=F], "
-             "pauses, faster_cpu[=F], kernel:NAME[=F], family:KIND[=F], op:NAME[=F], "
+             "pauses, roof[:OP], faster_cpu[=F], kernel:NAME[=F], family:KIND[=F], op:NAME[=F], "
              "frame:NAME[=F], call:NAME[=F], copies, comm, cuda_graph, fuse:A+B; names take * and "
              "?, F is what is left of the time (of faster_cpu the speed); without any, every lever "
              "that applies")

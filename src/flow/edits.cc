@@ -10,6 +10,7 @@
 #include "flow/names.h"
 #include "flow/pieces.h"
 #include "flow/replay.h"
+#include "flow/roof_shares.h"
 #include "kernels/kernel.h"
 #include "kernels/name.h"
 #include "trace/copy_way.h"
@@ -43,6 +44,7 @@ constexpr std::array<EditForm, kEditKinds> kForms = {{
     {EditKind::kComm, "comm", false, false, "comm"},
     {EditKind::kGraph, "cuda_graph", false, false, "cuda_graph"},
     {EditKind::kFuse, "fuse", true, false, "fuse:A+B[+C]"},
+    {EditKind::kRoof, "roof", true, false, "roof[:OP]"},
 }};
 constexpr double kUsualFasterCpu = 1.3;
 
@@ -120,7 +122,8 @@ Result<EditRequest> parse_edit(std::string_view text) {
     return edit_error(text, "write it as " + std::string(form->form));
   }
   if (!rest.empty()) rest.remove_prefix(1);
-  if (rest.empty() && form->pattern && form->kind != EditKind::kSync) {
+  const bool for_all = form->kind == EditKind::kSync || form->kind == EditKind::kRoof;
+  if (rest.empty() && form->pattern && !for_all) {
     return edit_error(text, "it needs a name: " + std::string(form->form));
   }
   request.pattern = rest;
@@ -155,10 +158,11 @@ std::string edit_forms() {
 }
 
 std::string_view edit_refusal_word(EditRefusal refusal) {
-  constexpr std::array<std::string_view, 12> kWords = {
-      "",       "model_error", "unexplained",    "unlinked",
-      "cold",   "nothing",     "few_iterations", "not_capturable",
-      "varies", "in_graphs",   "chain_varies",   "needs_ranks"};
+  constexpr std::array<std::string_view, 14> kWords = {
+      "",          "model_error", "unexplained",    "unlinked",
+      "cold",      "nothing",     "few_iterations", "not_capturable",
+      "varies",    "in_graphs",   "chain_varies",   "needs_ranks",
+      "no_shapes", "no_peaks"};
   return kWords[static_cast<size_t>(refusal)];
 }
 
@@ -229,6 +233,9 @@ Edit EditMaker::make(const EditRequest& request) const {
       break;
     case EditKind::kFuse:
       make_fuse(edit);
+      break;
+    case EditKind::kRoof:
+      make_roof(edit);
       break;
   }
   if (edit.affected == 0 && edit.refusal == EditRefusal::kNone)
@@ -426,6 +433,19 @@ void EditMaker::make_fuse(Edit& edit) const {
       if (call != kNoFlowRow) edit.free_calls[call] = true;
     }
     ++edit.affected;
+  }
+}
+
+// Never above what was recorded, and none of the time between kernels: what lies above a roof is
+// what the kernels could give at most.
+void EditMaker::make_roof(Edit& edit) const {
+  RoofShares shares = roof_shares(run_, edit.request.pattern);
+  edit.affected = shares.works;
+  edit.works_left = std::move(shares.left);
+  if (!shares.any_work) {
+    edit.refusal = edit.request.pattern.empty() ? EditRefusal::kNoShapes : EditRefusal::kNothing;
+  } else if (!shares.any_roof) {
+    edit.refusal = EditRefusal::kNoPeaks;
   }
 }
 
@@ -709,6 +729,7 @@ class LagEditor {
     double left = work_[static_cast<size_t>(run_.works[w].kind)];
     for (const Edit* edit : edits_) {
       if (has(edit->works, w)) left = std::min(left, edit->marked);
+      if (!edit->works_left.empty()) left = std::min<double>(left, edit->works_left[w]);
     }
     return scaled_ns(lag_ns, left);
   }

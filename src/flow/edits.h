@@ -33,8 +33,9 @@ enum class EditKind : uint8_t {
   kComm,       // nor do collectives
   kGraph,      // a graph in each iteration
   kFuse,       // a chain of kernels becomes one
+  kRoof,       // operators as fast as the device could be, by their shapes
 };
-constexpr size_t kEditKinds = 16;
+constexpr size_t kEditKinds = 17;
 
 struct EditRequest {
   EditKind kind = EditKind::kSync;
@@ -65,6 +66,8 @@ enum class EditRefusal : uint8_t {
   kInGraphs,       // most work is in graphs already
   kChainVaries,    // the chain's first kernel is followed by others
   kNeedsRanks,     // one rank says nothing about it
+  kNoShapes,       // the work of no operator is known
+  kNoPeaks,        // what the device could do is not known
 };
 // "model_error", "few_iterations", ...; empty for none.
 std::string_view edit_refusal_word(EditRefusal refusal);
@@ -81,18 +84,19 @@ struct Edit {
   std::array<double, 4> work{};             // of device work by WorkKind
   // Long stretches of which nothing is recorded stay as they are: the host may sleep in them.
   bool keeps_silence = false;
-  bool no_pauses = false;  // host pieces and calls of kPauseNs or more take no time
-  double marked = 1;       // what is left of marked calls, works and pieces
-  Marks calls;             // per call: own time
-  Marks works;             // per work: its duration
-  Marks ops;               // per operator, with all inside it
-  Marks frame_names;       // per StringId
-  Marks unwaited;          // per call: waits for nothing, and takes no time itself
-  Marks free_calls;        // per call: no own time, no host time before it, no place in the queue
-  Marks short_calls;       // per call: takes at most what launching a graph takes
-  Marks joined;            // per work: follows its stream at once
-  int64_t joined_ns = 0;   // after at most so long
-  uint64_t affected = 0;   // calls, works or names that it changes
+  bool no_pauses = false;         // host pieces and calls of kPauseNs or more take no time
+  double marked = 1;              // what is left of marked calls, works and pieces
+  std::vector<float> works_left;  // per work, what is left of its duration; empty = all
+  Marks calls;                    // per call: own time
+  Marks works;                    // per work: its duration
+  Marks ops;                      // per operator, with all inside it
+  Marks frame_names;              // per StringId
+  Marks unwaited;                 // per call: waits for nothing, and takes no time itself
+  Marks free_calls;       // per call: no own time, no host time before it, no place in the queue
+  Marks short_calls;      // per call: takes at most what launching a graph takes
+  Marks joined;           // per work: follows its stream at once
+  int64_t joined_ns = 0;  // after at most so long
+  uint64_t affected = 0;  // calls, works or names that it changes
 };
 
 // What a graph launch costs and what lies between its nodes: stand-ins for measured floors.
@@ -118,6 +122,7 @@ class EditMaker {
   void make_calls(Edit& edit) const;
   void make_graph(Edit& edit) const;
   void make_fuse(Edit& edit) const;
+  void make_roof(Edit& edit) const;
   bool brings_value(uint32_t call) const;
 
   const FlowRun& run_;

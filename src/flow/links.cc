@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/numbers.h"
+#include "roof/collective.h"
 
 namespace assay {
 namespace {
@@ -45,13 +46,8 @@ int64_t bytes_of(const Job& job, const JobMeeting& meeting) {
 // Bytes over the busiest link of a ring, as the libraries' own benchmarks count them.
 double bus_bandwidth(const std::string& kind, const LinkClass& link) {
   if (link.bytes <= 0 || link.transfer_ns <= 0) return kNan;
-  const double n = static_cast<double>(link.members);
-  double factor = 1;
-  if (kind == "all_reduce") factor = 2 * (n - 1) / n;
-  if (kind == "all_gather" || kind == "reduce_scatter" || kind == "all_to_all") {
-    factor = (n - 1) / n;
-  }
-  return static_cast<double>(link.bytes) * factor * 1e9 / static_cast<double>(link.transfer_ns);
+  return static_cast<double>(link.bytes) * bus_factor(kind, link.members) * 1e9 /
+         static_cast<double>(link.transfer_ns);
 }
 
 std::map<Role, ByGroup> transfers_by_role(const Job& job) {

@@ -2,7 +2,6 @@
 // where its parts in collectives lie.
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "flow/job.h"
 #include "flow/names.h"
 #include "flow/pieces.h"
+#include "roof/inputs.h"
 
 namespace assay {
 namespace {
@@ -20,29 +20,6 @@ namespace {
 // Host pieces that wait for something outside the thread are no work of its own.
 bool waits(FlowCause cause) {
   return cause == FlowCause::kSync || cause == FlowCause::kNothingAsked;
-}
-
-// Of c10::ScalarType, as traces write it; 0 = not known.
-int64_t element_bytes(std::string_view dtype) {
-  constexpr std::array<std::pair<std::string_view, int64_t>, 14> kSizes = {
-      {{"Float", 4},
-       {"Half", 2},
-       {"BFloat16", 2},
-       {"Double", 8},
-       {"Long", 8},
-       {"Int", 4},
-       {"Short", 2},
-       {"Char", 1},
-       {"Byte", 1},
-       {"Bool", 1},
-       {"Float8_e4m3fn", 1},
-       {"Float8_e5m2", 1},
-       {"Float8_e4m3fnuz", 1},
-       {"Float8_e5m2fnuz", 1}}};
-  for (const auto& [name, bytes] : kSizes) {
-    if (name == dtype) return bytes;
-  }
-  return 0;
 }
 
 // Numbers that are equal on ranks that run the same program: the collective before, what it is, its
@@ -151,7 +128,8 @@ class RankGraphMaker {
   int64_t bytes_of(uint32_t detail) const {
     const int64_t elements =
         std::max(trace_.collectives.in_elements[detail], trace_.collectives.out_elements[detail]);
-    const int64_t size = element_bytes(trace_.text(trace_.collectives.dtype[detail]));
+    const auto size = static_cast<int64_t>(
+        element_bytes(element_type_named(trace_.text(trace_.collectives.dtype[detail]))));
     const bool told = elements > 0 && size > 0 && elements <= INT64_MAX / size;
     return told ? elements * size : -1;
   }

@@ -11,8 +11,8 @@
 #include "base/stats.h"
 #include "kernels/name.h"
 #include "kernels/views.h"
-#include "levels/flops.h"
 #include "levels/lcs.h"
+#include "roof/work.h"
 
 namespace assay {
 namespace {
@@ -586,9 +586,9 @@ void Joining::flops(std::vector<double>& flop_of_row) const {
   std::vector<double> flop(trace_.ops.size(), kMissing);
   for (size_t i = 0; i < trace_.op_inputs.size(); ++i) {
     const OpId op = trace_.op_inputs.op[i];
-    flop[op.index()] = operator_flop(trace_.text(trace_.ops.name[op.index()]),
-                                     trace_.text(trace_.op_inputs.dims[i]),
-                                     trace_.text(trace_.op_inputs.concrete[i]));
+    flop[op.index()] =
+        matrix_flop(trace_.text(trace_.ops.name[op.index()]), trace_.text(trace_.op_inputs.dims[i]),
+                    trace_.text(trace_.op_inputs.concrete[i]));
   }
   std::map<OpId, size_t> longest;
   for (size_t row = 0; row < report_.rows.size(); ++row) {

@@ -21,7 +21,7 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 26> kAttributes = {{{"model", "parameters_b", true},
+constexpr std::array<Attribute, 31> kAttributes = {{{"model", "parameters_b", true},
                                                     {"model", "active_b", false},
                                                     {"model", "experts", false},
                                                     {"model", "experts_used", false},
@@ -37,6 +37,11 @@ constexpr std::array<Attribute, 26> kAttributes = {{{"model", "parameters_b", tr
                                                     {"hardware", "link_gb_s", true},
                                                     {"hardware", "fp32_tflops", false},
                                                     {"hardware", "fp64_tflops", false},
+                                                    {"hardware", "fp64_vector_tflops", false},
+                                                    {"hardware", "fp32_matrix_tflops", false},
+                                                    {"hardware", "tf32_tflops", false},
+                                                    {"hardware", "bf16_tflops", false},
+                                                    {"hardware", "cache_mb", false},
                                                     {"hardware", "fp8_tflops", false},
                                                     {"hardware", "int8_tops", false},
                                                     {"hardware", "fp4_tflops", false},

@@ -142,6 +142,11 @@ Result<CountersView> view_of(const CounterRequest& request, const JobLevels& job
 
 }  // namespace
 
+Result<std::string> peaks_device(const std::string& text) {
+  ASSAY_TRY_ASSIGN(PeaksText peaks, parse_peaks(text));
+  return std::move(peaks.name);
+}
+
 Result<CounterRuns> CounterRuns::read(const CounterRequest& request, bool allow_truncated) {
   CounterRuns runs;
   runs.options_.partial = request.partial;

@@ -25,6 +25,9 @@ struct CounterRequest {
   bool partial = false;       // the runs were restricted to some kernels
 };
 
+// The device that a text for --peaks names; empty where it has values alone.
+Result<std::string> peaks_device(const std::string& text);
+
 // The counter runs of a request, read once.
 class CounterRuns {
  public:

@@ -5,10 +5,13 @@
 #include <cstring>
 #include <utility>
 
+#include "answers/inputs/facts.h"
 #include "base/files.h"
 #include "ingest/load.h"
 #include "levels/ranks.h"
+#include "levels/roof_levels.h"
 #include "report/document/import_notes.h"
+#include "report/levels/roof.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
 #include "report/run/section.h"
@@ -28,6 +31,7 @@ struct JobReader {
   const LevelsOptions& options;
   const CounterRuns& counters;
   TelemetryRun& telemetry;
+  RoofReader roof;
   bool several = false;
   Answer answer = {};
   std::vector<RankLevels> ranks = {};
@@ -36,6 +40,7 @@ struct JobReader {
 
   Status read(const std::string& file);
   Status finish();
+  void add_roof(const TelemetryReport& samples);
 };
 
 Status JobReader::read(const std::string& file) {
@@ -47,6 +52,7 @@ Status JobReader::read(const std::string& file) {
                    analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
   const Trace& trace = loaded.trace;
   ASSAY_TRY(telemetry.add(trace, report, several ? trace.source : std::string()));
+  roof.add(trace, loaded.links, *loaded.kernels, report);
   CounterJoin joined;
   if (!counters.empty()) {
     const int64_t rank = trace.distributed.rank.value_or(rank_from_name(file));
@@ -81,6 +87,7 @@ Status JobReader::finish() {
                            .query = request.grouped ? &request.query : nullptr,
                            .telemetry = telemetry.any() ? &samples : nullptr}));
   losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
+  add_roof(samples);
   if (!counters.empty()) ASSAY_TRY(counters.describe(request.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
   document.sections.push_back(trust_section(losses));
@@ -88,6 +95,20 @@ Status JobReader::finish() {
     for (Section& section : document.sections) hide_from_readers(section);
   }
   return Ok{};
+}
+
+void JobReader::add_roof(const TelemetryReport& samples) {
+  Document& document = answer.document;
+  const JobRoof found = roof.finish();
+  if (request.roof) {
+    for (Section& section : document.sections) hide_from_readers(section);
+    document.verdict = roof_words(found);
+    if (const std::string clocks = roof_clock_words(found, samples); !clocks.empty())
+      document.verdict.push_back(clocks);
+  } else if (const std::string sentence = roof_sentence(found); !sentence.empty()) {
+    document.verdict.push_back(sentence);
+  }
+  document.sections.push_back(roof_section(found, {.operators = request.roof}));
 }
 
 }  // namespace
@@ -113,7 +134,15 @@ Result<Answer> answer_levels(const LevelsRequest& asked) {
                    CounterRuns::read(request.counters, request.traces.allow_truncated));
   ASSAY_TRY_ASSIGN(TelemetryRun telemetry,
                    TelemetryRun::open(request.telemetry, request.traces.allow_truncated));
-  JobReader job{request, options, counters, telemetry, files.size() > 1, {new_document("Levels")}};
+  ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(request.counters.facts));
+  ASSAY_TRY_ASSIGN(std::string device, peaks_device(request.counters.peaks));
+  JobReader job{.request = request,
+                .options = options,
+                .counters = counters,
+                .telemetry = telemetry,
+                .roof = RoofReader(facts, std::move(device)),
+                .several = files.size() > 1,
+                .answer = {new_document("Levels")}};
   job.answer.document.parts_key = "ranks";
   job.answer.data_lost = telemetry.data_lost();
   for (const std::string& file : files) ASSAY_TRY(job.read(file));

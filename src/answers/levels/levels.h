@@ -24,7 +24,8 @@ struct LevelsRequest {
   bool grouped = false;     // a table of what the query says
   double min_share = 0.01;  // tree nodes below this share of the total are merged
   TelemetryRequest telemetry = {};
-  CounterRequest counters = {};
+  CounterRequest counters = {};  // its device and facts serve the roof as well
+  bool roof = false;             // readers see how far operations are from the roof, and no more
 };
 // One rank at a time: its trace is gone before the next is read.
 Result<Answer> answer_levels(const LevelsRequest& request);

@@ -136,7 +136,8 @@
   R(run_gain_ns, "of the run", kNanoseconds, "what the last device work of the run ends earlier by") \
   R(refused, "not told", kText, \
     "why no number is told: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
-    "`few_iterations`, `not_capturable`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`") \
+    "`few_iterations`, `not_capturable`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`, " \
+    "`no_shapes`, `no_peaks`") \
   O("whatif.levers[]") \
   U(name, "the edit, as `--edit` takes it") \
   R(edits, "what it does", kText, "the same in words") \

@@ -430,6 +430,9 @@ std::string edit_words(const Edit& edit, const Program& program) {
       return graph + " in each iteration";
     case EditKind::kFuse:
       return "the chain " + pattern + " fused";
+    case EditKind::kRoof:
+      return (pattern.empty() ? std::string("every operator") : pattern) +
+             " at its roof (boost clock)";
   }
   return "";
 }
@@ -469,6 +472,10 @@ std::string refusal_words(const Edit& edit, const FlowReport& report) {
       return "the chain's first kernel is not always followed by the others";
     case EditRefusal::kNeedsRanks:
       return "one rank says nothing about it; give all ranks";
+    case EditRefusal::kNoShapes:
+      return "the work of no operator is known; record with record_shapes=True";
+    case EditRefusal::kNoPeaks:
+      return "the trace does not name its GPU, or no published figures of it are known";
   }
   return "";
 }

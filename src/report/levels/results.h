@@ -236,7 +236,7 @@
   U(kernels, "") \
   U(dur_ns, "") \
   R(flop, "FLOP", kNone, \
-    "F_gemm by shapes (2MNK; attention 4bhs²d, causal half, backward 2.5 times); F_perf; " \
+    "F_gemm by shapes (2MNK; attention 4 bhd per pair of query and key, backward 2.5 times); F_perf; " \
     "`shapes`, or `counted` where shapes were not recorded: then D_thr is of F_perf and the " \
     "instruction factor not known; MFMA_util; C_gpu") \
   R(flop_counted, "FLOP counted", kNone, "") \
@@ -513,6 +513,94 @@
   R(begins_ns, "begins", kNanoseconds, "first and last sample, since the trace began") \
   R(ends_ns, "ends after", kNanoseconds, "")
 
+// How far from the roof
+#define ASSAY_ROOF_RESULTS(R, U, O) \
+  O("`roof`") \
+  R(kernel_ns, "kernel time", kNanoseconds, \
+    "compute kernels, summed; = `known_ns` + `unknown_ns` exactly. Tests: `RoofLevels`") \
+  R(known_ns, "work known", kNanoseconds, \
+    "of kernels whose operator call has a work model and told shapes, types and values") \
+  R(known_share, "work known, share", kShare, "") \
+  R(unknown_ns, "work not known", kNanoseconds, "") \
+  R(roofed_ns, "with a roof", kNanoseconds, \
+    "of `known_ns`, on devices and in types whose peak is known; = `roof_ns` + `above_ns` − " \
+    "`beyond_ns` exactly") \
+  R(roof_ns, "at the roof", kNanoseconds, \
+    "Σ over calls of the longer of FLOP / peak and bytes / bandwidth, at boost clock") \
+  R(above_ns, "above roof", kNanoseconds, \
+    "Σ over calls of what they take longer than that; what they are faster by. The second is not " \
+    "above 0 unless data came from a cache, the algorithm needs fewer operations, or model or peak are wrong") \
+  R(beyond_ns, "faster than the roof", kNanoseconds, "") \
+  R(small_ns, "above, in small calls", kNanoseconds, \
+    "of `above_ns`, in calls that need less than 1 µs at the roof: latency, not throughput") \
+  R(roof_share, "of roof", kShare, "`roof_ns` / `roofed_ns`; above 1 where faster than the roof") \
+  R(calls_beyond, "calls faster than the roof", kCount, \
+    "calls with `beyond_ns` above 0; of these, bound by memory and slow enough for " \
+    "the bytes that the device's last cache cannot hold: a full cache explains them") \
+  R(calls_cached, "of these by the cache", kCount, "") \
+  R(nested_calls, "calls less others inside", kCount, \
+    "calls left with their work less that of calls inside them, so that nothing counts twice") \
+  U(flop, "operations that the shapes ask for, see the table of models") \
+  R(moved_bytes, "bytes", kNone, \
+    "that an ideal implementation moves: every input once, every result once") \
+  R(collectives_ns, "collectives", kNanoseconds, \
+    "of collectives, and of these with a known message; of copies and fills: beside " \
+    "`kernel_ns`") \
+  R(collectives_told_ns, "with a known message", kNanoseconds, "") \
+  R(copies_ns, "copies and fills", kNanoseconds, "") \
+  O("`roof.ops`, `roof.places`") \
+  U(phase, \
+    "`ops`: operator calls of one name and shape, over layers, iterations and GPUs, by " \
+    "`above_ns`; `places`: one layer in one phase. Also the sums above") \
+  U(op, "") \
+  R(shape, "shape", kText, "sizes of the first three tensors, type of the first") \
+  R(work_kind, "kind", kText, \
+    "`gemm`, `conv`, `attention`, `norm`, `softmax`, `elementwise`, `reduction`, `embedding`, " \
+    "`move`, `loss`, `optimizer`, `experts`, `generated` (bytes alone)") \
+  R(math, "type", kText, \
+    "of the operands; `tf32` where the kernel's name tells that FP32 is multiplied so") \
+  U(device, "") \
+  U(layer, "") \
+  U(unknown_ns, "of the layer and phase") \
+  R(calls, "calls", kCount, "operator calls; their kernels; Σ of these") \
+  U(kernels, "") \
+  U(dur_ns, "") \
+  U(flop_per_s, "`flop` and `moved_bytes` over `dur_ns`") \
+  R(bytes_per_s, "bytes/s", kPerSecond, "") \
+  R(reached, "reached", kText, "on screen: the rate of what bounds it, in units of data sheets") \
+  R(intensity, "FLOP per byte", kRatio, "`flop` / `moved_bytes`") \
+  U(bound, "`compute` or `memory`: which of the two is longer, over most of `roof_ns`") \
+  O("`roof.unknown`") \
+  U(name, "operator, or kernel where none is around its launch; `share` of `kernel_ns`") \
+  U(reason, \
+    "replayed by a graph; launch not in the trace; launched outside operators; shapes not recorded; " \
+    "no model of the operator; types, values or shapes not covered") \
+  U(kernels, "") \
+  U(dur_ns, "") \
+  U(share, "") \
+  O("`roof.collectives`") \
+  U(collective, \
+    "of one kind, group size, type and message; of several ranks the shortest duration of each " \
+    "collective, with one rank the duration, which includes waiting for other ranks") \
+  U(ranks, "") \
+  R(dtype, "element type", kText, "") \
+  R(message_bytes, "message", kBytes, "the larger of what a rank gives and gets") \
+  U(collectives, "") \
+  U(dur_ns, "") \
+  R(algorithm_bytes_per_s, "algorithm bandwidth", kPerSecond, \
+    "message over time; that times the bus factor: 2 (n − 1) / n of an all-reduce, (n − 1) / n of " \
+    "all-gather, reduce-scatter and all-to-all, 1 of the others") \
+  U(bus_bytes_per_s, "") \
+  R(algorithm_gb_per_s, "GB/s", kRatio, "") \
+  R(bus_gb_per_s, "bus GB/s", kRatio, "") \
+  R(link_share, "of link", kShare, \
+    "bus bandwidth over `link_gb_s` of the facts; null for groups above 8 ranks, which may span " \
+    "machines") \
+  O("`roof.peaks`") \
+  U(device, "figures compared with, by attribute of the facts, in bytes, bytes/s and FLOP/s") \
+  U(quantity, "") \
+  U(value, "")
+
 // Other keys of levels
 #define ASSAY_LEVELS_OTHER_RESULTS(R, U, O) \
   R(definition, "definition", kText, "`assay` or `chopper`, see above")
@@ -525,6 +613,7 @@
   ASSAY_COUNTER_RESULTS(R, U, O) \
   ASSAY_FIGURE_RESULTS(R, U, O) \
   ASSAY_TELEMETRY_RESULTS(R, U, O) \
+  ASSAY_ROOF_RESULTS(R, U, O) \
   ASSAY_LEVELS_OTHER_RESULTS(R, U, O)
 // clang-format on
 

@@ -65,7 +65,7 @@ TEST(Answers, FusionInfoBoundTaxLevels) {
   EXPECT_THAT(keys_of(tax->document.sections), ElementsAre("tax", ""));
   const auto levels = answer_levels({.traces = traces});
   ASSERT_TRUE(levels);
-  EXPECT_THAT(keys_of(levels->document.sections), ElementsAre("levels", ""));
+  EXPECT_THAT(keys_of(levels->document.sections), ElementsAre("levels", "roof", ""));
 }
 
 TEST(Answers, TaxGivesItsKernelsAndPassesOnWhatTheirTakerSays) {
@@ -191,7 +191,7 @@ TEST(Answers, ReportSaysWhatEveryRoomSays) {
   ASSERT_TRUE(answer) << answer.error().describe();
   EXPECT_EQ(answer->document.title, "Report");
   EXPECT_THAT(keys_of(answer->document.sections),
-              ElementsAre("", "", "launch", "tax", "levels", "fusion", ""));
+              ElementsAre("", "", "launch", "tax", "levels", "roof", "fusion", ""));
   EXPECT_FALSE(answer->document.verdict.empty());
   EXPECT_EQ(timelines, 1);
   request.telemetry.files = {folder.scratch.path + "/none.csv"};

@@ -102,6 +102,11 @@ TEST(KernelBook, TypesTagsAndLibraries) {
   EXPECT_EQ(facts("ampere_sgemm_128x64_tn").data_type, "fp32");
   EXPECT_EQ(facts("Cijk_Ailk_Bljk_HHS_BH_MT32x32x64").data_type, "fp16");
   EXPECT_EQ(facts("volta_dgemm_64x64_nn").data_type, "fp64");
+  EXPECT_EQ(facts("ampere_fp16_s1688gemm_fp16_256x64_ldg8_f2f_tn").data_type, "fp16");
+  EXPECT_EQ(facts("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x4_nn_align1>("
+                  "cutlass_80_tensorop_s1688gemm_64x64_32x4_nn_align1::Params)")
+                .data_type,
+            "tf32");
   EXPECT_EQ(facts("void foo<double>(double*)").data_type, "fp64");
   EXPECT_EQ(facts("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT32x32x256").tags,
             std::vector<std::string>{"bias"});

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "levels/counter_formulas.h"
-#include "levels/flops.h"
+
 #include "levels/lcs.h"
 #include "support/trace_maker.h"
 
@@ -40,36 +40,6 @@ TEST(CommonSubsequence, EmptySequencesHaveNothingInCommon) {
   EXPECT_TRUE(common_subsequence({}, {}, 0)->empty());
   const std::vector<uint32_t> a = {1};
   EXPECT_TRUE(common_subsequence(a, {}, 1)->empty());
-}
-
-// ---- FLOP of operators (spec section 7) --------------------------------------------------------
-
-TEST(OperatorFlop, MatrixProductsAreTwoMnk) {
-  EXPECT_EQ(operator_flop("aten::mm", "[[8192,4096],[4096,14336]]", ""), 962072674304.0);
-  EXPECT_EQ(operator_flop("aten::addmm", "[[6144],[8192,4096],[4096,6144],[],[]]", ""),
-            412316860416.0);
-  EXPECT_EQ(operator_flop("aten::bmm", "[[2,3,4],[2,4,5]]", ""), 2.0 * 2 * 3 * 4 * 5);
-  EXPECT_EQ(operator_flop("aten::linear", "[[2,4096,4096],[128256,4096],[]]", ""), 8607114461184.0);
-}
-
-TEST(OperatorFlop, AttentionIsHalfWhenCausalAndTwoAndAHalfTimesBackward) {
-  const char* shape = "[[2,32,4096,128],[2,32,4096,128],[2,32,4096,128],[],[],[],[]]";
-  const char* op = "aten::_scaled_dot_product_flash_attention";
-  EXPECT_EQ(operator_flop(op, shape, R"(["","","","0.","False","False",""])"), 549755813888.0);
-  EXPECT_EQ(operator_flop(op, shape, R"(["","","","0.","True","False",""])"), 549755813888.0 / 2);
-  const char* backward =
-      "[[2,32,4096,128],[2,32,4096,128],[2,32,4096,128],[2,32,4096,128],[2,32,4096,128]]";
-  EXPECT_EQ(operator_flop("aten::_scaled_dot_product_flash_attention_backward", backward, "[]"),
-            2.5 * 549755813888.0);
-}
-
-TEST(OperatorFlop, ShapesThatDoNotFitTellNothing) {
-  EXPECT_TRUE(std::isnan(operator_flop("aten::mm", "[[8,4],[5,2]]", "")));
-  EXPECT_TRUE(std::isnan(operator_flop("aten::mm", "[[8,4]]", "")));
-  EXPECT_TRUE(std::isnan(operator_flop("aten::mm", "", "")));
-  EXPECT_TRUE(std::isnan(operator_flop("aten::mm", "[[[[[[", "")));
-  EXPECT_TRUE(std::isnan(operator_flop("aten::mm", "[[0,4],[4,2]]", "")));
-  EXPECT_TRUE(std::isnan(operator_flop("aten::add", "[[8,4],[4,2]]", "")));
 }
 
 // ---- formulas ----------------------------------------------------------------------------------

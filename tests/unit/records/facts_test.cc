@@ -22,7 +22,8 @@ TEST(Facts, BuiltInTextIsTheDataFileAndReadsWithoutError) {
     EXPECT_NE(book.model(name), nullptr) << name;
     for (const auto& [attribute, fact] : book.values("model", name)) EXPECT_NE(fact.source, "");
   }
-  EXPECT_EQ(book.hardware_names().size(), 26U);  // eight more are known by their sensor alone
+  EXPECT_EQ(book.hardware_names().size(),
+            34U);  // seven more are known by their sensor alone, one by its peaks
   EXPECT_EQ(book.values("hardware", "RTX A5000").at("sensor_gain").value, 0.908);
   for (const std::string& name : book.hardware_names()) {
     EXPECT_NE(book.hardware(name), nullptr) << name;
@@ -75,7 +76,7 @@ TEST(Facts, NamesOfPublishedTablesAreFound) {
 
 TEST(Facts, AVendorAloneOrAnotherVendorsDeviceIsUnknown) {
   const FactBook& book = FactBook::built_in();
-  for (const char* name : {"AMD", "Intel", "Nvidia", "Habana", "Intel A100", "AMD H100", "A10"})
+  for (const char* name : {"AMD", "Intel", "Nvidia", "Habana", "Intel A100", "AMD H100", "A11"})
     EXPECT_EQ(book.hardware(name), nullptr) << name;
   EXPECT_EQ(book.model("meta-llama/"), nullptr);
   EXPECT_NE(book.hardware("Intel Gaudi2"), nullptr);

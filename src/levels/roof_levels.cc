@@ -1,0 +1,264 @@
+#include "levels/roof_levels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "kernels/name.h"
+#include "roof/collective.h"
+
+namespace assay {
+namespace {
+
+constexpr double kNanos = 1e9;
+// GPUs that one machine joins by links whose rate is in the facts; larger groups may span machines.
+constexpr int64_t kOneMachine = 8;
+
+double part_over(double part, double whole) {
+  return whole > 0 ? part / whole : std::numeric_limits<double>::quiet_NaN();
+}
+
+// One call against its roof.
+RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels,
+                      const DeviceRoof& roof) {
+  RoofSums sums{.calls = 1, .kernels = kernels, .dur_ns = dur_ns};
+  sums.flop = work.flop;
+  sums.bytes = work.bytes();
+  if (!roof.exists()) return sums;
+  const RoofTime least = roof_time(roof, work);
+  if (std::isnan(least.compute_s)) return sums;
+  sums.roofed_ns = dur_ns;
+  sums.roof_ns = std::llround(least.at_least_s() * kNanos);
+  sums.above_ns = std::max<int64_t>(0, dur_ns - sums.roof_ns);
+  sums.beyond_ns = std::max<int64_t>(0, sums.roof_ns - dur_ns);
+  if (sums.roof_ns < kSmallRoofNs) sums.small_ns = sums.above_ns;
+  if (least.compute_bound()) sums.compute_roof_ns = sums.roof_ns;
+  if (sums.beyond_ns > 0) {
+    sums.calls_beyond = 1;
+    const double from_memory_s = (work.bytes() - roof.cache_bytes) / roof.memory_bytes_per_s;
+    const bool in_time = from_memory_s * kNanos <= static_cast<double>(dur_ns);
+    sums.calls_cached = !least.compute_bound() && roof.cache_bytes > 0 && in_time ? 1 : 0;
+  }
+  return sums;
+}
+
+// Inputs by operator; nothing where none were recorded.
+std::vector<uint32_t> rows_by_op(const Trace& trace) {
+  std::vector<uint32_t> rows(trace.ops.size(), UINT32_MAX);
+  for (size_t i = 0; i < trace.op_inputs.size(); ++i)
+    rows[trace.op_inputs.op[i].index()] = static_cast<uint32_t>(i);
+  return rows;
+}
+
+std::string shape_of(const Trace& trace, const std::vector<uint32_t>& rows, OpId op) {
+  const uint32_t row = rows[op.index()];
+  if (row == UINT32_MAX) return {};
+  const OpInputTable& table = trace.op_inputs;
+  return shape_words(read_op_inputs(trace.text(table.dims[row]), trace.text(table.types[row]),
+                                    trace.text(table.strides[row]),
+                                    trace.text(table.concrete[row])));
+}
+
+template <typename Map, typename List>
+void take_values(Map& map, List& list) {
+  for (auto& [key, value] : map) list.push_back(std::move(value));
+}
+
+}  // namespace
+
+void RoofSums::add(const RoofSums& other) {
+  calls += other.calls;
+  kernels += other.kernels;
+  dur_ns += other.dur_ns;
+  flop += other.flop;
+  bytes += other.bytes;
+  roofed_ns += other.roofed_ns;
+  roof_ns += other.roof_ns;
+  above_ns += other.above_ns;
+  beyond_ns += other.beyond_ns;
+  compute_roof_ns += other.compute_roof_ns;
+  small_ns += other.small_ns;
+  calls_beyond += other.calls_beyond;
+  calls_cached += other.calls_cached;
+}
+
+double RoofSums::flop_per_s() const {
+  return part_over(flop * kNanos, static_cast<double>(dur_ns));
+}
+double RoofSums::bytes_per_s() const {
+  return part_over(bytes * kNanos, static_cast<double>(dur_ns));
+}
+double RoofSums::intensity() const { return part_over(flop, bytes); }
+double RoofSums::roof_share() const {
+  return part_over(static_cast<double>(roof_ns), static_cast<double>(roofed_ns));
+}
+
+int64_t JobRoof::unknown_total_ns() const {
+  return std::accumulate(unknown_ns.begin(), unknown_ns.end(), int64_t{0});
+}
+
+const DeviceRoof& RoofReader::roof_of(const Trace& trace, int64_t device) {
+  const auto [place, is_new] = roof_of_device_.try_emplace(device, nullptr);
+  if (is_new) {
+    DeviceRoof roof = trace_roof(facts_, trace, device, asked_);
+    const std::string name = roof.device;
+    place->second = &roofs_.try_emplace(name, std::move(roof)).first->second;
+  }
+  return *place->second;
+}
+
+// What one trace adds: its calls, with the time of their kernels.
+struct RoofReader::Rank {
+  RoofReader& reader;
+  const Trace& trace;
+  RoofCalls found;
+  std::vector<uint32_t> inputs;
+  struct Spent {
+    const KernelLevel* row = nullptr;  // of the first kernel
+    int64_t dur_ns = 0;
+    uint64_t kernels = 0;
+  };
+  std::vector<Spent> spent = {};
+
+  void add_unknown(const KernelLevel& row) {
+    const size_t activity = row.activity.index();
+    const NoWork why = found.why[activity];
+    const OpId op = found.innermost[activity];
+    const std::string name = op ? std::string(trace.text(trace.ops.name[op.index()]))
+                                : describe_kernel(trace.text(row.kernel));
+    RoofUnknown& unknown = reader.unknown_[{why, name}];
+    unknown.why = why;
+    unknown.name = name;
+    ++unknown.kernels;
+    unknown.dur_ns += row.dur_ns();
+    reader.job_.unknown_ns[static_cast<size_t>(why)] += row.dur_ns();
+    place_of(row).unknown_ns += row.dur_ns();
+  }
+
+  RoofPlace& place_of(const KernelLevel& row) {
+    RoofPlace& place = reader.places_[{row.phase, row.layer}];
+    place.phase = row.phase;
+    place.layer = row.layer;
+    return place;
+  }
+
+  void add_row(const KernelLevel& row) {
+    reader.job_.kernel_ns += row.dur_ns();
+    const uint32_t call = found.call[row.activity.index()];
+    if (call == kNoCallWork) {
+      add_unknown(row);
+      return;
+    }
+    Spent& one = spent[call];
+    if (one.row == nullptr) one.row = &row;
+    one.dur_ns += row.dur_ns();
+    ++one.kernels;
+  }
+
+  void add_call(const CallWork& call, const Spent& one) {
+    if (one.row == nullptr) return;
+    const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
+    const RoofSums sums = sums_of_call(call.work, one.dur_ns, one.kernels, roof);
+    const std::string op(trace.text(trace.ops.name[call.op.index()]));
+    RoofOp& group =
+        reader.ops_[{one.row->phase, op, shape_of(trace, inputs, call.op), roof.device}];
+    if (group.sums.calls == 0) {
+      group.phase = one.row->phase;
+      group.op = op;
+      group.shape = shape_of(trace, inputs, call.op);
+      group.kind = call.work.kind;
+      group.math = call.work.math;
+      group.matrix = call.work.matrix;
+      group.device = roof.device;
+    }
+    group.sums.add(sums);
+    place_of(*one.row).sums.add(sums);
+    reader.job_.known.add(sums);
+    if (call.nested) ++reader.job_.nested_calls;
+  }
+};
+
+void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& kernels,
+                     const LevelsReport& report) {
+  ++job_.ranks;
+  roof_of_device_.clear();
+  Rank rank{*this, trace, find_roof_calls(trace, links, kernels), rows_by_op(trace)};
+  rank.spent.resize(rank.found.calls.size());
+  for (const KernelLevel& row : report.rows) {
+    if (row.comm) {
+      job_.comm_ns += row.dur_ns();
+    } else if (row.compute) {
+      roof_of(trace, row.gpu);
+      rank.add_row(row);
+    } else {
+      job_.copy_ns += row.dur_ns();
+    }
+  }
+  for (size_t i = 0; i < rank.spent.size(); ++i) rank.add_call(rank.found.calls[i], rank.spent[i]);
+  add_collectives(trace, kernels, report);
+}
+
+void RoofReader::add_collectives(const Trace& trace, const KernelNames& kernels,
+                                 const LevelsReport& report) {
+  const CollectiveTable& table = trace.collectives;
+  std::vector<const KernelLevel*> rows(trace.activities.size(), nullptr);
+  for (const KernelLevel& row : report.rows) {
+    if (row.comm) rows[row.activity.index()] = &row;
+  }
+  for (size_t i = 0; i < table.size(); ++i) {
+    const KernelLevel* row = rows[table.activity[i].index()];
+    if (row == nullptr) continue;
+    CommKey key;
+    key.kind = kernels.book().collective_of(trace.text(table.collective[i]));
+    key.dtype = trace.text(table.dtype[i]);
+    const MessageSize message = message_size(key.kind, key.dtype, table.in_elements[i],
+                                             table.out_elements[i], table.group_size[i]);
+    if (message.bytes <= 0) continue;
+    key.group = std::string(trace.text(table.process_group[i])) + " " +
+                std::string(trace.text(table.ranks[i]));
+    key.group_size = table.group_size[i];
+    key.bytes = message.bytes;
+    key.seq = table.seq[i];
+    if (key.seq < 0) key.nth = ++nth_comm_;
+    job_.comm_told_ns += row->dur_ns();
+    const auto [place, is_new] = comm_.try_emplace(key);
+    CommSpan& span = place->second;
+    span.dur_ns = is_new ? row->dur_ns() : std::min(span.dur_ns, row->dur_ns());
+    span.factor = message.factor;
+    const bool one_machine = key.group_size >= 2 && key.group_size <= kOneMachine;
+    span.link_bytes_per_s = one_machine ? roof_of(trace, row->gpu).link_bytes_per_s : 0;
+  }
+}
+
+JobRoof RoofReader::finish() {
+  std::map<std::tuple<std::string, std::string, int64_t, double>, RoofComm> comm;
+  for (const auto& [key, span] : comm_) {
+    RoofComm& row = comm[{key.kind, key.dtype, key.group_size, key.bytes}];
+    row.kind = key.kind;
+    row.dtype = key.dtype;
+    row.group_size = key.group_size;
+    row.message_bytes = key.bytes;
+    row.factor = span.factor;
+    row.link_bytes_per_s = span.link_bytes_per_s;
+    ++row.collectives;
+    row.dur_ns += span.dur_ns;
+  }
+  take_values(roofs_, job_.devices);
+  take_values(ops_, job_.ops);
+  take_values(places_, job_.places);
+  take_values(unknown_, job_.unknown);
+  take_values(comm, job_.comm);
+  const auto by_above = [](const RoofOp& a, const RoofOp& b) {
+    return std::pair(a.sums.above_ns, a.sums.dur_ns) > std::pair(b.sums.above_ns, b.sums.dur_ns);
+  };
+  const auto longer = [](const auto& a, const auto& b) { return a.dur_ns > b.dur_ns; };
+  std::stable_sort(job_.ops.begin(), job_.ops.end(), by_above);
+  std::stable_sort(job_.unknown.begin(), job_.unknown.end(), longer);
+  std::stable_sort(job_.comm.begin(), job_.comm.end(), longer);
+  return std::move(job_);
+}
+
+}  // namespace assay

@@ -1,0 +1,59 @@
+#pragma once
+
+// Which operator call each kernel worked for, and what that call asked for.
+//
+// The call is the innermost operator around the launch whose work is told (Links tells which
+// operators enclose it). A call that launches kernels itself, and encloses others of its kind of
+// work (or products where it is one itself) that do so too, is left with its work less theirs,
+// never below zero: nothing counts twice. What a call does beside, a cast before its sum, is no
+// part of its work.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "kernels/names.h"
+#include "roof/work.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+inline constexpr uint32_t kNoCallWork = UINT32_MAX;
+
+// A call with a model that launched at least one kernel of the trace.
+struct CallWork {
+  OpId op;
+  OpWork work;
+  bool nested = false;  // other calls inside it took their share of the work
+};
+
+// Why the work behind a kernel is not known.
+enum class NoWork : uint8_t {
+  kKnown,
+  kGraphReplay,  // a graph's launch: operators ran when it was captured
+  kNoLaunch,     // its launch is not in the trace
+  kNoOperator,   // launched outside every operator
+  kNoShapes,     // of the operator or those around it, none was recorded with shapes
+  kNoModel,
+  kUntold,  // there is a model, but types, values or a covered shape are missing
+};
+inline constexpr size_t kNoWorks = 7;
+std::string_view no_work_words(NoWork why);
+
+struct RoofCalls {
+  std::vector<CallWork> calls;
+  std::vector<uint32_t> call;   // per activity, into calls; kNoCallWork = none
+  std::vector<NoWork> why;      // per activity
+  std::vector<OpId> innermost;  // per activity without a call: the operator to name
+};
+
+// Kernels that are no collectives; other activities stay without a call.
+RoofCalls find_roof_calls(const Trace& trace, const Links& links, const KernelNames& kernels);
+
+// "3x[16,559,16,64] [64] +2 bf16": sizes of the operator's tensors, at most `most` of those that
+// differ from the one before, and the type of the first.
+std::string shape_words(const OpInputs& inputs, size_t most = 3);
+
+}  // namespace assay

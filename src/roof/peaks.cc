@@ -1,0 +1,153 @@
+#include "roof/peaks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
+constexpr double kMega = 1e6;
+
+using Values = std::map<std::string, Fact>;
+
+double value_of(const Values& values, const char* name) {
+  const auto found = values.find(name);
+  return found == values.end() ? 0 : found->second.value;
+}
+
+// The attributes whose peak a type may use, the first that is told.
+std::vector<const char*> attributes_for(const OpWork& work) {
+  if (!work.matrix) {
+    return work.math == ElementType::kFloat64
+               ? std::vector<const char*>{"fp64_vector_tflops", "fp64_tflops"}
+               : std::vector<const char*>{"fp32_tflops"};
+  }
+  switch (work.math) {
+    case ElementType::kFloat64:
+      return {"fp64_tflops"};
+    case ElementType::kTf32:
+      return {"tf32_tflops"};
+    case ElementType::kFloat32:
+      return {"fp32_matrix_tflops", "fp32_tflops"};
+    case ElementType::kBFloat16:
+      return {"bf16_tflops", "tflops"};
+    case ElementType::kFloat16:
+      return {"tflops"};
+    case ElementType::kFloat8:
+      return {"fp8_tflops"};
+    case ElementType::kFloat4Pair:
+      return {"fp4_tflops"};
+    case ElementType::kInt8:
+      return {"int8_tops"};
+    default:
+      return {};
+  }
+}
+
+// Of a card of which the device is a part: memory differs by reserve and rounding alone.
+constexpr double kWhole = 0.8;
+
+// How much of the card the device is, told by what the trace says of its memory and compute units.
+struct CardPart {
+  double memory = 1;
+  double compute = 1;
+};
+CardPart part_of(const Values& values, const DeviceProperties& device) {
+  CardPart part;
+  const double memory = value_of(values, "memory_gb") * kGiga;
+  const double units = value_of(values, "compute_units");
+  if (memory > 0 && device.total_memory_bytes > 0) {
+    const double share = static_cast<double>(device.total_memory_bytes) / memory;
+    if (share < kWhole) part.memory = share;
+  }
+  part.compute = part.memory;
+  if (units > 0 && device.multiprocessors > 0) {
+    const double share = static_cast<double>(device.multiprocessors) / units;
+    part.compute = share < kWhole ? share : 1;
+  }
+  return part;
+}
+
+std::string percent_words(double share) {
+  return std::to_string(static_cast<int>(std::lround(share * 100))) + " %";
+}
+
+std::string no_roof(const std::string& name, bool known) {
+  if (name.empty()) {
+    return "The trace does not name its GPU: there is no roof to compare with. --peaks NAME names "
+           "it.";
+  }
+  if (known) {
+    return "No memory bandwidth or matrix throughput of \"" + name +
+           "\" is known: there is no roof to compare with. --facts FILE can tell it.";
+  }
+  return "No published figures of \"" + name +
+         "\" are known: there is no roof to compare with. --facts FILE can tell them, --peaks NAME "
+         "another name.";
+}
+
+}  // namespace
+
+DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
+                       const std::string& asked) {
+  DeviceRoof roof;
+  roof.device = asked.empty() ? device.name : asked;
+  const Values values = facts.values("hardware", roof.device);
+  const bool told = value_of(values, "bandwidth_tb_s") > 0 && value_of(values, "tflops") > 0;
+  if (!told) {
+    roof.why_none = no_roof(roof.device, !values.empty());
+    return roof;
+  }
+  const CardPart part = part_of(values, device);
+  if (part.memory < 1 || part.compute < 1) {
+    roof.part = percent_words(part.compute) + " of the card's compute units and " +
+                percent_words(part.memory) + " of its memory";
+  }
+  roof.memory_bytes_per_s = value_of(values, "bandwidth_tb_s") * kTera * part.memory;
+  roof.cache_bytes = value_of(values, "cache_mb") * kMega * part.memory;
+  roof.link_bytes_per_s = value_of(values, "link_gb_s") * kGiga;
+  roof.clock_hz = value_of(values, "clock_mhz") * kMega;
+  for (const auto& [name, fact] : values) {
+    const bool rate = name.ends_with("tflops") || name.ends_with("_tops");
+    if (rate) roof.flop_per_s[name] = fact.value * kTera * part.compute;
+    const bool used = rate || name == "bandwidth_tb_s";
+    if (used &&
+        std::find(roof.sources.begin(), roof.sources.end(), fact.source) == roof.sources.end()) {
+      roof.sources.push_back(fact.source);
+    }
+  }
+  return roof;
+}
+
+DeviceRoof trace_roof(const FactBook& facts, const Trace& trace, int64_t device,
+                      const std::string& asked) {
+  DeviceProperties properties;
+  for (const DeviceProperties& one : trace.devices) {
+    if (one.id == device || properties.name.empty()) properties = one;
+    if (one.id == device) break;
+  }
+  return device_roof(facts, properties, asked);
+}
+
+double peak_flop_per_s(const DeviceRoof& roof, const OpWork& work) {
+  if (work.flop == 0) return std::numeric_limits<double>::infinity();
+  if (!work.matrix && work.math != ElementType::kFloat64) {
+    // Integers and 16-bit types run at least as fast as FP32 where it matters; memory bounds them.
+    const auto found = roof.flop_per_s.find("fp32_tflops");
+    return found == roof.flop_per_s.end() ? std::numeric_limits<double>::infinity() : found->second;
+  }
+  for (const char* attribute : attributes_for(work)) {
+    const auto found = roof.flop_per_s.find(attribute);
+    if (found != roof.flop_per_s.end()) return found->second;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+RoofTime roof_time(const DeviceRoof& roof, const OpWork& work) {
+  return {.compute_s = work.flop / peak_flop_per_s(roof, work),
+          .memory_s = work.bytes() / roof.memory_bytes_per_s};
+}
+
+}  // namespace assay

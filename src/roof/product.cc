@@ -1,0 +1,161 @@
+// Matrix products: 2 m n k, batches included. Bytes: both factors, what is added, the result.
+
+#include <algorithm>
+#include <array>
+
+#include "roof/models.h"
+
+namespace assay {
+namespace {
+
+enum class ProductForm : uint8_t {
+  kProduct,  // [..., m, k] x [..., k, n], the same leading axes
+  kMatmul,   // the same with broadcasting, vectors allowed
+  kLinear,   // [..., k] x [n, k] transposed
+  kGrouped,  // [t, k] x [groups, k, n]: every row with the matrix of its group
+};
+
+struct Product {
+  std::string_view op;
+  ProductForm form;
+  size_t left;                    // argument; the right factor follows
+  size_t added = kNoArgument;     // bias, or what the product is added to
+  size_t out_type = kNoArgument;  // a number of c10::ScalarType; without it as the left factor
+};
+constexpr auto kProducts = std::to_array<Product>({
+    {"aten::mm", ProductForm::kProduct, 0},
+    {"aten::bmm", ProductForm::kProduct, 0},
+    {"aten::addmm", ProductForm::kProduct, 1, 0},
+    {"aten::addmm_", ProductForm::kProduct, 1, 0},
+    {"aten::_addmm_activation", ProductForm::kProduct, 1, 0},
+    {"aten::baddbmm", ProductForm::kProduct, 1, 0},
+    {"aten::baddbmm_", ProductForm::kProduct, 1, 0},
+    {"aten::matmul", ProductForm::kMatmul, 0},
+    {"aten::mv", ProductForm::kMatmul, 0},
+    {"aten::dot", ProductForm::kMatmul, 0},
+    {"aten::addmv", ProductForm::kMatmul, 1, 0},
+    {"aten::addmv_", ProductForm::kMatmul, 1, 0},
+    {"aten::linear", ProductForm::kLinear, 0, 2},
+    {"aten::_int_mm", ProductForm::kProduct, 0},
+    {"aten::_scaled_mm", ProductForm::kProduct, 0, 4, 6},
+    {"aten::_grouped_mm", ProductForm::kGrouped, 0},
+    {"aten::_scaled_grouped_mm", ProductForm::kGrouped, 0},
+    {"vllm::rocm_unquantized_gemm", ProductForm::kLinear, 0, 2},
+    {"vllm::rocm_unquantized_gemm_impl", ProductForm::kLinear, 0, 2},
+    {"aiter::gemm_a16w16", ProductForm::kLinear, 0},
+    {"aiter::gemm_a8w8", ProductForm::kLinear, 0},
+    {"aiter::gemm_a8w8_blockscale", ProductForm::kLinear, 0},
+    {"aiter::gemm_a8w8_bpreshuffle", ProductForm::kLinear, 0},
+    {"_C::cutlass_scaled_mm", ProductForm::kProduct, 1},
+});
+
+struct ProductExtents {
+  bool fits = false;
+  double rows = 0;  // of all batches
+  double inner = 0;
+  double columns = 0;
+  double groups = 1;  // matrices that the rows are shared out to
+};
+
+ProductExtents of_product(const Sizes& a, const Sizes& b) {
+  if (a.size() < 2 || a.size() != b.size() || a.back() != b[b.size() - 2]) return {};
+  double rows = 1;
+  for (size_t i = 0; i + 1 < a.size(); ++i) {
+    if (i + 2 < a.size() && a[i] != b[i]) return {};
+    rows *= a[i];
+  }
+  return {true, rows, a.back(), b.back()};
+}
+
+ProductExtents of_matmul(Sizes a, Sizes b) {
+  if (a.empty() || b.empty()) return {};
+  if (a.size() == 1) a.insert(a.begin(), 1);
+  if (b.size() == 1) b.push_back(1);
+  const double inner = a.back();
+  if (inner != b[b.size() - 2]) return {};
+  double rows = a[a.size() - 2];
+  const size_t batches = std::max(a.size(), b.size()) - 2;
+  for (size_t i = 0; i < batches; ++i) {
+    const double left = i < a.size() - 2 ? a[a.size() - 3 - i] : 1;
+    const double right = i < b.size() - 2 ? b[b.size() - 3 - i] : 1;
+    if (left != right && left != 1 && right != 1) return {};
+    rows *= std::max(left, right);
+  }
+  return {true, rows, inner, b.back()};
+}
+
+ProductExtents of_linear(const Sizes& x, const Sizes& w) {
+  if (x.empty() || w.size() != 2 || x.back() != w[1]) return {};
+  double rows = 1;
+  for (size_t i = 0; i + 1 < x.size(); ++i) rows *= x[i];
+  return {true, rows, x.back(), w[0]};
+}
+
+ProductExtents of_groups(const Sizes& x, const Sizes& w) {
+  if (x.size() != 2 || w.size() != 3 || x[1] != w[1]) return {};
+  return {true, x[0], x[1], w[2], w[0]};
+}
+
+ProductExtents extents_of(ProductForm form, const Sizes& a, const Sizes& b) {
+  switch (form) {
+    case ProductForm::kProduct:
+      return of_product(a, b);
+    case ProductForm::kMatmul:
+      return of_matmul(a, b);
+    case ProductForm::kLinear:
+      return of_linear(a, b);
+    case ProductForm::kGrouped:
+      return of_groups(a, b);
+  }
+  return {};
+}
+
+// c10::ScalarType by number, of those that a product may give.
+ElementType scalar_type(double number) {
+  if (number == 5) return ElementType::kFloat16;
+  if (number == 6) return ElementType::kFloat32;
+  if (number == 15) return ElementType::kBFloat16;
+  if (number >= 23 && number <= 26) return ElementType::kFloat8;
+  return ElementType::kUntold;
+}
+
+// What the result's elements are. Products of eight bits and fewer give sixteen or more: without a
+// word on it, sixteen.
+ElementType result_type(const Product& product, const OpInputs& inputs, ElementType left) {
+  const auto number = inputs.number(product.out_type);
+  if (number && scalar_type(*number) != ElementType::kUntold) return scalar_type(*number);
+  if (product.op == "aten::_int_mm") return ElementType::kInt32;
+  if (left == ElementType::kFloat8 || left == ElementType::kFloat4Pair ||
+      left == ElementType::kInt8) {
+    return ElementType::kBFloat16;
+  }
+  return left;
+}
+
+}  // namespace
+
+std::optional<WorkAnswer> product_work(std::string_view op, const OpInputs& inputs) {
+  const auto* const found = std::find_if(kProducts.begin(), kProducts.end(),
+                                         [op](const Product& one) { return one.op == op; });
+  if (found == kProducts.end()) return std::nullopt;
+  const TensorInput* a = inputs.tensor(found->left);
+  const TensorInput* b = inputs.tensor(found->left + 1);
+  if (a == nullptr || b == nullptr) return WorkAnswer{WorkKnown::kNoShapes};
+  const ProductExtents extents = extents_of(found->form, a->sizes, b->sizes);
+  if (!extents.fits) return WorkAnswer{WorkKnown::kNotCovered};
+  const double values_per_element = a->type == ElementType::kFloat4Pair ? 2 : 1;
+  OpWork work{.kind = OpWorkKind::kProduct, .matrix = true, .math = a->type};
+  work.flop = 2 * extents.rows * extents.columns * extents.inner * values_per_element;
+  // Of grouped products, no more matrices are read than there are rows.
+  const double matrices = std::min(extents.groups, std::max(extents.rows, 0.0)) / extents.groups;
+  work.read_bytes = a->bytes() + b->bytes() * (extents.groups > 1 ? matrices : 1);
+  // addmm(self, a, b, beta, alpha): with beta 0 what is added to is not read.
+  const bool scaled = found->added == 0 && inputs.number(found->left + 2) == 0.0;
+  const TensorInput* added = scaled ? nullptr : inputs.tensor(found->added);
+  if (added != nullptr) work.read_bytes += added->bytes();
+  const ElementType result = result_type(*found, inputs, a->type);
+  work.write_bytes = extents.rows * extents.columns * element_bytes(result);
+  return told(work, element_bytes(a->type) > 0 && element_bytes(b->type) > 0);
+}
+
+}  // namespace assay

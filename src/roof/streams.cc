@@ -1,0 +1,514 @@
+// Problem: most operators do so little per element that memory bounds them, and there are hundreds.
+//
+// Method: a table says of each which arguments it reads and which it writes, or that it writes what
+// its inputs broadcast to; an operator that works in place has the name of the other and an
+// underscore. What stands behind the inputs is the caller's own result and is not read.
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "roof/models.h"
+
+namespace assay {
+namespace {
+
+// Arguments as bits.
+using ArgumentMask = uint32_t;
+constexpr ArgumentMask arg(size_t index) { return ArgumentMask{1} << index; }
+template <typename... Index>
+constexpr ArgumentMask args(Index... index) {
+  return (arg(static_cast<size_t>(index)) | ...);
+}
+
+// One result of the shape that the inputs broadcast to.
+struct Elementwise {
+  std::string_view op;
+  size_t inputs = 1;  // leading arguments that may be read
+  double flop = 1;    // per element of the result
+  bool boolean = false;
+};
+constexpr auto kElementwise = std::to_array<Elementwise>({
+    {"add", 3},
+    {"sub", 3},
+    {"rsub", 3},
+    {"mul", 2},
+    {"div", 2},
+    {"floor_divide", 2},
+    {"remainder", 2},
+    {"fmod", 2},
+    {"pow", 2},
+    {"atan2", 2},
+    {"maximum", 2},
+    {"minimum", 2},
+    {"neg"},
+    {"abs"},
+    {"sign"},
+    {"floor"},
+    {"ceil"},
+    {"round"},
+    {"trunc"},
+    {"square"},
+    {"sqrt"},
+    {"rsqrt", 1, 2},
+    {"reciprocal"},
+    {"exp"},
+    {"exp2"},
+    {"expm1"},
+    {"log"},
+    {"log2"},
+    {"log10"},
+    {"log1p"},
+    {"sin"},
+    {"cos"},
+    {"tan"},
+    {"tanh"},
+    {"sigmoid", 1, 3},
+    {"erf"},
+    {"erfinv"},
+    {"relu"},
+    {"relu6"},
+    {"leaky_relu"},
+    {"elu"},
+    {"gelu", 1, 8},
+    {"silu", 1, 4},
+    {"mish", 1, 6},
+    {"softplus", 1, 3},
+    {"hardswish", 1, 4},
+    {"hardsigmoid", 1, 3},
+    {"hardtanh", 1, 2},
+    {"threshold"},
+    {"clamp", 3, 2},
+    {"clamp_min", 2},
+    {"clamp_max", 2},
+    {"nan_to_num"},
+    {"logit", 1, 3},
+    {"tril", 1, 0},
+    {"triu", 1, 0},
+    {"cumsum"},
+    {"where", 3, 0},
+    {"masked_fill", 3, 0},
+    {"addcmul", 3, 3},
+    {"addcdiv", 3, 3},
+    {"lerp", 3, 3},
+    {"bitwise_and", 2},
+    {"bitwise_or", 2},
+    {"bitwise_xor", 2},
+    {"bitwise_not"},
+    {"bitwise_left_shift", 2},
+    {"bitwise_right_shift", 2},
+    {"eq", 2, 1, true},
+    {"ne", 2, 1, true},
+    {"lt", 2, 1, true},
+    {"le", 2, 1, true},
+    {"gt", 2, 1, true},
+    {"ge", 2, 1, true},
+    {"logical_and", 2, 1, true},
+    {"logical_or", 2, 1, true},
+    {"logical_xor", 2, 1, true},
+    {"logical_not", 1, 1, true},
+    {"isnan", 1, 1, true},
+    {"isinf", 1, 1, true},
+    {"isfinite", 1, 1, true},
+    {"threshold_backward", 2},
+    {"gelu_backward", 2, 14},
+    {"silu_backward", 2, 8},
+    {"sigmoid_backward", 2, 3},
+    {"tanh_backward", 2, 3},
+    {"hardtanh_backward", 2, 2},
+    {"leaky_relu_backward", 2},
+    {"elu_backward", 2, 3},
+    {"softplus_backward", 2, 4},
+    {"hardswish_backward", 2, 4},
+    {"hardsigmoid_backward", 2, 2},
+    {"logit_backward", 2, 3},
+    {"native_dropout_backward", 2, 2},
+    {"mse_loss_backward", 3, 3},
+    {"smooth_l1_loss_backward", 3, 4},
+});
+
+// What reads and writes arguments, and what is of their shape, as a whole.
+struct ListedStream {
+  std::string_view op;
+  OpWorkKind kind;
+  double flop = 0;  // per element of `counted`
+  size_t counted = 0;
+  ArgumentMask reads = 0;
+  ArgumentMask writes = 0;      // an argument, or a result of its shape and type
+  ArgumentMask writes_too = 0;  // a second one of that shape
+};
+constexpr OpWorkKind kNorm = OpWorkKind::kNorm;
+constexpr OpWorkKind kSoftmax = OpWorkKind::kSoftmax;
+constexpr OpWorkKind kMove = OpWorkKind::kMove;
+constexpr OpWorkKind kOptimizer = OpWorkKind::kOptimizer;
+constexpr OpWorkKind kLoss = OpWorkKind::kLoss;
+constexpr OpWorkKind kPointwise = OpWorkKind::kElementwise;
+constexpr ArgumentMask kFirstFive = args(0, 1, 2, 3, 4);
+constexpr auto kStreams = std::to_array<ListedStream>({
+    {"aten::copy_", kMove, 0, 0, arg(1), arg(0)},
+    {"aten::fill_", kMove, 0, 0, 0, arg(0)},
+    {"aten::zero_", kMove, 0, 0, 0, arg(0)},
+    {"aten::normal_", kPointwise, 0, 0, 0, arg(0)},
+    {"aten::uniform_", kPointwise, 0, 0, 0, arg(0)},
+    {"aten::bernoulli_", kPointwise, 0, 0, 0, arg(0)},
+    {"aten::random_", kPointwise, 0, 0, 0, arg(0)},
+    {"aten::cat", kMove, 0, 0, arg(0), arg(0)},
+    {"aten::_softmax", kSoftmax, 5, 0, arg(0), arg(0)},
+    {"aten::_log_softmax", kSoftmax, 5, 0, arg(0), arg(0)},
+    {"aten::_safe_softmax", kSoftmax, 5, 0, arg(0), arg(0)},
+    {"aten::_softmax_backward_data", kSoftmax, 4, 0, args(0, 1), arg(0)},
+    {"aten::_log_softmax_backward_data", kSoftmax, 4, 0, args(0, 1), arg(0)},
+    {"ScaledMaskedSoftmax", kSoftmax, 6, 0, args(0, 1), arg(0)},
+    {"ScaledSoftmax", kSoftmax, 6, 0, arg(0), arg(0)},
+    {"aten::native_layer_norm", kNorm, 8, 0, args(0, 2, 3), arg(0)},
+    {"aten::native_layer_norm_backward", kNorm, 14, 1, args(0, 1, 3, 4, 5), args(1, 5, 6)},
+    {"aten::_fused_rms_norm", kNorm, 5, 0, args(0, 2), arg(0)},
+    {"aten::_fused_rms_norm_backward", kNorm, 10, 1, args(0, 1, 3, 4), args(1, 4)},
+    {"aten::native_batch_norm", kNorm, 8, 0, kFirstFive, arg(0)},
+    {"aten::_native_batch_norm_legit", kNorm, 8, 0, kFirstFive, arg(0)},
+    {"aten::_native_batch_norm_legit_no_training", kNorm, 4, 0, kFirstFive, arg(0)},
+    {"aten::_batch_norm_with_update", kNorm, 8, 0, kFirstFive, arg(0)},
+    {"aten::cudnn_batch_norm", kNorm, 8, 0, kFirstFive, arg(0)},
+    {"aten::miopen_batch_norm", kNorm, 8, 0, kFirstFive, arg(0)},
+    {"aten::cudnn_batch_norm_backward", kNorm, 14, 0, args(0, 1, 2), args(0, 2), arg(2)},
+    {"aten::miopen_batch_norm_backward", kNorm, 14, 0, args(0, 1, 2), args(0, 2), arg(2)},
+    {"aten::native_batch_norm_backward", kNorm, 14, 1, args(0, 1, 2), args(1, 2), arg(2)},
+    {"aten::native_group_norm", kNorm, 8, 0, args(0, 1, 2), arg(0)},
+    {"aten::native_group_norm_backward", kNorm, 14, 1, args(0, 1, 2, 3, 4), args(1, 4), arg(4)},
+    {"FusedLayerNormAffineFunction", kNorm, 8, 0, args(0, 1, 2), arg(0)},
+    {"FusedRMSNormAffineFunction", kNorm, 5, 0, args(0, 1), arg(0)},
+    {"_C::rms_norm", kNorm, 5, 1, args(1, 2), arg(0)},
+    {"_C::fused_add_rms_norm", kNorm, 6, 0, args(0, 1, 2), args(0, 1)},
+    {"sgl_kernel::rmsnorm", kNorm, 5, 1, args(1, 2), arg(0)},
+    {"sgl_kernel::fused_add_rmsnorm", kNorm, 6, 0, args(0, 1, 2), args(0, 1)},
+    {"aiter::rmsnorm", kNorm, 5, 1, args(1, 2), arg(0)},
+    {"aiter::add_rmsnorm", kNorm, 6, 1, args(1, 2, 4), args(0, 3)},
+    {"aiter::rmsnorm2d_fwd_with_add_ck", kNorm, 6, 1, args(1, 2, 4), args(0, 3)},
+    {"aiter::rms_norm", kNorm, 5, 0, args(0, 1), arg(0)},
+    {"aiter::_groupnorm_run", kNorm, 8, 0, args(0, 2, 3), arg(0)},
+    {"vllm::rocm_aiter_rms_norm", kNorm, 5, 0, args(0, 1), arg(0)},
+    {"vllm::rocm_aiter_rmsnorm2d_fwd_with_add", kNorm, 6, 0, args(0, 1, 2), arg(0), arg(0)},
+    {"_C::silu_and_mul", kPointwise, 5, 0, arg(1), arg(0)},
+    {"_C::gelu_and_mul", kPointwise, 9, 0, arg(1), arg(0)},
+    {"_C::gelu_tanh_and_mul", kPointwise, 9, 0, arg(1), arg(0)},
+    {"sgl_kernel::silu_and_mul", kPointwise, 5, 0, arg(1), arg(0)},
+    {"sgl_kernel::gelu_and_mul", kPointwise, 9, 0, arg(1), arg(0)},
+    {"_C::rotary_embedding", kPointwise, 3, 1, args(0, 1, 2), args(1, 2)},
+    {"sgl_kernel::rotary_embedding", kPointwise, 3, 1, args(0, 1, 2), args(1, 2)},
+    {"_C_cache_ops::reshape_and_cache_flash", kMove, 0, 0, args(0, 1, 4), args(0, 1)},
+    {"sglang::store_cache", kMove, 0, 0, args(0, 1, 4), args(0, 1)},
+    {"aten::nll_loss_forward", kLoss, 1, 1, arg(1), 0},
+    {"aten::nll_loss_backward", kLoss, 1, 2, arg(2), arg(1)},
+    {"aten::mse_loss", kLoss, 3, 0, args(0, 1), 0},
+    {"aten::native_dropout", kPointwise, 2, 0, arg(0), arg(0)},
+    {"aten::_fused_adam_", kOptimizer, 14, 0, kFirstFive, args(0, 2, 3, 4)},
+    {"aten::_fused_adamw_", kOptimizer, 15, 0, kFirstFive, args(0, 2, 3, 4)},
+    {"aten::_fused_sgd_", kOptimizer, 4, 0, args(0, 1, 2), args(0, 2)},
+    {"aten::_fused_adagrad_", kOptimizer, 6, 0, args(0, 1, 2), args(0, 2)},
+});
+
+// Reads all of the first argument; the axes that vanish are values of another.
+struct Reduction {
+  std::string_view op;
+  double flop = 1;  // per element read
+  size_t axes = 1;
+};
+constexpr auto kReductions = std::to_array<Reduction>({
+    {"aten::sum"},          {"aten::mean"},       {"aten::prod"},
+    {"aten::amax"},         {"aten::amin"},       {"aten::max"},
+    {"aten::min"},          {"aten::argmax"},     {"aten::argmin"},
+    {"aten::any"},          {"aten::all"},        {"aten::count_nonzero"},
+    {"aten::logsumexp", 3}, {"aten::norm", 2, 2}, {"aten::linalg_vector_norm", 2, 2},
+    {"aten::var", 4},       {"aten::std", 4},     {"aten::var_mean", 4},
+    {"aten::std_mean", 4},
+});
+
+// Bytes of what an argument's bits name; `typed` turns false where a type is not told, `sized`
+// where a list's sizes are not.
+struct Counted {
+  double bytes = 0;
+  double elements = 0;
+  bool typed = true;
+  bool sized = true;
+};
+
+void count_argument(const OpArgument& argument, bool stored, Counted& counted) {
+  if (argument.list && argument.tensors.empty()) counted.sized = false;
+  for (const TensorInput& tensor : argument.tensors) {
+    const double elements = stored ? tensor.stored() : tensor.elements();
+    counted.elements += elements;
+    counted.bytes += elements * element_bytes(tensor.type);
+    counted.typed &= element_bytes(tensor.type) > 0 || elements == 0;
+  }
+}
+
+Counted count(const OpInputs& inputs, ArgumentMask mask, bool stored) {
+  Counted counted;
+  for (size_t i = 0; i < inputs.arguments.size() && i < 32; ++i) {
+    if ((mask & arg(i)) != 0) count_argument(inputs.arguments[i], stored, counted);
+  }
+  return counted;
+}
+
+// The type that arithmetic over these gives: floating point before integers, tensors with axes
+// before those without, the wider before the narrower.
+ElementType result_type(const OpInputs& inputs, size_t leading, bool with_bool) {
+  using Rank = std::tuple<bool, bool, double>;
+  ElementType best = ElementType::kUntold;
+  Rank best_rank = {};
+  for (size_t i = 0; i < inputs.arguments.size() && i < leading; ++i) {
+    const TensorInput* tensor = inputs.tensor(i);
+    if (tensor == nullptr || (tensor->type == ElementType::kBool && !with_bool)) continue;
+    const Rank rank(is_floating(tensor->type), !tensor->sizes.empty(), element_bytes(tensor->type));
+    if (best != ElementType::kUntold && rank <= best_rank) continue;
+    best = tensor->type;
+    best_rank = rank;
+  }
+  return best;
+}
+
+// Sizes aligned at their ends; nothing where they do not go together.
+std::optional<Sizes> broadcast(const OpInputs& inputs, size_t leading) {
+  Sizes all;  // last axis first
+  for (size_t i = 0; i < inputs.arguments.size() && i < leading; ++i) {
+    const TensorInput* tensor = inputs.tensor(i);
+    if (tensor == nullptr) continue;
+    const Sizes& sizes = tensor->sizes;
+    if (all.size() < sizes.size()) all.resize(sizes.size(), 1);
+    for (size_t axis = 0; axis < sizes.size(); ++axis) {
+      const double size = sizes[sizes.size() - 1 - axis];
+      if (all[axis] != size && all[axis] != 1 && size != 1) return std::nullopt;
+      if (all[axis] == 1) all[axis] = size;
+    }
+  }
+  return all;
+}
+
+WorkAnswer elementwise_work(const Elementwise& kind, bool in_place, const OpInputs& inputs) {
+  const size_t leading = std::min<size_t>(kind.inputs, 31);
+  const Counted read = count(inputs, (ArgumentMask{1} << leading) - 1, true);
+  const auto shape = broadcast(inputs, leading);
+  bool any = false;
+  for (size_t i = 0; i < leading; ++i) any |= inputs.tensor(i) != nullptr;
+  if (!any) return {WorkKnown::kNoShapes};
+  if (!shape) return {WorkKnown::kNotCovered};
+  double elements = 1;
+  for (const double size : *shape) elements *= size;
+  OpWork work{.kind = OpWorkKind::kElementwise, .math = result_type(inputs, leading, false)};
+  work.flop = kind.flop * elements;
+  work.read_bytes = read.bytes;
+  ElementType result = kind.boolean ? ElementType::kBool : result_type(inputs, leading, false);
+  if (result == ElementType::kUntold) result = result_type(inputs, leading, true);
+  const TensorInput* first = inputs.tensor(0);
+  if (in_place && first != nullptr) result = first->type;
+  work.write_bytes = elements * element_bytes(result);
+  return told(work, read.typed && element_bytes(result) > 0);
+}
+
+WorkAnswer listed_work(const ListedStream& kind, const OpInputs& inputs) {
+  const Counted read = count(inputs, kind.reads, true);
+  const Counted written = count(inputs, kind.writes, false);
+  const Counted too = count(inputs, kind.writes_too, false);
+  const Counted counted = count(inputs, arg(kind.counted), false);
+  const bool first =
+      kind.counted < inputs.arguments.size() && !inputs.arguments[kind.counted].tensors.empty();
+  if (!first || !read.sized || !written.sized) return {WorkKnown::kNoShapes};
+  OpWork work{.kind = kind.kind, .math = inputs.arguments[kind.counted].tensors.front().type};
+  work.flop = kind.flop * counted.elements;
+  work.read_bytes = read.bytes;
+  work.write_bytes = written.bytes + too.bytes;
+  return told(work, read.typed && written.typed);
+}
+
+WorkAnswer reduction_work(const Reduction& kind, const OpInputs& inputs) {
+  const TensorInput* from = inputs.tensor(0);
+  if (from == nullptr) return {WorkKnown::kNoShapes};
+  if (inputs.tensor(1) != nullptr) return {WorkKnown::kNotCovered};  // of two tensors: no reduction
+  OpWork work{.kind = OpWorkKind::kReduction, .math = from->type};
+  work.flop = kind.flop * from->elements();
+  work.read_bytes = from->bytes();
+  double kept = 1;
+  if (const auto axes = inputs.numbers(kind.axes); axes && !axes->empty()) {
+    kept = from->elements();
+    for (const double axis : *axes) {
+      const double at = axis < 0 ? axis + static_cast<double>(from->sizes.size()) : axis;
+      if (at < 0 || at >= static_cast<double>(from->sizes.size())) return {WorkKnown::kNotCovered};
+      const double size = from->sizes[static_cast<size_t>(at)];
+      if (size > 0) kept /= size;
+    }
+  }
+  work.write_bytes = kept * element_bytes(from->type);
+  return told(work, element_bytes(from->type) > 0);
+}
+
+// The upper triangle is masked: what lies there is not read, but written as zeros.
+WorkAnswer causal_softmax(const OpInputs& inputs, bool backward) {
+  const TensorInput* x = inputs.tensor(0);
+  if (x == nullptr) return {WorkKnown::kNoShapes};
+  OpWork work{.kind = OpWorkKind::kSoftmax, .math = x->type};
+  work.flop = 3 * x->elements();
+  work.read_bytes = x->bytes() / 2 * (backward ? 2 : 1);
+  work.write_bytes = x->bytes();
+  return told(work, element_bytes(x->type) > 0);
+}
+
+// Rows of a table by index: as many as are asked for, and no more than there are.
+WorkAnswer lookup(const TensorInput* table, const TensorInput* index) {
+  if (table == nullptr || index == nullptr || table->sizes.empty()) return {WorkKnown::kNoShapes};
+  const double row = table->sizes[0] > 0 ? table->elements() / table->sizes[0] : 0;
+  OpWork work{.kind = OpWorkKind::kLookup, .math = table->type};
+  const double taken = index->elements() * row * element_bytes(table->type);
+  work.read_bytes = index->bytes() + std::min(taken, table->bytes());
+  work.write_bytes = taken;
+  return told(work, element_bytes(table->type) > 0 && element_bytes(index->type) > 0);
+}
+
+// index_select(self, dim, index), of rows.
+WorkAnswer select_work(const OpInputs& inputs) {
+  const TensorInput* from = inputs.tensor(0);
+  const auto axis = inputs.number(1);
+  const bool one_axis = from != nullptr && from->sizes.size() == 1;
+  if (!axis && !one_axis) return {WorkKnown::kNoValues};
+  if (axis && *axis != 0 && !one_axis) return {WorkKnown::kNotCovered};
+  return lookup(from, inputs.tensor(2));
+}
+
+WorkAnswer lookup_backward(const OpInputs& inputs) {
+  const TensorInput* gradient = inputs.tensor(0);
+  const TensorInput* index = inputs.tensor(1);
+  const auto rows = inputs.number(2);
+  if (gradient == nullptr || index == nullptr || gradient->sizes.empty())
+    return {WorkKnown::kNoShapes};
+  if (!rows) return {WorkKnown::kNoValues};
+  OpWork work{.kind = OpWorkKind::kLookup, .math = gradient->type};
+  work.flop = gradient->elements();
+  work.read_bytes = gradient->bytes() + index->bytes();
+  work.write_bytes = *rows * gradient->sizes.back() * element_bytes(gradient->type);
+  return told(work, element_bytes(gradient->type) > 0);
+}
+
+// gather(self, dim, index): one element for each index.
+WorkAnswer gather(const OpInputs& inputs) {
+  const TensorInput* from = inputs.tensor(0);
+  const TensorInput* index = inputs.tensor(2);
+  if (from == nullptr || index == nullptr) return {WorkKnown::kNoShapes};
+  OpWork work{.kind = OpWorkKind::kLookup, .math = from->type};
+  const double taken = index->elements() * element_bytes(from->type);
+  work.read_bytes = index->bytes() + std::min(taken, from->bytes());
+  work.write_bytes = taken;
+  return told(work, element_bytes(from->type) > 0);
+}
+
+// _foreach_add_, _foreach_mul, …: every list once, the result as the first.
+WorkAnswer foreach_work(std::string_view op, const OpInputs& inputs) {
+  const bool reads_first = !op.ends_with("_zero_") && !op.ends_with("_copy_");
+  const ArgumentMask lists = (ArgumentMask{1} << 4) - 1;
+  const Counted read = count(inputs, reads_first ? lists : lists & ~arg(0), true);
+  const Counted written = count(inputs, op.ends_with("_norm") ? 0 : arg(0), false);
+  if (inputs.arguments.empty() || inputs.arguments[0].tensors.empty())
+    return {WorkKnown::kNoShapes};
+  OpWork work{.kind = OpWorkKind::kOptimizer, .math = inputs.arguments[0].tensors.front().type};
+  work.flop = op.ends_with("_zero_") || op.ends_with("_copy_") ? 0 : written.elements;
+  work.read_bytes = read.bytes;
+  work.write_bytes = written.bytes;
+  return told(work, read.typed && written.typed);
+}
+
+// Experts of a mixture in one operator: hidden [t, h], w1 [experts, 2 i, h], w2 [experts, h, i],
+// weights and numbers of the experts of each token [t, k]. Experts that no token can reach are not
+// read.
+WorkAnswer experts_work(const OpInputs& inputs) {
+  const TensorInput* hidden = inputs.tensor(0);
+  const TensorInput* up = inputs.tensor(1);
+  const TensorInput* down = inputs.tensor(2);
+  const TensorInput* chosen = inputs.tensor(4);
+  if (hidden == nullptr || up == nullptr || down == nullptr || chosen == nullptr)
+    return {WorkKnown::kNoShapes};
+  const bool ranks = hidden->sizes.size() == 2 && up->sizes.size() == 3 &&
+                     down->sizes.size() == 3 && chosen->sizes.size() == 2;
+  if (!ranks || up->sizes[2] != hidden->sizes[1] || down->sizes[1] != hidden->sizes[1])
+    return {WorkKnown::kNotCovered};  // packed weights among them
+  const double rows = hidden->sizes[0] * chosen->sizes[1];
+  OpWork work{.kind = OpWorkKind::kExperts, .matrix = true};
+  work.math = element_bytes(up->type) == 1 ? up->type : hidden->type;
+  work.flop = 2 * rows * (up->sizes[1] * up->sizes[2] + down->sizes[1] * down->sizes[2]);
+  const double reached = std::min(1.0, up->sizes[0] > 0 ? rows / up->sizes[0] : 1.0);
+  work.read_bytes = hidden->bytes() + reached * (up->bytes() + down->bytes());
+  work.write_bytes = hidden->bytes();
+  return told(work, element_bytes(hidden->type) > 0 && element_bytes(up->type) > 0);
+}
+
+// A kernel that a compiler made: its tensors are what it reads and writes, once each, and none of
+// it touches more elements than it is launched over, which the numbers behind the tensors tell.
+WorkAnswer generated_work(const OpInputs& inputs) {
+  double launched = 1;
+  bool launched_told = false;
+  for (size_t i = 0; i < inputs.arguments.size(); ++i) {
+    const auto number = inputs.tensor(i) == nullptr ? inputs.number(i) : std::nullopt;
+    if (!number || !(*number > 0)) continue;
+    launched *= *number;
+    launched_told = true;
+  }
+  if (inputs.arguments.empty()) return {WorkKnown::kNoShapes};
+  if (!launched_told) return {WorkKnown::kNoValues};
+  OpWork work{.kind = OpWorkKind::kGenerated};
+  bool typed = true;
+  for (const OpArgument& argument : inputs.arguments) {
+    if (!argument.tensor()) continue;
+    const TensorInput& tensor = argument.tensors.front();
+    typed &= element_bytes(tensor.type) > 0;
+    // Which of them it writes is not told; the sum counts.
+    work.read_bytes += std::min(tensor.stored(), launched) * element_bytes(tensor.type);
+    work.math = tensor.type;
+  }
+  return told(work, typed);
+}
+
+bool is_generated(std::string_view op) {
+  return op.starts_with("triton_poi_") || op.starts_with("triton_red_") ||
+         op.starts_with("triton_per_");
+}
+
+template <typename Table>
+auto find_op(const Table& table, std::string_view op) {
+  const auto found =
+      std::find_if(table.begin(), table.end(), [op](const auto& one) { return one.op == op; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+constexpr std::string_view kAten = "aten::";
+
+// add, and add_ that works in place.
+const Elementwise* find_elementwise(std::string_view op, bool& in_place) {
+  if (!op.starts_with(kAten)) return nullptr;
+  op.remove_prefix(kAten.size());
+  in_place = op.ends_with('_');
+  if (in_place) op.remove_suffix(1);
+  return find_op(kElementwise, op);
+}
+
+bool is_experts(std::string_view op) {
+  return op.ends_with("::inplace_fused_experts") || op.ends_with("::outplace_fused_experts");
+}
+
+}  // namespace
+
+std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& inputs) {
+  bool in_place = false;
+  if (const Elementwise* kind = find_elementwise(op, in_place))
+    return elementwise_work(*kind, in_place, inputs);
+  if (const ListedStream* kind = find_op(kStreams, op)) return listed_work(*kind, inputs);
+  if (const Reduction* kind = find_op(kReductions, op)) return reduction_work(*kind, inputs);
+  if (op == "ScaledUpperTriangMaskedSoftmax") return causal_softmax(inputs, false);
+  if (op == "ScaledUpperTriangMaskedSoftmaxBackward") return causal_softmax(inputs, true);
+  if (op == "aten::embedding") return lookup(inputs.tensor(0), inputs.tensor(1));
+  if (op == "aten::index_select") return select_work(inputs);
+  if (op == "aten::embedding_dense_backward") return lookup_backward(inputs);
+  if (op == "aten::gather") return gather(inputs);
+  if (op.starts_with("aten::_foreach_")) return foreach_work(op, inputs);
+  if (is_experts(op)) return experts_work(inputs);
+  if (is_generated(op)) return generated_work(inputs);
+  return std::nullopt;
+}
+
+}  // namespace assay

@@ -1,0 +1,56 @@
+#include "roof/work.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "roof/models.h"
+
+namespace assay {
+
+std::string_view work_kind_name(OpWorkKind kind) {
+  constexpr std::array<std::string_view, kOpWorkKinds> kNames = {
+      "gemm",      "conv", "attention", "norm",      "softmax", "elementwise", "reduction",
+      "embedding", "move", "loss",      "optimizer", "experts", "generated"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string_view work_known_words(WorkKnown known) {
+  constexpr std::array<std::string_view, kWorkKnowns> kWords = {
+      "told",
+      "no model of this operator",
+      "shapes not recorded",
+      "element type not recorded",
+      "values of arguments not recorded",
+      "shapes that the model does not cover"};
+  return kWords[static_cast<size_t>(known)];
+}
+
+WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
+                         const EnclosingOp& enclosing) {
+  std::optional<WorkAnswer> answer = product_work(op, inputs);
+  if (!answer) answer = convolution_work(op, inputs, enclosing);
+  if (!answer) answer = attention_work(op, inputs);
+  if (!answer) answer = stream_work(op, inputs);
+  if (!answer) return {WorkKnown::kNoModel};
+  const OpWork& work = answer->work;
+  // Sizes that are no sizes: negative, or beyond any memory.
+  const bool sane = std::isfinite(work.flop) && std::isfinite(work.bytes()) && work.flop >= 0 &&
+                    work.read_bytes >= 0 && work.write_bytes >= 0;
+  if (!sane) return {WorkKnown::kNotCovered};
+  return *answer;
+}
+
+bool has_work_model(std::string_view op) {
+  return operator_work(op, {}).known != WorkKnown::kNoModel;
+}
+
+double matrix_flop(std::string_view op, std::string_view dims, std::string_view concrete) {
+  const WorkAnswer answer = operator_work(op, read_op_inputs(dims, {}, {}, concrete));
+  const bool usable = answer.known == WorkKnown::kTold || answer.known == WorkKnown::kNoTypes;
+  return usable && answer.work.matrix && answer.work.flop > 0
+             ? answer.work.flop
+             : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace assay

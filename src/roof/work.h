@@ -1,0 +1,80 @@
+#pragma once
+
+// The work that an operator's arguments ask for: floating point operations and the bytes that an
+// ideal implementation moves, which reads every input once and writes every result once.
+//
+// A multiplication and an addition are two operations. Counted are the products of GEMM,
+// convolution and attention, without epilogues, and one to a few operations per element of the
+// rest, which memory bounds anyhow. Padding counts as if it were data; causal attention counts the
+// pairs of query and key that it may look at, exactly. The models are in product.cc,
+// convolution.cc, attention.cc and the table of streams.cc.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "roof/inputs.h"
+
+namespace assay {
+
+enum class OpWorkKind : uint8_t {
+  kProduct,
+  kConvolution,
+  kAttention,
+  kNorm,
+  kSoftmax,
+  kElementwise,
+  kReduction,
+  kLookup,  // embeddings, gathers
+  kMove,    // copies, concatenations, casts
+  kLoss,
+  kOptimizer,
+  kExperts,
+  kGenerated,  // by a compiler: every tensor once, no operations
+};
+inline constexpr size_t kOpWorkKinds = 13;
+std::string_view work_kind_name(OpWorkKind kind);  // "gemm", "conv", ...
+
+struct OpWork {
+  OpWorkKind kind = OpWorkKind::kElementwise;
+  bool matrix = false;                      // on matrix units
+  ElementType math = ElementType::kUntold;  // of the operands
+  double flop = 0;
+  double read_bytes = 0;
+  double write_bytes = 0;
+
+  double bytes() const { return read_bytes + write_bytes; }
+};
+
+enum class WorkKnown : uint8_t {
+  kTold,
+  kNoModel,     // the operator is in no table
+  kNoShapes,    // its sizes were not recorded
+  kNoTypes,     // FLOP are told, bytes are not: an element type is not told
+  kNoValues,    // strides, flags or axes that the model needs were not recorded
+  kNotCovered,  // shapes that the model does not stand for: sequences of unknown lengths, odd ranks
+};
+inline constexpr size_t kWorkKnowns = 6;
+// In words, for a reader: "no model of this operator".
+std::string_view work_known_words(WorkKnown known);
+
+struct WorkAnswer {
+  WorkKnown known = WorkKnown::kNoModel;
+  OpWork work = {};  // of kTold; of kNoTypes without bytes
+};
+
+// What an operator stands in: the backward parts of a convolution are told their weight only there.
+struct EnclosingOp {
+  std::string_view name = {};
+  const OpInputs* inputs = nullptr;
+};
+WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
+                         const EnclosingOp& enclosing = {});
+// Whether some table has the operator, whatever it is called with.
+bool has_work_model(std::string_view op);
+
+// FLOP on matrix units, by the texts of Trace::op_inputs; NaN when the operator has none or its
+// shapes do not tell.
+double matrix_flop(std::string_view op, std::string_view dims, std::string_view concrete);
+
+}  // namespace assay

@@ -1,0 +1,147 @@
+#include "levels/roof_levels.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "support/trace_maker.h"
+
+namespace assay {
+namespace {
+
+using testing::op_id;
+using testing::TraceMaker;
+
+// A product of 312 GFLOP (1 ms on an A100) that took 4 ms, an addition that took less than its
+// bytes need, a kernel of an operator without a model, a copy.
+Trace roof_trace() {
+  Trace trace = TraceMaker()
+                    .op(1, "aten::mm", 0, 100)
+                    .call(1, "cudaLaunchKernel", 15, 5, 7)
+                    .op(1, "aten::add", 100, 50)
+                    .call(1, "cudaLaunchKernel", 115, 5, 8)
+                    .op(1, "aten::strange", 200, 50)
+                    .call(1, "cudaLaunchKernel", 215, 5, 9)
+                    .call(1, "cudaMemcpyAsync", 315, 5, 10)
+                    .kernel(0, 7, "gemm", 1'000, 4'000'000, 7)
+                    .kernel(0, 7, "elementwise", 4'001'000, 1'000, 8)
+                    .kernel(0, 7, "other", 4'002'000, 500, 9)
+                    .copy(0, 7, "Memcpy HtoD", 4'003'000, 300, 10)
+                    .build();
+  trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+  const auto told = [&](std::string_view op, std::string_view dims, std::string_view types) {
+    trace.op_inputs.push_back({op_id(trace, op), trace.strings.intern(dims),
+                               trace.strings.intern(types), StringId(0), StringId(0)});
+  };
+  told("aten::mm", "[[4000,3900],[3900,10000]]", R"(["c10::Half","c10::Half"])");
+  told("aten::add", "[[1019500],[1019500],[]]", R"(["float","float","Scalar"])");
+  return trace;
+}
+
+JobRoof roof_of(const Trace& trace) {
+  const Links links = link_trace(trace);
+  const Windows windows = find_iterations(trace, links);
+  const auto kernels = given_or_built_in({}, trace.strings, trace.activities.name);
+  const auto report = analyze_levels(trace, links, windows, {});
+  RoofReader reader(FactBook::built_in(), "");
+  reader.add(trace, links, *kernels, *report);
+  return reader.finish();
+}
+
+TEST(RoofLevels, TimeIsRoofAndWhatLiesAboveOrBeyond) {
+  const JobRoof roof = roof_of(roof_trace());
+  ASSERT_EQ(roof.ops.size(), 2U);
+  const RoofSums& mm = roof.ops[0].sums;
+  EXPECT_EQ(roof.ops[0].op, "aten::mm");
+  EXPECT_EQ(mm.flop, 312e9);
+  EXPECT_EQ(mm.roof_ns, 1'000'000);
+  EXPECT_EQ(mm.above_ns, 3'000'000);
+  EXPECT_EQ(mm.beyond_ns, 0);
+  EXPECT_TRUE(mm.compute_bound());
+  EXPECT_DOUBLE_EQ(mm.flop_per_s(), 78e12);
+  // 12,234,000 bytes at 2.039 TB/s are 6 us; they fit into 40 MB of cache.
+  const RoofSums& add = roof.ops[1].sums;
+  EXPECT_EQ(add.roof_ns, 6'000);
+  EXPECT_EQ(add.beyond_ns, 5'000);
+  EXPECT_EQ(add.calls_beyond, 1U);
+  EXPECT_EQ(add.calls_cached, 1U);
+  EXPECT_EQ(roof.known.roofed_ns, roof.known.roof_ns + roof.known.above_ns - roof.known.beyond_ns);
+}
+
+TEST(RoofLevels, KnownAndUnknownTimeIsKernelTime) {
+  const JobRoof roof = roof_of(roof_trace());
+  EXPECT_EQ(roof.kernel_ns, 4'001'500);
+  EXPECT_EQ(roof.known.dur_ns + roof.unknown_total_ns(), roof.kernel_ns);
+  EXPECT_EQ(roof.copy_ns, 300);
+  ASSERT_EQ(roof.unknown.size(), 1U);
+  EXPECT_EQ(roof.unknown[0].name, "aten::strange");
+  EXPECT_EQ(roof.unknown[0].dur_ns, 500);
+  int64_t places = 0;
+  for (const RoofPlace& place : roof.places) places += place.sums.dur_ns + place.unknown_ns;
+  EXPECT_EQ(places, roof.kernel_ns);
+}
+
+// 3 x 40.78 MB are 60 us; with 40 MB of cache full of them, 40.38 us. 50 us can be so, 30 us
+// cannot.
+TEST(RoofLevels, ACacheExplainsNoMoreThanItHolds) {
+  for (const int64_t dur_ns : {50'000, 30'000}) {
+    Trace trace = TraceMaker()
+                      .op(1, "aten::add", 0, 100)
+                      .call(1, "cudaLaunchKernel", 15, 5, 7)
+                      .kernel(0, 7, "elementwise", 1'000, dur_ns, 7)
+                      .build();
+    trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+    trace.op_inputs.push_back(
+        {op_id(trace, "aten::add"), trace.strings.intern("[[10195000],[10195000],[]]"),
+         trace.strings.intern(R"(["float","float","Scalar"])"), StringId(0), StringId(0)});
+    const JobRoof roof = roof_of(trace);
+    EXPECT_EQ(roof.known.calls_beyond, 1U);
+    EXPECT_EQ(roof.known.calls_cached, dur_ns == 50'000 ? 1U : 0U);
+  }
+}
+
+TEST(RoofLevels, WithoutAKnownDeviceThereIsNoRoofAndARate) {
+  Trace trace = roof_trace();
+  trace.devices[0].name = "Somebody's GPU";
+  const JobRoof roof = roof_of(trace);
+  EXPECT_EQ(roof.known.roofed_ns, 0);
+  EXPECT_EQ(roof.known.dur_ns, 4'001'000);
+  ASSERT_EQ(roof.devices.size(), 1U);
+  EXPECT_FALSE(roof.devices[0].exists());
+}
+
+// The same all-reduce as two ranks saw it: the one that came last waited for nobody.
+TEST(RoofLevels, OfSeveralRanksTheOneThatWaitsLeastTimesTheTransfer) {
+  RoofReader reader(FactBook::built_in(), "");
+  for (const int64_t dur_ns : {9'000'000, 1'000'000}) {
+    Trace trace = TraceMaker()
+                      .call(1, "cudaLaunchKernel", 15, 5, 7)
+                      .kernel(0, 7, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1'000, dur_ns, 7)
+                      .build();
+    trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+    trace.collectives.push_back({.activity = ActivityId(0),
+                                 .collective = trace.strings.intern("allreduce"),
+                                 .dtype = trace.strings.intern("Float"),
+                                 .process_group = trace.strings.intern("0"),
+                                 .ranks = trace.strings.intern("[0, 1]"),
+                                 .in_elements = 25'000'000,
+                                 .out_elements = 25'000'000,
+                                 .group_size = 2,
+                                 .seq = 3});
+    const Links links = link_trace(trace);
+    const auto kernels = given_or_built_in({}, trace.strings, trace.activities.name);
+    const auto report = analyze_levels(trace, links, find_iterations(trace, links), {});
+    reader.add(trace, links, *kernels, *report);
+  }
+  const JobRoof roof = reader.finish();
+  ASSERT_EQ(roof.comm.size(), 1U);
+  EXPECT_EQ(roof.comm[0].collectives, 1U);
+  EXPECT_EQ(roof.comm[0].dur_ns, 1'000'000);
+  EXPECT_EQ(roof.comm[0].message_bytes, 1e8);
+  EXPECT_EQ(roof.comm[0].factor, 1);
+  EXPECT_EQ(roof.comm[0].link_bytes_per_s, 3e11);
+  EXPECT_EQ(roof.comm_ns, 10'000'000);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,114 @@
+#include "report/levels/roof.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+JobRoof small_roof() {
+  JobRoof roof;
+  roof.ranks = 1;
+  roof.devices = {device_roof(FactBook::built_in(), {.name = "NVIDIA A100-SXM4-80GB"})};
+  roof.kernel_ns = 5'000'000;
+  roof.unknown_ns[static_cast<size_t>(NoWork::kNoModel)] = 1'000'000;
+  RoofOp mm;
+  mm.op = "aten::mm";
+  mm.shape = "[8,4] [4,2] bf16";
+  mm.kind = OpWorkKind::kProduct;
+  mm.math = ElementType::kBFloat16;
+  mm.matrix = true;
+  mm.device = "NVIDIA A100-SXM4-80GB";
+  mm.sums = {.calls = 2,
+             .kernels = 2,
+             .dur_ns = 4'000'000,
+             .flop = 312e9,
+             .bytes = 1e9,
+             .roofed_ns = 4'000'000,
+             .roof_ns = 1'000'000,
+             .above_ns = 3'000'000,
+             .compute_roof_ns = 1'000'000};
+  roof.known = mm.sums;
+  roof.ops = {mm};
+  return roof;
+}
+
+TEST(RoofWords, SayHowMuchIsKnownAndHowFarItIs) {
+  const std::vector<std::string> words = roof_words(small_roof());
+  EXPECT_THAT(words,
+              Contains("The work of 80.0 % of the kernel time is known from shapes (4.00 ms of "
+                       "5.00 ms). Of the rest: no model of the operator 20.0 %."));
+  EXPECT_THAT(words,
+              Contains("By their shapes 4.00 ms of kernels need at least 1.00 ms on NVIDIA "
+                       "A100-SXM4-80GB at boost clock: they are at 25.0 % of the roof, 3.00 ms "
+                       "above it."));
+  EXPECT_THAT(words,
+              Contains("Most above it: aten::mm [8,4] [4,2] bf16 with 3.00 ms, at 25.0 % of its "
+                       "roof, bound by compute."));
+}
+
+TEST(RoofWords, FasterThanTheRoofIsTold) {
+  JobRoof roof = small_roof();
+  roof.known.calls_beyond = 3;
+  roof.known.calls_cached = 1;
+  roof.known.beyond_ns = 5'000;
+  EXPECT_THAT(
+      roof_words(roof),
+      Contains("3 calls are faster than the roof, by 5.00 µs in all; what the cache held "
+               "explains 1; the others have an algorithm of fewer operations, or the model or "
+               "the peak is wrong."));
+}
+
+TEST(RoofWords, OneRankWaitsAtCollectivesAsWell) {
+  JobRoof roof = small_roof();
+  RoofComm reduce;
+  reduce.kind = "all_reduce";
+  reduce.group_size = 8;
+  reduce.message_bytes = 1e8;
+  reduce.factor = 1.75;
+  reduce.collectives = 1;
+  reduce.dur_ns = 1'000'000;
+  reduce.link_bytes_per_s = 3e11;
+  roof.comm = {reduce};
+  roof.comm_told_ns = 1'000'000;
+  EXPECT_THAT(roof_words(roof),
+              Contains(HasSubstr("100 GB/s, bus 175 GB/s, 58.3 % of the link. This "
+                                 "includes waiting for other ranks.")));
+  roof.ranks = 2;
+  EXPECT_THAT(roof_words(roof), Not(Contains(HasSubstr("includes waiting"))));
+}
+
+TEST(RoofWords, ClocksBesideTheTraceBoundTheComputeRoof) {
+  TelemetryReport samples;
+  EXPECT_EQ(roof_clock_words(small_roof(), samples), "");
+  TelemetryTrack track;
+  track.signal = TelemetrySignal::kSmClock;
+  track.value = {1410, 705, 705};
+  samples.tracks = {track};
+  EXPECT_EQ(
+      roof_clock_words(small_roof(), samples),
+      "The clocks read beside the trace are 705 MHz in the middle, the peaks hold at 1410 MHz: "
+      "at that clock 50.0 % of the compute roof can be reached.");
+}
+
+TEST(RoofSection, HasTheRooflineForThePageAndAllOfItAsData) {
+  const Section section = roof_section(small_roof(), {});
+  bool chart = false;
+  for (const Block& block : section.blocks) {
+    if (const auto* one = std::get_if<Chart>(&block)) {
+      chart = true;
+      ASSERT_EQ(one->series.size(), 2U);  // the roof of BF16 and one point
+      EXPECT_EQ(one->series[0].y.back(), 312e12);
+      EXPECT_EQ(one->series[1].x.front(), 312);
+    }
+    const auto* table = std::get_if<Table>(&block);
+    EXPECT_TRUE(table == nullptr || table->show == Show::kDataOnly);
+  }
+  EXPECT_TRUE(chart);
+}
+
+}  // namespace
+}  // namespace assay

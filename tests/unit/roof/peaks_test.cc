@@ -1,0 +1,100 @@
+#include "roof/peaks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "roof/collective.h"
+
+namespace assay {
+namespace {
+
+DeviceRoof roof_of(const char* name, int64_t memory = 0, int64_t units = 0) {
+  return device_roof(FactBook::built_in(),
+                     {.name = name, .total_memory_bytes = memory, .multiprocessors = units});
+}
+
+OpWork product(ElementType math, double flop = 1) {
+  return {.kind = OpWorkKind::kProduct, .matrix = true, .math = math, .flop = flop};
+}
+
+TEST(DeviceRoof, IsFoundByTheNameThatTracesHave) {
+  const DeviceRoof h100 = roof_of("NVIDIA H100 80GB HBM3", 85045149696, 132);
+  ASSERT_TRUE(h100.exists()) << h100.why_none;
+  EXPECT_TRUE(h100.part.empty());
+  EXPECT_DOUBLE_EQ(h100.memory_bytes_per_s, 3.35e12);
+  EXPECT_DOUBLE_EQ(peak_flop_per_s(h100, product(ElementType::kBFloat16)), 989.4e12);
+  EXPECT_DOUBLE_EQ(peak_flop_per_s(h100, product(ElementType::kTf32)), 494.7e12);
+  EXPECT_DOUBLE_EQ(peak_flop_per_s(h100, product(ElementType::kFloat32)), 66.9e12);
+  EXPECT_DOUBLE_EQ(peak_flop_per_s(h100, product(ElementType::kFloat8)), 1978.9e12);
+  EXPECT_TRUE(std::isnan(peak_flop_per_s(h100, product(ElementType::kFloat4Pair))));
+}
+
+TEST(DeviceRoof, EveryCardThatWasAskedForHasOne) {
+  for (const char* name : {"Tesla V100-SXM2-32GB",
+                           "NVIDIA A100-SXM4-40GB",
+                           "NVIDIA A100-SXM4-80GB",
+                           "NVIDIA A100-PCIE-40GB",
+                           "NVIDIA A10",
+                           "NVIDIA L4",
+                           "NVIDIA L40S",
+                           "NVIDIA H100 PCIe",
+                           "NVIDIA H100 NVL",
+                           "NVIDIA H200",
+                           "NVIDIA B200",
+                           "NVIDIA B300",
+                           "AMD Instinct MI100",
+                           "AMD Instinct MI210",
+                           "AMD Instinct MI250X",
+                           "AMD Instinct MI300X",
+                           "AMD Instinct MI325X",
+                           "AMD Instinct MI355X",
+                           "NVIDIA GeForce RTX 3090",
+                           "NVIDIA GeForce RTX 4090",
+                           "NVIDIA GeForce RTX 5090",
+                           "AMD Instinct MI300X VF",
+                           "NVIDIA H800"}) {
+    EXPECT_TRUE(roof_of(name).exists()) << name;
+  }
+}
+
+TEST(DeviceRoof, AnUnknownOneIsNamed) {
+  EXPECT_NE(roof_of("NVIDIA Foo 9").why_none.find("\"NVIDIA Foo 9\""), std::string::npos);
+  EXPECT_NE(roof_of("").why_none.find("does not name its GPU"), std::string::npos);
+}
+
+// One die of the two of an MI250X: programs see half of the card.
+TEST(DeviceRoof, APartOfACardHasItsPart) {
+  const DeviceRoof die = roof_of("AMD Instinct MI250X", 64000000000, 110);
+  EXPECT_DOUBLE_EQ(die.memory_bytes_per_s, 3.2768e12 / 2);
+  EXPECT_DOUBLE_EQ(peak_flop_per_s(die, product(ElementType::kFloat16)), 383.0e12 / 2);
+  EXPECT_EQ(die.part, "50 % of the card's compute units and 50 % of its memory");
+}
+
+TEST(RoofTime, IsTheLongerOfComputeAndMemory) {
+  const DeviceRoof a100 = roof_of("NVIDIA A100-SXM4-80GB");
+  OpWork work = product(ElementType::kBFloat16, 312e9);  // 1 ms
+  work.read_bytes = 2.039e9;                             // 1 ms
+  work.write_bytes = 2.039e9;                            // and another
+  const RoofTime time = roof_time(a100, work);
+  EXPECT_DOUBLE_EQ(time.compute_s, 1e-3);
+  EXPECT_DOUBLE_EQ(time.at_least_s(), 2e-3);
+  EXPECT_FALSE(time.compute_bound());
+  work.write_bytes = 0;
+  work.flop *= 3;
+  EXPECT_TRUE(roof_time(a100, work).compute_bound());
+}
+
+TEST(Collectives, BusFactorsAreThoseOfTheLibrariesOwnTests) {
+  EXPECT_EQ(bus_factor("all_reduce", 8), 1.75);
+  EXPECT_EQ(bus_factor("all_gather", 4), 0.75);
+  EXPECT_EQ(bus_factor("broadcast", 8), 1);
+  const MessageSize gathered = message_size("all_gather", "BFloat16", 100, 800, 8);
+  EXPECT_EQ(gathered.bytes, 1600);
+  EXPECT_EQ(gathered.factor, 0.875);
+  EXPECT_EQ(message_size("all_reduce", "Float", -1, -1, 8).bytes, 0);
+  EXPECT_EQ(message_size("all_reduce", "Unheard", 8, 8, 8).bytes, 0);
+}
+
+}  // namespace
+}  // namespace assay

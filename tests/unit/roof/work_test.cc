@@ -1,0 +1,358 @@
+#include "roof/work.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "roof/models.h"
+
+namespace assay {
+namespace {
+
+struct Told {
+  std::string dims;
+  std::string types = {};
+  std::string values = {};
+  std::string strides = {};
+};
+
+WorkAnswer work(std::string_view op, const Told& told, ElementType list = ElementType::kUntold) {
+  return operator_work(op, read_op_inputs(told.dims, told.types, told.strides, told.values, list));
+}
+
+// ---- arguments ----------------------------------------------------------------------------------
+
+TEST(OpInputs, ListsTensorsAndValuesAreToldApart) {
+  const std::string dims = "[[8,128],[],[[2,3],[4]],[]]";
+  const std::string types = R"(["float","Scalar","TensorList","double"])";
+  const std::string values = R"(["","[3, 3]","",""])";
+  const OpInputs inputs = read_op_inputs(dims, types, "", values, ElementType::kBFloat16);
+  ASSERT_EQ(inputs.arguments.size(), 4U);
+  EXPECT_EQ(inputs.tensor(0)->sizes, (Sizes{8, 128}));
+  EXPECT_EQ(inputs.tensor(1), nullptr);
+  EXPECT_EQ(inputs.numbers(1), (Sizes{3, 3}));
+  ASSERT_EQ(inputs.arguments[2].tensors.size(), 2U);
+  EXPECT_EQ(inputs.arguments[2].tensors[1].bytes(), 8);  // four of two bytes
+  EXPECT_EQ(inputs.tensor(3)->elements(), 1);            // a tensor without axes
+}
+
+TEST(OpInputs, AnAxisOfStrideZeroIsStoredOnce) {
+  const OpInputs inputs = read_op_inputs("[[16,559]]", R"(["long int"])", "[[0,1]]", "");
+  EXPECT_EQ(inputs.tensor(0)->elements(), 16 * 559);
+  EXPECT_EQ(inputs.tensor(0)->bytes(), 559 * 8);
+}
+
+TEST(OpInputs, OddTextsGiveWhatCanBeRead) {
+  EXPECT_TRUE(read_op_inputs("", "", "", "").arguments.empty());
+  EXPECT_TRUE(read_op_inputs("[[[[[[", "", "", "").arguments.size() <= 1);
+  EXPECT_EQ(read_op_inputs("[[8,x],[3]]", R"(["float","float"])", "", "").arguments.size(), 1U);
+}
+
+// ---- products -----------------------------------------------------------------------------------
+
+TEST(ProductWork, IsTwoMnkAndEveryMatrixOnce) {
+  const WorkAnswer mm =
+      work("aten::mm", {"[[8192,4096],[4096,14336]]", R"(["c10::BFloat16","c10::BFloat16"])"});
+  ASSERT_EQ(mm.known, WorkKnown::kTold);
+  EXPECT_EQ(mm.work.flop, 962072674304.0);
+  EXPECT_EQ(mm.work.read_bytes, 2.0 * (8192.0 * 4096 + 4096.0 * 14336));
+  EXPECT_EQ(mm.work.write_bytes, 2.0 * 8192 * 14336);
+  EXPECT_TRUE(mm.work.matrix);
+}
+
+TEST(ProductWork, AddsBatchesAndVectors) {
+  const char* floats = R"(["float","float","float","Scalar","Scalar"])";
+  const WorkAnswer addmm = work("aten::addmm", {"[[6144],[8192,4096],[4096,6144],[],[]]", floats});
+  EXPECT_EQ(addmm.work.flop, 412316860416.0);
+  EXPECT_EQ(addmm.work.read_bytes, 4.0 * (6144 + 8192.0 * 4096 + 4096.0 * 6144));
+  EXPECT_EQ(matrix_flop("aten::bmm", "[[2,3,4],[2,4,5]]", ""), 2.0 * 2 * 3 * 4 * 5);
+  EXPECT_EQ(matrix_flop("aten::linear", "[[2,4096,4096],[128256,4096],[]]", ""), 8607114461184.0);
+  EXPECT_EQ(matrix_flop("aten::matmul", "[[7,1,3,4],[5,4,6]]", ""), 2.0 * 7 * 5 * 3 * 4 * 6);
+  EXPECT_EQ(matrix_flop("aten::mv", "[[3,4],[4]]", ""), 24);
+}
+
+TEST(ProductWork, EightBitFactorsGiveWhatIsAskedFor) {
+  const char* types =
+      R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"])";
+  const WorkAnswer scaled = work("aten::_scaled_mm", {"[[16,32],[32,64],[],[],[],[],[],[]]", types,
+                                                      R"(["","","","","","","15","False"])"});
+  ASSERT_EQ(scaled.known, WorkKnown::kTold);
+  EXPECT_EQ(scaled.work.math, ElementType::kFloat8);
+  EXPECT_EQ(scaled.work.flop, 2.0 * 16 * 32 * 64);
+  EXPECT_EQ(scaled.work.read_bytes, 16 * 32 + 32 * 64);
+  EXPECT_EQ(scaled.work.write_bytes, 16 * 64 * 2);
+}
+
+TEST(ProductWork, FourBitsComeTwoToAByte) {
+  const char* types =
+      R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2","","","","","Scalar",""])";
+  const WorkAnswer packed = work("aten::_scaled_mm", {"[[16,32],[32,64],[],[],[],[],[],[]]", types,
+                                                      R"(["","","","","","","15",""])"});
+  EXPECT_EQ(packed.work.flop, 2.0 * 16 * 64 * 64);  // 64 values in 32 bytes
+  EXPECT_EQ(packed.work.read_bytes, 16 * 32 + 32 * 64);
+}
+
+TEST(ProductWork, GroupsReadNoMoreMatricesThanTheyHaveRows) {
+  const char* types = R"(["c10::BFloat16","c10::BFloat16","int"])";
+  const WorkAnswer many = work("aten::_grouped_mm", {"[[100,8],[4,8,16],[4]]", types});
+  EXPECT_EQ(many.work.flop, 2.0 * 100 * 8 * 16);
+  EXPECT_EQ(many.work.read_bytes, 2.0 * (100 * 8 + 4 * 8 * 16));
+  const WorkAnswer few = work("aten::_grouped_mm", {"[[2,8],[4,8,16],[4]]", types});
+  EXPECT_EQ(few.work.read_bytes, 2.0 * (2 * 8 + 2 * 8 * 16));
+}
+
+TEST(ProductWork, WhatDoesNotFitIsNotTold) {
+  EXPECT_TRUE(std::isnan(matrix_flop("aten::mm", "[[8,4],[5,2]]", "")));
+  EXPECT_TRUE(std::isnan(matrix_flop("aten::mm", "[[8,4]]", "")));
+  EXPECT_TRUE(std::isnan(matrix_flop("aten::mm", "", "")));
+  EXPECT_TRUE(std::isnan(matrix_flop("aten::mm", "[[[[[[", "")));
+  EXPECT_TRUE(std::isnan(matrix_flop("aten::mm", "[[0,4],[4,2]]", "")));
+  EXPECT_TRUE(std::isnan(matrix_flop("aten::add", "[[8,4],[4,2]]", "")));
+  EXPECT_EQ(work("aten::mm", {"[[8,4],[4,2]]"}).known, WorkKnown::kNoTypes);
+  EXPECT_EQ(work("aten::mm", {"[[-8,4],[4,2]]", R"(["float","float"])"}).known,
+            WorkKnown::kNotCovered);
+  EXPECT_EQ(work("aten::no_such_op", {"[[8,4]]"}).known, WorkKnown::kNoModel);
+}
+
+// ---- convolutions -------------------------------------------------------------------------------
+
+// The first layer of ResNet-50 on one image: 112 x 112 x 64 results of 3 x 7 x 7 products each,
+// 118,013,952 multiplications with additions.
+TEST(ConvolutionWork, FirstLayerOfResNet) {
+  const char* types = R"(["float","float","","ScalarList","ScalarList","ScalarList","Scalar"])";
+  const WorkAnswer conv = work("aten::conv2d", {"[[1,3,224,224],[64,3,7,7],[],[],[],[],[]]", types,
+                                                R"(["","","","[2, 2]","[3, 3]","[1, 1]","1"])"});
+  ASSERT_EQ(conv.known, WorkKnown::kTold);
+  EXPECT_EQ(conv.work.flop, 2.0 * 118013952);
+  EXPECT_EQ(conv.work.read_bytes, 4.0 * (3 * 224 * 224 + 64 * 3 * 7 * 7));
+  EXPECT_EQ(conv.work.write_bytes, 4.0 * 64 * 112 * 112);
+}
+
+// Depthwise, 3 x 3, dilation 2, no padding: 14 - 5 + 1 = 10 along each axis.
+TEST(ConvolutionWork, GroupsAndDilation) {
+  const char* values = R"(["","","","[0, 0]","[1, 1]","[2, 2]","32","False","False"])";
+  const char* types =
+      R"(["c10::Half","c10::Half","","ScalarList","ScalarList","ScalarList","Scalar","Scalar","Scalar"])";
+  const WorkAnswer conv = work("aten::miopen_convolution",
+                               {"[[2,32,14,14],[32,1,3,3],[],[],[],[],[],[],[]]", types, values});
+  EXPECT_EQ(conv.work.flop, 2.0 * 2 * 32 * 10 * 10 * 9);
+  EXPECT_EQ(conv.work.write_bytes, 2.0 * 2 * 32 * 10 * 10);
+}
+
+// Transposed: every input element takes part once for each weight of its channel. 4 x 4 with stride
+// 2, padding 1 and output padding 1: (4 - 1) 2 - 2 + 3 + 1 = 8 along each axis.
+TEST(ConvolutionWork, TransposedTakesTheInputsElements) {
+  const char* values = R"(["","","","[2, 2]","[1, 1]","[1, 1]","True","[1, 1]","1"])";
+  const char* types =
+      R"(["float","float","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"])";
+  const WorkAnswer conv =
+      work("aten::convolution", {"[[1,16,4,4],[16,8,3,3],[],[],[],[],[],[],[]]", types, values});
+  EXPECT_EQ(conv.work.flop, 2.0 * 16 * 4 * 4 * 8 * 9);
+  EXPECT_EQ(conv.work.write_bytes, 4.0 * 8 * 8 * 8);
+}
+
+TEST(ConvolutionWork, BackwardIsOneForwardForEachGradientAskedFor) {
+  const char* dims = "[[10,512,7,7],[10,512,7,7],[512,512,3,3],[],[],[],[],[],[],[],[]]";
+  const char* types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","ScalarList",
+      "ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar","ScalarList"])";
+  const std::string values = R"(["","","","[0]","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1",)";
+  const double forward = 2.0 * 10 * 512 * 7 * 7 * 512 * 9;
+  const WorkAnswer both =
+      work("aten::convolution_backward", {dims, types, values + R"("[True, True, False]"])"});
+  ASSERT_EQ(both.known, WorkKnown::kTold);
+  EXPECT_EQ(both.work.flop, 2 * forward);
+  const double x = 2.0 * 10 * 512 * 7 * 7;
+  const double w = 2.0 * 512 * 512 * 9;
+  EXPECT_EQ(both.work.read_bytes, 2 * x + w);
+  EXPECT_EQ(both.work.write_bytes, x + w);
+  const WorkAnswer weight =
+      work("aten::convolution_backward", {dims, types, values + R"("[False, True, False]"])"});
+  EXPECT_EQ(weight.work.flop, forward);
+  EXPECT_EQ(weight.work.write_bytes, w);
+  EXPECT_EQ(work("aten::convolution_backward", {dims, types}).known, WorkKnown::kNoValues);
+}
+
+TEST(ConvolutionWork, PartsOfTheBackwardPassTakeTheWeightFromWhatIsAroundThem) {
+  const char* types = R"(["GenericList","float","float"])";
+  const OpInputs inner = read_op_inputs("[[],[32,2048,7,7],[32,512,7,7]]", types, "", "");
+  EXPECT_EQ(operator_work("aten::cudnn_convolution_backward_weight", inner).known,
+            WorkKnown::kNoShapes);
+  const OpInputs outer = read_op_inputs("[[32,512,7,7],[32,2048,7,7],[2048,512,1,1]]",
+                                        R"(["float","float","float"])", "", "");
+  const WorkAnswer answer = operator_work("aten::cudnn_convolution_backward_weight", inner,
+                                          {"aten::cudnn_convolution_backward", &outer});
+  ASSERT_EQ(answer.known, WorkKnown::kTold);
+  EXPECT_EQ(answer.work.flop, 2.0 * 32 * 2048 * 7 * 7 * 512);
+  EXPECT_EQ(answer.work.write_bytes, 4.0 * 2048 * 512);
+}
+
+TEST(ConvolutionWork, WithoutStrideTheResultIsNotKnown) {
+  const char* types = R"(["float","float","GenericList","GenericList","GenericList","Int"])";
+  EXPECT_EQ(
+      work("aten::cudnn_convolution", {"[[32,64,56,56],[64,64,1,1],[],[],[],[]]", types}).known,
+      WorkKnown::kNoValues);
+}
+
+// ---- attention ----------------------------------------------------------------------------------
+
+TEST(AttentionWork, CountsThePairsThatMayMeet) {
+  const AttentionWindow causal{.right = 0};
+  EXPECT_EQ(attended_pairs(4, 4, {}), 16);
+  EXPECT_EQ(attended_pairs(4, 4, causal), 10);                     // 1 + 2 + 3 + 4
+  EXPECT_EQ(attended_pairs(4, 2, causal), 7);                      // 1 + 2 + 2 + 2
+  EXPECT_EQ(attended_pairs(1, 9, {.offset = 8, .right = 0}), 9);   // one token at the end
+  EXPECT_EQ(attended_pairs(1, 9, causal), 1);                      // one token at the start
+  EXPECT_EQ(attended_pairs(4, 2, {.offset = -2, .right = 0}), 3);  // 0 + 0 + 1 + 2
+  EXPECT_EQ(attended_pairs(5, 5, {.left = 1, .right = 0}), 9);     // 1 + 2 + 2 + 2 + 2
+}
+
+TEST(AttentionWork, ForwardIsTwoProductsBackwardFive) {
+  const std::string q = "[2,32,4096,128]";
+  const std::string dims = "[" + q + "," + q + "," + q + ",[],[],[],[]]";
+  const char* types =
+      R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar","Scalar","Scalar"])";
+  const char* op = "aten::_scaled_dot_product_flash_attention";
+  const WorkAnswer full = work(op, {dims, types, R"(["","","","0.","False","False",""])"});
+  ASSERT_EQ(full.known, WorkKnown::kTold);
+  EXPECT_EQ(full.work.flop, 549755813888.0);
+  EXPECT_EQ(full.work.read_bytes, 3 * 2.0 * 2 * 32 * 4096 * 128);
+  EXPECT_EQ(full.work.write_bytes, 2.0 * 2 * 32 * 4096 * 128);
+  const WorkAnswer causal = work(op, {dims, types, R"(["","","","0.","True","False",""])"});
+  EXPECT_EQ(causal.work.flop, 549755813888.0 / 2 * 4097 / 4096);
+  const std::string backward =
+      "[" + q + "," + q + "," + q + "," + q + "," + q + ",[2,32,4096],[],[],[],[],[],[],[],[]]";
+  EXPECT_EQ(matrix_flop("aten::_scaled_dot_product_flash_attention_backward", backward,
+                        R"(["","","","","","","","","","","0.","False","","",""])"),
+            2.5 * 549755813888.0);
+}
+
+TEST(AttentionWork, SharedKeysAreReadOnce) {
+  const char* types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","","","Scalar"])";
+  const WorkAnswer one = work("aten::scaled_dot_product_attention",
+                              {"[[1,32,1,128],[1,8,1000,128],[1,8,1000,128],[],[],[]]", types,
+                               R"(["","","","","0.","False"])"});
+  EXPECT_EQ(one.work.flop, 4.0 * 32 * 1000 * 128);
+  EXPECT_EQ(one.work.read_bytes, 2.0 * (32 * 128 + 2 * 8 * 1000 * 128));
+}
+
+TEST(AttentionWork, PackedSequencesAreToldWhereAllAreEquallyLong) {
+  const std::string dims =
+      "[[15360,32,128],[835874,8,128],[835874,8,128],[16],[16],[15616],[],[],[],[],[],[],[],[],[]]";
+  const std::string types =
+      R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","int","int","int","Scalar","Scalar"])";
+  const auto prefill = [&](const char* longest) {
+    return work("aiter::mha_batch_prefill", {dims, types,
+                                             R"(["","","","","","",)" + std::string(longest) +
+                                                 R"(,"0.","0.","0.","False","True","-1","-1"])"});
+  };
+  const WorkAnswer equal = prefill(R"("1024","1024")");
+  ASSERT_EQ(equal.known, WorkKnown::kTold);
+  EXPECT_EQ(equal.work.flop, 15.0 * 32 * 4 * 128 * 1024 * 1025 / 2);
+  EXPECT_EQ(equal.work.read_bytes, 2.0 * 15360 * 128 * (32 + 2 * 8));
+  EXPECT_EQ(prefill(R"("2000","2000")").known, WorkKnown::kNotCovered);
+  EXPECT_EQ(prefill(R"("1024","4096")").known, WorkKnown::kNotCovered);
+}
+
+TEST(AttentionWork, LengthsThatAreNoneAreNotCovered) {
+  for (const char* length : {"nan", "-4", "1e300"}) {
+    const std::string q = std::string("[1,2,") + length + ",4]";
+    const std::string dims = "[" + q + ",[1,2,3,4],[1,2,3,4],[],[],[]]";
+    const WorkAnswer answer =
+        work("aten::scaled_dot_product_attention", {dims, "", R"(["","","","","0.","True"])"});
+    EXPECT_NE(answer.known, WorkKnown::kTold) << length;
+    EXPECT_EQ(answer.work.flop, 0) << length;
+  }
+}
+
+TEST(AttentionWork, WithoutTheFlagItIsNotKnown) {
+  EXPECT_EQ(work("aten::scaled_dot_product_attention", {"[[1,2,3,4],[1,2,3,4],[1,2,3,4],[],[],[]]"})
+                .known,
+            WorkKnown::kNoValues);
+}
+
+// ---- what streams through memory ----------------------------------------------------------------
+
+TEST(StreamWork, ElementwiseReadsWhatIsStoredAndWritesTheBroadcast) {
+  const WorkAnswer add =
+      work("aten::add", {"[[8,1,4],[3,1],[]]", R"(["float","c10::BFloat16","Scalar"])"});
+  EXPECT_EQ(add.work.flop, 8 * 3 * 4);
+  EXPECT_EQ(add.work.read_bytes, 32 * 4 + 3 * 2);
+  EXPECT_EQ(add.work.write_bytes, 96 * 4);
+  const WorkAnswer in_place = work("aten::mul_", {"[[8,4],[]]", R"(["c10::Half","double"])"});
+  EXPECT_EQ(in_place.work.write_bytes, 32 * 2);
+  const WorkAnswer less = work("aten::lt", {"[[8,4],[]]", R"(["float","Scalar"])"});
+  EXPECT_EQ(less.work.write_bytes, 32);
+  const WorkAnswer scalar = work("aten::mul", {"[[],[8,4]]", R"(["float","c10::Half"])"});
+  EXPECT_EQ(scalar.work.write_bytes, 32 * 2);  // a number without axes widens nothing
+  EXPECT_EQ(work("aten::add", {"[[8,4],[3]]", R"(["float","float"])"}).known,
+            WorkKnown::kNotCovered);
+}
+
+TEST(StreamWork, TheCallersOwnResultIsNotRead) {
+  const WorkAnswer exp = work("aten::exp", {"[[4,5],[4,5]]", R"(["float","float"])"});
+  EXPECT_EQ(exp.work.read_bytes, 80);
+  EXPECT_EQ(exp.work.write_bytes, 80);
+}
+
+TEST(StreamWork, CopiesReductionsAndNorms) {
+  const WorkAnswer copy =
+      work("aten::copy_", {"[[4,5],[4,5],[]]", R"(["double","float","Scalar"])"});
+  EXPECT_EQ(copy.work.read_bytes, 20 * 4);
+  EXPECT_EQ(copy.work.write_bytes, 20 * 8);
+  const WorkAnswer sum = work(
+      "aten::sum",
+      {"[[4,5],[],[],[]]", R"(["float","ScalarList","Scalar",""])", R"(["","[-1]","False",""])"});
+  EXPECT_EQ(sum.work.read_bytes, 80);
+  EXPECT_EQ(sum.work.write_bytes, 16);
+  const WorkAnswer norm =
+      work("aten::native_layer_norm",
+           {"[[10,512],[],[512],[512],[]]", R"(["float","","float","float","Scalar"])"});
+  EXPECT_EQ(norm.work.bytes(), 4.0 * (2 * 5120 + 2 * 512));
+}
+
+TEST(StreamWork, LookupsTakeRowsOnce) {
+  const WorkAnswer rows = work(
+      "aten::embedding", {"[[1000,64],[2,7],[],[],[]]", R"(["float","long int","Scalar","",""])"});
+  EXPECT_EQ(rows.work.read_bytes, 14 * 8 + 14 * 64 * 4);
+  EXPECT_EQ(rows.work.write_bytes, 14 * 64 * 4);
+  const WorkAnswer small = work(
+      "aten::embedding", {"[[3,64],[2,7],[],[],[]]", R"(["float","long int","Scalar","",""])"});
+  EXPECT_EQ(small.work.read_bytes, 14 * 8 + 3 * 64 * 4);
+}
+
+TEST(StreamWork, ListsTakeTheirTypeFromTheKernel) {
+  const Told lists = {"[[[128,128],[128]],[[128,128],[128]],[]]",
+                      R"(["TensorList","TensorList","Scalar"])"};
+  EXPECT_EQ(work("aten::_foreach_add_", lists).known, WorkKnown::kNoTypes);
+  const WorkAnswer told = work("aten::_foreach_add_", lists, ElementType::kFloat32);
+  ASSERT_EQ(told.known, WorkKnown::kTold);
+  EXPECT_EQ(told.work.bytes(), 3 * 4.0 * (128 * 128 + 128));
+  const Told adam = {"[[[100]],[[100]],[[100]],[[100]],[],[[]]]",
+                     R"(["TensorList","TensorList","TensorList","TensorList","","TensorList"])"};
+  EXPECT_EQ(work("aten::_fused_adam_", adam, ElementType::kFloat32).work.bytes(), 7 * 400);
+  EXPECT_EQ(work("aten::cat", {"[[],[]]", R"(["TensorList","Scalar"])"}).known,
+            WorkKnown::kNoShapes);
+}
+
+TEST(StreamWork, ExpertsWithoutATokenAreNotRead) {
+  const char* types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","float","int"])";
+  const WorkAnswer experts =
+      work("vllm::inplace_fused_experts", {"[[3,64],[8,32,64],[8,64,16],[3,2],[3,2]]", types});
+  ASSERT_EQ(experts.known, WorkKnown::kTold);
+  EXPECT_EQ(experts.work.flop, 2.0 * 6 * (32 * 64 + 64 * 16));
+  EXPECT_EQ(experts.work.read_bytes, 2.0 * (3 * 64 + 6 * (32 * 64 + 64 * 16)));
+}
+
+TEST(StreamWork, GeneratedKernelsTouchNoMoreThanTheyAreLaunchedOver) {
+  const WorkAnswer kernel =
+      work("triton_poi_fused_add_3",
+           {"[[2,40],[1000,40],[2,40],[]]", R"(["c10::BFloat16","c10::BFloat16","float","Scalar"])",
+            R"(["","","","80"])"});
+  ASSERT_EQ(kernel.known, WorkKnown::kTold);
+  EXPECT_EQ(kernel.work.bytes(), 80 * 2 + 80 * 2 + 80 * 4);
+  EXPECT_EQ(kernel.work.flop, 0);
+}
+
+}  // namespace
+}  // namespace assay
