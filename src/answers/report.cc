@@ -112,7 +112,8 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
 AnswerEvidence evidence_of(const LoadedTrace& loaded) {
   const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
   return {.data_lost = loaded.trace.log.data_lost(),
-          .iterations = whole ? 1 : loaded.windows.windows.size()};
+          .iterations = whole ? 1 : loaded.windows.windows.size(),
+          .by_kernel_names = loaded.windows.source == WindowSource::kKernelPeriod};
 }
 
 // The verdict, what would change it, and what else a reader must know first.

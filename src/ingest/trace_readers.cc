@@ -43,7 +43,7 @@ Result<Trace> read_nsys_input(TraceInput& input, const ReadOptions& options) {
 
 Result<Trace> read_rocprof_csv_input(TraceInput& input, const ReadOptions& options) {
   ASSAY_TRY_ASSIGN(RocprofRun run, read_rocprof_csv(input.path, options.allow_truncated));
-  if (run.kernels.empty()) {
+  if (run.kernels.empty() && run.rounded_time.empty()) {
     return Error{
         ErrorCode::kNotATrace,
         "a table of rocprofv3 without its kernels: kernel_trace.csv of the same run has to "

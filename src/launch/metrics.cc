@@ -142,6 +142,7 @@ Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, cons
   report.idle_gaps = meter.idle_gaps();
 
   report.window_source = windows.source;
+  report.window_evidence = windows.evidence;
   report.kernels_outside_iterations = report.whole.kernels;
   for (const WindowRows& rows :
        rows_per_window(trace, links, windows, roots, options.count_copies)) {

@@ -156,6 +156,7 @@ struct TopKernel {
 struct LaunchReport {
   LaunchMetrics whole;
   WindowSource window_source = WindowSource::kWholeTrace;
+  std::string window_evidence = {};       // Windows::evidence
   std::vector<LaunchMetrics> iterations;  // one per window, in order
   std::vector<Interval> idle_gaps;        // of the whole: gpu_idle_union_ns, merged
   LaunchMeans means;

@@ -326,6 +326,7 @@ Result<LevelsReport> analyze_levels(const Trace& trace, const Links& links, cons
   LevelsReport report;
   report.definition = options.definition;
   report.window_source = windows.source;
+  report.window_evidence = windows.evidence;
   report.iterations = iteration_numbers(windows);
   Placements placed = place_activities(trace, links, windows, options);
   report.op_names = std::move(placed.op_names);

@@ -251,6 +251,7 @@ struct LevelsReport {
   std::vector<CollectiveEvent> collectives;  // by group, then start
   std::vector<int32_t> iterations;           // number of every window, as printed
   WindowSource window_source = WindowSource::kWholeTrace;
+  std::string window_evidence = {};  // Windows::evidence
   PlacementStats placement;
   TrustNotes trust;
 };

@@ -29,6 +29,7 @@
 #include "levels/mapping.h"
 #include "levels/modules.h"
 #include "levels/structure.h"
+#include "levels/training_pass.h"
 #include "levels/twins.h"
 #include "trace/api_names.h"
 #include "trace/label_windows.h"
@@ -124,6 +125,7 @@ class Stacks {
     return static_cast<int32_t>(std::min(found->second, kMostStacks)) * kPlaces +
            std::min(number, kPlaces - 1);
   }
+  static int32_t number_of(int32_t layer) { return layer == kNoLayer ? kNoLayer : layer % kPlaces; }
   // Numbers layers through and returns the stacks that have work.
   std::vector<LayerStack> unpack(std::vector<KernelLevel>& rows) const {
     std::map<int32_t, std::set<int32_t>> used;
@@ -157,6 +159,7 @@ class Stacks {
 struct Slot {
   uint32_t op = kUnplacedOp;
   int32_t layer = kNoLayer;
+  LevelPhase phase = LevelPhase::kNone;
 };
 
 // A sequence in which blocks are looked for.
@@ -164,9 +167,24 @@ struct BlockSequence {
   std::vector<BlockUnit> units;
   std::vector<uint32_t> tokens;
   std::vector<uint32_t> keys;
-  std::string module;  // innermost module around all of it; empty = none
+  std::string module;                      // innermost module around all of it; empty = none
+  std::vector<SequenceBlock> blocks = {};  // found in it
 };
 constexpr size_t kLeastUnits = 6;
+constexpr size_t kLeastPieces = 3;  // graphs between which layers are launched
+
+// Kernels that are searched together: those of one graph launch, or those of one window that no
+// operator launched. Without calls the streams of a device have no common order.
+struct KernelLane {
+  uint32_t call = UINT32_MAX;
+  int32_t window = kNoIteration;
+  int64_t device = 0;
+  uint32_t stream = UINT32_MAX;
+  bool operator<(const KernelLane& other) const {
+    return std::tie(call, window, device, stream) <
+           std::tie(other.call, other.window, other.device, other.stream);
+  }
+};
 
 // The units of forward work in their order, told apart by window, thread and, where modules tell
 // layers, the call of a module.
@@ -226,8 +244,15 @@ class Placer {
   ForwardUnits forward_units();
   void find_blocks();
   void find_graph_blocks();
-  void add_block(const BlockSequence& all, size_t begin, size_t end,
+  void add_block(BlockSequence& all, size_t begin, size_t end,
                  std::unordered_map<uint32_t, Slot>& slots, const char* what);
+  std::map<KernelLane, std::vector<uint32_t>> kernel_lanes() const;
+  int64_t launch_ns(uint32_t activity) const;
+  bool is_replayed(size_t activity) const;
+  void tell_phases(BlockSequence& blocks);
+  BlockSequence kernel_sequence(std::vector<uint32_t> kernels);
+  void find_blocks_across_graphs();
+  int32_t window_of(ActivityId activity) const;
 
   const OpNameFacts& facts_of(OpId op) const {
     return op_facts_[trace_.ops.name[op.index()].index()];
@@ -260,7 +285,6 @@ class Placer {
   std::string_view own_op_name(const HostPoint& point) const;
   LevelPhase generation_phase(int64_t time_ns) const;
 
-  int32_t window_of(ActivityId activity, const KernelLevel& row) const;
   void place_kernel(size_t activity, KernelLevel& row);
   void place_comm(size_t activity, const HostPoint* point, KernelLevel& row);
   std::string kind_of_comm(size_t activity, const HostPoint* point) const;
@@ -285,6 +309,7 @@ class Placer {
   std::vector<StringId> collective_of_;              // per activity with arguments; else none
   std::unordered_map<uint32_t, Slot> op_slots_;      // unit operator -> slot
   std::unordered_map<uint32_t, Slot> kernel_slots_;  // activity -> slot
+  std::unordered_map<uint32_t, std::string> kernel_words_;  // by name
   std::vector<Place> call_places_;
   std::vector<uint8_t> call_known_;
   bool has_backward_;
@@ -517,11 +542,13 @@ void Placer::place_comm(size_t activity, const HostPoint* point, KernelLevel& ro
 
 // The iteration that launched a row. What was queued before the recording belongs to an iteration
 // that was not recorded, wherever it runs: it is no work of the one that was.
-int32_t Placer::window_of(ActivityId activity, const KernelLevel& row) const {
-  if (row.t_l_ns != kNoTime) return window_at(windows_, row.t_l_ns);
+int32_t Placer::window_of(ActivityId activity) const {
+  if (const ApiCallId call = links_.activity_call[activity.index()]) {
+    return window_at(windows_, trace_.api_calls.start_ns[call.index()]);
+  }
   const bool iterations = windows_.source != WindowSource::kWholeTrace;
   if (iterations && links_.carried_over(trace_, activity)) return kNoIteration;
-  return window_at(windows_, row.t_ks_ns);
+  return window_at(windows_, trace_.activities.start_ns[activity.index()]);
 }
 
 void Placer::place_kernel(size_t activity, KernelLevel& row) {
@@ -550,12 +577,14 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
   if (const auto slot = kernel_slots_.find(static_cast<uint32_t>(activity));
       slot != kernel_slots_.end()) {
     // What a graph replays belongs to the layer that launched it, where it was launched by one.
-    place.op = slot->second.op;
+    const bool keeps_op =
+        place.by != PlacedBy::kNone && !is_replayed(activity) && !trace_.ops.empty();
+    if (!keeps_op) place.op = slot->second.op;
     if (place.layer == kNoLayer) place.layer = slot->second.layer;
-    place.by = PlacedBy::kStructure;
+    if (slot->second.phase != LevelPhase::kNone) place.phase = slot->second.phase;
+    if (!keeps_op) place.by = PlacedBy::kStructure;
     place.reason = UnplacedReason::kPlaced;
-  } else if (call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch &&
-             links_.activities_of(call).size() > 1) {
+  } else if (is_replayed(activity)) {
     place.op = kUnplacedOp;
     place.by = PlacedBy::kNone;
     place.reason = UnplacedReason::kGraphReplay;
@@ -608,7 +637,7 @@ void Placer::apply_rules(size_t activity, const HostPoint* point, KernelLevel& r
 
 // Slots for the units of one sequence: of the block that repeats, then of what lies before and
 // behind it. `keys`: what identifies a unit in `slots`.
-void Placer::add_block(const BlockSequence& all, size_t begin, size_t end,
+void Placer::add_block(BlockSequence& all, size_t begin, size_t end,
                        std::unordered_map<uint32_t, Slot>& slots, const char* what) {
   if (end - begin < kLeastUnits) return;
   const auto part = [begin, end](const auto& whole) {
@@ -633,13 +662,20 @@ void Placer::add_block(const BlockSequence& all, size_t begin, size_t end,
       slots[all.keys[begin + layer.begin + k]] = {op, stacks_.pack(words, layer.number)};
     }
   }
-  if (found.kinds.size() > 1) {
-    words += ", " + std::to_string(found.kinds.size()) + " kinds of layers";
-  }
-  if (block_words_.empty()) block_words_ = "repeating " + words;
   const BlockLayer& last = found.layers.back();
+  const size_t last_end = begin + last.begin + last.length;
+  all.blocks.push_back({begin + found.layers.front().begin, last_end,
+                        static_cast<int32_t>(found.layers.size()), words});
+  std::set<std::vector<std::string>> kinds;
+  for (const std::vector<BlockUnit>& kind : found.kinds) {
+    std::vector<std::string> names;
+    for (const BlockUnit& unit : kind) names.push_back(unit.name);
+    kinds.insert(std::move(names));
+  }
+  if (kinds.size() > 1) words += ", " + std::to_string(kinds.size()) + " kinds of layers";
+  if (block_words_.empty()) block_words_ = "repeating " + words;
   add_block(all, begin, begin + found.layers.front().begin, slots, what);
-  add_block(all, begin + last.begin + last.length, end, slots, what);
+  add_block(all, last_end, end, slots, what);
 }
 
 // What the call launched, as a part of its unit: the heaviest kind among a unit's kernels names it.
@@ -699,41 +735,124 @@ void Placer::find_blocks() {
   }
 }
 
-// Kernels that a graph replays, and kernels without any operator: in device order.
-void Placer::find_graph_blocks() {
-  std::map<uint32_t, std::vector<uint32_t>> sequences;  // by call; UINT32_MAX = no operators at all
+int64_t Placer::launch_ns(uint32_t activity) const {
+  const ApiCallId call = links_.activity_call[activity];
+  return call ? trace_.api_calls.start_ns[call.index()] : trace_.activities.start_ns[activity];
+}
+
+bool Placer::is_replayed(size_t activity) const {
+  const ApiCallId call = links_.activity_call[activity];
+  return call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch &&
+         links_.activities_of(call).size() > 1;
+}
+
+// Kernels that a graph replays, and kernels without any operator, in the order of their launches.
+std::map<KernelLane, std::vector<uint32_t>> Placer::kernel_lanes() const {
+  std::map<KernelLane, std::vector<uint32_t>> lanes;
   for (size_t a = 0; a < trace_.activities.size(); ++a) {
     if (trace_.activities.kind[a] != ActivityKind::kKernel) continue;
     const ApiCallId call = links_.activity_call[a];
-    const bool replayed = call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch &&
-                          links_.activities_of(call).size() > 1;
-    if (replayed) sequences[call.value].push_back(static_cast<uint32_t>(a));
-    if (!replayed && trace_.ops.empty()) sequences[UINT32_MAX].push_back(static_cast<uint32_t>(a));
+    KernelLane lane;
+    if (is_replayed(a)) {
+      lane.call = call.value;
+    } else if (trace_.ops.empty()) {
+      lane.window = window_of(ActivityId(a));
+      lane.device = trace_.streams[trace_.activities.stream[a].index()].device;
+      if (!call) lane.stream = trace_.activities.stream[a].value;
+    } else {
+      continue;
+    }
+    lanes[lane].push_back(static_cast<uint32_t>(a));
   }
-  std::unordered_map<uint32_t, std::string> words;  // by kernel name
-  for (auto& [call, kernels] : sequences) {
+  for (auto& [lane, kernels] : lanes) {
     std::stable_sort(kernels.begin(), kernels.end(), [this](uint32_t a, uint32_t b) {
-      return trace_.activities.start_ns[a] < trace_.activities.start_ns[b];
+      return std::pair(launch_ns(a), trace_.activities.start_ns[a]) <
+             std::pair(launch_ns(b), trace_.activities.start_ns[b]);
     });
-    BlockSequence blocks;
-    if (call != UINT32_MAX) {
-      const HostPoint point = point_of_call(ApiCallId(call));
+  }
+  return lanes;
+}
+
+// What an optimizer at the end of a sequence tells: the blocks before it are a forward and a
+// backward pass over the same layers.
+void Placer::tell_phases(BlockSequence& blocks) {
+  const TrainingPass pass = find_training_pass(blocks.units, blocks.blocks);
+  for (size_t k = 0; k < pass.phase.size(); ++k) {
+    kernel_slots_[blocks.keys[k]].phase = pass.phase[k];
+  }
+  for (const MirroredBlock& pair : pass.mirrored) {
+    for (size_t k = pair.backward.begin; k < pair.backward.end; ++k) {
+      Slot& slot = kernel_slots_[blocks.keys[k]];
+      const int32_t number = Stacks::number_of(slot.layer);
+      if (number == kNoLayer) continue;
+      slot.layer = stacks_.pack(pair.forward.name, pair.forward.layers - 1 - number);
+    }
+    if (block_words_ == "repeating " + pair.backward.name) {
+      block_words_ = "repeating " + pair.forward.name;
+    }
+  }
+}
+
+BlockSequence Placer::kernel_sequence(std::vector<uint32_t> kernels) {
+  BlockSequence blocks;
+  for (uint32_t kernel : kernels) {
+    const StringId name = trace_.activities.name[kernel];
+    std::string& text = kernel_words_[name.value];
+    if (text.empty()) text = describe_kernel(trace_.text(name));
+    blocks.units.push_back({text, kernel_type_[kernel], trace_.activities.dur_ns[kernel],
+                            kernels_->of(name).kind == KernelKind::kOptimizer});
+    blocks.tokens.push_back(name.value);
+  }
+  blocks.keys = std::move(kernels);
+  return blocks;
+}
+
+void Placer::find_graph_blocks() {
+  for (auto& [lane, kernels] : kernel_lanes()) {
+    BlockSequence blocks = kernel_sequence(std::move(kernels));
+    if (lane.call != UINT32_MAX) {
+      const HostPoint point = point_of_call(ApiCallId(lane.call));
       blocks.module = modules_.at(point.thread, point.time_ns).cls;
     }
-    for (uint32_t kernel : kernels) {
-      const StringId name = trace_.activities.name[kernel];
-      std::string& text = words[name.value];
-      if (text.empty()) text = describe_kernel(trace_.text(name));
-      blocks.units.push_back({text, kernel_type_[kernel], trace_.activities.dur_ns[kernel],
-                              kernels_->of(name).kind == KernelKind::kOptimizer});
-      blocks.tokens.push_back(name.value);
-    }
-    blocks.keys = kernels;
-    add_block(blocks, 0, kernels.size(), kernel_slots_, "kernels");
+    add_block(blocks, 0, blocks.keys.size(), kernel_slots_, "kernels");
     // What the block leaves over keeps the kernel's own name.
-    for (size_t k = 0; k < kernels.size(); ++k) {
-      kernel_slots_.try_emplace(kernels[k], Slot{names_.id(blocks.units[k].name), kNoLayer});
+    for (size_t k = 0; k < blocks.keys.size(); ++k) {
+      kernel_slots_.try_emplace(blocks.keys[k], Slot{names_.id(blocks.units[k].name), kNoLayer});
     }
+    tell_phases(blocks);
+  }
+  if (modules_.layers() == 0) find_blocks_across_graphs();
+}
+
+// Where each graph is a part of a layer and the rest of it is launched between the graphs, layers
+// show only in the sequence of all. Kernels outside graphs keep their operation.
+void Placer::find_blocks_across_graphs() {
+  struct Pieces {
+    std::set<uint32_t> graphs;
+    bool layers = false;
+    std::vector<uint32_t> kernels;
+  };
+  std::map<std::pair<int32_t, int64_t>, Pieces> windows;  // and device
+  for (size_t a = 0; a < trace_.activities.size(); ++a) {
+    const ApiCallId call = links_.activity_call[a];
+    if (!call || trace_.activities.kind[a] != ActivityKind::kKernel) continue;
+    const int64_t device = trace_.streams[trace_.activities.stream[a].index()].device;
+    Pieces& pieces = windows[{window_of(ActivityId(a)), device}];
+    pieces.kernels.push_back(static_cast<uint32_t>(a));
+    if (!is_replayed(a)) continue;
+    pieces.graphs.insert(call.value);
+    const auto slot = kernel_slots_.find(static_cast<uint32_t>(a));
+    pieces.layers |= slot != kernel_slots_.end() && slot->second.layer != kNoLayer;
+  }
+  for (auto& [key, pieces] : windows) {
+    if (pieces.layers || pieces.graphs.size() < kLeastPieces) continue;
+    std::stable_sort(pieces.kernels.begin(), pieces.kernels.end(), [this](uint32_t a, uint32_t b) {
+      return std::pair(launch_ns(a), trace_.activities.start_ns[a]) <
+             std::pair(launch_ns(b), trace_.activities.start_ns[b]);
+    });
+    BlockSequence blocks = kernel_sequence(std::move(pieces.kernels));
+    add_block(blocks, 0, blocks.keys.size(), kernel_slots_, "kernels");
+    tell_phases(blocks);
   }
 }
 
@@ -774,7 +893,7 @@ Placements Placer::place_all() {
     if (const ApiCallId call = links_.activity_call[a]) {
       row.t_l_ns = trace_.api_calls.start_ns[call.index()];
     }
-    row.window = window_of(ActivityId(a), row);
+    row.window = window_of(ActivityId(a));
     place_kernel(a, row);
     result.rows.push_back(row);
   }

@@ -376,6 +376,7 @@ RankLevels rank_outline(const RankLevels& rank) {
   to.groups = from.groups;
   to.collectives = from.collectives;
   to.window_source = from.window_source;
+  to.window_evidence = from.window_evidence;
   to.placement = from.placement;
   to.trust = from.trust;
   return outline;
@@ -388,6 +389,7 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
   if (!ranks.empty()) {
     job.definition = ranks.front().report.definition;
     job.window_source = ranks.front().report.window_source;
+    job.window_evidence = ranks.front().report.window_evidence;
   }
   const auto numbers = number_gpus(ranks);
   job.counters.counters = counter_names(ranks);

@@ -93,6 +93,7 @@ struct Arrivals {
 struct JobLevels {
   LevelDefinition definition = LevelDefinition::kAssay;
   WindowSource window_source = WindowSource::kWholeTrace;
+  std::string window_evidence = {};  // of the first rank
   std::vector<std::string> op_names;
   std::vector<LevelCell> cells;
   std::vector<LevelKernelCell> kernels;

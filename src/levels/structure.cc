@@ -197,8 +197,44 @@ bool are_layers(const std::vector<uint32_t>& block, const std::vector<BlockUnit>
   return true;
 }
 
-// Where the layers of a block begin that starts at `begin`: one, or as many as are alike. Each
-// begins as the block does.
+size_t attentions(const std::vector<BlockUnit>& units, size_t begin, size_t end) {
+  return static_cast<size_t>(
+      std::count_if(units.begin() + static_cast<std::ptrdiff_t>(begin),
+                    units.begin() + static_cast<std::ptrdiff_t>(end),
+                    [](const BlockUnit& unit) { return unit.type == OpType::kAttention; }));
+}
+
+// Whether what a block holds beside layers that repeat in it is one layer of another kind: it
+// attends and has matrix products, as what surrounds the layers of an iteration has not.
+bool is_other_layer(const std::vector<BlockUnit>& units, const RepeatingBlock& block,
+                    const RepeatingBlock& inner) {
+  const size_t end = block.begin + block.period;
+  const size_t inner_end = inner.begin + inner.covered();
+  const size_t attending =
+      attentions(units, block.begin, inner.begin) + attentions(units, inner_end, end);
+  const size_t heavy =
+      heavy_units(units, block.begin, inner.begin) + heavy_units(units, inner_end, end);
+  return (attending == 1 || attending == 2) && heavy >= attending + kLeastHeavy &&
+         attentions(units, inner.begin, inner.begin + inner.period) > 0;
+}
+
+// Where layers that repeat at the begin of a block begin, and the one of another kind behind them;
+// empty where the block is not built so.
+std::vector<size_t> begins_of_two_kinds(const std::vector<uint32_t>& block,
+                                        const std::vector<BlockUnit>& units) {
+  const RepeatingBlock inner = find_repeating_block(block);
+  const RepeatingBlock whole{.begin = 0, .period = block.size(), .repeats = 1};
+  if (inner.repeats == 0 || inner.begin > 0 || inner.repeats >= kMostKinds ||
+      !is_other_layer(units, whole, inner)) {
+    return {};
+  }
+  std::vector<size_t> begins;
+  for (size_t k = 0; k <= inner.repeats; ++k) begins.push_back(k * inner.period);
+  return begins;
+}
+
+// Where the layers of a block begin that starts at `begin`: one, or as many as are alike and begin
+// as the block does, or those that repeat and one of another kind behind them.
 std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
                                  const std::vector<BlockUnit>& units, size_t begin, size_t period) {
   if (period > kMostSplit) return {0};
@@ -210,13 +246,15 @@ std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
   for (size_t i = 0; i < block.size(); ++i) {
     if (block[i] == block.front()) at.push_back(i);
   }
-  for (size_t parts = std::min(at.size(), kMostKinds); parts > 1; --parts) {
+  const std::vector<size_t> two_kinds = begins_of_two_kinds(block, own);
+  const size_t least = std::max<size_t>(two_kinds.size(), 1);
+  for (size_t parts = std::min(at.size(), kMostKinds); parts > least; --parts) {
     if (at.size() % parts != 0) continue;
     std::vector<size_t> begins;
     for (size_t k = 0; k < parts; ++k) begins.push_back(at[k * (at.size() / parts)]);
     if (are_layers(block, own, begins)) return begins;
   }
-  return {0};
+  return two_kinds.empty() ? std::vector<size_t>{0} : two_kinds;
 }
 
 // Of each unit of `part` its place in `kind`, along what both have in common; kNoUnit for others.
@@ -489,7 +527,8 @@ BlockLayers find_block_layers(const std::vector<uint32_t>& tokens,
   const bool step = any_unit(units, block, is_step);
   const RepeatingBlock inner = inner_block(tokens, units, block);
   if (inner.repeats == 0) return step ? BlockLayers() : best_layers(tokens, units, block);
-  if (!step && !any_unit(units, inner, attends)) return best_layers(tokens, units, block);
+  const bool all_layers = !any_unit(units, inner, attends) || is_other_layer(units, block, inner);
+  if (!step && all_layers) return best_layers(tokens, units, block);
   return every_iteration(block, best_layers(tokens, units, inner));
 }
 

@@ -1,4 +1,4 @@
-// Three ways to find the repeated unit of work; the first that answers is taken.
+// Six ways to find the repeated unit of work; the first that answers is taken.
 //
 // 1. ProfilerStep#n spans: one window per distinct n, the widest span of that number (every thread
 //    under the profiler may carry its own copy). A window that reaches into the next one is cut.
@@ -17,6 +17,19 @@
 //    zeroed). Windows start where the trace starts, which may be in the middle of an iteration:
 //    their length and content are right, their phase is not known.
 //
+// 4. Steps of an optimizer, which PyTorch labels: an iteration ends with each. All but the first,
+//    which may hold the start of the program, must launch alike: two optimizers that take turns do
+//    not.
+//
+// 5. What 2 looks for, inside spans that come once and hold nearly everything (a run, a benchmark):
+//    then layers may bear labels, too, and each must look at a result on the host, as layers do
+//    not.
+//
+// 6. A sequence of device work that repeats (trace/kernel_periods.h): kernels and copies of the
+//    device that has most, in the order of their launch calls; without calls those of its busiest
+//    stream, in the order in which they ran. This one begins at a period's own begin and leaves out
+//    what is no part of an iteration.
+//
 // Otherwise the trace is one window. Wrong when a model is nothing but identical blocks (3 takes a
 // block for an iteration), or when spans of one name cover the work but are no iterations, as when
 // a user labels the layers and nothing else (2). Iterations whose operators differ (a dynamic
@@ -28,6 +41,12 @@
 #include <charconv>
 #include <cstddef>
 #include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+
+#include "trace/copy_way.h"
 
 namespace assay {
 
@@ -47,6 +66,10 @@ constexpr double kPeriodSpread = 0.1;
 constexpr size_t kPeriodLaunches = 8;
 // A thread with a smaller share of the launches does not set the beat.
 constexpr double kThreadShare = 0.1;
+// Kernels are taken in the order of their calls where this share of them has one.
+constexpr double kLinkedShare = 0.5;
+constexpr std::string_view kOptimizerStep = "Optimizer.step#";
+constexpr size_t kLeastSteps = 3;
 
 // Start times of launch calls, of all threads, sorted.
 class Launches {
@@ -220,36 +243,136 @@ std::string numbered(const Trace& trace, StringId name, size_t number) {
   return std::string(trace.text(name)) + " [" + std::to_string(number) + "]";
 }
 
+// Where the host gets a result: a copy to it, or a wait for the device.
+std::vector<int64_t> looks_at_results(const Trace& trace, const Links& links) {
+  std::vector<int64_t> looks;
+  for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+    bool looks_here = links.role_of(trace, ApiCallId(c)) == ApiRole::kSynchronize;
+    for (const ActivityId activity : links.activities_of(ApiCallId(c))) {
+      looks_here |=
+          trace.activities.kind[activity.index()] == ActivityKind::kMemcpy &&
+          copy_way(trace.text(trace.activities.name[activity.index()])) == CopyWay::kToHost;
+    }
+    if (looks_here) looks.push_back(trace.api_calls.start_ns[c]);
+  }
+  std::sort(looks.begin(), looks.end());
+  return looks;
+}
+
+// Of the spans of a thread those of one label that are iterations, if they cover more launches than
+// `best_covered`.
+void add_repeated(const Trace& trace, std::vector<Span> spans, const Launches& launches,
+                  size_t& best_covered, Windows& best) {
+  std::stable_sort(spans.begin(), spans.end(),
+                   [](const Span& a, const Span& b) { return a.label < b.label; });
+  for (size_t begin = 0, end = 0; begin < spans.size(); begin = end) {
+    while (end < spans.size() && spans[end].label == spans[begin].label) ++end;
+    if (end - begin < 2 || trace.text(spans[begin].name).starts_with(kCompiledRegion)) continue;
+    std::vector<size_t> counts;
+    size_t covered = 0;
+    for (size_t i = begin; i < end; ++i) {
+      counts.push_back(launches.count(spans[i].start_ns, spans[i].end_ns));
+      covered += counts.back();
+    }
+    if (static_cast<double>(covered) < kCoveredShare * static_cast<double>(launches.size()) ||
+        covered <= best_covered || !alike(std::move(counts), kSpanSpread, 1)) {
+      continue;
+    }
+    best_covered = covered;
+    best.windows.clear();
+    for (size_t i = begin; i < end; ++i) {
+      best.windows.push_back(
+          {numbered(trace, spans[i].name, i - begin + 1), spans[i].start_ns, spans[i].end_ns});
+    }
+  }
+}
+
 Windows repeated_annotation(const Trace& trace, const std::vector<ThreadSpans>& threads,
                             const Launches& launches) {
   Windows best{.source = WindowSource::kRepeatedRoot, .windows = {}};
   size_t best_covered = 0;
   for (const ThreadSpans& thread : threads) {
-    std::vector<Span> spans = thread.annotations;
-    std::stable_sort(spans.begin(), spans.end(),
-                     [](const Span& a, const Span& b) { return a.label < b.label; });
-    for (size_t begin = 0, end = 0; begin < spans.size(); begin = end) {
-      while (end < spans.size() && spans[end].label == spans[begin].label) ++end;
-      if (end - begin < 2 || trace.text(spans[begin].name).starts_with(kCompiledRegion)) continue;
-      std::vector<size_t> counts;
-      size_t covered = 0;
-      for (size_t i = begin; i < end; ++i) {
-        counts.push_back(launches.count(spans[i].start_ns, spans[i].end_ns));
-        covered += counts.back();
-      }
-      if (static_cast<double>(covered) < kCoveredShare * static_cast<double>(launches.size()) ||
-          covered <= best_covered || !alike(std::move(counts), kSpanSpread, 1)) {
-        continue;
-      }
-      best_covered = covered;
-      best.windows.clear();
-      for (size_t i = begin; i < end; ++i) {
-        best.windows.push_back(
-            {numbered(trace, spans[i].name, i - begin + 1), spans[i].start_ns, spans[i].end_ns});
-      }
-    }
+    add_repeated(trace, thread.annotations, launches, best_covered, best);
   }
   return best;
+}
+
+// The annotations of a thread without those that come once and hold nearly all launches.
+std::vector<Span> inside_wrappers(const Trace& trace, size_t thread, const Launches& launches) {
+  std::vector<Span> spans;
+  StringPool labels;
+  std::unordered_map<uint32_t, size_t> times;
+  const auto [first, last] = std::equal_range(trace.annotations.thread.begin(),
+                                              trace.annotations.thread.end(), ThreadId(thread));
+  for (auto it = first; it != last; ++it) {
+    const auto i = static_cast<size_t>(it - trace.annotations.thread.begin());
+    const StringId name = trace.annotations.name[i];
+    const int64_t start_ns = trace.annotations.start_ns[i];
+    const uint32_t label = labels.intern(without_digits(trace.text(name))).value;
+    ++times[label];
+    spans.push_back({start_ns, start_ns + trace.annotations.dur_ns[i], name, label});
+  }
+  std::erase_if(spans, [&](const Span& span) {
+    return times[span.label] == 1 &&
+           static_cast<double>(launches.count(span.start_ns, span.end_ns)) >=
+               kCoveredShare * static_cast<double>(launches.size());
+  });
+  keep_outermost(spans);
+  return spans;
+}
+
+Windows repeated_inside_wrappers(const Trace& trace, const Links& links, const Launches& launches) {
+  Windows best{.source = WindowSource::kRepeatedRoot, .windows = {}};
+  size_t best_covered = 0;
+  for (size_t thread = 0; thread < trace.threads.size(); ++thread) {
+    add_repeated(trace, inside_wrappers(trace, thread, launches), launches, best_covered, best);
+  }
+  const std::vector<int64_t> looks = looks_at_results(trace, links);
+  for (size_t w = 0; w < best.windows.size(); ++w) {
+    const int64_t next_ns = w + 1 < best.windows.size() ? best.windows[w + 1].start_ns
+                                                        : std::numeric_limits<int64_t>::max();
+    const auto look = std::lower_bound(looks.begin(), looks.end(), best.windows[w].start_ns);
+    if (look == looks.end() || *look >= next_ns) return {};
+  }
+  return best;
+}
+
+// "Optimizer.step#AdamW.step": an iteration ends with each, on whatever thread. Work behind the
+// last one belongs to an iteration that was not recorded to its end.
+Windows optimizer_steps(const Trace& trace, const Launches& launches, int64_t trace_start_ns) {
+  std::vector<Window> steps;
+  const auto add = [&trace, &steps](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (!trace.text(table.name[i]).starts_with(kOptimizerStep)) continue;
+      steps.push_back({"", table.start_ns[i], table.start_ns[i] + table.dur_ns[i]});
+    }
+  };
+  add(trace.annotations);
+  add(trace.ops);
+  std::sort(steps.begin(), steps.end(), [](const Window& a, const Window& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  });
+  // One that begins inside another is its copy, or a part of it.
+  std::vector<int64_t> ends = {trace_start_ns};
+  for (const Window& step : steps) {
+    if (ends.size() > 1 && step.start_ns < ends.back()) continue;
+    ends.push_back(step.end_ns);
+  }
+  if (ends.size() < 1 + kLeastSteps) return {};
+  std::vector<size_t> counts;
+  for (size_t i = 1; i + 1 < ends.size(); ++i) {
+    counts.push_back(launches.count(ends[i], ends[i + 1]));
+  }
+  if (!alike(counts, kPeriodSpread, kPeriodLaunches)) return {};
+  std::sort(counts.begin(), counts.end());
+  const double middle = static_cast<double>(counts[counts.size() / 2]);
+  const double first = static_cast<double>(launches.count(ends[0], ends[1]));
+  const bool whole = first >= middle * (1 - kSpanSpread) && first <= middle / (1 - kSpanSpread);
+  Windows found{.source = WindowSource::kRepeatedRoot, .windows = {}};
+  for (size_t i = whole ? 0 : 1; i + 1 < ends.size(); ++i) {
+    found.windows.push_back({"training step " + std::to_string(i + 1), ends[i], ends[i + 1]});
+  }
+  return found;
 }
 
 // Smallest p with label[i] = label[i + p] for all i: length minus the longest border (Knuth, Morris
@@ -320,6 +443,132 @@ Windows repeated_sequence(const Trace& trace, const std::vector<ThreadSpans>& th
   return found;
 }
 
+// One piece of device work as a step of a sequence.
+struct Step {
+  int64_t time_ns;  // of its call, else its own
+  int64_t start_ns;
+  uint32_t activity;
+};
+
+bool is_device_work(ActivityKind kind) {
+  return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
+         kind == ActivityKind::kMemset;
+}
+
+// The index that holds most, the first of equals.
+size_t fullest(const std::map<int64_t, size_t>& counts) {
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return counts.empty() ? 0 : static_cast<size_t>(most->first);
+}
+
+// Work of the device that has most kernels. Where calls were recorded, what they launched, in their
+// order: what was queued before is left out. Else the stream with most kernels, in its own order.
+std::vector<Step> device_sequence(const Trace& trace, const Links& links) {
+  std::map<int64_t, size_t> per_device;
+  std::map<int64_t, size_t> per_stream;
+  const auto device_of = [&trace](size_t a) {
+    return trace.streams[trace.activities.stream[a].index()].device;
+  };
+  for (size_t a = 0; a < trace.activities.size(); ++a) {
+    per_device[device_of(a)] += trace.activities.kind[a] == ActivityKind::kKernel ? 1 : 0;
+  }
+  const auto device = static_cast<int64_t>(fullest(per_device));
+  size_t linked = 0;
+  for (size_t a = 0; a < trace.activities.size(); ++a) {
+    if (trace.activities.kind[a] != ActivityKind::kKernel || device_of(a) != device) continue;
+    ++per_stream[trace.activities.stream[a].value];
+    linked += links.activity_call[a] ? 1 : 0;
+  }
+  const bool by_call =
+      static_cast<double>(linked) >= kLinkedShare * static_cast<double>(per_device[device]);
+  const size_t stream = fullest(per_stream);
+  std::vector<Step> steps;
+  for (size_t a = 0; a < trace.activities.size(); ++a) {
+    const ApiCallId call = links.activity_call[a];
+    const bool wanted =
+        by_call ? static_cast<bool>(call) : trace.activities.stream[a].value == stream;
+    if (!wanted || !is_device_work(trace.activities.kind[a]) || device_of(a) != device) continue;
+    const int64_t start_ns = trace.activities.start_ns[a];
+    const int64_t time_ns = by_call ? trace.api_calls.start_ns[call.index()] : start_ns;
+    steps.push_back({time_ns, start_ns, static_cast<uint32_t>(a)});
+  }
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    return std::tie(a.time_ns, a.start_ns, a.activity) <
+           std::tie(b.time_ns, b.start_ns, b.activity);
+  });
+  return steps;
+}
+
+// Where `loose`, names that differ only in digits (tile sizes, lengths) are one, and so are those
+// of attention, whose kernels are chosen by length.
+std::vector<SequenceItem> items_of(const Trace& trace, const std::vector<Step>& steps,
+                                   const std::vector<WorkRole>& roles, bool loose) {
+  std::vector<SequenceItem> items;
+  std::unordered_map<uint32_t, uint32_t> token_of_name;
+  StringPool words;
+  int64_t busy_until_ns = std::numeric_limits<int64_t>::max();
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const size_t a = steps[s].activity;
+    const StringId name = trace.activities.name[a];
+    const auto [found, added] = token_of_name.try_emplace(name.value, 0);
+    if (added) {
+      const std::string_view text = trace.text(name);
+      const bool attention =
+          name.index() < roles.size() && roles[name.index()] == WorkRole::kAttention;
+      found->second =
+          words.intern(!loose      ? std::string(text)
+                       : attention ? "attention"
+                                   : without_digits(text))
+              .value;
+    }
+    SequenceItem item{.token = found->second};
+    if (name.index() < roles.size()) item.role = roles[name.index()];
+    if (trace.activities.kind[a] == ActivityKind::kMemcpy &&
+        copy_way(trace.text(name)) == CopyWay::kToHost) {
+      item.role = WorkRole::kReadback;
+    }
+    item.begins = s == 0 || steps[s].time_ns > steps[s - 1].time_ns;
+    item.gap_ns = std::max<int64_t>(
+        0, busy_until_ns < steps[s].start_ns ? steps[s].start_ns - busy_until_ns : 0);
+    const int64_t end_ns = steps[s].start_ns + trace.activities.dur_ns[a];
+    busy_until_ns = s == 0 ? end_ns : std::max(busy_until_ns, end_ns);
+    items.push_back(item);
+  }
+  return items;
+}
+
+std::string evidence_words(const Periods& found) {
+  std::string words = std::to_string(found.periods.size()) + " by the period of kernel names, " +
+                      std::string(period_evidence_words(found.evidence));
+  words += ", at least " + std::to_string(static_cast<int>(found.alike * 100)) + " % alike";
+  if (found.outside > 0) {
+    words += "; " + std::to_string(found.outside) + " pieces of device work are in none of them";
+  }
+  return words;
+}
+
+Windows repeated_kernels(const Trace& trace, const Links& links, const std::vector<WorkRole>& roles,
+                         int64_t trace_end_ns) {
+  Windows windows{.source = WindowSource::kKernelPeriod, .windows = {}};
+  const std::vector<Step> steps = device_sequence(trace, links);
+  std::optional<Periods> found = find_periods(items_of(trace, steps, roles, false));
+  std::optional<Periods> loose = find_periods(items_of(trace, steps, roles, true));
+  // Names told apart show best that nothing else lies between the periods.
+  const bool less_left = loose && loose->evidence != PeriodEvidence::kWhole &&
+                         (!found || loose->outside < found->outside);
+  if (less_left) found = std::move(loose);
+  if (!found) return windows;
+  for (const Period& one : found->periods) {
+    const int64_t end_ns = one.end < steps.size() ? steps[one.end].time_ns : trace_end_ns;
+    windows.windows.push_back({"iteration " + std::to_string(windows.windows.size() + 1),
+                               steps[one.begin].time_ns, end_ns});
+  }
+  windows.evidence = evidence_words(*found);
+  return windows;
+}
+
 struct Extent {
   int64_t start_ns = std::numeric_limits<int64_t>::max();
   int64_t end_ns = std::numeric_limits<int64_t>::min();
@@ -344,6 +593,8 @@ std::string_view window_source_name(WindowSource source) {
       return "profiler_step";
     case WindowSource::kRepeatedRoot:
       return "repeated_root";
+    case WindowSource::kKernelPeriod:
+      return "kernel_period";
     case WindowSource::kLabel:
       return "label";
     case WindowSource::kWholeTrace:
@@ -352,7 +603,8 @@ std::string_view window_source_name(WindowSource source) {
   return "";
 }
 
-Windows find_iterations(const Trace& trace, const Links& links) {
+Windows find_iterations(const Trace& trace, const Links& links,
+                        const std::vector<WorkRole>& roles) {
   Windows steps = profiler_steps(trace);
   if (!steps.windows.empty()) return steps;
 
@@ -372,7 +624,13 @@ Windows find_iterations(const Trace& trace, const Links& links) {
     if (!repeats.windows.empty()) return repeats;
     repeats = repeated_sequence(trace, threads, leading, launches, extent.end_ns);
     if (!repeats.windows.empty()) return repeats;
+    repeats = optimizer_steps(trace, launches, extent.start_ns);
+    if (!repeats.windows.empty()) return repeats;
+    repeats = repeated_inside_wrappers(trace, links, launches);
+    if (!repeats.windows.empty()) return repeats;
   }
+  Windows periods = repeated_kernels(trace, links, roles, extent.end_ns);
+  if (!periods.windows.empty()) return periods;
   return {.source = WindowSource::kWholeTrace,
           .windows = {{"whole trace", extent.start_ns, extent.end_ns}}};
 }

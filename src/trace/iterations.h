@@ -1,20 +1,27 @@
 #pragma once
 
 // Iteration windows: the repeated unit of work. Taken from ProfilerStep#n annotations, else from
-// repeating root operators, else the trace is one window. A person may also pick them by label
-// (trace/label_windows.h).
+// repeating root operators, else from what repeats in the names of kernels, else the trace is one
+// window. A person may also pick them by label (trace/label_windows.h).
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "trace/kernel_periods.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
 namespace assay {
 
-enum class WindowSource : uint8_t { kProfilerStep, kRepeatedRoot, kLabel, kWholeTrace };
+enum class WindowSource : uint8_t {
+  kProfilerStep,
+  kRepeatedRoot,
+  kKernelPeriod,
+  kLabel,
+  kWholeTrace
+};
 std::string_view window_source_name(WindowSource source);
 
 struct Window {
@@ -27,11 +34,15 @@ struct Windows {
   WindowSource source = WindowSource::kWholeTrace;
   std::vector<Window> windows;  // ordered by start, disjoint, none empty but that of an empty trace
   uint64_t overlaps_cut = 0;    // windows that reached into the next one and were cut at its start
+  std::string evidence = {};    // of kKernelPeriod: what tells that these are iterations, in words
 };
 
 // Launches belong to the window in which their host call starts, whatever thread made it; device
 // work without a call belongs to the window in which it starts on the device.
-Windows find_iterations(const Trace& trace, const Links& links);
+// `roles`: what the names of device work tell, by StringId; may be shorter than the names, which
+// are then plain. Copies need none.
+Windows find_iterations(const Trace& trace, const Links& links,
+                        const std::vector<WorkRole>& roles = {});
 
 // Index of the window that holds time_ns, its start included and its end not; -1 when none does.
 int32_t window_at(const Windows& windows, int64_t time_ns);

@@ -342,7 +342,10 @@ Phases find_phases(const Trace& trace, const Links& links, const Windows& window
     return none;
   }
   const std::vector<Launched> sequence = launch_sequence(trace, links);
-  if (windows.source != WindowSource::kWholeTrace) {
+  // Periods of kernels leave out the prefill before them, which is no period.
+  const bool told =
+      windows.source != WindowSource::kWholeTrace && windows.source != WindowSource::kKernelPeriod;
+  if (told) {
     phases = phases_of_iterations(trace, sequence, windows);
   } else if (!windows.windows.empty()) {
     phases = phases_of_sequence(trace, links, sequence, windows.windows.back().end_ns);

@@ -60,6 +60,33 @@ Result<std::vector<std::string>> accepted_files(const TraceRequest& request) {
   return files;
 }
 
+namespace {
+
+WorkRole work_role(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::kGemm:
+    case KernelKind::kConv:
+      return WorkRole::kHeavy;
+    case KernelKind::kAttention:
+      return WorkRole::kAttention;
+    case KernelKind::kOptimizer:
+      return WorkRole::kOptimizer;
+    default:
+      return WorkRole::kPlain;
+  }
+}
+
+// By StringId: what the names of kernels tell of their place in an iteration.
+std::vector<WorkRole> work_roles(const LoadedTrace& loaded) {
+  std::vector<WorkRole> roles(loaded.trace.strings.size(), WorkRole::kPlain);
+  for (const StringId name : loaded.trace.activities.name) {
+    roles[name.index()] = work_role(loaded.kernels->of(name).kind);
+  }
+  return roles;
+}
+
+}  // namespace
+
 Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& request) {
   PhaseClock clock(request.listener);
   ASSAY_TRY_ASSIGN(const auto book, kernel_book(request.kernels));
@@ -80,7 +107,7 @@ Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& requ
       std::make_shared<const KernelNames>(loaded.trace.strings, loaded.trace.activities.name, book);
   clock.mark("kernels");
   if (request.window.empty()) {
-    loaded.windows = find_iterations(loaded.trace, loaded.links);
+    loaded.windows = find_iterations(loaded.trace, loaded.links, work_roles(loaded));
   } else {
     auto windows = windows_by_label(loaded.trace, request.window);
     if (!windows) {

@@ -78,6 +78,20 @@ bool whole_number(std::string_view text, int64_t& value) {
   return parse_decimal(text, 0, value, shape) == DecimalStatus::kOk;
 }
 
+// "8.1097E+14", as a spreadsheet writes a time: its last digit stands for more than a kernel lasts.
+bool is_rounded_time(std::string_view text) {
+  constexpr int kLastDigit = 4;  // 10 us
+  const size_t at = text.find_first_of("eE");
+  if (at == std::string_view::npos) return false;
+  std::string_view power = text.substr(at + 1);
+  if (power.starts_with('+')) power.remove_prefix(1);
+  int64_t exponent = 0;
+  if (!parse_int64(power, exponent)) return false;
+  const size_t point = text.find('.');
+  const auto fraction = point < at ? static_cast<int64_t>(at - point) - 1 : 0;
+  return exponent - fraction >= kLastDigit;
+}
+
 int64_t number_or(const CsvRecord& record, int column, int64_t missing) {
   int64_t value = 0;
   return whole_number(cell(record, column), value) ? value : missing;
@@ -132,8 +146,11 @@ StringId CsvRun::text(std::string_view value) {
 }
 
 bool CsvRun::read_times(const Cells& cells, const CsvRecord& record, int64_t& start, int64_t& end) {
-  const bool told = whole_number(cell(record, cells.find("start_timestamp")), start) &&
-                    whole_number(cell(record, cells.find("end_timestamp")), end);
+  const std::string_view first = cell(record, cells.find("start_timestamp"));
+  const std::string_view last = cell(record, cells.find("end_timestamp"));
+  const bool rounded = is_rounded_time(first) || is_rounded_time(last);
+  if (rounded) run_.rounded_time = first;
+  const bool told = !rounded && whole_number(first, start) && whole_number(last, end);
   return run_.take_times(told, start, end);
 }
 

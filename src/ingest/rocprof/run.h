@@ -88,6 +88,7 @@ struct RocprofRun {
   ImportLog log;
   uint64_t rows = 0;
   uint64_t rows_skipped = 0;
+  std::string rounded_time = {};  // of a row whose times a spreadsheet rounded; empty = none
   uint64_t content_bytes = 0;
   bool truncated = false;
 

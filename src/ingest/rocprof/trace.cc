@@ -223,6 +223,13 @@ bool RocprofRun::take_times(bool told, int64_t& start_ns, int64_t& end_ns) {
 }
 
 Result<Trace> rocprof_trace(RocprofRun run) {
+  if (run.kernels.empty() && !run.rounded_time.empty()) {
+    return Error{ErrorCode::kNotATrace,
+                 "times such as " + run.rounded_time +
+                     " were rounded when a spreadsheet wrote this file, and kernels are shorter "
+                     "than that; give the file as the profiler wrote it",
+                 "", -1};
+  }
   if (run.kernels.empty()) {
     return Error{ErrorCode::kNotATrace,
                  "no kernel with times in this run of rocprofv3; record with rocprofv3 "

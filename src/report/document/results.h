@@ -68,6 +68,8 @@
   R(time_ns, "time", kNanoseconds, "time") \
   R(tokens, "tokens", kCount, "tokens that an iteration takes in") \
   R(tokens_per_s, "tokens/s", kCount, "tokens per second") \
+  R(window_evidence, "iterations", kText, \
+    "what tells that `kernel_period` windows are iterations, see [Windows](#windows)") \
   R(window_source, "windows", kText, "what told the iterations apart, see [Windows](#windows)")
 // clang-format on
 

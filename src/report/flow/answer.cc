@@ -866,7 +866,8 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
   }
   return {TrustGrade::kHigh, "replay without changes " + signed_percent(report.fit.model_error) +
                                  ", " + format_count(static_cast<int64_t>(evidence.iterations)) +
-                                 " iterations"};
+                                 " iterations" +
+                                 (evidence.by_kernel_names ? " by kernel names" : "")};
 }
 
 // What of the iterations is not like the rest, behind what is said of them; numbers count from 1.

@@ -15,7 +15,8 @@ namespace assay {
 // What of a trace's reading an answer must know.
 struct AnswerEvidence {
   bool data_lost = false;
-  uint64_t iterations = 1;  // whole ones
+  uint64_t iterations = 1;       // whole ones
+  bool by_kernel_names = false;  // that is all that tells them
 };
 
 // levers: flow_levers() of the answer.

@@ -47,6 +47,8 @@ std::string window_words(WindowSource source) {
       return "ProfilerStep annotations";
     case WindowSource::kRepeatedRoot:
       return "told by repetition";
+    case WindowSource::kKernelPeriod:
+      return "told by the period of kernel names";
     case WindowSource::kLabel:
       return "spans picked by label";
     case WindowSource::kWholeTrace:
@@ -211,6 +213,7 @@ Section launch_section(const LaunchReport& report, size_t top) {
   section.blocks.push_back(Facts{
       .items = {
           data_fact(keys::window_source, std::string(window_source_name(report.window_source))),
+          data_fact(keys::window_evidence, report.window_evidence),
           data_fact(keys::origin, std::string(origin_source_name(report.whole.origin)))}});
   section.blocks.push_back(floor_facts(report.floor, Show::kEverywhere));
   for (Block& chart : launch_charts(report)) section.blocks.push_back(std::move(chart));

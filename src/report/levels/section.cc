@@ -167,15 +167,20 @@ class TreeMaker {
     }
     return seen.size();
   }
-  // The only stack by its numbers, one of several by its name too.
+  // The only stack by its numbers; of several each by its name, numbered in itself and through all.
   std::string layer_words(int32_t stack, const std::set<int32_t>& layers) const {
     if (layers.empty()) return "layers";
-    const std::string name = job_.stacks.size() < 2
-                                 ? std::string()
-                                 : " of " + stack_words(job_.stacks[static_cast<size_t>(stack)]);
-    if (layers.size() == 1) return fmt::format("layer {}{}", *layers.begin(), name);
-    return fmt::format("{} layers{} ({} to {})", layers.size(), name, *layers.begin(),
-                       *layers.rbegin());
+    const int32_t low = *layers.begin();
+    const int32_t high = *layers.rbegin();
+    if (job_.stacks.size() < 2) {
+      if (layers.size() == 1) return fmt::format("layer {}", low);
+      return fmt::format("{} layers ({} to {})", layers.size(), low, high);
+    }
+    const LayerStack& own = job_.stacks[static_cast<size_t>(stack)];
+    const std::string name = stack_words(own);
+    if (layers.size() == 1) return fmt::format("{}[{}] (layer {})", name, low - own.first, low);
+    return fmt::format("{}[{}..{}] ({} layers, {} to {})", name, low - own.first, high - own.first,
+                       layers.size(), low, high);
   }
   // Device time: what adds up over the tree. Launch overhead and waits stand beside it.
   static int64_t weight(const Node& node) { return node.sums.dur_ns; }
@@ -781,7 +786,9 @@ Section levels_section(const JobLevels& job, const LevelsView& view) {
           fact(keys::definition, job.definition == LevelDefinition::kChopper ? "chopper" : "assay",
                "",
                job.definition == LevelDefinition::kChopper ? Show::kEverywhere : Show::kDataOnly),
-          data_fact(keys::window_source, std::string(window_source_name(job.window_source)))}});
+          data_fact(keys::window_source, std::string(window_source_name(job.window_source))),
+          fact(keys::window_evidence, job.window_evidence, "",
+               shown_if(!job.window_evidence.empty()))}});
   if (view.query != nullptr) section.blocks.push_back(groups_table(job, *view.query));
   section.blocks.push_back(TreeMaker(job, view.min_share).make());
   section.blocks.push_back(iterations_table(job));

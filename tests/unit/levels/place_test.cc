@@ -426,6 +426,92 @@ TEST(Place, BlocksOfACompiledModelAreAStackBesideThoseOfModules) {
   EXPECT_EQ(by_kernel.at("text").layer, 5 + 3) << "behind the transformer's layers";
 }
 
+// Three training steps of eight layers on a device, without any host side: kernels of 10 ns.
+Trace training_without_host(int steps) {
+  TraceMaker maker;
+  int64_t now = 0;
+  const auto run = [&](std::initializer_list<const char*> kernels) {
+    for (const char* name : kernels) maker.kernel(0, 7, name, now += 15, 10, 0);
+  };
+  for (int step = 0; step < steps; ++step) {
+    now += 1000;
+    run({"indexSelectLargeIndex"});
+    for (int l = 0; l < 8; ++l) {
+      run({"rms_norm_kernel", "ampere_sgemm_qkv", "flash_fwd_kernel", "ampere_sgemm_out",
+           "silu_kernel", "ampere_sgemm_down"});
+    }
+    run({"ampere_sgemm_head", "nll_loss_forward", "nll_loss_backward", "ampere_sgemm_head_dx"});
+    for (int l = 0; l < 8; ++l) {
+      run({"ampere_sgemm_down_dx", "ampere_sgemm_down_dw", "silu_backward_kernel",
+           "ampere_sgemm_out_dx", "flash_bwd_kernel", "ampere_sgemm_qkv_dw", "rms_norm_bwd"});
+    }
+    run({"multi_tensor_apply_kernel<FusedAdamMathFunctor>",
+         "multi_tensor_apply_kernel<FusedAdamMathFunctor>"});
+  }
+  return maker.build();
+}
+
+TEST(Place, TrainingWithoutAHostHasStepsOfLayersInTwoPasses) {
+  const Trace trace = training_without_host(3);
+  const Links links = link_trace(trace);
+  std::vector<WorkRole> roles(trace.strings.size());
+  for (size_t s = 0; s < roles.size(); ++s) {
+    const std::string_view name = trace.text(StringId(s));
+    if (name.starts_with("ampere")) roles[s] = WorkRole::kHeavy;
+    if (name.starts_with("flash")) roles[s] = WorkRole::kAttention;
+    if (name.starts_with("multi")) roles[s] = WorkRole::kOptimizer;
+  }
+  const Windows windows = find_iterations(trace, links, roles);
+  EXPECT_EQ(windows.windows.size(), 3u);
+  const Placements placed = place_activities(trace, links, windows, LevelsOptions{});
+  ASSERT_EQ(placed.stacks.size(), 1u);
+  EXPECT_EQ(placed.stacks[0].name, "block of 6 kernels");
+  EXPECT_EQ(placed.stacks[0].layers, 8);
+  std::map<LevelPhase, int> kernels;
+  std::vector<int32_t> attention;
+  for (const KernelLevel& row : placed.rows) {
+    ++kernels[row.phase];
+    if (row.window == 1 && trace.text(row.kernel).starts_with("flash")) {
+      attention.push_back(row.layer);
+    }
+  }
+  EXPECT_EQ(kernels, (std::map<LevelPhase, int>{{LevelPhase::kNone, 3 * 5},
+                                                {LevelPhase::kForward, 3 * 8 * 6},
+                                                {LevelPhase::kBackward, 3 * 8 * 7},
+                                                {LevelPhase::kOptimizer, 3 * 2}}));
+  EXPECT_EQ(attention, (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1, 0}));
+}
+
+// Attention is launched between graphs that hold the rest of a layer, as serving engines do with
+// graphs of pieces: six layers.
+TEST(Place, LayersOfWhichAPartIsInGraphs) {
+  TraceMaker maker;
+  int64_t now = 100;
+  uint32_t correlation = 0;
+  for (int l = 0; l < 6; ++l) {
+    maker.call(1, "cudaGraphLaunch", now, 5, ++correlation);
+    for (const char* name : {"ampere_sgemm_out", "rms_norm_kernel", "ampere_sgemm_up",
+                             "silu_kernel", "ampere_sgemm_down", "ampere_sgemm_qkv"}) {
+      maker.kernel(0, 7, name, 1000 + now++, 1, correlation);
+    }
+    now += 10;
+    maker.op(1, "vllm::unified_attention", now, 10);
+    maker.call(1, "cudaLaunchKernel", now + 1, 5, ++correlation);
+    maker.kernel(0, 7, "flash_fwd_kernel", 1000 + now, 5, correlation);
+    now += 10;
+  }
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  const Placements placed =
+      place_activities(trace, links, find_iterations(trace, links), LevelsOptions{});
+  ASSERT_EQ(placed.stacks.size(), 1u);
+  EXPECT_EQ(placed.stacks[0].layers, 6);
+  const auto by_kernel = place(trace);
+  EXPECT_EQ(by_kernel.at("flash_fwd_kernel").layer, 5);
+  EXPECT_EQ(by_kernel.at("flash_fwd_kernel").op, "vllm::unified_attention");
+  EXPECT_EQ(by_kernel.at("ampere_sgemm_qkv").layer, 5);
+}
+
 TEST(Structure, FindsTheBlockThatRepeats) {
   // head, 4 x (1 2 3 4 2), tail
   std::vector<uint32_t> tokens = {9, 8};
@@ -495,6 +581,20 @@ TEST(Structure, LayersThatDifferInAUnitContinueTheStack) {
   EXPECT_EQ(found.layers[8].length, 9u);
   EXPECT_EQ(found.layers[8].unit_at(4), 5u) << "behind the kernel that it lacks";
   EXPECT_EQ(found.layers[9].length, 8u);
+}
+
+// Three layers of one kind and one of another, which is longer and shares little with them; five
+// times.
+TEST(Structure, LayersOfTwoKindsInOneStack) {
+  Sequence run;
+  run.add("EM").add("ngrahxngygngrahxngygngrahxngygnguvwbxgkngzzygz", 5).add("Fg");
+  const BlockLayers found = run.layers();
+  EXPECT_EQ(found.period, 46u);
+  ASSERT_EQ(found.layers.size(), 20u);
+  EXPECT_EQ(found.layers[2].begin, 22u);
+  EXPECT_EQ(found.layers[3].begin, 32u);
+  EXPECT_EQ(found.layers[3].length, 16u);
+  EXPECT_EQ(found.layers[19].number, 19);
 }
 
 // The first of seven layers begins with another norm and has k where the others have y.

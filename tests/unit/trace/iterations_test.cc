@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/expect_windows.h"
@@ -254,6 +255,146 @@ TEST(Iterations, WindowsFollowTheThreadThatLaunchesFirst) {
                   {"embedding [3]", 2000, 3000},
                   {"embedding [4]", 3000, 4000},
                   {"embedding [5]", 4000, 5000}});
+}
+
+// Batches of different shapes, so that no sequence of operators repeats; the first step also makes
+// the state of the optimizer.
+TEST(Iterations, OptimizerStepsEndIterations) {
+  TraceMaker maker;
+  for (int i = 0; i < 4; ++i) {
+    const int64_t start = 1000 * i;
+    maker.op(1, "aten::shape_" + std::to_string(i), start, 400);
+    launch(maker, 1, start + 10, i == 0 ? 50 : 30);
+    maker.annotation(1, "Optimizer.step#AdamW.step", start + 500, 100);
+    maker.annotation(2, "Optimizer.step#AdamW.step", start + 510, 80);
+    launch(maker, 1, start + 510, 5);
+  }
+  maker.op(1, "aten::eval", 4000, 200);
+  launch(maker, 1, 4010, 20);
+  expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
+                 {{"training step 1", 0, 600},
+                  {"training step 2", 600, 1600},
+                  {"training step 3", 1600, 2600},
+                  {"training step 4", 2600, 3600}});
+}
+
+TEST(Iterations, TwoOptimizersThatTakeTurnsAreNoIterations) {
+  TraceMaker maker;
+  for (int i = 0; i < 6; ++i) {
+    const int64_t start = 1000 * i;
+    maker.op(1, "aten::part_" + std::to_string(i), start, 400);
+    launch(maker, 1, start + 10, i % 2 == 0 ? 40 : 15);
+    maker.annotation(1, "Optimizer.step#Adam.step", start + 500, 100);
+  }
+  EXPECT_EQ(find(maker.build()).source, WindowSource::kWholeTrace);
+}
+
+// As SpansInsideASpanAreNone, but each looks at its result.
+TEST(Iterations, SpansInsideASpanThatLookAtResultsAreIterations) {
+  TraceMaker maker;
+  maker.annotation(1, "benchmark", 0, 4000);
+  for (int i = 0; i < 3; ++i) {
+    maker.annotation(1, "execute_model", 1000 * i, 500);
+    launch(maker, 1, 1000 * i + 20, 4 + i);
+    maker.call(1, "cudaStreamSynchronize", 1000 * i + 600, 50, 0);
+  }
+  expect_windows(find(maker.build()), WindowSource::kRepeatedRoot,
+                 {{"execute_model [1]", 0, 500},
+                  {"execute_model [2]", 1000, 1500},
+                  {"execute_model [3]", 2000, 2500}});
+}
+
+// Kernels of 10 ns with pauses of 5 ns, and one of 1,000 ns before each step.
+class DeviceRun {
+ public:
+  DeviceRun& kernel(const std::string& name) {
+    if (by_call_) maker_.call(1, "cudaLaunchKernel", now_ / 2, 1, ++correlation_);
+    maker_.kernel(0, 7, name, now_, 10, by_call_ ? correlation_ : 0);
+    now_ += 15;
+    return *this;
+  }
+  DeviceRun& decode_step(int layers, int length) {
+    now_ += 1000;
+    kernel("get_rows");
+    for (int l = 0; l < layers; ++l) {
+      kernel("rms_norm").kernel("gemm_qkv").kernel("attention_" + std::to_string(length));
+      kernel("gemm_out_128x" + std::to_string(length)).kernel("silu").kernel("gemm_down");
+    }
+    return kernel("gemm_head").kernel("argmax");
+  }
+  DeviceRun& launched_by_calls() {
+    by_call_ = true;
+    return *this;
+  }
+  int64_t now() const { return now_; }
+  Trace build() { return maker_.build(); }
+
+ private:
+  TraceMaker maker_;
+  int64_t now_ = 0;
+  bool by_call_ = false;
+  uint32_t correlation_ = 0;
+};
+
+std::vector<WorkRole> roles_of(const Trace& trace) {
+  std::vector<WorkRole> roles(trace.strings.size());
+  for (size_t s = 0; s < roles.size(); ++s) {
+    const std::string_view name = trace.text(StringId(s));
+    if (name.starts_with("gemm")) roles[s] = WorkRole::kHeavy;
+    if (name.starts_with("attention")) roles[s] = WorkRole::kAttention;
+  }
+  return roles;
+}
+
+TEST(Iterations, PeriodOfKernelsWithoutAHost) {
+  DeviceRun run;
+  for (int k = 0; k < 30; ++k) run.kernel("load_weights");
+  std::vector<testing::ExpectedWindow> expected;
+  for (int step = 1; step <= 6; ++step) {
+    const int64_t start_ns = run.now() + 1000;
+    run.decode_step(8, 128);
+    expected.push_back({"iteration " + std::to_string(step), start_ns, run.now() + 1000});
+  }
+  expected.back().end_ns -= 1005;  // the end of the trace
+  const Trace trace = run.build();
+  const Windows windows = find_iterations(trace, link_trace(trace), roles_of(trace));
+  expect_windows(windows, WindowSource::kKernelPeriod, expected);
+  EXPECT_EQ(windows.evidence,
+            "6 by the period of kernel names, each with layers inside, at least 100 % "
+            "alike; 30 pieces of device work are in none of them");
+}
+
+// Names of attention and of a tile size change with the length of the text.
+TEST(Iterations, NamesThatChangeWithLengthAreOne) {
+  DeviceRun run;
+  for (int step = 0; step < 40; ++step) run.decode_step(8, step < 20 ? 128 : 256);
+  const Trace trace = run.build();
+  const Windows windows = find_iterations(trace, link_trace(trace), roles_of(trace));
+  EXPECT_EQ(windows.source, WindowSource::kKernelPeriod);
+  EXPECT_EQ(windows.windows.size(), 40u);
+}
+
+// Windows are of host time where the host is known.
+TEST(Iterations, PeriodOfKernelsBeginsWithTheirCalls) {
+  DeviceRun run;
+  run.launched_by_calls();
+  std::vector<int64_t> starts;
+  for (int step = 0; step < 5; ++step) {
+    starts.push_back((run.now() + 1000) / 2);
+    run.decode_step(8, 128);
+  }
+  const Trace trace = run.build();
+  const Windows windows = find_iterations(trace, link_trace(trace), roles_of(trace));
+  ASSERT_EQ(windows.windows.size(), 5u);
+  for (size_t w = 0; w < 5; ++w) EXPECT_EQ(windows.windows[w].start_ns, starts[w]);
+}
+
+TEST(Iterations, OnePassWithoutAHostIsOneWindow) {
+  DeviceRun run;
+  run.decode_step(36, 128);
+  const Trace trace = run.build();
+  EXPECT_EQ(find_iterations(trace, link_trace(trace), roles_of(trace)).source,
+            WindowSource::kWholeTrace);
 }
 
 TEST(Iterations, WholeTraceSpansHostAndDevice) {

@@ -140,6 +140,21 @@ TEST_F(RocprofFiles, OddRowsAreCountedAndTheRestIsRead) {
   EXPECT_EQ(trace->log.entry(ImportCode::kNegativeDuration).count, 1u);
 }
 
+TEST_F(RocprofFiles, TimesThatASpreadsheetRoundedAreNone) {
+  constexpr const char* kHeader = "Dispatch_Id,Kernel_Name,Start_Timestamp,End_Timestamp\n";
+  const auto rounded = load_trace(
+      write("r_kernel_trace.csv", std::string(kHeader) + "1,a,8.1097E+14,8.1097E+14\n"), {});
+  ASSERT_FALSE(rounded);
+  EXPECT_NE(rounded.error().describe().find("8.1097E+14 were rounded"), std::string::npos)
+      << rounded.error().describe();
+  const auto exact =
+      load_trace(write("e_kernel_trace.csv",
+                       std::string(kHeader) + "1,a,8.10970123456e11,8.10970133456E+11\n"),
+                 {});
+  ASSERT_TRUE(exact) << exact.error().describe();
+  EXPECT_EQ(exact->activities.dur_ns[0], 10'000);
+}
+
 TEST_F(RocprofFiles, ACutTableIsRefusedUnlessAllowed) {
   const std::string text = std::string(kKernels6) + "KERNEL_DISPATCH,2,1,77,3";
   const std::string path = write("k_kernel_trace.csv", text);

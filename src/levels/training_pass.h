@@ -1,0 +1,41 @@
+#pragma once
+
+// Forward, backward and optimizer of a training step of which only kernels are known.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "levels/levels.h"
+#include "levels/structure.h"
+
+namespace assay {
+
+// Layers that were found in a sequence: its units [begin, end).
+struct SequenceBlock {
+  size_t begin = 0;
+  size_t end = 0;
+  int32_t layers = 0;
+  std::string name;
+};
+
+// The backward pass goes through the layers of the forward pass in the other direction.
+struct MirroredBlock {
+  SequenceBlock forward;
+  SequenceBlock backward;
+};
+
+struct TrainingPass {
+  std::vector<LevelPhase> phase;  // per unit; empty = not told
+  std::vector<MirroredBlock> mirrored;
+};
+
+// Told where one optimizer runs in the sequence and the blocks before it come in pairs of equally
+// many layers, the first with the last: the first half is the forward pass, the other the backward
+// pass. What lies before, between and behind the blocks (embeddings, the loss, clipping of
+// gradients, logging) is left open, and so is all of a sequence of which this is not clear.
+TrainingPass find_training_pass(const std::vector<BlockUnit>& units,
+                                std::vector<SequenceBlock> blocks);
+
+}  // namespace assay

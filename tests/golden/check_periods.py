@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Checks iterations, layers and phases that `assay levels` finds in kernels alone.
+
+    check_periods.py --assay build/release/assay
+
+Runs of known structure are generated as kernel traces of rocprofv3 and as Kineto files without a host
+side, with what stands around iterations in practice: start-up, autotuning, an evaluation, a
+checkpoint, logging every few steps. Of each, the number of iterations, the layers of every stack, and
+where they can be told the kernels per phase must be those that were generated; where no iteration can
+be told apart (one pass, a loop over one kernel), none. Public traces follow where they are here, with
+what a person read in them.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from datasets import CORPUS
+
+FORWARD = ["void rms_norm_kernel<float>(float*)", "Cijk_Alik_Bljk_BBS_MT128x128x32_qkv", "rotary_embedding_kernel",
+           "flash_fwd_kernel", "Cijk_Alik_Bljk_BBS_MT64x64x32_out", "void add_kernel<float>(float*)",
+           "void rms_norm_kernel<float>(float*)", "Cijk_Alik_Bljk_BBS_MT256x128x32_up", "silu_kernel",
+           "Cijk_Alik_Bljk_BBS_MT128x256x32_down"]
+BACKWARD = ["Cijk_Ailk_Bljk_BBS_MT128x64x32_down_dx", "Cijk_Ailk_Bjlk_BBS_MT128x64x32_down_dw", "silu_backward_kernel",
+            "Cijk_Ailk_Bljk_BBS_MT64x128x32_up_dx", "Cijk_Ailk_Bjlk_BBS_MT64x128x32_up_dw", "rms_norm_backward_kernel",
+            "Cijk_Ailk_Bljk_BBS_MT32x64x32_out_dx", "Cijk_Ailk_Bjlk_BBS_MT32x64x32_out_dw", "flash_bwd_kernel",
+            "Cijk_Ailk_Bljk_BBS_MT96x64x32_qkv_dx", "Cijk_Ailk_Bjlk_BBS_MT96x64x32_qkv_dw",
+            "rms_norm_backward_kernel"]
+OPTIMIZER = "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>(int)"
+
+
+class Run:
+    """Kernels of 20 us, 3 us apart, on one stream."""
+
+    def __init__(self):
+        self.rows = []
+        self.now = 1_000_000
+
+    def add(self, *names):
+        for name in names:
+            self.rows.append((name, self.now, self.now + 20_000))
+            self.now += 23_000
+
+    def passes(self, layers):
+        self.add("indexSelectLargeIndex")
+        for _ in range(layers):
+            self.add(*FORWARD)
+        self.add("void rms_norm_kernel<float>(float*)", "Cijk_Alik_Bljk_BBS_MT256x256x32_head")
+
+    def train_step(self, layers):
+        self.now += 400_000
+        self.passes(layers)
+        self.add("nll_loss_forward_kernel", "nll_loss_backward_kernel", "Cijk_Ailk_Bljk_BBS_MT256x256x32_head_dx")
+        for _ in range(layers):
+            self.add(*BACKWARD)
+        self.add(OPTIMIZER, OPTIMIZER, OPTIMIZER)
+
+    def decode_step(self, layers, length):
+        self.now += 400_000
+        self.add("indexSelectSmallIndex")
+        for _ in range(layers):
+            self.add(*[f"paged_attention_kernel_{length}" if "flash" in name else name for name in FORWARD])
+        self.add("void rms_norm_kernel<float>(float*)", "Cijk_Alik_Bljk_BBS_MT256x256x32_head", "argmax_kernel")
+
+
+def training():
+    run = Run()
+    for k in range(150):
+        run.add("distribution_elementwise_kernel" if k % 2 else "fill_kernel")
+    for k in range(40):
+        run.add(f"Cijk_Alik_Bljk_BBS_MT{16 + 8 * k}x64x32_tuned_{chr(97 + k % 26)}")
+    for step in range(30):
+        run.train_step(12)
+        if step % 5 == 4:
+            run.add("loss_mean_kernel", "isfinite_kernel")
+        if step == 14:
+            for _ in range(4):
+                run.passes(12)
+    return run
+
+
+def decoding():
+    run = Run()
+    for _ in range(60):
+        run.add("fill_kernel")
+    for step in range(50):
+        run.decode_step(16, 128 if step < 25 else 256)
+    return run
+
+
+def one_pass():
+    run = Run()
+    run.passes(24)
+    return run
+
+
+def loop():
+    run = Run()
+    for _ in range(300):
+        run.add("fill_kernel", "Cijk_Alik_Bljk_BBS_MT128x128x32_bmm")
+    return run
+
+
+def hybrid():
+    """One pass over layers of two kinds, three to one: no iteration."""
+    run = Run()
+    run.add("indexSelectLargeIndex")
+    for layer in range(48):
+        if layer % 4 == 3:
+            run.add(*FORWARD, "full_attention_combine_kernel", "split_kernel", "gate_kernel")
+        else:
+            run.add(*[name if "flash" not in name else "chunk_gated_delta_rule_fwd" for name in FORWARD])
+    run.add("Cijk_Alik_Bljk_BBS_MT256x256x32_head")
+    return run
+
+
+def as_rocprof(run, path):
+    lines = ["Kind,Agent_Id,Queue_Id,Stream_Id,Thread_Id,Dispatch_Id,Kernel_Id,Kernel_Name,Correlation_Id,"
+             "Start_Timestamp,End_Timestamp"]
+    for n, (name, start, end) in enumerate(run.rows):
+        lines.append(f'"KERNEL_DISPATCH","Agent 1",1,0,7,{n + 1},1,"{name}",{n + 1},{start},{end}')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def as_kineto(run, path):
+    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": start / 1000,
+               "dur": (end - start) / 1000, "args": {"device": 0, "stream": 7, "correlation": n + 1}}
+              for n, (name, start, end) in enumerate(run.rows)]
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+
+
+# What was generated: iterations (0 = none told), layers per stack, kernels per phase where told.
+CASES = [
+    ("training", training, 30, [12],
+     {"forward": 30 * 12 * 10, "backward": 30 * 12 * 12, "optimizer": 30 * 3}),
+    ("decoding", decoding, 50, [16], None),
+    ("one_pass", one_pass, 0, [24], None),
+    ("loop", loop, 0, [], None),
+    ("hybrid", hybrid, 0, [48], None),
+]
+PUBLIC = [  # iterations and what tells them
+    ("nsys/cloverleaf_a100.sqlite", 10, "kernel_period"),
+    ("perf/mi300_xdit_flux_it0.json.gz", 4, "kernel_period"),
+    ("kineto/sglang/sglang_mi300_qwen3-8b_prefilldecode.json.gz", 0, "whole_trace"),
+    ("kineto/rocm/mi210_gpu_only.json.gz", 0, "whole_trace"),
+    ("rocm/rocpd/bmm_20251230_mi300x_163_results.db", 0, "whole_trace"),
+]
+
+
+def levels_of(assay, path):
+    done = subprocess.run([assay, "levels", str(path), "--format", "json"], capture_output=True, timeout=600,
+                          check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{path}: {done.stderr.decode(errors='replace')[:300]}")
+    return json.loads(done.stdout)["levels"]
+
+
+def iterations_of(levels):
+    if levels["window_source"] == "whole_trace":
+        return 0
+    return len({row["iter"] for row in levels["rows"] if row["iter"] is not None})
+
+
+def stacks_of(levels):
+    unplaced = levels["unplaced"]
+    parts = (unplaced["layer_source"] or "").split("; ")
+    if all(part.split(" of ")[0].isdigit() for part in parts):
+        return sorted(int(part.split(" of ")[0]) for part in parts)
+    return [unplaced["layers"]] if unplaced["layers"] else []
+
+
+def phases_of(levels):
+    kernels = collections.Counter()
+    for row in levels["rows"]:
+        kernels[row["phase"]] += row["kernels"]
+    return kernels
+
+
+def check_case(assay, what, path, iterations, layers, phases):
+    levels = levels_of(assay, path)
+    found = iterations_of(levels)
+    if found != iterations:
+        yield f"{what}: {found} iterations, {iterations} were run ({levels.get('window_evidence')})"
+    if stacks_of(levels) != layers:
+        yield f"{what}: layers {stacks_of(levels)}, there are {layers} ({levels['unplaced']['layer_source']})"
+    if phases is not None:
+        told = phases_of(levels)
+        for phase, kernels in phases.items():
+            if told[phase] != kernels:
+                yield f"{what}: {told[phase]} kernels are {phase}, {kernels} were run"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--assay", required=True)
+    assay = parser.parse_args().assay
+    problems, cases = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, make, iterations, layers, phases in CASES:
+            for ending, write in (("_kernel_trace.csv", as_rocprof), (".json", as_kineto)):
+                path = pathlib.Path(folder) / (name + ending)
+                write(make(), path)
+                problems += check_case(assay, path.name, path, iterations, layers, phases)
+                cases += 1
+    for name, iterations, source in PUBLIC:
+        path = CORPUS / name
+        if not path.exists():
+            continue
+        cases += 1
+        levels = levels_of(assay, path)
+        if (iterations_of(levels), levels["window_source"]) != (iterations, source):
+            problems.append(f"{name}: {iterations_of(levels)} iterations from {levels['window_source']}, "
+                            f"a person found {iterations} ({source})")
+    print("\n".join(problems))
+    print(f"{cases} runs, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
