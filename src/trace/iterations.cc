@@ -38,7 +38,6 @@
 #include "trace/iterations.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -47,12 +46,12 @@
 #include <unordered_map>
 
 #include "trace/copy_way.h"
+#include "trace/step_names.h"
 
 namespace assay {
 
 namespace {
 
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
 // torch.compile labels every compiled region, often one per layer: a span, but no iteration.
 constexpr std::string_view kCompiledRegion = "## Call CompiledFxGraph";
 
@@ -108,13 +107,6 @@ struct NumberedStep {
   Window window;
 };
 
-bool parse_step(std::string_view name, uint64_t& number) {
-  if (!name.starts_with(kStepPrefix)) return false;
-  name.remove_prefix(kStepPrefix.size());
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size();
-}
-
 template <typename Table>
 void add_steps(const Trace& trace, const Table& table, const std::vector<uint8_t>& is_step,
                std::vector<NumberedStep>& steps) {
@@ -123,7 +115,7 @@ void add_steps(const Trace& trace, const Table& table, const std::vector<uint8_t
     const std::string_view name = trace.text(table.name[i]);
     NumberedStep step{0,
                       {std::string(name), table.start_ns[i], table.start_ns[i] + table.dur_ns[i]}};
-    parse_step(name, step.number);
+    step.number = profiler_step(name).value_or(0);
     steps.push_back(std::move(step));
   }
 }
@@ -133,8 +125,7 @@ Windows profiler_steps(const Trace& trace) {
   std::vector<uint8_t> is_step(trace.strings.size());
   bool any = false;
   for (size_t i = 0; i < is_step.size(); ++i) {
-    uint64_t number = 0;
-    is_step[i] = parse_step(trace.text(StringId(i)), number);
+    is_step[i] = profiler_step(trace.text(StringId(i))).has_value();
     any |= is_step[i] != 0;
   }
   if (!any) return {};
