@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <memory>
 
 #include "answers/fleet/summarize.h"
