@@ -1,5 +1,6 @@
 #include "kernels/views.h"
 
+#include <algorithm>
 #include <array>
 
 namespace assay {
@@ -60,6 +61,12 @@ FusionKind fusion_kind(const KernelFacts& facts) {
     default:
       return FusionKind::kOther;
   }
+}
+
+bool is_optimizer_step(const KernelFacts& facts) {
+  if (facts.kind == KernelKind::kOptimizer) return true;
+  return facts.kind == KernelKind::kElementwise &&
+         std::find(facts.tags.begin(), facts.tags.end(), "tensor_list") != facts.tags.end();
 }
 
 bool is_compute(const KernelFacts& facts) {

@@ -32,6 +32,10 @@ FusionKind fusion_kind(const KernelFacts& facts);
 // Neither data between GPUs nor data moved inside one.
 bool is_compute(const KernelFacts& facts);
 
+// Steps of an optimizer, as far as kernels alone tell: its own, and element by element over a list
+// of tensors, which PyTorch's optimizers launch and hardly anything else does.
+bool is_optimizer_step(const KernelFacts& facts);
+
 // Which arithmetic a roofline has to know. BF16 stands for all 16-bit formats, and for names that
 // do not tell.
 enum class MathType : uint8_t { kBf16, kFp32, kFp64 };

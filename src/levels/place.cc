@@ -800,7 +800,7 @@ BlockSequence Placer::kernel_sequence(std::vector<uint32_t> kernels) {
     std::string& text = kernel_words_[name.value];
     if (text.empty()) text = describe_kernel(trace_.text(name));
     blocks.units.push_back({text, kernel_type_[kernel], trace_.activities.dur_ns[kernel],
-                            kernels_->of(name).kind == KernelKind::kOptimizer});
+                            is_optimizer_step(kernels_->of(name))});
     blocks.tokens.push_back(name.value);
   }
   blocks.keys = std::move(kernels);

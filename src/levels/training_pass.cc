@@ -31,22 +31,24 @@ TrainingPass find_training_pass(const std::vector<BlockUnit>& units,
   if (optimizer.begin == optimizer.end) return {};
   std::sort(blocks.begin(), blocks.end(),
             [](const SequenceBlock& a, const SequenceBlock& b) { return a.begin < b.begin; });
-  if (blocks.empty() || blocks.size() % 2 != 0 || blocks.back().end > optimizer.begin) return {};
   TrainingPass pass;
-  for (size_t k = 0; k < blocks.size() / 2; ++k) {
-    const SequenceBlock& mirror = blocks[blocks.size() - 1 - k];
-    if (blocks[k].layers != mirror.layers) return {};
-    pass.mirrored.push_back({blocks[k], mirror});
-  }
   pass.phase.assign(units.size(), LevelPhase::kNone);
   const auto tell = [&pass](size_t begin, size_t end, LevelPhase phase) {
     std::fill(pass.phase.begin() + static_cast<std::ptrdiff_t>(begin),
               pass.phase.begin() + static_cast<std::ptrdiff_t>(end), phase);
   };
+  tell(optimizer.begin, optimizer.end, LevelPhase::kOptimizer);
   const size_t half = blocks.size() / 2;
+  bool in_pairs = half > 0 && blocks.size() % 2 == 0 && blocks.back().end <= optimizer.begin;
+  for (size_t k = 0; k < half; ++k) {
+    in_pairs = in_pairs && blocks[k].layers == blocks[blocks.size() - 1 - k].layers;
+  }
+  if (!in_pairs) return pass;
+  for (size_t k = 0; k < half; ++k) {
+    pass.mirrored.push_back({blocks[k], blocks[blocks.size() - 1 - k]});
+  }
   tell(blocks.front().begin, blocks[half - 1].end, LevelPhase::kForward);
   tell(blocks[half].begin, blocks.back().end, LevelPhase::kBackward);
-  tell(optimizer.begin, optimizer.end, LevelPhase::kOptimizer);
   return pass;
 }
 

@@ -31,9 +31,10 @@ struct TrainingPass {
   std::vector<MirroredBlock> mirrored;
 };
 
-// Told where one optimizer runs in the sequence and the blocks before it come in pairs of equally
-// many layers, the first with the last: the first half is the forward pass, the other the backward
-// pass. What lies before, between and behind the blocks (embeddings, the loss, clipping of
+// Where one optimizer runs in the sequence, with no matrix product between its first and last
+// kernel, that is its phase. The passes are told where the blocks before it come in pairs of
+// equally many layers, the first with the last: the first half is the forward pass, the other the
+// backward pass. What lies before, between and behind the blocks (embeddings, the loss, clipping of
 // gradients, logging) is left open, and so is all of a sequence of which this is not clear.
 TrainingPass find_training_pass(const std::vector<BlockUnit>& units,
                                 std::vector<SequenceBlock> blocks);

@@ -455,7 +455,8 @@ size_t fullest(const std::map<int64_t, size_t>& counts) {
 }
 
 // Work of the device that has most kernels. Where calls were recorded, what they launched, in their
-// order: what was queued before is left out. Else the stream with most kernels, in its own order.
+// order: what was queued before is left out. Where none were, the stream with most kernels, in its
+// own order.
 std::vector<Step> device_sequence(const Trace& trace, const Links& links) {
   std::map<int64_t, size_t> per_device;
   std::map<int64_t, size_t> per_stream;
@@ -474,6 +475,9 @@ std::vector<Step> device_sequence(const Trace& trace, const Links& links) {
   }
   const bool by_call =
       static_cast<double>(linked) >= kLinkedShare * static_cast<double>(per_device[device]);
+  // Work with a call belongs to the window of its call, the rest to that of its own time: with a
+  // few calls neither order is one.
+  if (!by_call && linked > 0) return {};
   const size_t stream = fullest(per_stream);
   std::vector<Step> steps;
   for (size_t a = 0; a < trace.activities.size(); ++a) {
@@ -523,7 +527,8 @@ std::vector<SequenceItem> items_of(const Trace& trace, const std::vector<Step>& 
     item.begins = s == 0 || steps[s].time_ns > steps[s - 1].time_ns;
     item.gap_ns = std::max<int64_t>(
         0, busy_until_ns < steps[s].start_ns ? steps[s].start_ns - busy_until_ns : 0);
-    const int64_t end_ns = steps[s].start_ns + trace.activities.dur_ns[a];
+    item.dur_ns = trace.activities.dur_ns[a];
+    const int64_t end_ns = steps[s].start_ns + item.dur_ns;
     busy_until_ns = s == 0 ? end_ns : std::max(busy_until_ns, end_ns);
     items.push_back(item);
   }

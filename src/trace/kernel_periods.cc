@@ -39,6 +39,7 @@ constexpr size_t kSampled = 15;         // stretches of which the usual one is t
 constexpr size_t kMarksPerCount = 3;
 constexpr size_t kMostMarks = 48;
 constexpr double kSameLength = 0.1;
+constexpr double kPauseLengths = 10;  // layers wait for the host, but not that long
 
 using Counts = std::vector<uint32_t>;  // per token
 
@@ -207,14 +208,31 @@ class Search {
     return equal(0, first.end - head, head) && equal(last.end, last.begin, tail);
   }
 
+  // Whether each stretch but the first comes after a pause of many times its own length.
+  bool comes_after_pauses(const Level& level) const {
+    std::vector<double> lengths;
+    for (size_t k = 1; k < level.parts.size(); ++k) {
+      const Period& part = level.parts[k];
+      int64_t span_ns = items_[part.begin].dur_ns;
+      for (size_t i = part.begin + 1; i < part.end; ++i) {
+        span_ns += items_[i].gap_ns + items_[i].dur_ns;
+      }
+      const auto pause_ns = static_cast<double>(items_[part.begin].gap_ns);
+      lengths.push_back(pause_ns / static_cast<double>(std::max<int64_t>(span_ns, 1)));
+    }
+    return *std::min_element(lengths.begin(), lengths.end()) >= kPauseLengths;
+  }
+
   // The same level cut where an iteration is likely to begin: after the optimizer, or at the
   // longest pause.
   Level cut_well(const Level& level) {
-    const std::vector<size_t> begins =
-        holds_role(level, WorkRole::kOptimizer) ? optimizer_ends() : paused_begins(level);
-    std::optional<Level> better = judge(begins);
-    if (!better || better->parts.size() < level.parts.size()) return level;
-    return *std::move(better);
+    const bool trains = holds_role(level, WorkRole::kOptimizer);
+    for (const std::vector<size_t>& begins :
+         {trains ? optimizer_ends() : longest_pauses(level), paused_begins(level)}) {
+      std::optional<Level> better = judge(begins);
+      if (better && better->parts.size() >= level.parts.size()) return *std::move(better);
+    }
+    return level;
   }
 
  private:
@@ -371,6 +389,35 @@ class Search {
     return ends;
   }
 
+  // The longest pause of each stretch, if it nearly always comes before the same name.
+  std::vector<size_t> longest_pauses(const Level& level) const {
+    std::vector<size_t> at;
+    std::map<uint32_t, size_t> times;
+    for (const Period& part : level.parts) {
+      size_t longest = part.begin;
+      for (size_t i = part.begin; i < part.end; ++i) {
+        if (items_[i].begins && items_[i].gap_ns > items_[longest].gap_ns) longest = i;
+      }
+      at.push_back(longest);
+      ++times[items_[longest].token];
+    }
+    const auto usual =
+        std::max_element(times.begin(), times.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto all = static_cast<double>(at.size());
+    if (static_cast<double>(usual->second) + 1 < kAlike * all) return {};
+    std::vector<double> pauses;
+    for (const size_t i : at) pauses.push_back(static_cast<double>(items_[i].gap_ns));
+    const double long_enough = median_of(pauses) / 2;
+    at.clear();
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const bool paused = static_cast<double>(items_[i].gap_ns) >= long_enough;
+      // The first of all has no pause before it.
+      if (items_[i].token == usual->first && (paused || i == 0)) at.push_back(i);
+    }
+    return at;
+  }
+
   // Places of the name that comes once in each stretch and has the longest pause before it.
   std::vector<size_t> paused_begins(const Level& level) const {
     std::map<uint32_t, std::vector<double>> pauses;
@@ -427,6 +474,9 @@ std::optional<std::pair<Level, PeriodEvidence>> iterations_of(Search& search,
   if (search.holds_role(level, WorkRole::kReadback) && !search.may_be_layer(level)) {
     return std::pair(std::move(level), PeriodEvidence::kReadback);
   }
+  if (search.comes_after_pauses(search.cut_well(level))) {
+    return std::pair(std::move(level), PeriodEvidence::kPause);
+  }
   if (search.is_whole(level) && !search.holds_role(level, WorkRole::kAttention)) {
     return std::pair(std::move(level), PeriodEvidence::kWhole);
   }
@@ -443,6 +493,8 @@ std::string_view period_evidence_words(PeriodEvidence evidence) {
       return "each with layers inside";
     case PeriodEvidence::kReadback:
       return "each with a copy to the host";
+    case PeriodEvidence::kPause:
+      return "each after a pause ten times as long as itself";
     case PeriodEvidence::kWhole:
       return "nothing lies between them";
   }

@@ -26,6 +26,7 @@ struct SequenceItem {
   WorkRole role = WorkRole::kPlain;
   bool begins = true;  // false: inside one launch (a graph), where no iteration may begin
   int64_t gap_ns = 0;  // idle time before it
+  int64_t dur_ns = 0;
 };
 
 // What tells that a period is an iteration and no layer.
@@ -33,6 +34,7 @@ enum class PeriodEvidence : uint8_t {
   kOptimizer,  // each holds one step of an optimizer
   kLayers,     // each holds a block that repeats, and other work around it
   kReadback,   // each copies a result to the host
+  kPause,      // each comes after a pause of many times its length
   kWhole,      // the sequence is nothing but this period, from its first item to its last
 };
 std::string_view period_evidence_words(PeriodEvidence evidence);

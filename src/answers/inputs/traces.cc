@@ -5,6 +5,7 @@
 #include "ingest/cached_load.h"
 #include "ingest/load.h"
 #include "ingest/text/csv_table.h"
+#include "kernels/views.h"
 #include "trace/label_windows.h"
 
 namespace assay {
@@ -62,15 +63,14 @@ Result<std::vector<std::string>> accepted_files(const TraceRequest& request) {
 
 namespace {
 
-WorkRole work_role(KernelKind kind) {
-  switch (kind) {
+WorkRole work_role(const KernelFacts& facts) {
+  if (is_optimizer_step(facts)) return WorkRole::kOptimizer;
+  switch (facts.kind) {
     case KernelKind::kGemm:
     case KernelKind::kConv:
       return WorkRole::kHeavy;
     case KernelKind::kAttention:
       return WorkRole::kAttention;
-    case KernelKind::kOptimizer:
-      return WorkRole::kOptimizer;
     default:
       return WorkRole::kPlain;
   }
@@ -80,7 +80,7 @@ WorkRole work_role(KernelKind kind) {
 std::vector<WorkRole> work_roles(const LoadedTrace& loaded) {
   std::vector<WorkRole> roles(loaded.trace.strings.size(), WorkRole::kPlain);
   for (const StringId name : loaded.trace.activities.name) {
-    roles[name.index()] = work_role(loaded.kernels->of(name).kind);
+    roles[name.index()] = work_role(loaded.kernels->of(name));
   }
   return roles;
 }

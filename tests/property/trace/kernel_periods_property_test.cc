@@ -110,7 +110,7 @@ TEST(KernelPeriodsProperty, PassesAreFoundWithWhatIsBetweenThem) {
       EXPECT_EQ(found->periods[k].begin, begins[k]) << "seed " << seed;
     }
   }
-  EXPECT_GE(found_of, 370u);
+  EXPECT_GE(found_of, 370u) << found_of;
 }
 
 }  // namespace

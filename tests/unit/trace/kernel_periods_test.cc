@@ -26,6 +26,7 @@ class Sequence {
     if (name.starts_with("read")) item.role = WorkRole::kReadback;
     item.begins = begins;
     item.gap_ns = pause_;
+    item.dur_ns = 300;
     pause_ = 100;
     items_.push_back(item);
     return *this;
@@ -170,6 +171,22 @@ TEST(KernelPeriods, AStepWithoutLayersThatIsReadBack) {
   EXPECT_EQ(found->evidence, PeriodEvidence::kReadback);
   EXPECT_EQ(begins_of(*found), begins);
   EXPECT_EQ(found->outside, 25u);
+}
+
+// What a filter left of one layer of each step: 11 kernels in 4.3 us, then 50 us without any.
+TEST(KernelPeriods, PausesThatNoLayerMakes) {
+  Sequence run;
+  for (int step = 0; step < 6; ++step) run.pause().all(kLayer);
+  const auto found = run.find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->evidence, PeriodEvidence::kPause);
+  EXPECT_EQ(found->periods.size(), 6u);
+  Sequence busy;  // a layer of 22 us
+  for (int l = 0; l < 6; ++l) {
+    busy.pause();
+    for (int k = 0; k < 5; ++k) busy.all(kLayer);
+  }
+  EXPECT_FALSE(busy.find());
 }
 
 TEST(KernelPeriods, NothingButAPeriod) {
