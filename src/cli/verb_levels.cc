@@ -47,6 +47,12 @@ Result<Answer> analyze(const LevelsVerb& verb) {
     return Error{ErrorCode::kInvalidArgument,
                  "levels needs traces, or configurations: --config NAME=PATH", "", -1};
   }
+  if (request.roof && (request.grouped || !verb.configs.configs.empty())) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--roof shows operators against the GPU and nothing else: leave out --config, "
+                 "--group-by, --where and --stat",
+                 "", -1};
+  }
   if (verb.configs.configs.empty()) return answer_levels(request);
   if (!verb.common.inputs.empty()) {
     return Error{ErrorCode::kInvalidArgument,

@@ -9,6 +9,8 @@ namespace {
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kMega = 1e6;
+// Makers say GB of memory and mean these: an "80 GB" card has 80 GiB, less what it reserves.
+constexpr double kGibi = 1024.0 * 1024 * 1024;
 
 using Values = std::map<std::string, Fact>;
 
@@ -53,7 +55,7 @@ struct CardPart {
 };
 CardPart part_of(const Values& values, const DeviceProperties& device) {
   CardPart part;
-  const double memory = value_of(values, "memory_gb") * kGiga;
+  const double memory = value_of(values, "memory_gb") * kGibi;
   const double units = value_of(values, "compute_units");
   if (memory > 0 && device.total_memory_bytes > 0) {
     const double share = static_cast<double>(device.total_memory_bytes) / memory;

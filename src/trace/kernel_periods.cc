@@ -9,7 +9,8 @@
 // for more work before or behind it is cut to the usual length. Levels of different lengths are
 // layers, iterations, or iterations with a rarer one (a logging step): a level is made of layers
 // where the one above adds work that is not in it and that weighs something. What is left counts
-// as iterations only with evidence (PeriodEvidence).
+// as iterations only with evidence (PeriodEvidence), and where the names of one stretch follow each
+// other as in the next.
 //
 // Effect: tests/unit/trace/kernel_periods_test.cc has the sequences this was made for, and those in
 // which it must say nothing: the layers of one pass, blocks of a ResNet, a loop over one kernel.
@@ -17,7 +18,9 @@
 #include "trace/kernel_periods.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -39,6 +42,7 @@ constexpr size_t kSampled = 15;         // stretches of which the usual one is t
 constexpr size_t kMarksPerCount = 3;
 constexpr size_t kMostMarks = 48;
 constexpr double kSameLength = 0.1;
+constexpr double kInOrder = 0.3;      // runs of four names that one stretch shares with the next
 constexpr double kPauseLengths = 10;  // layers wait for the host, but not that long
 
 using Counts = std::vector<uint32_t>;  // per token
@@ -208,6 +212,29 @@ class Search {
     return equal(0, first.end - head, head) && equal(last.end, last.begin, tail);
   }
 
+  // Whether nothing but whole stretches was recorded: what is cut of layers of one pass, where
+  // nothing else was recorded either, hardly ever comes out even.
+  bool is_even(const Level& level) const { return items_.size() % level.length == 0; }
+
+  // Whether the names of a stretch follow each other as in the one before: bags of names are alike
+  // in work of no order, too.
+  bool in_order(const Level& level) const {
+    std::vector<double> shares;
+    const size_t pairs = level.parts.size() - 1;
+    const size_t sampled = std::min(pairs, kSampled);
+    for (size_t s = 0; s < sampled; ++s) {
+      const size_t k = s * pairs / sampled;
+      const std::vector<Run> before = runs_of(level.parts[k]);
+      const std::vector<Run> after = runs_of(level.parts[k + 1]);
+      std::vector<Run> common;
+      std::set_intersection(before.begin(), before.end(), after.begin(), after.end(),
+                            std::back_inserter(common));
+      shares.push_back(static_cast<double>(common.size()) /
+                       static_cast<double>(std::max<size_t>(after.size(), 1)));
+    }
+    return median_of(std::move(shares)) >= kInOrder;
+  }
+
   // Whether each stretch but the first comes after a pause of many times its own length.
   bool comes_after_pauses(const Level& level) const {
     std::vector<double> lengths;
@@ -236,6 +263,18 @@ class Search {
   }
 
  private:
+  // Names that follow each other, sorted.
+  using Run = std::array<uint32_t, 4>;
+  std::vector<Run> runs_of(const Period& part) const {
+    std::vector<Run> runs;
+    for (size_t i = part.begin; i + 4 <= part.end; ++i) {
+      runs.push_back(
+          {items_[i].token, items_[i + 1].token, items_[i + 2].token, items_[i + 3].token});
+    }
+    std::sort(runs.begin(), runs.end());
+    return runs;
+  }
+
   // The parts of `below` begin at item `shift`.
   bool adds_to_layers(const Period& above, const Level& below, size_t shift) const {
     size_t layers = 0;
@@ -477,7 +516,8 @@ std::optional<std::pair<Level, PeriodEvidence>> iterations_of(Search& search,
   if (search.comes_after_pauses(search.cut_well(level))) {
     return std::pair(std::move(level), PeriodEvidence::kPause);
   }
-  if (search.is_whole(level) && !search.holds_role(level, WorkRole::kAttention)) {
+  const bool may_be_cut = !search.is_model() || search.is_even(level);
+  if (may_be_cut && search.is_whole(level) && !search.holds_role(level, WorkRole::kAttention)) {
     return std::pair(std::move(level), PeriodEvidence::kWhole);
   }
   return std::nullopt;
@@ -509,6 +549,7 @@ std::optional<Periods> find_periods(const std::vector<SequenceItem>& items) {
   auto found = iterations_of(search, search.levels());
   if (!found) return std::nullopt;
   const Level level = search.cut_well(found->first);
+  if (!search.in_order(level)) return std::nullopt;
   Periods result{.periods = level.parts, .evidence = found->second};
   result.items = level.length;
   result.alike = level.alike;

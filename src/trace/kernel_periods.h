@@ -35,7 +35,8 @@ enum class PeriodEvidence : uint8_t {
   kLayers,     // each holds a block that repeats, and other work around it
   kReadback,   // each copies a result to the host
   kPause,      // each comes after a pause of many times its length
-  kWhole,      // the sequence is nothing but this period, from its first item to its last
+  kWhole,      // the sequence is nothing but this period, from its first item to its last; with
+               // products in it, whole ones alone
 };
 std::string_view period_evidence_words(PeriodEvidence evidence);
 

@@ -173,6 +173,8 @@ def said(bench):
             check(done.returncode == 2 and "standard output" in done.stderr,
                   f"{verb} where nothing can be printed ({stdout}): {done.returncode} {done.stderr}")
     bench.refused("go with --counters", "levels", bench.inputs / "rank0.json", "--facts", bench.folder / "no_such.ini")
+    bench.refused("no_such.ini", "levels", bench.inputs / "rank0.json", "--roof", "--facts", bench.folder / "no_such.ini")
+    bench.refused("leave out --config", "levels", "--roof", "--config", f"a={bench.inputs / 'rank0.json'}")
 
 
 def shrinking(bench):

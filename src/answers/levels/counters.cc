@@ -140,6 +140,21 @@ Result<CountersView> view_of(const CounterRequest& request, const JobLevels& job
                       options.device};
 }
 
+// Whether what is asked for has a use where nothing was counted.
+Status fits_without_counters(const CounterRequest& request, bool roof) {
+  if (!request.formulas.empty() || request.partial)
+    return bad("--formulas and --partial-counters go with --counters");
+  if (!roof && !(request.peaks.empty() && request.facts.empty()))
+    return bad("--peaks and --facts go with --counters or --roof");
+  ASSAY_TRY_ASSIGN(const PeaksText peaks, parse_peaks(request.peaks));
+  if (!peaks.values.empty()) {
+    return bad("--peaks " + request.peaks +
+               ": values are for the waterfall of --counters; the roof takes a device's name, and "
+               "values from --facts FILE (docs/formats/facts.md)");
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 Result<std::string> peaks_device(const std::string& text) {
@@ -147,13 +162,12 @@ Result<std::string> peaks_device(const std::string& text) {
   return std::move(peaks.name);
 }
 
-Result<CounterRuns> CounterRuns::read(const CounterRequest& request, bool allow_truncated) {
+Result<CounterRuns> CounterRuns::read(const CounterRequest& request, bool allow_truncated,
+                                      bool roof) {
   CounterRuns runs;
   runs.options_.partial = request.partial;
   if (request.files.empty()) {
-    const bool idle = request.peaks.empty() && request.formulas.empty() && request.facts.empty() &&
-                      !request.partial;
-    if (!idle) return bad("--peaks, --formulas, --facts and --partial-counters go with --counters");
+    ASSAY_TRY(fits_without_counters(request, roof));
     return runs;
   }
   ASSAY_TRY_ASSIGN(runs.passes_, read_counter_passes(request.files, allow_truncated));

@@ -31,7 +31,9 @@ Result<std::string> peaks_device(const std::string& text);
 // The counter runs of a request, read once.
 class CounterRuns {
  public:
-  static Result<CounterRuns> read(const CounterRequest& request, bool allow_truncated);
+  // roof: device and facts have a use without counter runs, too.
+  static Result<CounterRuns> read(const CounterRequest& request, bool allow_truncated,
+                                  bool roof = false);
 
   bool empty() const { return passes_.empty(); }
   // Of the runs, those of the trace's rank; runs whose name tells no rank are every rank's.

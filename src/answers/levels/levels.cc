@@ -130,8 +130,9 @@ Result<Answer> answer_levels(const LevelsRequest& asked) {
   ASSAY_TRY_ASSIGN(const std::vector<LevelRule> rules, level_rules(request));
   const LevelsOptions options = levels_options(request, rules);
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request.traces));
-  ASSAY_TRY_ASSIGN(const CounterRuns counters,
-                   CounterRuns::read(request.counters, request.traces.allow_truncated));
+  ASSAY_TRY_ASSIGN(
+      const CounterRuns counters,
+      CounterRuns::read(request.counters, request.traces.allow_truncated, request.roof));
   ASSAY_TRY_ASSIGN(TelemetryRun telemetry,
                    TelemetryRun::open(request.telemetry, request.traces.allow_truncated));
   ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(request.counters.facts));

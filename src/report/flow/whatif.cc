@@ -646,7 +646,13 @@ std::vector<std::string> path_words(const PathAnswer& answer) {
     longest = "; most of one name: " + name + ", " + format_ns(part.ns);
     break;
   }
-  return {text + longest + "."};
+  const std::vector<Interval>& unrecorded = answer.report.unrecorded;
+  std::string left_out;
+  if (!unrecorded.empty()) {
+    left_out = "; " + format_ns(length_ns(unrecorded)) + " of the run, between " +
+               std::to_string(unrecorded.size() + 1) + " windows, were not recorded";
+  }
+  return {text + longest + left_out + "."};
 }
 
 Section path_section(const PathAnswer& answer) {

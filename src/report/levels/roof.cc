@@ -22,6 +22,10 @@ constexpr double kGigaPer = 1e9;
 constexpr double kNanosPer = 1e9;
 constexpr size_t kShapesShown = 6;
 constexpr size_t kPointsShown = 400;  // of the chart
+// FLOP per byte below which no card that is known is bound by arithmetic.
+constexpr double kStreams = 10;
+// Share of the kernel time from which on readers see what is not known.
+constexpr double kMuchUnknown = 0.05;
 // A call may be a little faster than its roof by the clock's resolution alone.
 constexpr double kFasterThanRoof = 1.02;
 
@@ -36,7 +40,8 @@ std::string bound_words(const RoofSums& sums) {
 
 // The rate of what bounds it, in the unit that data sheets have.
 std::string reached_words(const RoofSums& sums) {
-  const bool arithmetic = sums.roofed_ns > 0 ? sums.compute_bound() : sums.flop > 0;
+  const bool dense = sums.flop > 0 && !(sums.intensity() < kStreams);
+  const bool arithmetic = sums.roofed_ns > 0 ? sums.compute_bound() : dense;
   const double rate = arithmetic ? sums.flop_per_s() / kTeraPer : sums.bytes_per_s() / kGigaPer;
   return std::isfinite(rate) ? number_text(rate) + (arithmetic ? " TFLOP/s" : " GB/s") : "";
 }
@@ -331,9 +336,17 @@ std::string most_words(const JobRoof& roof) {
   const auto found = std::find_if(roof.ops.begin(), roof.ops.end(),
                                   [](const RoofOp& op) { return op.sums.above_ns > 0; });
   if (found == roof.ops.end()) return "";
-  return fmt::format("Most above it: {} {} with {}, at {} of its roof, bound by {}.", found->op,
-                     found->shape, format_ns(found->sums.above_ns),
-                     format_share(found->sums.roof_share()), bound_words(found->sums));
+  const RoofSums& sums = found->sums;
+  const std::string which = fmt::format("Most above it: {} {} with {}", found->op, found->shape,
+                                        format_ns(sums.above_ns));
+  // What is latency alone is bound by neither.
+  if (2 * sums.small_ns > sums.above_ns) {
+    return fmt::format("{} in {}, most of {} too small to fill the GPU.", which,
+                       format_counted(sums.calls, "call", "calls"),
+                       sums.calls == 1 ? "it" : "them");
+  }
+  return fmt::format("{}, at {} of its roof, bound by {}.", which, format_share(sums.roof_share()),
+                     bound_words(sums));
 }
 
 std::string small_words(const JobRoof& roof) {
@@ -383,9 +396,12 @@ std::string beyond_words(const JobRoof& roof) {
 std::string comm_words(const JobRoof& roof) {
   if (roof.comm.empty()) return "";
   const RoofComm& most = roof.comm.front();
-  std::string text = fmt::format("Collectives with a known message take {}, most of it {} of {}",
-                                 format_ns(roof.comm_told_ns), most.kind,
-                                 format_bytes(std::llround(most.message_bytes)));
+  std::string text =
+      fmt::format("Collectives with a known message take {}", format_ns(roof.comm_told_ns));
+  text += roof.comm.size() == 1
+              ? ": "
+              : fmt::format(", the longest of them, {}, are ", format_ns(most.dur_ns));
+  text += fmt::format("{} of {}", most.kind, format_bytes(std::llround(most.message_bytes)));
   if (most.group_size > 0) text += fmt::format(" over {} ranks", most.group_size);
   text += fmt::format(": {:.3g} GB/s", algorithm_bandwidth(most) / kGigaPer);
   if (const auto bus = bus_bandwidth(most).number())
@@ -454,7 +470,9 @@ Section roof_section(const JobRoof& roof, const RoofView& view) {
       section.blocks.push_back(roofline_chart(roof, device, nth++));
   }
   section.blocks.push_back(comm_table(roof, view.tables));
-  section.blocks.push_back(unknown_table(roof, view.tables));
+  const double unknown = share(roof.unknown_total_ns(), roof.kernel_ns);
+  section.blocks.push_back(
+      unknown_table(roof, view.tables || (view.operators && unknown >= kMuchUnknown)));
   section.blocks.push_back(places_table(roof));
   section.blocks.push_back(peaks_table(roof));
   return section;

@@ -68,6 +68,24 @@ TEST(Answers, FusionInfoBoundTaxLevels) {
   EXPECT_THAT(keys_of(levels->document.sections), ElementsAre("levels", "roof", ""));
 }
 
+// The screen itself says to name the device, and to tell its facts.
+TEST(Answers, TheRoofTakesADeviceAndFactsWithoutCounters) {
+  const Folder folder("roof");
+  LevelsRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
+  request.roof = true;
+  request.counters.peaks = "My GPU";
+  request.counters.facts =
+      folder.add("my.ini", "[hardware My GPU]\ntflops = 1\nbandwidth_tb_s = 2\nsource = mine\n");
+  const auto answer = answer_levels(request);
+  ASSERT_TRUE(answer) << answer.error().describe();
+  EXPECT_EQ(block_of<Table>(answer->document.sections, "peaks").rows.size(), 2u);
+  request.counters.peaks = "tflops=1";  // would be passed over
+  EXPECT_FALSE(answer_levels(request));
+  request.counters.peaks = "My GPU";
+  request.roof = false;
+  EXPECT_FALSE(answer_levels(request));
+}
+
 TEST(Answers, TaxGivesItsKernelsAndPassesOnWhatTheirTakerSays) {
   const Folder folder("kernels");
   TaxRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};

@@ -50,6 +50,29 @@ TEST(RoofWords, SayHowMuchIsKnownAndHowFarItIs) {
                        "roof, bound by compute."));
 }
 
+// Memory does not bound what is latency alone.
+TEST(RoofWords, CallsTooSmallForTheGpuAreToldAsSuch) {
+  JobRoof roof = small_roof();
+  roof.ops[0].sums.small_ns = 2'000'000;
+  EXPECT_THAT(roof_words(roof),
+              Contains("Most above it: aten::mm [8,4] [4,2] bf16 with 3.00 ms in 2 calls, most of "
+                       "them too small to fill the GPU."));
+}
+
+TEST(RoofWords, OfSeveralCollectivesTheLongestIsNoMoreThanItIs) {
+  JobRoof roof = small_roof();
+  RoofComm reduce;
+  reduce.kind = "all_reduce";
+  reduce.message_bytes = 1e6;
+  reduce.collectives = 1;
+  reduce.dur_ns = 1'000'000;
+  roof.comm = {reduce, reduce, reduce};
+  roof.comm_told_ns = 3'000'000;
+  EXPECT_THAT(roof_words(roof),
+              Contains(HasSubstr("Collectives with a known message take 3.00 ms, the longest of "
+                                 "them, 1.00 ms, are all_reduce of 977 KiB: 1 GB/s.")));
+}
+
 TEST(RoofWords, FasterThanTheRoofIsTold) {
   JobRoof roof = small_roof();
   roof.known.calls_beyond = 3;
@@ -92,6 +115,45 @@ TEST(RoofWords, ClocksBesideTheTraceBoundTheComputeRoof) {
       roof_clock_words(small_roof(), samples),
       "The clocks read beside the trace are 705 MHz in the middle, the peaks hold at 1410 MHz: "
       "at that clock 50.0 % of the compute roof can be reached.");
+}
+
+const Table* table_of(const Section& section, std::string_view key) {
+  for (const Block& block : section.blocks) {
+    const auto* table = std::get_if<Table>(&block);
+    if (table != nullptr && table->key == key) return table;
+  }
+  return nullptr;
+}
+
+// A sum over few elements has operations, too, but no card is bound by these.
+TEST(RoofSection, WithoutARoofWhatReadsMuchPerOperationHasBytesPerSecond) {
+  JobRoof roof = small_roof();
+  roof.devices = {device_roof(FactBook::built_in(), {})};
+  RoofOp& op = roof.ops[0];
+  op.sums.roofed_ns = op.sums.roof_ns = op.sums.above_ns = op.sums.compute_roof_ns = 0;
+  roof.known = op.sums;
+  const auto reached = [&roof] {
+    const Section section = roof_section(roof, {.operators = true});
+    for (const Value& cell : table_of(section, "ops")->rows[0]) {
+      const auto* text = cell.get<std::string>();
+      if (text != nullptr && text->ends_with("/s")) return *text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(reached(), "78.0 TFLOP/s");
+  op.sums.flop = op.sums.bytes;
+  EXPECT_EQ(reached(), "250 GB/s");
+}
+
+TEST(RoofSection, NamesWhatIsNotKnownWhereItIsMuch) {
+  JobRoof roof = small_roof();
+  roof.unknown = {
+      {.why = NoWork::kNoModel, .name = "aten::odd", .kernels = 1, .dur_ns = 1'000'000}};
+  EXPECT_EQ(table_of(roof_section(roof, {.operators = true}), "unknown")->show, Show::kEverywhere);
+  EXPECT_EQ(table_of(roof_section(roof, {}), "unknown")->show, Show::kDataOnly);
+  roof.unknown_ns = {};
+  roof.unknown_ns[static_cast<size_t>(NoWork::kNoModel)] = 1'000;
+  EXPECT_EQ(table_of(roof_section(roof, {.operators = true}), "unknown")->show, Show::kDataOnly);
 }
 
 TEST(RoofSection, HasTheRooflineForThePageAndAllOfItAsData) {

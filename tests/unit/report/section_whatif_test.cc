@@ -113,5 +113,20 @@ TEST(WhySection, SumsToTheRun) {
   EXPECT_NE(path_words(answer).at(0).find("train.py(3): step"), std::string::npos);
 }
 
+// The path goes through what the recorder left out, which nobody may take for time of the host.
+TEST(WhySection, TellsWhatOfThePathWasNotRecorded) {
+  Sample sample;
+  const auto slices = path_slices(sample.model.run, sample.model.graph, sample.report.path);
+  const std::vector<PathPart> parts = path_parts(slices);
+  const std::vector<PathOp> ops = path_ops(sample.model.run, slices);
+  const auto words = [&] {
+    return path_words(PathAnswer{sample.trace, sample.report, parts, ops}).at(0);
+  };
+  EXPECT_EQ(words().find("not recorded"), std::string::npos);
+  sample.report.unrecorded = {{100'000, 400'000}, {500'000, 600'000}};
+  EXPECT_TRUE(words().ends_with("; 400 µs of the run, between 3 windows, were not recorded."))
+      << words();
+}
+
 }  // namespace
 }  // namespace assay

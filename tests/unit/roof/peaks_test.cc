@@ -65,7 +65,7 @@ TEST(DeviceRoof, AnUnknownOneIsNamed) {
 
 // One die of the two of an MI250X: programs see half of the card.
 TEST(DeviceRoof, APartOfACardHasItsPart) {
-  const DeviceRoof die = roof_of("AMD Instinct MI250X", 64000000000, 110);
+  const DeviceRoof die = roof_of("AMD Instinct MI250X", 68719476736, 110);
   EXPECT_DOUBLE_EQ(die.memory_bytes_per_s, 3.2768e12 / 2);
   EXPECT_DOUBLE_EQ(peak_flop_per_s(die, product(ElementType::kFloat16)), 383.0e12 / 2);
   EXPECT_EQ(die.part, "50 % of the card's compute units and 50 % of its memory");

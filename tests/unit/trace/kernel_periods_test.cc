@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -211,6 +212,36 @@ TEST(KernelPeriods, LayersOfOnePassAreNone) {
   Sequence cut;  // recorded from the middle of a pass
   for (int l = 0; l < 10; ++l) cut.all(kLayer);
   EXPECT_FALSE(cut.find());
+}
+
+// Attention of products and a softmax has no name of its own.
+TEST(KernelPeriods, LayersOfAPassThatIsCutAtBothEndsAreNone) {
+  const std::vector<std::string> layer = {"norm",   "gemm_qkv", "gemm_qk", "softmax", "gemm_pv",
+                                          "gemm_o", "add",      "gemm_up", "gelu",    "gemm_down"};
+  Sequence cut;
+  cut.add("gemm_up").add("gelu").add("gemm_down");
+  for (int l = 0; l < 20; ++l) cut.all(layer);
+  cut.all({"norm", "gemm_qkv"});
+  EXPECT_FALSE(cut.find());
+  Sequence whole;
+  for (int l = 0; l < 20; ++l) whole.all(layer);
+  EXPECT_TRUE(whole.find());
+}
+
+// The same bags of names between marks, and no order in them.
+TEST(KernelPeriods, WorkInNoOrderHasNone) {
+  Sequence run;
+  uint32_t state = 1;
+  for (int step = 0; step < 8; ++step) {
+    std::vector<std::string> names;
+    for (int k = 0; k < 60; ++k) names.push_back((k % 3 == 0 ? "gemm_" : "k_") + std::to_string(k));
+    for (size_t k = names.size(); k > 1; --k) {
+      state = state * 1664525 + 1013904223;
+      std::swap(names[k - 1], names[(state >> 16) % k]);
+    }
+    run.all(names).add("adam");
+  }
+  EXPECT_FALSE(run.find());
 }
 
 TEST(KernelPeriods, LayersOfTwoKindsAreNone) {
