@@ -106,6 +106,12 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return one && other && one->device == other->device && one->inode == other->inode;
 }
 
+bool is_standard_output(const std::string& path) {
+  const auto output = file_facts(STDOUT_FILENO);
+  const auto other = file_facts(path);
+  return output && other && output->device == other->device && output->inode == other->inode;
+}
+
 // ---- names
 // ---------------------------------------------------------------------------------------
 

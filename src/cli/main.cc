@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -102,6 +103,13 @@ void make_stderr_unfailing() {
 void make_stderr_unfailing() {}
 #endif
 
+// A stack that is used up ends in a signal, without a word: so little is refused.
+bool has_stack() {
+  constexpr rlim_t kLeastBytes = 256 << 10;
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastBytes;
+}
+
 // Whether all that was printed arrived: help, the version, and what verbs print by themselves.
 int told() {
   std::cout.flush();
@@ -121,6 +129,10 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // Nor must a limit on the size of files: it is reported like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
+  if (!has_stack()) {
+    return assay::fail({assay::ErrorCode::kInvalidArgument,
+                        "the limit on the stack is below 256 KB: raise it with ulimit -s", "", -1});
+  }
   assay::remove_temporaries_on_signals();
   assay::CommandLine line(
       "assay",

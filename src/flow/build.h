@@ -26,9 +26,7 @@ void find_waits(FlowRun& run, const std::vector<Timed>& ends);
 void find_ready_times(FlowRun& run);
 // run.targets, own times of calls, run.floors.returns, and what made room in the launch queue.
 void find_targets(FlowRun& run, const std::vector<Timed>& ends);
-// run.unrecorded.
-void find_unrecorded(FlowRun& run);
-// run.threads' pieces, and the run's bounds. Needs what is unrecorded.
+// run.threads' pieces, and the run's bounds. Needs what is unrecorded (trace/unrecorded.h).
 void find_host_pieces(FlowRun& run);
 // FlowCall::after_work. Needs the pieces.
 void find_host_waits(FlowRun& run, const std::vector<Timed>& ends);

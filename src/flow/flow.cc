@@ -136,6 +136,14 @@ FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& p
   return fit;
 }
 
+// What nobody recorded is no part of the path that is told.
+void leave_out(int64_t unrecorded_ns, CriticalPath& path) {
+  int64_t& nothing_ns = path.cause_ns[static_cast<size_t>(FlowCause::kNothingAsked)];
+  const int64_t ns = std::min(unrecorded_ns, nothing_ns);
+  nothing_ns -= ns;
+  path.makespan_ns -= ns;
+}
+
 int64_t sync_gain(const FlowRun& run, const FlowGraph& graph, int64_t window_start_ns) {
   FlowScale scale;
   scale.cause[static_cast<size_t>(FlowCause::kSync)] = 0;
@@ -193,6 +201,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.evidence = gather_evidence(run, report.window);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
+  leave_out(length_ns(report.unrecorded), report.path);
   report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
   std::vector<CapturedGraph> captures = captured_graphs(run);
   if (options.captures) {

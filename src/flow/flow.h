@@ -117,7 +117,7 @@ struct FlowReport {
   FlowFloors floors;
   FlowEvidence evidence;
   FlowFit fit;
-  CriticalPath path;
+  CriticalPath path;  // without what the recorder left out
   FlowGains gains;
   ReplayReport replays;                        // of graphs, over the whole run
   std::optional<RankGraph> rank_graph;         // where asked for

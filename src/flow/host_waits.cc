@@ -111,4 +111,22 @@ class HostWaits {
 
 void find_host_waits(FlowRun& run, const std::vector<Timed>& ends) { HostWaits(run, ends).find(); }
 
+// Else a replay that lets the host run ahead before would work off the device's rest meanwhile.
+void find_calls_after_unrecorded(FlowRun& run, const std::vector<Timed>& ends) {
+  for (const Interval& span : run.unrecorded) {
+    const auto end = std::partition_point(
+        ends.begin(), ends.end(), [&span](const Timed& at) { return at.time_ns <= span.start_ns; });
+    if (end == ends.begin()) continue;
+    for (const HostThread& thread : run.threads) {
+      const auto first = run.calls.begin() + thread.first_call;
+      const auto last = first + thread.call_count;
+      const auto call = std::partition_point(
+          first, last, [&span](const FlowCall& at) { return at.start_ns < span.end_ns; });
+      if (call == last) continue;
+      call->after_work = std::prev(end)->row;
+      call->after_unrecorded = true;
+    }
+  }
+}
+
 }  // namespace assay

@@ -177,7 +177,20 @@ std::string_view path_slice_state(const PathSlice& slice) {
 
 std::vector<PathSlice> path_slices(const FlowRun& run, const FlowGraph& graph,
                                    const CriticalPath& path) {
-  return PathCutter(run, graph).cut(path);
+  std::vector<PathSlice> slices = PathCutter(run, graph).cut(path);
+  if (run.unrecorded.empty()) return slices;
+  std::vector<PathSlice> recorded;
+  for (PathSlice& slice : slices) {
+    if (slice.cause != FlowCause::kNothingAsked) {
+      recorded.push_back(slice);
+      continue;
+    }
+    for (const Interval& part : subtract({slice.span}, run.unrecorded)) {
+      slice.span = part;
+      recorded.push_back(slice);
+    }
+  }
+  return recorded;
 }
 
 std::vector<PathPart> path_parts(const std::vector<PathSlice>& slices) {

@@ -38,7 +38,8 @@ struct PathSlice {
 // "compute", "collective", "copy", a cause, "queue", "start".
 std::string_view path_slice_state(const PathSlice& slice);
 
-// Disjoint, from the begin to the end of the run, which they cover.
+// Disjoint, from the begin to the end of the run, which they cover but for what the recorder left
+// out.
 std::vector<PathSlice> path_slices(const FlowRun& run, const FlowGraph& graph,
                                    const CriticalPath& path);
 
@@ -48,7 +49,7 @@ struct PathPart {
   int64_t ns = 0;
   uint64_t slices = 0;
 };
-// Largest first; they sum to the makespan.
+// Largest first; they sum to the makespan of FlowReport::path.
 std::vector<PathPart> path_parts(const std::vector<PathSlice>& slices);
 
 // The path by outermost operator; none: outside of all.

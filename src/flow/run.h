@@ -17,6 +17,7 @@
 #include "kernels/names.h"
 #include "trace/links.h"
 #include "trace/trace.h"
+#include "trace/unrecorded.h"
 
 namespace assay {
 
@@ -28,9 +29,8 @@ constexpr int64_t kFlowMarginNs = 10'000;
 // A thread that shows nothing new for this long may be waiting for another one.
 constexpr int64_t kSilenceNs = 20'000;
 
-// Idle slices of at least this are pauses: the host does one thing, or nothing that is recorded,
-// for so long. What a busy host does between two launches takes tens of microseconds.
-constexpr int64_t kPauseNs = 300'000;
+// Idle slices of at least kPauseNs (trace/unrecorded.h) are pauses: the host does one thing, or
+// nothing that is recorded, for so long.
 
 // An outermost API call: what the runtime calls inside it is part of it.
 struct FlowCall {

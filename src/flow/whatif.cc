@@ -366,6 +366,7 @@ class BarMaker {
     counts_work_ = true;
     bar_.window_ns = replayed_.times_ns[last] - from_ns;
     add_stretch({from_ns, replayed_.times_ns[last]}, last);
+    leave_out(length_in(run_.unrecorded, {from_ns, graph_.time_ns[last]}));
     return bar_;
   }
 
@@ -451,6 +452,13 @@ class BarMaker {
         of(FlowCause::kNoEvidence) += ns;
         break;
     }
+  }
+
+  // What nobody recorded: no edit makes it shorter.
+  void leave_out(int64_t unrecorded_ns) {
+    const int64_t ns = std::min(unrecorded_ns, of(FlowCause::kNothingAsked));
+    of(FlowCause::kNothingAsked) -= ns;
+    bar_.window_ns -= ns;
   }
 
   // In a gap of one device it is work of another.

@@ -82,7 +82,7 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
   ASSAY_TRY_ASSIGN(const std::vector<std::string> listed, files_in(folder));
   for (const std::string& path : listed) {
     const InFolder place = place_of(path);
-    if (place == InFolder::kNo) continue;
+    if (place == InFolder::kNo || is_standard_output(path)) continue;
     (place == InFolder::kUnlessOthers ? columnar : found).push_back(path);
   }
   const auto own = std::stable_partition(found.begin(), found.end(),

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "launch/facts.h"
 #include "launch/queue.h"
+#include "trace/unrecorded.h"
 
 namespace assay {
 namespace {
@@ -45,7 +46,8 @@ WindowMeter::WindowMeter(const Trace& trace, const Links& links, const LaunchFlo
       floor_(floor),
       raw_(raw_launch_times),
       roots_(roots),
-      device_busy_(IntervalIndex(std::move(device_busy))) {}
+      device_busy_(IntervalIndex(std::move(device_busy))),
+      unrecorded_(unrecorded_spans(trace)) {}
 
 LaunchMetrics WindowMeter::measure(const WindowRows& rows) {
   LaunchMetrics metrics;
@@ -147,11 +149,12 @@ void WindowMeter::find_origin(const WindowRows& rows, LaunchMetrics& metrics) co
     metrics.origin = OriginSource::kEarliestKernel;
     metrics.origin_ns = first_kernel;
   }
-  metrics.il_ns = std::max<int64_t>(0, metrics.last_end_ns - metrics.origin_ns);
+  const Interval span = span_of(metrics);
+  metrics.il_ns = span.end_ns - span.start_ns - length_in(unrecorded_, span);
 }
 
 void WindowMeter::measure_gpu(const WindowRows& rows, LaunchMetrics& metrics) {
-  const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
+  const Interval window = span_of(metrics);
   std::vector<Interval> busy = merge_intervals(intervals_of(trace_, rows.kernels));
   metrics.kernel_union_ns = length_ns(busy);
   if (!rows.copies.empty()) {
@@ -160,7 +163,8 @@ void WindowMeter::measure_gpu(const WindowRows& rows, LaunchMetrics& metrics) {
     busy = merge_intervals(std::move(busy));
   }
   busy = clip(busy, window);
-  idle_gaps_ = metrics.il_ns > 0 ? subtract({window}, busy) : std::vector<Interval>();
+  idle_gaps_ =
+      metrics.il_ns > 0 ? subtract(subtract({window}, unrecorded_), busy) : std::vector<Interval>();
   metrics.busy_in_window_ns = length_ns(busy);
   metrics.gpu_idle_union_ns = metrics.il_ns - metrics.busy_in_window_ns;
   metrics.gpu_idle_eq5_ns = metrics.il_ns - metrics.kernel_sum_ns;
@@ -169,7 +173,7 @@ void WindowMeter::measure_gpu(const WindowRows& rows, LaunchMetrics& metrics) {
 void WindowMeter::measure_cpu(LaunchMetrics& metrics) {
   metrics.cpu_blocking_share = kNan;
   if (!metrics.cpu_idle_known) return;
-  const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
+  const Interval window = span_of(metrics);
   const HostTimeline& host = timeline_of(metrics.dispatching_thread);
   const int64_t recorded = host.recorded.length_in(window);
   metrics.cpu_blocked_ns = host.blocked.length_in(window);
@@ -223,7 +227,7 @@ void WindowMeter::bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) c
     add_reason(bracket, "inverted_window");
     return;
   }
-  const Interval window{metrics.origin_ns, metrics.origin_ns + metrics.il_ns};
+  const Interval window = span_of(metrics);
   bracket.low_ns = metrics.il_ns - device_busy_.length_in(window);
   bracket.high_ns = metrics.gpu_idle_union_ns;
   if (bracket.low_ns < metrics.gpu_idle_union_ns) add_reason(bracket, "neighbour_kernels");
@@ -242,6 +246,10 @@ void WindowMeter::bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) c
     bracket.high_ns = std::min(metrics.il_ns, bracket.high_ns + resolution);
     add_reason(bracket, "whole_microseconds");
   }
+}
+
+Interval WindowMeter::span_of(const LaunchMetrics& metrics) {
+  return {metrics.origin_ns, std::max(metrics.origin_ns, metrics.last_end_ns)};
 }
 
 const HostTimeline& WindowMeter::timeline_of(ThreadId thread) {

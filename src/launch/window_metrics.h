@@ -50,6 +50,8 @@ class WindowMeter {
   void bracket_launches(const WindowRows& rows, LaunchMetrics& metrics) const;
   void bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) const;
   const HostTimeline& timeline_of(ThreadId thread);
+  // From p_1 to the last kernel's end; its length is IL and what the recorder left out.
+  static Interval span_of(const LaunchMetrics& metrics);
 
   const Trace& trace_;
   const Links& links_;
@@ -57,6 +59,7 @@ class WindowMeter {
   const std::vector<int64_t>& raw_;
   const std::vector<OpId>& roots_;
   const IntervalIndex device_busy_;
+  const std::vector<Interval> unrecorded_;
   std::map<ThreadId, HostTimeline> timelines_;
   std::optional<IdleView> idle_;
   std::vector<Interval> idle_gaps_;  // of the window being measured

@@ -70,7 +70,7 @@ const std::vector<FlowSlice>& idle_of(const std::vector<DeviceFlow>& devices, in
 }
 
 void measure(const Trace& trace, const Links& links, const std::vector<DeviceFlow>& devices,
-             LevelsReport& report) {
+             const std::vector<Interval>& unrecorded, LevelsReport& report) {
   const std::vector<Interval> blocked = blocked_host(trace, links);
   for_each_gpu(report.rows, [&](size_t begin, size_t end) {
     std::vector<KernelLevel> rows(report.rows.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -79,7 +79,7 @@ void measure(const Trace& trace, const Links& links, const std::vector<DeviceFlo
       measure_gpu_as_chopper(rows, trace);
     } else {
       const CauseTimes causes =
-          measure_gpu(rows, blocked, idle_of(devices, report.rows[begin].gpu));
+          measure_gpu(rows, blocked, unrecorded, idle_of(devices, report.rows[begin].gpu));
       for (size_t c = 0; c < causes.size(); ++c) report.idle_ns[c] += causes[c];
     }
     std::copy(rows.begin(), rows.end(), report.rows.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -156,7 +156,7 @@ void sum_spans(LevelsReport& report, const std::vector<std::optional<int64_t>>& 
     if (frontier_ns == kNoTime || gpu != row.gpu) frontier_ns = row.t_ks_ns;
     gpu = row.gpu;
     if (span.start_ns == kNoTime) span.start_ns = frontier_ns;
-    span.span_ns += std::max(row.t_ke_ns, frontier_ns) - frontier_ns;
+    span.span_ns += std::max(row.t_ke_ns, frontier_ns) - frontier_ns - row.unrecorded_ns;
     frontier_ns = std::max(frontier_ns, row.t_ke_ns);
     span.compute.add(row);
   }
@@ -174,14 +174,17 @@ void sum_spans(LevelsReport& report, const std::vector<std::optional<int64_t>>& 
   }
 }
 
-void find_extents(LevelsReport& report) {
+void find_extents(const std::vector<Interval>& unrecorded, LevelsReport& report) {
   for (const KernelLevel& row : report.rows) {
     if (!row.compute) continue;
     if (report.extents.empty() || report.extents.back().gpu != row.gpu) {
-      report.extents.push_back({row.gpu, row.t_ks_ns, row.t_ke_ns});
+      report.extents.push_back({row.gpu, row.t_ks_ns, row.t_ke_ns, 0});
     }
     GpuExtent& extent = report.extents.back();
     extent.last_ns = std::max(extent.last_ns, row.t_ke_ns);
+  }
+  for (GpuExtent& extent : report.extents) {
+    extent.unrecorded_ns = length_in(unrecorded, {extent.first_ns, extent.last_ns});
   }
 }
 
@@ -334,16 +337,18 @@ Result<LevelsReport> analyze_levels(const Trace& trace, const Links& links, cons
   report.placement = std::move(placed.stats);
   report.stacks = std::move(placed.stacks);
   sort_rows(report.rows);
+  const std::vector<Interval> unrecorded = unrecorded_spans(trace);
   if (options.flow != nullptr || options.definition == LevelDefinition::kChopper) {
     measure(trace, links, options.flow == nullptr ? std::vector<DeviceFlow>() : *options.flow,
-            report);
+            unrecorded, report);
   } else {
-    measure(trace, links, device_flows(make_flow_run(trace, links, options.kernels)), report);
+    measure(trace, links, device_flows(make_flow_run(trace, links, options.kernels)), unrecorded,
+            report);
   }
   sum_cells(report);
   sum_kernels(trace, report);
   sum_spans(report, tokens_per_window(trace, windows));
-  find_extents(report);
+  find_extents(unrecorded, report);
   list_collectives(trace, report);
   add_notes(report);
   return report;

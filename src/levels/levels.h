@@ -114,6 +114,7 @@ struct KernelLevel {
   int64_t comm_alone_ns = 0;  // a collective ran while the host had not launched yet
   int64_t copy_ns = 0;        // a copy or fill ran, and no collective
   int64_t other_idle_ns = 0;  // idle for another reason than a launch
+  int64_t unrecorded_ns = 0;  // and beside its bubble what the recorder left out there
   int64_t overlap_ns = 0;     // of its duration, time in which a collective ran
   int64_t concurrent_ns = 0;  // of its duration, time in which an earlier compute kernel still ran
   int64_t inner_bubble_ns = 0;  // its bubble, when the kernel before belongs to the same operation
@@ -169,7 +170,8 @@ struct LevelKernelCell {
 // One GPU in one iteration (iter = kNoIteration: outside all). Exactly:
 //   dur_ns - concurrent_ns + bubble_ns() == span_ns
 // over its compute kernels; span_ns ends with the last of them and starts where the one before the
-// iteration ended, so that spans of successive iterations adjoin.
+// iteration ended, so that spans of successive iterations adjoin. What the recorder left out is no
+// part of it.
 struct LevelSpan {
   int64_t gpu = 0;
   int32_t iter = kNoIteration;
@@ -186,8 +188,11 @@ struct LevelSpan {
 // What the compute kernels of a GPU span, told by their times alone.
 struct GpuExtent {
   int64_t gpu = 0;
-  int64_t first_ns = 0;  // first start
-  int64_t last_ns = 0;   // last end
+  int64_t first_ns = 0;       // first start
+  int64_t last_ns = 0;        // last end
+  int64_t unrecorded_ns = 0;  // of the time between, what the recorder left out
+
+  int64_t span_ns() const { return last_ns - first_ns - unrecorded_ns; }
 };
 
 // One collective of this rank.

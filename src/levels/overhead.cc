@@ -32,6 +32,7 @@ struct Beside {
   IntervalIndex blocked_comm;  // collectives while the host waited for the device
   IntervalIndex copies;        // copies and fills outside collectives
   IntervalIndex other_idle;    // idle time in which no launch was what was waited for
+  IntervalIndex unrecorded;    // nothing is known of it
 };
 
 void split_bubble(const Beside& beside, int64_t end_before_ns, KernelLevel& row) {
@@ -40,7 +41,8 @@ void split_bubble(const Beside& beside, int64_t end_before_ns, KernelLevel& row)
   const Interval after{launch_ns, row.t_ks_ns};
   const auto rest_of = [&beside](Interval part) {
     return part.end_ns - part.start_ns - beside.comm.length_in(part) -
-           beside.copies.length_in(part) - beside.other_idle.length_in(part);
+           beside.copies.length_in(part) - beside.other_idle.length_in(part) -
+           beside.unrecorded.length_in(part);
   };
   row.prep_ns = rest_of(before);
   row.call_ns = rest_of(after);
@@ -48,6 +50,7 @@ void split_bubble(const Beside& beside, int64_t end_before_ns, KernelLevel& row)
   row.comm_alone_ns = beside.comm.length_in(before) - beside.blocked_comm.length_in(before);
   row.copy_ns = beside.copies.length_in({end_before_ns, row.t_ks_ns});
   row.other_idle_ns = beside.other_idle.length_in({end_before_ns, row.t_ks_ns});
+  row.unrecorded_ns = beside.unrecorded.length_in({end_before_ns, row.t_ks_ns});
 }
 
 // The part of merged intervals that lies in `window`, found by bisection.
@@ -66,6 +69,11 @@ std::vector<Interval> within(const std::vector<Interval>& merged, Interval windo
 void append(const std::vector<Interval>& spans, BubbleKind kind, uint32_t row,
             std::vector<BubblePart>& parts) {
   for (const Interval& span : spans) parts.push_back({row, kind, span});
+}
+
+std::vector<Interval> recorded_in(Interval window, const std::vector<Interval>& unrecorded) {
+  if (unrecorded.empty()) return {window};
+  return subtract({window}, unrecorded);
 }
 
 // Appends the window as waits, other work and, between them, what else it is.
@@ -105,7 +113,8 @@ bool awaits_launch(FlowCause cause) {
 }
 
 std::vector<BubblePart> bubble_parts(const std::vector<KernelLevel>& rows,
-                                     const std::vector<Interval>& blocked) {
+                                     const std::vector<Interval>& blocked,
+                                     const std::vector<Interval>& unrecorded) {
   const std::vector<Interval> comm = merged_of(rows, OpType::kComm);
   const std::vector<Interval> blocked_comm = intersect(comm, blocked);
   const std::vector<Interval> works = beside_compute(rows);
@@ -116,8 +125,10 @@ std::vector<BubblePart> bubble_parts(const std::vector<KernelLevel>& rows,
     if (!row.compute) continue;
     if (row.timed && row.t_ks_ns > end_before_ns) {
       const int64_t launch_ns = std::clamp(row.t_l_ns, end_before_ns, row.t_ks_ns);
-      append_parts({end_before_ns, launch_ns}, blocked_comm, works, BubbleKind::kPrep, i, parts);
-      append_parts({launch_ns, row.t_ks_ns}, comm, works, BubbleKind::kCall, i, parts);
+      for (const Interval& before : recorded_in({end_before_ns, launch_ns}, unrecorded))
+        append_parts(before, blocked_comm, works, BubbleKind::kPrep, i, parts);
+      for (const Interval& after : recorded_in({launch_ns, row.t_ks_ns}, unrecorded))
+        append_parts(after, comm, works, BubbleKind::kCall, i, parts);
     }
     end_before_ns = row.timed ? std::max(end_before_ns, row.t_ke_ns) : row.t_ke_ns;
   }
@@ -137,9 +148,11 @@ std::vector<Interval> blocked_host(const Trace& trace, const Links& links) {
 }
 
 CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked,
+                       const std::vector<Interval>& unrecorded,
                        const std::vector<FlowSlice>& idle) {
   const std::vector<Interval> comm = merged_of(rows, OpType::kComm);
   const std::vector<Interval> copies = merged_of(rows, OpType::kCopy);
+  const std::vector<Interval> works = beside_compute(rows);
   std::vector<Interval> other_idle;
   for (const FlowSlice& slice : idle) {
     if (!awaits_launch(slice.cause)) other_idle.push_back(slice.span);
@@ -147,7 +160,8 @@ CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interva
   const Beside beside{
       IntervalIndex(comm), IntervalIndex(intersect(comm, blocked)),
       IntervalIndex(subtract(copies, comm)),
-      IntervalIndex(subtract(merge_intervals(std::move(other_idle)), beside_compute(rows)))};
+      IntervalIndex(subtract(subtract(merge_intervals(std::move(other_idle)), works), unrecorded)),
+      IntervalIndex(unrecorded)};
   std::vector<Interval> bubbles;
   const KernelLevel* before = nullptr;
   int64_t end_before_ns = 0;
@@ -158,7 +172,8 @@ CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interva
     if (row.timed && row.t_ks_ns >= end_before_ns) {
       split_bubble(beside, end_before_ns, row);
       bubbles.push_back({end_before_ns, row.t_ks_ns});
-      if (same_operation(*before, row)) row.inner_bubble_ns = row.t_ks_ns - end_before_ns;
+      if (same_operation(*before, row))
+        row.inner_bubble_ns = row.t_ks_ns - end_before_ns - row.unrecorded_ns;
     } else if (row.timed) {
       row.concurrent_ns = std::min(row.t_ke_ns, end_before_ns) - row.t_ks_ns;
     }
@@ -166,7 +181,7 @@ CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interva
     before = &row;
   }
   CauseTimes causes{};
-  const IntervalIndex between(merge_intervals(std::move(bubbles)));
+  const IntervalIndex between(subtract(merge_intervals(std::move(bubbles)), unrecorded));
   for (const FlowSlice& slice : idle) {
     causes[static_cast<size_t>(slice.cause)] += between.length_in(slice.span);
   }

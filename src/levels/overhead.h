@@ -25,10 +25,11 @@ bool awaits_launch(FlowCause cause);
 // Copies and collectives that run there are no idle time, nor is idle time that flow/ gives to
 // another cause than a launch (`idle`: the slices of this GPU). The rest of the bubble is O_prep up
 // to the launch call and O_call from there on. A kernel without a launch call in the trace was
-// launched before the bubble, as far as anyone can tell. Returns the idle time of all bubbles by
+// launched before the bubble, as far as anyone can tell. `unrecorded` (trace/unrecorded.h) is no
+// part of a bubble. Returns the idle time of all bubbles by
 // cause.
 CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked,
-                       const std::vector<FlowSlice>& idle);
+                       const std::vector<Interval>& unrecorded, const std::vector<FlowSlice>& idle);
 
 // One piece of the bubble before a compute kernel.
 enum class BubbleKind : uint8_t {
@@ -46,7 +47,8 @@ struct BubblePart {
 // Kernel by kernel the lengths of the first two sum to prep_ns + call_ns + other_idle_ns, of the
 // third to comm_wait_ns, of the last to comm_alone_ns + copy_ns.
 std::vector<BubblePart> bubble_parts(const std::vector<KernelLevel>& rows,
-                                     const std::vector<Interval>& blocked);
+                                     const std::vector<Interval>& blocked,
+                                     const std::vector<Interval>& unrecorded);
 
 // The same by the published tool's definitions (spec/levels 10): the end before is that of the
 // previous row, copies other than from the host are rows, waits for collectives are launch

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "trace/unrecorded.h"
 
 namespace assay {
 namespace {
@@ -37,7 +38,8 @@ TaxMeter::TaxMeter(const Trace& trace, const Links& links, const std::vector<Tax
       mode_(mode),
       base_ns_(base_ns),
       floor_ns_(floor_ns),
-      tiles_(trace, links, rows) {
+      tiles_(trace, links, rows),
+      unrecorded_(unrecorded_spans(trace)) {
   std::unordered_map<std::string_view, uint32_t> numbers;
   for (const UniqueKernel& kernel : kernels) {
     const auto [place, added] = numbers.try_emplace(kernel.name, names_);
@@ -77,6 +79,11 @@ int64_t TaxMeter::last_kernel_end(const std::vector<uint32_t>& row_ids) const {
   int64_t last_ns = INT64_MIN;
   for (uint32_t row : row_ids) last_ns = std::max(last_ns, trace_.end_ns(rows_[row].kernel));
   return last_ns;
+}
+
+int64_t TaxMeter::wall_ns(int64_t start_ns, int64_t end_ns) const {
+  if (end_ns <= start_ns) return 0;
+  return end_ns - start_ns - length_in(unrecorded_, {start_ns, end_ns});
 }
 
 TaxSums TaxMeter::literal_sums(const std::vector<uint32_t>& row_ids) const {
@@ -142,7 +149,7 @@ TaxWindow TaxMeter::measure_whole() const {
   std::vector<uint32_t> all(rows_.size());
   std::iota(all.begin(), all.end(), 0U);
   const int64_t t_e2e_ns =
-      all.empty() ? 0 : std::max<int64_t>(0, last_kernel_end(all) - first_start(trace_, rows_));
+      all.empty() ? 0 : wall_ns(first_start(trace_, rows_), last_kernel_end(all));
   return fill("whole trace", all, sum(all), tiles_.sum(all, INT64_MIN), t_e2e_ns);
 }
 
@@ -151,7 +158,7 @@ TaxWindow TaxMeter::measure(const Window& window, const std::vector<uint32_t>& r
   TaxSummer summer(mode_, base_ns_, floor_ns_);
   const TaxSums sums = summer.finish(add_rows(row_ids, window.start_ns, summer));
   return fill(window.name, row_ids, sums, tiles_.sum(row_ids, window.start_ns),
-              end_ns - window.start_ns);
+              wall_ns(window.start_ns, end_ns));
 }
 
 TaxWindow TaxMeter::combine(std::string name, const std::vector<Window>& windows,

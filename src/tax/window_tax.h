@@ -32,6 +32,8 @@ class TaxMeter {
  private:
   TaxSums literal_sums(const std::vector<uint32_t>& row_ids) const;
   int64_t last_kernel_end(const std::vector<uint32_t>& row_ids) const;
+  // Wall time between the two, less what the recorder left out.
+  int64_t wall_ns(int64_t start_ns, int64_t end_ns) const;
   uint64_t count_names(const std::vector<uint32_t>& row_ids) const;
   TaxOrphans count_orphans(const std::vector<uint32_t>& row_ids) const;
   ExclusiveCost exclusive_cost(uint32_t row_id, int64_t from_ns) const;
@@ -49,6 +51,7 @@ class TaxMeter {
   int64_t base_ns_;
   int64_t floor_ns_;
   ExclusiveTiles tiles_;
+  std::vector<Interval> unrecorded_;
 };
 
 // Row ids per window, ascending; rows outside all windows are in none. Rows lie in the window in

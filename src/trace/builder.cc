@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "trace/process_facts.h"
+#include "trace/unrecorded.h"
 
 namespace assay {
 namespace {
@@ -542,9 +543,18 @@ class TableSorter {
 
 }  // namespace
 
+void TraceBuilder::count_odd_devices() {
+  constexpr int64_t kNoMachineHas = 1024;
+  const auto odd = std::count_if(
+      activities.stream.begin(), activities.stream.end(),
+      [this](StreamId stream) { return streams_[stream.index()].device >= kNoMachineHas; });
+  if (odd > 0) log.add(ImportCode::kOddDevice, -1, static_cast<uint64_t>(odd));
+}
+
 Trace TraceBuilder::finish(int64_t base_time_ns) && {
   const Reach reach = find_reach(time_shape, typical_start_ns());
   TableSorter(*this, reach).sort();
+  count_odd_devices();
   Trace trace;
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
   shift_times(member, base_time_ns);            \
@@ -568,6 +578,8 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   trace.counts = counts;
   trace.log = log;
   trace.whole_microseconds = time_shape.whole_microseconds();
+  const size_t pauses = unrecorded_spans(trace).size();
+  if (pauses > 0) trace.log.add(ImportCode::kPausedRecording, -1, pauses);
   return trace;
 }
 

@@ -114,6 +114,7 @@ class TraceBuilder {
   std::unordered_map<std::string, ThreadId> thread_ids_;
   std::map<std::pair<int64_t, int64_t>, StreamId> stream_ids_;
   std::vector<MetadataEntry> process_entries() const;
+  void count_odd_devices();
 
   // The last lookups: one lane usually follows itself thousands of times.
   std::string thread_key_;

@@ -106,6 +106,10 @@ std::string_view severity_name(Severity severity);
        "the tracer's own clock jumped while recording: durations and gaps across the jump are wrong by it") \
   CODE(kOutsideCapture, "outside_capture", kInfo,                                                  \
        "device rows launched after the capture ended; left out of every number")                   \
+  CODE(kPausedRecording, "paused_recording", kInfo,                                                \
+       "stretches between windows of the profiler in which nothing was recorded; left out of every total") \
+  CODE(kOddDevice, "odd_device", kInfo,                                                            \
+       "rows of devices numbered 1024 or more, which no machine has; kept, each number as a GPU of its own, so GPUs may be too many") \
   CODE(kUnknownRecord, "unknown_record", kInfo, "records that a newer recorder writes; skipped")
 // clang-format on
 

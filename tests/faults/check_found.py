@@ -121,6 +121,12 @@ def overwritten(bench):
         check(done.returncode == 0, f"info >> a log: {done.stderr}")
     after = faults.state_of(folder) | faults.state_of(tables) | {"alone": alone.read_bytes()}
     check(before == after, "an input was overwritten")
+    # What a shell's `>` made in the folder a moment ago is no input.
+    with open(folder / "out.json", "wb") as stdout:
+        done = subprocess.run([bench.assay, "report", folder, "--format", "json"], stdout=stdout, stderr=subprocess.PIPE,
+                              check=False, text=True, timeout=HANGS_S)
+    check(done.returncode == 0, f"report FOLDER > FOLDER/out.json: {done.returncode} {done.stderr}")
+    (folder / "out.json").unlink()
     bench.refused("two outputs name this file", "diff", alone, other, "-o", "y.json", "--junit", "./y.json")
     done = bench.run("report", folder, "-o", folder / "report.html")
     again = bench.run("report", folder, "-o", folder / "report.html")
@@ -306,6 +312,31 @@ def half_files(bench):
         done = bench.run("report", path, "--format", "json")
         check('"device": 7' not in done.stdout, f"args.device {value!r} lost its sign")
         check("GPU 5" not in done.stdout and '"device": 5' not in done.stdout, f"args.device {value!r} became the process id")
+
+
+def small_stack(bench):
+    """Too small a stack is refused in words, before it is used up."""
+    for kilobytes in (64, 96, 128, 192, 256, 512):
+        def limit(kilobytes=kilobytes):
+            resource.setrlimit(resource.RLIMIT_STACK, (kilobytes << 10, kilobytes << 10))
+        done = bench.run("report", bench.inputs / "rank0.json", before=limit)
+        if kilobytes < 256:
+            check(done.returncode == 2 and "ulimit -s" in done.stderr, f"stack of {kilobytes} KB: {done.returncode} {done.stderr}")
+        else:
+            check(done.returncode == 0, f"stack of {kilobytes} KB: {done.returncode} {done.stderr}")
+
+
+def device_numbers(bench):
+    """Numbers that no machine's GPUs have are told."""
+    trace = faults.small_trace(0)
+    for value, told in ((7, False), (65536, True), (4294967295, True)):
+        for event in trace["traceEvents"]:
+            if event.get("cat") == "kernel":
+                event["args"]["device"] = value
+        path = bench.folder / "device.json"
+        path.write_text(json.dumps(trace))
+        done = bench.run("report", path, "--format", "json")
+        check(("odd_device" in done.stdout) == told, f"args.device {value}: {'not told' if told else 'told'}")
 
 
 def zstd_frames(text, window=None):
@@ -582,7 +613,7 @@ def main():
         folder.chmod(0o755)
         faults.make_inputs(folder / "in")
         bench = Bench(arguments.assay.resolve(), folder)
-        for part in (path_errors, overwritten, pipes, said, shrinking, libraries, nested, others_code, others_library, half_files,
+        for part in (path_errors, overwritten, pipes, said, shrinking, libraries, nested, others_code, others_library, half_files, device_numbers, small_stack,
                      compressed, bombs, databases, accounts, false_accounts, pruned, doctor):
             if arguments.only in part.__name__:
                 part(bench)

@@ -649,8 +649,8 @@ std::vector<std::string> path_words(const PathAnswer& answer) {
   const std::vector<Interval>& unrecorded = answer.report.unrecorded;
   std::string left_out;
   if (!unrecorded.empty()) {
-    left_out = "; " + format_ns(length_ns(unrecorded)) + " of the run, between " +
-               std::to_string(unrecorded.size() + 1) + " windows, were not recorded";
+    left_out = "; " + format_ns(length_ns(unrecorded)) + " between " +
+               std::to_string(unrecorded.size() + 1) + " windows are left out";
   }
   return {text + longest + left_out + "."};
 }

@@ -113,11 +113,11 @@ TEST(LevelsProperty, BubblePartsTileTheBubblesKernelByKernel) {
     if (seed % 2 == 0) {
       blocked = {{300, 700}, {1200, 2600}};
       for (KernelLevel& row : rows) row.inner_bubble_ns = 0;
-      measure_gpu(rows, blocked, {});
+      measure_gpu(rows, blocked, {}, {});
     }
     std::vector<std::array<int64_t, 4>> sums(rows.size());
     int64_t last_end = 0;
-    for (const BubblePart& part : bubble_parts(rows, blocked)) {
+    for (const BubblePart& part : bubble_parts(rows, blocked, {})) {
       ASSERT_LT(part.span.start_ns, part.span.end_ns);
       ASSERT_GE(part.span.start_ns, last_end);
       last_end = part.span.end_ns;

@@ -8,11 +8,11 @@
 // evidence: a program that waits or computes without operators looks the same.
 // Effect: two windows of eight steps, 1.1 s apart, of a run of 2.07 s: "Host-bound, 53.6 %" before.
 
+#include "trace/unrecorded.h"
+
 #include <algorithm>
 #include <map>
 
-#include "base/intervals.h"
-#include "flow/build.h"
 #include "trace/step_marks.h"
 
 namespace assay {
@@ -67,32 +67,16 @@ std::vector<Interval> rows_in(const Trace& trace, Interval span) {
 
 }  // namespace
 
-void find_unrecorded(FlowRun& run) {
-  for (const Interval& jump : jumps(numbered_steps(*run.trace))) {
+std::vector<Interval> unrecorded_spans(const Trace& trace) {
+  std::vector<Interval> spans;
+  for (const Interval& jump : jumps(numbered_steps(trace))) {
     Interval longest{jump.start_ns, jump.start_ns};
-    for (const Interval& silence : subtract({jump}, rows_in(*run.trace, jump))) {
+    for (const Interval& silence : subtract({jump}, rows_in(trace, jump))) {
       if (silence.end_ns - silence.start_ns > longest.end_ns - longest.start_ns) longest = silence;
     }
-    if (longest.end_ns - longest.start_ns >= kPauseNs) run.unrecorded.push_back(longest);
+    if (longest.end_ns - longest.start_ns >= kPauseNs) spans.push_back(longest);
   }
-}
-
-// Else a replay that lets the host run ahead before would work off the device's rest meanwhile.
-void find_calls_after_unrecorded(FlowRun& run, const std::vector<Timed>& ends) {
-  for (const Interval& span : run.unrecorded) {
-    const auto end = std::partition_point(
-        ends.begin(), ends.end(), [&span](const Timed& at) { return at.time_ns <= span.start_ns; });
-    if (end == ends.begin()) continue;
-    for (const HostThread& thread : run.threads) {
-      const auto first = run.calls.begin() + thread.first_call;
-      const auto last = first + thread.call_count;
-      const auto call = std::partition_point(
-          first, last, [&span](const FlowCall& at) { return at.start_ns < span.end_ns; });
-      if (call == last) continue;
-      call->after_work = std::prev(end)->row;
-      call->after_unrecorded = true;
-    }
-  }
+  return spans;
 }
 
 }  // namespace assay

@@ -1,0 +1,20 @@
+#pragma once
+
+// Stretches that the recorder left out, in the middle of one file.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/intervals.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// Silence of at least this may be a pause of the recorder: what a busy host does between two
+// launches takes tens of microseconds.
+constexpr int64_t kPauseNs = 300'000;
+
+// Ascending and disjoint; of these nothing is known, so that they are no part of any wall time.
+std::vector<Interval> unrecorded_spans(const Trace& trace);
+
+}  // namespace assay
