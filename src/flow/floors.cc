@@ -77,34 +77,64 @@ void drop_far(std::vector<int64_t>& values) {
   std::erase_if(values, [limit_ns](int64_t value) { return value > limit_ns; });
 }
 
+// Of fewer samples than tell a usual time the shortest: no latency is longer than what was seen. A
+// long one was held back by something else.
+int64_t shortest_ns(const std::vector<int64_t>& values, int64_t otherwise) {
+  if (values.empty()) return otherwise;
+  const int64_t least_ns = *std::min_element(values.begin(), values.end());
+  return least_ns <= kLongestUsualNs ? least_ns : otherwise;
+}
+
+// `alone`: times of work that only this held back, `all`: at least of what this held back. Where
+// there are few of the first, no time of the second is shorter than this alone would make it.
+void refine(std::vector<int64_t> alone, const std::vector<int64_t>& all, FlowFloor& floor) {
+  drop_far(alone);
+  const int64_t few_ns = shortest_ns(alone.empty() ? all : alone, floor.typical_ns);
+  floor.typical_ns = std::min(quantile_ns(alone, 0.5, few_ns), floor.limit_ns);
+}
+
+// Where launches hardly ever met a free stream. Of work that began before its call returned nobody
+// knows when it was handed over.
+void refine_launch(FlowRun& run) {
+  FlowFloor& floor = run.floors.launch;
+  if (!floor.assumed) return;
+  std::vector<int64_t> alone;
+  std::vector<int64_t> all{floor.typical_ns};
+  for (const FlowWork& work : run.works) {
+    if (work.call == kNoFlowRow || work.in_graph) continue;
+    if (work.start_ns < run.calls[work.call].end_ns) continue;
+    const bool free = end_of(run, work.stream_prev) <= work.submit_ns && work.wait_count == 0;
+    (free ? alone : all).push_back(work.start_ns - work.submit_ns);
+  }
+  refine(std::move(alone), all, floor);
+}
+
 // What follows its predecessor's end sooner than a launch takes may have waited for its launch, and
 // what follows a launch may have found its stream busy. The usual times are those of work that only
 // one of them held back, where enough of it was seen; the limits stay.
 void refine_typical(FlowRun& run) {
+  refine_launch(run);
   FlowFloors& floors = run.floors;
   Samples alone;
+  Samples all;
   for (const FlowWork& work : run.works) {
     if (work.call == kNoFlowRow || work.in_graph || work.start_ns < work.submit_ns) continue;
     const int64_t prev_ns = end_of(run, work.stream_prev);
     const int64_t event_ns = waits_end(run, work);
     const int64_t launched_ns = work.submit_ns + floors.launch.typical_ns;
-    if (prev_ns <= work.submit_ns && work.wait_count == 0) {
-      alone.launch.push_back(work.start_ns - work.submit_ns);
+    const int64_t last_ns = std::max(event_ns, prev_ns);
+    if (last_ns == kUnknownNs || last_ns < work.submit_ns) continue;
+    const bool by_event = event_ns >= prev_ns;
+    const int64_t lag_ns = work.start_ns - last_ns;
+    if (last_ns >= launched_ns) {
+      (by_event ? alone.event : alone.stream).push_back(lag_ns);
     }
-    if (event_ns >= launched_ns && event_ns >= prev_ns && event_ns != kUnknownNs) {
-      alone.event.push_back(work.start_ns - event_ns);
-    } else if (prev_ns >= launched_ns && prev_ns != kUnknownNs && event_ns < prev_ns) {
-      alone.stream.push_back(work.start_ns - prev_ns);
+    if (work.start_ns > launched_ns && lag_ns < kLongestUsualNs) {
+      (by_event ? all.event : all.stream).push_back(lag_ns);
     }
   }
-  const auto refine = [](std::vector<int64_t>& values, FlowFloor& floor) {
-    drop_far(values);
-    const int64_t usual_ns = quantile_ns(values, 0.5, floor.typical_ns);
-    floor.typical_ns = std::min(usual_ns, floor.limit_ns);
-  };
-  if (floors.launch.assumed) refine(alone.launch, floors.launch);
-  refine(alone.stream, floors.stream);
-  refine(alone.event, floors.event);
+  refine(std::move(alone.stream), all.stream, floors.stream);
+  refine(std::move(alone.event), all.event, floors.event);
 }
 
 void set_ready(const FlowRun& run, FlowWork& work) {

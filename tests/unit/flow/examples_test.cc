@@ -89,6 +89,46 @@ TEST(FlowExamples, PendingLaunch) {
   EXPECT_EQ(run.run.works[1].activity, activity_id(run.trace, "k2"));
 }
 
+// Few launches tell what one takes here: the shortest, and not a time that is usual elsewhere. k4
+// began while its call still ran: when it was handed over is not known.
+TEST(FlowExamples, FewLaunches) {
+  const Example run(TraceMaker()
+                        .call(1, "cudaLaunchKernel", 0, 4000, 1)
+                        .call(1, "cudaLaunchKernel", 100000, 4000, 2)
+                        .call(1, "cudaLaunchKernel", 200000, 4000, 3)
+                        .call(1, "cudaLaunchKernel", 300000, 9000, 4)
+                        .kernel(0, 7, "k1", 10500, 10000, 1)
+                        .kernel(0, 7, "k2", 110200, 10000, 2)
+                        .kernel(0, 7, "k3", 230000, 10000, 3)
+                        .kernel(0, 7, "k4", 303000, 10000, 4)
+                        .build());
+  EXPECT_EQ(run.run.floors.launch.typical_ns, 6200);
+  EXPECT_TRUE(run.run.floors.launch.assumed);
+}
+
+// Times behind the work before of which most waited for their launches: what is usual is the
+// shortest that did not, and no median of both.
+TEST(FlowExamples, SuccessorsThatWaitedForLaunches) {
+  TraceMaker made;
+  for (uint32_t i = 0; i < 12; ++i) {
+    const int64_t at_ns = 100000 * static_cast<int64_t>(i);
+    const uint32_t id = 2 * i + 1;
+    made.call(1, "cudaLaunchKernel", at_ns, 4000, id);
+    made.kernel(0, 7, "first", at_ns + 10000, 4000, id);  // 6000 behind its call
+    made.call(1, "cudaLaunchKernel", at_ns + 9000, 4000, id + 1);
+    // Launched at 13000, the work before ends at 14000: 19000 by its launch.
+    made.kernel(0, 7, "second", at_ns + 19000, 4000, id + 1);
+  }
+  // One that was launched long before its turn.
+  made.call(1, "cudaLaunchKernel", 1300000, 4000, 101);
+  made.call(1, "cudaLaunchKernel", 1304000, 4000, 102);
+  made.kernel(0, 7, "first", 1310000, 20000, 101);
+  made.kernel(0, 7, "second", 1331200, 4000, 102);
+  const Example run(made.build());
+  EXPECT_EQ(run.run.floors.launch.typical_ns, 6000);
+  EXPECT_EQ(run.run.floors.stream.typical_ns, 1200);
+}
+
 TEST(FlowExamples, Allocation) {
   const Example run(TraceMaker()
                         .call(1, "hipLaunchKernel", 0, 4000, 1)
