@@ -125,6 +125,10 @@
     "iteration once per layer or more (4 times where no layer is known), with equal tokens " \
     "in all iterations that both have. Other GPUs of its own trace count as the same") \
   R(closure_ns, "closure", kNanoseconds, "`span_ns` less the sum above: 0; null with `chopper`") \
+  R(comm_outside_ns, "comm outside", kNanoseconds, \
+    "before the first or after the last compute kernel, in no span: the union of the " \
+    "collectives; of copies and fills beside none. Tests: `WhatRunsOutsideTheSpanIsToldApart`") \
+  R(copy_outside_ns, "copies outside", kNanoseconds, "") \
   R(compute_ratio, "kernels / others", kRatio, \
     "`dur_ns` over the median of the other GPUs' (with two GPUs: the other's; null for one " \
     "alone); of operations with 1 % of the GPU's time, that furthest above its median over " \
