@@ -526,6 +526,10 @@
     "of kernels whose operator call has a work model and told shapes, types and values") \
   R(known_share, "work known, share", kShare, "") \
   R(unknown_ns, "work not known", kNanoseconds, "") \
+  R(known_replayed_ns, "known in graph replays", kNanoseconds, \
+    "of `known_ns`, kernels of graph replays that are joined to their recording (`--capture`): " \
+    "the work is that of the recorded operator; none where recordings of other sizes fit as " \
+    "well, or the work rests on recorded lengths. Tests: `Replays`, `RoofLevels`, `golden/roof`") \
   R(roofed_ns, "with a roof", kNanoseconds, \
     "of `known_ns`, on devices and in types whose peak is known; = `roof_ns` + `above_ns` − " \
     "`beyond_ns` exactly") \
