@@ -10,9 +10,11 @@
 #include "base/files.h"
 #include "flow/causes.h"
 #include "ingest/load.h"
+#include "levels/memory.h"
 #include "levels/ranks.h"
 #include "levels/roof_levels.h"
 #include "report/document/import_notes.h"
+#include "report/levels/memory.h"
 #include "report/levels/roof.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
@@ -36,6 +38,7 @@ struct JobReader {
   RoofReader roof;
   std::shared_ptr<const std::vector<CapturedGraph>> captured;
   bool several = false;
+  JobMemory memory = {};
   Answer answer = {};
   std::vector<RankLevels> ranks = {};
   TrustNotes losses = {};
@@ -61,6 +64,7 @@ Status JobReader::read(const std::string& file) {
   const Trace& trace = loaded.trace;
   ASSAY_TRY(telemetry.add(trace, report, several ? trace.source : std::string()));
   roof.add(trace, loaded.links, *loaded.kernels, report, &replays);
+  add_memory(trace, loaded.links, report, memory);
   CounterJoin joined;
   if (!counters.empty()) {
     const int64_t rank = trace.distributed.rank.value_or(rank_from_name(file));
@@ -95,6 +99,10 @@ Status JobReader::finish() {
                            .query = request.grouped ? &request.query : nullptr,
                            .telemetry = telemetry.any() ? &samples : nullptr}));
   losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
+  if (!memory.devices.empty()) {
+    for (std::string& words : memory_words(memory)) document.verdict.push_back(std::move(words));
+    document.sections.push_back(memory_section(memory));
+  }
   add_roof(samples);
   if (!counters.empty()) ASSAY_TRY(counters.describe(request.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());

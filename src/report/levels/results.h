@@ -609,6 +609,41 @@
   U(quantity, "") \
   U(value, "")
 
+// Device memory
+#define ASSAY_MEMORY_RESULTS(R, U, O) \
+  O("`memory`") \
+  R(driver_allocations, "driver allocations", kCount, \
+    "calls of all threads that take memory from the driver (`cudaMalloc`, `hipMalloc`, and those of " \
+    "pinned, managed and virtual memory); that give it back; their time. Tests: `Memory`, `golden/memory`") \
+  R(driver_frees, "driver releases", kCount, "") \
+  R(driver_ns, "in driver memory calls", kNanoseconds, "") \
+  O("`memory.devices`") \
+  U(file, "one device of one trace") \
+  U(device, "") \
+  R(peak_reserved_bytes, "reserved at most", kBytes, "most that the allocator held; null where not recorded") \
+  R(first_bytes, "before", kBytes, \
+    "allocated before the first event and after the last, by the recorded totals; null where none were") \
+  R(last_bytes, "after", kBytes, "") \
+  R(grown_bytes, "grew at most", kBytes, \
+    "most by which allocations were ahead of releases since the first event") \
+  R(peak_phase, "phase of the peak", kText, \
+    "where `peak_bytes` was reached first; without totals, `grown_bytes`") \
+  R(peak_op, "peak in", kText, "") \
+  R(ambiguous_events, "operator not told apart", kCount, \
+    "events while several threads were inside operators, and while none was: both without operator") \
+  R(outside_events, "outside operators", kCount, "") \
+  O("`memory.phases`, `memory.ops`") \
+  U(phase, \
+    "of the kernels below the operator, where they have one; `op`: of those around the event the innermost that " \
+    "launches kernels, itself or below, else the innermost; null where not told") \
+  U(op, "") \
+  R(allocations, "allocations", kCount, "events of positive and of negative bytes, and their sums; also of `devices`") \
+  R(frees, "releases", kCount, "") \
+  R(allocated_bytes, "asked for", kBytes, "") \
+  R(freed_bytes, "given back", kBytes, "") \
+  R(peak_bytes, "allocated at most", kBytes, \
+    "most that was allocated on the device right after one of these events; null where totals were not recorded")
+
 // Other keys of levels
 #define ASSAY_LEVELS_OTHER_RESULTS(R, U, O) \
   R(definition, "definition", kText, "`assay` or `chopper`, see above")
@@ -622,6 +657,7 @@
   ASSAY_FIGURE_RESULTS(R, U, O) \
   ASSAY_TELEMETRY_RESULTS(R, U, O) \
   ASSAY_ROOF_RESULTS(R, U, O) \
+  ASSAY_MEMORY_RESULTS(R, U, O) \
   ASSAY_LEVELS_OTHER_RESULTS(R, U, O)
 // clang-format on
 
