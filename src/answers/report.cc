@@ -1,12 +1,11 @@
 #include "answers/report.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "answers/analyses.h"
+#include "answers/inputs/recordings.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
 #include "ingest/load.h"
@@ -89,15 +88,12 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
   ASSAY_TRY_ASSIGN(found.analyses,
                    analyze_trace(loaded, analyses_options(request, found.floor, rank_graph)));
-  if (request.captures.empty()) {
-    for (const std::string& file : found.analyses.flow.replays.files) {
-      request.traces.listener.tell("replays get the operators of the graphs recorded in " + file);
-    }
-  }
+  const ReplayReport& replays = found.analyses.flow.replays;
+  if (request.captures.empty()) tell_recordings(replays, request.traces.listener);
   LevelsReport& levels = found.analyses.levels;
   ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
   RoofReader roof(FactBook::built_in(), "");
-  roof.add(loaded.trace, loaded.links, *loaded.kernels, levels);
+  roof.add(loaded.trace, loaded.links, *loaded.kernels, levels, &replays);
   found.roof = roof.finish();
   clock.mark("analyse");
   ASSAY_TRY(give_timeline(request, loaded, found, clock));
@@ -148,50 +144,6 @@ Section report_trust(const Findings& found, const LoadedTrace& loaded) {
       loaded.trace.log, {of.launch.trust, of.fusion.trust, of.tax.trust, found.job.trust,
                          found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust,
                          kernel_notes(loaded.trace, *loaded.kernels)}));
-}
-
-using CapturedGraphs = std::vector<CapturedGraph>;
-
-Result<CapturedGraphs> graphs_recorded_in(const std::string& file, const TraceRequest& traces) {
-  ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(file, traces));
-  return captured_graphs(make_flow_run(loaded.trace, loaded.links, loaded.kernels));
-}
-
-void append(CapturedGraphs found, CapturedGraphs& graphs) {
-  std::move(found.begin(), found.end(), std::back_inserter(graphs));
-}
-
-// Graphs that were recorded in traces named for it.
-Result<CapturedGraphs> named_recordings(const ReportRequest& request) {
-  CapturedGraphs graphs;
-  for (const std::string& file : request.captures) {
-    ASSAY_TRY_ASSIGN(CapturedGraphs found, graphs_recorded_in(file, request.traces));
-    if (found.empty()) {
-      return Error{
-          ErrorCode::kInvalidArgument,
-          "no graph is recorded in this trace: no launch lies between calls that begin and "
-          "end a capture",
-          file, -1};
-    }
-    append(std::move(found), graphs);
-  }
-  return graphs;
-}
-
-// Those in traces beside the ones asked about, whose names say so. What cannot be read there was
-// not asked for.
-CapturedGraphs recordings_found(const ReportRequest& request) {
-  std::set<std::string> files;
-  for (const std::string& file : request.traces.files) {
-    for (std::string& beside : recordings_beside(file)) files.insert(std::move(beside));
-  }
-  CapturedGraphs graphs;
-  for (const std::string& file : files) {
-    auto found = graphs_recorded_in(file, request.traces);
-    if (!found || found->empty()) continue;
-    append(*std::move(found), graphs);
-  }
-  return graphs;
 }
 
 // Tables of measured throughput, as errors of them send the reader on.
@@ -280,9 +232,7 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   }
   request.traces.inputs = inputs.traces;
   ASSAY_TRY_ASSIGN(request.traces.files, input_files(inputs.traces, request.traces.listener));
-  ASSAY_TRY_ASSIGN(CapturedGraphs graphs, named_recordings(request));
-  if (request.captures.empty()) graphs = recordings_found(request);
-  request.captured = std::make_shared<const CapturedGraphs>(std::move(graphs));
+  ASSAY_TRY_ASSIGN(request.captured, recorded_graphs(request.traces, request.captures));
   const size_t files = request.traces.files.size();
   const bool several = files > 1;
   if (request.timelines) request.lane_events /= std::max<size_t>(files, 1);

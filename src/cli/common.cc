@@ -148,6 +148,14 @@ void add_window_option(Verb& verb, CommonOptions& options) {
       .common();
 }
 
+void add_capture_option(Verb& verb, std::vector<std::string>& files) {
+  verb.option("--capture", files,
+              "trace in which CUDA or HIP graphs were recorded: replays get the operators of the "
+              "recording; without it, traces beside it with capture in their names are looked at")
+      .one_value_each()
+      .called("FILE");
+}
+
 void add_reading_options(Verb& verb, CommonOptions& options) {
   options.listener = terminal_listener(options);
   verb.option("--threads", options.threads, "threads for reading; 0 = all processors")

@@ -47,6 +47,9 @@ void add_reading_options(Verb& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
 void add_window_option(Verb& verb, CommonOptions& options);
 
+// `--capture`, for verbs that give replays of graphs what was recorded.
+void add_capture_option(Verb& verb, std::vector<std::string>& files);
+
 // Draws progress on stderr, says notes there, and with --perf what phases took; long searches end
 // on Ctrl-C. options must outlive the listener. Options that were added to a verb have it already.
 Listener terminal_listener(const CommonOptions& options);

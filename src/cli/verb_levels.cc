@@ -22,6 +22,7 @@ struct LevelsVerb {
   std::string stats;
   double min_share = 0.01;
   bool roof = false;
+  std::vector<std::string> captures;
   ConfigFlags configs;
   TelemetryFlags telemetry;
   CounterFlags counters;
@@ -34,7 +35,8 @@ Result<LevelsRequest> levels_request(const LevelsVerb& verb) {
       .grouped = !verb.group_by.empty() || !verb.where.empty() || !verb.stats.empty(),
       .min_share = verb.min_share,
       .counters = counter_request(verb.counters),
-      .roof = verb.roof};
+      .roof = verb.roof,
+      .captures = verb.captures};
   if (verb.definition == "chopper") request.definition = LevelDefinition::kChopper;
   ASSAY_TRY_ASSIGN(request.query, parse_level_query(verb.group_by, verb.where, verb.stats));
   ASSAY_TRY_ASSIGN(request.telemetry, telemetry_request(verb.telemetry));
@@ -54,6 +56,10 @@ Result<Answer> analyze(const LevelsVerb& verb) {
                  "", -1};
   }
   if (verb.configs.configs.empty()) return answer_levels(request);
+  if (!verb.captures.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--capture goes with traces: the figures of --config need no recording", "", -1};
+  }
   if (!verb.common.inputs.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "traces beside --config: give each set of traces a name with --config NAME=PATH",
@@ -81,6 +87,7 @@ void add_levels_verb(Verb& app, int& exit_code) {
   sub.flag("--roof", verb->roof,
            "how far every operator is from what the GPU could do, by shapes: FLOP/s, bytes/s, time "
            "above the roof");
+  add_capture_option(sub, verb->captures);
   sub.option("--map", verb->map_file,
              "rules that say which operation, layer and phase a label, module, operator or "
              "kernel is (docs/formats/levels_map.md)")

@@ -83,11 +83,7 @@ void add_report_verb(Verb& app, int& exit_code) {
   sub.flag("-q,--quiet", verb->common.quiet, "the verdict alone").not_with("--full");
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)");
-  sub.option("--capture", verb->request.captures,
-             "trace in which CUDA or HIP graphs were recorded: replays get the operators of the "
-             "recording; without it, traces beside it with capture in their names are looked at")
-      .one_value_each()
-      .called("FILE");
+  add_capture_option(sub, verb->request.captures);
   sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();
   add_fusion_flags(sub, verb->fusion);
   add_telemetry_options(sub, verb->telemetry);

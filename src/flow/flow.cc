@@ -203,11 +203,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.fit = fit_of(run, graph, report.path);
   leave_out(length_ns(report.unrecorded), report.path);
   report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
-  std::vector<CapturedGraph> captures = captured_graphs(run);
-  if (options.captures) {
-    captures.insert(captures.end(), options.captures->begin(), options.captures->end());
-  }
-  report.replays = make_replay_report(run, join_replays(run, captures));
+  report.replays = find_replays(run, options.captures);
   if (options.rank_graph) {
     report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
   }

@@ -58,11 +58,80 @@ bool fits(const FlowRun& run, const std::vector<uint32_t>& works, const Captured
   return true;
 }
 
+// What each node of a graph works for; ops: the innermost operators around its launches.
+void add_work(const FlowRun& run, const std::vector<OpId>& ops, CapturedGraph& graph) {
+  const Trace& trace = *run.trace;
+  const RoofCalls found = find_launch_calls(trace, *run.links, ops);
+  const RecordedInputs inputs(trace);
+  for (const CallWork& call : found.calls) {
+    graph.calls.push_back({.op = std::string(trace.text(trace.ops.name[call.op.index()])),
+                           .shape = shape_words(inputs.of(call.op)),
+                           .work = call.work,
+                           .nested = call.nested});
+  }
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    CapturedNode& node = graph.nodes[i];
+    const uint32_t call = found.call[i];
+    const bool lasts = call != kNoCallWork && !found.calls[call].work.by_values;
+    node.call = lasts ? call : kNoCallWork;
+    node.no_work = call == kNoCallWork ? found.why[i] : NoWork::kUntold;
+    const OpId named = call == kNoCallWork ? found.innermost[i] : found.calls[call].op;
+    if (named) node.no_work_op = trace.text(trace.ops.name[named.index()]);
+  }
+}
+
+bool same_work(const OpWork& a, const OpWork& b) {
+  return std::tie(a.flop, a.read_bytes, a.write_bytes, a.math) ==
+         std::tie(b.flop, b.read_bytes, b.write_bytes, b.math);
+}
+
+bool same_work(const CapturedGraph& a, const CapturedGraph& b) {
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [&](const CapturedNode& x, const CapturedNode& y) {
+                      if (x.call == kNoCallWork || y.call == kNoCallWork) return x.call == y.call;
+                      return same_work(a.calls[x.call].work, b.calls[y.call].work);
+                    });
+}
+
+// A graph's nodes behind those that were joined before.
+uint32_t append(const CapturedGraph& graph, ReplayJoin& join) {
+  const auto first_node = static_cast<uint32_t>(join.nodes.size());
+  const auto first_call = static_cast<uint32_t>(join.calls.size());
+  join.calls.insert(join.calls.end(), graph.calls.begin(), graph.calls.end());
+  for (CapturedNode node : graph.nodes) {
+    if (node.call != kNoCallWork) node.call += first_call;
+    join.nodes.push_back(std::move(node));
+  }
+  return first_node;
+}
+
 bool same_operators(const CapturedGraph& a, const CapturedGraph& b) {
   return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
                     [](const CapturedNode& x, const CapturedNode& y) {
                       return x.op == y.op && x.outer == y.outer;
                     });
+}
+
+// The first recording that a replay's work fits.
+struct Fit {
+  size_t graph = 0;  // their number where there is none
+  bool ambiguous = false;
+  bool sizes_differ = false;
+};
+
+Fit fit_of(const FlowRun& run, const std::vector<uint32_t>& works,
+           const std::vector<CapturedGraph>& graphs) {
+  Fit fit{.graph = graphs.size()};
+  for (size_t g = 0; g < graphs.size(); ++g) {
+    if (!fits(run, works, graphs[g])) continue;
+    if (fit.graph == graphs.size()) {
+      fit.graph = g;
+      continue;
+    }
+    fit.ambiguous |= !same_operators(graphs[fit.graph], graphs[g]);
+    fit.sizes_differ |= !same_work(graphs[fit.graph], graphs[g]);
+  }
+  return fit;
 }
 
 }  // namespace
@@ -71,6 +140,7 @@ std::vector<CapturedGraph> captured_graphs(const FlowRun& run) {
   std::vector<CapturedGraph> graphs;
   for (const Capture& capture : run.captures) {
     CapturedGraph graph{.file = run.trace->source};
+    std::vector<OpId> ops;
     const HostThread& thread = run.threads[capture.thread.index()];
     for (uint32_t c = thread.first_call; c < thread.first_call + thread.call_count; ++c) {
       const FlowCall& call = run.calls[c];
@@ -79,60 +149,62 @@ std::vector<CapturedGraph> captured_graphs(const FlowRun& run) {
       const bool launch = call.launches && !call.graph;
       if (call.work_count > 0 || (!launch && !is_copy)) continue;
       graph.nodes.push_back(node_of(run, call, is_copy && !launch));
+      ops.push_back(run.links->call_op[call.row.index()]);
     }
-    if (!graph.nodes.empty()) graphs.push_back(std::move(graph));
+    if (graph.nodes.empty()) continue;
+    add_work(run, ops, graph);
+    graphs.push_back(std::move(graph));
   }
   return graphs;
 }
 
 ReplayJoin join_replays(const FlowRun& run, const std::vector<CapturedGraph>& graphs) {
   ReplayJoin join;
-  join.node_of.assign(run.works.size(), kNoNode);
+  join.of_work.resize(run.works.size());
   std::vector<uint64_t> node_ids(run.trace->activities.size(), 0);
   for (size_t s = 0; s < run.trace->kernel_shapes.size(); ++s) {
     node_ids[run.trace->kernel_shapes.activity[s].index()] =
         run.trace->kernel_shapes.graph_node_id[s];
   }
   std::vector<uint32_t> first_node(graphs.size(), kNoNode);
-  for (const FlowCall& call : run.calls) {
+  for (uint32_t c = 0; c < run.calls.size(); ++c) {
+    const FlowCall& call = run.calls[c];
     if (!call.graph || call.work_count == 0) continue;
     ++join.replays;
     join.works += call.work_count;
     const std::vector<uint32_t> works = in_node_order(run, call, node_ids);
-    size_t found = graphs.size();
-    bool ambiguous = false;
-    for (size_t g = 0; g < graphs.size(); ++g) {
-      if (!fits(run, works, graphs[g])) continue;
-      ambiguous |= found < graphs.size() && !same_operators(graphs[found], graphs[g]);
-      if (found == graphs.size()) found = g;
-    }
-    if (ambiguous) join.ambiguous += works.size();
-    if (ambiguous || found == graphs.size()) continue;
-    if (first_node[found] == kNoNode) {
-      const std::string& file = graphs[found].file;
-      const bool told = std::find(join.files.begin(), join.files.end(), file) != join.files.end();
-      if (file != run.trace->source && !told) join.files.push_back(file);
-      first_node[found] = static_cast<uint32_t>(join.nodes.size());
-      join.nodes.insert(join.nodes.end(), graphs[found].nodes.begin(), graphs[found].nodes.end());
+    const Fit fit = fit_of(run, works, graphs);
+    if (fit.ambiguous) join.ambiguous += works.size();
+    if (fit.ambiguous || fit.graph == graphs.size()) continue;
+    const CapturedGraph& graph = graphs[fit.graph];
+    if (first_node[fit.graph] == kNoNode) {
+      const bool told =
+          std::find(join.files.begin(), join.files.end(), graph.file) != join.files.end();
+      if (graph.file != run.trace->source && !told) join.files.push_back(graph.file);
+      first_node[fit.graph] = append(graph, join);
     }
     for (size_t i = 0; i < works.size(); ++i) {
-      join.node_of[works[i]] = first_node[found] + static_cast<uint32_t>(i);
+      join.of_work[works[i]] = {first_node[fit.graph] + static_cast<uint32_t>(i), c,
+                                fit.sizes_differ};
     }
     join.joined += works.size();
   }
   return join;
 }
 
-ReplayReport make_replay_report(const FlowRun& run, const ReplayJoin& join) {
+ReplayReport make_replay_report(const FlowRun& run, ReplayJoin join) {
   ReplayReport report{.replays = join.replays,
                       .works = join.works,
                       .joined = join.joined,
                       .ambiguous = join.ambiguous,
-                      .files = join.files};
+                      .files = std::move(join.files)};
   std::map<std::pair<std::string_view, std::string_view>, ReplayedOp> ops;
   for (size_t w = 0; w < run.works.size(); ++w) {
-    if (join.node_of[w] == kNoNode) continue;
-    const CapturedNode& node = join.nodes[join.node_of[w]];
+    const JoinedWork& joined = join.of_work[w];
+    if (joined.node == kNoNode) continue;
+    report.activities.push_back(
+        {run.works[w].activity, joined.launch, joined.node, joined.sizes_differ});
+    const CapturedNode& node = join.nodes[joined.node];
     ReplayedOp& op = ops[{node.op, node.outer}];
     ++op.works;
     op.ns += run.works[w].end_ns - run.works[w].start_ns;
@@ -144,7 +216,16 @@ ReplayReport make_replay_report(const FlowRun& run, const ReplayJoin& join) {
   }
   std::stable_sort(report.ops.begin(), report.ops.end(),
                    [](const ReplayedOp& a, const ReplayedOp& b) { return a.ns > b.ns; });
+  report.nodes = std::move(join.nodes);
+  report.calls = std::move(join.calls);
   return report;
+}
+
+ReplayReport find_replays(const FlowRun& run,
+                          const std::shared_ptr<const std::vector<CapturedGraph>>& others) {
+  std::vector<CapturedGraph> graphs = captured_graphs(run);
+  if (others) graphs.insert(graphs.end(), others->begin(), others->end());
+  return make_replay_report(run, join_replays(run, graphs));
 }
 
 }  // namespace assay

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "flow/run.h"
+#include "roof/calls.h"
 
 namespace assay {
 
@@ -17,12 +18,27 @@ struct CapturedNode {
   bool copies = false;     // a copy or fill
   std::string op = {};     // innermost operator around it, else the frame; empty = none
   std::string outer = {};  // outermost operator around it; empty = none
+  // What it works for, into `calls` of the same graph or join; without one, why, and the operator
+  // that is to be named for it.
+  uint32_t call = kNoCallWork;
+  NoWork no_work = NoWork::kNoOperator;
+  std::string no_work_op = {};
+};
+
+// An operator's call that was recorded, and what it asks for in each replay. Work that rests on
+// recorded values (lengths of sequences) is none: those of a replay are others.
+struct CapturedCall {
+  std::string op = {};
+  std::string shape = {};  // shape_words()
+  OpWork work = {};
+  bool nested = false;  // as CallWork
 };
 
 // One recording, in the order in which its nodes were made.
 struct CapturedGraph {
   std::string file = {};
   std::vector<CapturedNode> nodes = {};
+  std::vector<CapturedCall> calls = {};
 };
 
 // Recordings of a trace that hold at least one node, in the order of threads and times.
@@ -30,9 +46,17 @@ std::vector<CapturedGraph> captured_graphs(const FlowRun& run);
 
 constexpr uint32_t kNoNode = UINT32_MAX;
 
+// A piece of a replay's work and the node that it runs.
+struct JoinedWork {
+  uint32_t node = kNoNode;    // into `nodes`; kNoNode = not joined
+  uint32_t launch = kNoNode;  // the graph launch, into FlowRun::calls
+  bool sizes_differ = false;  // recordings with the same operators and other work fit as well
+};
+
 struct ReplayJoin {
   std::vector<CapturedNode> nodes;  // those of the graphs that were replayed
-  std::vector<uint32_t> node_of;    // per FlowWork: into nodes; kNoNode = not joined
+  std::vector<CapturedCall> calls;
+  std::vector<JoinedWork> of_work;  // per FlowWork
   uint64_t replays = 0;             // graph launches with work
   uint64_t works = 0;               // work of these
   uint64_t joined = 0;              // of it, with a node
@@ -43,7 +67,7 @@ struct ReplayJoin {
 // Work of a replay and nodes of a recording belong together where their numbers are equal and
 // copies stand at the same places: in the order of the ids of nodes where the tracer tells them for
 // all, else of the begins. Where several recordings fit, they must name the same operators: engines
-// record a graph for each batch size.
+// record a graph for each batch size, whose work is then not told apart.
 ReplayJoin join_replays(const FlowRun& run, const std::vector<CapturedGraph>& graphs);
 
 // Device time of replays by the operator that was captured.
@@ -53,6 +77,13 @@ struct ReplayedOp {
   uint64_t works = 0;
   int64_t ns = 0;  // summed durations
 };
+// Device work of a replay, as JoinedWork.
+struct ReplayedActivity {
+  ActivityId activity;
+  uint32_t launch = 0;
+  uint32_t node = 0;  // into ReplayReport::nodes
+  bool sizes_differ = false;
+};
 struct ReplayReport {
   uint64_t replays = 0;  // as ReplayJoin
   uint64_t works = 0;
@@ -60,7 +91,14 @@ struct ReplayReport {
   uint64_t ambiguous = 0;
   std::vector<std::string> files = {};
   std::vector<ReplayedOp> ops = {};  // longest first
+  std::vector<CapturedNode> nodes = {};
+  std::vector<CapturedCall> calls = {};
+  std::vector<ReplayedActivity> activities = {};  // joined, in the order of FlowRun::works
 };
-ReplayReport make_replay_report(const FlowRun& run, const ReplayJoin& join);
+ReplayReport make_replay_report(const FlowRun& run, ReplayJoin join);
+
+// Joined to the graphs that the trace itself recorded, and to `others`.
+ReplayReport find_replays(const FlowRun& run,
+                          const std::shared_ptr<const std::vector<CapturedGraph>>& others);
 
 }  // namespace assay

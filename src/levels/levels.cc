@@ -174,17 +174,34 @@ void sum_spans(LevelsReport& report, const std::vector<std::optional<int64_t>>& 
   }
 }
 
+// A run of copies and one kernel spans that kernel: what ran beyond must not go unsaid.
+void measure_outside(const LevelsReport& report, GpuExtent& extent) {
+  std::vector<Interval> comm;
+  std::vector<Interval> copies;
+  for (const KernelLevel& row : report.rows) {
+    if (row.gpu != extent.gpu || row.compute) continue;
+    if (row.comm) comm.push_back({row.t_ks_ns, row.t_ke_ns});
+    if (row.op_type == OpType::kCopy) copies.push_back({row.t_ks_ns, row.t_ke_ns});
+  }
+  const std::vector<Interval> inside = merge_intervals({{extent.first_ns, extent.last_ns}});
+  const std::vector<Interval> collectives = merge_intervals(std::move(comm));
+  extent.comm_outside_ns = length_ns(subtract(collectives, inside));
+  extent.copy_outside_ns =
+      length_ns(subtract(subtract(merge_intervals(std::move(copies)), collectives), inside));
+}
+
 void find_extents(const std::vector<Interval>& unrecorded, LevelsReport& report) {
   for (const KernelLevel& row : report.rows) {
     if (!row.compute) continue;
     if (report.extents.empty() || report.extents.back().gpu != row.gpu) {
-      report.extents.push_back({row.gpu, row.t_ks_ns, row.t_ke_ns, 0});
+      report.extents.push_back({.gpu = row.gpu, .first_ns = row.t_ks_ns, .last_ns = row.t_ke_ns});
     }
     GpuExtent& extent = report.extents.back();
     extent.last_ns = std::max(extent.last_ns, row.t_ke_ns);
   }
   for (GpuExtent& extent : report.extents) {
     extent.unrecorded_ns = length_in(unrecorded, {extent.first_ns, extent.last_ns});
+    measure_outside(report, extent);
   }
 }
 

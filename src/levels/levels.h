@@ -185,12 +185,16 @@ struct LevelSpan {
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();  // tokens / span
 };
 
-// What the compute kernels of a GPU span, told by their times alone.
+// What the compute kernels of a GPU span, told by their times alone, and what ran beyond that span.
 struct GpuExtent {
   int64_t gpu = 0;
   int64_t first_ns = 0;       // first start
   int64_t last_ns = 0;        // last end
   int64_t unrecorded_ns = 0;  // of the time between, what the recorder left out
+  // Before the first or after the last of them: the union of the collectives, and of copies and
+  // fills beside none.
+  int64_t comm_outside_ns = 0;
+  int64_t copy_outside_ns = 0;
 
   int64_t span_ns() const { return last_ns - first_ns - unrecorded_ns; }
 };

@@ -193,7 +193,10 @@ JobGpu total_of(const RankLevels& rank, int64_t device, int64_t gpu) {
     total.exposed_comm_ns += span.exposed_comm_ns;
   }
   for (const GpuExtent& extent : rank.report.extents) {
-    if (extent.gpu == device) total.span_ns = extent.span_ns();
+    if (extent.gpu != device) continue;
+    total.span_ns = extent.span_ns();
+    total.comm_outside_ns = extent.comm_outside_ns;
+    total.copy_outside_ns = extent.copy_outside_ns;
   }
   const LevelSums& sums = total.compute;
   total.closure_ns = total.span_ns - (sums.dur_ns - sums.concurrent_ns + sums.bubble_ns());

@@ -36,7 +36,10 @@ struct JobGpu {
   std::optional<int64_t> rank;
   int64_t device = 0;  // as recorded in its trace
   std::string file;
-  int64_t span_ns = 0;  // last end - first start of its compute kernels, less what was not recorded
+  // Last end - first start of its compute kernels, less what was not recorded.
+  int64_t span_ns = 0;
+  int64_t comm_outside_ns = 0;  // of collectives and copies before or after that span
+  int64_t copy_outside_ns = 0;
   LevelSums compute;
   int64_t comm_ns = 0;
   int64_t exposed_comm_ns = 0;

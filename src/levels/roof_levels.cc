@@ -95,28 +95,63 @@ const DeviceRoof& RoofReader::roof_of(const Trace& trace, int64_t device) {
 struct RoofReader::Rank {
   RoofReader& reader;
   const Trace& trace;
+  const KernelNames& kernels;
   RoofCalls found;
   RecordedInputs inputs;
+  const ReplayReport* replays = nullptr;
   struct Spent {
     const KernelLevel* row = nullptr;  // of the first kernel
     int64_t dur_ns = 0;
     uint64_t kernels = 0;
+    bool tf32 = false;
+
+    void add(const KernelLevel& one) {
+      if (row == nullptr) row = &one;
+      dur_ns += one.dur_ns();
+      ++kernels;
+    }
   };
   std::vector<Spent> spent = {};
+  // Recorded calls, once per replay: launch, then ReplayReport::calls.
+  std::map<std::pair<uint32_t, uint32_t>, Spent> spent_again = {};
+  std::vector<const ReplayedActivity*> replayed = {};  // per activity; empty = no replays
 
-  void add_unknown(const KernelLevel& row) {
-    const size_t activity = row.activity.index();
-    const NoWork why = found.why[activity];
-    const OpId op = found.innermost[activity];
-    const std::string name = op ? std::string(trace.text(trace.ops.name[op.index()]))
-                                : describe_kernel(trace.text(row.kernel));
+  void find_replayed() {
+    if (replays == nullptr || replays->activities.empty()) return;
+    replayed.resize(trace.activities.size(), nullptr);
+    for (const ReplayedActivity& one : replays->activities) replayed[one.activity.index()] = &one;
+  }
+
+  void count_unknown(const KernelLevel& row, NoWork why, std::string name) {
     RoofUnknown& unknown = reader.unknown_[{why, name}];
     unknown.why = why;
-    unknown.name = name;
+    unknown.name = std::move(name);
     ++unknown.kernels;
     unknown.dur_ns += row.dur_ns();
     reader.job_.unknown_ns[static_cast<size_t>(why)] += row.dur_ns();
     place_of(row).unknown_ns += row.dur_ns();
+  }
+
+  void add_unknown(const KernelLevel& row) {
+    const size_t activity = row.activity.index();
+    const OpId op = found.innermost[activity];
+    count_unknown(row, found.why[activity],
+                  op ? std::string(trace.text(trace.ops.name[op.index()]))
+                     : describe_kernel(trace.text(row.kernel)));
+  }
+
+  void add_replayed(const KernelLevel& row, const ReplayedActivity& one) {
+    const CapturedNode& node = replays->nodes[one.node];
+    if (node.call == kNoCallWork || one.sizes_differ) {
+      const NoWork why = node.call == kNoCallWork ? node.no_work : NoWork::kGraphSizes;
+      count_unknown(
+          row, why,
+          node.no_work_op.empty() ? describe_kernel(trace.text(row.kernel)) : node.no_work_op);
+      return;
+    }
+    Spent& again = spent_again[{one.launch, node.call}];
+    again.add(row);
+    again.tf32 |= element_type_named(kernels.of(row.kernel).data_type) == ElementType::kTf32;
   }
 
   RoofPlace& place_of(const KernelLevel& row) {
@@ -128,28 +163,24 @@ struct RoofReader::Rank {
 
   void add_row(const KernelLevel& row) {
     reader.job_.kernel_ns += row.dur_ns();
-    const uint32_t call = found.call[row.activity.index()];
-    if (call == kNoCallWork) {
+    const size_t activity = row.activity.index();
+    if (!replayed.empty() && replayed[activity] != nullptr) {
+      add_replayed(row, *replayed[activity]);
+    } else if (found.call[activity] == kNoCallWork) {
       add_unknown(row);
-      return;
+    } else {
+      spent[found.call[activity]].add(row);
     }
-    Spent& one = spent[call];
-    if (one.row == nullptr) one.row = &row;
-    one.dur_ns += row.dur_ns();
-    ++one.kernels;
   }
 
-  void add_call(const CallWork& call, const Spent& one) {
-    if (one.row == nullptr) return;
+  void add_call(const CapturedCall& call, const Spent& one) {
     const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
     const RoofSums sums = sums_of_call(call.work, one.dur_ns, one.kernels, roof);
-    const std::string op(trace.text(trace.ops.name[call.op.index()]));
-    const std::string shape = shape_words(inputs.of(call.op));
-    RoofOp& group = reader.ops_[{one.row->phase, op, shape, roof.device}];
+    RoofOp& group = reader.ops_[{one.row->phase, call.op, call.shape, roof.device}];
     if (group.sums.calls == 0) {
       group.phase = one.row->phase;
-      group.op = op;
-      group.shape = shape;
+      group.op = call.op;
+      group.shape = call.shape;
       group.kind = call.work.kind;
       group.math = call.work.math;
       group.matrix = call.work.matrix;
@@ -160,14 +191,40 @@ struct RoofReader::Rank {
     reader.job_.known.add(sums);
     if (call.nested) ++reader.job_.nested_calls;
   }
+
+  void add_calls() {
+    for (size_t i = 0; i < spent.size(); ++i) {
+      if (spent[i].row == nullptr) continue;
+      const CallWork& call = found.calls[i];
+      add_call({.op = std::string(trace.text(trace.ops.name[call.op.index()])),
+                .shape = shape_words(inputs.of(call.op)),
+                .work = call.work,
+                .nested = call.nested},
+               spent[i]);
+    }
+    for (const auto& [key, one] : spent_again) {
+      CapturedCall call = replays->calls[key.second];
+      if (one.tf32 && call.work.matrix && call.work.math == ElementType::kFloat32) {
+        call.work.math = ElementType::kTf32;
+      }
+      add_call(call, one);
+      reader.job_.replayed_ns += one.dur_ns;
+    }
+  }
 };
 
 void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& kernels,
-                     const LevelsReport& report) {
+                     const LevelsReport& report, const ReplayReport* replays) {
   ++job_.ranks;
   roof_of_device_.clear();
-  Rank rank{*this, trace, find_roof_calls(trace, links, kernels), RecordedInputs(trace)};
+  Rank rank{.reader = *this,
+            .trace = trace,
+            .kernels = kernels,
+            .found = find_roof_calls(trace, links, kernels),
+            .inputs = RecordedInputs(trace),
+            .replays = replays};
   rank.spent.resize(rank.found.calls.size());
+  rank.find_replayed();
   for (const KernelLevel& row : report.rows) {
     if (row.comm) {
       job_.comm_ns += row.dur_ns();
@@ -178,7 +235,7 @@ void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& 
       job_.copy_ns += row.dur_ns();
     }
   }
-  for (size_t i = 0; i < rank.spent.size(); ++i) rank.add_call(rank.found.calls[i], rank.spent[i]);
+  rank.add_calls();
   add_collectives(trace, kernels, report);
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/replays.h"
 #include "kernels/names.h"
 #include "levels/levels.h"
 #include "records/facts.h"
@@ -104,6 +105,7 @@ struct JobRoof {
   int64_t comm_told_ns = 0;  // of these, with a message size
   int64_t copy_ns = 0;       // of copies and fills
   uint64_t nested_calls = 0;
+  int64_t replayed_ns = 0;  // of known.dur_ns, in replays: the work is that of the recording
   uint64_t ranks = 0;
 
   int64_t unknown_total_ns() const;
@@ -115,9 +117,9 @@ class RoofReader {
   // facts must outlive it. asked: the user's name of the device, or none.
   RoofReader(const FactBook& facts, std::string asked) : facts_(facts), asked_(std::move(asked)) {}
 
-  // report: of this trace, with its rows.
+  // report: of this trace, with its rows. replays: those joined to their recordings; absent: none.
   void add(const Trace& trace, const Links& links, const KernelNames& kernels,
-           const LevelsReport& report);
+           const LevelsReport& report, const ReplayReport* replays = nullptr);
   JobRoof finish();
 
  private:

@@ -178,6 +178,7 @@ std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& in
   if (!window) return WorkAnswer{WorkKnown::kNoValues};
   const double pairs = attended_pairs(extents.queries, extents.keys, *window);
   OpWork work = work_of(*kind, extents, pairs, q->type);
+  work.by_values = packed;
   const double element = element_bytes(q->type);
   const double tokens = extents.batches * extents.queries * extents.heads;
   const double result = tokens * extents.value_dim * element;

@@ -15,21 +15,37 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Trace& trace, const Links& links, const KernelNames& kernels)
-      : trace_(trace), links_(links), kernels_(kernels), inputs_(trace) {
-    found_.call.assign(trace.activities.size(), kNoCallWork);
-    found_.why.assign(trace.activities.size(), NoWork::kKnown);
-    found_.innermost.resize(trace.activities.size());
+  Finder(const Trace& trace, const Links& links, size_t launches)
+      : trace_(trace), links_(links), inputs_(trace) {
+    found_.call.assign(launches, kNoCallWork);
+    found_.why.assign(launches, NoWork::kKnown);
+    found_.innermost.resize(launches);
   }
 
-  RoofCalls find() {
+  RoofCalls find(const KernelNames& kernels) {
     for (size_t a = 0; a < trace_.activities.size(); ++a) {
       if (trace_.activities.kind[a] != ActivityKind::kKernel) continue;
-      if (facts_of(a).kind == KernelKind::kCommunication) {
+      const KernelFacts& facts = kernels.of(trace_.activities.name[a]);
+      const OpId own = links_.activity_op[a];
+      if (facts.kind == KernelKind::kCommunication) {
         found_.why[a] = NoWork::kNoModel;
-        found_.innermost[a] = links_.activity_op[a];
+        found_.innermost[a] = own;
+      } else if (own) {
+        place(a, own, element_type_named(facts.data_type));
       } else {
-        place(a);
+        found_.why[a] = without_operator(a);
+      }
+    }
+    share_out();
+    return std::move(found_);
+  }
+
+  RoofCalls find(const std::vector<OpId>& launches) {
+    for (size_t i = 0; i < launches.size(); ++i) {
+      if (launches[i]) {
+        place(i, launches[i], ElementType::kUntold);
+      } else {
+        found_.why[i] = NoWork::kNoOperator;
       }
     }
     share_out();
@@ -37,10 +53,6 @@ class Finder {
   }
 
  private:
-  const KernelFacts& facts_of(size_t activity) const {
-    return kernels_.of(trace_.activities.name[activity]);
-  }
-
   // The same operator with the same arguments asks for the same work; a kernel's name adds the type
   // of lists and of products of FP32.
   const WorkAnswer& answer_of(OpId op, ElementType kernel_type) {
@@ -70,29 +82,24 @@ class Finder {
     return answer;
   }
 
-  void place(size_t activity) {
-    const OpId own = links_.activity_op[activity];
-    found_.innermost[activity] = own;
-    if (!own) {
-      found_.why[activity] = without_operator(activity);
-      return;
-    }
-    const ElementType type = element_type_named(facts_of(activity).data_type);
+  // own: the innermost operator around the launch; type: what the kernel's name tells.
+  void place(size_t launch, OpId own, ElementType type) {
+    found_.innermost[launch] = own;
     WorkKnown first = WorkKnown::kNoModel;
     for (OpId op = own; op; op = links_.op_parent[op.index()]) {
       const WorkAnswer& answer = answer_of(op, type);
       if (answer.known == WorkKnown::kTold) {
-        take(activity, op, answer.work);
+        take(launch, op, answer.work);
         return;
       }
       if (first == WorkKnown::kNoModel && answer.known != WorkKnown::kNoModel) {
         first = answer.known;
-        found_.innermost[activity] = op;
+        found_.innermost[launch] = op;
       }
     }
-    found_.why[activity] = first == WorkKnown::kNoModel    ? NoWork::kNoModel
-                           : first == WorkKnown::kNoShapes ? NoWork::kNoShapes
-                                                           : NoWork::kUntold;
+    found_.why[launch] = first == WorkKnown::kNoModel    ? NoWork::kNoModel
+                         : first == WorkKnown::kNoShapes ? NoWork::kNoShapes
+                                                         : NoWork::kUntold;
   }
 
   NoWork without_operator(size_t activity) const {
@@ -102,7 +109,7 @@ class Finder {
                                                                  : NoWork::kNoOperator;
   }
 
-  void take(size_t activity, OpId op, const OpWork& work) {
+  void take(size_t launch, OpId op, const OpWork& work) {
     const auto [place, is_new] =
         call_of_op_.try_emplace(op, static_cast<uint32_t>(found_.calls.size()));
     if (is_new) {
@@ -111,7 +118,7 @@ class Finder {
       // One of the call's kernels tells how FP32 was multiplied.
       found_.calls[place->second].work.math = work.math;
     }
-    found_.call[activity] = place->second;
+    found_.call[launch] = place->second;
   }
 
   void share_out() {
@@ -136,7 +143,6 @@ class Finder {
   using Key = std::array<uint32_t, 7>;
   const Trace& trace_;
   const Links& links_;
-  const KernelNames& kernels_;
   RecordedInputs inputs_;
   std::map<Key, WorkAnswer> answers_;
   std::unordered_map<OpId, uint32_t> call_of_op_;
@@ -154,6 +160,7 @@ std::string sizes_text(const Sizes& sizes) {
 std::string_view no_work_words(NoWork why) {
   constexpr std::array<std::string_view, kNoWorks> kWords = {"known",
                                                              "replayed by a graph",
+                                                             "replayed by a graph of some size",
                                                              "launch not in the trace",
                                                              "launched outside operators",
                                                              "shapes not recorded",
@@ -171,7 +178,12 @@ OpInputs RecordedInputs::of(OpId op, ElementType list_type) const {
 }
 
 RoofCalls find_roof_calls(const Trace& trace, const Links& links, const KernelNames& kernels) {
-  return Finder(trace, links, kernels).find();
+  return Finder(trace, links, trace.activities.size()).find(kernels);
+}
+
+RoofCalls find_launch_calls(const Trace& trace, const Links& links,
+                            const std::vector<OpId>& launches) {
+  return Finder(trace, links, launches.size()).find(launches);
 }
 
 std::string shape_words(const OpInputs& inputs, size_t most) {

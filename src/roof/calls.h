@@ -48,13 +48,14 @@ struct CallWork {
 enum class NoWork : uint8_t {
   kKnown,
   kGraphReplay,  // a graph's launch: operators ran when it was captured
+  kGraphSizes,   // it may have been captured with other sizes
   kNoLaunch,     // its launch is not in the trace
   kNoOperator,   // launched outside every operator
   kNoShapes,     // of the operator or those around it, none was recorded with shapes
   kNoModel,
   kUntold,  // there is a model, but types, values or a covered shape are missing
 };
-inline constexpr size_t kNoWorks = 7;
+inline constexpr size_t kNoWorks = 8;
 std::string_view no_work_words(NoWork why);
 
 struct RoofCalls {
@@ -66,6 +67,12 @@ struct RoofCalls {
 
 // Kernels that are no collectives; other activities stay without a call.
 RoofCalls find_roof_calls(const Trace& trace, const Links& links, const KernelNames& kernels);
+
+// The same for launches that ran nothing, as those recorded into a graph, each by the innermost
+// operator around it: `call`, `why` and `innermost` are per launch. What only a kernel's name tells
+// (types of lists, TF32) is not known.
+RoofCalls find_launch_calls(const Trace& trace, const Links& links,
+                            const std::vector<OpId>& launches);
 
 // "3x[16,559,16,64] [64] +2 bf16": sizes of the operator's tensors, at most `most` of those that
 // differ from the one before, and the type of the first.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <tuple>
 
 #include "roof/models.h"
@@ -197,6 +198,12 @@ constexpr auto kStreams = std::to_array<ListedStream>({
     {"sgl_kernel::rotary_embedding", kPointwise, 3, 1, args(0, 1, 2), args(1, 2)},
     {"_C_cache_ops::reshape_and_cache_flash", kMove, 0, 0, args(0, 1, 4), args(0, 1)},
     {"sglang::store_cache", kMove, 0, 0, args(0, 1, 4), args(0, 1)},
+    {"fbgemm::permute_pooled_embs", kMove, 0, 0, arg(0), arg(0)},
+    {"fbgemm::permute_pooled_embs_auto_grad", kMove, 0, 0, arg(0), arg(0)},
+    {"torch::autograd::CppNode<fbgemm_gpu::PermutePooledEmbsFunction<"
+     "&fbgemm_gpu::permute_pooled_embs_gpu> >",
+     kMove, 0, 0, arg(0), arg(0)},
+    {"fbgemm::bounds_check_indices", OpWorkKind::kLookup, 1, 1, args(0, 1, 2), 0},
     {"aten::nll_loss_forward", kLoss, 1, 1, arg(1), 0},
     {"aten::nll_loss_backward", kLoss, 1, 2, arg(2), arg(1)},
     {"aten::mse_loss", kLoss, 3, 0, args(0, 1), 0},
@@ -437,6 +444,25 @@ WorkAnswer experts_work(const OpInputs& inputs) {
   return told(work, element_bytes(hidden->type) > 0 && element_bytes(up->type) > 0);
 }
 
+// Rows of FP32 as eight bits, each with its scale and bias in FP32 behind it, and back (FBGEMM's
+// fused rowwise formats; rows are padded to four values).
+WorkAnswer rowwise_work(const OpInputs& inputs, bool quantizes) {
+  constexpr double kScaleAndBias = 8;
+  const TensorInput* from = inputs.tensor(0);
+  if (from == nullptr) return {WorkKnown::kNoShapes};
+  if (from->sizes.size() != 2) return {WorkKnown::kNotCovered};
+  const double rows = from->sizes[0];
+  const double columns = from->sizes[1];
+  const bool typed = from->type == (quantizes ? ElementType::kFloat32 : ElementType::kInt8);
+  if (!typed || (!quantizes && columns < kScaleAndBias)) return {WorkKnown::kNotCovered};
+  const double values = quantizes ? std::ceil(columns / 4) * 4 : columns - kScaleAndBias;
+  OpWork work{.kind = OpWorkKind::kMove, .math = ElementType::kFloat32};
+  work.flop = 2 * rows * values;
+  work.read_bytes = from->bytes();
+  work.write_bytes = rows * (quantizes ? values + kScaleAndBias : values * 4);
+  return {WorkKnown::kTold, work};
+}
+
 // A kernel that a compiler made: its tensors are what it reads and writes, once each, and none of
 // it touches more elements than it is launched over, which the numbers behind the tensors tell.
 WorkAnswer generated_work(const OpInputs& inputs) {
@@ -506,6 +532,8 @@ std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& input
   if (op == "aten::gather") return gather(inputs);
   if (op.starts_with("aten::_foreach_")) return foreach_work(op, inputs);
   if (is_experts(op)) return experts_work(inputs);
+  if (op == "fbgemm::FloatToFP8RowwiseQuantized") return rowwise_work(inputs, true);
+  if (op == "fbgemm::FP8RowwiseQuantizedToFloat") return rowwise_work(inputs, false);
   if (is_generated(op)) return generated_work(inputs);
   return std::nullopt;
 }

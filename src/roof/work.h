@@ -42,6 +42,9 @@ struct OpWork {
   double flop = 0;
   double read_bytes = 0;
   double write_bytes = 0;
+  // Lengths are told by recorded values, not by shapes: where the same launch runs again, as in a
+  // graph, they may be others.
+  bool by_values = false;
 
   double bytes() const { return read_bytes + write_bytes; }
 };

@@ -3,6 +3,8 @@
 
 The same join by another way: kernels in the order of the device against launches in the order of the recording, whose
 rows tell the kernel's name. All names must agree, and times by operator be those that `assay report --capture` prints.
+FLOP and bytes of the products and norms that are replayed are worked out from the recorded sizes, and must be those of
+`assay levels --capture`.
 """
 
 import argparse
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import check_roof
 import datasets
 
 FOLDER = datasets.CORPUS / "kineto/vllm"
@@ -26,7 +29,7 @@ def rows(path):
 
 
 def recorded():
-    """(kernel, innermost operator) of each launch between the calls that begin and end the recording."""
+    """(kernel, innermost operator's event or None) of each launch between the calls that begin and end the recording."""
     events = rows(CAPTURE)
     calls = sorted((e for e in events if e.get("cat") == "cuda_runtime"), key=lambda e: e["ts"])
     begin = next(e["ts"] for e in calls if "BeginCapture" in e["name"])
@@ -38,8 +41,44 @@ def recorded():
             continue
         around = [op for op in ops if op["tid"] == call["tid"] and op["ts"] <= call["ts"]
                   and op["ts"] + op["dur"] >= call["ts"] + call["dur"]]
-        found.append((call["args"]["kernel"], max(around, key=lambda op: op["ts"])["name"] if around else None))
+        found.append((call["args"]["kernel"], max(around, key=lambda op: op["ts"]) if around else None))
     return found
+
+
+def add_and_norm(call):
+    """out, input, residual in, residual out [t, h], weight [h]: three are read, two written, no axis of stride 0."""
+    tokens, hidden = call.size(1)
+    return 6 * tokens * hidden, (4 * tokens * hidden + hidden) * call.width(1)
+
+
+def work_of_replays(assay, kernels, nodes):
+    """Problems with calls, time, FLOP and bytes of what is replayed."""
+    worked = {"aten::addmm": check_roof.product(1), "aiter::rmsnorm2d_fwd_with_add_ck": add_and_norm}
+    expected = {name: [0, 0, 0, 0] for name in worked}
+    for name, row in expected.items():
+        seen = set()
+        for kernel, (_, op) in zip(kernels, nodes):
+            if op is None or op["name"] != name:
+                continue
+            row[1] += check_roof.nanoseconds(kernel)
+            if op["ts"] in seen:
+                continue
+            seen.add(op["ts"])
+            work = worked[name](check_roof.Call(op))
+            row[0] += 1
+            row[2] += work[0]
+            row[3] += work[1]
+    done = subprocess.run([assay, "levels", REPLAY, "--capture", CAPTURE, "--format", "json"], capture_output=True, text=True,
+                          check=True, timeout=600)
+    roof = json.loads(done.stdout)["roof"]
+    told = check_roof.theirs(roof)
+    problems = check_roof.closes(roof)
+    for name, row in expected.items():
+        if told.get(name) != row:
+            problems.append(f"{name}: calls, ns, FLOP, bytes {told.get(name)}, not {row}")
+    print(f"work of {sum(row[0] for row in expected.values())} replayed calls; "
+          f"{100 * roof['known_replayed_ns'] / roof['kernel_ns']:.1f} % of the kernel time is replays with known work")
+    return problems
 
 
 def found_by_itself(assay, wanted):
@@ -87,8 +126,8 @@ def main():
     expected = collections.defaultdict(lambda: [0, 0.0])
     for kernel, (name, op) in zip(kernels, nodes):
         if op is not None:
-            expected[op][0] += 1
-            expected[op][1] += kernel["dur"]
+            expected[op["name"]][0] += 1
+            expected[op["name"]][1] += kernel["dur"]
 
     done = subprocess.run([assay, "report", REPLAY, "--capture", CAPTURE, "--format", "json"], capture_output=True,
                           text=True, check=True, timeout=600)
@@ -103,6 +142,7 @@ def main():
     for op, (count, us) in expected.items():
         if told[op][0] != count or abs(told[op][1] - us) > 0.001 * count + 0.001:
             problems.append(f"{op}: {told[op]}, not {[count, us]}")
+    problems += work_of_replays(assay, kernels, nodes)
     problems += found_by_itself(assay, report["replayed_ops"])
     print(f"{len(kernels)} kernels of a replay, {len(expected)} operators, {sum(c for c, us in expected.values())} with one")
     for problem in problems:

@@ -6,11 +6,15 @@
 #include <utility>
 
 #include "answers/inputs/facts.h"
+#include "answers/inputs/recordings.h"
 #include "base/files.h"
+#include "flow/causes.h"
 #include "ingest/load.h"
+#include "levels/memory.h"
 #include "levels/ranks.h"
 #include "levels/roof_levels.h"
 #include "report/document/import_notes.h"
+#include "report/levels/memory.h"
 #include "report/levels/roof.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
@@ -32,7 +36,9 @@ struct JobReader {
   const CounterRuns& counters;
   TelemetryRun& telemetry;
   RoofReader roof;
+  std::shared_ptr<const std::vector<CapturedGraph>> captured;
   bool several = false;
+  JobMemory memory = {};
   Answer answer = {};
   std::vector<RankLevels> ranks = {};
   TrustNotes losses = {};
@@ -48,11 +54,17 @@ Status JobReader::read(const std::string& file) {
   PhaseClock clock(request.traces.listener);
   LevelsOptions asked = options;
   asked.kernels = loaded.kernels;
+  const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
+  const std::vector<DeviceFlow> flow = device_flows(run);
+  asked.flow = &flow;
+  const ReplayReport replays = find_replays(run, captured);
+  if (request.captures.empty()) tell_recordings(replays, request.traces.listener);
   ASSAY_TRY_ASSIGN(LevelsReport report,
                    analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
   const Trace& trace = loaded.trace;
   ASSAY_TRY(telemetry.add(trace, report, several ? trace.source : std::string()));
-  roof.add(trace, loaded.links, *loaded.kernels, report);
+  roof.add(trace, loaded.links, *loaded.kernels, report, &replays);
+  add_memory(trace, loaded.links, report, memory);
   CounterJoin joined;
   if (!counters.empty()) {
     const int64_t rank = trace.distributed.rank.value_or(rank_from_name(file));
@@ -87,6 +99,10 @@ Status JobReader::finish() {
                            .query = request.grouped ? &request.query : nullptr,
                            .telemetry = telemetry.any() ? &samples : nullptr}));
   losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
+  if (!memory.devices.empty()) {
+    for (std::string& words : memory_words(memory)) document.verdict.push_back(std::move(words));
+    document.sections.push_back(memory_section(memory));
+  }
   add_roof(samples);
   if (!counters.empty()) ASSAY_TRY(counters.describe(request.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
@@ -129,7 +145,9 @@ Result<Answer> answer_levels(const LevelsRequest& asked) {
   request.traces.keep_op_inputs = true;
   ASSAY_TRY_ASSIGN(const std::vector<LevelRule> rules, level_rules(request));
   const LevelsOptions options = levels_options(request, rules);
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request.traces));
+  ASSAY_TRY_ASSIGN(request.traces.files, accepted_files(request.traces));
+  const std::vector<std::string>& files = request.traces.files;
+  ASSAY_TRY_ASSIGN(auto captured, recorded_graphs(request.traces, request.captures));
   ASSAY_TRY_ASSIGN(
       const CounterRuns counters,
       CounterRuns::read(request.counters, request.traces.allow_truncated, request.roof));
@@ -142,6 +160,7 @@ Result<Answer> answer_levels(const LevelsRequest& asked) {
                 .counters = counters,
                 .telemetry = telemetry,
                 .roof = RoofReader(facts, std::move(device)),
+                .captured = std::move(captured),
                 .several = files.size() > 1,
                 .answer = {new_document("Levels")}};
   job.answer.document.parts_key = "ranks";

@@ -26,6 +26,7 @@ struct LevelsRequest {
   TelemetryRequest telemetry = {};
   CounterRequest counters = {};  // its device and facts serve the roof as well
   bool roof = false;             // readers see how far operations are from the roof, and no more
+  std::vector<std::string> captures = {};  // traces in which graphs were recorded
 };
 // One rank at a time: its trace is gone before the next is read.
 Result<Answer> answer_levels(const LevelsRequest& request);

@@ -125,6 +125,10 @@
     "iteration once per layer or more (4 times where no layer is known), with equal tokens " \
     "in all iterations that both have. Other GPUs of its own trace count as the same") \
   R(closure_ns, "closure", kNanoseconds, "`span_ns` less the sum above: 0; null with `chopper`") \
+  R(comm_outside_ns, "comm outside", kNanoseconds, \
+    "before the first or after the last compute kernel, in no span: the union of the " \
+    "collectives; of copies and fills beside none. Tests: `WhatRunsOutsideTheSpanIsToldApart`") \
+  R(copy_outside_ns, "copies outside", kNanoseconds, "") \
   R(compute_ratio, "kernels / others", kRatio, \
     "`dur_ns` over the median of the other GPUs' (with two GPUs: the other's; null for one " \
     "alone); of operations with 1 % of the GPU's time, that furthest above its median over " \
@@ -522,6 +526,10 @@
     "of kernels whose operator call has a work model and told shapes, types and values") \
   R(known_share, "work known, share", kShare, "") \
   R(unknown_ns, "work not known", kNanoseconds, "") \
+  R(known_replayed_ns, "known in graph replays", kNanoseconds, \
+    "of `known_ns`, kernels of graph replays that are joined to their recording (`--capture`): " \
+    "the work is that of the recorded operator; none where recordings of other sizes fit as " \
+    "well, or the work rests on recorded lengths. Tests: `Replays`, `RoofLevels`, `golden/roof`") \
   R(roofed_ns, "with a roof", kNanoseconds, \
     "of `known_ns`, on devices and in types whose peak is known; = `roof_ns` + `above_ns` − " \
     "`beyond_ns` exactly") \
@@ -601,6 +609,41 @@
   U(quantity, "") \
   U(value, "")
 
+// Device memory
+#define ASSAY_MEMORY_RESULTS(R, U, O) \
+  O("`memory`") \
+  R(driver_allocations, "driver allocations", kCount, \
+    "calls of all threads that take memory from the driver (`cudaMalloc`, `hipMalloc`, and those of " \
+    "pinned, managed and virtual memory); that give it back; their time. Tests: `Memory`, `golden/memory`") \
+  R(driver_frees, "driver releases", kCount, "") \
+  R(driver_ns, "in driver memory calls", kNanoseconds, "") \
+  O("`memory.devices`") \
+  U(file, "one device of one trace") \
+  U(device, "") \
+  R(peak_reserved_bytes, "reserved at most", kBytes, "most that the allocator held; null where not recorded") \
+  R(first_bytes, "before", kBytes, \
+    "allocated before the first event and after the last, by the recorded totals; null where none were") \
+  R(last_bytes, "after", kBytes, "") \
+  R(grown_bytes, "grew at most", kBytes, \
+    "most by which allocations were ahead of releases since the first event") \
+  R(peak_phase, "phase of the peak", kText, \
+    "where `peak_bytes` was reached first; without totals, `grown_bytes`") \
+  R(peak_op, "peak in", kText, "") \
+  R(ambiguous_events, "operator not told apart", kCount, \
+    "events while several threads were inside operators, and while none was: both without operator") \
+  R(outside_events, "outside operators", kCount, "") \
+  O("`memory.phases`, `memory.ops`") \
+  U(phase, \
+    "of the kernels below the operator, where they have one; `op`: of those around the event the innermost that " \
+    "launches kernels, itself or below, else the innermost; null where not told") \
+  U(op, "") \
+  R(allocations, "allocations", kCount, "events of positive and of negative bytes, and their sums; also of `devices`") \
+  R(frees, "releases", kCount, "") \
+  R(allocated_bytes, "asked for", kBytes, "") \
+  R(freed_bytes, "given back", kBytes, "") \
+  R(peak_bytes, "allocated at most", kBytes, \
+    "most that was allocated on the device right after one of these events; null where totals were not recorded")
+
 // Other keys of levels
 #define ASSAY_LEVELS_OTHER_RESULTS(R, U, O) \
   R(definition, "definition", kText, "`assay` or `chopper`, see above")
@@ -614,6 +657,7 @@
   ASSAY_FIGURE_RESULTS(R, U, O) \
   ASSAY_TELEMETRY_RESULTS(R, U, O) \
   ASSAY_ROOF_RESULTS(R, U, O) \
+  ASSAY_MEMORY_RESULTS(R, U, O) \
   ASSAY_LEVELS_OTHER_RESULTS(R, U, O)
 // clang-format on
 

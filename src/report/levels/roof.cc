@@ -200,6 +200,7 @@ Facts totals(const JobRoof& roof) {
                  data_fact(keys::known_ns, known.dur_ns),
                  data_fact(keys::known_share, finite_value(share(known.dur_ns, roof.kernel_ns))),
                  data_fact(keys::unknown_ns, roof.unknown_total_ns()),
+                 data_fact(keys::known_replayed_ns, roof.replayed_ns),
                  data_fact(keys::roofed_ns, known.roofed_ns),
                  data_fact(keys::roof_ns, roofed ? Value(known.roof_ns) : Value()),
                  data_fact(keys::above_ns, roofed ? Value(known.above_ns) : Value()),
@@ -319,7 +320,12 @@ std::string known_words(const JobRoof& roof) {
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   for (size_t i = 0; i < parts.size(); ++i)
     text += (i == 0 ? ". Of the rest: " : ", ") + parts[i].second;
-  return text + ".";
+  text += ".";
+  if (roof.replayed_ns > 0) {
+    text += fmt::format(" Of the known, {} are graph replays with the work that was recorded.",
+                        format_ns(roof.replayed_ns));
+  }
+  return text;
 }
 
 std::string device_words(const JobRoof& roof) {

@@ -294,6 +294,8 @@ Table gpus_table(const JobLevels& job) {
       .add(keys::comm_ns, &Gpu::comm_ns)
       .add(keys::exposed_comm_ns, &Gpu::exposed_comm_ns)
       .add(keys::closure_ns, closure, kData)
+      .add(keys::comm_outside_ns, &Gpu::comm_outside_ns, kData)
+      .add(keys::copy_outside_ns, &Gpu::copy_outside_ns, kData)
       .add(keys::compute_ratio, &Gpu::compute_ratio)
       .add(keys::slowest_op, slowest, elastic())
       .add(keys::slowest_op_ratio, &Gpu::slowest_op_ratio);
@@ -706,7 +708,7 @@ std::string overhead_words(const JobLevels& job) {
 // How the span divides: kernels, what else the GPU did between them, and idle time by cause.
 std::string span_words(const JobLevels& job, const LevelSums& total, int64_t span_ns) {
   std::string text =
-      fmt::format("The compute streams span {}{}: {} kernels", format_ns(span_ns),
+      fmt::format("The compute kernels span {}{}: {} kernels", format_ns(span_ns),
                   job.gpus.size() > 1 ? fmt::format(" over {} GPUs", job.gpus.size()) : "",
                   percent(total.dur_ns - total.concurrent_ns, span_ns));
   if (job.definition == LevelDefinition::kChopper) {
@@ -721,6 +723,24 @@ std::string span_words(const JobLevels& job, const LevelSums& total, int64_t spa
   text += fmt::format(", {} idle", percent(idle_ns, span_ns));
   const std::string causes = idle_words(job, span_ns);
   return text + (causes.empty() ? "." : " (" + causes + ").");
+}
+
+// What the span leaves out, from a hundredth of it on.
+std::string outside_words(const JobLevels& job, int64_t span_ns) {
+  int64_t comm_ns = 0;
+  int64_t copy_ns = 0;
+  for (const JobGpu& gpu : job.gpus) {
+    comm_ns += gpu.comm_outside_ns;
+    copy_ns += gpu.copy_outside_ns;
+  }
+  if ((comm_ns + copy_ns) * 100 < span_ns || comm_ns + copy_ns == 0) return "";
+  std::string what;
+  if (copy_ns > 0) what = format_ns(copy_ns) + " of copies and fills";
+  if (comm_ns > 0) {
+    what += (what.empty() ? "" : " and ") + format_ns(comm_ns) + " of collectives";
+  }
+  return fmt::format("Not in this span: {} before the first compute kernel or after the last{}.",
+                     what, job.gpus.size() > 1 ? " of their GPU" : "");
 }
 
 std::string overlap_words(const JobLevels& job) {
@@ -764,8 +784,8 @@ std::vector<std::string> levels_words(const JobLevels& job) {
     return words;
   }
   words.push_back(span_words(job, total, span_ns));
-  for (std::string sentence : {heaviest_words(job), phase_words(job), overhead_words(job),
-                               overlap_words(job), straggler_words(job)}) {
+  for (std::string sentence : {outside_words(job, span_ns), heaviest_words(job), phase_words(job),
+                               overhead_words(job), overlap_words(job), straggler_words(job)}) {
     if (!sentence.empty()) words.push_back(std::move(sentence));
   }
   const PlacementStats& stats = job.placement;

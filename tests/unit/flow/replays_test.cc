@@ -97,6 +97,81 @@ TEST(Replays, RecordingsOfDifferentOperatorsThatFitAreAmbiguous) {
   EXPECT_EQ(join.ambiguous, 3u);
 }
 
+// What an operator of this name was called with in every row of it.
+void tell_inputs(Trace& trace, std::string_view op, std::string_view dims, std::string_view types) {
+  const StringId sizes = trace.strings.intern(dims);
+  const StringId names = trace.strings.intern(types);
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    if (trace.text(trace.ops.name[i]) != op) continue;
+    trace.op_inputs.push_back({OpId(i), sizes, names, StringId(0), StringId(0)});
+  }
+}
+
+// A product of 2 x 3 and 3 x 4: 48 FLOP. The addition's sizes are not told.
+TEST(Replays, NodesHaveTheWorkOfTheRecordedCall) {
+  TraceMaker maker;
+  capture(maker, 1000, "aten::add");
+  replay(maker, 5000);
+  replay(maker, 6000);
+  Trace trace = maker.build();
+  tell_inputs(trace, "aten::mm", "[[2,3],[3,4]]", R"(["float","float"])");
+  const Links links = link_trace(trace);
+  const FlowRun run = run_of(trace, links);
+  const ReplayReport report = find_replays(run, nullptr);
+  ASSERT_EQ(report.activities.size(), 6u);
+  ASSERT_EQ(report.calls.size(), 1u);
+  EXPECT_EQ(report.calls[0].op, "aten::mm");
+  EXPECT_EQ(report.calls[0].shape, "[2,3] [3,4] fp32");
+  EXPECT_EQ(report.calls[0].work.flop, 48);
+  const ReplayedActivity& first = report.activities[0];
+  EXPECT_EQ(report.nodes[first.node].call, 0u);
+  EXPECT_FALSE(first.sizes_differ);
+  const ReplayedActivity& third = report.activities[2];
+  EXPECT_EQ(third.launch, first.launch);
+  EXPECT_EQ(report.nodes[third.node].call, kNoCallWork);
+  EXPECT_EQ(report.nodes[third.node].no_work, NoWork::kNoShapes);
+  EXPECT_EQ(report.nodes[third.node].no_work_op, "aten::add");
+  EXPECT_NE(report.activities[3].launch, first.launch);
+}
+
+// Graphs for two batch sizes have the same operators: a replay has those, and no work.
+TEST(Replays, RecordingsOfOtherSizesLeaveTheWorkUntold) {
+  TraceMaker maker;
+  capture(maker, 1000, "aten::add");
+  capture(maker, 3000, "aten::add");
+  replay(maker, 5000);
+  Trace trace = maker.build();
+  tell_inputs(trace, "aten::mm", "[[2,3],[3,4]]", R"(["float","float"])");
+  const Links links = link_trace(trace);
+  const FlowRun run = run_of(trace, links);
+  EXPECT_FALSE(find_replays(run, nullptr).activities.at(0).sizes_differ);
+  trace.op_inputs.dims.back() = trace.strings.intern("[[8,3],[3,4]]");
+  const ReplayReport report = find_replays(run, nullptr);
+  EXPECT_EQ(report.joined, 3u);
+  EXPECT_TRUE(report.activities.at(0).sizes_differ);
+}
+
+// 16 queries in two sequences of 8, of which each key is one: told by values, which are others in a
+// replay.
+TEST(Replays, WorkOfRecordedLengthsIsNoneOfAReplay) {
+  constexpr std::string_view kAttention = "flash_attn::_flash_attn_varlen_forward";
+  TraceMaker maker;
+  capture(maker, 1000, std::string(kAttention));
+  replay(maker, 5000);
+  Trace trace = maker.build();
+  tell_inputs(trace, kAttention, "[[16,4,32],[16,4,32],[16,4,32],[3],[3],[],[],[],[],[],[],[]]",
+              R"(["c10::Half","c10::Half","c10::Half","int","int","Scalar","Scalar"])");
+  trace.op_inputs.concrete.back() =
+      trace.strings.intern(R"(["","","","","","8","8","0.0","1.0","False","-1","-1"])");
+  const Links links = link_trace(trace);
+  const FlowRun run = run_of(trace, links);
+  const std::vector<CapturedGraph> graphs = captured_graphs(run);
+  ASSERT_EQ(graphs.at(0).calls.size(), 1u);
+  EXPECT_EQ(graphs[0].calls[0].work.flop, 2 * 2 * 4 * (8 * 8) * (32 + 32));
+  EXPECT_EQ(graphs[0].nodes[2].call, kNoCallWork);
+  EXPECT_EQ(graphs[0].nodes[2].no_work, NoWork::kUntold);
+}
+
 TEST(Replays, CopiesAtOtherPlacesDoNotFit) {
   TraceMaker maker;
   capture(maker, 1000, "aten::add");

@@ -159,6 +159,23 @@ TEST(Overhead, CopiesAreNeitherComputeNorLaunchOverhead) {
   EXPECT_FALSE(row_of(trace, report, "Memcpy DtoD (Device -> Device)").compute);
 }
 
+// The only compute kernel runs from 200 to 300. Outside: copies 0 to 150 and 300 to 400, a
+// collective 380 to 500, of which 20 lie beside a copy and count once.
+TEST(Overhead, WhatRunsOutsideTheSpanIsToldApart) {
+  TraceMaker maker;
+  maker.op(1, "aten::all", 0, 1000);
+  maker.copy(0, 8, "Memcpy HtoD (Pageable -> Device)", 0, 150, 1);
+  add(maker, "only", 160, 200, 300, 2);
+  maker.copy(0, 8, "Memcpy DtoH (Device -> Pageable)", 280, 120, 3);
+  add(maker, "ncclDevKernel_AllReduce", 170, 380, 500, 4, 20);
+  const Trace trace = maker.build();
+  const LevelsReport report = analyze(trace);
+  ASSERT_EQ(report.extents.size(), 1u);
+  EXPECT_EQ(report.spans.at(0).span_ns, 100);
+  EXPECT_EQ(report.extents[0].copy_outside_ns, 230);  // 150 and, beside no collective, 300 to 380
+  EXPECT_EQ(report.extents[0].comm_outside_ns, 120);
+}
+
 // Transposes, casts and concatenations run on the compute units: 90 + 60 + 20 of 190 are kernels.
 TEST(Overhead, KernelsThatMoveDataAreKernels) {
   TraceMaker maker;

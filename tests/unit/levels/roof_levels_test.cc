@@ -43,8 +43,9 @@ JobRoof roof_of(const Trace& trace) {
   const Windows windows = find_iterations(trace, links);
   const auto kernels = given_or_built_in({}, trace.strings, trace.activities.name);
   const auto report = analyze_levels(trace, links, windows, {});
+  const ReplayReport replays = find_replays(make_flow_run(trace, links), nullptr);
   RoofReader reader(FactBook::built_in(), "");
-  reader.add(trace, links, *kernels, *report);
+  reader.add(trace, links, *kernels, *report, &replays);
   return reader.finish();
 }
 
@@ -98,6 +99,42 @@ TEST(RoofLevels, ACacheExplainsNoMoreThanItHolds) {
     EXPECT_EQ(roof.known.calls_beyond, 1U);
     EXPECT_EQ(roof.known.calls_cached, dur_ns == 50'000 ? 1U : 0U);
   }
+}
+
+// Recorded once, replayed twice: each replay is a call of its own. 312 GFLOP are 1 ms of an A100;
+// 4 ms and 2 ms are above it by 3 ms and 1 ms.
+TEST(RoofLevels, ReplaysHaveTheWorkThatWasRecorded) {
+  Trace trace = TraceMaker()
+                    .op(1, "model", 0, 1000)
+                    .call(1, "cudaStreamBeginCapture", 10, 5, 0)
+                    .op(1, "aten::mm", 100, 50)
+                    .call(1, "cudaLaunchKernel", 115, 5, 1)
+                    .op(1, "aten::strange", 200, 50)
+                    .call(1, "cudaLaunchKernel", 215, 5, 2)
+                    .call(1, "cudaStreamEndCapture", 900, 5, 0)
+                    .call(1, "cudaGraphLaunch", 2'000, 20, 8)
+                    .kernel(0, 7, "gemm", 3'000, 4'000'000, 8)
+                    .kernel(0, 7, "other", 4'003'000, 700, 8)
+                    .call(1, "cudaGraphLaunch", 5'000'000, 20, 9)
+                    .kernel(0, 7, "gemm", 5'001'000, 2'000'000, 9)
+                    .kernel(0, 7, "other", 7'001'000, 700, 9)
+                    .build();
+  trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+  trace.op_inputs.push_back(
+      {op_id(trace, "aten::mm"), trace.strings.intern("[[4000,3900],[3900,10000]]"),
+       trace.strings.intern(R"(["c10::Half","c10::Half"])"), StringId(0), StringId(0)});
+  const JobRoof roof = roof_of(trace);
+  ASSERT_EQ(roof.ops.size(), 1U);
+  EXPECT_EQ(roof.ops[0].op, "aten::mm");
+  EXPECT_EQ(roof.ops[0].shape, "[4000,3900] [3900,10000] fp16");
+  EXPECT_EQ(roof.ops[0].sums.calls, 2U);
+  EXPECT_EQ(roof.ops[0].sums.flop, 624e9);
+  EXPECT_EQ(roof.ops[0].sums.above_ns, 4'000'000);
+  EXPECT_EQ(roof.replayed_ns, 6'000'000);
+  EXPECT_EQ(roof.known.dur_ns + roof.unknown_total_ns(), roof.kernel_ns);
+  ASSERT_EQ(roof.unknown.size(), 1U);
+  EXPECT_EQ(roof.unknown[0].name, "aten::strange");
+  EXPECT_EQ(roof.unknown[0].why, NoWork::kNoModel);
 }
 
 TEST(RoofLevels, WithoutAKnownDeviceThereIsNoRoofAndARate) {

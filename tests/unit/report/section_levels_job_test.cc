@@ -70,6 +70,20 @@ TEST(LevelsWords, SayHowMuchHasNoKnownPhase) {
   EXPECT_EQ(levels_words(one).size(), 1u);
 }
 
+TEST(LevelsWords, SayWhatTheSpanLeavesOut) {
+  JobLevels one;
+  one.gpus = {gpu(0, 1000, 1000, 0)};
+  one.gpus[0].copy_outside_ns = 9;
+  EXPECT_EQ(levels_words(one).size(), 1u) << "under a hundredth of the span";
+  one.gpus[0].copy_outside_ns = 70'000;
+  one.gpus[0].comm_outside_ns = 2'000;
+  ASSERT_EQ(levels_words(one).size(), 2u);
+  EXPECT_EQ(levels_words(one)[0], "The compute kernels span 1.00 \u00b5s: 100.0 % kernels.");
+  EXPECT_EQ(levels_words(one)[1],
+            "Not in this span: 70.0 \u00b5s of copies and fills and 2.00 \u00b5s of collectives "
+            "before the first compute kernel or after the last.");
+}
+
 TEST(JobWords, WhoComesLastIsNotCalledToBlame) {
   EXPECT_EQ(straggler_words(job()),
             "GPU 1 comes last by most: to 7 of 10 collectives, 330 \u00b5s after the second to "

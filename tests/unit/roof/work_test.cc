@@ -321,6 +321,36 @@ TEST(StreamWork, LookupsTakeRowsOnce) {
   EXPECT_EQ(small.work.read_bytes, 14 * 8 + 3 * 64 * 4);
 }
 
+// 10 rows of 6 FP32: 240 bytes in; 8 values, scale and bias out. Back: 16 bytes in, 8 FP32 out.
+TEST(StreamWork, RowsOfEightBitsHaveScaleAndBias) {
+  const WorkAnswer to =
+      work("fbgemm::FloatToFP8RowwiseQuantized", {"[[10,6],[]]", R"(["float","Scalar"])"});
+  ASSERT_EQ(to.known, WorkKnown::kTold);
+  EXPECT_EQ(to.work.read_bytes, 240);
+  EXPECT_EQ(to.work.write_bytes, 10 * (8 + 8));
+  const WorkAnswer back =
+      work("fbgemm::FP8RowwiseQuantizedToFloat", {"[[10,16],[]]", R"(["unsigned char","Scalar"])"});
+  ASSERT_EQ(back.known, WorkKnown::kTold);
+  EXPECT_EQ(back.work.read_bytes, 160);
+  EXPECT_EQ(back.work.write_bytes, 10 * 8 * 4);
+  EXPECT_EQ(
+      work("fbgemm::FP8RowwiseQuantizedToFloat", {"[[10,4],[]]", R"(["unsigned char"])"}).known,
+      WorkKnown::kNotCovered);
+}
+
+// A permutation of columns reads and writes them; the check of indices reads them and the offsets.
+TEST(StreamWork, PooledRowsAndIndicesOfEmbeddings) {
+  const WorkAnswer moved =
+      work("fbgemm::permute_pooled_embs_auto_grad",
+           {"[[4,96],[3],[2],[3],[2]]", R"(["float","long","long","long","long"])"});
+  EXPECT_EQ(moved.work.bytes(), 2 * 4 * 96 * 4);
+  const WorkAnswer checked = work("fbgemm::bounds_check_indices",
+                                  {"[[2],[100],[9],[],[1],[],[],[]]",
+                                   R"(["long","long","long","Scalar","long","","","Scalar"])"});
+  ASSERT_EQ(checked.known, WorkKnown::kTold);
+  EXPECT_EQ(checked.work.bytes(), 8 * (2 + 100 + 9));
+}
+
 TEST(StreamWork, ListsTakeTheirTypeFromTheKernel) {
   const Told lists = {"[[[128,128],[128]],[[128,128],[128]],[]]",
                       R"(["TensorList","TensorList","Scalar"])"};

@@ -1,0 +1,73 @@
+#include "answers/inputs/recordings.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "ingest/load.h"
+
+namespace assay {
+namespace {
+
+using CapturedGraphs = std::vector<CapturedGraph>;
+
+Result<CapturedGraphs> graphs_recorded_in(const std::string& file, const TraceRequest& request) {
+  ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(file, request));
+  return captured_graphs(make_flow_run(loaded.trace, loaded.links, loaded.kernels));
+}
+
+void append(CapturedGraphs found, CapturedGraphs& graphs) {
+  std::move(found.begin(), found.end(), std::back_inserter(graphs));
+}
+
+// Graphs that were recorded in traces named for it.
+Result<CapturedGraphs> named_recordings(const TraceRequest& request,
+                                        const std::vector<std::string>& captures) {
+  CapturedGraphs graphs;
+  for (const std::string& file : captures) {
+    ASSAY_TRY_ASSIGN(CapturedGraphs found, graphs_recorded_in(file, request));
+    if (found.empty()) {
+      return Error{
+          ErrorCode::kInvalidArgument,
+          "no graph is recorded in this trace: no launch lies between calls that begin and "
+          "end a capture",
+          file, -1};
+    }
+    append(std::move(found), graphs);
+  }
+  return graphs;
+}
+
+// Those in traces beside the ones asked about, whose names say so. What cannot be read there was
+// not asked for.
+CapturedGraphs recordings_found(const TraceRequest& request) {
+  std::set<std::string> files;
+  for (const std::string& file : request.files) {
+    for (std::string& beside : recordings_beside(file)) files.insert(std::move(beside));
+  }
+  CapturedGraphs graphs;
+  for (const std::string& file : files) {
+    auto found = graphs_recorded_in(file, request);
+    if (!found || found->empty()) continue;
+    append(*std::move(found), graphs);
+  }
+  return graphs;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const CapturedGraphs>> recorded_graphs(
+    const TraceRequest& request, const std::vector<std::string>& captures) {
+  ASSAY_TRY_ASSIGN(CapturedGraphs graphs, named_recordings(request, captures));
+  if (captures.empty()) graphs = recordings_found(request);
+  return std::make_shared<const CapturedGraphs>(std::move(graphs));
+}
+
+void tell_recordings(const ReplayReport& replays, const Listener& listener) {
+  for (const std::string& file : replays.files) {
+    listener.tell("replays get the operators of the graphs recorded in " + file);
+  }
+}
+
+}  // namespace assay
