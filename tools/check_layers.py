@@ -69,6 +69,7 @@ THIRD_PARTY = [
     ("muParser", r"muParser\w*\.h", "levels", 1),
     ("libxlsxwriter", r"xlsxwriter(\.h|/)", "query", 1),
     ("XGBoost", r"xgboost/", "throughput", 1),
+    ("MPI", r"mpi\.h", "cli", 1),
     ("libtorch", r"(ATen|c10|torch)/", "collect", 2),
 ]
 

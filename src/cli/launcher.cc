@@ -12,20 +12,26 @@ std::optional<std::string> environment_value(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-Status refuse_several_tasks(const std::string& verb, const LauncherVariables& value) {
-  uint64_t tasks = std::max(number_in(value, "OMPI_COMM_WORLD_SIZE").value_or(0),
-                            number_in(value, "PMI_SIZE").value_or(0));
+uint64_t tasks_of_step(const LauncherVariables& value) {
+  uint64_t tasks = std::max(number_in(value, "OMPI_COMM_WORLD_SIZE").value_or(1),
+                            number_in(value, "PMI_SIZE").value_or(1));
   // A batch script has the number of tasks, too, and runs once: only srun makes a step, whose
   // processes have a number beside it.
   if (value("SLURM_STEP_ID") && value("SLURM_PROCID")) {
-    tasks = std::max(tasks, number_in(value, "SLURM_NTASKS").value_or(0));
+    tasks = std::max(tasks, number_in(value, "SLURM_NTASKS").value_or(1));
   }
+  return tasks;
+}
+
+Status refuse_several_tasks(const std::string& verb, const LauncherVariables& value) {
+  const uint64_t tasks = tasks_of_step(value);
   if (tasks <= 1) return Ok{};
   return Error{
       ErrorCode::kInvalidArgument,
-      fmt::format("this is one of {} tasks, and all would write the same answer. Share the "
-                  "reading out: assay summarize DIR --shard auto --out RECORDS in this "
-                  "step; then once: assay {} --from RECORDS",
+      fmt::format("this is one of {} tasks, and all would write the same answer. With MPI start "
+                  "assay-fleet in its place, which is built where MPI is found. Without it share "
+                  "the reading out: assay summarize DIR --shard auto --out RECORDS in this step; "
+                  "then once: assay {} --from RECORDS",
                   tasks, verb),
       "", -1};
 }

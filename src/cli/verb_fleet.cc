@@ -1,7 +1,15 @@
+#include <unistd.h>
+
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "answers/fleet/fleet.h"
+#include "base/files.h"
+#include "base/real_path.h"
 #include "cli/common.h"
+#include "cli/fleet_team.h"
 #include "cli/launcher.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -15,9 +23,35 @@ struct FleetVerb : FleetRequest {
   std::string records;
 };
 
-int run(FleetVerb& verb) {
-  if (const Status alone = refuse_several_tasks("fleet", environment_value); !alone) {
-    return fail(alone.error());
+// Puts assay-fleet in the place of this process, where it lies beside this program; returns only
+// where that cannot be.
+void become_team() {
+  const auto own = real_path("/proc/self/exe");
+  const auto typed = file_text("/proc/self/cmdline");
+  if (!own || !typed) return;
+  std::string program = own->substr(0, own->rfind('/') + 1) + "assay-fleet";
+  if (!file_facts(program)) return;
+  std::vector<std::string> words = {program};
+  bool past_verb = false;
+  for (size_t begin = 0; begin < typed->size();) {
+    const size_t end = std::min(typed->find('\0', begin), typed->size());
+    const std::string word = typed->substr(begin, end - begin);
+    begin = end + 1;
+    if (past_verb) words.push_back(word);
+    past_verb = past_verb || word == "fleet";
+  }
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::execv(program.c_str(), pointers.data());
+}
+
+int run(FleetVerb& verb, const FleetTeam* team) {
+  if (team == nullptr) {
+    if (tasks_of_step(environment_value) > 1) become_team();
+    if (const Status alone = refuse_several_tasks("fleet", environment_value); !alone) {
+      return fail(alone.error());
+    }
   }
   if (verb.from.empty() == verb.common.inputs.empty()) {
     return fail({ErrorCode::kInvalidArgument,
@@ -26,12 +60,23 @@ int run(FleetVerb& verb) {
   }
   verb.map.traces = traces_of(verb.common);
   verb.map.out = verb.records;
+  if (team != nullptr) {
+    if (!team->leads) {
+      team->follow(verb.map);
+      return kExitFine;
+    }
+    verb.summarize = team->lead;
+    // Other machines see where the answer goes.
+    verb.scratch_beside = verb.common.output == "-" ? "assay-fleet" : verb.common.output;
+  }
   return write_answer(answer_fleet(verb), verb.common);
 }
 
 }  // namespace
 
-void add_fleet_verb(Verb& app, int& exit_code) {
+void add_fleet_verb(Verb& app, int& exit_code) { add_fleet_verb(app, exit_code, nullptr); }
+
+void add_fleet_verb(Verb& app, int& exit_code, const FleetTeam* team) {
   auto verb = std::make_shared<FleetVerb>();
   // The short answer is for people at a screen; --full has the tables.
   verb->common.full = false;
@@ -57,7 +102,7 @@ void add_fleet_verb(Verb& app, int& exit_code) {
              "share of the job's ranks below which nothing is concluded")
       .between(0.0, 1.0)
       .shows_default();
-  sub.run([verb, &exit_code] { exit_code = run(*verb); });
+  sub.run([verb, team, &exit_code] { exit_code = run(*verb, team); });
 }
 
 }  // namespace assay

@@ -1,9 +1,10 @@
 // Which parts of collectives belong to one meeting, and the order of all meetings.
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <map>
-#include <set>
+#include <numeric>
+#include <queue>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/random.h"
 #include "fleet/assemble.h"
 #include "fleet/buckets.h"
+#include "flow/meetings.h"
 
 namespace assay {
 namespace {
@@ -27,24 +29,52 @@ struct Part {
   uint32_t place = 0;  // within (iteration, group)
 };
 
-// The parts of a rank by their begins.
-std::vector<Part> parts_of(const FleetJob& job, const FleetRank& rank) {
+// The parts of a rank by their begins, and how many it has in each group and column.
+struct PartsOfRank {
   std::vector<Part> parts;
+  std::vector<uint32_t> groups;  // into FleetJob::groups, each once: the rows of `counts`
+  std::vector<uint32_t> rows;    // per part: its group's
+  std::vector<uint32_t> counts;  // row by row: per column, and of parts outside all behind these
+  size_t columns = 0;            // of a row
+
+  size_t column_of(size_t p) const {
+    return parts[p].column == kNoColumn ? columns - 1 : parts[p].column;
+  }
+};
+
+PartsOfRank parts_of(const FleetJob& job, const FleetRank& rank) {
+  PartsOfRank own;
+  own.columns = job.columns.size() + 1;
+  std::vector<uint32_t> row_of_group;
+  for (const uint32_t group : rank.group_ids) {
+    const auto known = std::find(own.groups.begin(), own.groups.end(), group);
+    row_of_group.push_back(static_cast<uint32_t>(known - own.groups.begin()));
+    if (known == own.groups.end()) own.groups.push_back(group);
+  }
   for (const RecordArrival& one : read_record_arrivals(rank.payload, rank.group_ids.size())) {
     Part part{.arrival = one, .group = rank.group_ids[one.group]};
     const auto column = std::lower_bound(job.columns.begin(), job.columns.end(), one.iteration);
     if (column != job.columns.end() && *column == one.iteration) {
       part.column = static_cast<uint32_t>(column - job.columns.begin());
     }
-    parts.push_back(part);
+    part.place = row_of_group[one.group];
+    own.parts.push_back(part);
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+  const auto before = [](const Part& a, const Part& b) {
     return std::tie(a.arrival.start_ns, a.arrival.end_ns, a.group) <
            std::tie(b.arrival.start_ns, b.arrival.end_ns, b.group);
-  });
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> next;
-  for (Part& part : parts) part.place = next[{part.group, part.column}]++;
-  return parts;
+  };
+  // As they come from one stream, mostly.
+  if (!std::is_sorted(own.parts.begin(), own.parts.end(), before)) {
+    std::stable_sort(own.parts.begin(), own.parts.end(), before);
+  }
+  own.counts.assign(own.groups.size() * own.columns, 0);
+  own.rows.reserve(own.parts.size());
+  for (size_t p = 0; p < own.parts.size(); ++p) {
+    own.rows.push_back(own.parts[p].place);
+    own.parts[p].place = own.counts[own.rows[p] * own.columns + own.column_of(p)]++;
+  }
+  return own;
 }
 
 // How many parts the members of a group have in an iteration.
@@ -61,15 +91,15 @@ struct GroupNumbers {
   int64_t most = INT64_MIN;
   uint64_t parts = 0;
 
-  void add(const std::vector<int64_t>& numbers) {
-    std::set<int64_t> seen;
-    for (const int64_t number : numbers) {
-      all_numbered = all_numbered && number >= 0;
-      distinct = distinct && seen.insert(number).second;
-      least = std::min(least, number);
-      most = std::max(most, number);
-      ++parts;
-    }
+  // Those of one rank.
+  void add(std::vector<int64_t>& numbers) {
+    parts += numbers.size();
+    std::sort(numbers.begin(), numbers.end());
+    all_numbered = all_numbered && !numbers.empty() && numbers.front() >= 0;
+    if (!all_numbered) return;
+    distinct = distinct && std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
+    least = std::min(least, numbers.front());
+    most = std::max(most, numbers.back());
   }
   // Numbers that lie so far apart that a table of them would be mostly holes are none.
   bool usable() const {
@@ -81,7 +111,12 @@ struct GroupNumbers {
 class Matcher {
  public:
   explicit Matcher(FleetJob& job)
-      : job_(job), columns_(job.columns.size()), cells_(job.groups.size() * columns_) {}
+      : job_(job), columns_(job.columns.size()), cells_(job.groups.size() * columns_) {
+    for (const FleetGroup& group : job.groups) {
+      group_kinds_.push_back(mix_seeds(checksum(group.key.kind.data(), group.key.kind.size()),
+                                       static_cast<uint64_t>(group.key.size)));
+    }
+  }
 
   void run() {
     count_parts();
@@ -98,20 +133,23 @@ class Matcher {
   void count_parts() {
     std::vector<GroupNumbers> numbers(job_.groups.size());
     for (const FleetRank& rank : job_.ranks) {
-      std::map<std::pair<uint32_t, uint32_t>, uint32_t> counts;
-      std::map<uint32_t, std::vector<int64_t>> of_group;
-      for (const Part& part : parts_of(job_, rank)) {
-        ++counts[{part.group, part.column}];
-        of_group[part.group].push_back(part.arrival.seq);
+      const PartsOfRank own = parts_of(job_, rank);
+      std::vector<std::vector<int64_t>> of_row(own.groups.size());
+      for (size_t p = 0; p < own.parts.size(); ++p) {
+        of_row[own.rows[p]].push_back(own.parts[p].arrival.seq);
       }
-      for (const auto& [key, count] : counts) {
-        if (key.second == kNoColumn) continue;
-        Cell& one = cell(key.first, key.second);
-        one.agree = one.agree && (one.ranks == 0 || one.parts == count);
-        one.parts = count;
-        ++one.ranks;
+      for (size_t row = 0; row < own.groups.size(); ++row) {
+        const uint32_t group = own.groups[row];
+        if (!of_row[row].empty()) numbers[group].add(of_row[row]);
+        for (uint32_t column = 0; column < columns_; ++column) {
+          const uint32_t count = own.counts[row * own.columns + column];
+          if (count == 0) continue;
+          Cell& one = cell(group, column);
+          one.agree = one.agree && (one.ranks == 0 || one.parts == count);
+          one.parts = count;
+          ++one.ranks;
+        }
       }
-      for (const auto& [group, list] : of_group) numbers[group].add(list);
     }
     for (size_t g = 0; g < job_.groups.size(); ++g) {
       job_.groups[g].by_number = numbers[g].usable();
@@ -128,46 +166,19 @@ class Matcher {
       const RecordGroup& key = group.key;
       if (!key.waits || key.size >= 0 || !key.name.empty() || !key.members.empty()) continue;
       if (group.members.size() < 2 || group.by_number) continue;
-      group.untold = !leave_together(g);
+      group.untold = !meet_as_one(g);
       job_.counts.untold_groups += group.untold ? 1 : 0;
     }
   }
 
-  // |value - its rank's median|, in the middle, of values that are less their meeting's mean.
-  static double middle_spread(std::vector<std::vector<double>> by_meeting) {
-    const size_t ranks = by_meeting.front().size();
-    for (std::vector<double>& values : by_meeting) {
-      double mean = 0;
-      for (const double value : values) mean += value / static_cast<double>(ranks);
-      for (double& value : values) value -= mean;
-    }
-    std::vector<double> spread;
-    for (size_t r = 0; r < ranks; ++r) {
-      std::vector<double> own;
-      for (const std::vector<double>& values : by_meeting) own.push_back(values[r]);
-      std::nth_element(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(own.size() / 2),
-                       own.end());
-      const double middle = own[own.size() / 2];
-      for (const std::vector<double>& values : by_meeting) {
-        spread.push_back(std::abs(values[r] - middle));
-      }
-    }
-    const auto half = spread.begin() + static_cast<std::ptrdiff_t>(spread.size() / 2);
-    std::nth_element(spread.begin(), half, spread.end());
-    return *half;
-  }
-
-  bool leave_together(uint32_t group) {
-    constexpr double kTogetherNs = 20'000;
-    constexpr double kFarCloser = 0.2;
-    constexpr size_t kLeast = 3;  // meetings; fewer tell nothing
+  bool meet_as_one(uint32_t group) {
     std::vector<std::vector<double>> starts(kProbeSamples);
     std::vector<std::vector<double>> ends(kProbeSamples);
     const std::vector<uint32_t>& members = job_.groups[group].members;
     for (const uint32_t r : members) {
       size_t next = 0;
       int64_t base_ns = 0;
-      for (const Part& part : parts_of(job_, job_.ranks[r])) {
+      for (const Part& part : parts_of(job_, job_.ranks[r]).parts) {
         if (part.group != group || part.column == kNoColumn || next == kProbeSamples) continue;
         const Cell& one = cell(group, part.column);
         if (!one.agree || one.ranks != members.size()) continue;
@@ -181,9 +192,8 @@ class Matcher {
     };
     std::erase_if(starts, partial);
     std::erase_if(ends, partial);
-    if (ends.size() < kLeast) return false;
-    const double left = middle_spread(ends);
-    return left <= std::max(kTogetherNs, kFarCloser * middle_spread(starts));
+    if (ends.empty()) return false;
+    return leave_together(starts, ends) != Together::kNo;
   }
 
   // Numbers for all meetings that there may be: per group those of its numbers, or the places of
@@ -225,7 +235,7 @@ class Matcher {
   void count_visits() {
     size_t all = 0;
     for (const FleetRank& rank : job_.ranks) {
-      for (const Part& part : parts_of(job_, rank)) {
+      for (const Part& part : parts_of(job_, rank).parts) {
         const uint32_t meeting = meeting_of(part);
         if (meeting != kNoMeeting) ++visits_of_[meeting];
         ++all;
@@ -252,25 +262,26 @@ class Matcher {
   void list_visits() {
     for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
       first_of_rank_.push_back(meeting_.size());
-      const std::vector<Part> parts = parts_of(job_, job_.ranks[r]);
-      list_places(parts);
-      list_chain(r, parts);
+      const PartsOfRank own = parts_of(job_, job_.ranks[r]);
+      list_places(own);
+      list_chain(r, own.parts);
     }
     first_of_rank_.push_back(meeting_.size());
   }
 
   void list_chain(uint32_t r, const std::vector<Part>& parts) {
     FleetChain chain;
-    // By its end: the part's place in the list, and the chain's length until then.
-    std::multimap<int64_t, std::pair<uint32_t, int64_t>> open;
+    // What began and has not ended, by its end, of equals as they began.
+    using Open = std::tuple<int64_t, size_t, uint32_t, int64_t>;  // meeting, chain's length then
+    std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
     uint32_t ended = kNoMeeting;
     int64_t ended_at_ns = 0;
     int64_t last_end_ns = INT64_MIN;
     for (const Part& part : parts) {
       const RecordArrival& one = part.arrival;
-      while (!open.empty() && open.begin()->first <= one.start_ns) {
-        std::tie(ended, ended_at_ns) = open.begin()->second;
-        open.erase(open.begin());
+      while (!open.empty() && std::get<0>(open.top()) <= one.start_ns) {
+        std::tie(std::ignore, std::ignore, ended, ended_at_ns) = open.top();
+        open.pop();
       }
       if (last_end_ns == INT64_MIN) chain.start_ns = one.start_ns;
       // Parts that begin before any has ended are firsts, too: by how much later, is known.
@@ -283,7 +294,7 @@ class Matcher {
       column_.push_back(part.column);
       const int64_t end_at_ns =
           (ended == kNoMeeting ? 0 : ended_at_ns) + work_ns + (one.end_ns - one.start_ns);
-      open.emplace(one.end_ns, std::pair(meeting, end_at_ns));
+      open.emplace(one.end_ns, meeting_.size(), meeting, end_at_ns);
       if (one.end_ns >= last_end_ns) {
         last_end_ns = one.end_ns;
         chain.last_meeting = meeting;
@@ -338,20 +349,56 @@ class Matcher {
 
   // What a rank does in an iteration: how many of which collectives, in whatever order. Places of
   // two iterations, on one rank or two, are one where these agree.
-  void list_places(const std::vector<Part>& parts) {
-    std::map<uint32_t, std::map<uint64_t, uint32_t>> counts;
-    const auto class_of = [this](const Part& part) {
-      const RecordGroup& key = job_.groups[part.group].key;
-      return mix_seeds(checksum(key.kind.data(), key.kind.size()), static_cast<uint64_t>(key.size));
-    };
-    for (const Part& part : parts) ++counts[part.column][class_of(part)];
-    std::map<uint32_t, uint64_t> hashes;
+  void list_places(const PartsOfRank& own) {
+    // Groups of one kind and size count as one: which of them comes when may differ.
+    std::vector<uint64_t> kinds;
+    std::vector<size_t> kind_of_row;
+    for (const uint32_t group : own.groups) {
+      const auto known = std::find(kinds.begin(), kinds.end(), group_kinds_[group]);
+      kind_of_row.push_back(static_cast<size_t>(known - kinds.begin()));
+      if (known == kinds.end()) kinds.push_back(group_kinds_[group]);
+    }
+    const std::vector<uint64_t> hashes = hashes_of(own, kinds, kind_of_row);
+    job_.roles.push_back(role_of(hashes));
+    std::vector<uint32_t> next(kinds.size() * own.columns, 0);
+    for (size_t p = 0; p < own.parts.size(); ++p) {
+      const size_t kind = kind_of_row[own.rows[p]];
+      const size_t column = own.column_of(p);
+      const uint32_t nth = next[kind * own.columns + column]++;
+      const uint64_t key = mix_seeds(mix_seeds(hashes[column], kinds[kind]), nth);
+      const auto [at, is_new] = place_ids_.try_emplace(key, job_.place_count);
+      if (is_new) ++job_.place_count;
+      places_.push_back(at->second);
+    }
+  }
+
+  // Per column what the rank does there; 0 where it does nothing.
+  static std::vector<uint64_t> hashes_of(const PartsOfRank& own, const std::vector<uint64_t>& kinds,
+                                         const std::vector<size_t>& kind_of_row) {
+    std::vector<size_t> by_kind(kinds.size());
+    std::iota(by_kind.begin(), by_kind.end(), size_t{0});
+    std::sort(by_kind.begin(), by_kind.end(),
+              [&kinds](size_t a, size_t b) { return kinds[a] < kinds[b]; });
+    std::vector<uint64_t> hashes(own.columns, 0);
+    std::vector<uint32_t> counts(kinds.size());
+    for (size_t column = 0; column < own.columns; ++column) {
+      std::fill(counts.begin(), counts.end(), 0);
+      for (size_t row = 0; row < own.groups.size(); ++row) {
+        counts[kind_of_row[row]] += own.counts[row * own.columns + column];
+      }
+      uint64_t& hash = hashes[column];
+      for (const size_t k : by_kind) {
+        if (counts[k] > 0) hash = mix_seeds(hash ^ kinds[k], counts[k]);
+      }
+    }
+    return hashes;
+  }
+
+  // What most iterations have; the last column is none.
+  static uint64_t role_of(const std::vector<uint64_t>& hashes) {
     std::map<uint64_t, uint32_t> how_often;
-    for (const auto& [column, classes] : counts) {
-      uint64_t hash = 0;
-      for (const auto& [kind, count] : classes) hash = mix_seeds(hash ^ kind, count);
-      hashes[column] = hash;
-      if (column != kNoColumn) ++how_often[hash];
+    for (size_t column = 0; column + 1 < hashes.size(); ++column) {
+      if (hashes[column] != 0) ++how_often[hashes[column]];
     }
     uint64_t role = 0;
     uint32_t most = 0;
@@ -359,16 +406,7 @@ class Matcher {
       if (often > most) role = hash;
       most = std::max(most, often);
     }
-    job_.roles.push_back(role);
-    std::map<std::pair<uint32_t, uint64_t>, uint32_t> next;
-    for (const Part& part : parts) {
-      const uint64_t kind = class_of(part);
-      const uint32_t nth = next[{part.column, kind}]++;
-      const uint64_t key = mix_seeds(mix_seeds(hashes[part.column], kind), nth);
-      const auto [at, is_new] = place_ids_.try_emplace(key, job_.place_count);
-      if (is_new) ++job_.place_count;
-      places_.push_back(at->second);
-    }
+    return role;
   }
 
   // ---- the order of meetings ----
@@ -455,7 +493,8 @@ class Matcher {
     return true;
   }
 
-  // Meetings in order, each with its visits by rank.
+  // Meetings in order, each with its visits by rank. A list of all visits is long: one after the
+  // other is made, and what it was made of goes.
   void write_down(const std::vector<uint32_t>& order) {
     std::vector<uint32_t> new_id(meetings_.size(), kNoMeeting);
     uint32_t visits = 0;
@@ -466,27 +505,39 @@ class Matcher {
       visits += meetings_[meeting].visits;
       job_.meetings.back().visits = 0;
     }
+    followers_ = {};
+    std::vector<uint32_t>& at = meeting_;  // where each visit goes
+    for (uint32_t& meeting : at) {
+      FleetMeeting& one = job_.meetings[new_id[meeting]];
+      meeting = one.first_visit + one.visits++;
+    }
     job_.visits.resize(visits);
-    job_.places.resize(visits);
-    job_.columns_of_visits.resize(visits);
     for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
       for (size_t v = first_of_rank_[r]; v < first_of_rank_[r + 1]; ++v) {
-        FleetMeeting& meeting = job_.meetings[new_id[meeting_[v]]];
-        const uint32_t at = meeting.first_visit + meeting.visits++;
         const uint32_t prev = prev_[v] == kNoMeeting ? kNoMeeting : new_id[prev_[v]];
-        job_.visits[at] = {r, prev, work_[v]};
-        job_.places[at] = places_[v];
-        job_.columns_of_visits[at] = column_[v];
+        job_.visits[at[v]] = {r, prev, work_[v]};
       }
       FleetChain& chain = job_.chains[r];
       if (chain.last_meeting != kNoMeeting) chain.last_meeting = new_id[chain.last_meeting];
     }
+    prev_ = {};
+    work_ = {};
+    job_.places = moved(places_, at);
+    job_.columns_of_visits = moved(column_, at);
+  }
+
+  static std::vector<uint32_t> moved(std::vector<uint32_t>& from, const std::vector<uint32_t>& at) {
+    std::vector<uint32_t> to(from.size());
+    for (size_t v = 0; v < from.size(); ++v) to[at[v]] = from[v];
+    from = {};
+    return to;
   }
 
   FleetJob& job_;
   size_t columns_;
-  std::vector<Cell> cells_;     // group by group
-  std::vector<int64_t> least_;  // number of each group
+  std::vector<Cell> cells_;            // group by group
+  std::vector<uint64_t> group_kinds_;  // hash of kind and size
+  std::vector<int64_t> least_;         // number of each group
   std::vector<int64_t> most_;
   std::vector<uint32_t> first_;          // meeting of each group
   std::vector<uint32_t> first_of_cell_;  // as cells_

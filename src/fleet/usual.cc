@@ -68,9 +68,7 @@ class Usual {
     const size_t keys = size_t{job_.place_count} * columns_;
     usual_ns_.assign(keys, kUnknown);
     peers_.assign(keys, 0);
-    std::vector<uint32_t> key(job_.visits.size());
-    for (uint32_t v = 0; v < key.size(); ++v) key[v] = key_of(v);
-    const Buckets by_key(keys, key);
+    const Buckets by_key(keys, job_.visits.size(), [this](uint32_t v) { return key_of(v); });
     std::vector<int64_t> values;
     for (size_t k = 0; k < keys; ++k) {
       peers_[k] = by_key.size(k);
@@ -84,9 +82,8 @@ class Usual {
   }
 
   void judge_ranks() {
-    std::vector<uint32_t> rank_of(job_.visits.size());
-    for (uint32_t v = 0; v < rank_of.size(); ++v) rank_of[v] = job_.visits[v].rank;
-    const Buckets by_rank(job_.ranks.size(), rank_of);
+    const Buckets by_rank(job_.ranks.size(), job_.visits.size(),
+                          [this](uint32_t v) { return job_.visits[v].rank; });
     for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
       const auto begin = by_rank.rows.begin();
       judge_rank(r, {begin + by_rank.first[r], begin + by_rank.first[r + 1]});

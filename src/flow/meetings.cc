@@ -1,6 +1,7 @@
 #include "flow/meetings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -45,6 +46,10 @@ class GroupMatcher {
         meeting.visits.push_back({rank, list[k].part, list[k].row->start_ns, list[k].row->end_ns});
       }
     }
+    if (!by_number && apart(group, found)) {
+      for (const auto& [rank, list] : parts_) meetings.unmatched += list.size();
+      return;
+    }
     for (auto& [key, meeting] : found) {
       if (meeting.visits.size() != parts_.size()) {
         meetings.unmatched += meeting.visits.size();
@@ -66,8 +71,49 @@ class GroupMatcher {
     return true;
   }
 
+  // Ranks that tell no process group and do not leave together: each is in another one.
+  static bool apart(const CollectiveGroup& group, const std::map<int64_t, Meeting>& found) {
+    if (!group.all_wait || !group.name.empty() || !group.ranks.empty()) return false;
+    std::vector<std::vector<double>> starts;
+    std::vector<std::vector<double>> ends;
+    for (const auto& [key, meeting] : found) {
+      starts.emplace_back();
+      ends.emplace_back();
+      const auto& first = found.begin()->second.visits;
+      for (size_t v = 0; v < meeting.visits.size(); ++v) {
+        const int64_t base_ns = first[v].start_ns;
+        starts.back().push_back(static_cast<double>(meeting.visits[v].start_ns - base_ns));
+        ends.back().push_back(static_cast<double>(meeting.visits[v].end_ns - base_ns));
+      }
+    }
+    return leave_together(starts, ends) == Together::kNo;
+  }
+
   std::map<uint32_t, std::vector<Listed>> parts_;  // by rank
 };
+
+// |value - its rank's median|, in the middle, of values that are less their meeting's mean.
+double middle_spread(std::vector<std::vector<double>> by_meeting) {
+  const size_t ranks = by_meeting.front().size();
+  for (std::vector<double>& values : by_meeting) {
+    double mean = 0;
+    for (const double value : values) mean += value / static_cast<double>(ranks);
+    for (double& value : values) value -= mean;
+  }
+  std::vector<double> spread;
+  for (size_t r = 0; r < ranks; ++r) {
+    std::vector<double> own;
+    for (const std::vector<double>& values : by_meeting) own.push_back(values[r]);
+    std::sort(own.begin(), own.end());
+    const double middle = (own[(own.size() - 1) / 2] + own[own.size() / 2]) / 2;
+    for (const std::vector<double>& values : by_meeting) {
+      spread.push_back(std::abs(values[r] - middle));
+    }
+  }
+  const auto half = spread.begin() + static_cast<std::ptrdiff_t>(spread.size() / 2);
+  std::nth_element(spread.begin(), half, spread.end());
+  return *half;
+}
 
 int64_t middle_end(const Meeting& meeting, const std::vector<int64_t>& offsets) {
   std::vector<int64_t> ends;
@@ -171,6 +217,16 @@ int64_t middle_of(std::vector<int64_t> values) {
   std::sort(values.begin(), values.end());
   if (values.size() % 2 == 1) return values[half];
   return values[half - 1] + (values[half] - values[half - 1]) / 2;
+}
+
+Together leave_together(const std::vector<std::vector<double>>& starts,
+                        const std::vector<std::vector<double>>& ends) {
+  constexpr double kTogetherNs = 20'000;
+  constexpr double kFarCloser = 0.2;
+  constexpr size_t kLeast = 2;  // meetings
+  if (ends.size() < kLeast) return Together::kUnknown;
+  const double most = std::max(kTogetherNs, kFarCloser * middle_spread(starts));
+  return middle_spread(ends) <= most ? Together::kYes : Together::kNo;
 }
 
 Meetings match_meetings(const std::vector<const RankParts*>& ranks) {

@@ -49,8 +49,16 @@ struct Meetings {
   uint64_t unmatched = 0;    // parts in groups that do not match in number or order
 };
 
+// Whether ranks that tell no process group were in one: then they leave each meeting together, far
+// closer than they came. starts, ends: per meeting one value per rank, in ns on clocks that stand
+// still against each other; a single meeting contradicts nothing and proves nothing.
+enum class Together : uint8_t { kYes, kNo, kUnknown };
+Together leave_together(const std::vector<std::vector<double>>& starts,
+                        const std::vector<std::vector<double>>& ends);
+
 // Parts are matched by process group and kind, by the group's own sequence number where all have
-// one of their own, else in order.
+// one of their own, else in order; of kinds in which all wait without a process group only where
+// the ranks do not leave apart.
 Meetings match_meetings(const std::vector<const RankParts*>& ranks);
 
 // Each rank's clock minus the common one: the median of its ends minus the median end of the

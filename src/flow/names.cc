@@ -145,22 +145,62 @@ std::vector<bool> collective_activities(const Trace& trace, const KernelNames& k
   return result;
 }
 
+namespace {
+
+// What the operators around a launch say, from the inside; "collective" where none tells.
+std::string kind_by_operator(const Trace& trace, const Links& links, const KernelBook& book,
+                             OpId op) {
+  std::string kind(kSomeCollective);
+  for (; op && kind == kSomeCollective; op = links.op_parent[op.index()]) {
+    const std::string_view name = trace.text(trace.ops.name[op.index()]);
+    if (name.find("c10d::") == std::string_view::npos && !name.starts_with("nccl:")) continue;
+    kind = book.collective_of(name);
+  }
+  return kind;
+}
+
+// The same of labels: until 2023 PyTorch had an operator around some collectives only, and a label
+// "nccl:all_to_all" around each.
+std::string kind_by_label(const Trace& trace, const KernelBook& book, ApiCallId call) {
+  constexpr size_t kLabelsInside = 32;  // that may lie between a label's begin and the launch
+  std::string kind(kSomeCollective);
+  if (!call) return kind;
+  const int64_t at_ns = trace.api_calls.start_ns[call.index()];
+  const auto& threads = trace.annotations.thread;
+  const auto own =
+      std::equal_range(threads.begin(), threads.end(), trace.api_calls.thread[call.index()]);
+  const auto first = static_cast<size_t>(own.first - threads.begin());
+  const auto& starts = trace.annotations.start_ns;
+  const auto begin = starts.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = starts.begin() + (own.second - threads.begin());
+  auto row = static_cast<size_t>(std::upper_bound(begin, end, at_ns) - starts.begin());
+  for (size_t k = 0; k < kLabelsInside && row > first && kind == kSomeCollective; ++k) {
+    --row;
+    if (starts[row] + trace.annotations.dur_ns[row] < at_ns) continue;
+    const std::string_view name = trace.text(trace.annotations.name[row]);
+    if (name.starts_with("nccl:")) kind = book.collective_of(name);
+  }
+  return kind;
+}
+
+}  // namespace
+
 std::string collective_kind(const Trace& trace, const Links& links, const KernelNames& kernels,
                             StringId told, ActivityId activity, OpId op) {
   const KernelBook& book = kernels.book();
   if (told) {
     std::string kind = book.collective_of(trace.text(told));
-    if (kind != "collective") return kind;
+    if (kind != kSomeCollective) return kind;
   }
-  std::string kind = kernels.of(trace.activities.name[activity.index()]).collective;
-  if (kind != "collective") return kind;
-  for (; op; op = links.op_parent[op.index()]) {
-    const std::string_view name = trace.text(trace.ops.name[op.index()]);
-    if (name.find("c10d::") == std::string_view::npos && !name.starts_with("nccl:")) continue;
-    kind = book.collective_of(name);
-    if (kind != "collective") return kind;
+  const std::string& named = kernels.of(trace.activities.name[activity.index()]).collective;
+  if (named != kSomeCollective && named != kSendRecv) return named;
+  // NCCL makes all-to-alls, and whatever is grouped, of sends and receives: what was asked for is
+  // in the operator.
+  std::string asked = kind_by_operator(trace, links, book, op);
+  if (asked == kSomeCollective) {
+    asked = kind_by_label(trace, book, links.activity_call[activity.index()]);
   }
-  return kind;
+  return asked == kSomeCollective ? named : asked;
 }
 
 StringId row_name(const Trace& trace, RowSource source, uint32_t row) {

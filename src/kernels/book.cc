@@ -53,7 +53,6 @@ KernelKind kind_named(std::string_view name) {
 }
 
 constexpr std::string_view kOtherFamily = "Other";
-constexpr std::string_view kSomeCollective = "collective";
 
 }  // namespace
 

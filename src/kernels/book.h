@@ -49,6 +49,10 @@ class KernelBook {
 // The family of collective kernels, whose time contains waiting for other ranks.
 inline constexpr std::string_view kCommunicationFamily = "Communication";
 
+// Kinds of KernelBook::collective_of: one that is not told, and a transfer between two ranks.
+inline constexpr std::string_view kSomeCollective = "collective";
+inline constexpr std::string_view kSendRecv = "send_recv";
+
 // Whether no rank can leave a collective of this name before all have come.
 bool all_wait(std::string_view collective);
 

@@ -119,17 +119,16 @@ void align_ranks(const std::vector<RankLevels>& ranks,
   const std::vector<int64_t> offsets = clock_offsets(aligned, ranks.size());
   measure_residuals(aligned, offsets, alignment);
 
+  std::vector<uint64_t> visits(ranks.size(), 0);
+  for (const Meeting* meeting : aligned) {
+    for (const Visit& visit : meeting->visits) ++visits[visit.rank];
+  }
   // Collectives are matched per rank: of a rank with several devices the first one stands for it.
   std::vector<int64_t> gpu(ranks.size(), 0);
   for (size_t r = 0; r < ranks.size(); ++r) {
     if (gpu_of[r].empty()) continue;
     gpu[r] = gpu_of[r].begin()->second;
-    uint64_t visits = 0;
-    for (const Meeting* meeting : aligned) {
-      visits += static_cast<uint64_t>(std::count_if(meeting->visits.begin(), meeting->visits.end(),
-                                                    [r](const Visit& v) { return v.rank == r; }));
-    }
-    alignment.offsets.push_back({gpu[r], offsets[r], visits});
+    alignment.offsets.push_back({gpu[r], offsets[r], visits[r]});
   }
   job.arrivals = arrivals_of(ranks, aligned, offsets, gpu, false);
   job.arrivals_by_kind = arrivals_of(ranks, aligned, offsets, gpu, true);

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -42,8 +43,8 @@ FAULTS = ("slow_gpu:77:1.08", "slow_node:20:1.05", "slow_pod_links:3:1.5", "paus
 NAMES = {"rank 77", "node n20", "pod p3's links", "rank 500"}
 
 
-def traces_of_a_job(folder, ranks=16, per_node=4, iterations=4, slow=5, factor=1.2):
-    """Kineto traces of a job in which one GPU's kernels take longer; clocks lie up to 2 ms apart. Every rank meets the
+def traces_of_a_job(folder, ranks=16, per_node=4, iterations=4, slow=(5,), factor=1.2):
+    """Kineto traces of a job in which some GPUs' kernels take longer; clocks lie up to 2 ms apart. Every rank meets the
     ranks of its node four times and those of its place on all nodes once an iteration. Returns the job's length in ns."""
     random_ = random.Random(7)
     offset = [random_.uniform(-2000, 2000) for _ in range(ranks)]
@@ -64,7 +65,7 @@ def traces_of_a_job(folder, ranks=16, per_node=4, iterations=4, slow=5, factor=1
         begin = [end + 12 for end in now]
         for kind in steps:
             correlation += 2
-            work = [2000 * random_.gauss(1, 0.005) * (factor if r == slow else 1) for r in range(ranks)]
+            work = [2000 * random_.gauss(1, 0.005) * (factor if r in slow else 1) for r in range(ranks)]
             for r in range(ranks):
                 add(r, "gemm", 7, now[r] + 20, work[r] - 20, correlation)
             group = [f"{kind}{r // per_node if kind == 'node' else r % per_node}" for r in range(ranks)]
@@ -292,6 +293,34 @@ class Checks:
         told = " ".join(document["verdict"])
         self.expect("both are told, with the reason", "2 of 16 ranks have no record: 3, 9" in told and "rank9.json" in told, done)
 
+    def one_truth(self):
+        """The record of a rank and its whole dependency graph name the same ranks, and match the same collectives."""
+        sets = {name: datasets.CORPUS / name for name in ("kineto/multirank/megatron_tp8_a100", "kineto/multirank/hta_sampled_128",
+                                                          "odd/missing_rank") if (datasets.CORPUS / name).is_dir()}
+        for ranks, per_node, slow, factor in ((16, 4, (5,), 1.05), (16, 4, (5,), 1.02), (16, 8, (9,), 1.1), (8, 8, (3,), 1.1),
+                                              (4, 4, (2,), 1.2), (32, 8, (17,), 1.1), (16, 4, (5, 10), 1.2), (16, 4, (), 1)):
+            folder = self.folder / f"one_truth_{ranks}_{per_node}_{len(slow)}_{factor}"
+            traces_of_a_job(folder, ranks=ranks, per_node=per_node, slow=slow, factor=factor)
+            sets[folder.name] = folder
+        for name, folder in sets.items():
+            report = json.loads(self.run("report", folder, "--format", "json").stdout)
+            done = self.run("fleet", folder, "--least-ranks", "0", "--format", "json")
+            fleet = json.loads(done.stdout)["fleet"]
+            verdict = " ".join(report["answer"]["verdict"])
+            told = re.match(r"Ranks? ([\d, and]+?) (?:is|are|makes?) (?:late|the others)", verdict)
+            late = set(map(int, re.findall(r"\d+", told.group(1)))) if told else set()
+            named = [int(row["ranks"][0]) for row in fleet["worst"] if row["kind"] in ("rank", "pauses")]
+            if fleet["matching"]["few_peers"] == 0:
+                self.expect(f"{name}: the report has {late} late, fleet {named}", set(named[:len(late)]) == late and
+                            (late or not named), done)
+            else:
+                self.expect(f"{name}: too few for fleet, which sends on to the report", not named and
+                            (fleet["matching"]["matched"] == 0 or "assay DIR" in json.loads(done.stdout)["verdict"][0]), done)
+            trust = re.match(r"(\d+) of (\d+) collectives matched", report["answer"]["reason"])
+            told = int(trust.group(1)) if trust else 0
+            self.expect(f"{name}: {told} collectives matched, {fleet['matching']['matched']} by fleet",
+                        told == fleet["matching"]["matched"], done)
+
     def real_job(self):
         job = datasets.CORPUS / "kineto/multirank/megatron_tp8_a100"
         if not job.is_dir():
@@ -328,6 +357,7 @@ def main():
         checks.killed()
         checks.several_tasks()
         checks.made_traces()
+        checks.one_truth()
         checks.real_job()
     for problem in checks.problems:
         print(problem, file=sys.stderr)

@@ -76,11 +76,15 @@ std::vector<FleetKernel> kernels_of(const FleetJob& job) {
 }
 
 // Too few ranks: what they say of each other is shown, and nothing is concluded from it.
-void withhold(const FleetJob& job, double least, Document& document) {
-  const std::string text =
+void withhold(const FleetJob& job, size_t unused, double least, Document& document) {
+  std::string text =
       fmt::format("Only {} of {} ranks have a record, less than {}: no verdict (--least-ranks).",
                   format_count(static_cast<int64_t>(job.ranks.size())),
                   format_count(job.world_size), format_share(least));
+  if (unused > 0) {
+    text +=
+        fmt::format(" {}.", format_counted(unused, "input was not used", "inputs were not used"));
+  }
   document.verdict = document.answer->verdict = {text};
   document.answer->notes.clear();
   document.answer->trust = TrustGrade::kNone;
@@ -112,7 +116,7 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
   document.sections = fleet_sections(view);
   const auto least = request.least_ranks * static_cast<double>(job.world_size);
   if (static_cast<double>(job.ranks.size()) < least) {
-    withhold(job, request.least_ranks, document);
+    withhold(job, job.unused.size() + view.unread.size(), request.least_ranks, document);
   }
   answer.data_lost = job.counts.lossy_ranks > 0 || job.absent_count > 0 || !job.unused.empty() ||
                      !view.unread.empty();
@@ -130,12 +134,14 @@ Result<Answer> answer_fleet(const FleetRequest& request) {
   SummarizeRequest map = request.map;
   Temporary folder;
   if (map.out.empty()) {
-    ASSAY_TRY_ASSIGN(folder, temporary_folder("assay-fleet-"));
+    ASSAY_TRY_ASSIGN(folder, request.scratch_beside.empty()
+                                 ? temporary_folder("assay-fleet-")
+                                 : temporary_folder_beside(request.scratch_beside));
     map.out = folder.path();
   } else {
     map.resume = true;
   }
-  ASSAY_TRY_ASSIGN(const Summarized done, summarize_traces(map));
+  ASSAY_TRY_ASSIGN(const Summarized done, request.summarize(map));
   for (size_t k = 0; k < std::min(done.unread.size(), kUnreadTold); ++k) {
     map.traces.listener.tell("not read: " + done.unread[k].what + ": " + done.unread[k].why);
   }

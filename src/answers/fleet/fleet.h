@@ -2,6 +2,7 @@
 
 // The answer about a job of any number of ranks: from its traces, or from records made of them.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct FleetRequest {
   std::vector<std::string> from = {};  // files or folders of records
   std::string hosts = {};              // file that says which ranks share a node
   double least_ranks = 0.5;            // share of the job's ranks below which there is no verdict
+  // Records that are not kept lie beside this path meanwhile; empty: where the system keeps what is
+  // temporary, which other machines do not see.
+  std::string scratch_beside = {};
+  // Who makes records of the traces: this process alone, or several that it leads.
+  std::function<Result<Summarized>(const SummarizeRequest&)> summarize = summarize_traces;
 };
 // Errors: nothing readable; fewer ranks than asked for are an answer without a verdict.
 Result<Answer> answer_fleet(const FleetRequest& request);

@@ -154,30 +154,34 @@ Result<std::vector<PlannedFile>> planned_files(const TraceRequest& request) {
   return Error{ErrorCode::kInvalidArgument, "no traces: give files, a folder, or @LIST", "", -1};
 }
 
-Result<Summarized> summarize_traces(const SummarizeRequest& request) {
-  ASSAY_TRY_ASSIGN(std::vector<PlannedFile> files, planned_files(request.traces));
-  const Shard shard = request.shard.value_or(Shard{});
-  files = files_of_shard(std::move(files), shard);
+Result<std::vector<PlannedFile>> files_to_read(std::vector<PlannedFile> files,
+                                               const SummarizeRequest& request, uint64_t& kept) {
+  kept = 0;
+  if (!request.resume) return files;
   ASSAY_TRY_ASSIGN(const std::string by, made_by(request.traces));
-  ASSAY_TRY(make_folders(request.out));
-  std::set<RecordStamp> known;
-  if (request.resume) {
-    ASSAY_TRY_ASSIGN(known, stamps_in(request.out));
-  }
-  RecordFile out(
-      joined(request.out, fmt::format("{}-{}-{}.ranks", host_name(), ::getpid(), shard.number)));
+  ASSAY_TRY_ASSIGN(const std::set<RecordStamp> known, stamps_in(request.out));
+  kept = std::erase_if(
+      files, [&](const PlannedFile& file) { return known.contains(stamp_of(file.path, by)); });
+  return files;
+}
+
+Result<Summarized> summarize_files(const std::vector<PlannedFile>& files,
+                                   const SummarizeRequest& request) {
+  ASSAY_TRY_ASSIGN(const std::string by, made_by(request.traces));
+  RecordFile out(joined(request.out, fmt::format("{}-{}-{}.ranks", host_name(), ::getpid(),
+                                                 request.shard.value_or(Shard{}).number)));
   Summarized done{.files = files.size()};
   for (const PlannedFile& file : files) {
     const RecordStamp stamp = stamp_of(file.path, by);
-    if (known.contains(stamp)) {
-      ++done.kept;
-      continue;
-    }
     auto record = record_of(file.path, request.traces, stamp, done.data_lost);
     if (!record) {
       Error error = record.take_error();
       if (error.file == file.path) error.file.clear();
       done.unread.push_back({file.path, error.describe()});
+      continue;
+    }
+    if (stamp_of(file.path, by) != stamp) {
+      done.unread.push_back({file.path, "changed while it was read: is the job still writing it?"});
       continue;
     }
     ASSAY_TRY(out.append(*record));
@@ -189,6 +193,19 @@ Result<Summarized> summarize_traces(const SummarizeRequest& request) {
     }
   }
   if (out.used()) done.records = out.path();
+  return done;
+}
+
+Result<Summarized> summarize_traces(const SummarizeRequest& request) {
+  ASSAY_TRY_ASSIGN(std::vector<PlannedFile> files, planned_files(request.traces));
+  files = files_of_shard(std::move(files), request.shard.value_or(Shard{}));
+  ASSAY_TRY(make_folders(request.out));
+  uint64_t kept = 0;
+  ASSAY_TRY_ASSIGN(const std::vector<PlannedFile> left,
+                   files_to_read(std::move(files), request, kept));
+  ASSAY_TRY_ASSIGN(Summarized done, summarize_files(left, request));
+  done.kept = kept;
+  done.files += kept;
   return done;
 }
 

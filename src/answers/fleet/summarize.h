@@ -40,8 +40,17 @@ Result<std::vector<std::string>> record_files_in(const std::string& folder);
 // The files behind the inputs with their stored sizes, in the order they are told.
 Result<std::vector<PlannedFile>> planned_files(const TraceRequest& request);
 
-// Errors: no file, a folder that cannot be written to, a disk that is full. A record is in the file
-// whole or not at all.
+// Of these the ones without a record in request.out that still holds; all where the request does
+// not resume. kept: how many have one.
+Result<std::vector<PlannedFile>> files_to_read(std::vector<PlannedFile> files,
+                                               const SummarizeRequest& request, uint64_t& kept);
+
+// Records of these files, in their order; a trace that changes meanwhile has none. Errors: a folder
+// that cannot be written to, a disk that is full. A record is in its file whole or not at all.
+Result<Summarized> summarize_files(const std::vector<PlannedFile>& files,
+                                   const SummarizeRequest& request);
+
+// All of that for the shard that is asked for. Errors: no file, and as above.
 Result<Summarized> summarize_traces(const SummarizeRequest& request);
 
 }  // namespace assay

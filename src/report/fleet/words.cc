@@ -107,7 +107,9 @@ class Words {
     }
     if (found_.few_peers == job_.ranks.size()) {
       return fmt::format(
-          "{}: fewer than eight do the same work, too few to tell a slow one by comparison.",
+          "{}: fewer than eight do the same work, too few to tell a slow one by comparison. assay "
+          "DIR "
+          "replays the whole graph of so few.",
           ranks);
     }
     if (found_.worst.empty()) {

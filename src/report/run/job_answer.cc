@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "kernels/book.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/spoken.h"
@@ -173,7 +174,7 @@ class JobAnswer {
       for (size_t p = 0; p < rank.parts.parts.size(); ++p) {
         const CollectivePart& part = rank.parts.parts[p];
         const std::string& kind = rank.parts.groups[part.group].kind;
-        if (kind != "send_recv" && kind != "send" && kind != "recv") continue;
+        if (kind != kSendRecv) continue;
         transfers[rank.part_points[p].device].push_back({part.start_ns, part.end_ns});
       }
       for (size_t d = 0; d < rank.exposed.size(); ++d) {

@@ -1,0 +1,61 @@
+#include "flow/names.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/names.h"
+#include "support/trace_maker.h"
+#include "trace/links.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+
+constexpr const char* kSendRecvKernel = "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)";
+
+// Of the trace's only kernel.
+std::string kind_in(const Trace& trace) {
+  const Links links = link_trace(trace);
+  const KernelNames kernels(trace.strings, trace.activities.name, KernelBook::built_in());
+  return collective_kind(trace, links, kernels, StringId(), ActivityId(0), links.activity_op[0]);
+}
+
+TraceMaker launched(const char* kernel) {
+  TraceMaker maker;
+  maker.call(1, "cudaLaunchKernel", 500, 10, 7).kernel(0, 7, kernel, 1000, 100, 7);
+  return maker;
+}
+
+TEST(CollectiveKind, WhatWasAskedForIsInTheOperatorAroundASendReceiveKernel) {
+  EXPECT_EQ(kind_in(launched(kSendRecvKernel)
+                        .op(1, "c10d::alltoall_base_", 400, 200)
+                        .op(1, "record_param_comms", 410, 180)
+                        .build()),
+            "all_to_all");
+  EXPECT_EQ(kind_in(launched(kSendRecvKernel).op(1, "c10d::send", 400, 200).build()), "send_recv");
+  EXPECT_EQ(kind_in(launched(kSendRecvKernel).build()), "send_recv");
+}
+
+TEST(CollectiveKind, ALabelAroundTheLaunchTellsWhereNoOperatorDoes) {
+  EXPECT_EQ(kind_in(launched(kSendRecvKernel)
+                        .op(1, "record_param_comms", 400, 200)
+                        .annotation(1, "nccl:all_to_all", 410, 150)
+                        .build()),
+            "all_to_all");
+  // One that ended before the launch, and one of another thread, are not around it.
+  EXPECT_EQ(kind_in(launched(kSendRecvKernel)
+                        .annotation(1, "nccl:all_reduce", 400, 50)
+                        .annotation(2, "nccl:all_gather", 400, 200)
+                        .build()),
+            "send_recv");
+}
+
+TEST(CollectiveKind, AKernelThatNamesItsCollectiveIsThat) {
+  EXPECT_EQ(kind_in(launched("ncclDevKernel_Broadcast_RING_LL(ncclDevComm*)")
+                        .op(1, "c10d::allgather_", 400, 200)
+                        .build()),
+            "broadcast");
+}
+
+}  // namespace
+}  // namespace assay
