@@ -56,8 +56,8 @@ Placement placement_of(const BenchRow& row, const ModelFacts& model,
   out.memory_gb = row.devices * hardware.memory_gb;
   out.sequence_gb = model.kv_gb_per_token() * row.precision.kv_bytes / kBytesOf16Bits *
                     kv_copies(row, model) * (row.in_len + row.out_len);
-  const double free_gb = kUsedShare * out.memory_gb - kWeightsWithBuffers * out.weights_gb;
-  out.seats = std::floor(free_gb / out.sequence_gb);
+  out.free_gb = kUsedShare * out.memory_gb - kWeightsWithBuffers * out.weights_gb;
+  out.seats = std::floor(out.free_gb / out.sequence_gb);
   return out;
 }
 

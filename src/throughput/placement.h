@@ -15,6 +15,7 @@ struct Placement {
   double weights_gb = 0;       // on all devices together
   double memory_gb = 0;        // of all devices
   double sequence_gb = 0;      // keys and values of one sequence at its full length, with copies
+  double free_gb = 0;          // of the share that is used, beside the weights; below 0: none
   double seats = 0;            // sequences that fit beside the weights; whole, below 0 never
   double tensor_parallel = 1;  // devices that share each layer
 };

@@ -19,12 +19,17 @@ const std::string* cell_of(const std::vector<std::string>& cells, int place) {
              : nullptr;
 }
 
-// 1 where nothing is told.
-uint32_t size_of(const std::vector<std::string>& cells, int place) {
+// 0 where nothing is told.
+uint32_t told_size(const std::vector<std::string>& cells, int place) {
   const std::string* cell = cell_of(cells, place);
   const auto size = cell != nullptr ? parse_cell(*cell, BenchRole::kDevices, 1) : std::nullopt;
-  if (!size || !(size->value >= 1) || size->value > static_cast<double>(kLargestLayout)) return 1;
+  if (!size || !(size->value >= 1) || size->value > static_cast<double>(kLargestLayout)) return 0;
   return static_cast<uint32_t>(size->value);
+}
+
+// 1 where nothing is told.
+uint32_t size_of(const std::vector<std::string>& cells, int place) {
+  return std::max(told_size(cells, place), 1U);
 }
 
 bool is_date(const std::string& text) {
@@ -53,8 +58,21 @@ void settle_layout(const SiliconColumns& columns, const std::vector<std::string>
   const uint32_t tensor = size_of(cells, columns.tensor);
   const uint32_t data = size_of(cells, columns.data);
   const uint32_t pipeline = size_of(cells, columns.pipeline);
-  const SquaredLayout square = squared_layout(tensor, data, size_of(cells, columns.moe_tensor),
-                                              size_of(cells, columns.moe_expert));
+  const uint32_t moe_tensor = size_of(cells, columns.moe_tensor);
+  const uint32_t moe_expert = size_of(cells, columns.moe_expert);
+  const uint32_t replicas =
+      untold_replicas(tensor, told_size(cells, columns.data), moe_tensor, moe_expert);
+  if (replicas > 1) {
+    const ParallelLayout layout{
+        .tensor = tensor, .pipeline = pipeline, .data = replicas, .expert = moe_expert};
+    row.devices = layout.devices();
+    row.variant.layout = layout;
+    log.note("layout_by_experts", row.line, false,
+             "the experts are split over more devices than tensor parallelism has, and data "
+             "parallelism is not told: read as that many attention replicas");
+    return;
+  }
+  const SquaredLayout square = squared_layout(tensor, data, moe_tensor, moe_expert);
   if (square.kind == Square::kNone) return;
   ParallelLayout layout{.pipeline = pipeline, .expert = square.side};
   (data > 1 ? layout.data : layout.tensor) = square.side;
@@ -113,6 +131,12 @@ SquaredLayout squared_layout(uint32_t tensor, uint32_t data, uint32_t moe_tensor
   const bool replicas =
       tensor == side && data == side && static_cast<uint64_t>(moe_tensor) * moe_expert == product;
   return replicas ? SquaredLayout{width, Square::kReplicas} : SquaredLayout{};
+}
+
+uint32_t untold_replicas(uint32_t tensor, uint32_t data, uint32_t moe_tensor, uint32_t moe_expert) {
+  const uint64_t experts = static_cast<uint64_t>(moe_tensor) * moe_expert;
+  if (data > 0 || tensor == 0 || experts % tensor != 0) return 1;
+  return static_cast<uint32_t>(experts / tensor);
 }
 
 bool settle_silicon_row(const SiliconColumns& columns, const std::vector<std::string>& cells,

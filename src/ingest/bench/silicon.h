@@ -40,4 +40,8 @@ struct SquaredLayout {
 SquaredLayout squared_layout(uint32_t tensor, uint32_t data, uint32_t moe_tensor,
                              uint32_t moe_expert);
 
+// Attention replicas of a row that does not tell them (data = 0): attention and experts span the
+// same devices, tensor x data = moe_tensor x moe_expert. 1 where the product is no multiple.
+uint32_t untold_replicas(uint32_t tensor, uint32_t data, uint32_t moe_tensor, uint32_t moe_expert);
+
 }  // namespace assay

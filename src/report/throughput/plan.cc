@@ -76,6 +76,27 @@ const char* question_words(LatencyQuestion question) {
   return "";
 }
 
+// Of plans told to be surer than this 96 % kept their limits when campaigns were left out.
+std::string sure_words(double probability) {
+  constexpr double kNoSurer = 0.95;
+  return probability > kNoSurer ? "> 95 %" : fmt::format("{:.0f} %", 100 * probability);
+}
+
+// What nobody has measured, in a word.
+const char* new_words(LatencyQuestion question) {
+  switch (question) {
+    case LatencyQuestion::kOtherCampaign:
+      return "run";
+    case LatencyQuestion::kConfiguration:
+      return "setup";
+    case LatencyQuestion::kModel:
+      return "model";
+    case LatencyQuestion::kHardware:
+      return "GPU";
+  }
+  return "";
+}
+
 Facts asked_facts(const PlanReport& report) {
   const PlanQuestion& q = report.question;
   return Facts{
@@ -122,27 +143,29 @@ Table readers_table(const PlanReport& report, const std::vector<PlanRow>& rows) 
   using R = PlanRow;
   TableOf table(rows, {.terminal_limit = 0, .show = Show::kReadersOnly});
   const Look right(Show::kEverywhere, false, Align::kRight);
+  if (report.question.rank == PlanRank::kJoule)
+    table.add(keys::joules_per_token, [](const R& r) { return r.is.joules_per_token; });
   if (has_prices(report)) {
     table.add(
         keys::usd_text, [](const R& r) { return fmt::format("{:.2f}", r.is.usd_per_hour); }, right);
-  } else {
-    table.add(keys::plan_gpus, [](const R& r) { return r.is.gpus; });
   }
+  if (!has_prices(report) || report.question.rank == PlanRank::kGpu)
+    table.add(keys::plan_gpus, [](const R& r) { return r.is.gpus; });
   table
       .add(
           keys::plan_words, [](const R& r) { return plan_text(r.is, r.setup, r.offer); }, elastic())
       .add(
-          keys::sure_text,
-          [](const R& r) { return fmt::format("{:.0f} %", 100 * r.is.probability); }, right)
-      .add(keys::new_text, [](const R& r) { return latency_question_name(r.setup.question); })
-      .add(keys::ttft_percentile_ms,
-           [](const R& r) { return std::round(r.is.at.ttft_percentile_ms); })
+          keys::sure_text, [](const R& r) { return sure_words(r.is.probability); }, right)
+      .add(keys::new_text, [](const R& r) { return new_words(r.setup.question); })
+      .add(
+          keys::ttft_text, [](const R& r) { return std::round(r.is.at.ttft_percentile_ms); }, right)
       .add(
           keys::tpot_text,
-          [](const R& r) { return fmt::format("{:.1f}", r.is.at.tpot_percentile_ms); }, right)
-      .add(
-          keys::joules_per_token, [](const R& r) { return r.is.joules_per_token; },
-          Show::kPageOnly);
+          [](const R& r) { return fmt::format("{:.1f}", r.is.at.tpot_percentile_ms); }, right);
+  if (report.question.rank != PlanRank::kJoule) {
+    table.add(
+        keys::joules_per_token, [](const R& r) { return r.is.joules_per_token; }, Show::kPageOnly);
+  }
   return table;
 }
 
@@ -208,6 +231,7 @@ Chart pareto_chart(const PlanReport& report) {
 struct Refusal {
   std::string why;
   size_t setups = 0;
+  std::string example;
 };
 
 struct KernelRow {
@@ -218,7 +242,7 @@ struct KernelRow {
 
 std::vector<KernelRow> kernel_rows(const LatencyModel& latencies) {
   std::vector<KernelRow> rows;
-  for (const LatencyTarget target : kAllLatencyTargets) {
+  for (const LatencyTarget target : kLearntLatencies) {
     const LatencyParameters& p = latencies.options().parameters[static_cast<size_t>(target)];
     for (size_t k = 0; k < kLatencyScales; ++k)
       rows.push_back({target, std::string(latency_scale_names()[k]), p.scale[k]});
@@ -228,17 +252,55 @@ std::vector<KernelRow> kernel_rows(const LatencyModel& latencies) {
   return rows;
 }
 
+// "Ruled out: 72 setups for heads that do not divide, 2 for reaching beyond the rows." Where
+// nothing is left, with what exactly was wrong.
 std::string refused_words(const Plan& plan) {
   if (plan.refused.empty()) return "";
   std::string text;
-  for (const auto& [why, setups] : plan.refused)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", why, setups);
-  return " Not considered: " + text + ".";
+  for (const auto& [why, refusal] : plan.refused) {
+    const char* what = !text.empty() ? "" : refusal.setups == 1 ? " setup" : " setups";
+    text += fmt::format("{}{}{} for {}", text.empty() ? "" : ", ", refusal.setups, what, why);
+    if (plan.setups.empty() && !refusal.example.empty()) text += " (" + refusal.example + ")";
+  }
+  return "Ruled out: " + text + ".";
+}
+
+// Of a price list what is left out whole is said by name.
+std::string silent_offers(const PlanReport& report) {
+  std::vector<bool> has(report.question.offers.size(), false);
+  for (const PlanSetup& setup : report.plan.setups) has[setup.offer] = true;
+  std::string names;
+  for (size_t k = 0; k < has.size(); ++k) {
+    if (!has[k]) names += (names.empty() ? "" : ", ") + report.question.offers[k].name;
+  }
+  if (names.empty() || report.plan.setups.empty()) return "";
+  return "Not on " + names + ": every setup there is ruled out.";
+}
+
+std::string rate_text(double per_s) {
+  constexpr double kWhole = 1000;
+  return per_s < kWhole ? rounded_text(per_s, 3)
+                        : format_count(static_cast<int64_t>(std::llround(per_s)));
 }
 
 std::string limits_text(const PlanQuestion& q) {
-  return fmt::format("TTFT {:g} ms and TPOT {:g} ms for {:g} % at {:.3g} requests/s", q.ttft_ms,
-                     q.tpot_ms, 100 * q.percentile, q.per_s);
+  return fmt::format("TTFT {} ms and TPOT {} ms for {:g} % at {} requests/s",
+                     format_count(static_cast<int64_t>(std::llround(q.ttft_ms))),
+                     rounded_text(q.tpot_ms), 100 * q.percentile, rate_text(q.per_s));
+}
+
+// Which of what was asked is out of reach.
+std::string out_of_reach(const Plan& plan, const PlanQuestion& q) {
+  if (plan.least_ttft_ms > q.ttft_ms)
+    return fmt::format("one request alone waits {:.3g} ms for its first token at best",
+                       plan.least_ttft_ms);
+  if (plan.least_tpot_ms > q.tpot_ms)
+    return fmt::format("one request alone takes {:.3g} ms a token at best", plan.least_tpot_ms);
+  if (plan.most_per_s < q.per_s)
+    return fmt::format("all GPUs of an offer can do {} requests/s at most, whatever the limits",
+                       rate_text(plan.most_per_s));
+  return fmt::format("the likeliest is {:.0f} % sure with all GPUs that may be rented",
+                     100 * plan.best_probability);
 }
 
 }  // namespace
@@ -248,7 +310,8 @@ Section plan_section(const PlanReport& report) {
   const std::vector<PlanRow> rows = rows_of(report);
   const std::vector<PlanRow> few = first_rows(rows);
   std::vector<Refusal> refused;
-  for (const auto& [why, setups] : report.plan.refused) refused.push_back({why, setups});
+  for (const auto& [why, refusal] : report.plan.refused)
+    refused.push_back({why, refusal.setups, refusal.example});
   section.blocks.push_back(asked_facts(report));
   if (!few.empty()) section.blocks.push_back(readers_table(report, few));
   section.blocks.push_back(plans_table(report, rows));
@@ -260,7 +323,9 @@ Section plan_section(const PlanReport& report) {
   section.blocks.push_back(
       pareto_table(report, {.key = "pareto", .terminal_limit = 0, .show = Show::kDataOnly}));
   TableOf refusals(refused, {.key = "refused", .terminal_limit = 0, .show = Show::kDataOnly});
-  refusals.add(keys::reason, &Refusal::why).add(keys::count, &Refusal::setups);
+  refusals.add(keys::reason, &Refusal::why)
+      .add(keys::count, &Refusal::setups)
+      .add(keys::refusal_example, &Refusal::example);
   section.blocks.push_back(refusals);
   const std::vector<KernelRow> kernel = kernel_rows(report.latencies);
   TableOf parameters(kernel, {.key = "kernel", .terminal_limit = 0, .show = Show::kDataOnly});
@@ -299,16 +364,16 @@ std::vector<std::string> plan_words(const PlanReport& report) {
     return plan_text(one, setup, q.offers[setup.offer]);
   };
   std::vector<std::string> words;
-  if (!plan.sure.empty()) {
+  if (plan.setups.empty()) {
+    words.push_back("Nothing can be planned: every setup is ruled out.");
+  } else if (!plan.sure.empty()) {
     const PlanCandidate& best = plan.sure.front();
-    words.push_back(fmt::format("{} for {} keeps {}, {:.0f} % sure: {}.", named(best),
-                                cost_text(best), limits_text(q), 100 * best.probability,
+    words.push_back(fmt::format("{} for {} keeps {}, {} sure: {}.", named(best), cost_text(best),
+                                limits_text(q), sure_words(best.probability),
                                 question_words(plan.setups[best.setup].question)));
   } else if (plan.likely.empty()) {
-    words.push_back(fmt::format(
-        "No setup is likely to keep {}: the likeliest is {:.0f} % sure with all GPUs that may be "
-        "rented.",
-        limits_text(q), 100 * plan.best_probability));
+    words.push_back(
+        fmt::format("No setup is likely to keep {}: {}.", limits_text(q), out_of_reach(plan, q)));
   } else {
     words.push_back(fmt::format("No setup keeps {} with {:g} % certainty.", limits_text(q),
                                 100 * q.confidence));
@@ -318,10 +383,15 @@ std::vector<std::string> plan_words(const PlanReport& report) {
     words.push_back(fmt::format("Measure next: {} for {}, {:.0f} % likely to do.", named(one),
                                 cost_text(one), 100 * one.probability));
   }
-  words.push_back(fmt::format("Learnt from {} rows of {} campaigns and {} engine builds.{}",
-                              format_count(static_cast<int64_t>(report.latencies.rows())),
-                              report.latencies.campaigns(), report.latencies.builds(),
-                              refused_words(plan)));
+  words.push_back(
+      fmt::format("Learnt from {} rows of {} campaigns and {} engine builds, told for {}.",
+                  format_count(static_cast<int64_t>(report.latencies.rows())),
+                  report.latencies.campaigns(), report.latencies.builds(),
+                  q.version.empty() ? "a build that none of them is (--engine-version)"
+                                    : "a new run of build " + q.version));
+  // Where there is a plan JSON has what was ruled out.
+  const std::string without = plan.sure.empty() ? refused_words(plan) : silent_offers(report);
+  if (!without.empty()) words.push_back(without);
   return words;
 }
 

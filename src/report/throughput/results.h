@@ -274,7 +274,9 @@
   R(usd_text, "$/h", kText, "`usd_per_hour`, for readers") \
   R(sure_text, "sure", kText, "`probability`, for readers") \
   R(new_text, "new is the", kText, "`question`, for readers") \
-  R(tpot_text, "TPOT", kText, "`tpot_percentile_ms`, for readers") \
+  R(ttft_text, "TTFT ms", kNone, "`ttft_percentile_ms`, for readers") \
+  R(tpot_text, "TPOT ms", kText, "`tpot_percentile_ms`, for readers") \
+  R(refusal_example, "example", kText, "what exactly was wrong with the last of them") \
   O("facts about models and devices (`facts`, `values`)") \
   R(fact_kind, "kind", kText, "`model` or `hardware`") \
   R(fact_summary, "in short", kText, \

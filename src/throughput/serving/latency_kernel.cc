@@ -138,18 +138,13 @@ const std::array<std::string_view, kLatencyScales>& latency_scale_names() {
 const LatencyParameters& latency_defaults(LatencyTarget target) {
   // b, G, F, S, H, M, P, C, V, K, KC, noise; lengths
   static const LatencyParameters kTtft = {
-      {0.73, 0.0815, 0.236, 0.184, 0.0678, 0.381, 0.0535, 0.0459, 0.179, 0.0746, 0.162, 0.108},
-      0.633,
-      1.21};
+      {0.73, 0.0615, 0.167, 0.141, 0.07, 0.406, 0.0417, 0.0405, 0.176, 0.16, 0.115, 0.11},
+      0.711,
+      1.4};
   static const LatencyParameters kTpot = {
-      {0.8, 0.256, 0.0606, 0.0831, 0.0161, 0.204, 0.125, 0.0214, 0.278, 0.0256, 0.0186, 0.0256},
-      2.67,
-      1.56};
-  static const LatencyParameters kEndToEnd = {
-      {0.8, 0.252, 0.0626, 0.0818, 0.0128, 0.199, 0.114, 0.0221, 0.253, 0.0357, 0.0262, 0.01},
-      2.11,
-      1.49};
-  if (target == LatencyTarget::kEndToEnd) return kEndToEnd;
+      {0.8, 0.187, 0.0502, 0.0647, 0.0124, 0.231, 0.0915, 0.0207, 0.23, 0.0281, 0.0164, 0.0309},
+      2.53,
+      1.43};
   return target == LatencyTarget::kTtft ? kTtft : kTpot;
 }
 

@@ -19,6 +19,10 @@ enum class LatencyTarget : uint8_t { kTtft, kTpot, kEndToEnd };
 inline constexpr size_t kLatencyTargets = 3;
 inline constexpr std::array<LatencyTarget, kLatencyTargets> kAllLatencyTargets = {
     LatencyTarget::kTtft, LatencyTarget::kTpot, LatencyTarget::kEndToEnd};
+// Those that have a process of their own; end to end is made of them.
+inline constexpr size_t kLatencyProcesses = 2;
+inline constexpr std::array<LatencyTarget, kLatencyProcesses> kLearntLatencies = {
+    LatencyTarget::kTtft, LatencyTarget::kTpot};
 std::string_view latency_target_name(LatencyTarget target);  // "TTFT", "TPOT", "end to end"
 
 // In the order of latency_scale_names(): a standard deviation (of log latency) per component and
@@ -32,7 +36,7 @@ struct LatencyParameters {
 const std::array<std::string_view, kLatencyScales>& latency_scale_names();
 // Found by `assay throughput plan --refit` on the campaigns of AIConfigurator's public table that
 // fall into folds 0 to 2 of S8 (splits.h); those of the other two folds had no say.
-const LatencyParameters& latency_defaults(LatencyTarget target);
+const LatencyParameters& latency_defaults(LatencyTarget target);  // one that is learnt
 
 const KernelSpec& latency_kernel();
 // As the kernel takes them.

@@ -1,9 +1,10 @@
 #pragma once
 
-// TTFT, TPOT and end-to-end latency of runs nobody measured, each a Gaussian process on physics
-// (serving_base.h, latency_kernel.h) that knows campaigns and builds as effects of their own; with
-// intervals for a run of a campaign to come, measured by leaving out whole campaigns and whole
-// builds. Spec page planner, 2 and 4.
+// TTFT and TPOT of runs nobody measured, each a Gaussian process on physics (serving_base.h,
+// latency_kernel.h) that knows campaigns and builds as effects of their own, and the end-to-end
+// latency that they make together; with
+// intervals for a run of a campaign to come, measured by leaving out whole campaigns. Spec page
+// planner, 2 and 4; docs/decisions/0018-latency-plans.md says where it is left.
 
 #include <array>
 #include <memory>
@@ -33,7 +34,7 @@ std::string_view latency_question_name(LatencyQuestion question);
 struct CampaignScale {
   double scale = 1.6448536269514722;
   double tau = 0;         // what blocks differ by beyond what the process expects
-  size_t blocks = 0;      // campaigns or builds that it is from
+  size_t blocks = 0;      // campaigns that it is from
   bool measured = false;  // else the widest of what nearer questions say, or assumed
 
   double half_width(double sd) const;
@@ -49,9 +50,9 @@ struct BlockMiss {
 };
 // Every block weighs the same, however many rows it has, and one more stands for the block to come
 // (pooled distribution functions: Dunn, Wasserman and Ramdas, "Distribution-free prediction sets
-// for two-layer hierarchical models", 2023); ten blocks of all questions but new hardware together
-// shrink the few of one. Questions of fewer than `fewest` blocks are not measured. With one block
-// alone nothing says what blocks differ by: `assumed_tau` stands for it.
+// for two-layer hierarchical models", 2023); twenty blocks of all questions but new hardware
+// together shrink the few of one. Questions of fewer than `fewest` blocks are not measured. With
+// one block alone nothing says what blocks differ by: `assumed_tau` stands for it.
 CampaignScales campaign_scales(const std::vector<BlockMiss>& misses, size_t fewest,
                                double assumed_tau);
 
@@ -75,9 +76,8 @@ struct LatencyAnswer {
 };
 
 struct LatencyOptions {
-  std::array<LatencyParameters, kLatencyTargets> parameters = {
-      latency_defaults(LatencyTarget::kTtft), latency_defaults(LatencyTarget::kTpot),
-      latency_defaults(LatencyTarget::kEndToEnd)};
+  std::array<LatencyParameters, kLatencyProcesses> parameters = {
+      latency_defaults(LatencyTarget::kTtft), latency_defaults(LatencyTarget::kTpot)};
   double outside_factor = 4;  // as PredictorOptions
 };
 
@@ -108,7 +108,6 @@ class LatencyModel {
   size_t campaigns() const;
   size_t builds() const;
   const CampaignScales& campaign_scales_of(LatencyTarget target) const;
-  const CampaignScales& build_scales_of(LatencyTarget target) const;
   // Correlation of what TTFT and TPOT are missed by when campaigns are left out; 0 where fewer than
   // eight campaigns tell.
   double correlation() const;

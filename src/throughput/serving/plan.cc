@@ -17,6 +17,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/decimal.h"
 #include "base/numbers.h"
 #include "throughput/physics.h"
 #include "throughput/placement.h"
@@ -38,6 +39,8 @@ struct Asked {
   std::string model_name;  // as rows write it, else as asked
   std::vector<std::string> engines;
   std::vector<std::string> precisions;
+  std::vector<std::string> versions;
+  std::string version;  // as rows write it; empty: not asked for
   // Layouts that rows ran, by engine and devices.
   std::map<std::pair<std::string, double>, std::vector<std::optional<ParallelLayout>>> layouts;
 };
@@ -72,6 +75,7 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
     if (!teaches_latency(row, lookup)) continue;
     add_new(all.engines, row.framework);
     add_new(all.precisions, row.variant.words);
+    if (!row.variant.version.empty()) add_new(all.versions, row.variant.version);
     if (lookup.model(row.model) != out.model) continue;
     add_new(out.engines, row.framework);
     add_new(out.precisions, row.variant.words);
@@ -82,6 +86,11 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
   if (out.engines.empty()) out.engines = all.engines;
   if (out.precisions.empty()) out.precisions = all.precisions;
   ASSAY_TRY(check_wanted(question.engines, all.engines, "engine"));
+  if (!question.version.empty()) {
+    // Rows write "v0.9.1", people 0.9.1 as well.
+    out.version = question.version.front() == 'v' ? question.version : "v" + question.version;
+    ASSAY_TRY(check_wanted({out.version}, all.versions, "engine version"));
+  }
   if (!question.engines.empty()) out.engines = question.engines;
   if (!question.precisions.empty()) out.precisions = question.precisions;
   std::sort(out.engines.begin(), out.engines.end());
@@ -119,7 +128,8 @@ class Planner {
   }
 
  private:
-  void refuse(const std::string& why) { ++plan_.refused[why]; }
+  void refuse(const std::string& why, const std::string& example = "");
+  void note_best(const PlanSetup& setup);
   void list_setups(size_t offer);
   void add_setup(size_t offer, BenchRow row);
   void draw_curves();
@@ -153,6 +163,12 @@ double Planner::watts(size_t offer) const {
   return at == values.end() ? kNan : at->second.value;
 }
 
+void Planner::refuse(const std::string& why, const std::string& example) {
+  PlanRefusal& refusal = plan_.refused[why];
+  ++refusal.setups;
+  refusal.example = example;
+}
+
 void Planner::list_setups(size_t offer) {
   const GpuOffer& gpu = question_.offers[offer];
   for (uint32_t n = 1; n <= gpu.per_node; ++n) {
@@ -176,7 +192,7 @@ void Planner::list_setups(size_t offer) {
           row.batch = 1;
           row.variant.words = precision;
           row.variant.layout = layout;
-          row.variant.version = question_.version;
+          row.variant.version = known_.version;
           settle_precision(row);
           add_setup(offer, std::move(row));
         }
@@ -188,13 +204,21 @@ void Planner::list_setups(size_t offer) {
 void Planner::add_setup(size_t offer, BenchRow row) {
   const HardwareFacts& hardware = *facts_.hardware(row.hardware);
   const Placement placement = placement_of(row, *known_.model, hardware);
-  if (placement.seats < 1) return refuse("memory");
-  if (!placement_problems(row, *known_.model, hardware).empty())
-    return refuse("heads that cannot be shared out");
+  if (placement.seats < 1) {
+    return refuse("memory", "weights of " + rounded_text(placement.weights_gb, 3) + " GB in " +
+                                rounded_text(placement.memory_gb, 3) + " GB of " +
+                                rounded_text(row.devices) + " " + row.hardware);
+  }
+  const auto problems = placement_problems(row, *known_.model, hardware);
+  if (!problems.empty()) return refuse("heads that do not divide", problems.front());
   if (!peak_is_known(row, hardware) && row.precision.units != MatrixUnits::k16Bit)
-    return refuse("no units for the precision");
+    return refuse("a precision without units", row.variant.words + " on " + row.hardware);
   const double context = known_.model->context;
-  if (context > 0 && row.in_len + row.out_len > context) return refuse("context");
+  if (context > 0 && row.in_len + row.out_len > context) {
+    return refuse("the model's context", rounded_text(context) +
+                                             " tokens, and prompt and answer have " +
+                                             rounded_text(row.in_len + row.out_len));
+  }
   PlanSetup setup;
   setup.row = std::move(row);
   setup.offer = offer;
@@ -219,27 +243,38 @@ void Planner::draw_curves() {
     PlanSetup& setup = plan_.setups[s];
     if (!fill_curve(setup, curve)) continue;
     add_points(kept.size(), setup, curve);
+    note_best(setup);
     kept.push_back(std::move(setup));
   }
   plan_.setups = std::move(kept);
+}
+
+void Planner::note_best(const PlanSetup& setup) {
+  const auto lower = [](double& least, double value) {
+    if (least == 0 || value < least) least = value;
+  };
+  lower(plan_.least_ttft_ms, setup.loop.ttft_ms.front());
+  lower(plan_.least_tpot_ms, setup.loop.tpot_ms.front());
+  plan_.most_per_s = std::max(plan_.most_per_s,
+                              most_replicas(setup) * plan_.most_load * capacity_per_s(setup.loop));
 }
 
 // TTFT and TPOT with 1, 2, 3, ... in flight, straight between the answers in logarithms.
 bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& answers) {
   setup.question = answers.front().question;
   if (setup.question == LatencyQuestion::kHardware) {
-    refuse("engine without rows on the GPU");
+    refuse("an engine without rows on the GPU", setup.row.framework + " on " + setup.row.hardware);
     return false;
   }
   if (question_.measured_only && setup.question != LatencyQuestion::kOtherCampaign) {
-    refuse("not measured");
+    refuse("having no rows");
     return false;
   }
   // As far as the rows reach.
   size_t reached = 0;
   while (reached < answers.size() && answers[reached].reasons.empty()) ++reached;
   if (reached == 0) {
-    refuse("lengths or devices beyond the rows");
+    refuse("reaching beyond the rows", answers.front().reasons.front());
     return false;
   }
   setup.seats = std::min(setup.seats, static_cast<size_t>(kInFlight[reached - 1]));

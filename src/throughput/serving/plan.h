@@ -39,9 +39,9 @@ struct PlanQuestion {
   std::vector<GpuOffer> offers;
   std::vector<std::string> engines;     // empty: those that have rows of the model, else all
   std::vector<std::string> precisions;  // likewise
-  std::string version;                  // of the engine; empty: one that nobody has measured
-  uint32_t max_gpus = 0;                // 0: what the offers allow
-  bool measured_only = false;           // configurations that have rows
+  std::string version;         // of the engine, with or without v; empty: one nobody measured
+  uint32_t max_gpus = 0;       // 0: what the offers allow
+  bool measured_only = false;  // configurations that have rows
   PlanRank rank = PlanRank::kDollar;
 };
 
@@ -83,16 +83,27 @@ struct ParetoPoint {
   double joules_per_token = 0;
 };
 
+// Why setups were not considered.
+struct PlanRefusal {
+  size_t setups = 0;
+  std::string example;  // what exactly, of the last; may be empty
+};
+
 struct Plan {
   std::vector<PlanSetup> setups;
   // One per GPU, engine and precision, best first.
   std::vector<PlanCandidate> sure;
-  std::vector<PlanCandidate> likely;      // at least 0.5, and better than the first sure one
-  std::vector<ParetoPoint> pareto;        // that no other point beats in both; by tokens/s/user
-  std::map<std::string, size_t> refused;  // why, and how many setups
-  std::optional<size_t> measure_next;     // of `likely`
+  std::vector<PlanCandidate> likely;  // at least 0.5, and better than the first sure one
+  std::vector<ParetoPoint> pareto;    // that no other point beats in both; by tokens/s/user
+  std::map<std::string, PlanRefusal> refused;  // by the reason: "for ..."
+  std::optional<size_t> measure_next;          // of `likely`
   double most_load = 0;
   double best_probability = 0;  // of what was searched, where nothing is likely
+  // By the estimates, the best of all setups: of one request alone, and what all GPUs offered can
+  // finish, whatever the limits.
+  double least_ttft_ms = 0;
+  double least_tpot_ms = 0;
+  double most_per_s = 0;
 };
 
 // Errors: a model or a GPU without facts, no offers, an engine or precision that nobody has rows

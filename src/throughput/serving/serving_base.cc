@@ -3,8 +3,9 @@
 //
 // Method: decoding reads the weights that its tokens touch and the cache of everything in flight
 // once a token, and stands still while the prompts of others are worked on; the first token waits
-// for its own prompt, a share of the prompts in flight and one step. Coefficients stand for what
-// engines reach of the data sheet; the processes learn what they miss.
+// for its own prompt, a share of the prompts in flight (more where prompts fill much of the time),
+// and one step. What does not fit the memory waits for a seat. Coefficients stand for what engines
+// reach of the data sheet; the processes learn what they miss.
 //
 // Effect: docs/measured/throughput_latency.md, the baseline's column (this times one factor per
 // engine and GPU).
@@ -20,19 +21,34 @@
 namespace assay {
 namespace {
 
-// What of the peaks is reached, as spec page planner 4.1 has it: bandwidth by weights and by the
-// cache, FLOP/s by decoding and by the prompt.
-constexpr double kWeightsSlower = 1.2;
-constexpr double kCacheSlower = 1.3;
-constexpr double kDecodeSlower = 2.0;
-constexpr double kPrefillSlower = 2.2;
-constexpr double kAttentionSlower = 2.0;
-constexpr double kLayerMs = 0.012;
-constexpr double kHostMs = 0.006;  // per request in flight and step
-constexpr double kFirstTokenMs = 20;
-// Of the prompts in flight that stand before one's own, chosen on all rows of the public half of
-// AIConfigurator's table by the spread that remains.
-constexpr double kPromptsBefore = 0.04;
+// What of the peaks is reached, and what else takes time: those under which the campaigns that
+// latency_defaults() were found on, too, scatter least about their medians, by absolute logarithms
+// within a campaign's configuration and between configurations of one engine.
+constexpr double kWeightsSlower = 1.37;
+constexpr double kCacheSlower = 0.875;  // below 1: what is not told is counted at 16 bits
+constexpr double kDecodeSlower = 1.41;
+constexpr double kExchangeSlower = 1.23;
+constexpr double kLayerMs = 0.0437;
+constexpr double kHostMs = 0.0174;  // per request in flight and step
+// Of prompts between the tokens of others.
+constexpr double kPromptSlower = 0.777;
+constexpr double kPromptAttentionSlower = 2.46;
+// Of the prompt before its first token.
+constexpr double kOwnPromptSlower = 1.1;
+constexpr double kOwnAttentionSlower = 5.1;
+constexpr double kOwnExchangeSlower = 7.6;
+constexpr double kOwnLayerMs = 0.197;
+constexpr double kOwnSteps = 2.67;
+constexpr double kFirstTokenMs = 21;
+// Of the prompts in flight that stand before one's own: of all, and by how much of the time
+// between tokens prompts take.
+constexpr double kPromptsBefore = 0.0513;
+constexpr double kPromptsByLoad = 0.407;
+// Seats that engines find beyond those of placement.h: nine tenths of the memory are a cautious
+// default, and engines keep 8 bits of keys and values beside weights of 8 bits and fewer.
+constexpr double kMoreSeats = 1.23;
+constexpr double kSmallCache = 2;
+constexpr double kLeastFreeMemory = 0.02;
 constexpr double kHeadDim = 128;
 
 struct Parts {
@@ -53,9 +69,19 @@ double exchange_ms(const BenchRow& row, const ModelFacts& model, const HardwareF
   return model.layers * tokens * model.hidden * 4 / 1e6 / hardware.link_gb_s;
 }
 
-Parts parts_of(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware) {
+// Of what is in flight so many run at a time; at its mean length.
+double seats_of(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware) {
+  const Placement placement = placement_of(row, model, hardware);
+  const double free_gb = std::max(placement.free_gb, kLeastFreeMemory * placement.memory_gb);
+  const double mean_gb =
+      placement.sequence_gb * (row.in_len + row.out_len / 2) / (row.in_len + row.out_len);
+  const bool small = row.precision.weight_bytes < 1.5 && row.precision.kv_bytes > 1;
+  return std::max(1.0, kMoreSeats * (small ? kSmallCache : 1) * free_gb / mean_gb);
+}
+
+Parts parts_of(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware,
+               double in_flight) {
   Parts parts;
-  const double in_flight = row.batch;
   // 1e9 bytes over TB/s, and 1e9 operations over TFLOP/s, are ms.
   const double bandwidth = row.devices * hardware.bandwidth_tb_s;
   const double tflops = row.devices * peak_tflops(row, hardware);
@@ -82,15 +108,24 @@ double end_to_end_ms(const BenchRow& row, double ttft_ms, double tpot_ms) {
 
 ServingBase serving_base(const BenchRow& row, const ModelFacts& model,
                          const HardwareFacts& hardware) {
-  const Parts parts = parts_of(row, model, hardware);
-  const double prefill = kPrefillSlower * parts.prefill_ms + kAttentionSlower * parts.attention_ms +
-                         parts.prompt_exchange_ms;
+  const double seats = seats_of(row, model, hardware);
+  const double running = std::min(row.batch, seats);
+  const double answer = std::max(1.0, row.out_len);
+  const Parts parts = parts_of(row, model, hardware, running);
+  const double step = kWeightsSlower * parts.weights_ms + kCacheSlower * parts.cache_ms +
+                      kDecodeSlower * parts.compute_ms + parts.layers_ms +
+                      kExchangeSlower * parts.exchange_ms + kHostMs * running;
+  const double prompt = kPromptSlower * parts.prefill_ms +
+                        kPromptAttentionSlower * parts.attention_ms +
+                        kExchangeSlower * parts.prompt_exchange_ms;
+  const double own = kOwnPromptSlower * parts.prefill_ms +
+                     kOwnAttentionSlower * parts.attention_ms +
+                     kOwnExchangeSlower * parts.prompt_exchange_ms + kOwnLayerMs * model.layers;
+  const double load = running * own / answer / step;
   ServingBase base;
-  base.ttft_ms = prefill * (1 + kPromptsBefore * row.batch) + kWeightsSlower * parts.weights_ms +
-                 parts.layers_ms + kFirstTokenMs;
-  base.tpot_ms = kWeightsSlower * parts.weights_ms + kCacheSlower * parts.cache_ms +
-                 kDecodeSlower * parts.compute_ms + parts.layers_ms + parts.exchange_ms +
-                 kHostMs * row.batch + row.batch * prefill / std::max(1.0, row.out_len);
+  base.tpot_ms = step + running * prompt / answer;
+  base.ttft_ms = own * (1 + kPromptsBefore * running + kPromptsByLoad * load) + kOwnSteps * step +
+                 kFirstTokenMs + (row.batch / running - 1) * answer * base.tpot_ms;
   base.e2e_ms = end_to_end_ms(row, base.ttft_ms, base.tpot_ms);
   return base;
 }
@@ -107,10 +142,8 @@ bool beyond_peaks(const BenchRow& row, double e2e_ms, const ModelFacts& model,
 
 ServingBase serving_floor(const BenchRow& row, const ModelFacts& model,
                           const HardwareFacts& hardware) {
-  const Parts parts = parts_of(row, model, hardware);
-  BenchRow alone = row;
-  alone.batch = 1;
-  const double weights_ms = parts_of(alone, model, hardware).weights_ms;
+  const Parts parts = parts_of(row, model, hardware, row.batch);
+  const double weights_ms = parts_of(row, model, hardware, 1).weights_ms;
   ServingBase floor;
   floor.ttft_ms = std::max(parts.prefill_ms, weights_ms);
   floor.tpot_ms = std::max(parts.compute_ms, parts.weights_ms);

@@ -31,6 +31,16 @@ TEST(SquaredLayout, IsToldByItsTwoForms) {
   EXPECT_EQ(squared_layout(4, 4, 4, 4).kind, Square::kExperts);
 }
 
+// 235 GB of FP8 weights under tp 1 with experts over two do not run on one device of 141 GB.
+TEST(UntoldReplicas, AreWhatTheExpertsSpanBeyondTensorParallelism) {
+  EXPECT_EQ(untold_replicas(1, 0, 2, 1), 2U);
+  EXPECT_EQ(untold_replicas(2, 0, 4, 1), 2U);
+  EXPECT_EQ(untold_replicas(4, 0, 2, 2), 1U);
+  EXPECT_EQ(untold_replicas(8, 0, 1, 1), 1U);  // a dense model
+  EXPECT_EQ(untold_replicas(4, 0, 6, 1), 1U);
+  EXPECT_EQ(untold_replicas(2, 1, 4, 1), 1U);  // told
+}
+
 TEST(SourceField, IsFoundByItsWholeName) {
   const std::string text = "db/2026-04-27; config_id=7; silicon_concurrency=128; measured=x";
   EXPECT_EQ(source_field(text, "silicon_concurrency"), "128");
@@ -47,9 +57,14 @@ TEST_F(Silicon, SquaresConcurrencyAndDayOfARow) {
       "1024,101,99,64,1,1,8,8,500,15\n"
       "b,source_file=/home/x/data/b200_sxm/sglang/0.5.9/m.csv; silicon_concurrency=8,sglang,0.5.9,"
       "m,b200_sxm,fp4,agg,1024,101,2,2,1,2,1,4,500,15\n"
-      "c,source_file=m.csv,sglang,0.5.9,m,b200_sxm,fp4,agg,1024,101,8,8,1,1,1,8,500,15\n");
+      "c,source_file=m.csv,sglang,0.5.9,m,b200_sxm,fp4,agg,1024,101,8,8,1,1,1,8,500,15\n"
+      "d,source_file=m.csv; silicon_concurrency=9,vllm,0.12.0,m,h200_sxm,fp8,agg,1024,101,9,1,1,,2,"
+      "1,500,15\n");
   ASSERT_TRUE(table) << table.error().describe();
-  ASSERT_EQ(table->rows.size(), 2U);
+  ASSERT_EQ(table->rows.size(), 3U);
+  EXPECT_EQ(table->rows[2].devices, 2);
+  EXPECT_EQ(table->rows[2].variant.text(), "fp8, dp2, v0.12.0");
+  EXPECT_EQ(count(*table, "layout_by_experts"), 1U);
   const BenchRow& square = table->rows[0];
   EXPECT_EQ(square.devices, 8);
   EXPECT_EQ(square.batch, 4);
@@ -109,6 +124,7 @@ TEST_F(Silicon, CountsOfThePublicTable) {
   ASSERT_TRUE(table) << table.error().describe();
   EXPECT_EQ(count(*table, "layout_squared"), 139U);
   EXPECT_EQ(count(*table, "layout_squared_by_speed"), 57U);
+  EXPECT_EQ(count(*table, "layout_by_experts"), 19U);
   EXPECT_EQ(count(*table, "copied_measurement"), 57U);
   EXPECT_EQ(count(*table, "concurrency_unknown"), 12U);
   EXPECT_EQ(count(*table, "disaggregated"), 715U);

@@ -24,23 +24,44 @@ BenchRow run(const char* model, const char* gpu, double devices, double batch) {
   return row;
 }
 
-// Llama-3-8B in FP8 on one H100, one request: 8.03e9 bytes over 3.35 TB/s are 2.397 ms, times 1.2;
-// 131072 bytes a token of cache at 16 bits, 1152 tokens, are 0.0451 ms, times 1.3; 16.06 GFLOP over
-// 1978.9 TFLOP/s are 0.0081 ms, times 2; 32 layers 0.384 ms; host 0.006 ms. The prompt: 1024 times
-// 0.0081 = 8.310 ms times 2.2, and attention 32 x 1024^2 x 32 x 128 x 2 / 989.4e12 s = 0.2778 ms
-// times 2; a 256th of it comes between tokens.
+// Llama-3-8B in FP8 on one H100, one request: 8.03e9 bytes over 3.35 TB/s are 2.397 ms, times 1.37;
+// 131072 bytes a token of cache at 16 bits, 1152 tokens, are 0.0451 ms, times 0.875; 16.06 GFLOP
+// over 1978.9 TFLOP/s are 0.0081 ms, times 1.41; 32 layers at 0.0437 ms; host 0.0174 ms. The
+// prompt: 1024 times 0.0081 = 8.310 ms, and attention 32 x 1024^2 x 32 x 128 x 2 / 989.4e12 s =
+// 0.2778 ms, times 0.777 and 2.46 of which a 256th comes between tokens, times 1.1 and 5.1 before
+// the first.
 TEST(ServingBase, IsBytesAndOperationsOverPeaks) {
   const FactBook& facts = FactBook::built_in();
   const BenchRow row = run("Llama-3-8B", "H100", 1, 1);
   const ServingBase base = serving_base(row, *facts.model("Llama-3-8B"), *facts.hardware("H100"));
-  const double prefill = 2.2 * 8.3103 + 2 * 0.27783;
-  EXPECT_NEAR(base.tpot_ms,
-              1.2 * 2.39701 + 1.3 * 0.045073 + 2 * 0.0081156 + 0.384 + 0.006 + prefill / 256, 1e-3);
-  EXPECT_NEAR(base.ttft_ms, prefill * 1.04 + 1.2 * 2.39701 + 0.384 + 20, 1e-3);
+  const double step = 1.37 * 2.39701 + 0.875 * 0.045073 + 1.41 * 0.0081156 + 32 * 0.0437 + 0.0174;
+  const double between = 0.777 * 8.3103 + 2.46 * 0.27783;
+  const double own = 1.1 * 8.3103 + 5.1 * 0.27783 + 0.197 * 32;
+  EXPECT_NEAR(base.tpot_ms, step + between / 256, 1e-3);
+  EXPECT_NEAR(base.ttft_ms, own * (1.0513 + 0.407 * own / 256 / step) + 2.67 * step + 21, 2e-3);
   EXPECT_NEAR(base.e2e_ms, base.ttft_ms + 255 * base.tpot_ms, 1e-9);
   const ServingBase floor = serving_floor(row, *facts.model("Llama-3-8B"), *facts.hardware("H100"));
   EXPECT_NEAR(floor.tpot_ms, 2.39701, 1e-4);
   EXPECT_NEAR(floor.ttft_ms, 8.3103, 1e-3);
+}
+
+// Llama-3-8B at 16 bits on one H100: 0.9 x 80 - 1.03 x 16.06 = 55.46 GB for sequences of 1024 + 128
+// tokens in the mean, 0.151 GB each: 367, times 1.23 are 451.8 seats. Of 903.6 in flight half wait
+// until one round of answers is done, 256 tokens' time; tokens take no longer than with 451.8.
+TEST(ServingBase, LetsRequestsWaitThatMemoryHasNoSeatFor) {
+  const FactBook& facts = FactBook::built_in();
+  BenchRow row = run("Llama-3-8B", "H100", 1, 1);
+  row.variant.words = "bf16";
+  settle_precision(row);
+  const ModelFacts& model = *facts.model("Llama-3-8B");
+  const HardwareFacts& hardware = *facts.hardware("H100");
+  const double seats = 1.23 * (72 - 1.03 * 16.06) / (131072e-9 * 1152);
+  row.batch = seats;
+  const ServingBase full = serving_base(row, model, hardware);
+  row.batch = 2 * seats;
+  const ServingBase queued = serving_base(row, model, hardware);
+  EXPECT_NEAR(queued.tpot_ms, full.tpot_ms, 1e-3 * full.tpot_ms);
+  EXPECT_NEAR(queued.ttft_ms - full.ttft_ms, 256 * full.tpot_ms, 2e-3 * queued.ttft_ms);
 }
 
 // 416 prompts of 15,000 tokens through 32.76e9 weights in 7.5 s are 54 PFLOP/s: two B200 do 18.
@@ -60,8 +81,8 @@ BlockMiss miss(double z, uint32_t block,
   return {z, 1, block, question};
 }
 
-// Twenty blocks miss by 1, 2, ... 20 deviations. Of one question they are their own pool of ten:
-// the share up to k is k/20 (20 + 10) of 31, and 0.9 of it needs k = 18.6: the nineteenth.
+// Twenty blocks miss by 1, 2, ... 20 deviations. Of one question they are their own pool of twenty:
+// the share up to k is k/20 of 40, and 0.9 of 40 x 21/20 needs k = 18.9: the nineteenth.
 TEST(CampaignScales, AreQuantilesOverBlocksAndTheOneToCome) {
   std::vector<BlockMiss> misses;
   for (uint32_t k = 1; k <= 20; ++k) misses.push_back(miss(k, k));
@@ -154,13 +175,17 @@ TEST(LatencyModel, DoesNotDependOnWhatCampaignsAreCalled) {
   EXPECT_DOUBLE_EQ(a.high90_ms, b.high90_ms);
 }
 
-// What a new build costs is in the width: a build that has rows is never told wider.
+// One scale for both: a build that has rows is told narrower by its smaller deviation alone.
 TEST(LatencyModel, IsNoWiderForABuildThatHasRows) {
   const auto model = LatencyModel::fit(campaigns(), FactBook::built_in());
   BenchRow row = run("Llama-3-8B", "H100", 1, 8);
-  const double unknown = asked(*model, row).at(LatencyTarget::kTpot).log_sd;
+  const LatencyEstimate unknown = asked(*model, row).at(LatencyTarget::kTpot);
   row.variant.version = "v3";
-  EXPECT_LT(asked(*model, row).at(LatencyTarget::kTpot).log_sd, unknown);
+  const LatencyEstimate told = asked(*model, row).at(LatencyTarget::kTpot);
+  EXPECT_LT(told.log_sd, unknown.log_sd);
+  EXPECT_LT(told.half_width90(), unknown.half_width90());
+  const CampaignScale& scale = model->campaign_scales_of(LatencyTarget::kTpot)[0];
+  EXPECT_NEAR(std::log1p(unknown.half_width90()), scale.half_width(unknown.log_sd), 1e-9);
 }
 
 TEST(LatencyModel, RefusesATableWithoutLatencies) {

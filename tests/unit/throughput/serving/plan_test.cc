@@ -92,8 +92,8 @@ TEST(Plan, RefusesWhatDoesNotFitOrDivide) {
   PlanQuestion asked = question();
   asked.offers = {{"H100", 2.5, 700, 8, 4}};
   const Plan plan = planned(asked);
-  EXPECT_EQ(plan.refused.at("memory"), 1U);
-  EXPECT_EQ(plan.refused.at("heads that cannot be shared out"), 4U);
+  EXPECT_EQ(plan.refused.at("memory").setups, 1U);
+  EXPECT_EQ(plan.refused.at("heads that do not divide").setups, 4U);
   for (const PlanSetup& setup : plan.setups) {
     const double n = setup.row.devices;
     EXPECT_TRUE(n == 2 || n == 4 || n == 8) << n;
@@ -105,7 +105,7 @@ TEST(Plan, RefusesFormatsWithoutUnits) {
   asked.precisions = {"fp4"};
   const Plan plan = planned(asked);
   EXPECT_TRUE(plan.setups.empty());
-  EXPECT_GT(plan.refused.at("no units for the precision"), 0U);
+  EXPECT_GT(plan.refused.at("a precision without units").setups, 0U);
 }
 
 double probability_of(const PlanQuestion& asked) {
@@ -137,6 +137,30 @@ TEST(Plan, SaysThatNothingIsLikely) {
   EXPECT_TRUE(plan.sure.empty());
   EXPECT_TRUE(plan.likely.empty());
   EXPECT_LT(probability_of(asked), 0.5);
+  EXPECT_GT(plan.least_tpot_ms, 0.5);
+  asked = question();
+  asked.per_s = 1e6;
+  EXPECT_LT(planned(asked).most_per_s, 1e6);
+  EXPECT_LT(planned(asked).least_ttft_ms, asked.ttft_ms);
+}
+
+// A build that has rows leaves less unknown, however its name is typed.
+TEST(Plan, KnowsABuildWithAndWithoutItsV) {
+  PlanQuestion asked = question();
+  const double unknown = planned(asked).setups.front().tpot_log_sd;
+  for (const char* version : {"v3", "3"}) {
+    asked.version = version;
+    EXPECT_LT(planned(asked).setups.front().tpot_log_sd, 0.9 * unknown) << version;
+  }
+}
+
+TEST(Plan, SaysWhatExactlyRuledASetupOut) {
+  PlanQuestion asked = question();
+  asked.in_len = 8000;
+  const Plan plan = planned(asked);
+  EXPECT_TRUE(plan.setups.empty());
+  EXPECT_EQ(plan.refused.at("the model's context").example,
+            "8192 tokens, and prompt and answer have 8256");
 }
 
 TEST(Plan, MeasuredOnlyTakesWhatHasRows) {
@@ -146,7 +170,7 @@ TEST(Plan, MeasuredOnlyTakesWhatHasRows) {
   asked.measured_only = true;
   const Plan plan = planned(asked);
   EXPECT_TRUE(plan.setups.empty());
-  EXPECT_GT(plan.refused.at("not measured"), 0U);
+  EXPECT_GT(plan.refused.at("having no rows").setups, 0U);
 }
 
 TEST(Plan, ParetoFrontierRisesAsUsersGetLess) {
@@ -169,6 +193,9 @@ TEST(Plan, NamesWhatItDoesNotKnow) {
   asked = question();
   asked.engines = {"sglang"};
   EXPECT_NE(refusal(asked).find("there are vllm"), std::string::npos);
+  asked = question();
+  asked.version = "v99";
+  EXPECT_NE(refusal(asked).find("engine version 'v99'; there are v0"), std::string::npos);
   asked = question();
   asked.per_s = 0;
   EXPECT_NE(refusal(asked).find("above 0"), std::string::npos);
