@@ -13,7 +13,7 @@ PAGE = ROOT / "docs/metrics.md"
 LITERALS = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 ENTRY = re.compile(rf'\bR\(\s*(\w+),\s*{LITERALS},\s*k(\w+),\s*{LITERALS}\)|\bU\(\s*(\w+),\s*{LITERALS}\)|\bO\(\s*{LITERALS}\)')
 # What a reader of the page calls a unit of the Document.
-UNIT_WORDS = {"None": "", "Text": "text", "Nanoseconds": "ns", "Count": "count", "Share": "0 to 1", "Ratio": "ratio",
+UNIT_WORDS = {"None": "", "Text": "text", "State": "text", "Nanoseconds": "ns", "Count": "count", "Share": "0 to 1", "Ratio": "ratio",
               "Bytes": "bytes", "PerSecond": "per second", "Watts": "W", "Joules": "J"}
 
 

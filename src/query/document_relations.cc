@@ -403,6 +403,7 @@ std::vector<int64_t> part_numbers(const std::vector<Part>& parts) {
 std::string_view relation_unit(Unit unit) {
   switch (unit) {
     case Unit::kText:
+    case Unit::kState:
       return "string";
     case Unit::kNanoseconds:
       return "ns";

@@ -197,7 +197,7 @@ await main({
 
   async "shows the ranks of a job"() {
     const { page, close } = await openReport(files.ranks, { rooms: false });
-    equal(await page.locator(".rank-names > div").count(), 3, "ranks");
+    equal(await page.locator(".rank-name").count(), 3, "ranks");
     await close();
   },
 

@@ -10,6 +10,7 @@ import { formatValue } from "./units.ts";
 import type { Answer } from "./view.ts";
 
 const LONGEST_KIND = 40;
+const LONGEST_HEADLINE = 160; // characters; what follows is said below it
 
 const share = (part: number, whole: number) => formatValue(part / whole, "share", false).replace(" ", "\u00a0");
 
@@ -39,8 +40,17 @@ function linked(text: string, answer: Answer, range: RangeChoice | null, shown: 
   return [...sentence(text.slice(0, found.index)), link, ...sentence(text.slice(found.index + found[0].length))];
 }
 
+// As many sentences as a headline bears, and the rest.
+function headline(verdict: string[]): [string, string] {
+  const sentences = verdict.join(" ").split(/(?<=\.)\s+(?=\p{Lu})/u);
+  let taken = 1;
+  let length = sentences[0]?.length ?? 0;
+  while (taken < sentences.length && length + sentences[taken]!.length < LONGEST_HEADLINE) length += sentences[taken++]!.length + 1;
+  return [sentences.slice(0, taken).join(" "), sentences.slice(taken).join(" ")];
+}
+
 export function verdictHead(answer: Answer, range: RangeChoice | null, shown: () => void, top: boolean): HTMLElement {
-  const text = answer.verdict.join(" ");
+  const [text, more] = headline(answer.verdict);
   const colon = text.indexOf(": ");
   const kind = colon > 0 && colon <= LONGEST_KIND ? text.slice(0, colon) : "";
   const rest = kind ? text.charAt(colon + 2).toUpperCase() + text.slice(colon + 3) : text;
@@ -53,6 +63,7 @@ export function verdictHead(answer: Answer, range: RangeChoice | null, shown: ()
     { class: "verdict-head" },
     kind ? h("p", { class: "pill" }, dot, kind) : null,
     h(top ? "h1" : "h3", { class: "answer" }, ...linked(rest, answer, range, shown)),
+    more ? h("p", { class: "answer-more" }, ...sentence(more)) : null,
   );
 }
 
@@ -137,8 +148,25 @@ function togetherWords(answer: Answer, chosen: number[]): string {
   return `${which}: ${time(answer.window_ns)} becomes ${time(answer.window_ns - gain)} (\u2212${share(gain, answer.window_ns)}, ${grade}).${apart}`;
 }
 
+// Which levers are counted in; the timeline's brackets show it.
+export class LeversOn {
+  private readonly off = new Set<number>();
+  private changed: () => void = () => {};
+  has(lever: number): boolean {
+    return !this.off.has(lever);
+  }
+  set(lever: number, on: boolean): void {
+    if (on) this.off.delete(lever);
+    else this.off.add(lever);
+    this.changed();
+  }
+  onChange(listener: () => void): void {
+    this.changed = listener;
+  }
+}
+
 // A switch for each lever that some set replays, and what those that are on give together.
-function leverSwitches(answer: Answer): { switches: (HTMLInputElement | null)[]; sum: HTMLElement | null } {
+function leverSwitches(answer: Answer, on: LeversOn): { switches: (HTMLInputElement | null)[]; sum: HTMLElement | null } {
   const replayed = new Set(answer.together.flatMap((set) => set.levers));
   if (replayed.size === 0) return { switches: answer.levers.map(() => null), sum: null };
   const sum = h("p", { class: "together", attributes: { "aria-live": "polite" } });
@@ -150,6 +178,7 @@ function leverSwitches(answer: Answer): { switches: (HTMLInputElement | null)[];
     return box;
   });
   const paint = () => {
+    switches.forEach((box, i) => on.set(i, box?.checked ?? true));
     const chosen = switches.flatMap((box, i) => (box?.checked ? [i] : []));
     sum.replaceChildren(h("span", {}, ...sentence(togetherWords(answer, chosen))));
   };
@@ -157,15 +186,16 @@ function leverSwitches(answer: Answer): { switches: (HTMLInputElement | null)[];
   return { switches, sum };
 }
 
-export function leverCards(answer: Answer): HTMLElement {
-  const { switches, sum } = leverSwitches(answer);
+export function leverCards(answer: Answer, on: LeversOn): HTMLElement {
+  const { switches, sum } = leverSwitches(answer, on);
   const box = h("section", { class: "levers", attributes: { "aria-label": "What would change it" } });
   box.append(h("h2", {}, answer.levers.length > 0 ? "What would change it" : "What to do"));
   answer.levers.forEach((lever, i) => {
     box.append(
       h("div", { class: "lever" },
         h("div", { class: "lever-head" },
-          switches[i] ?? h("span", { class: "lever-number" }, String(i + 1)),
+          switches[i] ?? null,
+          h("span", { class: "lever-number" }, String(i + 1)),
           h("span", { class: "lever-title" }, ...sentence(lever.title)),
           h("span", { class: "lever-gain" },
             `\u2212${formatValue(lever.gain_ns, "ns", true)}`,
@@ -188,10 +218,12 @@ export function leverCards(answer: Answer): HTMLElement {
   return box;
 }
 
-export function contextLine(answer: Answer, steps: number): HTMLElement {
+// inputs: how many traces the answer is of, and what one of them is called.
+export function contextLine(answer: Answer, steps: number, inputs: number, word: string): HTMLElement {
   const compute = answer.causes.find((cause) => cause.key === "compute");
-  const parts = [`Wall time ${formatValue(answer.window_ns, "ns", true)}`];
+  const wall = `all time ${formatValue(answer.window_ns, "ns", true)}`;
+  const parts = [inputs > 1 ? `Mean of ${inputs} ${word}s: w${wall} each` : `W${wall}`];
   if (steps > 1) parts[0] += ` in ${steps} iterations`;
   if (compute && answer.total_ns > 0) parts.push(`the GPU computes for ${share(compute.ns, answer.total_ns)}`);
-  return h("p", { class: "under" }, `${parts.join("; ")}. Every share up here is of the wall time.`);
+  return h("p", { class: "under" }, `${parts.join("; ")}. Every share up here is of the wall time${inputs > 1 ? ` of all ${word}s` : ""}.`);
 }

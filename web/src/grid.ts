@@ -1,7 +1,10 @@
 // Tables and trees: only the rows in sight are in the page, so that 100,000 of them stay quick.
 
+import { chooseCause, chooseName, chosenCause, chosenName, isOnTimeline, onChosen } from "./chosen.ts";
 import { announce, button, copyText, freshId, h, saveFile } from "./dom.ts";
+import { causeColour, causeWord, isHatched } from "./palette.ts";
 import { csvField, nameButton, shortenMiddle } from "./text.ts";
+import { onTheme } from "./theme.ts";
 import { describe } from "./tips.ts";
 import { formatCell, formatValue, numberOf, scaleColumn, type ColumnScale } from "./units.ts";
 import type { Cell, Column, Table, Tree } from "./view.ts";
@@ -49,7 +52,7 @@ function shownColumn(column: Column, tree: boolean): Shown {
     if (isText(cell)) anyText = true;
     else if (cell !== null) anyOther = true;
   }
-  const text = column.unit === "text" || (anyText && !anyOther);
+  const text = column.unit === "text" || column.unit === "state" || (anyText && !anyOther);
   const scale = scaleColumn(column.unit, column.cells, column.whole);
   if (!anyOther) scale.symbol = "";
   const right = column.align === "right" || (column.align !== "left" && !text);
@@ -71,6 +74,7 @@ export class Grid {
   private searchable: string[] | null = null;
   private readonly sortKeys = new Map<Column, Float64Array | string[]>();
   private readonly fullNames: Column | null;
+  private readonly picks = new WeakMap<Element, { name: string } | { cause: string }>(); // of a row
 
   private readonly scroller: HTMLElement;
   private readonly table: HTMLTableElement;
@@ -78,6 +82,7 @@ export class Grid {
   private readonly body: HTMLTableSectionElement;
   private readonly status: HTMLElement;
   private readonly sizes = h("colgroup");
+  private filter: HTMLInputElement | null = null;
   private first = -1;
   private last = -1;
 
@@ -121,8 +126,22 @@ export class Grid {
     this.element = h("div", { class: "grid" }, h("div", { class: "grid-head" }, title, this.tools(content.title)), this.scroller);
     this.scroller.addEventListener("scroll", () => this.renderRows(false), { passive: true });
     this.update();
+    onChosen(this.element, () => this.markChosen());
+    onTheme(() => this.hasStates() && this.renderRows(true));
     window.addEventListener("beforeprint", () => this.forPrint(true));
     window.addEventListener("afterprint", () => this.forPrint(false));
+  }
+
+  private hasStates(): boolean {
+    return this.columns.some((c) => c.column.unit === "state");
+  }
+
+  // The rows that hold such words, as the filter would find them, come into sight.
+  reveal(words: string): void {
+    if (this.filter) this.filter.value = words;
+    this.query = this.rows >= FILTER_FROM ? words.trim().toLowerCase() : "";
+    this.update();
+    this.element.scrollIntoView({ block: "center" });
   }
 
   private visible(): Shown[] {
@@ -163,6 +182,7 @@ export class Grid {
         this.update();
         announce(this.status.textContent ?? "");
       });
+      this.filter = input;
       tools.append(input);
     }
     tools.append(this.status);
@@ -284,6 +304,7 @@ export class Grid {
       for (const c of texts) {
         const cell = c.column.cells[row];
         if (cell !== null && cell !== undefined) text += `${Array.isArray(cell) ? cell.join(" ") : String(cell)}\n`;
+        if (c.column.unit === "state" && typeof cell === "string") text += `${causeWord(cell)}\n`;
       }
       return text.toLowerCase();
     });
@@ -399,10 +420,15 @@ export class Grid {
     return `calc(${Math.min(longest, this.nameWidth(shown) + 2)}ch + 24px)`;
   }
 
-  private cell(shown: Shown, row: number, position: number): HTMLElement {
+  private cell(shown: Shown, row: number, position: number, line: HTMLElement): HTMLElement {
     const cell = shown.column.cells[row] ?? null;
     const element = h(position === 0 ? "th" : "td", { class: shown.right ? "right" : "left" });
     if (position === 0) element.setAttribute("scope", "row");
+    if (shown.column.unit === "state" && typeof cell === "string") {
+      this.picks.set(line, { cause: cell });
+      element.append(stateButton(cell));
+      return element;
+    }
     if (shown.tree) this.addTreeControls(element, row);
     if (!shown.text) {
       describe(element, shown.column.key, this.room, shown.column.title);
@@ -420,7 +446,21 @@ export class Grid {
         this.expandable(text, whole, width, row),
       );
     }
+    const name = [text, whole].find(isOnTimeline);
+    if (name !== undefined && !this.picks.has(line)) {
+      this.picks.set(line, { name });
+      element.append(nameOnTimeline(name));
+    }
     return element;
+  }
+
+  private markChosen(): void {
+    for (const line of this.body.children) this.markLine(line);
+  }
+  private markLine(line: Element): void {
+    const pick = this.picks.get(line);
+    const chosen = pick !== undefined && ("name" in pick ? pick.name === chosenName() : pick.cause === chosenCause());
+    line.classList.toggle("chosen", chosen);
   }
 
   // A short name may stand for a longer one in a hidden column.
@@ -481,7 +521,8 @@ export class Grid {
     const line = h("tr", { attributes: { "aria-rowindex": String(index + 2), "data-row": String(row) } });
     if (this.opened.has(row)) line.className = "open";
     if (this.shape) line.setAttribute("aria-level", String(this.shape.depths[row]! + 1));
-    this.visible().forEach((shown, position) => line.append(this.cell(shown, row, position)));
+    this.visible().forEach((shown, position) => line.append(this.cell(shown, row, position, line)));
+    this.markLine(line);
     return line;
   }
 
@@ -541,6 +582,24 @@ export class Grid {
     lines.push(h("tr", {}, h("td", { attributes: { colspan: String(this.visible().length) } }, `… and ${more} more rows`)));
     this.body.replaceChildren(...lines);
   }
+}
+
+// A state by its word and colour; a click picks it out everywhere.
+function stateButton(key: string): HTMLElement {
+  const dot = h("span", { class: isHatched(key) ? "swatch hatched" : "swatch" });
+  dot.style.background = causeColour(key);
+  const pick = button("", () => chooseCause(chosenCause() === key ? null : key), { class: "state", title: "Show where, on the timeline" });
+  pick.append(dot, causeWord(key));
+  return pick;
+}
+
+function nameOnTimeline(name: string): HTMLElement {
+  const pick = button("\u2316", () => {
+    chooseName(chosenName() === name ? null : name);
+    if (chosenName() !== null) document.querySelector(".timeline")?.scrollIntoView({ block: "nearest" });
+  }, { class: "pick", title: "Show where, on the timeline" });
+  pick.setAttribute("aria-label", `Show on the timeline: ${name}`);
+  return pick;
 }
 
 // One value with its unit, for places outside tables.

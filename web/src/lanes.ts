@@ -22,6 +22,7 @@ interface Head {
   steps: [number, number, string][];
   rows: RowHead[];
   names: string[];
+  kinds: Record<string, number[]>;
 }
 
 // What a device did, one state after the other.
@@ -58,11 +59,12 @@ export interface Lanes {
   states: string[];
   steps: { start: number; end: number; name: string }[];
   names: string[];
+  kinds: Record<string, number[]>; // places in `names` of kernels, by what they are
   causes: CauseRow[];
   events: EventRow[];
 }
 
-const MOST_DEPTH = 16;
+const MOST_DEPTH = 64; // Python stacks are often 30 deep
 
 class Reader {
   private at: number;
@@ -176,6 +178,7 @@ export function readLanes(bytes: Uint8Array): Lanes | null {
     states: head.states,
     steps: head.steps.map(([start, end, name]) => ({ start, end, name })),
     names: head.names,
+    kinds: head.kinds,
     causes: [],
     events: [],
   };

@@ -1,16 +1,19 @@
 // The report page: reads what the binary embedded and builds the page top-down: verdict, what may
 // move the numbers, then the sections.
 
-import { barElement, contextLine, leverCards, verdictHead } from "./answer.ts";
+import { barElement, contextLine, leverCards, LeversOn, verdictHead } from "./answer.ts";
 import { chartElement } from "./chart.ts";
+import { chooseCause, chosenCause, onChosen } from "./chosen.ts";
+import { contentsOf } from "./contents.ts";
 import { button, h, saveFile } from "./dom.ts";
 import { factsElement, term, valueElement } from "./facts.ts";
 import { Grid } from "./grid.ts";
 import { icicleElement } from "./icicle.ts";
-import { readLanes } from "./lanes.ts";
+import { readLanes, type Lanes } from "./lanes.ts";
 import { startPalette } from "./palette.ts";
 import { RangeChoice } from "./range.ts";
 import { ranksElement } from "./ranks.ts";
+import { searchElement } from "./search.ts";
 import { sentence, shortenMiddle } from "./text.ts";
 import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
 import { Timeline } from "./timeline.ts";
@@ -40,21 +43,50 @@ function proseElement(paragraphs: string[], bullets: boolean): HTMLElement {
   return h("div", { class: "prose" }, ...paragraphs.map((text) => h("p", {}, ...sentence(text))));
 }
 
+// What a block became, for who looks for it.
+const built = new WeakMap<Block, { element: HTMLElement; grid: Grid | null }>();
+
 function blockElements(block: Block, room: string): (HTMLElement | null)[] {
+  const grid = block.type === "table" || block.type === "tree" ? new Grid(block, room) : null;
+  const elements = grid ? [block.type === "tree" ? icicleElement(block) : null, grid.element] : plainElements(block, room);
+  const element = elements[elements.length - 1];
+  if (element) built.set(block, { element, grid });
+  return elements;
+}
+
+function plainElements(block: Block, room: string): (HTMLElement | null)[] {
   switch (block.type) {
     case "prose":
       return [proseElement(block.paragraphs, block.bullets)];
     case "facts":
       return [factsElement(block, room)];
-    case "table":
-      return [new Grid(block, room).element];
-    case "tree":
-      return [icicleElement(block), new Grid(block, room).element];
     case "chart":
       return [chartElement(block, room)];
     case "elements":
       return block.elements.map((sections, i) => elementBox(sections, i, block.elements.length, room));
+    default:
+      return [];
   }
+}
+
+// Shows a block of an open room; of a table the rows that hold the words.
+function revealBlock(block: Block, query: string): void {
+  const found = built.get(block);
+  if (!found) return;
+  for (let box = found.element.parentElement; box; box = box.parentElement) {
+    if (box instanceof HTMLDetailsElement) box.open = true;
+  }
+  if (found.grid) found.grid.reveal(query);
+  else showElement(found.element);
+}
+
+// Scrolls to it and marks it for a moment.
+function showElement(element: Element | null): void {
+  if (!element) return;
+  element.scrollIntoView({ block: "center" });
+  element.classList.remove("shown");
+  void (element as HTMLElement).offsetWidth; // the mark begins anew
+  element.classList.add("shown");
 }
 
 // One of several things with facts and tables of their own: only the first few are open.
@@ -111,7 +143,7 @@ function trustBadge(answer: Answer): HTMLElement {
   return badge;
 }
 
-function headerElement(view: View): HTMLElement {
+function headerElement(view: View, search: HTMLElement): HTMLElement {
   let inputs: HTMLElement[] = view.inputs.map((input) =>
     h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), itemsLine(input.items)),
   );
@@ -124,6 +156,7 @@ function headerElement(view: View): HTMLElement {
     h("div", { class: "top-row" },
       h("span", { class: "brand" }, "Assay"),
       h("span", { class: "doc-title" }, view.title),
+      search,
       h("div", { class: "tools" }, view.answer ? trustBadge(view.answer) : null, saveButton(view), themeButton()),
     ),
     ...inputs,
@@ -148,28 +181,48 @@ function numbersBehind(sections: Section[]): HTMLElement | null {
   return null;
 }
 
-// The answer: verdict, bar, timeline, what would change it.
-function answerElement(body: Body, top: boolean): HTMLElement | null {
+// What one of several inputs is called: a rank, a batch size; a trace where they are no job.
+function partWord(view: View): string {
+  if (view.parts_key === "parts") return "part";
+  const isJob = view.parts.some((part) => part.items.some((item) => item.key === "rank" && numberOf(item.value) !== null));
+  return view.parts_key === "ranks" && !isJob ? "trace" : view.parts_key.replace(/s$/, "");
+}
+
+// A cause chosen here is chosen everywhere, and the other way round.
+function shareCause(element: Element, range: RangeChoice): void {
+  range.onChange((now) => chooseCause(now.cause));
+  onChosen(element, () => range.get().cause !== chosenCause() && range.choose(chosenCause()));
+  if (range.get().cause) chooseCause(range.get().cause);
+}
+
+let topLanes: Lanes | null = null;
+
+// The answer: verdict, bar, timeline, what would change it. several: of how many inputs, and what they are called.
+function answerElement(body: Body, top: boolean, several: { inputs: number; word: string } = { inputs: 1, word: "" }): HTMLElement | null {
   const { answer } = body;
   if (!answer) return verdictElement(body);
   const [at, bytes] = body.lanes;
   const lanes = bytes > 0 ? readLanes(laneBytes.subarray(at, at + bytes)) : null;
+  if (top) topLanes = lanes;
   const range = lanes ? new RangeChoice(lanes.window, top) : null;
-  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key)) : null;
+  const on = new LeversOn();
+  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever)) : null;
+  if (timeline && range) shareCause(timeline.element, range);
+  if (timeline) on.onChange(() => timeline.redraw());
   // Ranks of a job have no levers of their own: what they did takes the whole width.
   const cards = answer.levers.length > 0 || answer.notes.length > 0 || answer.ranks.length === 0;
   const reason = h("p", { class: "meta reason" }, `Trust ${answer.trust}${answer.reason ? `: ${answer.reason}` : ""}.`);
   const story = h("div", { class: "answer-main" },
     verdictHead(answer, range, () => timeline?.focus(), top),
-    answer.causes.length > 0 ? contextLine(answer, lanes?.steps.length ?? 0) : null,
+    answer.causes.length > 0 ? contextLine(answer, lanes?.steps.length ?? 0, several.inputs, several.word) : null,
     barElement(answer, range),
-    ranksElement(answer.ranks),
+    ranksElement(answer, (place) => openPart(partOfRank(answer.ranks[place]!.name, place))),
     timeline?.element,
     cards ? null : reason);
   return h(
     "section",
     { class: "verdict", attributes: { "aria-label": "Answer" } },
-    cards ? h("div", { class: "answer-grid" }, story, h("div", { class: "answer-side" }, leverCards(answer), reason)) : story,
+    cards ? h("div", { class: "answer-grid" }, story, h("div", { class: "answer-side" }, leverCards(answer, on), reason)) : story,
   );
 }
 
@@ -276,6 +329,11 @@ interface Entry {
 // Rooms of a page with an answer are opened by whoever wants to see them, and filled then.
 const openers = new Map<string, (open: boolean) => void>();
 
+const idOf = new Map<Section, string>();
+// Shows one of several inputs.
+let openPart: (place: number) => void = () => {};
+let partOfRank: (name: string, place: number) => number = (_, place) => place;
+
 function openRoom(id: string): void {
   openers.get(id)?.(true);
   const element = document.getElementById(id);
@@ -303,11 +361,17 @@ function roomElement(id: string, kind: string, title: string, folded: boolean, f
   return element;
 }
 
+// A section without a title goes by that of what it holds.
+function titleOf(section: Section): string {
+  const titled = section.blocks.find((block) => "title" in block && block.title !== "");
+  return section.title || (titled && "title" in titled ? titled.title : "");
+}
+
 function sectionElement(section: Section, id: string, folded: boolean): HTMLElement | null {
   const room = roomOf(section.key);
   if (section.blocks.length === 0) return null;
-  if (folded && section.title) {
-    return roomElement(id, "room", section.title, true, () => sectionBlocks(section, room));
+  if (folded && titleOf(section)) {
+    return roomElement(id, "room", titleOf(section), true, () => sectionBlocks(section, room));
   }
   const blocks = sectionBlocks(section, room);
   if (blocks.length === 0) return null;
@@ -325,7 +389,9 @@ function sectionsOf(sections: Section[], prefix: string, entries: Entry[], folde
     const id = `${prefix}${(section.key || section.title || "part").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40)}-${i}`;
     const element = sectionElement(section, id, folded);
     if (!element) return [];
-    if (section.title) entries.push({ id, title: shortenMiddle(section.title.split(/[:(]/)[0]!.trim(), 40) });
+    idOf.set(section, id);
+    const title = folded ? titleOf(section) : section.title;
+    if (title) entries.push({ id, title: shortenMiddle(title.split(/[:(,]/)[0]!.trim(), 40) });
     return [element];
   });
 }
@@ -376,7 +442,7 @@ function partName(part: Part): string {
 }
 
 function partsElement(view: View, entries: Entry[], folded: boolean): HTMLElement {
-  const word = view.parts_key === "parts" ? "part" : view.parts_key.replace(/s$/, "");
+  const word = partWord(view);
   const select = h("select", { id: "part-select" }, ...view.parts.map((part, i) => {
     const option = h("option", {}, partName(part));
     option.value = String(i);
@@ -399,6 +465,16 @@ function partsElement(view: View, entries: Entry[], folded: boolean): HTMLElemen
     show();
   };
   select.addEventListener("change", show);
+  openPart = (place) => {
+    openRoom("parts");
+    select.value = String(place);
+    show();
+  };
+  const ranks = view.parts.map((part) => part.items.find((item) => item.key === "rank")?.value);
+  partOfRank = (name, place) => {
+    const found = ranks.findIndex((rank) => name === `rank ${String(rank)}`);
+    return found >= 0 ? found : place;
+  };
   entries.push({ id: "parts", title: `Each ${word}` });
   return roomElement("parts", "parts", `Each ${word}`, folded, () => {
     show();
@@ -432,7 +508,7 @@ function buildPage(view: View): void {
   // What holds for one of several inputs stands with it: here, silence would be a promise.
   const told = view.parts.length === 0 || view.import_log.length > 0 || (view.trust?.rows ?? 0) > 0;
   const folded = view.answer !== null;
-  const head = answerElement(view, true);
+  const head = answerElement(view, true, { inputs: view.parts.length, word: partWord(view) });
   const trust = told ? trustRoom(view, folded) : null;
   const wordy = folded && view.verdict.length > 0 ? wordsRoom(view.verdict) : null;
   if (wordy) entries.push({ id: "words", title: "In words" });
@@ -455,7 +531,16 @@ function buildPage(view: View): void {
   }
   const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
   const frame = folded ? h("div", { class: "frame wide" }, main) : h("div", { class: "frame" }, nav, main);
-  document.body.prepend(skip, headerElement(view), frame, footer);
+  const search = searchElement(() => contentsOf(view, {
+    openSection: (section) => openRoom(idOf.get(section) ?? ""),
+    openRoom,
+    openPart: (place) => openPart(place),
+    reveal: revealBlock,
+    show: showElement,
+    lanes: topLanes,
+    partWord: partWord(view),
+  }));
+  document.body.prepend(skip, headerElement(view, search), frame, footer);
   document.getElementById("static")?.remove();
   if (!folded) followScroll(nav);
 }

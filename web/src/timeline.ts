@@ -2,12 +2,16 @@
 // canvas; zoomed out, columns hold shares, zoomed in, every event is there. Drag, wheel, keys and
 // fingers move it; the address follows.
 
+import { drawStretches, stretchesOf, type Stretches } from "./brackets.ts";
+import { chooseName, chosenName, knowNames, onChosen } from "./chosen.ts";
 import { announce, button, h } from "./dom.ts";
 import { type CauseRow, type EventRow, type Lanes } from "./lanes.ts";
 import { causeColour, causeWord, inkOn, isHatched } from "./palette.ts";
 import { type Range, type RangeChoice } from "./range.ts";
+import { shortenMiddle } from "./text.ts";
 import { color, onTheme } from "./theme.ts";
 import { formatValue } from "./units.ts";
+import type { Lever } from "./view.ts";
 
 const OVERVIEW = 30;
 const RULER = 20;
@@ -16,6 +20,11 @@ const CAUSES = 66;
 const STREAM = 20;
 const DEPTH = 14;
 const GAP = 5;
+const LEVER = 13;
+const WORDS = 14; // above a lane, where there is no column for its name
+const LONGEST_NAME = 14;
+const PALE = 0.2; // what is not chosen
+const STILL = 4; // pixels: who moves less has not dragged
 const SHOWN_DEPTHS = 5;
 const PHONE_DEPTHS = 3;
 const LEAST_NS = 2000;
@@ -24,6 +33,7 @@ const TYPES = ["kernel", "collective", "copy", "operator", "call", "frame", "lab
 
 type Band =
   | { kind: "overview" | "ruler" | "steps"; top: number; height: number; name: string; about: string }
+  | { kind: "lever"; lever: number; top: number; height: number; name: string; about: string }
   | { kind: "causes"; row: CauseRow; top: number; height: number; name: string; about: string }
   | { kind: "events"; row: EventRow; first: number; depths: number; top: number; height: number; name: string; about: string };
 
@@ -41,6 +51,21 @@ function above(values: Float64Array | Uint32Array, limit: number): number {
   return low;
 }
 
+// A lane's name as its column holds it. That it is a thread stands below; numbers of threads differ at their ends.
+function laneWords(name: string): string {
+  const thread = /^thread (-?\d+)(.*)$/.exec(name);
+  if (!thread) return shortenMiddle(name, LONGEST_NAME);
+  const [, number, process] = thread as unknown as [string, string, string];
+  const short = number.length > LONGEST_NAME - 4 ? `\u2026${number.slice(-6)}` : number;
+  return short.length + process.length <= LONGEST_NAME ? short + process : short;
+}
+
+// How often a name occurs, how long in all, and where.
+interface Occurrences {
+  spans: [number, number][];
+  ns: number;
+}
+
 export class Timeline {
   readonly element: HTMLElement;
   private readonly canvas: HTMLCanvasElement;
@@ -53,12 +78,20 @@ export class Timeline {
   private pending = false;
   private width = 0;
   private height = 0;
+  private readonly stretches: Stretches[];
+  private readonly found = new Map<string, Occurrences>();
+  private readonly picked = h("span", { class: "lane-picked" });
 
+  // isOn: whether a lever is counted in.
   constructor(
     private readonly lanes: Lanes,
     private readonly range: RangeChoice,
     causes: string[],
+    private readonly levers: Lever[] = [],
+    private readonly isOn: (lever: number) => boolean = () => true,
   ) {
+    knowNames(lanes.names);
+    this.stretches = levers.map((lever) => stretchesOf(lanes, lever));
     const rank = new Map(causes.map((key, i) => [key, i]));
     this.order = lanes.states
       .map((_, i) => i)
@@ -82,6 +115,10 @@ export class Timeline {
     this.listen();
     range.onChange(() => this.ask());
     onTheme(() => this.ask());
+    onChosen(this.element, () => {
+      this.showPicked();
+      this.ask();
+    });
     new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement!);
   }
 
@@ -105,6 +142,7 @@ export class Timeline {
       "div",
       { class: "lane-bar" },
       this.shown,
+      this.picked,
       button("Whole run", () => this.range.show(0, this.lanes.window), { class: "lane-button" }),
       ...(steps.length > 1 ? steps : []),
       button("\u2039 gap", () => this.goToGap(-1), { class: "lane-button", title: "previous gap (p)" }),
@@ -131,28 +169,36 @@ export class Timeline {
 
   // ---- layout ----
 
+  private phone(): boolean {
+    return this.width < 560;
+  }
+
   private layout(): void {
-    const phone = this.width < 560;
+    const phone = this.phone();
     const bands: Band[] = [];
     let top = 0;
-    const add = (height: number, gap: number) => {
-      const at = top;
-      top += height + gap;
+    const add = (height: number, gap: number, named = false) => {
+      const at = top + (named && phone ? WORDS : 0);
+      top = at + height + gap;
       return { top: at, height };
     };
     bands.push({ kind: "overview", name: "whole run", about: "", ...add(OVERVIEW, 2) });
     bands.push({ kind: "ruler", name: "", about: "", ...add(RULER, 0) });
     if (this.lanes.steps.length > 1) bands.push({ kind: "steps", name: "steps", about: "", ...add(STEPS, GAP) });
     const causes = this.lanes.causes.length > 3 ? 34 : CAUSES;
-    for (const row of this.lanes.causes) bands.push({ kind: "causes", row, name: row.name, about: "by cause", ...add(causes, GAP) });
+    for (const row of this.lanes.causes) bands.push({ kind: "causes", row, name: row.name, about: "by cause", ...add(causes, GAP, true) });
+    this.stretches.forEach((where, i) => {
+      if (where.start.length === 0) return;
+      bands.push({ kind: "lever", lever: i, name: `lever ${i + 1}`, about: "", ...add(LEVER, 2, true) });
+    });
     for (const row of this.lanes.events) {
-      const most = this.allDepths ? 16 : phone ? PHONE_DEPTHS : SHOWN_DEPTHS;
+      const most = this.allDepths ? row.depths : phone ? PHONE_DEPTHS : SHOWN_DEPTHS;
       const first = this.allDepths ? 0 : this.outermost(row);
       const depths = row.kind === "stream" ? 1 : Math.max(1, Math.min(row.depths - first, most));
       const height = row.kind === "stream" ? STREAM : depths * DEPTH;
       const name = row.kind === "stream" ? row.name.replace(/^GPU \d+, /, this.lanes.causes.length > 1 ? row.name.split(",")[0]! + " " : "") : row.name;
       const about = row.kind === "stream" ? "" : first > 0 ? `${first} outer hidden` : "host thread";
-      bands.push({ kind: "events", row, first, depths, name, about, ...add(height, GAP) });
+      bands.push({ kind: "events", row, first, depths, name, about, ...add(height, GAP, true) });
     }
     this.bands = bands;
     this.height = top;
@@ -179,9 +225,9 @@ export class Timeline {
     this.names.style.height = `${this.height}px`;
     this.names.replaceChildren(
       ...this.bands.filter((band) => band.name).map((band) => {
-        const label = h("div", { class: "lane-name" }, h("b", {}, band.name), band.about && band.height > 28 ? h("span", {}, band.about) : null);
+        const label = h("div", { class: "lane-name" }, h("b", {}, laneWords(band.name)), band.about && band.height > 28 ? h("span", {}, band.about) : null);
         label.style.top = `${band.top + Math.max(0, (band.height - (band.about && band.height > 28 ? 30 : 15)) / 2)}px`;
-        label.title = band.name;
+        label.title = band.kind === "lever" ? this.levers[band.lever]!.title : band.name;
         return label;
       }),
     );
@@ -215,6 +261,8 @@ export class Timeline {
       else if (band.kind === "steps") this.drawSteps(paint, band, range);
       else if (band.kind === "causes") this.drawCauses(paint, band.row, band.top, band.height, range.from, range.to, range.cause);
       else if (band.kind === "events") this.drawEvents(paint, band, range);
+      else if (band.kind === "lever") this.drawLever(paint, band, range);
+      if (this.phone()) this.drawName(paint, band);
     }
     const whole = range.from <= 0 && range.to >= this.lanes.window;
     this.shown.replaceChildren(
@@ -402,6 +450,22 @@ export class Timeline {
     }
   }
 
+  private drawLever(paint: CanvasRenderingContext2D, band: Band & { kind: "lever" }, range: Range): void {
+    paint.fillStyle = color(this.isOn(band.lever) ? "accent" : "muted");
+    const box = { top: band.top, height: band.height, width: this.width };
+    drawStretches(paint, this.stretches[band.lever]!, box, range.from, range.to);
+  }
+
+  // Above its lane, where there is no column of names.
+  private drawName(paint: CanvasRenderingContext2D, band: Band): void {
+    if (band.kind === "overview" || band.kind === "ruler" || band.kind === "steps") return;
+    const words = band.kind === "lever" ? `${band.name}: ${this.levers[band.lever]!.title}` : [band.name, band.about].filter(Boolean).join(", ");
+    paint.fillStyle = color("paper");
+    paint.fillRect(0, band.top - WORDS, this.width, WORDS);
+    paint.fillStyle = color("ink");
+    this.text(paint, words, 0, this.width, band.top - WORDS / 2);
+  }
+
   // How busy a stream is by all its events, where only the longest are held.
   private drawBusy(paint: CanvasRenderingContext2D, busy: Uint8Array, band: Band, range: Range): void {
     paint.fillStyle = color("kernel-2");
@@ -417,6 +481,9 @@ export class Timeline {
   // Events of one depth do not overlap: what is narrower than a pixel is drawn once per pixel.
   private drawDepth(paint: CanvasRenderingContext2D, row: EventRow, list: Uint32Array, top: number, height: number, range: Range): void {
     const scale = this.width / (range.to - range.from);
+    const name = chosenName();
+    const wanted = name !== null && this.occurrences(name).spans.length > 0 ? this.lanes.names.indexOf(name) : -1;
+    const isPale = (event: number) => wanted >= 0 && row.label[event]! !== wanted;
     const pixel = 1 / scale;
     let low = 0;
     let high = list.length;
@@ -435,28 +502,104 @@ export class Timeline {
       const wide = (end - start) * scale;
       paint.fillStyle = this.typeColour(row.type[event]!, row.label[event]!);
       if (wide >= 1) {
+        paint.globalAlpha = isPale(event) ? PALE : 1;
         paint.fillRect(Math.max(left, -2), top, Math.min(wide, this.width - left + 4) - (wide > 4 ? 0.7 : 0), height);
         if (wide > 26) {
           paint.fillStyle = inkOn(paint.fillStyle as string);
           this.text(paint, this.lanes.names[row.label[event]!] ?? "", left, left + wide, top + height / 2 + 0.5);
         }
+        paint.globalAlpha = 1;
         at++;
         continue;
       }
       // All that begin within this pixel, by the time that they fill.
       const limit = start + pixel;
       let filled = 0;
+      let pale = isPale(event);
       while (at < list.length && row.start[list[at]!]! < limit) {
         const next = list[at]!;
         filled += Math.min(row.end[next]!, limit) - row.start[next]!;
         if ((row.end[next]! - row.start[next]!) * scale >= 1 && next !== event) break;
+        pale = pale && isPale(next);
         at++;
-        if (pixel > 1e5 && at + 64 < list.length && row.start[list[at + 64]!]! < limit) at += 32;
+        if (wanted < 0 && pixel > 1e5 && at + 64 < list.length && row.start[list[at + 64]!]! < limit) at += 32;
       }
-      paint.globalAlpha = Math.max(0.25, Math.min(1, filled / pixel));
+      if (wanted >= 0 && !pale) paint.fillStyle = this.typeColour(row.type[event]!, wanted);
+      paint.globalAlpha = wanted >= 0 ? (pale ? PALE : 1) : Math.max(0.25, Math.min(1, filled / pixel));
       paint.fillRect(left, top, 1, height);
       paint.globalAlpha = 1;
     }
+  }
+
+  // ---- what is chosen by name ----
+
+  private occurrences(name: string): Occurrences {
+    const known = this.found.get(name);
+    if (known) return known;
+    const label = this.lanes.names.indexOf(name);
+    const spans: [number, number][] = [];
+    let ns = 0;
+    for (const row of label < 0 ? [] : this.lanes.events) {
+      for (let i = 0; i < row.start.length; i++) {
+        if (row.label[i]! !== label) continue;
+        spans.push([row.start[i]!, row.end[i]!]);
+        ns += row.end[i]! - row.start[i]!;
+      }
+    }
+    spans.sort((a, b) => a[0] - b[0]);
+    const all = { spans, ns };
+    this.found.set(name, all);
+    return all;
+  }
+
+  // The name that is chosen, how often it is here, and the way from one to the next.
+  private showPicked(): void {
+    const name = chosenName();
+    if (name === null) return this.picked.replaceChildren();
+    const { spans, ns } = this.occurrences(name);
+    const times = spans.length === 1 ? "once" : `${formatValue(spans.length, "count", true)} times`;
+    this.picked.replaceChildren(
+      h("b", {}, shortenMiddle(name, 40)),
+      spans.length > 0 ? ` ${times}, ${time(ns)} ` : " is not on this timeline ",
+      ...(spans.length > 0
+        ? [
+            button("\u2039", () => this.goToName(-1), { class: "lane-button", title: "the one before (p)" }),
+            button("\u203a", () => this.goToName(1), { class: "lane-button", title: "the next one (n)" }),
+          ]
+        : []),
+      button("\u00d7", () => chooseName(null), { class: "lane-button", title: "choose nothing (Esc)" }),
+    );
+  }
+
+  // Shows one occurrence of the chosen name: the one behind or before the middle of what is seen.
+  private goToName(direction: 1 | -1): void {
+    const { spans } = this.occurrences(chosenName() ?? "");
+    const { from, to } = this.range.get();
+    const whole = to - from >= this.lanes.window * 0.999;
+    const middle = whole ? (direction > 0 ? -1 : this.lanes.window + 1) : (from + to) / 2;
+    const centre = ([start, end]: [number, number]) => (start + end) / 2;
+    const beyond = spans.filter((span) => (direction > 0 ? centre(span) > middle + 0.5 : centre(span) < middle - 0.5));
+    const next = direction > 0 ? beyond[0] : beyond[beyond.length - 1];
+    if (!next) return announce("No further one.");
+    const around = Math.max(next[1] - next[0], LEAST_NS / 4) * 2;
+    const middleOfNext = centre(next);
+    const half = (next[1] - next[0]) / 2 + around;
+    this.range.show(middleOfNext - half, middleOfNext + half, LEAST_NS);
+    this.say();
+  }
+
+  // What a click picks out: an event's name, a cause; on nothing, nothing.
+  private pick(x: number, y: number): void {
+    const band = this.bands.find((one) => y >= one.top && y < one.top + one.height);
+    if (band?.kind === "causes") {
+      const key = this.causeAt(band.row, this.timeAt(x));
+      if (key) this.range.choose(this.range.get().cause === key ? null : key);
+      return;
+    }
+    if (band?.kind !== "events") return;
+    const event = this.eventAt(band, x, y);
+    const name = event < 0 ? null : (this.lanes.names[band.row.label[event]!] ?? null);
+    chooseName(name === chosenName() ? null : name);
   }
 
   // ---- what is under the pointer ----
@@ -479,16 +622,35 @@ export class Timeline {
       const step = this.lanes.steps.find((one) => one.start <= at && at < one.end);
       return step ? [step.name, time(step.end - step.start)] : null;
     }
+    if (band.kind === "lever") {
+      const lever = this.levers[band.lever]!;
+      return [`${band.name}: ${lever.title}`, `\u2212${time(lever.gain_ns)}, ${lever.grade}; it acts under the brackets`];
+    }
     if (band.kind !== "events") return null;
+    const event = this.eventAt(band, x, y);
+    if (event < 0) return null;
+    const length = band.row.end[event]! - band.row.start[event]!;
+    return [this.lanes.names[band.row.label[event]!] ?? "", `${TYPES[band.row.type[event]!]}, ${time(length)} at ${time(band.row.start[event]!)}`];
+  }
+
+  // The event at a place, or within two pixels of it; -1: none.
+  private eventAt(band: Band & { kind: "events" }, x: number, y: number): number {
+    const at = this.timeAt(x);
     const depth = band.row.kind === "stream" ? 0 : band.first + Math.floor((y - band.top) / DEPTH);
     const slack = ((this.range.get().to - this.range.get().from) / this.width) * 2;
+    let near = -1;
     for (const event of band.row.byDepth[depth] ?? []) {
       if (band.row.start[event]! > at + slack) break;
       if (band.row.end[event]! < at - slack) continue;
-      const length = band.row.end[event]! - band.row.start[event]!;
-      return [this.lanes.names[band.row.label[event]!] ?? "", `${TYPES[band.row.type[event]!]}, ${time(length)} at ${time(band.row.start[event]!)}`];
+      if (band.row.start[event]! <= at && at < band.row.end[event]!) return event;
+      if (near < 0) near = event;
     }
-    return null;
+    return near;
+  }
+
+  private causeAt(row: CauseRow, at: number): string | null {
+    const i = above(row.end, at);
+    return i < row.start.length && row.start[i]! <= at ? this.lanes.states[row.state[i]!]! : null;
   }
 
   private describeCause(row: CauseRow, at: number): string[] | null {
@@ -578,10 +740,10 @@ export class Timeline {
       "-": () => this.zoom(2, 0.5),
       s: () => this.zoom(2, 0.5),
       "0": () => this.range.show(0, this.lanes.window),
-      n: () => this.goToGap(1),
-      p: () => this.goToGap(-1),
+      n: () => (chosenName() === null ? this.goToGap(1) : this.goToName(1)),
+      p: () => (chosenName() === null ? this.goToGap(-1) : this.goToName(-1)),
       Enter: () => this.say(),
-      Escape: () => this.canvas.blur(),
+      Escape: () => (chosenName() === null ? this.canvas.blur() : chooseName(null)),
     };
     const action = known[event.key];
     const wanted = step >= 1 ? this.lanes.steps[step - 1] : undefined;
@@ -593,6 +755,7 @@ export class Timeline {
 
   private listen(): void {
     const fingers = new Map<number, { x: number; y: number }>();
+    let pressed: { x: number; y: number } | null = null; // still a click
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.canvas.addEventListener("wheel", (event) => {
       const zooms = event.ctrlKey || event.metaKey;
@@ -604,16 +767,24 @@ export class Timeline {
     this.canvas.addEventListener("dblclick", (event) => this.zoom(0.4, this.point(event).x / this.width));
     this.canvas.addEventListener("pointerdown", (event) => {
       fingers.set(event.pointerId, this.point(event));
+      pressed = fingers.size === 1 ? this.point(event) : null;
       this.canvas.setPointerCapture(event.pointerId);
       if (this.inOverview(this.point(event).y)) this.jumpTo(this.point(event).x);
     });
     this.canvas.addEventListener("pointermove", (event) => {
       const before = fingers.get(event.pointerId);
       if (!before) return this.hover(event);
+      const now = this.point(event);
+      if (pressed && Math.hypot(now.x - pressed.x, now.y - pressed.y) < STILL) return;
+      pressed = null;
       this.drag(fingers, event.pointerId, this.point(event));
     });
     const lift = (event: PointerEvent) => fingers.delete(event.pointerId);
-    this.canvas.addEventListener("pointerup", lift);
+    this.canvas.addEventListener("pointerup", (event) => {
+      lift(event);
+      if (pressed) this.pick(pressed.x, pressed.y);
+      pressed = null;
+    });
     this.canvas.addEventListener("pointercancel", lift);
     this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
     this.tip.hidden = true;
@@ -642,6 +813,11 @@ export class Timeline {
       this.move((before.x - now.x) / this.width);
     }
     fingers.set(id, now);
+  }
+
+  // Another lever is counted in, or no longer.
+  redraw(): void {
+    this.ask();
   }
 
   focus(): void {

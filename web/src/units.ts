@@ -13,6 +13,7 @@ const step = (factor: number, symbol: string): Step => ({ factor, symbol });
 const STEPS: Record<Unit, Step[]> = {
   none: [step(1, "")],
   text: [step(1, "")],
+  state: [step(1, "")],
   count: [step(1, "")],
   ratio: [step(1, "")],
   ns: [step(1, "ns"), step(1e3, "µs"), step(1e6, "ms"), step(1e9, "s")],

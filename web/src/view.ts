@@ -3,6 +3,7 @@
 export type Unit =
   | "none"
   | "text"
+  | "state" // the key of a cause or of device work, read as its word
   | "ns"
   | "count"
   | "share"
@@ -134,6 +135,18 @@ export interface RankStrip {
   bins: number[]; // three shares a bin, in 1/255: computes or copies, idle, in a collective
 }
 
+export interface Lever {
+  title: string;
+  code: string;
+  gain_ns: number;
+  share: number;
+  grade: string;
+  // Where on the timeline it acts: states that it shortens, or kernels by what they are or by name.
+  states: string[];
+  kernel_kind: string;
+  kernel_name: string;
+}
+
 // What a reader sees first (src/report/document/short_answer.h).
 export interface Answer {
   kind: string;
@@ -141,10 +154,11 @@ export interface Answer {
   window_ns: number;
   total_ns: number;
   causes: { key: string; word: string; ns: number }[];
-  levers: { title: string; code: string; gain_ns: number; share: number; grade: string }[];
+  levers: Lever[];
   together: { levers: number[]; gain_ns: number }[];
   notes: { head: string; lines: string[]; code: boolean }[];
   ranks: RankStrip[];
+  strip_ns: number; // what their bins span; 0: each its own time
   trust: string;
   reason: string;
   next: string[];

@@ -40,6 +40,7 @@ namespace assay {
 enum class Unit : uint8_t {
   kNone,         // a number as it is: ids, batch sizes, chain lengths
   kText,         // strings
+  kState,        // what a device does or why it is idle: a key in the data, read as its word
   kNanoseconds,  // shown in ns, us, ms or s
   kCount,        // shown with thousands separators
   kShare,        // 0..1 in the data, shown in %

@@ -27,6 +27,11 @@ struct AnswerLever {
   double share = 0;       // of the window
   std::string grade;      // "predicted", "at most" or "guess"
   std::string edit = {};  // what was replayed, as `assay whatif --edit` takes it; may be empty
+  // Where on the timeline it acts: keys of the states that it shortens, or kernels by what they are
+  // ("gemm"), or one kernel's name as the timeline has it. All empty: nowhere in particular.
+  std::vector<std::string> states = {};
+  std::string kernel_kind = {};
+  std::string kernel_name = {};
 };
 
 // What some of the levers give together, where that was replayed.
@@ -65,6 +70,7 @@ struct ShortAnswer {
   std::vector<AnswerNote> notes;
   std::vector<AnswerRank> ranks;  // of a job, at most 64
   uint64_t more_ranks = 0;        // those not shown on the terminal
+  int64_t strip_ns = 0;           // what the bins of all ranks span; 0: each its own time
   TrustGrade trust = TrustGrade::kNone;
   std::string reason;
   std::vector<std::string> next;  // commands

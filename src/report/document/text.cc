@@ -182,6 +182,11 @@ std::string shorten_middle(std::string_view cleaned, size_t width, Charset chars
   return out;
 }
 
+std::string lane_text(std::string_view text) {
+  constexpr size_t kLongest = 120;
+  return shorten_middle(clean_text(text), kLongest);
+}
+
 std::vector<std::string> wrap_text(std::string_view cleaned, size_t width, Charset charset) {
   width = std::max<size_t>(width, 1);
   std::vector<std::string> lines;

@@ -36,6 +36,9 @@ std::string escape_markup(std::string_view text);
 std::string shorten_middle(std::string_view cleaned, size_t width,
                            Charset charset = Charset::kUtf8);
 
+// A name as the page's timeline holds it, by which levers point at their kernels.
+std::string lane_text(std::string_view text);
+
 // Lines of at most width columns, broken at spaces; a longer word is shortened in the middle. Empty
 // text gives one empty line.
 std::vector<std::string> wrap_text(std::string_view cleaned, size_t width,

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <span>
 
+#include "report/document/short_answer.h"
+
 namespace assay {
 namespace {
 
@@ -49,6 +51,7 @@ std::span<const Step> steps_of(Unit unit) {
       return kEnergy;
     case Unit::kNone:
     case Unit::kText:
+    case Unit::kState:
     case Unit::kCount:
     case Unit::kRatio:
       break;
@@ -140,6 +143,12 @@ std::string format_other(const Value& value) {
   return "-";
 }
 
+// Other text than keys of states stays as it is.
+std::string state_word(const Value& value) {
+  const auto* key = value.get<std::string>();
+  return key == nullptr ? format_other(value) : answer_word(*key);
+}
+
 int decimals_for(double smallest, int most) {
   int decimals = 0;
   for (double limit = 100; smallest < limit && decimals < most; limit /= 10) ++decimals;
@@ -185,7 +194,7 @@ std::string number_text(double value) { return format_value(Value(value), Unit::
 
 std::string format_value(const Value& value, Unit unit) {
   const std::optional<double> number = value.number();
-  if (!number) return format_other(value);
+  if (!number) return unit == Unit::kState ? state_word(value) : format_other(value);
   if (unit == Unit::kShare) return with_symbol(share_digits(*number), "%");
   const std::span<const Step> steps = steps_of(unit);
   if (steps.size() > 1) return format_stepped(*number, steps);
@@ -231,7 +240,7 @@ ColumnScale scale_column(Unit unit, const std::vector<const Value*>& cells) {
 
 std::string format_cell(const Value& value, const ColumnScale& scale) {
   const std::optional<double> number = value.number();
-  if (!number) return format_other(value);
+  if (!number) return scale.unit == Unit::kState ? state_word(value) : format_other(value);
   if (scale.unit == Unit::kShare) return share_digits(*number);
   const auto* integer = value.get<int64_t>();
   if (integer != nullptr && scale.factor == 1 && scale.decimals == 0) {

@@ -287,7 +287,8 @@ class Verdict {
   }
   std::string first_name_and_time() const {
     if (!verdict_.leading.empty() && contributor_name(trace_, verdict_.leading.front()).empty()) {
-      return ", " + format_ns(verdict_.leading.front().ns) + " of them in nothing that is recorded";
+      return ", " + format_ns(verdict_.leading.front().ns) +
+             " of them in host time that is not recorded";
     }
     for (const Contributor& contributor : verdict_.leading) {
       const std::string name = fitted(contributor_name(trace_, contributor));
@@ -419,8 +420,16 @@ class Verdict {
       case FlowCause::kHostGap:
         return "host code that is not recorded";
       default:
-        return "the way of a launch to the GPU";
+        return "launches on their way to it";
     }
+  }
+
+  // "Python prepares the next kernel", of one or two of the host's parts.
+  std::string preparing(const std::vector<FlowCause>& parts) const {
+    std::string words = part_name(parts[0]);
+    if (parts.size() > 1) words += " and " + part_name(parts[1]);
+    const bool many = parts.size() > 1 || parts[0] == FlowCause::kCall;
+    return words + (many ? " prepare" : " prepares") + " the next kernel";
   }
 
   std::string host() const {
@@ -430,18 +439,21 @@ class Verdict {
                      [this](FlowCause a, FlowCause b) { return total_[a] > total_[b]; });
     const int64_t host_ns = group_ns(BoundBy::kHost);
     if (verdict_.pauses.ns > 0) return host_pauses();
-    std::string who = part_name(parts[0]);
     const bool second = share(total_[parts[1]], host_ns) >= kPartNamed;
-    if (second) who += " and " + part_name(parts[1]);
+    parts.resize(second ? 2 : 1);
     const std::string base = "Host-bound: " + for_share(host_ns) + " the GPU waits";
-    if (parts[0] == FlowCause::kLatency) return sentence_of(base + " for " + who, {});
+    const std::string arriving = " for " + part_name(FlowCause::kLatency);
+    if (parts[0] == FlowCause::kLatency) {
+      return sentence_of(base + arriving, {second ? " and while " + preparing({parts[1]}) : ""});
+    }
     const std::string most = fitted(most_of_host(answer_));
     if (!most.empty()) {
       return sentence_of(base + " while Python runs, most of it in " + most, {});
     }
-    return sentence_of(base + " while " + who + " prepare" +
-                           (second || parts[0] == FlowCause::kCall ? "" : "s") + " the next kernel",
-                       {});
+    if (second && parts[1] == FlowCause::kLatency) {
+      return sentence_of(base + " while " + preparing({parts[0]}), {" and" + arriving});
+    }
+    return sentence_of(base + " while " + preparing(parts), {});
   }
 
   // One thing holds the host up, or pauses in many.
@@ -795,8 +807,7 @@ Trust undecided_trust(const FlowAnswer& answer) {
   switch (answer.verdict.bound) {
     case BoundBy::kTooLittle:
     case BoundBy::kNoGpu:
-      return {TrustGrade::kNone,
-              "all numbers of this file are in --full, none of them is a finding"};
+      return {TrustGrade::kNone, "too little is recorded: no number of this file is a finding"};
     case BoundBy::kNoHost:
       return {TrustGrade::kLow, "nothing of the host is recorded"};
     default:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "flow/names.h"
 #include "kernels/name.h"
@@ -28,10 +29,38 @@ class Recipes {
                      .share = lever.share_of_window,
                      .grade = lever.predicted ? "predicted" : "at most",
                      .edit = lever.edit};
+    act_on(card);
     return card;
   }
 
  private:
+  // The part of the timeline that the lever's edit shortens.
+  void act_on(AnswerLever& card) const {
+    if (card.key == "device_work") {
+      if (answer_.verdict.kinds.empty()) return;
+      card.kernel_kind = kind();
+      if (!card.kernel_kind.empty()) return;
+      const std::string_view longest = answer_.trace.text(answer_.verdict.kinds.front().longest);
+      card.kernel_name = lane_text(describe_kernel(longest));
+      return;
+    }
+    static constexpr std::pair<std::string_view, FlowCause> kOneCause[] = {
+        {"input", FlowCause::kInput},
+        {"remove_syncs", FlowCause::kSync},
+        {"allocation", FlowCause::kAlloc}};
+    for (const auto& [key, cause] : kOneCause) {
+      if (card.key == key) card.states = {std::string(flow_cause_name(cause))};
+    }
+    if (card.key == "copies") card.states = {"copy"};
+    if (card.key == "communication") card.states = {"collective"};
+    if (card.key != "cheaper_host" && card.key != "cuda_graph" && card.key != "faster_cpu") return;
+    for (const FlowCause cause : {FlowCause::kDispatch, FlowCause::kPython, FlowCause::kCall,
+                                  FlowCause::kHostGap, FlowCause::kLatency}) {
+      const bool way = cause == FlowCause::kLatency;  // which only a graph shortens
+      if (!way || card.key == "cuda_graph") card.states.emplace_back(flow_cause_name(cause));
+    }
+  }
+
   ProgramKind program() const { return answer_.verdict.program.kind; }
   bool pytorch() const { return program() == ProgramKind::kPyTorch; }
   bool hip() const { return answer_.verdict.program.hip; }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "base/numbers.h"
 #include "kernels/name.h"
@@ -13,12 +14,22 @@
 namespace assay {
 namespace {
 
+// Keys of trust notes as a reader says them: "whole microseconds, neighbour kernels".
+std::string reason_words(std::string_view keys) {
+  std::string words;
+  for (const char c : keys) {
+    if (c == ',') words += ", ";
+    if (c != ',') words += c == '_' ? ' ' : c;
+  }
+  return words;
+}
+
 std::string bracket_note(const Bracket& bracket, int64_t value_ns) {
-  if (bracket.refused) return "refused: " + bracket.reasons;
+  if (bracket.refused) return "refused: " + reason_words(bracket.reasons);
   if (bracket.low_ns == value_ns && bracket.high_ns == value_ns) return "";
   if (format_ns(bracket.low_ns) == format_ns(bracket.high_ns)) return "";
   return "between " + format_ns(bracket.low_ns) + " and " + format_ns(bracket.high_ns) + " (" +
-         bracket.reasons + ")";
+         reason_words(bracket.reasons) + ")";
 }
 
 Value unless_refused(const Bracket& bracket, Value value) {

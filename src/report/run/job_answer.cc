@@ -305,6 +305,7 @@ class JobAnswer {
   void add_ranks(ShortAnswer& answer) const {
     const Interval all = common_window(ranks_);
     const auto on_screen = shown();
+    answer.strip_ns = all.end_ns - all.start_ns;
     for (const auto& [number, place] : in_order()) {
       const bool is_shown = std::find(on_screen.begin(), on_screen.end(),
                                       std::pair(number, place)) != on_screen.end();

@@ -24,7 +24,6 @@ constexpr uint32_t kCommunicates = kFlowCauses + 1;
 constexpr uint32_t kCopies = kFlowCauses + 2;
 constexpr size_t kStates = kFlowCauses + 3;
 
-constexpr size_t kLongestName = 120;
 constexpr size_t kMostThreads = 6;
 constexpr size_t kMostStreams = 24;
 
@@ -287,8 +286,9 @@ class LaneMaker {
     if (is_new) {
       const std::string_view text = trace_.text(event.name);
       const bool device = event.kind == LaneKind::kKernel || event.kind == LaneKind::kCollective;
-      names_.push_back(shorten_middle(
-          clean_text(device ? describe_kernel(text) : std::string(text)), kLongestName));
+      names_.push_back(lane_text(device ? describe_kernel(text) : std::string(text)));
+      const bool known = device && flow_.kernels != nullptr;
+      kinds_.push_back(known ? flow_.kernels->of(event.name).kind : KernelKind::kOther);
     }
     return found->second;
   }
@@ -330,11 +330,26 @@ class LaneMaker {
       const int64_t from = std::max(step.start_ns, window_.start_ns);
       const int64_t to = std::min(step.end_ns, window_.end_ns);
       if (to <= from) continue;
-      entries.push_back(
-          fmt::format("[{},{},{}]", from - window_.start_ns, to - window_.start_ns,
-                      json_string(shorten_middle(clean_text(step.name), kLongestName))));
+      entries.push_back(fmt::format("[{},{},{}]", from - window_.start_ns, to - window_.start_ns,
+                                    json_string(lane_text(step.name))));
     }
     return list(entries);
+  }
+
+  // By what they are, the places of kernels' names: {"gemm":[3,17]}; those of unknown kind are left
+  // out.
+  std::string kinds() const {
+    std::map<std::string_view, std::vector<std::string>> places;
+    for (size_t n = 0; n < kinds_.size(); ++n) {
+      if (kinds_[n] == KernelKind::kOther) continue;
+      places[kernel_kind_name(kinds_[n])].push_back(fmt::format("{}", n));
+    }
+    std::vector<std::string> entries;
+    for (const auto& [kind, names] : places) {
+      entries.push_back(fmt::format("\"{}\":{}", kind, list(names)));
+    }
+    const std::string inside = list(entries);
+    return "{" + inside.substr(1, inside.size() - 2) + "}";
   }
 
   std::string header() const {
@@ -348,9 +363,9 @@ class LaneMaker {
       states.push_back(fmt::format("\"{}\"", state));
     }
     const std::string text = fmt::format(
-        R"({{"version":1,"window_ns":{},"total":{},"held":{},"shortest_ns":{},"states":{},"steps":{},"rows":{},"names":{}}})",
+        R"({{"version":1,"window_ns":{},"total":{},"held":{},"shortest_ns":{},"states":{},"steps":{},"rows":{},"names":{},"kinds":{}}})",
         window_.end_ns - window_.start_ns, total_, held_, shortest_ns_, list(states), steps(),
-        list(head_rows_), list(names));
+        list(head_rows_), list(names), kinds());
     std::string bytes;
     for (int shift = 0; shift < 32; shift += 8)
       bytes += static_cast<char>(text.size() >> shift & 255);
@@ -365,6 +380,7 @@ class LaneMaker {
   std::vector<LaneRow> rows_;
   std::vector<std::string> head_rows_;
   std::vector<std::string> names_;
+  std::vector<KernelKind> kinds_;  // of names_
   std::unordered_map<uint32_t, uint32_t> index_of_;
   std::string body_;
   uint64_t total_ = 0;

@@ -32,7 +32,8 @@ void add_column(const Column& column, size_t index, size_t rows, Charset charset
     any_text = any_text || is_text(cell);
     any_other = any_other || (!cell.missing() && !is_text(cell));
   }
-  const bool text = column.unit == Unit::kText || (any_text && !any_other);
+  const bool text =
+      column.unit == Unit::kText || column.unit == Unit::kState || (any_text && !any_other);
   const ColumnScale scale = scale_column(column.unit, cells);
   GridColumn out;
   out.title = clean_text(column.title, charset);

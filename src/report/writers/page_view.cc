@@ -27,6 +27,8 @@ const char* unit_name(Unit unit) {
       return "none";
     case Unit::kText:
       return "text";
+    case Unit::kState:
+      return "state";
     case Unit::kNanoseconds:
       return "ns";
     case Unit::kCount:
@@ -175,7 +177,10 @@ class ViewMaker {
                                {"code", text_json(lever.code)},
                                {"gain_ns", lever.gain_ns},
                                {"share", lever.share},
-                               {"grade", lever.grade}});
+                               {"grade", lever.grade},
+                               {"states", lever.states},
+                               {"kernel_kind", lever.kernel_kind},
+                               {"kernel_name", lever.kernel_name}});
     }
     out["together"] = PageJson::array();
     for (const AnswerTogether& set : told->together) {
@@ -192,6 +197,7 @@ class ViewMaker {
       out["spans"].push_back({span.start_ns, span.end_ns});
     }
     out["ranks"] = ranks(*told);
+    out["strip_ns"] = told->strip_ns;
     return out;
   }
 

@@ -1,0 +1,117 @@
+// One search over all that the page holds: rooms, numbers, rows of tables, causes, levers, names on
+// the timeline, words and their meaning, ranks. "/" goes there; arrows choose, Enter goes.
+
+import { freshId, h } from "./dom.ts";
+import { shortenMiddle } from "./text.ts";
+
+export interface Found {
+  group: string;
+  text: string; // what is looked in, and shown
+  detail: string; // shown beside it
+  more?: string; // looked in as well
+  go: (query: string) => void;
+}
+
+const PER_GROUP = 6;
+const LONGEST = 90;
+
+interface Hit {
+  found: Found;
+  rank: number;
+}
+
+// By group, in the order in which groups come; within one the better first.
+function matching(entries: Found[], query: string): Map<string, Hit[]> {
+  const words = query.toLowerCase().split(/\s+/);
+  const groups = new Map<string, Hit[]>();
+  for (const found of entries) {
+    const text = found.text.toLowerCase();
+    const all = found.more ? `${text}\n${found.more.toLowerCase()}` : text;
+    if (!words.every((word) => all.includes(word))) continue;
+    const rank = text === query ? 0 : text.startsWith(words[0]!) ? 1 : words.every((word) => text.includes(word)) ? 2 : 3;
+    const hits = groups.get(found.group) ?? [];
+    hits.push({ found, rank });
+    groups.set(found.group, hits);
+  }
+  for (const hits of groups.values()) hits.sort((a, b) => a.rank - b.rank);
+  return groups;
+}
+
+export function searchElement(entries: () => Found[]): HTMLElement {
+  const listId = freshId("found");
+  const input = h("input", {
+    class: "search-input",
+    attributes: {
+      type: "search", placeholder: "Search", "aria-label": "Search the page", role: "combobox", "aria-expanded": "false",
+      "aria-controls": listId, "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false", title: "Search everything here (/)",
+    },
+  });
+  const list = h("div", { class: "found", id: listId, attributes: { role: "listbox", "aria-label": "Found" } });
+  list.hidden = true;
+  let known: Found[] | null = null;
+  let shown: { element: HTMLElement; go: () => void }[] = [];
+  let at = -1;
+  const mark = (next: number) => {
+    shown[at]?.element.setAttribute("aria-selected", "false");
+    at = shown.length === 0 ? -1 : (next + shown.length) % shown.length;
+    const now = shown[at]?.element;
+    now?.setAttribute("aria-selected", "true");
+    now?.scrollIntoView({ block: "nearest" });
+    if (now) input.setAttribute("aria-activedescendant", now.id);
+    else input.removeAttribute("aria-activedescendant");
+  };
+  const close = () => {
+    list.hidden = true;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  };
+  const option = (hit: Hit, query: string) => {
+    const element = h("div", { class: "found-one", id: freshId("found"), attributes: { role: "option", "aria-selected": "false" } },
+      h("span", {}, shortenMiddle(hit.found.text, LONGEST)), h("small", {}, hit.found.detail));
+    const go = () => {
+      close();
+      hit.found.go(query);
+    };
+    element.addEventListener("pointerdown", (event) => event.preventDefault()); // the focus stays until it goes
+    element.addEventListener("click", go);
+    shown.push({ element, go });
+    return element;
+  };
+  const update = () => {
+    const query = input.value.trim().toLowerCase();
+    shown = [];
+    if (query.length < 2) return close();
+    known ??= entries();
+    const groups = matching(known, query);
+    list.replaceChildren();
+    for (const [group, hits] of groups) {
+      const rest = hits.length - PER_GROUP;
+      list.append(h("div", { attributes: { role: "group", "aria-label": group } },
+        h("div", { class: "found-group", attributes: { role: "presentation" } }, group, rest > 0 ? h("small", {}, ` ${hits.length.toLocaleString("en-US")}, the first ${PER_GROUP}`) : null),
+        ...hits.slice(0, PER_GROUP).map((hit) => option(hit, query))));
+    }
+    if (groups.size === 0) list.append(h("div", { class: "found-group", attributes: { role: "option", "aria-selected": "false" } }, "Nothing here has these words."));
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+    mark(0);
+  };
+  input.addEventListener("input", update);
+  input.addEventListener("focus", () => input.value && update());
+  input.addEventListener("blur", close);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown") mark(at + 1);
+    else if (event.key === "ArrowUp") mark(at - 1);
+    else if (event.key === "Enter") shown[at]?.go();
+    else if (event.key === "Escape" && !list.hidden) close();
+    else return;
+    event.preventDefault();
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target instanceof Element && event.target.matches("input, select, textarea");
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    input.focus();
+    input.select();
+  });
+  return h("div", { class: "search" }, input, list);
+}
