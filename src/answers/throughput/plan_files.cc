@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/decimal.h"
 #include "base/numbers.h"
@@ -14,43 +13,41 @@
 namespace assay {
 namespace {
 
-Error line_error(const std::string& path, int64_t line, const std::string& message) {
-  return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + message, path, -1};
-}
+// A table with what both files need of it; names of columns without letter case.
+struct Columns {
+  CsvTable table;
+  std::string path;
 
-// A CSV whose first record names its columns.
-class Columns {
- public:
   static Result<Columns> of(const std::string& text, const std::string& path) {
-    Columns out;
-    ASSAY_TRY_ASSIGN(out.records_, parse_csv_records(text, path));
-    if (out.records_.empty()) return Error{ErrorCode::kFormat, "is empty", path, -1};
-    const std::vector<std::string>& header = out.records_.front().cells;
-    for (size_t i = 0; i < header.size(); ++i) out.place_[lower_trimmed(header[i])] = i;
-    out.path_ = path;
-    return out;
+    ASSAY_TRY_ASSIGN(CsvTable table, parse_csv_table(text, path));
+    if (table.cut) {
+      return Error{ErrorCode::kTruncated, "the last line ends before its last cell", path, -1};
+    }
+    return Columns{std::move(table), path};
+  }
+  Error error(size_t row, const std::string& message) const {
+    return csv_error_at(path, table.line[row], message);
   }
   Status need(const std::vector<std::string>& titles) const {
     for (const std::string& title : titles) {
-      if (place_.count(title) == 0)
-        return line_error(path_, records_.front().line, "no column is called '" + title + "'");
+      if (table.column(title) < 0)
+        return csv_error_at(path, 1, "no column is called '" + title + "'");
     }
     return Ok{};
   }
   Status know(const std::vector<std::string>& titles) const {
-    for (const auto& [title, at] : place_) {
-      if (std::find(titles.begin(), titles.end(), title) == titles.end())
-        return line_error(path_, records_.front().line, "the column '" + title + "' is not known");
+    for (const std::string& column : table.header) {
+      if (std::find(titles.begin(), titles.end(), lower_trimmed(column)) == titles.end())
+        return csv_error_at(path, 1, "the column '" + column + "' is not known");
     }
     return Ok{};
   }
-  size_t rows() const { return records_.size() - 1; }
-  int64_t line(size_t row) const { return records_[row + 1].line; }
+  size_t rows() const { return table.rows.size(); }
   // Empty where there is no such column or cell.
-  std::string text(size_t row, const std::string& title) const {
-    const auto at = place_.find(title);
-    const std::vector<std::string>& cells = records_[row + 1].cells;
-    return at == place_.end() || at->second >= cells.size() ? "" : cells[at->second];
+  std::string text(size_t row, std::string_view title) const {
+    const int at = table.column(title);
+    const std::vector<std::string>& cells = table.rows[row];
+    return at < 0 || static_cast<size_t>(at) >= cells.size() ? "" : cells[static_cast<size_t>(at)];
   }
   // `otherwise` where there is no such column or its cell is empty.
   Result<double> number(size_t row, const std::string& title, double otherwise) const {
@@ -58,15 +55,9 @@ class Columns {
     if (cell.empty()) return otherwise;
     double value = 0;
     if (!parse_double(cell, value) || !(value > 0) || !std::isfinite(value))
-      return line_error(path_, line(row), title + " '" + cell + "' is no number above 0");
+      return error(row, title + " '" + cell + "' is no number above 0");
     return value;
   }
-  const std::string& path() const { return path_; }
-
- private:
-  std::vector<CsvRecord> records_;
-  std::map<std::string, size_t> place_;
-  std::string path_;
 };
 
 // "2023-11-16 18:15:46.6805900", also with a T, or a number: seconds.
@@ -90,15 +81,15 @@ Result<std::vector<GpuOffer>> prices_of_text(const std::string& text, const std:
   for (size_t row = 0; row < columns.rows(); ++row) {
     GpuOffer offer;
     offer.name = columns.text(row, "gpu");
-    if (offer.name.empty()) return line_error(path, columns.line(row), "names no GPU");
+    if (offer.name.empty()) return columns.error(row, "names no GPU");
     ASSAY_TRY_ASSIGN(offer.usd_per_hour, columns.number(row, "usd_per_gpu_hour", 0));
-    if (!(offer.usd_per_hour > 0)) return line_error(path, columns.line(row), "has no price");
+    if (!(offer.usd_per_hour > 0)) return columns.error(row, "has no price");
     ASSAY_TRY_ASSIGN(offer.watts, columns.number(row, "watts", 0));
     ASSAY_TRY_ASSIGN(const double per_node, columns.number(row, "gpus_per_node", offer.per_node));
     ASSAY_TRY_ASSIGN(const double nodes, columns.number(row, "nodes", offer.nodes));
     for (const double count : {per_node, nodes}) {
       if (count != std::floor(count) || count > kMostGpus)
-        return line_error(path, columns.line(row), "gpus_per_node and nodes are whole numbers");
+        return columns.error(row, "gpus_per_node and nodes are whole numbers");
     }
     offer.per_node = static_cast<uint32_t>(per_node);
     offer.nodes = static_cast<uint32_t>(nodes);
@@ -121,8 +112,7 @@ Result<RequestTrace> request_trace_of_text(const std::string& text, const std::s
   for (size_t row = 0; row < columns.rows(); ++row) {
     const std::string cell = columns.text(row, "timestamp");
     const auto seconds = seconds_of(cell);
-    if (!seconds)
-      return line_error(path, columns.line(row), "'" + cell + "' is no time of a request");
+    if (!seconds) return columns.error(row, "'" + cell + "' is no time of a request");
     at.push_back(*seconds);
     ASSAY_TRY_ASSIGN(const double in, columns.number(row, "contexttokens", 1));
     ASSAY_TRY_ASSIGN(const double generated, columns.number(row, "generatedtokens", 1));

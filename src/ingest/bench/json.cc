@@ -9,6 +9,8 @@
 #include "base/json_string.h"
 #include "base/numbers.h"
 #include "ingest/bench/columns.h"
+#include "ingest/bench/llama_bench.h"
+#include "ingest/bench/optimum.h"
 #include "ingest/bench/variant.h"
 #include "ingest/text/shape.h"
 
@@ -511,17 +513,54 @@ Error unknown_json(const Json& value) {
   return Error{ErrorCode::kUnsupported,
                trace ? "this is a trace, not a table of throughput: assay report reads it"
                      : "JSON that no benchmark known here writes (vLLM, SGLang, genai-perf, "
-                       "AIPerf, GuideLLM)" +
+                       "AIPerf, GuideLLM, llama-bench, optimum-benchmark)" +
                            (keys.empty() ? std::string() : "; its keys: " + keys),
                "", -1};
 }
 
+// A test of llama-bench, of which a run has two.
+bool read_llama_test(const Json& value, int64_t line, std::vector<LlamaTest>& tests) {
+  if (!value.is_object() || !value.contains("build_commit") || !value.contains("n_gen") ||
+      !value.contains("avg_ns"))
+    return false;
+  const auto field = [&value](const char* name) {
+    const auto at = value.find(name);
+    if (at == value.end()) return std::string();
+    return at->is_string() ? at->get<std::string>() : at->dump();
+  };
+  tests.push_back(llama_test(field, line));
+  return true;
+}
+
+// optimum-benchmark's benchmark.json: paths with points through what is nested.
+bool read_optimum(const Json& value, int64_t line, BenchTable& table, OddityLog& log) {
+  if (!value.is_object() || !value.contains("config") || !value.contains("report")) return false;
+  const auto field = [&value](const char* path) {
+    const Json* at = &value;
+    const std::string whole = path;
+    for (size_t begin = 0; begin <= whole.size();) {
+      const size_t end = std::min(whole.find('.', begin), whole.size());
+      const auto next = at->is_object() ? at->find(whole.substr(begin, end - begin)) : at->end();
+      if (next == at->end()) return std::string();
+      at = &*next;
+      begin = end + 1;
+    }
+    return at->is_string() ? at->get<std::string>() : at->dump();
+  };
+  if (field("config.backend").empty()) return false;
+  add_optimum_run(field, line, table, log);
+  return true;
+}
+
 // Values of a sequence; an array of results counts as its elements.
-Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog& log) {
+Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog& log,
+                  std::vector<LlamaTest>& llama) {
   if (value.is_array()) {
-    for (const Json& element : value) ASSAY_TRY(read_value(element, line, table, log));
+    for (const Json& element : value) ASSAY_TRY(read_value(element, line, table, log, llama));
     return Ok{};
   }
+  if (read_llama_test(value, line, llama)) return Ok{};
+  if (read_optimum(value, line, table, log)) return Ok{};
   if (read_guidellm(value, line, table, log)) return Ok{};
   const Tool tool = tool_of(value);
   if (tool == Tool::kUnknown) return unknown_json(value);
@@ -544,6 +583,7 @@ bool looks_like_result(std::string_view head) {
                        [&keys](const char* key) { return keys.count(key) > 0; });
   };
   if (has({"traceEvents"})) return false;
+  if (has({"build_commit", "n_gen"}) || has({"config", "report"})) return true;
   return has({"completed", "duration"}) || has({"aiperf_version"}) || has({"request_throughput"}) ||
          has({"random_input_len", "backend"}) || has({"sharegpt_output_len", "backend"}) ||
          has({"batch_size", "input_len", "output_len"}) || has({"avg_latency", "latencies"}) ||
@@ -555,6 +595,7 @@ Result<BenchTable> bench_table_of_json(const std::string& text) {
   ASSAY_TRY_ASSIGN(const std::vector<Piece> pieces, cutter.cut());
   BenchTable table;
   OddityLog log;
+  std::vector<LlamaTest> llama;
   for (const Piece& piece : pieces) {
     if (nested_too_deep(piece.text)) {
       return Error{
@@ -567,8 +608,9 @@ Result<BenchTable> bench_table_of_json(const std::string& text) {
       return Error{ErrorCode::kFormat,
                    "line " + std::to_string(piece.line) + ": the JSON value is damaged", "", -1};
     }
-    ASSAY_TRY(read_value(value, piece.line, table, log));
+    ASSAY_TRY(read_value(value, piece.line, table, log, llama));
   }
+  if (!llama.empty()) add_llama_runs(llama, table, log);
   if (cutter.bare_words() > 0) {
     log.note("bare_infinity", pieces.front().line, false,
              "Infinity or NaN, as Python writes them, are taken as not told");

@@ -10,7 +10,9 @@
 #include "ingest/bench/csv.h"
 #include "ingest/bench/identity.h"
 #include "ingest/bench/json.h"
+#include "ingest/bench/llama_bench.h"
 #include "ingest/bench/measurements.h"
+#include "ingest/bench/optimum.h"
 #include "ingest/formats.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
@@ -74,8 +76,24 @@ Result<BenchTable> read_format(const std::string& text, const std::string& path,
     return Error{ErrorCode::kUnsupported,
                  "UTF-16 text: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)", "", -1};
   }
+  if (is_llama_markdown(text)) {
+    return Error{
+        ErrorCode::kUnsupported,
+        "the Markdown of llama-bench is rounded and tells half of a run: make it anew with "
+        "-o json or -o csv",
+        "", -1};
+  }
+  if (text.find("MLPerf Results Summary") != std::string::npos) {
+    return Error{ErrorCode::kUnsupported,
+                 "an MLPerf summary names neither GPU nor lengths nor how many ran at a time, and "
+                 "its samples are no tokens: write what is known into a CSV (hardware, n, model, "
+                 "ii, oo, bb, requests_per_second)",
+                 "", -1};
+  }
   const char delimiter = guess_delimiter(text);
   ASSAY_TRY_ASSIGN(std::vector<CsvRecord> records, parse_csv_records(text, path, true, delimiter));
+  if (is_llama_csv(records)) return bench_table_of_llama_csv(records);
+  if (is_optimum_csv(records)) return bench_table_of_optimum_csv(records);
   if (is_genai_perf_csv(records)) return bench_table_of_genai_perf_csv(records);
   return bench_table_of_csv(std::move(records), delimiter, options);
 }
@@ -264,7 +282,8 @@ bool looks_like_bench(const std::string& head) {
   const std::string line = head.substr(first, head.find('\n', first) - first);
   const auto records = parse_csv_records(line, "", false, guess_delimiter(line));
   if (!records || records->empty()) return false;
-  return is_genai_perf_csv(*records) || names_throughput(records->front().cells);
+  return is_genai_perf_csv(*records) || is_llama_csv(*records) || is_optimum_csv(*records) ||
+         names_throughput(records->front().cells);
 }
 
 Result<BenchTable> bench_table_of_text(const std::string& text, const std::string& path,

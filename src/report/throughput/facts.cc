@@ -82,6 +82,21 @@ std::string facts_in_short(const FactsOf& of) {
   return text + " TFLOP/s, " + number("bandwidth_tb_s") + " TB/s, " + number("memory_gb") + " GB";
 }
 
+// Of a few names readers want to see where each value is from.
+Table readers_table(const FactsOf& of) {
+  const std::vector<std::pair<std::string, Fact>> values(of.values.begin(), of.values.end());
+  using V = std::pair<std::string, Fact>;
+  TableOf table(values, {.title = of.name + ": " + facts_in_short(of),
+                         .terminal_limit = 0,
+                         .show = Show::kReadersOnly});
+  table.add(keys::fact_attribute, [](const V& v) { return v.first; })
+      .add(
+          keys::fact_text, [](const V& v) { return rounded_text(v.second.value, 8); },
+          Look(Show::kEverywhere, false, Align::kRight))
+      .add(keys::source, [](const V& v) { return v.second.source; }, elastic());
+  return table;
+}
+
 }  // namespace
 
 Section facts_section(const FactBook& facts, const std::vector<std::string>& names) {
@@ -91,21 +106,22 @@ Section facts_section(const FactBook& facts, const std::vector<std::string>& nam
   for (const FactsOf& of : all) {
     for (const auto& [attribute, fact] : of.values) values.push_back({of, attribute, fact});
   }
-  TableOf table(all, {.key = "facts", .terminal_limit = 0});
-  table.add(keys::fact_kind, &FactsOf::kind)
+  const Show in_full = names.empty() ? Show::kEverywhere : Show::kDataOnly;
+  TableOf table(all, {.key = "facts", .terminal_limit = 0, .show = in_full});
+  // Models come first; which values are estimates is seen beside each, when asked by name.
+  table.add(keys::fact_kind, &FactsOf::kind, Show::kDataOnly)
       .add(keys::name, &FactsOf::name)
       .add(keys::fact_summary, facts_in_short)
-      .add(keys::fact_remark, &FactsOf::remark, elastic());
+      .add(keys::fact_remark, &FactsOf::remark, Show::kDataOnly);
   section.blocks.push_back(table);
-  // Of a few names readers want to see where each value is from.
-  TableOf each(values, {.key = "values",
-                        .terminal_limit = 0,
-                        .show = names.empty() ? Show::kDataOnly : Show::kEverywhere});
+  TableOf each(values, {.key = "values", .terminal_limit = 0, .show = Show::kDataOnly});
   each.add(keys::name, [](const OneFact& f) { return f.of.name; })
       .add(keys::fact_attribute, &OneFact::attribute)
       .add(keys::fact_value, [](const OneFact& f) { return f.fact.value; })
       .add(keys::source, [](const OneFact& f) { return f.fact.source; }, elastic());
   section.blocks.push_back(each);
+  if (names.empty()) return section;
+  for (const FactsOf& of : all) section.blocks.push_back(readers_table(of));
   return section;
 }
 
@@ -123,13 +139,14 @@ std::vector<std::string> facts_words(const FactBook& facts, const std::vector<st
                                     format_counted(all.size() - models, "device", "devices") +
                                     ": no values of one contradict each other."};
   if (estimated > 0)
-    words.push_back(
-        fmt::format("{} have values that are estimates, as their sources say.", estimated));
+    words.push_back(fmt::format(
+        "{} {} values that are estimates: asked for by name, each is shown with its source.",
+        estimated, estimated == 1 ? "has" : "have"));
   if (odd > 0)
     words.push_back(
-        fmt::format("{} have more than three times or less than a third of the "
-                    "parameters that their layers suggest.",
-                    odd));
+        fmt::format("{} {} more than three times or less than a third of the parameters that the "
+                    "layers suggest.",
+                    odd, odd == 1 ? "has" : "have"));
   return words;
 }
 

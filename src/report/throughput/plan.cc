@@ -200,17 +200,17 @@ Table pareto_table(const PlanReport& report, Table head) {
   return table;
 }
 
-// Of each GPU the points of the frontier.
+// Of each GPU a curve, also of those that another beats everywhere.
 Chart pareto_chart(const PlanReport& report) {
   Chart chart{.key = "pareto_chart",
               .title = "What one GPU gives against what each user gets",
               .caption =
-                  "Output tokens; bands are 90 % intervals for a campaign to come. Points "
-                  "that another one beats in both are left out.",
+                  "Output tokens; bands are 90 % intervals for a campaign to come. Of each GPU "
+                  "points that another of its own beats in both are left out.",
               .x = {"tokens/s per user (1000 / TPOT)", Unit::kCount, true},
               .y = {"tokens/s per GPU", Unit::kCount, true}};
   std::map<size_t, Series> by_offer;
-  for (const ParetoPoint& point : report.plan.pareto) {
+  for (const ParetoPoint& point : report.plan.pareto_by_gpu) {
     const PlanSetup& setup = report.plan.setups[point.setup];
     Series& series = by_offer[setup.offer];
     series.name = report.question.offers[setup.offer].name;

@@ -282,6 +282,7 @@
   R(fact_summary, "in short", kText, \
     "parameters (10⁹), layers and heads of queries and of keys; dense 16-bit, FP8 and FP4 peaks, " \
     "bandwidth and memory") \
+  R(fact_text, "value", kText, "`fact_value`, for readers") \
   R(fact_remark, "remark", kText, "values that are estimates, as their sources say; odd sizes") \
   R(fact_attribute, "attribute", kText, "as in [facts](formats/facts.md)") \
   R(fact_value, "value", kRatio, "in the attribute's unit") \

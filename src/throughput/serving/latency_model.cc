@@ -277,7 +277,8 @@ CampaignScales campaign_scales(const std::vector<BlockMiss>& misses, size_t fewe
 }
 
 bool tells_latency(const BenchRow& row) {
-  return row.ttft_ms > 0 && row.tpot_ms > 0 && std::isfinite(row.ttft_ms) &&
+  // How many were in flight is what everything here is about.
+  return !batch_is_chunk(row) && row.ttft_ms > 0 && row.tpot_ms > 0 && std::isfinite(row.ttft_ms) &&
          std::isfinite(row.tpot_ms);
 }
 

@@ -81,7 +81,8 @@ struct LatencyOptions {
   double outside_factor = 4;  // as PredictorOptions
 };
 
-// What a row must tell to teach anything here: TTFT and TPOT.
+// What a row must tell to teach anything here: TTFT and TPOT, of requests in flight (llama.cpp's
+// batch is none).
 bool tells_latency(const BenchRow& row);
 double measured_ms(const BenchRow& row, LatencyTarget target);
 // With facts, TTFT and TPOT, and within the peaks of its devices.

@@ -455,7 +455,11 @@ void Planner::keep_frontier() {
            std::tie(a.tokens_per_s_per_user, a.tokens_per_s_per_gpu);
   });
   double most = 0;
+  std::map<size_t, double> most_of;
   for (const ParetoPoint& point : points_) {
+    double& of_gpu = most_of[plan_.setups[point.setup].offer];
+    if (point.tokens_per_s_per_gpu > of_gpu) plan_.pareto_by_gpu.push_back(point);
+    of_gpu = std::max(of_gpu, point.tokens_per_s_per_gpu);
     if (point.tokens_per_s_per_gpu <= most) continue;
     most = point.tokens_per_s_per_gpu;
     plan_.pareto.push_back(point);

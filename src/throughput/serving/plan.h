@@ -93,8 +93,9 @@ struct Plan {
   std::vector<PlanSetup> setups;
   // One per GPU, engine and precision, best first.
   std::vector<PlanCandidate> sure;
-  std::vector<PlanCandidate> likely;  // at least 0.5, and better than the first sure one
-  std::vector<ParetoPoint> pareto;    // that no other point beats in both; by tokens/s/user
+  std::vector<PlanCandidate> likely;       // at least 0.5, and better than the first sure one
+  std::vector<ParetoPoint> pareto;         // that no other point beats in both; by tokens/s/user
+  std::vector<ParetoPoint> pareto_by_gpu;  // that none of the same GPU beats: curves to compare
   std::map<std::string, PlanRefusal> refused;  // by the reason: "for ..."
   std::optional<size_t> measure_next;          // of `likely`
   double most_load = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "throughput/serving/serving_base.h"
 
@@ -180,6 +181,23 @@ TEST(Plan, ParetoFrontierRisesAsUsersGetLess) {
     EXPECT_LE(plan.pareto[k].tokens_per_s_per_user, plan.pareto[k - 1].tokens_per_s_per_user);
     EXPECT_GT(plan.pareto[k].tokens_per_s_per_gpu, plan.pareto[k - 1].tokens_per_s_per_gpu);
     EXPECT_LT(plan.pareto[k].low90, plan.pareto[k].tokens_per_s_per_gpu);
+  }
+}
+
+// An H200 is an H100 with more and faster memory: it leaves the H100 nothing of the frontier, but
+// who compares the two wants both curves.
+TEST(Plan, HasACurveOfEveryGpu) {
+  const Plan plan = planned(question());
+  std::set<size_t> offers;
+  for (const ParetoPoint& point : plan.pareto_by_gpu) offers.insert(plan.setups[point.setup].offer);
+  EXPECT_EQ(offers.size(), 2U);
+  for (size_t offer = 0; offer < 2; ++offer) {
+    double most = 0;
+    for (const ParetoPoint& point : plan.pareto_by_gpu) {
+      if (plan.setups[point.setup].offer != offer) continue;
+      EXPECT_GT(point.tokens_per_s_per_gpu, most);
+      most = point.tokens_per_s_per_gpu;
+    }
   }
 }
 

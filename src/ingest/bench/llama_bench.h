@@ -1,0 +1,42 @@
+#pragma once
+
+// Results of llama.cpp's llama-bench (-o json, jsonl or csv): a test is the prompt alone or the
+// answer alone, and a run is one of each.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ingest/bench/columns.h"
+#include "ingest/text/csv_records.h"
+#include "records/bench_table.h"
+
+namespace assay {
+
+// One test of the file; NaN and empty: not told.
+struct LlamaTest {
+  std::string build, gpu, cpu, file, type_k, time;
+  std::string setting;  // what else two tests of one run have in common
+  double batch = 0;     // n_batch and n_ubatch: tokens of a prompt at a time
+  double micro_batch = 0;
+  double gpu_layers = 0;
+  double prompt = 0, answer = 0, depth = 0;  // tokens; depth: of context that is already there
+  double ns = 0;                             // mean time of the whole test
+  int64_t line = 0;
+};
+// A cell or value by the field's name, as text; empty where there is none.
+using LlamaField = std::function<std::string(const char* name)>;
+LlamaTest llama_test(const LlamaField& field, int64_t line);
+
+// Runs of one sequence: every prompt alone with every answer alone of one model and setting; the
+// answer that begins with the prompt's context where one was tested. Tests without a partner are
+// dropped and counted.
+void add_llama_runs(const std::vector<LlamaTest>& tests, BenchTable& table, OddityLog& log);
+
+bool is_llama_csv(const std::vector<CsvRecord>& records);
+Result<BenchTable> bench_table_of_llama_csv(const std::vector<CsvRecord>& records);
+// Its Markdown, which is rounded: refused by name.
+bool is_llama_markdown(const std::string& text);
+
+}  // namespace assay
