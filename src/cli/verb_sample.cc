@@ -88,6 +88,7 @@ void add_sample_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb(
       "sample",
       "Samples cores and GPUs beside a job: utilisation, clocks, power, temperature, both clocks");
+  sub.example("assay sample -o samples.csv -- python train.py");
   sub.option("-o,--output", verb->options.output,
              "file to write (docs/formats/samples.md), - for stdout")
       .required()
