@@ -64,7 +64,7 @@ void tell(const SampleSummary& summary, const SampleOptions& options) {
     say(fmt::format("{} of a GPU gave nothing at all", counted(summary.empty_reads, "reading")));
   }
   if (summary.failure) say(summary.failure->describe());
-  if (options.output != "-" && !summary.failure) say("written to " + options.output);
+  if (options.output != "-" && !summary.failure) say("wrote " + options.output);
 }
 
 int run(const SampleVerb& verb) {
