@@ -70,6 +70,7 @@ bench:
 	@$(CONFIGURE) bench $(CCACHE)
 	@$(BUILD) bench
 	python3 bench/run.py
+	node bench/page.mjs build/release/assay build/bench-data/largest_real.json || echo 'the page: needs node, Chromium, npm ci --prefix web'
 
 # The page that --format html fills, web/dist/report.html, from its sources (needs node 18 or newer).
 web:

@@ -113,6 +113,8 @@ def man(table):
     for verb in table.verbs:
         yield f'.SH "ASSAY {verb["name"].upper()}"\n.B {roff(usage_of(verb, table))}'
         yield ".PP\n" + roff(closed(verb["sentence"]))
+        if verb.get("examples"):
+            yield ".PP\n.nf\n" + "\n".join(map(roff, verb["examples"])) + "\n.fi"
         yield from man_options(verb)
         if verb.get("footer"):
             yield ".PP\n" + roff(verb["footer"])
@@ -286,7 +288,11 @@ def md(table):
         yield f"| [{verb['name']}](#{anchor}) | {md_text(verb['sentence'])} |"
     for verb in table.verbs:
         yield f"\n## assay {verb['name']}\n\n{md_text(closed(verb['sentence']))}\n"
-        yield f"    {usage_of(verb, table)}\n"
+        for example in verb.get("examples", []):
+            yield f"    {example}"
+        if verb.get("examples"):
+            yield ""
+        yield f"Usage: `{usage_of(verb, table)}`\n" if verb.get("examples") else f"    {usage_of(verb, table)}\n"
         yield "| option | |\n|---|---|"
         for option in [*verb["inputs"], *verb["options"]]:
             names = ", ".join(option["names"]) + value_of(option)

@@ -25,6 +25,8 @@ void add_bound_verb(Verb& app, int& exit_code) {
   verb->other.name = "other";
   Verb& sub = app.verb(
       "bound", "CPU-bound or GPU-bound: one trace, or a sweep over batch sizes, or two platforms");
+  sub.example("assay bound trace.json.gz");
+  sub.example("assay bound --batch 1=b1.json.gz --batch 8=b8.json.gz", "where the GPU takes over");
   add_common_options(sub, verb->common, false);
   sub.input("traces", verb->common.inputs, "one trace: its verdict without a sweep");
   add_window_option(sub, verb->common);

@@ -87,6 +87,7 @@ void add_cache_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<CacheVerb>();
   Verb& sub = app.verb(
       "cache", "Keep a trace as columns (.assay): every verb opens that in place of the trace");
+  sub.example("assay cache trace.json.gz -o trace.assay");
   sub.input("trace", verb->input, "a trace file, as the other verbs take it");
   sub.option("-o,--output", verb->output, "the file to write, e.g. trace.assay").called("FILE");
   sub.flag(

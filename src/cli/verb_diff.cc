@@ -108,6 +108,8 @@ void add_diff_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<DiffVerb>();
   Verb& sub = app.verb(
       "diff", "What changed from A to B, where it comes from, and whether it is more than noise");
+  sub.example("assay diff before.json.gz after.json.gz");
+  sub.example("assay diff before.json.gz after.json.gz -o diff.html", "the page");
   sub.input("A", verb->a,
             "the side compared against: a trace, a folder or a quoted pattern of them "
             "(ranks of one run, or repeats)")

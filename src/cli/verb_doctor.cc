@@ -198,6 +198,7 @@ void add_doctor_verb(Verb& app, int&) {
   Verb& sub = app.verb("doctor",
                        "Which libraries and parts are here, their versions and licences, what is "
                        "missing for which verb, and where the cache is");
+  sub.example("assay doctor");
   sub.run(print_all);
 }
 

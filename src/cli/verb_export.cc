@@ -171,6 +171,8 @@ void add_export_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ExportVerb>();
   Verb& sub =
       app.verb("export", "Write the tables of a trace, and what the rooms say of it, as files");
+  sub.example("assay export trace.json.gz -o tables", "Parquet");
+  sub.example("assay export trace.json.gz -o tables.xlsx", "a workbook");
   sub.input("traces", verb->common.inputs, "traces, as the other verbs take them").required();
   sub.option("-o,--output", verb->output, "the folder to make; the file for xlsx")
       .called("PATH")

@@ -82,6 +82,7 @@ void add_fleet_verb(Verb& app, int& exit_code, const FleetTeam* team) {
   verb->common.full = false;
   Verb& sub = app.verb(
       "fleet", "A job of any number of ranks: who costs it its time, from small records of each");
+  sub.example("assay fleet --from records");
   add_common_options(sub, verb->common, true);
   // A checksum of each of a hundred thousand traces would be another pass over all of them.
   verb->common.tell_files = {};

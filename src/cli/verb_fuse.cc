@@ -26,6 +26,7 @@ void add_fuse_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<FuseVerb>();
   Verb& sub = app.verb(
       "fuse", "Chains of kernels that always run together, and what fusing them would save");
+  sub.example("assay fuse trace.json.gz");
   add_common_options(sub, verb->common, true);
   sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
   add_fusion_flags(sub, verb->flags);

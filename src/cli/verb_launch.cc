@@ -44,6 +44,8 @@ void add_launch_verb(Verb& app, int& exit_code) {
   Verb& sub =
       app.verb("launch",
                "How work reaches the GPU: launch and queue time, idle time, most launched kernels");
+  sub.example("assay launch trace.json.gz");
+  sub.example("assay launch trace.json.gz --graph --top 20", "who launched what");
   add_common_options(sub, verb->common, true);
   sub.option("--floor", verb->floor,
              "launch time of an empty kernel: nanoseconds, a floor file, or a published platform "

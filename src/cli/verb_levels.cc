@@ -79,6 +79,8 @@ void add_levels_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb(
       "levels",
       "At which level the time goes: kernel, operation, layer, phase, iteration, GPU, job");
+  sub.example("assay levels trace.json.gz");
+  sub.example("assay levels trace.json.gz --roof", "how far from the roof");
   add_common_options(sub, verb->common, true);
   sub.declared("traces").required(false);
   add_config_options(sub, verb->configs);

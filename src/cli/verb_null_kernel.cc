@@ -297,6 +297,7 @@ void add_null_kernel_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<NullKernelVerb>();
   Verb& sub = app.verb(
       "null-kernel", "Measures what an empty kernel costs to launch on this machine, for --floor");
+  sub.example("assay null-kernel -o floor.json");
   sub.option("-o,--output", verb->output, "the floor file").shows_default();
   sub.option("--device", verb->device,
              "number of the GPU, or all; nvidia:0 or amd:0 where both kinds are installed")

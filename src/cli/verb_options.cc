@@ -67,6 +67,11 @@ void append_verbs(const VerbFacts& verb, std::string& json) {
   if (!verb.name.empty()) json += ",";
   json += "\n  {\"name\": " + json_string(verb.name) +
           ",\n   \"sentence\": " + json_string(verb.sentence);
+  if (!verb.examples.empty()) {
+    Members members;
+    members.list("examples", verb.examples);
+    json += ",\n   " + members.json();
+  }
   if (!verb.footer.empty()) json += ",\n   \"footer\": " + json_string(verb.footer);
   json += ",\n   \"options\": [";
   const char* before = "\n    ";

@@ -234,6 +234,7 @@ void add_record_verb(Verb& app, int& exit_code) {
   verb->request.output = "out.assaytrace";
   Verb& sub = app.verb(
       "record", "Runs a command and records what it does on NVIDIA GPUs, with little overhead");
+  sub.example("assay record -o run.assaytrace -- ./program");
   sub.option("-o,--output", verb->request.output,
              "the trace; several processes get OUT.PID.assaytrace each")
       .shows_default();

@@ -384,6 +384,7 @@ void add_replay_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReplayVerb>();
   Verb& sub = app.verb(
       "replay", "Run the operators of a kernel database one by one and measure their launches");
+  sub.example("assay replay kernels.json -o replay.json");
   sub.input("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
   sub.option("-o,--output", verb->output, "file to write; one that is there is gone on with");
   sub.option("--device", verb->device, "auto, cuda or cpu")

@@ -76,6 +76,8 @@ void add_report_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReportVerb>();
   Verb& sub = app.verb(
       "report", "Where the time went, what would change it, and how sure that is, on one screen");
+  sub.example("assay report trace.json.gz -o report.html", "the page");
+  sub.example("assay report traces/ --full", "a job, every section");
   add_common_options(sub, verb->common, true);
   verb->common.full = false;
   sub.flag("--full", verb->common.full,

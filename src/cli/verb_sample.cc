@@ -64,7 +64,7 @@ void tell(const SampleSummary& summary, const SampleOptions& options) {
     say(fmt::format("{} of a GPU gave nothing at all", counted(summary.empty_reads, "reading")));
   }
   if (summary.failure) say(summary.failure->describe());
-  if (options.output != "-" && !summary.failure) say("written to " + options.output);
+  if (options.output != "-" && !summary.failure) say("wrote " + options.output);
 }
 
 int run(const SampleVerb& verb) {
@@ -88,6 +88,7 @@ void add_sample_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb(
       "sample",
       "Samples cores and GPUs beside a job: utilisation, clocks, power, temperature, both clocks");
+  sub.example("assay sample -o samples.csv -- python train.py");
   sub.option("-o,--output", verb->options.output,
              "file to write (docs/formats/samples.md), - for stdout")
       .required()

@@ -333,6 +333,8 @@ void add_sql_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SqlVerb>();
   Verb& sub =
       app.verb("sql", "Ask a trace in SQL: its tables and what the rooms say of it, in DuckDB");
+  sub.example("assay sql trace.json.gz \"select name, dur_ns from kernels limit 5\"");
+  sub.example("assay sql trace.json.gz", "line by line");
   add_common_options(sub, verb->common, true);
   verb->common.tell_files = {};  // an answer of SQL tells its inputs where it is data
   sub.option("-c,--command", verb->command,

@@ -110,6 +110,8 @@ void add_tax_verb(Verb& app, int& exit_code) {
   auto flags = std::make_shared<TaxFlags>();
   Verb& sub = app.verb(
       "tax", "What the host side costs, layer by layer: Python, dispatch, libraries, launch floor");
+  sub.example("assay tax trace.json.gz");
+  sub.example("assay tax trace.json.gz --export-kernel-db kernels.json", "for assay replay");
   add_common_options(sub, flags->common, true);
   sub.declared("traces").required(false);
   sub.option("--mode", flags->mode,

@@ -55,6 +55,10 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<WhatIfVerb>();
   Verb& sub =
       app.verb("whatif", "What a change would give: the run replayed without it, with an interval");
+  sub.example("assay whatif trace.json.gz", "what applies, by gain");
+  sub.example("assay whatif trace.json.gz --edit sync --edit 'kernel:*gemm*=0.8'");
+  sub.example("assay whatif before.json.gz --edit input --freeze input.ini", "and later");
+  sub.example("assay whatif after.json.gz --score input.ini");
   add_common_options(sub, verb->common, true);
   sub.option("--edit", verb->edits,
              "a change to replay, once per change: sync[:CALL], input, alloc, warm, host[=F], "
@@ -74,12 +78,6 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       .not_with("--edit")
       .not_with("--edits")
       .not_with("--freeze");
-  sub.footer(
-      "Examples:\n"
-      "  assay whatif trace.json.gz\n"
-      "  assay whatif trace.json.gz --edit cuda_graph --edit 'kernel:*gemm*=0.8'\n"
-      "  assay whatif before.json.gz --edit input --freeze input.ini\n"
-      "  assay whatif after.json.gz --score input.ini");
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 
@@ -87,11 +85,9 @@ void add_why_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<WhyVerb>();
   Verb& sub =
       app.verb("why", "Why the GPU was idle: causes and who is behind them, and the critical path");
+  sub.example("assay why trace.json.gz");
+  sub.example("assay why trace.json.gz --format json | jq .path.parts");
   add_common_options(sub, verb->common, true);
-  sub.footer(
-      "Examples:\n"
-      "  assay why trace.json.gz\n"
-      "  assay why trace.json.gz --format json | jq .path.parts");
   sub.run([verb, &exit_code] {
     exit_code = write_answer(answer_why(traces_of(verb->common)), verb->common);
   });

@@ -78,28 +78,30 @@ void note_links(const Trace& trace, const Links& links, const LaunchMetrics& who
       "kernels queued before the trace began: counted as kernels, not in TKLQT; GPU busy where "
       "they lie in the inference window; equation 5 subtracts all of them, so it is too small "
       "by what lies before it");
-  notes.add("clamped_launches", whole.clamped, whole.clamped_ns, "tklqt_ns,queue_share",
-            "kernels that start less than 10 us before their launch call: launch time taken as 0, "
-            "so TKLQT is larger than the plain sum by this time");
-  notes.add("dropped_launches", whole.dropped, whole.dropped_ns, "tklqt_ns,launch_time",
-            "kernels that start 10 us or more before their launch call: clocks or correlation ids "
-            "are wrong there; left out of TKLQT, which is too small by their launch times");
+  notes.add(
+      "clamped_launches", whole.clamped, whole.clamped_ns, "tklqt_ns,queue_share",
+      "kernels that start less than 10 \u00B5s before their launch call: launch time taken as 0, "
+      "so TKLQT is larger than the plain sum by this time");
+  notes.add(
+      "dropped_launches", whole.dropped, whole.dropped_ns, "tklqt_ns,launch_time",
+      "kernels that start 10 \u00B5s or more before their launch call: clocks or correlation ids "
+      "are wrong there; left out of TKLQT, which is too small by their launch times");
   if (trace.whole_microseconds && whole.launch_time.n > 0) {
     const auto timed = static_cast<int64_t>(whole.launch_time.n);
-    notes.add("whole_microseconds", whole.kernels,
-              static_cast<int64_t>(whole.kernels) * kMicrosecondNs,
-              "tklqt_ns,kernel_sum_ns,kernel_union_ns,gpu_idle_union_ns,akd_ns",
-              "times are whole microseconds: each launch time and each duration is within 1 us, so "
-              "TKLQT within " +
-                  std::to_string(timed) + " us and busy time within " +
-                  std::to_string(whole.kernels) + " us");
+    notes.add(
+        "whole_microseconds", whole.kernels, static_cast<int64_t>(whole.kernels) * kMicrosecondNs,
+        "tklqt_ns,kernel_sum_ns,kernel_union_ns,gpu_idle_union_ns,akd_ns",
+        "times are whole microseconds: each launch time and each duration is within 1 \u00B5s, so "
+        "TKLQT within " +
+            std::to_string(timed) + " \u00B5s and busy time within " +
+            std::to_string(whole.kernels) + " \u00B5s");
   }
   notes.add("clock_offset", whole.launch_time.n,
             static_cast<int64_t>(whole.launch_time.n) * kMicrosecondNs,
             "tklqt_ns,queue_share,il_ns",
             "host and device times are compared as recorded: each microsecond between their clocks "
             "moves TKLQT by " +
-                std::to_string(whole.launch_time.n) + " us and IL by 1 us");
+                std::to_string(whole.launch_time.n) + " \u00B5s and IL by 1 \u00B5s");
   notes.add("graph_kernels", whole.graph_kernels, whole.graph_kernel_sum_ns,
             "tklqt_ns,launches,queue_share",
             "kernels replayed by " + std::to_string(whole.graph_launches) +

@@ -12,6 +12,8 @@ import gzip
 import json
 import os
 import pathlib
+import re
+import shlex
 import sqlite3
 import resource
 import subprocess
@@ -118,6 +120,27 @@ def check_inputs_survive(assay, folder):
         expect(path.read_bytes() == before[name], f"{name} was overwritten")
 
 
+def check_examples(assay, folder):
+    """Help begins with command lines that work: every option is the verb's, and those on one trace run."""
+    (folder / "trace.json.gz").write_bytes(TRACE.read_bytes())
+    for verb in json.loads(run(assay, "options").stdout)["verbs"]:
+        name = verb["name"]
+        if " " in name or name in ("", "options", "power", "throughput"):
+            continue
+        lines = [line[2:] for line in run(assay, *name.split(), "--help").stdout.split("\n") if line.startswith("  assay ")]
+        expect(lines and all(line.startswith(f"assay {name}") or name == "example" for line in lines),
+               f"{name} --help has no examples: {lines}")
+        known = {word for option in verb["options"] for word in option["names"]}
+        for line in lines:
+            words = shlex.split(re.split(r"  +| [|] ", line)[0])[1:]
+            own = words[:words.index("--")] if "--" in words else words
+            odd = [word for word in own if word.startswith("-") and word not in known]
+            expect(not odd, f"{name}: the example has {odd}, which it does not know")
+            if words[1:2] == ["trace.json.gz"] and name not in ("sql", "export"):
+                done = subprocess.run([assay, *words], cwd=folder, capture_output=True, text=True, check=False)
+                expect(done.returncode == 0, f"{line}: {done.returncode} {done.stderr[:200]}")
+
+
 def check_words(assay, folder):
     """Sentences that a reader meets before any number."""
     empty = folder / "none.json"
@@ -166,6 +189,7 @@ def main():
         check_diff_formats(assay, folder)
         check_inputs_survive(assay, folder)
         check_words(assay, folder)
+        check_examples(assay, folder)
         check_special(assay, folder)
         leftovers = [path.name for path in folder.iterdir() if ".tmp-" in path.name]
         expect(not leftovers, f"temporary files stay: {leftovers}")

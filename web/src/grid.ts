@@ -503,7 +503,7 @@ export class Grid {
     const open = !this.closed.has(row);
     const toggle = h("button", {
       class: "twist",
-      attributes: { type: "button", "aria-expanded": String(open), "aria-label": open ? "Close" : "Open" },
+      attributes: { type: "button", "aria-expanded": String(open), "aria-label": `${open ? "Close" : "Open"}, level ${depths[row]! + 1}` },
     }, open ? "▾" : "▸");
     toggle.addEventListener("click", () => {
       if (open) this.closed.add(row);
@@ -520,7 +520,6 @@ export class Grid {
     const row = this.order[index]!;
     const line = h("tr", { attributes: { "aria-rowindex": String(index + 2), "data-row": String(row) } });
     if (this.opened.has(row)) line.className = "open";
-    if (this.shape) line.setAttribute("aria-level", String(this.shape.depths[row]! + 1));
     this.visible().forEach((shown, position) => line.append(this.cell(shown, row, position, line)));
     this.markLine(line);
     return line;

@@ -24,7 +24,9 @@ import "./style.css";
 
 function unpacked(id: string): Response {
   const packed = document.getElementById(id)?.textContent?.trim() ?? "";
-  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  const text = atob(packed);
+  const bytes = new Uint8Array(text.length); // a loop: Uint8Array.from() takes ten times as long
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 const unpack = (id: string): Promise<string> => unpacked(id).text();
@@ -570,8 +572,9 @@ async function start(): Promise<void> {
   }
   let view: View;
   try {
+    const lanes = unpackLanes(); // both at once
     view = JSON.parse(await unpack("assay-view")) as View;
-    await unpackLanes();
+    await lanes;
   } catch {
     explain("The data in this file is damaged: it was cut or changed after it was written.");
     return;

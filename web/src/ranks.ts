@@ -7,7 +7,7 @@ import { color, onTheme } from "./theme.ts";
 import { formatValue } from "./units.ts";
 import type { Answer, RankStrip } from "./view.ts";
 
-const ROW = 19;
+const ROW = 20;
 const STATES = 3;
 const BUSY = new Set(["compute", "copy", "collective", "comm_wait", "transfer"]);
 
@@ -51,7 +51,7 @@ function ticks(span: number): HTMLElement[] {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough)!;
   const marks: HTMLElement[] = [];
-  for (let at = 0; at < span * 0.96; at += step) {
+  for (let at = 0; at < span * 0.86; at += step) {
     const mark = h("span", {}, at === 0 ? "0" : formatValue(at, "ns", true).replace(/\.0+(?= )/, ""));
     mark.style.left = `${(100 * at) / span}%`;
     marks.push(mark);

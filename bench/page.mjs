@@ -1,0 +1,92 @@
+// The report page of a large trace, in Chromium: how long it takes to make beside the answer in the terminal, how large
+// it is, how long until it can be read, how fast it pans and zooms. Of other files only the size.
+//
+//     node bench/page.mjs ASSAY TRACE [more TRACES or folders ...]
+//
+// Made: wall time of `assay report TRACE -o page` without that of `assay info TRACE` (reading) and of `assay report TRACE`
+// (reading and judging), medians of five. Loads: from the begin of navigation to the built page, median of five fresh
+// browser contexts. Pans: 120 key presses at three zooms; the time that the page takes to draw, and the frames.
+
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const { chromium } = createRequire(join(ROOT, "web/package.json"))("playwright-core");
+const executablePath = process.env.ASSAY_CHROMIUM ??
+  ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((place) => existsSync(place));
+const [assay, ...inputs] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), "assay-bench-page-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+const times = async (n, what) => {
+  const all = [];
+  for (let i = 0; i < n; ++i) all.push(await what());
+  return median(all);
+};
+function took(...args) {
+  const begun = performance.now();
+  execFileSync(assay, args, { stdio: "ignore" });
+  return performance.now() - begun;
+}
+
+// Milliseconds from the begin of navigation until the page is built.
+async function load(browser, file) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    new MutationObserver((_, watcher) => {
+      if (!document.documentElement?.dataset.ready) return;
+      window.readyAt = performance.now();
+      watcher.disconnect();
+    }).observe(document, { attributes: true, childList: true, subtree: true });
+  });
+  await page.goto(pathToFileURL(file).href);
+  await page.waitForFunction(() => window.readyAt);
+  const at = await page.evaluate(() => window.readyAt);
+  return { at, page, close: () => context.close() };
+}
+
+// Presses a key once a frame: what drawing took, and what lay between frames.
+const pan = (page, presses, key) => page.evaluate(async ([presses, key]) => {
+  const canvas = document.querySelector(".lane-canvas");
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const drawn = [];
+  const apart = [];
+  let before = await frame();
+  for (let i = 0; i < presses; ++i) {
+    canvas.dispatchEvent(new KeyboardEvent("keydown", { key: i % 30 < 15 ? key : "ArrowLeft" }));
+    const now = await frame();
+    apart.push(now - before);
+    before = now;
+    drawn.push(Number(canvas.dataset.drawMs));
+  }
+  return { drawn, apart };
+}, [presses, key]);
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+for (const [i, input] of inputs.entries()) {
+  const html = join(folder, `page${i}.html`);
+  const reading = statSync(input).isDirectory() ? null : await times(5, () => took("info", input));
+  const answer = await times(5, () => took("report", input));
+  const whole = await times(5, () => took("report", input, "-o", html));
+  const told = [`${input.split("/").pop()}: ${(statSync(html).size / 1e6).toFixed(2)} MB`];
+  told.push(`page ${(whole - answer).toFixed(0)} ms beside the answer`);
+  if (reading !== null) told.push(`${(whole - reading).toFixed(0)} ms after reading`);
+  told.push(`loads in ${(await times(5, async () => { const { at, close } = await load(browser, html); await close(); return at; })).toFixed(0)} ms`);
+  const { page, close } = await load(browser, html);
+  if (await page.locator(".lane-canvas").count() > 0) {
+    for (const zooms of [0, 3, 9]) {
+      await page.evaluate((n) => { for (let k = 0; k < n; ++k) document.querySelector(".lane-canvas").dispatchEvent(new KeyboardEvent("keydown", { key: "+" })); }, zooms === 0 ? 1 : zooms);
+      const { drawn, apart } = await pan(page, 120, "ArrowRight");
+      told.push(`pans at zoom ${zooms}: draws ${median(drawn).toFixed(1)} ms, frame ${median(apart).toFixed(1)} ms, ${(100 * apart.filter((ms) => ms < 18).length / apart.length).toFixed(0)} % of frames within 18 ms`);
+    }
+  }
+  await close();
+  console.log(told.join("\n  "));
+}
+await browser.close();
