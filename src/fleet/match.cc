@@ -496,7 +496,9 @@ class Matcher {
   // Meetings in order, each with its visits by rank. A list of all visits is long: one after the
   // other is made, and what it was made of goes.
   void write_down(const std::vector<uint32_t>& order) {
+    followers_ = {};
     std::vector<uint32_t> new_id(meetings_.size(), kNoMeeting);
+    job_.meetings.reserve(order.size());
     uint32_t visits = 0;
     for (const uint32_t meeting : order) {
       new_id[meeting] = static_cast<uint32_t>(job_.meetings.size());
@@ -505,7 +507,7 @@ class Matcher {
       visits += meetings_[meeting].visits;
       job_.meetings.back().visits = 0;
     }
-    followers_ = {};
+    meetings_ = {};
     std::vector<uint32_t>& at = meeting_;  // where each visit goes
     for (uint32_t& meeting : at) {
       FleetMeeting& one = job_.meetings[new_id[meeting]];

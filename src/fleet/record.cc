@@ -293,7 +293,10 @@ void read_arrivals(VarintReader& from, RankRecord& record) {
 template <typename Item, typename Read>
 void read_list(VarintReader& from, uint64_t& cut, std::vector<Item>& items, const Read& read) {
   cut = from.next();
-  for (size_t left = from.next_count(); left > 0 && from.ok(); --left) items.push_back(read(from));
+  const size_t count = from.next_count();
+  constexpr size_t kRoom = 64;  // beforehand, whatever a damaged record says
+  items.reserve(std::min(count, kRoom));
+  for (size_t left = count; left > 0 && from.ok(); --left) items.push_back(read(from));
 }
 
 void read_identity(VarintReader& from, RankRecord& record) {

@@ -41,8 +41,8 @@ class HostNames {
 std::vector<bool> collective_activities(const Trace& trace, const KernelNames& kernels);
 
 // Which collective an activity is, in the words of KernelBook::collective_of: as its arguments tell
-// (told: may be none), else its name; where that tells nothing, or sends and receives, of which NCCL
-// makes other collectives, an operator or label around its launch. "collective" = not told.
+// (told: may be none), else its name; where that tells nothing, or sends and receives, of which
+// NCCL makes other collectives, an operator or label around its launch. "collective" = not told.
 std::string collective_kind(const Trace& trace, const Links& links, const KernelNames& kernels,
                             StringId told, ActivityId activity, OpId op);
 
