@@ -226,6 +226,17 @@ std::vector<DiffMetric> compare_metrics(const DiffSide& a, const DiffSide& b,
   return metrics;
 }
 
+// The time per iteration of each block.
+std::vector<double> block_means(const DiffSide& side) {
+  std::vector<double> means;
+  for (size_t i = 0; i < side.block_times.size(); ++i) {
+    if (side.block_samples[i] == 0) continue;
+    means.push_back(static_cast<double>(side.block_times[i]) /
+                    static_cast<double>(side.block_samples[i]));
+  }
+  return means;
+}
+
 DiffSideFacts facts_of(const DiffSide& side) {
   return {.runs = side.runs,
           .repeats = side.repeats,
@@ -274,6 +285,7 @@ DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling&
   const BlockDraws draws_b(b, options);
   report.metrics = compare_metrics(a, b, draws_a, draws_b);
   report.time = report.metrics.front();
+  report.typical = typical_change(block_means(a), block_means(b));
   for (size_t level = 0; level < kDiffLevels; ++level) {
     report.levels[level] = LevelComparer(a, b, level, draws_a, draws_b).run(report.change_ns);
   }

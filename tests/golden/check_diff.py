@@ -245,6 +245,13 @@ def check_gates(assay, path):
         counted = {key: suite.get(key) for key in ("tests", "failures", "errors")}
         if counted != {"tests": "3", "failures": "1", "errors": "0"} or len(suite.findall("testcase/failure")) != 1:
             problems.append(f"JUnit counts {counted}")
+        junit.unlink()
+        run(assay, one, folder / "missing.json", "--fail-on", "kernel_sum>+10%", "--junit", junit, code=(2,))
+        suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite") if junit.exists() else {}
+        counted = {key: suite.get(key) for key in ("tests", "failures", "errors")}
+        if counted != {"tests": "2", "failures": "0", "errors": "2"} or \
+                "missing.json" not in suite.find("testcase/error").get("message"):
+            problems.append(f"JUnit of a side that is not there: {counted}")
         lines = run(assay, *many, "--fail-on", "kernel_sum>+10%", "--format", "annotations", code=(1,)).stdout.splitlines()
         if not lines[0].startswith("::error title=assay diff kernel_sum>+10%25::Crossed") or \
                 not lines[-1].startswith("::notice title=assay diff::B "):

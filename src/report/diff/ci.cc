@@ -75,6 +75,22 @@ std::string diff_junit(const DiffView& view, const std::string& a, const std::st
   return text + "  </testsuite>\n</testsuites>\n";
 }
 
+std::string diff_error_junit(const std::vector<Gate>& gates, const std::string& message,
+                             const std::string& a, const std::string& b) {
+  const std::string number = std::to_string(gates.size() + 1);
+  const std::string totals = " tests=\"" + number + "\" failures=\"0\" errors=\"" + number + "\"";
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + totals +
+                     ">\n  <testsuite name=\"assay diff " + escape_markup(a) + " " +
+                     escape_markup(b) + "\"" + totals + ">\n";
+  const auto add = [&](const std::string& name) {
+    text += "    <testcase classname=\"assay.diff\" name=\"" + escape_markup(name) +
+            "\">\n      <error message=\"" + escape_markup(message) + "\"/>\n    </testcase>\n";
+  };
+  for (const Gate& gate : gates) add(gate.text);
+  add("verdict");
+  return text + "  </testsuite>\n</testsuites>\n";
+}
+
 std::string diff_annotations(const DiffView& view) {
   std::string text;
   for (const GateResult& gate : view.gates) {

@@ -96,6 +96,16 @@ Facts sides_facts(const DiffReport& report) {
   data("high95_ns", end_of(interval, interval.high, DiffUnit::kNanoseconds), Unit::kNanoseconds);
   facts.items.back().label = "to";
   data("noise", std::string(diff_noise_name(report.time.noise)), Unit::kText);
+  const std::optional<double> least = diff_least_change(report);
+  data("least_change_ns", least ? Value(static_cast<int64_t>(std::llround(*least))) : Value(),
+       Unit::kNanoseconds);
+  const TypicalChange& typical = report.typical;
+  const auto typical_ns = [&typical](double ns) {
+    return typical.known ? Value(static_cast<int64_t>(std::llround(ns))) : Value();
+  };
+  data("typical_change_ns", typical_ns(typical.change), Unit::kNanoseconds);
+  data("typical_low95_ns", typical_ns(typical.low), Unit::kNanoseconds);
+  data("typical_high95_ns", typical_ns(typical.high), Unit::kNanoseconds);
   data("resamples", report.resampling.resamples, Unit::kCount);
   data("seed", report.resampling.seed, Unit::kNone);
   return facts;

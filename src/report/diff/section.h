@@ -2,6 +2,7 @@
 
 // From a comparison to sections of a Document, and to the formats that build machines read.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ std::vector<std::string> diff_words(const DiffView& view);
 // "diff": sides, metrics, one table per level, gates.
 std::vector<Section> diff_sections(const DiffView& view);
 
+// The smallest change of the mean that lies outside noise with an interval as wide as this one, in
+// ns; nothing without an interval.
+std::optional<double> diff_least_change(const DiffReport& report);
+
+// What there is to say when a side could not be read: every gate, and the verdict, in error.
+std::string diff_error_junit(const std::vector<Gate>& gates, const std::string& message,
+                             const std::string& a, const std::string& b);
 // One test case per gate; without gates one that says what changed and passes.
 std::string diff_junit(const DiffView& view, const std::string& a, const std::string& b);
 // "::error title=...::..." lines as GitHub reads them: gates that failed, then the verdict.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,31 @@ bool is_wide(const DiffReport& report) {
   return share.known && (share.high > kMatters || share.low < -kMatters);
 }
 
+// Beyond noise in the usual iteration, where the mean's interval holds 0.
+bool hidden_by_few(const DiffReport& report) {
+  return report.time.noise == DiffNoise::kNoise && report.typical.real();
+}
+
+std::string typical_words(const DiffReport& report) {
+  const TypicalChange& typical = report.typical;
+  const std::string share =
+      typical.a > 0 ? format_share(std::abs(typical.change) / typical.a) + " " : "";
+  return "The usual iteration is " + share + (typical.change > 0 ? "slower" : "faster") +
+         ", beyond noise (" + signed_ns(std::llround(typical.change)) + ", 95 % interval " +
+         signed_ns(std::llround(typical.low)) + " to " + signed_ns(std::llround(typical.high)) +
+         "); a few iterations far from the rest hide it in the mean: ";
+}
+
+// What a change had to be to be told from noise with these iterations.
+std::string least_words(const DiffReport& report) {
+  const std::optional<double> least = diff_least_change(report);
+  if (!least || report.time.noise != DiffNoise::kNoise || hidden_by_few(report)) return "";
+  const std::string share =
+      report.time.a > 0 ? " (" + format_share(*least / report.time.a) + ")" : "";
+  return "With these iterations a change of the mean under about " +
+         format_ns(std::llround(*least)) + share + " cannot be told from noise.";
+}
+
 std::string answer(const DiffReport& report) {
   const DiffMetric& time = report.time;
   if (report.a.samples == 0 || report.b.samples == 0) {
@@ -59,7 +85,9 @@ std::string answer(const DiffReport& report) {
             signed_ns(std::llround(time.interval.high));
   }
   text += "; " + sizes(report) + ").";
-  if (time.noise == DiffNoise::kNoise) {
+  if (hidden_by_few(report)) {
+    text = typical_words(report) + text;
+  } else if (time.noise == DiffNoise::kNoise) {
     text = (is_wide(report) ? "Too noisy to tell: " : "No change beyond noise: ") + text;
   } else if (time.noise == DiffNoise::kUnknown) {
     text += " One iteration on a side: cannot tell noise from change.";
@@ -304,12 +332,19 @@ std::string gate_words(const GateResult& gate) {
   return "Undecided: " + gate.metric + " has no value for '" + gate.gate.text + "'.";
 }
 
+std::optional<double> diff_least_change(const DiffReport& report) {
+  const ChangeInterval& interval = report.time.interval;
+  if (!interval.known) return std::nullopt;
+  return std::max(report.time.change - interval.low, interval.high - report.time.change);
+}
+
 std::vector<std::string> diff_words(const DiffView& view) {
   const DiffReport& report = view.report;
   std::vector<std::string> words = {answer(report)};
   const auto add = [&](std::string text) {
     if (!text.empty()) words.push_back(std::move(text));
   };
+  add(least_words(report));
   add(gates_sentence(view.gates));
   if (report.a.samples > 0 && report.b.samples > 0) {
     add(ranks_sentence(report));

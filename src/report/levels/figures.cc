@@ -175,6 +175,58 @@ Whole whole_of(const ConfigFigures& config) {
   return whole;
 }
 
+// What of an iteration a configuration spends more than another, by name; in ns.
+std::map<std::string, double> growth(const ConfigFigures& from, const ConfigFigures& to) {
+  std::map<std::string, double> grown;
+  const auto add = [&grown](const ConfigFigures& config, double sign) {
+    for (const FigurePart& part : config.parts) {
+      if (part.op_type) {
+        grown[fmt::format("{} {} kernels", level_phase_name(part.phase),
+                          op_type_name(*part.op_type))] += sign * part.dur_ns;
+        continue;
+      }
+      grown["launch overhead"] += sign * part.launch_ns;
+      grown["waits for collectives"] += sign * part.comm_wait_ns;
+    }
+  };
+  add(from, -1);
+  add(to, 1);
+  return grown;
+}
+
+// Which of the two has the longer iteration, by how much, and where most of that lies. Medians do
+// not add up to the median of the whole: only what goes the same way and is a tenth of it is named.
+std::string slower_words(const ConfigFigures& first, const ConfigFigures& other) {
+  constexpr double kAlike = 0.005;
+  constexpr double kOfChange = 0.1;
+  constexpr size_t kNamed = 2;
+  const double from_ns = first.span_ns.median;
+  const double to_ns = other.span_ns.median;
+  if (!(from_ns > 0) || !std::isfinite(to_ns)) return "";
+  const double change_ns = to_ns - from_ns;
+  const auto times = [](double ns) { return format_ns(std::llround(ns)); };
+  if (std::abs(change_ns) < kAlike * from_ns) {
+    return fmt::format("An iteration of {} spans as long as one of {}: {} against {}.", other.name,
+                       first.name, times(to_ns), times(from_ns));
+  }
+  std::vector<std::pair<double, std::string>> parts;
+  for (const auto& [name, ns] : growth(first, other)) {
+    const bool same_way = (ns > 0) == (change_ns > 0);
+    if (same_way && std::abs(ns) >= kOfChange * std::abs(change_ns)) parts.emplace_back(ns, name);
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.first) > std::abs(b.first);
+  });
+  std::string where;
+  for (size_t i = 0; i < std::min(parts.size(), kNamed); ++i) {
+    where += fmt::format("{}{} ({}{})", i == 0 ? "; most in " : " and ", parts[i].second,
+                         parts[i].first > 0 ? "+" : "", times(parts[i].first));
+  }
+  return fmt::format("An iteration of {} spans {} {} than one of {}: {} against {}{}.", other.name,
+                     format_share(std::abs(change_ns) / from_ns), change_ns > 0 ? "more" : "less",
+                     first.name, times(to_ns), times(from_ns), where);
+}
+
 // "from A % (name) to B % (name)", or one figure where all are alike.
 std::string range_words(const Configs& configs,
                         const std::function<double(const ConfigFigures&)>& share) {
@@ -217,6 +269,11 @@ std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& 
   std::vector<std::string> words;
   if (configs.empty()) return words;
   words.push_back(throughput_words(configs));
+  constexpr size_t kCompared = 4;
+  for (size_t i = 1; i < std::min(configs.size(), kCompared); ++i) {
+    std::string slower = slower_words(configs.front(), configs[i]);
+    if (!slower.empty()) words.push_back(std::move(slower));
+  }
   const std::string launch = range_words(configs, [](const ConfigFigures& config) {
     const Whole whole = whole_of(config);
     return ratio(whole.launch_ns, whole.dur_ns);

@@ -170,6 +170,19 @@ TEST(Compare, TellsNoiseFromChange) {
   EXPECT_EQ(compared({base}, {base}).time.noise, DiffNoise::kNoChange);
 }
 
+// 16 steps a side in 8 blocks of two; one step of 600 after a change of 28.
+TEST(Compare, OneFarIterationHidesNoChangeOfTheUsualOne) {
+  const DiffRun before = run_of(
+      times({150, 151, 150, 151, 149, 150, 152, 150, 151, 150, 149, 151, 150, 150, 151, 150}));
+  const DiffRun after = run_of(
+      times({122, 123, 122, 600, 121, 122, 124, 122, 123, 122, 121, 123, 122, 122, 123, 122}));
+  const DiffReport report = compared({before}, {after});
+  EXPECT_EQ(report.time.noise, DiffNoise::kNoise);
+  EXPECT_TRUE(report.typical.real());
+  EXPECT_NEAR(report.typical.change, -28, 0.5);
+  EXPECT_FALSE(compared({before}, {before}).typical.real());
+}
+
 TEST(Compare, RepeatsAreDrawnWhole) {
   // Within a run nothing varies; between runs it does.
   const DiffRun slow = run_of(times({120, 120, 120}));

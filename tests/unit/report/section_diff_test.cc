@@ -65,6 +65,41 @@ DiffRow row_of(const char* name, bool rest, DiffKind kind, int64_t change_ns) {
   return row;
 }
 
+DiffReport noisy() {
+  DiffReport report;
+  report.a.samples = report.b.samples = 8;
+  report.a.iterations = report.b.iterations = 8;
+  report.a.time_ns = 150'000;
+  report.b.time_ns = 152'000;
+  report.change_ns = 2'000;
+  report.time.a = 150'000;
+  report.time.change = 2'000;
+  report.time.change_share = 2.0 / 150;
+  report.time.interval = {true, -5'500, 8'000};
+  report.time.share_interval = {true, -0.04, 0.05};
+  report.time.noise = DiffNoise::kNoise;
+  return report;
+}
+
+// The interval's ends are 7.5 us and 6 us from the change.
+TEST(SectionDiff, NoiseSaysWhatWouldHaveBeenTold) {
+  const std::vector<std::string> words = diff_words({noisy(), {}, {}});
+  EXPECT_THAT(words[0], HasSubstr("No change beyond noise: B is 1.3 % slower"));
+  EXPECT_EQ(words[1],
+            "With these iterations a change of the mean under about 7.50 \u00b5s (5.0 %) cannot be "
+            "told from noise.");
+}
+
+TEST(SectionDiff, AFewFarIterationsDoNotHideTheUsualOne) {
+  DiffReport report = noisy();
+  report.typical = {
+      .known = true, .change = -28'000, .low = -29'000, .high = -27'000, .a = 140'000};
+  const std::vector<std::string> words = diff_words({report, {}, {}});
+  EXPECT_THAT(words[0],
+              HasSubstr("The usual iteration is 20.0 % faster, beyond noise (-28.0 \u00b5s"));
+  EXPECT_THAT(words[0], ::testing::Not(HasSubstr("No change")));
+}
+
 TEST(SectionDiff, TheSentenceOnKernelsLeavesOutRests) {
   DiffReport report;
   report.a.samples = report.b.samples = 1;

@@ -124,6 +124,21 @@ TEST(LevelFiguresSection, ComparesWithTheConfigurationGivenFirst) {
             "b has the highest throughput: 150 tokens/s, 1.50 times that of a.");
 }
 
+// 1.00 us against 1.20 us: of 200 ns the norms have 150, launches 40, and 5 are too little to name.
+TEST(LevelFiguresSection, SaysWhichIsSlowerByHowMuchAndWhere) {
+  std::vector<ConfigFigures> configs = {config("b1", 100), config("b2", 80)};
+  EXPECT_EQ(levels_figures_words(configs).at(1),
+            "An iteration of b2 spans as long as one of b1: 1.00 \u00b5s against 1.00 \u00b5s.");
+  configs[1].span_ns = box(1200);
+  configs[1].parts[1].dur_ns += 5;
+  configs[1].parts[2].launch_ns += 40;
+  configs[1].parts[3].dur_ns += 150;
+  EXPECT_EQ(
+      levels_figures_words(configs).at(1),
+      "An iteration of b2 spans 20.0 % more than one of b1: 1.20 \u00b5s against 1.00 \u00b5s; "
+      "most in backward vec kernels (+150 ns) and launch overhead (+40.0 ns).");
+}
+
 TEST(LevelFiguresSection, LayersAreShownOfOperationsThatLieInThem) {
   ConfigFigures one = config("a", 100);
   const FigureOpName head{LevelPhase::kForward, OpType::kGemm, "lp"};
