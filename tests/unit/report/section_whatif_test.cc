@@ -124,8 +124,7 @@ TEST(WhySection, TellsWhatOfThePathWasNotRecorded) {
   };
   EXPECT_EQ(words().find("not recorded"), std::string::npos);
   sample.report.unrecorded = {{100'000, 400'000}, {500'000, 600'000}};
-  EXPECT_TRUE(words().ends_with("; 400 µs between 3 windows are left out."))
-      << words();
+  EXPECT_TRUE(words().ends_with("; 400 µs between 3 windows are left out.")) << words();
 }
 
 }  // namespace
