@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/closest_word.h"
 #include "cli/common.h"
@@ -31,12 +32,14 @@ int explain_word(const std::string& word) {
 }  // namespace
 
 void add_explain_verb(Verb& app, int& exit_code) {
-  auto word = std::make_shared<std::string>();
+  auto words = std::make_shared<std::vector<std::string>>();
   Verb& sub = app.verb("explain", "What a word of an answer, a key or a symbol means");
   sub.example("assay explain dispatch", "a cause");
   sub.example("assay explain tklqt", "a symbol or key");
-  sub.input("word", *word, "a cause, key, symbol or label; without it, the list of causes");
-  sub.run([word, &exit_code] { exit_code = explain_word(*word); });
+  sub.input("word", *words, "a cause, key, symbol or label; without it, the list of causes");
+  // Labels have blanks: "launch floor".
+  sub.run(
+      [words, &exit_code] { exit_code = explain_word(fmt::format("{}", fmt::join(*words, " "))); });
 }
 
 }  // namespace assay

@@ -340,6 +340,8 @@ Status replay(ReplayVerb verb) {
   if (verb.database.empty())
     return usage("which kernel database? assay replay db.json -o replay.json");
   if (verb.output.empty()) return usage("-o is needed: the file to write");
+  if (!verb.build && verb.python != ReplayVerb().python)
+    return usage("--python goes with --build: no other part of a replay runs Python");
   ASSAY_TRY_ASSIGN(const ReplayPlan plan, read_kernel_database(verb.database));
   ASSAY_TRY(check_export(verb.output, {verb.database}));
   ASSAY_TRY_ASSIGN(const std::string program, find_program(verb));

@@ -22,8 +22,6 @@ struct SummarizeVerb {
   bool resume = false;
 };
 
-constexpr size_t kUnreadTold = 20;
-
 Result<Summarized> summarize(const SummarizeVerb& verb) {
   SummarizeRequest request{.traces = verb.common, .out = verb.out, .resume = verb.resume};
   if (verb.shard == "auto") {
@@ -37,12 +35,8 @@ Result<Summarized> summarize(const SummarizeVerb& verb) {
 int run(const SummarizeVerb& verb) {
   const auto done = summarize(verb);
   if (!done) return fail(done.error());
-  for (size_t k = 0; k < std::min(done->unread.size(), kUnreadTold); ++k) {
-    const FleetUnused& file = done->unread[k];
-    fmt::print(stderr, "assay: not read: {}\n", clean_text(file.what + ": " + file.why));
-  }
-  if (done->unread.size() > kUnreadTold) {
-    fmt::print(stderr, "assay: and {} more\n", done->unread.size() - kUnreadTold);
+  for (const std::string& words : unread_words(done->unread)) {
+    fmt::print(stderr, "assay: {}\n", clean_text(words));
   }
   const std::string kept =
       done->kept == 0 ? "" : fmt::format(", {} had a record already", done->kept);

@@ -9,13 +9,12 @@
 
 #include "base/checksum.h"
 #include "base/varint.h"
+#include "records/rank_record.h"
 
 namespace assay {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
-
-constexpr std::string_view kMagic = "ASYRANK1";
 
 struct Head {
   char magic[8] = {};
@@ -501,7 +500,7 @@ std::string record_bytes(const RankRecord& record) {
             .minor = kRecordMinor,
             .stamp_bytes = static_cast<uint32_t>(rest.size() - payload.size()),
             .payload_bytes = payload.size()};
-  std::memcpy(head.magic, kMagic.data(), sizeof(head.magic));
+  std::memcpy(head.magic, kRankRecordMagic.data(), sizeof(head.magic));
   head.checksum = checksum_of(head, rest);
   return std::string(reinterpret_cast<const char*>(&head), sizeof(head)) + rest;
 }
@@ -511,10 +510,10 @@ RecordScan scan_records(std::string_view bytes) {
   size_t at = 0;
   const auto damaged_to_next = [&](std::string why) {
     scan.damage.push_back({at, std::move(why)});
-    at = std::min(bytes.find(kMagic, at + 1), bytes.size());
+    at = std::min(bytes.find(kRankRecordMagic, at + 1), bytes.size());
   };
   while (at < bytes.size()) {
-    if (!bytes.substr(at).starts_with(kMagic)) {
+    if (!bytes.substr(at).starts_with(kRankRecordMagic)) {
       damaged_to_next("no record begins here");
       continue;
     }

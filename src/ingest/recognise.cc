@@ -13,6 +13,7 @@
 #include "ingest/rocprof/run.h"
 #include "ingest/sqlite_file.h"
 #include "ingest/text/csv_records.h"
+#include "records/rank_record.h"
 
 namespace assay {
 namespace {
@@ -158,7 +159,7 @@ FormatMatch match_columnar(const FileHead& head) {
 }
 
 FormatMatch match_rank_records(const FileHead& head) {
-  return marks_if(head.bytes.starts_with("ASYRANK1"));
+  return marks_if(head.bytes.starts_with(kRankRecordMagic));
 }
 
 // ---- beside traces ----

@@ -180,6 +180,7 @@ def said(bench):
                   f"{verb} where nothing can be printed ({stdout}): {done.returncode} {done.stderr}")
     bench.refused("go with --counters", "levels", bench.inputs / "rank0.json", "--facts", bench.folder / "no_such.ini")
     bench.refused("no_such.ini", "levels", bench.inputs / "rank0.json", "--roof", "--facts", bench.folder / "no_such.ini")
+    bench.refused("goes with --build", "replay", bench.inputs / "rank0.json", "-o", bench.folder / "r.json", "--python", "no/such")
     bench.refused("leave out --config", "levels", "--roof", "--config", f"a={bench.inputs / 'rank0.json'}")
 
 

@@ -73,6 +73,7 @@ def check_explain(assay):
     for word in ("dispatch", "unseen", "late", "TKLQT", "tklqt_ns", "akd", "gpu_idle_share"):
         told = run(assay, "explain", word)
         check(told.returncode == 0 and 2 < len(told.stdout.splitlines()) <= 20, f"explain {word}: {told.stdout}")
+    check(run(assay, "explain", "launch", "floor").stdout == run(assay, "explain", "floor_ns").stdout, "explain launch floor")
     told = run(assay, "explain", "dispatch").stdout
     check("operator" in told and "assay tax" in told, f"explain dispatch: {told}")
 

@@ -19,7 +19,6 @@ namespace assay {
 namespace {
 
 constexpr size_t kKernelsListed = 20;
-constexpr size_t kUnreadTold = 20;
 
 Result<std::vector<std::string>> record_files(const std::vector<std::string>& from) {
   std::vector<std::string> files;
@@ -142,13 +141,7 @@ Result<Answer> answer_fleet(const FleetRequest& request) {
     map.resume = true;
   }
   ASSAY_TRY_ASSIGN(const Summarized done, request.summarize(map));
-  for (size_t k = 0; k < std::min(done.unread.size(), kUnreadTold); ++k) {
-    map.traces.listener.tell("not read: " + done.unread[k].what + ": " + done.unread[k].why);
-  }
-  if (done.unread.size() > kUnreadTold) {
-    map.traces.listener.tell(
-        fmt::format("and {} more, told in the answer", done.unread.size() - kUnreadTold));
-  }
+  for (const std::string& words : unread_words(done.unread)) map.traces.listener.tell(words);
   if (done.written + done.kept == 0) {
     const FleetUnused& first = done.unread.front();
     return Error{ErrorCode::kNotATrace, "no trace could be read: " + first.why, first.what, -1};

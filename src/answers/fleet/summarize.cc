@@ -125,6 +125,18 @@ Result<std::string> record_of(const std::string& path, const TraceRequest& reque
 
 }  // namespace
 
+std::vector<std::string> unread_words(const std::vector<FleetUnused>& unread) {
+  constexpr size_t kMostTold = 20;
+  std::vector<std::string> words;
+  for (size_t k = 0; k < std::min(unread.size(), kMostTold); ++k) {
+    words.push_back("not read: " + unread[k].what + ": " + unread[k].why);
+  }
+  if (unread.size() > kMostTold) {
+    words.push_back(fmt::format("and {} more", unread.size() - kMostTold));
+  }
+  return words;
+}
+
 Result<std::vector<std::string>> record_files_in(const std::string& folder) {
   ASSAY_TRY_ASSIGN(std::vector<std::string> files, files_in(folder));
   std::erase_if(files, [](const std::string& file) { return extension_of(file) != ".ranks"; });

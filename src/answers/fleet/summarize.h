@@ -34,6 +34,9 @@ struct Summarized {
   bool data_lost = false;                // on import of some
 };
 
+// A line of words per file that could not be read, the first of many and how many more.
+std::vector<std::string> unread_words(const std::vector<FleetUnused>& unread);
+
 // The files of rank records in a folder, sorted.
 Result<std::vector<std::string>> record_files_in(const std::string& folder);
 

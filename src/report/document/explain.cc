@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <sstream>
 
 #include "report/document/definitions.h"
 #include "report/document/text.h"
@@ -92,13 +94,38 @@ bool is_named(const Definition& definition, const std::string& wanted) {
   return normal(definition.label) == wanted;
 }
 
-// The first definition says it; others of the same name are named with their place.
-std::string of_definitions(const std::vector<Definition>& found, size_t width) {
+std::vector<std::string> names_of(std::string_view names) {
+  std::istringstream words{std::string(names)};
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+// By a name that people type, or the key with or without its unit.
+const PlainWord* symbol_called(const std::string& wanted) {
+  for (const PlainWord& symbol : symbol_words()) {
+    if (normal(symbol.key) == wanted || stem(symbol.key) == wanted) return &symbol;
+    for (const std::string& name : names_of(symbol.name)) {
+      if (normal(name) == wanted) return &symbol;
+    }
+  }
+  return nullptr;
+}
+
+// The first definition says it, after plain words where there are some; others of the same name are
+// named with their place.
+std::string of_definitions(const std::vector<Definition>& found, const PlainWord* plain,
+                           size_t width) {
   const Definition& first = found.front();
   Lines lines(width);
   lines.plain(first.label.empty() ? first.keys.front()
                                   : first.label + " (" + first.keys.front() + ")");
-  lines.wrapped(first.text);
+  if (plain == nullptr) {
+    lines.wrapped(first.text);
+  } else {
+    lines.wrapped(plain->what);
+    lines.headed("grows by", plain->moves);
+    lines.headed("to do", plain->todo);
+    lines.headed("formula", first.text);
+  }
   std::string keys;
   for (const std::string& key : first.keys) keys += (keys.empty() ? "" : "  ") + key;
   lines.headed("keys", keys);
@@ -208,20 +235,77 @@ const std::vector<PlainWord>& plain_words() {
   return kWords;
 }
 
+const std::vector<PlainWord>& symbol_words() {
+  static const std::vector<PlainWord> kSymbols = {
+      {"tklqt_ns", "TKLQT",
+       "Time from launch calls to the starts of their kernels, all added up: launching plus "
+       "waiting in the queue.",
+       "full queues (the GPU is the bound, nothing to mend there); a slow way from call to GPU",
+       "Read it against the floor: TKLQT near launches times the floor means that the host is "
+       "the bound, far beyond it that the GPU is. assay bound shows where it turns."},
+      {"akd_ns", "AKD", "How long a kernel runs, in the mean.", "larger batches, slower kernels",
+       "Below some launch floors kernels are too short to keep the GPU busy: fuse them, or larger "
+       "batches."},
+      {"il_ns", "IL",
+       "Wall time of one inference or step: from the first operator that launches to the end of "
+       "the last kernel.",
+       "kernel time and idle time of the GPU", "assay FILE says what the idle part waits for."},
+      {"floor_ns", "F T_floor launch_floor",
+       "What launching an empty kernel takes, from the call to its start: no launch can be "
+       "quicker.",
+       "driver, CPU clock, virtual machines",
+       "Measure it with assay null-kernel where the trace was made."},
+      {"hdbi", "HDBI", "Whose time it is: 0 is all host, 1 all device, 0.5 as much of each.",
+       "longer kernels, or less host work for each launch",
+       "It has no classes. assay FILE says whether the GPU waits; HDBI may be low where nothing "
+       "waits, since host work can hide behind kernels."},
+      {"t_py_ns", "T_Py",
+       "Time that launches spend in Python before PyTorch's dispatcher has them.",
+       "Python between operators; recording stacks slows it", "torch.compile or CUDA graphs."},
+      {"ft_ns", "ΔFT delta_ft", "What the framework costs: Python and the dispatcher.",
+       "many small operators", "torch.compile, fused operators, CUDA graphs."},
+      {"ct_ns", "ΔCT delta_ct",
+       "What a vendor's library costs beyond the dispatcher: choosing kernels, packing arguments.",
+       "shapes that change, cold caches of heuristics", "Fixed shapes; warm up; CUDA graphs."},
+      {"kt_ns", "ΔKT delta_kt", "What the launch calls themselves cost.", "the number of launches",
+       "Fewer launches: fusion, CUDA graphs."},
+      {"t_orch_ns", "T_Orch T_Orchestration",
+       "All that the host does to get the kernels launched: Python, dispatcher, library and "
+       "launch calls.",
+       "the number of launches and what each costs",
+       "Only what the GPU waits for can be won: see its idle time in assay FILE."},
+      {"t_device_ns", "T_Device T_DeviceActive",
+       "Kernel time, added up; kernels side by side count twice.", "more or slower kernels",
+       "assay levels FILE."},
+      {"launch_ns", "O_launch",
+       "Idle time of the GPU before a kernel that ends with that kernel's launch: the host was "
+       "late.",
+       "operators, Python and launch calls between kernels", "assay why FILE names them."},
+      {"prep_ns", "O_prep",
+       "Idle time of the GPU until the next kernel's launch call: the host had not got to it yet.",
+       "operators and Python before the call", "torch.compile, CUDA graphs."},
+      {"call_ns", "O_call",
+       "Idle time of the GPU from a launch call to its kernel's start: the call and the way there.",
+       "slow launch calls, a slow way to the GPU", "CUDA graphs; a faster CPU core."}};
+  return kSymbols;
+}
+
 std::string explain(std::string_view word, size_t width) {
   const std::string wanted = normal(word);
   for (const PlainWord& plain : plain_words()) {
     if (plain.key == wanted || normal(plain.name) == wanted) return of_plain_word(plain, width);
   }
+  const PlainWord* symbol = symbol_called(wanted);
+  const std::string key = symbol == nullptr ? wanted : normal(symbol->key);
   std::vector<Definition> found;
   for (Definition& definition : parse_definitions(metrics_text())) {
-    if (is_named(definition, wanted)) found.push_back(std::move(definition));
+    if (is_named(definition, key)) found.push_back(std::move(definition));
   }
   // A definition says more than a row that only tells what the key is here.
   std::stable_sort(found.begin(), found.end(), [](const Definition& a, const Definition& b) {
     return !a.label.empty() && b.label.empty();
   });
-  return found.empty() ? "" : of_definitions(found, width);
+  return found.empty() ? "" : of_definitions(found, symbol, width);
 }
 
 std::string explain_list(size_t width) {
@@ -238,6 +322,9 @@ std::string explain_list(size_t width) {
 std::vector<std::string> explained_words() {
   std::vector<std::string> words;
   for (const PlainWord& word : plain_words()) words.emplace_back(word.key);
+  for (const PlainWord& symbol : symbol_words()) {
+    for (const std::string& name : names_of(symbol.name)) words.push_back(normal(name));
+  }
   for (const Definition& definition : parse_definitions(metrics_text())) {
     for (const std::string& key : definition.keys) {
       words.push_back(key);

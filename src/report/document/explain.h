@@ -19,6 +19,10 @@ struct PlainWord {
 };
 const std::vector<PlainWord>& plain_words();
 
+// Symbols of the papers, said plainly; `key` is the one of docs/metrics.md that defines them, names
+// are those that people type, with blanks between them.
+const std::vector<PlainWord>& symbol_words();
+
 // At most 20 lines of at most `width` columns. Empty where nothing of that name is known.
 std::string explain(std::string_view word, size_t width);
 // All plain words, by topic.
