@@ -1,11 +1,20 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <limits>
+#include <map>
+#include <sstream>
 
 #include "base/checksum.h"
+#include "report/document/results.h"
 #include "report/document/units.h"
+#include "report/flow/results.h"
 #include "report/launch/results.h"
+#include "report/levels/results.h"
 #include "report/run/results.h"
 #include "report/run/section.h"
+#include "report/tax/results.h"
 
 namespace assay {
 namespace {
@@ -141,14 +150,50 @@ Section launch_summary(const LaunchReport& launch) {
                         fact(keys::gpu_idle_union_ns, if_any(whole.gpu_idle_union_ns))}}}};
 }
 
-// "a,b" as "a, b", so that a long list can be wrapped.
-std::string spaced(const std::string& list) {
+// What readers see in place of a key: "TKLQT" of "tklqt_ns". Empty of what is no result's.
+std::string_view title_of(std::string_view key) {
+#define ASSAY_TITLE(key, title, unit, meaning) {#key, title},
+#define ASSAY_NO_TITLE(...)
+  static const std::map<std::string_view, std::string_view> kTitles = {
+      ASSAY_SHARED_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
+          ASSAY_LAUNCH_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
+              ASSAY_TAX_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
+                  ASSAY_LEVELS_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
+                      ASSAY_FLOW_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)};
+#undef ASSAY_TITLE
+#undef ASSAY_NO_TITLE
+  const auto found = kTitles.find(key);
+  return found == kTitles.end() ? std::string_view() : found->second;
+}
+
+// "tklqt_ns,akd_ns" as "TKLQT, AKD, mean kernel"; words that are no keys with blanks.
+std::string titles_of(const std::string& list) {
   std::string text;
-  for (const char c : list) {
-    text += c;
-    if (c == ',') text += ' ';
+  std::istringstream keys(list);
+  for (std::string key; std::getline(keys, key, ',');) {
+    std::string title(title_of(key));
+    if (title.empty()) {
+      title = key;
+      std::replace(title.begin(), title.end(), '_', ' ');
+    }
+    text += (text.empty() ? "" : "; ") + title;
   }
   return text;
+}
+
+// An effect and, behind it, what was counted and which numbers it moves.
+std::string note_words(const TrustNote& note) {
+  std::string text = note.effect;
+  // Not of a symbol: "t_l", "n".
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  }
+  std::string what = note.what;
+  std::replace(what.begin(), what.end(), '_', ' ');
+  text += fmt::format(" ({}: {}", what, format_count(static_cast<int64_t>(note.count)));
+  if (note.time_ns != 0) text += ", " + format_ns(note.time_ns) + " at stake";
+  if (!note.affects.empty()) text += "; moves " + titles_of(note.affects);
+  return text + ")";
 }
 
 }  // namespace
@@ -212,12 +257,7 @@ Section trust_section(const TrustNotes& notes) {
       .add(keys::effect, &TrustNote::effect);
   // Sentences do not fit into cells: readers get them whole.
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
-  for (const TrustNote& note : notes) {
-    std::string line = note.what + ": " + format_count(static_cast<int64_t>(note.count));
-    if (note.time_ns != 0) line += ", " + format_ns(note.time_ns) + " at stake";
-    if (!note.affects.empty()) line += ", moves " + spaced(note.affects);
-    prose.paragraphs.push_back(line + ". " + note.effect);
-  }
+  for (const TrustNote& note : notes) prose.paragraphs.push_back(note_words(note));
   if (notes.empty()) prose.paragraphs.push_back("nothing found that would move a number");
   return {.key = "", .title = "Trust: what may move these numbers", .blocks = {table, prose}};
 }
