@@ -196,7 +196,7 @@ std::vector<Column> level_columns(DiffLevelKind kind) {
       column("kind", "kind", Unit::kText, kData),
       column("match", "matched by", Unit::kText, kData),
       column("rest", "rest", Unit::kNone, kData),
-      {.key = "state", .title = "state", .unit = Unit::kText, .show = Show::kReadersOnly},
+      {.key = "moved", .title = "state", .unit = Unit::kText, .show = Show::kReadersOnly},
       column("a_ns", "A", kNs, kAll),
       column("b_ns", "B", kNs, kAll),
       column("change_ns", "change", kNs, kAll),
