@@ -566,7 +566,7 @@ FlowRun make_flow_run(const Trace& trace, const Links& links,
   find_waits(run, ends);
   find_ready_times(run);
   find_targets(run, ends);
-  run.unrecorded = unrecorded_spans(trace);
+  run.unrecorded = trace.unrecorded;
   find_host_pieces(run);
   find_host_waits(run, ends);
   find_calls_after_unrecorded(run, ends);

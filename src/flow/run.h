@@ -29,9 +29,6 @@ constexpr int64_t kFlowMarginNs = 10'000;
 // A thread that shows nothing new for this long may be waiting for another one.
 constexpr int64_t kSilenceNs = 20'000;
 
-// Idle slices of at least kPauseNs (trace/unrecorded.h) are pauses: the host does one thing, or
-// nothing that is recorded, for so long.
-
 // An outermost API call: what the runtime calls inside it is part of it.
 struct FlowCall {
   int64_t start_ns = 0;

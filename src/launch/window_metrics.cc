@@ -9,7 +9,6 @@
 #include "base/numbers.h"
 #include "launch/facts.h"
 #include "launch/queue.h"
-#include "trace/unrecorded.h"
 
 namespace assay {
 namespace {
@@ -46,8 +45,7 @@ WindowMeter::WindowMeter(const Trace& trace, const Links& links, const LaunchFlo
       floor_(floor),
       raw_(raw_launch_times),
       roots_(roots),
-      device_busy_(IntervalIndex(std::move(device_busy))),
-      unrecorded_(unrecorded_spans(trace)) {}
+      device_busy_(IntervalIndex(std::move(device_busy))) {}
 
 LaunchMetrics WindowMeter::measure(const WindowRows& rows) {
   LaunchMetrics metrics;
@@ -150,7 +148,7 @@ void WindowMeter::find_origin(const WindowRows& rows, LaunchMetrics& metrics) co
     metrics.origin_ns = first_kernel;
   }
   const Interval span = span_of(metrics);
-  metrics.il_ns = span.end_ns - span.start_ns - length_in(unrecorded_, span);
+  metrics.il_ns = span.end_ns - span.start_ns - length_in(trace_.unrecorded, span);
 }
 
 void WindowMeter::measure_gpu(const WindowRows& rows, LaunchMetrics& metrics) {
@@ -163,8 +161,8 @@ void WindowMeter::measure_gpu(const WindowRows& rows, LaunchMetrics& metrics) {
     busy = merge_intervals(std::move(busy));
   }
   busy = clip(busy, window);
-  idle_gaps_ =
-      metrics.il_ns > 0 ? subtract(subtract({window}, unrecorded_), busy) : std::vector<Interval>();
+  idle_gaps_ = metrics.il_ns > 0 ? subtract(subtract({window}, trace_.unrecorded), busy)
+                                 : std::vector<Interval>();
   metrics.busy_in_window_ns = length_ns(busy);
   metrics.gpu_idle_union_ns = metrics.il_ns - metrics.busy_in_window_ns;
   metrics.gpu_idle_eq5_ns = metrics.il_ns - metrics.kernel_sum_ns;

@@ -59,7 +59,6 @@ class WindowMeter {
   const std::vector<int64_t>& raw_;
   const std::vector<OpId>& roots_;
   const IntervalIndex device_busy_;
-  const std::vector<Interval> unrecorded_;
   std::map<ThreadId, HostTimeline> timelines_;
   std::optional<IdleView> idle_;
   std::vector<Interval> idle_gaps_;  // of the window being measured

@@ -70,7 +70,7 @@ const std::vector<FlowSlice>& idle_of(const std::vector<DeviceFlow>& devices, in
 }
 
 void measure(const Trace& trace, const Links& links, const std::vector<DeviceFlow>& devices,
-             const std::vector<Interval>& unrecorded, LevelsReport& report) {
+             LevelsReport& report) {
   const std::vector<Interval> blocked = blocked_host(trace, links);
   for_each_gpu(report.rows, [&](size_t begin, size_t end) {
     std::vector<KernelLevel> rows(report.rows.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -79,7 +79,7 @@ void measure(const Trace& trace, const Links& links, const std::vector<DeviceFlo
       measure_gpu_as_chopper(rows, trace);
     } else {
       const CauseTimes causes =
-          measure_gpu(rows, blocked, unrecorded, idle_of(devices, report.rows[begin].gpu));
+          measure_gpu(rows, blocked, trace.unrecorded, idle_of(devices, report.rows[begin].gpu));
       for (size_t c = 0; c < causes.size(); ++c) report.idle_ns[c] += causes[c];
     }
     std::copy(rows.begin(), rows.end(), report.rows.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -354,18 +354,16 @@ Result<LevelsReport> analyze_levels(const Trace& trace, const Links& links, cons
   report.placement = std::move(placed.stats);
   report.stacks = std::move(placed.stacks);
   sort_rows(report.rows);
-  const std::vector<Interval> unrecorded = unrecorded_spans(trace);
   if (options.flow != nullptr || options.definition == LevelDefinition::kChopper) {
     measure(trace, links, options.flow == nullptr ? std::vector<DeviceFlow>() : *options.flow,
-            unrecorded, report);
-  } else {
-    measure(trace, links, device_flows(make_flow_run(trace, links, options.kernels)), unrecorded,
             report);
+  } else {
+    measure(trace, links, device_flows(make_flow_run(trace, links, options.kernels)), report);
   }
   sum_cells(report);
   sum_kernels(trace, report);
   sum_spans(report, tokens_per_window(trace, windows));
-  find_extents(unrecorded, report);
+  find_extents(trace.unrecorded, report);
   list_collectives(trace, report);
   add_notes(report);
   return report;

@@ -26,8 +26,7 @@ bool awaits_launch(FlowCause cause);
 // another cause than a launch (`idle`: the slices of this GPU). The rest of the bubble is O_prep up
 // to the launch call and O_call from there on. A kernel without a launch call in the trace was
 // launched before the bubble, as far as anyone can tell. `unrecorded` (trace/unrecorded.h) is no
-// part of a bubble. Returns the idle time of all bubbles by
-// cause.
+// part of a bubble. Returns the idle time of all bubbles by cause.
 CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked,
                        const std::vector<Interval>& unrecorded, const std::vector<FlowSlice>& idle);
 

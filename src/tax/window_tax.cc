@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/numbers.h"
-#include "trace/unrecorded.h"
 
 namespace assay {
 namespace {
@@ -38,8 +37,7 @@ TaxMeter::TaxMeter(const Trace& trace, const Links& links, const std::vector<Tax
       mode_(mode),
       base_ns_(base_ns),
       floor_ns_(floor_ns),
-      tiles_(trace, links, rows),
-      unrecorded_(unrecorded_spans(trace)) {
+      tiles_(trace, links, rows) {
   std::unordered_map<std::string_view, uint32_t> numbers;
   for (const UniqueKernel& kernel : kernels) {
     const auto [place, added] = numbers.try_emplace(kernel.name, names_);
@@ -83,7 +81,7 @@ int64_t TaxMeter::last_kernel_end(const std::vector<uint32_t>& row_ids) const {
 
 int64_t TaxMeter::wall_ns(int64_t start_ns, int64_t end_ns) const {
   if (end_ns <= start_ns) return 0;
-  return end_ns - start_ns - length_in(unrecorded_, {start_ns, end_ns});
+  return end_ns - start_ns - length_in(trace_.unrecorded, {start_ns, end_ns});
 }
 
 TaxSums TaxMeter::literal_sums(const std::vector<uint32_t>& row_ids) const {

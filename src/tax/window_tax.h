@@ -51,7 +51,6 @@ class TaxMeter {
   int64_t base_ns_;
   int64_t floor_ns_;
   ExclusiveTiles tiles_;
-  std::vector<Interval> unrecorded_;
 };
 
 // Row ids per window, ascending; rows outside all windows are in none. Rows lie in the window in

@@ -578,7 +578,8 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   trace.counts = counts;
   trace.log = log;
   trace.whole_microseconds = time_shape.whole_microseconds();
-  const size_t pauses = unrecorded_spans(trace).size();
+  trace.unrecorded = unrecorded_spans(trace);
+  const size_t pauses = trace.unrecorded.size();
   if (pauses > 0) trace.log.add(ImportCode::kPausedRecording, -1, pauses);
   return trace;
 }

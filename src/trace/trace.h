@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/intervals.h"
 #include "base/string_pool.h"
 #include "trace/import_log.h"
 #include "trace/table.h"
@@ -88,7 +89,9 @@ struct Trace {
   RowCounts counts;
   ImportLog log;
   bool whole_microseconds = false;  // no time in the file has a fraction: resolution is 1 us
-  int64_t base_time_ns = 0;         // baseTimeNanoseconds, already added to every time
+  // What the recorder left out: unrecorded_spans() of the rows, found once (trace/unrecorded.h).
+  std::vector<Interval> unrecorded;
+  int64_t base_time_ns = 0;  // baseTimeNanoseconds, already added to every time
 
   std::string_view text(StringId id) const { return strings.view(id); }
   int64_t end_ns(OpId id) const { return ops.start_ns[id.index()] + ops.dur_ns[id.index()]; }

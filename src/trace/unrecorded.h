@@ -10,8 +10,8 @@
 
 namespace assay {
 
-// Silence of at least this may be a pause of the recorder: what a busy host does between two
-// launches takes tens of microseconds.
+// From here on a host pauses: it does one thing, or nothing that is recorded, for so long, or the
+// recorder does. What a busy host does between two launches takes tens of microseconds.
 constexpr int64_t kPauseNs = 300'000;
 
 // Ascending and disjoint; of these nothing is known, so that they are no part of any wall time.

@@ -9,6 +9,7 @@
 #include "base/checksum.h"
 #include "base/files.h"
 #include "ingest/columnar/layout.h"
+#include "trace/unrecorded.h"
 
 namespace assay {
 namespace {
@@ -210,6 +211,7 @@ Result<Trace> read_columnar(const std::string& path) {
   ASSAY_TRY(status);
   if (number != reader.blocks()) return damaged("more blocks than columns");
   ASSAY_TRY(columnar::check_trace(trace));
+  trace.unrecorded = unrecorded_spans(trace);
   return trace;
 }
 

@@ -335,7 +335,7 @@ std::string_view bubble_words(BubbleKind kind) {
 void TimelineMaker::add_bubbles(const std::string& gpu, const Rows& rows,
                                 const std::vector<Interval>& blocked) {
   TimelineTrack track{.name = gpu + " waits before kernels", .keys = {{"before", true}}};
-  for (const BubblePart& part : bubble_parts(rows, blocked, unrecorded_spans(trace_))) {
+  for (const BubblePart& part : bubble_parts(rows, blocked, trace_.unrecorded)) {
     track.add(part.span.start_ns, part.span.end_ns, text(bubble_words(part.kind)),
               kernel_text(rows[part.row].activity).value);
   }
