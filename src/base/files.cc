@@ -100,16 +100,20 @@ bool is_program(const std::string& path) {
   return is_regular_file(path) && ::access(path.c_str(), X_OK) == 0;
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  const auto one = file_facts(a);
-  const auto other = file_facts(b);
-  return one && other && one->device == other->device && one->inode == other->inode;
+namespace {
+
+bool are_one(const Result<FileFacts>& a, const Result<FileFacts>& b) {
+  return a && b && a->device == b->device && a->inode == b->inode;
 }
 
-bool is_standard_output(const std::string& path) {
-  const auto output = file_facts(STDOUT_FILENO);
-  const auto other = file_facts(path);
-  return output && other && output->device == other->device && output->inode == other->inode;
+}  // namespace
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  return are_one(file_facts(a), file_facts(b));
+}
+
+bool is_file_of(int descriptor, const std::string& path) {
+  return are_one(file_facts(descriptor), file_facts(path));
 }
 
 // ---- names

@@ -46,8 +46,8 @@ bool is_symbolic_link(const std::string& path);
 bool is_program(const std::string& path);  // a file that may be executed
 // Both exist and are one.
 bool is_same_file(const std::string& a, const std::string& b);
-// The file that standard output was redirected to.
-bool is_standard_output(const std::string& path);
+// The file that an open descriptor stands for, as standard output after a shell's >.
+bool is_file_of(int descriptor, const std::string& path);
 
 // ---- names
 // ---------------------------------------------------------------------------------------

@@ -79,11 +79,7 @@ bool lies_below(const std::string& path, const std::string& folder) {
 // Whether `read`, as it was typed, leads to the file at `written`: by its name, as one of a folder
 // or of a pattern, or as what was redirected to standard input.
 bool leads_to(const std::string& read, const std::string& written) {
-  if (read == "-") {
-    const auto input = file_facts(STDIN_FILENO);
-    const auto output = file_facts(written);
-    return input && output && input->device == output->device && input->inode == output->inode;
-  }
+  if (read == "-") return is_file_of(STDIN_FILENO, written);
   if (is_folder(read)) return lies_below(written, read) && is_read_in_folders(written);
   if (file_exists(read)) return is_same_file(read, written);
   if (read.find_first_of("*?[") == std::string::npos) return false;

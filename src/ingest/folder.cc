@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/ascii.h"
@@ -82,7 +84,7 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
   ASSAY_TRY_ASSIGN(const std::vector<std::string> listed, files_in(folder));
   for (const std::string& path : listed) {
     const InFolder place = place_of(path);
-    if (place == InFolder::kNo || is_standard_output(path)) continue;
+    if (place == InFolder::kNo || is_file_of(STDOUT_FILENO, path)) continue;
     (place == InFolder::kUnlessOthers ? columnar : found).push_back(path);
   }
   const auto own = std::stable_partition(found.begin(), found.end(),
