@@ -32,4 +32,11 @@ std::string_view opened_by_name(OpenedBy opened_by) {
   return kNames[static_cast<size_t>(opened_by)];
 }
 
+int64_t take_unrecorded(int64_t unrecorded_ns, CauseTimes& times) {
+  int64_t& nothing_ns = times[static_cast<size_t>(FlowCause::kNothingAsked)];
+  const int64_t ns = std::min(unrecorded_ns, nothing_ns);
+  nothing_ns -= ns;
+  return ns;
+}
+
 }  // namespace assay

@@ -53,5 +53,8 @@ enum class RowSource : uint8_t { kNone, kActivity, kCall, kOp, kFrame, kAnnotati
 
 using CauseTimes = std::array<int64_t, kFlowCauses>;  // ns by FlowCause
 int64_t host_work_ns(const CauseTimes& times);        // of kHostWork together
+// Takes what nobody recorded from the time in which nothing was asked for, in which it was counted;
+// returns how much that was.
+int64_t take_unrecorded(int64_t unrecorded_ns, CauseTimes& times);
 
 }  // namespace assay

@@ -138,10 +138,7 @@ FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& p
 
 // What nobody recorded is no part of the path that is told.
 void leave_out(int64_t unrecorded_ns, CriticalPath& path) {
-  int64_t& nothing_ns = path.cause_ns[static_cast<size_t>(FlowCause::kNothingAsked)];
-  const int64_t ns = std::min(unrecorded_ns, nothing_ns);
-  nothing_ns -= ns;
-  path.makespan_ns -= ns;
+  path.makespan_ns -= take_unrecorded(unrecorded_ns, path.cause_ns);
 }
 
 int64_t sync_gain(const FlowRun& run, const FlowGraph& graph, int64_t window_start_ns) {

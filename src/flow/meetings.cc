@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "base/stats.h"
+
 namespace assay {
 namespace {
 
@@ -104,8 +106,7 @@ double middle_spread(std::vector<std::vector<double>> by_meeting) {
   for (size_t r = 0; r < ranks; ++r) {
     std::vector<double> own;
     for (const std::vector<double>& values : by_meeting) own.push_back(values[r]);
-    std::sort(own.begin(), own.end());
-    const double middle = (own[(own.size() - 1) / 2] + own[own.size() / 2]) / 2;
+    const double middle = median(std::move(own));
     for (const std::vector<double>& values : by_meeting) {
       spread.push_back(std::abs(values[r] - middle));
     }

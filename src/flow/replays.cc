@@ -64,10 +64,7 @@ void add_work(const FlowRun& run, const std::vector<OpId>& ops, CapturedGraph& g
   const RoofCalls found = find_launch_calls(trace, *run.links, ops);
   const RecordedInputs inputs(trace);
   for (const CallWork& call : found.calls) {
-    graph.calls.push_back({.op = std::string(trace.text(trace.ops.name[call.op.index()])),
-                           .shape = shape_words(inputs.of(call.op)),
-                           .work = call.work,
-                           .nested = call.nested});
+    graph.calls.push_back(captured_call(trace, inputs, call));
   }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     CapturedNode& node = graph.nodes[i];
@@ -135,6 +132,13 @@ Fit fit_of(const FlowRun& run, const std::vector<uint32_t>& works,
 }
 
 }  // namespace
+
+CapturedCall captured_call(const Trace& trace, const RecordedInputs& inputs, const CallWork& call) {
+  return {.op = std::string(trace.text(trace.ops.name[call.op.index()])),
+          .shape = shape_words(inputs.of(call.op)),
+          .work = call.work,
+          .nested = call.nested};
+}
 
 std::vector<CapturedGraph> captured_graphs(const FlowRun& run) {
   std::vector<CapturedGraph> graphs;

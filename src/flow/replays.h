@@ -34,6 +34,8 @@ struct CapturedCall {
   bool nested = false;  // as CallWork
 };
 
+CapturedCall captured_call(const Trace& trace, const RecordedInputs& inputs, const CallWork& call);
+
 // One recording, in the order in which its nodes were made.
 struct CapturedGraph {
   std::string file = {};

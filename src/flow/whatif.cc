@@ -366,7 +366,9 @@ class BarMaker {
     counts_work_ = true;
     bar_.window_ns = replayed_.times_ns[last] - from_ns;
     add_stretch({from_ns, replayed_.times_ns[last]}, last);
-    leave_out(length_in(run_.unrecorded, {from_ns, graph_.time_ns[last]}));
+    // No edit makes it shorter.
+    bar_.window_ns -=
+        take_unrecorded(length_in(run_.unrecorded, {from_ns, graph_.time_ns[last]}), bar_.cause_ns);
     return bar_;
   }
 
@@ -452,13 +454,6 @@ class BarMaker {
         of(FlowCause::kNoEvidence) += ns;
         break;
     }
-  }
-
-  // What nobody recorded: no edit makes it shorter.
-  void leave_out(int64_t unrecorded_ns) {
-    const int64_t ns = std::min(unrecorded_ns, of(FlowCause::kNothingAsked));
-    of(FlowCause::kNothingAsked) -= ns;
-    bar_.window_ns -= ns;
   }
 
   // In a gap of one device it is work of another.

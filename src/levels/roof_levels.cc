@@ -195,12 +195,7 @@ struct RoofReader::Rank {
   void add_calls() {
     for (size_t i = 0; i < spent.size(); ++i) {
       if (spent[i].row == nullptr) continue;
-      const CallWork& call = found.calls[i];
-      add_call({.op = std::string(trace.text(trace.ops.name[call.op.index()])),
-                .shape = shape_words(inputs.of(call.op)),
-                .work = call.work,
-                .nested = call.nested},
-               spent[i]);
+      add_call(captured_call(trace, inputs, found.calls[i]), spent[i]);
     }
     for (const auto& [key, one] : spent_again) {
       CapturedCall call = replays->calls[key.second];
