@@ -518,6 +518,10 @@ Error unknown_json(const Json& value) {
                "", -1};
 }
 
+std::string as_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 // A test of llama-bench, of which a run has two.
 bool read_llama_test(const Json& value, int64_t line, std::vector<LlamaTest>& tests) {
   if (!value.is_object() || !value.contains("build_commit") || !value.contains("n_gen") ||
@@ -525,8 +529,7 @@ bool read_llama_test(const Json& value, int64_t line, std::vector<LlamaTest>& te
     return false;
   const auto field = [&value](const char* name) {
     const auto at = value.find(name);
-    if (at == value.end()) return std::string();
-    return at->is_string() ? at->get<std::string>() : at->dump();
+    return at == value.end() ? std::string() : as_text(*at);
   };
   tests.push_back(llama_test(field, line));
   return true;
@@ -545,7 +548,7 @@ bool read_optimum(const Json& value, int64_t line, BenchTable& table, OddityLog&
       at = &*next;
       begin = end + 1;
     }
-    return at->is_string() ? at->get<std::string>() : at->dump();
+    return as_text(*at);
   };
   if (field("config.backend").empty()) return false;
   add_optimum_run(field, line, table, log);

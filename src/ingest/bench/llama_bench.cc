@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 
 #include "base/ascii.h"
-#include "base/decimal.h"
-#include "base/numbers.h"
 #include "ingest/bench/variant.h"
 
 namespace assay {
@@ -34,11 +31,6 @@ constexpr std::array kShared = {"build_commit",
                                 "split_mode",
                                 "tensor_split",
                                 "tensor_buft_overrides"};
-
-double number_in(const std::string& text) {
-  double value = 0;
-  return parse_double(text, value) && std::isfinite(value) ? value : kNan;
-}
 
 // "models/Qwen2.5-7B-Instruct-Q4_K_M.gguf" -> "Qwen2.5-7B-Instruct" and "q4_k_m".
 struct NamedModel {
@@ -107,7 +99,7 @@ BenchRow row_of(const LlamaTest& prompt, const LlamaTest& answer) {
 
 }  // namespace
 
-LlamaTest llama_test(const LlamaField& field, int64_t line) {
+LlamaTest llama_test(const BenchField& field, int64_t line) {
   LlamaTest out;
   out.line = line;
   out.build = field("build_commit");
@@ -116,14 +108,13 @@ LlamaTest llama_test(const LlamaField& field, int64_t line) {
   out.file = field("model_filename");
   out.time = field("test_time");
   out.type_k = field("type_k");
-  out.batch = number_in(field("n_batch"));
-  out.micro_batch = number_in(field("n_ubatch"));
-  out.gpu_layers = number_in(field("n_gpu_layers"));
-  out.prompt = number_in(field("n_prompt"));
-  out.answer = number_in(field("n_gen"));
-  const std::string depth = field("n_depth");  // since 2025
-  out.depth = depth.empty() ? 0 : number_in(depth);
-  out.ns = number_in(field("avg_ns"));
+  out.batch = number_at(field, "n_batch");
+  out.micro_batch = number_at(field, "n_ubatch");
+  out.gpu_layers = number_at(field, "n_gpu_layers");
+  out.prompt = number_at(field, "n_prompt");
+  out.answer = number_at(field, "n_gen");
+  out.depth = field("n_depth").empty() ? 0 : number_at(field, "n_depth");  // since 2025
+  out.ns = number_at(field, "avg_ns");
   for (const char* name : kShared) out.setting += field(name) + "\x1f";
   return out;
 }
@@ -176,28 +167,14 @@ void add_llama_runs(const std::vector<LlamaTest>& tests, BenchTable& table, Oddi
 }
 
 bool is_llama_csv(const std::vector<CsvRecord>& records) {
-  const auto head = std::find_if(records.begin(), records.end(),
-                                 [](const CsvRecord& record) { return !record.cells.empty(); });
-  if (head == records.end()) return false;
-  const auto has = [&head](const char* title) {
-    return std::find(head->cells.begin(), head->cells.end(), title) != head->cells.end();
-  };
-  return has("build_commit") && has("n_prompt") && has("n_gen") && has("avg_ns");
+  return has_titles(records, {"build_commit", "n_prompt", "n_gen", "avg_ns"});
 }
 
 Result<BenchTable> bench_table_of_llama_csv(const std::vector<CsvRecord>& records) {
-  const auto head = std::find_if(records.begin(), records.end(),
-                                 [](const CsvRecord& record) { return !record.cells.empty(); });
   std::vector<LlamaTest> tests;
-  for (auto record = head + 1; record != records.end(); ++record) {
-    if (record->cells.empty() || record->cells == head->cells) continue;
-    const auto field = [&](const char* name) {
-      const auto at = std::find(head->cells.begin(), head->cells.end(), name);
-      const auto place = static_cast<size_t>(at - head->cells.begin());
-      return place < record->cells.size() ? record->cells[place] : std::string();
-    };
-    tests.push_back(llama_test(field, record->line));
-  }
+  for_each_titled(records, [&tests](const BenchField& field, int64_t line) {
+    tests.push_back(llama_test(field, line));
+  });
   BenchTable table;
   OddityLog log;
   add_llama_runs(tests, table, log);

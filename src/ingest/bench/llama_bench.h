@@ -3,13 +3,12 @@
 // Results of llama.cpp's llama-bench (-o json, jsonl or csv): a test is the prompt alone or the
 // answer alone, and a run is one of each.
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "ingest/bench/columns.h"
-#include "ingest/text/csv_records.h"
+#include "ingest/bench/titled.h"
 #include "records/bench_table.h"
 
 namespace assay {
@@ -25,9 +24,7 @@ struct LlamaTest {
   double ns = 0;                             // mean time of the whole test
   int64_t line = 0;
 };
-// A cell or value by the field's name, as text; empty where there is none.
-using LlamaField = std::function<std::string(const char* name)>;
-LlamaTest llama_test(const LlamaField& field, int64_t line);
+LlamaTest llama_test(const BenchField& field, int64_t line);
 
 // Runs of one sequence: every prompt alone with every answer alone of one model and setting; the
 // answer that begins with the prompt's context where one was tested. Tests without a partner are

@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/decimal.h"
-#include "base/numbers.h"
 #include "ingest/bench/variant.h"
 
 namespace assay {
 namespace {
-
-double number_at(const OptimumField& field, const char* path) {
-  double value = 0;
-  return parse_double(field(path), value) && std::isfinite(value) ? value : kNan;
-}
 
 // "['Tesla T4', 'Tesla T4']", as Python writes lists, and ["Tesla T4"], as JSON does.
 std::vector<std::string> names_in(const std::string& list) {
@@ -30,7 +23,7 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
-void name_device(const OptimumField& field, BenchRow& row) {
+void name_device(const BenchField& field, BenchRow& row) {
   if (lower_trimmed(field("config.backend.device")) == "cpu") {
     row.hardware = std::string(field("config.environment.cpu"));
     row.hardware.erase(0, row.hardware.find_first_not_of(' '));
@@ -46,7 +39,7 @@ void name_device(const OptimumField& field, BenchRow& row) {
                      : static_cast<double>(gpus.size());
 }
 
-BenchVariant variant_in(const OptimumField& field, double devices) {
+BenchVariant variant_in(const BenchField& field, double devices) {
   VariantParts parts;
   for (const char* path : {"config.backend.torch_dtype", "config.backend.quantization_scheme"}) {
     const std::string word = field(path);
@@ -62,7 +55,7 @@ BenchVariant variant_in(const OptimumField& field, double devices) {
 
 }  // namespace
 
-void add_optimum_run(const OptimumField& field, int64_t line, BenchTable& table, OddityLog& log) {
+void add_optimum_run(const BenchField& field, int64_t line, BenchTable& table, OddityLog& log) {
   table.format = "optimum-benchmark";
   const double prefill_s = number_at(field, "report.prefill.latency.mean");
   const double decode_s = number_at(field, "report.decode.latency.mean");
@@ -104,29 +97,15 @@ void add_optimum_run(const OptimumField& field, int64_t line, BenchTable& table,
 }
 
 bool is_optimum_csv(const std::vector<CsvRecord>& records) {
-  const auto head = std::find_if(records.begin(), records.end(),
-                                 [](const CsvRecord& record) { return !record.cells.empty(); });
-  if (head == records.end()) return false;
-  const auto has = [&head](const char* title) {
-    return std::find(head->cells.begin(), head->cells.end(), title) != head->cells.end();
-  };
-  return has("config.backend.model") && has("report.prefill.latency.mean");
+  return has_titles(records, {"config.backend.model", "report.prefill.latency.mean"});
 }
 
 Result<BenchTable> bench_table_of_optimum_csv(const std::vector<CsvRecord>& records) {
-  const auto head = std::find_if(records.begin(), records.end(),
-                                 [](const CsvRecord& record) { return !record.cells.empty(); });
   BenchTable table;
   OddityLog log;
-  for (auto record = head + 1; record != records.end(); ++record) {
-    if (record->cells.empty() || record->cells == head->cells) continue;
-    const auto field = [&](const char* path) {
-      const auto at = std::find(head->cells.begin(), head->cells.end(), path);
-      const auto place = static_cast<size_t>(at - head->cells.begin());
-      return place < record->cells.size() ? record->cells[place] : std::string();
-    };
-    add_optimum_run(field, record->line, table, log);
-  }
+  for_each_titled(records, [&](const BenchField& field, int64_t line) {
+    add_optimum_run(field, line, table, log);
+  });
   log.merge_into(table.oddities);
   if (table.rows.empty()) {
     return Error{ErrorCode::kFormat, "no run with a prefill and a decode latency in this file", "",

@@ -3,21 +3,19 @@
 // Results of Hugging Face's optimum-benchmark: a benchmark.json with its `config` and `report`, and
 // the CSV files of the llm-perf leaderboard, whose titles are the same names with points.
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "ingest/bench/columns.h"
-#include "ingest/text/csv_records.h"
+#include "ingest/bench/titled.h"
 #include "records/bench_table.h"
 
 namespace assay {
 
-// A value by its path, "report.prefill.latency.mean", as text; empty where there is none.
-using OptimumField = std::function<std::string(const char* path)>;
-// Adds the run, or counts why it is none: a leaderboard keeps the runs that failed, without report.
-void add_optimum_run(const OptimumField& field, int64_t line, BenchTable& table, OddityLog& log);
+// field: by paths, "report.prefill.latency.mean". Adds the run, or counts why it is none: a
+// leaderboard keeps the runs that failed, without report.
+void add_optimum_run(const BenchField& field, int64_t line, BenchTable& table, OddityLog& log);
 
 bool is_optimum_csv(const std::vector<CsvRecord>& records);
 Result<BenchTable> bench_table_of_optimum_csv(const std::vector<CsvRecord>& records);
