@@ -67,7 +67,7 @@ void add_sections(const std::vector<Section>& sections, size_t input, std::vecto
   }
 }
 
-// As a report says it: "clock_offset: 690, 690 us at stake. Host and ...".
+// For the summary of a workbook: "clock_offset: 690, 690 us at stake. Host and ...".
 std::string sentence_of(const Notes& notes, const std::string& input_name, size_t inputs) {
   std::string text = notes.what + ": " + format_count(notes.count);
   if (inputs > 0) {

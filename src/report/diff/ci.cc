@@ -13,23 +13,27 @@ bool is_error(GateOutcome outcome) {
   return outcome == GateOutcome::kUndecided || outcome == GateOutcome::kNoValue;
 }
 
+std::string test_case(const std::string& name, const std::string& outcome) {
+  return "    <testcase classname=\"assay.diff\" name=\"" + escape_markup(name) + "\">\n      " +
+         outcome + "\n    </testcase>\n";
+}
+
+std::string error_outcome(const std::string& message) {
+  return "<error message=\"" + escape_markup(message) + "\"/>";
+}
+
 std::string test_case(const GateResult& gate) {
-  std::string text =
-      "    <testcase classname=\"assay.diff\" name=\"" + escape_markup(gate.gate.text) + "\"";
-  const std::string words = escape_markup(gate_words(gate));
-  if (gate.outcome == GateOutcome::kCrossed) {
-    return text + ">\n      <failure message=\"" + words + "\"/>\n    </testcase>\n";
-  }
-  if (is_error(gate.outcome)) {
-    return text + ">\n      <error message=\"" + words + "\"/>\n    </testcase>\n";
-  }
-  return text + ">\n      <system-out>" + words + "</system-out>\n    </testcase>\n";
+  const std::string words = gate_words(gate);
+  if (is_error(gate.outcome)) return test_case(gate.gate.text, error_outcome(words));
+  return test_case(gate.gate.text, gate.outcome == GateOutcome::kCrossed
+                                       ? "<failure message=\"" + escape_markup(words) + "\"/>"
+                                       : "<system-out>" + escape_markup(words) + "</system-out>");
 }
 
 std::string verdict_case(const std::vector<std::string>& words) {
-  std::string text = "    <testcase classname=\"assay.diff\" name=\"verdict\">\n      <system-out>";
+  std::string text;
   for (const std::string& sentence : words) text += escape_markup(sentence) + "\n";
-  return text + "</system-out>\n    </testcase>\n";
+  return test_case("verdict", "<system-out>" + text + "</system-out>");
 }
 
 // Message and properties of a workflow command are escaped as GitHub's toolkit does it.
@@ -54,6 +58,14 @@ std::string command(const char* level, const std::string& title, const std::stri
          "::" + command_text(message, false) + "\n";
 }
 
+// A file of one suite. totals: attributes with their counts.
+std::string test_suite(const std::string& totals, const std::string& a, const std::string& b,
+                       const std::string& cases) {
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + totals +
+         ">\n  <testsuite name=\"assay diff " + escape_markup(a) + " " + escape_markup(b) + "\"" +
+         totals + ">\n" + cases + "  </testsuite>\n</testsuites>\n";
+}
+
 }  // namespace
 
 std::string diff_junit(const DiffView& view, const std::string& a, const std::string& b) {
@@ -67,28 +79,19 @@ std::string diff_junit(const DiffView& view, const std::string& a, const std::st
   const std::string tests = std::to_string(view.gates.size() + 1);
   const std::string totals =
       " tests=\"" + tests + "\" failures=\"" + failures + "\" errors=\"" + errors + "\"";
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + totals +
-                     ">\n  <testsuite name=\"assay diff " + escape_markup(a) + " " +
-                     escape_markup(b) + "\"" + totals + ">\n";
-  for (const GateResult& gate : view.gates) text += test_case(gate);
-  text += verdict_case(diff_words(view));
-  return text + "  </testsuite>\n</testsuites>\n";
+  std::string cases;
+  for (const GateResult& gate : view.gates) cases += test_case(gate);
+  return test_suite(totals, a, b, cases + verdict_case(diff_words(view)));
 }
 
 std::string diff_error_junit(const std::vector<Gate>& gates, const std::string& message,
                              const std::string& a, const std::string& b) {
   const std::string number = std::to_string(gates.size() + 1);
   const std::string totals = " tests=\"" + number + "\" failures=\"0\" errors=\"" + number + "\"";
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + totals +
-                     ">\n  <testsuite name=\"assay diff " + escape_markup(a) + " " +
-                     escape_markup(b) + "\"" + totals + ">\n";
-  const auto add = [&](const std::string& name) {
-    text += "    <testcase classname=\"assay.diff\" name=\"" + escape_markup(name) +
-            "\">\n      <error message=\"" + escape_markup(message) + "\"/>\n    </testcase>\n";
-  };
-  for (const Gate& gate : gates) add(gate.text);
-  add("verdict");
-  return text + "  </testsuite>\n</testsuites>\n";
+  const std::string outcome = error_outcome(message);
+  std::string cases;
+  for (const Gate& gate : gates) cases += test_case(gate.text, outcome);
+  return test_suite(totals, a, b, cases + test_case("verdict", outcome));
 }
 
 std::string diff_annotations(const DiffView& view) {
