@@ -252,6 +252,19 @@ void shift_times(Table& table, int64_t base_time_ns) {
   }
 }
 
+// A row without a name has the empty one: rooms keep what they know of names by their index.
+template <typename Table>
+void name_all(Table& table, StringPool& strings) {
+  table.for_each_column([&strings](std::string_view column, auto, auto, auto& values) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values)>, std::vector<StringId>>) {
+      if (column != kNameColumn) return;
+      for (StringId& id : values) {
+        if (!id) id = strings.intern("");
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void TimeShape::merge(const TimeShape& other) {
@@ -558,6 +571,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   Trace trace;
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
   shift_times(member, base_time_ns);            \
+  name_all(member, strings);                    \
   trace.member = std::move(member);
   ASSAY_TABLES(ASSAY_MEMBER)
 #undef ASSAY_MEMBER

@@ -6,10 +6,15 @@
 // the file tells it. "0 = none" marks the columns whose zero means absent.
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/ids.h"
 
 namespace assay {
+
+// The column that every row of its table has a text for, if only the empty one; other texts may
+// have no id: not told. TraceBuilder::finish and the reader of .assay files hold to it.
+constexpr std::string_view kNameColumn = "name";
 
 enum class ApiKind : uint8_t { kRuntime, kDriver };
 

@@ -13,7 +13,8 @@ Error impossible(std::string_view table, std::string_view column) {
                "", -1};
 }
 
-// What an id or enum of each type may be in the trace. A text that is not told has no id.
+// What an id or enum of each type may be in the trace. A text that is not told has no id; a name
+// always has one: rooms keep what they know of names by its index.
 struct Limits {
   const Trace& trace;
 
@@ -31,6 +32,12 @@ struct Limits {
     return true;
   }
 };
+
+template <typename T>
+bool told(std::string_view column, T id) {
+  if constexpr (std::is_same_v<T, StringId>) return column != kNameColumn || id;
+  return true;
+}
 
 bool sane_time(std::string_view column, int64_t value) {
   if (column == "dur_ns") return value >= 0 && value < kFarthestNs;
@@ -80,7 +87,7 @@ Status check_table(const Trace& trace, std::string_view name, const Table& table
     if (!status) return;
     bool good = values.size() == rows && rows < UINT32_MAX;
     for (size_t i = 0; i < values.size() && good; ++i) {
-      good = limits.holds(values[i]);
+      good = limits.holds(values[i]) && told(column, values[i]);
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values[i])>, int64_t>) {
         if (column.ends_with("_ns")) good = good && sane_time(column, values[i]);
       }

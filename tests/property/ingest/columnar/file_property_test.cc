@@ -159,6 +159,11 @@ TEST(ColumnarFile, NamesWhatIsWrongWithIt) {
   EXPECT_THAT(error_of(path, with_block(good, columnar::kFirstColumn + 2,
                                         [](char* bytes, uint64_t) { bytes[2] = 1; })),
               HasSubstr("impossible values in ops.name"));
+  // No id at all: what a text that is not told has, but a row always has a name.
+  EXPECT_THAT(
+      error_of(path, with_block(good, columnar::kFirstColumn + 2,
+                                [](char* bytes, uint64_t) { std::memset(bytes, 0xFF, 4); })),
+      HasSubstr("impossible values in ops.name"));
   EXPECT_THAT(error_of(path, with_block(good, columnar::kFirstColumn + 1,
                                         [](char* bytes, uint64_t) { bytes[7] = '\x80'; })),
               HasSubstr("impossible values in ops.dur_ns"));
