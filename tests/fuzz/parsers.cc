@@ -27,6 +27,7 @@
 #include "levels/expression.h"
 #include "levels/mapping.h"
 #include "records/facts.h"
+#include "rooms.h"
 #include "throughput/model_file.h"
 
 namespace assay::fuzz {
@@ -67,6 +68,24 @@ void trace(const std::string& bytes, const std::string& path) {
                             .keep_op_inputs = true,
                             .threads = bytes.size() % 4 < 2 ? 1u : 2u};
   look_at(load_trace(path, options));
+}
+// The other rank of a job of two that do the same, where a file tells its rank as text.
+std::string of_another_rank(std::string bytes) {
+  constexpr std::string_view kRank = "\"rank\": ";
+  const size_t at = bytes.find(kRank);
+  if (at == std::string::npos || at + kRank.size() >= bytes.size()) return bytes;
+  char& digit = bytes[at + kRank.size()];
+  digit = digit == '0' ? '1' : '0';
+  return bytes;
+}
+
+void rooms(const std::string& bytes, const std::string& path) {
+  if (!every_answer(path, bytes.size() % 2 == 1)) return;
+  ++read_whole;
+  static InputFile second;
+  if (bytes.size() % 3 == 0 && second.put(of_another_rank(bytes))) {
+    every_answer_of_two(path, second.path());
+  }
 }
 void counters(const std::string& bytes, const std::string& path) {
   look_at(read_counter_pass(path, bytes.size() % 2 == 1));
@@ -177,6 +196,10 @@ const std::vector<ParserTarget>& parser_targets() {
       {"assay", "assay.assay", trace},
       {"rocprof_csv", "rocprof_csv", trace},
       {"rocprof_json", "rocprof_json", trace},
+      {"rooms",
+       "kineto.json execution nsys.sqlite rocpd rpd assaytrace assay.assay rocprof_csv "
+       "rocprof_json",
+       rooms},
       {"counters", "rocprof_counters rocprof_compute ncu_ counter_table", counters},
       {"telemetry", "samples nvidia_smi uprof chopper.gpu smi_dmon metrics_text wandb tegrastats",
        telemetry},

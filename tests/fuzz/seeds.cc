@@ -12,6 +12,7 @@
 #include "changes.h"
 #include "ingest/columnar/file.h"
 #include "ingest/load.h"
+#include "ingest/text/whole_file.h"
 
 namespace assay::fuzz {
 namespace {
@@ -40,6 +41,20 @@ void add_seed(const fs::path& file, std::vector<std::string>& seeds) {
   if (!bytes.empty() && bytes.size() <= kLargestSeed) seeds.push_back(std::move(bytes));
 }
 
+// Real traces, unpacked: of more events than those made by hand.
+void add_unpacked_seeds(const fs::path& traces, std::vector<std::string>& seeds) {
+  if (!fs::is_directory(traces)) return;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(traces)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) {
+    auto text = read_head(file.string(), kLargestSeed + 1);
+    if (text && text->size() <= kLargestSeed) seeds.push_back(*std::move(text));
+  }
+}
+
 void add_columnar_seeds(const fs::path& traces, std::vector<std::string>& seeds) {
   const fs::path made = fs::temp_directory_path() / ("assay_fuzz_" + std::to_string(::getpid()));
   std::vector<fs::path> files = files_below(traces, "");
@@ -64,8 +79,9 @@ std::vector<std::string> seeds_of(const ParserTarget& target, const std::string&
   std::sort(files.begin(), files.end());
   std::vector<std::string> seeds;
   for (const auto& file : files) add_seed(file, seeds);
-  if (target.name == std::string_view("assay"))
-    add_columnar_seeds(fs::path(corpus) / "chrome", seeds);
+  const std::string_view name = target.name;
+  if (name == "assay" || name == "rooms") add_columnar_seeds(fs::path(corpus) / "chrome", seeds);
+  if (name == "rooms") add_unpacked_seeds(fs::path(formats).parent_path() / "kineto", seeds);
   if (seeds.empty()) seeds.emplace_back("a");
   return seeds;
 }
