@@ -427,7 +427,7 @@ class Finder {
     if (known != times_.end()) return known->second;
     std::map<int32_t, std::array<std::vector<int64_t>, 3>> values;
     for (const uint32_t r : by_role_.at(role)) {
-      for (const RecordIteration& one : job_.ranks[r].head.iterations) {
+      for (const RecordIteration& one : iterations_of(job_.ranks[r])) {
         auto& own = values[one.number];
         own[0].push_back(one.kernel_ns);
         own[1].push_back(one.launch_ns);
@@ -446,8 +446,9 @@ class Finder {
     one.excess = {};
     for (const uint32_t r : one.ranks) {
       const std::map<int32_t, Times>& usual = usual_times(job_.roles[r]);
+      const std::vector<RecordIteration> iterations = iterations_of(job_.ranks[r]);
       std::map<int32_t, const RecordIteration*> own;
-      for (const RecordIteration& it : job_.ranks[r].head.iterations) own[it.number] = &it;
+      for (const RecordIteration& it : iterations) own[it.number] = &it;
       for (size_t c = 0; c < columns_; ++c) {
         const int64_t above_ns = std::max<int64_t>(usual_.above_ns[r * columns_ + c], 0);
         const auto it = own.find(job_.columns[c]);
@@ -483,7 +484,7 @@ class Finder {
     for (const uint32_t r : one.ranks) {
       const CauseTimes& usual = usual_causes(job_.roles[r]);
       for (size_t c = 0; c < kFlowCauses; ++c) {
-        more[c] += job_.ranks[r].head.causes.idle_ns[c] - usual[c];
+        more[c] += job_.ranks[r].causes.idle_ns[c] - usual[c];
       }
     }
     for (size_t c = 0; c < kFlowCauses; ++c) {
@@ -503,7 +504,7 @@ class Finder {
     for (size_t c = 0; c < kFlowCauses; ++c) {
       std::vector<int64_t> values;
       for (const uint32_t r : by_role_.at(role)) {
-        values.push_back(job_.ranks[r].head.causes.idle_ns[c]);
+        values.push_back(job_.ranks[r].causes.idle_ns[c]);
       }
       usual[c] = median_ns(values);
     }
@@ -529,9 +530,9 @@ class Finder {
 FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOptions& options) {
   FleetFindings found;
   found.clocks = align_fleet(job);
-  const std::vector<int64_t> starts = set_first_starts(found.clocks, job);
+  set_first_starts(found.clocks, job);
   FleetUsual usual = find_usual(job, options.least_peers);
-  found.residual = replay_residual(job, usual.excess, starts, found.span_ns);
+  found.residual = replay_residual(job, usual.excess, found.span_ns);
   found.iteration_ns =
       job.columns.empty() ? 0 : found.span_ns / static_cast<int64_t>(job.columns.size());
   Finder(job, sets, usual, options, found).run();

@@ -105,7 +105,7 @@ Status read_table(const FleetJob& job, std::vector<std::vector<std::string>> lin
 void add_hosts_of_records(const FleetJob& job, FleetSets& sets) {
   Members nodes;
   for (uint32_t r = 0; r < job.ranks.size(); ++r) {
-    const std::string& host = job.ranks[r].head.host;
+    const std::string& host = job.ranks[r].host;
     if (host.empty()) {
       ++sets.unplaced;
     } else {
@@ -120,7 +120,7 @@ void add_hosts_of_records(const FleetJob& job, FleetSets& sets) {
 // As many ranks in a row as most machines have devices.
 void guess_nodes(const FleetJob& job, FleetSets& sets) {
   std::map<uint64_t, uint64_t> counts;
-  for (const FleetRank& rank : job.ranks) ++counts[rank.head.device_count];
+  for (const FleetRank& rank : job.ranks) ++counts[rank.device_count];
   uint64_t devices = 0;
   uint64_t most = 0;
   for (const auto& [count, often] : counts) {

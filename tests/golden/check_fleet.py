@@ -194,6 +194,17 @@ class Checks:
         self.expect("page and data stay small", len(page) <= 4 << 20 and len(done.stdout) <= 8 << 20)
         return folder, done.stdout
 
+    def memory(self):
+        """40 bytes a collective and rank, and 64 MiB: docs/fleet.md. Of 16,384 ranks of 220."""
+        folder, _ = self.made("large", 16_384, 159)
+        process = subprocess.Popen([self.assay, "fleet", "--from", folder], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        bound = 40 * 16_384 * 220 + (64 << 20)
+        self.expect(f"the reduce of 16,384 ranks takes {usage.ru_maxrss} KiB, at most {bound >> 10}",
+                    process.returncode == 0 and usage.ru_maxrss * 1024 <= bound)
+        shutil.rmtree(folder)
+
     def any_order(self, folder, told):
         """The same bytes however the records are put into files."""
         records = [one for file in folder.glob("*.ranks") for one in records_of(file.read_bytes())]
@@ -354,6 +365,7 @@ def main():
         checks.broken_traces()
         checks.any_order(*(known := checks.known_faults()))
         checks.damaged(known[0])
+        checks.memory()
         checks.killed()
         checks.several_tasks()
         checks.made_traces()

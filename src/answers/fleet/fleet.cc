@@ -37,33 +37,41 @@ Result<std::vector<std::string>> record_files(const std::vector<std::string>& fr
   return files;
 }
 
-Result<std::vector<RecordFileBytes>> read_records(const std::vector<std::string>& files,
-                                                  const Listener& listener) {
-  std::vector<RecordFileBytes> read;
+Result<FleetRecords> read_records(const std::vector<std::string>& files,
+                                  const Listener& listener) {
+  FleetRecords records;
   uint64_t bytes = 0;
   PhaseClock clock(listener);
   for (const std::string& file : files) {
-    ASSAY_TRY_ASSIGN(std::string text, file_text(file, SIZE_MAX));
+    ASSAY_TRY_ASSIGN(const std::string text, file_text(file, SIZE_MAX));
     bytes += text.size();
-    read.push_back({file_name(file), std::make_shared<const std::string>(std::move(text))});
+    records.add(file_name(file), text);
   }
   clock.mark("read", bytes);
-  return read;
+  return records;
 }
 
-// The kernels of all ranks, by the hash of their whole names; heaviest first.
-std::vector<FleetKernel> kernels_of(const FleetJob& job) {
+// The kernels of all ranks, by the hash of their whole names; heaviest first. The records are read
+// again for them, one file at a time.
+Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
+                                            const std::vector<std::string>& files) {
   std::map<uint64_t, FleetKernel> by_hash;
-  for (const FleetRank& rank : job.ranks) {
-    for (const RecordKernel& kernel : read_record_kernels(rank.payload)) {
-      FleetKernel& one = by_hash[kernel.hash];
-      // Of two names with one hash, cut alike, either will do; the order of ranks is always the
-      // same.
-      if (one.name.empty()) one.name = kernel.name;
-      one.count += kernel.count;
-      one.dur_ns += kernel.dur_ns;
-      one.durations.merge(kernel.durations);
+  UsedRecords used(job);
+  for (const std::string& file : files) {
+    ASSAY_TRY_ASSIGN(const std::string text, file_text(file, SIZE_MAX));
+    for (const UsedRecord& record : used.take(text)) {
+      for (RecordKernel& kernel : read_record_kernels(record.found.payload)) {
+        FleetKernel& one = by_hash[kernel.hash];
+        // Of two names with one hash, cut alike, either will do: the same in any order.
+        if (one.name.empty() || kernel.name < one.name) one.name = std::move(kernel.name);
+        one.count += kernel.count;
+        one.dur_ns += kernel.dur_ns;
+        one.durations.merge(kernel.durations);
+      }
     }
+  }
+  if (used.left() > 0) {
+    return Error{ErrorCode::kIo, "the records changed while they were read", files.front(), -1};
   }
   std::vector<FleetKernel> kernels;
   for (auto& [hash, one] : by_hash) kernels.push_back(std::move(one));
@@ -93,9 +101,9 @@ void withhold(const FleetJob& job, size_t unused, double least, Document& docume
 Result<Answer> conclude(const FleetRequest& request, const std::vector<std::string>& files,
                         const Summarized* map) {
   const Listener& listener = request.map.traces.listener;
-  ASSAY_TRY_ASSIGN(const std::vector<RecordFileBytes> records, read_records(files, listener));
+  ASSAY_TRY_ASSIGN(FleetRecords records, read_records(files, listener));
   PhaseClock clock(listener);
-  ASSAY_TRY_ASSIGN(FleetJob job, assemble_fleet(records));
+  ASSAY_TRY_ASSIGN(FleetJob job, records.assemble());
   clock.mark("match");
   std::string hosts;
   if (!request.hosts.empty()) {
@@ -104,7 +112,8 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
   ASSAY_TRY_ASSIGN(const FleetSets sets, fleet_sets(job, hosts, request.hosts));
   const FleetFindings found = find_in_fleet(job, sets, {});
   clock.mark("find");
-  FleetView view{job, sets, found, kernels_of(job), {}};
+  ASSAY_TRY_ASSIGN(std::vector<FleetKernel> kernels, kernels_of(job, files));
+  FleetView view{job, sets, found, std::move(kernels), {}};
   if (map != nullptr) view.unread = map->unread;
   Answer answer{new_document("Fleet")};
   Document& document = answer.document;

@@ -194,7 +194,7 @@ Table ranks_table(const FleetView& view) {
            })
       .add(
           keys::rank_file,
-          [&](const ListedRank& one) { return job.ranks[one.rank].head.stamp.path; }, elastic());
+          [&](const ListedRank& one) { return job.ranks[one.rank].path; }, elastic());
   return table;
 }
 
@@ -218,7 +218,7 @@ struct IterationRow {
 Table iterations_table(const FleetJob& job) {
   std::map<int32_t, IterationRow> by_number;
   for (const FleetRank& rank : job.ranks) {
-    for (const RecordIteration& one : rank.head.iterations) {
+    for (const RecordIteration& one : iterations_of(rank)) {
       IterationRow& row = by_number[one.number];
       row.number = one.number;
       row.spans.add(one.span_ns);

@@ -203,7 +203,7 @@ class Words {
 FlowTotals totals_of(const FleetJob& job) {
   FlowTotals total;
   for (const FleetRank& rank : job.ranks) {
-    const RecordCauses& own = rank.head.causes;
+    const RecordCauses& own = rank.causes;
     total.window_ns += own.window_ns;
     total.compute_ns += own.compute_ns;
     total.collective_ns += own.collective_ns;

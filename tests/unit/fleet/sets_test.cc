@@ -59,12 +59,12 @@ TEST(FleetSetsTest, OtherTextsAreRefusedByTheirLine) {
 TEST(FleetSetsTest, WithoutAFileTheRecordsTellOrTheDevicesAreAGuess) {
   FleetJob job = seven_ranks();
   EXPECT_THAT(told(*fleet_sets(job, "", "")), IsEmpty());
-  for (FleetRank& rank : job.ranks) rank.head.device_count = 4;
+  for (FleetRank& rank : job.ranks) rank.device_count = 4;
   const auto guessed = fleet_sets(job, "", "");
   EXPECT_EQ(guessed->source, SetSource::kGuess);
   EXPECT_THAT(told(*guessed),
               ElementsAre("node of ranks 0 to 3: 0 1 2", "node of ranks 4 to 7: 3 4 5 6"));
-  for (FleetRank& rank : job.ranks) rank.head.host = rank.number < 2 ? "x" : "y";
+  for (FleetRank& rank : job.ranks) rank.host = rank.number < 2 ? "x" : "y";
   const auto recorded = fleet_sets(job, "", "");
   EXPECT_EQ(recorded->source, SetSource::kRecords);
   EXPECT_THAT(told(*recorded), ElementsAre("node x: 0 1", "node y: 2 3 4 5 6"));
