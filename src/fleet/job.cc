@@ -65,7 +65,7 @@ std::string why_not(const Candidate& one, const FleetJob& job,
 }
 
 void find_absent(FleetJob& job) {
-  if (!job.numbered) return;
+  if (!job.numbered || job.beyond_world > 0) return;
   int64_t next = 0;
   const auto add_until = [&](int64_t end) {
     for (; next < end; ++next) {
@@ -84,7 +84,7 @@ void find_absent(FleetJob& job) {
 // Fills ranks, world_size, numbered, absent and unused, and what records left out.
 void choose_ranks(std::vector<Candidate> all, FleetJob& job) {
   keep_newest(all);
-  job.world_size = usual_world_size(all);
+  job.world_size = job.told_world_size = usual_world_size(all);
   job.numbered = std::any_of(all.begin(), all.end(),
                              [](const Candidate& one) { return one.number.has_value(); });
   std::map<int64_t, std::string> seen;
@@ -105,6 +105,10 @@ void choose_ranks(std::vector<Candidate> all, FleetJob& job) {
             [](const FleetRank& a, const FleetRank& b) { return a.number < b.number; });
   const auto there = static_cast<int64_t>(job.ranks.size());
   job.world_size = std::max(job.world_size, there);
+  for (const FleetRank& rank : job.ranks) {
+    const bool beyond = job.told_world_size > 0 && rank.number >= job.told_world_size;
+    job.beyond_world += beyond ? 1 : 0;
+  }
   std::sort(job.unused.begin(), job.unused.end(), [](const FleetUnused& a, const FleetUnused& b) {
     return std::tie(a.what, a.why) < std::tie(b.what, b.why);
   });

@@ -90,7 +90,7 @@ struct FleetSlot {
 };
 
 struct FleetMeeting {
-  uint32_t group = kAlone;
+  uint32_t group = kAlone;      // also of a part that is not matched, which comes alone
   uint32_t column = kNoColumn;  // of its first visit
   int64_t transfer_ns = 0;      // from the last to come to the end
   uint32_t first_visit = 0;     // range in FleetJob::visits
@@ -120,8 +120,12 @@ struct FleetCounts {
 struct FleetJob {
   std::vector<FleetRank> ranks;  // by number
   int64_t world_size = 0;        // as most records tell, at least the ranks there are
+  int64_t told_world_size = 0;   // as most records tell; 0 where none does
+  uint64_t beyond_world = 0;     // ranks whose numbers are not below that
   bool numbered = true;         // false: no record tells its rank; numbers are places by path
-  std::vector<int64_t> absent;  // numbers without a record, ascending; at most kAbsentListed
+  // Numbers without a record, ascending, at most kAbsentListed; none where beyond_world is not 0:
+  // which ranks there should be is not known then.
+  std::vector<int64_t> absent;
   uint64_t absent_count = 0;
   std::vector<FleetUnused> unused;
   std::vector<int32_t> columns;  // iteration numbers, ascending

@@ -322,6 +322,8 @@ class Matcher {
       if (!group.key.waits) {
         ++job_.counts.not_waiting;
       } else if (group.key.size != 1) {
+        // It waited for others that are not seen here.
+        if (!group.ambiguous && !group.untold) meetings_.back().group = part.group;
         ++group.unmatched;
         ++job_.counts.unmatched;
       }
@@ -343,6 +345,7 @@ class Matcher {
   void sample_end(uint32_t r, const Part& part, uint32_t meeting) {
     FleetGroup& group = job_.groups[part.group];
     if (group.samples == 0 || meetings_[meeting].group == kAlone) return;
+    if (meeting >= first_[part.group + 1]) return;  // unmatched
     const uint32_t here = first_[part.group + 1] - first_[part.group];
     const uint32_t step = (here + kEndSamples - 1) / kEndSamples;
     const uint32_t nth = meeting - first_[part.group];

@@ -192,6 +192,7 @@ class Usual {
 
   void score_links(const std::vector<uint32_t>& key, const Buckets& by_group) {
     made_.link_scores.assign(job_.groups.size(), kNone);
+    made_.short_link_scores.assign(job_.groups.size(), kNone);
     for (size_t g = 0; g < job_.groups.size(); ++g) {
       std::vector<std::pair<double, double>> ratios;
       for (uint32_t row = by_group.first[g]; row < by_group.first[g + 1]; ++row) {
@@ -201,7 +202,13 @@ class Usual {
         const auto usual = static_cast<double>(usual_ns);
         ratios.emplace_back(static_cast<double>(job_.meetings[m].transfer_ns) / usual - 1, usual);
       }
-      if (!ratios.empty()) made_.link_scores[g] = static_cast<float>(weighted_middle(ratios));
+      if (ratios.empty()) continue;
+      made_.link_scores[g] = static_cast<float>(weighted_middle(ratios));
+      double longest = 0;
+      for (const auto& [ratio, usual] : ratios) longest = std::max(longest, usual);
+      std::erase_if(ratios, [longest](const auto& one) { return one.second * 2 >= longest; });
+      if (ratios.size() < kLeastLinks) continue;
+      made_.short_link_scores[g] = static_cast<float>(weighted_middle(ratios));
     }
   }
 
