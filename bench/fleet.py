@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MIB = 2**20
 GB = 1e9
 COLLECTIVES = 220  # of a rank of the made-up jobs
-REAL_GZ = base_run.CORPUS / "perf/mi300_xdit_flux_it0.json.gz"
+REAL_GZ = base_run.LARGEST
 FAULTS = ("slow_gpu:77:1.08", "slow_node:20:1.05", "slow_pod_links:3:1.5", "pauses:500:0.03:5", "fast_clock:300:200")
 
 

@@ -522,6 +522,31 @@ TEST(FleetJobTest, WhatCannotBeUsedIsNamedWithItsReason) {
   EXPECT_EQ(job.unused[2].why, "rank 3 a second time, beside rank3.json");
 }
 
+TEST(FleetJobTest, NumbersBeyondTheToldJobLeaveOpenWhichAreMissing) {
+  const FleetModel model(8, 1, {{.kind = FleetFault::kWorldTold, .which = 4}}, 4, 1);
+  std::vector<std::string> records;
+  for (int64_t r = 2; r < 8; ++r) records.push_back(model.record(r));
+  const FleetJob job = job_of(records);
+  EXPECT_EQ(job.told_world_size, 4);
+  EXPECT_EQ(job.world_size, 6);
+  EXPECT_EQ(job.beyond_world, 4u);
+  EXPECT_EQ(job.absent_count, 0u);
+}
+
+// Two of a pod's ranks meet one rank of another pod each; those that meet an absent one come alone.
+TEST(FleetJobTest, APartThatWaitedForAnAbsentRankIsAnUpperBound) {
+  FleetModel model(64, 3, {{.kind = FleetFault::kAbsentRun, .which = 8, .every = 4}}, 8, 4);
+  FleetJob job = job_of(model);
+  size_t alone = 0;
+  for (const FleetMeeting& one : job.meetings) {
+    if (one.visits > 1 || one.group == kAlone) continue;
+    ++alone;
+    EXPECT_FALSE(one.complete);
+  }
+  EXPECT_EQ(alone, job.counts.unmatched);
+  EXPECT_GT(alone, 0u);
+}
+
 TEST(FleetJobTest, WhatDidNotFitIntoARecordIsCounted) {
   RankRecord made;
   made.stamp.path = "0";
