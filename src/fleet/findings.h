@@ -66,8 +66,8 @@ struct FleetFinding {
   uint32_t peers = 0;  // that it was compared with
   uint32_t hits =
       0;  // of pauses: iterations, 0 = now and then in most; of sets: members that are slow
-  uint32_t every = 0;       // of pauses that come at one distance: that; else 0
-  int32_t first_hit = 0;    // iterations with the first and the last of the pauses
+  uint32_t every = 0;     // of pauses that come at one distance: that; else 0
+  int32_t first_hit = 0;  // iterations with the first and the last of the pauses
   int32_t last_hit = 0;
   double pause = 0;         // of a rank that is slow and pauses: the longest, in iterations
   bool long_only = false;   // of links: short transfers are as usual
@@ -94,8 +94,8 @@ struct FleetFindings {
   std::vector<uint32_t> peers;  // per rank: that do the same in most iterations, itself included
   // Excess of each rank in each iteration, at least 0: rank by rank. -1 = nothing recorded.
   std::vector<int64_t> cells_ns;
-  int64_t iteration_ns = 0;  // span over iterations
-  uint64_t few_peers = 0;    // ranks that were compared with nobody
+  int64_t iteration_ns = 0;       // span over iterations
+  uint64_t few_peers = 0;         // ranks that were compared with nobody
   uint32_t usual_iterations = 0;  // that at least half of the ranks have
   std::vector<FleetShortRank> short_ranks;
 };

@@ -180,7 +180,7 @@ struct FleetRecords::Found {
       one.rank.group_ids.push_back(
           groups.try_emplace(identity_of(std::move(group)), next).first->second);
     }
-        return one;
+    return one;
   }
 };
 
@@ -189,9 +189,7 @@ FleetRecords::FleetRecords(FleetRecords&&) noexcept = default;
 FleetRecords::~FleetRecords() = default;
 
 void FleetRecords::add(const std::string& name, std::string_view bytes) {
-  const auto where = [&name](uint64_t offset) {
-    return name + ": byte " + std::to_string(offset);
-  };
+  const auto where = [&name](uint64_t offset) { return name + ": byte " + std::to_string(offset); };
   RecordScan scan = scan_records(bytes);
   for (const RecordDamage& damage : scan.damage) {
     found_->unused.push_back({where(damage.offset), damage.why});

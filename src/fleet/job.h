@@ -122,7 +122,7 @@ struct FleetJob {
   int64_t world_size = 0;        // as most records tell, at least the ranks there are
   int64_t told_world_size = 0;   // as most records tell; 0 where none does
   uint64_t beyond_world = 0;     // ranks whose numbers are not below that
-  bool numbered = true;         // false: no record tells its rank; numbers are places by path
+  bool numbered = true;          // false: no record tells its rank; numbers are places by path
   // Numbers without a record, ascending, at most kAbsentListed; none where beyond_world is not 0:
   // which ranks there should be is not known then.
   std::vector<int64_t> absent;

@@ -30,9 +30,9 @@ struct FleetSets {
 
 // hosts: text of a table "rank node [rack pod ...]" with tabs or blanks between, with or without a
 // head, or of a hostfile of lines "HOST slots=N" whose ranks follow each other; empty: hosts as the
-// records tell them, unless they cannot be nodes; else as many ranks in a row as their machines have devices, which is a guess.
-// Process groups of at most half of the job are sets, too, where no other has just their ranks.
-// Errors: a text that is neither.
+// records tell them, unless they cannot be nodes; else as many ranks in a row as their machines
+// have devices, which is a guess. Process groups of at most half of the job are sets, too, where no
+// other has just their ranks. Errors: a text that is neither.
 Result<FleetSets> fleet_sets(const FleetJob& job, const std::string& hosts,
                              const std::string& hosts_name);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "base/numbers.h"
@@ -59,8 +60,7 @@ class Usual {
   // The slot of a visit; kNoColumn where nothing compares.
   uint32_t key_of(uint32_t v) const {
     const uint32_t slot = job_.visits.slot[v];
-    const bool compares =
-        job_.slots[slot].column != kNoColumn && job_.visits.prev[v] != kNoMeeting;
+    const bool compares = job_.slots[slot].column != kNoColumn && job_.visits.prev[v] != kNoMeeting;
     return compares ? slot : kNoColumn;
   }
 
@@ -178,15 +178,38 @@ class Usual {
       }
       if (values.size() >= kLeastLinks) usual_transfer_ns_[k] = middle_ns(values);
     }
-    tell_excess(key);
+    tell_excess(key, least_transfers(key, by_key));
     score_links(key, Buckets(job_.groups.size(), group));
   }
 
-  void tell_excess(const std::vector<uint32_t>& key) {
+  // Per slot the shortest transfer there, or where few meet there, at its place in any iteration:
+  // what waiting for absent members is measured against where too few meetings are complete.
+  std::vector<int64_t> least_transfers(const std::vector<uint32_t>& key,
+                                       const Buckets& by_key) const {
+    std::vector<int64_t> of_slot(job_.slots.size(), INT64_MAX);
+    std::unordered_map<uint32_t, int64_t> of_place;
     for (uint32_t m = 0; m < key.size(); ++m) {
-      if (key[m] == kNoColumn || usual_transfer_ns_[key[m]] == kUnknown) continue;
-      made_.excess.transfer_ns[m] =
-          std::max<int64_t>(job_.meetings[m].transfer_ns - usual_transfer_ns_[key[m]], 0);
+      if (key[m] == kNoColumn) continue;
+      const int64_t ns = job_.meetings[m].transfer_ns;
+      of_slot[key[m]] = std::min(of_slot[key[m]], ns);
+      int64_t& least = of_place.try_emplace(job_.slots[key[m]].place, ns).first->second;
+      least = std::min(least, ns);
+    }
+    for (size_t s = 0; s < of_slot.size(); ++s) {
+      const auto place = of_place.find(job_.slots[s].place);
+      if (by_key.size(s) < kLeastLinks && place != of_place.end()) of_slot[s] = place->second;
+    }
+    return of_slot;
+  }
+
+  void tell_excess(const std::vector<uint32_t>& key, const std::vector<int64_t>& least_ns) {
+    for (uint32_t m = 0; m < key.size(); ++m) {
+      if (key[m] == kNoColumn) continue;
+      const FleetMeeting& meeting = job_.meetings[m];
+      int64_t usual_ns = usual_transfer_ns_[key[m]];
+      if (usual_ns == kUnknown && !meeting.complete) usual_ns = least_ns[key[m]];
+      if (usual_ns == kUnknown) continue;
+      made_.excess.transfer_ns[m] = std::max<int64_t>(meeting.transfer_ns - usual_ns, 0);
     }
   }
 

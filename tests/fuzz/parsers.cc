@@ -161,8 +161,7 @@ void ranks(const std::string& bytes, const std::string&) {
   look_at(record);
   if (!record) return;
   const std::string again = record_bytes(*record);
-  if (again.size() > kMostRecordBytes || scan_records(again).records.size() != 1)
-    __builtin_trap();
+  if (again.size() > kMostRecordBytes || scan_records(again).records.size() != 1) __builtin_trap();
   look_at(assemble_fleet({{"again", again}}));
 }
 

@@ -210,8 +210,7 @@ class FleetModel {
         if (slow || moved) work = std::llround(static_cast<double>(work) * fault.size);
         const bool in_pod = pod_of(r) == fault.which && kinds_[s % kinds_.size()] == kPod;
         const bool second = s % kinds_.size() > 0 && kinds_[s % kinds_.size() - 1] == kPod;
-        if (fault.kind == FleetFault::kSlowLarge && second &&
-            kinds_[s % kinds_.size()] == kPod) {
+        if (fault.kind == FleetFault::kSlowLarge && second && kinds_[s % kinds_.size()] == kPod) {
           transfer *= 4;
         }
         const bool link = in_pod && (fault.kind == FleetFault::kSlowPodLinks ||

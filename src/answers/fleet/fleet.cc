@@ -39,8 +39,7 @@ Result<std::vector<std::string>> record_files(const std::vector<std::string>& fr
   return files;
 }
 
-Result<FleetRecords> read_records(const std::vector<std::string>& files,
-                                  const Listener& listener) {
+Result<FleetRecords> read_records(const std::vector<std::string>& files, const Listener& listener) {
   FleetRecords records;
   uint64_t bytes = 0;
   PhaseClock clock(listener);

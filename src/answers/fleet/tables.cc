@@ -114,9 +114,8 @@ Relation ranks_table(const FleetJob& job, const FleetFindings& found, const Whol
       .add("window_ns", [](Row row) { return row->record.causes.window_ns; })
       .add("above_usual", [&found, real](Row row) { return real(found.scores[row->place]); })
       .add("peers", [&found](Row row) { return int64_t{found.peers[row->place]}; })
-      .add("excess_ns", [&](Row row) {
-        return rank_excess_ns(found.cells_ns, job.columns.size(), row->place);
-      });
+      .add("excess_ns",
+           [&](Row row) { return rank_excess_ns(found.cells_ns, job.columns.size(), row->place); });
   return std::move(table).relation();
 }
 
@@ -216,8 +215,9 @@ Relation kernels_of_rank(const WholeRecord& one) {
 Relation notes_of_rank(const WholeRecord& one) {
   using Row = const RecordNote*;
   auto table = table_of("notes", one.rank, one.record.notes);
-  table.add("what", [](Row row) { return std::string_view(row->what); })
-      .add("count", [](Row row) { return whole(row->count); });
+  table.add("what", [](Row row) { return std::string_view(row->what); }).add("count", [](Row row) {
+    return whole(row->count);
+  });
   return std::move(table).relation();
 }
 
@@ -240,9 +240,8 @@ class TableWriter {
     Catalog catalog;
     for (const WholeRecord& one : records) {
       Catalog own;
-      own.relations = {ranks_table(job_, found_, one), parts_of_rank(one),
-                       iterations_of_rank(one),        collectives_of_rank(one),
-                       groups_of_rank(one),            operations_of_rank(one),
+      own.relations = {ranks_table(job_, found_, one), parts_of_rank(one),  iterations_of_rank(one),
+                       collectives_of_rank(one),       groups_of_rank(one), operations_of_rank(one),
                        kernels_of_rank(one),           notes_of_rank(one)};
       catalog.merge(std::move(own));
     }

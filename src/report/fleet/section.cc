@@ -206,8 +206,8 @@ Table ranks_table(const FleetView& view) {
              return rank_excess_ns(view.found.cells_ns, columns, one.rank);
            })
       .add(
-          keys::rank_file,
-          [&](const ListedRank& one) { return job.ranks[one.rank].path; }, elastic());
+          keys::rank_file, [&](const ListedRank& one) { return job.ranks[one.rank].path; },
+          elastic());
   return table;
 }
 

@@ -223,9 +223,9 @@ class Words {
   std::string shorter() const {
     if (found_.short_ranks.empty()) return "";
     const FleetShortRank& first = found_.short_ranks.front();
-    const std::string one = fmt::format("rank {} has {} of the others' {} iterations",
-                                        job_.ranks[first.rank].number, first.iterations,
-                                        found_.usual_iterations);
+    const std::string one =
+        fmt::format("rank {} has {} of the others' {} iterations", job_.ranks[first.rank].number,
+                    first.iterations, found_.usual_iterations);
     if (found_.short_ranks.size() == 1) return "R" + one.substr(1) + ".";
     return fmt::format("{} ranks recorded fewer iterations than the others: {}, ...",
                        format_count(static_cast<int64_t>(found_.short_ranks.size())), one);

@@ -533,7 +533,7 @@ TEST(FleetJobTest, NumbersBeyondTheToldJobLeaveOpenWhichAreMissing) {
   EXPECT_EQ(job.absent_count, 0u);
 }
 
-// Two of a pod's ranks meet one rank of another pod each; those that meet an absent one come alone.
+// Ranks 8 to 11 are absent: whoever meets one of them alone comes alone.
 TEST(FleetJobTest, APartThatWaitedForAnAbsentRankIsAnUpperBound) {
   FleetModel model(64, 3, {{.kind = FleetFault::kAbsentRun, .which = 8, .every = 4}}, 8, 4);
   FleetJob job = job_of(model);
@@ -583,8 +583,14 @@ TEST(FleetJobTest, ASecondReadingMeetsTheRecordOfEachRankOnce) {
 }
 
 TEST(FleetPackedTimes, KeepEveryNanosecond) {
-  const std::vector<int64_t> told = {0, 1, -1, UINT32_MAX, int64_t{UINT32_MAX} + 1,
-                                     kLongestInRecord, -kLongestInRecord, PackedTimes::kLeast};
+  const std::vector<int64_t> told = {0,
+                                     1,
+                                     -1,
+                                     UINT32_MAX,
+                                     int64_t{UINT32_MAX} + 1,
+                                     kLongestInRecord,
+                                     -kLongestInRecord,
+                                     PackedTimes::kLeast};
   PackedTimes times;
   for (const int64_t ns : told) times.push_back(ns);
   for (size_t k = 0; k < told.size(); ++k) EXPECT_EQ(times[k], told[k]);
