@@ -9,8 +9,8 @@
 
 #include "answers/tables.h"
 #include "base/export_file.h"
+#include "base/export_folder.h"
 #include "base/files.h"
-#include "base/temporaries.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/output_format.h"
@@ -19,6 +19,7 @@
 #include "query/columns_file.h"
 #include "query/document_relations.h"
 #include "query/duckdb.h"
+#include "query/parquet_file.h"
 #include "query/table_file.h"
 #include "query/workbook.h"
 
@@ -32,45 +33,6 @@ struct ExportVerb {
   std::string output;
 };
 
-// A folder that gets its name when everything is in it. Without finish() nothing is left.
-class OutputFolder {
- public:
-  static Result<OutputFolder> open(const std::string& path) {
-    if (file_exists(path) && !is_empty_folder(path)) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "exists and is no empty folder: an export mixes with nothing; name another one",
-                   path, -1};
-    }
-    std::string target = path;
-    while (target.size() > 1 && target.back() == '/') target.pop_back();
-    ASSAY_TRY_ASSIGN(Temporary temporary, temporary_folder_beside(target));
-    return OutputFolder(target, std::move(temporary));
-  }
-
-  const std::string& place() const { return temporary_.path(); }
-  Status finish() {
-    ASSAY_TRY(rename_file(temporary_.path(), path_));
-    temporary_.keep();
-    return Ok{};
-  }
-
- private:
-  OutputFolder(std::string path, Temporary temporary)
-      : path_(std::move(path)), temporary_(std::move(temporary)) {}
-  std::string path_;
-  Temporary temporary_;
-};
-
-Status write_parquet(Database& database, const Relation& relation, const std::string& path) {
-  std::string columns;
-  for (const RelationColumn& column : relation.columns) {
-    if (!columns.empty()) columns += ", ";
-    columns += sql_identifier(column.name);
-  }
-  return execute(database, "COPY (SELECT " + columns + " FROM " + sql_identifier(relation.name) +
-                               ") TO " + sql_text(path) + " (FORMAT parquet, COMPRESSION zstd)");
-}
-
 // All tables of one trace into one folder.
 Status write_input(const Catalog& catalog, const std::string& format, const std::string& folder) {
   ASSAY_TRY(make_folders(folder));
@@ -81,7 +43,7 @@ Status write_input(const Catalog& catalog, const std::string& format, const std:
   for (const Relation& relation : catalog.relations) {
     const std::string path = joined(folder, relation.name + "." + format);
     if (database) {
-      ASSAY_TRY(write_parquet(*database, relation, path));
+      ASSAY_TRY(write_parquet_file(*database, relation, false, path));
     } else if (format == "columns") {
       ASSAY_TRY(write_columns_file(relation, relation.parts[0], path));
     } else {
@@ -106,7 +68,7 @@ Status name_folders(const std::string& place, const std::vector<std::optional<in
 // One trace at a time: memory is that of the largest one.
 Status export_folder(const ExportVerb& verb, const std::string& format, bool& data_lost) {
   if (format == "parquet") ASSAY_TRY(Database::open(Catalog{}, {}));
-  ASSAY_TRY_ASSIGN(OutputFolder folder, OutputFolder::open(verb.output));
+  ASSAY_TRY_ASSIGN(ExportFolder folder, ExportFolder::open(verb.output));
   std::vector<std::optional<int64_t>> told;
   const auto write = [&](const LoadedTrace& loaded, const Catalog& catalog) -> Status {
     data_lost |= loaded.trace.log.data_lost();

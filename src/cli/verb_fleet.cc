@@ -99,6 +99,11 @@ void add_fleet_verb(Verb& app, int& exit_code, const FleetTeam* team) {
          "which ranks share a node: a table \"rank node [rack pod ...]\", or a hostfile of lines "
          "\"HOST slots=N\"")
       .called("FILE");
+  sub.option(
+         "--parquet", verb->parquet,
+         "also all that the records hold, as tables that DuckDB and Spark read: a folder to make "
+         "(needs DuckDB; docs/formats/fleet_tables.md)")
+      .called("DIR");
   sub.option("--least-ranks", verb->least_ranks,
              "share of the job's ranks below which nothing is concluded")
       .between(0.0, 1.0)

@@ -1,18 +1,13 @@
 #pragma once
 
-// The steps of assemble_fleet.
-
-#include <vector>
+// A step of FleetRecords::assemble.
 
 #include "fleet/job.h"
 
 namespace assay {
 
-// Fills ranks, world_size, numbered, absent and unused.
-void gather_ranks(const std::vector<RecordFileBytes>& files, FleetJob& job);
-// Fills groups, columns and FleetRank::group_ids.
-void gather_groups(FleetJob& job);
-// Fills meetings, visits, places, roles, chains and counts.
+// Fills meetings, visits, slots, roles, chains and counts of a job whose ranks and groups are
+// known. Arrivals go from FleetRank::times rank by rank.
 void match_fleet(FleetJob& job);
 
 }  // namespace assay

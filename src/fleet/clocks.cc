@@ -242,7 +242,7 @@ FleetClocks align_fleet(const FleetJob& job) {
   return clocks;
 }
 
-std::vector<int64_t> set_first_starts(const FleetClocks& clocks, FleetJob& job) {
+void set_first_starts(const FleetClocks& clocks, FleetJob& job) {
   std::vector<int64_t> first_ns(clocks.component_count, INT64_MAX);
   const auto begin_of = [&](size_t r) { return job.chains[r].start_ns - clocks.offsets_ns[r]; };
   for (size_t r = 0; r < job.ranks.size(); ++r) {
@@ -250,15 +250,15 @@ std::vector<int64_t> set_first_starts(const FleetClocks& clocks, FleetJob& job) 
     int64_t& first = first_ns[clocks.components[r]];
     first = std::min(first, begin_of(r));
   }
-  std::vector<int64_t> starts(job.ranks.size(), 0);
-  for (size_t r = 0; r < starts.size(); ++r) {
+  job.starts_ns.assign(job.ranks.size(), 0);
+  for (size_t r = 0; r < job.ranks.size(); ++r) {
     if (job.chains[r].last_meeting == kNoMeeting) continue;
-    starts[r] = begin_of(r) - first_ns[clocks.components[r]];
+    job.starts_ns[r] = begin_of(r) - first_ns[clocks.components[r]];
   }
-  for (FleetVisit& visit : job.visits) {
-    if (visit.prev == kNoMeeting) visit.work_ns += starts[visit.rank];
+  for (FleetGroup& group : job.groups) {
+    group.samples = 0;
+    std::vector<int64_t>().swap(group.ends);
   }
-  return starts;
 }
 
 }  // namespace assay

@@ -31,8 +31,8 @@ struct FleetClocks {
 
 FleetClocks align_fleet(const FleetJob& job);
 
-// When each rank's first part began, on the common clock, counted from the first of those that
-// meet; what a first visit has for own work.
-std::vector<int64_t> set_first_starts(const FleetClocks& clocks, FleetJob& job);
+// Fills FleetJob::starts_ns, counted from the first of those ranks that meet. What clocks were
+// aligned on, FleetGroup::ends, goes.
+void set_first_starts(const FleetClocks& clocks, FleetJob& job);
 
 }  // namespace assay

@@ -198,6 +198,8 @@ class Finder {
     double q = 1;
   };
 
+  using HitsOfRanks = std::map<uint32_t, std::vector<Cell>>;  // by column
+
   void find_pauses() {
     std::vector<Cell> cells;
     std::vector<double> p;
@@ -215,39 +217,103 @@ class Finder {
     }
     const std::vector<double> q = adjusted_p(p);
     const double least_ns = options_.least_pause * static_cast<double>(found_.iteration_ns);
-    std::map<uint32_t, std::vector<Cell>> hits;
+    HitsOfRanks hits;
     for (size_t k = 0; k < cells.size(); ++k) {
       cells[k].q = q[k];
       if (q[k] <= options_.false_share && cells[k].ns >= least_ns && least_ns > 0) {
         hits[cells[k].rank].push_back(cells[k]);
       }
     }
-    for (auto& [rank, own] : hits) name_pauses(rank, own);
+    name_pauses_of_sets(hits);
+    for (auto& [rank, own] : hits) name_pauses_of_rank(rank, own);
   }
 
-  void name_pauses(uint32_t rank, std::vector<Cell>& cells) {
-    std::sort(cells.begin(), cells.end(),
-              [](const Cell& a, const Cell& b) { return a.column < b.column; });
+  // The iterations in which at least half of a set's ranks pause, with what those do there.
+  std::map<uint32_t, std::vector<Cell>> common_pauses(const FleetSet& set,
+                                                      const HitsOfRanks& hits) const {
+    std::map<uint32_t, std::vector<Cell>> of_column;
+    for (const uint32_t r : set.ranks) {
+      const auto own = hits.find(r);
+      if (own == hits.end()) continue;
+      for (const Cell& cell : own->second) of_column[cell.column].push_back(cell);
+    }
+    std::erase_if(of_column, [&set](const auto& one) {
+      return one.second.size() < 2 || one.second.size() * 2 < set.ranks.size();
+    });
+    return of_column;
+  }
+
+  // Largest sets first. What a set is named for is taken out of its ranks' hits.
+  void name_pauses_of_sets(HitsOfRanks& hits) {
+    if (hits.size() < 2) return;
+    std::vector<size_t> by_size(sets_.sets.size());
+    std::iota(by_size.begin(), by_size.end(), size_t{0});
+    std::stable_sort(by_size.begin(), by_size.end(), [this](size_t a, size_t b) {
+      return sets_.sets[a].ranks.size() > sets_.sets[b].ranks.size();
+    });
+    for (const size_t s : by_size) {
+      const FleetSet& set = sets_.sets[s];
+      const auto common = common_pauses(set, hits);
+      if (common.empty()) continue;
+      std::vector<Cell> middles;  // of its ranks, an iteration each
+      for (const auto& [column, cells] : common) {
+        std::vector<double> ns;
+        Cell one = cells.front();
+        for (const Cell& cell : cells) {
+          ns.push_back(cell.ns);
+          one.q = std::min(one.q, cell.q);
+        }
+        one.ns = median(ns);
+        middles.push_back(one);
+      }
+      FleetFinding named = pauses_of(middles);
+      named.set_kind = set.kind;
+      named.set_name = set.name;
+      named.ranks = set.ranks;
+      named.peers = static_cast<uint32_t>(job_.ranks.size());
+      found_.worst.push_back(std::move(named));
+      for (const uint32_t r : set.ranks) {
+        const auto own = hits.find(r);
+        if (own == hits.end()) continue;
+        std::erase_if(own->second,
+                      [&common](const Cell& cell) { return common.contains(cell.column); });
+        if (own->second.empty()) hits.erase(own);
+      }
+    }
+  }
+
+  // cells: by column.
+  FleetFinding pauses_of(const std::vector<Cell>& cells) const {
+    const auto number = [&](size_t k) { return job_.columns[cells[k].column]; };
     FleetFinding one{.kind = FindingKind::kPauses,
-                     .ranks = {rank},
-                     .peers = usual_.peers[rank],
-                     .hits = static_cast<uint32_t>(cells.size())};
+                     .hits = static_cast<uint32_t>(cells.size()),
+                     .first_hit = number(0),
+                     .last_hit = number(cells.size() - 1)};
     for (const Cell& cell : cells) {
       one.score = std::max(one.score, cell.ns / static_cast<double>(found_.iteration_ns));
       one.q = std::min(one.q, cell.q);
     }
-    const auto number = [&](size_t k) { return job_.columns[cells[k].column]; };
     if (cells.size() >= kLeastColumns) {
       const int32_t every = number(1) - number(0);
       bool same = true;
       for (size_t k = 2; k < cells.size(); ++k) same = same && number(k) - number(k - 1) == every;
       one.every = same ? static_cast<uint32_t>(every) : 0;
     }
+    return one;
+  }
+
+  void name_pauses_of_rank(uint32_t rank, const std::vector<Cell>& cells) {
+    FleetFinding one = pauses_of(cells);
+    one.ranks = {rank};
+    one.peers = usual_.peers[rank];
     // A rank that is slow anyway is one row.
     for (FleetFinding& known : found_.worst) {
       if (known.kind != FindingKind::kRank || known.ranks.front() != rank) continue;
+      known.pause = one.score;
       known.hits = one.hits;
       known.every = one.every;
+      known.first_hit = one.first_hit;
+      known.last_hit = one.last_hit;
       return;
     }
     found_.worst.push_back(std::move(one));
@@ -276,7 +342,7 @@ class Finder {
     }
     std::set<uint32_t> named;
     for (const FleetFinding& known : found_.worst) {
-      if (known.kind != FindingKind::kSet) named.insert(known.ranks.front());
+      if (known.kind != FindingKind::kSet) named.insert(known.ranks.begin(), known.ranks.end());
     }
     const std::vector<double> q = adjusted_p(p);
     for (size_t k = 0; k < tested.size(); ++k) {
@@ -382,6 +448,9 @@ class Finder {
     one.ranks.assign(ranks.begin(), ranks.end());
     one.score = median(scores);
     one.hits = static_cast<uint32_t>(groups.size());
+    one.long_only = std::all_of(groups.begin(), groups.end(), [this](uint32_t g) {
+      return usual_.short_link_scores[g] < options_.least_link / 2;
+    });
     found_.worst.push_back(std::move(one));
   }
 
@@ -427,7 +496,7 @@ class Finder {
     if (known != times_.end()) return known->second;
     std::map<int32_t, std::array<std::vector<int64_t>, 3>> values;
     for (const uint32_t r : by_role_.at(role)) {
-      for (const RecordIteration& one : job_.ranks[r].head.iterations) {
+      for (const RecordIteration& one : iterations_of(job_.ranks[r])) {
         auto& own = values[one.number];
         own[0].push_back(one.kernel_ns);
         own[1].push_back(one.launch_ns);
@@ -446,8 +515,9 @@ class Finder {
     one.excess = {};
     for (const uint32_t r : one.ranks) {
       const std::map<int32_t, Times>& usual = usual_times(job_.roles[r]);
+      const std::vector<RecordIteration> iterations = iterations_of(job_.ranks[r]);
       std::map<int32_t, const RecordIteration*> own;
-      for (const RecordIteration& it : job_.ranks[r].head.iterations) own[it.number] = &it;
+      for (const RecordIteration& it : iterations) own[it.number] = &it;
       for (size_t c = 0; c < columns_; ++c) {
         const int64_t above_ns = std::max<int64_t>(usual_.above_ns[r * columns_ + c], 0);
         const auto it = own.find(job_.columns[c]);
@@ -483,7 +553,7 @@ class Finder {
     for (const uint32_t r : one.ranks) {
       const CauseTimes& usual = usual_causes(job_.roles[r]);
       for (size_t c = 0; c < kFlowCauses; ++c) {
-        more[c] += job_.ranks[r].head.causes.idle_ns[c] - usual[c];
+        more[c] += job_.ranks[r].causes.idle_ns[c] - usual[c];
       }
     }
     for (size_t c = 0; c < kFlowCauses; ++c) {
@@ -503,7 +573,7 @@ class Finder {
     for (size_t c = 0; c < kFlowCauses; ++c) {
       std::vector<int64_t> values;
       for (const uint32_t r : by_role_.at(role)) {
-        values.push_back(job_.ranks[r].head.causes.idle_ns[c]);
+        values.push_back(job_.ranks[r].causes.idle_ns[c]);
       }
       usual[c] = median_ns(values);
     }
@@ -524,14 +594,31 @@ class Finder {
   std::map<uint64_t, CauseTimes> causes_;
 };
 
+void find_short_ranks(const FleetJob& job, FleetFindings& found) {
+  const size_t columns = job.columns.size();
+  const auto has = [&](size_t r, size_t c) { return found.cells_ns[r * columns + c] >= 0; };
+  std::vector<size_t> common;
+  for (size_t c = 0; c < columns; ++c) {
+    size_t ranks = 0;
+    for (size_t r = 0; r < job.ranks.size(); ++r) ranks += has(r, c) ? 1 : 0;
+    if (ranks * 2 >= job.ranks.size()) common.push_back(c);
+  }
+  found.usual_iterations = static_cast<uint32_t>(common.size());
+  for (uint32_t r = 0; r < job.ranks.size(); ++r) {
+    uint32_t own = 0;
+    for (const size_t c : common) own += has(r, c) ? 1 : 0;
+    if (own < found.usual_iterations) found.short_ranks.push_back({r, own});
+  }
+}
+
 }  // namespace
 
 FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOptions& options) {
   FleetFindings found;
   found.clocks = align_fleet(job);
-  const std::vector<int64_t> starts = set_first_starts(found.clocks, job);
+  set_first_starts(found.clocks, job);
   FleetUsual usual = find_usual(job, options.least_peers);
-  found.residual = replay_residual(job, usual.excess, starts, found.span_ns);
+  found.residual = replay_residual(job, usual.excess, found.span_ns);
   found.iteration_ns =
       job.columns.empty() ? 0 : found.span_ns / static_cast<int64_t>(job.columns.size());
   Finder(job, sets, usual, options, found).run();
@@ -541,6 +628,7 @@ FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOpt
   found.peers = std::move(usual.peers);
   found.cells_ns = std::move(usual.above_ns);
   found.few_peers = usual.few_peers;
+  find_short_ranks(job, found);
   return found;
 }
 

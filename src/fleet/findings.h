@@ -35,7 +35,14 @@ struct FleetOptions {
   double most_residual = 0.01;  // of the span; beyond it no replay is told
 };
 
+// Pauses are of a rank, or of a set whose ranks pause in the same iterations.
 enum class FindingKind : uint8_t { kRank, kPauses, kSet, kLinks };
+
+// A rank that has fewer of the iterations that at least half of the ranks have.
+struct FleetShortRank {
+  uint32_t rank = 0;
+  uint32_t iterations = 0;
+};
 
 // Excess work of a finding, exactly split.
 struct ExcessSplit {
@@ -48,7 +55,7 @@ struct ExcessSplit {
 
 struct FleetFinding {
   FindingKind kind = FindingKind::kRank;
-  std::string set_kind = {};  // of sets and links: node, pod, group, ...
+  std::string set_kind = {};  // of sets, their pauses and links: node, pod, group, ...
   std::string set_name = {};
   std::vector<uint32_t> ranks = {};   // whose own work it is; of links the ranks that these join
   std::vector<uint32_t> groups = {};  // of links
@@ -59,7 +66,11 @@ struct FleetFinding {
   uint32_t peers = 0;  // that it was compared with
   uint32_t hits =
       0;  // of pauses: iterations, 0 = now and then in most; of sets: members that are slow
-  uint32_t every = 0;       // of pauses that come at one distance: that; else 0
+  uint32_t every = 0;     // of pauses that come at one distance: that; else 0
+  int32_t first_hit = 0;  // iterations with the first and the last of the pauses
+  int32_t last_hit = 0;
+  double pause = 0;         // of a rank that is slow and pauses: the longest, in iterations
+  bool long_only = false;   // of links: short transfers are as usual
   ExcessSplit excess = {};  // of own work
   int64_t link_excess_ns = 0;
   int64_t saved_ns = 0;  // on top of the rows before
@@ -83,8 +94,10 @@ struct FleetFindings {
   std::vector<uint32_t> peers;  // per rank: that do the same in most iterations, itself included
   // Excess of each rank in each iteration, at least 0: rank by rank. -1 = nothing recorded.
   std::vector<int64_t> cells_ns;
-  int64_t iteration_ns = 0;  // span over iterations
-  uint64_t few_peers = 0;    // ranks that were compared with nobody
+  int64_t iteration_ns = 0;       // span over iterations
+  uint64_t few_peers = 0;         // ranks that were compared with nobody
+  uint32_t usual_iterations = 0;  // that at least half of the ranks have
+  std::vector<FleetShortRank> short_ranks;
 };
 constexpr size_t kMostFindings = 64;
 

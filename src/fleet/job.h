@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/packed_times.h"
 #include "fleet/record.h"
 
 namespace assay {
@@ -37,12 +39,18 @@ struct FleetUnused {
   std::string why;
 };
 
+// What stays of a rank's record. The record itself: UsedRecords.
 struct FleetRank {
   int64_t number = 0;
-  RankRecord head;                  // arrivals, operations and kernels are left out
-  std::string_view payload;         // of its record
+  std::string path;  // of its trace
+  std::string host;  // empty = not told
+  uint64_t device_count = 0;
+  RecordCauses causes;
   std::vector<uint32_t> group_ids;  // into FleetJob::groups, per group of the record
+  std::string times;                // its sections of iterations and, until it is matched, arrivals
+  uint64_t checksum = 0;            // of its record
 };
+std::vector<RecordIteration> iterations_of(const FleetRank& rank);
 
 // A process group and kind of collective over all ranks.
 struct FleetGroup {
@@ -63,17 +71,26 @@ struct FleetGroup {
   }
 };
 
-// A visit of a rank to a meeting. Its begin: the end of `prev` and its own work after it.
-struct FleetVisit {
-  uint32_t rank = 0;
-  uint32_t prev = kNoMeeting;  // kNoMeeting: the rank's first
-  // Own work. Of the first, whose own work began before the recording, when it began; 0 until the
-  // clocks are known (fleet/clocks.h).
-  int64_t work_ns = 0;
+// Visits of ranks to meetings, list by list: a job has hundreds of millions of them. The begin of
+// one: the end of `prev` and own work after it; of a rank's first ones, whose own work began before
+// the recording, FleetJob::starts_ns and how much later than the very first it began.
+struct FleetVisits {
+  std::vector<uint32_t> rank;
+  std::vector<uint32_t> prev;  // a meeting; kNoMeeting: one of the rank's first
+  std::vector<uint32_t> slot;  // into FleetJob::slots
+  PackedTimes work_ns;
+
+  size_t size() const { return rank.size(); }
+};
+
+// What a visit does in its iteration, and which that is.
+struct FleetSlot {
+  uint32_t place = 0;  // the same number, the same place of the same sequence of collectives
+  uint32_t column = kNoColumn;  // kNoColumn: outside all iterations
 };
 
 struct FleetMeeting {
-  uint32_t group = kAlone;
+  uint32_t group = kAlone;      // also of a part that is not matched, which comes alone
   uint32_t column = kNoColumn;  // of its first visit
   int64_t transfer_ns = 0;      // from the last to come to the end
   uint32_t first_visit = 0;     // range in FleetJob::visits
@@ -101,25 +118,27 @@ struct FleetCounts {
 };
 
 struct FleetJob {
-  std::vector<FleetRank> ranks;                           // by number
-  std::vector<std::shared_ptr<const std::string>> bytes;  // what the payloads lie in
-  int64_t world_size = 0;       // as most records tell, at least the ranks there are
-  bool numbered = true;         // false: no record tells its rank; numbers are places by path
-  std::vector<int64_t> absent;  // numbers without a record, ascending; at most kAbsentListed
+  std::vector<FleetRank> ranks;  // by number
+  int64_t world_size = 0;        // as most records tell, at least the ranks there are
+  int64_t told_world_size = 0;   // as most records tell; 0 where none does
+  uint64_t beyond_world = 0;     // ranks whose numbers are not below that
+  bool numbered = true;          // false: no record tells its rank; numbers are places by path
+  // Numbers without a record, ascending, at most kAbsentListed; none where beyond_world is not 0:
+  // which ranks there should be is not known then.
+  std::vector<int64_t> absent;
   uint64_t absent_count = 0;
   std::vector<FleetUnused> unused;
   std::vector<int32_t> columns;  // iteration numbers, ascending
   std::vector<FleetGroup> groups;
   std::vector<FleetMeeting> meetings;  // in an order in which `prev` leads back
-  std::vector<FleetVisit> visits;
-  // Per visit: what it does in its iteration, from 0 (the same number, the same place of the same
-  // sequence of collectives), and which column it lies in; kNoColumn outside all.
-  std::vector<uint32_t> places;
-  std::vector<uint32_t> columns_of_visits;
-  uint32_t place_count = 0;
+  FleetVisits visits;
+  std::vector<FleetSlot> slots;
   std::vector<uint64_t> roles;  // per rank: hash of what it does in most iterations
   // Per rank its chain as recorded: begin of the first part, and from there to the end of the last.
   std::vector<FleetChain> chains;
+  // Per rank when its first part began, by the common clock; empty until the clocks are known
+  // (fleet/clocks.h).
+  std::vector<int64_t> starts_ns;
   FleetCounts counts;
 };
 constexpr size_t kAbsentListed = 64;
@@ -127,11 +146,40 @@ constexpr size_t kAbsentListed = 64;
 // A file of records, by the name it is called on screen.
 struct RecordFileBytes {
   std::string name;
-  std::shared_ptr<const std::string> bytes;
+  std::string bytes;
 };
 
-// In whatever order the files and the records in them come, the result is the same. Errors: no
-// record that can be read.
+// A job out of its records, file by file: of each record some hundred bytes and its times stay.
+class FleetRecords {
+ public:
+  FleetRecords();
+  FleetRecords(FleetRecords&&) noexcept;
+  ~FleetRecords();
+  void add(const std::string& name, std::string_view bytes);
+  // Once, when all were added. In whatever order they were, the result is the same. Errors: no
+  // record that can be read.
+  Result<FleetJob> assemble();
+
+ private:
+  struct Found;
+  std::unique_ptr<Found> found_;
+};
 Result<FleetJob> assemble_fleet(const std::vector<RecordFileBytes>& files);
+
+// The whole records behind a job's ranks, when the files are read a second time.
+struct UsedRecord {
+  uint32_t rank = 0;  // into FleetJob::ranks
+  FoundRecord found;
+};
+class UsedRecords {
+ public:
+  explicit UsedRecords(const FleetJob& job);
+  // Of the records among these bytes those of ranks that had none before.
+  std::vector<UsedRecord> take(std::string_view bytes);
+  size_t left() const { return by_checksum_.size(); }
+
+ private:
+  std::multimap<std::pair<uint64_t, std::string_view>, uint32_t> by_checksum_;
+};
 
 }  // namespace assay

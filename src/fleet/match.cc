@@ -1,5 +1,7 @@
 // Which parts of collectives belong to one meeting, and the order of all meetings.
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -51,7 +53,7 @@ PartsOfRank parts_of(const FleetJob& job, const FleetRank& rank) {
     row_of_group.push_back(static_cast<uint32_t>(known - own.groups.begin()));
     if (known == own.groups.end()) own.groups.push_back(group);
   }
-  for (const RecordArrival& one : read_record_arrivals(rank.payload, rank.group_ids.size())) {
+  for (const RecordArrival& one : read_record_arrivals(rank.times, rank.group_ids.size())) {
     Part part{.arrival = one, .group = rank.group_ids[one.group]};
     const auto column = std::lower_bound(job.columns.begin(), job.columns.end(), one.iteration);
     if (column != job.columns.end() && *column == one.iteration) {
@@ -242,10 +244,9 @@ class Matcher {
       }
     }
     meeting_.reserve(all);
-    prev_.reserve(all);
-    work_.reserve(all);
-    places_.reserve(all);
-    column_.reserve(all);
+    visits_.prev.reserve(all);
+    visits_.slot.reserve(all);
+    visits_.work_ns.reserve(all);
     for (uint32_t g = 0; g < job_.groups.size(); ++g) {
       FleetGroup& group = job_.groups[g];
       const uint32_t here = first_[g + 1] - first_[g];
@@ -261,10 +262,15 @@ class Matcher {
 
   void list_visits() {
     for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      FleetRank& rank = job_.ranks[r];
       first_of_rank_.push_back(meeting_.size());
-      const PartsOfRank own = parts_of(job_, job_.ranks[r]);
+      const PartsOfRank own = parts_of(job_, rank);
+      rank.times = record_times(rank.times, false);
       list_places(own);
       list_chain(r, own.parts);
+      // Arrivals were many small pieces of memory, which would stay with this process.
+      constexpr uint32_t kGivenBackAtOnce = 8192;
+      if (r % kGivenBackAtOnce == kGivenBackAtOnce - 1) ::malloc_trim(0);
     }
     first_of_rank_.push_back(meeting_.size());
   }
@@ -289,9 +295,8 @@ class Matcher {
           ended == kNoMeeting ? one.start_ns - chain.start_ns : std::max<int64_t>(one.work_ns, 0);
       const uint32_t meeting = visit(part);
       meeting_.push_back(meeting);
-      prev_.push_back(ended);
-      work_.push_back(work_ns);
-      column_.push_back(part.column);
+      visits_.prev.push_back(ended);
+      visits_.work_ns.push_back(work_ns);
       const int64_t end_at_ns =
           (ended == kNoMeeting ? 0 : ended_at_ns) + work_ns + (one.end_ns - one.start_ns);
       open.emplace(one.end_ns, meeting_.size(), meeting, end_at_ns);
@@ -317,6 +322,8 @@ class Matcher {
       if (!group.key.waits) {
         ++job_.counts.not_waiting;
       } else if (group.key.size != 1) {
+        // It waited for others that are not seen here.
+        if (!group.ambiguous && !group.untold) meetings_.back().group = part.group;
         ++group.unmatched;
         ++job_.counts.unmatched;
       }
@@ -338,6 +345,7 @@ class Matcher {
   void sample_end(uint32_t r, const Part& part, uint32_t meeting) {
     FleetGroup& group = job_.groups[part.group];
     if (group.samples == 0 || meetings_[meeting].group == kAlone) return;
+    if (meeting >= first_[part.group + 1]) return;  // unmatched
     const uint32_t here = first_[part.group + 1] - first_[part.group];
     const uint32_t step = (here + kEndSamples - 1) / kEndSamples;
     const uint32_t nth = meeting - first_[part.group];
@@ -366,10 +374,17 @@ class Matcher {
       const size_t column = own.column_of(p);
       const uint32_t nth = next[kind * own.columns + column]++;
       const uint64_t key = mix_seeds(mix_seeds(hashes[column], kinds[kind]), nth);
-      const auto [at, is_new] = place_ids_.try_emplace(key, job_.place_count);
-      if (is_new) ++job_.place_count;
-      places_.push_back(at->second);
+      visits_.slot.push_back(slot_of(key, own.parts[p].column));
     }
+  }
+
+  uint32_t slot_of(uint64_t place_key, uint32_t column) {
+    const auto next = static_cast<uint32_t>(job_.slots.size());
+    const auto [slot, is_new] = slot_ids_.try_emplace(mix_seeds(place_key, column), next);
+    if (!is_new) return slot->second;
+    const auto next_place = static_cast<uint32_t>(place_ids_.size());
+    job_.slots.push_back({place_ids_.try_emplace(place_key, next_place).first->second, column});
+    return next;
   }
 
   // Per column what the rank does there; 0 where it does nothing.
@@ -412,10 +427,10 @@ class Matcher {
   // ---- the order of meetings ----
 
   void put_in_order() {
-    followers_ = Buckets(meetings_.size(), prev_);
+    followers_ = Buckets(meetings_.size(), visits_.prev);
     std::vector<uint32_t> waits(meetings_.size(), 0);
     for (size_t v = 0; v < meeting_.size(); ++v) {
-      if (prev_[v] != kNoMeeting) ++waits[meeting_[v]];
+      if (visits_.prev[v] != kNoMeeting) ++waits[meeting_[v]];
     }
     std::vector<uint32_t> order;
     order.reserve(meetings_.size());
@@ -458,6 +473,7 @@ class Matcher {
   // nobody. Returns whether there was one.
   bool take_one_apart(uint32_t& oldest, std::vector<uint32_t>& waits, std::vector<uint32_t>& order,
                       std::vector<bool>& done) {
+    std::vector<uint32_t>& prev = visits_.prev;
     const auto known = static_cast<uint32_t>(followers_.keys());
     while (oldest < known && (done[oldest] || meetings_[oldest].visits < 2)) ++oldest;
     if (oldest == known) return false;
@@ -473,15 +489,15 @@ class Matcher {
                            .visits = 1});
       meeting_[v] = alone;
       new_of_rank[rank_of(v)] = alone;
-      const bool waits_on = prev_[v] != kNoMeeting && !done[prev_[v]];
+      const bool waits_on = prev[v] != kNoMeeting && !done[prev[v]];
       waits.push_back(waits_on ? 1 : 0);
       done.push_back(false);
       if (!waits_on) order.push_back(alone);
     }
     for (uint32_t k = followers_.first[meeting]; k < followers_.first[meeting + 1]; ++k) {
       const uint32_t v = followers_.rows[k];
-      prev_[v] = new_of_rank.at(rank_of(v));
-      taken_apart_[prev_[v]].push_back(v);
+      prev[v] = new_of_rank.at(rank_of(v));
+      taken_apart_[prev[v]].push_back(v);
     }
     for (FleetChain& chain : job_.chains) {
       if (chain.last_meeting == meeting) {
@@ -507,32 +523,24 @@ class Matcher {
       visits += meetings_[meeting].visits;
       job_.meetings.back().visits = 0;
     }
-    meetings_ = {};
+    std::vector<FleetMeeting>().swap(meetings_);
     std::vector<uint32_t>& at = meeting_;  // where each visit goes
     for (uint32_t& meeting : at) {
       FleetMeeting& one = job_.meetings[new_id[meeting]];
       meeting = one.first_visit + one.visits++;
     }
-    job_.visits.resize(visits);
-    for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
-      for (size_t v = first_of_rank_[r]; v < first_of_rank_[r + 1]; ++v) {
-        const uint32_t prev = prev_[v] == kNoMeeting ? kNoMeeting : new_id[prev_[v]];
-        job_.visits[at[v]] = {r, prev, work_[v]};
-      }
-      FleetChain& chain = job_.chains[r];
+    for (uint32_t& prev : visits_.prev) prev = prev == kNoMeeting ? kNoMeeting : new_id[prev];
+    for (FleetChain& chain : job_.chains) {
       if (chain.last_meeting != kNoMeeting) chain.last_meeting = new_id[chain.last_meeting];
     }
-    prev_ = {};
-    work_ = {};
-    job_.places = moved(places_, at);
-    job_.columns_of_visits = moved(column_, at);
-  }
-
-  static std::vector<uint32_t> moved(std::vector<uint32_t>& from, const std::vector<uint32_t>& at) {
-    std::vector<uint32_t> to(from.size());
-    for (size_t v = 0; v < from.size(); ++v) to[at[v]] = from[v];
-    from = {};
-    return to;
+    PackedTimes::move_rows(visits_.prev, at);
+    PackedTimes::move_rows(visits_.slot, at);
+    visits_.work_ns.move_to(at);
+    visits_.rank.resize(visits);
+    for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      for (size_t v = first_of_rank_[r]; v < first_of_rank_[r + 1]; ++v) visits_.rank[at[v]] = r;
+    }
+    job_.visits = std::move(visits_);
   }
 
   FleetJob& job_;
@@ -547,11 +555,9 @@ class Matcher {
   std::vector<FleetMeeting> meetings_;   // these, and behind them parts that meet nobody
   // Per visit, rank by rank.
   std::vector<uint32_t> meeting_;
-  std::vector<uint32_t> prev_;
-  std::vector<int64_t> work_;
-  std::vector<uint32_t> places_;
-  std::vector<uint32_t> column_;
+  FleetVisits visits_;  // `rank` comes last
   std::vector<size_t> first_of_rank_;
+  std::unordered_map<uint64_t, uint32_t> slot_ids_;
   std::unordered_map<uint64_t, uint32_t> place_ids_;
   Buckets followers_;  // visits by the meeting before them
   std::map<uint32_t, std::vector<uint32_t>> taken_apart_;

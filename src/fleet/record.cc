@@ -259,11 +259,12 @@ void read_arrival_block(VarintReader& from, RankRecord& record) {
     const bool known = group < groups.size();
     const int64_t seq = usual ? (known ? next_number(groups[group]) : -1) : from.next_signed();
     const int64_t work_ns = usual ? gap_ns : from.next_signed();
-    // No trace is that long: what says so is damage, and sums of it must not overflow.
-    constexpr int64_t kLongest = int64_t{1} << 47;
     constexpr int64_t kFarthest = INT64_MAX / 2;
-    if (!known || length_ns > kLongest || std::abs(gap_ns) > kLongest ||
-        std::abs(work_ns) > kLongest || std::abs(reached_ns) > kFarthest) {
+    const auto too_long = [](int64_t ns) {
+      return ns > kLongestInRecord || ns < -kLongestInRecord;
+    };
+    if (!known || length_ns > kLongestInRecord || too_long(gap_ns) || too_long(work_ns) ||
+        reached_ns > kFarthest || reached_ns < -kFarthest) {
       from.next_bytes(UINT64_MAX);
       return;
     }
@@ -279,9 +280,13 @@ void read_arrival_block(VarintReader& from, RankRecord& record) {
   }
 }
 
-void read_arrivals(VarintReader& from, RankRecord& record) {
+void read_arrival_cuts(VarintReader& from, RankRecord& record) {
   record.cuts.arrivals = from.next();
   record.cuts.arrival_iterations = from.next();
+}
+
+void read_arrivals(VarintReader& from, RankRecord& record) {
+  read_arrival_cuts(from, record);
   for (size_t left = from.next_count(3); left > 0 && from.ok(); --left) {
     read_arrival_block(from, record);
   }
@@ -535,8 +540,36 @@ Result<RankRecord> read_record(const FoundRecord& found) {
 }
 
 Result<RankRecord> read_record_head(const FoundRecord& found) {
-  return read_sections(
-      found, [](uint64_t id) { return id != kArrivals && id != kOperations && id != kKernels; });
+  ASSAY_TRY_ASSIGN(RankRecord record, read_sections(found, [](uint64_t id) {
+                     return id != kIterations && id != kArrivals && id != kOperations &&
+                            id != kKernels;
+                   }));
+  VarintReader sections(found.payload);
+  while (!sections.done()) {
+    const uint64_t id = sections.next();
+    VarintReader section(sections.next_text());
+    if (id == kArrivals) read_arrival_cuts(section, record);
+  }
+  return record;
+}
+
+std::string record_times(std::string_view payload, bool arrivals) {
+  VarintWriter kept;
+  VarintReader sections(payload);
+  while (!sections.done()) {
+    const uint64_t id = sections.next();
+    const std::string_view section = sections.next_text();
+    if (id != kIterations && !(arrivals && id == kArrivals)) continue;
+    kept.add(id);
+    kept.add_text(section);
+  }
+  return kept.bytes();
+}
+
+std::vector<RecordIteration> read_record_iterations(std::string_view payload) {
+  RankRecord record;
+  read_only(kIterations, payload, record);
+  return std::move(record.iterations);
 }
 
 std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups) {

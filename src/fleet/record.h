@@ -22,6 +22,8 @@ constexpr size_t kMostRecordBytes = size_t{256} << 10;
 constexpr uint16_t kRecordMajor = 1;  // a reader refuses a higher one by name
 constexpr uint16_t kRecordMinor = 0;
 constexpr int32_t kNoRecordIteration = -1;
+// No trace is that long: what says so is damage, and sums of it must not overflow.
+constexpr int64_t kLongestInRecord = (int64_t{1} << 47) - 1;
 
 // What a record was made from: a trace whose stamp is there need not be read again.
 struct RecordStamp {
@@ -159,9 +161,14 @@ struct RecordScan {
 RecordScan scan_records(std::string_view bytes);
 // Errors: a payload that is none, although its checksum fits.
 Result<RankRecord> read_record(const FoundRecord& found);
-// The same without arrivals, operations and kernels: for readers of many.
+// The same without iterations, arrivals, operations and kernels, but with what was cut of arrivals:
+// for readers of many.
 Result<RankRecord> read_record_head(const FoundRecord& found);
-// The arrivals alone, of a payload that read_record_head has read. groups: how many it told.
+// Of a payload that read_record_head has read the sections of iterations and, where they are
+// wanted, of arrivals: a payload again, for the two functions below.
+std::string record_times(std::string_view payload, bool arrivals);
+std::vector<RecordIteration> read_record_iterations(std::string_view payload);
+// groups: how many the record told.
 std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups);
 // Likewise the kernels alone.
 std::vector<RecordKernel> read_record_kernels(std::string_view payload);

@@ -102,31 +102,54 @@ Status read_table(const FleetJob& job, std::vector<std::vector<std::string>> lin
   return Ok{};
 }
 
-void add_hosts_of_records(const FleetJob& job, FleetSets& sets) {
-  Members nodes;
-  for (uint32_t r = 0; r < job.ranks.size(); ++r) {
-    const std::string& host = job.ranks[r].head.host;
-    if (host.empty()) {
-      ++sets.unplaced;
-    } else {
-      nodes[host].push_back(r);
-    }
-  }
-  if (nodes.empty()) return;
-  sets.source = SetSource::kRecords;
-  add_sets("node", nodes, sets);
-}
-
-// As many ranks in a row as most machines have devices.
-void guess_nodes(const FleetJob& job, FleetSets& sets) {
+// Devices of most machines; 0 where that is not told.
+uint64_t usual_devices(const FleetJob& job) {
   std::map<uint64_t, uint64_t> counts;
-  for (const FleetRank& rank : job.ranks) ++counts[rank.head.device_count];
+  for (const FleetRank& rank : job.ranks) ++counts[rank.device_count];
   uint64_t devices = 0;
   uint64_t most = 0;
   for (const auto& [count, often] : counts) {
     if (often > most) devices = count;
     most = std::max(most, often);
   }
+  return devices;
+}
+
+// More ranks than a machine has devices on one host for all, or many ranks each on another: no
+// nodes.
+OddHosts odd_hosts(const FleetJob& job, const Members& nodes, uint64_t ranks_with_host) {
+  constexpr uint64_t kMostDevices = 16;
+  const uint64_t devices = usual_devices(job);
+  if (nodes.size() == 1 && ranks_with_host > (devices > 1 ? devices : kMostDevices)) {
+    return OddHosts::kOneForAll;
+  }
+  // Of machines with one device each it is so.
+  if (nodes.size() == ranks_with_host && ranks_with_host > 1 && devices != 1) {
+    return OddHosts::kOneEach;
+  }
+  return OddHosts::kNone;
+}
+
+void add_hosts_of_records(const FleetJob& job, FleetSets& sets) {
+  Members nodes;
+  uint64_t told = 0;
+  for (uint32_t r = 0; r < job.ranks.size(); ++r) {
+    const std::string& host = job.ranks[r].host;
+    if (host.empty()) continue;
+    nodes[host].push_back(r);
+    ++told;
+  }
+  if (nodes.empty()) return;
+  sets.odd_hosts = odd_hosts(job, nodes, told);
+  if (sets.odd_hosts != OddHosts::kNone) return;
+  sets.source = SetSource::kRecords;
+  sets.unplaced = job.ranks.size() - told;
+  add_sets("node", nodes, sets);
+}
+
+// As many ranks in a row as most machines have devices.
+void guess_nodes(const FleetJob& job, FleetSets& sets) {
+  const uint64_t devices = usual_devices(job);
   if (devices < 2 || !job.numbered || static_cast<uint64_t>(job.world_size) <= devices) return;
   std::map<int64_t, std::vector<uint32_t>> nodes;
   for (uint32_t r = 0; r < job.ranks.size(); ++r) {

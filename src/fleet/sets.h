@@ -18,18 +18,21 @@ struct FleetSet {
 };
 
 enum class SetSource : uint8_t { kFile, kRecords, kGuess, kNone };
+// Hosts of the records that cannot be nodes: containers often call themselves so.
+enum class OddHosts : uint8_t { kNone, kOneForAll, kOneEach };
 
 struct FleetSets {
   std::vector<FleetSet> sets;           // by kind as told, then name
   SetSource source = SetSource::kNone;  // of the nodes
-  uint64_t unplaced = 0;                // ranks that the file does not name
+  OddHosts odd_hosts = OddHosts::kNone;
+  uint64_t unplaced = 0;  // ranks that the file, or what else tells nodes, does not name
 };
 
 // hosts: text of a table "rank node [rack pod ...]" with tabs or blanks between, with or without a
 // head, or of a hostfile of lines "HOST slots=N" whose ranks follow each other; empty: hosts as the
-// records tell them, else as many ranks in a row as their machines have devices, which is a guess.
-// Process groups of at most half of the job are sets, too, where no other has just their ranks.
-// Errors: a text that is neither.
+// records tell them, unless they cannot be nodes; else as many ranks in a row as their machines
+// have devices, which is a guess. Process groups of at most half of the job are sets, too, where no
+// other has just their ranks. Errors: a text that is neither.
 Result<FleetSets> fleet_sets(const FleetJob& job, const std::string& hosts,
                              const std::string& hosts_name);
 

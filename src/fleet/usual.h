@@ -21,6 +21,8 @@ struct FleetUsual {
   std::vector<int64_t> above_ns;  // -1 = nothing recorded
   // Per group: middle of transfer / usual - 1 over its complete meetings; NaN.
   std::vector<float> link_scores;
+  // The same over those of its meetings that usually take less than half of its longest; NaN.
+  std::vector<float> short_link_scores;
   std::vector<uint32_t> link_class;  // per group: groups of one class are like each other
   uint64_t few_peers = 0;
 };

@@ -19,6 +19,14 @@ std::array<Lanes8, 256> lane_masks() {
 
 }  // namespace
 
+int64_t FleetExcess::usual_of_visit(const FleetJob& job, size_t visit) const {
+  const uint32_t slot = job.visits.slot[visit];
+  if (job.visits.prev[visit] == kNoMeeting || job.slots[slot].column == kNoColumn) return kUnknown;
+  if (usual_ns[slot] != kUnknown || own_usual_ns.empty()) return usual_ns[slot];
+  const auto own = own_usual_ns.find(own_key(job.visits.rank[visit], job.slots[slot].place));
+  return own == own_usual_ns.end() ? kUnknown : own->second;
+}
+
 std::array<int64_t, kLanes> fleet_spans(const FleetJob& job, const FleetExcess& excess,
                                         const FleetMasks& masks, std::vector<int64_t>& ends) {
   static const std::array<Lanes8, 256> kMasks = lane_masks();
@@ -29,12 +37,15 @@ std::array<int64_t, kLanes> fleet_spans(const FleetJob& job, const FleetExcess& 
     Lanes8 latest;
     latest.fill(INT64_MIN);
     for (uint32_t v = meeting.first_visit; v < meeting.first_visit + meeting.visits; ++v) {
-      const FleetVisit& visit = job.visits[v];
-      const Lanes8& gone = kMasks[masks.ranks[visit.rank]];
-      const int64_t* before = visit.prev == kNoMeeting ? nullptr : &ends[visit.prev * kLanes];
+      const uint32_t rank = job.visits.rank[v];
+      const uint32_t prev = job.visits.prev[v];
+      const int64_t work_ns = job.visits.work_ns[v];
+      const int64_t excess_ns = excess.work_ns(job, v);
+      const Lanes8& gone = kMasks[masks.ranks[rank]];
+      const int64_t* before = prev == kNoMeeting ? nullptr : &ends[prev * kLanes];
       for (size_t lane = 0; lane < kLanes; ++lane) {
-        const int64_t begin = (before == nullptr ? 0 : before[lane]) + visit.work_ns -
-                              (excess.work_ns[v] & gone[lane]);
+        const int64_t begin = (before == nullptr ? job.starts_ns[rank] : before[lane]) + work_ns -
+                              (excess_ns & gone[lane]);
         latest[lane] = std::max(latest[lane], begin);
       }
     }
@@ -51,8 +62,7 @@ std::array<int64_t, kLanes> fleet_spans(const FleetJob& job, const FleetExcess& 
   return spans;
 }
 
-double replay_residual(const FleetJob& job, const FleetExcess& excess,
-                       const std::vector<int64_t>& first_start_ns, int64_t& span_ns) {
+double replay_residual(const FleetJob& job, const FleetExcess& excess, int64_t& span_ns) {
   const FleetMasks as_recorded{std::vector<uint8_t>(job.ranks.size(), 0),
                                std::vector<uint8_t>(job.groups.size(), 0)};
   std::vector<int64_t> ends;
@@ -61,7 +71,7 @@ double replay_residual(const FleetJob& job, const FleetExcess& excess,
   for (size_t r = 0; r < job.ranks.size(); ++r) {
     const FleetChain& chain = job.chains[r];
     if (chain.last_meeting == kNoMeeting || span_ns <= 0) continue;
-    const int64_t recorded_ns = first_start_ns[r] + chain.length_ns;
+    const int64_t recorded_ns = job.starts_ns[r] + chain.length_ns;
     off.push_back(std::abs(static_cast<double>(ends[chain.last_meeting * kLanes] - recorded_ns)) /
                   static_cast<double>(span_ns));
   }

@@ -1,13 +1,15 @@
 #pragma once
 
 // What a job would have taken with other own work or other transfers: the max-plus system
-//   begin(visit) = end(previous meeting of the rank) + work
+//   begin(visit) = end(previous meeting of the rank, else its start) + work
 //   end(meeting) = latest begin + transfer
 // With the recorded values it gives the recorded times back. Eight questions are answered in one
 // pass over the visits.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "fleet/job.h"
@@ -16,8 +18,21 @@ namespace assay {
 
 // By how much each visit's work and each meeting's transfer lies above what is usual; at least 0.
 struct FleetExcess {
-  std::vector<int64_t> work_ns;      // per visit
+  static constexpr int64_t kUnknown = -1;
+  std::vector<int64_t> usual_ns;     // own work, per slot; kUnknown where too few have it
   std::vector<int64_t> transfer_ns;  // per meeting
+  // There what the rank itself usually takes, by rank and place; none where that is not known.
+  std::unordered_map<uint64_t, int64_t> own_usual_ns;
+
+  static uint64_t own_key(uint32_t rank, uint32_t place) {
+    return (static_cast<uint64_t>(rank) << 32) | place;
+  }
+  // kUnknown outside iterations, and of a rank's first visits, whose work nobody saw whole.
+  int64_t usual_of_visit(const FleetJob& job, size_t visit) const;
+  int64_t work_ns(const FleetJob& job, size_t visit) const {
+    const int64_t usual = usual_of_visit(job, visit);
+    return usual == kUnknown ? 0 : std::max<int64_t>(job.visits.work_ns[visit] - usual, 0);
+  }
 };
 
 constexpr size_t kLanes = 8;
@@ -35,8 +50,6 @@ std::array<int64_t, kLanes> fleet_spans(const FleetJob& job, const FleetExcess& 
 
 // |replayed - recorded end| of each rank's last meeting over the span, at q = 0.95 over the ranks:
 // what a replay misses. span_ns: of the replay. 0 without a rank.
-// first_start_ns: per rank, on the common clock.
-double replay_residual(const FleetJob& job, const FleetExcess& excess,
-                       const std::vector<int64_t>& first_start_ns, int64_t& span_ns);
+double replay_residual(const FleetJob& job, const FleetExcess& excess, int64_t& span_ns);
 
 }  // namespace assay

@@ -179,9 +179,8 @@ void ranks(const std::string& bytes, const std::string&) {
   const auto record = read_record({.payload = bytes});
   look_at(record);
   if (!record) return;
-  const auto again = std::make_shared<const std::string>(record_bytes(*record));
-  if (again->size() > kMostRecordBytes || scan_records(*again).records.size() != 1)
-    __builtin_trap();
+  const std::string again = record_bytes(*record);
+  if (again.size() > kMostRecordBytes || scan_records(again).records.size() != 1) __builtin_trap();
   look_at(assemble_fleet({{"again", again}}));
 }
 

@@ -194,6 +194,58 @@ class Checks:
         self.expect("page and data stay small", len(page) <= 4 << 20 and len(done.stdout) <= 8 << 20)
         return folder, done.stdout
 
+    def hard_jobs(self):
+        """What is said of jobs with two faults, faults that move, and records that lack something or say what cannot be."""
+        def told(name, ranks, *faults, hosts=True):
+            folder, costs = self.made(name, ranks, 4, *faults, seed=3)
+            done = self.fleet(folder, *(("--hosts", folder / "hosts.tsv") if hosts else ()))
+            document = json.loads(done.stdout)
+            shutil.rmtree(folder)
+            return document["fleet"], " ".join(document["verdict"]), document["answer"]["reason"], costs
+
+        fleet, words, _, _ = told("slow_and_pausing", 256, "slow_gpu:9:1.10", "pauses:9:0.02:4")
+        self.expect(f"a slow rank that pauses as well is one row, with both: {words}", len(fleet["worst"]) == 1 and
+                    re.search(r"rank 9: own work [\d.]+ % above usual, pauses every 4 iterations, up to 4\d", words))
+        fleet, words, _, _ = told("moving", 512, "moving_node:5:1.10:5")
+        self.expect(f"a fault that moves from node to node: {words}",
+                    sorted((row["name"], row["kind"], row["first_hit"], row["last_hit"]) for row in fleet["worst"]) ==
+                    [(f"node n{5 + k}", "pauses", 5 * k, 5 * k + 4) for k in range(4)] and "slower in iterations 10 to 14" in words)
+        fleet, words, _, _ = told("slow_large", 2048, "slow_large:3:1.6")
+        self.expect(f"links that are slow for large transfers alone: {words}", [row["name"] for row in fleet["worst"]] ==
+                    ["pod p3's links"] and "long transfers" in words and "short ones do not" in words)
+        fleet, words, _, _ = told("slow_all", 2048, "slow_pod_links:3:1.5")
+        self.expect(f"and for all: {words}", [row["name"] for row in fleet["worst"]] == ["pod p3's links"] and "short ones" not in words)
+        fleet, words, _, costs = told("ends_early", 256, "ends_early:17:0.5", "slow_gpu:100:1.08")
+        self.expect(f"a record that ends early is told: {words}", "Rank 17 has 10 of the others' 20 iterations" in words and
+                    fleet["matching"]["short_ranks"] == 1 and [row["name"] for row in fleet["worst"]] == ["rank 100"])
+        for name, fault, absent in (("gap", "absent_run:100:1:9", 9), ("world_once", "world_told_once:320:1", 1)):
+            fleet, words, _, costs = told(name, 256, fault, "slow_gpu:20:1.08")
+            least, most = fleet["saved_by_worst_ns"], fleet["saved_by_worst_ns"] + fleet["saved_by_absent_ns"]
+            true = costs["rank", "20"]
+            self.expect(f"{name}: {true} ns by the truth, between {least} and {most}: {words}", least < 0.8 * true and
+                        0.99 * true < most < 1.2 * true and " to " in words and "savings are a range" in words and
+                        "at least" in words and fleet["absent_ranks"] == absent)
+        self.expect(f"one rank has, not have: {words}", "1 of 256 ranks has no record: 0;" in words)
+        fleet, words, _, _ = told("world_small", 256, "world_told:128:1", "slow_gpu:20:1.08")
+        self.expect(f"more ranks than the traces tell of: {words}", "Traces tell of 128 ranks, and numbers of ranks go up to 255" in words
+                    and fleet["absent_ranks"] == 0 and fleet["matching"]["beyond_world"] == 128)
+        for fault, sentence in (("same_host:0:1", "all ranks tell one host"), ("host_per_rank:0:1", "each rank tells another host")):
+            fleet, _, reason, _ = told("hosts", 64, fault, "slow_gpu:20:1.08", hosts=False)
+            self.expect(f"{fault}: {reason}", sentence in reason and "--hosts FILE" in reason and fleet["nodes_from"] == "none")
+        fleet, words, reason, _ = told("clocks", 64, "fast_clock:17:200", "fast_clock:18:-200", "fast_clock:30:150")
+        self.expect(f"three clocks that run off blame nobody: {words}", fleet["worst"] == [] and "3 clocks run off" in reason)
+
+    def memory(self):
+        """40 bytes a collective and rank, and 64 MiB: docs/fleet.md. Of 16,384 ranks of 220."""
+        folder, _ = self.made("large", 16_384, 159)
+        process = subprocess.Popen([self.assay, "fleet", "--from", folder], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        bound = 40 * 16_384 * 220 + (64 << 20)
+        self.expect(f"the reduce of 16,384 ranks takes {usage.ru_maxrss} KiB, at most {bound >> 10}",
+                    process.returncode == 0 and usage.ru_maxrss * 1024 <= bound)
+        shutil.rmtree(folder)
+
     def any_order(self, folder, told):
         """The same bytes however the records are put into files."""
         records = [one for file in folder.glob("*.ranks") for one in records_of(file.read_bytes())]
@@ -354,6 +406,8 @@ def main():
         checks.broken_traces()
         checks.any_order(*(known := checks.known_faults()))
         checks.damaged(known[0])
+        checks.hard_jobs()
+        checks.memory()
         checks.killed()
         checks.several_tasks()
         checks.made_traces()

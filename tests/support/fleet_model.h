@@ -23,7 +23,23 @@
 namespace assay::testing {
 
 struct FleetFault {
-  enum Kind : uint8_t { kSlowGpu, kSlowNode, kSlowPodLinks, kPauses, kFastClock, kAbsent, kBursts };
+  enum Kind : uint8_t {
+    kSlowGpu,
+    kSlowNode,
+    kSlowPodLinks,
+    kPauses,
+    kFastClock,
+    kAbsent,
+    kBursts,
+    kMovingNode,     // slow for `every` iterations, then the next node
+    kSlowLarge,      // the pod's links for the second of its collectives, four times as large
+    kEndsEarly,      // its record: a share of the iterations
+    kAbsentRun,      // `every` ranks from `which` on
+    kSameHost,       // all tell one host
+    kHostPerRank,    // each tells another
+    kWorldTold,      // every rank tells `which` ranks
+    kWorldToldOnce,  // rank 0 tells `which` ranks, the others what is so
+  };
   Kind kind = kSlowGpu;
   int64_t which = 0;  // rank, node or pod; of kAbsent the seed
   double size = 1;    // factor of work or transfer; seconds of a pause; ppm; share of absent ranks
@@ -83,6 +99,7 @@ class FleetModel {
     made.rank = rank;
     made.world_size = ranks_;
     made.window_source = "profiler_step";
+    tell_identity(rank, made);
     for (const Kind kind : {kTp, kPod, kDp}) {
       made.groups.push_back({name_of(kind) + std::to_string(group_of(kind, rank)), "",
                              kind == kPod ? "reduce_scatter" : "all_reduce", size_of(kind, rank),
@@ -94,7 +111,7 @@ class FleetModel {
              offset_[at(rank)] + std::llround(jitter.normal() * 1000);
     };
     int64_t last_end_ns = 0;
-    for (size_t s = 0; s < steps(); ++s) {
+    for (size_t s = 0; s < steps_of(rank); ++s) {
       const int32_t iteration = static_cast<int32_t>(s / kinds_.size());
       const int64_t start_ns = std::max(clock(arrival_[s * at(ranks_) + at(rank)]), last_end_ns);
       const int64_t end_ns = std::max(clock(end_[s * at(ranks_) + at(rank)]), start_ns + 1);
@@ -121,6 +138,27 @@ class FleetModel {
     return pod_of(ranks_ - 1) > 0 ? rank % (per_node_ * nodes_per_pod_) : place;
   }
   int64_t size_of(Kind kind, int64_t rank) const { return sizes_.at({kind, group_of(kind, rank)}); }
+
+  void tell_identity(int64_t rank, RankRecord& made) const {
+    for (const FleetFault& fault : faults_) {
+      if (fault.kind == FleetFault::kSameHost) made.host = "localhost";
+      if (fault.kind == FleetFault::kHostPerRank) {
+        made.host = std::to_string(mix_seeds(seed_, static_cast<uint64_t>(rank)) % 0xFFFFFFFF);
+      }
+      const bool told = fault.kind == FleetFault::kWorldTold ||
+                        (fault.kind == FleetFault::kWorldToldOnce && rank == 0);
+      if (told) made.world_size = fault.which;
+    }
+  }
+
+  // As far as its record goes.
+  size_t steps_of(int64_t rank) const {
+    for (const FleetFault& fault : faults_) {
+      if (fault.kind != FleetFault::kEndsEarly || fault.which != rank) continue;
+      return kinds_.size() * static_cast<size_t>(fault.size * static_cast<double>(iterations_));
+    }
+    return steps();
+  }
 
   void make_truth() {
     for (const Kind kind : {kTp, kPod, kDp}) {
@@ -167,9 +205,16 @@ class FleetModel {
         int64_t& transfer = transfer_[s * at(ranks_) + at(r)];
         const bool slow = (fault.kind == FleetFault::kSlowGpu && r == fault.which) ||
                           (fault.kind == FleetFault::kSlowNode && node_of(r) == fault.which);
-        if (slow) work = std::llround(static_cast<double>(work) * fault.size);
-        const bool link = fault.kind == FleetFault::kSlowPodLinks && pod_of(r) == fault.which &&
-                          kinds_[s % kinds_.size()] == kPod;
+        const bool moved = fault.kind == FleetFault::kMovingNode &&
+                           node_of(r) == fault.which + iteration / fault.every;
+        if (slow || moved) work = std::llround(static_cast<double>(work) * fault.size);
+        const bool in_pod = pod_of(r) == fault.which && kinds_[s % kinds_.size()] == kPod;
+        const bool second = s % kinds_.size() > 0 && kinds_[s % kinds_.size() - 1] == kPod;
+        if (fault.kind == FleetFault::kSlowLarge && second && kinds_[s % kinds_.size()] == kPod) {
+          transfer *= 4;
+        }
+        const bool link = in_pod && (fault.kind == FleetFault::kSlowPodLinks ||
+                                     (fault.kind == FleetFault::kSlowLarge && second));
         if (link) transfer = std::llround(static_cast<double>(transfer) * fault.size);
         const bool pause = fault.kind == FleetFault::kPauses && r == fault.which &&
                            s % kinds_.size() == 0 && iteration % fault.every == fault.every - 1;
@@ -180,6 +225,9 @@ class FleetModel {
       }
     }
     if (fault.kind == FleetFault::kFastClock) drift_[at(fault.which)] = fault.size * 1e-6;
+    for (int64_t k = 0; fault.kind == FleetFault::kAbsentRun && k < fault.every; ++k) {
+      absent_[at(fault.which + k)] = true;
+    }
     if (fault.kind != FleetFault::kAbsent) return;
     SplitMix64 random(static_cast<uint64_t>(fault.which));
     for (int64_t r = 0; r < ranks_; ++r) absent_[at(r)] = random.chance(fault.size);
@@ -214,7 +262,7 @@ class FleetModel {
   }
 
   void add_iterations(int64_t rank, RankRecord& made) const {
-    for (int32_t it = 0; it < iterations_; ++it) {
+    for (int32_t it = 0; at(it) * kinds_.size() < steps_of(rank); ++it) {
       RecordIteration one{.number = it};
       for (size_t s = at(it) * kinds_.size(); s < at(it + 1) * kinds_.size(); ++s) {
         one.kernel_ns += work_[s * at(ranks_) + at(rank)];

@@ -24,7 +24,15 @@ FleetFault fault_of(const std::string& text) {
       {"pauses", FleetFault::kPauses},
       {"fast_clock", FleetFault::kFastClock},
       {"absent", FleetFault::kAbsent},
-      {"bursts", FleetFault::kBursts}};
+      {"bursts", FleetFault::kBursts},
+      {"moving_node", FleetFault::kMovingNode},
+      {"slow_large", FleetFault::kSlowLarge},
+      {"ends_early", FleetFault::kEndsEarly},
+      {"absent_run", FleetFault::kAbsentRun},
+      {"same_host", FleetFault::kSameHost},
+      {"host_per_rank", FleetFault::kHostPerRank},
+      {"world_told", FleetFault::kWorldTold},
+      {"world_told_once", FleetFault::kWorldToldOnce}};
   char name[32] = {};
   long long which = 0;
   double size = 1;

@@ -144,7 +144,10 @@ class ChartDrawing {
       const ends = doubling ? { logBase: 2, min: "dataMin", max: "dataMax" } : this.floor(source);
       return { ...common, type: "log", minorSplitLine: { show: false }, ...ends };
     }
-    return { ...common, type: "value", ...this.extent(axis, source) };
+    const extent = this.extent(axis, source);
+    // An end that a guide gives is no round number, and says nothing.
+    if (extent.max !== undefined) common.axisLabel.showMaxLabel = false;
+    return { ...common, type: "value", ...extent };
   }
 
   // Bars on a logarithmic axis stand on the power of ten below all there is: without one they would

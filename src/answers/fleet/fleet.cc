@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
+#include <optional>
 #include <utility>
 
+#include "answers/fleet/second_reading.h"
+#include "answers/fleet/tables.h"
 #include "base/files.h"
 #include "base/temporaries.h"
 #include "fleet/findings.h"
@@ -37,34 +39,34 @@ Result<std::vector<std::string>> record_files(const std::vector<std::string>& fr
   return files;
 }
 
-Result<std::vector<RecordFileBytes>> read_records(const std::vector<std::string>& files,
-                                                  const Listener& listener) {
-  std::vector<RecordFileBytes> read;
+Result<FleetRecords> read_records(const std::vector<std::string>& files, const Listener& listener) {
+  FleetRecords records;
   uint64_t bytes = 0;
   PhaseClock clock(listener);
   for (const std::string& file : files) {
-    ASSAY_TRY_ASSIGN(std::string text, file_text(file, SIZE_MAX));
+    ASSAY_TRY_ASSIGN(const std::string text, file_text(file, SIZE_MAX));
     bytes += text.size();
-    read.push_back({file_name(file), std::make_shared<const std::string>(std::move(text))});
+    records.add(file_name(file), text);
   }
   clock.mark("read", bytes);
-  return read;
+  return records;
 }
 
-// The kernels of all ranks, by the hash of their whole names; heaviest first.
-std::vector<FleetKernel> kernels_of(const FleetJob& job) {
+// The kernels of all ranks, by the hash of their whole names; heaviest first. The records are read
+// again for them.
+Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
+                                            const std::vector<std::string>& files) {
   std::map<uint64_t, FleetKernel> by_hash;
-  for (const FleetRank& rank : job.ranks) {
-    for (const RecordKernel& kernel : read_record_kernels(rank.payload)) {
+  ASSAY_TRY(each_used_record(job, files, [&by_hash](const UsedRecord& used) {
+    for (RecordKernel& kernel : read_record_kernels(used.found.payload)) {
       FleetKernel& one = by_hash[kernel.hash];
-      // Of two names with one hash, cut alike, either will do; the order of ranks is always the
-      // same.
-      if (one.name.empty()) one.name = kernel.name;
+      // Of two names with one hash, cut alike, either will do: the same in any order.
+      if (one.name.empty() || kernel.name < one.name) one.name = std::move(kernel.name);
       one.count += kernel.count;
       one.dur_ns += kernel.dur_ns;
       one.durations.merge(kernel.durations);
     }
-  }
+  }));
   std::vector<FleetKernel> kernels;
   for (auto& [hash, one] : by_hash) kernels.push_back(std::move(one));
   std::stable_sort(kernels.begin(), kernels.end(), [](const FleetKernel& a, const FleetKernel& b) {
@@ -90,12 +92,13 @@ void withhold(const FleetJob& job, size_t unused, double least, Document& docume
   document.answer->reason = "";
 }
 
+// tables: where they are written to; absent: nowhere. map: what the map did, where it ran.
 Result<Answer> conclude(const FleetRequest& request, const std::vector<std::string>& files,
-                        const Summarized* map) {
+                        std::optional<ExportFolder>& tables, const Summarized* map) {
   const Listener& listener = request.map.traces.listener;
-  ASSAY_TRY_ASSIGN(const std::vector<RecordFileBytes> records, read_records(files, listener));
+  ASSAY_TRY_ASSIGN(FleetRecords records, read_records(files, listener));
   PhaseClock clock(listener);
-  ASSAY_TRY_ASSIGN(FleetJob job, assemble_fleet(records));
+  ASSAY_TRY_ASSIGN(FleetJob job, records.assemble());
   clock.mark("match");
   std::string hosts;
   if (!request.hosts.empty()) {
@@ -104,7 +107,12 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
   ASSAY_TRY_ASSIGN(const FleetSets sets, fleet_sets(job, hosts, request.hosts));
   const FleetFindings found = find_in_fleet(job, sets, {});
   clock.mark("find");
-  FleetView view{job, sets, found, kernels_of(job), {}};
+  if (tables) {
+    ASSAY_TRY(write_fleet_tables(job, found, files, *tables));
+    clock.mark("tables");
+  }
+  ASSAY_TRY_ASSIGN(std::vector<FleetKernel> kernels, kernels_of(job, files));
+  FleetView view{job, sets, found, std::move(kernels), {}};
   if (map != nullptr) view.unread = map->unread;
   Answer answer{new_document("Fleet")};
   Document& document = answer.document;
@@ -126,9 +134,13 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
 }  // namespace
 
 Result<Answer> answer_fleet(const FleetRequest& request) {
+  std::optional<ExportFolder> tables;
+  if (!request.parquet.empty()) {
+    ASSAY_TRY_ASSIGN(tables, open_fleet_tables(request.parquet));
+  }
   if (!request.from.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> files, record_files(request.from));
-    return conclude(request, files, nullptr);
+    return conclude(request, files, tables, nullptr);
   }
   SummarizeRequest map = request.map;
   Temporary folder;
@@ -147,7 +159,7 @@ Result<Answer> answer_fleet(const FleetRequest& request) {
     return Error{ErrorCode::kNotATrace, "no trace could be read: " + first.why, first.what, -1};
   }
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, record_files({map.out}));
-  return conclude(request, files, &done);
+  return conclude(request, files, tables, &done);
 }
 
 }  // namespace assay

@@ -17,6 +17,7 @@ struct FleetRequest {
   std::vector<std::string> from = {};  // files or folders of records
   std::string hosts = {};              // file that says which ranks share a node
   double least_ranks = 0.5;            // share of the job's ranks below which there is no verdict
+  std::string parquet = {};            // folder of tables to make (tables.h); empty = none
   // Records that are not kept lie beside this path meanwhile; empty: where the system keeps what is
   // temporary, which other machines do not see.
   std::string scratch_beside = {};

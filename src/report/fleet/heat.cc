@@ -17,7 +17,8 @@ namespace {
 struct HeatRow {
   std::string name;
   std::vector<uint32_t> ranks;
-  std::vector<int64_t> cells_ns;  // -1 = nothing recorded
+  std::vector<int64_t> cells_ns;  // of the worst of its ranks; -1 = nothing recorded
+  std::vector<uint32_t> worst;    // per cell
 };
 
 std::vector<HeatRow> rows_of_sets(const FleetView& view, const std::string& kind) {
@@ -25,7 +26,7 @@ std::vector<HeatRow> rows_of_sets(const FleetView& view, const std::string& kind
   size_t placed = 0;
   for (const FleetSet& set : view.sets.sets) {
     if (set.kind != kind) continue;
-    rows.push_back({fmt::format("{} {}", kind, set.name), set.ranks, {}});
+    rows.push_back({fmt::format("{} {}", kind, set.name), set.ranks, {}, {}});
     placed += set.ranks.size();
   }
   // A map that leaves ranks out would hide them.
@@ -65,10 +66,13 @@ void fill_cells(const FleetView& view, size_t step, std::vector<HeatRow>& rows) 
   const size_t columns = view.job.columns.size();
   for (HeatRow& row : rows) {
     row.cells_ns.assign((columns + step - 1) / step, -1);
+    row.worst.assign(row.cells_ns.size(), row.ranks.front());
     for (const uint32_t r : row.ranks) {
       for (size_t c = 0; c < columns; ++c) {
-        int64_t& cell_ns = row.cells_ns[c / step];
-        cell_ns = std::max(cell_ns, view.found.cells_ns[r * columns + c]);
+        const int64_t ns = view.found.cells_ns[r * columns + c];
+        if (ns <= row.cells_ns[c / step]) continue;
+        row.cells_ns[c / step] = ns;
+        row.worst[c / step] = r;
       }
     }
   }
@@ -80,15 +84,24 @@ std::string cells_text(const HeatRow& row, int64_t iteration_ns) {
   return text;
 }
 
-// The cells that stand out, as points in four sizes of excess.
+// "rank 500", and of how many it is the worst.
+std::string cell_name(const FleetJob& job, const HeatRow& row, size_t cell) {
+  std::string name = fmt::format("rank {}", job.ranks[row.worst[cell]].number);
+  if (row.ranks.size() > 1) name += ", the worst of " + row.name;
+  return name;
+}
+
+// The cells that stand out, as points in four sizes of excess, on an axis of all ranks.
 Chart heat_chart(const FleetView& view, const std::vector<HeatRow>& rows, size_t step) {
   constexpr std::array<double, 4> kFrom = {0.02, 0.05, 0.20, 1.0};
-  constexpr std::array<const char*, 4> kNames = {"2 % of an iteration and more", "5 % and more",
-                                                 "20 % and more", "an iteration and more"};
+  constexpr std::array<const char*, 4> kNames = {"2 to 5 %", "5 to 20 %", "20 to 100 %",
+                                                 "an iteration and more"};
   Chart chart{.key = "heat",
               .title = "Own work above usual, by iteration and rank",
-              .caption = fmt::format("A point is {} in {}. Of many ranks the worst is shown.",
-                                     rows.front().ranks.size() == 1 ? "a rank" : "a run of ranks",
+              .caption = fmt::format("A point is {} in {}, its colour a share of the iteration.",
+                                     rows.front().ranks.size() == 1
+                                         ? "a rank"
+                                         : "the worst rank of a node, or of a run of ranks,",
                                      step == 1 ? "an iteration" : "a run of iterations"),
               .x = {.title = "iteration"},
               .y = {.title = "rank"}};
@@ -101,12 +114,15 @@ Chart heat_chart(const FleetView& view, const std::vector<HeatRow>& rows, size_t
       if (above == kFrom.begin()) continue;
       Series& series = chart.series[static_cast<size_t>(above - kFrom.begin()) - 1];
       series.x.push_back(view.job.columns[c * step]);
-      series.y.push_back(static_cast<double>(view.job.ranks[row.ranks.front()].number));
-      series.labels.push_back(
-          fmt::format("{}: {} above usual", row.name, format_ns(row.cells_ns[c])));
+      series.y.push_back(static_cast<double>(view.job.ranks[row.worst[c]].number));
+      series.labels.push_back(fmt::format("{}: {} above usual", cell_name(view.job, row, c),
+                                          format_ns(row.cells_ns[c])));
     }
   }
   std::erase_if(chart.series, [](const Series& series) { return series.x.empty(); });
+  const int64_t last = view.job.ranks.back().number;
+  chart.guides.push_back({Guide::Across::kY, static_cast<double>(last),
+                          fmt::format("rank {}, the last", format_count(last))});
   return chart;
 }
 

@@ -29,7 +29,8 @@
     "`saved_ns`") \
   R(saved_by_worst_share, "of the span", kShare, "the same / `span_ns`") \
   R(saved_by_absent_ns, "absent ranks", kNanoseconds, \
-    "on top: with meetings at which members without a record were at the usual transfer. An upper bound") \
+    "on top: with the usual transfer wherever others without a record were waited for. What the rows of `worst` " \
+    "cost lies between `saved_by_worst_ns` and the sum of both") \
   R(saved_by_rest_ns, "everybody's variation", kNanoseconds, \
     "on top: with all own work and all transfers of all ranks at most usual") \
   R(gpu_hours_per_hour, "GPU hours an hour", kRatio, "`saved_by_worst_share` × ranks of the job") \
@@ -51,6 +52,8 @@
   R(false_share, "q", kRatio, "least share of false names at which the row is still named (Benjamini–Hochberg)") \
   U(peers, "ranks that usual work rests on, in the middle of its places") \
   R(slow_members, "slow", kCount, "of sets and links: members that are slow by themselves; of pauses: iterations; 0 where they are in most") \
+  R(first_hit, "first", kNone, "iteration of the first pause; `null` where they are not told one by one") \
+  R(last_hit, "last", kNone, "iteration of the last one") \
   R(every, "every", kNone, "of pauses at one distance: iterations from one to the next") \
   R(own_excess_ns, "excess", kNanoseconds, "own work beyond usual, over all its ranks and iterations; the four columns behind add up to it") \
   R(kernel_excess_ns, "kernels", kNanoseconds, "of it: its compute kernels take longer than its role's median") \
@@ -123,6 +126,8 @@
   R(parts_cut, "parts left out of records", kCount, "whole iterations that did not fit") \
   R(lossy_ranks, "ranks with losses", kCount, "data lost on import") \
   R(few_peers, "compared with nobody", kCount, "ranks that fewer than eight do the same as") \
+  R(short_ranks, "with fewer iterations", kCount, "ranks that lack iterations that at least half of the ranks have") \
+  R(beyond_world, "numbered beyond the job", kCount, "ranks whose numbers are not below the ranks that traces tell of: which are missing is not known then") \
   R(ranks_unplaced, "ranks without a node", kCount, "that the host list or the records do not place") \
   O("fleet.unused[]") \
   U(what, "trace, or file of records and byte") \

@@ -52,6 +52,11 @@ const char* kind_word(FindingKind kind) {
   return "";
 }
 
+// In iterations that are told one by one.
+bool pauses(const FleetFinding& one) {
+  return one.hits > 0 && (one.kind == FindingKind::kPauses || one.pause > 0);
+}
+
 Value told_ns(bool told, int64_t ns) { return told ? Value(ns) : Value(); }
 
 Facts head_facts(const FleetView& view) {
@@ -117,6 +122,14 @@ Table worst_table(const FleetView& view) {
           },
           Show::kDataOnly)
       .add(keys::slow_members, &FleetFinding::hits, Show::kDataOnly)
+      .add(
+          keys::first_hit,
+          [](const FleetFinding& one) { return pauses(one) ? Value(one.first_hit) : Value(); },
+          Show::kDataOnly)
+      .add(
+          keys::last_hit,
+          [](const FleetFinding& one) { return pauses(one) ? Value(one.last_hit) : Value(); },
+          Show::kDataOnly)
       .add(
           keys::every,
           [](const FleetFinding& one) { return one.every == 0 ? Value() : Value(one.every); },
@@ -193,8 +206,8 @@ Table ranks_table(const FleetView& view) {
              return rank_excess_ns(view.found.cells_ns, columns, one.rank);
            })
       .add(
-          keys::rank_file,
-          [&](const ListedRank& one) { return job.ranks[one.rank].head.stamp.path; }, elastic());
+          keys::rank_file, [&](const ListedRank& one) { return job.ranks[one.rank].path; },
+          elastic());
   return table;
 }
 
@@ -218,7 +231,7 @@ struct IterationRow {
 Table iterations_table(const FleetJob& job) {
   std::map<int32_t, IterationRow> by_number;
   for (const FleetRank& rank : job.ranks) {
-    for (const RecordIteration& one : rank.head.iterations) {
+    for (const RecordIteration& one : iterations_of(rank)) {
       IterationRow& row = by_number[one.number];
       row.number = one.number;
       row.spans.add(one.span_ns);
@@ -316,6 +329,8 @@ Facts matching_facts(const FleetView& view) {
           fact(keys::groups_untold, counts.untold_groups),
           fact(keys::parts_outside, counts.outside), fact(keys::parts_cut, counts.cut_arrivals),
           fact(keys::lossy_ranks, counts.lossy_ranks), fact(keys::few_peers, view.found.few_peers),
+          fact(keys::short_ranks, view.found.short_ranks.size()),
+          fact(keys::beyond_world, view.job.beyond_world),
           fact(keys::ranks_unplaced, view.sets.unplaced)}};
 }
 

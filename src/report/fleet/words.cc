@@ -18,6 +18,7 @@ std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one) {
   switch (one.kind) {
     case FindingKind::kRank:
     case FindingKind::kPauses:
+      if (!one.set_kind.empty()) return set;
       return fmt::format("rank {}", job.ranks[one.ranks.front()].number);
     case FindingKind::kSet:
       return set;
@@ -44,11 +45,21 @@ std::string ranks_text(const std::vector<int64_t>& ranks, uint64_t all) {
   return text;
 }
 
-std::string pauses_text(const FleetFinding& one) {
+// In some iterations behind each other, and not in the others.
+bool slow_for_a_while(const FleetFinding& one) {
+  return one.kind == FindingKind::kPauses && one.every == 1;
+}
+
+std::string while_text(const FleetFinding& one) {
+  return fmt::format("in iterations {} to {}", one.first_hit, one.last_hit);
+}
+
+// longest: in iterations.
+std::string pauses_text(const FleetFinding& one, double longest_share) {
   if (one.hits == 0)
     return fmt::format("held up now and then, own work {} longer by it", format_share(one.score));
-  const std::string longest = format_share(one.score);
-  if (one.every == 1) return fmt::format("pauses, up to {} of an iteration", longest);
+  const std::string longest = format_share(longest_share);
+  if (one.every == 1) return fmt::format("slower {}, by up to {} of one", while_text(one), longest);
   if (one.every > 1) {
     return fmt::format("pauses every {} iterations, up to {} of one", one.every, longest);
   }
@@ -67,11 +78,28 @@ std::string where_text(const ExcessSplit& excess) {
 }
 
 std::string how_slow(const FleetFinding& one) {
-  if (one.kind == FindingKind::kPauses) return pauses_text(one);
+  if (one.kind == FindingKind::kPauses) return pauses_text(one, one.score);
   if (one.kind == FindingKind::kLinks) {
-    return fmt::format("transfers take {} longer", format_share(one.score));
+    const std::string longer = format_share(one.score);
+    return one.long_only ? fmt::format("long transfers take {} longer, short ones do not", longer)
+                         : fmt::format("transfers take {} longer", longer);
   }
-  return fmt::format("own work {} above usual", format_share(one.score));
+  std::string text = fmt::format("own work {} above usual", format_share(one.score));
+  if (one.pause > 0) text += ", " + pauses_text(one, one.pause);
+  return text;
+}
+
+// "2.0 %", or "2.0 to 4.2 %" where the most that it may be is told apart from the least.
+template <typename Format>
+std::string range_text(double least, double most, const Format& format) {
+  std::string low = format(least);
+  const std::string high = format(most);
+  if (low == high) return low;
+  const size_t unit = high.rfind(' ');
+  if (unit != std::string::npos && low.ends_with(high.substr(unit))) {
+    low.resize(low.size() - (high.size() - unit));
+  }
+  return fmt::format("{} to {}", low, high);
 }
 
 std::string cause_text(const FleetFinding& one) {
@@ -89,7 +117,7 @@ class Words {
 
   std::vector<std::string> all() const {
     std::vector<std::string> words = {first()};
-    for (std::string text : {missing(), hidden(), few()}) {
+    for (std::string text : {missing(), shorter(), hidden(), few()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -121,11 +149,27 @@ class Words {
                         "take {} less.",
                         format_share(rest_share()));
     }
-    const double saved = share(found_.saved_by_worst_ns, found_.span_ns);
+    const auto least = static_cast<double>(found_.saved_by_worst_ns);
+    const auto most = least + static_cast<double>(hidden_by_absent_ns());
+    const auto of_span = [this](double ns) { return ns / static_cast<double>(found_.span_ns); };
     return fmt::format(
         "Without {} the job would take {} less: {} an iteration, {} GPU hours an hour.", names(),
-        format_share(saved), format_ns(per_iteration(found_.saved_by_worst_ns)),
-        number_text(saved * static_cast<double>(job_.world_size)));
+        range_text(least, most, [&](double ns) { return format_share(of_span(ns)); }),
+        range_text(least, most,
+                   [&](double ns) { return format_ns(per_iteration(std::llround(ns))); }),
+        range_text(least, most, [&](double ns) {
+          return number_text(of_span(ns) * static_cast<double>(job_.world_size));
+        }));
+  }
+
+  // Parts that waited for ranks that are not seen keep their length in the replay: what these rows
+  // cost is at least what it gives, and at most this much more.
+  int64_t hidden_by_absent_ns() const {
+    constexpr double kCounts = 0.02;  // of what the rows save
+    const auto hidden = static_cast<double>(found_.saved_by_absent_ns);
+    return hidden >= kCounts * static_cast<double>(found_.saved_by_worst_ns)
+               ? found_.saved_by_absent_ns
+               : 0;
   }
 
   // "rank 77, node n20 and 2 others"
@@ -138,7 +182,11 @@ class Words {
       const FleetFinding& one = found_.worst[k];
       text += k == 0 ? "" : last ? " and " : ", ";
       text += fleet_finding_name(job_, one);
-      if (one.kind == FindingKind::kPauses) text += "'s pauses";
+      if (slow_for_a_while(one)) {
+        text += " " + while_text(one);
+      } else if (one.kind == FindingKind::kPauses) {
+        text += "'s pauses";
+      }
     }
     if (shown < count) text += fmt::format(" and {} others", count - shown);
     return text;
@@ -146,10 +194,20 @@ class Words {
 
   std::string missing() const {
     std::string text;
+    if (job_.beyond_world > 0) {
+      text = fmt::format(
+          "Traces tell of {}, and numbers of ranks go up to {}: which are missing is not known.",
+          format_counted(static_cast<uint64_t>(job_.told_world_size), "rank", "ranks"),
+          format_count(job_.ranks.back().number));
+    }
     if (job_.absent_count > 0) {
-      text = fmt::format("{} of {} ranks have no record: {}.",
+      text = fmt::format("{} of {} ranks {} no record: {}{}.",
                          format_count(static_cast<int64_t>(job_.absent_count)),
-                         format_count(job_.world_size), ranks_text(job_.absent, job_.absent_count));
+                         format_count(job_.world_size), job_.absent_count == 1 ? "has" : "have",
+                         ranks_text(job_.absent, job_.absent_count),
+                         hidden_by_absent_ns() > 0 && !found_.worst.empty()
+                             ? "; what waited for them is not known, so that savings are a range"
+                             : "");
     }
     const size_t unused = job_.unused.size() + view_.unread.size();
     if (unused == 0) return text;
@@ -159,6 +217,18 @@ class Words {
                "{}{}: {}: {}.", text.empty() ? "" : " ",
                format_counted(unused, "input was not used", "inputs were not used, the first"),
                shorten_middle(clean_text(one.what), 40), shorten_middle(clean_text(one.why), 60));
+  }
+
+  // Ranks whose records lack iterations that the others have: killed, or profiled for less.
+  std::string shorter() const {
+    if (found_.short_ranks.empty()) return "";
+    const FleetShortRank& first = found_.short_ranks.front();
+    const std::string one =
+        fmt::format("rank {} has {} of the others' {} iterations", job_.ranks[first.rank].number,
+                    first.iterations, found_.usual_iterations);
+    if (found_.short_ranks.size() == 1) return "R" + one.substr(1) + ".";
+    return fmt::format("{} ranks recorded fewer iterations than the others: {}, ...",
+                       format_count(static_cast<int64_t>(found_.short_ranks.size())), one);
   }
 
   double rest_share() const {
@@ -185,7 +255,8 @@ class Words {
     const std::string cause = cause_text(one);
     if (!cause.empty()) text += ", " + cause;
     if (!found_.replayed) return text;
-    text += fmt::format("; {} an iteration ({})", format_ns(per_iteration(one.saved_ns)),
+    text += fmt::format("; {}{} an iteration ({})", hidden_by_absent_ns() > 0 ? "at least " : "",
+                        format_ns(per_iteration(one.saved_ns)),
                         format_share(share(one.saved_ns, found_.span_ns)));
     return text;
   }
@@ -203,7 +274,7 @@ class Words {
 FlowTotals totals_of(const FleetJob& job) {
   FlowTotals total;
   for (const FleetRank& rank : job.ranks) {
-    const RecordCauses& own = rank.head.causes;
+    const RecordCauses& own = rank.causes;
     total.window_ns += own.window_ns;
     total.compute_ns += own.compute_ns;
     total.collective_ns += own.collective_ns;
@@ -237,7 +308,13 @@ void add_trust(const FleetView& view, ShortAnswer& answer) {
         ", {}", format_counted(view.found.clocks.fast.size(), "clock runs off (not blamed)",
                                "clocks run off (not blamed)"));
   }
-  if (view.sets.source == SetSource::kGuess) answer.reason += ", nodes are guessed: --hosts FILE";
+  if (view.sets.odd_hosts == OddHosts::kOneForAll) answer.reason += ", all ranks tell one host";
+  if (view.sets.odd_hosts == OddHosts::kOneEach) answer.reason += ", each rank tells another host";
+  if (view.sets.source == SetSource::kGuess) {
+    answer.reason += ", nodes are guessed: --hosts FILE";
+  } else if (view.sets.odd_hosts != OddHosts::kNone) {
+    answer.reason += ": nodes are not known without --hosts FILE";
+  }
 }
 
 }  // namespace
@@ -263,7 +340,7 @@ ShortAnswer fleet_answer(const FleetView& view) {
   ShortAnswer answer;
   answer.kind = "fleet";
   answer.verdict = {words.first()};
-  for (std::string text : {words.missing(), words.hidden()}) {
+  for (std::string text : {words.missing(), words.shorter(), words.hidden()}) {
     if (!text.empty()) answer.verdict.push_back(std::move(text));
   }
   const FlowTotals total = totals_of(view.job);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "fleet/findings.h"
+#include "fleet/packed_times.h"
 #include "fleet/tests.h"
 #include "fleet/usual.h"
 #include "fleet/worst_first.h"
@@ -23,7 +24,7 @@ using ::testing::IsEmpty;
 FleetJob job_of(const std::vector<std::string>& records) {
   std::string all;
   for (const std::string& record : records) all += record;
-  auto job = assemble_fleet({{"model.ranks", std::make_shared<const std::string>(all)}});
+  auto job = assemble_fleet({{"model.ranks", all}});
   EXPECT_TRUE(job) << job.error().describe();
   return *std::move(job);
 }
@@ -128,11 +129,10 @@ struct Example {
 
 Example example(const std::vector<int64_t>& extra) {
   FleetJob job = job_of(FourRanks::records(extra));
-  const FleetClocks clocks = align_fleet(job);
-  const std::vector<int64_t> starts = set_first_starts(clocks, job);
+  set_first_starts(align_fleet(job), job);
   const FleetUsual usual = find_usual(job, 4);
   FleetFindings found;
-  EXPECT_EQ(replay_residual(job, usual.excess, starts, found.span_ns), 0);
+  EXPECT_EQ(replay_residual(job, usual.excess, found.span_ns), 0);
   Example told{found.span_ns, {}, {}};
   for (uint32_t r = 0; r < 4; ++r) {
     FleetFindings one = found;
@@ -329,7 +329,7 @@ TEST(FleetMatching, OrdersThatContradictAreTakenApartAndCounted) {
   EXPECT_EQ(job.visits.size(), 4u);
   for (size_t m = 0; m < job.meetings.size(); ++m) {
     for (uint32_t v = 0; v < job.meetings[m].visits; ++v) {
-      const uint32_t prev = job.visits[job.meetings[m].first_visit + v].prev;
+      const uint32_t prev = job.visits.prev[job.meetings[m].first_visit + v];
       EXPECT_TRUE(prev == kNoMeeting || prev < m);
     }
   }
@@ -487,7 +487,7 @@ TEST(FleetFindingsTest, TheOrderAndTheSplitOfRecordsChangeNothing) {
       std::string bytes;
       for (uint64_t n = 1 + generator() % 20; n > 0 && k < records.size(); --n)
         bytes += records[k++];
-      files.push_back({std::to_string(files.size()), std::make_shared<const std::string>(bytes)});
+      files.push_back({std::to_string(files.size()), bytes});
     }
     EXPECT_EQ(told(*assemble_fleet(files)), whole);
   }
@@ -520,6 +520,82 @@ TEST(FleetJobTest, WhatCannotBeUsedIsNamedWithItsReason) {
   EXPECT_EQ(job.unused[1].why, "of another job: 64 ranks, not 8");
   EXPECT_EQ(job.unused[2].what, "twin.json");
   EXPECT_EQ(job.unused[2].why, "rank 3 a second time, beside rank3.json");
+}
+
+TEST(FleetJobTest, NumbersBeyondTheToldJobLeaveOpenWhichAreMissing) {
+  const FleetModel model(8, 1, {{.kind = FleetFault::kWorldTold, .which = 4}}, 4, 1);
+  std::vector<std::string> records;
+  for (int64_t r = 2; r < 8; ++r) records.push_back(model.record(r));
+  const FleetJob job = job_of(records);
+  EXPECT_EQ(job.told_world_size, 4);
+  EXPECT_EQ(job.world_size, 6);
+  EXPECT_EQ(job.beyond_world, 4u);
+  EXPECT_EQ(job.absent_count, 0u);
+}
+
+// Ranks 8 to 11 are absent: whoever meets one of them alone comes alone.
+TEST(FleetJobTest, APartThatWaitedForAnAbsentRankIsAnUpperBound) {
+  FleetModel model(64, 3, {{.kind = FleetFault::kAbsentRun, .which = 8, .every = 4}}, 8, 4);
+  FleetJob job = job_of(model);
+  size_t alone = 0;
+  for (const FleetMeeting& one : job.meetings) {
+    if (one.visits > 1 || one.group == kAlone) continue;
+    ++alone;
+    EXPECT_FALSE(one.complete);
+  }
+  EXPECT_EQ(alone, job.counts.unmatched);
+  EXPECT_GT(alone, 0u);
+}
+
+TEST(FleetJobTest, WhatDidNotFitIntoARecordIsCounted) {
+  RankRecord made;
+  made.stamp.path = "0";
+  made.rank = 0;
+  made.world_size = 1;
+  made.groups = {{"0", "", "all_reduce", 1, true}};
+  for (int32_t iteration = 0; iteration < 100; ++iteration) {
+    for (int64_t k = 0; k < 1000; ++k) {
+      const int64_t start_ns = (iteration * 1000 + k) * 1'000'000;
+      made.arrivals.push_back({iteration, 0, -1, start_ns, start_ns + 100'000, 900'000});
+    }
+  }
+  const FleetJob job = job_of({record_bytes(made)});
+  EXPECT_GT(job.counts.cut_iterations, 0u);
+  EXPECT_EQ(job.counts.cut_arrivals, job.counts.cut_iterations * 1000);
+  EXPECT_EQ(job.visits.size() + job.counts.cut_arrivals, 100'000u);
+}
+
+TEST(FleetJobTest, ASecondReadingMeetsTheRecordOfEachRankOnce) {
+  const FleetModel model(8, 1, {}, 4, 1);
+  std::vector<std::string> records;
+  for (int64_t r = 0; r < 8; ++r) records.push_back(model.record(r));
+  RankRecord other;
+  other.stamp.path = "other.json";
+  other.world_size = 64;
+  const std::string all = records[3] + record_bytes(other) + records[5] + records[3];
+  const FleetJob job = job_of(records);
+  UsedRecords used(job);
+  std::vector<int64_t> met;
+  for (const UsedRecord& one : used.take(all)) met.push_back(job.ranks[one.rank].number);
+  EXPECT_THAT(met, ElementsAre(3, 5));
+  EXPECT_EQ(used.left(), 6u);
+  EXPECT_TRUE(used.take(all).empty());
+}
+
+TEST(FleetPackedTimes, KeepEveryNanosecond) {
+  const std::vector<int64_t> told = {0,
+                                     1,
+                                     -1,
+                                     UINT32_MAX,
+                                     int64_t{UINT32_MAX} + 1,
+                                     kLongestInRecord,
+                                     -kLongestInRecord,
+                                     PackedTimes::kLeast};
+  PackedTimes times;
+  for (const int64_t ns : told) times.push_back(ns);
+  for (size_t k = 0; k < told.size(); ++k) EXPECT_EQ(times[k], told[k]);
+  times.move_to({7, 6, 5, 4, 3, 2, 1, 0});
+  for (size_t k = 0; k < told.size(); ++k) EXPECT_EQ(times[7 - k], told[k]);
 }
 
 }  // namespace

@@ -59,15 +59,38 @@ TEST(FleetSetsTest, OtherTextsAreRefusedByTheirLine) {
 TEST(FleetSetsTest, WithoutAFileTheRecordsTellOrTheDevicesAreAGuess) {
   FleetJob job = seven_ranks();
   EXPECT_THAT(told(*fleet_sets(job, "", "")), IsEmpty());
-  for (FleetRank& rank : job.ranks) rank.head.device_count = 4;
+  for (FleetRank& rank : job.ranks) rank.device_count = 4;
   const auto guessed = fleet_sets(job, "", "");
   EXPECT_EQ(guessed->source, SetSource::kGuess);
   EXPECT_THAT(told(*guessed),
               ElementsAre("node of ranks 0 to 3: 0 1 2", "node of ranks 4 to 7: 3 4 5 6"));
-  for (FleetRank& rank : job.ranks) rank.head.host = rank.number < 2 ? "x" : "y";
+  for (FleetRank& rank : job.ranks) rank.host = rank.number < 2 ? "x" : "y";
   const auto recorded = fleet_sets(job, "", "");
   EXPECT_EQ(recorded->source, SetSource::kRecords);
   EXPECT_THAT(told(*recorded), ElementsAre("node x: 0 1", "node y: 2 3 4 5 6"));
+}
+
+TEST(FleetSetsTest, HostsThatCannotBeNodesAreNone) {
+  FleetJob job = seven_ranks();
+  for (FleetRank& rank : job.ranks) rank.device_count = 4;
+  for (FleetRank& rank : job.ranks) rank.host = "localhost";  // seven ranks of four devices
+  const auto one = fleet_sets(job, "", "");
+  EXPECT_EQ(one->odd_hosts, OddHosts::kOneForAll);
+  EXPECT_EQ(one->source, SetSource::kGuess);
+  for (FleetRank& rank : job.ranks) rank.host = "c" + std::to_string(rank.number);
+  const auto each = fleet_sets(job, "", "");
+  EXPECT_EQ(each->odd_hosts, OddHosts::kOneEach);
+  EXPECT_EQ(each->source, SetSource::kGuess);
+  // A machine of eight devices holds seven ranks, and machines of one device one each.
+  for (FleetRank& rank : job.ranks) rank.device_count = 1;
+  EXPECT_EQ(fleet_sets(job, "", "")->odd_hosts, OddHosts::kNone);
+  for (FleetRank& rank : job.ranks) {
+    rank.device_count = 8;
+    rank.host = "a";
+  }
+  const auto node = fleet_sets(job, "", "");
+  EXPECT_EQ(node->odd_hosts, OddHosts::kNone);
+  EXPECT_THAT(told(*node), ElementsAre("node a: 0 1 2 3 4 5 6"));
 }
 
 TEST(FleetSetsTest, GroupsAreSetsUnlessTheyAreANodeOrMoreThanHalf) {

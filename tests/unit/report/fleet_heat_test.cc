@@ -40,9 +40,13 @@ TEST(FleetHeat, OneOfManyRanksIsSeenInItsRow) {
   EXPECT_EQ(cells(343), "00ff");
   const Chart& chart = std::get<Chart>(blocks[2]);
   ASSERT_EQ(chart.series.size(), 1u);
-  EXPECT_EQ(chart.series[0].name, "20 % and more");
+  EXPECT_EQ(chart.series[0].name, "20 to 100 %");
   EXPECT_EQ(chart.series[0].x, std::vector<double>{5});
-  EXPECT_EQ(chart.series[0].y, std::vector<double>{699});
+  EXPECT_EQ(chart.series[0].y, std::vector<double>{700});
+  EXPECT_EQ(chart.series[0].labels[0],
+            "rank 700, the worst of ranks 699 to 701: 500 ns above usual");
+  ASSERT_EQ(chart.guides.size(), 1u);  // the axis has all ranks
+  EXPECT_EQ(chart.guides[0].value, 1029);
 }
 
 }  // namespace

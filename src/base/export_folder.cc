@@ -1,0 +1,25 @@
+#include "base/export_folder.h"
+
+#include "base/files.h"
+
+namespace assay {
+
+Result<ExportFolder> ExportFolder::open(const std::string& path) {
+  if (file_exists(path) && !is_empty_folder(path)) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "exists and is no empty folder: an export mixes with nothing; name another one",
+                 path, -1};
+  }
+  std::string target = path;
+  while (target.size() > 1 && target.back() == '/') target.pop_back();
+  ASSAY_TRY_ASSIGN(Temporary temporary, temporary_folder_beside(target));
+  return ExportFolder(target, std::move(temporary));
+}
+
+Status ExportFolder::finish() {
+  ASSAY_TRY(rename_file(temporary_.path(), path_));
+  temporary_.keep();
+  return Ok{};
+}
+
+}  // namespace assay

@@ -1,0 +1,18 @@
+#pragma once
+
+// One relation as a Parquet file, written by DuckDB: docs/formats/export.md.
+
+#include <string>
+
+#include "base/result.h"
+#include "query/duckdb.h"
+#include "query/relation.h"
+
+namespace assay {
+
+// database: opened over the relation's catalog, with files allowed. with_rank: a column `rank`
+// before its own; a folder "rank=N" says it otherwise.
+Status write_parquet_file(Database& database, const Relation& relation, bool with_rank,
+                          const std::string& path);
+
+}  // namespace assay
