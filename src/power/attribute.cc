@@ -9,6 +9,7 @@
 #include "power/energy_parts.h"
 #include "power/energy_trust.h"
 #include "power/laying.h"
+#include "power/stretches.h"
 #include "power/total_only.h"
 
 namespace assay {
@@ -163,6 +164,7 @@ EnergyReport::Mode mode_of(const JointFit::Mode& mode, const JointFit& fit) {
 void describe_fit(const Laid& laid, EnergyReport& report) {
   const JointFit& fit = laid.model.fit;
   report.zone_ns = laid.zone_ns;
+  report.lag_searched = laid.lag_searched;
   report.follows = fit.follows;
   report.explained = fit.explained;
   report.residual_w = fit.noise_w;
@@ -334,6 +336,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_groups(trace, work, covered, span, options, model, report);
   report.iterations = iteration_parts(windows, work, covered, model);
   report.phases = phase_parts(phases, work, covered, model);
+  report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
   add_coverage_trust(covered, span, report.trust);
   add_sensor_trust(report, options.sensor, report.trust);
   add_counter(laid.counter, report);
