@@ -275,9 +275,6 @@ void list_totals(const Trace& trace, const std::vector<Work>& work, const Covera
   report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
   add_model_total(work, covered, span, model, report);
   add_true_energy(options.gain, report);
-  if (options.tokens > 0) {
-    report.energy_per_token_j = covered.joules() / static_cast<double>(options.tokens);
-  }
 }
 
 // The energy of the kernels by operator and by every grouping that was asked for.
@@ -299,6 +296,44 @@ void list_groups(const Trace& trace, const std::vector<Work>& work, const Covera
     };
     report.groupings.push_back({grouping.key, grouping.title, parts_by(group_of, name_of)});
   }
+}
+
+// What the base takes of the idle times, and of the rest, in which something ran. Most first.
+std::vector<EnergyPart> idle_parts(const std::vector<NamedTime>& idle, const Coverage& covered,
+                                   const EnergyReport& report) {
+  std::vector<EnergyPart> parts;
+  if (idle.empty()) return parts;
+  int64_t left_ns = report.covered_ns;
+  const auto add = [&](std::string name, int64_t ns, uint64_t count) {
+    const double seconds = static_cast<double>(ns) * 1e-9;
+    EnergyPart part;
+    part.name = std::move(name);
+    part.count = count;
+    part.energy_uj = std::llround(report.base_w * seconds * 1e6);
+    part.low_j = report.base_low_w * seconds;
+    part.high_j = report.base_high_w * seconds;
+    part.busy_ns = ns;
+    parts.push_back(std::move(part));
+  };
+  for (const NamedTime& one : idle) {
+    int64_t ns = 0;
+    for (const Interval& span : one.merged) ns += covered.inside(span.start_ns, span.end_ns);
+    left_ns -= ns;
+    if (ns > 0) add(one.name, ns, one.merged.size());
+  }
+  if (left_ns > 0) add("(while work runs)", left_ns, 0);
+  sort_parts(parts);
+  settle_rounding(parts, report.base_uj);
+  return parts;
+}
+
+// Per token, with the model's error where the total is the model's business too.
+void add_per_token(uint64_t tokens, double joules, EnergyReport& report) {
+  if (tokens == 0) return;
+  const auto n = static_cast<double>(tokens);
+  report.energy_per_token_j = joules / n;
+  report.energy_per_token_low_j = std::min(joules, report.model_low_j) / n;
+  report.energy_per_token_high_j = std::max(joules, report.model_high_j) / n;
 }
 
 }  // namespace
@@ -336,6 +371,8 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_groups(trace, work, covered, span, options, model, report);
   report.iterations = iteration_parts(windows, work, covered, model);
   report.phases = phase_parts(phases, work, covered, model);
+  report.idle = idle_parts(options.idle, covered, report);
+  add_per_token(options.tokens, covered.joules(), report);
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
   add_coverage_trust(covered, span, report.trust);
   add_sensor_trust(report, options.sensor, report.trust);

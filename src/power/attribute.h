@@ -57,6 +57,12 @@ struct SensorGain {
   std::string source;  // empty: of other cards
 };
 
+// Time with a name: in which the device ran nothing for one reason.
+struct NamedTime {
+  std::string name = {};
+  std::vector<Interval> merged = {};
+};
+
 struct AttributeOptions {
   SensorGain gain = {};
   SensorPrior sensor = {};
@@ -65,6 +71,7 @@ struct AttributeOptions {
   uint64_t tokens = 0;  // made during the covered time; 0 = not told
   uint64_t seed = 1;
   std::vector<WorkGrouping> groupings = {};
+  std::vector<NamedTime> idle = {};  // apart from each other: their part of the base is told
   std::vector<std::vector<Interval>> stretches = {};  // of time, merged: what was drawn in each
 };
 
@@ -173,7 +180,10 @@ struct EnergyReport {
   std::vector<EnergyGrouping> groupings;  // one per AttributeOptions::groupings
   std::vector<EnergyPart> iterations;     // with their share of the base; outside ones not listed
   std::vector<EnergyPart> phases;         // prefill and decode, likewise; empty when not told apart
+  std::vector<EnergyPart> idle;           // of the base, by name; with the rest sums to base_uj
   double energy_per_token_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_per_token_low_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_per_token_high_j = std::numeric_limits<double>::quiet_NaN();
   std::vector<StretchPower> stretches;  // one per AttributeOptions::stretches
   TrustNotes trust;
 };

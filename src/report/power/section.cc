@@ -473,8 +473,15 @@ Facts energy_totals(const EnergyReport& r) {
           {"base_uj", "", r.base_uj, Unit::kNone, "", Show::kDataOnly},
           {"kernels_uj", "", r.kernels_uj, Unit::kNone, "", Show::kDataOnly},
           {"unattributed_uj", "", r.unattributed_uj, Unit::kNone, "", Show::kDataOnly},
-          {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules, "",
+          {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules,
+           std::isfinite(r.energy_per_token_low_j)
+               ? "95 %: " + joules_between(r.energy_per_token_low_j, r.energy_per_token_high_j)
+               : "",
            std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
+          {"energy_per_token_low_j", "from", r.energy_per_token_low_j, Unit::kJoules, "",
+           Show::kDataOnly},
+          {"energy_per_token_high_j", "to", r.energy_per_token_high_j, Unit::kJoules, "",
+           Show::kDataOnly},
           {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
           {"mean_w", "mean power", r.mean_w, Unit::kWatts},
           {"base_w", "base power", r.base_w, Unit::kWatts,
@@ -713,6 +720,8 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
                                        report.iterations, report.total_uj, top));
   section.blocks.push_back(
       parts_table("phases", "By phase, base included", report.phases, report.total_uj, top));
+  section.blocks.push_back(parts_table("idle", "The base, by what the device was doing",
+                                       report.idle, report.total_uj, top));
   section.blocks.push_back(log_facts(source));
   return {std::move(section), trust_section(report.trust)};
 }

@@ -230,11 +230,19 @@ TEST(Attribute, LateSensorIsFoundOrTold) {
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->lag_ns.value, 200e6, 2e6);
   EXPECT_GT(found->explained, 0.99);
-  // Later than it may be: only with a word of it.
+  EXPECT_FALSE(found->lag_searched);
+  // Later than a sensor is: looked for, and told.
   for (PowerReading& reading : late.readings) reading.t_ns += 400 * kMillisecondNs;
+  const auto far = attribute(w.trace(), late, window_of(25));
+  ASSERT_TRUE(far);
+  EXPECT_TRUE(far->lag_searched);
+  EXPECT_NEAR(far->lag_ns.value, 600e6, 2e6);
+  EXPECT_THAT(far->trust, Contains(Field(&TrustNote::what, "clock_off")));
+  // Later than it may be: only with a word of it.
+  for (PowerReading& reading : late.readings) reading.t_ns += 2'600 * kMillisecondNs;
   const auto lost = attribute(w.trace(), late, window_of(25));
   AttributeOptions options = window_of(25);
-  options.sensor.delay_ns = 600 * kMillisecondNs;
+  options.sensor.delay_ns = 3'200 * kMillisecondNs;
   const auto told = attribute(w.trace(), late, options);
   ASSERT_TRUE(lost && told);
   EXPECT_FALSE(lost->follows);
