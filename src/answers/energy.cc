@@ -17,6 +17,7 @@
 #include "power/mixed.h"
 #include "power/report.h"
 #include "records/facts.h"
+#include "report/flow/spoken.h"
 #include "report/power/section.h"
 #include "trace/phases.h"
 
@@ -194,7 +195,7 @@ std::vector<NamedTime> idle_times(const LoadedTrace& loaded, int64_t device) {
   for (const FlowSlice& slice : flow.idle) by_cause[slice.cause].push_back(slice.span);
   std::vector<NamedTime> idle;
   for (auto& [cause, spans] : by_cause) {
-    idle.push_back({std::string(flow_cause_name(cause)), merge_intervals(std::move(spans))});
+    idle.push_back({std::string(cause_words(cause)), merge_intervals(std::move(spans))});
   }
   return idle;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "base/stats.h"
@@ -92,23 +94,32 @@ Between95 read_power(const EnergyReport& report) {
   return {mean.mean, mean.low, mean.high};
 }
 
-// Power of all iterations together and of each.
-void take_powers(const EnergyReport& report, SettingRun& run) {
-  if (!report.follows) {
-    const Between95 read = read_power(report);
-    run.power_w = read.value;
-    run.power_low_w = read.low;
-    run.power_high_w = read.high;
-    for (const double s : run.iteration_s) run.iteration_j.push_back(s * read.value);
-    return;
+// Time and energy of the iterations that the log reaches, and the power of all of them together.
+// Others are left out.
+void take_powers(const EnergyReport& report, const std::vector<Interval>& iterations,
+                 SettingRun& run) {
+  const Between95 read = report.follows ? Between95{} : read_power(report);
+  for (size_t i = 0; i < iterations.size(); ++i) {
+    const int64_t ns = iterations[i].end_ns - iterations[i].start_ns;
+    const StretchPower& power = report.stretches[i + 1];
+    if (2 * power.covered_ns < ns) continue;
+    const double seconds = static_cast<double>(ns) / kNsPerS;
+    run.iteration_s.push_back(seconds);
+    run.iteration_j.push_back(seconds * (report.follows ? power.mean_w : read.value));
   }
   const StretchPower& whole = report.stretches.front();
-  run.power_w = whole.mean_w;
-  run.power_low_w = whole.low_w;
-  run.power_high_w = whole.high_w;
-  for (size_t i = 0; i < run.iteration_s.size(); ++i) {
-    run.iteration_j.push_back(run.iteration_s[i] * report.stretches[i + 1].mean_w);
-  }
+  run.power_w = report.follows ? whole.mean_w : read.value;
+  run.power_low_w = report.follows ? whole.low_w : read.low;
+  run.power_high_w = report.follows ? whole.high_w : read.high;
+}
+
+// Of what is said of one energy, what matters to the power of iterations against another's: not
+// the gain, which is the same, nor how kernels share it.
+bool moves_shares(const std::string& what) {
+  constexpr std::array<std::string_view, 7> kMove = {
+      "clock_off",    "offset_assumed", "offset_at_limit",  "lag_ambiguous",
+      "zone_assumed", "log_gaps",       "counter_disagrees"};
+  return std::find(kMove.begin(), kMove.end(), what) != kMove.end();
 }
 
 Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& attribute,
@@ -128,32 +139,22 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
     return Error{ErrorCode::kInvalidArgument,
                  report.total_only + ": too coarse for the power of iterations", "", -1};
   }
-  // Iterations that the log does not reach are left out, with their launches per iteration as they
-  // are.
   SettingRun run;
   run.name = setting.name;
   run.gpu = gpu_of(loaded.trace, request.options.device);
   run.launches = launches_of(loaded, request.options.device);
-  for (const Interval& one : iterations) {
-    run.iteration_s.push_back(static_cast<double>(one.end_ns - one.start_ns) / kNsPerS);
-  }
-  const int64_t covered = report.stretches.front().covered_ns;
-  const int64_t whole = length_ns(request.options.stretches.front());
-  if (2 * covered < whole) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("the log covers {:.0f} % of the iterations",
-                             100 * static_cast<double>(covered) / static_cast<double>(whole)),
-                 "", -1};
-  }
-  take_powers(report, run);
+  take_powers(report, iterations, run);
   NoteList notes;
+  notes.add("iterations_without_log", iterations.size() - run.iteration_s.size(), 0, "sweep",
+            setting.name + ": iterations of which the log has less than half are left out");
   notes.add("sweep_not_followed", report.follows ? 0 : 1, 0, "sweep",
             setting.name + ": the readings do not follow the trace: energies are their mean, the "
                            "same for all iterations");
   for (TrustNote& note : notes.take()) trust.push_back(std::move(note));
   for (TrustNote note : report.trust) {
-    if (note.what == "gain_unknown") continue;  // shares do not depend on it
+    if (!moves_shares(note.what)) continue;
     note.effect = setting.name + ": " + note.effect;
+    note.affects = "sweep";
     trust.push_back(std::move(note));
   }
   return run;
@@ -163,7 +164,6 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
 
 Result<Answer> answer_power_sweep(const PowerSweepRequest& request) {
   Answer answer{new_document("Power sweep")};
-  answer.document.parts_key = "settings";
   TrustNotes trust;
   std::vector<SettingRun> runs;
   for (const PowerSetting& setting : request.settings) {
@@ -175,8 +175,10 @@ Result<Answer> answer_power_sweep(const PowerSweepRequest& request) {
     answer.data_lost |= trace.log.data_lost();
     answer.document.inputs.push_back({trace.source, trace_items(trace)});
     answer.document.files.push_back({setting.samples, {}});
-    answer.document.parts.push_back(
-        {setting.name, trace_items(trace), import_notes(trace.log), {}, {}});
+    for (ImportNote& note : import_notes(trace.log)) {
+      note.meaning = setting.name + ": " + note.meaning;
+      answer.document.import_log.push_back(std::move(note));
+    }
   }
   ASSAY_TRY_ASSIGN(const SettingsReport report, compare_settings(runs));
   answer.document.verdict = settings_words(report);

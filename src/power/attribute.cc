@@ -67,41 +67,57 @@ std::vector<EnergyPart> parts_of(const Tallies& tallies, const EnergyModel& mode
   return parts;
 }
 
-EnergyTally window_tally(const std::vector<Work>& work, const Coverage& covered,
-                         const Window& window) {
-  const CoveredSpan span{window.start_ns, window.end_ns};
-  Tallies all = tally_by(work, covered, span, [](const Work&) { return 0U; });
-  EnergyTally tally = all.empty() ? EnergyTally{} : std::move(all.begin()->second);
-  tally.base_ns = covered.inside(span.begin_ns, span.end_ns);
-  return tally;
-}
+// ---- stretches of time: iterations and phases ----
 
-std::vector<EnergyPart> iteration_parts(const Windows& windows, const std::vector<Work>& work,
-                                        const Coverage& covered, const EnergyModel& model) {
-  std::vector<EnergyPart> parts;
-  if (windows.source == WindowSource::kWholeTrace) return parts;
-  const bool closely = windows.windows.size() <= kCloselyAtMost || model.fit.is_quick();
+struct NamedStretches {
+  std::vector<std::string> names;
+  std::vector<std::vector<Interval>> merged;
+};
+
+NamedStretches iteration_stretches(const Windows& windows, Interval logged) {
+  NamedStretches all;
+  if (windows.source == WindowSource::kWholeTrace) return all;
   for (const Window& window : windows.windows) {
-    const EnergyTally tally = window_tally(work, covered, window);
-    if (tally.base_ns > 0) parts.push_back(part_of(window.name, tally, model, closely));
+    all.names.push_back(window.name);
+    all.merged.push_back(clip({{window.start_ns, window.end_ns}}, logged));
   }
-  return parts;
+  return all;
 }
 
-// Windows of one phase, added up.
-std::vector<EnergyPart> phase_parts(const Phases& phases, const std::vector<Work>& work,
-                                    const Coverage& covered, const EnergyModel& model) {
-  std::vector<EnergyPart> parts;
+// Windows of one phase together.
+NamedStretches phase_stretches(const Phases& phases, Interval logged) {
+  NamedStretches all;
   for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
-    EnergyTally sum;
+    std::vector<Interval> intervals;
     for (size_t i = 0; i < phases.windows.windows.size(); ++i) {
-      if (phases.phase[i] != phase) continue;
-      const EnergyTally one = window_tally(work, covered, phases.windows.windows[i]);
-      for (const auto& [name, ns] : one.ns) sum.ns[name] += ns;
-      sum.count += one.count;
-      sum.base_ns += one.base_ns;
+      const Window& window = phases.windows.windows[i];
+      if (phases.phase[i] == phase) intervals.push_back({window.start_ns, window.end_ns});
     }
-    if (sum.base_ns > 0) parts.push_back(part_of(std::string(phase_name(phase)), sum, model));
+    all.names.emplace_back(phase_name(phase));
+    all.merged.push_back(clip(merge_intervals(std::move(intervals)), logged));
+  }
+  return all;
+}
+
+// Energy of each, base included, over its covered time; of those that have any.
+std::vector<EnergyPart> stretch_parts(const NamedStretches& stretches,
+                                      const std::vector<Work>& work, const Coverage& covered,
+                                      const Laid& laid, CoveredSpan span) {
+  const std::vector<StretchPower> powers =
+      stretch_powers(stretches.merged, work, covered, laid, span);
+  std::vector<EnergyPart> parts;
+  for (size_t i = 0; i < powers.size(); ++i) {
+    const StretchPower& power = powers[i];
+    if (power.covered_ns <= 0) continue;
+    const double seconds = static_cast<double>(power.covered_ns) * 1e-9;
+    EnergyPart part;
+    part.name = stretches.names[i];
+    part.energy_uj = std::llround(power.mean_w * seconds * 1e6);
+    part.low_j = power.low_w * seconds;
+    part.high_j = power.high_w * seconds;
+    part.busy_ns = power.busy_ns;
+    part.count = power.count;
+    parts.push_back(std::move(part));
   }
   return parts;
 }
@@ -369,8 +385,10 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_classes(trace, laid, report);
   list_totals(trace, work, covered, span, options, model, report);
   list_groups(trace, work, covered, span, options, model, report);
-  report.iterations = iteration_parts(windows, work, covered, model);
-  report.phases = phase_parts(phases, work, covered, model);
+  const Interval logged{report.begin_ns, report.end_ns};
+  report.iterations =
+      stretch_parts(iteration_stretches(windows, logged), work, covered, laid, span);
+  report.phases = stretch_parts(phase_stretches(phases, logged), work, covered, laid, span);
   report.idle = idle_parts(options.idle, covered, report);
   add_per_token(options.tokens, covered.joules(), report);
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);

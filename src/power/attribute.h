@@ -112,6 +112,8 @@ struct EnergyPart {
 struct StretchPower {
   int64_t covered_ns = 0;  // of the stretch, by the log
   uint64_t readings = 0;   // whose window lies inside
+  int64_t busy_ns = 0;     // of what ran in it, summed
+  uint64_t count = 0;
   double mean_w = std::numeric_limits<double>::quiet_NaN();
   double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 %
   double high_w = std::numeric_limits<double>::quiet_NaN();

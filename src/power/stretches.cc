@@ -94,6 +94,8 @@ StretchPower power_of(const std::vector<Interval>& merged, const std::vector<Wor
                       const Laid& laid, const EnergyModel& model, CoveredSpan span, bool closely) {
   StretchPower result;
   const EnergyTally tally = tally_of(merged, work);
+  for (const auto& [name, ns] : tally.ns) result.busy_ns += ns;
+  result.count = tally.count;
   const double time_s = static_cast<double>(tally.base_ns) * 1e-9;
   const EnergyPart part = part_of({}, tally, model, closely);
   const double modelled_w = static_cast<double>(part.energy_uj) * 1e-6 / time_s;

@@ -31,7 +31,7 @@ class Capped(Job):
                 end = now + int(ms * slower * MS * (1 + scatter * draw.gauss(0, 1)))
                 self.calls.append((op, now, end, above * watts * (1 + scatter * draw.gauss(0, 1))))
                 now = end + int(draw.uniform(0.05, 0.4) * MS)
-            now += int(draw.uniform(20, 60) * MS)
+            now += int(draw.uniform(35, 45) * MS)
             self.steps.append((begin, now))
         self.end = now + SECOND
         self.edges, self.sums = [0], [0.0]
@@ -82,11 +82,13 @@ def check_truth(assay, folder, seed, inside):
         for key, truth in (("time", now_time / time), ("energy", now_energy / energy),
                            ("edp", now_time * now_energy / time / energy)):
             row = rows[name]
+            assert row[f"{key}_change_low"] is not None, (seed, row, document["sweep"]["settings"], document["trust"])
             inside.append(row[f"{key}_change_low"] <= truth - 1 <= row[f"{key}_change_high"])
             assert abs(row[f"{key}_change"] - (truth - 1)) < 0.02, (seed, name, key, row, truth - 1)
             assert row[f"{key}_told"], (seed, name, key, row)
     settings = {row["setting"]: row for row in document["sweep"]["settings"]}
-    assert [settings[name]["iterations"] for name in caps] == [90, 61, 74], settings
+    for name, recorded in zip(caps, (90, 61, 74)):  # the log may miss the first and the last
+        assert recorded - 3 <= settings[name]["iterations"] <= recorded, settings
     # 300 W takes least: 250 W is slower and idles longer.
     best = min(caps, key=lambda name: expected(*caps[name])[1])
     assert document["verdict"][0].startswith(best + " takes"), document["verdict"]

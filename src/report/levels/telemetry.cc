@@ -141,8 +141,13 @@ Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
   if (level == TelemetryLevel::kOperation) table.add(keys::op, &TelemetryRow::op, elastic());
   table.add(keys::time_ns, &TelemetryRow::time_ns).add(keys::samples, [](const TelemetryRow& row) {
     uint64_t samples = 0;
-    for (const SampledValue& value : row.values) samples = std::max(samples, value.samples);
-    return samples;
+    bool sampled = false;
+    for (const SampledValue& value : row.values) {
+      if (value.how == SampledHow::kModelled) continue;  // from readings everywhere
+      samples = std::max(samples, value.samples);
+      sampled = true;
+    }
+    return sampled ? Value(samples) : Value();
   });
   for (const SignalWords& one : kShown) {
     const bool any = std::any_of(rows.begin(), rows.end(), [&](const TelemetryRow& row) {
@@ -378,10 +383,12 @@ std::string iteration_words(const TelemetryReport& report, const SignalWords& si
   double high = -low;
   double error = 0;
   uint64_t fewest = UINT64_MAX;
+  bool modelled = false;
   for (const TelemetryRow& row : report.rows) {
     const SampledValue* value = find(row, signal.signal);
     if (row.level != TelemetryLevel::kIteration || value == nullptr) continue;
     if (value->how != SampledHow::kWeighted && value->how != SampledHow::kModelled) continue;
+    modelled |= value->how == SampledHow::kModelled;
     low = std::min(low, value->value);
     high = std::max(high, value->value);
     error = std::max(error, (value->high - value->low) / 2);
@@ -391,6 +398,10 @@ std::string iteration_words(const TelemetryReport& report, const SignalWords& si
   const std::string range =
       high - low < 0.5 ? fmt::format("{:.{}f}", low, signal.digits)
                        : fmt::format("{:.{}f} to {:.{}f}", low, signal.digits, high, signal.digits);
+  if (modelled) {
+    return fmt::format("{} {} {} per iteration (95 %: ±{:.{}f} at most)", signal.title, range,
+                       signal.unit, error, signal.digits);
+  }
   return fmt::format("{} {} {} per iteration (sampling error at most {:.{}f}; {} or more each{})",
                      signal.title, range, signal.unit, error, signal.digits,
                      format_counted(fewest, "sample", "samples"),

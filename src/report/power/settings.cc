@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -58,19 +59,21 @@ Table settings_table(const SettingsReport& report) {
               .columns = {{.key = "setting", .title = "setting", .unit = Unit::kText},
                           {.key = "iterations", .title = "iterations", .unit = Unit::kCount}},
               .terminal_limit = 0};
-  const auto add = [&table](const char* key, const char* title, Unit unit) {
+  const auto add = [&table](const char* key, const char* title, Unit unit,
+                            Show ends = Show::kEverywhere) {
     const std::string name = key;
     const size_t cut = name.rfind('_');
     const std::string stem = name.substr(0, cut);
     const std::string of = name.substr(cut);
     table.columns.push_back({.key = name, .title = title, .unit = unit});
-    table.columns.push_back({.key = stem + "_low" + of, .title = "from", .unit = unit});
-    table.columns.push_back({.key = stem + "_high" + of, .title = "to", .unit = unit});
+    table.columns.push_back({.key = stem + "_low" + of, .title = "from", .unit = unit, .show = ends});
+    table.columns.push_back(
+        {.key = stem + "_high" + of, .title = "to", .unit = unit, .show = ends});
   };
   add("time_ns", "time", Unit::kNanoseconds);
-  add("power_w", "power", Unit::kWatts);
+  add("power_w", "power", Unit::kWatts, Show::kDataOnly);
   add("energy_j", "energy", Unit::kJoules);
-  table.columns.push_back({.key = "edp_js", .title = "energy x time (J s)"});
+  table.columns.push_back({.key = "edp_js", .title = "energy x time, J s"});
   table.columns.push_back({.key = "edp_low_js", .title = "", .show = Show::kDataOnly});
   table.columns.push_back({.key = "edp_high_js", .title = "", .show = Show::kDataOnly});
   for (const SettingResult& one : report.settings) {
@@ -83,12 +86,16 @@ Table settings_table(const SettingsReport& report) {
   return table;
 }
 
-// "-12.1 % (-13.0 to -11.2)", or that it is not told apart.
+// "-12.1 ±0.9 %", "-12.1 (-14.2 to -11.2) %" where one end is nearer, or that it is not told apart.
 std::string change_words(const SettingChange& change) {
-  const std::string range =
-      fmt::format("{:+.1f} to {:+.1f}", 100 * change.share.low, 100 * change.share.high);
-  if (!change.told) return fmt::format("not told apart ({})", range);
-  return fmt::format("{:+.1f} % ({})", 100 * change.share.value, range);
+  const double value = 100 * change.share.value;
+  const double low = 100 * change.share.low;
+  const double high = 100 * change.share.high;
+  if (!change.told) return fmt::format("not told ({:+.1f} to {:+.1f})", low, high);
+  if (std::max(high - value, value - low) < 1.25 * std::min(high - value, value - low)) {
+    return fmt::format("{:+.1f} ±{:.1f} %", value, (high - low) / 2);
+  }
+  return fmt::format("{:+.1f} ({:+.1f} to {:+.1f}) %", value, low, high);
 }
 
 struct ChangeOf {
