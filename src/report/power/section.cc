@@ -41,6 +41,17 @@ std::string mixed_words(const KernelProfile& kernel) {
          " were drawn.";
 }
 
+// "1.3 % off (0.9 % to 1.7 %)"; where the interval reaches 0, that no difference is told.
+std::string sse_words(const KernelProfile& kernel) {
+  const std::string off = format_share(kernel.sse_error) + " off";
+  if (!std::isfinite(kernel.sse_error_high)) return off;
+  if (kernel.sse_error_low <= 0) {
+    return "not told apart from it (up to " + format_share(kernel.sse_error_high) + ")";
+  }
+  return off + " (" + format_share(kernel.sse_error_low) + " to " +
+         format_share(kernel.sse_error_high) + ")";
+}
+
 std::string kernel_words(const KernelProfile& kernel) {
   if (kernel.verdict == PowerVerdict::kMixed) return mixed_words(kernel);
   if (kernel.verdict == PowerVerdict::kRefused) {
@@ -54,7 +65,7 @@ std::string kernel_words(const KernelProfile& kernel) {
                      format_ns(kernel.t_exec_ns);
   if (std::isfinite(kernel.sse_error)) {
     text += "; the first settled execution shows " + watts(kernel.sse_w) + ", " +
-            format_share(kernel.sse_error) + " off";
+            sse_words(kernel);
   }
   return text + ".";
 }
@@ -108,6 +119,8 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"unmixed_low_w", "from", k.unmixed_low_w, Unit::kWatts},
       {"unmixed_high_w", "to", k.unmixed_high_w, Unit::kWatts},
       {"sse_error", "SSE error", k.sse_error, Unit::kShare},
+      {"sse_error_low", "from", k.sse_error_low, Unit::kShare, "", Show::kDataOnly},
+      {"sse_error_high", "to", k.sse_error_high, Unit::kShare, "", Show::kDataOnly},
       {"energy_j", "energy", k.energy_j, Unit::kJoules},
       {"idle_w", "idle power", k.idle_w, Unit::kWatts},
       {"xcd_w", "XCD", k.component_w[0], Unit::kWatts},
@@ -586,6 +599,8 @@ Facts log_facts(const LogSource& source) {
                     {"rows_without_power", "without a power", log.rows_without_power, Unit::kCount},
                     {"rows_cut", "cut short", log.rows_cut, Unit::kCount},
                     {"rows_unplaced", "of an unknown GPU", log.rows_unplaced, Unit::kCount},
+                    {"stamps_shared", "spread over their second", log.stamps_shared, Unit::kCount,
+                     "", log.stamps_shared > 0 ? Show::kEverywhere : Show::kDataOnly},
                     {"rows_out_of_order", "out of order", log.rows_out_of_order, Unit::kCount}}};
 }
 
