@@ -238,19 +238,18 @@ struct LoggedEnergy {
 
 Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const LoadedTrace& loaded) {
   LoggedEnergy energy;
-  ASSAY_TRY_ASSIGN(energy.log,
-                   read_power_log(request.samples, {.column = request.column,
-                                                    .allow_truncated = request.traces.allow_truncated,
-                                                    .timing = request.timing}));
+  ASSAY_TRY_ASSIGN(energy.log, read_power_log(request.samples,
+                                              {.column = request.column,
+                                               .allow_truncated = request.traces.allow_truncated,
+                                               .timing = request.timing}));
   ASSAY_TRY_ASSIGN(energy.series, choose_series(energy.log, request.gpu));
   const PowerSeries& series = energy.log.series[energy.series];
   AttributeOptions options = request.options;
   options.sensor = sensor_prior(request, loaded.trace, energy.log, series);
   options.gain = gain_of(loaded.trace, options.device);
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
-  ASSAY_TRY_ASSIGN(
-      energy.report,
-      attribute_energy(loaded.trace, loaded.links, loaded.windows, phases, series, options));
+  ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
+                                                   phases, series, options));
   return energy;
 }
 

@@ -30,8 +30,8 @@ std::vector<std::string> kernel_keys(const Trace& trace) {
   for (const StringId name : trace.activities.name) keys.emplace_back(trace.text(name));
   const auto& shapes = trace.kernel_shapes;
   for (size_t i = 0; i < shapes.size(); ++i) {
-    keys[shapes.activity[i].index()] += fmt::format(" <{}, {}, {}>", shapes.grid_x[i],
-                                                    shapes.grid_y[i], shapes.grid_z[i]);
+    keys[shapes.activity[i].index()] +=
+        fmt::format(" <{}, {}, {}>", shapes.grid_x[i], shapes.grid_y[i], shapes.grid_z[i]);
   }
   return keys;
 }
@@ -39,8 +39,7 @@ std::vector<std::string> kernel_keys(const Trace& trace) {
 // When the call of an activity began, else its own start: what tells its iteration.
 int64_t issued_ns(const LoadedTrace& loaded, size_t i) {
   const ApiCallId call = loaded.links.activity_call[i];
-  return call ? loaded.trace.api_calls.start_ns[call.index()]
-              : loaded.trace.activities.start_ns[i];
+  return call ? loaded.trace.api_calls.start_ns[call.index()] : loaded.trace.activities.start_ns[i];
 }
 
 std::map<std::string, double> launches_of(const LoadedTrace& loaded, int64_t device) {
@@ -148,8 +147,9 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
   notes.add("iterations_without_log", iterations.size() - run.iteration_s.size(), 0, "sweep",
             setting.name + ": iterations of which the log has less than half are left out");
   notes.add("sweep_not_followed", report.follows ? 0 : 1, 0, "sweep",
-            setting.name + ": the readings do not follow the trace: energies are their mean, the "
-                           "same for all iterations");
+            setting.name +
+                ": the readings do not follow the trace: energies are their mean, the "
+                "same for all iterations");
   for (TrustNote& note : notes.take()) trust.push_back(std::move(note));
   for (TrustNote note : report.trust) {
     if (!moves_shares(note.what)) continue;

@@ -651,8 +651,8 @@ std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval 
 void add_lag_notes(TelemetryReport& report) {
   NoteList notes;
   for (const TelemetryLag& lag : report.lags) {
-    const std::string of = " (GPU " + std::to_string(lag.gpu) +
-                           (lag.file.empty() ? "" : " of " + lag.file) + ")";
+    const std::string of =
+        " (GPU " + std::to_string(lag.gpu) + (lag.file.empty() ? "" : " of " + lag.file) + ")";
     notes.add("telemetry_clock_off", lag.beyond_sensor ? 1 : 0, std::abs(lag.lag_ns), "telemetry",
               "by its power the log lies " + seconds(std::abs(lag.lag_ns)) +
                   (lag.lag_ns > 0 ? " behind" : " ahead of") +
@@ -663,11 +663,10 @@ void add_lag_notes(TelemetryReport& report) {
               "the power fits the trace at several places of the log: its intervals hold all of "
               "them, other signals are where the log says" +
                   of);
-    notes.add("telemetry_power_unfitted", lag.unknown.empty() ? 0 : 1, 0, "telemetry",
-              "how the power sensor averages and how late it is could not be found (" +
-                  lag.unknown +
-                  "): power is as it was read, with all that half a second at each end may hide" +
-                  of);
+    notes.add(
+        "telemetry_power_unfitted", lag.unknown.empty() ? 0 : 1, 0, "telemetry",
+        "how the power sensor averages and how late it is could not be found (" + lag.unknown +
+            "): power is as it was read, with all that half a second at each end may hide" + of);
   }
   for (TrustNote& note : notes.take()) report.trust.push_back(std::move(note));
 }

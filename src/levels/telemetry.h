@@ -127,8 +127,8 @@ const TelemetryTrack* power_track(const PlacedTelemetry& placed, int64_t gpu, bo
                                   const TelemetryOptions& options);
 // Per GPU: its iterations (the spans), its phases and its operations (runs of compute kernels that
 // follow each other, bubbles inside included). GPUs that no log is of get rows of the host's
-// signals alone, and a note. Power is as the sensor shows it: what may have been drawn within half a
-// second of an end is between the least and the greatest reading around.
+// signals alone, and a note. Power is as the sensor shows it: what may have been drawn within half
+// a second of an end is between the least and the greatest reading around.
 std::vector<TelemetryRow> telemetry_rows(const LevelsReport& report, const PlacedTelemetry& placed,
                                          const TelemetryOptions& options, TrustNotes& notes);
 
@@ -175,10 +175,10 @@ std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval 
 // Where the readings of one GPU lie on its trace, by its power.
 struct TelemetryLag {
   int64_t gpu = 0;
-  std::string file;     // of the trace, as in TelemetryRow
-  std::string device;   // as the log calls it
-  std::string unknown;  // why nothing of it is known; empty: the rest holds
-  bool clear = false;   // one lag alone fits
+  std::string file;            // of the trace, as in TelemetryRow
+  std::string device;          // as the log calls it
+  std::string unknown;         // why nothing of it is known; empty: the rest holds
+  bool clear = false;          // one lag alone fits
   bool beyond_sensor = false;  // no sensor is so late: the clock is, and all signals were moved
   double explained = 0;        // share of the variance of the power readings
   int64_t lag_ns = 0;  // of what is read behind what is drawn: clock and sensor together; 95 %

@@ -392,7 +392,8 @@ SensorResponse fit_response(const std::vector<SensorUpdate>& updates, const Busy
   if (!fit.follows) return response;
   const auto between = [scale](double value, const Span95& range) {
     const auto ns = [scale](double s) { return static_cast<int64_t>(std::llround(s / scale)); };
-    return LengthBetween{ns(value), ns(std::min(value, range.low)), ns(std::max(value, range.high))};
+    return LengthBetween{ns(value), ns(std::min(value, range.low)),
+                         ns(std::max(value, range.high))};
   };
   response.known = true;
   response.window = between(fit.response.window_s, fit.window_s);

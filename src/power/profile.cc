@@ -567,9 +567,9 @@ void add_sse_interval(const Job& job, KernelProfile& profile) {
   const std::vector<LoiPoint> ssp = points_of(lois_at(job, profile, job.options.use_ssp));
   const std::vector<LoiPoint> sse = points_of(lois_at(job, profile, false));
   const auto span = static_cast<double>(profile.t_exec_ns);
-  const Interval95 interval = sse_error_interval(
-      ssp, profile.degree, sse, supported_degree(sse, span), span,
-      std::min(job.options.bootstrap, kMostResamples), job.options.seed);
+  const Interval95 interval =
+      sse_error_interval(ssp, profile.degree, sse, supported_degree(sse, span), span,
+                         std::min(job.options.bootstrap, kMostResamples), job.options.seed);
   profile.sse_error_low = std::min(interval.low, profile.sse_error);
   profile.sse_error_high = std::max(interval.high, profile.sse_error);
   if (std::isnan(interval.low)) profile.sse_error_low = profile.sse_error_high = interval.low;

@@ -62,8 +62,9 @@ Status check_runs(const std::vector<SettingRun>& runs) {
   for (const SettingRun& run : runs) {
     if (!names.insert(run.name).second) return refuse(run.name + ": given twice");
     if (run.iteration_s.size() < kFewestIterations) {
-      return refuse(run.name + ": " + std::to_string(run.iteration_s.size()) +
-                    " iterations were recorded, at least 3 are needed to know how much they differ");
+      return refuse(
+          run.name + ": " + std::to_string(run.iteration_s.size()) +
+          " iterations were recorded, at least 3 are needed to know how much they differ");
     }
     if (run.gpu != runs.front().gpu && !run.gpu.empty() && !runs.front().gpu.empty()) {
       return refuse(runs.front().name + " ran on " + runs.front().gpu + ", " + run.name + " on " +
@@ -125,8 +126,7 @@ Means means_of(const SettingRun& run) {
 }
 
 // The setting with the least of something, of those that are told apart from the first.
-size_t least_of(const std::vector<SettingResult>& settings,
-                SettingChange SettingResult::* change) {
+size_t least_of(const std::vector<SettingResult>& settings, SettingChange SettingResult::* change) {
   size_t least = SIZE_MAX;
   for (size_t i = 1; i < settings.size(); ++i) {
     const SettingChange& one = settings[i].*change;

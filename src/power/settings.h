@@ -13,12 +13,12 @@ namespace assay {
 
 // One recording of the work, as many iterations as there are.
 struct SettingRun {
-  std::string name;                        // "300 W"
-  std::string gpu;                         // its model; empty: not told
-  std::vector<double> iteration_s;         // how long each lasts
-  std::vector<double> iteration_j;         // what each takes; as long as iteration_s
-  double power_w = 0;                      // mean over all of them
-  double power_low_w = 0;                  // 95 %, of the sensor alone
+  std::string name;                 // "300 W"
+  std::string gpu;                  // its model; empty: not told
+  std::vector<double> iteration_s;  // how long each lasts
+  std::vector<double> iteration_j;  // what each takes; as long as iteration_s
+  double power_w = 0;               // mean over all of them
+  double power_low_w = 0;           // 95 %, of the sensor alone
   double power_high_w = 0;
   std::map<std::string, double> launches;  // of each kernel per iteration
 };

@@ -13,7 +13,6 @@ namespace assay {
 namespace {
 
 constexpr size_t kFewestRuns = 6;
-constexpr double kNormal95 = 1.959963984540054;
 
 struct RunPoints {
   std::vector<LoiPoint> ssp;
@@ -49,8 +48,8 @@ std::optional<double> difference(const std::vector<LoiPoint>& ssp, uint32_t ssp_
 }  // namespace
 
 Interval95 sse_error_interval(const std::vector<LoiPoint>& ssp, uint32_t ssp_degree,
-                              const std::vector<LoiPoint>& sse, uint32_t sse_degree,
-                              double span_ns, uint32_t resamples, uint64_t seed) {
+                              const std::vector<LoiPoint>& sse, uint32_t sse_degree, double span_ns,
+                              uint32_t resamples, uint64_t seed) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<RunPoints> runs = by_run(ssp, sse);
   const auto found = difference(ssp, ssp_degree, sse, sse_degree, span_ns);

@@ -15,7 +15,7 @@ namespace assay {
 // Student's quantile over the normal one for as many runs; from 0 where the two may be alike. NaN
 // with fewer than 6 runs, or where most resamples do not carry both curves.
 Interval95 sse_error_interval(const std::vector<LoiPoint>& ssp, uint32_t ssp_degree,
-                              const std::vector<LoiPoint>& sse, uint32_t sse_degree,
-                              double span_ns, uint32_t resamples, uint64_t seed);
+                              const std::vector<LoiPoint>& sse, uint32_t sse_degree, double span_ns,
+                              uint32_t resamples, uint64_t seed);
 
 }  // namespace assay

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "power/fit.h"
+
 namespace assay {
 namespace {
 
-constexpr double kNormal95 = 1.959963984540054;
-constexpr uint64_t kFewestReadings = 3;    // of its own, for a stretch to be moved by them
+constexpr uint64_t kFewestReadings = 3;  // of its own, for a stretch to be moved by them
 constexpr size_t kCloselyAtMost = 40;    // stretches whose sums are profiled, where that costs
 
 // Time by name of what ran inside of the merged intervals; work in order of start.
@@ -20,8 +21,8 @@ EnergyTally tally_of(const std::vector<Interval>& merged, const std::vector<Work
     if (first == merged.size()) break;
     int64_t inside = 0;
     for (size_t i = first; i < merged.size() && merged[i].start_ns < w.end_ns; ++i) {
-      inside += std::max<int64_t>(0, std::min(w.end_ns, merged[i].end_ns) -
-                                         std::max(w.start_ns, merged[i].start_ns));
+      inside += std::max<int64_t>(
+          0, std::min(w.end_ns, merged[i].end_ns) - std::max(w.start_ns, merged[i].start_ns));
     }
     if (inside <= 0) continue;
     tally.ns[w.name.value] += inside;

@@ -78,8 +78,8 @@ void put_powers(const EnergyReport& fit, int64_t gpu, std::vector<TelemetryRow>&
   for (TelemetryRow& row : rows) {
     if (row.gpu != gpu) continue;
     const StretchPower& power = fit.stretches[next++];
-    const double covered =
-        static_cast<double>(power.covered_ns) / static_cast<double>(std::max<int64_t>(row.time_ns, 1));
+    const double covered = static_cast<double>(power.covered_ns) /
+                           static_cast<double>(std::max<int64_t>(row.time_ns, 1));
     if (covered < kLeastCovered) continue;
     for (SampledValue& value : row.values) {
       if (value.signal != TelemetrySignal::kPower) continue;
@@ -117,8 +117,7 @@ std::vector<TelemetryRow> TelemetryRun::rows_of(const LoadedTrace& loaded,
   for (const GpuExtent& extent : report.extents) {
     const TelemetryTrack* track = power_track(*placed_, extent.gpu, only_gpu, options);
     if (track == nullptr) continue;
-    Result<EnergyReport> fit =
-        fit_power(loaded, *track, extent.gpu, rows, options.at_start);
+    Result<EnergyReport> fit = fit_power(loaded, *track, extent.gpu, rows, options.at_start);
     TelemetryLag lag = lag_of(fit, extent.gpu, track->device);
     lag.file = file;
     if (lag.beyond_sensor) options.late_ns[extent.gpu] = lag.lag_ns;

@@ -169,8 +169,8 @@ uint64_t spread_shared_seconds(std::vector<int64_t>& t_ns) {
     const size_t places = first || last ? std::max(usual, counts[s]) : counts[s];
     const size_t skipped = first ? places - counts[s] : 0;
     for (size_t i = 0; i < counts[s]; ++i) {
-      t_ns[begins[s] + i] += static_cast<int64_t>(2 * (skipped + i) + 1) * kSecond /
-                             static_cast<int64_t>(2 * places);
+      t_ns[begins[s] + i] +=
+          static_cast<int64_t>(2 * (skipped + i) + 1) * kSecond / static_cast<int64_t>(2 * places);
     }
   }
   return t_ns.size();

@@ -42,7 +42,8 @@ bool skewed(const SampledValue& value) {
   return std::max(below, above) > 1.25 * std::min(below, above);
 }
 
-// "1410 ±3", "1410 (1390..1415)" where one end is nearer; "1290..1410" where the samples cannot tell, "~1410" where all around are the same;
+// "1410 ±3", "1410 (1390..1415)" where one end is nearer; "1290..1410" where the samples cannot
+// tell, "~1410" where all around are the same;
 // "-" where there are none.
 std::string value_words(const SampledValue& value, int digits) {
   switch (value.how) {
@@ -200,9 +201,8 @@ Table lags_table(const TelemetryReport& report) {
                               .title = "Power sensors beside the trace",
                               .show = report.lags.empty() ? Show::kDataOnly : Show::kEverywhere});
   table.add(keys::gpu, &TelemetryLag::gpu)
-      .add(keys::file, [](const TelemetryLag& lag) {
-        return lag.file.empty() ? Value() : Value(lag.file);
-      })
+      .add(keys::file,
+           [](const TelemetryLag& lag) { return lag.file.empty() ? Value() : Value(lag.file); })
       .add(keys::device, &TelemetryLag::device)
       .add(keys::placed, placed_words, elastic())
       .add(keys::lag_ns, of_fit(&TelemetryLag::lag_ns))

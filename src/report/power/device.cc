@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "report/document/units.h"
+
 namespace assay {
 namespace {
 
@@ -93,10 +95,10 @@ std::vector<Item> response_items(const SensorResponse& response) {
     const Show show = response.known ? Show::kEverywhere : Show::kDataOnly;
     items.push_back({name + "_ns", label, told(part.value_ns), Unit::kNanoseconds,
                      "95 %: " + format_ns(part.low_ns) + " to " + format_ns(part.high_ns), show});
-    items.push_back({name + "_low_ns", "from", told(part.low_ns), Unit::kNanoseconds, "",
-                     Show::kDataOnly});
-    items.push_back({name + "_high_ns", "to", told(part.high_ns), Unit::kNanoseconds, "",
-                     Show::kDataOnly});
+    items.push_back(
+        {name + "_low_ns", "from", told(part.low_ns), Unit::kNanoseconds, "", Show::kDataOnly});
+    items.push_back(
+        {name + "_high_ns", "to", told(part.high_ns), Unit::kNanoseconds, "", Show::kDataOnly});
   };
   add("response_window", "window, with a ramp allowed", response.window);
   add("ramp", "ramp of sensor or device", response.ramp);

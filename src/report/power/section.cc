@@ -64,8 +64,7 @@ std::string kernel_words(const KernelProfile& kernel) {
                      format_value(kernel.energy_j, Unit::kJoules) + " per execution of " +
                      format_ns(kernel.t_exec_ns);
   if (std::isfinite(kernel.sse_error)) {
-    text += "; the first settled execution shows " + watts(kernel.sse_w) + ", " +
-            sse_words(kernel);
+    text += "; the first settled execution shows " + watts(kernel.sse_w) + ", " + sse_words(kernel);
   }
   return text + ".";
 }

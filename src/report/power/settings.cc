@@ -17,8 +17,8 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * std::fa
 std::string size_words(const SettingChange& change) {
   const double a = std::fabs(change.share.low);
   const double b = std::fabs(change.share.high);
-  return fmt::format("{} ({:.1f} to {:.1f})", percent(change.share.value),
-                     100 * std::min(a, b), 100 * std::max(a, b));
+  return fmt::format("{} ({:.1f} to {:.1f})", percent(change.share.value), 100 * std::min(a, b),
+                     100 * std::max(a, b));
 }
 
 std::string time_words(const SettingResult& setting) {
@@ -34,9 +34,9 @@ std::string time_words(const SettingResult& setting) {
 std::string setting_words(const SettingResult& setting, const std::string& base) {
   const SettingChange& change = setting.energy_change;
   if (!change.told) {
-    return fmt::format("{}: its energy is not told apart from that of {} ({:+.1f} to {:+.1f} %); {}.",
-                       setting.name, base, 100 * change.share.low, 100 * change.share.high,
-                       time_words(setting));
+    return fmt::format(
+        "{}: its energy is not told apart from that of {} ({:+.1f} to {:+.1f} %); {}.",
+        setting.name, base, 100 * change.share.low, 100 * change.share.high, time_words(setting));
   }
   return fmt::format("{} takes {} {} energy per iteration than {}; {}.", setting.name,
                      size_words(change), change.share.value < 0 ? "less" : "more", base,
@@ -66,7 +66,8 @@ Table settings_table(const SettingsReport& report) {
     const std::string stem = name.substr(0, cut);
     const std::string of = name.substr(cut);
     table.columns.push_back({.key = name, .title = title, .unit = unit});
-    table.columns.push_back({.key = stem + "_low" + of, .title = "from", .unit = unit, .show = ends});
+    table.columns.push_back(
+        {.key = stem + "_low" + of, .title = "from", .unit = unit, .show = ends});
     table.columns.push_back(
         {.key = stem + "_high" + of, .title = "to", .unit = unit, .show = ends});
   };
@@ -79,9 +80,9 @@ Table settings_table(const SettingsReport& report) {
   for (const SettingResult& one : report.settings) {
     const auto ns = [](double s) { return static_cast<int64_t>(std::llround(s * 1e9)); };
     table.rows.push_back({one.name, one.iterations, ns(one.time_s.value), ns(one.time_s.low),
-                          ns(one.time_s.high), one.power_w.value, one.power_w.low,
-                          one.power_w.high, one.energy_j.value, one.energy_j.low, one.energy_j.high,
-                          one.edp_js.value, one.edp_js.low, one.edp_js.high});
+                          ns(one.time_s.high), one.power_w.value, one.power_w.low, one.power_w.high,
+                          one.energy_j.value, one.energy_j.low, one.energy_j.high, one.edp_js.value,
+                          one.edp_js.low, one.edp_js.high});
   }
   return table;
 }

@@ -347,8 +347,8 @@ TEST(Attribute, RefusesATraceWithoutDeviceWork) {
   EXPECT_THAT(report.error().message, HasSubstr("no device work"));
 }
 
-// Stretches far shorter than the sensor's window have their power; of a stretch that draws more than
-// its kernels do elsewhere, its own readings tell.
+// Stretches far shorter than the sensor's window have their power; of a stretch that draws more
+// than its kernels do elsewhere, its own readings tell.
 TEST(Attribute, StretchesHaveTheirPower) {
   const MadeWorkload w = random_mix(5);
   AttributeOptions options = window_of(100);

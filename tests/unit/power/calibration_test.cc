@@ -101,8 +101,8 @@ struct MadePulses {
   std::vector<SensorUpdate> updates;
 };
 
-// 120 pulses of random lengths as calibration plays them, seen by a device ramp and a sensor that is
-// a mean over `window_s` behind a ramp; all in seconds, 0.5 % of noise.
+// 120 pulses of random lengths as calibration plays them, seen by a device ramp and a sensor that
+// is a mean over `window_s` behind a ramp; all in seconds, 0.5 % of noise.
 MadePulses pulses(uint64_t seed, double window_s, double sensor_ramp_s, double device_ramp_s,
                   double period_s) {
   constexpr double kStepS = 2.5e-4;
@@ -139,8 +139,7 @@ MadePulses pulses(uint64_t seed, double window_s, double sensor_ramp_s, double d
   };
   for (double t = window_s + 0.1; t < now; t += period_s) {
     const double mean = (until(t - kDelayS) - until(t - kDelayS - window_s)) / window_s;
-    made.updates.push_back(
-        {static_cast<int64_t>(t * 1e9), mean * (1 + 0.005 * random.normal())});
+    made.updates.push_back({static_cast<int64_t>(t * 1e9), mean * (1 + 0.005 * random.normal())});
   }
   return made;
 }
@@ -155,7 +154,8 @@ struct ResponseCount {
 ResponseCount count_inside(int jobs, uint64_t seed, double window_s, double sensor_ramp_s) {
   ResponseCount count;
   for (int i = 0; i < jobs; ++i) {
-    const MadePulses made = pulses(seed + static_cast<uint64_t>(i), window_s, sensor_ramp_s, 0, 0.1);
+    const MadePulses made =
+        pulses(seed + static_cast<uint64_t>(i), window_s, sensor_ramp_s, 0, 0.1);
     const BoxcarFit boxcar = fit_boxcar(made.updates, made.busy, 600'000'000);
     const SensorResponse found = fit_response(made.updates, made.busy, boxcar, 1);
     EXPECT_TRUE(found.known);
@@ -178,11 +178,11 @@ TEST(Calibration, WindowRampAndDelayAreToldApart) {
     double ramp_s;
     bool boxcar;
   };
-  for (const Scene& scene : {Scene{0.1, 0, true}, Scene{0.025, 0, true}, Scene{0.025, 0.0125, false},
-                             Scene{0.005, 0.05, false}, Scene{0.1, 0.04, false}}) {
+  for (const Scene& scene :
+       {Scene{0.1, 0, true}, Scene{0.025, 0, true}, Scene{0.025, 0.0125, false},
+        Scene{0.005, 0.05, false}, Scene{0.1, 0.04, false}}) {
     const ResponseCount count = count_inside(kJobs, 880'000, scene.window_s, scene.ramp_s);
-    const std::string what =
-        std::to_string(scene.window_s) + " " + std::to_string(scene.ramp_s);
+    const std::string what = std::to_string(scene.window_s) + " " + std::to_string(scene.ramp_s);
     EXPECT_GE(count.window, 8) << what;
     EXPECT_GE(count.ramp, 8) << what;
     EXPECT_GE(count.delay, 8) << what;

@@ -9,24 +9,24 @@
 namespace assay {
 namespace {
 
-constexpr double kSpanNs = 100'000;
+constexpr double kSseSpanNs = 100'000;
 
-struct MadeRuns {
+struct SseRuns {
   std::vector<LoiPoint> ssp;
   std::vector<LoiPoint> sse;
 };
 
 // Settled power of 500 W that swings by 40 W over the execution, the first settled execution `less`
 // of it; what a run has in common scales both.
-MadeRuns make(uint64_t seed, uint32_t runs, double less, double in_common) {
+SseRuns make_sse_runs(uint64_t seed, uint32_t runs, double less, double in_common) {
   SplitMix64 random(seed);
-  MadeRuns made;
+  SseRuns made;
   for (uint32_t run = 0; run < runs; ++run) {
     const double gain = 1 + in_common * random.normal();
     for (int i = 0; i < 3; ++i) {
       const auto point = [&](double scale) {
-        const double t = random.uniform(0, kSpanNs);
-        const double watts = 500 + 40 * (2 * t / kSpanNs - 1);
+        const double t = random.uniform(0, kSseSpanNs);
+        const double watts = 500 + 40 * (2 * t / kSseSpanNs - 1);
         return LoiPoint{t, gain * scale * watts * (1 + 0.01 * random.normal()), run};
       };
       made.ssp.push_back(point(1));
@@ -36,8 +36,8 @@ MadeRuns make(uint64_t seed, uint32_t runs, double less, double in_common) {
   return made;
 }
 
-Interval95 interval(const MadeRuns& made) {
-  return sse_error_interval(made.ssp, 1, made.sse, 1, kSpanNs, 400, 7);
+Interval95 sse_interval(const SseRuns& made) {
+  return sse_error_interval(made.ssp, 1, made.sse, 1, kSseSpanNs, 400, 7);
 }
 
 TEST(SseError, IntervalsHoldTheTruth) {
@@ -45,7 +45,8 @@ TEST(SseError, IntervalsHoldTheTruth) {
   double width = 0;
   constexpr int kJobs = 200;
   for (int i = 0; i < kJobs; ++i) {
-    const Interval95 range = interval(make(30'000 + static_cast<uint64_t>(i), 20, 0.04, 0.05));
+    const Interval95 range =
+        sse_interval(make_sse_runs(30'000 + static_cast<uint64_t>(i), 20, 0.04, 0.05));
     inside += range.low <= 0.04 && range.high >= 0.04 ? 1 : 0;
     width += (range.high - range.low) / kJobs;
   }
@@ -58,7 +59,7 @@ TEST(SseError, IntervalsHoldTheTruth) {
 TEST(SseError, WhatIsAlikeReachesToNothing) {
   int from_nothing = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
-    const Interval95 range = interval(make(seed, 20, 0, 0.05));
+    const Interval95 range = sse_interval(make_sse_runs(seed, 20, 0, 0.05));
     EXPECT_GT(range.high, 0);
     from_nothing += range.low == 0 ? 1 : 0;
   }
@@ -66,8 +67,8 @@ TEST(SseError, WhatIsAlikeReachesToNothing) {
 }
 
 TEST(SseError, FewRunsHaveNoInterval) {
-  EXPECT_TRUE(std::isnan(interval(make(1, 5, 0.04, 0)).low));
-  EXPECT_TRUE(std::isnan(interval({}).high));
+  EXPECT_TRUE(std::isnan(sse_interval(make_sse_runs(1, 5, 0.04, 0)).low));
+  EXPECT_TRUE(std::isnan(sse_interval({}).high));
 }
 
 }  // namespace

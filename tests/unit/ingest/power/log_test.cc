@@ -42,7 +42,8 @@ TEST(PowerLogReader, NvidiaSmiWithUnits) {
 TEST(PowerLogReader, RowsOfOneSecondAreSpreadOverIt) {
   std::string text = "timestamp, power.draw [W]\n";
   for (int i = 3; i < 42; ++i) {  // the log begins in the middle of its first second
-    text += "2024/04/03 11:08:" + std::to_string(14 + i / 10) + ", " + std::to_string(100 + i) + " W\n";
+    text +=
+        "2024/04/03 11:08:" + std::to_string(14 + i / 10) + ", " + std::to_string(100 + i) + " W\n";
   }
   const auto log = read(text);
   ASSERT_TRUE(log) << log.error().describe();
@@ -50,7 +51,8 @@ TEST(PowerLogReader, RowsOfOneSecondAreSpreadOverIt) {
   ASSERT_EQ(readings.size(), 39u);
   EXPECT_EQ(log->stamps_shared, 39u);
   for (size_t i = 0; i < readings.size(); ++i) {
-    EXPECT_EQ(readings[i].t_ns, kApril + static_cast<int64_t>(i + 3) * 100'000'000 + 50'000'000) << i;
+    EXPECT_EQ(readings[i].t_ns, kApril + static_cast<int64_t>(i + 3) * 100'000'000 + 50'000'000)
+        << i;
     EXPECT_EQ(readings[i].power_w, 103 + static_cast<double>(i));
   }
 }
