@@ -9,7 +9,6 @@
 #include "base/numbers.h"
 #include "base/random.h"
 #include "base/stats.h"
-#include "power/joint/fit.h"
 
 namespace assay {
 namespace {
@@ -225,9 +224,7 @@ class Calibration {
                        " % of them): is something else running on this GPU?",
                    "", -1};
     }
-    SensorCalibration found = report(updates, fit);
-    found.response = fit_response(updates, busy, fit, options_.seed);
-    return found;
+    return report(updates, fit);
   }
 
   // Lengths that are no multiples of the period, so that edges fall everywhere in it.
@@ -370,37 +367,6 @@ BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const Busy& busy,
   fit.residual_w = std::sqrt(line.squares / static_cast<double>(updates.size()));
   fit.explained = nothing.squares > 0 ? 1 - line.squares / nothing.squares : 0;
   return fit;
-}
-
-SensorResponse fit_response(const std::vector<SensorUpdate>& updates, const Busy& busy,
-                            const BoxcarFit& boxcar, uint64_t seed) {
-  constexpr double kWindowS = 0.1;  // what the boxcar's window becomes for the fit
-  constexpr size_t kFewest = 30;
-  SensorResponse response;
-  if (updates.size() < kFewest || busy.empty() || boxcar.window_ns <= 0) return response;
-  const double scale = kWindowS / static_cast<double>(boxcar.window_ns);
-  const int64_t begin = busy.front().first;
-  const auto at = [&](int64_t t_ns) { return static_cast<double>(t_ns - begin) * scale; };
-  JointProblem problem{.classes = {{}}, .updates = {}, .prior = {}, .seed = seed};
-  for (const auto& [from, until] : busy) problem.classes[0].push_back({at(from), at(until)});
-  for (const SensorUpdate& update : updates) {
-    problem.updates.push_back({at(update.t_ns), update.power_w});
-  }
-  const double delay_s = static_cast<double>(boxcar.delay_ns) * scale;
-  problem.prior = {{-kWindowS / 2, delay_s + 1.5 * kWindowS}, {0.005, 3 * kWindowS}, {0, 0.2}, 0};
-  const JointFit fit = fit_jointly(std::move(problem));
-  if (!fit.follows) return response;
-  const auto between = [scale](double value, const Span95& range) {
-    const auto ns = [scale](double s) { return static_cast<int64_t>(std::llround(s / scale)); };
-    return LengthBetween{ns(value), ns(std::min(value, range.low)),
-                         ns(std::max(value, range.high))};
-  };
-  response.known = true;
-  response.window = between(fit.response.window_s, fit.window_s);
-  response.ramp = between(ramp_list_s()[fit.response.ramp], fit.ramp_s);
-  response.delay = between(fit.response.lag_s, fit.lag_s);
-  response.explained = fit.explained;
-  return response;
 }
 
 Result<SensorCalibration> calibrate_sensor(PowerDevice& device, const CalibrationOptions& options) {

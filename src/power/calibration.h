@@ -42,12 +42,6 @@ struct BoxcarFit {
 BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates,
                      const std::vector<std::pair<int64_t, int64_t>>& busy, int64_t longest_ns);
 
-// Window, ramp and delay together, by the joint fit (power/joint/fit.h) of the load as one class.
-// `boxcar`: of the same readings; it gives the scale.
-SensorResponse fit_response(const std::vector<SensorUpdate>& updates,
-                            const std::vector<std::pair<int64_t, int64_t>>& busy,
-                            const BoxcarFit& boxcar, uint64_t seed);
-
 struct CalibrationOptions {
   uint64_t seed = 1;
   std::function<void(const ProcedureProgress&)> progress;

@@ -89,40 +89,6 @@ std::string plain(const std::string& name) {
   return result;
 }
 
-constexpr const char* kResponseParts[] = {"response_window", "ramp", "response_delay"};
-
-// Absent in calibrations that were made before it was asked. A delay may be below 0: the clocks.
-Status read_response(const Json& json, const std::string& path, SensorResponse& response) {
-  if (!json.contains("ramp_ns") || json["ramp_ns"].is_null()) return Ok{};
-  LengthBetween* parts[] = {&response.window, &response.ramp, &response.delay};
-  for (size_t i = 0; i < 3; ++i) {
-    const std::string name = kResponseParts[i];
-    for (const auto& [key, value] : {std::pair{name + "_ns", &parts[i]->value_ns},
-                                     {name + "_low_ns", &parts[i]->low_ns},
-                                     {name + "_high_ns", &parts[i]->high_ns}}) {
-      if (!json.contains(key) || !json[key].is_number_integer()) {
-        return Error{ErrorCode::kFormat, key + " must be a whole number beside ramp_ns", path, -1};
-      }
-      *value = json[key].get<int64_t>();
-    }
-  }
-  response.explained = number(json, "response_explained");
-  response.known = true;
-  return Ok{};
-}
-
-void write_response(const SensorResponse& response, Json& json) {
-  const LengthBetween* parts[] = {&response.window, &response.ramp, &response.delay};
-  for (size_t i = 0; i < 3; ++i) {
-    const std::string name = kResponseParts[i];
-    const auto told = [&](int64_t ns) { return response.known ? Json(ns) : Json(); };
-    json[name + "_ns"] = told(parts[i]->value_ns);
-    json[name + "_low_ns"] = told(parts[i]->low_ns);
-    json[name + "_high_ns"] = told(parts[i]->high_ns);
-  }
-  json["response_explained"] = response.known ? Json(response.explained) : Json();
-}
-
 }  // namespace
 
 Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
@@ -150,7 +116,6 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
   ASSAY_TRY_ASSIGN(found.steps, count(json, "steps", path));
   found.linearity_idle = number(json, "linearity_idle");
   found.linearity_load = number(json, "linearity_load");
-  ASSAY_TRY(read_response(json, path, found.response));
   return found;
 }
 
@@ -176,7 +141,6 @@ Status write_sensor_calibration(const SensorCalibration& calibration, const std:
   json["steps"] = calibration.steps;
   json["linearity_idle"] = or_null(calibration.linearity_idle);
   json["linearity_load"] = or_null(calibration.linearity_load);
-  write_response(calibration.response, json);
   return write_object(json, path);
 }
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "report/document/units.h"
-
 namespace assay {
 namespace {
 
@@ -87,28 +85,6 @@ std::vector<std::string> procedure_words(const PowerPlan& plan) {
       plan.executions_per_run, plan.timed_together)};
 }
 
-// Window, ramp and delay of the free response, each with its interval.
-std::vector<Item> response_items(const SensorResponse& response) {
-  std::vector<Item> items;
-  const auto add = [&](const std::string& name, const char* label, const LengthBetween& part) {
-    const auto told = [&](int64_t ns) { return response.known ? Value(ns) : Value(); };
-    const Show show = response.known ? Show::kEverywhere : Show::kDataOnly;
-    items.push_back({name + "_ns", label, told(part.value_ns), Unit::kNanoseconds,
-                     "95 %: " + format_ns(part.low_ns) + " to " + format_ns(part.high_ns), show});
-    items.push_back(
-        {name + "_low_ns", "from", told(part.low_ns), Unit::kNanoseconds, "", Show::kDataOnly});
-    items.push_back(
-        {name + "_high_ns", "to", told(part.high_ns), Unit::kNanoseconds, "", Show::kDataOnly});
-  };
-  add("response_window", "window, with a ramp allowed", response.window);
-  add("ramp", "ramp of sensor or device", response.ramp);
-  add("response_delay", "delay, with a ramp allowed", response.delay);
-  items.push_back({"response_explained", "explained by these",
-                   response.known ? Value(response.explained) : Value(), Unit::kShare, "",
-                   response.known ? Show::kEverywhere : Show::kDataOnly});
-  return items;
-}
-
 Section calibration_section(const SensorCalibration& calibration, const std::string& path) {
   Facts facts;
   facts.title = "Power sensor of " + calibration.device;
@@ -130,7 +106,6 @@ Section calibration_section(const SensorCalibration& calibration, const std::str
        Unit::kRatio},
       {"file", "file", path, Unit::kText}};
   facts.items.insert(facts.items.end(), rest.begin(), rest.end());
-  for (Item& item : response_items(calibration.response)) facts.items.push_back(std::move(item));
   return {"calibration", "Calibration", {std::move(facts)}};
 }
 
@@ -140,14 +115,6 @@ std::vector<std::string> calibration_verdict_words(const SensorCalibration& cali
   std::vector<std::string> words = {
       fmt::format("The sensor reports every {:.4g} ms the mean over {:.4g} ms, {:.4g} ms late.",
                   ms(sensor.period_ns), ms(sensor.window_ns), ms(sensor.delay_ns))};
-  const SensorResponse& response = calibration.response;
-  if (response.known && !response.is_boxcar()) {
-    words.push_back(fmt::format(
-        "It is no plain mean over a window: the same readings say a ramp of {:.4g} ms ({:.4g} to "
-        "{:.4g}) behind a window of {:.4g} ms; profiles that rest on the window are off by it.",
-        ms(response.ramp.value_ns), ms(response.ramp.low_ns), ms(response.ramp.high_ns),
-        ms(response.window.value_ns)));
-  }
   if (calibration.share_sampled < 0.99) {
     words.push_back(fmt::format("It sees {:.0f} % of the time; what happens in between is missed.",
                                 100 * calibration.share_sampled));

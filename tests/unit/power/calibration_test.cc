@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "devices/simulated.h"
 
 namespace assay {
@@ -92,102 +90,6 @@ TEST(Calibration, ReadingsThatDoNotFollowTheLoadAreRefused) {
   const auto found = calibrate_sensor(*device, {});
   ASSERT_FALSE(found);
   EXPECT_NE(found.error().message.find("do not follow the load"), std::string::npos);
-}
-
-// ---- a response that need not be a boxcar ----
-
-struct MadePulses {
-  std::vector<std::pair<int64_t, int64_t>> busy;
-  std::vector<SensorUpdate> updates;
-};
-
-// 120 pulses of random lengths as calibration plays them, seen by a device ramp and a sensor that
-// is a mean over `window_s` behind a ramp; all in seconds, 0.5 % of noise.
-MadePulses pulses(uint64_t seed, double window_s, double sensor_ramp_s, double device_ramp_s,
-                  double period_s) {
-  constexpr double kStepS = 2.5e-4;
-  constexpr double kDelayS = 0.004;
-  SplitMix64 random(seed);
-  MadePulses made;
-  const double scale = std::max(2 * period_s, window_s + 2 * sensor_ramp_s);
-  double now = 2 * scale;
-  std::vector<double> power;
-  const auto hold = [&](double seconds, double watts) {
-    const auto until = static_cast<size_t>((now + seconds) / kStepS);
-    while (power.size() < until) power.push_back(watts);
-    now += seconds;
-  };
-  hold(0, 80);
-  for (int i = 0; i < 120; ++i) {
-    hold(scale * random.uniform(0.6, 2.4), 80);
-    const auto start = static_cast<int64_t>(static_cast<double>(power.size()) * kStepS * 1e9);
-    hold(scale * random.uniform(0.6, 2.4), 400);
-    const auto end = static_cast<int64_t>(static_cast<double>(power.size()) * kStepS * 1e9);
-    made.busy.emplace_back(start, end);
-  }
-  hold(2 * scale, 80);
-  for (const double ramp_s : {device_ramp_s, sensor_ramp_s}) {
-    double y = power.front();
-    for (double& x : power) x = y = ramp_s > 0 ? x + (y - x) * std::exp(-kStepS / ramp_s) : x;
-  }
-  std::vector<double> energy{0};
-  for (const double x : power) energy.push_back(energy.back() + x * kStepS);
-  const auto until = [&](double t) {
-    const double place = std::clamp(t / kStepS, 0.0, static_cast<double>(energy.size()) - 1.001);
-    const auto at = static_cast<size_t>(place);
-    return energy[at] + (place - static_cast<double>(at)) * (energy[at + 1] - energy[at]);
-  };
-  for (double t = window_s + 0.1; t < now; t += period_s) {
-    const double mean = (until(t - kDelayS) - until(t - kDelayS - window_s)) / window_s;
-    made.updates.push_back({static_cast<int64_t>(t * 1e9), mean * (1 + 0.005 * random.normal())});
-  }
-  return made;
-}
-
-struct ResponseCount {
-  int window = 0;
-  int ramp = 0;
-  int delay = 0;
-  int boxcars = 0;
-};
-
-ResponseCount count_inside(int jobs, uint64_t seed, double window_s, double sensor_ramp_s) {
-  ResponseCount count;
-  for (int i = 0; i < jobs; ++i) {
-    const MadePulses made =
-        pulses(seed + static_cast<uint64_t>(i), window_s, sensor_ramp_s, 0, 0.1);
-    const BoxcarFit boxcar = fit_boxcar(made.updates, made.busy, 600'000'000);
-    const SensorResponse found = fit_response(made.updates, made.busy, boxcar, 1);
-    EXPECT_TRUE(found.known);
-    const auto holds = [](const LengthBetween& part, double s) {
-      return static_cast<double>(part.low_ns) * 1e-9 <= s + 5e-4 &&
-             static_cast<double>(part.high_ns) * 1e-9 >= s - 5e-4;
-    };
-    count.window += holds(found.window, window_s) ? 1 : 0;
-    count.ramp += holds(found.ramp, sensor_ramp_s) ? 1 : 0;
-    count.delay += holds(found.delay, 0.004) ? 1 : 0;
-    count.boxcars += found.is_boxcar() ? 1 : 0;
-  }
-  return count;
-}
-
-TEST(Calibration, WindowRampAndDelayAreToldApart) {
-  constexpr int kJobs = 10;
-  struct Scene {
-    double window_s;
-    double ramp_s;
-    bool boxcar;
-  };
-  for (const Scene& scene :
-       {Scene{0.1, 0, true}, Scene{0.025, 0, true}, Scene{0.025, 0.0125, false},
-        Scene{0.005, 0.05, false}, Scene{0.1, 0.04, false}}) {
-    const ResponseCount count = count_inside(kJobs, 880'000, scene.window_s, scene.ramp_s);
-    const std::string what = std::to_string(scene.window_s) + " " + std::to_string(scene.ramp_s);
-    EXPECT_GE(count.window, 8) << what;
-    EXPECT_GE(count.ramp, 8) << what;
-    EXPECT_GE(count.delay, 8) << what;
-    EXPECT_EQ(count.boxcars >= kJobs / 2, scene.boxcar) << what << " " << count.boxcars;
-  }
 }
 
 }  // namespace
