@@ -9,6 +9,7 @@
 #include "answers/files/sensor_choice.h"
 #include "answers/inputs/facts.h"
 #include "answers/ranks.h"
+#include "flow/causes.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
 #include "levels/levels.h"
@@ -16,6 +17,7 @@
 #include "power/mixed.h"
 #include "power/report.h"
 #include "records/facts.h"
+#include "report/flow/spoken.h"
 #include "report/power/section.h"
 #include "trace/phases.h"
 
@@ -162,6 +164,42 @@ SensorGain gain_of(const Trace& trace, int64_t device) {
   return {};
 }
 
+// Which collective an activity is, of those that are one.
+WorkGrouping collective_grouping(const LoadedTrace& loaded) {
+  const Trace& trace = loaded.trace;
+  WorkGrouping grouping{.key = "collectives", .title = "By collective"};
+  grouping.of_activity.assign(trace.activities.size(), WorkGrouping::kNone);
+  std::map<std::string, uint32_t> numbers;
+  for (size_t i = 0; i < trace.activities.size(); ++i) {
+    const std::string& collective = loaded.kernels->of(trace.activities.name[i]).collective;
+    if (collective.empty()) continue;
+    const auto [place, added] = numbers.try_emplace(collective, grouping.names.size());
+    if (added) grouping.names.push_back(collective);
+    grouping.of_activity[i] = place->second;
+  }
+  return grouping;
+}
+
+// When the device (all of them together, of -1) ran nothing, by cause.
+std::vector<NamedTime> idle_times(const LoadedTrace& loaded, int64_t device) {
+  const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
+  DeviceFlow flow;
+  if (device < 0) {
+    flow = joint_flow(run);
+  } else {
+    for (DeviceFlow& one : device_flows(run)) {
+      if (one.device == device) flow = std::move(one);
+    }
+  }
+  std::map<FlowCause, std::vector<Interval>> by_cause;
+  for (const FlowSlice& slice : flow.idle) by_cause[slice.cause].push_back(slice.span);
+  std::vector<NamedTime> idle;
+  for (auto& [cause, spans] : by_cause) {
+    idle.push_back({std::string(cause_words(cause)), merge_intervals(std::move(spans))});
+  }
+  return idle;
+}
+
 // Layer and phase of every activity, as the levels room finds them.
 Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(
@@ -185,33 +223,54 @@ Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
       phases.of_activity[row.activity.index()] = place->second;
     }
   }
-  return std::vector<WorkGrouping>{std::move(layers), std::move(phases)};
+  std::vector<WorkGrouping> all{std::move(layers), std::move(phases)};
+  WorkGrouping collectives = collective_grouping(loaded);
+  if (!collectives.names.empty()) all.push_back(std::move(collectives));
+  return all;
 }
 
-Result<TraceContent> attribute_trace(const AttributeRequest& request, const LoadedTrace& loaded) {
-  ASSAY_TRY_ASSIGN(
-      const PowerLog log,
-      read_power_log(request.samples, {.column = request.column,
-                                       .allow_truncated = request.traces.allow_truncated,
-                                       .timing = request.timing}));
-  ASSAY_TRY_ASSIGN(const size_t chosen, choose_series(log, request.gpu));
-  const PowerSeries& series = log.series[chosen];
+// A log with the device of it that is asked for, and the trace's energy by it.
+struct LoggedEnergy {
+  PowerLog log;
+  size_t series = 0;
+  EnergyReport report;
+};
+
+Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const LoadedTrace& loaded) {
+  LoggedEnergy energy;
+  ASSAY_TRY_ASSIGN(energy.log, read_power_log(request.samples,
+                                              {.column = request.column,
+                                               .allow_truncated = request.traces.allow_truncated,
+                                               .timing = request.timing}));
+  ASSAY_TRY_ASSIGN(energy.series, choose_series(energy.log, request.gpu));
+  const PowerSeries& series = energy.log.series[energy.series];
   AttributeOptions options = request.options;
-  options.sensor = sensor_prior(request, loaded.trace, log, series);
+  options.sensor = sensor_prior(request, loaded.trace, energy.log, series);
   options.gain = gain_of(loaded.trace, options.device);
-  ASSAY_TRY_ASSIGN(options.groupings, level_groupings(loaded));
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
-  ASSAY_TRY_ASSIGN(
-      const EnergyReport report,
-      attribute_energy(loaded.trace, loaded.links, loaded.windows, phases, series, options));
+  ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
+                                                   phases, series, options));
+  return energy;
+}
+
+Result<TraceContent> attribute_trace(const AttributeRequest& asked, const LoadedTrace& loaded) {
+  AttributeRequest request = asked;
+  ASSAY_TRY_ASSIGN(request.options.groupings, level_groupings(loaded));
+  request.options.idle = idle_times(loaded, request.options.device);
+  ASSAY_TRY_ASSIGN(const LoggedEnergy energy, energy_by_log(request, loaded));
   TraceContent content;
-  content.verdict = energy_verdict_words(report);
-  content.sections = energy_sections(report, {&log, chosen}, request.top);
-  content.import_log = power_log_notes(log);
+  content.verdict = energy_verdict_words(energy.report);
+  content.sections = energy_sections(energy.report, {&energy.log, energy.series}, request.top);
+  content.import_log = power_log_notes(energy.log);
   return content;
 }
 
 }  // namespace
+
+Result<EnergyReport> energy_of_trace(const AttributeRequest& request, const LoadedTrace& loaded) {
+  ASSAY_TRY_ASSIGN(LoggedEnergy energy, energy_by_log(request, loaded));
+  return std::move(energy.report);
+}
 
 Result<Answer> answer_attribution(const AttributeRequest& request) {
   return answer_traces(request.traces, "Energy", [&request](const LoadedTrace& loaded) {

@@ -29,6 +29,8 @@ struct AttributeRequest {
   AttributeOptions options = {};  // window and delay: as told, else as the log says; no groupings
 };
 Result<Answer> answer_attribution(const AttributeRequest& request);
+// The same of one trace, as numbers: of options.stretches too, of no groupings but those asked for.
+Result<EnergyReport> energy_of_trace(const AttributeRequest& request, const LoadedTrace& loaded);
 
 struct ProfileRequest {
   std::vector<std::string> folders = {};  // recordings; others are compared with the first

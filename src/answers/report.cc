@@ -58,7 +58,7 @@ Result<std::optional<TelemetryReport>> telemetry_of(const ReportRequest& request
   ASSAY_TRY_ASSIGN(TelemetryRun logs,
                    TelemetryRun::open(request.telemetry, request.traces.allow_truncated));
   if (!logs.any()) return std::optional<TelemetryReport>();
-  ASSAY_TRY(logs.add(loaded.trace, levels, ""));
+  ASSAY_TRY(logs.add(loaded, levels, ""));
   return std::optional(logs.finish());
 }
 

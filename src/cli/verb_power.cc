@@ -218,6 +218,7 @@ void add_power_verb(Verb& app, int& exit_code) {
   power.needs_a_verb();
   add_profile_verb(power, exit_code);
   add_attribute_verb(power, exit_code);
+  add_power_sweep_verb(power, exit_code);
   add_power_run_verbs(power, exit_code);
 }
 

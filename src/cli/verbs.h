@@ -18,6 +18,7 @@ void add_diff_verb(Verb& app, int& exit_code);
 void add_power_verb(Verb& app, int& exit_code);
 // `power run` and `power calibrate`, below `power`.
 void add_power_run_verbs(Verb& power, int& exit_code);
+void add_power_sweep_verb(Verb& power, int& exit_code);
 void add_throughput_verb(Verb& app, int& exit_code);
 // Under `throughput`, whose app they are given.
 void add_throughput_fit_verb(Verb& throughput, int& exit_code);

@@ -338,19 +338,44 @@ std::optional<std::string> log_device(const PlacedTelemetry& placed, int64_t gpu
   return std::nullopt;
 }
 
+// What is told of the power of intervals by its readings alone: the sensor's window and lag are not
+// known, so within kEdgeNs of each end what was drawn may be any of what was read around.
+void add_edges(const TelemetryTrack& track, const std::vector<Interval>& merged,
+               SampledValue& value) {
+  constexpr int64_t kEdgeNs = kSecond / 2;
+  if (value.how != SampledHow::kWeighted) return;
+  const double share =
+      std::min(1.0, static_cast<double>(kEdgeNs) * static_cast<double>(merged.size()) /
+                        static_cast<double>(length_ns(merged)));
+  SampledValue around;
+  bracket(track, weigh(track, merged), around);
+  value.low = std::max(0.0, value.low - share * std::max(0.0, value.value - around.low));
+  value.high += share * std::max(0.0, around.high - value.value);
+}
+
+std::vector<Interval> moved(std::vector<Interval> intervals, int64_t by_ns) {
+  for (Interval& one : intervals) one = {one.start_ns + by_ns, one.end_ns + by_ns};
+  return intervals;
+}
+
+// late_ns: by how much the log of the device is late.
 TelemetryRow make_row(TelemetryLevel level, int64_t gpu, std::vector<Interval> merged,
-                      const PlacedTelemetry& placed, const std::optional<std::string>& device) {
+                      const PlacedTelemetry& placed, const std::optional<std::string>& device,
+                      int64_t late_ns) {
   TelemetryRow row;
   row.level = level;
   row.gpu = gpu;
   row.intervals = merged.size();
   row.time_ns = length_ns(merged);
   row.longest_ns = longest_of(merged);
+  const std::vector<Interval> in_log = moved(merged, late_ns);
   for (const TelemetryTrack& track : placed.tracks) {
-    if (track.host || (device && track.device == *device)) {
-      row.values.push_back(sample_intervals(track, merged));
-    }
+    if (!track.host && !(device && track.device == *device)) continue;
+    const std::vector<Interval>& read = track.host ? merged : in_log;
+    row.values.push_back(sample_intervals(track, read));
+    if (track.signal == TelemetrySignal::kPower) add_edges(track, read, row.values.back());
   }
+  row.merged = std::move(merged);
   return row;
 }
 
@@ -370,7 +395,8 @@ std::string_view telemetry_signal_name(TelemetrySignal signal) {
 }
 
 std::string_view sampled_how_name(SampledHow how) {
-  constexpr std::array<std::string_view, 4> kNames = {"weighted", "hits", "bracket", "none"};
+  constexpr std::array<std::string_view, 5> kNames = {"modelled", "weighted", "hits", "bracket",
+                                                      "none"};
   return kNames[static_cast<size_t>(how)];
 }
 
@@ -478,6 +504,17 @@ SampledValue sample_intervals(const TelemetryTrack& track, const std::vector<Int
   return result;
 }
 
+const TelemetryTrack* power_track(const PlacedTelemetry& placed, int64_t gpu, bool only_gpu,
+                                  const TelemetryOptions& options) {
+  const std::optional<std::string> device = log_device(placed, gpu, only_gpu, options);
+  if (!device) return nullptr;
+  for (const TelemetryTrack& track : placed.tracks) {
+    const bool power = track.signal == TelemetrySignal::kPower && !track.host && !track.mean;
+    if (power && track.device == *device) return &track;
+  }
+  return nullptr;
+}
+
 std::vector<TelemetryRow> telemetry_rows(const LevelsReport& report, const PlacedTelemetry& placed,
                                          const TelemetryOptions& options, TrustNotes& notes) {
   std::vector<TelemetryRow> rows;
@@ -490,17 +527,22 @@ std::vector<TelemetryRow> telemetry_rows(const LevelsReport& report, const Place
              "no log is of GPU " + std::to_string(extent.gpu) +
                  " by number: --telemetry-gpu GPU=DEVICE says which one is");
   }
+  const auto late_ns = [&options](int64_t gpu) {
+    const auto found = options.late_ns.find(gpu);
+    return found == options.late_ns.end() ? 0 : found->second;
+  };
   for (const LevelSpan& span : report.spans) {
     if (span.iter == kNoIteration || span.span_ns <= 0) continue;
     rows.push_back(make_row(TelemetryLevel::kIteration, span.gpu,
                             {{span.start_ns, span.start_ns + span.span_ns}}, placed,
-                            devices[span.gpu]));
+                            devices[span.gpu], late_ns(span.gpu)));
     rows.back().iter = span.iter;
   }
   for (const bool with_op : {false, true}) {
     for (auto& [key, merged] : runs_of(report, with_op)) {
       rows.push_back(make_row(with_op ? TelemetryLevel::kOperation : TelemetryLevel::kPhase,
-                              key.gpu, merged, placed, devices[key.gpu]));
+                              key.gpu, std::move(merged), placed, devices[key.gpu],
+                              late_ns(key.gpu)));
       rows.back().phase = key.phase;
       if (with_op) rows.back().op = report.op_names[key.op];
     }
@@ -604,6 +646,29 @@ std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval 
   if (activity.moments.empty()) return std::nullopt;
   sum_up(activity);
   return activity;
+}
+
+void add_lag_notes(TelemetryReport& report) {
+  NoteList notes;
+  for (const TelemetryLag& lag : report.lags) {
+    const std::string of =
+        " (GPU " + std::to_string(lag.gpu) + (lag.file.empty() ? "" : " of " + lag.file) + ")";
+    notes.add("telemetry_clock_off", lag.beyond_sensor ? 1 : 0, std::abs(lag.lag_ns), "telemetry",
+              "by its power the log lies " + seconds(std::abs(lag.lag_ns)) +
+                  (lag.lag_ns > 0 ? " behind" : " ahead of") +
+                  " the trace, more than any sensor is late: values were taken where it "
+                  "belongs, charts and cores were not; --telemetry-offset " +
+                  seconds(-lag.lag_ns) + " moves all of it" + of);
+    notes.add("telemetry_lag_ambiguous", lag.unknown.empty() && !lag.clear ? 1 : 0, 0, "telemetry",
+              "the power fits the trace at several places of the log: its intervals hold all of "
+              "them, other signals are where the log says" +
+                  of);
+    notes.add(
+        "telemetry_power_unfitted", lag.unknown.empty() ? 0 : 1, 0, "telemetry",
+        "how the power sensor averages and how late it is could not be found (" + lag.unknown +
+            "): power is as it was read, with all that half a second at each end may hide" + of);
+  }
+  for (TrustNote& note : notes.take()) report.trust.push_back(std::move(note));
 }
 
 TelemetryReport summarize_telemetry(const PlacedTelemetry& placed, std::vector<TelemetryRow> rows,

@@ -42,6 +42,7 @@ struct TelemetryOptions {
   bool at_start = false;     // the log's first sample lies at the trace's first device work
   int64_t zone_ns = 0;       // east of UTC, of logs in local time
   std::map<int64_t, std::string> device_of;  // the log's device of a GPU of the trace
+  std::map<int64_t, int64_t> late_ns;  // by GPU: how late its readings are, found in their power
 };
 
 // One signal of one device on the trace's time.
@@ -83,6 +84,7 @@ Result<PlacedTelemetry> place_telemetry(const std::vector<TelemetryLog>& logs,
 Status check_telemetry_overlap(const PlacedTelemetry& placed, Interval trace);
 
 enum class SampledHow : uint8_t {
+  kModelled,  // power: what a fit of the sensor with the kernels' powers gives for it
   kWeighted,  // mean over time; every sample stands for the time around it
   kHits,      // mean of the readings that fell into intervals shorter than the sampling period
   kBracket,   // too short or too few: between the values of the samples around
@@ -93,8 +95,9 @@ std::string_view sampled_how_name(SampledHow how);
 struct SampledValue {
   TelemetrySignal signal = TelemetrySignal::kPower;
   SampledHow how = SampledHow::kNone;
-  double value = std::numeric_limits<double>::quiet_NaN();  // of kWeighted and kHits
-  // 95 % interval of the sampling error; of kBracket, smallest and largest sample around.
+  double value = std::numeric_limits<double>::quiet_NaN();  // not of kBracket
+  // 95 % interval of the sampling error, of kModelled of the fit; of kBracket, smallest and largest
+  // sample around.
   double low = std::numeric_limits<double>::quiet_NaN();
   double high = std::numeric_limits<double>::quiet_NaN();
   uint64_t samples = 0;       // that fell into the intervals; of means, that reach into them
@@ -116,11 +119,16 @@ struct TelemetryRow {
   uint64_t intervals = 0;
   int64_t time_ns = 0;     // their union
   int64_t longest_ns = 0;  // of them
+  std::vector<Interval> merged;
   std::vector<SampledValue> values;
 };
+// The track of a GPU's own power, null where no log has it.
+const TelemetryTrack* power_track(const PlacedTelemetry& placed, int64_t gpu, bool only_gpu,
+                                  const TelemetryOptions& options);
 // Per GPU: its iterations (the spans), its phases and its operations (runs of compute kernels that
 // follow each other, bubbles inside included). GPUs that no log is of get rows of the host's
-// signals alone, and a note.
+// signals alone, and a note. Power is as the sensor shows it: what may have been drawn within half
+// a second of an end is between the least and the greatest reading around.
 std::vector<TelemetryRow> telemetry_rows(const LevelsReport& report, const PlacedTelemetry& placed,
                                          const TelemetryOptions& options, TrustNotes& notes);
 
@@ -164,8 +172,25 @@ struct CpuActivity {
 // nullopt without samples of cores in the trace's span.
 std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval trace);
 
+// Where the readings of one GPU lie on its trace, by its power.
+struct TelemetryLag {
+  int64_t gpu = 0;
+  std::string file;            // of the trace, as in TelemetryRow
+  std::string device;          // as the log calls it
+  std::string unknown;         // why nothing of it is known; empty: the rest holds
+  bool clear = false;          // one lag alone fits
+  bool beyond_sensor = false;  // no sensor is so late: the clock is, and all signals were moved
+  double explained = 0;        // share of the variance of the power readings
+  int64_t lag_ns = 0;  // of what is read behind what is drawn: clock and sensor together; 95 %
+  int64_t lag_low_ns = 0;
+  int64_t lag_high_ns = 0;
+  int64_t window_ns = 0;  // that a reading is the mean of
+  int64_t ramp_ns = 0;
+};
+
 struct TelemetryReport {
   std::vector<TelemetryFile> files;
+  std::vector<TelemetryLag> lags;
   std::vector<TelemetryTrack> tracks;  // cut to the trace's span
   std::vector<TelemetryRow> rows;
   std::optional<CpuActivity> cpu;
@@ -181,6 +206,9 @@ struct GpuMoment {
   double max = 0;
 };
 std::vector<GpuMoment> gpu_moments(const TelemetryReport& report, TelemetrySignal signal);
+
+// What follows from where the logs lie, as notes of trust.
+void add_lag_notes(TelemetryReport& report);
 
 TelemetryReport summarize_telemetry(const PlacedTelemetry& placed, std::vector<TelemetryRow> rows,
                                     TrustNotes notes, Interval trace);

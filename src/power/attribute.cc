@@ -9,6 +9,7 @@
 #include "power/energy_parts.h"
 #include "power/energy_trust.h"
 #include "power/laying.h"
+#include "power/stretches.h"
 #include "power/total_only.h"
 
 namespace assay {
@@ -66,41 +67,57 @@ std::vector<EnergyPart> parts_of(const Tallies& tallies, const EnergyModel& mode
   return parts;
 }
 
-EnergyTally window_tally(const std::vector<Work>& work, const Coverage& covered,
-                         const Window& window) {
-  const CoveredSpan span{window.start_ns, window.end_ns};
-  Tallies all = tally_by(work, covered, span, [](const Work&) { return 0U; });
-  EnergyTally tally = all.empty() ? EnergyTally{} : std::move(all.begin()->second);
-  tally.base_ns = covered.inside(span.begin_ns, span.end_ns);
-  return tally;
-}
+// ---- stretches of time: iterations and phases ----
 
-std::vector<EnergyPart> iteration_parts(const Windows& windows, const std::vector<Work>& work,
-                                        const Coverage& covered, const EnergyModel& model) {
-  std::vector<EnergyPart> parts;
-  if (windows.source == WindowSource::kWholeTrace) return parts;
-  const bool closely = windows.windows.size() <= kCloselyAtMost || model.fit.is_quick();
+struct NamedStretches {
+  std::vector<std::string> names;
+  std::vector<std::vector<Interval>> merged;
+};
+
+NamedStretches iteration_stretches(const Windows& windows, Interval logged) {
+  NamedStretches all;
+  if (windows.source == WindowSource::kWholeTrace) return all;
   for (const Window& window : windows.windows) {
-    const EnergyTally tally = window_tally(work, covered, window);
-    if (tally.base_ns > 0) parts.push_back(part_of(window.name, tally, model, closely));
+    all.names.push_back(window.name);
+    all.merged.push_back(clip({{window.start_ns, window.end_ns}}, logged));
   }
-  return parts;
+  return all;
 }
 
-// Windows of one phase, added up.
-std::vector<EnergyPart> phase_parts(const Phases& phases, const std::vector<Work>& work,
-                                    const Coverage& covered, const EnergyModel& model) {
-  std::vector<EnergyPart> parts;
+// Windows of one phase together.
+NamedStretches phase_stretches(const Phases& phases, Interval logged) {
+  NamedStretches all;
   for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
-    EnergyTally sum;
+    std::vector<Interval> intervals;
     for (size_t i = 0; i < phases.windows.windows.size(); ++i) {
-      if (phases.phase[i] != phase) continue;
-      const EnergyTally one = window_tally(work, covered, phases.windows.windows[i]);
-      for (const auto& [name, ns] : one.ns) sum.ns[name] += ns;
-      sum.count += one.count;
-      sum.base_ns += one.base_ns;
+      const Window& window = phases.windows.windows[i];
+      if (phases.phase[i] == phase) intervals.push_back({window.start_ns, window.end_ns});
     }
-    if (sum.base_ns > 0) parts.push_back(part_of(std::string(phase_name(phase)), sum, model));
+    all.names.emplace_back(phase_name(phase));
+    all.merged.push_back(clip(merge_intervals(std::move(intervals)), logged));
+  }
+  return all;
+}
+
+// Energy of each, base included, over its covered time; of those that have any.
+std::vector<EnergyPart> stretch_parts(const NamedStretches& stretches,
+                                      const std::vector<Work>& work, const Coverage& covered,
+                                      const Laid& laid, CoveredSpan span) {
+  const std::vector<StretchPower> powers =
+      stretch_powers(stretches.merged, work, covered, laid, span);
+  std::vector<EnergyPart> parts;
+  for (size_t i = 0; i < powers.size(); ++i) {
+    const StretchPower& power = powers[i];
+    if (power.covered_ns <= 0) continue;
+    const double seconds = static_cast<double>(power.covered_ns) * 1e-9;
+    EnergyPart part;
+    part.name = stretches.names[i];
+    part.energy_uj = std::llround(power.mean_w * seconds * 1e6);
+    part.low_j = power.low_w * seconds;
+    part.high_j = power.high_w * seconds;
+    part.busy_ns = power.busy_ns;
+    part.count = power.count;
+    parts.push_back(std::move(part));
   }
   return parts;
 }
@@ -163,6 +180,7 @@ EnergyReport::Mode mode_of(const JointFit::Mode& mode, const JointFit& fit) {
 void describe_fit(const Laid& laid, EnergyReport& report) {
   const JointFit& fit = laid.model.fit;
   report.zone_ns = laid.zone_ns;
+  report.lag_searched = laid.lag_searched;
   report.follows = fit.follows;
   report.explained = fit.explained;
   report.residual_w = fit.noise_w;
@@ -273,9 +291,6 @@ void list_totals(const Trace& trace, const std::vector<Work>& work, const Covera
   report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
   add_model_total(work, covered, span, model, report);
   add_true_energy(options.gain, report);
-  if (options.tokens > 0) {
-    report.energy_per_token_j = covered.joules() / static_cast<double>(options.tokens);
-  }
 }
 
 // The energy of the kernels by operator and by every grouping that was asked for.
@@ -297,6 +312,44 @@ void list_groups(const Trace& trace, const std::vector<Work>& work, const Covera
     };
     report.groupings.push_back({grouping.key, grouping.title, parts_by(group_of, name_of)});
   }
+}
+
+// What the base takes of the idle times, and of the rest, in which something ran. Most first.
+std::vector<EnergyPart> idle_parts(const std::vector<NamedTime>& idle, const Coverage& covered,
+                                   const EnergyReport& report) {
+  std::vector<EnergyPart> parts;
+  if (idle.empty()) return parts;
+  int64_t left_ns = report.covered_ns;
+  const auto add = [&](std::string name, int64_t ns, uint64_t count) {
+    const double seconds = static_cast<double>(ns) * 1e-9;
+    EnergyPart part;
+    part.name = std::move(name);
+    part.count = count;
+    part.energy_uj = std::llround(report.base_w * seconds * 1e6);
+    part.low_j = report.base_low_w * seconds;
+    part.high_j = report.base_high_w * seconds;
+    part.busy_ns = ns;
+    parts.push_back(std::move(part));
+  };
+  for (const NamedTime& one : idle) {
+    int64_t ns = 0;
+    for (const Interval& span : one.merged) ns += covered.inside(span.start_ns, span.end_ns);
+    left_ns -= ns;
+    if (ns > 0) add(one.name, ns, one.merged.size());
+  }
+  if (left_ns > 0) add("(while work runs)", left_ns, 0);
+  sort_parts(parts);
+  settle_rounding(parts, report.base_uj);
+  return parts;
+}
+
+// Per token, with the model's error where the total is the model's business too.
+void add_per_token(uint64_t tokens, double joules, EnergyReport& report) {
+  if (tokens == 0) return;
+  const auto n = static_cast<double>(tokens);
+  report.energy_per_token_j = joules / n;
+  report.energy_per_token_low_j = std::min(joules, report.model_low_j) / n;
+  report.energy_per_token_high_j = std::max(joules, report.model_high_j) / n;
 }
 
 }  // namespace
@@ -332,8 +385,13 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_classes(trace, laid, report);
   list_totals(trace, work, covered, span, options, model, report);
   list_groups(trace, work, covered, span, options, model, report);
-  report.iterations = iteration_parts(windows, work, covered, model);
-  report.phases = phase_parts(phases, work, covered, model);
+  const Interval logged{report.begin_ns, report.end_ns};
+  report.iterations =
+      stretch_parts(iteration_stretches(windows, logged), work, covered, laid, span);
+  report.phases = stretch_parts(phase_stretches(phases, logged), work, covered, laid, span);
+  report.idle = idle_parts(options.idle, covered, report);
+  add_per_token(options.tokens, covered.joules(), report);
+  report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
   add_coverage_trust(covered, span, report.trust);
   add_sensor_trust(report, options.sensor, report.trust);
   add_counter(laid.counter, report);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/intervals.h"
 #include "base/result.h"
 #include "records/power_log.h"
 #include "trace/iterations.h"
@@ -56,6 +57,12 @@ struct SensorGain {
   std::string source;  // empty: of other cards
 };
 
+// Time with a name: in which the device ran nothing for one reason.
+struct NamedTime {
+  std::string name = {};
+  std::vector<Interval> merged = {};
+};
+
 struct AttributeOptions {
   SensorGain gain = {};
   SensorPrior sensor = {};
@@ -64,6 +71,8 @@ struct AttributeOptions {
   uint64_t tokens = 0;  // made during the covered time; 0 = not told
   uint64_t seed = 1;
   std::vector<WorkGrouping> groupings = {};
+  std::vector<NamedTime> idle = {};  // apart from each other: their part of the base is told
+  std::vector<std::vector<Interval>> stretches = {};  // of time, merged: what was drawn in each
 };
 
 // A value of the fit with its 95 % interval, and what it was allowed to be.
@@ -96,6 +105,18 @@ struct EnergyPart {
   uint64_t count = 0;
   bool alone = true;  // its class is its own; else its share of the class is by duration
   std::string why;    // of kernels: why the interval is wide; empty where it is not
+};
+
+// Mean power while a stretch of time lasts, base included, as the sensor would show a stretch
+// without an end. NaN where covered_ns is 0.
+struct StretchPower {
+  int64_t covered_ns = 0;  // of the stretch, by the log
+  uint64_t readings = 0;   // whose window lies inside
+  int64_t busy_ns = 0;     // of what ran in it, summed
+  uint64_t count = 0;
+  double mean_w = std::numeric_limits<double>::quiet_NaN();
+  double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 %
+  double high_w = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct EnergyGrouping {
@@ -141,7 +162,8 @@ struct EnergyReport {
   Fitted window_ns;
   Fitted ramp_ns;
   Fitted drift_ppm;
-  int64_t zone_ns = 0;  // added to the log's times, as of another time zone
+  bool lag_searched = false;  // within the usual range nothing fitted: it was looked for beyond
+  int64_t zone_ns = 0;        // added to the log's times, as of another time zone
   struct Mode {
     double lag_ns = 0;
     double worse = 0;  // in sum of squares than the best; 1 = as much as is allowed
@@ -160,7 +182,11 @@ struct EnergyReport {
   std::vector<EnergyGrouping> groupings;  // one per AttributeOptions::groupings
   std::vector<EnergyPart> iterations;     // with their share of the base; outside ones not listed
   std::vector<EnergyPart> phases;         // prefill and decode, likewise; empty when not told apart
+  std::vector<EnergyPart> idle;           // of the base, by name; with the rest sums to base_uj
   double energy_per_token_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_per_token_low_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_per_token_high_j = std::numeric_limits<double>::quiet_NaN();
+  std::vector<StretchPower> stretches;  // one per AttributeOptions::stretches
   TrustNotes trust;
 };
 

@@ -52,6 +52,12 @@ void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, Tru
                      "the readings fit best where the log's offset is at the end of what it was "
                      "allowed to be: --offset or --offset-within moves that"});
   }
+  if (report.lag_searched) {
+    trust.push_back(
+        {"clock_off", 1, std::llround(std::fabs(report.lag_ns.value)), "energy_j, lag_ns",
+         "the log lies further from the trace than any sensor is late (-150 to 250 ms): it "
+         "was looked for up to 2 s around, and is taken to lie where the readings fit"});
+  }
   if (report.modes.size() > 1) {
     trust.push_back({"lag_ambiguous", report.modes.size() - 1, 0, "energy_j, lag_ns",
                      "other offsets of the log fit the readings as well: the intervals hold the "

@@ -9,6 +9,8 @@
 
 namespace assay {
 
+inline constexpr double kNormal95 = 1.959963984540054;  // two-sided 95 % of a normal error
+
 // One LOI: a sample inside an execution.
 struct LoiPoint {
   double toi_ns = 0;

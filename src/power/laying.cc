@@ -283,12 +283,13 @@ void take_counter(const PowerSeries& series, CoveredSpan span,
   if (laid.counter.used) fit = with_counter(fit, row);
 }
 
-Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options,
-                      const std::vector<Work>& work, CoveredSpan span, int64_t zone_ns) {
+Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& options,
+                        const std::vector<Work>& work, CoveredSpan span, int64_t zone_ns,
+                        const ResponsePrior& prior) {
   Laid laid;
   laid.zone_ns = zone_ns;
   laid.moved_ns = options.sensor.offset_ns + zone_ns;
-  laid.prior = prior_of(series, options.sensor);
+  laid.prior = prior;
   const double end_s = static_cast<double>(span.end_ns - span.begin_ns) * 1e-9;
   const std::vector<TimedPower> polls = polls_near(series, laid.moved_ns, span);
   if (polls.size() >= 2) {
@@ -322,6 +323,48 @@ Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options
                             laid.model.fit.response.window_s);
   take_counter(series, span, problem.classes, laid);
   return laid;
+}
+
+// Whether a lag beyond the usual range is worth a look: the readings do not follow the trace, or
+// follow it badly, or best at the range's end.
+bool lag_in_doubt(const Laid& laid) {
+  constexpr double kWellExplained = 0.9;
+  const JointFit& fit = laid.model.fit;
+  const Span95& usual = laid.prior.lag_s;
+  const double near = 0.01 * (usual.high - usual.low);
+  return !fit.follows || fit.explained < kWellExplained || fit.lag_s.low < usual.low + near ||
+         fit.lag_s.high > usual.high - near;
+}
+
+// Whether a fit whose lag was free to go further is better by more than having had the choice
+// explains; both over their own readings.
+bool clearly_better(const JointFit& wide, const JointFit& usual, double times_wider) {
+  constexpr double kBar = 10;  // chi-square of one, 99.8 %
+  if (!wide.follows) return false;
+  if (!usual.follows) return true;
+  const double left = std::max(1 - usual.explained, 1e-12) / std::max(1 - wide.explained, 1e-12);
+  const double readings = static_cast<double>(std::min(wide.readings, usual.readings));
+  return readings / std::max({1.0, wide.repeated, usual.repeated}) * std::log(left) >
+         kBar + 2 * std::log(times_wider);
+}
+
+// Within the usual range of lags. Where that leaves a doubt and nobody told how far the log may be
+// off, also in seconds around: a clock that was never set is off by more than a sensor is slow.
+Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options,
+                      const std::vector<Work>& work, CoveredSpan span, int64_t zone_ns) {
+  constexpr double kSearchedS = 2;
+  const SensorPrior& sensor = options.sensor;
+  ResponsePrior prior = prior_of(series, sensor);
+  ASSAY_TRY_ASSIGN(Laid usual, lay_within(series, options, work, span, zone_ns, prior));
+  if (sensor.hold || sensor.offset_within_ns >= 0 || !lag_in_doubt(usual)) return usual;
+  const double usual_s = prior.lag_s.high - prior.lag_s.low;
+  prior.lag_s = {prior.lag_s.low - kSearchedS, prior.lag_s.high + kSearchedS};
+  Result<Laid> wide = lay_within(series, options, work, span, zone_ns, prior);
+  if (!wide) return usual;
+  const double times = (prior.lag_s.high - prior.lag_s.low) / usual_s;
+  if (!clearly_better(wide->model.fit, usual.model.fit, times)) return usual;
+  wide->lag_searched = true;
+  return wide;
 }
 
 }  // namespace

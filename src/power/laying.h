@@ -53,6 +53,7 @@ struct Laid {
   int64_t moved_ns = 0;  // added to the log's times before the fit
   UpdateGrid grid;
   ResponsePrior prior;
+  bool lag_searched = false;        // beyond the usual range, where it was found
   std::vector<TimedPower> updates;  // of the fit
   std::vector<double> shares;       // mean of each power's activity
   size_t pooled = 0;                // names in the column of the rest

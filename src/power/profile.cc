@@ -13,6 +13,7 @@
 #include "power/placement.h"
 #include "power/sensor_check.h"
 #include "power/smooth_curve.h"
+#include "power/sse_error.h"
 
 namespace assay {
 namespace {
@@ -559,11 +560,27 @@ bool sensor_known(const SensorModel& sensor, KernelProfile& profile) {
   return false;
 }
 
+// Of SSP by its curve: a mean of plateaus has no LOIs to draw runs of.
+void add_sse_interval(const Job& job, KernelProfile& profile) {
+  constexpr uint32_t kMostResamples = 400;
+  if (profile.curve_kind.empty()) return;
+  const std::vector<LoiPoint> ssp = points_of(lois_at(job, profile, job.options.use_ssp));
+  const std::vector<LoiPoint> sse = points_of(lois_at(job, profile, false));
+  const auto span = static_cast<double>(profile.t_exec_ns);
+  const Interval95 interval =
+      sse_error_interval(ssp, profile.degree, sse, supported_degree(sse, span), span,
+                         std::min(job.options.bootstrap, kMostResamples), job.options.seed);
+  profile.sse_error_low = std::min(interval.low, profile.sse_error);
+  profile.sse_error_high = std::max(interval.high, profile.sse_error);
+  if (std::isnan(interval.low)) profile.sse_error_low = profile.sse_error_high = interval.low;
+}
+
 void finish(const Job& job, KernelProfile& profile) {
   const double t_s = static_cast<double>(profile.t_exec_ns) * 1e-9;
   profile.energy_j = profile.own_w() * t_s;
   if (profile.ssp_w > 0 && profile.sse_lois > 0) {
     profile.sse_error = std::fabs(profile.ssp_w - profile.sse_w) / profile.ssp_w;
+    add_sse_interval(job, profile);
   }
   note_windows(job, profile);
   note_repetitions(job, profile);

@@ -145,8 +145,10 @@ struct KernelProfile {
   double ssp_high_w = std::numeric_limits<double>::quiet_NaN();
   double ssp_arithmetic_w = std::numeric_limits<double>::quiet_NaN();  // mean of the LOIs
   double sse_error = std::numeric_limits<double>::quiet_NaN();         // |SSP - SSE| / SSP
-  double energy_j = std::numeric_limits<double>::quiet_NaN();          // own_w() x t_exec
-  std::vector<MixedWith> mixed_with;                                   // most first
+  double sse_error_low = std::numeric_limits<double>::quiet_NaN();  // 95 %, both of the same runs
+  double sse_error_high = std::numeric_limits<double>::quiet_NaN();
+  double energy_j = std::numeric_limits<double>::quiet_NaN();  // own_w() x t_exec
+  std::vector<MixedWith> mixed_with;                           // most first
   Tiling tiling;  // under kMixed, where there are LOIs enough for it
   // Under kMixed, where what else ran is known: the kernel's own (power/mixed.h). Else NaN.
   double unmixed_w = std::numeric_limits<double>::quiet_NaN();

@@ -8,7 +8,6 @@
 namespace assay {
 namespace {
 
-constexpr double kNormal95 = 1.96;
 constexpr double kKnotsPerWindow = 12;
 constexpr double kFewestKnots = 50;
 

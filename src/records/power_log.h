@@ -59,6 +59,7 @@ struct PowerLog {
   uint64_t rows_cut = 0;            // a last line without its end: left out
   bool truncated = false;           // the compressed file ends early
   uint64_t rows_unplaced = 0;       // of several GPUs without a column that tells which: left out
+  uint64_t stamps_shared = 0;       // of whole seconds that several have: spread over their second
   uint64_t rows_out_of_order = 0;   // later in the file and earlier in time, by under a second
 };
 

@@ -179,6 +179,7 @@ def check_others(check):
     check.fitted("rocm-smi json", power_logs.rocm_smi_json(job), *half, log_format="rocm_smi_json")
     check.fitted("tegrastats", power_logs.tegrastats(job), log_format="tegrastats", scope="the rail of GPU and chip")
     check.fitted("tegrastats, older", power_logs.tegrastats(job, unit=""))
+    check.fitted("tegrastats, ten rows a second", power_logs.tegrastats(job, step=0.1))
     check.refused("tegrastats, another rail", power_logs.tegrastats(job), "no row has", "--column", "VDD_NONE")
     check.fitted("RAPL", power_logs.rapl(job), "--gpu", "package-0", log_format="rapl",
                  scope="the processors' packages")

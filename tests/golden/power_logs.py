@@ -206,9 +206,9 @@ def zeus(job):
     return "\n".join(lines) + "\n"
 
 
-def tegrastats(job, unit="mW", dated=True):
+def tegrastats(job, unit="mW", dated=True, step=1.0):
     lines = []
-    for t, watts in job.every(1.0):
+    for t, watts in job.every(step):
         when = stamp(t, "%m-%d-%Y %H:%M:%S ") if dated else ""
         mw = round(watts * 1000)
         lines.append(f"{when}RAM 5120/63895MB (lfb 4x4MB) SWAP 0/31947MB (cached 0MB) CPU [12%@2201,off,off,3%@2201] "

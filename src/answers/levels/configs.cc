@@ -90,7 +90,7 @@ Result<ConfigFigures> read_config(const LevelConfig& config, const std::vector<s
     asked.kernels = loaded.kernels;
     ASSAY_TRY_ASSIGN(LevelsReport report,
                      analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
-    ASSAY_TRY(telemetry.add(loaded.trace, report, loaded.trace.source));
+    ASSAY_TRY(telemetry.add(loaded, report, loaded.trace.source));
     CounterJoin joined;
     if (!counters.empty()) {
       const int64_t rank = loaded.trace.distributed.rank.value_or(rank_from_name(file));

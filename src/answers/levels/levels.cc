@@ -62,7 +62,7 @@ Status JobReader::read(const std::string& file) {
   ASSAY_TRY_ASSIGN(LevelsReport report,
                    analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
   const Trace& trace = loaded.trace;
-  ASSAY_TRY(telemetry.add(trace, report, several ? trace.source : std::string()));
+  ASSAY_TRY(telemetry.add(loaded, report, several ? trace.source : std::string()));
   roof.add(trace, loaded.links, *loaded.kernels, report, &replays);
   add_memory(trace, loaded.links, report, memory);
   CounterJoin joined;

@@ -1,12 +1,20 @@
 #include "answers/levels/telemetry.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <utility>
 
 #include "ingest/power/telemetry.h"
+#include "power/attribute.h"
 
 namespace assay {
 namespace {
+
+constexpr int64_t kSensorLeastLateNs = -150'000'000;  // what is later or earlier is no sensor
+constexpr int64_t kSensorMostLateNs = 250'000'000;
+constexpr int64_t kStartWithinNs = 2'000'000'000;
+constexpr double kLeastCovered = 0.5;  // of a row by the log, for its power to be told
 
 // First start and last end of anything in the trace.
 Interval span_of(const Trace& trace) {
@@ -23,6 +31,69 @@ Interval span_of(const Trace& trace) {
   return span.start_ns <= span.end_ns ? span : Interval{};
 }
 
+// The power of one GPU beside its rows, by the joint model.
+Result<EnergyReport> fit_power(const LoadedTrace& loaded, const TelemetryTrack& track, int64_t gpu,
+                               const std::vector<TelemetryRow>& rows, bool at_start) {
+  PowerSeries series{.device = track.device};
+  for (size_t i = 0; i < track.t_ns.size(); ++i) {
+    series.readings.push_back({track.t_ns[i], track.value[i]});
+  }
+  AttributeOptions options;
+  options.device = gpu;
+  if (at_start) options.sensor.offset_within_ns = kStartWithinNs;
+  for (const TelemetryRow& row : rows) {
+    if (row.gpu == gpu) options.stretches.push_back(row.merged);
+  }
+  return attribute_energy(loaded.trace, loaded.links, loaded.windows, {}, series, options);
+}
+
+TelemetryLag lag_of(const Result<EnergyReport>& fit, int64_t gpu, const std::string& device) {
+  TelemetryLag lag;
+  lag.gpu = gpu;
+  lag.device = device;
+  if (!fit) {
+    lag.unknown = fit.error().message;
+  } else if (!fit->total_only.empty()) {
+    lag.unknown = fit->total_only;
+  } else if (!fit->follows) {
+    lag.unknown = "its readings do not follow the kernels";
+  }
+  if (!lag.unknown.empty()) return lag;
+  const auto whole = [](double ns) { return static_cast<int64_t>(std::llround(ns)); };
+  lag.clear = fit->modes.size() <= 1;
+  lag.explained = fit->explained;
+  lag.lag_ns = whole(fit->lag_ns.value);
+  lag.lag_low_ns = whole(fit->lag_ns.low);
+  lag.lag_high_ns = whole(fit->lag_ns.high);
+  lag.window_ns = whole(fit->window_ns.value);
+  lag.ramp_ns = whole(fit->ramp_ns.value);
+  lag.beyond_sensor =
+      lag.clear && (lag.lag_high_ns < kSensorLeastLateNs || lag.lag_low_ns > kSensorMostLateNs);
+  return lag;
+}
+
+// Puts the fit's powers of the GPU's rows, which are in its order, where they were sampled.
+void put_powers(const EnergyReport& fit, int64_t gpu, std::vector<TelemetryRow>& rows) {
+  size_t next = 0;
+  for (TelemetryRow& row : rows) {
+    if (row.gpu != gpu) continue;
+    const StretchPower& power = fit.stretches[next++];
+    const double covered = static_cast<double>(power.covered_ns) /
+                           static_cast<double>(std::max<int64_t>(row.time_ns, 1));
+    if (covered < kLeastCovered) continue;
+    for (SampledValue& value : row.values) {
+      if (value.signal != TelemetrySignal::kPower) continue;
+      value = {.signal = TelemetrySignal::kPower,
+               .how = SampledHow::kModelled,
+               .value = power.mean_w,
+               .low = power.low_w,
+               .high = power.high_w,
+               .samples = power.readings,
+               .coverage_share = covered};
+    }
+  }
+}
+
 }  // namespace
 
 Result<TelemetryRun> TelemetryRun::open(const TelemetryRequest& request, bool allow_truncated) {
@@ -35,8 +106,37 @@ Result<TelemetryRun> TelemetryRun::open(const TelemetryRequest& request, bool al
   return run;
 }
 
-Status TelemetryRun::add(const Trace& trace, const LevelsReport& report, const std::string& file) {
+std::vector<TelemetryRow> TelemetryRun::rows_of(const LoadedTrace& loaded,
+                                                const LevelsReport& report,
+                                                const std::string& file) {
+  TrustNotes notes;
+  TelemetryOptions options = options_;
+  std::vector<TelemetryRow> rows = telemetry_rows(report, *placed_, options, notes);
+  const bool only_gpu = report.extents.size() == 1;
+  std::map<int64_t, EnergyReport> fits;
+  for (const GpuExtent& extent : report.extents) {
+    const TelemetryTrack* track = power_track(*placed_, extent.gpu, only_gpu, options);
+    if (track == nullptr) continue;
+    Result<EnergyReport> fit = fit_power(loaded, *track, extent.gpu, rows, options.at_start);
+    TelemetryLag lag = lag_of(fit, extent.gpu, track->device);
+    lag.file = file;
+    if (lag.beyond_sensor) options.late_ns[extent.gpu] = lag.lag_ns;
+    if (lag.unknown.empty()) fits.emplace(extent.gpu, *std::move(fit));
+    lags_.push_back(std::move(lag));
+  }
+  if (!options.late_ns.empty()) {
+    notes.clear();
+    rows = telemetry_rows(report, *placed_, options, notes);
+  }
+  for (const auto& [gpu, fit] : fits) put_powers(fit, gpu, rows);
+  notes_.insert(notes_.end(), notes.begin(), notes.end());
+  return rows;
+}
+
+Status TelemetryRun::add(const LoadedTrace& loaded, const LevelsReport& report,
+                         const std::string& file) {
   if (!any()) return Ok{};
+  const Trace& trace = loaded.trace;
   const Interval span = span_of(trace);
   if (!placed_) {
     int64_t first = span.start_ns;
@@ -54,8 +154,9 @@ Status TelemetryRun::add(const Trace& trace, const LevelsReport& report, const s
                  trace.source, -1};
   }
   ASSAY_TRY(check_telemetry_overlap(*placed_, span));
-  for (TelemetryRow& row : telemetry_rows(report, *placed_, options_, notes_)) {
+  for (TelemetryRow& row : rows_of(loaded, report, file)) {
     row.file = file;
+    row.merged = {};
     rows_.push_back(std::move(row));
   }
   if (!span_) span_ = span;
@@ -65,8 +166,12 @@ Status TelemetryRun::add(const Trace& trace, const LevelsReport& report, const s
 }
 
 TelemetryReport TelemetryRun::finish() {
-  return summarize_telemetry(placed_.value_or(PlacedTelemetry{}), std::move(rows_),
-                             std::move(notes_), span_.value_or(Interval{}));
+  TelemetryReport report =
+      summarize_telemetry(placed_.value_or(PlacedTelemetry{}), std::move(rows_), std::move(notes_),
+                          span_.value_or(Interval{}));
+  report.lags = std::move(lags_);
+  add_lag_notes(report);
+  return report;
 }
 
 bool TelemetryRun::data_lost() const {

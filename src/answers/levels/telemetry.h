@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ingest/load.h"
 #include "levels/telemetry.h"
-#include "trace/trace.h"
 
 namespace assay {
 
@@ -24,16 +24,21 @@ class TelemetryRun {
   static Result<TelemetryRun> open(const TelemetryRequest& request, bool allow_truncated);
   bool any() const { return !logs_.empty(); }
   // Rows of one rank, whose report still has its kernels. Fails where a log and this trace have no
-  // moment in common. `file`: empty for the only one.
-  Status add(const Trace& trace, const LevelsReport& report, const std::string& file);
+  // moment in common. `file`: empty for the only one. Power is what the joint model of sensor and
+  // kernels gives (power/attribute.h), where its readings follow the trace.
+  Status add(const LoadedTrace& loaded, const LevelsReport& report, const std::string& file);
   TelemetryReport finish();
   bool data_lost() const;
 
  private:
+  std::vector<TelemetryRow> rows_of(const LoadedTrace& loaded, const LevelsReport& report,
+                                    const std::string& file);
+
   std::vector<TelemetryLog> logs_;
   TelemetryOptions options_;
   std::optional<PlacedTelemetry> placed_;
   std::vector<TelemetryRow> rows_;
+  std::vector<TelemetryLag> lags_;
   TrustNotes notes_;
   std::optional<Interval> span_;
 };

@@ -97,6 +97,15 @@ Status check_watts(double watts, const std::string& path) {
                -1};
 }
 
+template <typename Row>
+uint64_t spread_stamps(std::vector<Row>& rows) {
+  std::vector<int64_t> t_ns;
+  for (const Row& row : rows) t_ns.push_back(row.t_ns);
+  const uint64_t spread = spread_shared_seconds(t_ns);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].t_ns = t_ns[i];
+  return spread;
+}
+
 Error no_times(bool rounds, const LogTiming& timing, const std::string& path) {
   std::string words =
       rounds ? "its rows have no time: " : "its times count from its own beginning: ";
@@ -144,6 +153,10 @@ Status SeriesBuilder::finish(const std::string& path) {
   for (PowerSeries& series : log_.series) {
     std::stable_sort(series.readings.begin(), series.readings.end(),
                      [](const PowerReading& a, const PowerReading& b) { return a.t_ns < b.t_ns; });
+  }
+  for (PowerSeries& series : log_.series) {
+    log_.stamps_shared += spread_stamps(series.readings);
+    spread_stamps(series.counter);
   }
   if (log_.series.empty()) {
     return Error{ErrorCode::kFormat, "no row has both a time and a power", path, -1};

@@ -189,6 +189,7 @@ class SignalSeries {
         latest = std::max(latest, t);
       }
       sort(series);
+      spread_shared_seconds(series.t_ns);
     }
     return Ok{};
   }

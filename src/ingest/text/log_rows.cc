@@ -145,4 +145,35 @@ const std::string& cell(const CsvTable& table, size_t row, int column) {
              : kNothing;
 }
 
+uint64_t spread_shared_seconds(std::vector<int64_t>& t_ns) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  constexpr size_t kFewestSeconds = 3;
+  std::vector<size_t> begins;  // of each second, in t_ns
+  for (size_t i = 0; i < t_ns.size(); ++i) {
+    if (t_ns[i] % kSecond != 0) return 0;
+    if (i == 0 || t_ns[i] != t_ns[i - 1]) begins.push_back(i);
+  }
+  if (begins.size() < kFewestSeconds) return 0;
+  begins.push_back(t_ns.size());
+  std::vector<size_t> counts;
+  for (size_t s = 0; s + 1 < begins.size(); ++s) counts.push_back(begins[s + 1] - begins[s]);
+  std::vector<size_t> sorted = counts;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
+                   sorted.end());
+  const size_t usual = sorted[sorted.size() / 2];
+  if (usual < 2) return 0;
+  for (size_t s = 0; s < counts.size(); ++s) {
+    const bool first = s == 0;
+    const bool last = s + 1 == counts.size();
+    // The first second may have begun before the log, the last one may end after it.
+    const size_t places = first || last ? std::max(usual, counts[s]) : counts[s];
+    const size_t skipped = first ? places - counts[s] : 0;
+    for (size_t i = 0; i < counts[s]; ++i) {
+      t_ns[begins[s] + i] +=
+          static_cast<int64_t>(2 * (skipped + i) + 1) * kSecond / static_cast<int64_t>(2 * places);
+    }
+  }
+  return t_ns.size();
+}
+
 }  // namespace assay

@@ -25,6 +25,11 @@ struct LogStamp {
 // other texts.
 std::optional<LogStamp> log_stamp(std::string_view text);
 
+// Stamps in order of time. Where all are of whole seconds and a second usually has several, those
+// of one are spread over it in their order, and how many that are is returned; else nothing
+// changes.
+uint64_t spread_shared_seconds(std::vector<int64_t>& t_ns);
+
 // Days since 1970 in the banner of an AMDuProf timechart, 0 when they are not there.
 int64_t uprof_days(const std::string& text);
 

@@ -515,7 +515,23 @@
   U(offset_ns, "") \
   U(rows, "") \
   R(begins_ns, "begins", kNanoseconds, "first and last sample, since the trace began") \
-  R(ends_ns, "ends after", kNanoseconds, "")
+  R(ends_ns, "ends after", kNanoseconds, "") \
+  O("`telemetry_lags`") \
+  U(gpu, "a GPU whose power a log has; as the log calls it") \
+  U(file, "") \
+  U(device, "") \
+  R(placed, "placed", kText, \
+    "`clear`: one lag fits; `clock_off`: likewise, by more than a sensor is late (-150 to 250 ms), so that all " \
+    "signals of the GPU were taken so much later; `ambiguous`: several fit, and intervals hold all of them; else why " \
+    "nothing is known") \
+  R(lag_ns, "lag", kNanoseconds, \
+    "of what is read behind what is drawn, clock and sensor together; its 95 % interval. The joint model is that of " \
+    "[energy of a trace](#energy-of-a-trace)") \
+  R(lag_low_ns, "from", kNanoseconds, "") \
+  R(lag_high_ns, "to", kNanoseconds, "") \
+  R(averaged_ns, "averaged", kNanoseconds, "that a reading is the mean of; time constant of sensor and device") \
+  R(ramp_ns, "ramp", kNanoseconds, "") \
+  R(explained, "explained", kShare, "share of the variance of the power readings")
 
 // How far from the roof
 #define ASSAY_ROOF_RESULTS(R, U, O) \

@@ -35,10 +35,24 @@ constexpr std::array<SignalWords, 7> kShown = {{
     {TelemetrySignal::kTemperature, "temp.", "C", 0},
 }};
 
-// "1410 ±3"; "1290..1410" where the samples cannot tell, "~1410" where all around are the same;
+// Whether half the interval's width would tell a wrong end of it.
+bool skewed(const SampledValue& value) {
+  const double below = value.value - value.low;
+  const double above = value.high - value.value;
+  return std::max(below, above) > 1.25 * std::min(below, above);
+}
+
+// "1410 ±3", "1410 (1390..1415)" where one end is nearer; "1290..1410" where the samples cannot
+// tell, "~1410" where all around are the same;
 // "-" where there are none.
 std::string value_words(const SampledValue& value, int digits) {
   switch (value.how) {
+    case SampledHow::kModelled:
+      if (skewed(value)) {
+        return fmt::format("{:.{}f} ({:.{}f}..{:.{}f})", value.value, digits, value.low, digits,
+                           value.high, digits);
+      }
+      [[fallthrough]];
     case SampledHow::kWeighted:
     case SampledHow::kHits:
       if (!std::isfinite(value.high)) return fmt::format("{:.{}f}", value.value, digits);
@@ -128,8 +142,13 @@ Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
   if (level == TelemetryLevel::kOperation) table.add(keys::op, &TelemetryRow::op, elastic());
   table.add(keys::time_ns, &TelemetryRow::time_ns).add(keys::samples, [](const TelemetryRow& row) {
     uint64_t samples = 0;
-    for (const SampledValue& value : row.values) samples = std::max(samples, value.samples);
-    return samples;
+    bool sampled = false;
+    for (const SampledValue& value : row.values) {
+      if (value.how == SampledHow::kModelled) continue;  // from readings everywhere
+      samples = std::max(samples, value.samples);
+      sampled = true;
+    }
+    return sampled ? Value(samples) : Value();
   });
   for (const SignalWords& one : kShown) {
     const bool any = std::any_of(rows.begin(), rows.end(), [&](const TelemetryRow& row) {
@@ -162,6 +181,38 @@ Table files_table(const TelemetryReport& report) {
            [&](const TelemetryFile& file) { return file.span.start_ns - report.trace.start_ns; })
       .add(keys::ends_ns,
            [&](const TelemetryFile& file) { return file.span.end_ns - report.trace.start_ns; });
+  return table;
+}
+
+std::string placed_words(const TelemetryLag& lag) {
+  if (!lag.unknown.empty()) return lag.unknown;
+  if (!lag.clear) return "ambiguous";
+  return lag.beyond_sensor ? "clock_off" : "clear";
+}
+
+// Where the readings lie on the trace.
+Table lags_table(const TelemetryReport& report) {
+  const auto of_fit = [](int64_t TelemetryLag::* field) {
+    return [field](const TelemetryLag& lag) {
+      return lag.unknown.empty() ? Value(lag.*field) : Value();
+    };
+  };
+  TableOf table(report.lags, {.key = "telemetry_lags",
+                              .title = "Power sensors beside the trace",
+                              .show = report.lags.empty() ? Show::kDataOnly : Show::kEverywhere});
+  table.add(keys::gpu, &TelemetryLag::gpu)
+      .add(keys::file,
+           [](const TelemetryLag& lag) { return lag.file.empty() ? Value() : Value(lag.file); })
+      .add(keys::device, &TelemetryLag::device)
+      .add(keys::placed, placed_words, elastic())
+      .add(keys::lag_ns, of_fit(&TelemetryLag::lag_ns))
+      .add(keys::lag_low_ns, of_fit(&TelemetryLag::lag_low_ns))
+      .add(keys::lag_high_ns, of_fit(&TelemetryLag::lag_high_ns))
+      .add(keys::averaged_ns, of_fit(&TelemetryLag::window_ns))
+      .add(keys::ramp_ns, of_fit(&TelemetryLag::ramp_ns))
+      .add(keys::explained, [](const TelemetryLag& lag) {
+        return lag.unknown.empty() ? Value(lag.explained) : Value();
+      });
   return table;
 }
 
@@ -332,10 +383,12 @@ std::string iteration_words(const TelemetryReport& report, const SignalWords& si
   double high = -low;
   double error = 0;
   uint64_t fewest = UINT64_MAX;
+  bool modelled = false;
   for (const TelemetryRow& row : report.rows) {
     const SampledValue* value = find(row, signal.signal);
     if (row.level != TelemetryLevel::kIteration || value == nullptr) continue;
-    if (value->how != SampledHow::kWeighted) continue;
+    if (value->how != SampledHow::kWeighted && value->how != SampledHow::kModelled) continue;
+    modelled |= value->how == SampledHow::kModelled;
     low = std::min(low, value->value);
     high = std::max(high, value->value);
     error = std::max(error, (value->high - value->low) / 2);
@@ -345,6 +398,10 @@ std::string iteration_words(const TelemetryReport& report, const SignalWords& si
   const std::string range =
       high - low < 0.5 ? fmt::format("{:.{}f}", low, signal.digits)
                        : fmt::format("{:.{}f} to {:.{}f}", low, signal.digits, high, signal.digits);
+  if (modelled) {
+    return fmt::format("{} {} {} per iteration (95 %: ±{:.{}f} at most)", signal.title, range,
+                       signal.unit, error, signal.digits);
+  }
   return fmt::format("{} {} {} per iteration (sampling error at most {:.{}f}; {} or more each{})",
                      signal.title, range, signal.unit, error, signal.digits,
                      format_counted(fewest, "sample", "samples"),
@@ -365,6 +422,15 @@ std::vector<std::string> telemetry_words(const TelemetryReport& report) {
     if (!part.empty()) sentence += (sentence.empty() ? "" : "; ") + part;
   }
   if (!sentence.empty()) words.push_back("Beside the trace: " + sentence + ".");
+  for (const TelemetryLag& lag : report.lags) {
+    if (!lag.beyond_sensor) continue;
+    words.push_back(fmt::format(
+        "By its power the log of GPU {} lies {} ({} to {}) {} the trace: values were taken there.",
+        lag.gpu, format_ns(std::abs(lag.lag_ns)),
+        format_ns(std::min(std::abs(lag.lag_low_ns), std::abs(lag.lag_high_ns))),
+        format_ns(std::max(std::abs(lag.lag_low_ns), std::abs(lag.lag_high_ns))),
+        lag.lag_ns > 0 ? "behind" : "ahead of"));
+  }
   const auto too_short =
       std::count_if(report.rows.begin(), report.rows.end(), [](const TelemetryRow& row) {
         return !row.values.empty() &&
@@ -394,6 +460,7 @@ void add_levels_telemetry(const TelemetryReport& report, Section& section) {
   add_track_charts(report, section);
   section.blocks.push_back(data_table(report));
   section.blocks.push_back(files_table(report));
+  section.blocks.push_back(lags_table(report));
 }
 
 }  // namespace assay

@@ -41,6 +41,17 @@ std::string mixed_words(const KernelProfile& kernel) {
          " were drawn.";
 }
 
+// "1.3 % off (0.9 % to 1.7 %)"; where the interval reaches 0, that no difference is told.
+std::string sse_words(const KernelProfile& kernel) {
+  const std::string off = format_share(kernel.sse_error) + " off";
+  if (!std::isfinite(kernel.sse_error_high)) return off;
+  if (kernel.sse_error_low <= 0) {
+    return "not told apart from it (up to " + format_share(kernel.sse_error_high) + ")";
+  }
+  return off + " (" + format_share(kernel.sse_error_low) + " to " +
+         format_share(kernel.sse_error_high) + ")";
+}
+
 std::string kernel_words(const KernelProfile& kernel) {
   if (kernel.verdict == PowerVerdict::kMixed) return mixed_words(kernel);
   if (kernel.verdict == PowerVerdict::kRefused) {
@@ -53,8 +64,7 @@ std::string kernel_words(const KernelProfile& kernel) {
                      format_value(kernel.energy_j, Unit::kJoules) + " per execution of " +
                      format_ns(kernel.t_exec_ns);
   if (std::isfinite(kernel.sse_error)) {
-    text += "; the first settled execution shows " + watts(kernel.sse_w) + ", " +
-            format_share(kernel.sse_error) + " off";
+    text += "; the first settled execution shows " + watts(kernel.sse_w) + ", " + sse_words(kernel);
   }
   return text + ".";
 }
@@ -108,6 +118,8 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"unmixed_low_w", "from", k.unmixed_low_w, Unit::kWatts},
       {"unmixed_high_w", "to", k.unmixed_high_w, Unit::kWatts},
       {"sse_error", "SSE error", k.sse_error, Unit::kShare},
+      {"sse_error_low", "from", k.sse_error_low, Unit::kShare, "", Show::kDataOnly},
+      {"sse_error_high", "to", k.sse_error_high, Unit::kShare, "", Show::kDataOnly},
       {"energy_j", "energy", k.energy_j, Unit::kJoules},
       {"idle_w", "idle power", k.idle_w, Unit::kWatts},
       {"xcd_w", "XCD", k.component_w[0], Unit::kWatts},
@@ -473,8 +485,15 @@ Facts energy_totals(const EnergyReport& r) {
           {"base_uj", "", r.base_uj, Unit::kNone, "", Show::kDataOnly},
           {"kernels_uj", "", r.kernels_uj, Unit::kNone, "", Show::kDataOnly},
           {"unattributed_uj", "", r.unattributed_uj, Unit::kNone, "", Show::kDataOnly},
-          {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules, "",
+          {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules,
+           std::isfinite(r.energy_per_token_low_j)
+               ? "95 %: " + joules_between(r.energy_per_token_low_j, r.energy_per_token_high_j)
+               : "",
            std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
+          {"energy_per_token_low_j", "from", r.energy_per_token_low_j, Unit::kJoules, "",
+           Show::kDataOnly},
+          {"energy_per_token_high_j", "to", r.energy_per_token_high_j, Unit::kJoules, "",
+           Show::kDataOnly},
           {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
           {"mean_w", "mean power", r.mean_w, Unit::kWatts},
           {"base_w", "base power", r.base_w, Unit::kWatts,
@@ -579,6 +598,8 @@ Facts log_facts(const LogSource& source) {
                     {"rows_without_power", "without a power", log.rows_without_power, Unit::kCount},
                     {"rows_cut", "cut short", log.rows_cut, Unit::kCount},
                     {"rows_unplaced", "of an unknown GPU", log.rows_unplaced, Unit::kCount},
+                    {"stamps_shared", "spread over their second", log.stamps_shared, Unit::kCount,
+                     "", log.stamps_shared > 0 ? Show::kEverywhere : Show::kDataOnly},
                     {"rows_out_of_order", "out of order", log.rows_out_of_order, Unit::kCount}}};
 }
 
@@ -713,6 +734,8 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
                                        report.iterations, report.total_uj, top));
   section.blocks.push_back(
       parts_table("phases", "By phase, base included", report.phases, report.total_uj, top));
+  section.blocks.push_back(parts_table("idle", "The base, by what the device was doing",
+                                       report.idle, report.total_uj, top));
   section.blocks.push_back(log_facts(source));
   return {std::move(section), trust_section(report.trust)};
 }

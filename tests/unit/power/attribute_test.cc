@@ -230,11 +230,19 @@ TEST(Attribute, LateSensorIsFoundOrTold) {
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->lag_ns.value, 200e6, 2e6);
   EXPECT_GT(found->explained, 0.99);
-  // Later than it may be: only with a word of it.
+  EXPECT_FALSE(found->lag_searched);
+  // Later than a sensor is: looked for, and told.
   for (PowerReading& reading : late.readings) reading.t_ns += 400 * kMillisecondNs;
+  const auto far = attribute(w.trace(), late, window_of(25));
+  ASSERT_TRUE(far);
+  EXPECT_TRUE(far->lag_searched);
+  EXPECT_NEAR(far->lag_ns.value, 600e6, 2e6);
+  EXPECT_THAT(far->trust, Contains(Field(&TrustNote::what, "clock_off")));
+  // Later than it may be: only with a word of it.
+  for (PowerReading& reading : late.readings) reading.t_ns += 2'600 * kMillisecondNs;
   const auto lost = attribute(w.trace(), late, window_of(25));
   AttributeOptions options = window_of(25);
-  options.sensor.delay_ns = 600 * kMillisecondNs;
+  options.sensor.delay_ns = 3'200 * kMillisecondNs;
   const auto told = attribute(w.trace(), late, options);
   ASSERT_TRUE(lost && told);
   EXPECT_FALSE(lost->follows);
@@ -337,6 +345,58 @@ TEST(Attribute, RefusesATraceWithoutDeviceWork) {
   const auto report = attribute(trace, random_mix(1, 100).log(100, 25, 1, 1), {});
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, HasSubstr("no device work"));
+}
+
+// Stretches far shorter than the sensor's window have their power; of a stretch that draws more
+// than its kernels do elsewhere, its own readings tell.
+TEST(Attribute, StretchesHaveTheirPower) {
+  const MadeWorkload w = random_mix(5);
+  AttributeOptions options = window_of(100);
+  std::vector<Interval> gemm;
+  for (const MadeWorkload::Run& r : w.runs) {
+    if (r.name == "gemm") {
+      gemm.push_back({static_cast<int64_t>(r.start_ns), static_cast<int64_t>(r.end_ns)});
+    }
+  }
+  const auto second = static_cast<int64_t>(1e9);
+  const Interval raised{10 * second, 14 * second};
+  options.stretches = {merge_intervals(gemm), {raised}, {{5000 * second, 5001 * second}}};
+  PowerSeries log = w.log(100, 100, 2, 9);
+  const auto plain = attribute(w.trace(), log, options);
+  for (PowerReading& reading : log.readings) {
+    if (reading.t_ns > raised.start_ns && reading.t_ns <= raised.end_ns) reading.power_w += 20;
+  }
+  const auto report = attribute(w.trace(), log, options);
+  ASSERT_TRUE(plain && report);
+  const StretchPower& of_gemm = plain->stretches[0];
+  EXPECT_LT(of_gemm.low_w, 500);  // 420 W above 80 W of idle
+  EXPECT_GT(of_gemm.high_w, 500);
+  EXPECT_NEAR(of_gemm.mean_w, 500, 6);
+  const double true_w = w.energy_j(10e9, 14e9) / 4;
+  EXPECT_NEAR(plain->stretches[1].mean_w, true_w, 6);
+  EXPECT_GE(plain->stretches[1].readings, 30u);
+  EXPECT_NEAR(report->stretches[1].mean_w, true_w + 20, 8);
+  EXPECT_LT(report->stretches[1].low_w, true_w + 20);
+  EXPECT_GT(report->stretches[1].high_w, true_w + 20);
+  EXPECT_EQ(plain->stretches[2].covered_ns, 0);
+  EXPECT_TRUE(std::isnan(plain->stretches[2].mean_w));
+}
+
+TEST(Attribute, TheBaseIsCutByWhatTheDeviceWasDoing) {
+  const MadeWorkload w = random_mix(5);
+  AttributeOptions options = window_of(25);
+  const auto second = static_cast<int64_t>(1e9);
+  options.idle = {{"waits", {{2 * second, 3 * second}, {4 * second, 5 * second}}},
+                  {"nothing", {{6 * second, 7 * second}}}};
+  const auto report = attribute(w.trace(), w.log(100, 25, 3, 9), options);
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->idle.size(), 3u);
+  EXPECT_EQ(sum_of(report->idle), report->base_uj);
+  EXPECT_EQ(report->idle[0].name, "(while work runs)");
+  EXPECT_EQ(report->idle[1].name, "waits");
+  EXPECT_EQ(report->idle[1].busy_ns, 2 * second);
+  EXPECT_NEAR(report->idle[1].energy_uj * 1e-6, 2 * report->base_w, 1e-5);
+  EXPECT_NEAR(report->idle[1].low_j, 2 * report->base_low_w, 1e-9);
 }
 
 }  // namespace

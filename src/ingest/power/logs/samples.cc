@@ -36,6 +36,18 @@ std::vector<std::string_view> words_of(std::string_view line, std::string_view m
   return words;
 }
 
+namespace {
+
+// What DCGM writes where it has no value (dcgm_structs.h: DCGM_INT64_BLANK, DCGM_FP64_BLANK, and up
+// to fifteen above each for the reason); no energy or power of a device reaches them.
+bool is_blank(double value) {
+  constexpr double kInt64Blank = 9223372036854775792.0;
+  constexpr double kFp64Blank = 140737488355328.0;
+  return value >= kInt64Blank || (value >= kFp64Blank && value < kFp64Blank + 16);
+}
+
+}  // namespace
+
 std::optional<LogNumber> log_number(std::string_view text) {
   text = trimmed(text);
   size_t digits = 0;
@@ -52,6 +64,7 @@ std::optional<LogNumber> log_number(std::string_view text) {
   if (!parse_double(text.substr(0, digits), number.value) || !std::isfinite(number.value)) {
     return std::nullopt;
   }
+  if (is_blank(number.value)) return std::nullopt;
   number.unit = lower(trimmed(text.substr(digits)));
   return number;
 }

@@ -38,6 +38,47 @@ TEST(PowerLogReader, NvidiaSmiWithUnits) {
   EXPECT_DOUBLE_EQ(log->series[0].readings[1].power_w, 30.01);
 }
 
+// A sampler of ten rows a second that stamps whole seconds: tegrastats, dmon -o T.
+TEST(PowerLogReader, RowsOfOneSecondAreSpreadOverIt) {
+  std::string text = "timestamp, power.draw [W]\n";
+  for (int i = 3; i < 42; ++i) {  // the log begins in the middle of its first second
+    text +=
+        "2024/04/03 11:08:" + std::to_string(14 + i / 10) + ", " + std::to_string(100 + i) + " W\n";
+  }
+  const auto log = read(text);
+  ASSERT_TRUE(log) << log.error().describe();
+  const std::vector<PowerReading>& readings = log->series[0].readings;
+  ASSERT_EQ(readings.size(), 39u);
+  EXPECT_EQ(log->stamps_shared, 39u);
+  for (size_t i = 0; i < readings.size(); ++i) {
+    EXPECT_EQ(readings[i].t_ns, kApril + static_cast<int64_t>(i + 3) * 100'000'000 + 50'000'000)
+        << i;
+    EXPECT_EQ(readings[i].power_w, 103 + static_cast<double>(i));
+  }
+}
+
+TEST(PowerLogReader, StampsAreLeftAsTheyAreWhereASecondHasOne) {
+  const auto log = read(
+      "timestamp, power.draw [W]\n2024/04/03 11:08:14, 1 W\n2024/04/03 11:08:15, 2 W\n"
+      "2024/04/03 11:08:15, 3 W\n2024/04/03 11:08:16, 4 W\n2024/04/03 11:08:17, 5 W\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->stamps_shared, 0u);
+  EXPECT_EQ(log->series[0].readings[2].t_ns, kApril + kSecond);
+}
+
+// dcgm_structs.h: 2^47 for a real number, just under 2^63 for a whole one.
+TEST(PowerLogReader, BlanksOfDcgmAreNoValues) {
+  const auto log = read(
+      "#Entity   POWER   TOTEC\nID        W       mJ\n"
+      "1712142494.0 GPU 0   120.5   1000000\n1712142494.1 GPU 0   140737488355328.0   1012050\n"
+      "1712142494.2 GPU 0   121.5   9223372036854775794\n1712142494.3 GPU 0   120.5   1036200\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->series[0].readings.size(), 3u);
+  EXPECT_EQ(log->counter_resets, 0u);
+  ASSERT_EQ(log->series[0].counter.size(), 3u);
+  EXPECT_DOUBLE_EQ(log->series[0].counter.back().joules, 1036.2);
+}
+
 TEST(PowerLogReader, InstantaneousPowerIsPreferred) {
   const char* text =
       "timestamp, power.draw [W], power.draw.instant [W]\n"

@@ -1,0 +1,64 @@
+#pragma once
+
+// The same work under several power caps or clocks: what a setting takes and saves, with what the
+// sensor and the scatter of iterations leave open.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay {
+
+// One recording of the work, as many iterations as there are.
+struct SettingRun {
+  std::string name;                 // "300 W"
+  std::string gpu;                  // its model; empty: not told
+  std::vector<double> iteration_s;  // how long each lasts
+  std::vector<double> iteration_j;  // what each takes; as long as iteration_s
+  double power_w = 0;               // mean over all of them
+  double power_low_w = 0;           // 95 %, of the sensor alone
+  double power_high_w = 0;
+  std::map<std::string, double> launches;  // of each kernel per iteration
+};
+
+struct Between95 {
+  double value = 0;
+  double low = 0;  // 95 %
+  double high = 0;
+};
+
+// Shares against the first setting: -0.1 is a tenth less. Told apart: the interval is without 0.
+struct SettingChange {
+  Between95 share;
+  bool told = false;
+};
+
+struct SettingResult {
+  std::string name;
+  size_t iterations = 0;
+  Between95 time_s;    // per iteration
+  Between95 power_w;   // mean
+  Between95 energy_j;  // per iteration
+  Between95 edp_js;    // energy times delay, per iteration
+  SettingChange time_change;
+  SettingChange energy_change;
+  SettingChange edp_change;
+};
+
+struct SettingsReport {
+  std::string gpu;
+  std::vector<SettingResult> settings;  // as given; the others are compared with the first
+  // Places in settings; SIZE_MAX: nothing is told apart from the first.
+  size_t least_energy = SIZE_MAX;
+  size_t least_edp = SIZE_MAX;
+};
+
+// Fails where there are fewer than two runs, fewer than three iterations in one, where GPUs differ,
+// or where more than 2 % of an iteration's launches have no counterpart in the first run's: that is
+// other work, and the message names what differs most. The gain of the sensor is in no interval: it
+// is the same card, and shares do not depend on it.
+Result<SettingsReport> compare_settings(const std::vector<SettingRun>& runs);
+
+}  // namespace assay
