@@ -227,7 +227,7 @@ std::vector<DiffMetric> compare_metrics(const DiffSide& a, const DiffSide& b,
 }
 
 // The time per iteration of each block.
-std::vector<double> block_means(const DiffSide& side) {
+std::vector<double> times_of_blocks(const DiffSide& side) {
   std::vector<double> means;
   for (size_t i = 0; i < side.block_times.size(); ++i) {
     if (side.block_samples[i] == 0) continue;
@@ -285,7 +285,7 @@ DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling&
   const BlockDraws draws_b(b, options);
   report.metrics = compare_metrics(a, b, draws_a, draws_b);
   report.time = report.metrics.front();
-  report.typical = typical_change(block_means(a), block_means(b));
+  report.typical = shift_between(times_of_blocks(a), times_of_blocks(b));
   for (size_t level = 0; level < kDiffLevels; ++level) {
     report.levels[level] = LevelComparer(a, b, level, draws_a, draws_b).run(report.change_ns);
   }

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shift.h"
 #include "diff/match.h"
 #include "diff/noise.h"
 #include "diff/run.h"
 #include "diff/side.h"
-#include "diff/typical.h"
 #include "diff/waiting.h"
 
 namespace assay {
@@ -102,7 +102,7 @@ struct DiffReport {
   DiffSideFacts b;
   DiffMetric time;  // key "time_ns"; a, b and change are whole nanoseconds
   int64_t change_ns = 0;
-  TypicalChange typical;            // of the time per iteration, over blocks
+  Shift typical;                    // of the time per iteration, over blocks
   std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
   std::array<DiffLevel, kDiffLevels> levels;
   DiffRanks ranks;  // of jobs whose waiting was taken apart

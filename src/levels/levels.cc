@@ -158,6 +158,7 @@ void sum_spans(LevelsReport& report, const std::vector<std::optional<int64_t>>& 
     if (span.start_ns == kNoTime) span.start_ns = frontier_ns;
     span.span_ns += std::max(row.t_ke_ns, frontier_ns) - frontier_ns - row.unrecorded_ns;
     frontier_ns = std::max(frontier_ns, row.t_ke_ns);
+    if (span.compute.kernels == 0) span.first.add(row);
     span.compute.add(row);
   }
   for (auto& [key, span] : spans) {

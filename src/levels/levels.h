@@ -178,6 +178,7 @@ struct LevelSpan {
   int64_t start_ns = 0;
   int64_t span_ns = 0;
   LevelSums compute;
+  LevelSums first;  // of compute, the first kernel alone: its bubble opens the iteration
   uint64_t comm_kernels = 0;
   int64_t comm_ns = 0;          // union of the collectives
   int64_t exposed_comm_ns = 0;  // of that, time in which no compute kernel ran

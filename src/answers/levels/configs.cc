@@ -135,9 +135,10 @@ Result<Answer> answer_level_configs(const LevelConfigsRequest& request) {
                      read_config(request.configs[i], files[i], levels, options, answer));
     figures.push_back(std::move(one));
   }
-  answer.document.verdict = levels_figures_words(figures);
+  const std::vector<Insight> insights = find_insights(figures);
+  answer.document.verdict = levels_figures_words(figures, insights);
   answer.document.sections.push_back(
-      levels_figures_section(figures, {.top = request.top, .detail = request.detail}));
+      levels_figures_section(figures, insights, {.top = request.top, .detail = request.detail}));
   return answer;
 }
 

@@ -99,7 +99,7 @@ Facts sides_facts(const DiffReport& report) {
   const std::optional<double> least = diff_least_change(report);
   data("least_change_ns", least ? Value(static_cast<int64_t>(std::llround(*least))) : Value(),
        Unit::kNanoseconds);
-  const TypicalChange& typical = report.typical;
+  const Shift& typical = report.typical;
   const auto typical_ns = [&typical](double ns) {
     return typical.known ? Value(static_cast<int64_t>(std::llround(ns))) : Value();
   };

@@ -46,7 +46,7 @@ bool hidden_by_few(const DiffReport& report) {
 }
 
 std::string typical_words(const DiffReport& report) {
-  const TypicalChange& typical = report.typical;
+  const Shift& typical = report.typical;
   const std::string share =
       typical.a > 0 ? format_share(std::abs(typical.change) / typical.a) + " " : "";
   return "The usual iteration is " + share + (typical.change > 0 ? "slower" : "faster") +

@@ -1,4 +1,4 @@
-#include "diff/typical.h"
+#include "base/shift.h"
 
 #include <gtest/gtest.h>
 
@@ -7,22 +7,22 @@ namespace {
 
 // The steps of a loader's mending, one of them with a checkpoint. Of 64 differences the exact 95 %
 // interval of two samples of eight leaves out 13 at each end (tables of Mann and Whitney).
-TEST(TypicalChange, OneStepFarFromTheRestDoesNotHideTheOthers) {
+TEST(ShiftBetween, OneStepFarFromTheRestDoesNotHideTheOthers) {
   const std::vector<double> before = {150, 151, 150.6, 152, 149, 150.2, 150.9, 151.5};
   const std::vector<double> after = {122, 123, 122.5, 600, 121, 122.2, 122.9, 123.4};
-  const TypicalChange typical = typical_change(before, after);
-  EXPECT_TRUE(typical.real());
-  EXPECT_NEAR(typical.change, -28.0, 1e-9);
-  EXPECT_NEAR(typical.low, -29, 1e-9);
-  EXPECT_NEAR(typical.high, -26.8, 1e-9);
-  EXPECT_NEAR(typical.a, 150.75, 1e-9);
+  const Shift shift = shift_between(before, after);
+  EXPECT_TRUE(shift.real());
+  EXPECT_NEAR(shift.change, -28.0, 1e-9);
+  EXPECT_NEAR(shift.low, -29, 1e-9);
+  EXPECT_NEAR(shift.high, -26.8, 1e-9);
+  EXPECT_NEAR(shift.a, 150.75, 1e-9);
 }
 
-TEST(TypicalChange, ExchangedSidesGiveTheOpposite) {
+TEST(ShiftBetween, ExchangedSidesGiveTheOpposite) {
   const std::vector<double> a = {10, 12, 11, 13, 14, 9};
   const std::vector<double> b = {20, 21, 25, 22, 23};
-  const TypicalChange there = typical_change(a, b);
-  const TypicalChange back = typical_change(b, a);
+  const Shift there = shift_between(a, b);
+  const Shift back = shift_between(b, a);
   EXPECT_EQ(there.change, -back.change);
   EXPECT_EQ(there.low, -back.high);
   EXPECT_EQ(there.high, -back.low);
@@ -30,10 +30,10 @@ TEST(TypicalChange, ExchangedSidesGiveTheOpposite) {
 
 // 1 of 20 orders of three and three is 0.05 in one tail: no interval has 95 %. Of four and four 1
 // of 70 is 0.014.
-TEST(TypicalChange, TooFewBlocksTellNone) {
-  EXPECT_FALSE(typical_change({1, 2, 3}, {4, 5, 6}).known);
-  EXPECT_TRUE(typical_change({1, 2, 3, 4}, {4, 5, 6, 7}).known);
-  EXPECT_FALSE(typical_change({}, {1}).known);
+TEST(ShiftBetween, TooFewBlocksTellNone) {
+  EXPECT_FALSE(shift_between({1, 2, 3}, {4, 5, 6}).known);
+  EXPECT_TRUE(shift_between({1, 2, 3, 4}, {4, 5, 6, 7}).known);
+  EXPECT_FALSE(shift_between({}, {1}).known);
 }
 
 }  // namespace
