@@ -41,14 +41,8 @@ std::vector<double> ways_of_u(size_t n, size_t m) {
   return row[m];
 }
 
-// How many of the ordered differences lie outside at each end; below 0: no interval has 95 %.
-std::ptrdiff_t cut_off(size_t n, size_t m, double tail) {
-  if (n > kExactUpTo || m > kExactUpTo) {
-    const auto product = static_cast<double>(n) * static_cast<double>(m);
-    const double spread = std::sqrt(product * static_cast<double>(n + m + 1) / 12);
-    return static_cast<std::ptrdiff_t>(std::floor(product / 2 - normal_above(tail) * spread)) - 1;
-  }
-  const std::vector<double> ways = ways_of_u(n, m);
+// How many counted from 0 on have at most `tail` of all the ways; below 0: not even the first.
+std::ptrdiff_t cut_ways(const std::vector<double>& ways, double tail) {
   double all = 0;
   for (const double one : ways) all += one;
   double below = 0;
@@ -61,25 +55,71 @@ std::ptrdiff_t cut_off(size_t n, size_t m, double tail) {
   return cut;
 }
 
+// How many of the ordered differences lie outside at each end; below 0: no interval has 95 %.
+std::ptrdiff_t cut_off(size_t n, size_t m, double tail) {
+  if (n > kExactUpTo || m > kExactUpTo) {
+    const auto product = static_cast<double>(n) * static_cast<double>(m);
+    const double spread = std::sqrt(product * static_cast<double>(n + m + 1) / 12);
+    return static_cast<std::ptrdiff_t>(std::floor(product / 2 - normal_above(tail) * spread)) - 1;
+  }
+  return cut_ways(ways_of_u(n, m), tail);
+}
+
+// How many of the ordered Walsh averages of n differences lie outside at each end.
+std::ptrdiff_t cut_off_pairs(size_t n, double tail) {
+  if (n > kExactUpTo) {
+    const auto count = static_cast<double>(n);
+    const double spread = std::sqrt(count * (count + 1) * (2 * count + 1) / 24);
+    const double middle = count * (count + 1) / 4;
+    return static_cast<std::ptrdiff_t>(std::floor(middle - normal_above(tail) * spread)) - 1;
+  }
+  // Ways in which the positive ranks sum to w, for all w.
+  std::vector<double> ways = {1.0};
+  for (size_t rank = 1; rank <= n; ++rank) {
+    std::vector<double> next(ways.size() + rank, 0.0);
+    for (size_t w = 0; w < ways.size(); ++w) {
+      next[w] += ways[w];
+      next[w + rank] += ways[w];
+    }
+    ways = std::move(next);
+  }
+  return cut_ways(ways, tail);
+}
+
+Shift between_ends(std::vector<double> sorted, std::ptrdiff_t cut, const std::vector<double>& a) {
+  Shift shift;
+  shift.known = true;
+  shift.low = sorted[static_cast<size_t>(cut)];
+  shift.high = sorted[sorted.size() - 1 - static_cast<size_t>(cut)];
+  shift.change = median(std::move(sorted));
+  shift.a = median(a);
+  return shift;
+}
+
 }  // namespace
 
 Shift shift_between(const std::vector<double>& a, const std::vector<double>& b, double tail) {
-  Shift shift;
-  if (a.empty() || b.empty()) return shift;
+  if (a.empty() || b.empty()) return {};
   const std::ptrdiff_t cut = cut_off(a.size(), b.size(), tail);
-  if (cut < 0) return shift;
+  if (cut < 0) return {};
   std::vector<double> differences;
   differences.reserve(a.size() * b.size());
   for (const double from : a) {
     for (const double to : b) differences.push_back(to - from);
   }
   std::sort(differences.begin(), differences.end());
-  shift.known = true;
-  shift.low = differences[static_cast<size_t>(cut)];
-  shift.high = differences[differences.size() - 1 - static_cast<size_t>(cut)];
-  shift.change = median(std::move(differences));
-  shift.a = median(a);
-  return shift;
+  return between_ends(std::move(differences), cut, a);
+}
+
+Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::ptrdiff_t cut = cut_off_pairs(a.size(), kShiftTail);
+  if (cut < 0) return {};
+  std::vector<double> averages;
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = i; j < a.size(); ++j) averages.push_back((b[i] - a[i] + b[j] - a[j]) / 2);
+  }
+  std::sort(averages.begin(), averages.end());
+  return between_ends(std::move(averages), cut, a);
 }
 
 EvenBlocks::EvenBlocks(size_t n) {

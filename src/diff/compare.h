@@ -97,6 +97,14 @@ struct DiffSideFacts {
   int64_t time_ns = 0;
 };
 
+// Two runs that were taken under the same circumstances; times per iteration.
+struct DiffPair {
+  std::string a_file;
+  std::string b_file;
+  int64_t a_ns = 0;
+  int64_t b_ns = 0;
+};
+
 struct DiffReport {
   DiffSideFacts a;
   DiffSideFacts b;
@@ -105,10 +113,14 @@ struct DiffReport {
   Shift typical;                    // of the time per iteration, over blocks
   std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
   std::array<DiffLevel, kDiffLevels> levels;
-  DiffRanks ranks;  // of jobs whose waiting was taken apart
+  std::vector<DiffPair> pairs;  // with Resampling::paired
+  DiffRanks ranks;              // of jobs whose waiting was taken apart
   Resampling resampling;
 };
 
+// Why the runs of the two make no pairs; empty: they do.
+std::string no_pairs(const DiffSide& a, const DiffSide& b);
+// options.paired only where they make pairs.
 DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling& options);
 
 }  // namespace assay

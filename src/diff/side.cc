@@ -157,7 +157,10 @@ DiffSide make_side(const std::vector<DiffRun>& runs) {
   side.block_times.assign(blocks.count, 0);
   std::vector<LevelMerger> mergers;
   for (DiffSideLevel& level : side.levels) mergers.emplace_back(level);
+  side.repeat_files.resize(blocks.repeats);
   for (size_t r = 0; r < runs.size(); ++r) {
+    std::string& file = side.repeat_files[repeat[r]];
+    if (file.empty()) file = runs[r].file;
     std::vector<uint32_t> block_of_sample;
     for (const DiffSample& sample : runs[r].samples) {
       const uint32_t block = blocks.of.at({repeat[r], sample.iteration});

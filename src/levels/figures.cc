@@ -93,10 +93,6 @@ FigureSeries series_over(const Values& samples, const ConfigFigures& figures, co
   return series_of(sums, figures);
 }
 
-double gap_ns(const LevelSums& sums) {
-  return static_cast<double>(sums.launch_ns + sums.comm_wait_ns + sums.comm_alone_ns);
-}
-
 // The parts of an iteration's gaps; cells: what lies in the optimizer.
 void add_gaps(const JobLevels& job, const FigureOptions& options,
               const std::vector<LevelCell>& cells, ConfigFigures& figures) {
@@ -113,8 +109,9 @@ void add_gaps(const JobLevels& job, const FigureOptions& options,
   const auto gpus = static_cast<double>(figures.gpus);
   for (const int32_t iter : figures.iterations) {
     const LevelSums& edge = edges[iter];
-    const auto comm_ns = static_cast<double>(edge.comm_wait_ns + edge.comm_alone_ns);
-    figures.gaps.push_back({gap_ns(compute[iter]) / gpus, gap_ns(edge) / gpus, comm_ns / gpus});
+    figures.gaps.push_back({static_cast<double>(compute[iter].bubble_ns()) / gpus,
+                            static_cast<double>(edge.bubble_ns()) / gpus,
+                            static_cast<double>(edge.comm_wait_ns) / gpus});
     figures.overlap_each.push_back(compute[iter].overlap_ratio());
   }
 }

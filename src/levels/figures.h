@@ -86,12 +86,11 @@ struct FigureComm {
   FigureSeries dur_each = {};
 };
 
-// Where kernels are waited for in an iteration, mean over GPUs: between compute kernels, time in
-// which a launch was waited for or a collective ran.
+// An iteration's time between compute kernels, mean over GPUs.
 struct FigureGaps {
   double all_ns = 0;
   double edges_ns = 0;       // of that, before the first compute kernel and in the optimizer
-  double edges_comm_ns = 0;  // of that, time in which a collective ran
+  double edges_comm_ns = 0;  // of that, spent in waiting for a collective
 };
 
 // Figures 7 and 9: one operation in one layer of one iteration; boxes over GPUs.

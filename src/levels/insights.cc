@@ -362,11 +362,11 @@ Insight waits_at_the_ends(const ConfigFigures& config) {
     return unknown(5, "11", "too few iterations", config.name);
   }
   if (gaps_ns < kGapsMatter * span_ns) {
-    found.why = "kernels are hardly waited for";
+    found.why = "there is hardly any time between kernels";
   } else if (of_edges.low <= kMost) {
     found.why = "most of it does not lie at the ends of an iteration";
   } else if (of_comm.low <= kMost) {
-    found.why = "no collective runs for most of it: the host may be late";
+    found.why = "most of it is no waiting for collectives";
   } else {
     found.state = InsightState::kHolds;
   }

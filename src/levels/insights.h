@@ -49,8 +49,8 @@ struct Insight {
 //    GPUs with the least and the most; beside_*: their duration in ns; share: the correlation, of
 //    which low and high are the interval; n: GPUs.
 // 4: with more work, less of the kernel time lies beside collectives (Figure 9). from, to: shares.
-// 5: kernels are waited for at the ends of an iteration, while collectives run (Figure 11). from:
-//    share of all such waiting that lies there, with its interval; share: of that, beside
+// 5: the time between kernels lies at the ends of an iteration, in waiting for collectives
+//    (Figure 11). from: share of it that lies there, with its interval; share: of that, waiting for
 //    collectives.
 // 6: with more work, launch overhead is a smaller part (Figure 4). from, to: launch overhead over
 //    kernel time.

@@ -105,7 +105,7 @@ Status JobReader::finish() {
   losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
   if (!memory.devices.empty()) {
     for (std::string& words : memory_words(memory)) document.verdict.push_back(std::move(words));
-    document.sections.push_back(memory_section(memory));
+    document.sections.push_back(memory_section(memory, {}));
   }
   if (!request.grouped) ASSAY_TRY(add_insights(job, samples));
   add_roof(samples);

@@ -19,9 +19,9 @@ std::string points(double share) { return fmt::format("{:+.1f}", 100 * share); }
 std::string in_config(const Insight& one) { return one.config.empty() ? "" : " in " + one.config; }
 
 std::string iterations_of(const Insight& one) {
-  if (one.other.empty() || one.n == one.other_n) {
-    return format_counted(one.n, "iteration", "iterations") + (one.other.empty() ? "" : " each");
-  }
+  const std::string own = format_counted(one.n, "iteration", "iterations");
+  if (one.other.empty()) return own;
+  if (one.n == one.other_n) return own + " each";
   return fmt::format("{} and {} iterations", one.n, one.other_n);
 }
 
@@ -68,9 +68,9 @@ std::string overlap_share_words(const Insight& one) {
 
 std::string ends_words(const Insight& one) {
   return fmt::format(
-      "Kernels are waited for at the ends of an iteration{}: {} of such time lies before its first "
-      "kernel and in the optimizer ({} to {} at 95 %; {}). Collectives run during {} of that: a "
-      "late host has no more than the other {}.",
+      "The time without a compute kernel lies at the ends of an iteration{}: {} of it before the "
+      "first kernel and in the optimizer ({} to {} at 95 %; {}). {} of that is waiting for "
+      "collectives: a late host has no more than the other {}.",
       in_config(one), format_share(one.from), format_share(one.low), format_share(one.high),
       iterations_of(one), format_share(one.share), format_share(1 - one.share));
 }
@@ -168,7 +168,7 @@ Table insights_table(const std::vector<Insight>& insights, Show show) {
       .add(keys::other_n, &Insight::other_n, Show::kDataOnly)
       .add(keys::beside_from, number(&Insight::beside_from), Show::kDataOnly)
       .add(keys::beside_to, number(&Insight::beside_to), Show::kDataOnly)
-      .add(keys::insight_share, number(&Insight::share), Show::kDataOnly);
+      .add(keys::insight_beside, number(&Insight::share), Show::kDataOnly);
   return table;
 }
 

@@ -471,7 +471,7 @@
   R(other_n, "n, other", kCount, "") \
   R(beside_from, "beside, from", kNone, "") \
   R(beside_to, "beside, to", kNone, "") \
-  R(insight_share, "share", kNone, "")
+  R(insight_beside, "with it", kNone, "")
 
 // Cores, clocks and power beside a trace
 #define ASSAY_TELEMETRY_RESULTS(R, U, O) \

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace assay {
 namespace {
 
@@ -34,6 +36,31 @@ TEST(ShiftBetween, TooFewBlocksTellNone) {
   EXPECT_FALSE(shift_between({1, 2, 3}, {4, 5, 6}).known);
   EXPECT_TRUE(shift_between({1, 2, 3, 4}, {4, 5, 6, 7}).known);
   EXPECT_FALSE(shift_between({}, {1}).known);
+}
+
+// Where ten are looked at, each is told at 0.0025 a tail: 8 against 8 cut off at U = 6, not 13.
+TEST(ShiftBetween, ASmallerTailMakesAWiderInterval) {
+  const std::vector<double> a = {1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<double> b = {11, 12, 13, 14, 15, 16, 17, 18};
+  EXPECT_EQ(shift_between(a, b).low, 7);
+  EXPECT_LT(shift_between(a, b, 0.0025).low, 7);
+  EXPECT_FALSE(shift_between({1, 2, 3, 4}, {5, 6, 7, 8}, 0.0025).known);
+  const std::vector<double> many(40, 1.0);
+  EXPECT_TRUE(shift_between(many, many, 0.0025).known);
+}
+
+TEST(EvenBlocks, AreOfTheCubeRootAndNoneIsShort) {
+  const EvenBlocks seven(7);
+  EXPECT_EQ(seven.count(), 7u);
+  const EvenBlocks fourteen(14);  // of 2
+  EXPECT_EQ(fourteen.count(), 7u);
+  EXPECT_EQ(fourteen.of(13), 6u);
+  const EvenBlocks fifteen(15);  // the last has three
+  EXPECT_EQ(fifteen.of(14), 6u);
+  EXPECT_EQ(EvenBlocks(0).count(), 0u);
+  EXPECT_LE(EvenBlocks(1000000).count(), 64u);
+  EXPECT_EQ(block_means({1, 2, 3, NAN}), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(block_means({1, 3, 5, 7, 9, 11, 13, 15}), (std::vector<double>{2, 6, 10, 14}));
 }
 
 }  // namespace
