@@ -111,8 +111,8 @@ Shift shift_between(const std::vector<double>& a, const std::vector<double>& b, 
   return between_ends(std::move(differences), cut, a);
 }
 
-Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::ptrdiff_t cut = cut_off_pairs(a.size(), kShiftTail);
+Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b, double tail) {
+  const std::ptrdiff_t cut = cut_off_pairs(a.size(), tail);
   if (cut < 0) return {};
   std::vector<double> averages;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -34,7 +34,8 @@ Shift shift_between(const std::vector<double>& a, const std::vector<double>& b,
 // The same of pairs, one value of A and one of B taken under the same circumstances: the median of
 // the means of every two differences, with the interval of Wilcoxon's signed ranks. Known from six
 // pairs on; a and b are as long.
-Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b);
+Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b,
+                     double tail = kShiftTail);
 
 // Stretches of a row of n iterations. Neighbouring iterations resemble each other; blocks of the
 // cube root of their number keep that (Hall, Horowitz and Jing, Biometrika 82, 1995, for the rate).

@@ -310,6 +310,11 @@ DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling&
   report.time = report.metrics.front();
   report.typical = (options.paired ? shift_of_pairs(times_of_blocks(a), times_of_blocks(b))
                                    : shift_between(times_of_blocks(a), times_of_blocks(b)));
+  constexpr double kSureTail = 0.005;
+  const Shift sure = options.paired
+                         ? shift_of_pairs(times_of_blocks(a), times_of_blocks(b), kSureTail)
+                         : shift_between(times_of_blocks(a), times_of_blocks(b), kSureTail);
+  report.hidden_by_few = report.time.noise == DiffNoise::kNoise && sure.real();
   if (options.paired) report.pairs = pairs_of(a, b);
   for (size_t level = 0; level < kDiffLevels; ++level) {
     report.levels[level] = LevelComparer(a, b, level, draws_a, draws_b).run(report.change_ns);

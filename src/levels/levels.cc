@@ -290,7 +290,7 @@ std::optional<LevelPhase> level_phase_from(std::string_view name) {
 std::string_view placed_by_name(PlacedBy by) {
   return name_in<PlacedBy, kPlacedBy>(
       {"nothing", "map", "label", "module", "flow", "sequence", "gradient", "structure", "operator",
-       "collective", "optimizer", "twin"},
+       "collective", "optimizer", "twin", "recording"},
       by);
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "answers/inputs/recordings.h"
+#include "flow/causes.h"
 #include "ingest/load.h"
 #include "levels/figures_measured.h"
 #include "levels/ranks.h"
@@ -88,6 +90,11 @@ Result<ConfigFigures> read_config(const LevelConfig& config, const std::vector<s
     PhaseClock clock(traces.listener);
     LevelsOptions asked = options;
     asked.kernels = loaded.kernels;
+    const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
+    const std::vector<DeviceFlow> flow = device_flows(run);
+    const ReplayReport replays = placed_replays(loaded, run, {});
+    asked.flow = &flow;
+    asked.replays = &replays;
     ASSAY_TRY_ASSIGN(LevelsReport report,
                      analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
     ASSAY_TRY(telemetry.add(loaded.trace, report, loaded.trace.source));

@@ -61,7 +61,8 @@ Status JobReader::read(const std::string& file) {
   const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
   const std::vector<DeviceFlow> flow = device_flows(run);
   asked.flow = &flow;
-  const ReplayReport replays = find_replays(run, captured);
+  const ReplayReport replays = placed_replays(loaded, run, captured);
+  asked.replays = &replays;
   if (request.captures.empty()) tell_recordings(replays, request.traces.listener);
   ASSAY_TRY_ASSIGN(LevelsReport report,
                    analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));

@@ -43,11 +43,6 @@ bool is_wide(const DiffReport& report) {
   return share.known && (share.high > kMatters || share.low < -kMatters);
 }
 
-// Beyond noise in the usual iteration, where the mean's interval holds 0.
-bool hidden_by_few(const DiffReport& report) {
-  return report.time.noise == DiffNoise::kNoise && report.typical.real();
-}
-
 std::string typical_words(const DiffReport& report) {
   const Shift& typical = report.typical;
   const std::string share =
@@ -64,7 +59,7 @@ std::string typical_words(const DiffReport& report) {
 // What a change had to be to be told from noise with these iterations.
 std::string least_words(const DiffReport& report) {
   const std::optional<double> least = diff_least_change(report);
-  if (!least || report.time.noise != DiffNoise::kNoise || hidden_by_few(report)) return "";
+  if (!least || report.time.noise != DiffNoise::kNoise || report.hidden_by_few) return "";
   const std::string share =
       report.time.a > 0 ? " (" + format_share(*least / report.time.a) + ")" : "";
   return std::string(report.pairs.empty() ? "With these iterations" : "With these pairs") +
@@ -92,7 +87,7 @@ std::string answer(const DiffReport& report) {
             signed_ns(std::llround(time.interval.high));
   }
   text += "; " + sizes(report) + ").";
-  if (hidden_by_few(report)) {
+  if (report.hidden_by_few) {
     text = typical_words(report) + text;
   } else if (time.noise == DiffNoise::kNoise) {
     text = (is_wide(report) ? "Too noisy to tell: " : "No change beyond noise: ") + text;
