@@ -310,7 +310,7 @@ DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling&
   report.time = report.metrics.front();
   report.typical = (options.paired ? shift_of_pairs(times_of_blocks(a), times_of_blocks(b))
                                    : shift_between(times_of_blocks(a), times_of_blocks(b)));
-  constexpr double kSureTail = 0.005;
+  constexpr double kSureTail = 0.0125;
   const Shift sure = options.paired
                          ? shift_of_pairs(times_of_blocks(a), times_of_blocks(b), kSureTail)
                          : shift_between(times_of_blocks(a), times_of_blocks(b), kSureTail);

@@ -113,8 +113,9 @@ struct DiffReport {
   Shift typical;                    // of the time per iteration, over blocks
   std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
   std::array<DiffLevel, kDiffLevels> levels;
-  // The mean's interval holds 0, and the typical change's would at 99 % not: some iterations far
-  // from the rest hide a change of the others. At 95 % as well, one verdict in ten would be chance.
+  // The mean's interval holds 0, and that of the typical change at 97.5 % does not: some iterations
+  // far from the rest hide a change of the others. At 95 %, more verdicts than said would be
+  // chance.
   bool hidden_by_few = false;
   std::vector<DiffPair> pairs;  // with Resampling::paired
   DiffRanks ranks;              // of jobs whose waiting was taken apart

@@ -288,7 +288,7 @@ class Placer {
 
   void place_kernel(size_t activity, KernelLevel& row);
   void find_replayed(const ReplayReport* replays);
-  bool place_by_recording(size_t activity, Place& place);
+  bool place_by_recording(size_t activity, bool in_block, Place& place);
   void place_comm(size_t activity, const HostPoint* point, KernelLevel& row);
   std::string kind_of_comm(size_t activity, const HostPoint* point) const;
   void apply_rules(size_t activity, const HostPoint* point, KernelLevel& row);
@@ -564,19 +564,20 @@ void Placer::find_replayed(const ReplayReport* replays) {
   for (const ReplayedActivity& one : replays->activities) replayed_[one.activity.index()] = &one;
 }
 
-// Where the launch was recorded, if that is told. A phase that the recording does not tell apart is
-// that of the replay.
-bool Placer::place_by_recording(size_t activity, Place& place) {
+// Where the launch was recorded, if that is told. A recording in which no layer is told, as that of
+// a compiled model, says less than the repeating block in which a kernel lies. A phase that the
+// recording does not tell apart is that of the replay.
+bool Placer::place_by_recording(size_t activity, bool in_block, Place& place) {
   const ReplayedActivity* one = replayed_.empty() ? nullptr : replayed_[activity];
   if (one == nullptr || one->places_differ) return false;
   const CapturedPlace& recorded = replays_->nodes[one->node].place;
-  if (!recorded.told) return false;
+  if (!recorded.told || (in_block && recorded.layer < 0)) return false;
   place.op = names_.id(recorded.op);
   if (recorded.layer >= 0) place.layer = stacks_.pack(recorded.stack, recorded.layer);
   const auto phase = static_cast<LevelPhase>(recorded.phase);
   const bool own = phase == LevelPhase::kBackward || phase == LevelPhase::kRecompute ||
                    phase == LevelPhase::kOptimizer;
-  if (own) place.phase = phase;
+  if (own || place.phase == LevelPhase::kNone) place.phase = phase;
   place.by = PlacedBy::kRecording;
   place.reason = UnplacedReason::kPlaced;
   return true;
@@ -618,8 +619,9 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
                        : UnplacedReason::kNoLaunch;
   }
   const auto slot = kernel_slots_.find(static_cast<uint32_t>(activity));
-  if (place_by_recording(activity, place)) {
-    if (place.layer == kNoLayer && slot != kernel_slots_.end()) place.layer = slot->second.layer;
+  const bool in_block = slot != kernel_slots_.end() && slot->second.layer != kNoLayer;
+  if (place_by_recording(activity, in_block, place)) {
+    // As if it had been launched there.
   } else if (slot != kernel_slots_.end()) {
     // What a graph replays belongs to the layer that launched it, where it was launched by one.
     const bool keeps_op =
