@@ -518,6 +518,8 @@ std::string_view insight_state_name(InsightState state) {
   return "unknown";
 }
 
+double usual_launch_share(const ConfigFigures& config) { return middle(launch_share(config)); }
+
 std::vector<Insight> find_insights(const Configs& configs) {
   std::vector<Insight> found;
   if (configs.empty()) return found;

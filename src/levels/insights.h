@@ -62,4 +62,7 @@ struct Insight {
 // Every number has an entry; those of one configuration, one for each of them.
 std::vector<Insight> find_insights(const std::vector<ConfigFigures>& configs);
 
+// Launch overhead over kernel time, the median over blocks of iterations; NaN without any.
+double usual_launch_share(const ConfigFigures& config);
+
 }  // namespace assay

@@ -129,7 +129,7 @@ Status JobReader::add_insights(const JobLevels& job, const TelemetryReport& samp
   const std::vector<Insight> insights = find_insights({figures});
   for (std::string& words : insight_words(insights))
     answer.document.verdict.push_back(std::move(words));
-  answer.document.sections.front().blocks.push_back(insights_table(insights, Show::kDataOnly));
+  answer.document.sections.front().blocks.push_back(insights_table(insights));
   return Ok{};
 }
 

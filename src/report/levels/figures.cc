@@ -165,7 +165,6 @@ std::string throughput_words(const Configs& configs) {
 
 struct Whole {
   double dur_ns = 0;
-  double launch_ns = 0;
   double gemm_ns = 0;
 };
 
@@ -173,7 +172,6 @@ Whole whole_of(const ConfigFigures& config) {
   Whole whole;
   for (const FigurePart& part : config.parts) {
     if (!part.op_type) whole.dur_ns += part.dur_ns;
-    if (!part.op_type) whole.launch_ns += part.launch_ns;
     if (part.op_type == OpType::kGemm) whole.gemm_ns += part.dur_ns;
   }
   return whole;
@@ -328,10 +326,7 @@ std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& 
     std::string slower = slower_words(configs.front(), configs[i]);
     if (!slower.empty()) words.push_back(std::move(slower));
   }
-  const std::string launch = range_words(configs, [](const ConfigFigures& config) {
-    const Whole whole = whole_of(config);
-    return ratio(whole.launch_ns, whole.dur_ns);
-  });
+  const std::string launch = range_words(configs, usual_launch_share);
   if (!launch.empty()) words.push_back("Launch overhead adds " + launch + " to the kernel time.");
   const std::string gemm = range_words(configs, [](const ConfigFigures& config) {
     const Whole whole = whole_of(config);
@@ -350,7 +345,9 @@ Section levels_figures_section(const std::vector<ConfigFigures>& configs,
   Section section{.key = "figures", .title = "Configurations side by side"};
   section.blocks.push_back(configs_table(configs));
   add_availability(configs, section);
-  section.blocks.push_back(insights_table(insights, Show::kEverywhere));
+  section.blocks.push_back(insights_table(insights));
+  if (Prose reasons = insight_reasons(insights); !reasons.paragraphs.empty())
+    section.blocks.push_back(std::move(reasons));
   add_breakdown(configs, section);
   add_operations(configs, section);
   add_communication(configs, section);

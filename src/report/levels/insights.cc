@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "report/document/columns.h"
@@ -145,14 +147,32 @@ std::vector<std::string> insight_words(const std::vector<Insight>& insights) {
   return words;
 }
 
-Table insights_table(const std::vector<Insight>& insights, Show show) {
+Prose insight_reasons(const std::vector<Insight>& insights) {
+  Prose reasons{.paragraphs = {}, .bullets = true, .show = Show::kReadersOnly};
+  std::map<std::tuple<int, InsightState, std::string>, std::string> configs;
+  for (const Insight& one : insights) {
+    if (one.state == InsightState::kHolds) continue;
+    std::string& names = configs[{one.number, one.state, one.why}];
+    const std::string pair = one.other.empty() ? one.config : one.config + " and " + one.other;
+    if (!pair.empty()) names += (names.empty() ? "" : ", ") + pair;
+  }
+  for (const auto& [key, names] : configs) {
+    const auto& [number, state, why] = key;
+    reasons.paragraphs.push_back(
+        fmt::format("Insight {} of Chopper {}{}: {}", number,
+                    state == InsightState::kNot ? "does not hold" : "is not known",
+                    names.empty() ? "" : " (" + names + ")", why));
+  }
+  return reasons;
+}
+
+Table insights_table(const std::vector<Insight>& insights) {
   const auto number = [](double Insight::* field) {
     return [field](const Insight& one) { return one.*field; };
   };
   TableOf table(insights, {.key = "insights",
                            .title = "Chopper's eight Insights, by these numbers",
-                           .terminal_limit = 0,
-                           .show = show});
+                           .show = Show::kDataOnly});
   table.add(keys::insight, &Insight::number)
       .add(keys::figure, &Insight::figure)
       .add(keys::insight_state, [](const Insight& one) { return insight_state_name(one.state); })
@@ -160,14 +180,14 @@ Table insights_table(const std::vector<Insight>& insights, Show show) {
       .add(keys::other_config, &Insight::other)
       .add(keys::insight_of, &Insight::of)
       .add(keys::why_not, [](const Insight& one) { return one.why; })
-      .add(keys::insight_from, number(&Insight::from), Show::kDataOnly)
-      .add(keys::insight_to, number(&Insight::to), Show::kDataOnly)
-      .add(keys::low, number(&Insight::low), Show::kDataOnly)
-      .add(keys::high, number(&Insight::high), Show::kDataOnly)
-      .add(keys::insight_n, &Insight::n, Show::kDataOnly)
-      .add(keys::other_n, &Insight::other_n, Show::kDataOnly)
-      .add(keys::beside_from, number(&Insight::beside_from), Show::kDataOnly)
-      .add(keys::beside_to, number(&Insight::beside_to), Show::kDataOnly)
+      .add(keys::insight_from, number(&Insight::from))
+      .add(keys::insight_to, number(&Insight::to))
+      .add(keys::low, number(&Insight::low))
+      .add(keys::high, number(&Insight::high))
+      .add(keys::insight_n, &Insight::n)
+      .add(keys::other_n, &Insight::other_n)
+      .add(keys::beside_from, number(&Insight::beside_from))
+      .add(keys::beside_to, number(&Insight::beside_to))
       .add(keys::insight_beside, number(&Insight::share), Show::kDataOnly);
   return table;
 }

@@ -12,7 +12,9 @@ namespace assay {
 
 // One sentence for each that holds; configurations after the first for which it holds are named.
 std::vector<std::string> insight_words(const std::vector<Insight>& insights);
-// "insights": all of them, with what lacks where nothing is said.
-Table insights_table(const std::vector<Insight>& insights, Show show);
+// "insights": all of them.
+Table insights_table(const std::vector<Insight>& insights);
+// Why nothing is said of the others, for readers.
+Prose insight_reasons(const std::vector<Insight>& insights);
 
 }  // namespace assay

@@ -38,6 +38,23 @@ TEST(ShiftBetween, TooFewBlocksTellNone) {
   EXPECT_FALSE(shift_between({}, {1}).known);
 }
 
+// Of eight pairs the 36 Walsh averages; Wilcoxon's table leaves out three at each end. The pairs
+// lie far from each other, and none of that is in the interval.
+TEST(ShiftOfPairs, AreTakenPairByPair) {
+  const std::vector<double> a = {100, 150, 90, 300, 120, 80, 200, 110};
+  std::vector<double> b = a;
+  const double grown[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (size_t i = 0; i < b.size(); ++i) b[i] += grown[i];
+  const Shift shift = shift_of_pairs(a, b);
+  EXPECT_TRUE(shift.real());
+  EXPECT_DOUBLE_EQ(shift.change, 4.5);
+  EXPECT_DOUBLE_EQ(shift.low, 2);  // 1, 1.5, 2 and the next 2
+  EXPECT_DOUBLE_EQ(shift.high, 7);
+  EXPECT_EQ(shift_of_pairs(b, a).low, -shift.high);
+  EXPECT_FALSE(shift_of_pairs({1, 2, 3, 4, 5}, {2, 3, 4, 5, 6}).known);
+  EXPECT_TRUE(shift_of_pairs({1, 2, 3, 4, 5, 6}, {2, 3, 4, 5, 6, 7}).known);
+}
+
 // Where ten are looked at, each is told at 0.0025 a tail: 8 against 8 cut off at U = 6, not 13.
 TEST(ShiftBetween, ASmallerTailMakesAWiderInterval) {
   const std::vector<double> a = {1, 2, 3, 4, 5, 6, 7, 8};

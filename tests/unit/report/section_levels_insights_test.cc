@@ -36,6 +36,20 @@ TEST(LevelInsights, SaysNothingOfWhatDoesNotHoldOrIsNotKnown) {
   EXPECT_TRUE(insight_words({not_so, unknown}).empty());
 }
 
+TEST(LevelInsights, SaysWhyOfTheOthersOnceForAllConfigurations) {
+  std::vector<Insight> insights = {holds(5, "a"), holds(5, "b"), holds(7, "a"), holds(7, "b")};
+  for (size_t i : {1u, 2u, 3u}) insights[i].state = InsightState::kUnknown;
+  insights[1].state = InsightState::kNot;
+  insights[1].why = "there is hardly any time between kernels";
+  insights[2].why = insights[3].why = "no log of processor utilisation";
+  const Prose reasons = insight_reasons(insights);
+  ASSERT_EQ(reasons.paragraphs.size(), 2u);
+  EXPECT_EQ(reasons.paragraphs[0],
+            "Insight 5 of Chopper does not hold (b): there is hardly any time between kernels");
+  EXPECT_EQ(reasons.paragraphs[1],
+            "Insight 7 of Chopper is not known (a, b): no log of processor utilisation");
+}
+
 TEST(LevelInsights, ChangesOfSharesAreInPoints) {
   Insight one = holds(6, "b1s4");
   one.figure = "4";
